@@ -1,49 +1,17 @@
 //! Calling a peer: connecting, and the connector's half of the handshake.
 
+use crate::call::{Call, Failure, Stage, Step};
 use crate::card::Way;
 use crate::context::{Context, STREAMS};
-use crate::hello::{BadHello, Challenge, Hello, LONGEST, NONCE, Proof, Refusal, Welcome};
+use crate::hello::{Challenge, Hello, LONGEST, Proof, Welcome};
 use crate::module::Tcp;
 use crate::proof::Said;
 use crate::stream::{Link, Stream};
-use crate::sys::{self, Got, Interest};
+use crate::sys::{self, Interest, send_all};
 use core::time::Duration;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// A call under way.
-pub struct Call {
-    fd: OwnedFd,
-    stage: Stage,
-    hello: [u8; Hello::BYTES],
-    nonce: [u8; NONCE],
-    got: [u8; LONGEST],
-    have: usize,
-    begun: Instant,
-    pub deadline: Instant,
-    /// From an address of which rail of ours.
-    from: u16,
-    to: SocketAddr,
-}
-
-#[derive(Clone, Copy)]
-enum Stage {
-    Connecting,
-    AwaitsChallenge,
-    AwaitsWelcome { nonce: [u8; NONCE] },
-}
-
-/// How a call ends without a connection.
-enum Failure {
-    /// Counts against the time for which a process may be out of reach, from that time on.
-    Refused(Instant, String),
-    /// Nobody answers who is there: it computes, perhaps.
-    Silent,
-    /// It has called, too, and its call is kept.
-    Crossed,
-}
 
 /// Longest pause between two calls; the first pauses are shorter.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
@@ -227,57 +195,6 @@ impl Tcp {
             _ => Failure::Silent,
         };
         self.call_failed(cx, s, silent);
-    }
-}
-
-enum Step {
-    Waits,
-    Welcome(Welcome),
-}
-
-impl Call {
-    /// The next message of the handshake, once all of it is there.
-    fn receive<const N: usize>(&mut self) -> Result<Option<[u8; N]>, Failure> {
-        match sys::read(&self.fd, &mut self.got[self.have..N]) {
-            Ok(Got::Nothing) => return Ok(None),
-            Ok(Got::Bytes(n)) => self.have += n,
-            Ok(Got::End) => return Err(self.refused(&"it ends the connection")),
-            Err(e) => return Err(self.refused(&e)),
-        }
-        if self.have < N {
-            return Ok(None);
-        }
-        self.have = 0;
-        Ok(self.got.first_chunk().copied())
-    }
-
-    fn bad(&self, why: BadHello) -> Failure {
-        match why {
-            BadHello::Garbage => self.refused(&"it does not speak this protocol"),
-            BadHello::Version(v) => {
-                self.refused(&format!("it speaks version {v}, we speak {}", crate::hello::VERSION))
-            }
-        }
-    }
-
-    fn refused(&self, why: &dyn core::fmt::Display) -> Failure {
-        Failure::Refused(self.begun, format!("{}: {why}", self.to))
-    }
-
-    fn check(&self, refusal: Refusal) -> Result<(), Failure> {
-        match refusal {
-            Refusal::None => Ok(()),
-            Refusal::Crossed => Err(Failure::Crossed),
-            other => Err(self.refused(&other.why())),
-        }
-    }
-}
-
-/// A fresh socket takes a message of a handshake whole.
-pub fn send_all(fd: &OwnedFd, bytes: &[u8]) -> std::io::Result<()> {
-    match sys::write(fd, bytes)? {
-        n if n == bytes.len() => Ok(()),
-        _ => Err(std::io::Error::other("a new connection takes no bytes")),
     }
 }
 

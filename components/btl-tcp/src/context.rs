@@ -5,8 +5,8 @@
 //! descriptor, the set's own, wakes whoever sleeps for this context.
 
 use crate::door::Door;
-use crate::endpoint::Core;
 use crate::params::Settings;
+use crate::peer::Core;
 use crate::stream::{Link, Stream};
 use crate::sys::{Interest, Poller, Timer};
 use core::cell::{Cell, RefCell};

@@ -4,11 +4,23 @@
 //! at the listening socket of another, where the network of its own is cut; its lobby finds the door here. Doors are shared by all
 //! rails of the process and outlive each of them.
 
-use crate::hello::SERVICE;
-use crate::lobby::Admission;
+use crate::hello::{Hello, NONCE, SERVICE};
 use crate::sys::Bell;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
+
+/// A connection whose caller has proved itself.
+pub struct Admission {
+    pub fd: OwnedFd,
+    pub proc: u32,
+    pub raw: [u8; Hello::BYTES],
+    pub hello: Hello,
+    /// Our question to it.
+    pub nonce: [u8; NONCE],
+    /// It has everything before.
+    pub position: u64,
+}
 
 /// Connections on their way to a context, and the bell that tells it.
 pub struct Door {

@@ -1,6 +1,7 @@
 //! TCP between any processes of a job. `README.md` draws how a message gets from one to the other; `stream.rs` heads the
 //! code with the life of a connection.
 
+mod call;
 mod card;
 mod check;
 mod component;
@@ -18,12 +19,14 @@ mod module;
 mod outbound;
 mod params;
 mod parting;
+mod peer;
 mod progress;
 mod proof;
 mod ring;
 mod service;
 mod stream;
 mod sys;
+mod visit;
 
 /// For fuzzing: bytes from outside go in, and whatever they are, an answer comes out.
 #[doc(hidden)]

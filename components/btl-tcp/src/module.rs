@@ -3,10 +3,11 @@
 use crate::card::{BadCard, Card, ways};
 use crate::context::Context;
 use crate::door::Doors;
-use crate::endpoint::{Core, Peer, Route, TcpEndpoint};
+use crate::endpoint::{Peer, TcpEndpoint};
 use crate::frame::{Kind, room};
 use crate::lobby::Lobby;
 use crate::params::Settings;
+use crate::peer::{Core, Route};
 use crate::stream::{Link, Stream};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_btl::{Btl, BtlAttrs, BtlSleep, Message, ProcInfo, WaitSet};

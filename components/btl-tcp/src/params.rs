@@ -17,6 +17,9 @@ const fn yes_no(name: &'static str, level: u32, default: &'static str, help: &'s
     ParamDecl::new(name, ParamKind::BOOL, level, default, help)
 }
 
+/// Requests of a link without a reply at most.
+pub const ROOM: u32 = 16;
+
 /// The declarations. Full names are `btl_tcp_<name>`.
 pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
@@ -357,7 +360,7 @@ impl Settings {
 
     /// Largest request or reply of a service link: as many as may be without an answer fit the window twice.
     pub fn service_limit(&self) -> usize {
-        (self.window / (2 * crate::service::ROOM as usize) - crate::frame::HEADER - 8).min(self.max_send_size)
+        (self.window / (2 * ROOM as usize) - crate::frame::HEADER - 8).min(self.max_send_size)
     }
 }
 

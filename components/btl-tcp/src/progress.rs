@@ -1,15 +1,14 @@
 //! A context's turn: what came is handed up, what waits goes out, broken connections are made again.
 
-use crate::connect::send_all;
 use crate::context::{BELL, Context, LOBBY, STREAMS, TIMER};
+use crate::door::Admission;
 use crate::frame::{Header, Kind};
 use crate::hello::{Refusal, Welcome};
 use crate::inbound::{Fault, Inbound};
-use crate::lobby::Admission;
 use crate::module::{JOINED, Tcp};
 use crate::proof::Said;
 use crate::stream::{Link, Stream};
-use crate::sys::{self, Got, Interest, no_events};
+use crate::sys::{self, Got, Interest, no_events, send_all};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use core::time::Duration;

@@ -7,11 +7,9 @@ use crate::endpoint::TcpEndpoint;
 use crate::frame::Kind;
 use crate::hello::SERVICE;
 use crate::module::Tcp;
+use crate::params::ROOM;
 use oxmpi_btl::{BtlService, BtlServiceSleep, Message, WaitSet};
 use oxmpi_mca::Status;
-
-/// Requests of a link without a reply at most.
-pub const ROOM: u32 = 16;
 
 impl BtlService for Tcp {
     /// The service context has been there from the start: its connections come through the same lobby.

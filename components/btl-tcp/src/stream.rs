@@ -29,12 +29,12 @@
 //! **A write that fails** only marks the stream ([`Stream::broken`]): what the peer has sent before is read first, its
 //! good-bye among it perhaps.
 
-use crate::connect::Call;
-use crate::endpoint::Core;
+use crate::call::Call;
 use crate::hello::SERVICE;
 use crate::inbound::Inbound;
 use crate::outbound::Outbound;
 use crate::params::Settings;
+use crate::peer::Core;
 use crate::sys::Interest;
 use core::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;

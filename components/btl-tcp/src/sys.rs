@@ -194,6 +194,14 @@ pub fn write(fd: &OwnedFd, bytes: &[u8]) -> Result<usize> {
     }
 }
 
+/// A fresh socket takes a message of a handshake whole.
+pub fn send_all(fd: &OwnedFd, bytes: &[u8]) -> Result<()> {
+    match write(fd, bytes)? {
+        n if n == bytes.len() => Ok(()),
+        _ => Err(Error::other("a new connection takes no bytes")),
+    }
+}
+
 /// Result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Got {

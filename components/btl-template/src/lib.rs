@@ -5,6 +5,7 @@
 
 mod component;
 mod endpoint;
+mod links;
 mod module;
 mod params;
 mod progress;

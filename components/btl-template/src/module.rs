@@ -5,15 +5,14 @@
 //! runs. So what belongs to a context needs no lock of its own, and what belongs to the module must not
 //! change, or be atomic.
 
-use crate::component::TemplateComponent;
 use crate::endpoint::TemplateEndpoint;
+use crate::links::{Requests, Service};
 use crate::params::Settings;
-use crate::service::{Requests, Service};
-use crate::sys::{PeerName, READABLE, Sent, Socket};
+use crate::sys::{DEVICE, PeerName, READABLE, Sent, Socket};
 use crate::wire::{Address, BadAddress, FRAME, Frame, Kind};
 use core::cell::RefCell;
 use oxmpi_btl::{Btl, BtlAttrs, BtlSleep, Message, ProcInfo, WaitFd, WaitSet};
-use oxmpi_mca::{Component, Host, Status};
+use oxmpi_mca::{Host, Status};
 
 pub struct TemplateModule {
     pub(crate) host: Host,
@@ -95,7 +94,7 @@ impl Btl for TemplateModule {
         attrs.service_limit = self.settings.max_send_size as u32;
         attrs.latency = 10;
         attrs.bandwidth = 1000;
-        let device = TemplateComponent::NAME.as_bytes();
+        let device = DEVICE.as_bytes();
         attrs.device[..device.len()].copy_from_slice(device);
         attrs
     }

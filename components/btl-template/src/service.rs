@@ -13,87 +13,16 @@
 //! whose lock the caller holds: a waiter in MPI, or the host's helper thread.
 
 use crate::endpoint::TemplateEndpoint;
+use crate::links::{ROOM, Unsent};
 use crate::module::TemplateModule;
-use crate::sys::{PeerName, READABLE, Sent, Socket};
+use crate::sys::{PeerName, READABLE, Sent};
 use crate::wire::{FRAME, Frame, Kind};
-use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use oxmpi_btl::{BtlService, BtlServiceSleep, Message, SERVICE_CTX, WaitFd, WaitSet};
 use oxmpi_mca::{RecvDesc, Status};
-use std::collections::{HashMap, VecDeque};
 
-/// Requests of a link without a reply at most.
-pub const ROOM: u32 = 8;
 /// Requests served in one call at most, so that others get the lock.
 const BATCH: i32 = 32;
-
-/// The requests of one context.
-#[derive(Default)]
-pub struct Requests {
-    links: HashMap<u32, Link>,
-    /// For which there was no room in the peer's socket: where to, and the bytes.
-    pub unsent: VecDeque<(PeerName, Box<[u8]>)>,
-}
-
-/// The requester's end: numbers of the next request and of the next reply.
-#[derive(Default)]
-struct Link {
-    asked: u32,
-    answered: u32,
-}
-
-/// The service context.
-pub struct Service {
-    socket: Socket,
-    inbound: RefCell<Box<[u8]>>,
-    out: RefCell<Box<[u8]>>,
-    /// The request whose receiver is running, until it is answered.
-    current: Cell<Option<(Frame, PeerName)>>,
-    /// Replies for which there was no room.
-    unsent: RefCell<VecDeque<Unsent>>,
-}
-
-struct Unsent {
-    /// The process and its context.
-    link: (u32, u16),
-    to: PeerName,
-    bytes: Box<[u8]>,
-}
-
-// SAFETY: the contract of BTLs: the caller of the service verbs without a context holds the service context's lock.
-unsafe impl Sync for Service {}
-
-impl Service {
-    pub fn new(socket: Socket, buffer: usize) -> Service {
-        Service {
-            socket,
-            inbound: RefCell::new(vec![0; buffer].into()),
-            out: RefCell::new(vec![0; buffer].into()),
-            current: Cell::new(None),
-            unsent: RefCell::default(),
-        }
-    }
-
-    /// Replies of a link that wait for room.
-    fn owed(&self, link: (u32, u16)) -> usize {
-        self.unsent.borrow().iter().filter(|reply| reply.link == link).count()
-    }
-
-    /// Sends what waits, in order.
-    fn send_unsent(&self) -> i32 {
-        let mut unsent = self.unsent.borrow_mut();
-        let mut sent = 0;
-        while let Some(first) = unsent.front() {
-            if matches!(self.socket.send(&first.to, &first.bytes), Ok(Sent::NoRoom)) {
-                break;
-            }
-            // Also where the requester is gone: nobody waits for it.
-            unsent.pop_front();
-            sent += 1;
-        }
-        sent
-    }
-}
 
 impl TemplateModule {
     /// Sends requests that found no room before.

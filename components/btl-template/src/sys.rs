@@ -7,6 +7,9 @@ use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
+/// What the device is called where devices are listed: here there is one, elsewhere they have names such as `eth0`.
+pub const DEVICE: &str = "template";
+
 /// A datagram socket with an abstract name: nothing in the file system that could be left behind. Linux
 /// delivers these datagrams whole, in order, and refuses them (instead of losing them) when the receiver's
 /// queue is full, which is just what a BTL promises.

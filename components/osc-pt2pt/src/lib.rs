@@ -13,6 +13,7 @@ mod params;
 mod peer;
 mod poll;
 mod request;
+mod serve;
 mod sizes;
 mod state;
 mod target;

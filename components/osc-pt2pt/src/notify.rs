@@ -4,8 +4,7 @@
 //! at once, or when the message that brings or takes it has ended. An operation that fails tells nobody.
 
 use crate::state::{Core, Inside};
-use crate::wire::flag;
-use crate::wire::{Head, kind};
+use crate::wire::{Head, flag, kind};
 use core::sync::atomic::{Ordering, fence};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::RmaArgs;

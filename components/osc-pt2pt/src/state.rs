@@ -1,4 +1,4 @@
-//! One window's state behind one lock, and what is sent under it.
+//! One window's state behind one lock, and what is sent under it; and the state that all windows of an instance share.
 //!
 //! **One lock per window.** Everything that changes stands in [`State`] under a mutex: peers, messages, epochs.
 //! Exposed memory is apart, since windows on the same memory share it ([`Core::exposed`]).
@@ -13,22 +13,34 @@
 //! **Buffers.** A message's buffer is its [`Transfer`]'s until the message has ended; memory of the program is used in place and
 //! stays as it is by MPI's rules until the operation is over, which `Open::left` or `Peer::busy` count.
 
-use crate::component::Common;
 use crate::epoch::Epochs;
 use crate::exposed::Exposed;
 use crate::link::{Buffer, Link, Pending};
 use crate::locks::Locks;
+use crate::params::Settings;
 use crate::peer::Peer;
+use crate::request::Pool;
 use crate::sizes::Sizes;
 use crate::wire::{HEAD, Head, RUN, kind, tag, write_runs};
 use core::ffi::c_void;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_datatype::{Run, TypeRef};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Host, Status, ThreadCtx};
 use oxmpi_osc::{WinCounts, WinDesc, WinServices, flavor};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// State that all windows of an instance share.
+pub struct Common {
+    pub host: Host,
+    pub settings: Settings,
+    pub pool: Pool,
+    /// Those that are served.
+    pub windows: Mutex<Vec<Arc<Core>>>,
+    /// How many there are for the host, which calls for progress (`serve.rs`) while there are any.
+    pub known: Mutex<usize>,
+}
 
 /// A window of this process.
 pub struct Core {

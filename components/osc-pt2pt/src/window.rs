@@ -1,12 +1,11 @@
 //! The module of one window: made, duplicated, freed.
 
-use crate::component::Common;
 use crate::exposed::Exposed;
 use crate::link::Link;
 use crate::origin::post;
 use crate::peer::Peer;
 use crate::sizes::Sizes;
-use crate::state::{Core, MemoryShare};
+use crate::state::{Common, Core, MemoryShare};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{WinDesc, flavor};
 use std::sync::{Arc, Mutex};

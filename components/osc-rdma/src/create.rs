@@ -3,13 +3,13 @@
 //! Every rank takes part in every step, whatever failed before at itself, and all learn at the end whether all have succeeded. The
 //! last agreement also says that every state word is clear and every card is there.
 
+use crate::attached::Attached;
 use crate::comm::Comm;
 use crate::epoch::Epochs;
 use crate::local::Registered;
 use crate::params::Settings;
 use crate::peer::{Peers, is_fit};
 use crate::rdma::Rdma;
-use crate::regions::Attached;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
 use crate::ways::{Ways, spokesmen, transports};

@@ -2,6 +2,7 @@
 //! and atomics elsewhere; nobody needs the target's help. See README.md for the map and the layouts.
 
 mod accumulate;
+mod attached;
 mod batch;
 mod call;
 mod claim;
@@ -16,9 +17,11 @@ mod known;
 mod layout;
 mod local;
 mod locks;
+mod meet;
 mod near;
 mod notify;
 mod op;
+mod operate;
 mod order;
 mod params;
 mod peer;

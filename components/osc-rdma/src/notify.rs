@@ -7,9 +7,10 @@
 //! A reader of the counter sees the data: the add releases what was stored before it and the look acquires it; over a transport the data was
 //! written before the add was issued.
 
-use crate::call::{Call, UNDER_WAY};
+use crate::call::Call;
 use crate::near::barrier;
 use crate::op::Op;
+use crate::operate::UNDER_WAY;
 use crate::peer::{Link, Peer};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, AtomicU64, Ordering};

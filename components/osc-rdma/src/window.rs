@@ -1,24 +1,21 @@
-//! The module of a window: what it has, and how it meets ranks.
+//! The module of a window: what it has.
 //!
 //! **Windows on the same memory** share a [`Home`]: registrations, what is attached, and the state words behind accumulates and regions.
 //! A window that was made by itself has a home of its own, whose shelf has all of its state words. A duplicate has the home of its first window, and a
 //! shelf with words of its own for locks, posts, completions and notifications; so each window has its epochs, and accumulates through all of them meet at one
-//! word. The home goes with the last window. A rank is met through both shelves ([`OwnWords`]).
+//! word. The home goes with the last window. A rank is met through both shelves (`meet.rs`).
 
-use crate::call::Call;
+use crate::attached::Attached;
 use crate::comm::Comm;
-use crate::epoch::{Allowed, Epochs};
+use crate::epoch::Epochs;
 use crate::local::Registered;
-use crate::peer::{Link, OwnWords, Peer, Peers, is_fit};
+use crate::peer::{Peer, Peers};
 use crate::rdma::Rdma;
-use crate::regions::Attached;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
 use crate::ways::Ways;
-use crate::wire::{Card, Leader, Way, module_key, way_by};
-use oxmpi_btl::{BtlServices, Reach};
-use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_btl::BtlServices;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_osc::{WinCounts, WinDesc, hint};
 use std::sync::Arc;
 
@@ -118,10 +115,6 @@ impl Drop for RdmaWindow {
 }
 
 impl RdmaWindow {
-    pub fn call(&self, thread: *mut ThreadCtx) -> Call<'_> {
-        Call { win: self, thread }
-    }
-
     /// Where the words of locks, posts and notifications are.
     pub fn shelf(&self) -> &Shelf {
         self.own.as_ref().map_or(&self.home.shelf, |own| &own.shelf)
@@ -135,117 +128,5 @@ impl RdmaWindow {
         };
         let put_locks = self.peers.met().into_iter().map(lanes).sum();
         WinCounts { put_locks, ..self.tally.counts() }
-    }
-}
-
-impl<'a> Call<'a> {
-    /// A rank, met now if it was not.
-    #[inline]
-    pub fn peer(&self, rank: u32) -> Result<&'a Peer, Status> {
-        match self.win.peers.get(rank) {
-            Some(peer) => Ok(peer),
-            None => self.meet(rank),
-        }
-    }
-
-    /// The target of an operation, which the epoch allows.
-    #[inline]
-    pub fn target(&self, rank: u32) -> Result<&'a Peer, Status> {
-        let peer = self.peer(rank)?;
-        match self.win.epochs.operate(peer)? {
-            Allowed::Yes => Ok(peer),
-            Allowed::Lock => self.lock_on_demand(peer).map(|()| peer),
-        }
-    }
-
-    fn meet(&self, rank: u32) -> Result<&'a Peer, Status> {
-        let (comm, home) = (&self.win.comm, &self.win.home.shelf);
-        let mut peer = Peer::new(rank);
-        let (card, words) = self.card(home, rank)?;
-        peer.words = words;
-        if let Some(own) = &self.win.own {
-            let (card, words) = self.card(&own.shelf, rank)?;
-            peer.own =
-                Some(Box::new(OwnWords { words, remote: card.state, ways: card.states, way: Way::NONE }));
-        }
-        if let Some(mapped) = comm.mapped(rank) {
-            peer.base = mapped.base;
-        }
-        (peer.bytes, peer.disp_unit) = (card.bytes, card.disp_unit);
-        (peer.remote, peer.remote_words) = (card.base, card.state);
-        let own = rank == comm.rank();
-        let wants_data =
-            !own && (self.win.dynamic || peer.base.is_null()) && (self.win.dynamic || card.bytes > 0);
-        let wants_own = peer.own.as_ref().is_some_and(|own| own.words.is_null());
-        if wants_data || peer.words.is_null() || wants_own {
-            peer.link = Some(self.link(&mut peer, &card)?);
-        }
-        self.win.peers.keep(peer)
-    }
-
-    /// A rank's card on a shelf, and its words there as they can be used here; null: they cannot.
-    fn card(&self, shelf: &Shelf, rank: u32) -> Result<(Card, *const AtomicU64), Status> {
-        let (group, member) = shelf.of(&self.win.comm, rank)?;
-        if group != shelf.group {
-            return Ok((self.fetch_card(shelf, group, member)?, core::ptr::null()));
-        }
-        Ok((shelf.read_card(member), shelf.words(member)))
-    }
-
-    /// The best transport that we and the rank have.
-    fn link(&self, peer: &mut Peer, card: &Card) -> Result<Link, Status> {
-        let reached = self.win.comm.reach(peer.rank)?;
-        let of = |reach: &&Reach| {
-            let key = module_key(reach.btl());
-            let own =
-                peer.own.as_ref().is_none_or(|own| !own.words.is_null() || way_by(&own.ways, key).is_some());
-            // Dynamic windows have handles in their regions alone.
-            is_fit(reach.btl())
-                && own
-                && (way_by(&card.states, key).is_some() || !peer.words.is_null())
-                && (way_by(&card.data, key).is_some()
-                    || self.win.dynamic
-                    || !peer.base.is_null()
-                    || card.bytes == 0)
-        };
-        let Some(reach) = reached.iter().find(of) else {
-            let tried: Vec<&str> = reached.iter().map(|r| r.btl().name()).collect();
-            self.rdma().host.help("no-way", &[&peer.rank.to_string(), &tried.join(", ")]);
-            return Err(Status::UNREACHABLE);
-        };
-        let key = module_key(reach.btl());
-        if let Some(way) = way_by(&card.data, key) {
-            peer.data = *way;
-        }
-        if let Some(way) = way_by(&card.states, key) {
-            peer.state = *way;
-        }
-        if let Some(own) = peer.own.as_deref_mut()
-            && let Some(way) = way_by(&own.ways, key)
-        {
-            own.way = *way;
-        }
-        let link = Link::new(*reach, self.rdma().host.num_cris());
-        Ok(if self.win.comm.place(peer.rank)?.local != 0 { link.of_node() } else { link })
-    }
-
-    /// Reads a card of another group out of its leader's memory.
-    fn fetch_card(&self, shelf: &Shelf, group: u32, member: u32) -> Result<Card, Status> {
-        // SAFETY: the directory was filled when the window was made.
-        let leader: Leader = unsafe { shelf.leader(group).read() };
-        let reached = self.win.comm.reach(leader.rank)?;
-        let way = reached
-            .iter()
-            .filter(|r| is_fit(r.btl()))
-            .find_map(|reach| way_by(&leader.ways, module_key(reach.btl())).map(|way| (reach, way)));
-        let (reach, way) = way.ok_or(Status::UNREACHABLE)?;
-        let link = Link::new(*reach, self.rdma().host.num_cris());
-        let stride = shelf.cards.stride();
-        let mut bytes = vec![0; stride as usize];
-        // A rank that is known for this one read.
-        let known = Peer::new(leader.rank);
-        self.fetch(&known, &link, leader.cards + u64::from(member) * stride, way.handle(), &mut bytes)?;
-        // SAFETY: all bytes of a card are there.
-        Ok(unsafe { shelf.cards.read(bytes.as_ptr()) })
     }
 }

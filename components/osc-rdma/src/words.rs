@@ -1,10 +1,11 @@
 //! State words of ranks: by the processor where they are mapped, by a transport's atomics elsewhere.
 
-use crate::call::{Call, Waiter};
+use crate::call::Call;
 use crate::issue::{Amo, Issue};
 use crate::local::Local;
 use crate::locks::{Change, Step, Words};
 use crate::op::Op;
+use crate::operate::Waiter;
 use crate::peer::{Link, OwnWords, Peer};
 use crate::wire::word;
 use oxmpi_btl::{RegHandle, amo};

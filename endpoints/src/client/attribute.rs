@@ -3,15 +3,12 @@
 //! A key lives until the program has freed it and no communicator has a value of it (MPI 5.0 §7.7.2). The library is told to free it only
 //! then, so that it gives the number to no other key meanwhile.
 
-use super::comm::EpComm;
-use super::{comm, error, lock};
+use super::comm::{self, EpComm};
+use super::{error, lock};
 use crate::abi::*;
 use crate::pmpi;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Mutex;
-
-/// Values by key.
-pub type Attributes = BTreeMap<c_int, usize>;
 
 /// Functions of a key as the program gave them.
 #[derive(Clone, Copy)]

@@ -4,11 +4,11 @@
 //! the nonblocking or the persistent function, in the order in which the endpoint's calls were issued.
 
 use super::buffers::Buffer;
-use super::comm::EpComm;
+use super::comm::{self, EpComm};
+use super::error;
 use super::message::{complete, start};
 use super::persistent::make;
-use super::request::{After, Kind, Slot};
-use super::{comm, error, request};
+use super::request::{self, After, Kind, Slot};
 use crate::abi::*;
 use crate::pmpi;
 use crate::shared::record::{access, op};

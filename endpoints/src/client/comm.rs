@@ -7,15 +7,24 @@
 //! MPI_COMM_WORLD is translated: it means the application's ranks, not the job's; or, with OXMPI_EP_WORLD, a communicator of
 //! one endpoint for each of them.
 
-use super::attribute::Attributes;
 use super::lock;
 use super::state::{Client, Proxy, Words, client};
-use super::topology::Topology;
 use crate::abi::*;
 use crate::shared::record::{Record, op};
 use crate::shared::sys;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
+
+/// Values by key.
+pub type Attributes = BTreeMap<c_int, usize>;
+
+/// What a communicator keeps of its topology.
+pub enum Topology {
+    Cart { dims: Vec<c_int>, periods: Vec<c_int> },
+    Graph { index: Vec<c_int>, edges: Vec<c_int> },
+    Dist { sources: Vec<c_int>, source_weights: Vec<c_int>, destinations: Vec<c_int>, weights: Vec<c_int> },
+}
 
 pub struct EpComm {
     pub handle: Comm,

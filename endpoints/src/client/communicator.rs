@@ -1,9 +1,10 @@
 //! Communicators of endpoints: what they are, and those that are derived from them.
 
-use super::comm::{EpComm, from_facts};
-use super::request::{After, Kind};
-use super::state::{Client, Proxy, Words};
-use super::{comm, error, group, lock, message, request};
+use super::comm::{self, EpComm, from_facts};
+use super::end::free;
+use super::request::{self, After, Kind};
+use super::state::Words;
+use super::{error, group, lock, message};
 use crate::abi::*;
 use crate::pmpi;
 use crate::shared::record::{Record, op};
@@ -54,23 +55,6 @@ pub fn derive(
         fill(record);
     };
     ep.command(code, fill, |record| from_facts(ep.client, ep.proxy, record, errhandler))
-}
-
-/// A duplicate is there: the attributes' copy functions run, and may refuse it.
-pub fn duplicated(
-    parent: &'static EpComm,
-    client: &'static Client,
-    proxy: &'static Proxy,
-    record: &Record,
-) -> Result<Comm, c_int> {
-    let handle = from_facts(client, proxy, record, parent.errhandler.load(Ordering::Relaxed))?;
-    if let Some(new) = comm::find(handle)
-        && let Err(class) = super::attribute::copy(parent, new)
-    {
-        free(new)?;
-        return Err(class);
-    }
-    Ok(handle)
 }
 
 fn duplicate(
@@ -191,14 +175,6 @@ on_endpoints! {
         *newcomm = derive(ep, op::INTERCOMM_MERGE, &[], |r| r.args[0] = high.into())?;
         Ok(())
     }
-}
-
-/// The delete functions of attributes run first, and may refuse.
-fn free(ep: &'static EpComm) -> Result<(), c_int> {
-    super::attribute::delete_all(ep)?;
-    ep.command(op::COMM_FREE, |_| (), |_| Ok(()))?;
-    comm::forget(ep);
-    Ok(())
 }
 
 mpi! {

@@ -1,7 +1,6 @@
 //! MPI_Wait, MPI_Test and MPI_Request_get_status.
 
-use super::request;
-use super::request::Slot;
+use super::request::{self, Slot};
 use crate::abi::*;
 use crate::pmpi;
 

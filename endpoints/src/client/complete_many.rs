@@ -6,13 +6,11 @@
 //! stopped. An array without requests of endpoints goes to the library as it is.
 
 use super::complete::{empty, test};
-use super::request;
-use super::request::Slot;
+use super::request::{self, Slot};
 use super::state::client;
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::completion;
-use crate::shared::sys;
+use crate::shared::{completion, sys};
 use std::time::Duration;
 
 /// The requests of a call.

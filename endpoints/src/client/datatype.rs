@@ -3,9 +3,8 @@
 //! Derived datatypes are the library's, in the client; one is rebuilt in a proxy when it is first used there on data that the proxy
 //! has mapped. Both are kept until MPI_Type_free.
 
-use super::comm;
-use super::lock;
 use super::state::{Client, Proxy, Words, client};
+use super::{comm, lock};
 use crate::abi::*;
 use crate::pmpi;
 use crate::shared::record::{Record, op};

@@ -4,8 +4,8 @@
 //! which this process is in, too. So all functions on groups are the library's. Only MPI_Group_rank asks for the caller, which is
 //! an endpoint's proxy: it is remembered with the group's handle, and passed on to groups made from it.
 
-use super::comm::EpComm;
-use super::{comm, error, lock};
+use super::comm::{self, EpComm};
+use super::{error, lock};
 use crate::abi::*;
 use crate::pmpi;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! The client's side: handles, commands, and the functions that the program calls.
 //!
-//! Objects: `state` (the job, the proxies, commands and waiting) · `heap` (the segment and its allocator) · `comm` · `request` ·
-//! `buffers` (how a proxy reaches data) · `datatype` · `error`.
+//! Objects: `state` (the job, the proxies, commands and waiting) · `heap` (the segment and its allocator) · `comm`, `end` ·
+//! `slot`, `request` · `buffers`, `envelope`, `place` (how a proxy reaches data) · `datatype` · `error`.
 //!
 //! Functions: `start` · `create` (MPIX_Comm_create_endpoints) · `message`, `probe`, `persistent`, `complete`, `complete_many` ·
 //! `collective`, `collective_v`, `reduce` · `communicator`, `group`, `topology`, `attribute`, `memory` · `refused` (made by
@@ -66,16 +66,20 @@ mod complete;
 mod complete_many;
 mod create;
 mod datatype;
+mod end;
+mod envelope;
 mod error;
 mod group;
 mod heap;
 mod memory;
 mod message;
 mod persistent;
+mod place;
 mod probe;
 mod reduce;
 mod refused;
 mod request;
+mod slot;
 mod start;
 mod state;
 mod topology;

@@ -3,9 +3,10 @@
 //! The proxy makes the persistent operation once, with the data's place; a start copies staged data anew and has the proxy
 //! start it.
 
-use super::message::{Message, buffered, prepare};
-use super::request::{Buffered, Kind, Slot};
-use super::{comm, error, request};
+use super::envelope::Message;
+use super::message::{buffered, prepare};
+use super::request::{self, Buffered, Kind, Slot};
+use super::{comm, error};
 use crate::abi::*;
 use crate::pmpi;
 use crate::shared::record::{Record, op};
@@ -130,17 +131,6 @@ mpi! {
     }
 }
 
-/// Has the proxy free a persistent operation that is not under way.
-pub fn forget(slot: &Slot) {
-    if slot.buffered.is_some() {
-        return;
-    }
-    let index = slot.index;
-    let fill = |record: &mut Record| record.args[0] = index.into();
-    // It is the proxy's own table that would be wrong, and the record is not used for it again.
-    let _ = comm::run(slot.client, slot.proxy, op::REQUEST_FREE, fill, |_| Ok(()));
-}
-
 mpi! {
     fn MPI_Request_free(request: *mut Request) {
         let Some(slot) = request::find(*request) else { return pmpi::MPI_Request_free(request) };
@@ -153,7 +143,7 @@ mpi! {
             request::bury();
             return SUCCESS;
         }
-        forget(slot);
+        request::forget(slot);
         slot.free();
         SUCCESS
     }

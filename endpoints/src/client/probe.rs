@@ -1,10 +1,12 @@
 //! Probes and matched messages. A blocking probe is repeated by the proxy between its other work.
 
-use super::buffers::{Buffer, Lists, Use};
-use super::comm::EpComm;
-use super::message::{Message, complete, start};
-use super::request::{Kind, Slot};
-use super::{comm, error, request};
+use super::buffers::Buffer;
+use super::comm::{self, EpComm};
+use super::envelope::Message;
+use super::error;
+use super::message::{complete, start};
+use super::place::{Lists, Use};
+use super::request::{self, Kind, Slot};
 use crate::abi::*;
 use crate::pmpi;
 use crate::shared::record::{Record, access, op};

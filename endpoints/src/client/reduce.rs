@@ -7,9 +7,9 @@
 use super::buffers::Buffer;
 use super::collective::{NOTHING, Plan, collective, not_negative, role};
 use super::collective_v::list;
-use super::comm::EpComm;
+use super::comm::{self, EpComm};
 use super::request::After;
-use super::{comm, datatype, error, heap, lock};
+use super::{datatype, error, heap, lock};
 use crate::abi::*;
 use crate::pmpi;
 use crate::shared::record::{access, op};

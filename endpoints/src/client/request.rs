@@ -1,108 +1,18 @@
-//! Requests and messages of endpoints.
+//! Requests of endpoints from their making to their end.
 //!
-//! A request is a record in the segment and a slot here, at the same place of a range that this process reserved; the slot's address
-//! is the handle. So handles cannot be mistaken for the library's, and both are found without a table.
-//!
-//! States of a slot: free → active → (complete → free), or for a persistent one inactive ⇄ active → free. A request that the
-//! program freed while it was active is an orphan: it is looked at when others are taken, and given back once it is complete.
+//! A request that the program freed while it was active is an orphan: it is looked at when others are taken, and given back once
+//! it is complete.
 
-use super::buffers::Staged;
 use super::comm::{self, EpComm};
-use super::message::Message;
-use super::state::{Client, Proxy, Words, client};
-use super::{error, lock};
+use super::end::duplicated;
+use super::lock;
+pub use super::slot::{After, Buffered, Kind, Slot, begin, find, is_ours};
+use super::slot::{ORPHANED, ORPHANS, RANGE_AT, SIZE};
+use super::state::{Proxy, client};
 use crate::abi::*;
 use crate::shared::record::{Record, op};
-use crate::shared::segment::{PROXIES, RECORDS};
-use crate::shared::sys;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    Transfer,
-    Persistent,
-    /// A matched message, for MPI_Mrecv.
-    Message,
-}
-
-/// What is still to be done when the proxy is done.
-#[derive(Default)]
-pub enum After {
-    #[default]
-    Nothing,
-    /// The handle of a duplicate goes here.
-    Comm(*mut Comm, &'static EpComm),
-    /// A reduction with an operation of the program's is carried out here.
-    Run(Box<dyn FnMut() -> Result<(), c_int>>),
-}
-
-#[repr(C, align(256))]
-pub struct Slot {
-    pub kind: Kind,
-    /// Its command is under way, or complete and not looked at.
-    pub active: bool,
-    /// The data has gone where it belongs.
-    pub delivered: bool,
-    pub inline_used: bool,
-    /// What comes may be less than the buffer holds.
-    limited: bool,
-    sends: bool,
-    pub index: u32,
-    pub proxy: &'static Proxy,
-    pub client: &'static Client,
-    pub errhandler: Errhandler,
-    pub comm: Comm,
-    pub name: &'static str,
-    pub staged: [Option<Staged>; 2],
-    pub lists: Option<Words>,
-    pub after: After,
-    /// The message, in the proxy.
-    pub message: u64,
-    /// What each start of a persistent buffered send copies.
-    pub buffered: Option<Buffered>,
-}
-
-/// The message of a persistent buffered send, with a datatype of its own.
-pub struct Buffered(pub Message);
-
-impl Drop for Buffered {
-    fn drop(&mut self) {
-        if !is_predefined(self.0.dtype) {
-            // SAFETY: a duplicate that was made for this.
-            unsafe { crate::pmpi::MPI_Type_free(&raw mut self.0.dtype) };
-        }
-    }
-}
-
-const SIZE: usize = size_of::<Slot>();
-const RANGE: usize = PROXIES * RECORDS * SIZE;
-
-static RANGE_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
-static ORPHANS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-static ORPHANED: AtomicUsize = AtomicUsize::new(0);
-
-pub fn begin() -> Result<(), String> {
-    let at = sys::reserve(RANGE + SIZE).map_err(|e| format!("cannot reserve {RANGE} bytes: {e}"))?;
-    RANGE_AT.store((at as usize).next_multiple_of(SIZE.next_power_of_two().min(256)), Ordering::Release);
-    Ok(())
-}
-
-/// Is this handle of a request or a message one of endpoints?
-#[inline]
-pub fn is_ours(handle: usize) -> bool {
-    handle.wrapping_sub(RANGE_AT.load(Ordering::Relaxed)) < RANGE
-}
-
-/// The slot of a handle.
-///
-/// # Safety
-/// The handle is of a request that is not free, and no other thread uses it.
-#[inline]
-pub unsafe fn find<'a>(handle: usize) -> Option<&'a mut Slot> {
-    // SAFETY: the caller's promise.
-    is_ours(handle).then(|| unsafe { &mut *(handle as *mut Slot) })
-}
+use crate::shared::segment::RECORDS;
+use std::sync::atomic::Ordering;
 
 /// A new request for a command on a communicator.
 #[allow(clippy::mut_from_ref, reason = "the slot is no part of the communicator")]
@@ -143,32 +53,6 @@ pub fn new(comm: &EpComm, name: &'static str, code: u32, kind: Kind) -> Result<&
 }
 
 impl Slot {
-    pub fn handle(&self) -> Request {
-        core::ptr::from_ref(self) as usize
-    }
-
-    /// Its record. The proxy's while the command is under way, but for the completion word.
-    pub fn record(&self) -> &'static mut Record {
-        // SAFETY: inside the segment; who may touch what is in `shared`.
-        unsafe { &mut *self.client.record(self.proxy.number, self.index) }
-    }
-
-    pub fn issue(&mut self) {
-        self.active = true;
-        self.delivered = false;
-        // SAFETY: the record is filled in.
-        unsafe { self.proxy.issue(self.record(), self.index) };
-    }
-
-    pub fn is_done(&self) -> bool {
-        self.record().state.is_done()
-    }
-
-    pub fn wait(&self) {
-        // SAFETY: the command was issued.
-        unsafe { self.proxy.wait(self.client, self.record()) };
-    }
-
     /// Of a complete command: the data goes where it belongs, once.
     pub fn deliver(&mut self) -> c_int {
         let record = self.record();
@@ -186,7 +70,7 @@ impl Slot {
             After::Nothing => Ok(()),
             After::Comm(to, parent) => {
                 let (to, parent) = (*to, *parent);
-                super::communicator::duplicated(parent, self.client, self.proxy, record).map(|comm| {
+                duplicated(parent, self.client, self.proxy, record).map(|comm| {
                     // SAFETY: the program's place for the handle, which it leaves alone until now.
                     unsafe { *to = comm };
                 })
@@ -211,33 +95,17 @@ impl Slot {
         }
         error
     }
+}
 
-    /// The status of a complete request; MPI_ERROR is left alone.
-    pub fn status(&self, status: *mut Status) {
-        if !status.is_null() {
-            // SAFETY: the caller's place.
-            unsafe { *status = Status { error: (*status).error, ..self.record().status } };
-        }
+/// Has the proxy free a persistent operation that is not under way.
+pub fn forget(slot: &Slot) {
+    if slot.buffered.is_some() {
+        return;
     }
-
-    /// Raises an error of this request.
-    pub fn raise(errhandler: Errhandler, comm: Comm, name: &str, class: c_int) -> c_int {
-        if class == SUCCESS { SUCCESS } else { error::raise(errhandler, comm, name, class) }
-    }
-
-    /// Gives the record back.
-    pub fn free(&mut self) {
-        let (proxy, index) = (self.proxy, self.index);
-        // SAFETY: the slot holds a value, and is not used again before the record is taken.
-        unsafe { core::ptr::drop_in_place(self) };
-        proxy.give_back(index);
-    }
-
-    /// The program does not want to hear of it any more.
-    pub fn orphan(&mut self) {
-        lock(&ORPHANS).push(self.handle());
-        ORPHANED.fetch_add(1, Ordering::Relaxed);
-    }
+    let index = slot.index;
+    let fill = |record: &mut Record| record.args[0] = index.into();
+    // It is the proxy's own table that would be wrong, and the record is not used for it again.
+    let _ = comm::run(slot.client, slot.proxy, op::REQUEST_FREE, fill, |_| Ok(()));
 }
 
 /// Ends orphans that are complete.
@@ -257,7 +125,7 @@ pub fn bury() {
         if let Some(slot) = unsafe { find(handle) } {
             slot.deliver();
             if slot.kind == Kind::Persistent {
-                super::persistent::forget(slot);
+                forget(slot);
             }
             slot.free();
         }

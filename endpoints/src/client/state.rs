@@ -9,12 +9,11 @@ use super::lock;
 use crate::abi::*;
 use crate::hello::{self, Job};
 use crate::pmpi;
-use crate::shared::completion;
 use crate::shared::record::Record;
 use crate::shared::segment::{Control, RECORDS};
 use crate::shared::settings::Settings;
 use crate::shared::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::shared::sys;
+use crate::shared::{completion, sys};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 

@@ -1,19 +1,12 @@
 //! Grids and graphs on communicators of endpoints: made by the proxies, asked for here.
 
-use super::comm::EpComm;
+use super::comm::{self, EpComm, Topology};
 use super::communicator::derive;
+use super::error;
 use super::state::Words;
-use super::{comm, error};
 use crate::abi::*;
 use crate::pmpi;
 use crate::shared::record::{Record, op};
-
-/// What a communicator keeps of its topology.
-pub enum Topology {
-    Cart { dims: Vec<c_int>, periods: Vec<c_int> },
-    Graph { index: Vec<c_int>, edges: Vec<c_int> },
-    Dist { sources: Vec<c_int>, source_weights: Vec<c_int>, destinations: Vec<c_int>, weights: Vec<c_int> },
-}
 
 impl EpComm {
     fn topology(&self) -> Result<&Topology, c_int> {

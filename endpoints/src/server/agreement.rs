@@ -18,12 +18,12 @@
 //! members tell one creation from another.
 
 use crate::abi::*;
+use crate::errors::{abort, class};
 use crate::pmpi;
-use crate::run::{Server, class};
 use crate::shared::record::{Record, op};
 
 /// The ranks that agree.
-enum Scope {
+pub enum Scope {
     /// All of an intra-communicator.
     Comm(Comm),
     /// Both sides of an inter-communicator.
@@ -35,7 +35,7 @@ enum Scope {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Phase {
+pub enum Phase {
     Order,
     Ready,
     Try,
@@ -43,33 +43,33 @@ enum Phase {
 
 /// A command that makes a communicator, before it may.
 pub struct Creation {
-    record: u32,
-    scope: Scope,
-    phase: Phase,
-    key: i64,
+    pub record: u32,
+    pub scope: Scope,
+    pub phase: Phase,
+    pub key: i64,
     /// Of the round that is under way: number and value; those that came; the operations; how far it is.
-    mine: Box<[i64; 2]>,
-    came: Box<[i64; 2]>,
-    requests: [Request; 2],
-    step: u32,
+    pub mine: Box<[i64; 2]>,
+    pub came: Box<[i64; 2]>,
+    pub requests: [Request; 2],
+    pub step: u32,
 }
 
 /// What this proxy knows of all creations.
 pub struct Creations {
-    list: Vec<Creation>,
+    pub list: Vec<Creation>,
     /// Record of the creation that it is reserved for.
-    reserved: Option<u32>,
-    clock: i64,
+    pub reserved: Option<u32>,
+    pub clock: i64,
     /// Communicator of all proxies, the world ranks in it, and this one's rank.
-    proxies: Comm,
-    world_ranks: Vec<c_int>,
-    rank: i64,
-    tag_limit: i64,
+    pub proxies: Comm,
+    pub world_ranks: Vec<c_int>,
+    pub rank: i64,
+    pub tag_limit: i64,
     /// A number that is equal at all members, and how many creations it has seen, for each communicator.
     numbers: std::collections::HashMap<Comm, [i64; 2]>,
 }
 
-enum Step {
+pub enum Step {
     Waits,
     Done(i64),
 }
@@ -111,7 +111,7 @@ impl Creations {
         mix(known[0], known[1])
     }
 
-    fn scope(&self, record: &Record, members: &[c_int]) -> Option<Scope> {
+    pub fn scope(&self, record: &Record, members: &[c_int]) -> Option<Scope> {
         let comm = record.comm as usize;
         let rank_of = |world: &c_int| self.world_ranks.iter().position(|r| r == world).map(|r| r as c_int);
         match record.op {
@@ -156,14 +156,14 @@ fn mix(a: i64, b: i64) -> i64 {
 
 impl Creation {
     /// Begins a round with this proxy's value.
-    fn begin(&mut self, phase: Phase, value: i64) {
+    pub fn begin(&mut self, phase: Phase, value: i64) {
         self.phase = phase;
         self.mine[1] = value;
         self.step = 0;
     }
 
     /// Goes on as far as it can without waiting.
-    fn go_on(&mut self, proxies: Comm, tag_limit: i64) -> Result<Step, c_int> {
+    pub fn go_on(&mut self, proxies: Comm, tag_limit: i64) -> Result<Step, c_int> {
         loop {
             let mut flag = 0;
             // SAFETY: requests of this process.
@@ -228,9 +228,7 @@ impl Creation {
                     *mine = *number;
                     if step > 0 {
                         if *came != *number {
-                            crate::abort(
-                                "two communicators made at once have numbers that cannot be told apart",
-                            );
+                            abort("two communicators made at once have numbers that cannot be told apart");
                         }
                         *value = combine();
                     }
@@ -247,99 +245,5 @@ impl Creation {
             }
         };
         if error == SUCCESS { Ok(None) } else { Err(class(error)) }
-    }
-}
-
-impl Server {
-    /// A command that makes a communicator: it waits until all members agree.
-    pub fn agree(&mut self, index: u32, record: &mut Record) {
-        let listed = matches!(record.op, op::COMM_CREATE_GROUP | op::ENDPOINTS);
-        let members = if listed { self.ints(record, 0, record.args[0]) } else { Vec::new() };
-        let Some(scope) = self.creations.scope(record, &members) else {
-            // Wrong arguments, which the function names.
-            return self.create(index, record, 0);
-        };
-        let creations = &mut self.creations;
-        creations.clock += 1;
-        let proposal = creations.clock * creations.world_ranks.len() as i64 + creations.rank;
-        let mut creation = Creation {
-            record: index,
-            scope,
-            phase: Phase::Order,
-            key: 0,
-            mine: Box::new([0; 2]),
-            came: Box::new([0; 2]),
-            requests: [REQUEST_NULL; 2],
-            step: 0,
-        };
-        creation.begin(Phase::Order, proposal);
-        creations.list.push(creation);
-        self.turn_creations();
-    }
-
-    /// Lets every creation go on as far as it can. Says whether one did.
-    pub fn turn_creations(&mut self) -> bool {
-        let mut moved = false;
-        let mut at = 0;
-        while at < self.creations.list.len() {
-            let (proxies, limit) = (self.creations.proxies, self.creations.tag_limit);
-            // SAFETY: the record is pending, so it is the proxy's.
-            let record = unsafe { &mut *self.record(self.creations.list[at].record) };
-            let creation = &mut self.creations.list[at];
-            let index = creation.record;
-            if creation.phase == Phase::Ready {
-                self.try_one(at);
-                continue;
-            }
-            let result = creation.go_on(proxies, limit);
-            moved |= !matches!(result, Ok(Step::Waits));
-            match result {
-                Ok(Step::Done(result)) if self.agreed(at, result) => {
-                    let key = self.creations.list.swap_remove(at).key;
-                    self.create(index, record, key);
-                    self.creations.reserved = None;
-                }
-                // Even a round that ended: the others' creations and the commands come first.
-                Ok(_) => at += 1,
-                Err(class) => {
-                    self.creations.list.swap_remove(at);
-                    if self.creations.reserved == Some(index) {
-                        self.creations.reserved = None;
-                    }
-                    self.complete(index, class);
-                }
-            }
-        }
-        moved
-    }
-
-    /// A round's result is there. Says whether the communicator may be made now.
-    fn agreed(&mut self, at: usize, result: i64) -> bool {
-        let creations = &mut self.creations;
-        let proxies = creations.world_ranks.len() as i64;
-        let creation = &mut creations.list[at];
-        if creation.phase == Phase::Order {
-            creation.key = result;
-            creations.clock = creations.clock.max(result / proxies);
-        } else if result == 1 {
-            return true;
-        } else if creations.reserved == Some(creation.record) {
-            creations.reserved = None;
-        }
-        creation.phase = Phase::Ready;
-        false
-    }
-
-    /// Begins a try: with a yes for the creation with the smallest key, if this proxy is free.
-    fn try_one(&mut self, at: usize) {
-        let creations = &mut self.creations;
-        let known = creations.list.iter().filter(|c| c.phase != Phase::Order);
-        let first = known.min_by_key(|c| c.key).map(|c| c.record);
-        let creation = &mut creations.list[at];
-        let yes = creations.reserved.is_none() && first == Some(creation.record);
-        if yes {
-            creations.reserved = Some(creation.record);
-        }
-        creation.begin(Phase::Try, yes.into());
     }
 }

@@ -2,16 +2,10 @@
 
 use crate::abi::*;
 use crate::pmpi;
-use crate::run::{Server, Work, add};
 use crate::shared::record::{Part, Record, access, mode};
-use crate::shared::sys::{self, Run};
-
-/// A copy of a buffer in the client's private memory.
-pub struct Stage {
-    data: Vec<u8>,
-    runs: Vec<Run>,
-    written: bool,
-}
+use crate::shared::sys::Run;
+use crate::stage::Stage;
+use crate::state::{Server, Work, add};
 
 /// A buffer as an MPI function takes it.
 #[derive(Clone, Copy)]
@@ -128,25 +122,6 @@ impl Server {
         let words =
             unsafe { core::slice::from_raw_parts(self.words(record).add(vectors + before), 2 * count) };
         words.chunks_exact(2).map(|w| Run { addr: w[0] as u64, bytes: w[1] as u64 }).collect()
-    }
-}
-
-impl Stage {
-    fn read(&mut self, pid: i32) -> Result<(), c_int> {
-        // SAFETY: the buffer is as long as the runs.
-        unsafe { sys::copy(pid, self.data.as_mut_ptr(), &self.runs, true) }.map_err(|_| ERR_BUFFER)
-    }
-
-    fn write(&self, pid: i32, bytes: u64) -> Result<(), c_int> {
-        let mut left = bytes;
-        let runs = self.runs.iter().map(|run| {
-            let take = run.bytes.min(left);
-            left -= take;
-            Run { addr: run.addr, bytes: take }
-        });
-        let runs: Vec<Run> = runs.collect();
-        // SAFETY: the buffer is read, and the runs are no longer than it.
-        unsafe { sys::copy(pid, self.data.as_ptr().cast_mut(), &runs, false) }.map_err(|_| ERR_BUFFER)
     }
 }
 

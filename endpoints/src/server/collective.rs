@@ -2,8 +2,8 @@
 
 use crate::abi::*;
 use crate::pmpi;
-use crate::run::{Server, Work};
 use crate::shared::record::{Record, op};
+use crate::state::{Server, Work};
 
 /// The nonblocking function, or the persistent one, which takes an info object more.
 macro_rules! either {

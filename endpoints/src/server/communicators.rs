@@ -4,9 +4,10 @@
 //! of them is called.
 
 use crate::abi::*;
+use crate::errors::class;
 use crate::pmpi;
-use crate::run::{Server, Work, class};
 use crate::shared::record::{Record, op};
+use crate::state::{Server, Work};
 
 const UNWEIGHTED: *const c_int = 10 as *const c_int;
 const WEIGHTS_EMPTY: *const c_int = 11 as *const c_int;

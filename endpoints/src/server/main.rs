@@ -1,7 +1,7 @@
 //! `oxmpi-ep-server`: a proxy. One single-threaded rank of the job that carries out the MPI calls of one endpoint of a client.
 //!
-//! `run` (the loop: commands, pending operations, idle) · `agreement` (when to make a communicator) · `buffers` (where a command's data is) · `messages`, `collective`,
-//! `communicators`, `types` (what each command does).
+//! `state` (what a proxy has) · `run` (the loop: commands, pending operations, idle) · `agreement`, `agree` (when to make a communicator) ·
+//! `buffers`, `stage` (where a command's data is) · `messages`, `collective`, `communicators`, `types` (what each command does) · `errors`.
 
 #[macro_use]
 #[path = "../report.rs"]
@@ -10,10 +10,12 @@ mod report;
 #[path = "../abi.rs"]
 #[allow(dead_code, reason = "each side uses its part")]
 mod abi;
+mod agree;
 mod agreement;
 mod buffers;
 mod collective;
 mod communicators;
+mod errors;
 #[path = "../hello.rs"]
 mod hello;
 mod messages;
@@ -22,10 +24,13 @@ mod pmpi;
 mod run;
 #[path = "../shared/mod.rs"]
 mod shared;
+mod stage;
+mod state;
 mod types;
 
 use abi::*;
 use agreement::Creations;
+use errors::abort;
 use hello::{Hello, Job, PROXY};
 use shared::segment::{HEAP, Header, MAGIC, Segment, VERSION};
 use shared::settings::settings;
@@ -52,13 +57,6 @@ fn main() {
 
 fn fail(why: &str) -> ! {
     report!("a proxy: {why}");
-    exit(1);
-}
-
-pub fn abort(why: &str) -> ! {
-    report!("a proxy: {why}");
-    // SAFETY: MPI is initialised wherever this is called.
-    unsafe { pmpi::MPI_Abort(COMM_WORLD, 1) };
     exit(1);
 }
 
@@ -89,7 +87,7 @@ fn load() -> Result<(), String> {
 }
 
 /// Meets the other ranks, finds this proxy's client and opens its memory.
-fn serve() -> Result<run::Server, String> {
+fn serve() -> Result<state::Server, String> {
     let settings = settings().as_ref()?;
     let mine = Hello { asynchronous: settings.asynchronous.into(), ..Hello::new(PROXY) };
     let job = hello::exchange(mine)?;
@@ -113,10 +111,10 @@ fn serve() -> Result<run::Server, String> {
     let control = segment.control(number);
     control.reach.store(if reach { 1 } else { 2 }, shared::sync::Ordering::Release);
     let crowded = job.neighbors() > sys::processors();
-    let pace = run::Pace::new(settings.spin.unwrap_or(if crowded { 0 } else { 2000 }), crowded);
+    let pace = state::Pace::new(settings.spin.unwrap_or(if crowded { 0 } else { 2000 }), crowded);
     let world_ranks = (0..job.hellos.len()).filter(|r| job.hellos[*r].role == PROXY);
     let creations = Creations::new(proxies, world_ranks.map(|r| r as c_int).collect(), hello::tag_limit());
-    Ok(run::Server::new(segment, base, number, hello.pid, settings.asynchronous, pace, creations))
+    Ok(state::Server::new(segment, base, number, hello.pid, settings.asynchronous, pace, creations))
 }
 
 fn pin(job: &Job, cpus: &[usize]) -> Result<(), String> {

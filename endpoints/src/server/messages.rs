@@ -2,9 +2,10 @@
 
 use crate::abi::*;
 use crate::buffers::Bound;
+use crate::errors::class;
 use crate::pmpi;
-use crate::run::{Pair, Server, Work, class};
 use crate::shared::record::{Record, op};
+use crate::state::{Pair, Server, Work};
 
 impl Server {
     pub fn message(&mut self, index: u32, record: &mut Record) {

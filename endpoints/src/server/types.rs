@@ -2,8 +2,8 @@
 
 use crate::abi::*;
 use crate::pmpi;
-use crate::run::Server;
 use crate::shared::record::{Record, op};
+use crate::state::Server;
 
 /// Combiners of the standard ABI.
 mod combiner {

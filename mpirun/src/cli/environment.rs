@@ -1,6 +1,6 @@
 //! What the options change in the processes' environment.
 
-use super::Given;
+use super::given::Given;
 use super::words::bad_value;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -2,12 +2,14 @@
 //!
 //! `table` has every option; clap is built from it and reads them, with help and the nearest name
 //! for a wrong one. `split` does before that what clap cannot know (one dash, where a program
-//! begins, `:`), and here the words become values: `policy` (map, rank, bind, display), `output`
+//! begins, `:`). `options` is what comes out. Here the words become values: `policy` (map, rank, bind, display), `output`
 //! (input, output, the time limit), `environment`, `runtime_options`. What cannot be together is
 //! refused here or, where it depends on the machine, by the plan.
 
 pub mod document;
 pub mod environment;
+mod given;
+mod options;
 pub mod output;
 pub mod policy;
 mod runtime_options;
@@ -18,9 +20,11 @@ pub mod words;
 use crate::help::{self, paragraph};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use environment::EnvironmentOptions;
-use output::{AtTimeLimit, Buffering, Output, Stdin, Verbosity};
+pub use given::Given;
+pub use options::{App, CommandLine, JobOptions};
+use output::{Buffering, Stdin, Verbosity};
 use oxmpi_runtime::wireup::topology::Level;
-use policy::{BindTo, Binding, Display, MapBy, Mapping, RankBy, conflict};
+use policy::{BindTo, MapBy, Mapping, RankBy, conflict};
 use runtime_options::RuntimeOptions;
 use split::Words;
 use std::ffi::{OsStr, OsString};
@@ -28,67 +32,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 use table::{OPTIONS, Scope, Standing, Times};
 use words::{bad_value, count, numbers};
-
-/// A whole command line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CommandLine {
-    pub job: JobOptions,
-    /// At least one; ranks follow their order.
-    pub apps: Vec<App>,
-}
-
-/// What concerns the whole job.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JobOptions {
-    pub mapping: Mapping,
-    pub rank_by: Option<RankBy>,
-    pub binding: Binding,
-    pub display: Display,
-    pub do_not_launch: bool,
-    pub default_hostfile: Option<PathBuf>,
-    /// `--gmca`.
-    pub parameters: Vec<(String, String)>,
-    /// `--tune`, `-am`: names of files.
-    pub tune: Vec<OsString>,
-    pub prefix: Option<PathBuf>,
-    /// Nodes find the installation by their own PATH.
-    pub no_prefix: bool,
-    /// Processes on other machines have all of mpirun's environment.
-    pub forward_environment: bool,
-    pub environment: EnvironmentOptions,
-    pub universe: Option<u32>,
-    pub output: Output,
-    pub stdin: Stdin,
-    pub buffering: Buffering,
-    pub at_time_limit: AtTimeLimit,
-    pub verbosity: Verbosity,
-    pub report_pid: Option<String>,
-    /// Signals to pass on; None: the usual ones.
-    pub forward_signals: Option<Vec<i32>>,
-    /// A process that ends with another status than 0 ends the job.
-    pub status_ends_job: bool,
-    /// Of equal messages of several processes one is shown, and how many there were.
-    pub aggregate_help: bool,
-    timeout: Option<u64>,
-}
-
-/// One program of the job.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct App {
-    pub ranks: Option<u32>,
-    /// `--host` and MPICH's `-hosts`, as they were given; true: without `:N` a host has all its cores.
-    pub hosts: Vec<(String, bool)>,
-    pub hostfiles: Vec<PathBuf>,
-    pub wdir: Option<PathBuf>,
-    pub path: Option<OsString>,
-    pub environment: EnvironmentOptions,
-    /// `--mca`.
-    pub parameters: Vec<(String, String)>,
-    pub soft: Option<String>,
-    pub file: Option<String>,
-    pub program: OsString,
-    pub arguments: Vec<OsString>,
-}
 
 /// Why there is no job: clap's text, one of ours, or something that was asked for instead.
 #[derive(Debug)]
@@ -393,47 +336,6 @@ impl App {
             program,
             arguments: rest.collect(),
         })
-    }
-}
-
-/// Result of clap.
-pub struct Given<'a>(&'a ArgMatches);
-
-impl Given<'_> {
-    pub fn flag(&self, name: &str) -> bool {
-        self.0.get_flag(name)
-    }
-
-    pub fn all(&self, name: &str) -> impl Iterator<Item = &OsString> {
-        self.0.get_many::<OsString>(name).into_iter().flatten()
-    }
-
-    pub fn one(&self, name: &str) -> Option<&OsString> {
-        self.all(name).next()
-    }
-
-    /// Values that have to be text.
-    pub fn texts(&self, name: &str) -> Result<Vec<&str>, String> {
-        let not_text = |value: &OsStr| bad_value(&format!("--{name}"), &value.to_string_lossy(), "text");
-        self.all(name).map(|value| value.to_str().ok_or_else(|| not_text(value))).collect()
-    }
-
-    pub fn text(&self, name: &str) -> Result<Option<&str>, String> {
-        Ok(self.texts(name)?.into_iter().next())
-    }
-
-    pub fn pairs(&self, name: &str) -> Result<Vec<(String, String)>, String> {
-        let words = self.texts(name)?;
-        Ok(words.chunks_exact(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned())).collect())
-    }
-
-    /// The first option of this scope that was given.
-    fn first_of(&self, scope: Scope) -> Option<&'static str> {
-        let given = |o: &&table::Opt| match o.values.is_empty() {
-            true => self.flag(o.name),
-            false => self.0.contains_id(o.name),
-        };
-        OPTIONS.iter().filter(|o| o.scope == scope && o.name != "app").find(given).map(|o| o.name)
     }
 }
 

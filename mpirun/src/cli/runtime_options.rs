@@ -1,6 +1,6 @@
 //! `--runtime-options` and `--forward-signals`.
 
-use super::JobOptions;
+use super::options::JobOptions;
 use super::words::{bad_value, pick, seconds, truth};
 use crate::help::paragraph;
 

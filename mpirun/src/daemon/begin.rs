@@ -1,14 +1,14 @@
 //! How a daemon begins: its link, its place among the processes, and what it is to launch.
 
 use super::elsewhere::Elsewhere;
-use super::{Daemon, guard, ranks, relay};
+use super::state::Daemon;
+use super::{guard, ranks, relay};
 use crate::link::{Channel, FromNode};
 use crate::remote::agents::Agents;
 use crate::remote::below::Below;
 use crate::remote::{join, version};
 use crate::{descendants, failed, signals};
 use oxmpi_runtime::wireup::Secret;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// The whole program.
@@ -32,15 +32,10 @@ pub fn main() -> ExitCode {
     match why {
         None => ExitCode::SUCCESS,
         Some(why) => {
-            complain(&why);
+            guard::complain(&why);
             ExitCode::from(status)
         }
     }
-}
-
-/// Says something where perhaps nobody reads any more.
-pub(super) fn complain(why: &str) {
-    let _ = writeln!(std::io::stderr(), "oxmpid: {why}");
 }
 
 /// On mpirun's machine: the link is standard output, so starting us needs nothing but an ordinary spawn.

@@ -1,6 +1,7 @@
 //! The state of every rank at the moment, and the place in its code.
 
-use super::{Daemon, calls};
+use super::calls;
+use super::state::Daemon;
 use crate::link::{Ending, FromNode};
 use crate::stacks::{Frames, Reader, ptrace};
 use oxmpi_runtime::wireup::server::Membership;

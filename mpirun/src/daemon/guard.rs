@@ -10,6 +10,7 @@ use crate::{descendants, failed, signals};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ fn run(child: &str, called: &str) -> ExitCode {
     match guard(child, called) {
         Ok(code) => ExitCode::from(code),
         Err(why) => {
-            super::begin::complain(&why);
+            complain(&why);
             ExitCode::FAILURE
         }
     }
@@ -55,7 +56,7 @@ fn guard(argument: &str, called: &str) -> Result<u8, String> {
         (Some(code), _) => code as u8,
         (None, number) => {
             let number = number.unwrap_or(0);
-            super::begin::complain(&format!("{called} was killed by {}", signals::name(number)));
+            complain(&format!("{called} was killed by {}", signals::name(number)));
             128 + (number & 0x7f) as u8
         }
     })
@@ -120,4 +121,9 @@ fn end_what_is_left() {
         while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Says something where perhaps nobody reads any more.
+pub(super) fn complain(why: &str) {
+    let _ = writeln!(std::io::stderr(), "oxmpid: {why}");
 }

@@ -4,8 +4,9 @@
 //! mpirun has written some of it, and holds up nobody else.
 
 use super::feed::Wait;
+use super::lines;
 use super::relay::BACKLOG;
-use super::{Daemon, FEED, OUTPUTS, PROMPT, SERVER, lines};
+use super::state::{Daemon, FEED, OUTPUTS, PROMPT, SERVER};
 use crate::failed;
 use crate::link::{FromNode, Stream};
 use rustix::event::epoll::{self, EventData, EventFlags};

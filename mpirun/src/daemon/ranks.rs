@@ -148,3 +148,17 @@ fn open_null() -> Result<OwnedFd, String> {
     rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
         .map_err(failed("cannot open /dev/null"))
 }
+
+impl Rank {
+    /// Everything in the rank's process group.
+    pub(super) fn signal(&self, number: i32) {
+        if let Some(signal) = Signal::from_named_raw(number) {
+            // A group that is gone needs no signal.
+            let _ = rustix::process::kill_process_group(self.pid, signal);
+        }
+    }
+
+    pub(super) fn number(&self) -> u32 {
+        self.pid.as_raw_nonzero().get().cast_unsigned()
+    }
+}

@@ -1,4 +1,4 @@
-//! Jobs in one process: groups of ranks as threads, one communicator, the component's module for it.
+//! Checks, and the jobs in one process that they are given: groups of ranks as threads, one communicator, the component's module for it.
 //!
 //! A check gives what a rank does. [`Job::group`] and [`Job::between`] run it in every *way*: with every variant of the setup's
 //! parameters; with sends that complete at once and with sends that wait for their receives (which then may land in any order, as large
@@ -7,17 +7,30 @@
 
 use crate::host::Opened;
 use crate::net::Net;
-use crate::nodes::View;
 use crate::rank::Rank;
 use crate::services::SERVICES;
-use crate::{Check, Setup};
+use crate::setup::Setup;
+use crate::view::View;
 use core::cell::UnsafeCell;
 use core::ptr::null;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use oxmpi_coll::{CollComm, CollOffer, CollTable, flag};
+use oxmpi_coll::{CollComm, CollFn, CollOffer, CollTable, flag};
 use oxmpi_mca::{Descriptor, Status, ThreadCtx};
 use oxmpi_testing::setup::text;
 use std::sync::Arc;
+
+/// A collective by its place in the table.
+pub type Which = fn(&CollTable) -> Option<CollFn>;
+
+/// A check, and what it looks at.
+pub struct Check {
+    pub name: &'static str,
+    /// Collectives without which it makes no sense.
+    pub needs: &'static [Which],
+    pub run: fn(&Job),
+}
+
+inventory::collect!(Check);
 
 /// See the file's head.
 pub struct Job<'a> {

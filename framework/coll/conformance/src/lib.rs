@@ -23,12 +23,14 @@
 //! collectives; every request is waited for once; nothing is posted or on its way at the end; services are called where they may be;
 //! what a plan was made from may be gone; nobody calls `fatal`.
 
+mod args;
 pub mod blocks;
 mod checks;
 pub mod data;
 pub mod equal;
 mod host;
 mod job;
+mod messages;
 mod net;
 mod nodes;
 pub mod operations;
@@ -36,27 +38,14 @@ mod plan;
 mod rank;
 mod services;
 mod setup;
+mod view;
 
+pub use args::{Args, Blocks};
 pub use inventory;
-pub use job::Job;
+pub use job::{Check, Job, Which};
 pub use plan::Plan;
-pub use rank::{Args, Blocks, Rank};
+pub use rank::Rank;
 pub use setup::Setup;
-
-use oxmpi_coll::{CollFn, CollTable};
-
-/// A collective by its place in the table.
-pub type Which = fn(&CollTable) -> Option<CollFn>;
-
-/// A check, and what it looks at.
-pub struct Check {
-    pub name: &'static str,
-    /// Collectives without which it makes no sense.
-    pub needs: &'static [Which],
-    pub run: fn(&Job),
-}
-
-inventory::collect!(Check);
 
 /// Registers a check: `check!(name, needs: [bcast, gather], |job| { … });`.
 #[macro_export]

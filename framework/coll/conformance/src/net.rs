@@ -6,9 +6,7 @@
 //! Nothing here panics, since it runs under the component's frames: what is wrong is noted, and the job fails at its end. A wait in
 //! which nothing happens for too long ends the net, and with it the waits of all ranks.
 
-use crate::nodes::View;
 use core::time::Duration;
-use oxmpi_coll::CollComm;
 use oxmpi_datatype::{TypeDesc, pack, unpack};
 use oxmpi_mca::Status;
 use oxmpi_testing::{Shared, held};
@@ -161,8 +159,7 @@ impl Net {
     }
 
     /// Whether this rank was told that the net is dead.
-    pub fn told(&self, comm: &CollComm) -> bool {
-        let me = View::of(comm).me();
+    pub fn told(&self, me: u32) -> bool {
         held(&self.state).told[me as usize]
     }
 

@@ -3,10 +3,12 @@
 //! A plan has a line of its own on the net, so several may be under way on a communicator, and one tag. What the contract
 //! says is gone when the component returns is overwritten then: arrays of counts, displacements, types and neighbors.
 
-use crate::Args;
+use crate::args::Args;
+use crate::messages::line;
 use crate::net::{Elements, Line};
-use crate::nodes::{self, View, wait_for_word};
-use crate::services::{SERVICES, line};
+use crate::nodes::{self, wait_for_word};
+use crate::services::SERVICES;
+use crate::view::View;
 use core::cell::RefCell;
 use core::ffi::c_void;
 use core::ptr::{from_ref, null, null_mut, without_provenance_mut};

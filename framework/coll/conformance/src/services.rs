@@ -1,22 +1,29 @@
-//! The services that a component's communicator has: messages over the net. Those for plans answer NOT_SUPPORTED here, as the
-//! contract says.
+//! The services that a component's communicator has, in one table; and parts of a communicator, which have the same. Those for
+//! plans answer NOT_SUPPORTED here, as the contract says.
+//!
+//! A part's collectives are those of coll-basic, opened beside the component under test.
 
-use crate::net::{Elements, Line};
-use crate::nodes::{self, View};
+use crate::host::Opened;
+use crate::view::{Below, View};
+use crate::{messages, nodes};
 use core::ffi::c_void;
-use core::ptr::without_provenance_mut;
-use oxmpi_coll::{CollComm, CollServices, FIRST_TAG, LAST_TAG, StepFn};
+use core::ptr::{from_ref, null};
+use core::sync::atomic::Ordering;
+use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, StepFn};
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use oxmpi_mca::{Status, StrRef};
+use oxmpi_testing::held;
+use oxmpi_testing::setup::text;
 
+/// See the head of this file.
 pub const SERVICES: CollServices = CollServices {
     size: size_of::<CollServices>() as u32,
     reserved: 0,
-    send,
-    recv,
-    isend,
-    irecv,
-    wait_all,
+    send: messages::send,
+    recv: messages::recv,
+    isend: messages::isend,
+    irecv: messages::irecv,
+    wait_all: messages::wait_all,
     memory: in_plans::memory,
     pack: in_plans::pack,
     unpack: in_plans::unpack,
@@ -29,9 +36,9 @@ pub const SERVICES: CollServices = CollServices {
     peer_write: nodes::peer_write,
     peer_pointer: nodes::peer_pointer,
     wait_word: nodes::wait_word,
-    sub_comm: nodes::sub_comm,
-    sub_view: nodes::sub_view,
-    call: nodes::call,
+    sub_comm,
+    sub_view,
+    call,
 };
 
 mod in_plans {
@@ -54,125 +61,110 @@ mod in_plans {
     }
 }
 
-/// A message of a call: the rank's view and what it names. Peer and tag are checked.
-pub fn line(comm: *const CollComm, peer: u32, tag: i32) -> Result<(&'static View, Line), Status> {
+extern "C" fn sub_comm(comm: *const CollComm, part: u32, except: StrRef, out: *mut *mut c_void) -> Status {
     let view = View::of(comm);
-    view.is_not_asked("messages");
-    let Some(&peer) = view.peers.get(peer as usize) else {
-        view.violation(format!("a message with rank {peer} of {}", view.peers.len()));
-        return Err(Status::BAD_PARAM);
+    view.nests("sub_comm");
+    let call = view.calls.fetch_add(1, Ordering::Relaxed);
+    if text(except) != view.name {
+        view.violation(format!(
+            "a part is selected without \"{}\", which is not this component",
+            text(except)
+        ));
+    }
+    let Some(members) = view.members(part) else { return Status::BAD_PARAM };
+    let Some(rank) = members.iter().position(|member| *member == view.rank) else { return Status::NOT_FOUND };
+    let part = Box::new(view.part(comm, 100 + call, &members, rank as u32));
+    let address = from_ref(&*part).cast_mut().cast();
+    held(&view.parts).push(part);
+    // SAFETY: the component's out pointer.
+    unsafe { out.write(address) };
+    Status::OK
+}
+
+/// The node of each member, numbered anew by the lowest rank on each.
+fn renumbered(nodes: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut known = vec![];
+    let mut number = |node| {
+        known.iter().position(|other| *other == node).unwrap_or_else(|| {
+            known.push(node);
+            known.len() - 1
+        }) as u32
     };
-    if !(LAST_TAG..=FIRST_TAG).contains(&tag) {
-        view.violation(format!("tag {tag} is not of collectives"));
-        return Err(Status::BAD_PARAM);
+    nodes.map(&mut number).collect()
+}
+
+impl View {
+    /// A part of this communicator, served by coll-basic.
+    fn part(&self, comm: *const CollComm, number: u64, members: &[u32], rank: u32) -> View {
+        // SAFETY: a static of the component.
+        let descriptor = unsafe { &*coll_basic::descriptor() };
+        let opened = Opened::new(descriptor, &[], self.me(), &self.net);
+        let mine: Vec<u32> = members.iter().map(|member| self.mine[*member as usize]).collect();
+        let context = self.context * 1000 + number;
+        let mut view = View::new(&self.net, &opened, self.name, context, rank, mine.clone(), mine, 1);
+        view.nodes = renumbered(members.iter().map(|member| self.node_of(*member)));
+        let (mut offer, seen) = (CollOffer::NONE, view.seen(comm));
+        let status = (opened.module.comm_query)(opened.module.state, &seen, &mut offer);
+        assert_eq!(status, Status::OK, "coll-basic takes every communicator");
+        view.below = Some(Below { offer, opened });
+        view
     }
-    Ok((view, Line { peer, context: view.context, tag }))
-}
 
-/// Requests travel as numbers, from 1 on; nobody but us looks behind the pointer.
-fn hand_out(request: Result<usize, Status>, out: *mut *mut RequestHeader) -> Status {
-    match request {
-        Ok(id) => {
-            // SAFETY: the component's out pointer.
-            unsafe { *out = without_provenance_mut(8 * (id + 1)) };
-            Status::OK
-        }
-        Err(status) => status,
-    }
-}
-
-fn start_send(
-    comm: *const CollComm,
-    what: Elements,
-    to: u32,
-    tag: i32,
-) -> Result<(&'static View, usize), Status> {
-    let (view, line) = line(comm, to, tag)?;
-    Ok((view, view.net.start_send(view.me(), what, line)?))
-}
-
-fn start_recv(
-    comm: *const CollComm,
-    what: Elements,
-    from: u32,
-    tag: i32,
-) -> Result<(&'static View, usize), Status> {
-    let (view, line) = line(comm, from, tag)?;
-    Ok((view, view.net.start_recv(view.me(), what, line)?))
-}
-
-fn wait(started: Result<(&'static View, usize), Status>) -> Status {
-    started.map_or_else(|status| status, |(view, id)| view.net.wait(view.me(), id))
-}
-
-extern "C" fn send(
-    comm: *const CollComm,
-    buf: *const u8,
-    count: u64,
-    dtype: *const TypeDesc,
-    to: u32,
-    tag: i32,
-) -> Status {
-    wait(start_send(comm, (buf, count, dtype), to, tag))
-}
-
-extern "C" fn recv(
-    comm: *const CollComm,
-    buf: *mut u8,
-    count: u64,
-    dtype: *const TypeDesc,
-    from: u32,
-    tag: i32,
-    status: *mut MsgStatus,
-) -> Status {
-    let done = wait(start_recv(comm, (buf, count, dtype), from, tag));
-    if !status.is_null() {
-        // SAFETY: the component's out pointer and type.
-        unsafe {
-            let bytes = (*dtype).packed * count;
-            *status = MsgStatus { source: from as i32, tag, error: done, bytes, ..MsgStatus::EMPTY };
+    /// This communicator for the calling thread of another.
+    fn seen(&self, comm: *const CollComm) -> CollComm {
+        // SAFETY: valid during the call.
+        let outer = unsafe { &*comm };
+        CollComm {
+            size: size_of::<CollComm>() as u32,
+            num_ranks: self.size(),
+            rank: self.rank,
+            oversubscribed: outer.oversubscribed,
+            comm: from_ref(self).cast_mut().cast(),
+            thread: outer.thread,
+            services: &SERVICES,
+            num_remote: 0,
+            planning: 0,
+            local: null(),
+            num_nodes: self.num_nodes(),
+            node: self.node_of(self.rank),
         }
     }
-    done
 }
 
-extern "C" fn isend(
-    comm: *const CollComm,
-    buf: *const u8,
-    count: u64,
-    dtype: *const TypeDesc,
-    to: u32,
-    tag: i32,
-    out: *mut *mut RequestHeader,
-) -> Status {
-    hand_out(start_send(comm, (buf, count, dtype), to, tag).map(|(_, id)| id), out)
+extern "C" fn sub_view(comm: *const CollComm, sub: *mut c_void, view: *mut CollComm) -> Status {
+    // SAFETY: from `sub_comm`, as long as the communicator lives; the component's out pointer.
+    unsafe { view.write((*sub.cast::<View>()).seen(comm)) };
+    Status::OK
 }
 
-extern "C" fn irecv(
-    comm: *const CollComm,
-    buf: *mut u8,
-    count: u64,
-    dtype: *const TypeDesc,
-    from: u32,
-    tag: i32,
-    out: *mut *mut RequestHeader,
-) -> Status {
-    hand_out(start_recv(comm, (buf, count, dtype), from, tag).map(|(_, id)| id), out)
+extern "C" fn call(comm: *const CollComm, which: u32, args: *const CollArgs) -> Status {
+    let Some(below) = &View::of(comm).below else { return Status::BAD_PARAM };
+    // SAFETY: tables live as long as the module.
+    let table = unsafe { &*below.offer.table };
+    let Some(function) = slot(table, which) else { return Status::NOT_SUPPORTED };
+    function(below.offer.module, comm, args)
 }
 
-extern "C" fn wait_all(comm: *const CollComm, requests: *mut *mut RequestHeader, n: usize) -> Status {
-    let view = View::of(comm);
-    if n == 0 {
-        return Status::OK;
-    }
-    // SAFETY: the component's array.
-    let requests = unsafe { core::slice::from_raw_parts(requests, n) };
-    let all = requests.iter().map(|request| match (request.addr() / 8).checked_sub(1) {
-        Some(id) => view.net.wait(view.me(), id),
-        None => {
-            view.violation("waited for a request that is null".into());
-            Status::BAD_PARAM
-        }
-    });
-    all.fold(Status::OK, |first, next| if first.is_err() { first } else { next })
+/// A collective by its number.
+fn slot(table: &CollTable, which: u32) -> Option<CollFn> {
+    let all = [
+        table.barrier,
+        table.bcast,
+        table.reduce,
+        table.allreduce,
+        table.allgather,
+        table.gather,
+        table.scatter,
+        table.alltoall,
+        table.gatherv,
+        table.scatterv,
+        table.allgatherv,
+        table.alltoallv,
+        table.alltoallw,
+        table.scan,
+        table.exscan,
+        table.reduce_scatter,
+        table.reduce_scatter_block,
+    ];
+    all.get(which as usize).copied().flatten()
 }

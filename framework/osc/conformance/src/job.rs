@@ -1,7 +1,8 @@
 //! A job in this process: an instance and a thread for each rank, and a watch over all.
 
+use crate::check::Check;
 use crate::rank::Rank;
-use crate::{Check, Setup};
+use crate::setup::Setup;
 use core::time::Duration;
 use oxmpi_runtime::wireup::{Client, Source};
 use oxmpi_runtime::{Config, Instance, Level};

@@ -19,26 +19,16 @@
 //! It is run by all ranks of a job. A rank that panics, or a job that takes longer than the setup's patience, ends the
 //! process with the check's name: the others would wait for ever.
 
+mod check;
 mod checks;
 mod job;
 pub mod rank;
 mod setup;
 
+pub use check::Check;
 pub use inventory;
 pub use rank::Rank;
 pub use setup::Setup;
-
-/// A check, and for how many ranks it makes sense.
-pub struct Check {
-    pub name: &'static str,
-    /// Jobs of these sizes run it.
-    pub ranks: &'static [u32],
-    /// The instances have level MPI_THREAD_MULTIPLE.
-    pub threads: bool,
-    pub run: fn(&Rank),
-}
-
-inventory::collect!(Check);
 
 /// Registers a check: `check!(name, ranks: [2, 4], |rank| { … });`. With `threads,` in front of the closure the instances have
 /// level MPI_THREAD_MULTIPLE.

@@ -26,6 +26,7 @@ pub mod data;
 mod host;
 mod job;
 mod net;
+mod open;
 mod registry;
 mod setup;
 mod transport;

@@ -1,6 +1,6 @@
 //! Questions to a machine, and the parameter that an answer sets.
 
-use super::{Bench, Kind, Point, from_which_on};
+use super::bench::{Bench, CLEARLY, Kind, Point, from_which_on};
 
 const K: u64 = 1 << 10;
 const M: u64 = 1 << 20;
@@ -196,7 +196,7 @@ fn max_send_size(bench: &Bench, least: u64) -> Result<Found, String> {
     let points = bench.compare(&sizes, |_| (Kind::RoundTrip, M), |_| with(32 * K), with)?;
     let best = points
         .iter()
-        .filter(|p| p.other < p.one * super::CLEARLY)
+        .filter(|p| p.other < p.one * CLEARLY)
         .min_by(|a, b| (a.other / a.one).total_cmp(&(b.other / b.one)));
     Ok(Found {
         // One that is too small for those is only told.

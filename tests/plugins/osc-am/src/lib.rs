@@ -2,6 +2,7 @@
 //! and answers. See README.md for the map.
 
 mod component;
+mod drain;
 mod enter;
 mod epoch;
 mod layout;
@@ -11,7 +12,9 @@ mod operation;
 mod outbox;
 mod receive;
 mod request;
+mod request_ops;
 mod state;
+mod sync;
 mod window;
 mod wire;
 

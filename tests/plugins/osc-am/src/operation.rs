@@ -259,21 +259,3 @@ fn append(message: &mut Vec<u8>, local: &Local<'_>, from: u64, len: u64) {
     let n = unsafe { pack(local.dtype, local.count, local.at, from, message[start..].as_mut_ptr(), len) };
     message.truncate(start + n as usize);
 }
-
-/// Sends a message without data to a rank, which answers it.
-pub fn tell(shared: &mut Shared, slot: u32, rank: u32, kind: u32, code: u32) {
-    let Some(window) = shared.window(slot) else { return };
-    let from = window.rank;
-    let Some(peer) = window.peers.get_mut(rank as usize) else { return };
-    let header = Header {
-        kind,
-        window: peer.window,
-        from,
-        operation: Header::NO_OPERATION,
-        code,
-        ..Header::default()
-    };
-    peer.pending += 1;
-    let proc = peer.proc;
-    shared.outbox.put(proc, header.message(&[], 0));
-}

@@ -1,11 +1,9 @@
 //! Messages on their way out, by process: in order, kept while the transport has no room.
 //!
-//! A message to this process itself goes through no transport: it is received in [`Shared::drain`], after the one that
+//! A message to this process itself goes through no transport: it is received in `drain.rs`, after the one that
 //! caused it, so receivers do not nest.
 
 use crate::enter::CONTEXT;
-use crate::receive::receive;
-use crate::state::Shared;
 use crate::wire::Header;
 use oxmpi_btl::SendDesc;
 use oxmpi_mca::{Host, Status};
@@ -49,7 +47,7 @@ impl Outbox {
     }
 
     /// Sends as much as the transports take; the messages to this process, and how many went out.
-    fn send(&mut self, host: &Host) -> (Vec<Vec<u8>>, i32) {
+    pub fn send(&mut self, host: &Host) -> (Vec<Vec<u8>>, i32) {
         let (mut own, mut sent) = (Vec::new(), 0);
         for (proc, lane) in &mut self.lanes {
             let Some(reach) = &lane.reach else {
@@ -92,22 +90,4 @@ fn send(reach: &Reach, tag: u8, message: &[u8]) -> Status {
     // SAFETY: the host's handle lives as long as the instance.
     let btl = unsafe { &*reach.btl };
     (btl.send)(btl.state, reach.endpoint, CONTEXT, &desc)
-}
-
-impl Shared {
-    /// Sends what waits, and receives what waits for this process; the caller holds the CRI of our context. How many
-    /// messages moved.
-    pub fn drain(&mut self, host: &Host) -> i32 {
-        let (me, mut moved) = (host.job().rank, 0);
-        loop {
-            let (own, sent) = self.outbox.send(host);
-            moved += sent + own.len() as i32;
-            if own.is_empty() {
-                return moved;
-            }
-            for message in own {
-                receive(self, host, me, &message);
-            }
-        }
-    }
 }

@@ -1,0 +1,28 @@
+//! A peer process: what is known of it, and where to call it.
+
+use crate::card::Way;
+use core::sync::atomic::AtomicBool;
+use oxmpi_mca::ProcName;
+use std::sync::OnceLock;
+
+/// State that all streams to a process share.
+pub struct Core {
+    pub proc: u32,
+    pub name: ProcName,
+    /// Our name is the lower one: where both sides call at once, our call is kept.
+    pub first: bool,
+    /// Where it is; not known as long as only it has called.
+    pub route: OnceLock<Route>,
+    /// It was reported as failed.
+    pub failed: AtomicBool,
+    /// It has said good-bye.
+    pub gone: AtomicBool,
+}
+
+/// Where to call a process.
+pub struct Route {
+    pub contexts: u16,
+    pub rail: u16,
+    /// Best first: those of its own pair of rails before those of the others. Never empty.
+    pub ways: Vec<Way>,
+}

@@ -1,0 +1,77 @@
+//! What both ends of service links keep: requests without a reply, and replies that wait for room. The rules are in `service.rs`.
+
+use crate::sys::{PeerName, Sent, Socket};
+use crate::wire::Frame;
+use core::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+
+/// Requests of a link without a reply at most.
+pub const ROOM: u32 = 8;
+
+/// The requests of one context.
+#[derive(Default)]
+pub struct Requests {
+    pub links: HashMap<u32, Link>,
+    /// For which there was no room in the peer's socket: where to, and the bytes.
+    pub unsent: VecDeque<(PeerName, Box<[u8]>)>,
+}
+
+/// The requester's end: numbers of the next request and of the next reply.
+#[derive(Default)]
+pub struct Link {
+    pub asked: u32,
+    pub answered: u32,
+}
+
+/// The service context.
+pub struct Service {
+    pub socket: Socket,
+    pub inbound: RefCell<Box<[u8]>>,
+    pub out: RefCell<Box<[u8]>>,
+    /// The request whose receiver is running, until it is answered.
+    pub current: Cell<Option<(Frame, PeerName)>>,
+    /// Replies for which there was no room.
+    pub unsent: RefCell<VecDeque<Unsent>>,
+}
+
+pub struct Unsent {
+    /// The process and its context.
+    pub link: (u32, u16),
+    pub to: PeerName,
+    pub bytes: Box<[u8]>,
+}
+
+// SAFETY: the contract of BTLs: the caller of the service verbs without a context holds the service context's lock.
+unsafe impl Sync for Service {}
+
+impl Service {
+    pub fn new(socket: Socket, buffer: usize) -> Service {
+        Service {
+            socket,
+            inbound: RefCell::new(vec![0; buffer].into()),
+            out: RefCell::new(vec![0; buffer].into()),
+            current: Cell::new(None),
+            unsent: RefCell::default(),
+        }
+    }
+
+    /// Replies of a link that wait for room.
+    pub fn owed(&self, link: (u32, u16)) -> usize {
+        self.unsent.borrow().iter().filter(|reply| reply.link == link).count()
+    }
+
+    /// Sends what waits, in order.
+    pub fn send_unsent(&self) -> i32 {
+        let mut unsent = self.unsent.borrow_mut();
+        let mut sent = 0;
+        while let Some(first) = unsent.front() {
+            if matches!(self.socket.send(&first.to, &first.bytes), Ok(Sent::NoRoom)) {
+                break;
+            }
+            // Also where the requester is gone: nobody waits for it.
+            unsent.pop_front();
+            sent += 1;
+        }
+        sent
+    }
+}

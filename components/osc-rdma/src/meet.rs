@@ -1,0 +1,124 @@
+//! Ranks, met at the first operation: a card is read, and a transport is chosen where the memory is not mapped.
+//!
+//! A rank is met through the shelf of the home and that of a duplicate ([`OwnWords`]).
+
+use crate::call::Call;
+use crate::epoch::Allowed;
+use crate::peer::{Link, OwnWords, Peer, is_fit};
+use crate::shelf::Shelf;
+use crate::wire::{Card, Leader, Way, module_key, way_by};
+use oxmpi_btl::Reach;
+use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::AtomicU64;
+
+impl<'a> Call<'a> {
+    /// A rank, met now if it was not.
+    #[inline]
+    pub fn peer(&self, rank: u32) -> Result<&'a Peer, Status> {
+        match self.win.peers.get(rank) {
+            Some(peer) => Ok(peer),
+            None => self.meet(rank),
+        }
+    }
+
+    /// The target of an operation, which the epoch allows.
+    #[inline]
+    pub fn target(&self, rank: u32) -> Result<&'a Peer, Status> {
+        let peer = self.peer(rank)?;
+        match self.win.epochs.operate(peer)? {
+            Allowed::Yes => Ok(peer),
+            Allowed::Lock => self.lock_on_demand(peer).map(|()| peer),
+        }
+    }
+
+    fn meet(&self, rank: u32) -> Result<&'a Peer, Status> {
+        let (comm, home) = (&self.win.comm, &self.win.home.shelf);
+        let mut peer = Peer::new(rank);
+        let (card, words) = self.card(home, rank)?;
+        peer.words = words;
+        if let Some(own) = &self.win.own {
+            let (card, words) = self.card(&own.shelf, rank)?;
+            peer.own =
+                Some(Box::new(OwnWords { words, remote: card.state, ways: card.states, way: Way::NONE }));
+        }
+        if let Some(mapped) = comm.mapped(rank) {
+            peer.base = mapped.base;
+        }
+        (peer.bytes, peer.disp_unit) = (card.bytes, card.disp_unit);
+        (peer.remote, peer.remote_words) = (card.base, card.state);
+        let own = rank == comm.rank();
+        let wants_data =
+            !own && (self.win.dynamic || peer.base.is_null()) && (self.win.dynamic || card.bytes > 0);
+        let wants_own = peer.own.as_ref().is_some_and(|own| own.words.is_null());
+        if wants_data || peer.words.is_null() || wants_own {
+            peer.link = Some(self.link(&mut peer, &card)?);
+        }
+        self.win.peers.keep(peer)
+    }
+
+    /// A rank's card on a shelf, and its words there as they can be used here; null: they cannot.
+    fn card(&self, shelf: &Shelf, rank: u32) -> Result<(Card, *const AtomicU64), Status> {
+        let (group, member) = shelf.of(&self.win.comm, rank)?;
+        if group != shelf.group {
+            return Ok((self.fetch_card(shelf, group, member)?, core::ptr::null()));
+        }
+        Ok((shelf.read_card(member), shelf.words(member)))
+    }
+
+    /// The best transport that we and the rank have.
+    fn link(&self, peer: &mut Peer, card: &Card) -> Result<Link, Status> {
+        let reached = self.win.comm.reach(peer.rank)?;
+        let of = |reach: &&Reach| {
+            let key = module_key(reach.btl());
+            let own =
+                peer.own.as_ref().is_none_or(|own| !own.words.is_null() || way_by(&own.ways, key).is_some());
+            // Dynamic windows have handles in their regions alone.
+            is_fit(reach.btl())
+                && own
+                && (way_by(&card.states, key).is_some() || !peer.words.is_null())
+                && (way_by(&card.data, key).is_some()
+                    || self.win.dynamic
+                    || !peer.base.is_null()
+                    || card.bytes == 0)
+        };
+        let Some(reach) = reached.iter().find(of) else {
+            let tried: Vec<&str> = reached.iter().map(|r| r.btl().name()).collect();
+            self.rdma().host.help("no-way", &[&peer.rank.to_string(), &tried.join(", ")]);
+            return Err(Status::UNREACHABLE);
+        };
+        let key = module_key(reach.btl());
+        if let Some(way) = way_by(&card.data, key) {
+            peer.data = *way;
+        }
+        if let Some(way) = way_by(&card.states, key) {
+            peer.state = *way;
+        }
+        if let Some(own) = peer.own.as_deref_mut()
+            && let Some(way) = way_by(&own.ways, key)
+        {
+            own.way = *way;
+        }
+        let link = Link::new(*reach, self.rdma().host.num_cris());
+        Ok(if self.win.comm.place(peer.rank)?.local != 0 { link.of_node() } else { link })
+    }
+
+    /// Reads a card of another group out of its leader's memory.
+    fn fetch_card(&self, shelf: &Shelf, group: u32, member: u32) -> Result<Card, Status> {
+        // SAFETY: the directory was filled when the window was made.
+        let leader: Leader = unsafe { shelf.leader(group).read() };
+        let reached = self.win.comm.reach(leader.rank)?;
+        let way = reached
+            .iter()
+            .filter(|r| is_fit(r.btl()))
+            .find_map(|reach| way_by(&leader.ways, module_key(reach.btl())).map(|way| (reach, way)));
+        let (reach, way) = way.ok_or(Status::UNREACHABLE)?;
+        let link = Link::new(*reach, self.rdma().host.num_cris());
+        let stride = shelf.cards.stride();
+        let mut bytes = vec![0; stride as usize];
+        // A rank that is known for this one read.
+        let known = Peer::new(leader.rank);
+        self.fetch(&known, &link, leader.cards + u64::from(member) * stride, way.handle(), &mut bytes)?;
+        // SAFETY: all bytes of a card are there.
+        Ok(unsafe { shelf.cards.read(bytes.as_ptr()) })
+    }
+}

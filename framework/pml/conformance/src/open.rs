@@ -1,0 +1,101 @@
+//! Opening the component for a rank: the tables that it gets.
+
+use crate::host::{Rank, Tables};
+use crate::net::Net;
+use crate::registry::Registry;
+use crate::setup::Setup;
+use crate::transport::{attrs_of, endpoint_of, handle_of};
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicI32, AtomicU64};
+use oxmpi_btl::{BtlHandle, BtlServices, Reach, Registration};
+use oxmpi_mca::{SliceRef, Status};
+use oxmpi_pml::{PmlModule, Transports};
+use oxmpi_testing::{Desk, FakeHost, setup};
+use std::sync::{Arc, Mutex};
+
+impl Rank {
+    /// Opens the component for a rank.
+    pub fn open(setup: &Setup, net: &Arc<Net>, number: u32, threaded: bool) -> &'static Rank {
+        let rank = Box::leak(Box::new(Rank {
+            number,
+            desk: Desk::new(Desk::job_of(number, net.ranks), net.cris, threaded, net.shared.clone()),
+            net: net.clone(),
+            tables: None,
+            module: None,
+            errors: Mutex::default(),
+            armed: AtomicI32::new(0),
+            turns: AtomicU64::new(0),
+        }));
+        rank.tables = Some(rank.make_tables());
+        rank.module = Some(rank.open_component(setup));
+        rank
+    }
+
+    fn make_tables(&self) -> Tables {
+        let instance: *mut c_void = core::ptr::from_ref(self).cast_mut().cast();
+        let host = Box::new(self.desk.table(self));
+        let attrs = Box::new(attrs_of(self.net.wire, self.net.cris));
+        let btl = Box::new(handle_of(self, &attrs));
+        let reach_of =
+            |proc| Reach { btl: &*btl, endpoint: endpoint_of(proc), width: attrs.contexts, reserved: 0 };
+        let reached = (0..self.net.ranks).map(reach_of).collect();
+        let services = Box::new(BtlServices {
+            size: size_of::<BtlServices>() as u32,
+            reserved: 0,
+            instance,
+            reach,
+            register,
+            deregister,
+            acquire: register,
+            release: deregister,
+        });
+        Tables { host, _attrs: attrs, btl, services, reached }
+    }
+
+    fn open_component(&self, setup: &Setup) -> PmlModule {
+        // SAFETY: a descriptor is a static of its component.
+        let descriptor = unsafe { &*setup.descriptor };
+        let (_, modules) = setup::open::<PmlModule>(descriptor, &self.tables().host, &setup.params)
+            .unwrap_or_else(|status| panic!("open: {status}"));
+        assert_eq!(modules.len(), 1, "a PML has one module");
+        let module = modules[0];
+        let btl: *const BtlHandle = &*self.tables().btl;
+        let transports = Transports {
+            size: size_of::<Transports>() as u32,
+            reserved: 0,
+            btls: SliceRef { ptr: &btl, len: 1 },
+            services: &*self.tables().services,
+        };
+        let mut polled = u64::MAX;
+        // SAFETY: a component's table lives as long as the process.
+        let table = unsafe { &*module.table };
+        assert_eq!((table.enable)(module.state, &transports, &mut polled), Status::OK, "enable");
+        assert_eq!(polled, 1, "a PML polls what it sends over, and nothing that there is not");
+        module
+    }
+}
+
+extern "C" fn reach(i: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
+    let Some(reached) = Rank::of(i).tables().reached.get(proc as usize) else { return Status::UNREACHABLE };
+    // SAFETY: the caller's out pointer.
+    unsafe { *out = SliceRef { ptr: reached, len: 1 } };
+    Status::OK
+}
+extern "C" fn register(
+    i: *mut c_void,
+    _: *const BtlHandle,
+    addr: *mut u8,
+    len: u64,
+    access: u32,
+    out: *mut *const Registration,
+) -> Status {
+    let mut registry = Rank::of(i).net.registry();
+    // SAFETY: the caller's out pointer.
+    unsafe { *out = Registry::register(&mut registry, addr, len, access) };
+    Status::OK
+}
+extern "C" fn deregister(i: *mut c_void, _: *const BtlHandle, registration: *const Registration) -> Status {
+    // SAFETY: the caller gives back what it was given.
+    unsafe { Rank::of(i).net.registry().deregister(registration) };
+    Status::OK
+}

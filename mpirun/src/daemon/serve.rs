@@ -1,0 +1,431 @@
+//! The loop of a daemon: everything that happens, and what follows from it.
+
+use super::elsewhere::Elsewhere;
+use super::ending::Phase;
+use super::feed::Feed;
+use super::state::{BELOW, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SIGNALS};
+use super::{ending, ranks};
+use crate::link::{Down, Ending, Exchange, FromNode, Mpi, Peer, Stdin, Stream, ToNode};
+use crate::{descendants, failed, signals};
+use oxmpi_runtime::wireup::server::{Event, Membership};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::process::WaitOptions;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// How long the end of a connection may come before the end of the process that mpirun started.
+const VANISH: Duration = Duration::from_millis(500);
+
+/// How much an answer about one rank says of others.
+const ANSWER: usize = 16 << 20;
+
+impl Daemon {
+    /// Starts every rank. The first that cannot be started is reported; mpirun then ends the job.
+    pub(super) fn start(&mut self) -> Result<(), String> {
+        if let Stdin::Copies(_) = self.launch.stdin {
+            self.feed = Some(Feed::new()?);
+        }
+        let foreign = self.launch.programs.iter().position(|p| crate::program::foreign(&p.program).is_some());
+        let place = |which| self.launch.places.iter().position(|place| place.program as usize == which);
+        if let Some(local) = foreign.and_then(place) {
+            let rank = self.launch.local_ranks[local];
+            self.say(&FromNode::CannotStart { rank, errno: libc::ENOEXEC });
+            self.phase.force();
+            return ranks::close_stdin();
+        }
+        for local in 0..self.launch.local_ranks.len() {
+            let stdin = self.stdin_of(local)?;
+            match ranks::start(&self.launch, local, self.server.name(), &self.mask, stdin) {
+                Ok(rank) => {
+                    self.children.insert(rank.pid, local);
+                    self.ranks.push(rank);
+                    for stream in Stream::ALL {
+                        self.watch_output(local, stream)?;
+                    }
+                }
+                Err(why) => {
+                    let errno = why.raw_os_error().unwrap_or(libc::EIO);
+                    self.say(&FromNode::CannotStart { rank: self.launch.local_ranks[local], errno });
+                    self.phase.force();
+                    break;
+                }
+            }
+        }
+        if self.ranks.len() == self.launch.local_ranks.len() {
+            let all = self.launch.local_ranks.iter().zip(&self.ranks);
+            let all = all.map(|(&rank, process)| (rank, process.number())).collect();
+            self.say(&FromNode::Started(all));
+        }
+        self.give_input();
+        // A rank has it; were it kept here, who writes to it would not notice that it is gone.
+        ranks::close_stdin()
+    }
+
+    fn stdin_of(&mut self, local: usize) -> Result<Stdio, String> {
+        let rank = self.launch.local_ranks[local];
+        Ok(match (&self.launch.stdin, &mut self.feed) {
+            (Stdin::Rank(reader), _) if *reader == rank => Stdio::inherit(),
+            (Stdin::Copies(readers), Some(feed)) if readers.contains(&rank) => {
+                feed.add().map_err(failed("cannot make a pipe for standard input"))?.into()
+            }
+            _ => Stdio::null(),
+        })
+    }
+
+    pub(super) fn serve(&mut self) -> Result<(), String> {
+        let mut ready = Vec::with_capacity(128);
+        // Messages that came behind the launch are there already, and wake nobody.
+        self.hear_mpirun();
+        while !self.finished {
+            self.advance();
+            if self.finished {
+                break;
+            }
+            self.watch_link();
+            let timeout = self.next_deadline().map(until);
+            ready.clear();
+            let spare = rustix::buffer::spare_capacity(&mut ready);
+            match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(why) => {
+                    // Nothing can be waited for any more: the job must not be left alone.
+                    ending::kill_all(&self.kept());
+                    return Err(format!("cannot wait: {why}"));
+                }
+            }
+            for event in &ready {
+                match event.data.u64() {
+                    LINK => self.hear_mpirun(),
+                    SIGNALS => self.take_signals(),
+                    SERVER => self.hear_ranks(),
+                    FEED => self.give_input(),
+                    INPUT => self.give_own_input(),
+                    BELOW => self.hear_below(),
+                    output => self.read_output(output - OUTPUTS),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn say(&mut self, message: &FromNode) {
+        if self.linked {
+            // Everything that is said has been bounded where it came from.
+            let _ = self.link.send(message);
+        }
+    }
+
+    fn hear_mpirun(&mut self) {
+        self.link.flush();
+        let peer = self.link.receive();
+        loop {
+            let down = match self.link.take::<Down>() {
+                Ok(None) => break,
+                Ok(Some(down)) => self.hand_down(down),
+                Err(why) => Err(why),
+            };
+            match down {
+                Ok(Some(message)) => self.obey(message),
+                Ok(None) => {}
+                Err(why) => {
+                    self.say(&FromNode::Failed(format!("mpirun sent an impossible frame: {why}")));
+                    self.phase.force();
+                    break;
+                }
+            }
+        }
+        if peer == Peer::Gone {
+            self.lose_mpirun();
+        }
+    }
+
+    /// Nobody is left to talk to: end everything at once.
+    pub(super) fn lose_mpirun(&mut self) {
+        if self.linked {
+            self.linked = false;
+            let _ = epoll::delete(&self.epoll, &self.link);
+            for rank in &mut self.ranks {
+                rank.outputs = [None, None];
+            }
+            self.write_counts();
+            self.elsewhere.iter_mut().for_each(Elsewhere::lose_mpirun);
+            self.phase.force();
+        }
+    }
+
+    fn obey(&mut self, message: ToNode) {
+        match message {
+            ToNode::Job(_) | ToNode::Part(_) => {}
+            ToNode::Written { rank, stream, bytes } => self.note_written(rank, stream, bytes),
+            ToNode::Release => self.server.release(),
+            ToNode::Census { stacks } => self.take_census(stacks),
+            ToNode::Closed(stream) => {
+                // The ranks then learn of it as they would without us: SIGPIPE, or EPIPE.
+                for rank in &mut self.ranks {
+                    rank.outputs[stream.index()] = None;
+                }
+            }
+            ToNode::Signal(number) => {
+                for rank in self.ranks.iter().filter(|rank| rank.running) {
+                    rank.signal(number);
+                }
+            }
+            ToNode::Terminate { grace_ms } => {
+                self.hurry = true;
+                self.phase.ask(Duration::from_millis(grace_ms));
+            }
+            ToNode::Exchange(exchange) => self.hear_other_nodes(exchange),
+            ToNode::Input(bytes) => self.take_input(bytes),
+        }
+    }
+
+    /// Events and questions of other nodes' ranks.
+    fn hear_other_nodes(&mut self, exchange: Exchange) {
+        match exchange {
+            Exchange::Fence => self.server.pass_fence(),
+            Exchange::Gone { rank } => self.server.lose_far(rank),
+            Exchange::Never { rank, pid } => {
+                self.server.never_comes(rank, pid);
+                self.hear_ranks();
+            }
+            Exchange::Ask { from, proc, key } => {
+                let (values, whole) = self.server.values(proc, &key, ANSWER);
+                self.say(&FromNode::Exchange(Exchange::Answer { to: from, proc, key, values, whole }));
+            }
+            Exchange::Answer { proc, key, values, whole, .. } => {
+                self.server.receive_values(proc, &key, values, whole);
+                self.hear_ranks();
+            }
+        }
+    }
+
+    fn take_signals(&mut self) {
+        while let Some(number) = self.signals.next() {
+            if number != libc::SIGCHLD {
+                self.say(&FromNode::Failed(format!("it got {}", signals::name(number))));
+                self.phase.ask(ending::GRACE);
+            }
+        }
+        self.reap();
+    }
+
+    /// Looks at every child that has ended, ranks and others.
+    fn reap(&mut self) {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    let ending = match (status.exit_status(), status.terminating_signal()) {
+                        (Some(code), _) => Ending::Exit(code),
+                        (_, Some(number)) => Ending::Signal { number, core: status.as_raw() & 0x80 != 0 },
+                        // Not asked for: only stopped or continued.
+                        _ => continue,
+                    };
+                    match self.children.remove(&pid) {
+                        Some(local) => self.ended(local, ending),
+                        None => {
+                            self.elsewhere.iter_mut().for_each(|elsewhere| elsewhere.note_reaped(pid));
+                            self.phase.note_progress();
+                        }
+                    }
+                }
+                Ok(None) => return self.look_for_childless(),
+                Err(Errno::INTR) => {}
+                // No child is left, and so nothing below us.
+                Err(_) => return self.phase.childless(),
+            }
+        }
+    }
+
+    /// Agents are children and none of the job's.
+    fn look_for_childless(&mut self) {
+        let kept = self.kept();
+        if self.phase != Phase::Running && !kept.is_empty() && descendants::all_but(&kept).is_empty() {
+            self.phase.childless();
+        }
+    }
+
+    pub(super) fn ended(&mut self, local: usize, ending: Ending) {
+        self.phase.note_progress();
+        self.ranks[local].running = false;
+        self.vanishing.retain(|(_, other)| *other != local);
+        self.hear_ranks();
+        for stream in Stream::ALL {
+            self.drain(local, stream);
+        }
+        if ending != Ending::Exit(0) {
+            self.report_crash(self.launch.local_ranks[local]);
+        }
+        let mpi = match self.server.membership(local) {
+            Membership::Absent => Mpi::Never,
+            Membership::Joined { .. } => Mpi::Inside,
+            Membership::Finalized { .. } => Mpi::Finalized,
+        };
+        let (rank, pid) = (self.launch.local_ranks[local], self.ranks[local].number());
+        self.say(&FromNode::Exited { rank, pid, ending, mpi });
+        if mpi == Mpi::Never && self.phase == Phase::Running {
+            if self.several_nodes() {
+                self.say(&FromNode::Exchange(Exchange::Never { rank, pid }));
+            }
+            self.server.never_comes(rank, pid);
+            self.hear_ranks();
+        }
+    }
+
+    /// Messages of the ranks on their connections.
+    pub(super) fn hear_ranks(&mut self) {
+        let events = match self.server.turn() {
+            Ok(events) => events,
+            Err(why) => {
+                self.say(&FromNode::Failed(why.to_string()));
+                self.phase.force();
+                return;
+            }
+        };
+        for event in events {
+            match event {
+                Event::Joined { .. } | Event::Finalized { .. } => {}
+                Event::Help { rank, component, topic, text } => {
+                    self.say(&FromNode::Help { rank, component, topic, text });
+                }
+                Event::AllHere => self.enter_fence(),
+                Event::Gone { rank } if self.several_nodes() => {
+                    self.say(&FromNode::Exchange(Exchange::Gone { rank }));
+                }
+                Event::Gone { .. } => {}
+                Event::Wanted { proc, key } => {
+                    let from = self.launch.node;
+                    self.say(&FromNode::Exchange(Exchange::Ask { from, proc, key }));
+                }
+                Event::Abort { rank, code, origin, message, peer } => {
+                    // It says where it was before it says that.
+                    self.report_crash(rank);
+                    let pid = self.pid_of(rank);
+                    self.say(&FromNode::Abort { rank, pid, code, origin, message, peer });
+                }
+                Event::Crash(crash) => self.crashes.note(crash),
+                Event::NeverCame { rank, pid, waiting } => {
+                    self.say(&FromNode::NeverInit { rank, pid, waiting });
+                }
+                Event::Broken { rank, why } => {
+                    let pid = self.pid_of(rank);
+                    self.say(&FromNode::Broken { rank, pid, why });
+                }
+                Event::Left { finalized: true, .. } => {}
+                Event::Left { rank, finalized: false } => {
+                    if let Some(local) = self.place(rank).filter(|&local| self.ranks[local].running) {
+                        self.vanishing.push((Instant::now() + VANISH, local));
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn place(&self, rank: u32) -> Option<usize> {
+        self.launch.local_ranks.binary_search(&rank).ok().filter(|&local| local < self.ranks.len())
+    }
+
+    /// The process that says it is this rank; it may be a child of the one we started.
+    pub(super) fn pid_of(&self, rank: u32) -> u32 {
+        let Some(local) = self.place(rank) else { return 0 };
+        match self.server.membership(local) {
+            Membership::Joined { pid } | Membership::Finalized { pid } => pid,
+            Membership::Absent => self.ranks[local].number(),
+        }
+    }
+
+    /// Everything that follows from the present state and the time.
+    fn advance(&mut self) {
+        let now = Instant::now();
+        self.pause_and_resume();
+        if self.launch.interactive {
+            self.show_prompts(now);
+        }
+        let due = self.vanishing.iter().position(|(at, _)| *at <= now);
+        if let Some((_, local)) = due.map(|at| self.vanishing.swap_remove(at)) {
+            let rank = self.launch.local_ranks[local];
+            self.report_crash(rank);
+            let pid = self.pid_of(rank);
+            self.say(&FromNode::Vanished { rank, pid });
+        }
+        if self.phase == Phase::Running && self.children.is_empty() {
+            // All ranks have ended. What they left running, if anything, goes with them.
+            self.phase.ask(ending::GRACE);
+            self.reap();
+        }
+        self.look_at_links(now);
+        let kept = self.kept();
+        if let Some(stuck) = self.phase.advance(now, &kept) {
+            self.say(&FromNode::Failed(stuck));
+        }
+        if matches!(self.phase, Phase::Over | Phase::Said) {
+            self.finish();
+        }
+    }
+
+    /// Nothing is left below us: the rest of the output, and goodbye. In a hurry the window is
+    /// no matter: what dead processes left in their pipes has a bound of its own.
+    fn finish(&mut self) {
+        self.hear_ranks();
+        for local in 0..self.ranks.len() {
+            for stream in Stream::ALL {
+                if self.hurry {
+                    // As often as emptying the largest pipe takes; a stranger may go on writing.
+                    let _ = (0..64).all(|_| self.forward(local, stream));
+                } else {
+                    self.drain(local, stream);
+                    if self.linked && !self.has_room(local, stream) {
+                        return; // mpirun's next word lets us go on
+                    }
+                }
+                // The process that holds the other end now is none of this job.
+                if let Some(output) = self.ranks[local].outputs[stream.index()].take() {
+                    let rank = self.launch.local_ranks[local];
+                    let promised = output.has_promised();
+                    self.end_output(rank, stream, promised, output.into_rest());
+                }
+            }
+        }
+        if self.phase.say_done() {
+            // Here, since mpirun may end this process as soon as all have said so; and later again, since others may ask until then.
+            self.write_counts();
+            self.say(&FromNode::Done);
+        }
+        self.link.flush();
+        // Others may still ask for what our ranks have published.
+        let stays = self.several_nodes();
+        self.finished = !self.linked || self.link.unsent() == 0 && !stays;
+    }
+
+    pub(super) fn several_nodes(&self) -> bool {
+        self.launch.node_names.len() > 1
+    }
+
+    fn watch_link(&self) {
+        if self.linked {
+            let mut flags = EventFlags::IN;
+            flags.set(EventFlags::OUT, self.link.unsent() > 0);
+            let _ = epoll::modify(&self.epoll, &self.link, EventData::new_u64(LINK), flags);
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let vanishing = self.vanishing.iter().map(|(at, _)| *at).min();
+        let prompts = self.ranks.iter().filter(|_| self.launch.interactive).flat_map(|rank| &rank.outputs);
+        let prompt =
+            prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
+        let look = self.elsewhere.as_ref().map(Elsewhere::deadline);
+        [vanishing, prompt, look, self.phase.deadline()].into_iter().flatten().min()
+    }
+}
+
+/// The time from now to `at`, in the kernel's form.
+fn until(at: Instant) -> rustix::event::Timespec {
+    let left = at.saturating_duration_since(Instant::now());
+    // Rounded up to a millisecond, the unit of older kernels: waking early would be waking twice.
+    let millis = left.as_micros().div_ceil(1000) as u64;
+    rustix::event::Timespec {
+        tv_sec: i64::try_from(millis / 1000).unwrap_or(i64::MAX),
+        tv_nsec: ((millis % 1000) * 1_000_000) as i64,
+    }
+}

@@ -1,0 +1,118 @@
+//! A daemon: what it has, and what it waits for.
+
+use super::crashes::Crashes;
+use super::elsewhere::Elsewhere;
+use super::ending::Phase;
+use super::feed::Feed;
+use super::ranks::Rank;
+use crate::link::{Channel, Launch, window};
+use crate::{failed, signals};
+use oxmpi_runtime::wireup::JobFacts;
+use oxmpi_runtime::wireup::server::{Job, Server};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::process::Pid;
+use std::collections::HashMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// Subject of an epoll event. Outputs come behind the fixed ones: two for each local rank.
+pub(super) const LINK: u64 = 0;
+pub(super) const SIGNALS: u64 = 1;
+pub(super) const SERVER: u64 = 2;
+pub(super) const FEED: u64 = 3;
+pub(super) const INPUT: u64 = 4;
+pub(super) const BELOW: u64 = 5;
+pub(super) const OUTPUTS: u64 = 6;
+
+/// How long the beginning of a line waits for its rest when a user looks on.
+pub(super) const PROMPT: Duration = Duration::from_millis(50);
+
+pub(super) struct Daemon {
+    pub(super) link: Channel,
+    /// False once mpirun is gone.
+    pub(super) linked: bool,
+    /// Some: mpirun is on another machine.
+    pub(super) elsewhere: Option<Elsewhere>,
+    pub(super) signals: signals::Signals,
+    /// The signal mask that ranks get: the one mpirun was started with.
+    pub(super) mask: libc::sigset_t,
+    pub(super) launch: Box<Launch>,
+    pub(super) server: Server,
+    pub(super) epoll: OwnedFd,
+    pub(super) ranks: Vec<Rank>,
+    /// Which rank a child is.
+    pub(super) children: HashMap<Pid, usize>,
+    /// Bytes that each output may have on its way.
+    pub(super) window: usize,
+    /// Standard input for several ranks.
+    pub(super) feed: Option<Feed>,
+    /// Where ranks were when a signal came that ends them.
+    pub(super) crashes: Crashes,
+    /// Ranks are not heard while the backlog is full.
+    pub(super) server_watched: bool,
+    /// Ranks whose connection is gone: when that becomes news.
+    pub(super) vanishing: Vec<(Instant, usize)>,
+    pub(super) phase: Phase,
+    /// mpirun has asked for the end: it must not wait for a reader who may never read again.
+    pub(super) hurry: bool,
+    pub(super) finished: bool,
+}
+
+impl Daemon {
+    pub(super) fn new(
+        link: Channel,
+        signals: signals::Signals,
+        mask: libc::sigset_t,
+        launch: Box<Launch>,
+    ) -> Result<Daemon, String> {
+        let hostname = launch.node_names.get(launch.node as usize).cloned().unwrap_or_default();
+        let first = launch.local_ranks.first().copied().ok_or("there is no rank to start")?;
+        let facts = JobFacts {
+            rank: first,
+            size: launch.map.size(),
+            map: launch.map.clone(),
+            node: launch.node,
+            local_ranks: launch.local_ranks.clone(),
+            local_rank: 0,
+            job_id: launch.job_id,
+            oversubscribed: launch.oversubscribed,
+            cores: launch.cores,
+            bound: false,
+            keeper_pid: std::process::id(),
+            hostname,
+            node_names: launch.node_names.clone(),
+            params: launch.params.clone(),
+            universe: launch.universe,
+            apps: launch.apps.clone(),
+        };
+        let job = Job { facts, secret: launch.secret.clone() };
+        let mut server = Server::new(job).map_err(|why| why.to_string())?;
+        server.hold(launch.hold);
+        let window = window(launch.local_ranks.len());
+        let cannot = "cannot wait for several things";
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed(cannot))?;
+        for (fd, token) in [(link.as_fd(), LINK), (signals.as_fd(), SIGNALS), (server.as_fd(), SERVER)] {
+            epoll::add(&epoll, fd, EventData::new_u64(token), EventFlags::IN).map_err(failed(cannot))?;
+        }
+        Ok(Daemon {
+            link,
+            linked: true,
+            elsewhere: None,
+            signals,
+            mask,
+            launch,
+            server,
+            epoll,
+            ranks: Vec::new(),
+            children: HashMap::new(),
+            window,
+            feed: None,
+            crashes: Crashes::default(),
+            server_watched: true,
+            vanishing: Vec::new(),
+            phase: Phase::Running,
+            hurry: false,
+            finished: false,
+        })
+    }
+}

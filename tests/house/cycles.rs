@@ -4,15 +4,12 @@
 //! re-exports (`pub use`), so that `crate::Peer` is an arrow to the file of `Peer` and not to `lib.rs`. `mod x;` is
 //! no arrow, a test module has none.
 //!
-//! **No crate has a cycle**, except for the files counted in `KNOWN`, which may only become fewer.
+//! **No crate has a cycle.**
 
 use crate::{metadata, read, short};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
-
-/// How many files stand in cycles, by the root file of a crate.
-const KNOWN: &[(&str, usize)] = &[("components/btl-verbs/fake/src/lib.rs", 6)];
 
 /// A module path below the crate root: empty for `lib.rs`.
 type Module = Vec<String>;
@@ -265,7 +262,6 @@ fn cycles(arrows: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
 #[test]
 fn no_file_imports_what_imports_it() {
     let mut wrong = Vec::new();
-    let mut unknown: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
     for package in &metadata().packages {
         for target in package.targets.iter().filter(|t| !t.is_test() && !t.is_bench() && !t.is_custom_build())
         {
@@ -278,20 +274,17 @@ fn no_file_imports_what_imports_it() {
             let names: Vec<&PathBuf> = found.values().collect();
             let count: usize = groups.iter().map(Vec::len).sum();
             let place = short(target.src_path.as_std_path());
-            let known = KNOWN.iter().find(|(name, _)| *name == place).map_or(0, |(_, count)| *count);
-            unknown.retain(|name| *name != place);
-            if count != known {
+            if count != 0 {
                 let list = groups
                     .iter()
                     .map(|group| describe(group, &arrows, &names))
                     .collect::<Vec<_>>()
                     .join("\n");
-                wrong.push(format!("{place}: {count} files in cycles, {known} are known\n{list}"));
+                wrong.push(format!("{place}: {count} files in cycles\n{list}"));
             }
         }
     }
-    wrong.extend(unknown.iter().map(|name| format!("{name} is no crate's root: take it out of KNOWN")));
-    crate::none("import cycles (if there are fewer than are known, lower the number in KNOWN)", wrong);
+    crate::none("import cycles", wrong);
 }
 
 /// A group with the arrows inside it, a line a file.

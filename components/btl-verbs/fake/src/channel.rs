@@ -1,6 +1,5 @@
 //! Completion channels and asynchronous events: pipes, so that programs wait on them by whatever means.
 
-use crate::cq::FakeCq;
 use crate::sys;
 use oxmpi_verbs_abi::{AsyncEvent, CompChannel, Context, Cq};
 use std::collections::HashMap;
@@ -42,7 +41,7 @@ impl FakeChannel {
 }
 
 impl Channel {
-    pub fn join(&self, number: u64, queue: *mut FakeCq) {
+    pub fn join(&self, number: u64, queue: *mut Cq) {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner).insert(number, queue as usize);
     }
     pub fn leave(&self, number: u64) {

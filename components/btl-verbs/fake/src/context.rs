@@ -1,21 +1,9 @@
 //! An opened device: a context with its two tables of functions, its registers and its events.
 
-use crate::channel::Events;
-use crate::nic::Nic;
-use crate::uar::{Uars, Uuar};
+use crate::objects::ContextCore;
+use crate::uar::Uuar;
 use oxmpi_verbs_abi::{Context, Pd, Td, ext};
-use std::sync::{Arc, Mutex};
-
-/// State that a context and its objects share.
-pub struct ContextCore {
-    pub nic: Arc<Nic>,
-    /// Number of its device.
-    pub device: usize,
-    pub uars: Mutex<Uars>,
-    pub events: Events,
-    /// `MLX5_SHUT_UP_BF`.
-    pub no_blue_flame: bool,
-}
+use std::sync::Arc;
 
 const SLOTS: usize = ext::BYTES / 8;
 

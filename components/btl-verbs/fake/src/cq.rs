@@ -3,43 +3,11 @@
 use crate::channel::Channel;
 use crate::counters::{self, Counter};
 use crate::lock::ModelLock;
-use crate::qp::QpCore;
+use crate::objects::{CqCore, Entry, FakeCq};
 use oxmpi_verbs_abi::{Cq, CqEx, Wc};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// An entry: what the program sees, and how far its send queue is free when it has seen it.
-pub struct Entry {
-    pub wc: Wc,
-    pub frees: Option<(Arc<QpCore>, u64)>,
-    pub solicited: bool,
-}
-
-/// State that the device and the handle share.
-pub struct CqCore {
-    pub number: u64,
-    capacity: AtomicU32,
-    entries: Mutex<VecDeque<Entry>>,
-    /// 1: the next one is reported; 2: the next solicited one.
-    armed: AtomicU32,
-    channel: Option<Arc<Channel>>,
-    pub lock: ModelLock,
-    pub overrun: AtomicBool,
-    full_at: u64,
-    taken: AtomicU64,
-}
-
-#[repr(C)]
-pub struct FakeCq {
-    pub raw: CqEx,
-    pub core: Arc<CqCore>,
-    /// The entry that an extended poll is at.
-    current: Mutex<Option<Wc>>,
-    pub channel: Option<Arc<Channel>>,
-    pub acked: AtomicU32,
-    pub context: Arc<crate::context::ContextCore>,
-}
 
 pub struct Shape {
     pub number: u64,
@@ -134,7 +102,7 @@ impl FakeCq {
         raw: Cq,
         core: CqCore,
         channel: Option<Arc<Channel>>,
-        context: Arc<crate::context::ContextCore>,
+        context: Arc<crate::objects::ContextCore>,
     ) -> Box<FakeCq> {
         let raw = CqEx {
             cq: raw,

@@ -2,14 +2,13 @@
 
 use crate::channel::Events;
 use crate::config::Config;
-use crate::context::{ContextCore, FakeContext};
+use crate::context::FakeContext;
 use crate::counters::{self, Counter};
-use crate::domains;
 use crate::nic::nic;
-use crate::pairs;
-use crate::qp::{EINVAL, locked};
-use crate::queues;
+use crate::objects::ContextCore;
+use crate::requests::{EINVAL, locked};
 use crate::uar::{Uars, Wish};
+use crate::{domains, pairs, queues};
 use core::ffi::{c_char, c_int, c_void};
 use oxmpi_verbs_abi::numbers::{NODE_CA, TRANSPORT_IB, device_cap, gid_type, link_layer, port_state};
 use oxmpi_verbs_abi::{AsyncEvent, Context, Device, DeviceAttr, Gid, GidEntry, PortAttr, ext, op};

@@ -2,7 +2,8 @@
 
 use crate::context::{FakeContext, FakePd, FakeTd};
 use crate::counters::{self, Counter};
-use crate::qp::{FakeAh, locked};
+use crate::qp::FakeAh;
+use crate::requests::locked;
 use core::ffi::{c_int, c_void};
 use oxmpi_verbs_abi::numbers::access;
 use oxmpi_verbs_abi::{Ah, AhAttr, Context, Mr, ParentDomainInitAttr, Pd, Td, TdInitAttr};

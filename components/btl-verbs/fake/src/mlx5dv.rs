@@ -1,6 +1,7 @@
 //! Entry points of libmlx5: which doorbell register a queue pair rings.
 
-use crate::qp::{EINVAL, FakeQp};
+use crate::qp::FakeQp;
+use crate::requests::EINVAL;
 use core::ffi::c_int;
 use oxmpi_verbs_abi::Device;
 use oxmpi_verbs_abi::mlx5::{OBJ_QP, Obj};

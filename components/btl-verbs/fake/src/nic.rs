@@ -9,12 +9,11 @@ use crate::config::Config;
 use crate::counters::{self, Counter};
 use crate::links::{INDEX_BITS, Links};
 use crate::memory::Memory;
-use crate::qp::{QpCore, locked};
-use crate::rc::Pair;
+use crate::objects::{Engine, Nic, Pair, Pairs, QpCore};
+use crate::requests::locked;
 use crate::sys;
 use oxmpi_verbs_abi::numbers::event;
-use std::collections::HashMap;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -28,38 +27,6 @@ const STREAK: u32 = 64;
 const NAP: Duration = Duration::from_micros(300);
 const LONGEST_NAP: Duration = Duration::from_millis(4);
 const TICK: Duration = Duration::from_millis(2);
-
-#[derive(Default)]
-pub struct Pairs {
-    pub all: HashMap<u32, Pair>,
-    active: Vec<u32>,
-    next: u32,
-}
-
-pub struct Engine {
-    pub pairs: Pairs,
-    pub links: Links,
-}
-
-pub struct Nic {
-    pub config: Config,
-    pub memory: Memory,
-    engine: Mutex<Engine>,
-    wake: OwnedFd,
-    asleep: AtomicBool,
-    /// The thread waits for a limited time only. Written and read with the engine held.
-    timed: AtomicBool,
-    polls: AtomicU64,
-    rung: Mutex<Vec<u32>>,
-    pub port_up: AtomicBool,
-    /// It has gone down by order.
-    has_gone_down: AtomicBool,
-    /// Numbers of objects.
-    pub numbers: AtomicU64,
-    pub contexts: Mutex<Vec<Weak<crate::context::ContextCore>>>,
-    /// The process that made it: a child has none of it.
-    process: u32,
-}
 
 /// The device of this process, made when it is first opened.
 pub fn nic() -> Result<Arc<Nic>, String> {

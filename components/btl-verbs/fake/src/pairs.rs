@@ -2,8 +2,9 @@
 
 use crate::context::{FakeContext, FakePd};
 use crate::counters::{self, Counter};
-use crate::cq::FakeCq;
-use crate::qp::{EINVAL, FakeQp, FakeSrq, Made, QpCore, RecvQueue, locked};
+use crate::objects::{FakeCq, QpCore};
+use crate::qp::{FakeQp, FakeSrq, Made};
+use crate::requests::{EINVAL, RecvQueue, locked};
 use core::ffi::{c_int, c_void};
 use oxmpi_verbs_abi::numbers::{qp_init_mask, qp_mask, qp_state, qp_type};
 use oxmpi_verbs_abi::{

@@ -3,8 +3,9 @@
 use crate::channel::FakeChannel;
 use crate::context::FakeContext;
 use crate::counters::{self, Counter};
-use crate::cq::{CqCore, FakeCq, Shape};
-use crate::qp::EINVAL;
+use crate::cq::Shape;
+use crate::objects::{CqCore, FakeCq};
+use crate::requests::EINVAL;
 use core::ffi::{c_int, c_void};
 use oxmpi_verbs_abi::numbers::cq_flags;
 use oxmpi_verbs_abi::{CompChannel, Context, Cq, CqEx, CqInitAttrEx, Wc};
@@ -64,7 +65,7 @@ unsafe fn create(
     let made = CqCore::new(shape, shared.clone());
     let made = Box::into_raw(FakeCq::new(raw, made, shared.clone(), core));
     if let Some(channel) = shared {
-        channel.join(number, made);
+        channel.join(number, made.cast());
     }
     counters::add(Counter::Cqs, 1);
     counters::add(Counter::Bytes, counters::bytes::CQ);

@@ -8,11 +8,10 @@
 mod requester;
 mod responder;
 
-use crate::cq::Entry;
 use crate::links::Links;
-use crate::nic::Nic;
+use crate::objects::{Entry, Nic, Pair, QpCore};
 use crate::packet::{PSN, Packet, flag};
-use crate::qp::{QpCore, Recv, Wqe, locked};
+use crate::requests::{Recv, Wqe, locked};
 use oxmpi_verbs_abi::numbers::{
     GRH_BYTES, event, qp_state, qp_type, wc_flags, wc_opcode, wc_status, wr_opcode,
 };
@@ -20,47 +19,9 @@ use oxmpi_verbs_abi::{QpAttr, Wc};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 /// Answers to atomics that are remembered.
 const REMEMBERED: usize = 128;
-
-/// Answers that the responder owes.
-enum Reply {
-    Packet(Packet),
-    /// `again`: the request has been answered before, so its sender may have it, and the memory may be gone.
-    Read {
-        psn: u32,
-        addr: u64,
-        rkey: u32,
-        len: u64,
-        sent: u64,
-        again: bool,
-    },
-}
-
-pub struct Pair {
-    pub core: Arc<QpCore>,
-    pub is_active: bool,
-    // --- requester ---
-    queue: VecDeque<Wqe>,
-    /// The request that is being sent, and how far.
-    current: usize,
-    offset: u64,
-    next_psn: u32,
-    retries: u8,
-    rnr_retries: u8,
-    rnr_until: Option<Instant>,
-    quiet_since: Option<Instant>,
-    // --- responder ---
-    expected: u32,
-    expected_offset: u64,
-    receiving: Option<Recv>,
-    /// Has said where to go on; what does not fit is dropped until then.
-    told: bool,
-    replies: VecDeque<Reply>,
-    atomics: VecDeque<(u32, u64)>,
-}
 
 pub struct Step {
     pub did: usize,

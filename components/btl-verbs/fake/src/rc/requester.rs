@@ -4,9 +4,9 @@ use super::Pair;
 use crate::counters::{self, Counter};
 use crate::links::{Links, Sent};
 use crate::memory::Denied;
-use crate::nic::Nic;
+use crate::objects::Nic;
 use crate::packet::{Packet, flag, kind, nak};
-use crate::qp::Wqe;
+use crate::requests::Wqe;
 use oxmpi_verbs_abi::numbers::{mtu_bytes, wc_status, wr_opcode};
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,10 @@
 //! The responder: what a pair does with requests of its peer, and what it owes for them.
 
-use super::{Pair, REMEMBERED, Reply};
+use super::{Pair, REMEMBERED};
 use crate::counters::{self, Counter};
 use crate::links::{Links, Sent};
 use crate::memory::Denied;
-use crate::nic::Nic;
+use crate::objects::{Nic, Reply};
 use crate::packet::{PAYLOAD, PSN, Packet, ahead, flag, kind, nak};
 use crate::sys;
 use oxmpi_verbs_abi::numbers::{GRH_BYTES, access, atomic_cap, event, qp_state, qp_type, wc_status};

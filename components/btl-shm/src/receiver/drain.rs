@@ -45,6 +45,15 @@ const ACTIVATIONS: u32 = 16;
 /// Turns between two displacements.
 const TURNS_BETWEEN: u64 = 4096;
 
+/// Outcome of a look into a ring.
+enum Taken {
+    /// Nothing was there, or not all of it.
+    Nothing,
+    /// A message, behind which the turn is over.
+    Last,
+    More,
+}
+
 impl Shm {
     /// The verb.
     #[inline(always)]
@@ -110,74 +119,13 @@ impl Shm {
                 }
                 Err(look) => look,
             };
-            match look {
-                Look::Nothing => break,
-                Look::Short { at, len, tag, lines } => {
-                    incoming.ring.mem().fetch_lines(at, lines);
-                    if events == 0 && (lines >= MANY_LINES || incoming.pace.is_steady()) {
-                        incoming.expect_answer(lines);
-                    }
-                    let Some(answer) = self.take_lines(receiver, incoming, at, len, tag, lines) else {
-                        break;
-                    };
+            match self.take(receiver, incoming, look, (events == 0, was_awaited)) {
+                Taken::Nothing => break,
+                Taken::Last => {
                     events += 1;
-                    if answer == STOP {
-                        break;
-                    }
-                }
-                Look::Long { at, len, tag, line, lines } => {
-                    incoming.pace.came_long();
-                    if lines == 1 {
-                        let most = if events == 0 { FETCHED } else { FETCHED_OF_MORE };
-                        incoming.ring.mem().fetch_bulk(at, len.min(most));
-                    } else if !self.rest_came(receiver, incoming, at, len, line) {
-                        break;
-                    }
-                    let data = incoming.ring.mem().bulk_at(at);
-                    let answer = self.hand_up(receiver, incoming, data, len, tag);
-                    incoming.ring.advance_long(at, len, lines);
-                    events += 1;
-                    if was_awaited || answer == STOP {
-                        break;
-                    }
-                }
-                Look::Cell { which, len, tag } => {
-                    incoming.pace.came_long();
-                    if events == 0 {
-                        incoming.expect_answer(1);
-                    }
-                    let Some(answer) = self.take_cell(receiver, incoming, which, len, tag) else { break };
-                    events += 1;
-                    if was_awaited || answer == STOP {
-                        break;
-                    }
-                }
-                Look::Pieces { lies, len, tag, line, lines } => {
-                    incoming.pace.came_long();
-                    if events == 0 {
-                        incoming.expect_answer(lines);
-                    }
-                    if !self.take_pieces(receiver, incoming, InPieces { lies, len, tag, line, lines }) {
-                        break;
-                    }
-                    events += 1;
-                    // Awaited or not: it takes so long that a turn more is nothing beside.
                     break;
                 }
-                Look::Assist { at, len } => {
-                    incoming.pace.came_long();
-                    let line = incoming.ring.mem().line_data(at);
-                    if !self.help(incoming.source, receiver.ctx, line, len) {
-                        self.garbage(receiver, incoming, len);
-                        break;
-                    }
-                    incoming.ring.advance(1);
-                    events += 1;
-                }
-                Look::Garbage(word) => {
-                    self.garbage(receiver, incoming, word);
-                    break;
-                }
+                Taken::More => events += 1,
             }
         }
         if events > 0 {
@@ -185,6 +133,73 @@ impl Shm {
             incoming.last.set(receiver.turn.get());
         }
         events
+    }
+
+    /// Takes what a look has found, if all that is needed of it is there. `first`: of this turn.
+    #[inline(always)]
+    fn take(
+        &self,
+        receiver: &Receiver,
+        incoming: &Incoming,
+        look: Look,
+        (first, was_awaited): (bool, bool),
+    ) -> Taken {
+        let after = |ends: bool| if ends { Taken::Last } else { Taken::More };
+        match look {
+            Look::Nothing => Taken::Nothing,
+            Look::Short { at, len, tag, lines } => {
+                incoming.ring.mem().fetch_lines(at, lines);
+                if first && (lines >= MANY_LINES || incoming.pace.is_steady()) {
+                    incoming.expect_answer(lines);
+                }
+                let answer = self.take_lines(receiver, incoming, at, len, tag, lines);
+                answer.map_or(Taken::Nothing, |answer| after(answer == STOP))
+            }
+            Look::Long { at, len, tag, line, lines } => {
+                incoming.pace.came_long();
+                if lines == 1 {
+                    let most = if first { FETCHED } else { FETCHED_OF_MORE };
+                    incoming.ring.mem().fetch_bulk(at, len.min(most));
+                } else if !self.rest_came(receiver, incoming, at, len, line) {
+                    return Taken::Nothing;
+                }
+                let data = incoming.ring.mem().bulk_at(at);
+                let answer = self.hand_up(receiver, incoming, data, len, tag);
+                incoming.ring.advance_long(at, len, lines);
+                after(was_awaited || answer == STOP)
+            }
+            Look::Cell { which, len, tag } => {
+                incoming.pace.came_long();
+                if first {
+                    incoming.expect_answer(1);
+                }
+                let answer = self.take_cell(receiver, incoming, which, len, tag);
+                answer.map_or(Taken::Nothing, |answer| after(was_awaited || answer == STOP))
+            }
+            Look::Pieces { lies, len, tag, line, lines } => {
+                incoming.pace.came_long();
+                if first {
+                    incoming.expect_answer(lines);
+                }
+                // Awaited or not: it takes so long that a turn more is nothing beside.
+                let whole = self.take_pieces(receiver, incoming, InPieces { lies, len, tag, line, lines });
+                if whole { Taken::Last } else { Taken::Nothing }
+            }
+            Look::Assist { at, len } => {
+                incoming.pace.came_long();
+                let line = incoming.ring.mem().line_data(at);
+                if !self.help(incoming.source, receiver.ctx, line, len) {
+                    self.garbage(receiver, incoming, len);
+                    return Taken::Nothing;
+                }
+                incoming.ring.advance(1);
+                Taken::More
+            }
+            Look::Garbage(word) => {
+                self.garbage(receiver, incoming, word);
+                Taken::Nothing
+            }
+        }
     }
 
     /// Gives a message to the layer above, where it lies.

@@ -11,8 +11,8 @@ use crate::wire::{self, flag};
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::SendDesc;
-use oxmpi_mca::Status;
 use oxmpi_mca::host::am_tag;
+use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_pml::{SendArgs, mode};
 
 /// The header of an eager message, and its length.
@@ -33,6 +33,33 @@ impl Eager {
 }
 
 impl Ob1 {
+    /// MPI_Send, and what is like it: without a request where the message goes at once.
+    #[inline(always)]
+    pub fn send_blocking(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+        match self.eager(args, threaded)? {
+            (Status::OK, _) => Ok(null_mut()),
+            (Status::NO_RESOURCE, number) => self.send_blocking_slowly(args, number, threaded),
+            (error, _) => Err(error),
+        }
+    }
+
+    /// MPI_Isend, and what is like it.
+    #[inline(always)]
+    pub fn send_immediate(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+        let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
+        match self.eager(args, threaded) {
+            Ok((Status::OK, _)) => {
+                req.complete_unseen();
+                Ok(req.handle())
+            }
+            Ok((Status::NO_RESOURCE, number)) => self.send_immediate_slowly(req, args, number, threaded),
+            Ok((error, _)) | Err(error) => {
+                self.recycle(req, args.thread, threaded);
+                Err(error)
+            }
+        }
+    }
+
     /// Sends at once what needs no request. NO_RESOURCE: it needs one, and has the number that comes with that,
     /// if it is not 0.
     #[inline(always)]

@@ -59,17 +59,8 @@ impl Ob1 {
         Ok(Outgoing { comm, route, peer, total })
     }
 
-    #[inline(always)]
-    pub fn send_blocking(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
-        match self.eager(args, threaded)? {
-            (Status::OK, _) => Ok(null_mut()),
-            (Status::NO_RESOURCE, number) => self.send_blocking_slowly(args, number, threaded),
-            (error, _) => Err(error),
-        }
-    }
-
     #[inline(never)]
-    fn send_blocking_slowly(
+    pub fn send_blocking_slowly(
         &self,
         args: &SendArgs,
         number: u64,
@@ -94,24 +85,8 @@ impl Ob1 {
         Ok(req.handle())
     }
 
-    #[inline(always)]
-    pub fn send_immediate(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
-        let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
-        match self.eager(args, threaded) {
-            Ok((Status::OK, _)) => {
-                req.complete_unseen();
-                Ok(req.handle())
-            }
-            Ok((Status::NO_RESOURCE, number)) => self.send_immediate_slowly(req, args, number, threaded),
-            Ok((error, _)) | Err(error) => {
-                self.recycle(req, args.thread, threaded);
-                Err(error)
-            }
-        }
-    }
-
     #[inline(never)]
-    fn send_immediate_slowly(
+    pub fn send_immediate_slowly(
         &self,
         req: &'static Request,
         args: &SendArgs,

@@ -1,4 +1,4 @@
-/* What non-contiguous data costs: packing, unpacking and sending of the layouts that programs have,
+/* The cost of non-contiguous data: packing, unpacking and sending of the layouts that programs have,
  * beside memcpy of as many bytes.
  *
  * Usage: mpirun -n 1 datatype [-b BYTES] [-s SECONDS] [-o NAME] [-v]     packing only
@@ -96,7 +96,7 @@ static MPI_Datatype arrays_type(void) {
     return type;
 }
 
-/* What is measured. */
+/* The layout that is measured, and its buffers. */
 struct job {
     struct layout *layout;
     char *user, *packed;

@@ -347,7 +347,7 @@ int main(int argc, char **argv) {
         neighbor[way] = at[0] + grid[0] * (at[1] + grid[1] * (at[2] + grid[2] * at[3]));
         comms[way] = MPI_COMM_WORLD;
         if (grid[d] == 1) continue;
-        /* What proxies can reach without a copy. */
+        /* Memory that proxies can reach without a copy. */
         MPI_Aint bytes = (MPI_Aint)(mine.sites / mine.l[d] / 2 * sizeof(half));
         MPI_Alloc_mem(bytes, MPI_INFO_NULL, &mine.in[way]);
         MPI_Alloc_mem(bytes, MPI_INFO_NULL, &mine.out[way]);

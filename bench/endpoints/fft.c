@@ -174,7 +174,7 @@ int main(int argc, char **argv) {
     arguments(argc, argv);
     if (provided != MPI_THREAD_MULTIPLE && threads > 1) fail("this MPI has no MPI_THREAD_MULTIPLE");
     a = malloc(own * batch * sizeof *a), turns = malloc(own * sizeof *turns);
-    /* What proxies can reach without a copy. */
+    /* Memory that proxies can reach without a copy. */
     MPI_Alloc_mem(own * batch * (MPI_Aint)sizeof *a, MPI_INFO_NULL, &out);
     MPI_Alloc_mem(own * batch * (MPI_Aint)sizeof *a, MPI_INFO_NULL, &in);
     if (!a || !turns) fail("no memory");

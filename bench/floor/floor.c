@@ -120,7 +120,7 @@ static double calls(int sending, long n) {
     double took = 0;
     for (long i = 0; i < n / WINDOW; i++) {
         uint64_t value = 1;
-        /* Who is measured waits until the other has sent all, or has read all of the last window. */
+        /* The rank that is measured waits until the other has sent all, or has read all of the last window. */
         if (me == 1 && !sending)
             for (int k = 0; k < WINDOW; k++) MPI_Send(&value, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);

@@ -1,4 +1,4 @@
-/* What the matching benchmarks share. */
+/* Definitions that the matching benchmarks share. */
 #ifndef MATCHING_COMMON_H
 #define MATCHING_COMMON_H
 

@@ -201,7 +201,7 @@ static double levels(MPI_Comm comm, int step) {
     double took = 0;
     for (int scale = 1; ranks / scale >= 2; scale *= 2) {
         int points = ranks / scale, d[3];
-        /* Who does not know whom it will hear from learns it from anybody. */
+        /* A rank that does not know whom it will hear from receives from MPI_ANY_SOURCE. */
         if (me % scale == 0 && me / scale < points) {
             int mine = me / scale, right = (mine + 1) % points * scale, heard = -1;
             MPI_Request request;

@@ -51,7 +51,7 @@ static struct crowd crowd_in(MPI_Comm comm, int length) {
     }
     if (unexpected) {
         MPI_Waitall(length, crowd.requests, MPI_STATUSES_IGNORE);
-        /* What is behind them has arrived when it is received. */
+        /* When this message, which is behind them, is received, they have arrived. */
         MPI_Sendrecv(NULL, 0, MPI_BYTE, 1 - me, PING, NULL, 0, MPI_BYTE, 1 - me, PING, comm, MPI_STATUS_IGNORE);
     }
     return crowd;

@@ -125,7 +125,7 @@ static void parse(int argc, char **argv) {
 
 /* ---- data ---- */
 
-/* What slot `slot` of a window holds; only -v looks. */
+/* The byte that slot `slot` of a window holds; only -v looks. */
 static unsigned char pattern(long slot) { return (unsigned char)(slot * 37 + 11); }
 
 static void fill(char *buffer, long slot) { memset(buffer, pattern(slot), (size_t)opt.size); }

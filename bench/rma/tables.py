@@ -36,7 +36,7 @@ BINS = (("up to 64 B", 0, 64), ("up to 16 KiB", 65, SMALL), ("above 16 KiB", SMA
 COMPONENTS = ("pt2pt", "rdma")
 LATENCY = {"mean": "latency", "slowest": "latency of the slowest thread"}
 
-# What the paper prints, in per cent of pt2pt: bandwidth small, large, latency small, large.
+# Values that the paper prints, in per cent of pt2pt: bandwidth small, large, latency small, large.
 PAPER = {
     "get": (92, 40, -11, -35),
     "put": (98, 54, -8, -28),

@@ -1,5 +1,5 @@
-/* What threads of one process share on a message's path, by count: what the library's own counters of its
- * communication resources say per message, in the steady state.
+/* Sharing between threads of one process on a message's path, by count: the values per message of the library's own
+ * counters of its communication resources, in the steady state.
  *
  * Usage: mpirun -n 2 sharing [-t THREADS] [-m MESSAGES] [-w WINDOW] [-1] [-c] [-o]
  *

@@ -1,4 +1,4 @@
-/* What it costs to ask for completed requests: MPI_Testsome over an array, or MPIX_Sync_query on a sync object.
+/* The cost of asking for completed requests: MPI_Testsome over an array, or MPIX_Sync_query on a sync object.
  *
  * Usage: mpirun -n 2 sync [-m testsome|query|bulk] [-n REQUESTS] [-c COMPLETE] [-i ROUNDS] [-p BYTES]
  *
@@ -86,7 +86,7 @@ static void check_cell(int i, long round) {
         if (data[i * cell + k] != mark(round, i)) fail("wrong data");
 }
 
-/* What reading the clock twice takes; it is not part of asking. */
+/* The time that reading the clock twice takes; it is not part of asking. */
 static double of_clock(void) {
     double least = 1;
     for (int i = 0; i < 1000; i++) {
@@ -126,7 +126,7 @@ static double asking(void) {
             MPI_Recv(&word, 1, MPI_CHAR, 0, GO, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             continue;
         }
-        /* What was sent before this message has arrived with it. */
+        /* Messages that were sent before this one have arrived with it. */
         MPI_Recv(&word, 1, MPI_CHAR, 1, GO, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         int got = 0;
         do {

@@ -35,7 +35,7 @@ typedef struct {
     int wanted;     /* some task here reads it */
 } Tile;
 
-/* What is to be done, by kind: 0 factor (k,k), 1 solve (i,k), 2 update (i,j) by column k. */
+/* Work to be done, by kind: 0 factor (k,k), 1 solve (i,k), 2 update (i,j) by column k. */
 typedef struct Task {
     int kind, i, j, k;
     struct Task *next;

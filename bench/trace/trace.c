@@ -16,7 +16,7 @@
  *     wild KIND COUNT                 receives with any_source, any_tag, both, or exact
  *     depth N COUNT                   so often N receives were pending when one more was posted
  *
- * What counts as a message: the point-to-point calls of the program, once per start of a persistent
+ * Calls that count as a message: the point-to-point calls of the program, once per start of a persistent
  * request. Collectives have no tags of the program's. "Pending" are nonblocking receives that have been
  * started and not yet been completed by a wait or test; a matched one stays pending until then, so the
  * depth is an upper bound of the library's queue of posted receives. The tool takes one lock per call.

@@ -119,7 +119,7 @@ static void run_rank(void) {
     meeting->seconds[rank] = now() - began;
     for (int t = 0; t < s.threads; t++) meeting->exchange[rank] += exchange[t] / s.threads;
     memcpy(meeting->result + (size_t)rank * rows * columns, field[iterations % 2], of_field);
-    /* What others write here has come, but their requests may not be over. */
+    /* Data that others write here has come, but their requests may not be over. */
     pthread_barrier_wait(&meeting->ranks);
     exit(0);
 }

@@ -1,4 +1,4 @@
-//! What mpirun, oxmpid and the ranks say to each other, from anybody. The first byte chooses the direction.
+//! Messages that mpirun, oxmpid and the ranks send to each other, from anybody. The first byte chooses the direction.
 #![no_main]
 
 use oxmpi_mpirun::link::{FromNode, Message, ToNode};

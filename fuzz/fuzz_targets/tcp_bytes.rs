@@ -1,9 +1,9 @@
-//! What a connection of btl-tcp brings before and after its peer has proved itself, from anybody.
+//! Bytes that a connection of btl-tcp brings before and after its peer has proved itself, from anybody.
 #![no_main]
 
 use btl_tcp::fuzz::{Card, Challenge, Header, Hello, Proof, Welcome, with_right_sum, whole_stream};
 
-/// What is understood says the same when it is written again.
+/// A message that is understood says the same when it is written again.
 fn again<const N: usize, M: PartialEq + std::fmt::Debug, E: std::fmt::Debug>(
     bytes: &[u8],
     decode: impl Fn(&[u8; N]) -> Result<M, E>,

@@ -62,8 +62,8 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// Worth a warning: given for this library. What is set for Open MPI may well be a parameter
-    /// that only Open MPI has.
+    /// Worth a warning: given for this library. A parameter that is set for Open MPI may well be
+    /// one that only Open MPI has.
     pub fn deserves_warning(&self) -> bool {
         !self.origin.is_open_mpi()
     }

@@ -241,7 +241,7 @@ proptest! {
         }
     }
 
-    /// What is written in either syntax is read back, line for line.
+    /// An entry that is written in either syntax is read back, line for line.
     #[test]
     fn both_syntaxes_say_the_same(texts in proptest::collection::vec("[!-~]([ -~]{0,20}[!-~])?", 1..10)) {
         let mut conf = String::new();
@@ -257,7 +257,7 @@ proptest! {
         prop_assert_eq!((&lines.entries, &lines.wrong), (&wanted, &vec![]));
     }
 
-    /// What the launcher says of a source is what a rank understands.
+    /// A rank understands the label that the launcher gives a source.
     #[test]
     fn labels_read_back(path in "/[ -~]{0,30}", line in 1u32.., tier in 0usize..4) {
         let tier = [Tier::Site, Tier::User, Tier::Tune, Tier::Override][tier];

@@ -295,7 +295,7 @@ fn bytes_that_are_not_text_are_an_error_that_says_so() {
 }
 
 proptest! {
-    /// Whatever stands in the environment, resolution answers and never panics, and its sentence
+    /// Resolution answers any text in the environment and never panics, and its sentence
     /// names the parameter and keeps control characters away from the terminal.
     #[test]
     fn any_text_is_a_value_or_a_sentence(text in any::<String>(), kind in 0u32..8) {

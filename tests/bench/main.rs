@@ -38,7 +38,7 @@ struct Measured {
 
 /// MPI_THREAD_SINGLE; MPI_THREAD_MULTIPLE with one thread; the same after a second one has come.
 const LEVELS: [&str; 3] = ["single", "multiple", "several"];
-/// What MPI_THREAD_MULTIPLE may cost a process that has one thread.
+/// The share that MPI_THREAD_MULTIPLE may cost more in a process that has one thread.
 const SOLO: f64 = 0.05;
 
 /// Measured on first use; `None` where it cannot be, which has been said then.
@@ -217,7 +217,7 @@ fn multiple_with_one_thread_costs_what_single_costs() {
             if solo > alone * (1.0 + SOLO) {
                 wrong.push(format!("{name}: {alone} at SINGLE, {solo} at MULTIPLE with one thread"));
             }
-            // Who ends a send that is complete takes no lock.
+            // A thread that ends a send that is complete takes no lock.
             if shared <= solo * (1.0 + SOLO) && name != "wait-sent" {
                 wrong
                     .push(format!("{name}: {solo} with one thread, {shared} with several: are there locks?"));

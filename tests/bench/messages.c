@@ -51,7 +51,7 @@ static void expect(unsigned long long got, int from, int i) {
     }
 }
 
-/* What is counted: whatever these functions call. */
+/* All that these functions call is counted. */
 #define COUNTED __attribute__((noinline)) static
 
 COUNTED void counted_send(const void *data, int to) {

@@ -1,4 +1,4 @@
-//! What callgrind wrote down: instructions by object, and calls with what they cost.
+//! The profile that callgrind wrote: instructions by object, and calls with what they cost.
 //!
 //! The format (Valgrind's manual, "Callgrind Format Specification"), as far as callgrind writes it
 //! with one kind of event: `ob=`, `fl=`, `fi=`, `fe=`, `fn=` say where the lines that follow belong,
@@ -19,7 +19,7 @@ pub struct Calls {
     pub cost: u64,
 }
 
-/// Who called whom: objects by path, functions by name.
+/// Caller and callee: objects by path, functions by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Edge {
     pub from: Pair,
@@ -98,8 +98,8 @@ impl Profile {
         Ok(profile)
     }
 
-    /// What this one has and `less` had not: a run of twice the length less one of the single length
-    /// leaves out whatever happened once.
+    /// The costs that this profile has and `less` had not: a run of twice the length less one of the
+    /// single length leaves out whatever happened once.
     pub fn without(&self, less: &Profile) -> Profile {
         let own = self.own.iter().map(|(at, cost)| {
             let before = less.own.get(at).copied().unwrap_or_default();

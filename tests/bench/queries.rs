@@ -1,5 +1,5 @@
-//! What it costs to ask a sync object, or MPI_Testall while the first request is pending, by the number of requests
-//! (`queries.c` under callgrind): nothing more.
+//! The cost of asking a sync object, or MPI_Testall while the first request is pending, by the number of requests
+//! (`queries.c` under callgrind): more requests cost nothing more.
 
 use oxmpi_tests::{Job, in_path, leave_out, mpi, root};
 use std::process::Command;
@@ -54,7 +54,7 @@ fn asking_costs_the_same_however_many_requests_there_are() {
             "{kind} with {REQUESTS:?} requests: {counts:?}"
         );
     }
-    // What grows is seen to grow, so the figures above are figures.
+    // A cost that grows is seen to grow, so the figures above are figures.
     let [few, many] = [1, 1000].map(|n| count("testsome", n));
     assert!(many > 20 * few, "MPI_Testsome: {few} with one request, {many} with 1000");
 }

@@ -1,10 +1,10 @@
-//! Who may depend on whom. A dependency that is not in the table is a finding; so is a folder that
+//! Checks the dependencies between folders. A dependency that is not in the table is a finding; so is a folder that
 //! is not in the table, so that a new room is put on the map before it is built.
 
 use crate::{folder, metadata, none};
 use cargo_metadata::{Dependency, DependencyKind};
 
-/// What a folder may depend on.
+/// Dependencies that a folder may have.
 struct Allowed {
     /// Folders of the workspace; a trailing `*` stands for the rest of the name.
     ours: &'static [&'static str],

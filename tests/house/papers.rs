@@ -1,4 +1,4 @@
-//! What the documents say is there, is there.
+//! Checks that everything that the documents name exists.
 
 use crate::{files, metadata, none, read, root, short};
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! What stands in the sources: no statics in contracts, short files, the lints, nothing below `mpi/`
+//! Checks of the sources: no statics in contracts, short files, the lints, nothing below `mpi/`
 //! that calls MPI.
 
 use crate::{files, folder, is_contract, metadata, none, read, root, short};

@@ -377,7 +377,7 @@ fn wrong_numbers(f: &Function, p: &Parameter) -> Vec<Wrong> {
     }
 }
 
-/// Who hears of it.
+/// The object whose error handler hears of it.
 fn listener(f: &Function, p: &Parameter) -> &'static str {
     match f.object.as_str() {
         // Its own argument is asked first, and there are requests of communicators.
@@ -456,7 +456,7 @@ fn one_argument_is_wrong() {
     Job::new(1).arg(program).limit(300).run().all_ok(1);
 }
 
-/// What stands in lists here is there.
+/// Functions that the lists here name exist.
 #[test]
 fn lists_of_functions_name_functions() {
     let text = fs::read_to_string(root().join("mpi/abi/functions.tsv")).expect("the table is there");

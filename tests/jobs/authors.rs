@@ -1,4 +1,4 @@
-//! What authors of components outside of this repository do, done: the steps of the pages docs/adding-a-*.md are taken from the page and
+//! The work of authors of components outside of this repository, done: the steps of the pages docs/adding-a-*.md are taken from the page and
 //! run by a shell in an empty folder elsewhere.
 
 use oxmpi_tests::{Job, leave_out, mpi, root};
@@ -42,7 +42,7 @@ fn run_steps(page: &str, program: &str, said: &[&str]) {
         .env("OXMPI", root())
         .env("PREFIX", &mpi().prefix)
         .env("PROGRAM", mpi().program(program))
-        // What this repository has fetched is enough.
+        // The crates that this repository has fetched are enough.
         .env("CARGO_NET_OFFLINE", "true")
         // Of the cargo that runs this test.
         .env_remove("CARGO_TARGET_DIR");

@@ -1,4 +1,4 @@
-//! What `mpi-ext.h` offers, between processes.
+//! The functions that `mpi-ext.h` offers, between processes.
 
 use oxmpi_tests::{Job, leave_out, mpi};
 

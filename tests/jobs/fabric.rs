@@ -96,7 +96,7 @@ fn threads_over_the_fabric() {
     }
 }
 
-/// What the device cannot carry any more ends the job, so it is what carried the messages.
+/// A message that the device cannot carry any more ends the job, so it was the device that carried the messages.
 #[test]
 fn a_connection_that_is_lost_ends_the_job() {
     if !ours("a connection of btl-fabric that is lost") {

@@ -1,4 +1,4 @@
-//! What a new user meets first: help, pages, refusals that say what would be right, wrappers of languages that are not
+//! The parts that a new user meets first: help, pages, refusals that say what would be right, wrappers of languages that are not
 //! there. `tests/side_by_side/first_hour.py` compares such cases with other libraries.
 
 use oxmpi_tests::{Ended, Job, leave_out, mpi, root};

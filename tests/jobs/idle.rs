@@ -17,7 +17,7 @@ fn an_idle_rank_sleeps_and_wakes_for_either_transport() {
             .arg(&components)
     };
     over().program("idle").arg("2").run().all_ok(3);
-    // Whoever has no patience goes to sleep at once.
+    // A thread that has no patience goes to sleep at once.
     over().args(["--mca", "mpi_spin_count", "1"]).program("idle").arg("2").run().all_ok(3);
 }
 

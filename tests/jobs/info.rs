@@ -251,7 +251,7 @@ fn what_is_only_strange_is_said_once() {
     assert!(!ended.err.contains("do not have"), "{}", ended.err);
 }
 
-/// What it measures is not looked at, only that a file comes out which says why, and that a job takes it.
+/// The measured values are not looked at, only that a file comes out which says why, and that a job takes it.
 #[test]
 fn a_machine_is_calibrated() {
     if !ours("mpi-info --calibrate") {
@@ -284,6 +284,6 @@ fn a_machine_is_calibrated() {
     site.ring(&["--tune", name_of(&file)]).run().all_ok(2);
     let explained = site.info(&["--tune", name_of(&file), "--explain", "btl_shm_eager_limit"]);
     has(&explained.out, &["machine.conf:"]);
-    // What belongs to it means nothing alone.
+    // An option that belongs to it means nothing alone.
     assert_ne!(site.info(&["--quick"]).status, 0);
 }

@@ -91,7 +91,7 @@ fn data_in_pieces() {
     }
 }
 
-/// What the program counts, by kind of message: messages, instructions, atomic ones.
+/// Counts of the program, by kind of message: messages, instructions, atomic ones.
 fn counted(out: &str) -> Vec<(&str, [u64; 3])> {
     let line = |line: &'_ str| -> Option<[u64; 3]> {
         let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
@@ -120,7 +120,7 @@ fn messages_of_one_thread_take_no_lock() {
         let counted = counted(&ended.out);
         assert_eq!(counted.len(), 7, "{}", ended.out);
         if level == "several" {
-            // Who uses a lock alone takes it without; the same counter sees what is left, as before it was alone.
+            // A thread that uses a lock alone takes it without atomics; the same counter sees what is left, as before it was alone.
             let all: u64 = counted.iter().map(|(_, [_, _, atomic])| atomic).sum();
             assert!(all > 0, "no atomic operation with two threads: {counted:?}");
         }
@@ -339,7 +339,7 @@ fn owners_that_are_elsewhere() {
     }
 }
 
-/// What a thread began and left is ended by another, whoever owns what it needs.
+/// Operations that a thread began and left are ended by another, whoever owns what they need.
 #[test]
 fn threads_that_are_elsewhere() {
     Job::new(2).program("elsewhere").limit(300).run().all_ok(2);

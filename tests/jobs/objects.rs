@@ -39,7 +39,7 @@ fn errors_that_are_returned() {
     assert!(ended.err.contains("after an error in MPI_File_open"), "{}", ended.err);
 }
 
-/// What no other program calls by name.
+/// Functions that no other program calls by name.
 #[test]
 fn the_rest_of_the_functions() {
     for ranks in [1, 3] {

@@ -26,7 +26,7 @@ print('the beginning of one', end='')
 while not os.path.exists(sys.argv[2]): time.sleep(0.01)
 print(' and its end')";
 
-/// What has been written to the job's standard output so far.
+/// The text that has been written to the job's standard output so far.
 fn so_far(running: &Running) -> String {
     let bytes = std::fs::read(running.folder().join("out")).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()

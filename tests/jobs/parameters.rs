@@ -44,7 +44,7 @@ fn a_component_that_is_not_there() {
     let ended = Job::new(2).args(["--mca", "pml", "ucx"]).program("ring").run().failed();
     assert!(ended.err.contains("ucx"), "{}", ended.err);
     Job::new(2).env("OXMPI_MCA_btl", "nothing,self").program("ring").run().failed();
-    // What a site exports for Open MPI does not stop ours.
+    // A variable that a site exports for Open MPI does not stop our job.
     let job = Job::new(2).env("OMPI_MCA_pml", "ucx").env("OMPI_MCA_btl", "^openib");
     let ended = job.program("ring").run().all_ok(2);
     assert!(ended.err.contains("ucx"), "warned about:\n{}", ended.err);

@@ -88,7 +88,7 @@ fn tables_of_one_sided_operations(folder: &Path) {
     assert_eq!(matrix.lines().count(), 65, "{matrix}");
 }
 
-/// What `sharing` counted for each message, by variable and rank, over these transports.
+/// Counts of `sharing` for each message, by variable and rank, over these transports.
 fn shared(transports: &str, threads: u32, option: &str) -> Vec<(String, f64)> {
     let program = mpi().build("sharing", &["bench/sharing/sharing.c".into()], &["-O2", "-pthread"]);
     let threads = threads.to_string();
@@ -106,7 +106,7 @@ fn shared(transports: &str, threads: u32, option: &str) -> Vec<(String, f64)> {
 }
 
 /// By count, with an instance for each thread, and a tag or a communicator: one thread alone shares nothing; where nobody
-/// waits in the library, many share next to nothing. What they share while they wait depends on how long that is.
+/// waits in the library, many share next to nothing. How much they share while they wait depends on how long that is.
 #[test]
 fn what_threads_share_is_counted() {
     if !mpi().is_ours() {

@@ -1,4 +1,4 @@
-//! What `tests/soak/stress.py` says of its results, and when it says that a job hangs.
+//! The report of `tests/soak/stress.py` on its results, and its verdict that a job hangs.
 
 use oxmpi_tests::{Ended, Job, in_path, leave_out, root};
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Whatever a report is told of transports, what was covered is a part of what there is to cover.
+/// The combinations covered are counted as a part of all that there are, whatever a report is told of transports.
 #[test]
 fn a_report_counts_the_transports_that_took_part() {
     if !in_path("python3") {

@@ -44,7 +44,7 @@ fn a_second_thread_finds_a_sleeper() {
     }
 }
 
-/// What depends on where exactly the first thread is.
+/// Situations that depend on where exactly the first thread is.
 #[test]
 fn again_and_again() {
     for _ in 0..10 {

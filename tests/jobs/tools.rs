@@ -74,7 +74,7 @@ fn the_wrapper_answers_both_families_of_questions() {
     assert!(showme("-show").ends_with("-lmpi_abi") && showme("-link-info").ends_with("-lmpi_abi"));
     assert!(showme("--showme:version").contains("oxmpi"));
 
-    // What it says is what works without it.
+    // The command that the wrapper shows works without the wrapper.
     let out = mpi().programs().join("ring_by_hand");
     let line = format!(
         "{} {} -O2 -o {} {RING} {}",
@@ -141,7 +141,7 @@ fn a_program_in_valgrind() {
     Job::new(2).args(valgrind).arg(mpi().program("asleep")).limit(600).run().all_ok(2);
 }
 
-/// What the library keeps for good it can still be asked for, so that a search for leaks finds the program's only.
+/// Memory that the library keeps for good stays reachable, so that a search for leaks finds the program's only.
 #[test]
 fn a_program_with_a_search_for_leaks() {
     const WHAT: &str = "a program with a search for leaks";

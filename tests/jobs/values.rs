@@ -66,7 +66,7 @@ fn every_automatic_value_is_explained() {
     }
 }
 
-/// What mpirun alone looks at.
+/// Parameters that mpirun alone looks at.
 fn is_mpiruns(name: &str) -> bool {
     ["plm", "prte_", "rml_", "mca_base_"].iter().any(|start| name.starts_with(start))
 }

@@ -206,7 +206,7 @@ fn windows_over_verbs_between_nodes() {
     }
 }
 
-/// What the device refuses or loses ends the job with a sentence that names it, and nothing is left.
+/// An operation that the device refuses or loses ends the job with a sentence that names it, and nothing is left.
 #[test]
 fn failures_are_named() {
     if !ours("failures of btl-verbs") {

@@ -56,7 +56,7 @@ fn random_operations_are_as_the_model_says() {
     }
 }
 
-/// What users of other libraries reported, as small programs.
+/// Faults that users of other libraries reported, as small programs.
 #[test]
 fn reports_of_one_sided_communication() {
     for ranks in [1, 2, 4] {
@@ -79,7 +79,7 @@ fn a_rank_is_killed_in_an_epoch() {
     }
 }
 
-/// What only osc-pt2pt has: no aggregation, and messages so small that nearly everything travels apart.
+/// Settings that only osc-pt2pt has: no aggregation, and messages so small that nearly everything travels apart.
 #[test]
 fn windows_by_pt2pt_in_other_messages() {
     if !mpi().is_ours() {

@@ -73,7 +73,7 @@ fn a_rank_starts_with_nothing_but_what_is_linked_in() {
     instance.finalize().unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// What tools may write, before a start and while a rank runs (MPI 5.0 §15.3.6).
+/// Parameters that tools may write, before a start and while a rank runs (MPI 5.0 §15.3.6).
 #[test]
 fn parameters_are_written_where_that_has_an_effect() {
     let builtin: Vec<*const Descriptor> = BUILTIN.iter().map(|descriptor| descriptor()).collect();

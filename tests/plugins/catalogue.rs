@@ -102,8 +102,8 @@ fn every_profile_is_right_and_says_why() {
     }
 }
 
-/// What anybody declares can be declared by all: no two parameters have one name, and no synonym is
-/// somebody's own name.
+/// Declarations of all components can stand together: no two parameters have one name, and no synonym is
+/// another one's own name.
 #[test]
 fn names_are_unambiguous() {
     let registry = registry(Resolver::new());

@@ -25,7 +25,7 @@ fn project(name: &str, component: &str, package: &str) -> PathBuf {
         btl = root().join("framework/btl"),
     );
     std::fs::write(dir.join("Cargo.toml"), manifest).expect("the manifest");
-    // What the workspace resolved, so that nothing needs the network.
+    // The versions that the workspace resolved, so that nothing needs the network.
     std::fs::copy(root().join("Cargo.lock"), dir.join("Cargo.lock")).expect("the lock file");
     dir
 }

@@ -24,7 +24,7 @@ fn refusal(file: &std::path::Path) -> String {
     }
 }
 
-/// What is wrong, how it is made, and what the sentence must say besides the file.
+/// The fault, how it is made, and what the sentence must say besides the file.
 type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const CASES: &[Case] = &[

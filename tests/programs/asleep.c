@@ -1,4 +1,4 @@
-/* Whoever waits here waits so long that it goes to sleep: one thread, and two at once; for messages short and long, for memory that
+/* Threads here wait so long that they go to sleep: one thread, and two at once; for messages short and long, for memory that
  * ranks share, and in a collective. For tools that watch a program and see the system with other eyes. */
 #include "check.h"
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* What the test programs share. A failed check ends the whole job with a sentence. */
+/* Definitions that the test programs share. A failed check ends the whole job with a sentence. */
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -240,7 +240,7 @@ static void watermark(void) {
         MPI_Recv(&value_[1], 1, MPI_INT, peer, 7, comm, MPI_STATUS_IGNORE);
         CHECK(value_[1] == i, "%d came when %d was due", value_[1], i);
     }
-    /* Who looks has been sent all that is on its way to it, and is sent no more until it has looked. */
+    /* The rank that looks has been sent all that is on its way to it, and is sent no more until it has looked. */
     for (int looks = 0; looks < 2; looks++) {
         if (looks == rank) {
             if (rank == 1) MPI_Recv(&value_[0], 1, MPI_INT, 0, 9, comm, MPI_STATUS_IGNORE);

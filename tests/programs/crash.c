@@ -11,7 +11,7 @@ static sigjmp_buf back;
 static volatile int zero;
 static volatile int sink;
 
-/* What the compiler does not see through: it would warn of what is done here. */
+/* Values that the compiler does not see through: it would warn of what is done here. */
 static volatile long nowhere = 8;
 static volatile int deep = 1;
 

@@ -52,7 +52,7 @@ static void peer(int what, int round) {
     }
 }
 
-/* What the first thread begins. */
+/* Operations that the first thread begins. */
 static void start(int what, int round) {
     if (what == WAIT || what == TEST) {
         words[0] = -1;
@@ -67,7 +67,7 @@ static void start(int what, int round) {
     }
 }
 
-/* What the second ends while the first is elsewhere. */
+/* Operations that the second ends while the first is elsewhere. */
 static void finish(int what, int round) {
     int done = 0;
     MPI_Status status;

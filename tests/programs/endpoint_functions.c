@@ -1,5 +1,6 @@
-/* Functions on a communicator that every_form does not call, on endpoints with a thread each; results follow from the ranks. What cannot work says so by
- * its error class. Argument: as many endpoints of each process in turn as a digit says; or "abort", then one of them ends the job. */
+/* Functions on a communicator that every_form does not call, on endpoints with a thread each; results follow from the ranks.
+ * A function that cannot work says so by its error class. Argument: as many endpoints of each process in turn as a digit says; or
+ * "abort", then one of them ends the job. */
 #include "check.h"
 
 #include <mpi-ext.h>
@@ -212,7 +213,7 @@ static void windows(void) {
     MPI_Win_detach(win, own), MPI_Win_free(&win);
 }
 
-/* What this version of the library does not have; on endpoints it says so as elsewhere. */
+/* Functions that this version of the library does not have; on endpoints it says so as elsewhere. */
 static void not_there(void) {
     MPI_Comm new;
     MPI_File file;

@@ -1,6 +1,7 @@
-/* Random programs over endpoints, against a model. All ranks draw the same steps from a seed: messages among random ranks, received in whatever order and by
- * whatever wildcards, collectives, splits, new orders of ranks, endpoints of endpoints, windows. What must come follows from the seed and the ranks; messages of
- * one rank and tag come in order. Arguments: as many endpoints of each process in turn as a digit says; first seed; programs. */
+/* Random programs over endpoints, against a model. All ranks draw the same steps from a seed: messages among random ranks, received in
+ * whatever order and by whatever wildcards, collectives, splits, new orders of ranks, endpoints of endpoints, windows. The messages due
+ * follow from the seed and the ranks; messages of one rank and tag come in order. Arguments: as many endpoints of each process in turn as
+ * a digit says; first seed; programs. */
 #include "check.h"
 
 #include <mpi-ext.h>
@@ -89,7 +90,7 @@ static void messages(struct rank *r) {
     while (due-- > 0) receive_one(r, next);
     MPI_Waitall(sent, requests, MPI_STATUSES_IGNORE);
     while (sent > 0) free(out[--sent]);
-    /* What comes next is not to be taken for this. */
+    /* Messages of the next step are not to be taken for these. */
     MPI_Barrier(r->comm);
 }
 

@@ -1,4 +1,4 @@
-/* What MPI_Error_string says of a code that a function has just returned, and whom errors of files ask.
+/* The text of MPI_Error_string for a code that a function has just returned, and the handlers that errors of files ask.
  * Usage: errors [files] ; with "files" an error of a file is fatal. */
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* Every form of the functions on communicators: blocking, nonblocking and persistent, in both widths of counts; sends in all modes;
- * names, handlers, groups. At least three ranks. What other programs of this folder look at closely is called here once.
+ * names, handlers, groups. At least three ranks. Functions that other programs of this folder look at closely are called here once.
  *
  *   every_form [DIGITS]
  *

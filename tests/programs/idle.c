@@ -1,5 +1,5 @@
-/* Whoever waits long sleeps, and is woken by whichever transport brings something: the first rank receives from each other one in turn, which
- * computes nothing for two seconds before it sends. What the wait costs is processor time of all threads of the process, so it
+/* A rank that waits long sleeps, and is woken by whichever transport brings something: the first rank receives from each other rank in turn,
+ * which computes nothing for two seconds before it sends. The cost of the wait is processor time of all threads of the process, so it
  * is the same on a busy machine; a hundredth of a core is allowed.
  *
  *   idle THREADS    as many the process of the first rank has, the library's and its own */

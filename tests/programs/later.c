@@ -223,7 +223,7 @@ static void again(void) {
     MPI_Barrier(world);
 }
 
-/* What goes wrong is told with the right class, and nothing is lost by it. */
+/* An error is told with the right class, and nothing is lost by it. */
 static void wrong(void) {
     int class, in = rank, out = -1, code;
     MPI_Request request;
@@ -272,7 +272,7 @@ static void wrong(void) {
     MPI_Comm_free(&comm);
 }
 
-/* What one of several threads does on its communicator. */
+/* The work of one of several threads on its communicator. */
 static void *thread(void *of) {
     MPI_Comm comm = *(MPI_Comm *)of;
     enum { TURNS = 150, N = 400, FLIGHT = 6 };

@@ -1,4 +1,4 @@
-/* Some epochs of lock_all by the last rank, which puts a word to each of the first ranks in each; the others are in a barrier. Who counts
+/* Some epochs of lock_all by the last rank, which puts a word to each of the first ranks in each; the others are in a barrier. A caller that counts
  * what that takes compares two jobs of unequal length.
  *
  * usage: lock_all EPOCHS RANKS */

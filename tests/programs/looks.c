@@ -34,8 +34,8 @@ static void look(int form, MPI_Request *request) {
     CHECK(!flag, "form %d found something", form);
 }
 
-/* What is expected of looks in vain: turns that brought something (the other rank's "ready", its part of a barrier) may be
- * among them, and each begins the count anew. */
+/* Checks the yields of looks in vain: turns that brought something (the other rank's "ready", its part of a barrier) may be
+ * among the looks, and each begins the count anew. */
 static void looks(MPI_Request *request, int gives_away, const char *when) {
     for (int form = 0; form < FORMS; form++) {
         yields = 0;

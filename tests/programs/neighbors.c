@@ -1,5 +1,5 @@
 /* Neighborhood collectives with checked data: grids of every small shape, graphs with loops and several edges, blocks of different
- * lengths and types, large ones. What travels is a function of the edge, so a block over the wrong edge is seen. */
+ * lengths and types, large ones. The data that travels is a function of the edge, so a block over the wrong edge is seen. */
 #include "check.h"
 
 /* Some libraries' headers tell the compiler of arrays where the standard allows a constant instead. */
@@ -119,7 +119,7 @@ static void all(MPI_Comm comm, const struct around *a) {
     }
 }
 
-/* What is sent down in a dimension arrives in the block of the neighbor above, also where both are one rank. */
+/* A block that is sent down in a dimension arrives in the block of the neighbor above, also where both are one rank. */
 static void grids(void) {
     for (int x = 1; x <= 4; x++)
         for (int y = 1; y <= 3; y++)

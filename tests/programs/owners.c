@@ -1,4 +1,4 @@
-/* What one thread uses alone for a while is another's when that needs it: messages of one tag, for a run to one thread of
+/* State that one thread uses alone for a while is another's when that needs it: messages of one tag, for a run to one thread of
    rank 1, and then, while that thread is outside MPI for as long as it takes, to another; sent in the same manner by two
    threads of rank 0. Runs are of lengths from 1 to thousands. Also while the first thread waits for a message that
    comes only at the end, and with MPI_ANY_TAG. Two ranks. Usage: owners [ROUNDS] */

@@ -160,7 +160,7 @@ static void ready_and_cancel(void) {
         MPI_Test_cancelled(&status, &flag);
         CHECK(!flag && in[i] == 10 * left + i, "place %d has %d", i, in[i]);
     }
-    /* Whatever becomes of a cancelled send, the status tells the truth. */
+    /* The status tells the truth, whatever becomes of a cancelled send. */
     static char big[1 << 20], got[1 << 20];
     int cancelled, other;
     MPI_Irecv(got, sizeof got, MPI_BYTE, left, 8, MPI_COMM_WORLD, &recvs[0]);

@@ -43,7 +43,7 @@ static MPI_Datatype shape(const Draw *d) {
     return type;
 }
 
-/* What the origin sends for the i-th word. */
+/* The value that the origin sends for the i-th word. */
 static long sent(const Draw *d, int i) { return d->value + 7 * i; }
 
 static long buffers[64][WORDS], results[64][WORDS];
@@ -108,7 +108,7 @@ static int draws(Draw *all) {
         d.stride = 1 + (int)draw(3);
         d.first = (int)draw(WORDS - MOST * 3);
         d.value = (long)draw(1 << 30) * 3 + d.origin;
-        /* What may share a word with others of its like. */
+        /* Marks above 1: operations that may share a word with others of their kind. */
         const char mark = d.kind == ADD ? 2 : d.kind == ADD_SHORT ? 3 : d.kind == GET ? 4 : 1;
         int fits = 1;
         for (int i = 0; i < d.count; i++) {

@@ -1,4 +1,4 @@
-/* What users of other libraries reported of one-sided communication, each written anew as a small program: lost updates, hangs, crashes. */
+/* Faults that users of other libraries reported of one-sided communication, each written anew as a small program: lost updates, hangs, crashes. */
 #include "check.h"
 
 #include <pthread.h>

@@ -54,7 +54,7 @@ static void *sender(void *argument) {
     return NULL;
 }
 
-/* What rank 0 sends with this thread's tag: by persistent requests and others, and some that match nothing. */
+/* Receives what rank 0 sends with this thread's tag: by persistent requests and others, and some that match nothing. */
 static void *by_tag(void *argument) {
     int me = (int)(long)argument, never;
     char *buffer = need(LONG_BYTES);
@@ -80,7 +80,7 @@ static void *by_tag(void *argument) {
     return NULL;
 }
 
-/* What rank 2 sends, one way for a while and then another. */
+/* Receives what rank 2 sends, one way for a while and then another. */
 static void by_any_tag(void) {
     char *buffers[WINDOW];
     MPI_Request requests[WINDOW];

@@ -1,4 +1,4 @@
-/* What may be asked before MPI_Init and after MPI_Finalize, what is known in between, and that
+/* Functions that may be called before MPI_Init and after MPI_Finalize, what is known in between, and that
  * everything a job leaves to MPI_Finalize is delivered. */
 #include "check.h"
 

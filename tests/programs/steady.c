@@ -1,4 +1,4 @@
-/* What comes again and again allocates nothing: nonblocking and blocking messages, persistent and partitioned operations, both
+/* Operations that come again and again allocate nothing: nonblocking and blocking messages, persistent and partitioned operations, both
  * ways, contiguous, with gaps, and in long pieces.
  * The program counts calls of the allocator, its own and the library's. */
 #include "check.h"

@@ -1,6 +1,6 @@
 /* The tool information interface where something is wrong or at its limit: before its start and behind its end, null
  * pointers, indices and handles that are none, texts without room, whole sessions, things that cannot be done to a
- * variable. What each function answers stands in MPI 5.0, §15.3. One rank. */
+ * variable. The answers of each function stand in MPI 5.0, §15.3. One rank. */
 #include "check.h"
 
 #define IS(code, call)                                                                            \
@@ -161,7 +161,7 @@ static void control_variables(void) {
         }
         IS(MPI_T_ERR_INVALID, MPI_T_cvar_read(handle, NULL));
         IS(MPI_T_ERR_INVALID, MPI_T_cvar_write(handle, NULL));
-        /* What it has may be written where anything may. */
+        /* The value that it has may be written where any value may. */
         int answer = MPI_T_cvar_write(handle, value);
         if (!writable) CHECK(answer == MPI_T_ERR_CVAR_SET_NEVER, "%d: %d", i, answer);
         if (writable) CHECK(answer == MPI_SUCCESS || answer == MPI_T_ERR_CVAR_SET_NOT_NOW, "%d: %d", i, answer);
@@ -177,7 +177,7 @@ static void control_variables(void) {
     IS(MPI_T_ERR_INVALID_HANDLE, MPI_T_enum_get_item(MPI_T_ENUM_NULL, 0, &n, NULL, NULL));
 }
 
-/* What a class permits of types (§15.3.7.1). */
+/* The types that a class permits (§15.3.7.1). */
 static void type_of_class(int class, int i) {
     int state = class == MPI_T_PVAR_CLASS_STATE;
     CHECK(class >= MPI_T_PVAR_CLASS_STATE && class <= MPI_T_PVAR_CLASS_GENERIC, "%d: class %d", i, class);

@@ -75,7 +75,7 @@ static void check_grid(MPI_Comm grid, int n, const int *dims, const int *periods
             }
             CHECK(source == wanted[0] && dest == wanted[1], "%d by %d: %d %d", d, disp, source, dest);
         }
-    /* Who is alone outside a periodic dimension is nowhere. */
+    /* Coordinates outside of one dimension that is not periodic belong to no rank. */
     for (int d = 0; d < n; d++)
         if (!periods[d]) {
             memcpy(there, place, sizeof there);

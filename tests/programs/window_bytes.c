@@ -1,4 +1,4 @@
-/* What a window costs: bytes of the heap, and of memory that is mapped to be shared, for each of some windows. */
+/* The cost of a window: bytes of the heap, and of memory that is mapped to be shared, for each of some windows. */
 #include "check.h"
 
 #include <malloc.h>

@@ -1,5 +1,5 @@
 /* Windows as objects: made in all flavors, what they tell of themselves, attributes, names, hints, error handlers, memory that
- * ranks share. What is exchanged through windows is looked at in rma.c. "strict": what is only ours; "served": the
+ * ranks share. Communication through windows is looked at in rma.c. "strict": what is only ours; "served": the
  * same, with a one-sided component. */
 #include "check.h"
 

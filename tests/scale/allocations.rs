@@ -1,6 +1,6 @@
 //! An allocator that counts what a thread holds: bytes and pieces of what it made and has not given back.
 //!
-//! What the host of these tests needs for itself does not count ([`apart`]): only a component's memory is looked at.
+//! Memory that the host of these tests needs for itself does not count ([`apart`]): only a component's memory is looked at.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -50,7 +50,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What the calling thread holds more behind `work` than before.
+/// Memory that the calling thread holds after `work` in excess of what it held before.
 pub fn held_by<T>(work: impl FnOnce() -> T) -> (T, Held) {
     let before = HELD.get();
     let result = work();

@@ -10,7 +10,7 @@ use oxmpi_btl::{
 };
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
 
-/// What the host of a process counts. All of it is one thread's.
+/// Counts of the host of a process. All of them are one thread's.
 #[derive(Default)]
 pub struct Counts {
     pub gets: Cell<u64>,

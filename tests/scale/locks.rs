@@ -1,5 +1,5 @@
-//! What MPI_Win_lock_all and MPI_Win_unlock_all ask of a network: atomics of osc-rdma in both its schemes, messages of osc-pt2pt, by the
-//! number of nodes; from the components' own calls, and from whole jobs on nodes that are made up, where both are the same.
+//! Operations that MPI_Win_lock_all and MPI_Win_unlock_all ask of a network: atomics of osc-rdma in both its schemes, messages of osc-pt2pt, by
+//! the number of nodes; from the components' own calls, and from whole jobs on nodes that are made up, where both are the same.
 //!
 //! The picture is `bench/rma/lock_all.svg`, its table stands in `bench/rma/README.md`; `OXMPI_BLESS=1` writes both anew.
 
@@ -174,7 +174,7 @@ fn picture(nodes: &[u32], rows: Vec<Row>) {
     }
 }
 
-/// What the fabric's devices of a job counted between processes, summed: messages and atomics.
+/// Counts of a job's fabric devices between processes, summed: messages and atomics.
 fn job(way: Way, nodes: u32, epochs: u32) -> (u64, u64) {
     let hosts: Vec<String> = (0..nodes).map(|n| format!("n{n}:1")).collect();
     let job = Job::of(Command::new(mpi().bin("mpirun")));

@@ -10,7 +10,7 @@ use oxmpi_tests::{Job, leave_out, mpi, root};
 use std::fmt::Write as _;
 use std::process::Command;
 
-/// What the ranks of a node hold of one window.
+/// Memory that the ranks of a node hold of one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bytes {
     /// Of the node.
@@ -88,7 +88,7 @@ fn bytes_of_a_window_by_nodes_and_ranks() {
             let (own, plain) = (per_process(nodes, per_node), u64::from(nodes * per_node) * card);
             let _ = writeln!(csv, "{nodes},{per_node},{own},{plain}");
             counted.insert((nodes, per_node), own);
-            // What the layouts are for; where there are few ranks, state and lists are most of it.
+            // The layouts are there to use less than the plain scheme; where there are few ranks, state and lists are most of it.
             assert!(nodes * per_node < 32 || own < plain, "{nodes} nodes, {per_node} ranks: {own}, {plain}");
         }
     }
@@ -105,7 +105,7 @@ fn bytes_of_a_window_by_nodes_and_ranks() {
     crate::documents::hold("components/osc-rdma/README.md", MARKS, &text);
 }
 
-/// What a rank of a job says: bytes of the heap, and of mapped memory, for each window.
+/// Values that a rank of a job prints: bytes of the heap, and of mapped memory, for each window.
 fn measured(hosts: &str, ranks: usize, osc: &str) -> Vec<(i64, u64)> {
     let job = Job::of(Command::new(mpi().bin("mpirun")))
         .args(["--host", hosts, "--mca", "plm", "local", "--mca", "btl", "template,shm,self"])

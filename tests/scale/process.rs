@@ -83,7 +83,7 @@ pub struct Win {
     handle: BtlHandle,
     reach: Cell<Reach>,
     byte: TypeDesc,
-    /// What this process told another by a tag: echoes tell the same.
+    /// Bytes that this process told another by a tag: echoes tell the same.
     told: RefCell<HashMap<i32, Vec<u8>>>,
     base: Box<[u64]>,
     made: Cell<Option<(*mut c_void, *const OscTable)>>,

@@ -190,7 +190,7 @@ class Processes:
             for task in tasks:
                 s = self.stat(f"/proc/{pid}/task/{task}/stat")
                 if s:
-                    # What is stopped (T) would run if it were let.
+                    # A thread that is stopped (T) would run if it were let.
                     threads[pid, int(task), s[3]] = Thread(s[1] in "SDZXI", s[2], self.slices(f"/proc/{pid}/task/{task}/schedstat"))
             s = self.stat(f"/proc/{pid}/stat")
             used += s[2] if s else 0

@@ -36,7 +36,7 @@ pub struct Ended {
     pub status: i32,
     pub out: String,
     pub err: String,
-    /// What the command was, for messages.
+    /// The command that was run, for messages.
     pub shown: String,
 }
 
@@ -49,7 +49,7 @@ impl Job {
     /// Any command, with the same care.
     pub fn of(mut command: Command) -> Job {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        // What a shell starts in its background ignores ^C, what nohup starts the terminal's end, and so would mpirun.
+        // A process that a shell starts in its background ignores ^C, one that nohup starts the terminal's end, and so would mpirun.
         for signal in [libc::SIGINT, libc::SIGHUP] {
             // SAFETY: the default is valid for every signal, and this program handles none.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
@@ -60,7 +60,7 @@ impl Job {
         let folder = TempDir::new_in(target).expect("target can be written");
         let scratch = folder.path().join("tmp");
         fs::create_dir(&scratch).expect("a fresh folder can be written");
-        // Whatever the job keeps in temporary files is seen there.
+        // Temporary files of the job are all seen there.
         command.env(MARK, &mark).env("TMPDIR", scratch).stdin(Stdio::null());
         // A developer's own settings are not under test.
         for (name, _) in std::env::vars_os() {

@@ -1,4 +1,4 @@
-//! What whole-job tests share: the MPI under test, jobs with a limit, and the search for what a job
+//! The parts that whole-job tests share: the MPI under test, jobs with a limit, and the search for what a job
 //! left behind.
 //!
 //! **The MPI under test** is this workspace, installed once into `target/oxmpi` (or where

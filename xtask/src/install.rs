@@ -16,7 +16,7 @@ use std::time::Duration;
 /// A cold release build on two cores takes a few minutes.
 const BUILD_LIMIT: Duration = Duration::from_secs(30 * 60);
 
-/// What was done.
+/// The result of an installation.
 pub struct Installed {
     pub prefix: PathBuf,
     pub files: usize,
@@ -93,7 +93,7 @@ fn build(workspace: &Workspace, builtin: bool) -> Result<(), String> {
 }
 
 fn headers(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
-    // What applications include, and what authors of components in C include.
+    // Headers that applications include, and headers that authors of components in C include.
     for (from, to) in [("mpi/include", "include"), ("framework/include", "include/oxmpi")] {
         for file in files_in(&workspace.root.join(from), "h")? {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -103,7 +103,7 @@ fn headers(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     Ok(())
 }
 
-/// Pages that `mpi-info --help TOPIC` shows, by topic. What a message points to is among them.
+/// Pages that `mpi-info --help TOPIC` shows, by topic. Pages that a message points to are among them.
 const PAGES: [(&str, &str); 11] = [
     ("functions", "mpi/INDEX.md"),
     ("mpirun-options", "docs/mpirun-options.md"),

@@ -1,4 +1,4 @@
-//! What cargo knows of the workspace.
+//! The workspace as cargo knows it.
 
 use cargo_metadata::{Metadata, MetadataCommand, PackageId};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub struct Workspace {
 
 impl Workspace {
     pub fn read() -> Result<Workspace, String> {
-        // Cargo names the folder at every run. What was compiled in is where the checkout was built
+        // Cargo names the folder at every run. The folder that was compiled in is where the checkout was built
         // first, and a copied or moved one would look after the old tree.
         let here = std::env::var_os("CARGO_MANIFEST_DIR");
         let here = here.map_or(PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);

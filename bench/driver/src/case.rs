@@ -1,4 +1,4 @@
-//! What a case is made of.
+//! The parts of a case.
 
 use crate::library::Binding;
 use crate::program::Program;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const MARK: &str = "OXMPI_BENCH_JOB";
 
-/// What a command that ended well said.
+/// The output of a command that ended well.
 #[derive(Debug)]
 pub struct Said {
     pub out: String,

@@ -1,4 +1,4 @@
-//! What a case has measured so far, kept in a file, so that a case which is longer than the time that a machine is quiet
+//! The measurements of a case so far, kept in a file, so that a case which is longer than the time that a machine is quiet
 //! can be measured in parts: `NAME.part.json` beside the results, gone when the case is whole.
 
 use crate::program::Measured;
@@ -33,7 +33,7 @@ fn path(out: &Path, case: &str) -> PathBuf {
     out.join(format!("{case}.part.json"))
 }
 
-/// What was measured of a case before; nothing if nothing was. A file that answers another question is an error.
+/// The earlier measurements of a case; none if there were none. A file that answers another question is an error.
 pub fn read(out: &Path, case: &str, question: &str) -> Result<Vec<Kept>, String> {
     let path = path(out, case);
     let text = match std::fs::read_to_string(&path) {

@@ -85,7 +85,7 @@ impl Library {
         if mpirun.exists() { mpirun } else { self.prefix.join("bin/mpiexec") }
     }
 
-    /// What its programs need in their environment.
+    /// Environment variables that its programs need.
     fn environment(&self) -> Vec<(String, OsString)> {
         let with = |variable: &str, folder: &str| {
             let mut value = self.prefix.join(folder).into_os_string();

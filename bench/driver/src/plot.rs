@@ -111,7 +111,7 @@ fn name(library: &str, series: &str) -> String {
     format!("{library}: {series}")
 }
 
-/// What the key says, a line each.
+/// The lines of the key.
 fn names(case: &Case, report: &Report, rows: &[&Row]) -> Vec<String> {
     let libraries = report.libraries.iter().map(|(library, _)| library);
     let all = libraries.flat_map(|l| case.series.iter().map(move |s| (l, &s.label)));
@@ -190,12 +190,12 @@ where
     Ok(())
 }
 
-/// What stands along an axis.
+/// The text along an axis.
 fn axis(what: &str, log: bool) -> String {
     if log { format!("{what} (logarithmic)") } else { what.to_owned() }
 }
 
-/// What stands above it: figures are numbers, the rest says itself what it is.
+/// The title of a picture: figures are numbers, the rest says itself what it is.
 fn title(case: &Case) -> String {
     match case.figure.strip_prefix("table") {
         Some(number) => format!("Table{number}: {}", case.title),
@@ -247,7 +247,7 @@ impl<C, B: DrawingBackend> Drawable<B> for Mark<C> {
     }
 }
 
-/// What stands on an axis of powers: one, two and five of each power of ten, or where these are many only the powers, and no more
+/// Marks on an axis of powers: one, two and five of each power of ten, or where these are many only the powers, and no more
 /// of them than there is room for.
 fn round_within(range: &Range<f64>) -> Vec<f64> {
     const ROOM: usize = 10;
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(texts, ["0", "0.25", "8", "4096", "10 k", "250 k", "1.5 M", "2 G"]);
     }
 
-    /// What a picture says beside its lines.
+    /// The texts of a picture beside its lines.
     #[test]
     fn a_picture_says_how_to_read_it() {
         use crate::case::Sizes;

@@ -24,7 +24,7 @@ pub enum Program {
     Fft,
 }
 
-/// What one run measured.
+/// Values that one run measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     pub value: f64,

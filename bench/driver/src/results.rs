@@ -1,4 +1,4 @@
-//! What was measured: every value, medians and spread, ratios; as CSV and as JSON.
+//! Results: every value, medians and spread, ratios; as CSV and as JSON.
 
 use crate::case::{At, Case, Ratio};
 use crate::library::Library;
@@ -183,7 +183,7 @@ impl Report {
         text
     }
 
-    /// What a device in software counted beside a value, of both nodes, warm-up included.
+    /// Counts of a device in software beside a value, of both nodes, warm-up included.
     fn counted(&self, row: &Row) -> Option<String> {
         let same = |r: &&Row| (&r.library, &r.series, r.x) == (&row.library, &row.series, row.x);
         let counts = self.rows.iter().filter(same).filter_map(|r| {
@@ -232,7 +232,7 @@ fn quoted(field: &str) -> String {
     }
 }
 
-/// What a series measured, by place.
+/// Medians of a series, by place.
 fn places(rows: &[Row], library: &str, series: &str, quantity: &str) -> BTreeMap<u64, f64> {
     let of_series = |r: &&Row| r.library == library && r.series == series && r.quantity == quantity;
     rows.iter().filter(of_series).filter_map(|r| Some((r.x, r.median?))).collect()

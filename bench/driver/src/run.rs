@@ -50,8 +50,8 @@ impl Runner {
         Ok(Runner { libraries, effort, work, machine, over: None, compiled: HashMap::new() })
     }
 
-    /// Runs a case, or what is left of it; what an earlier run kept in `out` counts. What failed is in the report, with
-    /// its reason. `None`: time was up before it was whole, and what there is was kept.
+    /// Runs a case, or what is left of it; what an earlier run kept in `out` counts. Failures are in the report, with
+    /// their reasons. `None`: time was up before it was whole, and what there is was kept.
     pub fn case(&mut self, case: &Case, out: &Path) -> Result<Option<Report>, String> {
         let question = self.question(case);
         let mut all = self.kept(case, keep::read(out, case.name, &question)?);
@@ -76,7 +76,7 @@ impl Runner {
         }))
     }
 
-    /// What must be the same for parts to be put together: libraries by place, and how much is measured.
+    /// Properties that must be the same for parts to be put together: libraries by place, and how much is measured.
     fn question(&self, case: &Case) -> String {
         let prefixes: Vec<String> =
             self.libraries.iter().map(|l| format!("{}={}", l.name, l.prefix.display())).collect();

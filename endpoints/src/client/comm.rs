@@ -19,7 +19,7 @@ use std::sync::{Mutex, OnceLock};
 /// Values by key.
 pub type Attributes = BTreeMap<c_int, usize>;
 
-/// What a communicator keeps of its topology.
+/// The topology that a communicator keeps.
 pub enum Topology {
     Cart { dims: Vec<c_int>, periods: Vec<c_int> },
     Graph { index: Vec<c_int>, edges: Vec<c_int> },
@@ -49,7 +49,7 @@ pub struct EpComm {
 
 const SLOTS: usize = 1 << 16;
 const RANGE: usize = SLOTS * size_of::<AtomicPtr<EpComm>>();
-/// What MPI_Comm_toint gives for the first slot.
+/// The integer that MPI_Comm_toint gives for the first slot.
 const NUMBERS: c_int = 0x7e00_0000;
 
 static RANGE_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -64,7 +64,7 @@ pub fn begin(world: Comm) -> Result<(), String> {
     Ok(())
 }
 
-/// What MPI_COMM_WORLD means from now on; gives what it meant.
+/// Sets the communicator that MPI_COMM_WORLD means from now on; gives the one that it meant.
 pub fn set_world(world: Comm) -> Comm {
     WORLD.swap(world, Ordering::AcqRel)
 }

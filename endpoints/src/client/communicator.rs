@@ -350,7 +350,7 @@ mpi! {
     }
 }
 
-// What is packed is the same for every communicator.
+// Packed data is the same for every communicator.
 fn packing(comm: Comm) -> Comm {
     if comm::find(comm).is_some() { COMM_SELF } else { comm::native(comm) }
 }

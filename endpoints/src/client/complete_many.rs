@@ -216,7 +216,7 @@ mpi! {
     }
 }
 
-/// What a look at all requests has found: the place, and for a conventional one its error and status.
+/// The result of a look at all requests: the place, and for a conventional one its error and status.
 type Found = Option<(usize, Option<(c_int, Status)>)>;
 
 /// One request that is complete, if any; a conventional one has been ended.

@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 
 const NAME: &str = "MPIX_Comm_create_endpoints";
 
-/// What a rank of the parent tells the others.
+/// Values that a rank of the parent tells the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 struct Asked {

@@ -1,4 +1,4 @@
-//! What the client knows of datatypes: whether their data is one piece in order, and their likeness in each proxy.
+//! The client's knowledge of datatypes: whether their data is one piece in order, and their likeness in each proxy.
 //!
 //! Derived datatypes are the library's, in the client; one is rebuilt in a proxy when it is first used there on data that the proxy
 //! has mapped. Both are kept until MPI_Type_free.
@@ -31,7 +31,7 @@ type Likenesses = HashMap<(usize, Datatype), Option<u64>>;
 /// Likenesses by proxy and datatype; `None` for one that cannot be rebuilt.
 static THERE: Mutex<Option<Likenesses>> = Mutex::new(None);
 
-/// What is known of a datatype.
+/// The known facts of a datatype.
 pub fn info(dtype: Datatype) -> Result<Info, c_int> {
     if dtype == DATATYPE_NULL {
         return Err(ERR_TYPE);

@@ -26,7 +26,7 @@ pub fn is_known(errhandler: Errhandler) -> bool {
     lock(&FUNCTIONS).as_ref().is_some_and(|f| f.contains_key(&errhandler))
 }
 
-/// What a call on a communicator of endpoints returns: success, or what its error handler leaves.
+/// The return value of a call on a communicator of endpoints: success, or the code that its error handler leaves.
 pub fn answer(comm: &EpComm, name: &str, result: Result<(), c_int>) -> c_int {
     match result {
         Ok(()) => SUCCESS,

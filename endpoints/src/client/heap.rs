@@ -15,7 +15,7 @@ use dlmalloc::{Allocator, Dlmalloc};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-/// What dlmalloc takes from the heap at once.
+/// Bytes that dlmalloc takes from the heap at once.
 const PIECE: usize = 1 << 20;
 
 /// Hands the heap to dlmalloc in pieces that follow one another.

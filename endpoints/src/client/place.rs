@@ -1,6 +1,6 @@
 //! How a proxy reaches the data of a command.
 //!
-//! 1. What lies in the segment is used where it is; a derived datatype is rebuilt in the proxy.
+//! 1. Data that lies in the segment is used where it is; a derived datatype is rebuilt in the proxy.
 //! 2. Dense data of at least OXMPI_EP_CMA_MIN bytes elsewhere is copied by the proxy (process_vm_readv, process_vm_writev), where
 //!    the system allows it.
 //! 3. Everything else is copied here into the segment before, and out of it after the command: small data into the record, more

@@ -25,7 +25,7 @@ pub enum Kind {
     Message,
 }
 
-/// What is still to be done when the proxy is done.
+/// Work that is still to be done when the proxy is done.
 #[derive(Default)]
 pub enum After {
     #[default]
@@ -44,7 +44,7 @@ pub struct Slot {
     /// The data has gone where it belongs.
     pub delivered: bool,
     pub inline_used: bool,
-    /// What comes may be less than the buffer holds.
+    /// The data that comes may be less than the buffer holds.
     pub(super) limited: bool,
     pub(super) sends: bool,
     pub index: u32,
@@ -58,7 +58,7 @@ pub struct Slot {
     pub after: After,
     /// The message, in the proxy.
     pub message: u64,
-    /// What each start of a persistent buffered send copies.
+    /// The message that each start of a persistent buffered send copies.
     pub buffered: Option<Buffered>,
 }
 

@@ -54,7 +54,7 @@ pub struct Creation {
     pub step: u32,
 }
 
-/// What this proxy knows of all creations.
+/// The state of all creations that this proxy knows.
 pub struct Creations {
     pub list: Vec<Creation>,
     /// Record of the creation that it is reserved for.

@@ -84,7 +84,7 @@ impl Server {
         Ok(())
     }
 
-    /// What came goes to the client.
+    /// The data that came goes to the client.
     pub fn write_back(&self, work: &Work, status: &Status) -> Result<(), c_int> {
         for stage in work.stages.iter().flatten().filter(|s| s.written) {
             let whole = stage.data.len() as u64;

@@ -214,7 +214,7 @@ impl Server {
         Ok(())
     }
 
-    /// What the client has to know of a new communicator.
+    /// Facts that the client has to know of a new communicator.
     pub fn facts(&self, record: &mut Record, comm: Comm) -> c_int {
         record.out[0] = comm as u64;
         if comm == COMM_NULL {

@@ -17,7 +17,7 @@ use std::rc::Rc;
 const YIELDS: [u32; 2] = [300, 2000];
 const CROWDED_YIELDS: [u32; 2] = [20, 20];
 
-/// What the two halves of a combined send and receive have in common.
+/// State that the two halves of a combined send and receive have in common.
 pub struct Pair {
     pub left: Cell<u32>,
     pub status: Cell<Status>,
@@ -38,7 +38,7 @@ pub struct Work {
     /// Where MPI_Comm_idup puts the handle, and the communicator's number.
     pub newcomm: Option<(Box<Comm>, i64)>,
     pub persistent: bool,
-    /// What comes may be less than the buffer holds.
+    /// The data that comes may be less than the buffer holds.
     pub limited: bool,
     /// It is a send.
     pub sends: bool,

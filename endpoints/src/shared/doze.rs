@@ -6,7 +6,7 @@
 use super::sync::{AtomicU32, Ordering, fence};
 
 const AWAKE: u32 = 0;
-/// What the word holds while the proxy sleeps.
+/// The value of the word while the proxy sleeps.
 pub const ASLEEP: u32 = 1;
 
 #[repr(C, align(64))]

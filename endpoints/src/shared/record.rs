@@ -18,7 +18,7 @@ pub mod mode {
     pub const RUNS: u32 = 4;
 }
 
-/// What a proxy does to the data: it reads it before, writes it after the operation, or both.
+/// Accesses of a proxy to the data: it reads it before, writes it after the operation, or both.
 pub mod access {
     pub const READ: u32 = 1;
     pub const WRITE: u32 = 2;
@@ -44,7 +44,7 @@ pub const ARGS: usize = 8;
 
 #[repr(C, align(64))]
 pub struct Record {
-    // What the proxy answers.
+    // The answer of the proxy.
     pub state: Completion,
     /// An error class.
     pub error: i32,

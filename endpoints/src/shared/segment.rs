@@ -35,7 +35,7 @@ pub struct Header {
     pub size: u64,
 }
 
-/// What one proxy and its client share beside records.
+/// State that one proxy and its client share beside records.
 #[repr(C, align(64))]
 pub struct Control {
     pub ring: Ring<CELLS>,
@@ -49,7 +49,7 @@ pub struct Control {
     pub counts: Counts,
 }
 
-/// What a proxy counts, for OXMPI_EP_REPORT.
+/// Events that a proxy counts, for OXMPI_EP_REPORT.
 #[repr(C, align(64))]
 pub struct Counts {
     pub commands: AtomicU64,

@@ -80,7 +80,7 @@ fn is_absence(why: &std::io::Error) -> bool {
     matches!(why.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
-/// The lines of a file with these bytes. Whatever they are, it answers.
+/// The lines of a file with these bytes. It answers for any bytes.
 pub fn parse(bytes: &[u8], is_toml: bool) -> Lines {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,

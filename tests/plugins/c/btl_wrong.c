@@ -1,4 +1,4 @@
-/* Components that must be refused: every field can be set to something else by -D. Whoever calls `open` of
+/* Components that must be refused: every field can be set to something else by -D. A call of `open` of
  * one of these ends the test, because nothing of a component runs before all its fields have passed.
  */
 #include "oxmpi_component.h"

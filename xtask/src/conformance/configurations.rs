@@ -42,7 +42,7 @@ struct Part {
     date: String,
     /// Of the suite.
     version: String,
-    /// What was tested.
+    /// The library that was tested.
     tested: String,
     counts: Counts,
     not_passed: Vec<String>,

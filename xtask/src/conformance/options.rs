@@ -4,7 +4,7 @@ use crate::conformance::suite::Suite;
 use clap::Args;
 use std::path::PathBuf;
 
-/// What to run.
+/// The tests to run.
 #[derive(Args)]
 pub struct Options {
     /// Suites to run

@@ -48,7 +48,7 @@ fn explains_nothing(reason: &Reason, suite: Suite, results: &Results) -> bool {
     run.peek().is_some() && run.all(|(_, word)| *word == Word::Pass)
 }
 
-/// What one line of the table is about: the folder, or the number of ranks.
+/// The subject of one line of the table: the folder, or the number of ranks.
 fn line_of(suite: Suite, key: &str) -> &str {
     match suite {
         Suite::Mpich | Suite::Mpi4py => key.split('/').next().unwrap_or(key),

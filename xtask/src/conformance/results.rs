@@ -1,4 +1,4 @@
-//! What is kept of a run: one file per suite under `target/conformance`. A run of a part of a suite
+//! The results that are kept of a run: one file per suite under `target/conformance`. A run of a part of a suite
 //! replaces the results of that part only.
 
 use crate::conformance::suite::Suite;
@@ -31,7 +31,7 @@ impl Word {
 pub struct Results {
     pub date: String,
     pub version: String,
-    /// What was tested: library version and revision.
+    /// The library that was tested: version and revision.
     pub tested: String,
     pub machine: String,
     pub tests: BTreeMap<String, Word>,

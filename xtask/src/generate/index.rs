@@ -4,7 +4,7 @@ use crate::generate::scan::Found;
 use crate::generate::table::Tables;
 use std::fmt::Write;
 
-/// What a program may look for in vain, first of all.
+/// Features that a program may look for in vain, first of all.
 const NOT_THERE: &str = "\
 Not there yet, whatever the tables say of single functions: **networks** other than TCP, **files**, **starting processes** (MPI_Comm_spawn, ports, names), **Fortran** (no module, no mpif.h).
 

@@ -1,7 +1,7 @@
 //! Everything that is made from the tables in `mpi/abi/`: the C header, the Rust constants, the
 //! bodies of functions that nobody wrote yet, and the index that says which is which.
 //!
-//! What is implemented is found in the sources themselves: a function has a body when a line `fn MPI_...` stands in a
+//! The functions that are implemented are found in the sources themselves: a function has a body when a line `fn MPI_...` stands in a
 //! macro `mpi_fn!` somewhere under `mpi/src/`, and counts as whole when a test calls it. So a function cannot be
 //! exported twice, forgotten, or called whole without a body and a test.
 //!
@@ -18,7 +18,7 @@ mod tested;
 use std::fs;
 use std::path::Path;
 
-/// What to do with what was made.
+/// The action on the texts that were made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     Write,

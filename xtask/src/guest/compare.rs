@@ -98,7 +98,7 @@ fn compile(workspace: &Workspace, cache: &Path, prefix: &Path, theirs: &Path) ->
         command.args(flags).arg("-I").arg(library.join("include")).arg(&source);
         command.arg("-o").arg(folder.join(format!("{name}-theirs")));
         command.arg("-L").arg(library.join("lib"));
-        // What Open MPI's own libraries need is found in the guest.
+        // Libraries that Open MPI's own libraries need are found in the guest.
         machine::run(command.args(["-lmpi", "-Wl,--unresolved-symbols=ignore-in-shared-libs"]))?;
     }
     Ok(folder)
@@ -143,7 +143,7 @@ measure() {{
 /// By quantity: ours and theirs, round by round.
 type Values = BTreeMap<(&'static str, u32), [Vec<f64>; 2]>;
 
-/// What the guest printed. A run with fewer packets than messages did not go over the device.
+/// Reads the values that the guest printed. A run with fewer packets than messages did not go over the device.
 fn read(out: &str) -> Result<Values, String> {
     let mut values = Values::new();
     let mut turn = None;
@@ -209,7 +209,7 @@ fn table(values: &Values) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    /// What a guest prints in all rounds, ours in half the time of theirs.
+    /// The output of a guest in all rounds, ours in half the time of theirs.
     fn printed(packets: u32) -> String {
         let mut out = String::from("mpirun (Open MPI) 4.1.4\n");
         for _ in 0..ROUNDS {

@@ -24,7 +24,7 @@ fn packing(sizes: &Sizes) -> Case {
         xs: sizes.cut(&[10_240, 102_400, 1_048_576, 10_485_760, 104_857_600]),
         unit: "MB/s",
         log_x: true,
-        // What fits a cache is packed ten times as fast as what threads can help with.
+        // Data that fits a cache is packed ten times as fast as data that threads can help with.
         log_y: true,
         series: series.collect(),
         ratios: vec![Ratio::new(

@@ -1,4 +1,4 @@
-//! What threads share, counted.
+//! Sharing between threads, counted.
 
 use super::strategy::{ASSIGNMENTS, with_strategy};
 use crate::case::{Case, Point, Series, Sizes};
@@ -6,7 +6,7 @@ use crate::program::Program;
 
 case!(509, |sizes| sharing(sizes));
 
-/// What threads share, by count, where there are not enough cores to see it in time. Not with one CRI, whose lock every
+/// Sharing between threads, by count, where there are not enough cores to see it in time. Not with one CRI, whose lock every
 /// thread writes for every message: that is not counted.
 fn sharing(sizes: &Sizes) -> Case {
     let messages = if sizes.quick { 128 } else { 4096 };

@@ -125,7 +125,7 @@ impl Agent {
             }
         }
         head.gone.store(1, Ordering::SeqCst);
-        // Whoever waits for an answer looks whether we are still there.
+        // A peer that waits for an answer looks whether we are still there.
         self.links.iter().flatten().for_each(|l| l.area.ring_device());
     }
 
@@ -260,7 +260,7 @@ impl Agent {
                 other => self.out[peer].push_back(other),
             }
         }
-        // What completed before is told now, whatever held it.
+        // Operations that completed before are told now, whatever held them.
         let (come, stay) = self.held.drain(..).partition(|h| h.peer == peer);
         self.held = stay;
         let come: Vec<Held> = come;

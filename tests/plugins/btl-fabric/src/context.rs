@@ -1,4 +1,4 @@
-//! What the holder of a context keeps: its operations that have not ended, and flushes that wait for them.
+//! State that the holder of a context keeps: its operations that have not ended, and flushes that wait for them.
 //!
 //! An operation is entered by its verb and leaves with its last event, which `progress` takes. Its `done` runs
 //! once: with the event that says that local memory is free, or with the last one where there was none before. The table is

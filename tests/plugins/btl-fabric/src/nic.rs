@@ -101,7 +101,7 @@ impl Queue {
     }
 }
 
-/// What a process asked of its device.
+/// Counts of the operations that a process asked of its device.
 #[derive(Default)]
 pub struct Counts {
     pub messages: AtomicU64,

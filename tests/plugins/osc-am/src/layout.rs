@@ -35,7 +35,7 @@ impl Runs {
     }
 }
 
-/// What one message may have.
+/// Limits of one message.
 #[derive(Clone, Copy)]
 pub struct Room {
     pub bytes: usize,

@@ -1,6 +1,6 @@
 //! Operations at their origin: checked against epoch and range, cut into messages, put into the outbox.
 //!
-//! What the origin sends is copied into messages when the call is made, so its buffer is free at once: put and accumulate are
+//! Data that the origin sends is copied into messages when the call is made, so its buffer is free at once: put and accumulate are
 //! complete at the origin when they return. Where values come back, [`Operation`] says where they go.
 
 use crate::layout::{Room, cut};
@@ -42,7 +42,7 @@ struct Task<'a> {
     target: u32,
     disp: i64,
     there: Local<'a>,
-    /// What travels.
+    /// The data that travels.
     sends: Option<Local<'a>>,
     /// Sent before that, of the same length: what to compare with.
     compare: *const u8,

@@ -1,7 +1,7 @@
 //! Receiving messages: operations at their target, answers at their origin.
 //!
 //! Runs in progress under the CRI of our context, or in a verb's drain for messages of this process to itself. It touches
-//! window memory, completes requests and puts answers into the outbox; it never waits. What comes in is not trusted: a message
+//! window memory, completes requests and puts answers into the outbox; it never waits. Messages that come in are not trusted: one
 //! that makes no sense closes its sender.
 
 use crate::layout;
@@ -151,7 +151,7 @@ fn operate(
     Some((Status::OK, (header.kind != kind::ACCUMULATE).then_some(old)))
 }
 
-/// What the target's elements become.
+/// The new values of the target's elements.
 fn combined(header: &Header, old: &[u8], data: &[u8]) -> Option<Vec<u8>> {
     let base = Base(header.base);
     let element = base.layout()?.packed;

@@ -181,7 +181,7 @@ extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
     if am.lock().outbox.is_empty() {
         return 0;
     }
-    // Who is inside sends what waits, or the next turn does.
+    // The thread that is inside sends what waits, or the next turn does.
     match try_enter(&am.host, thread) {
         Some(_inside) => am.lock().drain(&am.host),
         None => 0,

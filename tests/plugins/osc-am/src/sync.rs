@@ -91,7 +91,7 @@ impl AmWindow {
     }
 }
 
-/// What a rank outside of the window would do to the tables.
+/// Whether the window has all these ranks: another would be out of the range of its tables.
 fn known(shared: &mut Shared, slot: u32, ranks: &[u32]) -> bool {
     let n = shared.window(slot).map_or(0, |w| w.peers.len());
     ranks.iter().all(|rank| (*rank as usize) < n)

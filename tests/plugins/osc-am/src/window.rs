@@ -24,7 +24,7 @@ unsafe impl Send for AmWindow {}
 // SAFETY: as above.
 unsafe impl Sync for AmWindow {}
 
-/// What the ranks of a window tell each other.
+/// Values that the ranks of a window tell each other.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Told {

@@ -21,7 +21,7 @@ pub mod kind {
     pub const DATA: u32 = 11;
 }
 
-/// What every message begins with. Windows and operations are numbers of the process that is named by them.
+/// The header that every message begins with. Windows and operations are numbers of the process that is named by them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// One of [`kind`].

@@ -6,7 +6,7 @@
 //! them in the cache, where the receiver finds them (parameter `string_min`). Nor does a store that bypasses
 //! the cache (`movnt`), but then the receiver has to get them from memory (parameter `nontemporal_min`).
 
-/// From which size on payload is copied how; `usize::MAX`: never. What is shorter goes by ordinary stores.
+/// From which size on payload is copied how; `usize::MAX`: never. Shorter payload goes by ordinary stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub string: usize,

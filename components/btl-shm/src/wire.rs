@@ -301,7 +301,7 @@ pub struct Flag(pub u64);
 
 /// A message that lies in this line and those behind it.
 pub const SHORT: u64 = 1;
-/// A message in the bulk; the line's second word says where. What it takes there starts and ends with a granule.
+/// A message in the bulk; the line's second word says where. The space that it takes there starts and ends with a granule.
 pub const LONG: u64 = 2;
 /// A later line of a short message.
 pub const MORE: u64 = 3;

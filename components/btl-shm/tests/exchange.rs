@@ -364,7 +364,7 @@ fn a_rank_may_leave_and_come_back() {
             assert_eq!(comer.drain().len(), 1, "life {life}");
         }
         comer.close();
-        // What is sent meanwhile waits for the next life.
+        // Messages that are sent meanwhile wait for the next life.
         assert_eq!(stayer.send(out, 1, &sent.to_le_bytes(), &[]), Status::OK);
         let comer = node.open(1, &set);
         let got = comer.drain();

@@ -190,7 +190,7 @@ fn every_byte_comes_as_it_was_written() {
     });
     let mut next = 0;
     while next < COUNT {
-        // What has been taken in part goes on in parts.
+        // A message that has been taken in part goes on in parts.
         if receiver.record.part.borrow().is_empty() {
             receiver.record.takes_parts.set(next % 3 > 0);
         }
@@ -245,7 +245,7 @@ fn a_large_ring_gets_its_memory_when_it_needs_it() {
         assert!((all..all + (64 << 10)).contains(&taken()), "{} bytes with {cells} cells", taken());
     }
     let first = taken();
-    // What there is of the bulk, over its end again and again.
+    // The allocated part of the bulk, over its end again and again.
     for _ in 0..20 {
         assert_eq!(send(3), 3);
         receive(3);

@@ -204,7 +204,7 @@ fn a_sender_is_killed() {
         let peer = rank.to(1);
         sender.kill().expect("kill");
         sender.wait().expect("wait");
-        // What it published is whole; a message it was writing does not exist.
+        // Messages that it published are whole; a message it was writing does not exist.
         let mut all = rank.record.arrived.take();
         all.extend(rank.drain());
         for (i, m) in all.iter().enumerate() {

@@ -8,8 +8,8 @@
 //! checks the bell in memory and falls asleep in one step, as futexes do.
 //!
 //! The programs are those of `doorbell.rs` (`notify`, `arm`, `disarm`, `unwatch`), written down a second
-//! time as lists of memory accesses. What is explored is the algorithm, not the code: that is what the
-//! loom models run, and they cannot express an asymmetric barrier.
+//! time as lists of memory accesses. The algorithm is explored, not the code: the loom models run the
+//! code, and they cannot express an asymmetric barrier.
 #![cfg(not(loom))]
 
 use std::collections::{HashSet, VecDeque};
@@ -193,7 +193,7 @@ fn sender(messages: u8, fenced: bool) -> Vec<Op> {
             If(0, end),
             Swap(Bell, 0),
         ]);
-        // Whoever changed the bell from 1 wakes.
+        // The sender that changed the bell from 1 wakes the sleeper.
         ops.extend([If(0, end + 2), Wake]);
         // All exits above lead behind the wake.
         for op in &mut ops[start..] {

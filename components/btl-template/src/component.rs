@@ -34,9 +34,9 @@ impl Component for TemplateComponent {
             return Ok((0, Vec::new()));
         }
 
-        // What one flow of messages needs to communicate alone, once per communication resource (CRI) of the
-        // host: here a socket, elsewhere queue pairs, a completion queue, a fragment pool.
-        // One more is the service context's, whose requests are served though nobody here makes MPI calls.
+        // The resources that one flow of messages needs to communicate alone, once per communication resource
+        // (CRI) of the host: here a socket, elsewhere queue pairs, a completion queue, a fragment pool. One more
+        // is the service context's, whose requests are served though nobody here makes MPI calls.
         let mut sockets = (0..host.num_cris() + 1)
             .map(|_| Socket::bind(host.job().rank))
             .collect::<Result<Vec<Socket>, _>>()
@@ -55,7 +55,7 @@ impl Component for TemplateComponent {
             return Err(OpenError::new(status, "cannot publish the address"));
         }
 
-        // What the module offers beyond sending is added by name: `.get()`, `.put()`, `.atomics()`,
+        // Abilities of the module beyond sending are added by name: `.get()`, `.put()`, `.atomics()`,
         // `.memory()`, `.sleep()`. Each needs the trait of that name; what is not added is not offered. One-sided
         // verbs that a device lacks the host carries out by requests, where there is `.service()`.
         let module = oxmpi_btl::module(TemplateModule::new(host, settings, sockets, service, address.place))
@@ -65,9 +65,9 @@ impl Component for TemplateComponent {
         Ok((0, vec![module.build()]))
     }
 
-    /// What `mpi-info --explain` and tools show. A parameter that says 0 or `auto` gets its value here by the function that
-    /// `open` uses, with the reason: `answers.tell(index, value, "0: ...")`. Here all are in force as they are set. What `open`
-    /// refuses is refused here as well: the launcher asks before it starts a process.
+    /// Values that `mpi-info --explain` and tools show. A parameter that says 0 or `auto` gets its value here by the function
+    /// that `open` uses, with the reason: `answers.tell(index, value, "0: ...")`. Here all are in force as they are set.
+    /// Values that `open` refuses are refused here as well: the launcher asks before it starts a process.
     fn resolve(_: &Process<'_>, params: Params<'_>, _: &mut Answers<'_>) -> Result<(), Refused> {
         Settings::of(params).check()
     }

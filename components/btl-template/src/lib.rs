@@ -21,7 +21,7 @@ oxmpi_mca::component! {
     symbol: oxmpi_component_btl_template,
     framework: oxmpi_btl::FRAMEWORK,
     framework_version: oxmpi_btl::VERSION,
-    // What users write: `--mca btl template,self`, `btl_template_eager_limit`.
+    // The name that users write: `--mca btl template,self`, `btl_template_eager_limit`.
     name: "template",
     // Other names users know it by. Open MPI's name of a transport belongs here if yours differs.
     aliases: [],

@@ -1,4 +1,4 @@
-//! What both ends of service links keep: requests without a reply, and replies that wait for room. The rules are in `service.rs`.
+//! State that both ends of service links keep: requests without a reply, and replies that wait for room. The rules are in `service.rs`.
 
 use crate::sys::{PeerName, Sent, Socket};
 use crate::wire::Frame;

@@ -1,6 +1,6 @@
 //! The device: sending, meeting peers, and what we say about ourselves. Receiving is in `progress.rs`.
 //!
-//! **Who calls when.** The caller serialises the verbs of one context (it holds that context's lock, or only
+//! **Concurrency.** The caller serialises the verbs of one context (it holds that context's lock, or only
 //! one thread makes MPI calls); different contexts run at the same time. `add_proc` may run while anything
 //! runs. So what belongs to a context needs no lock of its own, and what belongs to the module must not
 //! change, or be atomic.
@@ -23,7 +23,7 @@ pub struct TemplateModule {
     place: Vec<u8>,
 }
 
-/// What belongs to one context. Each on cache lines of its own, because another thread works on the next.
+/// State that belongs to one context. Each on cache lines of its own, because another thread works on the next.
 #[repr(align(128))]
 pub(crate) struct Context {
     pub(crate) socket: Socket,

@@ -1,5 +1,5 @@
-//! What an operator may set. A parameter is data: the host reads files, environment and command line,
-//! checks type and range, and hands the values to `open`. A component never reads the environment.
+//! Parameters that an operator may set. A parameter is data: the host reads files, environment and command
+//! line, checks type and range, and hands the values to `open`. A component never reads the environment.
 //!
 //! Use Open MPI's names where the meaning is equal. Levels run from 1 (every user) to 9 (you alone).
 

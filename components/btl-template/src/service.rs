@@ -9,7 +9,7 @@
 //! is as many as it may have asked for; who asks for more breaks the protocol. Requests are served and replies go out in
 //! the order of arrival, so the replies of a link come in the order of its requests, and the requester checks that.
 //!
-//! **Who calls.** Requests belong to their context and are serialised with it. All else belongs to the service context,
+//! **Callers.** Requests belong to their context and are serialised with it. All else belongs to the service context,
 //! whose lock the caller holds: a waiter in MPI, or the host's helper thread.
 
 use crate::endpoint::TemplateEndpoint;

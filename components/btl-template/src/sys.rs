@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// What the device is called where devices are listed: here there is one, elsewhere they have names such as `eth0`.
+/// The device's name where devices are listed: here there is one, elsewhere they have names such as `eth0`.
 pub const DEVICE: &str = "template";
 
 /// A datagram socket with an abstract name: nothing in the file system that could be left behind. Linux
@@ -22,7 +22,7 @@ pub struct Socket {
 #[derive(Clone)]
 pub struct PeerName(SocketAddr);
 
-/// What became of a datagram.
+/// The result of sending a datagram.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Sent {
     Yes,

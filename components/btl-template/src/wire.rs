@@ -71,7 +71,7 @@ fn take_bytes(bytes: &mut &[u8]) -> Option<Vec<u8>> {
     Some(taken.to_vec())
 }
 
-/// What a datagram is.
+/// The kind of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An active message on an ordinary context.
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(Address::decode(&bytes), Err(BadAddress::Version(9)));
     }
 
-    /// Whatever a peer publishes: an answer, never a crash.
+    /// Any bytes that a peer publishes get an answer, never a crash.
     #[test]
     fn damaged_addresses_are_refused() {
         let good =

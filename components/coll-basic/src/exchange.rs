@@ -4,8 +4,8 @@
 //! its buffer may be the communicator's temporary one or the user's, and neither is ours any more
 //! once the call has returned. The point-to-point layer completes receives whose peer is gone.
 //!
-//! **Order.** Collectives of one kind use one tag. What one rank sends another is received in the
-//! order it was sent, so two calls in a row cannot mix.
+//! **Order.** Collectives of one kind use one tag. Messages from one rank to another are received
+//! in the order they were sent, so two calls in a row cannot mix.
 //!
 //! **Plans.** The same functions make the plans of nonblocking and persistent collectives: what to do follows from
 //! the arguments alone, messages go through the services, which then write them down, and work on data goes

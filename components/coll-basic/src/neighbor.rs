@@ -5,9 +5,9 @@
 //!
 //! **Several edges between two ranks** are told apart by order alone: the sends go out in the order of the
 //! destinations, and receives are posted in the order of the sources. In a grid the two neighbors of a dimension may be
-//! one rank (two ranks round a ring) or the rank itself. What is sent first, downwards, then belongs to the block of the
-//! neighbor above, so receives of a pair are posted the other way round. Nothing is sent for an empty block; both ends
-//! know of it.
+//! one rank (two ranks round a ring) or the rank itself. The message that is sent first, downwards, then belongs to the
+//! block of the neighbor above, so receives of a pair are posted the other way round. Nothing is sent for an empty
+//! block; both ends know of it.
 
 use crate::exchange::{Call, In, Out, Result, WINDOW, tag};
 use crate::layout::{bytes, element, element_mut};

@@ -1,10 +1,10 @@
 //! The temporary buffer of a communicator, kept from one collective to the next.
 //!
 //! **States.** Kept (the pointer is in `kept`) → leased (the pointer is null, a [`Lease`] owns the
-//! memory) → kept. Whoever finds it leased gets memory of its own, and the larger of the two is kept
-//! in the end. So no lock is held while a user's reduction function runs, and a program that breaks
-//! MPI's rule of one collective at a time per communicator gets wrong answers but no memory of
-//! somebody else.
+//! memory) → kept. A collective that finds it leased gets memory of its own, and the larger of the
+//! two is kept in the end. So no lock is held while a user's reduction function runs, and a program
+//! that breaks MPI's rule of one collective at a time per communicator gets wrong answers but no
+//! memory of somebody else.
 //!
 //! While the process has one thread in MPI, taking and giving back are a load and a store. A second one may come
 //! between the two, so each looks anew ([`Threads`]).

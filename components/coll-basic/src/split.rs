@@ -9,9 +9,9 @@
 //! **Fold.** Of n ranks that are no power of two, the first 2 (n - members) stand in pairs; the odd
 //! one of a pair gives its operand to the even one and gets the result in the end.
 //!
-//! **Buffers.** `from` is where our operand is and is only read, unless it is `sum`. What arrives
-//! first is received straight into `sum` and combined there with `from`; later, and when `from` is
-//! `sum`, it is received into `spare`.
+//! **Buffers.** `from` is where our operand is and is only read, unless it is `sum`. The operand
+//! that arrives first is received straight into `sum` and combined there with `from`; later ones,
+//! and the first when `from` is `sum`, are received into `spare`.
 
 use crate::exchange::{Call, Result};
 use crate::reduction::Reduction;

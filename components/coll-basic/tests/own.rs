@@ -1,4 +1,4 @@
-//! What this component promises beyond the contract: it refuses what is not defined before it sends anything, and offers everything there
+//! Promises of this component beyond the contract: it refuses what is not defined before it sends anything, and offers everything there
 //! is.
 
 use oxmpi_coll_conformance::data::predefined;

@@ -1,7 +1,7 @@
 //! Records at their receiver: operations carried out on this rank's memory, locks, answers at the origin.
 //!
-//! Runs in progress with the window locked, and with the memory's lock while that is changed, which makes operations atomic to each other, all elements of one at once. What comes
-//! in is not trusted: a record that makes no sense ends its sender's part in the job.
+//! Runs in progress with the window locked, and with the memory's lock while that is changed, which makes operations atomic to each other, all
+//! elements of one at once. Incoming records are not trusted: a record that makes no sense ends its sender's part in the job.
 
 use crate::layout::{bytes, each, gather, one_block, scatter, type_of};
 use crate::link::{Buffer, Pending};

@@ -1,4 +1,4 @@
-//! What this rank has attached to a dynamic window: the list of regions as their owner changes it (`regions.rs` has the rules).
+//! Memory that this rank has attached to a dynamic window: the list of regions as their owner changes it (`regions.rs` has the rules).
 
 use crate::local::Registered;
 use crate::peer::held;
@@ -10,7 +10,7 @@ use oxmpi_mca::Status;
 use oxmpi_mca::sync::{Ordering, fence};
 use std::sync::Mutex;
 
-/// What this rank has attached, in the order of the list that peers read.
+/// Memory that this rank has attached, in the order of the list that peers read.
 #[derive(Default)]
 pub struct Attached(Mutex<Vec<(Region, Vec<Registered>)>>);
 

@@ -79,7 +79,7 @@ impl Batch {
         core::mem::take(unsafe { &mut *self.puts.get() })
     }
 
-    /// What was taken is counted as an operation.
+    /// The puts that were taken are counted as an operation.
     pub fn sent(&self) {
         // SYNC POINT with `waits`.
         self.waits.store(0, Ordering::Release);

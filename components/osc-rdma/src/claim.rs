@@ -2,9 +2,9 @@
 //! write have it alone.
 //!
 //! **The word.** Its low half counts those who share it, its high half those who want it alone. A sharer adds one; it has the word unless
-//! somebody wants it alone, else it takes its one back. To have it alone one is added to the high half. Whoever finds none there keeps that
-//! one, which lets no further sharer in, and has the word once the low half is zero; anybody else takes it back. So sharers never wait for each
-//! other, and at most one waits for them.
+//! somebody wants it alone, else it takes its one back. To have it alone one is added to the high half. An accumulate that finds none there
+//! keeps that one, which lets no further sharer in, and has the word once the low half is zero; any other takes it back. So sharers never wait
+//! for each other, and at most one waits for them.
 //!
 //! **Refused attempts** to share it look at the word before they add again: what is added and taken back keeps others out for a moment, so it is done once for each
 //! accumulate and not once for each attempt. Those to have it alone replace 0, which is one step where nobody has it, as it mostly is, and changes nothing else; where

@@ -86,7 +86,7 @@ impl Update {
         if integers && any_order { u64::from(self.code) << 32 | u64::from(self.base.0) << 1 | 1 } else { 0 }
     }
 
-    /// What packed elements become: `inout[i] = input[i] op inout[i]`.
+    /// Combines packed elements: `inout[i] = input[i] op inout[i]`.
     ///
     /// # Safety
     /// Both have `count` packed elements and do not overlap.

@@ -61,7 +61,7 @@ pub struct Epochs {
     state: Mutex<State>,
 }
 
-/// What an operation may do.
+/// Whether an operation may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowed {
     Yes,

@@ -1,10 +1,10 @@
-//! What an origin knows of the memory that a rank has attached to a dynamic window: its regions by address, and blocks cut by them.
+//! An origin's knowledge of the memory that a rank has attached to a dynamic window: its regions by address, and blocks cut by them.
 
 use crate::layout::Block;
 use crate::wire::{Head, Region, Way, way_by};
 use std::collections::BTreeMap;
 
-/// What an origin knows of a rank's regions, by their first address.
+/// The regions of a rank that an origin knows, by their first address.
 pub struct Known {
     head: Head,
     by_base: BTreeMap<u64, Span>,

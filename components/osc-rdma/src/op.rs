@@ -16,7 +16,7 @@ use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
 use oxmpi_osc::{Flow, Token};
 
-/// What to do with the data in local memory.
+/// The step to take with the data in local memory.
 pub enum After {
     Nothing,
     Copy { to: *mut u8, len: usize },

@@ -85,7 +85,7 @@ pub struct Link {
     pub lanes: Box<[Lane]>,
 }
 
-/// What is under way on one context. Written by the holder of its CRI.
+/// The operations under way on one context. Written by the holder of its CRI.
 pub struct Lane {
     pub flow: Flow,
     /// 1: something was written since the transport's last flush.

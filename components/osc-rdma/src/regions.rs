@@ -3,8 +3,8 @@
 //! Each rank has a list of regions in its state words, and a word in front of it with their number and a version ([`Head`]). Attaching writes
 //! behind the end and then raises the number; the version stays. Detaching moves the last region to the place that becomes free, so it
 //! makes the version odd before and even again behind. An origin keeps what it has read. Before each operation it looks at the word: with the
-//! version that it knows, all it knows is still there, and it reads the regions behind that alone; with another one it reads all. What it read is good if
-//! the version is the same behind. Handles are in the list, so memory that is attached again is never reached by an old one.
+//! version that it knows, all it knows is still there, and it reads the regions behind that alone; with another one it reads all. The regions that it
+//! read are good if the version is the same afterwards. Handles are in the list, so memory that is attached again is never reached by an old one.
 
 use crate::call::Call;
 use crate::known::Span;
@@ -19,7 +19,7 @@ use oxmpi_mca::sync::{Ordering, fence};
 trait Source {
     type Item;
     fn head(&self) -> Result<Head, Status>;
-    /// Reads items. What they say is good if the version is the same behind.
+    /// Reads items. Their content is good if the version is the same afterwards.
     fn items(&self, which: Range<u64>) -> Result<Vec<Self::Item>, Status>;
 }
 

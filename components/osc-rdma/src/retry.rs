@@ -38,7 +38,7 @@ const FAR: u64 = u32::MAX as u64;
 const NAP: Duration = Duration::from_micros(200);
 /// See [`Call::leave_processor`]: some tens of microseconds of a loop.
 const LEAVES: u64 = 128;
-/// Whoever has a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts one does.
+/// The holder of a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts the caller does.
 const GIVES_WAY: u32 = 8;
 
 /// Most turns between two attempts, the fastest of which took that long.
@@ -70,7 +70,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Makes progress for so many turns, or for that long where turns take less. Whoever has the lock may need the processor: a long pause leaves it.
+    /// Makes progress for so many turns, or for that long where turns take less. The holder of the lock may need the processor:
+    /// a long pause leaves it.
     fn pause(&self, turns: u32, pause: Duration) {
         let (comm, begun) = (&self.win.comm, Instant::now());
         for turn in 0.. {
@@ -94,8 +95,8 @@ impl<'a> Call<'a> {
         waited.ok().map(|_| ())
     }
 
-    /// A program may look for something by a loop of locks, which never waits where they are near. What it looks for may need the processor: one
-    /// attempt in so many leaves it.
+    /// A program may look for something by a loop of locks, which never waits where they are near. The thread that produces it may need the
+    /// processor: one attempt in so many leaves it.
     pub fn leave_processor(&self) {
         if self.win.tally.locks().is_multiple_of(LEAVES) {
             std::thread::yield_now();

@@ -50,7 +50,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// What is at the target is compared and swapped, by an atomic or under the lock; the old element.
+    /// Compares and swaps the element at the target, by an atomic or under the lock; the old element.
     fn swap(&self, peer: &Peer, spot: &Spot<'_>, at: u64, swap: &Swap) -> Result<u64, Status> {
         let Swap { width, compare, new, by_atomic } = *swap;
         let mut bytes = [0; 8];

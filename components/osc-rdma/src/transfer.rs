@@ -98,7 +98,7 @@ impl<'a> Call<'a> {
         if wanted { self.rdma().requests.take(&self.rdma().host) } else { Ok(null_mut()) }
     }
 
-    /// What a call answers whose target is not all in the window. Of a dynamic window only the target knows, so a request says it.
+    /// The answer of a call whose target is not all in the window. Of a dynamic window only the target knows, so a request says it.
     pub fn refused(&self, status: Status, wanted: bool) -> Result<*mut RequestHeader, Status> {
         if !wanted || !self.win.dynamic || status != Status::RMA_RANGE {
             return Err(status);
@@ -207,7 +207,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What a call answers whose operation was started, or not.
+    /// The answer of a call whose operation was started, or not.
     pub fn started(
         &self,
         started: Result<(), Status>,

@@ -63,7 +63,7 @@ unsafe impl Send for RdmaWindow {}
 // SAFETY: as above.
 unsafe impl Sync for RdmaWindow {}
 
-/// What info keys and parameters say.
+/// The rules that info keys and parameters set.
 pub struct Rules {
     /// Of [`hint`].
     hints: AtomicU32,

@@ -1,5 +1,5 @@
-//! What other processes see of a window: cards, leaders' records, state words, regions. Versioned by the job's build: all
-//! processes of a job run one version of the component, which the host's exchange of components makes sure of.
+//! Structures of a window that other processes see: cards, leaders' records, state words, regions. Versioned by the job's
+//! build: all processes of a job run one version of the component, which the host's exchange of components makes sure of.
 //!
 //! Everything lies in memory that peers read by loads or by a transport's get, in the byte order of the machine.
 
@@ -41,7 +41,7 @@ pub fn module_key(btl: &BtlHandle) -> u64 {
         | 1
 }
 
-/// What a rank's peers need to know. The window's memory of a dynamic one is in its regions.
+/// Data that a rank's peers need to know. The window's memory of a dynamic one is in its regions.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Card {
@@ -137,7 +137,7 @@ impl Leader {
 
 /// Memory that is attached to a dynamic window.
 ///
-/// Whatever is read of one is checked by [`Head`] behind, so any bytes are one.
+/// A region that was read is checked by [`Head`] afterwards, so any bytes are one.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Region {

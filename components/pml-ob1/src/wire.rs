@@ -1,7 +1,7 @@
 //! The bytes that peers see. Everything is made of little-endian 64-bit words.
 //!
 //! Word 0 of every message is the **head**: type u8, flags u8, destination endpoint u16, index of
-//! the communicator *at the receiver* u32. What follows depends on the type:
+//! the communicator *at the receiver* u32. The words that follow depend on the type:
 //!
 //! | type | words behind the head | then |
 //! |---|---|---|

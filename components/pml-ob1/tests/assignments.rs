@@ -20,7 +20,7 @@ fn setup(modes: u32) -> Setup {
     Setup { cris: CRIS, modes, threaded: true, min_get: 10_000, ..Setup::default() }
 }
 
-/// What a process does next, as one thread would drive it that stands for several.
+/// The next step of a process, as one thread would drive it that stands for several.
 #[derive(Clone, Debug)]
 enum Step {
     Send {
@@ -208,7 +208,7 @@ impl Driver {
             flow.check(&self.w);
         }
         self.w.assert_clean();
-        // What nobody received is received now, so that all sends end.
+        // Messages that nobody received are received now, so that all sends end.
         for which in 0..2 {
             let sent = self.flows[which].sent.iter().filter(|s| !s.cancelled).count();
             let pending = self.flows[which].posted.iter().filter(|r| !r.req.is_complete()).count();
@@ -344,7 +344,7 @@ fn overtaking_messages_all_come() {
     }
 }
 
-/// What waits for its communicator came before what waits for a FORK on the same FIFO, and is matched first.
+/// A message that waits for its communicator came before one that waits for a FORK on the same FIFO, and is matched first.
 #[test]
 fn what_waits_for_its_communicator_is_not_behind_what_came_early() {
     let mut d = Driver::new(Setup { fork_turns: 1, ..setup(0) });

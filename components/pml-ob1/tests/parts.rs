@@ -28,7 +28,7 @@ fn offer(w: &World, message: &[u8], from: usize, to: usize) -> bool {
     let me = &w.procs[0];
     let entry = me.am.lock()[am_tag::PML as usize];
     let take = me.parts.lock()[am_tag::PML as usize].expect("registered");
-    // What is not there yet is not what it will be.
+    // Bytes that are not there yet are not what they will be.
     let mut there = message[..to].to_vec();
     there.resize(message.len(), 0xEE);
     let desc = RecvDesc {

@@ -118,7 +118,7 @@ fn exchange(setup: Setup, from: &Layout, to: &Layout, total: u64, room: u64, pos
     assert_eq!(w.wait(s).error, Status::OK);
     let n = total.min(room) as usize;
     assert!(packed(&to, &buf)[..n] == packed(&from, &data)[..n], "{total} bytes differ");
-    // What lies between the data stays as it was.
+    // Bytes between the data stay as they were.
     let mut touched = vec![0xEEu8; buf.len()];
     // SAFETY: both are as long as the type says.
     unsafe { oxmpi_datatype::copy(&to, 1, buf.as_ptr(), touched.as_mut_ptr()) };

@@ -131,7 +131,7 @@ fn a_get_is_better_than_a_put_where_both_pay() {
     assert_eq!((w.gets(), w.puts()), (2, 2));
 }
 
-/// What the transport refuses, at once or later, in the first piece or the second, goes by fragments; so does all that follows.
+/// Data that the transport refuses, at once or later, in the first piece or the second, goes by fragments; so does all that follows.
 #[test]
 fn refusals_go_on_by_fragments() {
     use Get::*;

@@ -93,7 +93,8 @@ fn theirs_again(w: &World, c: &[Comm]) -> Req {
     w.irecv(c[0], Box::leak(Box::new([0; 8])), 1, 3)
 }
 
-/// Long messages at every stage, revoked at either end first or at both. What the other end does not know yet ends when it hears of it.
+/// Long messages at every stage, revoked at either end first or at both. An operation that the other end does not know to be revoked
+/// yet ends when that end hears of it.
 #[test]
 fn long_messages_at_every_stage() {
     for setup in setups() {
@@ -185,7 +186,7 @@ fn what_waits_is_refused() {
         revoke(&w, d[1]);
         w.settle();
         assert_eq!((w.wait(long).error, w.wait(sync).error), (FAILED, FAILED));
-        // What its sender does not know of yet is refused when it comes.
+        // Messages whose sender does not know of it yet are refused when they come.
         sends.extend((0..30).map(|_| w.isend(d[0], &data[..2000], 1, 1, mode::STANDARD)));
         let args = w.recv_args(d[1], &mut [], byte(), 0, 0, 1);
         let (t, s) = w.table(1);

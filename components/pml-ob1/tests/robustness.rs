@@ -1,4 +1,4 @@
-//! What a peer may send without hurting us: bytes of any kind close it with a named error, and never crash.
+//! Messages that a peer may send without hurting us: bytes of any kind close it with a named error, and never crash.
 
 mod common;
 
@@ -261,7 +261,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What it must hold is in `hostile`.
+    /// The properties that must hold are in `hostile`.
     #[test]
     fn any_bytes_are_survived(
         messages in prop::collection::vec((message(), any::<bool>()), 1..12),

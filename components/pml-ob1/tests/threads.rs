@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
-/// What one thread of one process needs.
+/// State that one thread of one process needs.
 struct Caller<'a> {
     w: &'a World,
     comm: Comm,
@@ -123,7 +123,7 @@ fn run_in(
             }
         }
     });
-    // What the scope's end means already, in words that a sanitizer sees.
+    // The scope's end means this already; a sanitizer sees it in these words.
     assert_eq!(finished.load(Ordering::Acquire), comms.len() as u32 * threads);
     w.settle();
     w.assert_clean();
@@ -175,8 +175,8 @@ fn twins_with_little_credit() {
     run(Setup { credit: 5000, room: 64, ..Setup::default() }, 4, 400, twins);
 }
 
-/// All threads of process 0 send numbered messages with one tag; all threads of process 1 receive them. What
-/// one thread receives of one sender must be in the order of sending.
+/// All threads of process 0 send numbered messages with one tag; all threads of process 1 receive them.
+/// Messages that one thread receives of one sender must be in the order of sending.
 #[test]
 fn shared_tag_keeps_the_order_of_each_sender() {
     run(Setup { room: 16, ..Setup::default() }, 3, rounds(3000), |caller, index, rounds| {

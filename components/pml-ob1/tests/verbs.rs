@@ -122,7 +122,7 @@ fn a_send_that_waits_for_room_is_cancelled_and_one_under_way_is_not() {
     w.assert_clean();
 }
 
-/// Whatever way a message goes: the receiver gives it back if it has not received it, and others keep their order.
+/// A message may go any way: the receiver gives it back if it has not received it, and others keep their order.
 #[test]
 fn a_send_that_lies_unmatched_at_its_receiver_is_cancelled() {
     let ways = [(4, mode::SYNCHRONOUS), (3000, mode::SYNCHRONOUS), (20_000, mode::STANDARD)];

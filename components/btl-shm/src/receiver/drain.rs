@@ -8,8 +8,8 @@
 //! not happen more than once in [`TURNS_BETWEEN`] turns. Where more processes than cores run, nothing is
 //! watched: receivers sleep often there, and going to sleep is then free of system calls.
 //!
-//! A turn takes at most [`BATCH`] messages from each ring it looks at. What remains of a watched ring
-//! is found by the next turn; for another ring the receiver sets the ready bit itself.
+//! A turn takes at most [`BATCH`] messages from each ring it looks at. Messages that remain in a
+//! watched ring are found by the next turn; for another ring the receiver sets the ready bit itself.
 //!
 //! Messages are handed up where they lie. The ring moves on after the callback; a callback may send,
 //! also on this context, so nothing here holds a `&mut` over one. Everything in this file is touched
@@ -94,10 +94,10 @@ impl Shm {
         }
     }
 
-    /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. Whoever
-    /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always
-    /// finds the next message early and copies it twice, and so stays behind. One in pieces ends it always, others where the layer
-    /// above answers so (`receive::STOP`).
+    /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. The thread that
+    /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always finds
+    /// the next message early and copies it twice, and so stays behind. One in pieces ends it always, others where the layer above
+    /// answers so (`receive::STOP`).
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
         let mut events = 0;

@@ -15,7 +15,7 @@ use core::cell::{Cell, OnceCell, RefCell};
 
 pub(super) const NOBODY: u32 = u32::MAX;
 
-/// The receiver's end of a ring. What a message needs is in the first line.
+/// The receiver's end of a ring. The fields that a message needs are in the first line.
 #[repr(C, align(64))]
 pub struct Incoming {
     pub ring: Consumer<Mapped>,
@@ -41,7 +41,7 @@ pub struct Incoming {
     pub(super) _mapping: Mapping,
 }
 
-/// The receiving end of one context. What an idle turn needs is in the first line.
+/// The receiving end of one context. The fields that an idle turn needs are in the first line.
 #[repr(C, align(64))]
 pub struct Receiver {
     pub(super) count: Cell<u32>,

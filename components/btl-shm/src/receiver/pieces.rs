@@ -1,9 +1,9 @@
 //! Taking messages that lie in cells, whole or while they are written.
 //!
-//! A long message in a cell is announced when its first piece is written, and each further piece when that is. What is there of it is
-//! **offered** to the layer above ([`AmParts`](oxmpi_mca::AmParts)), which takes it if it knows where to: then each piece
-//! is copied out while the sender writes the next one. Where nobody takes it so (no receive is posted for it, mostly),
-//! it is handed up like any other, once all of it is there.
+//! A long message in a cell is announced when its first piece is written, and each further piece when that is. The part of it that is
+//! there is **offered** to the layer above ([`AmParts`](oxmpi_mca::AmParts)), which takes it if it knows where to: then each piece is
+//! copied out while the sender writes the next one. Where nobody takes it so (no receive is posted for it, mostly), it is handed up
+//! like any other, once all of it is there.
 //!
 //! Nobody waits for a sender: where the next piece does not come soon the turn is over, how much was handed up stays with the
 //! ring ([`Incoming::handed_up`]), and a later turn goes on. Meanwhile nothing that lies behind the message is looked at, so the pieces

@@ -11,8 +11,8 @@
 //! per lap, whole or not, and always gets a flag word with the lap's number. So what lies in a line
 //! is from this lap, the one before, or the ring's birth, whatever the payload: nothing needs to be
 //! cleared. Every line of a message has its flag, and the sender writes them front to back: the receiver
-//! takes the first line over while the sender still writes the last. What it finds incomplete it leaves,
-//! and looks again later.
+//! takes the first line over while the sender still writes the last. It leaves lines that it finds
+//! incomplete, and looks at them again later.
 //!
 //! **Writers.** The sender writes lines and bulk; the receiver the two heads and the
 //! notification word (which belongs to `doorbell.rs`). The receiver never writes a line of messages.

@@ -3,17 +3,17 @@
 //! A sender that writes a message into the lines or the bulk of its ring has to take those lines back from the receiver, who read them
 //! last, and the receiver then has to get them from the writer. Of messages that go both ways half of that is for nothing:
 //! the receiver, who has the lines now, is about to write a message itself. So each ring has *cells* behind its bulk, places for one
-//! message each, and a cell **belongs to one of both sides**: at first to the sender of its ring. Who has a cell may write a
-//! message into it and announce it in a line of its ring ([`CELL`](crate::wire::CELL)); with that the cell is the
-//! receiver's, who uses it for the next message back. In a ping-pong one cell goes to and fro, in MPI_Sendrecv both
-//! are exchanged. Where copies go by string (`copy.rs`) a ring has up to eight of them, for as many messages or fragments
-//! under way; elsewhere it has one: with more of them rows of messages both ways were slower. Who has none, because
-//! messages go one way only, uses its ring, and nobody waits for a cell or asks for one back.
+//! message each, and a cell **belongs to one of both sides**: at first to the sender of its ring. The side that has a cell may write a
+//! message into it and announce it in a line of its ring ([`CELL`](crate::wire::CELL)); with that the cell is the receiver's, which
+//! uses it for the next message back. In a ping-pong one cell goes to and fro, in MPI_Sendrecv both are exchanged. Where copies go by
+//! string (`copy.rs`) a ring has up to eight of them, for as many messages or fragments under way; elsewhere it has one: with more of
+//! them rows of messages both ways were slower. A side that has none, because messages go one way only, uses its ring, and nobody
+//! waits for a cell or asks for one back.
 //!
-//! **Its owner** is written down nowhere that others see: each side keeps that in its [`Hand`]. What
-//! gives a cell away is the line that announces it (release); what takes it is the read of that line (acquire), and it
-//! counts only when the message has been dealt with. Thus a cell is in one hand or under way, never in two. A side that comes back after
-//! an earlier life knows of no cells but those that come, so one may be lost, and the two go on without it.
+//! **Its owner** is written down nowhere that others see: each side keeps that in its [`Hand`]. A cell is given away by the line that
+//! announces it (release) and taken by the read of that line (acquire), which counts only when the message has been dealt with. Thus a
+//! cell is in one hand or under way, never in two. A side that comes back after an earlier life knows of no cells but those that come,
+//! so one may be lost, and the two go on without it.
 //!
 //! **A peer is not trusted.** A message in a cell that is in our own hand, in one that does not exist, or longer than the
 //! cell, is garbage. A peer that writes into a cell that it gave away spoils messages and nothing else, as with the ring.

@@ -16,7 +16,7 @@ use crate::sys::Mapping;
 use crate::wire::{GRANULE, PER_LINE, Place, slot};
 use core::cell::UnsafeCell;
 
-/// The sender's end of a ring. What a message needs is in the first two lines.
+/// The sender's end of a ring. The fields that a message needs are in the first two lines.
 #[repr(C, align(64))]
 pub struct Lane {
     pub(super) producer: Producer<Mapped>,

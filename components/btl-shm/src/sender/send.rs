@@ -77,7 +77,7 @@ impl Shm {
 
     fn send_long(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
         // Parts save time where the receiver waits for this message; of those sent in a row it does not wait
-        // for the later ones, and they take the sender longer. What goes past the cache nobody fetches early.
+        // for the later ones, and they take the sender longer. Data that goes past the cache is not fetched early.
         let pieces = self.pieces_for(msg, len);
         let parts = lane.singles > 0
             && pieces == 1

@@ -9,8 +9,8 @@
 //!           4096     ROOM slots of SLOT bytes: state, length, tag; 64 bytes on, header and payload
 //! ```
 //!
-//! The requester makes the link and owns all slots but those with a request, which are the server's. What the other side
-//! writes is copied before it is looked at, and its lengths are checked.
+//! The requester makes the link and owns all slots but those with a request, which are the server's. Data that the other
+//! side writes is copied before it is looked at, and its lengths are checked.
 
 use oxmpi_mca::sync::{AtomicU32, Ordering};
 

@@ -7,9 +7,9 @@
 //!
 //! **Attachments are kept,** because making one costs more than most copies: [`MOST`] ranges per context, of which the
 //! one used longest ago goes first. Ranges are rounded to [`UNIT`], so that neighbouring buffers share one; pages
-//! that nobody touches cost nothing. What the peer unmaps, the module takes out of our mapping, and what it then maps at
-//! the same place is what we see, so an attachment is never stale. All of a peer's go when it offers another number
-//! (it has begun anew), and all of them with our own end.
+//! that nobody touches cost nothing. The kernel module takes pages that the peer unmaps out of our mapping, and we see
+//! those that the peer then maps at the same place, so an attachment is never stale. All of a peer's go when it offers
+//! another number (it has begun anew), and all of them with our own end.
 //!
 //! **The price.** A system call refuses an address that the peer does not have; a load from there ends this
 //! process with SIGBUS. So a peer that names memory it does not have is found out later and less kindly than with

@@ -45,9 +45,9 @@ impl Drop for Memory {
     }
 }
 
-/// Ranks 0 and 1 talk; a third party writes words into the memory between them, as the bytes say. Whatever it writes:
-/// no crash, and what a rank hands up is no longer than a message can be. Seven bytes are a step: what to do, and
-/// where and what to write.
+/// Ranks 0 and 1 talk; a third party writes words into the memory between them, as the bytes say. The words may be
+/// any: no crash, and what a rank hands up is no longer than a message can be. Seven bytes are a step: what to do,
+/// and where and what to write.
 pub fn any_words(history: &[u8]) {
     let node = Node::new(2);
     let ranks = node.all(RING);

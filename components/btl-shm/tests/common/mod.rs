@@ -33,7 +33,7 @@ pub struct Arrived {
     pub bytes: Vec<u8>,
 }
 
-/// What a component said to its host.
+/// Reports that a component made to its host.
 #[derive(Default, Debug)]
 pub struct Said {
     pub errors: Vec<String>,
@@ -224,7 +224,7 @@ impl Node {
     }
 }
 
-/// What the component holds pointers into.
+/// Objects that the component holds pointers into.
 type Host = (HostTable, JobInfo, AtomicU32, Vec<Cri>, Vec<AmEntry>, Vec<Row>, Vec<Option<AmParts>>);
 
 /// One rank: its module and its host.
@@ -331,7 +331,7 @@ impl Rank {
         Ok(Rank { local, module, table, record, closed: Cell::new(false), host })
     }
 
-    /// What the host keeps of a context.
+    /// The host's state of a context.
     pub fn cri(&self, ctx: u32) -> &Cri {
         &self.host.3[ctx as usize]
     }

@@ -271,7 +271,7 @@ pub(super) fn settings() -> Vec<Setting> {
     all
 }
 
-/// Runs a history with every engine. What a fuzzer calls.
+/// Runs a history with every engine. Fuzzers call it.
 pub fn every_engine(history: &[u8]) {
     for setting in settings() {
         drive(setting, history);

@@ -1,10 +1,10 @@
 //! The `vector` and `fuzzy` indices: blocks of lanes that are compared a cache line at a time.
 //!
-//! A **block** has up to 64 nodes in the order in which they came. What a node is found by is
+//! A **block** has up to 64 nodes in the order in which they came. The key that a node is found by is
 //! squeezed into lanes ([`Form`]): `vector` keeps the source and the tag in two lines of 32-bit lanes
 //! and is exact; the fuzzy forms keep one small lane made of both, so that a line says more, and every
-//! hit is **verified** against the node, because different keys share a lane's value. A wildcard is
-//! a mask over the bits it leaves out: posted receives carry theirs in lines beside the lanes, for
+//! hit is **verified** against the node, because different keys share a lane's value. A wildcard is a
+//! mask over the bits it leaves out: posted receives carry theirs in lines beside the lanes, for
 //! waiting messages the search brings it.
 //!
 //! **Order.** Lanes are filled in order and never again, blocks are chained in order, and a search goes

@@ -524,8 +524,8 @@ impl Numbered {
     }
 }
 
-/// Three messages on two FIFOs, of two threads, the last two ordered by nothing; two receivers. Whoever brings the
-/// missing one also matches what waited for it, and all are matched in the order of their numbers.
+/// Three messages on two FIFOs, of two threads, the last two ordered by nothing; two receivers. The receiver that
+/// brings the missing one also matches what waited for it, and all are matched in the order of their numbers.
 fn numbers(skipped: bool) {
     check(3, move || {
         let world = Numbered::new();

@@ -1,7 +1,7 @@
 //! Models under loom of `shards.rs`: from one shard to many and back, against messages and receives in flight.
 //!
 //! The content is small: lists of messages and receives in a cell that loom watches, so two threads in one
-//! shard at a time are an error of the model. What was matched is written down; each scenario says what may
+//! shard at a time are an error of the model. Matched pairs are written down; each scenario says what may
 //! come out of it.
 
 use crate::receive::shards::{Content, Entered, Owned, Place, Shards, Spot};

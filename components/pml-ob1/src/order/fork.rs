@@ -11,11 +11,11 @@
 //! share all FIFOs; one is better then.
 //!
 //! **Order.** A message that forks must not be matched before those in front of it in home. So the sender puts FORK into
-//! home, under that CRI's lock and only while nothing waits for room there, and then writes `told`. Whoever has chosen
+//! home, under that CRI's lock and only while nothing waits for room there, and then writes `told`. A thread that has chosen
 //! home before looks at `told` again under the lock, so nothing of the communicator is behind FORK but what belongs there by
 //! its tag. The first thing on each other FIFO is BRANCH. A CRI that finds BRANCH and has not been told of the FORK keeps
-//! that and all that follows from this process (*early*, `switch.rs`). FORK names the communicator by the receiver's
-//! index, so it waits until that is known.
+//! that and all that follows from this process (*early*, `switch.rs`). FORK names the communicator by the receiver's index,
+//! so it waits until that is known.
 //!
 //! FORK is visible before any BRANCH of it is sent, so whoever has seen a BRANCH finds FORK when it looks at all FIFOs again. No two
 //! FIFOs wait for each other: each waits for something that was sent before what waits.

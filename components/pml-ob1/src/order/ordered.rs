@@ -9,15 +9,15 @@
 //! the program orders it, was visible or told of when X was visible: *see X, read what its sender tells, look at all
 //! FIFOs once more: if X is older than what was told, everything that must be matched before X is here.* A message
 //! that was told of and has found room since, so that the word said nothing of it any more, is found by that last
-//! look. What the last look brings is not sure itself, and then nothing younger is. (Its stamp says little of when it became
-//! visible: a thread that counts its stamps may do so while its message before is still on the way out of its core.)
+//! look. A message that the last look brings is not sure itself, and then nothing younger is. (Its stamp says little of when it
+//! became visible: a thread that counts its stamps may do so while its message before is still on the way out of its core.)
 //!
 //! **Ordered mode.** While MPI_ANY_TAG receives are posted in a communicator (`Ordering::wild`), its stamped
-//! messages are not matched as they come but *deferred*, unseen by any receive. Whoever makes progress then
-//! resolves them ([`Ob1::resolve`]): takes all CRI locks, looks at all FIFOs twice and reads in between, and
-//! matches, in the order of stamps, what had been seen after the first look, as far as it is older than all that the second
-//! brought and than what was told. The rest waits for the next turn. With the last MPI_ANY_TAG receive the communicator
-//! leaves the mode.
+//! messages are not matched as they come but *deferred*, unseen by any receive. The thread that makes progress then
+//! resolves them ([`Ob1::resolve`]): it takes all CRI locks, looks at all FIFOs twice and reads in between, and matches, in
+//! the order of stamps, what had been seen after the first look, as far as it is older than all that the second brought and
+//! than what was told. The rest waits for the next turn. With the last MPI_ANY_TAG receive the communicator leaves the
+//! mode.
 //!
 //! A receive or probe with MPI_ANY_TAG that finds messages waiting does the same before it takes the one with
 //! the smallest stamp ([`Ob1::in_order`]); if none waits it is posted at once. If all that wait for it are younger

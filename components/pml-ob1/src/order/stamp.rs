@@ -9,13 +9,13 @@
 //! **Leases.** Reading the clock costs tens of nanoseconds on some machines. A thread that sends many messages while
 //! no other does reads it once and counts on from there: its stamps stay below the clock, since a message takes
 //! longer than a tick. It holds a *lease*: `holder` names it. It looks at that word for every message, and may count on
-//! as long as the word names it. Whoever else stamps a message ends the lease, before the message can be known of
-//! anywhere:
+//! as long as the word names it. Any other thread that stamps a message ends the lease, before the message can be known
+//! of anywhere:
 //!
-//! - Who takes a lease writes itself there by a swap, reads the clock, and looks whether it still stands there. If it does,
-//!   all leases to come read the clock later than this one. If not, another thread may have read the clock before, so it
-//!   does without a lease.
-//! - Who does without reads the clock and then clears the word, unless it is clear.
+//! - A thread that takes a lease writes itself there by a swap, reads the clock, and looks whether it still stands there.
+//!   If it does, all leases to come read the clock later than this one. If not, another thread may have read the clock
+//!   before, so it does without a lease.
+//! - A thread that does without reads the clock and then clears the word, unless it is clear.
 //!
 //! So let one thread stamp message A and then, as the program orders it, another thread message B. If B's stamp is a
 //! reading, it is later than A's stamp, whether that was read or counted. If B's is counted, its lease was taken behind A:
@@ -140,8 +140,8 @@ impl Clock {
         now
     }
 
-    /// The clock, behind all that this thread has seen. What it looks at next may come before ([`Clock::holder_after`]);
-    /// what it writes does not.
+    /// The clock, behind all that this thread has seen. Its next loads may come before ([`Clock::holder_after`]); its
+    /// stores do not.
     #[inline(always)]
     fn now(&self) -> u64 {
         match self.source {

@@ -2,18 +2,18 @@
 //!
 //! **The sender.** A process sends everything to a peer on FIFO 0 until a second thread of it sends, and
 //! both sides have several CRIs. Then it puts MARK into FIFO 0, under that CRI's lock and only while nothing
-//! waits for room there, and sets `spread`. Whoever has chosen FIFO 0 before looks at `spread` again under
-//! the lock, so nothing without stamp is behind MARK. From then on the FIFO is that of (communicator,
-//! tag), or of the communicator while one thread uses it (`fork.rs`), and messages have stamps; or that of the thread,
-//! or the next, and they have numbers (`numbered.rs`). Stamps need a transport whose messages are seen as soon as they are sent: over
-//! others, such as networks, messages have numbers whatever chooses their FIFO. The first thing on each other FIFO is OPEN.
+//! waits for room there, and sets `spread`. A thread that has chosen FIFO 0 before looks at `spread` again under the lock, so nothing
+//! without stamp is behind MARK. From then on the FIFO is that of (communicator, tag), or of the communicator while one thread uses
+//! it (`fork.rs`), and messages have stamps; or that of the thread, or the next, and they have numbers (`numbered.rs`). Stamps need a
+//! transport whose messages are seen as soon as they are sent: over others, such as networks, messages have numbers whatever chooses
+//! their FIFO. The first thing on each other FIFO is OPEN.
 //!
-//! **The receiver.** What a FIFO brings behind OPEN must not be matched before everything in front of MARK.
-//! So a CRI that finds OPEN of a process whose MARK has not been seen keeps that and all that follows from
-//! there (*early*), and handles it once MARK was: at its next turn, or at the next message. So it does with BRANCH of
-//! a communicator whose FORK has not been seen (`fork.rs`). A process that
-//! has seen a MARK is *wide*: it progresses all its CRIs, and takes locks whatever its thread level, because
-//! the matching of stamped messages needs the ways of several threads.
+//! **The receiver.** Messages that a FIFO brings behind OPEN must not be matched before everything in front of MARK.
+//! So a CRI that finds OPEN of a process whose MARK has not been seen keeps that and all that follows from there
+//! (*early*), and handles it once MARK was: at its next turn, or at the next message. So it does with BRANCH of a
+//! communicator whose FORK has not been seen (`fork.rs`). A process that has seen a MARK is *wide*: it progresses all
+//! its CRIs, and takes locks whatever its thread level, because the matching of stamped messages needs the ways of
+//! several threads.
 //!
 //! **Back-pressure.** A send that finds no room waits in its FIFO's queue, and the call may return. Later messages
 //! on other FIFOs do not wait for it: what one thread has no room for is no matter of another. But a receiver with

@@ -4,14 +4,13 @@
 //! with besides (`mine`): where it posted receives before, where sends of its wait for room, and those it found
 //! left alone.
 //!
-//! **The others' are theirs.** Who drains the FIFO of another thread takes its messages into shards that this thread
-//! works with, before it has posted their receives, and takes its locks from it: two cores write what one could have had to
-//! itself. So they are left alone as long as somebody progresses them, or receives what came on them, which their counts say without any lock. One
-//! that nobody has progressed for a while ([`PATIENCE`], [`LONG_PATIENCE`]) gets a turn of whoever waits; if that brings
-//! something somebody waits for, it stays among `mine` until somebody else is at it again. So no message depends on its
-//! receiver's thread: the program may be outside MPI with it for as long as it wants. Messages that nobody has posted a
-//! receive for can wait where they are: each has to be kept and found again, and a thread that was only not running
-//! for a while would find all that its FIFO holds in a queue. Of those such a turn takes a batch, and then its time again.
+//! **The others' are theirs.** A thread that drains the FIFO of another one takes its messages into shards that the other works with, before that
+//! has posted their receives, and takes its locks from it: two cores write what one could have had to itself. So they are left alone as long as
+//! somebody progresses them, or receives what came on them, which their counts say without any lock. One that nobody has progressed for a while
+//! ([`PATIENCE`], [`LONG_PATIENCE`]) gets a turn of whoever waits; if that brings something somebody waits for, it stays among `mine` until
+//! somebody else is at it again. So no message depends on its receiver's thread: the program may be outside MPI with it for as long as it wants.
+//! Messages that nobody has posted a receive for can wait where they are: each has to be kept and found again, and a thread that was only not
+//! running for a while would find all that its FIFO holds in a queue. Of those such a turn takes a batch, and then its time again.
 //!
 //! **How long a while is.** A thread may be in the middle of its work and only not have a core. Where there are more threads
 //! than cores for them, that takes as long as the others work, and whoever does the work of all that do not run just now

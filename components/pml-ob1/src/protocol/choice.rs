@@ -1,9 +1,9 @@
 //! Read or copied: how messages of middling length go to a peer whose transport can do both.
 //!
-//! Which is faster depends on where the data lies, and that nobody says. What its sender has just written is in its sender's
-//! cache: to read it from there takes twice as long as to copy it through the transport's memory. Of a buffer that nobody writes
-//! between two messages the reader has a copy of its own, and reading it takes half as long. So the sender measures
-//! both, for each peer and class of length, takes what was faster, and looks again now and then ([`PERIOD`]).
+//! Which is faster depends on where the data lies, and that nobody says. Data that the sender has just written is in the
+//! sender's cache: to read it from there takes twice as long as to copy it through the transport's memory. Of a buffer that
+//! nobody writes between two messages the reader has a copy of its own, and reading it takes half as long. So the sender
+//! measures both, for each peer and class of length, takes what was faster, and looks again now and then ([`PERIOD`]).
 //!
 //! **The measured time** is that from one message to the next, which has all in it: what the reader does, what comes
 //! back, and how long the program takes to write into a buffer that somebody has read. A look is a row of messages
@@ -11,8 +11,8 @@
 //! own yet, and the program may use several buffers in turn.
 //!
 //! **For which messages.** For those that are answered, one by one, as in MPI_Sendrecv: of others the time between two says
-//! nothing of how long they take, since their sender does not wait for it. What fits the eager limit is never read: a program
-//! that sends before it receives finds what it sends taken up to the same length every time.
+//! nothing of how long they take, since their sender does not wait for it. A message that fits the eager limit is never read:
+//! a program that sends before it receives finds what it sends taken up to the same length every time.
 //!
 //! Everything is touched under the lock of the peer's CRI but `answered`, which is a hint.
 

@@ -54,7 +54,7 @@ fn word_of(rank: &i32, tag: &i32) -> Key {
 
 impl Ob1 {
     /// A message of a process with several threads, inside a transport's callback: if it is plain, and the thread that holds the lock of its CRI
-    /// owns that of its shard. What the callback answers; `None`: nothing happened.
+    /// owns that of its shard. Returns the callback's answer; `None`: nothing happened.
     #[inline(always)]
     pub fn arrive_at_owner(&self, msg: &RecvDesc) -> Option<u32> {
         let cri = self.cri(msg.ctx);
@@ -146,8 +146,8 @@ impl Ob1 {
         lane.received.take(epoch, from, Received { cri, spot: None });
     }
 
-    /// A receive of a thread among several. What nearly all are takes no call: like the one before it, in a shard that is noted,
-    /// too, and where no message waits.
+    /// A receive of a thread among several. The common case takes no call: a receive like the one before it, in a shard that is
+    /// noted, too, and where no message waits.
     #[inline(always)]
     pub fn recv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
         // While all messages come on one CRI there is nothing to note.

@@ -34,7 +34,7 @@ impl Ob1 {
         first
     }
 
-    /// The host says that a process failed. What is under way with it ends in the next turn of each CRI.
+    /// The host says that a process failed. Operations under way with it end in the next turn of each CRI.
     pub fn lose_process(&self, proc: u32) -> Status {
         let Ok(peer) = self.peer(proc, self.threaded()) else { return Status::OK };
         let held = self.hold(FIFO, None, self.threaded());

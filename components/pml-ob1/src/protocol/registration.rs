@@ -57,7 +57,7 @@ impl Ob1 {
         register(services.instance, peer.btl, req.buf.get(), len, access, &mut local).ok()?;
         let part = |btl, local| Part { btl, local, remote: [0; HANDLE_LIMIT / 8] };
         let mut parts = vec![part(peer.btl, local)];
-        // What cannot be registered with a further transport does not go over it.
+        // Memory that cannot be registered with a further transport does not go over it.
         for rail in peer.rails.ways().iter().skip(1).take(MOST_WAYS - 1) {
             let mut local = null();
             if register(services.instance, rail.btl, req.buf.get(), len, access, &mut local).is_err() {

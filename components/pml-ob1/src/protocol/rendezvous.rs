@@ -103,8 +103,8 @@ impl Ob1 {
             req.state.set(State::Asking);
             return self.go_on_later(held, peer, req);
         } else {
-            // Before the first part is stored, so that the sender writes the next one meanwhile. Who fails, fails its requests.
-            // (Of a message that is still coming nothing is stored here, `streamed.rs`.)
+            // Before the first part is stored, so that the sender writes the next one meanwhile. A peer that fails, fails its
+            // requests. (Of a message that is still coming nothing is stored here, `streamed.rs`.)
             self.ask_for_copies(held, peer, req, here);
             if here > 0 && !peer.failed.get() && !inc.payload.is_null() {
                 // SAFETY: `here` is less than `wanted`, which is at most the buffer's size; the request is not over, since the

@@ -4,13 +4,13 @@
 //! what a transport has pieces of when these have landed, a receive that its sender may write to when the sender says
 //! that it does not any more (FIN) or is lost: until then its buffer is not safe. Sends started later find no route;
 //! receives started later, and messages that come later, are swept out by the next turn of progress.
-//! A rendezvous has two ends, and the other one may not know yet. Whoever ends one tells the other side's
-//! request so by FIN with the flag REVOKED, where it knows it; a sender that does not know it **retires** its request's id, with
-//! the memory that a peer may still read, and ignores what the peer says of it.
+//! A rendezvous has two ends, and the other one may not know yet. The side that ends one tells the other side's request so by FIN with the
+//! flag REVOKED, where it knows it; a sender that does not know it **retires** its request's id, with the memory that a peer may still read,
+//! and ignores what the peer says of it.
 //!
-//! **Failed** (`PmlTable::peer_failed`, or a transport's final failure). What is under way with the process ends on each CRI in its next turn
-//! (`Ob1::close`). Receives that name one of its ranks are swept out in the same way as those of a revoked
-//! communicator, unless their message is here; MPI_ANY_SOURCE stays.
+//! **Failed** (`PmlTable::peer_failed`, or a transport's final failure). Operations under way with the process end on each CRI in its next
+//! turn (`Ob1::close`). Receives that name one of its ranks are swept out in the same way as those of a revoked communicator, unless their
+//! message is here; MPI_ANY_SOURCE stays.
 //!
 //! **The sweep** costs nothing before the first failure: it hangs on a bit of `Cri::waiting`, which progress reads in any case. A
 //! shard is swept only if something was posted in it since, so a program that goes on without its failed process pays
@@ -123,7 +123,7 @@ impl Ob1 {
         self.cri(held.ctx).retired.with(held, |r| r.0.insert(id, kept));
     }
 
-    /// Whether an id is of a request that ended with its communicator. What a peer had of its memory it gives up by saying so.
+    /// Whether an id is of a request that ended with its communicator. A peer gives up what it had of the request's memory by saying so.
     #[cold]
     pub fn is_of_revoked(&self, held: &Held<'_>, id: u64) -> bool {
         let (known, kept) = self.cri(held.ctx).retired.with(held, |r| match r.0.get_mut(&id) {

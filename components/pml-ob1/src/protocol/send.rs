@@ -1,10 +1,10 @@
 //! The sending verbs, and which protocol a message takes.
 //!
 //! Life of an eager message: `send_blocking` → `eager` (`eager.rs`): one call of the transport with a 24-byte
-//! header on the stack and the user's buffer (or a packer), no request, done. What cannot go that way
-//! gets a request and is **issued**: `issue` decides by size, mode, credit and transport, and runs
-//! again from progress when the transport had no room. **Order**: while a peer's queue holds
-//! anything, everything later to that peer goes behind it.
+//! header on the stack and the user's buffer (or a packer), no request, done. A message that cannot go that
+//! way gets a request and is **issued**: `issue` decides by size, mode, credit and transport, and runs again
+//! from progress when the transport had no room. **Order**: while a peer's queue holds anything, everything
+//! later to that peer goes behind it.
 
 use crate::order::switch::Sending;
 use crate::protocol::choice::Way;

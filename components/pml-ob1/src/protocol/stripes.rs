@@ -10,8 +10,8 @@
 //! another transport's handle is refused by the network, and the message goes by fragments.
 //!
 //! **Receiving.** Fragments of one transport come in order, but those of another may be ahead of them. They are stored where they
-//! belong, and noted until what is missing has come ([`Ahead`]): `done` of a receive is what is there without a gap. What a
-//! peer says is not believed: a fragment that overlaps another closes it.
+//! belong, and noted until what is missing has come ([`Ahead`]): `done` of a receive is what is there without a gap. A peer's
+//! word is not believed: a fragment that overlaps another closes it.
 //!
 //! **Failure.** A transport that loses the process for good says so to the host, which ends everything with that process,
 //! whichever of the transports it was.
@@ -151,7 +151,7 @@ impl Ahead {
         before.is_none_or(|(&(_, from), &len)| from + len <= at)
     }
 
-    /// Everything before `done` is there: where the first gap is now. What is behind it stays.
+    /// Everything before `done` is there: where the first gap is now. Fragments behind it stay.
     pub fn pass(&mut self, id: u64, mut done: u64) -> u64 {
         while let Some(len) = self.0.remove(&(id, done)) {
             done += len;

@@ -1,8 +1,8 @@
 //! The receiving verbs, and how a message gets into the user's buffer.
 //!
 //! A receive looks at the waiting messages first and is posted only if none fits, both under the
-//! shard's lock. A blocking receive of a message that is all here needs no request. Whoever matches
-//! (the callback, or the receiving thread) delivers: it alone owns the request from then on.
+//! shard's lock. A blocking receive of a message that is all here needs no request. The side that
+//! matches (the callback, or the receiving thread) delivers: it alone owns the request from then on.
 
 use crate::matching::{Pattern, Unexpected};
 use crate::protocol::copy::Copies;

@@ -15,17 +15,17 @@
 //!
 //! **Changing the mode.** [`Shards::spread`] and [`Shards::gather`] take home's lock and then those of all
 //! shards of the table in rising order; nobody takes home's lock while holding another. They close one side,
-//! move all that waits, open the other, and only then unlock. Whatever was in one shard in some order stays in
-//! that order, and what enters later comes behind it. A shard that a table lacks is made under home's lock,
-//! so a table gets none during a change but those that the change itself makes, which are locked before
-//! anybody can see them.
+//! move all that waits, open the other, and only then unlock. Entries that were in one shard in some order
+//! stay in that order, and those that enter later come behind them. A shard that a table lacks is made under
+//! home's lock, so a table gets none during a change but those that the change itself makes, which are locked
+//! before anybody can see them.
 //!
 //! **A receive that does not fit into one shard** (one with MPI_ANY_TAG, [`Place::AllOver`]) gathers first. So in
 //! mode many there is no such receive, and what decides between it and the others in mode one is the order of
 //! posting, as ever. When to spread again is for the content to say (`shard.rs`): the cost of moving is
 //! weighed there against what was received since.
 //!
-//! **Layouts.** What leads from a message to its shard is a table's own and never changes: with another layout
+//! **Layouts.** The map from a message to its shard is a table's own and never changes: with another layout
 //! comes another table. A thread that still knows the old one finds its shards closed. Tables stay until the
 //! communicator goes; there are as many as layouts.
 //!

@@ -10,8 +10,8 @@
 //! **When.** Receives by different threads that follow each other are *changes of hands*; a number of them
 //! without any use of MPI_ANY_TAG in between, and the communicator is spread. A receive or probe with
 //! MPI_ANY_TAG gathers it, after which it takes more of them: twice as many as the last time, and at least
-//! as many as entries were moved, so that moving costs O(1) for each receive. What was spread long enough
-//! begins from the first number again. One thread alone never spreads anything.
+//! as many as entries were moved, so that moving costs O(1) for each receive. A communicator that was
+//! spread long enough begins from the first number again. One thread alone never spreads anything.
 //!
 //! **Order.** Receives keep the stamps of their posting: a new shard counts on from where home stood, and what
 //! is posted after a gathering comes behind the largest. Waiting messages with stamps are ordered by them.

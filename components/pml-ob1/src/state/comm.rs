@@ -49,7 +49,7 @@ impl Comm {
         unsafe { &*comm.cast::<Comm>() }
     }
 
-    /// What [`Comm::of`] takes.
+    /// The pointer that [`Comm::of`] takes.
     pub fn handle(&self) -> *const c_void {
         core::ptr::from_ref(self).cast()
     }

@@ -36,7 +36,7 @@ pub struct Armed {
 #[derive(Default)]
 pub struct Rotation(pub AtomicU32);
 
-/// See the module's head. What every message reads stands first.
+/// See the module's head. Fields that every message reads stand first.
 #[repr(C)]
 pub struct Ob1 {
     /// Whether locks must be taken: there are several threads, or a peer sends on several FIFOs.
@@ -224,7 +224,7 @@ impl Ob1 {
         self.hold_set(set_below(width), None, threaded)
     }
 
-    /// The CRI locks of a set, by bits, taken in rising order. What `who` owns of them it owns afterwards, too.
+    /// The CRI locks of a set, by bits, taken in rising order. Locks that `who` owns among them it owns afterwards, too.
     pub fn hold_set(&self, set: u64, who: Caller, threaded: bool) -> AllHeld<'_> {
         self.host.hold_set(set, who, threaded)
     }

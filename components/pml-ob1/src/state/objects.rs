@@ -1,9 +1,9 @@
 //! The objects of the component and their fields. They refer to each other, so they stand together; what each does is in the file that is named
 //! for it, beside this one.
 //!
-//! **Who may touch what.** A [`Cell`] or [`Guarded`] of a [`Peer`] or [`Cri`] belongs to the holder of that CRI's lock. The state of a [`Request`] says
-//! who owns its fields (`request.rs`). A [`Lane`] is its thread's. Of a [`Comm`], shards have locks of their own (`receive/shards.rs`), and
-//! the rest is atomic or written once.
+//! **Access.** A [`Cell`] or [`Guarded`] of a [`Peer`] or [`Cri`] belongs to the holder of that CRI's lock. The state of a [`Request`] says who owns
+//! its fields (`request.rs`). A [`Lane`] is its thread's. Of a [`Comm`], shards have locks of their own (`receive/shards.rs`), and the rest is atomic
+//! or written once.
 
 use crate::matching::{Key, Posted};
 use crate::order::fork::{Fork, Users};

@@ -1,6 +1,6 @@
 //! Work found under the lock of one CRI that needs the lock of another: a list, done by whoever put something there.
 //!
-//! A thread never takes a second CRI. What it finds for another one it puts here, and does it itself as soon as it has left its own
+//! A thread never takes a second CRI. Work that it finds for another one it puts here, and does it itself as soon as it has left its own
 //! ([`Owed::take`], behind the turn), waiting for that lock or taking it from its owner. Nobody is asked to do it, so nobody has to be
 //! woken for it: a thread that sleeps is woken by what the work completes, as by anything else that others complete. Others that come by
 //! may take from the list, too.

@@ -15,9 +15,9 @@ fn messages(mut bytes: &[u8]) -> Vec<(&[u8], bool)> {
     all
 }
 
-/// Process 1 sends these messages to process 0, which has a send and two receives under way with it. Whatever comes:
-/// no crash, no write outside a buffer, one complaint at most, and behind it no send is pending. (Reading is off: an
-/// address is a peer's word by nature; the transport checks it.)
+/// Process 1 sends these messages to process 0, which has a send and two receives under way with it. Any messages
+/// may come: no crash, no write outside a buffer, one complaint at most, and behind it no send is pending. (Reading
+/// is off: an address is a peer's word by nature; the transport checks it.)
 pub fn any_messages(bytes: &[u8]) {
     let w = World::new(Setup { offers_get: false, offers_vector: false, ..Setup::default() });
     let c = w.world();

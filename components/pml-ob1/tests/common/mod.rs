@@ -38,7 +38,7 @@ pub struct Comm {
     arrays: Arrays,
 }
 
-/// What a description pointed to.
+/// The arrays that a description pointed to.
 #[derive(Clone, Copy)]
 struct Arrays {
     procs: *mut u32,
@@ -46,7 +46,7 @@ struct Arrays {
     len: usize,
 }
 
-/// What to send: a buffer, a type, and how many of it.
+/// Elements to send: a buffer, a type, and how many of it.
 #[derive(Clone, Copy)]
 pub struct Elements<'a>(pub &'a [u8], pub &'a TypeDesc, pub u64);
 
@@ -371,7 +371,7 @@ impl World {
         panic!("stuck: a request of process {} does not complete", req.proc);
     }
 
-    /// What the processes complained about.
+    /// Errors that a process complained about.
     pub fn errors(&self, proc: usize) -> Vec<(u32, String)> {
         self.procs[proc].errors.lock().clone()
     }

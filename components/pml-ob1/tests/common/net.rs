@@ -14,7 +14,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{MemKind, PartDesc, RecvDesc, SliceRef, Status, StrRef};
 use std::collections::{HashMap, VecDeque};
 
-/// What the transport's `get` does.
+/// The behaviour of the transport's `get`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Get {
     Works,
@@ -46,7 +46,7 @@ pub struct Setup {
     pub max_send: u64,
     pub min_get: u64,
     pub get_limit: u64,
-    /// What get and put do.
+    /// The behaviour of get and put.
     pub get: Get,
     pub offers_get: bool,
     pub get_alignment: u64,
@@ -132,7 +132,7 @@ pub struct Queues {
     pub done: Vec<Vec<Landing>>,
     /// Those that the test keeps in the air.
     pub aloft: Vec<Vec<Landing>>,
-    /// What was put and is not visible yet, by who put it.
+    /// Puts that are not visible yet, by who made them.
     pub unflushed: Vec<Vec<Transfer>>,
     /// Gets and puts, and flushes.
     /// Gets and puts by the second transport.
@@ -141,11 +141,11 @@ pub struct Queues {
     pub puts: u64,
     pub flushes: u64,
     pub sent: u64,
-    /// What a process has said about messages that wait, by (to, from).
+    /// A process's word about messages that wait, by (to, from).
     pub held: HashMap<(u32, u32), u64>,
 }
 
-/// What all processes share.
+/// State that all processes share.
 pub struct Net {
     pub setup: Setup,
     pub get: Spin<Get>,
@@ -410,7 +410,7 @@ extern "C" fn t_flush(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const Flus
         }
     }
 }
-/// What was put from there is visible.
+/// Makes puts from there visible.
 fn flushed(net: &Net, place: usize) {
     let all = core::mem::take(&mut net.queues.lock().unflushed[place]);
     all.into_iter().for_each(|transfer| transfer.land(net));
@@ -495,7 +495,7 @@ extern "C" fn no_list(_: *mut c_void, _: *mut c_void, _: u32, _: *const ListDesc
     Status::NOT_SUPPORTED
 }
 
-/// What the transport says of itself.
+/// The transport's description of itself.
 pub fn attrs_of(setup: &Setup) -> BtlAttrs {
     let mut attrs = BtlAttrs::new();
     attrs.eager_limit = setup.eager;

@@ -7,7 +7,7 @@ use oxmpi_btl::{BtlHandle, RegHandle, Registration, RmaDesc, access};
 use oxmpi_mca::Status;
 use std::collections::HashMap;
 
-/// What is registered, by number.
+/// The registrations, by number.
 #[derive(Default)]
 pub struct Registry {
     all: HashMap<u64, Entry>,
@@ -108,7 +108,7 @@ pub struct Transfer {
     remote: u64,
     len: u64,
     handles: Option<(u64, u64)>,
-    /// What a put carries, once its `done` may have come.
+    /// Bytes that a put carries, once its `done` may have come.
     bytes: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! What the engines take, counted in real ones: the tables in README.md are made here.
+//! Memory that the engines take, counted in real ones: the tables in README.md are made here.
 
 use super::*;
 use core::fmt::Write as _;

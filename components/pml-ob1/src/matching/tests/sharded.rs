@@ -10,7 +10,7 @@ use crate::wire::{kind, source_tag};
 use core::ptr::{null, null_mut};
 use oxmpi_mca::LockServices;
 
-/// What orders the messages of a history.
+/// The stamps that order the messages of a history.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Stamps {
     None,
@@ -223,7 +223,7 @@ impl Spreadable {
         assert_eq!(posts, self.receives.len() as u64, "posted so far");
     }
 
-    /// What is left is what the model has left, and every one of a source in its order.
+    /// The messages that are left are those that the model has left, and every one of a source in its order.
     fn finish(mut self) {
         let sources: Vec<i32> = self.model.waiting.iter().map(|m| m.source).collect();
         for source in sources {

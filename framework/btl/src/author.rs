@@ -2,7 +2,7 @@
 //!
 //! The basic verbs are [`Btl`]; what a device can do beyond is a trait each ([`BtlGet`],
 //! [`BtlPut`], [`BtlFlush`], [`BtlAtomics`], [`BtlLists`], [`BtlMemory`], [`BtlSleep`], [`BtlService`]) and is added to the table by name:
-//! `module(shm).get().sleep().build()`. What is not added is not offered, so capabilities cannot
+//! `module(shm).get().sleep().build()`. A trait that is not added is not offered, so capabilities cannot
 //! differ from the code.
 
 use crate::table::*;

@@ -26,9 +26,9 @@
 //! that returned OK. A send is *visible* to the receiver (its `progress`, or a doorbell if it
 //! sleeps, will find it) when the call returns OK.
 //!
-//! **Back-pressure.** `NO_RESOURCE` means: nothing happened, offer it again after progress. What waits for room
-//! meanwhile is a matter of the layer above; by `hold` it can tell the receiver about the oldest of it, so that
-//! a receiver who looks at several contexts knows what it does not see yet.
+//! **Back-pressure.** `NO_RESOURCE` means: nothing happened, offer it again after progress. Messages that wait
+//! for room meanwhile are a matter of the layer above; by `hold` it can tell the receiver about the oldest of
+//! them, so that a receiver that looks at several contexts knows what it does not see yet.
 
 mod author;
 mod services;

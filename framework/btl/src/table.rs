@@ -316,8 +316,8 @@ pub struct BtlTable {
     pub get_vector: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaVectorDesc) -> Status>,
     // --- order over several contexts ---
     /// Tells the process at the endpoint the order key of the oldest message to it for which `send` had no room, 0:
-    /// there is none. Who finds, by `held`, a later word than this one also finds every message that `send` took
-    /// before that. The caller serialises the calls for one endpoint; any context's verbs may run meanwhile.
+    /// there is none. A receiver that finds, by `held`, a later word than this one also finds every message that
+    /// `send` took before that. The caller serialises the calls for one endpoint; any context's verbs may run meanwhile.
     pub hold: Option<extern "C" fn(State, *mut Endpoint, oldest: u64)>,
     /// The last value that the process at the endpoint has given to `hold`, 0 at first. Any thread, at any time.
     pub held: Option<extern "C" fn(State, *mut Endpoint) -> u64>,

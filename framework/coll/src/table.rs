@@ -237,7 +237,7 @@ pub const IN_PLACE: *const u8 = core::ptr::without_provenance(1);
 /// scatter none to receive; nothing is in place.
 ///
 /// [`IN_PLACE`] where MPI allows it, as `sendbuf` (scatter and scatterv: as `recvbuf`); the counts and types
-/// beside it are not looked at. What MPI calls significant at the root only may be anything elsewhere.
+/// beside it are not looked at. Arguments that MPI calls significant at the root only may be anything elsewhere.
 #[repr(C)]
 pub struct CollArgs {
     pub sendbuf: *const u8,
@@ -261,8 +261,8 @@ pub struct CollArgs {
 }
 
 /// Whom a rank gets from and sends to, in the order of the blocks in its buffers. A rank may be in there several times,
-/// and itself, too; [`NO_ROOT`] (MPI_PROC_NULL) is nobody, and its block is left alone. What goes from one rank to
-/// another over several edges arrives in their order at both ends.
+/// and itself, too; [`NO_ROOT`] (MPI_PROC_NULL) is nobody, and its block is left alone. Blocks that go from one rank to
+/// another over several edges arrive in their order at both ends.
 #[repr(C)]
 pub struct Neighbors {
     pub size: u32,
@@ -276,8 +276,8 @@ pub struct Neighbors {
 
 /// Bits of [`Neighbors::flags`].
 pub mod neighbors {
-    /// Blocks come in pairs, a grid's neighbors down and up in a dimension. What was sent down comes from above: where
-    /// both are one rank, the first it sends is for the second block of the pair.
+    /// Blocks come in pairs, a grid's neighbors down and up in a dimension. A block that was sent down comes from
+    /// above: where both are one rank, the first it sends is for the second block of the pair.
     pub const PAIRS: u32 = 1;
 }
 

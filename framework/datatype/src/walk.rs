@@ -94,7 +94,7 @@ pub unsafe fn copy(desc: &TypeDesc, count: u64, src: *const u8, dst: *mut u8) {
 }
 
 /// Tells the blocks of packed bytes `[from, from + len)` in order, as displacement and length, until
-/// `take` answers false. What touches may be told apart.
+/// `take` answers false. Blocks that touch may be told apart.
 pub fn blocks(desc: &TypeDesc, count: u64, from: u64, len: u64, mut take: impl FnMut(i64, u64) -> bool) {
     let mut more = true;
     let mut at = from;

@@ -29,7 +29,7 @@ fn members(whole: &[u64], order: Order, mine: impl Fn(usize, u64) -> bool) -> Ve
     (0..total).filter(belongs).map(|n| n as u16).collect()
 }
 
-/// What the type picks out of an array whose elements are their numbers.
+/// The elements that the type picks out of an array whose elements are their numbers.
 fn picked(t: &TypeRef, total: u64) -> Vec<u16> {
     let user: Vec<u16> = (0..total as u16).collect();
     let mut out = vec![0u16; t.packed as usize / 2];

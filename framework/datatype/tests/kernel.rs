@@ -7,7 +7,7 @@ use oxmpi_datatype::{Base, TypeDesc, TypeRef};
 use oxmpi_mca::Status;
 use proptest::prelude::*;
 
-/// What the standard calls a type (MPI 5.0 §6.9.2), with what the model needs to know of it.
+/// The standard's class of a type (MPI 5.0 §6.9.2), with what the model needs to know of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Class {
     Integer { signed: bool },

@@ -10,8 +10,8 @@
 //! thread that makes calls takes no lock: guards are made with `threaded` false, which [`Host::threaded`] answered for
 //! this call.
 //!
-//! **Inside.** Who holds a CRI, or runs in a transport's callback or a `done` function, calls only BTL verbs of that context and
-//! host functions that are marked for it: no progress, no verb of a PML, no other CRI. A seat notes one lock of a
+//! **Inside.** A thread that holds a CRI, or runs in a transport's callback or a `done` function, calls only BTL verbs of that
+//! context and host functions that are marked for it: no progress, no verb of a PML, no other CRI. A seat notes one lock of a
 //! level; the exit from a nested one would clear the note, and another thread would get in. Checked builds abort when a seat
 //! enters twice.
 //!

@@ -79,7 +79,7 @@ impl Host {
         unsafe { CriGuard::inherited(ctx, threaded, who) }
     }
 
-    /// The locks of a set of CRIs, by bits, taken in rising order. What `who` owns of them it owns afterwards, too. The
+    /// The locks of a set of CRIs, by bits, taken in rising order. `who` stays the owner of those that it owns. The
     /// caller holds no CRI lock and no shard lock.
     pub fn hold_set(&self, set: u64, who: Caller, threaded: bool) -> CriSetGuard<'_> {
         let mut all = CriSetGuard { host: self, set, owned: 0, who, threaded };

@@ -7,7 +7,7 @@
 //! **Access.** The component that owns the request writes `status` and then completes;
 //! after that it does not touch the header until the host calls `ops.release` (or `ops.start`).
 //! A waiter may swap its sync object in (`attach`) and out again (`detach`), by compare-and-swap
-//! only. Whoever completes may find that the memory is reused the moment the word says `COMPLETE`:
+//! only. The completer may find that the memory is reused the moment the word says `COMPLETE`:
 //! it reads everything it needs before.
 //!
 //! **Memory.** Headers live in pools that are never given back while the instance lives, so a

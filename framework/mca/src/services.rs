@@ -1,8 +1,8 @@
 //! Services of the host that components ask for off a message's path: names and places of processes, address
 //! exchange per module, proofs of the job's secret, memory of the node and of peers, waiting, failures of peers.
 //!
-//! **Indices and names.** A component sees processes as indices (`u32`) of this process, which only grow in number. What
-//! travels to a peer that does not know this process yet is its [`ProcName`], opaque and alike everywhere.
+//! **Indices and names.** A component sees processes as indices (`u32`) of this process, which only grow in number. A
+//! peer that does not know this process yet is sent its [`ProcName`], opaque and alike everywhere.
 //!
 //! **Marked functions** (`HELD`) may be called while a CRI is held or from a receive callback; the others may not.
 
@@ -28,9 +28,9 @@ pub struct ProcPlace {
     pub local_rank: u32,
     /// 1: on this node, as its launcher numbers nodes.
     pub local: u32,
-    /// Bits of [`distance`]: hardware that is known to be shared, so more bits are nearer; 0 of processes of other nodes. What both processes are
-    /// bound to counts, which this process knows of another one from the first contact on (`BtlServices::reach`); before that the
-    /// bits are those that hold for all processes of the node. This process shares all with itself.
+    /// Bits of [`distance`]: hardware that is known to be shared, so more bits are nearer; 0 of processes of other nodes. The bits follow from
+    /// the hardware that both processes are bound to, which this process knows of another one from the first contact on (`BtlServices::reach`);
+    /// before that they are those that hold for all processes of the node. This process shares all with itself.
     pub distance: u32,
 }
 

@@ -107,7 +107,7 @@ impl Flow {
             finished += 1;
         }
         if finished == present && self.row(present) == 0 {
-            // Nothing is under way. What comes does not join those that a flush waits for.
+            // Nothing is under way. Operations that come now do not join those that a flush waits for.
             finished += 1;
             // SYNC POINT with `mark`.
             self.present.store(finished, Ordering::Release);

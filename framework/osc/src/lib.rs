@@ -7,7 +7,7 @@
 //! **Division of work.** The C interface resolves handles and checks everything that needs no state of the window: null
 //! pointers, counts, committed types, ranks, lock types, assertions, operations. MPI_PROC_NULL as target never comes here. A
 //! component tracks epochs and answers RMA_SYNC where a call is outside of the epoch it needs; it checks ranges
-//! (RMA_RANGE) where it knows the target's memory. What comes from peers it checks itself.
+//! (RMA_RANGE) where it knows the target's memory. It checks data from peers itself.
 //!
 //! **Memory.** The host provides the window's memory for ALLOCATE and SHARED, in memory that the ranks of a node share
 //! where that can be had; [`WinServices::mapped`] tells which ranks' memory this process can load and store.

@@ -12,7 +12,7 @@
 //!
 //! **Own tables.** From what passes, the host builds its own full tables. A slot that is absent, because
 //! the component is older or cannot do it, becomes a real function that answers NOT_SUPPORTED (or
-//! nothing to do), so that no caller ever tests for null. What a device can do is computed from the
+//! nothing to do), so that no caller ever tests for null. A device's capabilities are computed from the
 //! slots.
 
 pub(crate) mod accepted;

@@ -1,8 +1,8 @@
 //! Communicators as one local rank sees them: point-to-point and collectives. Making new ones is in
 //! `construct`.
 //!
-//! **Hot part.** What a send or receive needs lies in the first cache line: the four verbs of the PML,
-//! its state, its object for this communicator. The wrappers fill an argument struct on the stack
+//! **Hot part.** The fields that a send or receive needs lie in the first cache line: the four verbs of the
+//! PML, its state, its object for this communicator. The wrappers fill an argument struct on the stack
 //! and make one call; waiting, where the PML gave a request, is in `progress::wait`.
 //!
 //! **Life.** MPI handles and pending operations hold [`Arc`]s. When the last goes, or when the instance

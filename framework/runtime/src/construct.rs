@@ -5,9 +5,9 @@
 //! `create_group` only the leader's id. The PML keeps messages for a communicator that a rank has
 //! not made yet, so nobody waits for anybody.
 //!
-//! **Wires.** What only some ranks of a communicator call, with a user's tag to tell calls apart, needs all
-//! tags for itself. Such messages go over a communicator of the same group that each rank makes when it first
-//! needs it; one for each kind of call.
+//! **Wires.** A call that only some ranks of a communicator make, with a user's tag to tell calls apart,
+//! needs all tags for itself. Its messages go over a communicator of the same group that each rank makes
+//! when it first needs it; one for each kind of call.
 
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid, Origin};

@@ -1,8 +1,8 @@
 //! The hardware this process is bound to, as the kernel describes it in `/sys`: for each kind of resource the one that
 //! holds all processors the process may run on, if one does.
 //!
-//! Kinds are named as hwloc names them, since that is what programs ask for. What the kernel does not say
-//! (no NUMA nodes in a container, no cache of a level) is left out for this process: it is bound to none.
+//! Kinds are named as hwloc names them, since that is what programs ask for. Resources that the kernel does
+//! not name (no NUMA nodes in a container, no cache of a level) are left out for this process: it is bound to none.
 
 use std::path::{Path, PathBuf};
 

@@ -15,7 +15,7 @@
 //! collectives, PML and BTLs finalized, the keeper told. Components are never unloaded. A start that fails half-way closes what
 //! was open. An instance that nobody finalizes stays (world and instance hold each other).
 //!
-//! **Rest.** What peers know of a rank (its rings, its numbers of communicators) cannot be taken back
+//! **Rest.** State that peers know of a rank (its rings, its numbers of communicators) cannot be taken back
 //! and made again while they run. So a process that may use MPI again does not end its instance: it
 //! lets it `rest` (queued messages are sent, communicators closed, the keeper told, as at the end) and
 //! lets it `wake` later, with the same transports. The end comes with the process.

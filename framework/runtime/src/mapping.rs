@@ -1,7 +1,7 @@
 //! Memory of the node in this process: a descriptor without a name is given its length, its pages are made, and it is mapped.
 //!
-//! Pages are made when the memory is got, so that a lack of memory is an error then and not a signal later. Whoever gets the
-//! descriptor gives it the length, as the others do; it cannot shrink ([`crate::wireup::Client::share`]).
+//! Pages are made when the memory is got, so that a lack of memory is an error then and not a signal later. A process that
+//! gets the descriptor gives it the length, as the others do; it cannot shrink ([`crate::wireup::Client::share`]).
 
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;

@@ -166,8 +166,8 @@ impl Registry {
         Some(in_force::of_host(r, &host, process))
     }
 
-    /// Sets a parameter on top of all sources, before anything is started (MPI 5.0 §15.3.6). Whoever
-    /// starts hands it on ([`Registry::written`]).
+    /// Sets a parameter on top of all sources, before anything is started (MPI 5.0 §15.3.6). The caller that
+    /// starts an instance hands it on ([`Registry::written`]).
     pub fn write(&mut self, name: &str, text: &str) -> Result<&Resolved, CannotSet> {
         self.resolver.set(name, text)
     }

@@ -7,10 +7,10 @@
 //!
 //! **One thread or several.** While one thread at a time makes calls nobody takes a lock on a message's path.
 //! The flag `threaded`, which says that there are several, may only turn 1 while no thread is on such a path:
-//! [`crate::progress::gate`] has how that is known. **Who calls a function of an [`crate::Instance`] that is
-//! not threaded stands inside its gate**, unless nothing turns the flag meanwhile. The level (what was asked
-//! for) and the flag are two things: an instance at MULTIPLE whose host keeps a gate
-//! ([`crate::instance::Config::gate`]) is not threaded before a second thread comes.
+//! [`crate::progress::gate`] has how that is known. **A thread that calls a function of an
+//! [`crate::Instance`] that is not threaded stands inside its gate**, unless nothing turns the flag
+//! meanwhile. The level (what was asked for) and the flag are two things: an instance at MULTIPLE whose host
+//! keeps a gate ([`crate::instance::Config::gate`]) is not threaded before a second thread comes.
 
 use crate::locks::Mutex;
 use oxmpi_mca::ThreadCtx;

@@ -1,5 +1,5 @@
-//! What the host refuses, with which sentence, and what it accepts from components that are older than
-//! it. Descriptors are made by hand, as no macro would make them.
+//! Components that the host refuses, with which sentence, and what it accepts from components that are older
+//! than it. Descriptors are made by hand, as no macro would make them.
 
 mod common;
 
@@ -137,7 +137,7 @@ fn lengths_and_texts_are_looked_at() {
 }
 
 proptest! {
-    /// Whatever stands in the numbers and lengths, the answer is an answer. (Pointers stay what they
+    /// The answer is an answer, whatever stands in the numbers and lengths. (Pointers stay what they
     /// are or become null: what a pointer points to cannot be checked.)
     #[test]
     fn damage_is_refused_or_harmless(at in 0usize..152, bits in 1u8..=255, also in 0usize..152) {
@@ -239,7 +239,7 @@ fn take(o: &Opened) -> Result<Vec<oxmpi_btl::BtlHandle>, Refusal> {
 fn an_older_component_gets_real_functions_for_what_it_lacks() {
     let mut table = basic_table();
     table.size = 48;
-    // Whatever lies behind the end of its table is not its table.
+    // Bytes behind the end of its table are not its table.
     // SAFETY: overwrites the bytes of a slot that must not be looked at.
     unsafe { (&raw mut table.get).cast::<usize>().write(0xdead_beef) };
     let mut attrs = BtlAttrs::new();

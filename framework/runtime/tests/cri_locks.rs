@@ -37,7 +37,7 @@ fn seat_of(thread: *mut ThreadCtx) -> oxmpi_mca::Caller {
     unsafe { ThreadCtx::seat_of(thread) }
 }
 
-/// What the lock of a CRI guards.
+/// The counter that the lock of a CRI guards.
 struct Counter(UnsafeCell<u64>);
 // SAFETY: only the holder of the lock touches it.
 unsafe impl Sync for Counter {}

@@ -27,7 +27,7 @@ const fn only(barrier: CollFn) -> CollTable {
     table
 }
 
-/// What a communicator's module has, from the first barrier on.
+/// Parts that a communicator's module has, from the first barrier on.
 struct Parts {
     /// Null in ranks that lead no node.
     leaders: *mut c_void,
@@ -125,7 +125,7 @@ extern "C" fn barrier(module: *mut c_void, comm: *const CollComm, args: *const C
     status
 }
 
-/// What planned barriers wait for.
+/// The word that planned barriers wait for.
 static DOOR: AtomicU32 = AtomicU32::new(0);
 
 /// Waits until the door is open.

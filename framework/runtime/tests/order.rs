@@ -160,7 +160,7 @@ impl Caller<'_> {
     }
 }
 
-/// What one thread does in a round.
+/// One thread's part in a round.
 fn take_part(side: &Side, me: u32, caller: &mut Caller<'_>) {
     let count = caller.round.count;
     let wait_for = |turn: u32| {
@@ -233,7 +233,7 @@ fn round(instance: &Instance, c: &Communicator, threads: u32, round: Round) {
             }
         }
     });
-    // What the scope's end means already, in words that a sanitizer sees.
+    // The scope's end means this already; the counter says it in a word that a sanitizer sees.
     assert_eq!(finished.load(Ordering::Acquire), threads * sides.len() as u32);
 }
 

@@ -93,7 +93,7 @@ fn both_sides_have_one_header_transport_and_one_width() {
     let wide = [("runtime_num_cris", "6"), ("btl", "shm,self,template")];
     let narrow =
         [("runtime_num_cris", "3"), ("btl_shm_virtual_device_count", "2"), ("btl", "shm,self,template")];
-    // What the others like best it likes least.
+    // The transport that the others prefer most is the last choice here.
     let other = [
         ("runtime_num_cris", "5"),
         ("btl_template_exclusivity", "65535"),

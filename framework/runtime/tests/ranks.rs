@@ -371,7 +371,7 @@ fn gather(c: &Communicator) {
     assert_eq!(all, [7; 18]);
 }
 
-/// What collectives move is counted while anybody asks.
+/// Bytes that collectives move are counted while anybody asks.
 #[test]
 fn performance_counters() {
     use oxmpi_runtime::spc::Counter;
@@ -495,7 +495,7 @@ fn start_and_end_again() {
     }
 }
 
-/// What a rank holds is given back: the instance goes when its last handle does.
+/// A rank gives back all that it holds: the instance goes when its last handle does.
 #[test]
 fn an_instance_goes() {
     let instance = common::alone(config(Form::Loaded, Level::Single, &[])).expect("a start");

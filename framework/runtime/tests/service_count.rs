@@ -24,7 +24,7 @@ mod counted {
     const CHILD: &str = "OXMPI_TEST_SERVICE_COUNT";
     const MESSAGES: u64 = 40;
 
-    /// What was stepped over between two marks.
+    /// Instructions that were stepped over between two marks.
     #[derive(Default)]
     struct Phase {
         instructions: u64,
@@ -138,7 +138,7 @@ mod counted {
         );
         assert!(without.instructions > 100 * MESSAGES, "something was counted");
         // A ring that its receiver does not watch has a bit set for every message; on machines with a core for each rank it is watched.
-        // What only the first phase has happens once (a table that grows, a first use), and has nothing to do with services.
+        // Instructions of the first phase alone run once (a table that grows, a first use), and have nothing to do with services.
         let new =
             with.locking.iter().filter(|(at, n)| without.locking.get(at).is_none_or(|before| before < n));
         let new: Vec<String> = new.map(|(at, n)| format!("{n} at {at:#x}")).collect();

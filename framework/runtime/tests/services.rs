@@ -178,7 +178,7 @@ fn a_waiter_makes_progress_until_the_word_changes() {
     });
 }
 
-/// What a subscriber was told.
+/// Failures that a subscriber was told of.
 #[derive(Default)]
 struct Told(Mutex<Vec<(u32, Status)>>);
 

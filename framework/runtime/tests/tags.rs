@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-/// What a component was answered, by job, rank and component.
+/// Answers that a component was given, by job, rank and component.
 static ANSWERS: Mutex<Option<Answers>> = Mutex::new(None);
 type Answers = HashMap<(u64, u32, &'static str), Result<u8, Status>>;
 

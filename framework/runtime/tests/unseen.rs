@@ -1,4 +1,4 @@
-//! What is known of components from outside of a library that has its own linked in: those of a path of the user's, and nothing of the
+//! Components that are seen from outside of a library that has its own linked in: those of a path of the user's, and nothing of the
 //! library's.
 
 mod common;

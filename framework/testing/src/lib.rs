@@ -1,8 +1,8 @@
 //! The host that conformance suites play: tables made of one trait, whose methods have the usual answers.
 //!
 //! A suite's rank is a type that implements [`FakeHost`] and owns a [`Desk`]. [`Desk::table`] makes the `repr(C)` table of both; what
-//! the component calls comes back as a method. Whatever components of the suite's framework never do goes to
-//! [`FakeHost::unused`], which says how the suite notes it.
+//! the component calls comes back as a method. Calls that components of the suite's framework never make go to [`FakeHost::unused`],
+//! which says how the suite notes them.
 
 pub mod checks;
 mod desk;

@@ -9,14 +9,14 @@ use oxmpi_mca::{
 /// Parameters by their names without framework and component, and what they are set to.
 pub type Given = [(String, String)];
 
-/// A text of a component, or of a call that is under way. What is not UTF-8 fails the checks of the declarations.
+/// A text of a component, or of a call that is under way. A text that is not UTF-8 fails the checks of the declarations.
 pub fn text(s: StrRef) -> &'static str {
     // SAFETY: declarations are statics of the component; texts of a call are used during the call.
     unsafe { s.get() }.unwrap_or("\u{fffd}")
 }
 
-/// The declared parameters' values, in their order: what is given, the default elsewhere. What is leaked here a component may keep as
-/// long as its instance. An error where a name is not declared or a text is no value.
+/// The declared parameters' values, in their order: what is given, the default elsewhere. The values are leaked, so a component may
+/// keep them as long as its instance. An error where a name is not declared or a text is no value.
 pub fn values(declared: &[ParamDecl], given: &Given) -> Result<&'static [ParamValue], String> {
     let names: Vec<&str> = declared.iter().map(|d| text(d.name)).collect();
     if let Some((unknown, _)) = given.iter().find(|(name, _)| !names.contains(&name.as_str())) {

@@ -41,7 +41,7 @@ pub struct Harness {
 pub struct Rank {
     pub host: Box<FakeHost>,
     pub btl: BtlHandle,
-    /// What was given; the handle is made from it.
+    /// The table that the component gave; the handle is made from it.
     pub table: *const BtlTable,
     /// The host's full copy, which the handle names.
     _attrs: Box<BtlAttrs>,
@@ -353,7 +353,7 @@ fn open(setup: &Setup, descriptor: &Descriptor, host: &FakeHost) -> Result<Opene
     Ok(opened)
 }
 
-/// What a component's `open` gives to a rank that is alone in its job, for those who look at it
+/// The result that a component's `open` gives to a rank that is alone in its job, for those who look at it
 /// themselves; nothing is driven and nothing finalized.
 pub fn with_opened(setup: &Setup, look: impl FnOnce(&Opened)) {
     // SAFETY: the caller of `Setup::new` vouches for the descriptor.

@@ -22,7 +22,7 @@ pub struct Arrived {
     pub bytes: Vec<u8>,
 }
 
-/// What runs inside the receive callback, besides recording.
+/// A function that runs inside the receive callback, besides recording.
 pub type Hook = Arc<dyn Fn(&Arrived) + Send + Sync>;
 
 /// One row of the active-message table.
@@ -31,7 +31,7 @@ struct Row {
     tag: u8,
 }
 
-/// Who is inside `progress` of a context: the calling thread's mark, or 0; and whether a callback runs.
+/// The thread that is inside `progress` of a context, by its mark, or 0; and whether a callback runs.
 #[derive(Default)]
 struct Turn {
     thread: AtomicU64,
@@ -41,7 +41,7 @@ struct Turn {
 pub struct FakeHost {
     table: Option<Box<HostTable>>,
     desk: Desk,
-    /// What has been taken of messages that come in parts, by process and context; and how many were offered.
+    /// Bytes taken so far of messages that come in parts, by process and context; and how many messages were offered.
     coming: Mutex<HashMap<(u32, u32), Vec<u8>>>,
     offers: AtomicU64,
     rows: Vec<Row>,
@@ -106,7 +106,7 @@ impl FakeHost {
         host
     }
 
-    /// What a component is opened with.
+    /// The table that a component is opened with.
     pub fn table(&self) -> &HostTable {
         self.table.as_ref().expect("made")
     }
@@ -168,7 +168,7 @@ impl FakeHost {
         self.arrived.load(Ordering::Acquire)
     }
 
-    /// What came in since the last call, in order.
+    /// Messages that came in since the last call, in order.
     pub fn take(&self) -> Vec<Arrived> {
         std::mem::take(&mut held(&self.inbox))
     }

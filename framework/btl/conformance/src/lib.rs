@@ -16,7 +16,7 @@
 //! makes one test of every group of checks, which names each check that it runs. [`run_all`] does the same for a component that
 //! was loaded.
 //!
-//! **What is checked always, in every check:** receive callbacks run inside `progress`, on the
+//! **Always checked, in every check:** receive callbacks run inside `progress`, on the
 //! context and thread that called it, never nested, with the right module and a known sender; no peer
 //! is reported broken; nobody calls `fatal`.
 
@@ -51,10 +51,10 @@ macro_rules! suite {
 /// One check.
 pub type Check = fn(&Setup);
 
-/// What checks look at; `suite!` makes a test of each.
+/// Subjects of checks; `suite!` makes a test of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// What a component says about itself.
+    /// Declarations that a component makes about itself.
     Declared,
     /// Opening, meeting, parting, closing.
     Life,
@@ -118,7 +118,7 @@ fn run(setup: &Setup, wanted: impl Fn(&Entry) -> bool) {
     for entry in checks().into_iter().filter(|e| wanted(e)) {
         eprintln!("{}", entry.name);
         ran += 1;
-        // What a check leaves behind when it fails is its own.
+        // State that a check leaves behind when it fails is its own.
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (entry.run)(setup))).is_err() {
             failed.push(entry.name);
         }

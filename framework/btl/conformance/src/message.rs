@@ -73,7 +73,7 @@ impl Msg {
     }
 }
 
-/// What a transport asked of a pack function.
+/// The calls that a transport made to a pack function.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PackLog {
     pub calls: usize,

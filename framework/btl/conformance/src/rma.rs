@@ -37,7 +37,7 @@ impl Completion {
         self.calls.load(Ordering::Acquire)
     }
 
-    /// What `done` said last.
+    /// The status that `done` said last.
     pub fn status(&self) -> Status {
         Status(self.status.load(Ordering::Relaxed))
     }

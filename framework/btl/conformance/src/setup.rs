@@ -1,4 +1,4 @@
-//! What is tested, and how much of it.
+//! The setup of a test: the component, and how much of it is tested.
 
 use core::time::Duration;
 use oxmpi_mca::Descriptor;

@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// Most words and descriptors of a set.
 const ROOM: usize = 32;
 
-/// What an `arm` said, with the arrays it filled.
+/// The answer of an `arm`, with the arrays it filled.
 pub struct Waits {
     pub status: Status,
     words: Vec<WaitWord>,

@@ -53,7 +53,7 @@ pub struct Side {
     pub counts: Vec<u64>,
     pub displs: Vec<i64>,
     pub buffer: Buffer,
-    /// What the buffer has to hold, packed.
+    /// Data that the buffer has to hold, packed.
     expected: Vec<u8>,
 }
 
@@ -108,7 +108,7 @@ pub fn roots(rank: &Rank) -> Vec<(bool, u32)> {
     }
 }
 
-/// What to give as root, whether we are it, and whether we have a part.
+/// The rank to give as root, whether we are it, and whether we have a part.
 pub fn root_of(rank: &Rank, (ours, root): (bool, u32)) -> (u32, bool, bool) {
     let is_root = ours && root == rank.rank;
     match rank.remote {

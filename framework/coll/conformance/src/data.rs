@@ -46,7 +46,7 @@ pub fn layouts(ints: u64) -> Vec<TypeRef> {
     vec![dense, comb, shifted]
 }
 
-/// What stands where nothing was written.
+/// The byte that stands where nothing was written.
 pub const HOLE: u8 = 0xee;
 
 /// Memory of `count` elements with a margin around it.

@@ -45,7 +45,7 @@ pub fn own(random: &Random, rank: u32) -> Random {
     Random::new(random.clone().number() ^ (rank as u64) << 40)
 }
 
-/// What rank `from` has for the call, in all ranks the same.
+/// The data that rank `from` has for the call, in all ranks the same.
 pub fn content(random: &Random, from: u32, bytes: u64) -> Vec<u8> {
     Random::new(random.clone().number() + 77 * from as u64).bytes(bytes)
 }

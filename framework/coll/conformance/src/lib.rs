@@ -16,10 +16,10 @@
 //! alone.
 //!
 //! **A check** is a function in a file of `checks/` that registers itself ([`check!`]); crates outside may register more. It says which
-//! collectives it needs, and is left out, with a word, where the component does not offer them. What a job runs through is said
-//! at [`Job`]: every form (blocking, planned), every variant of parameters, sends that wait for their receives and sends that do not.
+//! collectives it needs, and is left out, with a word, where the component does not offer them. The ways in which a job runs a check
+//! are listed at [`Job`]: every form (blocking, planned), every variant of parameters, sends that wait for their receives and sends that do not.
 //!
-//! **What is checked always, in every check:** all ranks give the same answer when they are asked for a communicator; tags are those of
+//! **Always checked, in every check:** all ranks give the same answer when they are asked for a communicator; tags are those of
 //! collectives; every request is waited for once; nothing is posted or on its way at the end; services are called where they may be;
 //! what a plan was made from may be gone; nobody calls `fatal`.
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex};
 /// Elements in a rank's memory.
 pub type Elements = (*const u8, u64, *const TypeDesc);
 
-/// What a receive names: its peer, its communicator or plan, its tag.
+/// The line that a receive names: its peer, its communicator or plan, its tag.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Line {
     pub peer: u32,
@@ -141,7 +141,7 @@ impl Net {
         held(&self.state).complain(what);
     }
 
-    /// What was wrong: also what is posted, on its way, or was never waited for.
+    /// The mistakes that were found, also operations that are posted, on their way, or were never waited for.
     pub fn complaints(&self) -> Vec<String> {
         let mut state = held(&self.state);
         if !state.ended {
@@ -274,7 +274,7 @@ impl Net {
                 self.land(&mut state, message, receive);
                 continue;
             }
-            // Whoever matched ours waits for its own side of it, and lands it.
+            // The rank that matched ours waits for its own side of it, and lands it.
             let before = state.operations + state.landed;
             let waited = self.woken[me as usize].wait_timeout(state, self.patience);
             let (next, time) = waited.unwrap_or_else(|e| e.into_inner());

@@ -1,7 +1,7 @@
 //! Plans as a host keeps them: written down while the component is called, and done after it has returned, once or again and again.
 //!
-//! A plan has a line of its own on the net, so several may be under way on a communicator, and one tag. What the contract
-//! says is gone when the component returns is overwritten then: arrays of counts, displacements, types and neighbors.
+//! A plan has a line of its own on the net, so several may be under way on a communicator, and one tag. Arguments that
+//! the contract says are gone when the component returns are overwritten then: arrays of counts, displacements, types and neighbors.
 
 use crate::args::Args;
 use crate::messages::line;
@@ -38,7 +38,7 @@ struct Core {
     op: Option<OpDesc>,
 }
 
-/// What a component wrote down.
+/// The steps that a component wrote down.
 pub struct Plan<'a> {
     core: Core,
     view: &'a View,
@@ -49,7 +49,7 @@ unsafe impl Send for Plan<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Plan<'_> {}
 
-/// What `comm` of a planning component's communicator points to.
+/// The object that `comm` of a planning component's communicator points to.
 struct Recorder<'a> {
     core: &'a RefCell<Core>,
     /// The one that messages go through.
@@ -171,7 +171,7 @@ impl Plan<'_> {
                 Step::Own { f, ctx } => note(self.own(*f, *ctx)),
             }
         }
-        // What is still on its way belongs to the operation.
+        // A request that is still on its way belongs to the operation.
         requests.into_iter().flatten().for_each(|id| note(net.wait(me, id)));
         first
     }

@@ -1,4 +1,4 @@
-//! What is tested, with which values of parameters, and how patiently.
+//! The setup of a test: the component, the values of parameters, the patience.
 
 use core::time::Duration;
 use oxmpi_mca::Descriptor;

@@ -116,7 +116,7 @@ extern "C" fn reorders(module: *mut c_void, comm: *const CollComm, args: *const 
     call(|t| t.reduce, module, comm, &args)
 }
 
-/// What is in place is taken for zeros.
+/// Takes data that is in place for zeros.
 extern "C" fn misplaces(module: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status {
     const HALF: usize = 1 << 19;
     static ZEROS: [u8; 2 * HALF] = [0; 2 * HALF];

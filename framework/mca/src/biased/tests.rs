@@ -1,4 +1,4 @@
-//! What checked builds refuse, and a host without the barrier.
+//! Entries that checked builds refuse, and a host without the barrier.
 
 use super::*;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What is tested, and how patiently.
+//! The setup of a test: the component, and the patience.
 
 use core::time::Duration;
 use oxmpi_mca::Descriptor;

@@ -58,7 +58,7 @@ unsafe impl Sync for Comm {}
 #[derive(Clone, Copy, Debug)]
 pub struct Req(pub *mut RequestHeader);
 
-/// What a communicator looks like to one of its ranks.
+/// A communicator as one of its ranks sees it.
 #[derive(Clone)]
 pub struct CommSpec<'a> {
     pub gid: [u64; 2],

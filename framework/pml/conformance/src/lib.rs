@@ -17,7 +17,7 @@
 //! **A check** is a function in a file of `checks/` that registers itself ([`check!`]); crates outside may register more. It is
 //! run over every [`Wire`].
 //!
-//! **What is checked always, in every check:** verbs of the transport are called with the lock of their CRI held once there may be
+//! **Always checked, in every check:** verbs of the transport are called with the lock of their CRI held once there may be
 //! several threads; one-sided verbs come with handles of memory that is registered; nothing is registered at
 //! the end; no peer is reported broken unless the check expects it; nobody calls `fatal`.
 

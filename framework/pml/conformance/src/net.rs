@@ -1,4 +1,4 @@
-//! What all ranks of a job share: bounded lanes of messages, pieces under way, cards, registered memory.
+//! State that all ranks of a job share: bounded lanes of messages, pieces under way, cards, registered memory.
 
 use crate::registry::{Landing, Registry, Transfer};
 use crate::setup::Wire;

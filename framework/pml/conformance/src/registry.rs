@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// Words of a handle.
 pub const HANDLE_WORDS: usize = 3;
 
-/// What is registered, by number.
+/// Registered memory, by number.
 #[derive(Default)]
 pub struct Registry {
     all: HashMap<u64, Entry>,
@@ -77,7 +77,7 @@ pub struct Transfer {
     len: u64,
     /// Numbers of both sides' handles.
     handles: Option<(u64, u64)>,
-    /// What a put carries: its caller may reuse the buffer before it is visible.
+    /// Bytes that a put carries: its caller may reuse the buffer before it is visible.
     bytes: Vec<u8>,
 }
 
@@ -116,7 +116,7 @@ impl Transfer {
     }
 }
 
-/// What calls `done` when it has come to its end.
+/// An operation that calls `done` when it has come to its end.
 pub struct Landing {
     pub done: extern "C" fn(*mut c_void, Status),
     pub done_ctx: *mut c_void,

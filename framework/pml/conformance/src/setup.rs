@@ -1,4 +1,4 @@
-//! What is tested, over what, and how patiently.
+//! The setup of a test: the component, the transports it runs over, and the patience.
 
 use core::time::Duration;
 use oxmpi_mca::Descriptor;

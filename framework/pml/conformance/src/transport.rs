@@ -210,7 +210,7 @@ extern "C" fn service_pending(_: *mut c_void) -> *const u32 {
 }
 extern "C" fn service_disarm(_: *mut c_void) {}
 
-/// What the transport says of itself.
+/// Attributes that the transport declares.
 pub fn attrs_of(wire: Wire, cris: u32) -> BtlAttrs {
     let mut attrs =
         BtlAttrs { contexts: cris, eager_limit: EAGER, rndv_eager_limit: EAGER, ..BtlAttrs::new() };

@@ -5,7 +5,7 @@
 //! table is touched by no request any more. A handler touches window memory and answers, and does nothing else.
 //!
 //! **Nothing in a request is believed:** it names a registration by id and key, and address, length and access are
-//! checked against what was registered. What does not fit is answered with an error.
+//! checked against what was registered. A request that does not fit is answered with an error.
 
 use super::amo::{self, Update};
 use super::slab::Slab;

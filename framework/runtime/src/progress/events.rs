@@ -32,8 +32,8 @@
 //! the stack `waiting` and then looks at the counts once more; the completer that brings the low half to
 //! zero swaps the stack out and tells all that are on it. Push and swap are read-modify-writes of one word, so they have
 //! an order: if the swap comes second it takes the waiter out; if the push does, it reads what the swap wrote, and with it
-//! come the counts, so the waiter sees zero and swaps the stack itself. Who swaps tells each exactly once. A completer may
-//! be late and tell waiters of a later round: they look at the counts and wait again.
+//! come the counts, so the waiter sees zero and swaps the stack itself. The thread that swaps tells each exactly once. A
+//! completer may be late and tell waiters of a later round: they look at the counts and wait again.
 
 use super::sync::{Mutex, SyncObject, lock};
 use oxmpi_mca::RequestHeader;
@@ -362,7 +362,7 @@ impl Events {
         let address = (event as *const Event).expose_provenance();
         loop {
             event.next.set(with_exposed_provenance(head));
-            // SYNC POINT with `turn_over`. What was pushed before is a number here and not looked at.
+            // SYNC POINT with `turn_over`. The event that was pushed before is a number here and not looked at.
             match self.pushed.compare_exchange(head, address, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => head = now,

@@ -35,8 +35,8 @@
 //! ownership back to the same thread.
 //!
 //! **A waiter inside**, in a loop of `progress::wait`, looks at `rising` each time round, takes its mark
-//! back, stands still until the change is done, and goes on in the way of several threads. Who sleeps there
-//! has named the word it sleeps on in `bed`; the raiser wakes it until it is up.
+//! back, stands still until the change is done, and goes on in the way of several threads. A thread that
+//! sleeps there has named the word it sleeps on in `bed`; the raiser wakes it until it is up.
 //!
 //! **The user's code never runs inside** ([`Gate::outside`]): a callback may wait for another thread, which
 //! may be the one that wants to get in. Nor does a call stay inside while it waits for a lock that somebody
@@ -345,8 +345,8 @@ impl Gate {
         self.outside(me, || self.stand_still());
     }
 
-    /// Runs `f`, which may take any time or call MPI, outside the call that the thread `me` may be in. What
-    /// the call knew of `threaded` before is to be looked at again.
+    /// Runs `f`, which may take any time or call MPI, outside the call that the thread `me` may be in. A
+    /// value of `threaded` that the call read before is to be read again.
     pub fn outside<R>(&self, me: usize, f: impl FnOnce() -> R) -> R {
         let was_inside = self.inside.load(Ordering::Relaxed) == me;
         if was_inside {

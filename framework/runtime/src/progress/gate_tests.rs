@@ -1,5 +1,5 @@
 //! Two kinds of proof: the model checker goes through all interleavings of small cases (`--cfg loom`), and
-//! threads hammer larger ones. What a call does without locks stands as a cell, which nobody may touch
+//! threads hammer larger ones. The state that a call uses without locks is a cell, which nobody may touch
 //! while another does.
 
 use super::{Answer, Gate};

@@ -13,7 +13,7 @@
 //! usual case there is exactly one function (the PML's) and a turn is one indirect call.
 //!
 //! **Unregistering** does not wait: a turn that has begun may still call the function after
-//! `unregister` returned. What its `ctx` points to must therefore live until the component is
+//! `unregister` returned. The object that its `ctx` points to must therefore live until the component is
 //! finalized, when no thread is in the library any more.
 
 mod bed;
@@ -60,7 +60,7 @@ struct List {
     doorbell: bool,
     high: Vec<Callback>,
     low: Vec<Callback>,
-    /// Run in turns in which those brought nothing. What they look at does not wake a waiter that sleeps.
+    /// Run in turns in which those brought nothing. A change in the words that they look at does not wake a waiter that sleeps.
     idle: Vec<Callback>,
     /// Run last in every turn: they look at what the others brought and bring nothing of their own.
     after: Vec<Callback>,

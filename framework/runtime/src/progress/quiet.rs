@@ -2,10 +2,9 @@
 //!
 //! **With one thread** a few turns of progress that bring nothing tell. **With several** they tell nothing: a turn leaves a
 //! resource instance alone whose lock somebody else has, and that thread may just be about to take what this one
-//! needs, or have lost its core there. What counts is that somebody made a whole turn behind our
-//! question. The lock's holder counts turns at their end, so one of two more may have begun before we asked and the other has not;
-//! if meanwhile no event was counted, nothing was there. Whoever completed something did so before it counted its turn, which
-//! we see, so the completion is seen, too.
+//! needs, or have lost its core there. The proof is a whole turn that somebody made behind our question. The lock's holder counts
+//! turns at their end, so one of two more may have begun before we asked and the other has not; if meanwhile no event was counted,
+//! nothing was there. A thread that completed something did so before it counted its turn, which we see, so the completion is seen, too.
 
 use crate::objects::Instance;
 use oxmpi_mca::sync::unmodelled::Ordering;

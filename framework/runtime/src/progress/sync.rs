@@ -194,7 +194,7 @@ impl SyncObject {
 }
 
 /// User-level threads that somebody took out of STOPPED and nobody has resumed: a stack, since completers must
-/// not wait. Who takes it takes it whole.
+/// not wait. A thread that takes the stack takes it whole.
 #[derive(Default)]
 pub struct Sleepers(AtomicUsize);
 

@@ -322,8 +322,8 @@ mod model {
         });
     }
 
-    /// Two waiters; progress completes the first request, then the second. Whoever is owner makes it;
-    /// when the owner goes the other must take over, or it waits for ever (loom reports that).
+    /// Two waiters; progress completes the first request, then the second. The owner makes progress; when it
+    /// goes the other waiter must take over, or that one waits for ever (loom reports that).
     #[test]
     fn ownership_is_handed_on() {
         check(|| {

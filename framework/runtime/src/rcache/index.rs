@@ -1,7 +1,7 @@
 //! Sorted list of the ranges that are registered for one module and kind of access: read under an epoch, replaced as a whole.
 //!
-//! No range contains another (`insert` sees to it), so bases and ends rise together. What is in a list may have ended; the slot's life tells.
-//! Lists that were replaced are freed when no reader can have them any more; that runs in threads of the program, never in the watcher.
+//! No range contains another (`insert` sees to it), so bases and ends rise together. A registration in a list may have ended; the slot's life
+//! tells. Lists that were replaced are freed when no reader can have them any more; that runs in threads of the program, never in the watcher.
 
 use super::slots::{Life, Slot};
 use crate::locks::Mutex;

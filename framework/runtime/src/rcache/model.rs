@@ -2,7 +2,7 @@
 //!
 //! The kernel is a mutex around what the address space and the descriptor are: whether the range is mapped and which pages lie
 //! there, the count of changes, and the event that can be read. A registration is for pages; finding one for other pages than those that
-//! lie at the address is the failure. What the device has is in cells that loom watches, so a registration that ends while it
+//! lie at the address is the failure. The device's registration is in a cell that loom watches, so a registration that ends while it
 //! is used, or twice, is found, too.
 
 use super::slots::{Life, Marked, Slot};

@@ -97,8 +97,8 @@ impl Watch {
         Watch { shared, kernel: None }
     }
 
-    /// The watcher's number, if all changes of mappings that came before the caller's have been handled. What is found in the
-    /// cache behind this is true.
+    /// The watcher's number, if all changes of mappings that came before the caller's have been handled. A registration that
+    /// is found in the cache behind this is valid.
     pub fn quiet(&self) -> Option<u64> {
         // In this order: see the essay.
         if self.is_pending() {

@@ -6,9 +6,9 @@
 //!
 //! **The service lock** guards all service contexts of the instance and the memory that requests reach. It is a plain lock, taken
 //! at every thread level, since the helper is a thread; it is a leaf: whoever holds it calls `service_*` verbs, whose receivers touch window
-//! memory and answer, and nothing that takes another lock. Waiters and helper only try it. Who takes memory back takes it, so no
-//! request is at that memory afterwards. A message's path never comes here: the look is a progress function of idle turns, and there is
-//! none before the first transport with emulated verbs is used.
+//! memory and answer, and nothing that takes another lock. Waiters and helper only try it. A thread that takes memory back takes the lock,
+//! so no request is at that memory afterwards. A message's path never comes here: the look is a progress function of idle turns, and there
+//! is none before the first transport with emulated verbs is used.
 //!
 //! **Lists of open transports** are immutable and kept until the instance goes, as those of progress functions are.
 //!

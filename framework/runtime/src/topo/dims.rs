@@ -1,7 +1,7 @@
 //! MPI_Dims_create (MPI 5.0 §8.5.2): a number of ranks as a product of dimensions that are as close to each other as
-//! possible. What that means here: the difference between the largest and the smallest is as small as it can be; of all
-//! such products those whose smallest dimension is largest (and so is the first); of these the one whose second dimension is
-//! smallest, then the third, and so on. Dimensions do not increase.
+//! possible. "As close as possible" means here: the difference between the largest and the smallest is as small as it can
+//! be; of all such products those whose smallest dimension is largest (and so is the first); of these the one whose second
+//! dimension is smallest, then the third, and so on. Dimensions do not increase.
 //!
 //! Found by search, over divisors only and with what cannot be better than the best so far left out.
 

@@ -1,4 +1,4 @@
-//! Process topologies: who is next to whom (MPI 5.0 §8). What is here knows ranks only; communicators that have a
+//! Process topologies: who is next to whom (MPI 5.0 §8). These modules know ranks only; communicators that have a
 //! topology keep it in the C interface, and neighborhood collectives get the list of a rank's neighbors with each
 //! call, so that components know nothing of topologies.
 //!

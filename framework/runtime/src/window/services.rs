@@ -151,7 +151,7 @@ extern "C" fn test(
 }
 
 extern "C" fn cancel(window: *mut c_void, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
-    // SAFETY: as above. What cannot be cancelled any more completes by itself.
+    // SAFETY: as above. A request that cannot be cancelled any more completes by itself.
     unsafe { ((*(*req).ops).cancel)(req) };
     wait(window, thread, req, std::ptr::null_mut())
 }

@@ -14,9 +14,9 @@
 //! environment, a second program in one shell line) is told so; it would find the shared segment
 //! in use by its predecessor.
 //!
-//! **Other nodes** have servers of their own. What this one needs of them it says as events ([`Event::AllHere`],
-//! [`Event::Wanted`], [`Event::Gone`]), and is told by [`Server::pass_fence`], [`Server::receive_values`],
-//! [`Server::lose_far`] and [`Server::never_comes`]; [`Server::values`] is what others ask for. How these travel is the daemon's business.
+//! **Other nodes** have servers of their own. This one says what it needs of them as events ([`Event::AllHere`], [`Event::Wanted`],
+//! [`Event::Gone`]), and is told by [`Server::pass_fence`], [`Server::receive_values`], [`Server::lose_far`] and [`Server::never_comes`];
+//! [`Server::values`] is what others ask for. How these travel is the daemon's business.
 
 mod connection;
 mod exchange;

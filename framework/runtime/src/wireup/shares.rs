@@ -65,7 +65,7 @@ impl Shares {
         Ok((given, true))
     }
 
-    /// A rank gives it up. What it does not have is no news.
+    /// A rank gives it up. A key that it does not hold changes nothing.
     pub(super) fn give_up(&mut self, rank: u32, key: &str) {
         let Some(share) = self.all.get_mut(key) else { return };
         share.holders.retain(|holder| *holder != rank);

@@ -142,7 +142,7 @@ impl Topology {
         })
     }
 
-    /// The same, backwards. What comes from elsewhere is taken as it is, once for each processor and up to `MOST`.
+    /// The same, backwards. Places that come from elsewhere are taken as they are, once for each processor and up to `MOST`.
     pub fn decode(f: &mut Fields<'_>) -> Result<Topology, Malformed> {
         let all = f.list("processors", 32, |f| {
             let cpu = f.u32("processor")?;

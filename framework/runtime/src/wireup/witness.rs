@@ -1,7 +1,7 @@
 //! A crashing process's last word: where it was.
 //!
 //! Everything is made ready while all is well (the socket's address, the frame that shows the
-//! secret). What happens in the signal handler is then a handful of system calls on memory of its
+//! secret). The work of the signal handler is then a handful of system calls on memory of its
 //! own: no allocation, no lock, nothing of the instance, whose state nobody knows at that moment.
 //! It goes over a connection of its own, because another thread may be in the middle of a frame
 //! on the process's first one. The answer is the daemon's hanging up, which says that it has the report:

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 /// By job and rank. Tables live as long as their instance.
 static HOSTS: Mutex<Vec<((u64, u32), Host)>> = Mutex::new(Vec::new());
 
-/// What the component of that rank got.
+/// The host that the component of that rank got.
 pub fn of(instance: &Instance) -> Host {
     let name = (instance.job().job_id, instance.job().rank);
     let hosts = HOSTS.lock().expect("no panic");

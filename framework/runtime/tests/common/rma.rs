@@ -35,7 +35,7 @@ pub struct Window {
     pub btl: *const BtlHandle,
 }
 
-/// What travels to peers.
+/// The address and handle that travel to peers.
 #[derive(Clone, Default)]
 pub struct Remote {
     pub base: u64,

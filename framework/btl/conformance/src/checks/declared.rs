@@ -1,4 +1,4 @@
-//! What a component says about itself.
+//! Declarations that a component makes about itself.
 
 use crate::harness::Harness;
 use crate::setup::Setup;

@@ -64,7 +64,7 @@ fn two_jobs_do_not_meet(setup: &Setup) {
     }
 }
 
-/// What was sent before the sender's `finalize` arrives after it.
+/// Messages that were sent before the sender's `finalize` arrive after it.
 fn finalize_sends_what_is_queued(setup: &Setup) {
     let mut h = Harness::new(setup);
     let Some(link) = h.links().into_iter().find(|l| l.from != l.to) else {

@@ -9,7 +9,7 @@ use oxmpi_mca::Status;
 crate::check!(OneSided: limits_are_kept);
 crate::check!(Memory: registration_limit_is_kept);
 
-/// What is longer than a limit, or not aligned, is refused for good, and nothing happens.
+/// An operation that is longer than a limit, or not aligned, is refused for good, and nothing happens.
 fn limits_are_kept(setup: &Setup) {
     let h = Harness::new(setup);
     let (link, a) = (h.link(), h.ranks[0].btl.attrs());

@@ -12,7 +12,7 @@ use oxmpi_mca::{MemKind, SliceRef, Status};
 
 crate::check!(OneSided: get_reads, get_vector_reads_pieces, one_sided_is_offered_or_refused, put_writes_and_flushes);
 
-/// What is not offered answers NOT_SUPPORTED and does nothing, in the host's full table.
+/// A verb that is not offered answers NOT_SUPPORTED and does nothing, in the host's full table.
 fn one_sided_is_offered_or_refused(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();

@@ -42,7 +42,7 @@ fn done_runs_before_del_procs(setup: &Setup) {
         }
         local.release(&h);
         remote.release(&h);
-        // Who talks to itself has nobody left to make progress.
+        // A rank that talks to itself has nobody left to make progress.
         if verb == Verb::Put && link.from != link.to {
             assert_eq!(h.ranks[link.from].finalize(), Status::OK);
             (0..50).for_each(|_| _ = h.ranks[link.to].progress_all());

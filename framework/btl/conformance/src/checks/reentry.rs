@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 crate::check!(Reentry: callback_floods, callback_may_send);
 
-/// What a callback wanted to send and found no room for, in order; later ones queue behind.
+/// Messages that a callback wanted to send and found no room for, in order; later ones queue behind.
 type Backlog = Arc<Mutex<VecDeque<(usize, u32, Msg)>>>;
 
 fn send_or_keep(rank: &Rank, backlog: &Backlog, to: usize, ctx: u32, msg: Msg) {
@@ -42,7 +42,7 @@ fn run(
     let h = Harness::new(setup);
     let link = h.link();
     let backlogs: Vec<Backlog> = h.ranks.iter().map(|_| Backlog::default()).collect();
-    // What a hook reaches, as an address: ranks live in `h`, which outlives the hooks (see drop).
+    // The rank that a hook reaches, as an address: ranks live in `h`, which outlives the hooks (see drop).
     for (rank, backlog) in h.ranks.iter().zip(&backlogs) {
         let (this, backlog, answer) = (rank as *const Rank as usize, backlog.clone(), answer.clone());
         rank.set_hook(move |got| {

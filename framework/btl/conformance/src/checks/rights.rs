@@ -1,4 +1,4 @@
-//! What a registration does not allow.
+//! Accesses that a registration does not allow.
 
 use super::revoked::outcome;
 use crate::harness::Harness;

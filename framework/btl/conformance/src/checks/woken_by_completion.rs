@@ -14,7 +14,7 @@ crate::check!(Sleep: completions_wake_sleepers);
 /// Longer than any completion takes on a busy machine.
 const NAP: Duration = Duration::from_secs(3);
 
-/// Who arms while an operation is under way is told at once or woken when it completes.
+/// A thread that arms while an operation is under way is told at once or woken when it completes.
 fn completions_wake_sleepers(setup: &Setup) {
     let h = Harness::new(setup);
     let (link, len) = (h.link(), block(&h));

@@ -56,7 +56,7 @@ crate::check!(equal_blocks_between_groups, needs: [bcast, gather, scatter, allga
             assert_eq!(rank.call(|t| t.scatter, args), Status::OK);
             assert!(is_root || !takes_part || one.read() == expected, "scatter");
 
-            // What one group gives and the other may have different lengths, also none.
+            // Blocks of one group and of the other may have different lengths, also none.
             let side = |s: usize| if seed % 3 == s as u64 { 0 } else { ints * (1 + s as u64) };
             let (mine, theirs) = (side(rank.side), side(1 - rank.side));
             let send = content(seed, me(rank), 3, mine);

@@ -10,7 +10,7 @@ use oxmpi_coll::{NO_ROOT, Neighbors, neighbors};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 
-/// What one rank sees: at each place the rank at the other end, and the name of the edge.
+/// The edges that one rank sees: at each place the rank at the other end, and the name of the edge.
 #[derive(Clone, Default)]
 struct Around {
     flags: u32,
@@ -56,7 +56,7 @@ fn grid(dims: &[(u32, bool)]) -> Vec<Around> {
         let places = (0..dims.len()).flat_map(|at| [(at, false), (at, true)]);
         let of = |(at, up): (usize, bool)| {
             let peer = step(rank, at, up);
-            // What comes from below was sent upwards.
+            // A block that comes from below was sent upwards.
             let sent = if peer == NO_ROOT { 0 } else { name(rank as i32, at, up) };
             ((peer, name(peer, at, !up)), (peer, sent))
         };
@@ -100,7 +100,7 @@ impl Around {
     }
 }
 
-/// What travels along an edge; of one that ends nowhere nothing is ever written.
+/// Data that travels along an edge; of one that ends nowhere nothing is ever written.
 fn along(seed: u64, (peer, name): (i32, u64), ints: u64) -> Vec<u8> {
     match peer {
         NO_ROOT => vec![HOLE; 4 * ints as usize],

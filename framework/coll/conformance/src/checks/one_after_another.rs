@@ -1,4 +1,4 @@
-//! What one collective leaves behind must not disturb the next.
+//! State that one collective leaves behind must not disturb the next.
 
 use crate::Args;
 use crate::data::{Random, predefined};

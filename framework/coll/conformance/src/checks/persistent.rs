@@ -20,7 +20,7 @@ struct Kind {
     which: Which,
     /// Blocks that a rank gives and gets, by the number of ranks.
     blocks: fn(u32) -> (usize, usize),
-    /// What rank `me` of `n` has in element `i` of its block `b` afterwards.
+    /// The value that rank `me` of `n` has in element `i` of its block `b` afterwards.
     gets: fn(me: u32, n: u32, b: usize, i: usize, turn: usize) -> Option<i32>,
 }
 

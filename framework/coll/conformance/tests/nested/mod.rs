@@ -10,7 +10,7 @@ use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::{Component, Descriptor, Host, OpenArgs, OpenError, Params, Place, Status, StrRef};
 use std::cell::UnsafeCell;
 
-/// What it is told to do wrong.
+/// The mistake that it is told to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Fault {

@@ -90,7 +90,7 @@ check!(an_open_epoch_keeps_the_window, ranks: [1, 2], |rank: &Rank| {
     win.free();
 });
 
-/// What starts an operation, and what completes it, say RMA_RANGE between them.
+/// The call that starts an operation, or the one that completes it, says RMA_RANGE.
 fn out_of_range(win: &Win<'_>, there: There<'_>) {
     let data = [9i32; 64];
     let int = basic(Base::I32);

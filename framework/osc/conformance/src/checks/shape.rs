@@ -40,7 +40,7 @@ fn packed(memory: &[i32], count: u64, dtype: &TypeRef) -> Vec<i32> {
     out
 }
 
-/// What a memory of -1 becomes.
+/// The contents that a memory of -1 gets.
 fn unpacked(values: &[i32], count: u64, dtype: &TypeRef) -> Vec<i32> {
     let mut memory = vec![-1; ROOM];
     // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! What is counted on a communicator, where anything is.
+//! Counts of a communicator, where anything is counted.
 
 use oxmpi_mca::Status;
 use oxmpi_pml::{Counts, mode};

@@ -1,4 +1,4 @@
-//! What the component says of itself.
+//! Declarations that the component makes about itself.
 
 use oxmpi_mca::Descriptor;
 use oxmpi_pml::{FRAMEWORK, PmlTable, TABLE_VERSION, VERSION};

@@ -5,7 +5,7 @@ use oxmpi_pml::mode;
 
 const MESSAGES: usize = 16_384;
 const BYTES: usize = 3000;
-/// What may lie at the receiver: much less than was sent.
+/// Bytes that may lie at the receiver: much less than was sent.
 const BOUND: u64 = (MESSAGES * BYTES) as u64 / 2;
 
 crate::check!(unexpected_floods_are_bounded, ranks: 2, |job| {

@@ -17,7 +17,7 @@ crate::check!(wildcards, ranks: 3, |job| {
         }
         job.settle();
     };
-    // Who of the receives gets each.
+    // Each message, and the receive that gets it.
     for (from, tag, takes) in [(2, 7, 1), (1, 7, 0), (2, 9, 2), (1, 7, 3), (1, 7, 4), (2, 9, 5)] {
         send(from, tag);
         assert!(recvs[takes].is_complete(), "tag {tag} of rank {from} went elsewhere");

@@ -1,5 +1,5 @@
-//! Memory for the steps of one plan. What a plan of a nonblocking operation had is kept for the next one in the
-//! same request, up to a limit.
+//! Memory for the steps of one plan. The memory of a plan of a nonblocking operation is kept for the next one
+//! in the same request, up to a limit.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;

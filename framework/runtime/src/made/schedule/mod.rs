@@ -8,7 +8,7 @@
 //! ```
 //!
 //! **Recording.** The component that plans a collective on this communicator is called with services that write
-//! steps down (`record`). What comes of it is a program without branches: start a send, start a receive, wait
+//! steps down (`record`). The result is a program without branches: start a send, start a receive, wait
 //! for these, pack, reduce. It depends on the arguments alone, so a persistent operation keeps it.
 //!
 //! **Running** (`run`). Steps are done in order until one has to wait for a message. Progress watches the request
@@ -17,10 +17,10 @@
 //! go on: other ranks wait for our messages.
 //!
 //! **Access.** `state` is IDLE between runs, CLAIMED while a thread runs steps, OVER when
-//! there are none left (and before the first start). Whoever holds the claim has `core` to itself. The claim is
-//! taken from IDLE under the lane's lock; the starting thread has it from the beginning. Under the lane's lock an
-//! IDLE operation's core may be looked at. Nobody is overlooked: who found the operation CLAIMED did so under the
-//! lane's lock, and the claim's holder looks under that lock again after it has let go.
+//! there are none left (and before the first start). The thread that holds the claim has `core` to itself. The
+//! claim is taken from IDLE under the lane's lock; the starting thread has it from the beginning. Under the
+//! lane's lock an IDLE operation's core may be looked at. Nobody is overlooked: who found the operation CLAIMED
+//! did so under the lane's lock, and the claim's holder looks under that lock again after it has let go.
 //!
 //! **Tags.** All messages of one operation have one tag of their own: the number of the nonblocking or persistent
 //! operation on its communicator, which all ranks count alike. So operations under way at once do not meet, nor do

@@ -512,9 +512,9 @@ struct oxmpi_proc_place {
     uint32_t local_rank;
     /* 1: on this node, as its launcher numbers nodes. */
     uint32_t local;
-    /* Bits of `distance`: hardware that is known to be shared, so more bits are nearer; 0 of processes of other nodes. What both processes are
-     * bound to counts, which this process knows of another one from the first contact on (`BtlServices::reach`); before that the
-     * bits are those that hold for all processes of the node. This process shares all with itself. */
+    /* Bits of `distance`: hardware that is known to be shared, so more bits are nearer; 0 of processes of other nodes. The bits follow from
+     * the hardware that both processes are bound to, which this process knows of another one from the first contact on (`BtlServices::reach`);
+     * before that they are those that hold for all processes of the node. This process shares all with itself. */
     uint32_t distance;
 };
 
@@ -1008,8 +1008,8 @@ struct oxmpi_btl_table {
      * NO_RESOURCE. Refusals as those of `get`. */
     oxmpi_status (*get_vector)(void *, void *, uint32_t ctx, const oxmpi_rma_vector_desc *);
     /* Tells the process at the endpoint the order key of the oldest message to it for which `send` had no room, 0:
-     * there is none. Who finds, by `held`, a later word than this one also finds every message that `send` took
-     * before that. The caller serialises the calls for one endpoint; any context's verbs may run meanwhile. */
+     * there is none. A receiver that finds, by `held`, a later word than this one also finds every message that
+     * `send` took before that. The caller serialises the calls for one endpoint; any context's verbs may run meanwhile. */
     void (*hold)(void *, void *, uint64_t oldest);
     /* The last value that the process at the endpoint has given to `hold`, 0 at first. Any thread, at any time. */
     uint64_t (*held)(void *, void *);
@@ -1642,13 +1642,13 @@ struct oxmpi_coll_services {
 #define OXMPI_COLL_IN_PLACE ((const uint8_t *)1)
 
 /* Bits of `Neighbors::flags`. */
-/* Blocks come in pairs, a grid's neighbors down and up in a dimension. What was sent down comes from above: where
- * both are one rank, the first it sends is for the second block of the pair. */
+/* Blocks come in pairs, a grid's neighbors down and up in a dimension. A block that was sent down comes from
+ * above: where both are one rank, the first it sends is for the second block of the pair. */
 #define OXMPI_COLL_NEIGHBORS_PAIRS 1
 
 /* Whom a rank gets from and sends to, in the order of the blocks in its buffers. A rank may be in there several times,
- * and itself, too; `NO_ROOT` (MPI_PROC_NULL) is nobody, and its block is left alone. What goes from one rank to
- * another over several edges arrives in their order at both ends. */
+ * and itself, too; `NO_ROOT` (MPI_PROC_NULL) is nobody, and its block is left alone. Blocks that go from one rank to
+ * another over several edges arrive in their order at both ends. */
 struct oxmpi_neighbors {
     uint32_t size;
     /* Of `neighbors`. */
@@ -1687,7 +1687,7 @@ struct oxmpi_neighbors {
  * scatter none to receive; nothing is in place.
  * 
  * `IN_PLACE` where MPI allows it, as `sendbuf` (scatter and scatterv: as `recvbuf`); the counts and types
- * beside it are not looked at. What MPI calls significant at the root only may be anything elsewhere. */
+ * beside it are not looked at. Arguments that MPI calls significant at the root only may be anything elsewhere. */
 struct oxmpi_coll_args {
     const uint8_t *sendbuf;
     uint64_t sendcount;

@@ -7,6 +7,7 @@
 mod arrows;
 mod cycles;
 mod names;
+mod openings;
 mod papers;
 mod sources;
 mod words;

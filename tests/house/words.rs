@@ -61,7 +61,7 @@ fn phrases(text: &str) -> Vec<String> {
 }
 
 /// Sentences that begin with a question word and are no question.
-fn openings(text: &str) -> Vec<String> {
+pub fn openings(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for block in text.split("\n\n").flat_map(|block| block.split("\n- ")).flat_map(|block| block.split(" | "))
     {

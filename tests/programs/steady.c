@@ -6,7 +6,7 @@
 static volatile long calls;
 
 #ifdef __GLIBC__
-/* What the C library's own entry points are called behind those that a program may replace. */
+/* Names of the C library's own entry points behind those that a program may replace. */
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 void *malloc(size_t n) { calls++; return __libc_malloc(n); }
 void *calloc(size_t n, size_t size) { calls++; return __libc_calloc(n, size); }

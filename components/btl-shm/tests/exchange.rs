@@ -441,7 +441,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever three ranks do, each pair is a queue; nobody is told to sleep with messages waiting.
+    /// Each pair of three ranks is a queue, in any order of what they do; nobody is told to sleep with messages waiting.
     #[test]
     fn pairs_are_queues(
         steps in proptest::collection::vec(step(), 1..300), watched in -1i32..=4, size in prop::sample::select(&["8k", "128k", "512k"]),

@@ -173,7 +173,7 @@ fn refused_reads_are_streamed_from_where_they_stopped() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever the layouts, and whether they are read or streamed, the bytes arrive, and no others.
+    /// The bytes arrive, and no others, with any layouts, read or streamed.
     #[test]
     fn bytes_arrive(
         from in layout(),

@@ -4,10 +4,10 @@
 //! and by nothing else, whichever layer issues the operation: PML, one-sided component and host take it through this file.
 //! The lock is biased (`biased.rs`).
 //!
-//! **Guards.** [`CriGuard`] is the proof of holding one CRI: made by taking the lock ([`Host::hold`], [`Host::try_hold`]), or
-//! inside a transport's callback, whose caller holds it ([`Host::inherit`]). [`OwnerGuard`] is the same for the thread that owns
-//! the lock, and costs two plain stores. [`CriSetGuard`] holds several, taken in rising order. Below THREAD_MULTIPLE the one
-//! thread that makes calls takes no lock: guards are made with `threaded` false, which [`Host::threaded`] answered for
+//! **Guards.** [`CriGuard`] is the proof of holding one CRI: made by taking the lock ([`Host::hold`](crate::Host::hold), [`Host::try_hold`](crate::Host::try_hold)), or
+//! inside a transport's callback, whose caller holds it ([`Host::inherit`](crate::Host::inherit)). [`OwnerGuard`] is the same for the thread that owns
+//! the lock, and costs two plain stores. [`CriSetGuard`](crate::CriSetGuard) holds several, taken in rising order. Below THREAD_MULTIPLE the one
+//! thread that makes calls takes no lock: guards are made with `threaded` false, which [`Host::threaded`](crate::Host::threaded) answered for
 //! this call.
 //!
 //! **Inside.** A thread that holds a CRI, or runs in a transport's callback or a `done` function, calls only BTL verbs of that
@@ -37,7 +37,7 @@ pub struct Cri {
     /// How often somebody wanted to progress it and found the lock taken.
     pub lock_misses: AtomicU32,
     /// 1 once something may come on it, so that progressing it makes sense. Set before the first operation on it by whoever
-    /// issues that ([`Host::activate`]).
+    /// issues that ([`Host::activate`](crate::Host::activate)).
     pub active: AtomicU32,
     /// The thread that wrote `lock` last (its number plus 1), where the process uses several instances.
     pub last_thread: AtomicU32,
@@ -200,7 +200,7 @@ pub struct CriGuard<'a> {
     pub(crate) lock: Option<&'a Cri>,
     /// Which CRI.
     pub ctx: u32,
-    /// The answer of [`Host::threaded`] when this call began.
+    /// The answer of [`Host::threaded`](crate::Host::threaded) when this call began.
     pub threaded: bool,
     /// The holder, where it is known.
     pub who: Caller,

@@ -16,7 +16,7 @@ pub enum OfComm {
 #[derive(Debug, Default)]
 pub(crate) struct CommCalls(pub(crate) [AtomicU64; OfComm::BytesReceived as usize + 1]);
 
-/// Counts of one resource instance; see [`Cri`].
+/// Counts of one resource instance; see [`Cri`](oxmpi_mca::Cri).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CriCounts {
     pub lock_misses: u64,

@@ -1,4 +1,4 @@
-//! Which transports reach a process (Open MPI's BML), and registered memory: the services of [`BtlServices`].
+//! Which transports reach a process (Open MPI's BML), and registered memory: the services of [`BtlServices`](oxmpi_btl::BtlServices).
 //!
 //! **Reach.** Endpoints are the host's, so that PML and OSC share them. They are made at the first question about a
 //! process, by the modules in order of exclusivity: those of the highest exclusivity that reach it, and no lower ones. That order, and

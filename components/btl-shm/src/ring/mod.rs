@@ -31,8 +31,8 @@
 //!
 //! **Window.** Between messages that come one by one the sender has the time to take possession of the lines of
 //! the next ([`Mapped::claim_bulk`]); lines that both sides used a moment ago are then the nearest. So
-//! such messages stay in the first [`window`] bytes of the bulk: a sender that would leave them goes back to the
-//! beginning, if the receiver has read what lies there. Messages in a row use the first [`row_window`] bytes in the same way: long ones all
+//! such messages stay in the first [`window`](memory::window) bytes of the bulk: a sender that would leave them goes back to the
+//! beginning, if the receiver has read what lies there. Messages in a row use the first [`row_window`](memory::row_window) bytes in the same way: long ones all
 //! of the bulk.
 //!
 //! **Limit.** The sender's fast path compares one number. A ring that is full or not even made exceeds

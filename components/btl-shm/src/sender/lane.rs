@@ -141,7 +141,7 @@ impl LaneCell {
 pub(super) const LINES_AHEAD: u64 = 4;
 
 /// Longest message in lines where messages are sent in a row; of those that come one by one
-/// [`MAX_SHORT`] is: their receiver can use the time in which a line follows the other.
+/// [`MAX_SHORT`](crate::wire::MAX_SHORT) is: their receiver can use the time in which a line follows the other.
 pub(super) const SHORT_IN_A_ROW: u64 = 5 * PER_LINE;
 
 impl Lane {

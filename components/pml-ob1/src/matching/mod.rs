@@ -12,7 +12,7 @@
 //! engines over several FIFOs can restore the sender's order; with one FIFO they are all 0.
 //!
 //! An [`Engine`] is two [`queue::Queue`]s, one of receives and one of messages, each a list with an
-//! [`Index`] behind it: what kind, and from which search depth on, is what the engines differ in.
+//! [`Index`](entry::Index) behind it: what kind, and from which search depth on, is what the engines differ in.
 //! README.md has the rule of the default, figures, and how to choose.
 //!
 //! Map: `engine` · `entry` (nodes, patterns, and how an index is asked) · `queue` (the list in front, the change to the index) · `list` ·

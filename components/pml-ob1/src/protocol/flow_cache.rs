@@ -16,7 +16,7 @@
 //!
 //! **Messages.** A plain message of whose shard the thread owns the lock takes a short way, too. On a thread's FIFO mostly comes one after
 //! the other of one source with one tag, so its CRI notes the last one's head and key and what they led to, communicator and shard
-//! ([`Way`]). They lead there for as long as the communicator lives; when it goes, all CRIs forget their ways. A shard that is not
+//! ([`Way`](crate::state::objects::Way)). They lead there for as long as the communicator lives; when it goes, all CRIs forget their ways. A shard that is not
 //! the right one any more is closed (`shards.rs`), and then, as for all that is not plain about a message, the long way is open.
 
 use crate::matching::{Arrival, Key, Pattern};

@@ -161,7 +161,7 @@ pub struct Peer {
     pub endpoint: *mut c_void,
     /// Largest payload behind a plain MATCH header.
     pub eager_payload: u64,
-    /// Bytes of eager payload (messages above [`FREE_BYTES`]) we may still send.
+    /// Bytes of eager payload (messages above [`FREE_BYTES`](crate::wire::FREE_BYTES)) we may still send.
     pub credit: Cell<u64>,
     /// Requests in `queue`; while there are any, later ones go behind them. [`Peer::SHUT`] once failed,
     /// so that the short way, which looks at nothing else, is closed.
@@ -253,7 +253,7 @@ pub struct Route {
 
 /// A communicator (`comm.rs`).
 pub struct Comm {
-    /// Endpoint and index, as [`wire::address_of`] gives them.
+    /// Endpoint and index, as [`wire::address_of`](crate::wire::address_of) gives them.
     pub address: u64,
     pub my_rank: i32,
     pub num_peers: u32,

@@ -27,7 +27,7 @@
 //!
 //! **Release of a pending request** (MPI_Request_free). Below MULTIPLE a plain flag says that
 //! nobody waits and the completer recycles. With threads the flag would race with the completer, so
-//! the releasing thread instead attaches [`ABANDONED`] where a waiter would attach its sync object: the
+//! the releasing thread instead attaches [`ABANDONED`](crate::state::request_life::ABANDONED) where a waiter would attach its sync object: the
 //! completer's swap finds it and recycles. A flag set before the level rose stays valid.
 
 use crate::matching::{Pattern, Posted};

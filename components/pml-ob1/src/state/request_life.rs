@@ -10,7 +10,7 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{RequestHeader, RequestOps, Status, ThreadCtx};
 
 /// Attached instead of a sync object's address: nobody waits. No object lies at this address.
-const ABANDONED: usize = 2;
+pub(super) const ABANDONED: usize = 2;
 
 static OPS: RequestOps = RequestOps {
     size: size_of::<RequestOps>() as u32,

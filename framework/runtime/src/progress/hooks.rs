@@ -10,7 +10,7 @@
 //! the parked thread, lives until then, though its state may say DONE.
 //!
 //! **No hook is called under a lock.** Completers may hold locks of the transports. They put the object on
-//! the stack [`Sleepers`] instead, and it is emptied behind each turn of progress and behind each wait, where no
+//! the stack [`Sleepers`](crate::progress::sync::Sleepers) instead, and it is emptied behind each turn of progress and behind each wait, where no
 //! lock is held. While somebody is parked there is an owner, which makes turns, so nobody is forgotten.
 //!
 //! A thread is to go on in the kernel thread that it was in when it called MPI: what the library knows of

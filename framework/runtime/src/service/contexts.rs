@@ -36,7 +36,7 @@ unsafe impl Send for Service {}
 unsafe impl Sync for Service {}
 
 /// A transport without a word that says whether requests may be there is asked once in so many idle turns.
-const BLIND_EVERY: u32 = 64;
+pub(super) const BLIND_EVERY: u32 = 64;
 
 pub(crate) struct Helper {
     pub(crate) stop: Arc<Stop>,

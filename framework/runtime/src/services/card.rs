@@ -1,7 +1,7 @@
 //! A process's card for others: number, hardware, resource instances, transports.
 //!
 //! A [`Card`] is published with the components' addresses. It is asked for at the first contact with a process
-//! ([`Instance::card_of`], which may wait), never at the start, and kept. Both processes of a pair have both cards, so what they
+//! ([`Instance::card_of`](crate::Instance::card_of), which may wait), never at the start, and kept. Both processes of a pair have both cards, so what they
 //! derive from them is alike on both sides ([`pair_with`]): the order of transports, hence the one that carries headers in both
 //! directions, and how many contexts of each there are for the two.
 //!

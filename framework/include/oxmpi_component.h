@@ -302,7 +302,7 @@ struct oxmpi_cri {
     /* How often somebody wanted to progress it and found the lock taken. */
     uint32_t lock_misses;
     /* 1 once something may come on it, so that progressing it makes sense. Set before the first operation on it by whoever
-     * issues that (`Host::activate`(crate::Host::activate)). */
+     * issues that (`Host::activate`). */
     uint32_t active;
     /* The thread that wrote `lock` last (its number plus 1), where the process uses several instances. */
     uint32_t last_thread;

@@ -37,7 +37,7 @@ pub struct Cri {
     /// How often somebody wanted to progress it and found the lock taken.
     pub lock_misses: AtomicU32,
     /// 1 once something may come on it, so that progressing it makes sense. Set before the first operation on it by whoever
-    /// issues that ([`Host::activate`](crate::Host::activate)).
+    /// issues that (`Host::activate`).
     pub active: AtomicU32,
     /// The thread that wrote `lock` last (its number plus 1), where the process uses several instances.
     pub last_thread: AtomicU32,

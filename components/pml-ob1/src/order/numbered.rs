@@ -22,16 +22,14 @@
 //! **Overtaking.** Messages with user's tags of a communicator with `mpi_assert_allow_overtaking` have no number
 //! and go on their thread's FIFO, whatever the assignment. They are matched as they come.
 
-use crate::matching::Arrival;
 use crate::order::sequence::Turn;
 use crate::progress::timing::Watch;
-use crate::receive::arrive::MAX_KEPT;
+use crate::receive::arrive::{MAX_KEPT, meet};
 use crate::receive::shard::Incoming;
 use crate::state::guarded::Held;
 use crate::state::inbound::{Early, Inbound};
 use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Peer, Request, Route};
-use crate::state::request::request_of;
 use crate::wire::{self, FREE, FREE_BYTES, Header, flag, kind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 
@@ -57,7 +55,7 @@ impl Ob1 {
             let mut more = false;
             match turn {
                 Turn::Due => {
-                    found = if used { self.match_or_keep(comm, inc) } else { None };
+                    found = if used { self.match_or_keep_numbered(comm, inc) } else { None };
                     more = sequence.pass();
                 }
                 Turn::Early => sequence.keep(inc.order_key, used.then(|| Early::of(inc))),
@@ -82,7 +80,7 @@ impl Ob1 {
         loop {
             let next = inbound.with(|sequence| {
                 let message = sequence.take_due()?;
-                let found = self.match_or_keep(comm, &message.incoming());
+                let found = self.match_or_keep_numbered(comm, &message.incoming());
                 Some((message, found))
             });
             match next {
@@ -119,14 +117,11 @@ impl Ob1 {
     }
 
     /// The receive that a message fits, or nothing, and it waits for one.
-    fn match_or_keep(&self, comm: &Comm, inc: &Incoming) -> Option<&'static Request> {
-        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
+    fn match_or_keep_numbered(&self, comm: &Comm, inc: &Incoming) -> Option<&'static Request> {
         let mut shard = comm.shard_of(inc.key, true, None);
-        if let Some(node) = shard.engine.match_arrival(arrival) {
-            // SAFETY: it came out of the shard's engine; from here it is ours.
-            shard.uncount(unsafe { node.as_ref() }.stamp);
-            // SAFETY: as above.
-            return Some(unsafe { request_of(node) });
+        let found = meet(&mut shard, inc.arrival(comm), true);
+        if found.is_some() {
+            return found;
         }
         // Above the numbers of what this source sent on one FIFO before it spread, below any stamp.
         let number = if shard.spreading.home { 0 } else { 1 << 62 | inc.order_key };

@@ -32,15 +32,15 @@
 //! **Locks.** The mode's own first, then all CRI locks, then a shard's. A communicator with deferred messages
 //! stands in `list`, guarded by a leaf.
 
-use crate::matching::{Arrival, Pattern, Unexpected};
+use crate::matching::{Pattern, Unexpected};
 use crate::order::signals::is_sure;
 use crate::progress::timing::Watch;
+use crate::receive::arrive::{MAX_KEPT, meet};
 use crate::receive::post::post;
 use crate::receive::shard::{Incoming, Inner, Record};
 use crate::state::guarded::{AllHeld, Held};
 use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Peer, Request};
-use crate::state::request::request_of;
 use crate::wire;
 use core::ptr::NonNull;
 use std::collections::HashMap;
@@ -51,7 +51,7 @@ impl Ob1 {
         if wire::source_of(inc.key) as u32 >= comm.num_peers {
             return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
         }
-        if inc.len as usize > crate::receive::arrive::MAX_KEPT {
+        if inc.len as usize > MAX_KEPT {
             return self.bad_header(held, inc.proc, "an eager message larger than any");
         }
         let watch = Watch::<TIMED>::start();
@@ -60,21 +60,12 @@ impl Ob1 {
             shard.order.stamped = true;
             shard.count_wild();
         }
-        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
         // MPI_ANY_TAG fits none of the library's own tags, so their order is that of their FIFO.
         let at_once = wire::tag_of(inc.key) < 0 || (shard.order.wild == 0 && shard.order.deferred.is_empty());
         if at_once {
-            if let Some(node) = shard.engine.match_arrival(arrival) {
-                // SAFETY: it came out of the shard's engine; from here it is ours.
-                shard.uncount(unsafe { node.as_ref() }.stamp);
-                drop(shard);
-                watch.stop(self, held);
-                // SAFETY: as above.
-                return self.deliver(unsafe { request_of(node) }, inc, Some(held), held.threaded);
-            }
-            self.keep_arrived(held, shard, comm, inc, true);
-            return watch.stop(self, held);
-        } else if let Some(record) = shard.record(comm.handle(), inc, inc.order_key | Inner::STAMPED) {
+            return self.match_or_keep(held, (shard, comm), inc, true, watch);
+        }
+        if let Some(record) = shard.record(comm.handle(), inc, inc.order_key | Inner::STAMPED) {
             shard.order.deferred.push(record);
             if shard.order.deferred.len() == 1 {
                 self.escalated.add(comm);
@@ -185,30 +176,24 @@ impl Ob1 {
         let mut matched = Vec::new();
         for record in later {
             let inc = about(record);
-            let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
-            match shard.engine.match_arrival(arrival) {
-                Some(node) => matched.push((record, inc, node)),
+            match meet(&mut shard, inc.arrival(comm), true) {
+                Some(req) => matched.push((record, inc, req)),
                 None => shard.add_waiting(record),
             }
         }
         drop(shard);
-        for (record, inc, node) in matched {
-            // SAFETY: it came out of the shard's engine; from here it is ours.
-            self.deliver(unsafe { request_of(node) }, &inc, Some(&all.held(inc.ctx as u32)), true);
+        for (record, inc, req) in matched {
+            self.deliver(req, &inc, Some(&all.held(inc.ctx as u32)), true);
             comm.shard_of(inc.key, true, None).give(record);
         }
     }
 
     /// Gives a deferred message to the oldest receive that fits, or puts it behind those that wait.
     fn place(&self, all: &AllHeld<'_>, comm: &Comm, record: NonNull<Record>, inc: &Incoming) {
-        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
         let mut shard = comm.shards.home(true);
-        let Some(node) = shard.engine.match_arrival(arrival) else { return shard.add_waiting(record) };
-        // SAFETY: it came out of the shard's engine; from here it is ours.
-        shard.uncount(unsafe { node.as_ref() }.stamp);
+        let Some(req) = meet(&mut shard, inc.arrival(comm), true) else { return shard.add_waiting(record) };
         drop(shard);
-        // SAFETY: as above.
-        self.deliver(unsafe { request_of(node) }, inc, Some(&all.held(inc.ctx as u32)), true);
+        self.deliver(req, inc, Some(&all.held(inc.ctx as u32)), true);
         comm.shards.home(true).give(record);
     }
 

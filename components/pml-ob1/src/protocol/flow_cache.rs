@@ -21,7 +21,7 @@
 
 use crate::matching::{Arrival, Key, Pattern};
 use crate::protocol::eager::Eager;
-use crate::receive::arrive::{STAMPED, data_of};
+use crate::receive::arrive::{STAMPED, data_of, meet};
 use crate::receive::post::{describe, post};
 use crate::receive::shard::{Incoming, Inner};
 use crate::receive::shards::{Owned, Spot};
@@ -30,7 +30,6 @@ use crate::state::guarded::{Held, Inside};
 use crate::state::instance::Ob1;
 use crate::state::lanes::lane_and_seat;
 use crate::state::objects::{Comm, Cri, Lane, Received, Sent};
-use crate::state::request::request_of;
 use crate::wire::{self, kind, source_tag};
 use core::sync::atomic::Ordering;
 use oxmpi_datatype::TypeDesc;
@@ -74,13 +73,9 @@ impl Ob1 {
         if head as u16 == STAMPED && !shard.order.is_calm() {
             return None;
         }
-        match shard.engine.match_arrival(Arrival { key, comm: wire::index_of(head), order_key }) {
-            Some(node) => {
-                // SAFETY: it came out of the shard's engine.
-                shard.uncount(unsafe { node.as_ref() }.stamp);
+        match meet(&mut shard, Arrival { key, comm: wire::index_of(head), order_key }, true) {
+            Some(req) => {
                 drop(shard);
-                // SAFETY: as above; from here it is ours.
-                let req = unsafe { request_of(node) };
                 self.deliver_plain(req, key, payload, true, |len| {
                     // SAFETY: the transport's caller holds the lock of the context for longer than this call.
                     let held = unsafe { Held::inherited(msg.ctx, true, Some(seat)) };

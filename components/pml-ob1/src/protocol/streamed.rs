@@ -9,14 +9,13 @@
 //! Between the parts the request is RECEIVING, and belongs to the lock of the CRI with all that is in [`Coming`], of which there is one
 //! at most for each peer and FIFO. If the peer is closed meanwhile, the request fails, and what still comes goes nowhere.
 
-use crate::matching::Arrival;
+use crate::receive::arrive::meet;
 use crate::receive::post::status_of;
 use crate::receive::shard::Incoming;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
 use crate::state::objects::{Coming, Comm, Peer, Request, State, What};
-use crate::state::request::request_of;
 use crate::wire::{self, Reader, flag, kind};
 use core::ffi::c_void;
 use core::ptr::null;
@@ -103,15 +102,8 @@ impl Ob1 {
         if stamped && !shard.order.is_calm() {
             return None;
         }
-        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
-        let node = shard.engine.match_arrival(arrival)?;
-        if held.threaded {
-            // SAFETY: it came out of the shard's engine.
-            shard.uncount(unsafe { node.as_ref() }.stamp);
-        }
+        let req = meet(&mut shard, inc.arrival(comm), held.threaded)?;
         drop(shard);
-        // SAFETY: it came out of the shard's engine; from here it is ours.
-        let req = unsafe { request_of(node) };
         let room = req.total.get();
         req.set_status(status_of(&inc, room));
         req.state.set(State::Receiving);

@@ -1,4 +1,11 @@
-//! Arrivals from the transports: the one callback, and the checks of everything a peer says.
+//! Arrivals from the transports: the one callback, the checks of everything a peer says, and the one place ([`meet`]) where an arrival
+//! meets a posted receive.
+//!
+//! Every message meets its receive under the lock of its shard, once its turn is sure. **Admission** in front of that says when: a message
+//! without order words is admitted as it comes, a stamped one unless MPI_ANY_TAG receives ask for the order of stamps (`ordered.rs`), a
+//! numbered one when those with all numbers before its own have met theirs (`numbered.rs`). The cache of a CRI's last flow
+//! (`flow_cache.rs`) and messages that are received while they are written (`streamed.rs`) differ in how they find the shard and copy
+//! the payload, not in this.
 //!
 //! Runs inside a transport's `progress`, under the CRI lock. **A header is never trusted**: indices,
 //! ranks, lengths, offsets and request ids are checked here or in `rendezvous.rs` before they are used,
@@ -13,7 +20,7 @@ use crate::receive::shards::Entered;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
-use crate::state::objects::Comm;
+use crate::state::objects::{Comm, Request};
 use crate::state::request::request_of;
 use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::ffi::c_void;
@@ -70,6 +77,26 @@ pub const MAX_KEPT: usize = 1 << 30;
 /// Kind and flags of a plain message with a stamp.
 pub const STAMPED: u16 = kind::MATCH as u16 | (flag::STAMPED as u16) << 8;
 
+/// Takes the oldest posted receive that an arrival fits out of its shard. `threaded`: several threads are in MPI. `None`: none fits.
+#[inline(always)]
+pub fn meet(shard: &mut Inner, arrival: Arrival, threaded: bool) -> Option<&'static Request> {
+    let node = shard.engine.match_arrival(arrival)?;
+    if threaded {
+        // SAFETY: it came out of the shard's engine.
+        shard.uncount(unsafe { node.as_ref() }.stamp);
+    }
+    // SAFETY: as above; from here the request is the caller's.
+    Some(unsafe { request_of(node) })
+}
+
+impl Incoming {
+    /// The fields by which it is matched.
+    #[inline(always)]
+    pub fn arrival(&self, comm: &Comm) -> Arrival {
+        Arrival { key: self.key, comm: comm.index(), order_key: self.order_key }
+    }
+}
+
 impl Ob1 {
     /// One message of a process.
     #[inline(always)]
@@ -102,15 +129,10 @@ impl Ob1 {
                 drop(shard);
                 return self.arrive_stamped::<TIMED>(held, comm, &inc());
             }
-            return match shard.engine.match_arrival(Arrival { key, comm: comm.index(), order_key }) {
-                Some(node) => {
-                    if held.threaded {
-                        // SAFETY: it came out of the shard's engine.
-                        shard.uncount(unsafe { node.as_ref() }.stamp);
-                    }
+            let arrival = Arrival { key, comm: comm.index(), order_key };
+            return match meet(&mut shard, arrival, held.threaded) {
+                Some(req) => {
                     drop(shard);
-                    // SAFETY: it came out of the shard's engine; from here it is ours.
-                    let req = unsafe { request_of(node) };
                     self.deliver_plain(req, key, payload, held.threaded, |len| {
                         self.count_consumed(proc, held.ctx, len, Some(held), held.threaded);
                     });
@@ -119,37 +141,6 @@ impl Ob1 {
             };
         }
         self.handle_other::<TIMED>(held, data, proc);
-    }
-
-    /// Keeps a message that no receive fits.
-    #[inline(never)]
-    pub fn keep_arrived(
-        &self,
-        held: &Held<'_>,
-        mut shard: Entered<'_, Inner>,
-        comm: &Comm,
-        inc: &Incoming,
-        stamped: bool,
-    ) {
-        if self.cri(held.ctx).count_kept(held) {
-            self.cri(held.ctx).stop.set(STOP);
-        }
-        if inc.len as usize > MAX_KEPT {
-            drop(shard);
-            return self.bad_header(held, inc.proc, "an eager message larger than any");
-        }
-        let kept = if stamped {
-            let record = shard.record(comm.handle(), inc, inc.order_key | Inner::STAMPED);
-            record.map(|record| shard.add_waiting(record)).is_some()
-        } else {
-            let apart = held.threaded && !shard.spreading.home;
-            let number = if apart { self.cri(held.ctx).number(held) } else { 0 };
-            shard.keep(comm.handle(), inc, number)
-        };
-        if !kept {
-            drop(shard);
-            self.host.fatal("no memory to keep a message that nobody receives yet");
-        }
     }
 
     /// The same for a plain message of a process that sends on several FIFOs. False: it is another.
@@ -325,33 +316,72 @@ impl Ob1 {
         self.bury(held, inc);
     }
 
-    /// Matches a message, or keeps it. The shard's lock makes "no receive fits" and "kept" one step.
+    /// Admits a message without order words: it is matched, or kept, as it comes.
     pub fn arrive<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         if wire::source_of(inc.key) as u32 >= comm.num_peers {
             return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
         }
-        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
         if held.threaded && self.wide.load(Ordering::Relaxed) {
             // Its sender did not choose this FIFO for its tag.
             self.cri(held.ctx).shared.become_so();
         }
         let watch = Watch::<TIMED>::start();
-        let mut shard = comm.shard_of(inc.key, held.threaded, held.who);
-        match shard.engine.match_arrival(arrival) {
-            Some(node) => {
-                if held.threaded {
-                    // SAFETY: it came out of the shard's engine.
-                    shard.uncount(unsafe { node.as_ref() }.stamp);
-                }
+        let shard = comm.shard_of(inc.key, held.threaded, held.who);
+        self.match_or_keep(held, (shard, comm), inc, false, watch);
+    }
+
+    /// Delivers an admitted message to the receive that it meets, or keeps it. The shard's lock makes "no receive fits" and "kept"
+    /// one step. `stamped`: it has a stamp.
+    #[inline(always)]
+    pub fn match_or_keep<const TIMED: bool>(
+        &self,
+        held: &Held<'_>,
+        (mut shard, comm): (Entered<'_, Inner>, &Comm),
+        inc: &Incoming,
+        stamped: bool,
+        watch: Watch<TIMED>,
+    ) {
+        match meet(&mut shard, inc.arrival(comm), held.threaded) {
+            Some(req) => {
                 drop(shard);
                 watch.stop(self, held);
-                // SAFETY: it came out of the shard's engine; from here it is ours.
-                self.deliver(unsafe { request_of(node) }, inc, Some(held), held.threaded);
+                self.deliver(req, inc, Some(held), held.threaded);
             }
             None => {
-                self.keep_arrived(held, shard, comm, inc, false);
+                self.keep_arrived(held, shard, comm, inc, stamped);
                 watch.stop(self, held);
             }
+        }
+    }
+
+    /// Keeps a message that no receive fits.
+    #[inline(never)]
+    pub fn keep_arrived(
+        &self,
+        held: &Held<'_>,
+        mut shard: Entered<'_, Inner>,
+        comm: &Comm,
+        inc: &Incoming,
+        stamped: bool,
+    ) {
+        if self.cri(held.ctx).count_kept(held) {
+            self.cri(held.ctx).stop.set(STOP);
+        }
+        if inc.len as usize > MAX_KEPT {
+            drop(shard);
+            return self.bad_header(held, inc.proc, "an eager message larger than any");
+        }
+        let kept = if stamped {
+            let record = shard.record(comm.handle(), inc, inc.order_key | Inner::STAMPED);
+            record.map(|record| shard.add_waiting(record)).is_some()
+        } else {
+            let apart = held.threaded && !shard.spreading.home;
+            let number = if apart { self.cri(held.ctx).number(held) } else { 0 };
+            shard.keep(comm.handle(), inc, number)
+        };
+        if !kept {
+            drop(shard);
+            self.host.fatal("no memory to keep a message that nobody receives yet");
         }
     }
 

@@ -16,10 +16,7 @@
 //! | FIN | request of whoever waits for the end of a get or a put | |
 //! | CREDIT | bytes | |
 //! | CID | source and tag (the rank that answers), order key 0, prefix (index = the answerer's) | |
-//! | MARK | | |
-//! | OPEN | | |
-//! | FORK | source and tag (the rank that sends) | |
-//! | BRANCH | source and tag (the rank that sends) | |
+//! | SWITCH, OPEN | if COMM: source and tag (the rank that sends) | |
 //! | SKIP | source and tag, order key, \[prefix\] | |
 //! | CANCEL | source and tag, order key 0, \[prefix\], sender's request | |
 //! | CANCELLED | sender's request | |
@@ -28,8 +25,8 @@
 //! one each, in their order. A plain MATCH header has 24 bytes, so that
 //! with a transport's 8-byte control word up to 32 bytes of payload fit one cache line.
 //!
-//! MARK and OPEN say where a sender goes from one FIFO to several, FORK and BRANCH where its messages of one communicator
-//! do (`switch.rs`); from MARK on its messages
+//! SWITCH and OPEN say where a sender goes from one FIFO to several, with the flag COMM where its messages of one communicator
+//! do (`switch.rs`); behind a SWITCH of all its messages they
 //! have the flag STAMPED and a stamp as order key, or NUMBERED and a number (`numbered.rs`), or neither where
 //! they may overtake each other; before it the order key is 0. SKIP says that a number will not be used. CANCEL
 //! asks for a message back that nobody has received, CANCELLED gives it back (`cancel.rs`).
@@ -46,7 +43,7 @@ use oxmpi_btl::SendDesc;
 use oxmpi_mca::host::am_tag;
 
 /// Version of this page. Checked before the first message to a peer and in every prefix.
-pub const VERSION: u16 = 8;
+pub const VERSION: u16 = 9;
 
 /// Message types.
 pub mod kind {
@@ -59,9 +56,9 @@ pub mod kind {
     pub const FIN: u8 = 7;
     pub const CREDIT: u8 = 8;
     pub const CID: u8 = 9;
-    /// On FIFO 0: what follows may come on any FIFO.
-    pub const MARK: u8 = 10;
-    /// First matched message's forerunner on every other FIFO.
+    /// On the first FIFO: what follows may come on any FIFO.
+    pub const SWITCH: u8 = 10;
+    /// In front of the first matched message on every other FIFO.
     pub const OPEN: u8 = 11;
     /// No message has this number.
     pub const SKIP: u8 = 12;
@@ -71,10 +68,6 @@ pub mod kind {
     pub const CANCEL: u8 = 14;
     /// It was given back.
     pub const CANCELLED: u8 = 15;
-    /// On a communicator's home FIFO: what follows of it may come on any FIFO.
-    pub const FORK: u8 = 16;
-    /// Forerunner of a communicator's first message on every other FIFO.
-    pub const BRANCH: u8 = 17;
     /// As RNDV without a first part: the data can be put where the receiver says.
     pub const RPUT: u8 = 18;
 }
@@ -93,6 +86,8 @@ pub mod flag {
     pub const NUMBERED: u8 = 16;
     /// In a FIN: the message ended with its communicator, which was revoked.
     pub const REVOKED: u8 = 32;
+    /// In SWITCH and OPEN: of the messages of one communicator, from one rank.
+    pub const COMM: u8 = 64;
 }
 
 pub const MATCH_BYTES: usize = 24;

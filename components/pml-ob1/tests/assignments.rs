@@ -344,7 +344,7 @@ fn overtaking_messages_all_come() {
     }
 }
 
-/// A message that waits for its communicator came before one that waits for a FORK on the same FIFO, and is matched first.
+/// A message that waits for its communicator came before one that waits for a SWITCH on the same FIFO, and is matched first.
 #[test]
 fn what_waits_for_its_communicator_is_not_behind_what_came_early() {
     let mut d = Driver::new(Setup { fork_turns: 1, ..setup(0) });
@@ -362,7 +362,7 @@ fn what_waits_for_its_communicator_is_not_behind_what_came_early() {
     d.send(1, 1, 0, false, 0);
     d.send(0, 0, 0, false, 1);
     let waiting = |d: &Driver| [0, 1].map(|ctx| d.w.waiting_on(1, ctx));
-    assert!(waiting(&d)[0] > 1 && waiting(&d)[1] == 3, "FORK there, BRANCH and two here: {:?}", waiting(&d));
+    assert!(waiting(&d)[0] > 1 && waiting(&d)[1] == 3, "SWITCH there, OPEN and two here: {:?}", waiting(&d));
     // That FIFO alone.
     progress(&mut d, 1);
     assert!(waiting(&d)[0] > 1 && waiting(&d)[1] == 0);

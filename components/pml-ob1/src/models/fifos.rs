@@ -5,16 +5,15 @@
 //! A FIFO shows a message with a release store and is read with acquire loads, as transports do that show
 //! messages at once. The locks are the contract's own.
 
-use crate::order::fork::Fork;
 use crate::order::sequence::{Sequence, Turn};
-use crate::order::signals::{Passed, Pending, is_sure};
+use crate::order::signals::{Passed, Pending, Switch, is_sure};
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use oxmpi_mca::Lock;
 use oxmpi_mca::sync::{AtomicU64, Ordering};
 
-const MARK: u64 = 90;
+const SWITCH: u64 = 90;
 const OPEN: u64 = 91;
 const ROOM: usize = 4;
 
@@ -63,69 +62,26 @@ fn check(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
     builder.check(f);
 }
 
-/// How a sender says that there are two FIFOs from now on.
-enum Way {
-    /// MARK and OPEN, for a process.
-    Spread { spread: Passed, opened: AtomicU64 },
-    /// FORK and BRANCH, for a communicator.
-    Fork(Fork),
-}
-
-impl Way {
-    fn is_passed(&self) -> bool {
-        match self {
-            Way::Spread { spread, .. } => spread.is_passed(),
-            Way::Fork(fork) => fork.is_by_tag(),
-        }
-    }
-    fn is_passed_under_lock(&self) -> bool {
-        match self {
-            Way::Spread { spread, .. } => spread.is_passed_under_lock(),
-            Way::Fork(fork) => !fork.may_go(false, 0),
-        }
-    }
-    fn pass(&self) {
-        match self {
-            Way::Spread { spread, .. } => spread.pass(),
-            Way::Fork(fork) => fork.begin(0),
-        }
-    }
-    /// Under the lock of the second FIFO.
-    fn is_open(&self) -> bool {
-        match self {
-            Way::Spread { opened, .. } => opened.load(Ordering::Relaxed) != 0,
-            Way::Fork(fork) => fork.may_go(true, 1),
-        }
-    }
-    fn open(&self) {
-        match self {
-            Way::Spread { opened, .. } => opened.store(1, Ordering::Relaxed),
-            Way::Fork(fork) => fork.branched(1),
-        }
-    }
-}
-
 /// From one FIFO to several.
 struct Fan {
     fifos: [Fifo; 2],
     senders: [Lock; 2],
     receivers: [Lock; 2],
-    way: Way,
-    marked: Passed,
+    switch: Switch,
+    seen: Passed,
     early: Mutex<Vec<u64>>,
     /// The messages that were matched, in this order.
     matched: Mutex<Vec<u64>>,
 }
 
 impl Fan {
-    fn new(forks: bool) -> Fan {
-        let spread = || Way::Spread { spread: Passed::new(), opened: AtomicU64::new(0) };
+    fn new() -> Fan {
         Fan {
             fifos: [Fifo::new(4), Fifo::new(4)],
             senders: [Lock::new(), Lock::new()],
             receivers: [Lock::new(), Lock::new()],
-            way: if forks { Way::Fork(Fork::default()) } else { spread() },
-            marked: Passed::new(),
+            switch: Switch::default(),
+            seen: Passed::new(),
             early: Mutex::new(Vec::new()),
             matched: Mutex::new(Vec::new()),
         }
@@ -133,21 +89,21 @@ impl Fan {
 
     /// `Ob1::enter_flow` or `Ob1::enter_stream`, and the send: of messages whose FIFO is the second once there are two.
     fn send(&self, message: u64, crowd: bool) {
-        if !self.way.is_passed() {
+        if !self.switch.is_passed() {
             let _held = self.senders[0].guard(true);
-            if !self.way.is_passed_under_lock() {
+            if self.switch.may_go(false, 0) {
                 if !crowd {
                     assert!(self.fifos[0].send(message));
                     return;
                 }
-                assert!(self.fifos[0].send(MARK));
-                self.way.pass();
+                assert!(self.fifos[0].send(SWITCH));
+                self.switch.begin(0);
             }
         }
         let _held = self.senders[1].guard(true);
-        if !self.way.is_open() {
+        if self.switch.needs_open(1) {
             assert!(self.fifos[1].send(OPEN));
-            self.way.open();
+            self.switch.opened(1);
         }
         assert!(self.fifos[1].send(message));
     }
@@ -158,7 +114,7 @@ impl Fan {
 
     /// `Ob1::take_early`: what came early and is in its place now.
     fn take_early(&self, early: &mut Vec<u64>) {
-        if self.marked.is_passed() {
+        if self.seen.is_passed() {
             early.drain(..).filter(|&m| m != OPEN).for_each(|m| self.matched(m));
         }
     }
@@ -168,16 +124,16 @@ impl Fan {
         let _held = self.receivers[ctx].guard(true);
         while let Some(message) = self.fifos[ctx].take() {
             if ctx == 0 {
-                assert!(!self.marked.is_passed_under_lock(), "{message} behind MARK, without a stamp");
+                assert!(!self.seen.is_passed_under_lock(), "{message} behind SWITCH, without a stamp");
                 match message {
-                    MARK => self.marked.pass(),
+                    SWITCH => self.seen.pass(),
                     _ => self.matched(message),
                 }
                 continue;
             }
             let mut early = self.early.lock().expect("not poisoned");
             if message == OPEN {
-                if !self.marked.is_passed() {
+                if !self.seen.is_passed() {
                     early.push(OPEN);
                 }
                 continue;
@@ -200,9 +156,9 @@ impl Fan {
 
 /// One thread has sent; then it sends again, while a second one starts to. Whichever CRI is looked at first,
 /// the first message is matched first, and each once.
-fn marking(forks: bool, two_receivers: bool) {
+fn switching(two_receivers: bool) {
     check(3, move || {
-        let fan = Arc::new(Fan::new(forks));
+        let fan = Arc::new(Fan::new());
         fan.send(1, false);
         let second = {
             let fan = fan.clone();
@@ -235,23 +191,13 @@ fn marking(forks: bool, two_receivers: bool) {
 }
 
 #[test]
-fn model_mark_while_the_first_sends_on() {
-    marking(false, false);
+fn model_switch_while_the_first_sends_on() {
+    switching(false);
 }
 
 #[test]
-fn model_fork_while_the_first_sends_on() {
-    marking(true, false);
-}
-
-#[test]
-fn model_fork_between_two_receivers() {
-    marking(true, true);
-}
-
-#[test]
-fn model_mark_between_two_receivers() {
-    marking(false, true);
+fn model_switch_between_two_receivers() {
+    switching(true);
 }
 
 /// A process's sends with stamps, its FIFOs' queues, and a receiver with MPI_ANY_TAG.

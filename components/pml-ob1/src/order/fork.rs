@@ -10,21 +10,16 @@
 //! is that of the tag. This happens once for each process they go to, and stays so. Threads that share the tags as well would
 //! share all FIFOs; one is better then.
 //!
-//! **Order.** A message that forks must not be matched before those in front of it in home. So the sender puts FORK into
-//! home, under that CRI's lock and only while nothing waits for room there, and then writes `told`. A thread that has chosen
-//! home before looks at `told` again under the lock, so nothing of the communicator is behind FORK but what belongs there by
-//! its tag. The first thing on each other FIFO is BRANCH. A CRI that finds BRANCH and has not been told of the FORK keeps
-//! that and all that follows from this process (*early*, `switch.rs`). FORK names the communicator by the receiver's index,
-//! so it waits until that is known.
+//! **Order.** A fork is a switch (`switch.rs`) of one communicator's messages to one process: SWITCH names the communicator by the
+//! receiver's index, so it waits until that is known, and stands in home, while what stays in home by its tag goes on behind it.
 //!
-//! FORK is visible before any BRANCH of it is sent, so whoever has seen a BRANCH finds FORK when it looks at all FIFOs again. No two
+//! SWITCH is visible before any OPEN of it is sent, so whoever has seen an OPEN finds SWITCH when it looks at all FIFOs again. No two
 //! FIFOs wait for each other: each waits for something that was sent before what waits.
 //!
-//! **Access.** [`Users`] are hints, written by any thread that finds another thread's number there. The bit of a FIFO in
-//! `told` is written under the lock of its CRI, the first one, home's, under that of home.
+//! **Access.** [`Users`] are hints, written by any thread that finds another thread's number there.
 
 use crate::state::fifos::SHARDS;
-use oxmpi_mca::sync::{AtomicU64, Ordering, unmodelled};
+use oxmpi_mca::sync::{Ordering, unmodelled};
 use std::sync::OnceLock;
 use unmodelled::{AtomicU8, AtomicU32};
 
@@ -95,46 +90,6 @@ impl Users {
     }
 }
 
-/// Which FIFOs our messages of a communicator to one process take.
-#[derive(Default)]
-pub struct Fork {
-    /// FIFOs on which messages may go, a bit each; 0: all go home.
-    told: AtomicU64,
-}
-
-impl Fork {
-    /// They take the FIFOs of their tags. True: the FORK is in home.
-    #[inline(always)]
-    pub fn is_by_tag(&self) -> bool {
-        // SYNC POINT with `begin`.
-        self.told.load(Ordering::Acquire) != 0
-    }
-
-    /// Under the lock of FIFO `ctx`: whether a message may go there whose sender found `by_tag`.
-    #[inline(always)]
-    pub fn may_go(&self, by_tag: bool, ctx: u32) -> bool {
-        let told = self.told.load(Ordering::Relaxed);
-        if by_tag { told >> ctx & 1 != 0 } else { told == 0 }
-    }
-
-    /// Under the lock of FIFO `ctx`: it needs a BRANCH before the next message.
-    pub fn needs_branch(&self, ctx: u32) -> bool {
-        let told = self.told.load(Ordering::Relaxed);
-        told != 0 && told >> ctx & 1 == 0
-    }
-
-    /// Under the lock of FIFO `ctx`, which has the BRANCH.
-    pub fn branched(&self, ctx: u32) {
-        self.told.fetch_or(1 << ctx, Ordering::AcqRel);
-    }
-
-    /// Under the lock of home, which has the FORK.
-    pub fn begin(&self, home: u32) {
-        // SYNC POINT with `is_by_tag`.
-        self.told.store(1 << home, Ordering::Release);
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -170,16 +125,5 @@ mod tests {
         let users = Users::default();
         assert!(!users.part(1, 0, 1, || 0) && !users.part(1, 0, 1, || 0));
         assert!(users.part(2, 1, 1, || 0));
-    }
-
-    #[test]
-    fn each_fifo_is_told_once() {
-        let fork = Fork::default();
-        assert!(!fork.is_by_tag() && fork.may_go(false, 5) && !fork.may_go(true, 5) && !fork.needs_branch(5));
-        fork.begin(63);
-        assert!(fork.is_by_tag() && fork.may_go(true, 63) && !fork.may_go(false, 63));
-        assert!(fork.needs_branch(5) && !fork.needs_branch(63) && !fork.may_go(true, 5));
-        fork.branched(5);
-        assert!(!fork.needs_branch(5) && fork.may_go(true, 5) && fork.needs_branch(6));
     }
 }

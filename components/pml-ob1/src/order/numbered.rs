@@ -2,7 +2,7 @@
 //!
 //! With `runtime_cri_assignment` dedicated (a FIFO for each thread) or round_robin (the next FIFO for each
 //! message) any two messages may overtake each other, and so they may with any assignment over a transport that does not show
-//! a message as soon as it is sent. So from MARK on (`switch.rs`) a message has a **number**:
+//! a message as soon as it is sent. So from SWITCH on (`switch.rs`) a message has a **number**:
 //! the how-manieth it is of its communicator to this rank, taken under the lock of its CRI. Sends that the program orders get
 //! numbers in that order, since the second send begins when the first has its number.
 //!

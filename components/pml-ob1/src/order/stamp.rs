@@ -1,10 +1,10 @@
 //! Stamps: the order of one process's messages over several FIFOs.
 //!
 //! Of two sends that the program orders the second has the larger stamp, whatever threads make them. Stamps
-//! of different processes are never compared in earnest. Where the system trusts the processor's time
+//! are only compared with those of the same process. Where the system trusts the processor's time
 //! stamp counter across cores (it is the kernel's clock source), that is the clock: nothing is shared. It is read
-//! behind whatever told this thread of the earlier send: a fence stands in front, or RDTSCP waits for all instructions before it,
-//! whichever takes less time on this processor. Elsewhere a counter of the process serves, which the threads contend for.
+//! behind whatever told this thread of the earlier send, since RDTSCP waits for all instructions before it. (A fence and RDTSC take about
+//! as long: 37 and 44 ticks on a Zen 4.) Elsewhere a counter of the process serves, which the threads contend for.
 //!
 //! **Leases.** Reading the clock costs tens of nanoseconds on some machines. A thread that sends many messages while
 //! no other does reads it once and counts on from there: its stamps stay below the clock, since a message takes
@@ -50,12 +50,9 @@ pub struct Clock {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     Counter,
-    /// The time stamp counter, by RDTSC behind a fence.
+    /// The time stamp counter, by RDTSCP.
     #[cfg_attr(loom, expect(dead_code, reason = "the models have no clock"))]
     Tsc,
-    /// The same by RDTSCP.
-    #[cfg_attr(loom, expect(dead_code, reason = "the models have no clock"))]
-    Tscp,
 }
 
 /// On a line of its own: all threads write it where there is no other clock.
@@ -146,7 +143,7 @@ impl Clock {
     fn now(&self) -> u64 {
         match self.source {
             Source::Counter => self.counter.0.fetch_add(STEP, Ordering::SeqCst),
-            tsc => tsc.read(),
+            Source::Tsc => read_tsc(),
         }
     }
 
@@ -194,23 +191,8 @@ impl Source {
     fn best() -> Source {
         let source =
             std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-        if !source.is_ok_and(|s| s.trim() == "tsc") {
-            return Source::Counter;
-        }
-        if !Source::has_rdtscp() || Source::fence_waits() && Source::Tsc.price() < Source::Tscp.price() {
-            Source::Tsc
-        } else {
-            Source::Tscp
-        }
-    }
-
-    /// LFENCE lets nothing begin before all that stands in front of it has ended: always with Intel, with AMD where it says so.
-    #[cfg(all(target_arch = "x86_64", not(loom)))]
-    fn fence_waits() -> bool {
-        use core::arch::x86_64::__cpuid;
-        const ABOUT: u32 = 0x8000_0021;
-        let intel = __cpuid(0).ebx == u32::from_le_bytes(*b"Genu");
-        intel || __cpuid(0x8000_0000).eax >= ABOUT && __cpuid(ABOUT).eax >> 2 & 1 != 0
+        let trusted = source.is_ok_and(|s| s.trim() == "tsc");
+        if trusted && Source::has_rdtscp() { Source::Tsc } else { Source::Counter }
     }
 
     #[cfg(all(target_arch = "x86_64", not(loom)))]
@@ -220,41 +202,22 @@ impl Source {
         __cpuid(EXTENDED).eax > EXTENDED && __cpuid(EXTENDED + 1).edx >> 27 & 1 != 0
     }
 
-    /// Ticks of some readings in a row.
-    #[cfg(all(target_arch = "x86_64", not(loom)))]
-    fn price(self) -> u64 {
-        const READINGS: u32 = 16;
-        let some = || {
-            let begin = Source::Tsc.read();
-            (0..READINGS).for_each(|_| _ = core::hint::black_box(self.read()));
-            Source::Tsc.read() - begin
-        };
-        // Nothing comes between in the shortest of a few.
-        (0..4).map(|_| some()).min().unwrap_or(u64::MAX)
-    }
-
-    /// The time stamp counter, behind all that this thread has seen.
-    #[cfg(all(target_arch = "x86_64", not(loom)))]
-    #[inline(always)]
-    fn read(self) -> u64 {
-        use core::arch::x86_64::{__rdtscp, _mm_lfence, _rdtsc};
-        // SAFETY: every x86-64 has these instructions, but RDTSCP: `Source::best` looks for that.
-        unsafe {
-            if self == Source::Tscp {
-                return __rdtscp(&mut 0);
-            }
-            _mm_lfence();
-            _rdtsc()
-        }
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(loom))))]
-    fn read(self) -> u64 {
-        unreachable!("no clock but the counter is chosen here")
-    }
     #[cfg(not(all(target_arch = "x86_64", not(loom))))]
     fn best() -> Source {
         Source::Counter
     }
+}
+
+/// The time stamp counter, behind all that this thread has seen.
+#[cfg(all(target_arch = "x86_64", not(loom)))]
+#[inline(always)]
+fn read_tsc() -> u64 {
+    // SAFETY: `Source::best` has looked for the instruction.
+    unsafe { core::arch::x86_64::__rdtscp(&mut 0) }
+}
+#[cfg(not(all(target_arch = "x86_64", not(loom))))]
+fn read_tsc() -> u64 {
+    unreachable!("no clock but the counter is chosen here")
 }
 
 #[cfg(all(test, not(loom)))]
@@ -269,7 +232,6 @@ mod tests {
         #[cfg(target_arch = "x86_64")]
         if Source::best() != Source::Counter {
             sources.push(Source::Tsc);
-            sources.extend(Source::has_rdtscp().then_some(Source::Tscp));
         }
         for (source, runs) in sources.into_iter().flat_map(|s| [(s, 1), (s, 50)]) {
             let clock = Clock::on(source);

@@ -1,17 +1,20 @@
 //! From one FIFO to several: when a sender spreads its messages, and how the receiver keeps their order.
 //!
-//! **The sender.** A process sends everything to a peer on FIFO 0 until a second thread of it sends, and
-//! both sides have several CRIs. Then it puts MARK into FIFO 0, under that CRI's lock and only while nothing
-//! waits for room there, and sets `spread`. A thread that has chosen FIFO 0 before looks at `spread` again under the lock, so nothing
-//! without stamp is behind MARK. From then on the FIFO is that of (communicator, tag), or of the communicator while one thread uses
-//! it (`fork.rs`), and messages have stamps; or that of the thread, or the next, and they have numbers (`numbered.rs`). Stamps need a
-//! transport whose messages are seen as soon as they are sent: over others, such as networks, messages have numbers whatever chooses
-//! their FIFO. The first thing on each other FIFO is OPEN.
+//! **One protocol, two scopes.** All messages of a process to another leave FIFO 0 when a second thread sends and both sides have several
+//! CRIs ([`Base::spread`](crate::state::objects::Base)). From then on the FIFO is that of (communicator, tag), or of the communicator
+//! (*home*) while one thread uses it, and messages have stamps; or that of the thread, or the next, and they have numbers
+//! (`numbered.rs`). Stamps need a transport whose messages are seen as soon as they are sent: over others, such as networks, messages have
+//! numbers whatever chooses their FIFO. The messages of one communicator to one rank leave home for the FIFOs of their tags when
+//! threads share the communicator ([`Route::fork`], `fork.rs`).
 //!
-//! **The receiver.** Messages that a FIFO brings behind OPEN must not be matched before everything in front of MARK.
-//! So a CRI that finds OPEN of a process whose MARK has not been seen keeps that and all that follows from there
-//! (*early*), and handles it once MARK was: at its next turn, or at the next message. So it does with BRANCH of a
-//! communicator whose FORK has not been seen (`fork.rs`). A process that has seen a MARK is *wide*: it progresses all
+//! **The sender** puts SWITCH into the first FIFO, under that CRI's lock and only while nothing waits for room there, and then writes the
+//! [`Switch`]. A thread that has chosen the first FIFO before looks at that again under the lock, so nothing is behind
+//! SWITCH but what belongs there. The first thing on each other FIFO is OPEN.
+//!
+//! **The receiver.** Messages that a FIFO brings behind OPEN must not be matched before everything in front of SWITCH.
+//! So a CRI that finds an OPEN whose SWITCH has not been seen keeps that and all that follows from this process
+//! (*early*), and handles it once SWITCH was seen: at its next turn, or at the next message. A process that has seen a
+//! SWITCH of all messages is *wide*: it progresses all
 //! its CRIs, and takes locks whatever its thread level, because the matching of stamped messages needs the ways of
 //! several threads.
 //!
@@ -21,6 +24,7 @@
 //! any of the queues, before the call that put it there returns (`Peer::queue_changed`), and matches nothing that
 //! is younger with MPI_ANY_TAG (`ordered.rs`). Of messages with numbers it needs to be told nothing.
 
+use crate::order::signals::Switch;
 use crate::state::comm::Found;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
@@ -50,19 +54,25 @@ fn own_fifo(thread: *mut ThreadCtx, width: u32) -> Option<u32> {
     unsafe { thread.as_ref() }.map(|t| t.index % width)
 }
 
-fn bare(kind: u8) -> Header {
+/// SWITCH or OPEN of all messages.
+fn of_all(kind: u8) -> Header {
     Header::new(&[wire::head(kind, 0, 0, 0)])
 }
 
-/// One that names a communicator by the index its receiver has for it, and the rank that sends.
-fn about_route(kind: u8, comm: &Comm, head: u64) -> Header {
-    Header::new(&[head & !0xffff | kind as u64, wire::source_tag(comm.my_rank, 0)])
+/// The same of a communicator's messages: names it by the index its receiver has for it, and the rank that sends.
+fn of_comm(kind: u8, comm: &Comm, route: &Route) -> Header {
+    let head = route.head.load(Ordering::Relaxed) & !0xffff;
+    let kind = wire::head(kind, flag::COMM, 0, 0);
+    Header::new(&[head | kind, wire::source_tag(comm.my_rank, 0)])
 }
 
-/// The meaning of a rank that a message names within a communicator.
-enum Named<'a> {
+/// The messages of which a SWITCH or an OPEN speaks.
+enum Scope<'a> {
+    /// All of that process.
+    All(&'a Peer),
+    /// Those of a communicator's rank.
     Rank(&'a Comm, i32),
-    /// A communicator that we have not been given yet.
+    /// Those of a communicator that we have not been given yet.
     NotYet,
     Gone,
     Nonsense,
@@ -85,7 +95,7 @@ impl Ob1 {
         // SYNC POINT with `spread_now`.
         if !base.base.spread.is_passed() {
             let held = self.hold(FIFO, seat_of(about.thread), true);
-            if !base.base.spread.is_passed_under_lock() && !self.spread_now(&held, base, about.thread) {
+            if base.base.spread.may_go(false, FIFO) && !self.spread_now(&held, base, about.thread) {
                 return Ok((held, base, 0));
             }
         }
@@ -118,7 +128,7 @@ impl Ob1 {
     ) -> Result<(Held<'a>, &'a Peer), Status> {
         let width = base.base.width;
         // SYNC POINT with `fork_now`.
-        if !route.fork.is_by_tag() {
+        if !route.fork.is_passed() {
             let home = self.flow_on(base, route.home(width))?;
             base.base.go_this_way(route.home_shard(), home);
             // Those of a rank that prefers a CRI stay there: the others are somebody else's.
@@ -143,18 +153,32 @@ impl Ob1 {
     /// Lets the messages of a communicator part, if that is possible now.
     #[cold]
     fn fork_now(&self, held: &Held<'_>, comm: &Comm, route: &Route, home: &Peer) -> bool {
-        let head = route.head.load(Ordering::Relaxed);
-        let knows_index = wire::flags_of(head) & flag::CID == 0;
-        if !knows_index || home.failed.get() || home.queued.get() != 0 || !self.open_flow(held, home).is_ok()
-        {
+        let knows_index = wire::flags_of(route.head.load(Ordering::Relaxed)) & flag::CID == 0;
+        knows_index
+            && self.open(held, home, &home.base.spread, || of_all(kind::OPEN)).is_ok()
+            && Self::switch_now(held, home, &route.fork, &of_comm(kind::SWITCH, comm, route))
+    }
+
+    /// Goes over to several FIFOs, if that is due and possible now.
+    #[cold]
+    fn spread_now(&self, held: &Held<'_>, base: &Peer, thread: *mut ThreadCtx) -> bool {
+        if !self.is_crowd(thread) {
             return false;
         }
-        if !home.transmit(held, &header_only(&about_route(kind::FORK, comm, head))).is_ok() {
-            return false;
+        // Answers may come on any FIFO as soon as the peer has seen it.
+        self.widen();
+        Self::switch_now(held, base, &base.base.spread, &of_all(kind::SWITCH))
+    }
+
+    /// Puts SWITCH into the first FIFO, unless messages wait for room there.
+    fn switch_now(held: &Held<'_>, first: &Peer, switch: &Switch, header: &Header) -> bool {
+        let clear = !first.failed.get() && first.queued.get() == 0;
+        let passed = clear && first.transmit(held, &header_only(header)).is_ok();
+        if passed {
+            // SYNC POINT with `enter_flow` and `enter_stream`.
+            switch.begin(first.ctx);
         }
-        // SYNC POINT with `enter_stream`.
-        route.fork.begin(home.ctx);
-        true
+        passed
     }
 
     /// The message is matched when it comes. The library's own messages keep their order in any case.
@@ -237,21 +261,6 @@ impl Ob1 {
         if peer.base.stamps || order == FREE { 0 } else { order }
     }
 
-    /// Goes over to several FIFOs, if that is due and possible now.
-    #[cold]
-    fn spread_now(&self, held: &Held<'_>, base: &Peer, thread: *mut ThreadCtx) -> bool {
-        if !self.is_crowd(thread) || base.failed.get() || base.queued.get() != 0 {
-            return false;
-        }
-        self.widen();
-        if !base.transmit(held, &header_only(&bare(kind::MARK))).is_ok() {
-            return false;
-        }
-        // SYNC POINT with `enter_flow`.
-        base.base.spread.pass();
-        true
-    }
-
     /// From now on messages may come on all CRIs.
     fn widen(&self) {
         if !self.wide.swap(true, Ordering::Relaxed) {
@@ -274,111 +283,93 @@ impl Ob1 {
         true
     }
 
-    /// Sends OPEN if that is due. Only OK means that messages may follow.
+    /// Sends OPEN of a switch if that is due on that FIFO. Only OK means that messages may follow.
     #[inline(always)]
-    fn open_flow(&self, held: &Held<'_>, peer: &Peer) -> Status {
-        if peer.opened.get() {
+    fn open(&self, held: &Held<'_>, peer: &Peer, switch: &Switch, header: impl FnOnce() -> Header) -> Status {
+        if !switch.needs_open(peer.ctx) {
             return Status::OK;
         }
-        let status = peer.transmit(held, &header_only(&bare(kind::OPEN)));
-        peer.opened.set(status.is_ok());
+        let status = peer.transmit(held, &header_only(&header()));
+        if status.is_ok() {
+            switch.opened(peer.ctx);
+        }
         status
     }
 
-    /// Sends what must be in front of a message of this communicator: OPEN, BRANCH. Only OK means that it may follow.
+    /// Sends what must be in front of a message of this communicator. Only OK means that it may follow.
     #[inline(always)]
     pub fn open_way(&self, held: &Held<'_>, peer: &Peer, comm: &Comm, route: &Route) -> Status {
-        let status = self.open_flow(held, peer);
-        if !status.is_ok() || !route.fork.needs_branch(peer.ctx) {
+        let status = self.open(held, peer, &peer.base.spread, || of_all(kind::OPEN));
+        if !status.is_ok() {
             return status;
         }
-        let head = route.head.load(Ordering::Relaxed);
-        let status = peer.transmit(held, &header_only(&about_route(kind::BRANCH, comm, head)));
-        if status.is_ok() {
-            route.fork.branched(peer.ctx);
-        }
-        status
+        self.open(held, peer, &route.fork, || of_comm(kind::OPEN, comm, route))
     }
 
-    pub fn on_mark(&self, held: &Held<'_>, proc: u32) {
-        match self.peer(proc, held.threaded) {
-            Ok(peer) if held.ctx == FIFO && peer.base.width_in > 1 => {
-                // SYNC POINT with `is_early`: everything in front of it has been handled.
-                peer.base.marked.pass();
+    /// The subject of a SWITCH or OPEN.
+    fn scope(&self, held: &Held<'_>, data: &[u8], proc: u32) -> Scope<'_> {
+        let mut r = Reader::new(data);
+        let Some(head) = r.word() else { return Scope::Nonsense };
+        let peer = match self.peer(proc, held.threaded) {
+            Ok(peer) if peer.base.width_in > held.ctx.max(1) => peer,
+            _ => return Scope::Nonsense,
+        };
+        if wire::flags_of(head) & flag::COMM == 0 {
+            return Scope::All(peer);
+        }
+        let Some(word) = r.word() else { return Scope::Nonsense };
+        match self.comms.with(held, |t| t.find(head)) {
+            Found::Comm(comm) if comm.is_from(wire::source_of(word), proc) => {
+                Scope::Rank(comm, wire::source_of(word))
+            }
+            Found::NotYet => Scope::NotYet,
+            Found::Gone => Scope::Gone,
+            Found::Comm(_) | Found::Nonsense => Scope::Nonsense,
+        }
+    }
+
+    /// Whether the SWITCH of these messages was seen; `None`: they are of no communicator that we have.
+    fn is_seen(scope: &Scope<'_>) -> Option<bool> {
+        match scope {
+            // SYNC POINT with `on_switch`: everything in front of it has been handled.
+            Scope::All(peer) => Some(peer.base.spreads.is_passed()),
+            Scope::Rank(comm, source) => Some(comm.is_forked(*source)),
+            Scope::NotYet => Some(false),
+            Scope::Gone | Scope::Nonsense => None,
+        }
+    }
+
+    /// `data`: the message.
+    pub fn on_switch(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+        match self.scope(held, data, proc) {
+            Scope::All(peer) if held.ctx == FIFO => {
+                // SYNC POINT with `is_seen`: everything in front of it has been handled.
+                peer.base.spreads.pass();
                 self.widen();
                 self.take_care();
             }
-            _ => self.bad_header(held, proc, "a MARK where there is one FIFO, or on another one"),
+            Scope::Rank(comm, source) => comm.fork_from(self, source),
+            Scope::NotYet => self.keep_orphan(held, proc, data),
+            Scope::Gone => {}
+            Scope::All(_) | Scope::Nonsense => {
+                self.bad_header(held, proc, "a SWITCH where its messages have one FIFO, or on another one")
+            }
         }
     }
 
+    /// `data`: the message.
     pub fn on_open(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        match self.peer(proc, held.threaded) {
-            Ok(peer) if peer.base.width_in > held.ctx => {
-                if !peer.base.marked.is_passed() {
-                    self.keep_early(held, data, proc);
-                }
-            }
-            _ => self.bad_header(held, proc, "a FIFO that it does not have"),
-        }
-    }
-
-    /// The subject of FORK and BRANCH.
-    fn named(&self, held: &Held<'_>, data: &[u8], proc: u32) -> Named<'_> {
-        let mut r = Reader::new(data);
-        let (Some(head), Some(word)) = (r.word(), r.word()) else { return Named::Nonsense };
-        if !self.peer(proc, held.threaded).is_ok_and(|peer| peer.base.width_in > held.ctx.max(1)) {
-            return Named::Nonsense;
-        }
-        match self.comms.with(held, |t| t.find(head)) {
-            Found::Comm(comm) if comm.is_from(wire::source_of(word), proc) => {
-                Named::Rank(comm, wire::source_of(word))
-            }
-            Found::NotYet => Named::NotYet,
-            Found::Gone => Named::Gone,
-            Found::Comm(_) | Found::Nonsense => Named::Nonsense,
-        }
-    }
-
-    /// `data`: the message.
-    pub fn on_fork(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        match self.named(held, data, proc) {
-            Named::Rank(comm, source) => comm.fork_from(self, source),
-            Named::NotYet => self.keep_orphan(held, proc, data),
-            Named::Gone => {}
-            Named::Nonsense => self.bad_header(held, proc, "a FORK where nothing forks"),
-        }
-    }
-
-    /// `data`: the message.
-    pub fn on_branch(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        match self.named(held, data, proc) {
-            // SYNC POINT with `on_fork`: everything in front of it has been handled.
-            Named::Rank(comm, source) if comm.is_forked(source) => {}
-            Named::Rank(..) | Named::NotYet => self.keep_early(held, data, proc),
-            Named::Gone => {}
-            Named::Nonsense => self.bad_header(held, proc, "a BRANCH where nothing forks"),
+        match self.scope(held, data, proc) {
+            Scope::Nonsense => self.bad_header(held, proc, "an OPEN of a FIFO that its messages do not have"),
+            scope if Self::is_seen(&scope) == Some(false) => self.keep_early(held, data, proc),
+            _ => {}
         }
     }
 
     /// Whether a message that came early may be handled now, as far as it says so itself.
     fn is_due(&self, held: &Held<'_>, message: &Orphan) -> bool {
-        match message.bytes.first() {
-            Some(&kind::OPEN) => !self.is_early(message.proc),
-            Some(&kind::BRANCH) => match self.named(held, &message.bytes, message.proc) {
-                Named::Rank(comm, source) => comm.is_forked(source),
-                Named::NotYet => false,
-                Named::Gone | Named::Nonsense => true,
-            },
-            _ => true,
-        }
-    }
-
-    fn is_early(&self, proc: u32) -> bool {
-        let slot = self.peers.get(proc as usize).map(|s| s.load(Ordering::Acquire));
-        // SYNC POINT with `on_mark`.
-        // SAFETY: peers stay until `finalize`.
-        slot.and_then(|p| unsafe { p.as_ref() }).is_none_or(|p| !p.base.marked.is_passed())
+        message.bytes.first() != Some(&kind::OPEN)
+            || Self::is_seen(&self.scope(held, &message.bytes, message.proc)).unwrap_or(true)
     }
 
     fn keep_early(&self, held: &Held<'_>, data: &[u8], proc: u32) {

@@ -103,7 +103,7 @@ impl Ob1 {
                 return None;
             }
             let inside = Inside::enter(out.peer.cri(), seat)?;
-            if base.spread.is_passed_under_lock() {
+            if !base.spread.may_go(false, FIFO) {
                 return None;
             }
             return Some(self.eager_on(&inside.held(FIFO), out.peer, &Eager::of(out, head, 0), args));
@@ -112,7 +112,7 @@ impl Ob1 {
             return None;
         }
         let fork = &out.route.fork;
-        let by_tag = fork.is_by_tag();
+        let by_tag = fork.is_passed();
         // The library's own messages do not say who shares what.
         if !by_tag && args.tag >= 0 && !out.comm.users.is(lane.index) {
             return None;
@@ -120,7 +120,7 @@ impl Ob1 {
         let shard = if by_tag { out.route.tag_shard(args.tag) } else { out.route.home_shard() };
         let peer = base.way(shard)?;
         let inside = Inside::enter(peer.cri(), seat)?;
-        if !peer.opened.get() || !fork.may_go(by_tag, peer.ctx) {
+        if !base.spread.may_go(true, peer.ctx) || !fork.may_go(by_tag, peer.ctx) {
             return None;
         }
         let stamp = self.clock.stamp(Some(lane.lease()));
@@ -151,7 +151,7 @@ impl Ob1 {
             return (self.eager_on(&held, peer, &Eager::of(out, head, 0), args), 0);
         }
         let number = Ob1::number_of(peer, order);
-        if !peer.opened.get() || out.route.fork.needs_branch(peer.ctx) {
+        if peer.base.spread.needs_open(peer.ctx) || out.route.fork.needs_open(peer.ctx) {
             return (Status::NO_RESOURCE, number);
         }
         let (flag, key) = Ob1::order_words(peer, order);

@@ -181,10 +181,8 @@ impl Ob1 {
             kind::CANCELLED => self.on_cancelled(held, r, proc),
             kind::CREDIT => self.on_credit(held, r, proc),
             kind::CID => self.on_index(held, head, r, proc),
-            kind::MARK => return self.on_mark(held, proc),
+            kind::SWITCH => return self.on_switch(held, data, proc),
             kind::OPEN => return self.on_open(held, data, proc),
-            kind::FORK => return self.on_fork(held, data, proc),
-            kind::BRANCH => return self.on_branch(held, data, proc),
             kind::PUT => self.on_put(held, r, proc),
             other => return self.bad_header(held, proc, &format!("type {other}, which does not exist")),
         };

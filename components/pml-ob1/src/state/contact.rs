@@ -1,6 +1,6 @@
 //! First contact: peers, their FIFOs, and routes to ranks are made when they are first used.
 
-use crate::order::signals::{Passed, Pending};
+use crate::order::signals::{Passed, Pending, Switch};
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::state::inbound::{Assignment, Inbound};
@@ -57,8 +57,8 @@ impl Ob1 {
             width_in,
             ways: (width > 1).then(|| Box::new(core::array::from_fn(|_| AtomicPtr::new(null_mut())))),
             stamps,
-            spread: Passed::new(),
-            marked: Passed::new(),
+            spread: Switch::default(),
+            spreads: Passed::new(),
             lost: AtomicBool::new(false),
             pending_lock: Lock::new(),
             pending: UnsafeCell::new(Pending::default()),
@@ -232,7 +232,7 @@ impl Comm {
         Ok((route, peer))
     }
 
-    /// The messages of a source, one of its ranks, do so from now on: everything in front of its FORK has been handled.
+    /// The messages of a source, one of its ranks, do so from now on: everything in front of the SWITCH has been handled.
     pub fn fork_from(&self, ob1: &Ob1, source: i32) {
         let _guard = ob1.peers_lock.guard(true);
         if let Some(route) = self.routes.make(source as usize) {

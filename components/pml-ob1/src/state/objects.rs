@@ -6,8 +6,8 @@
 //! or written once.
 
 use crate::matching::{Key, Posted};
-use crate::order::fork::{Fork, Users};
-use crate::order::signals::{Passed, Pending};
+use crate::order::fork::Users;
+use crate::order::signals::{Passed, Pending, Switch};
 use crate::order::stamp::Lease;
 use crate::protocol::choice::Either;
 use crate::protocol::stripes::{Ahead, Rails};
@@ -174,8 +174,6 @@ pub struct Peer {
     /// We cannot read its memory.
     pub no_get: Cell<bool>,
     pub(super) in_backlog: Cell<bool>,
-    /// OPEN went out, or is not needed (`switch.rs`).
-    pub opened: Cell<bool>,
     /// We cannot write to its memory.
     pub no_put: Cell<bool>,
     /// The FIFO.
@@ -214,9 +212,9 @@ pub struct Base {
     /// Messages have stamps, so that the receiver must know which of them wait for room; else they have numbers.
     pub stamps: bool,
     /// We send on several FIFOs (`switch.rs`).
-    pub spread: Passed,
-    /// It sends on several: its MARK was seen.
-    pub marked: Passed,
+    pub spread: Switch,
+    /// It sends on several: its SWITCH was seen.
+    pub spreads: Passed,
     /// It broke the protocol or its transport failed.
     pub lost: AtomicBool,
     /// A leaf, taken where stamped messages wait for room.
@@ -246,8 +244,8 @@ pub struct Route {
     /// Messages to it that have a number (`numbered.rs`).
     pub(super) numbered: AtomicU64,
     /// Which FIFOs our messages to it take.
-    pub fork: Fork,
-    /// Its messages to us take the FIFOs of their tags: its FORK was seen.
+    pub fork: Switch,
+    /// Its messages to us take the FIFOs of their tags: the SWITCH of these was seen.
     pub forked: Passed,
 }
 
@@ -344,7 +342,7 @@ pub struct Cri {
     pub orphans: Guarded<Vec<Orphan>>,
     /// By process and the sender's request: messages that went with their communicator (`cancel.rs`).
     pub buried: Guarded<BTreeSet<(u32, u64)>>,
-    /// Messages that came before their sender's MARK (`switch.rs`).
+    /// Messages that came before their sender's SWITCH (`switch.rs`).
     pub early: Guarded<Vec<Orphan>>,
     /// Ids of requests that ended with their communicator.
     pub retired: Guarded<Retired>,

@@ -94,7 +94,6 @@ impl Peer {
             no_rget: Cell::new(!can_get(btl)),
             no_get: Cell::new(!can_get(btl)),
             in_backlog: Cell::new(false),
-            opened: Cell::new(ctx == FIFO),
             no_put: Cell::new(!can_put(btl)),
             ctx,
             consumed: AtomicU64::new(0),

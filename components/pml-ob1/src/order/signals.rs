@@ -20,12 +20,6 @@ impl Passed {
         self.0.load(Ordering::Acquire) != 0
     }
 
-    /// The same for a holder of the lock under which it happens.
-    #[inline(always)]
-    pub fn is_passed_under_lock(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0
-    }
-
     pub fn pass(&self) {
         // SYNC POINT with `is_passed`.
         self.0.store(1, Ordering::Release);

@@ -6,7 +6,7 @@
 //!
 //! **The others' are theirs.** A thread that drains the FIFO of another one takes its messages into shards that the other works with, before that
 //! has posted their receives, and takes its locks from it: two cores write what one could have had to itself. So they are left alone as long as
-//! somebody progresses them, or receives what came on them, which their counts say without any lock. One that nobody has progressed for a while
+//! somebody progresses them, which their counts say without any lock. One that nobody has progressed for a while
 //! ([`PATIENCE`], [`LONG_PATIENCE`]) gets a turn of whoever waits; if that brings something somebody waits for, it stays among `mine` until
 //! somebody else is at it again. So no message depends on its receiver's thread: the program may be outside MPI with it for as long as it wants.
 //! Messages that nobody has posted a receive for can wait where they are: each has to be kept and found again, and a thread that was only not
@@ -49,16 +49,7 @@ struct Brought {
 impl Ob1 {
     /// Changes while somebody is at that CRI.
     fn turns_of(&self, ctx: u32) -> u64 {
-        self.host.cri(ctx).progress_calls.load(Ordering::Relaxed).wrapping_add(self.cri(ctx).visits())
-    }
-
-    /// A receive of the thread with that lane, if it is known, found its message waiting, which came on that CRI.
-    pub fn visits(&self, ctx: u32, lane: Option<&Lane>) {
-        self.cri(ctx).visit();
-        if let Some(Lane { care, .. }) = lane {
-            // Not somebody else's.
-            care.seen(ctx).set(care.seen(ctx).get().wrapping_add(1));
-        }
+        self.host.cri(ctx).progress_calls.load(Ordering::Relaxed)
     }
 
     /// Something of this thread will come, or waits, on that CRI.

@@ -23,7 +23,7 @@ use crate::matching::{Arrival, Key, Pattern};
 use crate::protocol::eager::Eager;
 use crate::receive::arrive::{STAMPED, data_of, meet};
 use crate::receive::post::{describe, post};
-use crate::receive::shard::{Incoming, Inner};
+use crate::receive::shard::{Incoming, Inner, Record};
 use crate::receive::shards::{Owned, Spot};
 use crate::state::comm::Found;
 use crate::state::guarded::{Held, Inside};
@@ -209,7 +209,14 @@ impl Ob1 {
                 lane.received.take(epoch, from, Received { cri, spot: Some(shard.spot()) });
                 match shard.engine.find_unexpected(Pattern::exact(from), true) {
                     None => post(&mut shard, req, Pattern::exact(from), true),
-                    Some(node) => self.deliver_found(shard.into_entered(), comm, req, node, Some(lane)),
+                    // SAFETY: it came out of the shard's engine.
+                    Some(node) => self.deliver_waiting(
+                        shard.into_entered(),
+                        comm,
+                        req,
+                        unsafe { Record::of(node) },
+                        true,
+                    ),
                 }
             }
             // Not while its lock is held.

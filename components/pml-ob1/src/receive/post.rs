@@ -4,14 +4,14 @@
 //! shard's lock. A blocking receive of a message that is all here needs no request. The side that
 //! matches (the callback, or the receiving thread) delivers: it alone owns the request from then on.
 
-use crate::matching::{Pattern, Unexpected};
+use crate::matching::Pattern;
 use crate::protocol::copy::Copies;
 use crate::receive::shard::{Incoming, Inner, Record};
 use crate::receive::shards::Entered;
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
 use crate::state::lanes::{identity, lane_of};
-use crate::state::objects::{Comm, Lane, Request, State};
+use crate::state::objects::{Comm, Request, State};
 use crate::wire::{self, FREE_BYTES};
 use core::ptr::{NonNull, null_mut};
 use oxmpi_datatype::TypeDesc;
@@ -142,33 +142,14 @@ impl Ob1 {
         }
         match shard.engine.find_unexpected(pattern, true) {
             None => post(&mut shard, req, pattern, threaded),
-            // The request is from the lane of the calling thread, where that is known.
-            Some(node) if threaded => self.deliver_found(shard, comm, req, node, by.1.map(|_| req.lane)),
             // SAFETY: it came out of the shard's engine.
-            Some(node) => self.deliver_waiting(shard, comm, req, unsafe { Record::of(node) }, false),
+            Some(node) => self.deliver_waiting(shard, comm, req, unsafe { Record::of(node) }, threaded),
         }
-    }
-
-    /// A receive of the thread with that lane, if it is known, found this waiting.
-    #[inline(always)]
-    pub fn deliver_found(
-        &self,
-        shard: Entered<'_, Inner>,
-        comm: &Comm,
-        req: &'static Request,
-        node: NonNull<Unexpected>,
-        lane: Option<&Lane>,
-    ) {
-        // SAFETY: it came out of the shard's engine.
-        let record = unsafe { Record::of(node) };
-        // SAFETY: taken out of the engine, so ours.
-        self.visits(unsafe { record.as_ref() }.incoming().ctx.into(), lane);
-        self.deliver_waiting(shard, comm, req, record, true)
     }
 
     /// A receive that nobody else knows yet found its message waiting.
     #[inline(never)]
-    fn deliver_waiting(
+    pub fn deliver_waiting(
         &self,
         mut shard: Entered<'_, Inner>,
         comm: &Comm,
@@ -209,9 +190,6 @@ impl Ob1 {
     ) -> Result<*mut RequestHeader, Status> {
         // SAFETY: taken out of the engine, so ours.
         let inc = unsafe { record.as_ref() }.incoming();
-        if threaded {
-            self.visits(inc.ctx.into(), lane_of(args.thread));
-        }
         if inc.is_plain() {
             let room = capacity(args);
             *status = status_of(&inc, room);

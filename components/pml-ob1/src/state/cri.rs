@@ -40,7 +40,6 @@ impl Cri {
             shared: Shared::default(),
             numbered: Cell::new(0),
             way: Way::default(),
-            visits: AtomicU64::new(0),
             match_time: AtomicU64::default(),
         }
     }
@@ -80,13 +79,6 @@ impl Cri {
     #[inline(always)]
     pub fn posted(&self, req: &'static Request) {
         self.newest.store(core::ptr::from_ref(req).cast_mut(), Ordering::Relaxed);
-    }
-    /// See `visits`.
-    pub fn visit(&self) {
-        self.visits.store(self.visits.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-    }
-    pub fn visits(&self) -> u64 {
-        self.visits.load(Ordering::Relaxed)
     }
 }
 

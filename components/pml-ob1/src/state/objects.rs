@@ -369,9 +369,6 @@ pub struct Cri {
     pub(super) numbered: Cell<u64>,
     /// Where the last plain message of a process with several threads went (`flow_cache.rs`).
     pub way: Way,
-    /// Times that a receive found its message waiting which came here: its thread is at it, though it has no need to
-    /// progress it. A hint, not a count: written without a lock.
-    pub(super) visits: AtomicU64,
     /// Spent on matching what came here; the holder of the lock writes it.
     pub match_time: AtomicU64,
 }

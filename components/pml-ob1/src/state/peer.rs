@@ -7,7 +7,6 @@
 use crate::protocol::choice::Either;
 use crate::protocol::stripes::Rails;
 use crate::state::abilities::{can_get, can_put};
-use crate::state::fifos::FIFO;
 use crate::state::guarded::{Guarded, Held};
 use crate::state::instance::Ob1;
 use crate::state::objects::{Base, Cri, Peer, Request};

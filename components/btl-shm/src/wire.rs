@@ -37,7 +37,7 @@
 //! boundaries, so the low bits are free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 12;
+pub const VERSION: u16 = 13;
 
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
@@ -313,7 +313,7 @@ pub const PARTS: u64 = 5;
 /// A message in a cell; the line's second word says in which.
 pub const CELL: u64 = 6;
 /// As [`CELL`], of a message that is written in pieces ([`pieces_of`]): the first is there; each other is when the next line is,
-/// of kind [`MORE`]. The second word also says how far behind the cell's beginning the message starts ([`in_cell`]).
+/// of kind [`MORE`].
 pub const PIECES: u64 = 7;
 
 /// As [`LONG`], of a message that is written in pieces as one in a cell is, and announced in as many lines.
@@ -322,33 +322,19 @@ pub const LONG_PIECES: u64 = 8;
 /// The most that a header takes, where rings are made for payload of a round size.
 pub const MOST_AROUND: u64 = 128;
 
-/// The second word of a line of kind [`PIECES`].
-#[inline(always)]
-pub const fn in_cell(which: u64, aside: u64) -> u64 {
-    which | aside << 8
-}
-
-/// The cell it names and the distance from its beginning, less than a line; `None`: no such word.
-#[inline(always)]
-pub const fn read_in_cell(word: u64) -> Option<(u64, u64)> {
-    let (which, aside) = (word & 0xff, word >> 8);
-    if which < 2 * MOST_CELLS && aside < GRANULE { Some((which, aside)) } else { None }
-}
-
-/// Pieces of a message that is written so end this far from the beginning of its cell, or a multiple of it: where lines do. The last one
-/// ends where the message does.
+/// Pieces of a message that is written so have this length, but for the last one.
 pub const PIECE: u64 = 16 << 10;
 
-/// How many pieces such a message has. The last one may have twice the length of the others, and as much more as the first has less.
+/// How many pieces such a message has. The last one may have up to twice the length of the others.
 #[inline(always)]
 pub const fn pieces_of(len: u64) -> u64 {
     if len < 2 * PIECE { 1 } else { len / PIECE }
 }
 
-/// How much of such a message, which starts so far behind the cell's beginning, is there with so many of its pieces.
+/// How much of such a message is there with so many of its pieces.
 #[inline(always)]
-pub const fn with_pieces(len: u64, aside: u64, pieces: u64) -> u64 {
-    if pieces >= pieces_of(len) { len } else { (pieces * PIECE).saturating_sub(aside) }
+pub const fn with_pieces(len: u64, pieces: u64) -> u64 {
+    if pieces >= pieces_of(len) { len } else { pieces * PIECE }
 }
 
 /// In a line of kind [`CELL`] or [`PIECES`]: the first of the cells behind this ring, or behind the ring the other way; those that follow
@@ -521,27 +507,12 @@ mod tests {
     }
 
     #[test]
-    fn where_a_message_starts_in_a_cell_comes_back() {
-        for (which, aside) in [(0, 0), (2 * MOST_CELLS - 1, GRANULE - 1), (3, 40)] {
-            assert_eq!(read_in_cell(in_cell(which, aside)), Some((which, aside)));
-        }
-        for word in [in_cell(2 * MOST_CELLS, 0), in_cell(0, GRANULE), u64::MAX] {
-            assert_eq!(read_in_cell(word), None);
-        }
-    }
-
-    #[test]
     fn pieces_make_up_their_message() {
         for len in [1, PIECE, 2 * PIECE - 1, 2 * PIECE, 2 * PIECE + 24, 4 * PIECE + 128, 5 * PIECE - 1] {
             let pieces = pieces_of(len);
-            for aside in [0, 24, GRANULE - 1] {
-                let ends: Vec<_> = (0..=pieces).map(|n| with_pieces(len, aside, n)).collect();
-                assert_eq!((ends[0], ends[pieces as usize]), (0, len));
-                assert!(
-                    ends.windows(2).all(|w| w[0] < w[1] && w[1] - w[0] < 2 * PIECE + GRANULE),
-                    "{ends:?}"
-                );
-            }
+            let ends: Vec<_> = (0..=pieces).map(|n| with_pieces(len, n)).collect();
+            assert_eq!((ends[0], ends[pieces as usize]), (0, len));
+            assert!(ends.windows(2).all(|w| w[0] < w[1] && w[1] - w[0] < 2 * PIECE), "{ends:?}");
         }
     }
 

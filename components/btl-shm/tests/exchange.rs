@@ -394,7 +394,7 @@ fn what_cannot_open_says_why() {
     assert_eq!(status, Status::NOT_SUPPORTED);
     let said = record.said.lock().expect("record");
     assert_eq!(said.help[0].0, "version");
-    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 12 "), "{:?}", said.errors);
+    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 13 "), "{:?}", said.errors);
     // Somebody is this rank.
     let node = Node::new(2);
     let _first = node.open(1, &[]);

@@ -2,7 +2,7 @@
 //! as soon as its line says that it is there; and messages of which the bulk takes two follow each other through it.
 
 use crate::models::ring::{Ring, check};
-use crate::ring::{Consumer, Lies, Look, Producer, Rest, RingMem, Room};
+use crate::ring::{Consumer, Location, Look, Producer, Rest, RingMem, Room};
 use crate::segment::cells::seen_from_here;
 use crate::wire::{PIECE, THIS_RINGS, pieces_of};
 use loom::cell::UnsafeCell;
@@ -20,11 +20,11 @@ fn send(p: &mut Producer<Ring>, which: u64, cell: &Cell, value: u64, late: bool)
     assert_eq!(p.make_room(pieces_of(LEN), 0), Room::Free);
     // SAFETY: loom checks that nobody else is in this piece.
     let write = |piece: u64| cell[piece as usize].with_mut(|cell| unsafe { *cell = value });
-    publish(p, Lies::Cell { which, aside: 0 }, value, late, write);
+    publish(p, Location::Cell(which), value, late, write);
 }
 
-fn publish<M: RingMem>(p: &mut Producer<M>, lies: Lies, value: u64, late: bool, write: impl Fn(u64)) {
-    p.publish_pieces(lies, LEN, value as u8, |from, to| {
+fn publish<M: RingMem>(p: &mut Producer<M>, location: Location, value: u64, late: bool, write: impl Fn(u64)) {
+    p.publish_pieces(location, LEN, value as u8, |from, to| {
         assert_eq!(to - from, PIECE);
         match (from / PIECE).checked_sub(u64::from(late)) {
             Some(piece) => write(piece),
@@ -41,7 +41,7 @@ fn receive(c: &Consumer<Ring>, cell: &Cell, value: u64) -> u64 {
     let mut taken = 0;
     loop {
         match c.look() {
-            Look::Pieces { lies: Lies::Cell { which, .. }, len, line, lines, .. } => {
+            Look::Pieces { location: Location::Cell { which, .. }, len, line, lines, .. } => {
                 assert_eq!((len, lines), (LEN, 2));
                 while taken < lines {
                     if taken > 0 && c.has_line(line + taken, 1) != Rest::Here {
@@ -128,7 +128,7 @@ impl RingMem for Large {
     }
 }
 
-/// Three messages, the last of which lies where the first was.
+/// Three messages, the last of which location where the first was.
 fn through_the_bulk(late: bool) {
     check(3, move || {
         let ring = Large(Ring::new(8, 1));
@@ -141,7 +141,7 @@ fn through_the_bulk(late: bool) {
                 let (mut taken, mut over) = (0, false);
                 while !over {
                     match c.look() {
-                        Look::Pieces { lies: Lies::Bulk(at), len, line, lines, .. } => {
+                        Look::Pieces { location: Location::Bulk(at), len, line, lines, .. } => {
                             while taken < lines && (taken == 0 || c.has_line(line + taken, 1) == Rest::Here) {
                                 // SAFETY: loom checks that nobody writes this piece.
                                 let found = there[piece(at, taken)].with(|cell| unsafe { *cell });
@@ -166,7 +166,7 @@ fn through_the_bulk(late: bool) {
                 thread::yield_now();
             }
             let at = p.find_bulk(LEN, 2, true).expect("room");
-            publish(&mut p, Lies::Bulk(at), value, late, |n| {
+            publish(&mut p, Location::Bulk(at), value, late, |n| {
                 // SAFETY: loom checks that nobody else is in this piece.
                 bulk[piece(at, n)].with_mut(|cell| unsafe { *cell = value });
             });

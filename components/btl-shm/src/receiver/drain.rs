@@ -176,13 +176,14 @@ impl Shm {
                 let answer = self.take_cell(receiver, incoming, which, len, tag);
                 answer.map_or(Taken::Nothing, |answer| after(was_awaited || answer == STOP))
             }
-            Look::Pieces { lies, len, tag, line, lines } => {
+            Look::Pieces { location, len, tag, line, lines } => {
                 incoming.pace.came_long();
                 if first {
                     incoming.expect_answer(lines);
                 }
                 // Awaited or not: it takes so long that a turn more is nothing beside.
-                let whole = self.take_pieces(receiver, incoming, InPieces { lies, len, tag, line, lines });
+                let whole =
+                    self.take_pieces(receiver, incoming, InPieces { location, len, tag, line, lines });
                 if whole { Taken::Last } else { Taken::Nothing }
             }
             Look::Assist { at, len } => {

@@ -2,7 +2,7 @@
 
 use crate::params::MAX_WATCHED;
 use crate::receiver::pace::Pace;
-use crate::ring::{Consumer, Lies, Mapped};
+use crate::ring::{Consumer, Location, Mapped};
 use crate::segment::doorbell;
 use crate::segment::map::Inbox;
 use crate::sender::lane::LaneCell;
@@ -153,7 +153,7 @@ impl Incoming {
 /// A message that is announced in pieces ([`Look::Pieces`](crate::ring::Look)).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct InPieces {
-    pub lies: Lies,
+    pub location: Location,
     pub len: u64,
     pub tag: u8,
     pub line: u64,

@@ -13,7 +13,7 @@
 use crate::device::Shm;
 use crate::receiver::drain::{FETCHED, PATIENCE};
 use crate::receiver::incoming::{InPieces, Incoming, Receiver};
-use crate::ring::{Lies, Rest, fetch_all};
+use crate::ring::{Location, Rest, fetch_all};
 use crate::segment::cells::{CellMem, seen_from_here};
 use crate::wire::with_pieces;
 use oxmpi_mca::PartDesc;
@@ -43,15 +43,12 @@ impl Shm {
     /// Hands up what is there of a message, as it comes. False: not now, or not all of it is there.
     #[inline(never)]
     pub(crate) fn take_pieces(&self, receiver: &Receiver, incoming: &Incoming, msg: InPieces) -> bool {
-        let at = match msg.lies {
-            Lies::Cell { which, aside } => {
-                let Some(cell) = self.cell_of(receiver, incoming, which, aside + msg.len) else {
-                    return false;
-                };
-                // SAFETY: the message lies within the cell.
-                unsafe { cell.at.add(aside as usize) }
-            }
-            Lies::Bulk(at) => incoming.ring.mem().bulk_at(at),
+        let at = match msg.location {
+            Location::Cell(which) => match self.cell_of(receiver, incoming, which, msg.len) {
+                Some(cell) => cell.at,
+                None => return false,
+            },
+            Location::Bulk(at) => incoming.ring.mem().bulk_at(at),
         };
         if incoming.handed_up.get() > 0 && incoming.begun.get() != Some(msg) {
             // Its line says something else than when the first part of it went up.
@@ -69,7 +66,7 @@ impl Shm {
             if incoming.ring.has_line(msg.line + msg.lines - 1, 1) == Rest::Here {
                 pieces = msg.lines;
             }
-            let (from, to) = (incoming.handed_up.get(), with_pieces(msg.len, msg.lies.aside(), pieces));
+            let (from, to) = (incoming.handed_up.get(), with_pieces(msg.len, pieces));
             if to == msg.len && from == 0 {
                 self.hand_up(receiver, incoming, at, msg.len, msg.tag);
             } else if to > from && self.offer(receiver, incoming, msg, at, (from, to)) {
@@ -88,9 +85,9 @@ impl Shm {
             }
         }
         incoming.handed_up.set(0);
-        match msg.lies {
-            Lies::Cell { which, aside } => self.keep_cell(incoming, which, aside + msg.len, msg.lines),
-            Lies::Bulk(at) => incoming.ring.advance_long(at, msg.len, msg.lines),
+        match msg.location {
+            Location::Cell(which) => self.keep_cell(incoming, which, msg.len, msg.lines),
+            Location::Bulk(at) => incoming.ring.advance_long(at, msg.len, msg.lines),
         }
         true
     }

@@ -3,7 +3,7 @@
 use super::memory::{RingMem, room_in_lap};
 use crate::wire::{
     ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, MOST_CELLS, PARTS, PIECES, SHORT, lap,
-    lines_of, pieces_of, read_in_cell, slot,
+    lines_of, pieces_of, slot,
 };
 use core::cell::Cell;
 use oxmpi_mca::sync::Ordering;
@@ -14,22 +14,11 @@ const EAGER_LOOKS: u32 = 100;
 
 /// Where a message lies that is announced in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lies {
-    /// In the cell that its sender calls `which`, so far `aside` from its beginning.
-    Cell { which: u64, aside: u64 },
+pub enum Location {
+    /// In the cell that its sender calls by this number.
+    Cell(u64),
     /// At a position of the bulk.
     Bulk(u64),
-}
-
-impl Lies {
-    /// How far from the beginning of a line.
-    #[inline(always)]
-    pub fn aside(self) -> u64 {
-        match self {
-            Lies::Cell { aside, .. } => aside,
-            Lies::Bulk(at) => at & (GRANULE - 1),
-        }
-    }
 }
 
 /// A message in line `at`, and nowhere else.
@@ -70,7 +59,7 @@ pub enum Look {
     /// A message in pieces, announced in `line`, of several lines: the others may still be missing, and the pieces with them. Of a cell
     /// the same holds.
     Pieces {
-        lies: Lies,
+        location: Location,
         len: u64,
         tag: u8,
         line: u64,
@@ -189,31 +178,25 @@ impl<M: RingMem> Consumer<M> {
         if flag.kind() == CELL && at < 2 * MOST_CELLS {
             return Look::Cell { which: at, len: flag.len(), tag: flag.tag() };
         }
-        if flag.kind() == PIECES
-            && let Some((which, aside)) = read_in_cell(at)
-        {
-            let (len, lines) = (flag.len(), pieces_of(flag.len()));
-            if lines <= 1 << self.mem.lines_log2() {
-                let lies = Lies::Cell { which, aside };
-                return Look::Pieces { lies, len, tag: flag.tag(), line, lines };
-            }
+        let (len, lines) = (flag.len(), pieces_of(flag.len()));
+        if flag.kind() == PIECES && at < 2 * MOST_CELLS && lines <= 1 << self.mem.lines_log2() {
+            return Look::Pieces { location: Location::Cell(at), len, tag: flag.tag(), line, lines };
         }
         let lines = match flag.kind() {
             LONG => 1,
             PARTS => 2,
-            LONG_PIECES if pieces_of(flag.len()) <= 1 << self.mem.lines_log2() => pieces_of(flag.len()),
+            LONG_PIECES if lines <= 1 << self.mem.lines_log2() => lines,
             _ => return Look::Garbage(flag.0),
         };
-        let aside = at & (GRANULE - 1);
-        let (start, size) = (at - aside, slot(aside + flag.len()));
-        let ahead = start.wrapping_sub(self.bulk.get());
-        let within = ahead <= self.mem.bulk_size()
+        let (ahead, size) = (at.wrapping_sub(self.bulk.get()), slot(len));
+        let within = at.is_multiple_of(GRANULE)
+            && ahead <= self.mem.bulk_size()
             && size <= self.mem.bulk_size() - ahead
-            && size <= room_in_lap(&self.mem, start);
-        let (len, tag) = (flag.len(), flag.tag());
+            && size <= room_in_lap(&self.mem, at);
+        let tag = flag.tag();
         match flag.kind() {
             _ if !within => Look::Garbage(at),
-            LONG_PIECES => Look::Pieces { lies: Lies::Bulk(at), len, tag, line, lines },
+            LONG_PIECES => Look::Pieces { location: Location::Bulk(at), len, tag, line, lines },
             _ => Look::Long { at, len, tag, line, lines },
         }
     }

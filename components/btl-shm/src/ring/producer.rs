@@ -1,9 +1,9 @@
 //! The sender's end.
 
-use super::consumer::Lies;
+use super::consumer::Location;
 use super::memory::{RingMem, row_window, window};
 use crate::wire::{
-    ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, PARTS, PIECES, SHORT, in_cell, lap, lines_of,
+    ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, PARTS, PIECES, SHORT, lap, lines_of,
     pieces_of, slot, with_pieces,
 };
 use oxmpi_mca::sync::Ordering;
@@ -204,7 +204,7 @@ impl<M: RingMem> Producer<M> {
         self.bulk_tail = at + slot(len);
     }
 
-    /// Publishes a message that lies in a cell.
+    /// Publishes a message that location in a cell.
     #[inline(always)]
     pub fn publish_cell(&mut self, which: u64, len: u64, tag: u8) {
         self.publish_elsewhere(CELL, which, len, tag);
@@ -213,19 +213,19 @@ impl<M: RingMem> Producer<M> {
 
     /// Publishes a message in a cell, or where `find_bulk` has room, while it is written, piece by piece: `fill` writes the
     /// bytes from one place of the message to another. There must be a line for each piece.
-    pub fn publish_pieces(&mut self, lies: Lies, len: u64, tag: u8, mut fill: impl FnMut(u64, u64)) {
-        let (pieces, aside) = (pieces_of(len), lies.aside());
+    pub fn publish_pieces(&mut self, location: Location, len: u64, tag: u8, mut fill: impl FnMut(u64, u64)) {
+        let pieces = pieces_of(len);
         debug_assert!(self.has_lines(pieces));
-        let (kind, place) = match lies {
-            Lies::Cell { which, aside } => (PIECES, in_cell(which, aside)),
-            Lies::Bulk(at) => {
+        let (kind, place) = match location {
+            Location::Cell(which) => (PIECES, which),
+            Location::Bulk(at) => {
                 debug_assert!(slot(at + len) <= self.bulk_limit);
                 self.bulk_tail = slot(at + len);
                 (LONG_PIECES, at)
             }
         };
         for piece in 0..pieces {
-            fill(with_pieces(len, aside, piece), with_pieces(len, aside, piece + 1));
+            fill(with_pieces(len, piece), with_pieces(len, piece + 1));
             if piece == 0 {
                 self.publish_elsewhere(kind, place, len, tag);
             } else {

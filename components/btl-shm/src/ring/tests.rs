@@ -26,10 +26,7 @@ fn ring() -> (Vec<[u64; 512]>, Producer<Mapped>, Consumer<Mapped>) {
 fn send(p: &mut Producer<Mapped>, len: u64, tag: u8) -> bool {
     // Of the long ones, those of odd lengths in parts.
     let in_parts = len % 2;
-    // Some messages do not start where their granule does.
-    let laid = in_parts == 0 && len + GRANULE <= largest_slot(BULK);
-    let aside = if laid { len % GRANULE } else { 0 };
-    let (lines, bulk) = if len <= MAX_SHORT { (lines_of(len), 0) } else { (1 + in_parts, slot(aside + len)) };
+    let (lines, bulk) = if len <= MAX_SHORT { (lines_of(len), 0) } else { (1 + in_parts, slot(len)) };
     let known = p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk, lines, true).is_some());
     if !known {
         match p.make_room(lines, bulk) {
@@ -39,7 +36,7 @@ fn send(p: &mut Producer<Mapped>, len: u64, tag: u8) -> bool {
         }
     }
     if bulk > 0 {
-        let at = p.find_bulk(bulk, lines, true).expect("room") + aside;
+        let at = p.find_bulk(bulk, lines, true).expect("room");
         let fill = |mem: &Mapped, from: u64, to: u64| {
             // SAFETY: `bulk` bytes are free there.
             unsafe { core::ptr::write_bytes(mem.bulk_at(at).add(from as usize), tag, (to - from) as usize) };
@@ -355,18 +352,18 @@ fn pieces_lie_in_the_bulk_as_long_messages_do() {
     let mem = unsafe { Mapped::new(memory.as_mut_ptr().cast(), log2, false) };
     let (mut p, c) = (Producer::adopt(mem).expect("a fresh ring"), Consumer::new(mem));
     for i in 0..2000u64 {
-        let (len, aside, tag) = (2 * PIECE + i * 7919 % (28 << 10), i % GRANULE, i as u8);
-        let (lines, size) = (pieces_of(len), slot(aside + len));
+        let (len, tag) = (2 * PIECE + i * 7919 % (28 << 10), i as u8);
+        let (lines, size) = (pieces_of(len), slot(len));
         assert_eq!(p.make_room(lines, size), Room::Free);
-        let at = p.find_bulk(size, lines, true).expect("room") + aside;
+        let at = p.find_bulk(size, lines, true).expect("room");
         let line = p.tail();
         let mut ends = Vec::new();
-        p.publish_pieces(Lies::Bulk(at), len, tag, |from, to| {
+        p.publish_pieces(Location::Bulk(at), len, tag, |from, to| {
             let found = c.look();
             if from == 0 {
                 assert_eq!(found, Look::Nothing);
             } else {
-                assert_eq!(found, Look::Pieces { lies: Lies::Bulk(at), len, tag, line, lines });
+                assert_eq!(found, Look::Pieces { location: Location::Bulk(at), len, tag, line, lines });
                 assert_eq!(c.has_line(line + ends.len() as u64, 1), Rest::Missing);
                 assert!(c.is_empty(), "no whole message");
             }
@@ -391,6 +388,7 @@ fn pieces_lie_in_the_bulk_as_long_messages_do() {
     for (at, len) in [
         (1 << log2, 40_000),
         (0, 1 << log2),
+        (GRANULE - 8, 40_000),
         ((1 << log2) - 4096, 40_000),
         (u64::MAX, 70_000),
         (0, u32::MAX.into()),

@@ -74,9 +74,6 @@ pub(super) const SINGLES: u32 = 4;
 pub(super) const ALWAYS_IN_CELLS: u64 = 17 << 10;
 pub(super) const HURRIED: u32 = 4;
 
-/// From here on a message in the bulk lies in its lines as it does at its sender. (Rows of 16 KiB just written are slower so.)
-pub(super) const LAID_FROM: u64 = 32 << 10;
-
 /// Lines that one idle turn asks for.
 pub(super) const CLAIMED_AT_ONCE: u64 = 4 * GRANULE;
 

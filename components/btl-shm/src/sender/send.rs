@@ -1,16 +1,14 @@
 //! Sending: which way a message takes into its lane, and lanes that are connected.
 
 use crate::device::Shm;
-use crate::ring::{Lies, Mapped, Producer, RingMem, Room, largest_slot};
+use crate::ring::{Location, Mapped, Producer, RingMem, Room};
 use crate::segment::cells::{CellMem, place_of};
 use crate::segment::doorbell::{self, light_barrier};
 use crate::segment::ready::InboxMem;
 use crate::sender::lane::{
-    ALWAYS_IN_CELLS, Claim, Endpoint, HURRIED, LAID_FROM, LINES_AHEAD, Lane, SHORT_IN_A_ROW, SINGLES,
+    ALWAYS_IN_CELLS, Claim, Endpoint, HURRIED, LINES_AHEAD, Lane, SHORT_IN_A_ROW, SINGLES,
 };
-use crate::sender::writing::{
-    HALVED, SHORT, aside, copy_short, write, write_halves, write_lines, write_pieces,
-};
+use crate::sender::writing::{HALVED, SHORT, copy_short, write, write_halves, write_lines, write_pieces};
 use crate::sys::{self, Mapping, Shortage};
 use crate::wire::ring::FIRST_BULK;
 use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, PIECE, Place, THIS_RINGS, lines_of, pieces_of, slot};
@@ -84,10 +82,7 @@ impl Shm {
             && !self.limits().goes_past(msg.payload_len())
             && msg.header().len() <= SHORT;
         let lines = if parts { 2 } else { pieces };
-        let largest = largest_slot(lane.producer.mem().bulk_size());
-        let laid = !parts && self.all_in_cells(msg) && len >= LAID_FROM && len + GRANULE <= largest;
-        let aside = if laid { aside(msg) } else { 0 };
-        let size = slot(len + aside);
+        let size = slot(len);
         let one_by_one = lane.singles >= SINGLES;
         let find = |lane: &Lane| lane.producer.find_bulk(size, lines, one_by_one);
         let known = find(lane).filter(|_| len <= self.max_send_size());
@@ -118,12 +113,12 @@ impl Shm {
         if parts && !ours && msg.total_len() >= HALVED {
             write_halves(&mut lane.producer, at, msg, self.limits());
         } else if pieces > 1 {
-            let to = lane.producer.mem().bulk_at(at + aside);
-            write_pieces(&mut lane.producer, Lies::Bulk(at + aside), to, msg, self.limits());
+            let to = lane.producer.mem().bulk_at(at);
+            write_pieces(&mut lane.producer, Location::Bulk(at), to, msg, self.limits());
         } else {
             // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
-            unsafe { write(msg, lane.producer.mem().bulk_at(at + aside), self.limits()) };
-            lane.producer.publish_long(at + aside, len, msg.tag());
+            unsafe { write(msg, lane.producer.mem().bulk_at(at), self.limits()) };
+            lane.producer.publish_long(at, len, msg.tag());
         }
         self.published(lane)
     }
@@ -147,18 +142,15 @@ impl Shm {
             return false;
         }
         let pieces = self.pieces_for(msg, len);
-        let aside = if pieces > 1 { aside(msg) } else { 0 };
-        let Some((which, cell)) = lane.cell_for(aside + len, pieces) else { return false };
+        let Some((which, cell)) = lane.cell_for(len, pieces) else { return false };
         if lane.bare >> which & 1 != 0 && !self.supply(lane, which) {
             return false;
         }
         let limits = self.limits().in_cells();
         if pieces > 1 {
-            // SAFETY: the cell is ours and has room.
-            let to = unsafe { cell.at.add(aside as usize) };
-            write_pieces(&mut lane.producer, Lies::Cell { which, aside }, to, msg, limits);
+            write_pieces(&mut lane.producer, Location::Cell(which), cell.at, msg, limits);
         } else {
-            // SAFETY: as above.
+            // SAFETY: the cell is ours and has room.
             unsafe { write(msg, cell.at, limits) };
             lane.producer.publish_cell(which, len, msg.tag());
         }

@@ -3,7 +3,7 @@
 //! The caller has found room for the message; nothing here looks for it.
 
 use crate::copy::{self, Limits};
-use crate::ring::{Lies, Mapped, Producer};
+use crate::ring::{Location, Mapped, Producer};
 use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, pieces_of};
 use oxmpi_btl::Message;
 
@@ -19,7 +19,7 @@ macro_rules! move_ends {
 macro_rules! move_word {
     ($word:ty, $src:expr, $dst:expr, $at:expr) => {{
         let (src, dst, at): (*const u8, *mut u8, usize) = ($src, $dst, $at);
-        // SAFETY: the word lies within the bytes for which the caller vouches; words are unaligned.
+        // SAFETY: the word location within the bytes for which the caller vouches; words are unaligned.
         unsafe { dst.add(at).cast::<$word>().write_unaligned(src.add(at).cast::<$word>().read_unaligned()) }
     }};
 }
@@ -93,7 +93,7 @@ pub fn write_lines(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
     }
     let (body, body_len) = (desc.payload, desc.len as usize);
     // SAFETY: header and payload are readable; a line takes LINE bytes, of which the first line's first
-    // are the header's. Every piece lies within the payload.
+    // are the header's. Every piece location within the payload.
     producer.publish_lines(len as u64, msg.tag(), |mem, line, index| unsafe {
         let at = mem.line_data(line);
         if index == 0 {
@@ -146,18 +146,11 @@ pub fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>,
     });
 }
 
-/// How far from the beginning of a line a message starts whose payload lies in its lines as it does at its sender, and mostly at its receiver:
-/// long copies are a few hundredths faster so.
-#[inline(always)]
-pub fn aside(msg: &Message<'_>) -> u64 {
-    msg.desc().payload.addr().wrapping_sub(msg.header().len()) as u64 % GRANULE
-}
-
 /// Writes a message to `at`, where it has room, piece by piece, and announces each when it is written.
 #[inline(never)]
 pub fn write_pieces(
     producer: &mut Producer<Mapped>,
-    lies: Lies,
+    location: Location,
     at: *mut u8,
     msg: &Message<'_>,
     limits: Limits,
@@ -167,7 +160,7 @@ pub fn write_pieces(
     (0..pieces_of(len)).for_each(|line| mem.fetch_to_write(tail + line));
     let mut piece = 0;
     // SAFETY: a piece is longer than a header, all lie within the message, and there is room for it.
-    producer.publish_pieces(lies, len, msg.tag(), |from, to| unsafe {
+    producer.publish_pieces(location, len, msg.tag(), |from, to| unsafe {
         // The receiver takes the line by looking at it. It is asked for again while the piece is written.
         mem.fetch_to_write(tail + piece);
         piece += 1;

@@ -83,7 +83,7 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(MATCH, 0, 0, 0), u32::MAX as u64, 0]), "a source rank"),
         (words(&[head(MATCH, 0x80, 0, 0), 0, 0]), "flags"),
         (words(&[head(MATCH, 2, 0, 0), 0, 0, 0]), "no request"),
-        (with(&[head(MATCH, 1, 0, no_index), 0, 0], prefix(9)), "wire version 9"),
+        (with(&[head(MATCH, 1, 0, no_index), 0, 0], prefix(10)), "wire version 10"),
         (words(&[head(RNDV, 0, 0, 0), 0, 0, 4, 7, 1]), "more data"),
         (words(&[head(RNDV, 0, 0, 0), 0, 0, 4, 0]), "no request"),
         (words(&[head(RNDV, 0, 0, 0), 0, 0, u64::MAX, 9]), "a length"),

@@ -41,7 +41,7 @@ fn receive(c: &Consumer<Ring>, cell: &Cell, value: u64) -> u64 {
     let mut taken = 0;
     loop {
         match c.look() {
-            Look::Pieces { location: Location::Cell { which, .. }, len, line, lines, .. } => {
+            Look::Pieces { location: Location::Cell(which), len, line, lines, .. } => {
                 assert_eq!((len, lines), (LEN, 2));
                 while taken < lines {
                     if taken > 0 && c.has_line(line + taken, 1) != Rest::Here {
@@ -128,7 +128,7 @@ impl RingMem for Large {
     }
 }
 
-/// Three messages, the last of which location where the first was.
+/// Three messages, the last of which lies where the first did.
 fn through_the_bulk(late: bool) {
     check(3, move || {
         let ring = Large(Ring::new(8, 1));

@@ -19,7 +19,7 @@ macro_rules! move_ends {
 macro_rules! move_word {
     ($word:ty, $src:expr, $dst:expr, $at:expr) => {{
         let (src, dst, at): (*const u8, *mut u8, usize) = ($src, $dst, $at);
-        // SAFETY: the word location within the bytes for which the caller vouches; words are unaligned.
+        // SAFETY: the word lies within the bytes for which the caller vouches; words are unaligned.
         unsafe { dst.add(at).cast::<$word>().write_unaligned(src.add(at).cast::<$word>().read_unaligned()) }
     }};
 }
@@ -93,7 +93,7 @@ pub fn write_lines(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
     }
     let (body, body_len) = (desc.payload, desc.len as usize);
     // SAFETY: header and payload are readable; a line takes LINE bytes, of which the first line's first
-    // are the header's. Every piece location within the payload.
+    // are the header's. Every piece lies within the payload.
     producer.publish_lines(len as u64, msg.tag(), |mem, line, index| unsafe {
         let at = mem.line_data(line);
         if index == 0 {

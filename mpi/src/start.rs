@@ -56,7 +56,7 @@ fn start_all(name: &'static str, requests: &[Request], what: &str, null: bool) -
             let req = find_or_wrong(process, *handle)?;
             request::start(req)?;
             // SAFETY: a request of the running instance.
-            if let Some(made) = unsafe { oxmpi_runtime::made::of(req.as_ptr()) } {
+            if let Some(made) = unsafe { oxmpi_runtime::host_requests::of(req.as_ptr()) } {
                 process.instance.carry_on(process.thread(), made);
             }
             Ok(())

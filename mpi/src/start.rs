@@ -57,7 +57,7 @@ fn start_all(name: &'static str, requests: &[Request], what: &str, null: bool) -
             request::start(req)?;
             // SAFETY: a request of the running instance.
             if let Some(made) = unsafe { oxmpi_runtime::host_requests::of(req.as_ptr()) } {
-                process.instance.carry_on(process.thread(), made);
+                process.instance.run_first_work(process.thread(), made);
             }
             Ok(())
         });

@@ -157,7 +157,7 @@ fn start(instance: &Instance, thread: *mut ThreadCtx, req: *mut RequestHeader) {
     // SAFETY: a persistent request of this instance that is inactive.
     let (status, made) = unsafe { (((*(*req).ops).start)(req), host_requests::of(req)) };
     assert_eq!(status, Status::OK);
-    instance.carry_on(thread, made.expect("the host's"));
+    instance.run_first_work(thread, made.expect("the host's"));
 }
 
 #[test]

@@ -140,8 +140,9 @@ impl Clock {
         now
     }
 
-    /// The clock, behind all that this thread has seen. Its next loads may come before ([`Clock::holder_after`]); its
-    /// stores do not.
+    /// Reads the clock once all earlier loads of this thread are done, so the result is larger than every reading that this
+    /// thread has been told of. Later loads may be carried out before the reading ([`Clock::holder_after`]), later stores are
+    /// not.
     #[inline(always)]
     fn now(&self) -> u64 {
         match self.source {
@@ -233,7 +234,8 @@ impl Source {
         (0..4).map(|_| some()).min().unwrap_or(u64::MAX)
     }
 
-    /// The time stamp counter, behind all that this thread has seen.
+    /// Reads the processor's time stamp counter by RDTSCP, or by LFENCE and RDTSC: once all earlier loads of this thread are
+    /// done. So the result is later than every reading that this thread has been told of, without a comparison.
     #[cfg(all(target_arch = "x86_64", not(loom)))]
     #[inline(always)]
     fn read(self) -> u64 {

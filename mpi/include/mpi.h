@@ -17,7 +17,7 @@ typedef int64_t MPI_Offset;
 typedef int64_t MPI_Count;
 typedef int MPI_Fint;
 
-/* What a finished operation says; the last field is the library's */
+/* Result of a finished operation; the last field is the library's */
 typedef struct { int MPI_SOURCE; int MPI_TAG; int MPI_ERROR; int MPI_internal[5]; } MPI_Status;
 
 /* Pointers to structs that nobody defines, so that the compiler tells them apart */
@@ -597,7 +597,7 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
 int MPI_Info_set(MPI_Info info, const char *key, const char *value);
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value);
 
-/* Who talks to whom (§7.4, §7.6, §7.8) */
+/* Groups of communicating processes (§7.4, §7.6, §7.8) */
 int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm);
@@ -812,7 +812,7 @@ int PMPI_Start(MPI_Request *request);
 int MPI_Startall(int count, MPI_Request array_of_requests[]);
 int PMPI_Startall(int count, MPI_Request array_of_requests[]);
 
-/* What a finished operation says (§3.2.5, §13.3) */
+/* Results of finished operations (§3.2.5, §13.3) */
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count);
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count);
 int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);

@@ -382,8 +382,8 @@ mpi_fn! {
     }
 }
 
-/// The first of the requests from `from` on that must be waited for, or their number. Who asks over and over mostly
-/// learns that there is one, so a wrong handle behind it is an error only when its turn comes.
+/// The first of the requests from `from` on that must be waited for, or their number. A caller that tests again and
+/// again mostly learns that there is one, so a wrong handle behind it is an error only when its turn comes.
 fn first_pending(process: &Process, requests: &[Request], from: usize) -> Res<usize> {
     for (i, request) in requests.iter().enumerate().skip(from) {
         if !find_or_null(process, *request)?.is_none_or(ready) {

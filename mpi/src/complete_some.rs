@@ -27,8 +27,8 @@ enum Any {
 }
 
 /// Looks at the requests up to the first that is ready, and on to the last if `all`: then a wrong handle is an error
-/// wherever it stands. Who asks for many over and over mostly learns that none is ready, so there is one walk with few
-/// instructions for each of those, and nothing is kept.
+/// wherever it stands. A caller that tests many again and again mostly learns that none is ready, so one walk takes few
+/// instructions for each, and no state is kept between calls.
 #[inline(always)]
 fn look(process: &Process, requests: &[Request], all: bool) -> Res<Any> {
     let mut found = Any::NoneActive;

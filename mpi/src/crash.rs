@@ -5,7 +5,7 @@
 //! of memory), gives it to the node daemon, puts back whatever stood there before, and has the
 //! signal come again. So a program's own earlier handler gets it exactly as without us, with its
 //! own flags and mask; where there was none, the process ends and leaves its core file as usual. A
-//! program that installs a handler afterwards replaces ours. What a program survives is not shown:
+//! program that installs a handler afterwards replaces ours. A signal that the program survives is not shown:
 //! the daemon shows a report only of a process that ends badly after it.
 //!
 //! **In the handler** nothing is allowed that allocates, locks or trusts the program's memory: it
@@ -232,8 +232,8 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, context: 
         if let Some(before) = plan.before.get(signal as usize).and_then(Option::as_ref) {
             libc::sigaction(signal, before, null_mut());
         }
-        // A signal that the processor raised comes again when the instruction is tried again. What somebody
-        // sent is sent again, and arrives when this handler returns.
+        // A signal that the processor raised comes again when the instruction is tried again. A signal that
+        // a process sent is sent again, and arrives when this handler returns.
         if (*info).si_code <= 0 {
             libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), thread(), signal, info);
         }

@@ -1,10 +1,10 @@
 //! Requests that are nobody's but ours: those for MPI_PROC_NULL, persistent buffered sends, generalized
 //! requests. They complete by a call of the user (at once, or MPI_Grequest_complete), not by progress.
 //!
-//! An object is made when the pool is empty and never freed, as handles demand. **Who may touch what:**
-//! `what` is the maker's until the handle is given out, constant after that, and the releaser's at the
+//! An object is made when the pool is empty and never freed, as handles demand. **Access:** the
+//! maker writes `what` until the handle is given out; it is constant after that, and the releaser's at the
 //! end. `word` decides between a thread that completes a generalized request and one that frees it: each
-//! sets its bit, and who finds the other's is the last and cleans up.
+//! sets its bit, and the thread that finds the other's bit is the last and cleans up.
 
 use crate::comm::CommObject;
 use crate::constants::*;

@@ -11,7 +11,7 @@ use crate::process::Process;
 use crate::request::{self, Header, find_either};
 use crate::types::{Comm, Count, Datatype, Info, Request};
 use core::ffi::c_int;
-use oxmpi_runtime::made::{self, partitioned as parts};
+use oxmpi_runtime::host_requests::{self, partitioned as parts};
 
 /// The arguments of both kinds of init. The standard has no wildcards here.
 fn init(
@@ -62,7 +62,7 @@ fn is_with_nobody(req: Header) -> bool {
 fn ready(process: &Process, request: Request, partitions: impl Iterator<Item = c_int>) -> Res {
     let req = find_either(process, request).ok_or_else(|| request::wrong(request))?;
     // SAFETY: a request of the running instance.
-    let sending = unsafe { made::of(req.as_ptr()) }.and_then(parts::sending);
+    let sending = unsafe { host_requests::of(req.as_ptr()) }.and_then(parts::sending);
     let Some(sending) = sending else {
         if is_with_nobody(req) {
             return Ok(());
@@ -125,7 +125,7 @@ mpi_fn! {
             }
             let req = find_either(process, request).ok_or_else(|| request::wrong(request))?;
             // SAFETY: a request of the running instance.
-            let receiving = unsafe { made::of(req.as_ptr()) }.and_then(parts::receiving);
+            let receiving = unsafe { host_requests::of(req.as_ptr()) }.and_then(parts::receiving);
             let Some(receiving) = receiving else {
                 if is_with_nobody(req) {
                     return write(flag, "flag", 1);

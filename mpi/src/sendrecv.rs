@@ -12,7 +12,7 @@ use crate::request;
 use crate::types::{Comm, Count, Datatype, Request, Status};
 use core::ffi::c_int;
 use oxmpi_pml::mode;
-use oxmpi_runtime::made::both::{Incoming, Outgoing};
+use oxmpi_runtime::host_requests::both::{Incoming, Outgoing};
 
 type SendPart = ((*const u8, i64, Datatype), c_int, c_int);
 type RecvPart = ((*mut u8, i64, Datatype), c_int, c_int);

@@ -56,8 +56,8 @@ fn start_all(name: &'static str, requests: &[Request], what: &str, null: bool) -
             let req = find_or_wrong(process, *handle)?;
             request::start(req)?;
             // SAFETY: a request of the running instance.
-            if let Some(made) = unsafe { oxmpi_runtime::made::of(req.as_ptr()) } {
-                process.instance.carry_on(process.thread(), made);
+            if let Some(made) = unsafe { oxmpi_runtime::host_requests::of(req.as_ptr()) } {
+                process.instance.run_first_work(process.thread(), made);
             }
             Ok(())
         });

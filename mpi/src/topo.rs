@@ -1,4 +1,4 @@
-//! Process topologies (MPI 5.0 §8): grids, and MPI_Dims_create. What a communicator keeps of its topology is
+//! Process topologies (MPI 5.0 §8): grids, and MPI_Dims_create. A communicator's topology is
 //! [`Placed`]; graphs are in `topo_graph`, neighborhood collectives in `collective::neighbor`.
 //!
 //! `reorder` is taken as permission that is not used: ranks stay what they are, since all ranks of a node are equally
@@ -47,8 +47,8 @@ fn cart(comm: Comm) -> Res<(&'static CommObject, &'static Cart)> {
     }
 }
 
-/// A communicator of these ranks of `parent`, which all its ranks call for, with a topology. Who is not among them gets
-/// MPI_COMM_NULL.
+/// A communicator of these ranks of `parent`, which all its ranks call for, with a topology. A rank that is not among
+/// them gets MPI_COMM_NULL.
 pub fn make(
     process: &Process,
     parent: &CommObject,
@@ -76,7 +76,8 @@ pub fn attach(comm: Comm, topology: Topology, rank: u32) {
     }
 }
 
-/// Looked at before others are told of the call. Who gets no communicator, for an error too, has the null one.
+/// Checks the pointer before other ranks learn of the call, and stores MPI_COMM_NULL, which stays there if the rank gets
+/// no communicator or an error.
 pub fn not_null(new: *mut Comm, what: &str) -> Res {
     write(new, what, Comm(MPI_COMM_NULL))
 }

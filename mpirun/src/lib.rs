@@ -5,7 +5,7 @@
 //! parent of the ranks, gives them the facts of the job and the shared segment, collects their
 //! output into whole lines, says how each of them ended, and leaves nothing behind. They talk
 //! frames over one stream socket each, so a daemon on another node differs in nothing but how it was
-//! started. What nodes need of each other (fences, values of the store) goes through `mpirun`.
+//! started. Messages between nodes (fences, values of the store) go through `mpirun`.
 //!
 //! **Nothing outlives the job**, whoever is killed:
 //!

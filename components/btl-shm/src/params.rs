@@ -338,7 +338,8 @@ impl Settings {
         }
     }
 
-    /// Bytes of a larger one that are sent with the request of its rendezvous.
+    /// Bytes of a message above [`Settings::eager_limit`], header included, that are sent with the request of its
+    /// rendezvous; with `ranks` processes on the node.
     pub fn rndv_eager_limit(&self, ranks: u32) -> u64 {
         match self.rndv_eager_limit {
             0 if self.limits.string < usize::MAX => self.eager_limit(ranks),

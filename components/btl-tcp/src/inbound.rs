@@ -1,8 +1,8 @@
 //! The receiving half of a stream: bytes from the socket into a buffer, frames out of it.
 //!
-//! A message is handed up out of the buffer, which stays put until its receiver returns. What a peer writes is checked
-//! before it is used. [`Fault`] keeps two things apart: damage on the way, after which the connection is made again and
-//! the peer sends again, and what an honest peer does not write, after which it is closed for good.
+//! A message is handed up out of the buffer, which stays put until its receiver returns. Bytes of a peer are checked
+//! before they are used. [`Fault`] distinguishes damage on the way, after which the connection is made again and the peer
+//! sends again, from a violation of the protocol, after which the peer is closed for good.
 
 use crate::check;
 use crate::frame::{BadHeader, HEADER, Header, Kind, room};
@@ -62,7 +62,7 @@ impl Inbound {
         unsafe { core::slice::from_raw_parts(self.bytes.as_ptr().cast(), self.bytes.len() * 8) }
     }
 
-    /// Lets `read` fill what is free of the buffer. What it answers is the answer.
+    /// Lets `read` fill the free part of the buffer, and returns the result of `read`.
     pub fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
         self.make_room();
         // SAFETY: as above, and borrowed alone.

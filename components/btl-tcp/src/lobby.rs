@@ -2,7 +2,7 @@
 //!
 //! One for each module, guarded by a lock that is a leaf (`visit.rs`). A stranger costs one entry and a few hundred bytes, is read
 //! no further than a hello of fixed length, and there are never more than [`MOST`]: the one that has been silent longest makes room.
-//! Who answers the challenge leaves the lobby by the door of the context that it asked for (`door.rs`).
+//! A connection that answers the challenge is moved from the lobby to the door of the context that it asked for (`door.rs`).
 
 use crate::door::Door;
 use crate::hello::{Hello, LONGEST, NONCE};

@@ -1,8 +1,8 @@
 //! The sending half of a stream: frames are put into the ring whole, go out as the socket takes them, and stay until the peer
 //! acknowledges them.
 //!
-//! Positions: `ring.begin() <= sent <= ring.end()`. What is before `begin` is acknowledged, what is before `sent` went
-//! out on the present connection. After a new connection the peer says where it is, and `sent` goes back there ([`Outbound::resume`]).
+//! Positions: `ring.begin() <= sent <= ring.end()`. Bytes before `begin` are acknowledged, bytes before `sent` went
+//! out on the present connection. On a new connection the peer tells the position that it has received up to, and `sent` goes back to it ([`Outbound::resume`]).
 //! Frames about the connection go out between frames of the ring, never inside of one: `edge` is the end of the frame in
 //! which `sent` lies. They are not kept: each says how things stand, and a later one says it better.
 

@@ -77,7 +77,7 @@ fn names_contexts_and_versions_are_checked() {
     assert_eq!(late.map(|w| w.refusal), Some(Refusal::Stale));
 }
 
-/// What an honest peer does not write closes it, and the sentence says what it was.
+/// A frame that violates the protocol closes the peer, and the failure names the violation.
 #[test]
 fn broken_frames_close_the_peer_by_name() {
     let good = Header { len: 0, kind: Kind::Message, tag: 9, sum: None, position: 0, acked: 0 };

@@ -25,7 +25,7 @@ fn message(number: u64, largest: usize) -> Msg {
     Msg { tag: (number % 251) as u8, ..Msg::new(number, 24, payload) }
 }
 
-/// What is common to both sides of a run.
+/// State that both sides of a run share.
 struct Run {
     over: AtomicBool,
     /// By rank and context: messages sent, once sending is over.

@@ -111,7 +111,7 @@ impl Rail {
         }
     }
 
-    /// What the connecting thread does until the process ends.
+    /// The connecting thread's loop: waits for datagrams and takes them until the process ends.
     pub fn connect(&self) {
         while !self.stop.load(Ordering::Acquire) {
             let busy = self.calls.load(Ordering::SeqCst) > 0;

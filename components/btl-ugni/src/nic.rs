@@ -186,7 +186,7 @@ impl Drop for Cq {
     }
 }
 
-/// What a queue says.
+/// Result of reading a completion queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     Nothing,
@@ -410,7 +410,7 @@ impl Calls<'_> {
             is_message.then(|| (self.api().cq_get_msg_id)(event) as u32)
         }
     }
-    /// What an event of a remote queue carries.
+    /// Number in an event of a remote queue.
     pub fn index(&self, event: u64) -> u32 {
         // SAFETY: a function of a number.
         unsafe { (self.api().cq_get_inst_id)(event) as u32 }
@@ -418,7 +418,7 @@ impl Calls<'_> {
     pub fn has_entry(&self, cq: &Cq) -> bool {
         cq.has_entry()
     }
-    /// What an event says of its post that has failed, and whether that may be tried again. `None`: it has not failed.
+    /// Status of a failed post, from its event, and whether the post may be tried again. `None`: it has not failed.
     pub fn failure(&self, event: u64, kind: i32) -> Option<(Status, bool)> {
         // SAFETY: a function of a number.
         let status = unsafe { (self.api().cq_get_status)(event) };

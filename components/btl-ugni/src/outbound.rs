@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Offers that are refused unseen behind an attempt that was refused, at most; one more with each such attempt.
 const MOST_SKIPPED: u32 = 8;
 
-/// What follows the head.
+/// Bytes behind the head of a message.
 pub enum Body<'a> {
     Message(&'a Message<'a>),
     Bytes(&'a [u8]),

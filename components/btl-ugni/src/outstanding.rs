@@ -1,4 +1,4 @@
-//! What a lane has issued by put, get and atomics, and the flushes that wait for it. Of the holder of the context.
+//! Puts, gets and atomics that a lane has issued, and the flushes that wait for them. Used by the holder of the context alone.
 
 use crate::posts::Operation;
 use core::ffi::c_void;

@@ -1,4 +1,4 @@
-//! What an operator may set. README.md compares it with Open MPI 4.
+//! Parameters of the component. README.md compares it with Open MPI 4.
 
 use crate::abi::mode;
 use crate::wire::{HEAD, MOST_DEVICES};

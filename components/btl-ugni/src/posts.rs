@@ -39,7 +39,7 @@ unsafe impl Sync for Operation {}
 pub struct Detour {
     pub pages: Pages,
     pub handle: MemHandle,
-    /// What is wanted of it, and where to.
+    /// Bytes to leave out at its beginning, target of the copy, and length.
     pub skip: usize,
     pub to: *mut u8,
     pub len: usize,
@@ -92,7 +92,7 @@ pub struct Copied {
     pub len: usize,
 }
 
-/// What is posted.
+/// An operation as it is posted to the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     /// `abi::post`.

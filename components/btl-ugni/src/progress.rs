@@ -21,7 +21,7 @@ const EVENTS: usize = 64;
 /// Turns after which the queue of sent messages is read though nothing is known to be under way: the library does its own work then.
 const IDLE_TURNS: u32 = 256;
 
-/// What became of a message.
+/// Result of taking a message out of a mailbox.
 enum Up {
     Taken,
     /// Its receiver wants the batch to end.
@@ -148,7 +148,7 @@ impl Rail {
 
     /// Takes the next message of a link and hands it up, with nothing borrowed and no lock held.
     fn next_message(&self, lane: &Lane, link: &Arc<Link>, module: *mut c_void) -> Up {
-        // What a lost process has sent before is handed up, as long as its mailbox is there.
+        // Messages that a lost process has sent before are handed up, as long as its mailbox is there.
         let Some(ep) = link.ep().filter(|_| link.state() != State::Calling) else { return Up::Bad };
         // The device's lock is given back before the message is looked at.
         let next = lane.nic.enter().next_message(ep);

@@ -1,4 +1,4 @@
-//! What the module is: the virtual devices with the lanes on them, and the processes that are reached. All files below are about it:
+//! State of the module: the virtual devices with the lanes on them, and the processes that are reached. All files below are about it:
 //! `connect.rs` makes links, `outbound.rs` sends, `progress.rs` takes what came, `service.rs` has requests, `parting.rs` the end.
 
 use crate::desk::Desk;
@@ -13,7 +13,7 @@ use oxmpi_mca::{Host, ProcName, Status, StrRef};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// What belongs to the holder of the service context.
+/// State of the holder of the service context.
 #[derive(Default)]
 pub struct Service {
     /// The link of the request whose receiver is running.
@@ -151,7 +151,7 @@ impl Rail {
         if core.failed.swap(true, Ordering::SeqCst) {
             return;
         }
-        // Who has said good-bye is no failure, but what is under way to it ends all the same.
+        // A process that has said good-bye is not reported as failed, but operations under way to it end all the same.
         if !core.gone.load(Ordering::Acquire) {
             held(&self.failures).push((core.proc, why.to_owned()));
             self.has_failures.store(true, Ordering::SeqCst);

@@ -201,7 +201,7 @@ impl Rail {
             slot.flying = Some(Flying { operation: op.clone(), piece: *piece, to, retries: 0 });
             match post_slot(calls, slot, id) {
                 Ok(()) => {}
-                // What has begun is finished: the rest goes out when there is room.
+                // Pieces have been posted already: the rest goes out when there is room.
                 Err(code) if n > 0 && is_busy(code) => {
                     posts.waiting.push(id);
                     device.has_waiting.store(true, Ordering::Release);

@@ -28,7 +28,7 @@ fn bytes_of(msg: &Message<'_>) -> Box<[u8]> {
 }
 
 impl Rail {
-    /// What `RecvDesc::link` says: the process, and its lane.
+    /// Value of `RecvDesc::link`: the process, and its lane.
     pub fn request_number(link: &Link) -> u64 {
         u64::from(link.core.proc) << 16 | u64::from(link.theirs)
     }

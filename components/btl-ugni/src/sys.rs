@@ -115,7 +115,7 @@ impl Timer {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         Ok(Timer(timerfd_create(TimerfdClockId::Monotonic, flags)?))
     }
-    /// Counts anew from now, once. What has become readable before is not any more.
+    /// Starts the timer anew, to expire once. An expiry from before is cleared.
     pub fn set(&self, after: Duration) {
         let it_value = Timespec { tv_sec: after.as_secs() as i64, tv_nsec: after.subsec_nanos().into() };
         let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };

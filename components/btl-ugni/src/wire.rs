@@ -76,7 +76,7 @@ pub struct Offer {
     /// Lanes of the sender of the offer and of its receiver.
     pub from: u16,
     pub to: u16,
-    /// What events of messages to the sender of the offer carry.
+    /// Number in the events of messages to the sender of the offer.
     pub index: u32,
     /// Domain of the lane's device.
     pub inst: u32,
@@ -130,7 +130,7 @@ impl Offer {
     }
 }
 
-/// What a message is; the tag of the library's messages.
+/// Kind of a message; the tag of the library's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An active message on an ordinary lane.

@@ -24,5 +24,5 @@ fn a_lost_message_is_told() {
     assert_eq!(h.ranks[0].send(1, 0, &Msg::new(1, 24, 8)), Status::PEER_FAILED, "from then on");
     let log = h.ranks[0].host.logged();
     assert!(!log.contains("help ["), "the report is the runtime's alone: {log}");
-    // What was under way elsewhere ends as well, and leaving does not hang.
+    // Operations under way elsewhere end as well, and leaving does not hang.
 }

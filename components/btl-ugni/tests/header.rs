@@ -44,7 +44,7 @@ fn numbers_and_layouts_are_those_of_the_header() {
         let value = value.replace('_', "");
         program.push_str(&format!("_Static_assert({name} == {value}, \"{name}\");\n"));
     }
-    // What `src/abi.rs` asserts of its own structures.
+    // Sizes and offsets that `src/abi.rs` asserts of its own structures.
     program.push_str(
         "#define AT(s, f, n) _Static_assert(offsetof(s, f) == n, #f)
         _Static_assert(sizeof(gni_post_descriptor_t) == 184 && sizeof(gni_smsg_attr_t) == 56, \"sizes\");

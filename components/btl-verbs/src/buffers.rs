@@ -1,9 +1,9 @@
 //! Memory of lanes: registered for one of them or for several at once, and pools of send buffers out of it.
 //!
-//! Lanes that share registrations have a [`Supply`]: who needs memory takes a part of what has been registered for all, and registers as much for each
-//! of them where nothing is left. Lanes that share send buffers have a [`Pool`] of `btl_verbs_send_buffers`. Half of it is divided among them,
-//! which each keeps for itself without a lock; the rest is under a lock, a leaf. What a lane gives back fills its own part first. So a lane without
-//! a buffer has some under way, of which a report will come (`outbound.rs`), and waits for nobody else.
+//! Lanes that share registrations have a [`Supply`]: a lane that needs memory takes a part of the memory registered for all, and registers as much
+//! for each of them where nothing is left. Lanes that share send buffers have a [`Pool`] of `btl_verbs_send_buffers`. Half of it is divided among them,
+//! which each keeps for itself without a lock; the rest is under a lock, a leaf. Buffers that a lane gives back fill its own part first. So a lane
+//! without a free buffer has some under way, whose completions will be reported (`outbound.rs`), and does not depend on another lane.
 
 use crate::link::held;
 use crate::objects::{Domain, Region};

@@ -228,7 +228,7 @@ pub fn service_lane(port: &Port, settings: &Settings, number: u16) -> Result<Lan
     maker.lane(number, pd.clone(), pd, shares, Vec::new())
 }
 
-/// What is there so that registers stay unused.
+/// Objects that occupy doorbell registers, so that no other object uses them.
 pub struct Idle {
     _pair: Option<Pair>,
     _register: Register,

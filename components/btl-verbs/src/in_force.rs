@@ -125,7 +125,7 @@ fn many(contexts: u32) -> String {
     if contexts == 1 { "one context".into() } else { format!("{contexts} contexts") }
 }
 
-/// What a rank would do with a value that waits for a port.
+/// Answers for the parameters whose automatic values need a port, where there is none: they stay as set.
 fn without_ports(settings: &Settings, why: &str, answers: &mut Answers<'_>) {
     let because = format!("verbs is not used in this process: {why}");
     let automatic = [

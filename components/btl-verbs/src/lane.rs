@@ -1,8 +1,8 @@
 //! Lanes: a completion queue with the receive requests, send buffers and queue pairs that report to it.
 //!
 //! A lane serves one context of the module, and then the caller's serialisation of that context is all that guards it; or several, and then
-//! it has a lock of its own, a leaf: nothing of the host is called while it is held. What the device reports for a context of another thread
-//! goes into that context's queue ([`Context`]), and its sleeper is woken.
+//! it has a lock of its own, a leaf: nothing of the host is called while it is held. A completion for a context of another thread is
+//! put into that context's queue ([`Context`]), and its sleeper is woken.
 
 use crate::buffers::{Piece, Pool, Supply};
 use crate::link::{Link, held};
@@ -210,7 +210,7 @@ pub struct Flush {
 pub struct Lane {
     pub number: u16,
     pub domain: Arc<Domain>,
-    /// What memory is registered with, by number.
+    /// The protection domain that memory is registered with, by number.
     pub protection: Arc<Domain>,
     pub queue: Arc<Queue>,
     pub receives: Arc<SharedReceives>,
@@ -244,7 +244,7 @@ pub struct Base {
     pub queue: Arc<Queue>,
     pub pool: Arc<Pool>,
     pub supply: Arc<Supply>,
-    /// What is there so that doorbell registers stay unused.
+    /// Objects that occupy doorbell registers, so that no other object uses them.
     pub idle: Box<dyn Send + Sync>,
 }
 

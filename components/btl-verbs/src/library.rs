@@ -1,6 +1,6 @@
 //! libibverbs as a table of functions, found by name when the component opens.
 //!
-//! What verbs.h has as inline functions (posting, polling, thread domains) is reached through the tables in and in front of a
+//! The inline functions of verbs.h (posting, polling, thread domains) are reached through the tables in and in front of a
 //! context, by `objects.rs`. Functions that older libraries lack may be missing.
 
 use crate::sys::Library;

@@ -22,7 +22,7 @@ pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What all links to a process share.
+/// State that all links to a process share.
 pub struct Core {
     pub proc: u32,
     pub name: ProcName,
@@ -77,7 +77,7 @@ impl Peer {
     }
 }
 
-/// What verbs get. Several may be of one process.
+/// The endpoint that verbs of the contract get. Several may be of one process.
 pub struct VerbsEndpoint {
     pub peer: Arc<Peer>,
 }

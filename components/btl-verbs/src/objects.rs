@@ -1,6 +1,6 @@
 //! Verbs objects, each freed when its last owner goes, those in others before them.
 //!
-//! What posts and polls is called through pointers taken when the object was made, as verbs.h's inline functions do. Objects of a thread
+//! Functions that post and poll are called through pointers taken when the object was made, as verbs.h's inline functions do. Objects of a thread
 //! domain, and completion queues for one thread, have no lock in the library: they are used, and pairs on such queues are destroyed,
 //! by the holder of the lane alone (`lane.rs`).
 

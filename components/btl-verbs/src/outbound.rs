@@ -175,7 +175,7 @@ impl Rail {
     }
 }
 
-/// What goes behind a frame.
+/// Bytes behind a frame.
 pub enum Body<'a> {
     Nothing,
     Message(&'a Message<'a>),

@@ -1,4 +1,4 @@
-//! What an operator may set.
+//! Parameters of the component.
 
 use crate::choices::{CATEGORIES, Category, REGISTERS, Registers};
 use core::time::Duration;
@@ -481,7 +481,7 @@ impl Settings {
                 self.share_domains, self.share_contexts
             ));
         }
-        // What is never reported would never be complete.
+        // A request that the device never reports would never be complete.
         self.signal_period = self.signal_period.min(self.queue_depth / 4).max(1);
         self.postlist = self.postlist.min(self.queue_depth as usize / 4).max(1);
         Ok(self)

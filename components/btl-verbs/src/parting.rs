@@ -1,7 +1,7 @@
 //! The end: good-bye on every connection, behind all that was sent, until each is known to have arrived or time is over.
 //!
-//! What a peer's device has acknowledged lies in that process's memory, and it needs us no more. Who has heard good-bye takes the end of a
-//! connection for what it is.
+//! Messages that a peer's device has acknowledged lie in that process's memory, so that this process may end. A process that has received
+//! the good-bye does not report the end of the connection as a failure.
 
 use crate::link::Link;
 use crate::outbound::Body;

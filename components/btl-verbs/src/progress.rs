@@ -313,7 +313,7 @@ impl Rail {
         }
     }
 
-    /// What its receiver answers.
+    /// Gives an event to its receiver, and returns the receiver's answer.
     fn hand_up(&self, context: &Context, event: Event, module: *mut c_void) -> u32 {
         let closing = self.closing.load(Ordering::Relaxed);
         let call = |proc, tag, data: *const u8, len: u64, link| {

@@ -1,5 +1,5 @@
-//! What the two sides of a connection answer, with the job's secret that only the host knows: the caller answers the called one's challenge
-//! over all that its datagram says, and the other way round, each behind a word for its side, so that an answer is good nowhere else.
+//! Proofs of the two sides of a connection, made by the host with the job's secret: each side answers the other's challenge with an
+//! authentication code over its whole datagram, behind a word for its side, so that an answer is valid nowhere else.
 
 use crate::wire::{Datagram, NONCE, Say};
 use oxmpi_mca::services::AUTH_BYTES;

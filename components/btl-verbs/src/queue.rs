@@ -197,15 +197,15 @@ impl Queue {
                     others.push(of);
                 }
             }
-            // Who is about to sleep must have seen all that was there.
+            // A thread that is about to sleep must have seen all reports that were there.
             if got < sorting.entries.len() && sorting.boxes[own].is_empty() {
                 return Ok(0);
             }
         }
     }
 
-    /// Destroys a pair of a lane, by its holder, and lets go of its reports that wait in the lane's in-box: a later pair may have its
-    /// number. What had been received by it.
+    /// Destroys a pair of a lane, by its holder, and drops its reports that wait in the lane's in-box, because a later pair may have its
+    /// number. Returns the buffers of the receives among them.
     pub fn end(&self, lane: u16, pair: Pair) -> Vec<u64> {
         let Some(sorting) = &self.sorting else { return Vec::new() };
         let number = pair.number();
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!((room.reserve(0, 4), room.reserve(4, 1)), (4, 0), "another lane has its own all the same");
         room.release(20, 18);
         assert_eq!((room.reserve(4, 5), room.reserve(6, 1)), (2, 0));
-        // What the first has left, down to its own.
+        // The first lane has given back all but its own part.
         room.release(18, 1);
         assert_eq!(room.reserve(6, 64), 14);
         room.release(20, 0);

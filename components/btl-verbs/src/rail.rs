@@ -14,7 +14,7 @@ use oxmpi_mca::{Host, ProcName, Status, StrRef};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// What belongs to the holder of the service context.
+/// State of the holder of the service context.
 #[derive(Default)]
 pub struct Service {
     /// The request whose receiver is running: its link, and the requester's context.
@@ -161,7 +161,7 @@ impl Rail {
         if core.failed.swap(true, Ordering::SeqCst) {
             return;
         }
-        // Who has said good-bye is no failure, but what is under way to it ends all the same.
+        // A process that has said good-bye is not reported as failed, but operations under way to it end all the same.
         if !core.gone.load(Ordering::Acquire) {
             held(&self.failures).push((core.proc, why.to_owned()));
             self.has_failures.store(true, Ordering::SeqCst);

@@ -8,7 +8,7 @@
 //! A message ends where its slot ends, with a word of its length and of the slot's lap, which is written last: a device writes the bytes of a
 //! message in order of their addresses. The lap's number is never what the slot held before, so nobody has to clear it.
 //!
-//! Nothing wakes a sleeper that waits for memory. Who is about to sleep asks its senders to leave the ring (*Hold*), sleeps by the millisecond
+//! Nothing wakes a sleeper that waits for memory. A receiver that is about to sleep asks its senders to leave the ring (*Hold*), sleeps by the millisecond
 //! until they have (*Held*, which is sent behind all that they wrote), and offers it again when there is traffic.
 
 use crate::objects::{Domain, Region};

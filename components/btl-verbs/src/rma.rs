@@ -70,7 +70,7 @@ impl Rail {
         }
         // SAFETY: the caller's promise.
         let handle = unsafe { Handle::read(handle.cast()) };
-        // What peers may change, the process itself may.
+        // The process itself may change memory that peers may change.
         let changes = access::LOCAL_WRITE | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
         let may = rights == 0 || handle.rights & changes != 0;
         let key = self.memory.local_key(&handle, lane).filter(|_| handle.allows(at, len, 0) && may);
@@ -206,8 +206,8 @@ impl Rail {
         }
     }
 
-    /// Posts a link's operations that the device does not have, in lists of which the last reports for all. What finds
-    /// no room is posted in a later turn.
+    /// Posts a link's operations that the device does not have, in lists of which the last reports for all. Operations
+    /// that find no room are posted in a later turn.
     fn post(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>) {
         let mut guard = link.side.borrow_mut();
         let side = &mut *guard;

@@ -90,7 +90,7 @@ impl Place {
     }
 }
 
-/// What a process publishes: its ports, in the order of its modules.
+/// Address that a process publishes: its ports, in the order of its modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
     pub places: Vec<Place>,

@@ -1,4 +1,4 @@
-//! Devices that fail: a port that goes down, limits that are reached. What is lost is told once by name, and nothing hangs.
+//! Devices that fail: a port that goes down, limits that are reached. A lost peer is reported once by name, and nothing hangs.
 
 mod common;
 

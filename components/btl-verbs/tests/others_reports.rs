@@ -76,12 +76,12 @@ fn fill(h: &Harness, ctx: u32) -> u64 {
     (0u64..200).take_while(|i| h.ranks[0].send(1, ctx, &Msg::new(*i, 24, 40)) == Status::OK).count() as u64
 }
 
-/// Nothing of what has been sent is reported: a context that has used up what is common leaves others what is theirs, and all arrives
+/// The device reports no completion: a context that has used up the common room leaves others their own, and all messages arrive
 /// later on.
 fn room_of_its_own(params: &[(&str, &str)], first: u64, second: u64) {
     let plain = setup().ranks(2).cris(2).param("signal_period", "1");
     let h = Harness::new(&params.iter().fold(plain, |setup, (name, value)| setup.param(name, value)));
-    // What connecting has sent is reported, and nothing from here on.
+    // Messages of connecting are reported, and none from here on.
     while h.progress() > 0 {}
     port(false);
     let (filled, other) = (fill(&h, 0), fill(&h, 1));
@@ -91,7 +91,7 @@ fn room_of_its_own(params: &[(&str, &str)], first: u64, second: u64) {
     h.settle(1, before + filled + other);
     assert_eq!((filled, other, none_more), (first, second, 0), "{params:?}");
     assert_eq!(h.ranks[1].host.take().len() as u64, filled + other);
-    // What is free again is common again, in whatever order: now it is the other's.
+    // Room that is free again is common again, in whatever order: now the other context takes it.
     while h.progress() > 0 {}
     port(false);
     let (filled, other) = (fill(&h, 1), fill(&h, 0));

@@ -72,6 +72,8 @@ pub mod help;
 #[cfg(not(loom))]
 mod host;
 #[cfg(not(loom))]
+pub mod host_requests;
+#[cfg(not(loom))]
 pub mod in_force;
 #[cfg(not(loom))]
 pub mod info;
@@ -87,8 +89,6 @@ pub mod loader;
 mod locks;
 #[cfg(not(loom))]
 mod log;
-#[cfg(not(loom))]
-pub mod made;
 #[cfg(not(loom))]
 mod mapping;
 #[cfg(not(loom))]

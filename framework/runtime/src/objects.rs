@@ -9,11 +9,11 @@ use crate::counts::CommCalls;
 use crate::emulation::requester::{Context, Endpoint};
 use crate::gid::Gid;
 use crate::group::Group;
+use crate::host_requests::partitioned::Meeting;
+use crate::host_requests::schedule::numbers::Numbers;
 use crate::info::Info;
 use crate::locks::{Mutex, RwLock};
 use crate::log::Logger;
-use crate::made::partitioned::Meeting;
-use crate::made::schedule::numbers::Numbers;
 use crate::params::Values;
 use crate::progress::Engine;
 use crate::progress::bell::Bell;
@@ -256,7 +256,7 @@ pub trait Body: Any + Send + Sync {
     fn reset(&self) {}
 }
 
-/// A request that the host makes (`made/mod.rs`).
+/// A request that the host makes (`host_requests/mod.rs`).
 #[repr(C)]
 pub struct Made {
     pub(crate) header: UnsafeCell<RequestHeader>,

@@ -202,7 +202,8 @@ impl Chooser<'_> {
         Ok(())
     }
 
-    /// All, or all but those listed.
+    /// Loads the candidates of a framework and chooses all that can be used, but for those that a list with `^` names; opens
+    /// none. One that cannot be loaded is skipped, and the reason logged as the parameters say.
     fn all_but(&self, selection: &Selection, candidates: Vec<Candidate>, chosen: &mut Vec<Chosen>) {
         let excluded = |name: &str| selection.negated && selection.names.iter().any(|n| n == name);
         for mut c in candidates {

@@ -7,7 +7,7 @@ use oxmpi_coll::{Coll, CollArgs, CollComm, CollFn, CollModule, CollTable, step};
 use oxmpi_datatype::{Base, kernel::OpDesc, kernel::op};
 use oxmpi_mca::{Component, Host, OpenError, Params, RequestHeader, Status, ThreadCtx};
 use oxmpi_runtime::coll::Slot;
-use oxmpi_runtime::{Communicator, Config, Instance, Level, made};
+use oxmpi_runtime::{Communicator, Config, Instance, Level, host_requests};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -155,9 +155,9 @@ fn finish(instance: &Instance, thread: *mut ThreadCtx, req: *mut RequestHeader) 
 
 fn start(instance: &Instance, thread: *mut ThreadCtx, req: *mut RequestHeader) {
     // SAFETY: a persistent request of this instance that is inactive.
-    let (status, made) = unsafe { (((*(*req).ops).start)(req), made::of(req)) };
+    let (status, made) = unsafe { (((*(*req).ops).start)(req), host_requests::of(req)) };
     assert_eq!(status, Status::OK);
-    instance.carry_on(thread, made.expect("the host's"));
+    instance.run_first_work(thread, made.expect("the host's"));
 }
 
 #[test]

@@ -189,7 +189,7 @@ impl Attributes {
         Ok(())
     }
 
-    /// Before the object goes: all, the youngest first. What could not be deleted stays.
+    /// Deletes all attributes before the object is freed, the youngest first. The first that cannot be deleted stays, with all older ones.
     pub fn delete_all(&self, object: usize) -> Res {
         loop {
             let last = self.0.lock().last().map(|(k, _)| k.number);

@@ -16,7 +16,7 @@ use core::sync::atomic::Ordering;
 use oxmpi_mca::{MsgStatus, ThreadCtx};
 use oxmpi_runtime::Instance;
 use oxmpi_runtime::buffer::Space;
-use oxmpi_runtime::made::{Begin, Body};
+use oxmpi_runtime::host_requests::{Begin, Body};
 use std::sync::Arc;
 
 impl Slot {

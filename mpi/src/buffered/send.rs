@@ -31,8 +31,9 @@ fn slot_of<'a>(process: &'a Process, object: &'a CommObject) -> Res<&'a Slot> {
     Failure::err(MPI_ERR_BUFFER, "no buffer is attached")
 }
 
-/// Looks for room while something comes. What was under way at the first is seen by then, for rings hold less; so a program
-/// that ran out of room is told of it however much its other threads receive.
+/// Most attempts to find room while messages keep arriving. All messages that were under way at the first attempt have been
+/// handled after so many, because rings hold less; so a program that ran out of room gets the error even if its other threads
+/// receive all the time.
 const MOST_LOOKS: u32 = 1 << 16;
 
 /// A place for a message. Progress may make room.

@@ -2,9 +2,9 @@
 //! communicator. `equal`: one count for all ranks; `varying`: a count and a place for each; `reducing`; `neighbor`.
 //!
 //! **Three forms of each** ([`Way`]): blocking, nonblocking (§6.12) and persistent (§6.13), each plain and with large
-//! counts, are one function here; `collective_fns!` makes the exported ones. What a nonblocking or persistent
-//! operation needs after the call, types and the operation, it holds on to ([`Kept`]), so the program may free its
-//! handles at once; arrays of counts, places and types have been read.
+//! counts, are one function here; `collective_fns!` makes the exported ones. A nonblocking or persistent
+//! operation keeps references to the types and the reduction operation that it needs after the call ([`Kept`]), so the
+//! program may free its handles at once; arrays of counts, displacements and types have been read.
 //!
 //! Arguments significant only at the root are looked at there alone; elsewhere the component gets null
 //! buffers and no elements. Where a collective has one buffer or one type, both sides of

@@ -1,4 +1,4 @@
-//! What a handle of a communicator leads to: the runtime's [`Communicator`] with its error handler, attributes,
+//! The object behind a handle of a communicator: the runtime's [`Communicator`] with its error handler, attributes,
 //! topology and buffer.
 
 use crate::attr::Attributes;

@@ -107,7 +107,8 @@ pub fn peek(req: Header) -> MsgStatus {
 /// The request of a nonblocking or persistent collective.
 fn is_collective(req: Header) -> bool {
     // SAFETY: a request of the running instance.
-    unsafe { oxmpi_runtime::made::of(req.as_ptr()) }.is_some_and(oxmpi_runtime::made::schedule::is_collective)
+    unsafe { oxmpi_runtime::host_requests::of(req.as_ptr()) }
+        .is_some_and(oxmpi_runtime::host_requests::schedule::is_collective)
 }
 
 /// Whether the program may free it: it has to wait for nonblocking collectives (MPI 5.0 §6.12).

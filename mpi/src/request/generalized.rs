@@ -1,5 +1,5 @@
-//! What waits, tests, MPI_Request_free and MPI_Cancel do with a generalized request: they call the user's functions
-//! (`grequest` says when which).
+//! Waits, tests, MPI_Request_free and MPI_Cancel of a generalized request: they call the user's functions (`grequest`
+//! says when which).
 
 use super::owner::Outcome;
 use super::word::{GENERALIZED, Header, let_go};

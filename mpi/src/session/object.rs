@@ -1,4 +1,4 @@
-//! What a handle of a session leads to.
+//! The object behind a handle of a session.
 
 use crate::buffered::Slot;
 use crate::constants::*;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The world as a user; sessions have numbers above.
 pub const WORLD: u64 = 0;
 
-/// What a handle leads to.
+/// Settings, hints and error handler of a session.
 pub struct SessionObject {
     /// Settings that its groups carry.
     pub number: u64,

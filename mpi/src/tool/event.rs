@@ -7,8 +7,8 @@
 //! **Delivery.** Events are handed over at once, in the thread in which they happen, so nothing is
 //! queued and threads are not ordered among each other: the one source is unordered. A registration
 //! whose callbacks do not promise enough for the place misses the event, which is counted and told to its
-//! handler of dropped events with the next one that reaches it. What a callback itself causes is dropped
-//! for the same reason: it would be called again while it runs.
+//! handler of dropped events with the next one that reaches it. An event that a callback itself causes is
+//! dropped for the same reason: the callback would be called again while it runs.
 //!
 //! **Instances** lie on the stack of the thread that raises, and are found only by that thread and only
 //! while the callback runs; any other handle is told to be invalid.

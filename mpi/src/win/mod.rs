@@ -1,9 +1,9 @@
 //! Windows as the C interface has them: handle, error handler, attributes, name and hints (MPI 5.0 §12.2, §7.7, §9.3).
 //!
-//! Map: `object` (what a handle leads to) · `names` (name and hints) · `create` (made and freed) · `memory` (memory of ranks, attached memory) · `argument` (what all calls
+//! Map: `object` (the object behind a handle) · `names` (name and hints) · `create` (made and freed) · `memory` (memory of ranks, attached memory) · `argument` (what all calls
 //! on a window look at) · `usual` (calls in which nothing is unusual) · `operation` (put, get, accumulate) · `atomic` (one element) · `fence`, `post` (active
-//! synchronisation) · `lock` (passive synchronisation) · `notify`, `duplicate` (extensions of `mpi-ext.h`). What a window does is its one-sided component's
-//! ([`oxmpi_runtime::window`]).
+//! synchronisation) · `lock` (passive synchronisation) · `notify`, `duplicate` (extensions of `mpi-ext.h`). A window's operations are carried out by its
+//! one-sided component ([`oxmpi_runtime::window`]).
 
 mod argument;
 mod atomic;

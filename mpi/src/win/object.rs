@@ -1,4 +1,4 @@
-//! What a handle of a window leads to: the runtime's [`Window`] with its error handler, attributes, name and hints.
+//! The object behind a handle of a window: the runtime's [`Window`] with its error handler, attributes, name and hints.
 
 use crate::attr::Attributes;
 use crate::constants::*;

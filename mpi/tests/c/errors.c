@@ -87,7 +87,7 @@ static void arguments(void) {
     FAILS(MPI_ERR_ARG, MPI_Comm_size(MPI_COMM_WORLD, NULL));
     FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_File_open(MPI_COMM_WORLD, "f", MPI_MODE_RDONLY, MPI_INFO_NULL, &(MPI_File){0}));
     FAILS(MPI_ERR_OTHER, MPI_Init(NULL, NULL));
-    /* What looks wrong and is right. */
+    /* Calls that look wrong and are right. */
     MPI_Status status;
     CHECK(MPI_Send(NULL, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(MPI_Recv(NULL, 0, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_WORLD, &status) == MPI_SUCCESS);

@@ -167,7 +167,7 @@ static void quiet_persistent(void) {
     MPIX_Sync_free(&sync);
 }
 
-/* What an attached operation needs to go on is permitted. */
+/* MPI_Pready and MPI_Parrived are permitted for an attached operation, which needs them to complete. */
 static void partitioned(void) {
     MPIX_Sync sync;
     MPI_Request send, r;

@@ -1,4 +1,4 @@
-//! What the options change in the processes' environment.
+//! Changes of the processes' environment by options.
 
 use super::given::Given;
 use super::words::bad_value;
@@ -24,7 +24,7 @@ pub enum Change {
     },
 }
 
-/// What of mpirun's own environment the processes have to begin with.
+/// The part of mpirun's own environment that the processes begin with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Inherit {
     #[default]

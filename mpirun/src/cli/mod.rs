@@ -1,9 +1,9 @@
 //! The command line: what was asked for, in types.
 //!
 //! `table` has every option; clap is built from it and reads them, with help and the nearest name
-//! for a wrong one. `split` does before that what clap cannot know (one dash, where a program
-//! begins, `:`). `options` is what comes out. Here the words become values: `policy` (map, rank, bind, display), `output`
-//! (input, output, the time limit), `environment`, `runtime_options`. What cannot be together is
+//! for a wrong one. Before that, `split` handles what clap cannot know (one dash, where a program
+//! begins, `:`). `options` is the result. Here the words become values: `policy` (map, rank, bind, display), `output`
+//! (input, output, the time limit), `environment`, `runtime_options`. Options that exclude each other are
 //! refused here or, where it depends on the machine, by the plan.
 
 pub mod document;

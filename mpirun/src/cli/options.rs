@@ -14,7 +14,7 @@ pub struct CommandLine {
     pub apps: Vec<App>,
 }
 
-/// What concerns the whole job.
+/// Options of the whole job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobOptions {
     pub mapping: Mapping,

@@ -1,4 +1,4 @@
-//! What the options say about the processes' input and output, and about the end of a job.
+//! Options about the processes' input and output, and about the end of a job.
 
 use super::words::{bad_value, numbers, pick};
 use std::path::PathBuf;
@@ -88,7 +88,7 @@ impl Default for Stdin {
     }
 }
 
-/// What is done when the time limit has passed. The limit itself: `JobOptions::time_limit`.
+/// Actions when the time limit has passed. The limit itself: `JobOptions::time_limit`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AtTimeLimit {
     pub stack_traces: bool,

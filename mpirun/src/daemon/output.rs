@@ -124,8 +124,8 @@ impl Daemon {
         }
     }
 
-    /// Copies of standard input, as far as somebody takes them. What is waited for next is put
-    /// into the epoll for once.
+    /// Copies standard input to its readers as far as they take it. The descriptor that is waited for next
+    /// is put into the epoll set for one event.
     pub(super) fn give_input(&mut self) {
         let Some(feed) = &mut self.feed else { return };
         let once = EventFlags::ONESHOT;

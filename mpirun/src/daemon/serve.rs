@@ -349,7 +349,7 @@ impl Daemon {
             self.say(&FromNode::Vanished { rank, pid });
         }
         if self.phase == Phase::Running && self.children.is_empty() {
-            // All ranks have ended. What they left running, if anything, goes with them.
+            // All ranks have ended. Processes that they left running are ended, too.
             self.phase.ask(ending::GRACE);
             self.reap();
         }

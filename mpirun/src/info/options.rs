@@ -42,7 +42,7 @@ pub struct Options {
     #[arg(long)]
     pub internal: bool,
 
-    /// What a parameter means, its value, and where that comes from
+    /// The meaning of a parameter, its value, and where that comes from
     #[arg(long, value_name = "NAME")]
     pub explain: Option<String>,
 
@@ -76,7 +76,7 @@ pub struct Options {
     #[arg(long, requires = "calibrate")]
     pub even_if_busy: bool,
 
-    /// What --calibrate starts
+    /// A process that --calibrate starts
     #[arg(long, hide = true, num_args = 4)]
     pub calibrate_rank: Option<Vec<String>>,
 

@@ -103,8 +103,8 @@ impl Table {
             pid: pid.cast_signed(),
         };
         self.processes = all.iter().map(describe).collect();
-        // SAFETY: this thread alone writes; a debugger reads while it is stopped. What is pointed
-        // to stays: the table is dropped with the job, at the end of the program.
+        // SAFETY: this thread alone writes; a debugger reads while it is stopped. The table
+        // stays in place: it is dropped with the job, at the end of the program.
         unsafe {
             (&raw mut MPIR_proctable).write_volatile(self.processes.as_ptr());
             (&raw mut MPIR_proctable_size).write_volatile(self.processes.len() as c_int);

@@ -2,7 +2,7 @@
 //!
 //! **Links and nodes.** A daemon on this machine is a child of mpirun's, which it starts here, with a link of its own. Those of other
 //! machines are there already (`crate::remote`): some are linked to mpirun, others to daemons that started them, and are reached
-//! through those. What is for all goes once over each link, and so does what is the same for all nodes of what they are to launch. A
+//! through those. A message for all nodes goes once over each link, and so does the part of the launch message that is the same for all. A
 //! daemon without a part in the job stays where others are behind it.
 //!
 //! Messages of the nodes about the key-value store and the fence ([`Exchange`]) pass through here: links over which all

@@ -1,8 +1,8 @@
 //! The ranks' output on its way to the user: marked, merged, copied to files, and written.
 //!
-//! **Lines stay whole.** A daemon sends whole lines. What is too long to wait for comes in pieces,
-//! each but the last saying that more comes: until then nothing else is written behind it (the
-//! sink has an owner). An owner that says nothing for [`PATIENCE`] behind what has been written loses that right,
+//! **Lines stay whole.** A daemon sends whole lines. A line too long to wait for comes in pieces, each
+//! but the last saying that more comes: until then nothing else is written behind it (the sink
+//! has an owner). An owner that says nothing for [`PATIENCE`] behind what has been written loses that right,
 //! because it may wait for a rank whose output waits here. While something is still to be written it cannot be
 //! blamed: its window may be full because the reader is slow.
 //!

@@ -3,7 +3,7 @@
 //!
 //! Down, an envelope for one node goes from link to link until it is taken out for its node; one for all is taken out
 //! everywhere and handed on. Up, a daemon puts what those linked to it say into an envelope with their node, once; further up it goes as
-//! it is. What is inside is not looked at on the way.
+//! it is. The contents of an envelope are not looked at on the way.
 
 use super::kinds::{ALL, FROM, TO};
 use super::message::{LIMIT, Message};

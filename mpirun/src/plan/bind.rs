@@ -2,8 +2,8 @@
 //!
 //! A process is bound to one object of the level that is asked for, inside of what it was mapped
 //! to; of several the one with the fewest processes, so that they spread. With `pe=N` it is the
-//! next N cores there. What was asked for and does not fit is an error; what is only usual is then
-//! left alone.
+//! next N cores there. A binding that was asked for and does not fit is an error; a usual binding that
+//! does not fit is left out.
 
 use super::map::{Node, Process, units_of};
 use crate::cli::policy::{BindTo, Binding, MapBy, Mapping};

@@ -224,8 +224,8 @@ fn facts(app: &App, count: u32, folder: Option<&Path>) -> AppFacts {
     }
 }
 
-/// `--wdir`, as a whole path. It has to be there now: on this node mpirun sees what a rank will. What is not there may be
-/// on other machines.
+/// `--wdir`, as a whole path. It has to be there now, since a rank on this node sees the same folders as mpirun. A folder that is
+/// not there may be on other machines.
 fn folder(app: &App, elsewhere: bool) -> Result<Option<PathBuf>, String> {
     let Some(folder) = &app.wdir else { return Ok(None) };
     let refuse = |why: &str| Err(paragraph("no-folder", &[&folder.display().to_string(), why]));

@@ -1,8 +1,8 @@
 //! Programs that start daemons elsewhere: ssh for a node, srun for all of them.
 //!
-//! An agent gets the boot line on its standard input and stays as long as its daemon. What it writes to standard
-//! error is kept, the last of it, for the report in case it fails. It is a process group of its own, so that a ^C at the
-//! terminal reaches mpirun alone, and dies with whoever started it.
+//! An agent gets the boot line on its standard input and stays as long as its daemon. The end of its output on standard
+//! error is kept for the report in case it fails. It is a process group of its own, so that a ^C at the terminal reaches
+//! mpirun alone, and it dies with the process that started it.
 //!
 //! **An agent has failed** when it ends before its daemon is there; one that ends with status 0 has a few seconds,
 //! because it may have put the daemon into the background.

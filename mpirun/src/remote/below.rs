@@ -123,7 +123,7 @@ impl Below {
         deaf.into_iter().filter_map(|at| self.lose(at, DEAF)).collect()
     }
 
-    /// Hands a frame on to the daemon of a node. What is for one that is gone goes nowhere.
+    /// Hands a frame on to the daemon of a node. A frame for a daemon that is gone is dropped.
     pub fn pass_to(&mut self, node: u32, frame: Vec<u8>) {
         let one = |child: &Child| child.node == node || child.below.contains(&node);
         let Some(at) = self.children.iter().position(one) else { return };

@@ -192,7 +192,7 @@ fn jobs_over_machines_by_real_logins() {
     machines.nothing_is_left();
 }
 
-/// What keeps a daemon from coming, made by networks and by real logins.
+/// Failures that keep a daemon from starting, caused by networks and by real logins.
 #[test]
 fn operators_mistakes_with_machines() {
     let machines = match Machines::up(2) {
@@ -227,7 +227,7 @@ fn operators_mistakes_with_machines() {
     machines.ip(&format!("neigh replace {first} dev {bridge} {nobody}"));
     made("swallowed", "m1,m2", &ssh("-o ConnectTimeout=2"), &["node daemon on m1"]);
     machines.ip(&format!("neigh del {first} dev {bridge}"));
-    // What the machine answers is swallowed.
+    // The machine's answers are lost.
     machines.ip_of(1, &format!("neigh replace {network}.1 dev eth0 {nobody}"));
     made("swallowed", "m1,m2", &ssh("-o ConnectTimeout=2"), &["node daemon on m1"]);
     machines.ip_of(1, &format!("neigh del {network}.1 dev eth0"));

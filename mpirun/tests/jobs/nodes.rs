@@ -132,7 +132,7 @@ fn the_first_failure_is_the_one_report() {
     assert_eq!(ended.reports(), 1, "{ended:?}");
 }
 
-/// Who noticed somebody's end is not who is reported.
+/// The report names the rank that ended, not the rank that noticed it.
 #[test]
 fn whoever_blames_a_peer_is_believed_last() {
     let ended = over("a:1,b:1,c:1", "").role("blame 2").run();
@@ -264,7 +264,7 @@ fn standard_input_goes_where_it_is_asked_for() {
         let mut job = job.script("cat | wc -c").start();
         let mut pipe = job.child.stdin.take().expect("piped");
         let text = lines.clone();
-        // Who does not read it closes it.
+        // A rank that does not read standard input closes it.
         let writer = std::thread::spawn(move || drop(pipe.write_all(text.as_bytes())));
         let ended = job.wait();
         writer.join().expect("no panic");

@@ -1,4 +1,4 @@
-//! What the options do to the ranks.
+//! Effects of the options on the ranks.
 
 use crate::support::mpirun;
 

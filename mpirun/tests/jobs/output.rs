@@ -1,4 +1,4 @@
-//! What ranks print, and what they read.
+//! Output and input of ranks.
 
 use crate::support::{eventually, mpirun};
 use rustix::process::Signal;

@@ -169,7 +169,7 @@ fn shared(client: &Client) {
         client.fence().expect("all come");
     }
     if me == 0 {
-        // What a rank that leaves has not given up is gone with it.
+        // Memory that a rank has not given up when it leaves is freed with it.
         client.share("left", 1).expect("there is memory");
     }
 }

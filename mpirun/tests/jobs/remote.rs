@@ -17,7 +17,7 @@ pub struct Room {
     folder: TempDir,
 }
 
-/// What a login does. `$1` is the node, the rest the command.
+/// The script of a login. `$1` is the node, the rest the command.
 pub const LOGIN: &str = r#"mkdir -p "$room/$1"; cd "$room/$1"; shift
 exec env -i HOME="$PWD" PATH=/usr/bin:/bin OXMPI_TEST_MARK="$OXMPI_TEST_MARK" \
   OXMPI_LINK_COUNTS="$OXMPI_LINK_COUNTS" sh -c "$*""#;
@@ -45,7 +45,7 @@ impl Room {
         self.folder.path().join(node)
     }
 
-    /// Who has called the agent, with what.
+    /// Calls of the agent: the calling program and its arguments.
     fn log(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -236,7 +236,7 @@ fn standard_input_crosses_the_network() {
         let mut job = job.script(script).start();
         let mut pipe = job.child.stdin.take().expect("piped");
         let text = lines.clone();
-        // Who does not read it closes it.
+        // A rank that does not read standard input closes it.
         let writer = std::thread::spawn(move || drop(pipe.write_all(text.as_bytes())));
         let ended = job.wait();
         writer.join().expect("no panic");

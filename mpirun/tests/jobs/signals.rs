@@ -1,4 +1,4 @@
-//! What signals to mpirun do.
+//! Effects of signals to mpirun.
 
 use crate::support::{Running, eventually, mpirun};
 use rustix::process::Signal;

@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(100);
 /// From a failure to its report and the end of everything.
 pub const PROMISED: Duration = Duration::from_secs(10);
 const MARK: &str = "OXMPI_TEST_MARK";
-/// What the rank program is to do.
+/// Name of the variable that says which role the rank program plays.
 pub const ROLE: &str = "OXMPI_TEST_ROLE";
 
 /// A job to be started.
@@ -24,7 +24,7 @@ pub struct Job {
 /// `mpirun` with these arguments, separated by blanks.
 pub fn mpirun(arguments: &str) -> Job {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    // What a shell starts in its background ignores ^C, what nohup starts the terminal's end, and so would mpirun.
+    // A program that a shell starts in its background ignores ^C, one started by nohup the terminal's end, and mpirun would inherit that.
     for signal in [libc::SIGINT, libc::SIGHUP] {
         // SAFETY: the default is valid for every signal, and this program handles none.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
@@ -198,7 +198,7 @@ impl Ended {
         self.err.lines().filter(|line| line.starts_with("-----")).count() / 2
     }
 
-    /// What the rank program printed, sorted.
+    /// Lines that the rank program printed, sorted.
     pub fn said(&self) -> Vec<&str> {
         let mut lines: Vec<&str> =
             self.out.lines().filter_map(|line| line.split_once("says: ")).map(|l| l.1).collect();

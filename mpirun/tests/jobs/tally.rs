@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub const KEY: &str = "card";
 pub const VALUE: usize = 64;
 
-/// What a program has written: counts by name, and the bytes of what is the same for all nodes.
+/// Reads the counts that a program has written, by name, and the bytes of the part that is the same for all nodes.
 fn read(folder: &Path, name: &str) -> BTreeMap<String, Vec<u64>> {
     let end = Instant::now() + Duration::from_secs(60);
     let text = loop {

@@ -49,8 +49,9 @@ const TURNS_BETWEEN: u64 = 4096;
 enum Taken {
     /// Nothing was there, or not all of it.
     Nothing,
-    /// A message, behind which the turn is over.
+    /// A message, behind which this turn takes no more from the ring.
     Last,
+    /// A message or a request for help; the ring is looked at again.
     More,
 }
 
@@ -135,7 +136,9 @@ impl Shm {
         events
     }
 
-    /// Takes what a look has found, if all that is needed of it is there. `first`: of this turn.
+    /// Handles what a look has found in a ring: hands up a message, or helps with a read, and moves the ring on.
+    /// [`Taken::Nothing`]: the message is not there as far as it has to be, or is garbage, which closes the ring. `first`: this
+    /// turn has handled nothing of this ring before. `was_awaited`: the turn before this one found nothing in it.
     #[inline(always)]
     fn take(
         &self,
@@ -181,7 +184,7 @@ impl Shm {
                 if first {
                     incoming.expect_answer(lines);
                 }
-                // Awaited or not: it takes so long that a turn more is nothing beside.
+                // Always the last one: it takes so long that one turn more does not count.
                 let whole =
                     self.take_pieces(receiver, incoming, InPieces { location, len, tag, line, lines });
                 if whole { Taken::Last } else { Taken::Nothing }

@@ -38,7 +38,9 @@ impl<M: RingMem> Producer<M> {
         Producer { mem, tail: 0, limit: 0, bulk_tail: 0, bulk_limit: 0, usable: u64::MAX }
     }
 
-    /// The end of a ring that may hold messages of an earlier life. `None`: what is in it is garbage.
+    /// Makes the sender's end of a ring that is new, or that this rank has written to before it opened the component anew:
+    /// walks over the messages that the receiver has not read yet to find the line for the next one. `None`: the ring
+    /// holds something that no sender or receiver writes.
     pub fn adopt(mem: M) -> Option<Producer<M>> {
         // SYNC POINT with the release store of `head` in `Consumer::publish_heads`: the bulk's head is at
         // least as new. Where it is newer, the messages it has passed are among those that follow.

@@ -87,7 +87,9 @@ impl Barriers {
         if self.membarrier { WATCHED } else { WATCHED_FENCED }
     }
 
-    /// The receiver's barrier. False: nothing is ordered, and nobody may rely on it.
+    /// Executes the receiver's full barrier: a fence and, where this process is registered for it, membarrier, which runs a
+    /// barrier on the senders' cores. False: membarrier has failed, so the receiver must neither sleep nor stop polling a
+    /// ring, since a sender may not see what it wrote.
     #[must_use]
     pub fn heavy(self) -> bool {
         fence(Ordering::SeqCst);

@@ -146,7 +146,9 @@ pub fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>,
     });
 }
 
-/// Writes a message to `at`, where it has room, piece by piece, and announces each when it is written.
+/// Writes a message to `at` piece by piece, and announces each piece when it is written, so that the receiver copies one
+/// while the next is written. `location` names the same memory as `at`: the cell, or the position of the bulk. The caller has
+/// found room for the message there, and a line for each piece.
 #[inline(never)]
 pub fn write_pieces(
     producer: &mut Producer<Mapped>,
@@ -161,7 +163,7 @@ pub fn write_pieces(
     let mut piece = 0;
     // SAFETY: a piece is longer than a header, all lie within the message, and there is room for it.
     producer.publish_pieces(location, len, msg.tag(), |from, to| unsafe {
-        // The receiver takes the line by looking at it. It is asked for again while the piece is written.
+        // The receiver's polls move the line to its core. It is prefetched again while the piece is written.
         mem.fetch_to_write(tail + piece);
         piece += 1;
         let (mut from, to) = (from as usize, to as usize);

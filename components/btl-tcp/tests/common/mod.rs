@@ -46,7 +46,7 @@ pub fn name_of(h: &Harness, rank: u32) -> ProcName {
     name
 }
 
-/// What rank 1 says to rank 0.
+/// The hello that rank 1 sends to rank 0.
 pub fn hello(h: &Harness) -> Hello {
     Hello {
         from: name_of(h, 1),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What is done to the bytes.
+/// Faults that the relay adds to the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mischief {
     /// Every connection is cut after this long.
@@ -174,7 +174,7 @@ impl Shared {
                 std::thread::sleep(Duration::from_micros(20));
             }
         }
-        // What was not trickled out in time is lost, too.
+        // Bytes beyond the 2000 steps are lost, too.
         end.div_ceil(step) <= 2000
     }
 }

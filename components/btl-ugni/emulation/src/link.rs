@@ -92,7 +92,7 @@ impl Link {
         }
     }
 
-    /// Takes nudges, and learns of the other end's close. What it left in the ring is still taken.
+    /// Takes nudges, and learns of the other end's close. Messages that it left in the ring are still taken.
     pub fn look(&mut self) {
         if self.rings.is_none() {
             return;

@@ -71,7 +71,7 @@ fn nothing_goes_beyond_a_limit() {
     again(rc::TRANSACTION_ERROR);
     again(rc::SUCCESS);
 
-    // What this device cannot do.
+    // Operations that this device refuses.
     let mut d = descriptor(post::FMA_GET, cqmode::GLOBAL_EVENT);
     (d.local_addr, d.local_mem_hndl, d.length) = (at + 2, handles[0], 8);
     (d.remote_addr, d.remote_mem_hndl) = (at, handles[0]);

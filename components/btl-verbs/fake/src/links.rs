@@ -202,7 +202,7 @@ impl Links {
             }
         }
         let lives = |socket: &OwnedFd| !is_ready(socket) || sys::take_nudges(socket);
-        // What a process that is gone has sent before is still taken.
+        // Packets that a process has sent before it ended are still taken.
         self.inbound.retain(|i| i.ring.has_more() || i.socket.as_ref().is_none_or(lives));
         for way in self.ways.values_mut() {
             if way.as_ref().and_then(|w| w.socket.as_ref()).is_some_and(|s| !lives(s)) {

@@ -113,8 +113,8 @@ impl Nic {
         self.rouse();
     }
 
-    /// Turns by somebody else than the thread. What they leave (a packet to this process itself, for which no socket wakes anybody, or a
-    /// pair that waits for an answer) is the thread's, which looks at it soon or is woken.
+    /// Turns by another thread than the engine's. The engine's thread handles the rest (a packet to this process itself, for which no
+    /// socket wakes a thread, or a pair that waits for an answer): it looks at it soon or is woken.
     fn help(&self, engine: &mut Engine) {
         let done = (0..HELP).any(|_| self.turn(engine) == 0);
         if !done || !engine.pairs.active.is_empty() && !self.timed.load(Ordering::Relaxed) {

@@ -47,8 +47,8 @@ fn job(params: Params<'_>, threads: u32) -> Harness {
 
 type Params<'a> = &'a [(&'a str, &'a str)];
 
-/// What one rank of two takes for so many threads, without what it takes for datagrams and service: a device context, with one queue
-/// pair and two completion queues.
+/// Device objects that one rank of two takes for so many threads, without those for datagrams and service: a device context, with one
+/// queue pair and two completion queues.
 fn measure(params: Params<'_>, threads: u32, own: u64, on_demand: fn(u64) -> u64) -> Taken {
     let before = now();
     let h = job(params, threads);

@@ -23,6 +23,8 @@ impl<N> Default for List<N> {
 }
 
 impl<N: Node> List<N> {
+    /// Appends a node: walks from the oldest come to it last.
+    ///
     /// # Safety
     /// The node stays valid and unmoved until it leaves the list.
     pub unsafe fn push(&mut self, node: NonNull<N>) {

@@ -137,8 +137,9 @@ impl Clock {
         now
     }
 
-    /// The clock, behind all that this thread has seen. Its next loads may come before ([`Clock::holder_after`]); its
-    /// stores do not.
+    /// Reads the clock once all earlier loads of this thread are done, so the result is larger than every reading that this
+    /// thread has been told of. Later loads may be carried out before the reading ([`Clock::holder_after`]), later stores are
+    /// not.
     #[inline(always)]
     fn now(&self) -> u64 {
         match self.source {
@@ -208,7 +209,8 @@ impl Source {
     }
 }
 
-/// The time stamp counter, behind all that this thread has seen.
+/// Reads the processor's time stamp counter by RDTSCP: once all earlier loads of this thread are done. So the result is later
+/// than every reading that this thread has been told of, without a comparison.
 #[cfg(all(target_arch = "x86_64", not(loom)))]
 #[inline(always)]
 fn read_tsc() -> u64 {

@@ -116,7 +116,10 @@ impl Ob1 {
         self.complete(req, held.threaded);
     }
 
-    /// Reads the sender's memory where one side's data lies in pieces, if that pays on ours.
+    /// Reads a message out of the sender's memory by vector gets, all within this call, where one side's data lies in pieces,
+    /// and completes the receive. If vector gets are not there, not permitted for this size, or refused by the system, or
+    /// if our pieces are too short on average, the sender is asked to send what is missing as fragments. Another error ends
+    /// the receive and closes the peer.
     fn pull_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, inc: &Incoming) {
         let limits = &self.config.pieces;
         if !limits.permit(inc.msg_len) || !can_get_vector(peer.btl) {

@@ -153,7 +153,9 @@ impl Ob1 {
         }
     }
 
-    /// The other side has ended a rendezvous with its communicator.
+    /// Fails a request with PEER_FAILED on a FIN with the flag REVOKED: the other side ended the rendezvous when the
+    /// communicator was revoked there. If the request is in a state that the other side cannot end, or its message is still
+    /// being received, the FIN breaks the protocol, and the peer is closed instead.
     pub fn on_fin_revoked(&self, held: &Held<'_>, req: &'static Request) {
         match req.state.get() {
             State::WaitAck | State::WaitFin | State::WaitPut | State::Exposed | State::Receiving => {
@@ -232,7 +234,7 @@ impl Ob1 {
 /// Takes the messages out of a shard that came on the CRI that is held. Of them only lengths are looked at from here on.
 fn refuse_waiting(shard: &mut Inner, held: &Held<'_>, refused: &mut Vec<Incoming>) {
     let mut others = Vec::new();
-    while let Some(record) = shard.next_left() {
+    while let Some(record) = shard.pop_unmatched() {
         // SAFETY: it came out of the shard.
         let inc = unsafe { record.as_ref() }.incoming();
         if u32::from(inc.ctx) == held.ctx {

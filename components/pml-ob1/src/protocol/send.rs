@@ -99,6 +99,8 @@ impl Ob1 {
         Ok(req.handle())
     }
 
+    /// Makes the inactive persistent request of MPI_Send_init and its other modes; nothing is sent before it is started.
+    /// `Err`: the destination cannot be sent to, or no request can be had.
     pub fn send_persistent(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
         let threaded = self.threaded();
         let out = self.outgoing(args, threaded)?;

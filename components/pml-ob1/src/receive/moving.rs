@@ -162,7 +162,7 @@ impl Content for Inner {
     }
 
     fn clear(&mut self) {
-        while let Some(record) = self.next_left() {
+        while let Some(record) = self.pop_unmatched() {
             self.give(record);
         }
     }

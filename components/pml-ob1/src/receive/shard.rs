@@ -140,6 +140,8 @@ impl Record {
         node.cast()
     }
 
+    /// Describes the kept message in the form that a message has on arrival. `payload` points into this record or its
+    /// buffer, and is valid until the record is given back ([`Inner::give`]).
     pub fn incoming(&self) -> Incoming {
         // SAFETY: `class` says which variant was written; a message without payload has `far`.
         let payload = unsafe {
@@ -199,6 +201,7 @@ impl Buffers {
     fn layout(class: usize) -> Option<Layout> {
         Layout::from_size_align(Self::FIRST.checked_shl(class as u32 - 1)?, 64).ok()
     }
+    /// Takes a payload buffer of a size class (1 or more) from the class's free list, or allocates one. `None`: no memory.
     fn take(&mut self, class: usize) -> Option<NonNull<u8>> {
         if let Some(head) = self.free.get_mut(class - 1)
             && let Some(buf) = NonNull::new(*head)
@@ -327,7 +330,8 @@ impl Inner {
         true
     }
 
-    /// Puts a stamped message behind those that wait.
+    /// Appends a message with a stamp to the engine's unexpected messages. If its stamp is below the largest one there so far,
+    /// the list is noted as unsorted, and [`Inner::sort_waiting`] puts it in order before MPI_ANY_TAG is looked up.
     #[inline(always)]
     pub fn add_waiting(&mut self, record: NonNull<Record>) {
         // SAFETY: the record is ours until the engine has it, and stays until the engine gives it out.
@@ -418,8 +422,10 @@ impl Inner {
         found
     }
 
-    /// A message that nobody received, for clearing up.
-    pub fn next_left(&mut self) -> Option<NonNull<Record>> {
+    /// Takes one message that no receive has matched out of the shard: first those that are deferred, then the engine's
+    /// unexpected messages, so not in the order of matching. Called in a loop where a communicator is freed or revoked.
+    /// `None`: the shard has no more. The caller gives the record back ([`Inner::give`]).
+    pub fn pop_unmatched(&mut self) -> Option<NonNull<Record>> {
         if let Some(record) = self.order.deferred.pop() {
             return Some(record);
         }

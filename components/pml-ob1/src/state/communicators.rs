@@ -51,7 +51,7 @@ impl Ob1 {
                 self.bury(&all.held(inc.ctx as u32), &inc);
             }
             comm.shards.each(false, |shard| {
-                while let Some(record) = shard.next_left() {
+                while let Some(record) = shard.pop_unmatched() {
                     // SAFETY: it came out of the shard.
                     let inc = unsafe { record.as_ref() }.incoming();
                     shard.give(record);

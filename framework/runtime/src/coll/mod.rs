@@ -6,7 +6,7 @@
 //! A collective that no component has answers NOT_SUPPORTED. A component that served nothing in the end gets its module
 //! back at once.
 //!
-//! The functions that make plans (`made::schedule`) are laid over one another in the same way.
+//! The functions that make plans (`host_requests::schedule`) are laid over one another in the same way.
 //!
 //! Components talk through [`CollServices`]: point-to-point on the communicator with negative tags, and what `parts` has about nodes.
 
@@ -17,7 +17,7 @@ pub(crate) mod slot;
 use crate::accept::accepted::CollComponent;
 use crate::coll::slot::{NAMES, SLOTS};
 use crate::group::Group;
-use crate::made::schedule::numbers::Numbers;
+use crate::host_requests::schedule::numbers::Numbers;
 use crate::objects::{CollStack, Communicator, Instance, Layer, Served, StackParts};
 use crate::plan::{Plan, Without};
 use crate::spc::Counter;

@@ -135,7 +135,9 @@ impl Gate {
         self.owner.load(Ordering::Relaxed) == me
     }
 
-    /// The second half, by who was the owner when it looked.
+    /// Marks the calling thread `me` as inside by a plain store, then checks that it still is the owner: the second half of
+    /// [`Gate::enter`], after [`Gate::is_owner`] was true. False: another thread has taken the ownership away meanwhile; the
+    /// mark is gone again, and [`Gate::ask`] follows.
     #[inline(always)]
     pub fn mark_owner(&self, me: usize) -> bool {
         debug_assert_eq!(self.inside.load(Ordering::Relaxed), NOBODY, "user code ran inside a call");

@@ -121,6 +121,7 @@ pub(crate) fn shared(here: &[Option<u32>; 4], there: &[Option<u32>; 4]) -> u32 {
 }
 
 impl Module {
+    /// Describes an open transport for the card: name, number of contexts, exclusivity and latency. Its address is not here.
     pub(crate) fn of(btl: &BtlHandle) -> Module {
         let a = btl.attrs();
         Module {

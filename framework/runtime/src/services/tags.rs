@@ -24,6 +24,9 @@ impl Instance {
     }
 }
 
+/// Claims the group of tags that follows from the calling component's name, and writes its first tag to `first`; in the
+/// table as [`HostServices::osc_tags`](oxmpi_mca::services::HostServices::osc_tags). Not OK: it is no one-sided component,
+/// or another component of this process has the group.
 pub(super) extern "C" fn osc_tags(ctx: *mut c_void, first: *mut u8) -> Status {
     let (ctx, instance) = at(ctx);
     match instance.osc_tags(ctx) {

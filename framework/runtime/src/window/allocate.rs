@@ -31,7 +31,9 @@ impl Memory {
         agreed(comm, thread, memory)
     }
 
-    /// A segment of the node's ranks; `None` where there is none.
+    /// Allocates the window's memory in a segment that the ranks of `comm` on this node share; called by all ranks of `comm`,
+    /// which is split by node. `None`: this rank is the only one on its node, or its node cannot share memory (logged); each
+    /// rank takes memory of its own then.
     fn of_node(
         comm: &Communicator,
         thread: *mut ThreadCtx,

@@ -39,6 +39,7 @@ impl Verbs {
         self.component
     }
 
+    /// Looks up the component's function for an operation in its table.
     fn operation(&self, operation: Operation) -> RmaFn {
         match operation {
             Operation::Put => self.table.put,

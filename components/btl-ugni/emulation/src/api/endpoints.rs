@@ -82,7 +82,7 @@ pub extern "C" fn GNI_EpUnbind(ep: *mut c_void) -> Return {
     idle
 }
 
-/// Ends an endpoint. What it has under way is cancelled: no event tells of it.
+/// Destroys an endpoint. Its operations under way are cancelled without events.
 #[unsafe(no_mangle)]
 pub extern "C" fn GNI_EpDestroy(ep: *mut c_void) -> Return {
     let Some(object) = handles::ep(ep) else { return rc::INVALID_PARAM };

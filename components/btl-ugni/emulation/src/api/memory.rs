@@ -39,7 +39,7 @@ pub unsafe extern "C" fn GNI_MemRegister(
     }
 }
 
-/// Ends a registration. What is under way to it completes with an error.
+/// Ends a registration. Operations under way to it complete with an error.
 ///
 /// # Safety
 /// `handle` is NULL or points to a handle.

@@ -1,7 +1,7 @@
 //! Entry points, by chapter of the interface. All return `gni_return_t`.
 //!
-//! Each is unsafe for one reason: pointers of a C program. What they point to is the program's, valid for the call, NULL only where a
-//! function says so (and else INVALID_PARAM). Handles are numbers (`handles.rs`), so a wrong one is harmless.
+//! Each is unsafe for one reason: pointers of a C program. Their targets belong to the program and are valid for the call; a pointer is
+//! NULL only where a function permits it (else the result is INVALID_PARAM). Handles are numbers (`handles.rs`), so a wrong one is harmless.
 
 pub mod datagrams;
 pub mod domains;

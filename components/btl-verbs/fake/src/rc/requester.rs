@@ -48,7 +48,7 @@ impl Pair {
     }
 
     fn refused(&mut self, at: usize, packet: &Packet) {
-        // Whatever is before it has been taken.
+        // The responder has taken all requests before this one.
         for wqe in self.queue.iter_mut().take(at).filter(|w| !needs_data(w.opcode)) {
             wqe.answered = true;
         }

@@ -1,6 +1,6 @@
 //! Announcements that have come, and operations that wait for one.
 
-use crate::made::partitioned::announcement::{Announcement, WORDS};
+use crate::host_requests::partitioned::announcement::{Announcement, WORDS};
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::AtomicU32;

@@ -2,7 +2,7 @@
 
 use super::announcement::{ANNOUNCE, Announcement, WORDS, channel_tag};
 use super::part::{DONE, IDLE, Layout, Part, release_all};
-use crate::made::Begin;
+use crate::host_requests::Begin;
 use crate::objects::{Body, Communicator, Instance};
 use oxmpi_mca::sync::unmodelled::{AtomicUsize, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};

@@ -12,7 +12,7 @@
 //! for these, pack, reduce. It depends on the arguments alone, so a persistent operation keeps it.
 //!
 //! **Running** (`run`). Steps are done in order until one has to wait for a message. Progress watches the request
-//! (`made`); when what the step waits for has come, whoever found that goes on with the steps, outside the
+//! (`host_requests`); when what the step waits for has come, whoever found that goes on with the steps, outside the
 //! lane's lock, since a step may call a function of the user's or copy a lot. An error is noted and the steps
 //! go on: other ranks wait for our messages.
 //!
@@ -38,7 +38,7 @@ mod steps;
 
 use super::Begin;
 use crate::coll::slot::Slot;
-use crate::made::schedule::steps::{Core, Kept};
+use crate::host_requests::schedule::steps::{Core, Kept};
 use crate::objects::{Body, Communicator, Instance, Made};
 use oxmpi_coll::CollArgs;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};

@@ -2,7 +2,7 @@
 
 use super::announcement::{Announcement, channel_tag};
 use super::part::{DONE, IDLE, Layout, Part, release_all};
-use crate::made::Begin;
+use crate::host_requests::Begin;
 use crate::objects::{Body, Communicator, Instance};
 use oxmpi_datatype::{TypeDesc, TypeRef};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};

@@ -202,9 +202,10 @@ impl Instance {
         }
     }
 
-    /// Does the first work of a request that was just started, so that nobody waits for it until this thread
-    /// makes progress.
-    pub fn carry_on(&self, thread: *mut ThreadCtx, made: &'static Made) {
+    /// Runs the body's work once in the calling thread, if the request is pending and has some ([`Body::claim`]), then polls
+    /// the host's requests. Called right after a persistent request was started: its first messages would otherwise go when
+    /// this thread next makes progress, and other processes may wait for them.
+    pub fn run_first_work(&self, thread: *mut ThreadCtx, made: &'static Made) {
         let guard = self.makers.lanes[made.lane as usize].lock.guard(self.threaded());
         let mine = made.pending.get() && made.body.claim();
         drop(guard);

@@ -8,7 +8,7 @@
 use oxmpi_mca::sync::unmodelled::{AtomicI64, Ordering};
 use std::sync::Arc;
 
-/// What waits in all shards of a communicator.
+/// The messages that wait in all shards of a communicator.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Tally {

@@ -1416,7 +1416,7 @@ struct oxmpi_counts {
     uint64_t unexpected;
     /* Those of them that are still kept. */
     uint64_t waiting;
-    /* Most that one matching shard ever kept at once. */
+    /* Most that were ever kept at once. */
     uint64_t most_waiting;
     /* Receives that were posted because no message was there. */
     uint64_t posted;

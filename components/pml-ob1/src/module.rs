@@ -124,18 +124,17 @@ impl Pml for Ob1 {
     }
     fn counts(&self, comm: *mut c_void) -> Option<oxmpi_pml::Counts> {
         let mut sum = oxmpi_pml::Counts::default();
-        let (mut waiting, mut home) = (0, 0);
+        let mut home = 0;
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(comm) };
         comm.shards.each(self.threaded(), |shard| {
             sum.unexpected += shard.waiting.kept;
-            sum.most_waiting = sum.most_waiting.max(shard.waiting.most());
             sum.posted += shard.posted(home);
-            waiting += shard.waiting.now();
             sum.posted_now += shard.engine.posted_len() as u64;
             if shard.spreading.home {
                 sum.spreads = shard.spreading.count;
                 home = shard.stamp;
+                (sum.waiting, sum.most_waiting) = (shard.waiting.now(), shard.waiting.most());
             }
         });
         for kept in comm.all_inbound().map(|i| i.with(|s| s.kept())) {
@@ -143,7 +142,6 @@ impl Pml for Ob1 {
             sum.out_of_sequence_now += kept.now;
             sum.most_out_of_sequence = sum.most_out_of_sequence.max(kept.most);
         }
-        sum.waiting = waiting.max(0) as u64;
         sum.match_time = self.match_time();
         Some(sum)
     }

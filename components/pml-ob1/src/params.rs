@@ -1,6 +1,6 @@
 //! The parameters of `pml_ob1_*` and their values as the rest of the room reads them.
 
-use crate::matching::{Choice, Level, Setting, Simd};
+use crate::matching::{Choice, Level, Setting, Simd, Windows};
 use crate::order::fork::Users;
 use crate::protocol::copy::Copies;
 use crate::protocol::runs::Limits;
@@ -35,7 +35,7 @@ const MIN_GET_RUN: usize = 8;
 const MAX_GET_PIECES: usize = 10;
 
 /// Declarations, in the order of the indices in [`Config::read`].
-pub static PARAMS: [ParamDecl; 12] = [
+pub static PARAMS: [ParamDecl; 13] = [
     ParamDecl::new(
         "priority",
         ParamKind::INT,
@@ -141,6 +141,16 @@ pub static PARAMS: [ParamDecl; 12] = [
          pieces small for the way to the peer",
     )
     .range(1, 65536),
+    ParamDecl::new(
+        "matching_rank_window",
+        ParamKind::INT,
+        6,
+        "0",
+        "Low bits of the rank that the matching engines 'fuzzy32', 'fuzzy16' and 'fuzzy8' compare, in a lane whose other \
+         bits are the tag's. 0: as many as tell the communicator's ranks apart in 'fuzzy32', and all of rank and tag over \
+         each other in the others",
+    )
+    .range(0, Windows::MOST as i64),
 ];
 
 /// The values of one instance.
@@ -177,6 +187,7 @@ impl Config {
                 choice: Choice::ALL.get(params.int(3) as usize).copied().unwrap_or(Choice::Adaptive),
                 walk: params.int(4).max(1) as usize,
                 simd: simd(params.int(MATCHING_SIMD))?,
+                windows: Windows::of(params.int(12) as u32),
             },
             max_shards: max_shards.clamp(1, 64) as u32,
             copies: Copies::of_this_processor(),

@@ -114,7 +114,7 @@ pub struct Counts {
     pub unexpected: u64,
     /// Those of them that are still kept.
     pub waiting: u64,
-    /// Most that one matching shard ever kept at once.
+    /// Most that were ever kept at once.
     pub most_waiting: u64,
     /// Receives that were posted because no message was there.
     pub posted: u64,

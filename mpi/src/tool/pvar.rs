@@ -317,7 +317,7 @@ fn of_messages() -> Vec<Variable> {
             "runtime_spc_OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE",
             MARK,
             What::UnexpectedMost,
-            "Most messages that one matching shard of any communicator ever kept at once",
+            "Most messages that one communicator ever kept at once because no receive fits them",
         ),
         (
             "runtime_spc_OMPI_SPC_OUT_OF_SEQUENCE",
@@ -359,7 +359,7 @@ fn of_messages() -> Vec<Variable> {
             "pml_ob1_unexpected_msgq_max",
             MARK,
             What::UnexpectedMost,
-            "Most messages that one matching shard of a communicator ever kept at once",
+            "Most messages that a communicator ever kept at once",
         ),
         (
             "pml_ob1_unexpected_msgs",

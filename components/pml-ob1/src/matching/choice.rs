@@ -54,6 +54,49 @@ pub struct Setting {
     pub simd: Simd,
     /// Nodes that a search of the adaptive engine may walk before the queue gets its index; at least 1.
     pub walk: usize,
+    pub windows: Windows,
+}
+
+/// How many low bits of the source the fuzzy engines compare; the tag has the rest of a lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Windows {
+    /// 0: the engine's own.
+    asked: u8,
+    /// From the size, where none is asked for; 0: not known.
+    sized: u8,
+}
+
+impl Windows {
+    /// Most bits of the source. Eight of 32 are left to the tag then, the windows of the paper's prototype.
+    pub const MOST: u32 = 24;
+
+    /// So many bits of the source; 0: as many as a communicator has use for.
+    pub fn of(source_bits: u32) -> Windows {
+        Windows { asked: source_bits.min(Self::MOST) as u8, sized: 0 }
+    }
+
+    /// In a communicator of so many ranks: those bits that tell them all apart.
+    pub fn for_ranks(self, ranks: u32) -> Windows {
+        let bits = u32::BITS - ranks.saturating_sub(1).leading_zeros();
+        Windows { sized: bits.clamp(1, Self::MOST) as u8, ..self }
+    }
+
+    /// The operator's choice, not that by size.
+    pub(super) fn are_asked(self) -> bool {
+        self.asked != 0
+    }
+
+    pub(super) fn source_bits(self) -> u32 {
+        match (self.asked, self.sized) {
+            (0, 0) => Self::MOST,
+            (0, bits) | (bits, _) => bits.into(),
+        }
+    }
+
+    /// The mask of those bits.
+    pub(super) fn source(self) -> u64 {
+        (1 << self.source_bits()) - 1
+    }
 }
 
 impl Setting {

@@ -1,10 +1,9 @@
 //! The engine of a shard: a queue of posted receives and one of waiting messages.
 
-use super::choice::{Choice, Setting};
+use super::choice::Setting;
 use super::entry::{Arrival, Key, Node, Pattern, Posted, Unexpected};
 use super::indices::{PostedIndex, WaitingIndex};
 use super::queue::Queue;
-use super::simd::Simd;
 use core::ptr::{NonNull, null_mut};
 
 impl Node for Posted {
@@ -29,8 +28,8 @@ impl Node for Posted {
     fn never() -> Posted {
         Posted { next: null_mut(), pattern: Pattern::exact(!0), stamp: 0 }
     }
-    fn index(choice: Choice, simd: Simd) -> Option<Self::Index> {
-        PostedIndex::new(choice, simd)
+    fn index(setting: Setting) -> Option<Self::Index> {
+        PostedIndex::new(setting)
     }
 }
 
@@ -56,8 +55,8 @@ impl Node for Unexpected {
     fn never() -> Unexpected {
         Unexpected { next: null_mut(), key: 1 << 63 | Pattern::SOURCE, order_key: 0 }
     }
-    fn index(choice: Choice, simd: Simd) -> Option<Self::Index> {
-        WaitingIndex::new(choice, simd)
+    fn index(setting: Setting) -> Option<Self::Index> {
+        WaitingIndex::new(setting)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Entries of an engine's queues, receives and waiting messages, and the interface of an index over them.
 
-use super::choice::Choice;
-use super::simd::Simd;
+use super::choice::Setting;
 use core::ptr::NonNull;
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG};
 
@@ -105,7 +104,7 @@ pub(crate) trait Node: Sized + 'static {
     /// A node that nothing fits.
     fn never() -> Self;
     /// The index of an engine; `None`: it is a list only.
-    fn index(choice: Choice, simd: Simd) -> Option<Self::Index>;
+    fn index(setting: Setting) -> Option<Self::Index>;
 }
 
 /// How a queue finds its nodes without walking all of them.

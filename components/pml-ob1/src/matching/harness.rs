@@ -261,12 +261,15 @@ pub(super) fn drive(setting: Setting, history: &[u8]) {
 
 /// Every engine at every level that this processor has; the adaptive one with several limits.
 pub(super) fn settings() -> Vec<Setting> {
-    let simd = Simd::best();
     let mut all = vec![setting(Choice::List)];
-    all.extend([1, 7, 64].map(|walk| Setting { choice: Choice::Adaptive, simd, walk }));
+    all.extend([1, 7, 64].map(|walk| Setting { walk, ..setting(Choice::Adaptive) }));
     for simd in Level::ALL.into_iter().filter_map(Simd::new) {
         let indexed = Choice::ALL.into_iter().filter(|c| !matches!(c, Choice::List | Choice::Adaptive));
-        all.extend(indexed.map(|choice| Setting { choice, simd, walk: 64 }));
+        all.extend(indexed.map(|choice| Setting { simd, ..setting(choice) }));
+    }
+    for windows in [Windows::of(1), Windows::of(9), Windows::of(24), Windows::default().for_ranks(4)] {
+        let fuzzy = [Choice::Fuzzy32, Choice::Fuzzy16, Choice::Fuzzy8];
+        all.extend(fuzzy.map(|choice| Setting { windows, ..setting(choice) }));
     }
     all
 }
@@ -279,5 +282,5 @@ pub fn every_engine(history: &[u8]) {
 }
 
 pub(super) fn setting(choice: Choice) -> Setting {
-    Setting { choice, simd: Simd::best(), walk: 64 }
+    Setting { choice, simd: Simd::best(), walk: 64, windows: Windows::default() }
 }

@@ -1,12 +1,11 @@
 //! The index of each engine, as one closed set for receives and one for messages.
 
 use super::arrivals::{Arrivals, ByKey, BySource};
-use super::choice::Choice;
+use super::choice::{Choice, Setting};
 use super::entry::{Index, Key, Pattern, Posted, Unexpected};
 use super::hash::PostedHash;
-use super::lanes::{Exact, Folded, Lanes, Packed};
+use super::lanes::{Exact, Folded, Lanes, Windowed};
 use super::perpeer::PerPeer;
-use super::simd::Simd;
 use core::ptr::NonNull;
 
 /// A closed set, so that a call costs no indirection.
@@ -17,12 +16,12 @@ macro_rules! indices {
             $($variant($index),)*
         }
         impl $name {
-            pub fn new(choice: Choice, simd: Simd) -> Option<$name> {
-                let make: fn(Simd) -> $name = match choice {
-                    $($choice => |simd| $name::$variant($make(simd)),)*
+            pub fn new(setting: Setting) -> Option<$name> {
+                let make: fn(Setting) -> $name = match setting.choice {
+                    $($choice => |setting| $name::$variant($make(setting)),)*
                     Choice::List => return None,
                 };
-                Some(make(simd))
+                Some(make(setting))
             }
         }
         impl Index<$node> for $name {
@@ -54,16 +53,16 @@ indices! { PostedIndex of Posted, asked Key:
     Hash(PostedHash) = Choice::Adaptive | Choice::Hash => |_| PostedHash::new(),
     PerPeer(PerPeer) = Choice::PerPeer => |_| PerPeer::new(),
     Vector(Lanes<Posted, Exact, 32, 2, 2, 16>) = Choice::Vector => Lanes::new,
-    Fuzzy32(Lanes<Posted, Packed, 32, 1, 1, 16>) = Choice::Fuzzy32 => Lanes::new,
+    Fuzzy32(Lanes<Posted, Windowed, 32, 1, 1, 16>) = Choice::Fuzzy32 => Lanes::new,
     Fuzzy16(Lanes<Posted, Folded, 16, 1, 1, 32>) = Choice::Fuzzy16 => Lanes::new,
     Fuzzy8(Lanes<Posted, Folded, 8, 1, 1, 64>) = Choice::Fuzzy8 => Lanes::new,
 }
 
 indices! { WaitingIndex of Unexpected, asked Pattern:
-    Hash(Arrivals<ByKey>) = Choice::Adaptive | Choice::Hash => |simd| Arrivals::new(ByKey::new(), simd),
-    PerPeer(Arrivals<BySource>) = Choice::PerPeer => |simd| Arrivals::new(BySource::new(), simd),
+    Hash(Arrivals<ByKey>) = Choice::Adaptive | Choice::Hash => |s: Setting| Arrivals::new(ByKey::new(), s.simd),
+    PerPeer(Arrivals<BySource>) = Choice::PerPeer => |s: Setting| Arrivals::new(BySource::new(), s.simd),
     Vector(Lanes<Unexpected, Exact, 32, 2, 0, 16>) = Choice::Vector => Lanes::new,
-    Fuzzy32(Lanes<Unexpected, Packed, 32, 1, 0, 16>) = Choice::Fuzzy32 => Lanes::new,
+    Fuzzy32(Lanes<Unexpected, Windowed, 32, 1, 0, 16>) = Choice::Fuzzy32 => Lanes::new,
     Fuzzy16(Lanes<Unexpected, Folded, 16, 1, 0, 32>) = Choice::Fuzzy16 => Lanes::new,
     Fuzzy8(Lanes<Unexpected, Folded, 8, 1, 0, 64>) = Choice::Fuzzy8 => Lanes::new,
 }

@@ -2,7 +2,8 @@
 //!
 //! A **block** has up to 64 nodes in the order in which they came. The key that a node is found by is
 //! squeezed into lanes ([`Form`]): `vector` keeps the source and the tag in two lines of 32-bit lanes
-//! and is exact; the fuzzy forms keep one small lane made of both, so that a line says more, and every
+//! and is exact; the fuzzy forms keep one small lane made of both ([`Windows`] of their low bits side by side, or both
+//! over each other), so that a line says more, and every
 //! hit is **verified** against the node, because different keys share a lane's value. A wildcard is a
 //! mask over the bits it leaves out: posted receives carry theirs in lines beside the lanes, for
 //! waiting messages the search brings it.
@@ -15,6 +16,7 @@
 //! moved together, in place and in order: so the chain is at most four times as long as it must be,
 //! and a move is paid for by at least as many removals.
 
+use super::choice::{Setting, Windows};
 use super::entry::{Index, Node, Pattern};
 use super::simd::{Isa, Line, Search, Simd};
 use core::marker::PhantomData;
@@ -23,34 +25,39 @@ use core::ptr::{NonNull, null_mut};
 /// How a pattern is squeezed into lanes: value and mask for each line, of which the lowest `WIDTH`
 /// bits count. A form with one line leaves the second unused.
 pub(crate) trait Form: 'static {
-    fn lanes(pattern: Pattern) -> [(u64, u64); 2];
+    fn lanes(pattern: Pattern, windows: Windows) -> [(u64, u64); 2];
 }
 
 /// Source and tag, whole.
 pub struct Exact;
 impl Form for Exact {
     #[inline(always)]
-    fn lanes(p: Pattern) -> [(u64, u64); 2] {
+    fn lanes(p: Pattern, _: Windows) -> [(u64, u64); 2] {
         [(p.want, p.mask), (p.want >> 32, p.mask >> 32)]
     }
 }
 
-/// 24 bits of the source, and 8 of the tag above them.
-pub struct Packed;
-impl Form for Packed {
+/// A window of the source's low bits, and one of the tag's above them, as many as the lane has left. Each
+/// wildcard leaves the other's window to compare.
+pub struct Windowed;
+impl Form for Windowed {
     #[inline(always)]
-    fn lanes(p: Pattern) -> [(u64, u64); 2] {
-        let squeeze = |word: u64| word & 0xFF_FFFF | (word >> 32 & 0xFF) << 24;
-        let mask = Pattern { want: 0, mask: if p.has_tag() { p.mask } else { p.mask & Pattern::SOURCE } };
-        [(squeeze(p.want), squeeze(mask.mask)), (0, 0)]
+    fn lanes(p: Pattern, windows: Windows) -> [(u64, u64); 2] {
+        let squeeze = |word: u64| word & windows.source() | (word >> 32) << windows.source_bits();
+        let mask = if p.has_tag() { p.mask } else { p.mask & Pattern::SOURCE };
+        [(squeeze(p.want), squeeze(mask)), (0, 0)]
     }
 }
 
-/// Source and tag over each other; with a wildcard nothing is left to compare.
+/// Windows if they were asked for; otherwise source and tag over each other, whole, so that with a wildcard nothing
+/// is left to compare.
 pub struct Folded;
 impl Form for Folded {
     #[inline(always)]
-    fn lanes(p: Pattern) -> [(u64, u64); 2] {
+    fn lanes(p: Pattern, windows: Windows) -> [(u64, u64); 2] {
+        if windows.are_asked() {
+            return Windowed::lanes(p, windows);
+        }
         [(p.want ^ p.want >> 32, if p.is_exact() { !0 } else { 0 }), (0, 0)]
     }
 }
@@ -85,6 +92,7 @@ pub(crate) struct Lanes<N, F, const W: usize, const LINES: usize, const MASKS: u
     blocks: usize,
     len: usize,
     simd: Simd,
+    windows: Windows,
     form: PhantomData<F>,
 }
 
@@ -137,7 +145,7 @@ impl<N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANE
 impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize>
     Lanes<N, F, W, LINES, MASKS, LANES>
 {
-    pub fn new(simd: Simd) -> Self {
+    pub fn new(setting: Setting) -> Self {
         const { assert!(W * LANES == 512 && (MASKS == 0 || MASKS == LINES) && LINES >= 1 && LINES <= 2) };
         Lanes {
             head: null_mut(),
@@ -146,7 +154,8 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
             spares: 0,
             blocks: 0,
             len: 0,
-            simd,
+            simd: setting.simd,
+            windows: setting.windows,
             form: PhantomData,
         }
     }
@@ -272,11 +281,12 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
             Some(tail) if unsafe { tail.as_ref() }.end < LANES => tail,
             _ => self.append(),
         };
+        let windows = self.windows;
         // SAFETY: the block is ours, the node valid by the caller's promise.
         unsafe {
             let this = &mut *block.as_ptr();
             let lane = this.end;
-            let squeezed = F::lanes(node.as_ref().pattern());
+            let squeezed = F::lanes(node.as_ref().pattern(), windows);
             for (line, (want, _)) in this.wants.iter_mut().zip(squeezed) {
                 line.set::<W>(lane, want);
             }
@@ -291,7 +301,7 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
     }
 
     fn find(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>> {
-        let squeezed = F::lanes(N::asked(ask));
+        let squeezed = F::lanes(N::asked(ask), self.windows);
         let asked = Asked {
             wants: core::array::from_fn(|line| Line::splat::<W>(squeezed[line].0)),
             masks: core::array::from_fn(|line| Line::splat::<W>(squeezed[line].1)),
@@ -362,3 +372,75 @@ const _: () = {
     assert!(size_of::<Block<Posted, 1, 1, 32>>() == 448 && size_of::<Block<Unexpected, 1, 0, 32>>() == 384);
     assert!(size_of::<Block<Posted, 1, 1, 64>>() == 704 && size_of::<Block<Unexpected, 1, 0, 64>>() == 640);
 };
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::harness::setting;
+    use super::super::{Choice, Key};
+    use super::*;
+    use crate::wire::source_tag;
+
+    /// How many of the keys a lane of `W` bits cannot tell from what is asked.
+    fn candidates<F: Form, const W: usize>(windows: Windows, keys: &[Key], asked: Pattern) -> usize {
+        let (want, mask) = F::lanes(asked, windows)[0];
+        let mask = mask & (!0 >> (64 - W));
+        let is_one = |&&key: &&Key| (F::lanes(Pattern::exact(key), windows)[0].0 ^ want) & mask == 0;
+        keys.iter().filter(is_one).count()
+    }
+
+    fn keys(sources: impl Iterator<Item = i32>, tag: impl Fn(i32) -> i32) -> Vec<Key> {
+        sources.map(|i| source_tag(i, tag(i))).collect()
+    }
+
+    /// Few ranks leave the tag what they do not need; many take it.
+    #[test]
+    fn windows_follow_the_size() {
+        let of = |ranks| Windows::default().for_ranks(ranks).source_bits();
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 1024, 1025, 1 << 24, u32::MAX].map(of),
+            [1, 1, 1, 2, 2, 3, 10, 11, 24, 24]
+        );
+        let few: Vec<Key> = (0..64).map(|i| source_tag(3, i << 8)).collect();
+        let asked = Pattern::exact(few[5]);
+        assert_eq!(
+            candidates::<Windowed, 32>(Windows::of(24), &few, asked),
+            64,
+            "8 bits of these tags are equal"
+        );
+        assert_eq!(candidates::<Windowed, 32>(Windows::default().for_ranks(16), &few, asked), 1);
+        let many = keys((0..64).map(|i| i << 16), |_| 7);
+        let asked = Pattern::exact(many[5]);
+        assert_eq!(
+            candidates::<Windowed, 32>(Windows::of(16), &many, asked),
+            64,
+            "16 bits of these ranks are equal"
+        );
+        assert_eq!(candidates::<Windowed, 32>(Windows::default().for_ranks(1 << 22), &many, asked), 1);
+    }
+
+    /// In narrow lanes, windows that are asked for tell what both over each other cannot.
+    #[test]
+    fn narrow_lanes_have_windows_too() {
+        // Rank 1 with tag 2 and rank 2 with tag 1; and a wildcard leaves the tag.
+        let mixed = [source_tag(1, 2), source_tag(2, 1), source_tag(1, 3)];
+        let asked = Pattern::exact(mixed[0]);
+        let any_source = Pattern::new(oxmpi_pml::ANY_SOURCE, 2);
+        let (folded, windows) = (Windows::default().for_ranks(4), Windows::of(2).for_ranks(4));
+        assert_eq!(candidates::<Folded, 8>(folded, &mixed, asked), 2);
+        assert_eq!(candidates::<Folded, 8>(windows, &mixed, asked), 1);
+        assert_eq!(candidates::<Folded, 16>(folded, &mixed, any_source), 3);
+        assert_eq!(candidates::<Folded, 16>(windows, &mixed, any_source), 1);
+        // All of a lane for the rank: the tag is not compared.
+        assert_eq!(candidates::<Folded, 8>(Windows::of(24), &mixed, asked), 2);
+    }
+
+    /// MPI_ANY_TAG looks at the sign, which no window has: nothing of the tag is compared.
+    #[test]
+    fn any_tag_leaves_the_source() {
+        let keys = keys(0..16, |i| i << 3);
+        let asked = Pattern::new(9, oxmpi_pml::ANY_TAG);
+        assert_eq!(candidates::<Windowed, 32>(Windows::of(4), &keys, asked), 1);
+        let lanes = Lanes::<super::super::Posted, Windowed, 32, 1, 1, 16>::new(setting(Choice::Fuzzy32));
+        assert_eq!(lanes.windows, Windows::default());
+    }
+}

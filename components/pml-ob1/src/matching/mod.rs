@@ -37,7 +37,7 @@ pub mod harness;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use choice::{Choice, Setting};
+pub use choice::{Choice, Setting, Windows};
 pub use engine::Engine;
 pub use entry::{Arrival, Key, Pattern, Posted, Unexpected};
 pub use simd::{Level, Simd};

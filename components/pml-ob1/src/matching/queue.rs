@@ -153,7 +153,7 @@ impl<N: Node> Queue<N> {
     #[cold]
     fn deepen(&mut self) {
         if self.behind.is_null() {
-            let Some(index) = N::index(self.setting.choice, self.setting.simd) else { return };
+            let Some(index) = N::index(self.setting) else { return };
             self.behind = Box::into_raw(Box::new(Behind { never: N::never(), index }));
         }
         let mut at = self.head;

@@ -4,6 +4,7 @@
 
 mod memory;
 mod sharded;
+mod times;
 
 use super::harness::*;
 use super::*;

@@ -233,7 +233,7 @@ impl Ob1 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::matching::{Choice, Engine, Setting, Simd};
+    use crate::matching::{Choice, Engine, Setting, Simd, Windows};
     use crate::receive::shards::{Lock, Shards};
     use crate::receive::spread::{Layout, Spreading};
     use crate::state::note::Note;
@@ -253,7 +253,8 @@ mod tests {
 
     #[test]
     fn a_way_is_good_for_one_head_and_key_until_it_is_forgotten() {
-        let setting = Setting { choice: Choice::List, simd: Simd::best(), walk: 1 };
+        let setting =
+            Setting { choice: Choice::List, simd: Simd::best(), walk: 1, windows: Windows::default() };
         let spreading = Spreading::new(Layout::new(0, 1, false));
         let shards =
             Shards::new(Inner::new(Engine::new(setting), spreading), Lock::new(LockServices::WITHOUT_OWNERS));

@@ -62,6 +62,7 @@ impl Content for Inner {
         spreading.home = false;
         let mut inner = Inner::new(Engine::new(self.engine.setting()), spreading);
         inner.order.counted = true;
+        inner.waiting = self.waiting.beside();
         inner.begin(self);
         inner
     }
@@ -93,6 +94,7 @@ impl Content for Inner {
             self.spreading.raise(self.spreading.limit.saturating_mul(2));
             return None;
         }
+        self.waiting.share();
         let mut unstamped = 0;
         for mut node in self.engine.take_waiting() {
             // SAFETY: as above.
@@ -104,7 +106,6 @@ impl Content for Inner {
             if let Place::In(number) = layout.of(message.key) {
                 parts.push((number, Part::Waiting(node)));
             }
-            self.waiting.leave();
         }
         self.order.forget();
         self.spreading.cool();
@@ -116,10 +117,7 @@ impl Content for Inner {
         match part {
             // SAFETY: it was in another shard's engine, and stays until this one gives it out.
             Part::Posted(node) => unsafe { self.engine.post(node) },
-            Part::Waiting(node) => {
-                self.waiting.come();
-                self.wait_on(node);
-            }
+            Part::Waiting(node) => self.wait_on(node),
         }
     }
 

@@ -19,7 +19,8 @@ impl Ob1 {
                 Status::NOT_FOUND
             })?,
         };
-        let engine = Engine::new(Setting { choice, ..self.config.matching });
+        let windows = self.config.matching.windows.for_ranks(desc.num_peers);
+        let engine = Engine::new(Setting { choice, windows, ..self.config.matching });
         let all = self.hold_all(self.width(), self.threaded());
         let (most, streams) = (self.config.max_shards, self.assignment == Assignment::Stream);
         let comm =

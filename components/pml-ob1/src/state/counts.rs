@@ -1,51 +1,81 @@
-//! A shard's counts of itself: plain words that its lock guards, so nothing is shared that was not
-//! shared already, and nothing is counted on the way of a message that finds its receive.
+//! A communicator's counts of its unexpected messages: plain words that a shard's lock guards, until there are
+//! several shards. Nothing is counted on the way of a message that finds its receive.
+//!
+//! **Several shards.** The most that waited at once is a maximum of a sum, which shards that count by themselves
+//! cannot tell afterwards. So home's count becomes a [`Tally`] of all shards when the communicator is spread for
+//! the first time, and stays one: two atomics for each message that waits, on a line of their own.
 
-/// Unexpected messages of one shard.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+use oxmpi_mca::sync::unmodelled::{AtomicI64, Ordering};
+use std::sync::Arc;
+
+/// The messages that wait in all shards of a communicator.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Tally {
+    now: AtomicI64,
+    most: AtomicI64,
+}
+
+/// Unexpected messages of one shard, and through it of its communicator.
+#[derive(Debug, Default)]
 pub struct Waiting {
-    /// Kept so far.
+    /// Kept so far, by this shard.
     pub kept: u64,
-    /// Still kept. A message may be given back to another shard than kept it, so it is the sum that counts.
+    /// Still kept, and most at once; without `tally`.
     now: i64,
-    /// Most at once.
     most: i64,
+    /// Of all shards. `None`: home is alone.
+    tally: Option<Arc<Tally>>,
 }
 
 impl Waiting {
     #[inline(always)]
     pub fn keep(&mut self) {
         self.kept += 1;
-        self.come();
+        match &self.tally {
+            None => {
+                self.now += 1;
+                self.most = self.most.max(self.now);
+            }
+            Some(tally) => {
+                let now = tally.now.fetch_add(1, Ordering::Relaxed) + 1;
+                if tally.most.load(Ordering::Relaxed) < now {
+                    tally.most.fetch_max(now, Ordering::Relaxed);
+                }
+            }
+        }
     }
+    /// A message may be given back to another shard than kept it.
     #[inline(always)]
     pub fn give(&mut self) {
-        self.now -= 1;
+        match &self.tally {
+            None => self.now -= 1,
+            Some(tally) => _ = tally.now.fetch_sub(1, Ordering::Relaxed),
+        }
     }
-    /// A message comes from another shard.
-    #[inline(always)]
-    pub fn come(&mut self) {
-        self.now += 1;
-        self.most = self.most.max(self.now);
+    /// There will be other shards.
+    pub fn share(&mut self) {
+        if self.tally.is_none() {
+            let (now, most) = (self.now.into(), self.most.into());
+            self.tally = Some(Arc::new(Tally { now, most }));
+        }
     }
-    /// A message goes to another shard.
-    pub fn leave(&mut self) {
-        self.now -= 1;
+    /// The count of a shard beside this one, which is shared.
+    pub fn beside(&self) -> Waiting {
+        Waiting { tally: self.tally.clone(), ..Waiting::default() }
     }
-    /// Takes over what another has.
+    /// Takes over what a shard beside has kept so far.
     pub fn join(&mut self, other: &mut Waiting) {
-        let other = core::mem::take(other);
-        self.kept += other.kept;
-        self.now += other.now;
-        self.most = self.most.max(other.most).max(self.now);
+        self.kept += core::mem::take(&mut other.kept);
     }
-    /// Still kept, for the sum.
-    pub fn now(&self) -> i64 {
-        self.now
+    /// Still kept, of all shards.
+    pub fn now(&self) -> u64 {
+        let now = self.tally.as_ref().map_or(self.now, |tally| tally.now.load(Ordering::Relaxed));
+        now.max(0) as u64
     }
-    /// Most at once.
+    /// Most at once, of all shards.
     pub fn most(&self) -> u64 {
-        self.most as u64
+        self.tally.as_ref().map_or(self.most, |tally| tally.most.load(Ordering::Relaxed)) as u64
     }
 }
 
@@ -69,19 +99,24 @@ mod tests {
     }
 
     #[test]
-    fn messages_move_from_shard_to_shard() {
-        let (mut home, mut other) = (Waiting::default(), Waiting::default());
+    fn the_mark_is_that_of_all_shards_together() {
+        let mut home = Waiting::default();
         (0..3).for_each(|_| home.keep());
-        // One is taken out and not given back yet, two move.
-        (0..2).for_each(|_| {
-            home.leave();
-            other.come();
-        });
-        other.keep();
-        (0..4).for_each(|_| other.give());
-        assert_eq!((other.now(), other.most()), (-1, 3), "it was given one that home had kept");
-        home.join(&mut other);
-        assert_eq!((home.kept, home.now(), home.most()), (4, 0, 3));
-        assert_eq!(other, Waiting::default());
+        home.give();
+        home.share();
+        let (mut one, mut two) = (home.beside(), home.beside());
+        assert_eq!((one.kept, one.now(), one.most()), (0, 2, 3));
+        (0..3).for_each(|_| one.keep());
+        (0..4).for_each(|_| two.keep());
+        // They are given back elsewhere than they were kept.
+        (0..9).for_each(|_| two.give());
+        one.keep();
+        assert_eq!((home.kept, home.now(), home.most()), (3, 1, 9), "never more than 4 in one shard");
+        home.share();
+        home.join(&mut one);
+        home.join(&mut two);
+        home.give();
+        assert_eq!((home.kept, home.now(), home.most()), (11, 0, 9));
+        assert_eq!((one.kept, one.now()), (0, 0));
     }
 }

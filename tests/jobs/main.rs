@@ -14,6 +14,7 @@
 //! `ugni` (Gemini and Aries, on their library in software) ·
 //! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
 //! `verbs_rates` (messages of threads on it, by the bench driver) ·
+//! `waiting` (threads among others) ·
 //! `window_extensions` (one-sided communication beyond the standard, hints) ·
 //! `windows` (one-sided communication).
 
@@ -58,5 +59,6 @@ mod values;
 mod verbs;
 mod verbs_kernels;
 mod verbs_rates;
+mod waiting;
 mod window_extensions;
 mod windows;

@@ -1,6 +1,6 @@
 //! Counting: on and off while the program runs, and the sums that tools read.
 
-use crate::counts::{CriCounts, OfComm};
+use crate::counts::{CriCounts, OfComm, WaitCounts};
 use crate::objects::{Communicator, Instance};
 use crate::spc::{self, Counter};
 use oxmpi_mca::{Cri, ThreadCtx};
@@ -65,6 +65,11 @@ impl Instance {
     /// A communicator goes.
     pub(crate) fn keep_counts(&self, counts: &Counts) {
         join(&mut self.gone_counts.lock(), counts);
+    }
+
+    /// How threads waited among others.
+    pub fn wait_counts(&self) -> WaitCounts {
+        WaitCounts { parked: self.waiters.parks(), naps: self.naps.load(Ordering::Relaxed) }
     }
 
     /// Counts of the resource instances, by instance.

@@ -25,6 +25,22 @@ pub struct CriCounts {
     pub shared_writes: u64,
 }
 
+/// Counts of how threads waited among others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitCounts {
+    /// Waits that began among the parked, while another thread owned progress.
+    pub parked: u64,
+    /// Short sleeps by timer of waits that nobody can wake.
+    pub naps: u64,
+}
+
+impl WaitCounts {
+    /// With the names that tools see.
+    pub fn named(&self) -> [(&'static str, u64); 2] {
+        [("runtime_waits_parked", self.parked), ("runtime_waits_naps", self.naps)]
+    }
+}
+
 impl CriCounts {
     /// With the names that tools see.
     pub fn named(&self) -> [(&'static str, u64); 4] {

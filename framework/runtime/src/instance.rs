@@ -189,6 +189,7 @@ impl Instance {
             tasks: Tasks::default(),
             cooperation: Cooperation::default(),
             several_words: AtomicU32::new(1),
+            naps: AtomicU64::new(0),
             bell: Bell::default(),
             parts: OnceLock::new(),
             requests: Table::new(),

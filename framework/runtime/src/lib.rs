@@ -146,7 +146,7 @@ pub mod wireup;
 
 #[cfg(not(loom))]
 pub use {
-    counts::{CriCounts, OfComm},
+    counts::{CriCounts, OfComm, WaitCounts},
     error::{Error, ErrorKind},
     group::{Group, ProcId},
     info::Info,

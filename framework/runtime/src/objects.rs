@@ -72,6 +72,8 @@ pub struct Instance {
     pub(crate) cooperation: Cooperation,
     /// 1 while this kernel is thought to wait for several words at once.
     pub(crate) several_words: AtomicU32,
+    /// Naps of waits among others.
+    pub(crate) naps: AtomicU64,
     /// Rung by the thread that watches descriptors.
     pub(crate) bell: Bell,
     pub(crate) parts: OnceLock<Parts>,

@@ -24,6 +24,9 @@ const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
 /// Threads that progress instances, likewise.
 const PROGRESS: [&str; 2] = ["concurrent", "serial"];
 
+/// How threads wait among others, likewise.
+const WAITS: [&str; 2] = ["sync", "race"];
+
 /// Trust in memory that was registered, likewise.
 const WATCHES: [&str; 2] = ["userfaultfd", "trusted"];
 
@@ -59,6 +62,7 @@ fn declarations() -> Vec<Declaration> {
         d("runtime", "", "num_cris", Kind::Unsigned, "0", "Number of communication resource instances (CRIs) of a process: contexts in each transport that threads use independently. 0: at MPI_THREAD_MULTIPLE 16, or 64 shared among the processes of the node where these are more than 4, or as many as there are cores for each of them if that is more; else one").level(4).range(0, 64),
         d("runtime", "", "cri_assignment", Kind::Enum, "stream", "How messages are assigned to CRIs once several threads send: stream by communicator and tag, so that messages are received in sequence; dedicated by the sending thread; round_robin in turn. With the last two, unless mpi_assert_allow_overtaking is given, messages carry sequence numbers by which the receiver orders them").one_of(&ASSIGNMENTS).level(4),
         d("runtime", "", "progress", Kind::Enum, "concurrent", "How waiting threads progress CRIs: concurrent: each thread progresses one that no other thread is progressing, its own first; serial: one thread at a time progresses all of them").one_of(&PROGRESS).level(4),
+        d("runtime", "", "wait", Kind::Enum, "sync", "How threads wait at MPI_THREAD_MULTIPLE: sync: one of them progresses and the others sleep until their own requests are complete; race: each polls its requests and contends for progress. Set it to race only to measure what sync gains").one_of(&WAITS).level(9),
         d("mpi", "", "yield_when_idle", Kind::Bool, "false", "A waiting thread yields its core at once instead of polling first; always so when the node is oversubscribed").level(5),
         d("mpi", "", "spin_count", Kind::Unsigned, SPINS, "Calls of progress without an event after which a waiting thread yields its core between calls").level(6).range(1, 1_000_000_000),
         d("mpi", "", "yield_count", Kind::Unsigned, YIELDS, "Calls of progress with a yield after which a waiting thread blocks until a message arrives").level(6).range(0, 1_000_000_000),
@@ -141,6 +145,7 @@ pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
     HostParams {
         num_cris: number(resolver, "runtime_num_cris"),
         cri_modes: cri_modes(resolver),
+        race: resolver.get("runtime_wait").and_then(|r| r.value.as_i64()) == Some(1),
         yield_when_idle: flag(resolver, "mpi_yield_when_idle"),
         spins: number(resolver, "mpi_spin_count"),
         yields: number(resolver, "mpi_yield_count"),
@@ -240,9 +245,15 @@ mod tests {
         assert_eq!(p.component_path, [PathBuf::from("/a"), PathBuf::from("/b")]);
         assert!(p.yield_when_idle && !p.spc_dump && p.num_cris == 0 && p.cri_modes == 0);
         assert_eq!(p.spc_attach.iter().filter(|a| **a).count(), 2);
-        let set = [("runtime_cri_assignment", "round_robin"), ("runtime_progress", "serial")];
+        let set = [
+            ("runtime_cri_assignment", "round_robin"),
+            ("runtime_progress", "serial"),
+            ("runtime_wait", "race"),
+        ];
+        assert!(!p.race);
         let p = host_params(&mut Resolver::new().with(set)).expect("good values");
         assert_eq!(p.cri_modes, cri_mode::ROUND_ROBIN | cri_mode::SERIAL_PROGRESS);
+        assert!(p.race);
         let usual = Keeping { leave_pinned: LeavePinned::Auto, entries: 4096, bytes: 0, trusted: false };
         assert_eq!(p.keeping, usual);
         let set =

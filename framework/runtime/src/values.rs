@@ -12,6 +12,8 @@ pub(crate) struct HostParams {
     pub num_cris: u32,
     /// Bits of [`oxmpi_mca::host::cri_mode`].
     pub cri_modes: u32,
+    /// Threads that wait among others race for progress.
+    pub race: bool,
     pub yield_when_idle: bool,
     pub spins: u32,
     pub yields: u32,

@@ -291,7 +291,9 @@ fn without_collectives_they_say_so() {
 /// Four threads per rank, each with its own communicator, while the level is MULTIPLE.
 #[test]
 fn several_threads_per_rank() {
-    for params in [&[][..], &[("mpi_yield_when_idle", "1"), ("mpi_yield_count", "2")][..]] {
+    let asleep = [("mpi_yield_when_idle", "1"), ("mpi_yield_count", "2")];
+    let racing = [("runtime_wait", "race"), asleep[0], asleep[1]];
+    for params in [&[][..], &asleep[..], &racing[..1], &racing[..]] {
         job(
             2,
             || config(Form::Loaded, Level::Multiple, params),
@@ -305,6 +307,9 @@ fn several_threads_per_rank() {
                         scope.spawn(move || exchange(instance, c, 400));
                     }
                 });
+                if params.contains(&racing[0]) {
+                    assert_eq!(instance.wait_counts().parked, 0);
+                }
             },
         );
     }

@@ -10,6 +10,7 @@
 //! | `osc_win_…` of locks | the one-sided component's counts of a window | always counted, where locks are taken |
 //! | `osc_win_…` of calls | the window | counted from the first start of a handle on |
 //! | `rcache_base_…` | the registration cache | always counted, in words of what is used anyway |
+//! | `runtime_waits_…` | the list of waiting threads | where a thread is about to sleep |
 //! | `runtime_thread_level` | the instance | none |
 //!
 //! Where Open MPI has a variable of the same meaning it has the same name.
@@ -20,7 +21,7 @@ use super::users::{Res, call, instance};
 use super::window_pvar::{self, Count};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
-use oxmpi_runtime::{Communicator, CriCounts, OfComm, RegistrationCounts, Window, spc};
+use oxmpi_runtime::{Communicator, CriCounts, OfComm, RegistrationCounts, WaitCounts, Window, spc};
 use std::sync::{OnceLock, Weak};
 
 /// Where a value comes from.
@@ -45,6 +46,8 @@ pub enum What {
     Window(Count),
     /// One of [`RegistrationCounts::named`].
     Registrations(usize),
+    /// One of [`WaitCounts::named`].
+    Waits(usize),
     ThreadLevel,
 }
 
@@ -124,6 +127,7 @@ impl Variable {
             },
             What::Window(count) => count.of(&*window()?),
             What::Registrations(which) => instance.registration_counts().named()[which].1,
+            What::Waits(which) => instance.wait_counts().named()[which].1,
             What::ThreadLevel => instance.level() as u64,
             What::OutOfSequence => counts()?.out_of_sequence,
             What::OutOfSequenceNow => counts()?.out_of_sequence_now,
@@ -166,6 +170,7 @@ pub fn all() -> &'static [Variable] {
         all.extend(of_cris());
         all.extend(of_windows());
         all.extend(of_registrations());
+        all.extend(of_waits());
         all.push(Variable {
             name: "runtime_thread_level".into(),
             category: "runtime",
@@ -246,6 +251,26 @@ fn of_cris() -> impl Iterator<Item = Variable> {
         level: 7,
         class: MPI_T_PVAR_CLASS_COUNTER,
         what: What::Cri(i),
+        bound: Binding::Nothing,
+        readonly: false,
+        continuous: true,
+    })
+}
+
+/// Of threads that wait among others.
+fn of_waits() -> impl Iterator<Item = Variable> {
+    const WHAT: [&str; 2] = [
+        "Waits that began while another thread owned progress, and whose thread was parked until its own requests were complete",
+        "Short sleeps of threads that wait among others for something that cannot wake them",
+    ];
+    let names = WaitCounts::default().named().map(|(name, _)| name);
+    names.into_iter().zip(WHAT).enumerate().map(|(i, (name, what))| Variable {
+        name: name.into(),
+        category: "runtime",
+        desc: what.into(),
+        level: 7,
+        class: MPI_T_PVAR_CLASS_COUNTER,
+        what: What::Waits(i),
         bound: Binding::Nothing,
         readonly: false,
         continuous: true,

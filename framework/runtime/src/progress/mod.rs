@@ -3,7 +3,7 @@
 //! Map: here the list of progress functions · `sync` (sync object, waiters, hand-off of
 //! progress ownership) · `events` (what users' sync objects are told) ·
 //! `contexts` (which contexts of other threads a waiter enters) · `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the
-//! loops: spin, yield, sleep) · `courtesy` (whether yields are worth it) · `poll` (calls that look and do not wait) · `quiet` (whether nothing
+//! loops: spin, yield, sleep), `race` (the loop without sync objects) · `courtesy` (whether yields are worth it) · `poll` (calls that look and do not wait) · `quiet` (whether nothing
 //! comes any more) · `meeting` (threads that wait for each other) · `gate` (one thread or several: who is inside a call, and how a second one gets
 //! in) · `futex` (the system calls).
 //!
@@ -30,6 +30,7 @@ pub mod meeting;
 pub(crate) mod patience;
 pub(crate) mod poll;
 mod quiet;
+mod race;
 mod sharing;
 pub mod sync;
 pub(crate) mod tasks;

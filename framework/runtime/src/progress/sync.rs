@@ -253,6 +253,8 @@ struct List {
     parked: u32,
     /// Waits since anybody was.
     calm: u32,
+    /// Waits that began among the parked, ever.
+    parks: u64,
 }
 
 // SAFETY: the objects are alive while they are in the list (essay above).
@@ -266,7 +268,7 @@ impl Default for Waiters {
 
 impl Waiters {
     pub fn new() -> Waiters {
-        let list = List { owner: null(), head: null(), tail: null(), parked: 0, calm: 0 };
+        let list = List { owner: null(), head: null(), tail: null(), parked: 0, calm: 0, parks: 0 };
         Waiters { list: Mutex::new(list), busy: AtomicU32::new(0), crowd: AtomicU32::new(0) }
     }
 
@@ -275,6 +277,11 @@ impl Waiters {
     #[inline]
     pub fn crowd(&self) -> u32 {
         self.crowd.load(Ordering::Relaxed)
+    }
+
+    /// How many waits began among the parked.
+    pub fn parks(&self) -> u64 {
+        lock(&self.list).parks
     }
 
     /// Nobody seems to be waiting.
@@ -378,6 +385,7 @@ impl List {
         }
         self.tail = sync;
         self.parked += 1;
+        self.parks += 1;
     }
 
     fn unlink(&mut self, sync: &SyncObject) {

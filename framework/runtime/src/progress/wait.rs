@@ -2,7 +2,7 @@
 //!
 //! **Below MULTIPLE** the waiter polls the completion word between turns of progress; nothing else
 //! can complete its request. So it is at MULTIPLE while there is one thread (`gate`). **With several** it attaches a sync object and is either the owner of
-//! progress or parked (`sync`).
+//! progress or parked (`sync`), or it races (`race`).
 //!
 //! **Patience.** Turns without events are counted: so many turns at full speed, then so many with a
 //! `sched_yield`, then sleep on the transports' doorbell. An event starts the count again. Where more
@@ -49,29 +49,29 @@ const FIRST_NAP: Duration = Duration::from_micros(5);
 const LONGEST_SLEEP_WITH_POLLERS: Duration = Duration::from_micros(200);
 
 /// A waiter's next step after a turn that brought nothing.
-enum Step {
+pub(super) enum Step {
     Spin,
     Yield,
     Sleep,
 }
 
 /// Counts turns without events.
-struct Idle {
+pub(super) struct Idle {
     turns: u32,
     nap: Duration,
 }
 
 impl Idle {
-    fn new() -> Idle {
+    pub(super) fn new() -> Idle {
         Idle { turns: 0, nap: FIRST_NAP }
     }
     #[inline(always)]
-    fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.turns = 0;
         self.nap = FIRST_NAP;
     }
     #[inline(always)]
-    fn step(&mut self, patience: &Patience, crowded: bool) -> Step {
+    pub(super) fn step(&mut self, patience: &Patience, crowded: bool) -> Step {
         self.turns = self.turns.saturating_add(1);
         let spins = if crowded { 1 } else { patience.spins.load(Ordering::Relaxed) };
         if self.turns < spins {
@@ -130,6 +130,9 @@ impl Instance {
                 return;
             }
         }
+        if self.races() {
+            return self.race(thread, &mut || done.is_complete());
+        }
         self.wait_with_others(thread, &[req]);
     }
 
@@ -148,6 +151,9 @@ impl Instance {
         if !self.threaded() && self.wait_alone(thread, &mut all_done) {
             return;
         }
+        if self.races() {
+            return self.race(thread, &mut all_done);
+        }
         self.wait_with_others(thread, &reqs[first..]);
     }
 
@@ -160,6 +166,9 @@ impl Instance {
         }
         if !self.threaded() && self.wait_alone(thread, &mut any_done) {
             return;
+        }
+        if self.races() {
+            return self.race(thread, &mut any_done);
         }
         let sync = SyncObject::new(1);
         let mut attached = 0;
@@ -185,6 +194,9 @@ impl Instance {
         if !self.threaded() && self.wait_alone(thread, &mut done) {
             return;
         }
+        if self.races() {
+            return self.race(thread, &mut done);
+        }
         let mut idle = Idle::new();
         // Another thread may own progress and the doorbell, so this one does not sleep for long.
         loop {
@@ -204,7 +216,10 @@ impl Instance {
             match idle.step(&self.patience, false) {
                 Step::Spin => std::hint::spin_loop(),
                 Step::Yield => std::thread::yield_now(),
-                Step::Sleep => futex::nap(idle.next_nap()),
+                Step::Sleep => {
+                    self.naps.fetch_add(1, Ordering::Relaxed);
+                    futex::nap(idle.next_nap());
+                }
             }
         }
     }
@@ -285,6 +300,9 @@ impl Instance {
     }
 
     fn run_sync(&self, thread: *mut ThreadCtx, sync: &SyncObject) {
+        if self.races() {
+            return self.race(thread, &mut || sync.is_done());
+        }
         if let Some(hooks) = self.cooperation.hooks() {
             return self.run_cooperative(thread, sync, hooks);
         }

@@ -92,7 +92,7 @@ pub struct Declaration {
     /// Empty or `base` for parameters of a framework.
     pub component: String,
     pub kind: Kind,
-    /// MPI_T verbosity, 1 to 9.
+    /// MPI_T verbosity, 1 to 9: up to 5 for users, up to 8 for those who tune, 9 for internal thresholds.
     pub level: u32,
     pub scope: Scope,
     /// As a user would write it.
@@ -230,10 +230,12 @@ impl Declaration {
     /// `<framework>_base_verbose`: numbers from -1 to 100, or Open MPI's words for them.
     pub fn verbosity(framework: &str) -> Declaration {
         let help = format!(
-            "How much the {framework} framework says: none, error, component, warn, info, trace, debug, max, or a number from -1 to 100"
+            "How much the {framework} framework reports: none, error, component, warn, info, trace, debug, max, or a number from -1 to 100. Raise it to learn why a component is not used, or what it does"
         );
+        // Of all frameworks users ask most often about transports.
+        let level = if framework == "btl" { 5 } else { 8 };
         Declaration::new(framework, "base", "verbose", Kind::Int, "error", &help)
-            .level(8)
+            .level(level)
             .scope(Scope::LOCAL)
             .range(-1, 100)
             .words(&VERBOSITY)
@@ -241,7 +243,9 @@ impl Declaration {
 
     /// `<framework>`: which components may be used. Empty means all.
     pub fn selection(framework: &str) -> Declaration {
-        let help = format!("Components of {framework} to use (a,b), or not to use (^a,b); empty for all");
+        let help = format!(
+            "Components of {framework} to use (a,b), or not to use (^a,b); empty: all. Set it to keep a component out, or to compare components"
+        );
         Declaration::new(framework, "", "", Kind::List, "", &help).level(2).scope(Scope::ALL_EQ)
     }
 

@@ -161,3 +161,27 @@ fn the_changelog_knows_the_version() {
         metadata().packages.iter().find(|p| p.name == "oxmpi-mpi").expect("oxmpi-mpi").version.to_string();
     assert!(read(&root().join("CHANGELOG.md")).contains(&format!("## {version}")), "no section {version}");
 }
+
+/// Words between quotation marks behind `name`, up to `end`.
+fn quoted<'a>(text: &'a str, name: &str, end: char) -> Vec<&'a str> {
+    let from = text.find(name).unwrap_or_else(|| panic!("no {name}")) + name.len();
+    let list = &text[from..from + text[from..].find(end).expect("an end of the list")];
+    list.split('"').skip(1).step_by(2).flat_map(str::split_whitespace).collect()
+}
+
+/// Each folder of MPICH's suite has a row in the table of results, or a reason why it is not run.
+#[test]
+fn the_page_of_conformance_names_all_folders() {
+    let driver = read(&root().join("tests/conformance/mpich_suite.py"));
+    let page = read(&root().join("docs/CONFORMANCE.md"));
+    let from = page.find("## MPICH's test suite").expect("the suite has a section");
+    let section = page[from + 3..].split("\n## ").next().unwrap_or_default();
+    let (run, out) = (quoted(&driver, "\nDIRS = (", ')'), quoted(&driver, "\nSUBDIRS_OUT = {", '}'));
+    assert!(run.len() > 15 && out.len() > 8, "{run:?}, {out:?}");
+    let reasons: String = section.lines().filter(|line| line.starts_with("- `")).collect();
+    let missing = run.iter().chain(&out).filter(|name| {
+        let row = format!("| {name} | ");
+        !section.lines().any(|line| line.starts_with(&row)) && !reasons.contains(&format!("`{name}`"))
+    });
+    none("folders without a result or a reason", missing.map(|name| (*name).to_owned()).collect());
+}

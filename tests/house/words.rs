@@ -104,23 +104,81 @@ fn the_search_for_words_finds_them() {
     assert!(openings("## Who are you?\n\nThe node says what it has.").is_empty());
 }
 
-/// Every parameter is explained by a sentence of its own.
-#[test]
-fn every_parameter_has_a_meaning() {
-    let text = read(&root().join("mca-params/CATALOGUE.md"));
-    let rows = text.lines().filter(|line| line.starts_with("| `"));
-    let meanings: Vec<(&str, &str)> = rows
-        .map(|row| {
-            let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
-            (cells[0], cells[cells.len() - 1])
-        })
-        .collect();
-    assert!(meanings.len() > 100, "{}", meanings.len());
-    let bad = meanings
-        .iter()
-        .filter(|(_, meaning)| meaning.split_whitespace().count() < 4 || meaning.ends_with('.'));
-    none(
-        "parameters without a meaning in words",
-        bad.map(|(name, meaning)| format!("{name}: {meaning}")).collect(),
+/// A row of the catalogue.
+struct Parameter {
+    name: String,
+    level: u32,
+    /// Without the other names of the parameter.
+    help: String,
+}
+
+fn parameters(catalogue: &str) -> Vec<Parameter> {
+    let rows = catalogue.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [name, _, _, level, _, help] = cells[..] else { panic!("a row of {} cells: {row}", cells.len()) };
+        let help = help.split_once(". Also `").map_or(help, |(help, _)| help);
+        let level = level.parse().unwrap_or_else(|_| panic!("{name} has the level {level:?}"));
+        Parameter { name: name.trim_matches('`').into(), level, help: help.into() }
+    })
+    .collect()
+}
+
+/// The last level of parameters that users set, and how many of those there may be.
+const USERS: (u32, usize) = (5, 25);
+
+/// Beginnings of the sentence on when to change a parameter.
+const CHANGES: [&str; 5] = ["Raise it", "Lower it", "Set it", "Choose ", "Leave it"];
+
+/// Faults of a help text, which has one sentence on what the parameter does and one on when to change it; the second may be missing where no
+/// user sets the parameter.
+fn faults(parameter: &Parameter) -> Vec<&'static str> {
+    let sentences: Vec<&str> = parameter.help.split(". ").collect();
+    let changes = |sentence: &str| CHANGES.iter().any(|opening| sentence.starts_with(opening));
+    let opens = |word: &&str| sentences[0].starts_with(*word);
+    let mut faults = Vec::new();
+    let mut note = |is_so: bool, fault| faults.extend(is_so.then_some(fault));
+    note(sentences[0].split_whitespace().count() < 4, "says nothing in words");
+    note(parameter.help.ends_with('.'), "ends with a full stop");
+    note(sentences.len() > 2, "has more than two sentences");
+    note(
+        sentences.get(1).is_some_and(|s| !changes(s)),
+        "does not say in its second sentence when to change it",
     );
+    note(
+        parameter.level <= USERS.0 && sentences.len() < 2,
+        "is for users and does not say when to change it",
+    );
+    note(["Who ", "What ", "Whatever "].iter().any(opens), "opens with a question word");
+    faults
+}
+
+/// Few parameters are for users, and all say what they do and when to change them.
+#[test]
+fn parameters_are_explained_and_few_are_for_users() {
+    let all = parameters(&read(&root().join("mca-params/CATALOGUE.md")));
+    assert!(all.len() > 150, "{}", all.len());
+    let bad =
+        all.iter().flat_map(|p| faults(p).into_iter().map(|fault| format!("{} {fault}: {}", p.name, p.help)));
+    none("help texts of parameters", bad.collect());
+    let users: Vec<&str> = all.iter().filter(|p| p.level <= USERS.0).map(|p| &*p.name).collect();
+    assert!(users.len() <= USERS.1, "{} parameters are for users: {users:?}", users.len());
+    for due in ["btl", "pml", "coll", "osc", "btl_tcp_if_include", "btl_shm_eager_limit", "runtime_num_cris"]
+    {
+        assert!(users.contains(&due), "{due} is not for users: {users:?}");
+    }
+}
+
+#[test]
+fn faults_of_help_texts_are_found() {
+    let row = |level: u32, help: &str| {
+        let found = parameters(&format!("| `a` | `1` | int | {level} | local | {help}. Also `b` |\n"));
+        faults(&found[0]).len()
+    };
+    assert_eq!(row(5, "Size of a queue; 0: none. Raise it where senders wait"), 0);
+    assert_eq!(row(6, "Size of a queue; 0: none"), 0);
+    assert_eq!(row(5, "Size of a queue; 0: none"), 1, "no second sentence");
+    assert_eq!(row(9, "Size of a queue. 0: none. Raise it where senders wait"), 2, "three sentences");
+    assert_eq!(row(9, "What the queue holds"), 1, "a question word");
+    assert_eq!(row(9, "Largest size"), 1, "too short");
 }

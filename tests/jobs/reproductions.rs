@@ -123,15 +123,18 @@ fn what_threads_share_is_counted() {
                     found.unwrap_or_else(|| panic!("{threads} {rank} {variable}: {counts:?}")).1
                 };
                 let (misses, writes) = (find("lock_misses"), find("shared_writes"));
-                assert!(find("progress_calls") >= 0.0);
+                let progress = find("progress_calls");
                 match (threads, option) {
                     (1, _) => assert_eq!((misses, writes), (0.0, 0.0)),
-                    // One in a hundred, and room for a machine that takes threads off their core at the wrong moment.
+                    // At most 0.004 and none have been counted; threads of `dedicated` share more from eight on.
                     (_, "-o" | "-c -o") => assert!(
-                        writes < 0.25 && misses < 0.05,
+                        writes < 0.04 && misses < 0.02,
                         "{transports}, {threads} threads, {option}, {rank}: {writes} shared writes, {misses} lock misses"
                     ),
-                    _ => {}
+                    _ => assert!(
+                        progress > 0.0,
+                        "{transports}, {threads} threads, {option}, {rank}: nobody waited"
+                    ),
                 }
             }
         }

@@ -3,9 +3,10 @@
 
 use oxmpi_mca_params::file::{self, ParamFile};
 use oxmpi_mca_params::{Declaration, Resolver, Tier, catalogue};
-use oxmpi_runtime::registry::Registry;
+use oxmpi_runtime::in_force::Process;
+use oxmpi_runtime::registry::{Level, Registry};
 use oxmpi_tests::root;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const REMADE_BY: &str = "OXMPI_BLESS=1 cargo test -p oxmpi-tests --test plugins catalogue";
 
@@ -79,27 +80,66 @@ fn profiles() -> Vec<PathBuf> {
     paths
 }
 
+/// Jobs on a machine with 64 cores, not oversubscribed, at every extreme of the thread levels.
+fn processes() -> Vec<Process> {
+    let levels = [Level::Single, Level::Multiple];
+    [2, 8, 64].into_iter().flat_map(|n| levels.map(|level| Process::like(n, 64, None, level))).collect()
+}
+
+/// Faults of a profile: lines that are wrong, parameters that nobody declares, values that are not allowed, entries without an
+/// explanation, and entries that change nothing: the value in force of some process has to differ from that without the profile.
+fn faults(path: &Path) -> Vec<String> {
+    let file = file::read(path, Tier::Tune).expect("it can be read").expect("it is there");
+    let text = std::fs::read_to_string(path).expect("it can be read");
+    let lines: Vec<&str> = text.lines().collect();
+    let mut resolver = Resolver::new();
+    resolver.add_file(&file);
+    let (set, plain) = (registry(resolver), registry(Resolver::new()));
+    let mut faults: Vec<String> = file.lines.wrong.iter().map(|wrong| format!("{wrong:?}")).collect();
+    faults.extend(set.problems().iter().cloned());
+    faults.extend(set.unknown().iter().map(|unknown| format!("{unknown:?}")));
+    for entry in &file.lines.entries {
+        let name = &entry.name;
+        let above = (entry.line as usize).checked_sub(2).map_or("", |line| lines[line]);
+        if !above.starts_with("# ") {
+            faults.push(format!("line {}: {name} has no explanation", entry.line));
+        }
+        let in_force = |r: &Registry, p: &Process| r.in_force(name, p).map(|found| found.value);
+        if processes().iter().all(|p| in_force(&set, p) == in_force(&plain, p)) {
+            faults.push(format!("line {}: {name} is what it is without the profile", entry.line));
+        }
+    }
+    faults
+}
+
 #[test]
 fn every_profile_is_right_and_says_why() {
     let names: Vec<String> =
         profiles().iter().filter_map(|p| p.file_stem()?.to_str().map(str::to_owned)).collect();
     assert_eq!(names, ["bandwidth", "latency", "many-threads", "oversubscribed"]);
     for path in profiles() {
-        let name = path.display();
-        let file = file::read(&path, Tier::Tune).expect("it can be read").expect("it is there");
-        assert_eq!(file.lines.wrong, [], "{name}");
-        let text = std::fs::read_to_string(&path).expect("it can be read");
-        let lines: Vec<&str> = text.lines().collect();
-        for entry in &file.lines.entries {
-            let above = lines[entry.line as usize - 2];
-            assert!(above.starts_with("# "), "{name}:{}: {} has no explanation", entry.line, entry.name);
-        }
-        let mut resolver = Resolver::new();
-        resolver.add_file(&file);
-        let registry = registry(resolver);
-        assert_eq!(registry.problems(), [] as [String; 0], "{name}");
-        assert_eq!(registry.unknown(), [], "{name}");
+        assert_eq!(faults(&path), [] as [String; 0], "{}", path.display());
     }
+}
+
+#[test]
+fn faults_of_profiles_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.toml");
+    for (text, due) in [
+        ("# Why.\nbtl_shm_rings = 4\n", "btl_shm_rings"),
+        ("# Why.\nruntime_num_cris = 1000\n", "1000"),
+        ("runtime_num_cris = 7\n", "has no explanation"),
+        ("# The default.\nbtl_shm_virtual_device_count = 0\n", "is what it is without"),
+        ("# Written otherwise.\ncoll_basic_bcast_segment_size = 65536\n", "is what it is without"),
+        ("# Four is what -1 means.\nbtl_shm_watched_rings = 4\n", "is what it is without"),
+    ] {
+        std::fs::write(&path, text).expect("it can be written");
+        let found = faults(&path);
+        assert!(found.iter().any(|fault| fault.contains(due)), "{text}: {found:?}");
+    }
+    std::fs::write(&path, "# More.\nruntime_num_cris = 7\n").expect("it can be written");
+    assert_eq!(faults(&path), [] as [String; 0]);
 }
 
 /// Declarations of all components can stand together: no two parameters have one name, and no synonym is

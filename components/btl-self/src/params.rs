@@ -8,43 +8,43 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "exclusivity",
         ParamKind::UNSIGNED,
-        7,
+        8,
         "65536",
-        "Priority among transports that reach the same process; the highest is used alone",
+        "Priority among transports that reach the same process; those of lower exclusivity are not used for it. Lower it to try another transport within a process",
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(
         "eager_limit",
         ParamKind::SIZE,
-        4,
+        6,
         "1k",
-        "Largest message, header included, that is sent eagerly",
+        "Largest message, header included, that is sent eagerly. Raise it where a process sends itself longer messages before it receives them",
     )
     .range(128, 1 << 30),
     ParamDecl::new(
         "rndv_eager_limit",
         ParamKind::SIZE,
-        4,
+        6,
         "16k",
-        "Bytes of a message, header included, that are sent with its rendezvous request",
+        "Bytes of a longer message, header included, that are sent with its rendezvous request. Lower it where receives are mostly posted late",
     )
     .range(128, 1 << 30),
-    ParamDecl::new("max_send_size", ParamKind::SIZE, 4, "16k", "Largest message that is sent in one piece")
+    ParamDecl::new("max_send_size", ParamKind::SIZE, 6, "16k", "Largest message that is sent in one piece. Raise it for long messages within a process")
         .range(128, 1 << 30),
     ParamDecl::new(
         "latency",
         ParamKind::UNSIGNED,
-        5,
+        8,
         "0",
-        "Latency in microseconds, for ranking against other transports",
+        "Latency in microseconds; of transports of one exclusivity the one of lowest latency comes first. Set it where another transport reaches the own process, too",
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(
         "bandwidth",
         ParamKind::UNSIGNED,
-        5,
+        8,
         "100",
-        "Bandwidth in Mb/s, for ranking against other transports",
+        "Bandwidth in Mb/s, by which the fragments of long messages are divided among transports of one exclusivity. Set it where another transport shares messages to the own process",
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(
@@ -52,7 +52,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         9,
         "256k",
-        "Bytes of the queue of messages in flight, one for each CRI",
+        "Bytes of the queue of messages in flight, one for each communication resource instance (CRI). Raise it where a process has many messages to itself under way",
     )
     .range(1024, 1 << 32),
 ];

@@ -66,86 +66,73 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         ParamKind::SIZE,
         4,
         "0",
-        "Largest message, header included, that is sent eagerly, without a rendezvous; at least 256. 0: one sixteenth of \
-         ring_size, at least 12k (32k with two processes on the node); with string copies (see string_min) one eighth of ring_size \
-         up to 64k, one sixteenth above that, at most 256k (256k with two processes)",
+        "Largest message, header included, that is sent eagerly, without a rendezvous, at least 256; 0: a sixteenth of btl_shm_ring_size, at least 12k (32k with two processes on the node), with string copies (btl_shm_string_min) an eighth of it up to 64k and a sixteenth above that, at most 256k. Raise it where senders of medium messages wait for receives that are posted late, lower it where many messages wait unreceived",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
         "rndv_eager_limit",
         ParamKind::SIZE,
-        4,
+        6,
         "0",
-        "Bytes of a message, header included, that are sent with the request of a rendezvous; at least 256. 0: 16k and a header, or \
-         eager_limit where messages are not read from the sender's memory",
+        "Bytes of a longer message, header included, that are sent with its rendezvous request, at least 256; 0: 16k and a header, or btl_shm_eager_limit where messages are not read from the sender's memory. Lower it where receives are mostly posted late",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
         "max_send_size",
         ParamKind::SIZE,
-        4,
+        6,
         "0",
-        "Largest message, with its header, that is copied through shared memory in one piece, where that has turned out to be \
-         faster than reading it from the sender's memory; larger ones are read, or copied in pieces of half that. 0: an \
-         eighth of ring_size and a header, between 32k and 64k; with string copies (see string_min) a sixteenth, up to 256k, if that is more",
+        "Largest message, header included, that is copied through shared memory in one piece; longer ones are read from the sender's memory or copied in pieces of half that; 0: an eighth of btl_shm_ring_size and a header, between 32k and 64k, with string copies (btl_shm_string_min) a sixteenth up to 256k if that is more. Raise it where processes may not read each other's memory and messages are long",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
         "min_get_size",
         ParamKind::SIZE,
-        4,
+        6,
         "0",
-        "From this size on the receiver reads a message from the sender's memory (where single_copy_mechanism \
-         permits) instead of having it copied through shared memory. 0: 16k when the node is oversubscribed, else 8k; \
-         never by cma where string copies are used (see string_min), because two of them are faster than one copy by cma",
+        "Smallest message that the receiver reads from the sender's memory, where btl_shm_single_copy_mechanism permits; 0: 16k when the node is oversubscribed, else 8k, and never by cma where string copies (btl_shm_string_min) are used, which are faster. Raise it where mpi-info --calibrate finds copies through shared memory faster",
     )
     .range(0, i64::MAX),
-    ParamDecl::new("latency", ParamKind::UNSIGNED, 5, "1", "Latency in microseconds, for ranking transports")
+    ParamDecl::new("latency", ParamKind::UNSIGNED, 8, "1", "Latency in microseconds; of transports of one exclusivity the one of lowest latency comes first. Set it where transports are ranked wrongly")
         .range(0, u32::MAX as i64),
     ParamDecl::new(
         "bandwidth",
         ParamKind::UNSIGNED,
-        5,
+        8,
         "20000",
-        "Bandwidth in Mb/s, for ranking transports",
+        "Bandwidth in Mb/s, by which the fragments of long messages are divided among transports of one exclusivity. Set it where another transport shares messages within the node",
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(
         "exclusivity",
         ParamKind::UNSIGNED,
-        7,
+        8,
         "65535",
-        "Priority among transports that reach the same process: those of lower exclusivity are not used for it",
+        "Priority among transports that reach the same process; those of lower exclusivity are not used for it. Lower it to prefer another transport within a node",
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(
         "virtual_device_count",
         ParamKind::UNSIGNED,
-        3,
+        6,
         "0",
-        "Contexts, each with rings of its own, that threads use independently; 0: as many as the runtime has \
-         communication resources. The first process of a node sets the most any process there may have",
+        "Contexts, each with rings of its own, that threads use independently; 0: as many as the runtime has CRIs; the first process of a node sets the most that any process there may have. Lower it to save memory where many threads share few",
     )
     .range(0, wire::MAX_FIFOS as i64),
     ParamDecl::new(
         "ring_size",
         ParamKind::SIZE,
-        4,
+        6,
         "0",
-        "Bytes of the ring from one process to another, allocated at their first message; rounded up to a \
-         power of two that holds max_send_size with room to spare. 0: 512k with two processes on the node, \
-         half of that with each doubling of the number of processes, at least 64k; for further contexts a quarter instead of half. With \
-         string copies (see string_min): 4m with two processes, a quarter of that with each doubling, and for further contexts room \
-         for four of the largest messages",
+        "Bytes of the ring from one process to another, allocated at their first message and rounded up to a power of two that holds btl_shm_max_send_size; 0: 512k with two processes on the node, half of that with each doubling of their number, at least 64k, for further contexts a quarter instead of half, with string copies (btl_shm_string_min) 4m and a quarter with each doubling. Lower it to save memory on nodes with many processes, raise it where senders wait for receivers",
     )
     .range(0, 1 << wire::MAX_RING_LOG2),
     ParamDecl::new(
         "watched_rings",
         ParamKind::INT,
-        6,
+        9,
         "-1",
-        "How many busy rings a process polls one by one (their senders need no atomic operation; going to sleep \
-         then takes a system call). -1: four, or none when the node is oversubscribed",
+        "Busy rings that a process polls one by one, whose senders need no atomic operation while going to sleep takes a system call more; -1: four, or none when the node is oversubscribed. Set it to 0 where processes often sleep",
     )
     .range(-1, MAX_WATCHED as i64),
     ParamDecl::new(
@@ -153,47 +140,39 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         ParamKind::ENUM,
         3,
         "auto",
-        "How one process reads and writes the memory of another directly: xpmem (mapped by the kernel module of that \
-         name), cma (process_vm_readv and process_vm_writev), none, or auto: xpmem where /dev/xpmem can be used, \
-         else cma",
+        "How a process reads and writes the memory of another directly: xpmem (mapped by the kernel module of that name), cma (process_vm_readv and process_vm_writev), none, or auto, which is xpmem where /dev/xpmem can be used, else cma. Set it to none where a container or a security policy forbids such access, or to compare",
     )
     .one_of(MECHANISMS),
     ParamDecl::new(
         "nontemporal_min",
         ParamKind::SIZE,
-        6,
+        9,
         "0",
-        "From this size on contiguous payload is copied into the ring with stores that bypass the cache. 0: 2k on \
-         AMD's processors, where taking a line back from another core can cost more than the copy, else never",
+        "Smallest contiguous payload that is copied into the ring with stores that bypass the cache; 0: 2k on AMD's processors, else never. Set it where mpi-info --calibrate finds such stores faster",
     )
     .range(0, NEVER as i64),
     ParamDecl::new(
         "assist_min",
         ParamKind::SIZE,
-        5,
+        9,
         "64k",
-        "From this size on a process that waits for its message to be read takes a share of the copying. 0: never, \
-         as always where the node is oversubscribed",
+        "Smallest message of which the sender, while it waits, copies a part itself; 0: never, as always where the node is oversubscribed. Raise it where senders have other messages to serve meanwhile",
     )
     .range(0, NEVER as i64),
     ParamDecl::new(
         "answer_pause",
         ParamKind::UNSIGNED,
-        6,
+        9,
         "1000",
-        "Longest pause, in nanoseconds, between a message and the first look for its answer; how long it is follows \
-         from how long answers take, as long as they take equally long. 0: none, as always where \
-         the node is oversubscribed or several threads make calls",
+        "Longest pause, in nanoseconds, between a message and the first poll for its answer, adapted to how long answers take; 0: none, as always where the node is oversubscribed or several threads make calls. Set it to 0 to poll at once",
     )
     .range(0, 1_000_000),
     ParamDecl::new(
         "string_min",
         ParamKind::SIZE,
-        6,
+        9,
         "0",
-        "From this size on contiguous payload is copied into the ring by the processor's string instruction (string copies); \
-         takes precedence over nontemporal_min. 0: 1k on AMD processors with fast string instructions (ERMS), which write whole \
-         lines without fetching them from another core; otherwise string copies are not used",
+        "Smallest contiguous payload that is copied into the ring by the processor's string instruction, before btl_shm_nontemporal_min is looked at; 0: 1k on AMD's processors with fast string instructions (ERMS), which write whole lines without fetching them from another core, else never. Set it where mpi-info --calibrate finds such copies faster",
     )
     .range(0, NEVER as i64),
 ];

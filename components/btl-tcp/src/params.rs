@@ -40,22 +40,22 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     number(
         "links",
-        4,
+        6,
         "1",
-        "Number of connections for each interface and pair of processes over which large messages are striped. Raise it where one connection does not fill the network",
+        "Connections for each interface and pair of processes, among which the fragments of long messages are divided. Raise it where one connection does not fill the network",
     )
     .range(1, 16),
     number(
         "disable_family",
-        2,
+        6,
         "0",
-        "Addresses not to use: 4, 6, or 0 for none. Set it where one of the two is configured but does not reach the other nodes",
+        "IP version of the addresses that are not used: 4, 6, or 0 for none. Set it where one of the two is configured but does not reach the other nodes",
     )
     .range(0, 6)
     .scope(Scope::LOCAL),
     number(
         "port_min_v4",
-        2,
+        6,
         "1024",
         "Lowest port to listen at with IPv4. Set it with btl_tcp_port_range_v4 where a firewall lets certain ports through",
     )
@@ -63,15 +63,15 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     number(
         "port_range_v4",
-        2,
+        6,
         "64511",
-        "How many ports from btl_tcp_port_min_v4 on may be used; each process needs one for each interface and link. Set it with btl_tcp_port_min_v4",
+        "Number of ports from btl_tcp_port_min_v4 on that may be used; each process needs one for each interface and link. Set it with btl_tcp_port_min_v4",
     )
     .range(1, 65535)
     .scope(Scope::LOCAL),
     number(
         "port_min_v6",
-        2,
+        6,
         "1024",
         "Lowest port to listen at with IPv6. Set it with btl_tcp_port_range_v6 where a firewall lets certain ports through",
     )
@@ -79,9 +79,9 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     number(
         "port_range_v6",
-        2,
+        6,
         "64511",
-        "How many ports from btl_tcp_port_min_v6 on may be used. Set it with btl_tcp_port_min_v6",
+        "Number of ports from btl_tcp_port_min_v6 on that may be used; each process needs one for each interface and link. Set it with btl_tcp_port_min_v6",
     )
     .range(1, 65535)
     .scope(Scope::LOCAL),
@@ -89,114 +89,114 @@ pub const PARAMS: &[ParamDecl] = &[
         "eager_limit",
         4,
         "64k",
-        "Largest message, header included, that is sent eagerly. Lower it where many messages wait unreceived",
+        "Largest message, header included, that is sent eagerly, without a rendezvous. Lower it where many messages wait unreceived, raise it where the network's latency is long",
     )
     .range(256, 1 << 24),
     size(
         "rndv_eager_limit",
-        4,
+        6,
         "64k",
-        "Bytes of a longer message that are sent with its rendezvous request. Lower it where receives are mostly posted late",
+        "Bytes of a longer message, header included, that are sent with its rendezvous request. Lower it where receives are mostly posted late",
     )
     .range(256, 1 << 24),
     size(
         "max_send_size",
-        4,
+        6,
         "128k",
-        "Largest piece of a message that is sent at once. Raise it where large messages do not fill the network",
+        "Largest piece of a message that is sent at once. Raise it where long messages do not fill the network",
     )
     .range(1024, 1 << 24),
     size(
         "window",
-        4,
+        7,
         "4m",
-        "Bytes that each connection keeps until the receiver has acknowledged them, a power of two; it is sent again if the connection breaks. Raise it where bandwidth times latency is more",
+        "Bytes, a power of two, that each connection keeps until the receiver has acknowledged them, to send them again if the connection breaks. Raise it where bandwidth times latency is more",
     )
     .range(1 << 16, 1 << 30),
     size(
         "sndbuf",
-        4,
+        7,
         "0",
-        "Send buffer of a socket in bytes; 0 leaves it to the system, which adapts it. Set it where the system's limits are too small for the network",
+        "Bytes of a socket's send buffer; 0: the system adapts it. Set it where the system's limits are too small for the network",
     )
     .range(0, 1 << 30)
     .scope(Scope::LOCAL),
     size(
         "rcvbuf",
-        4,
+        7,
         "0",
-        "Receive buffer of a socket in bytes; 0 leaves it to the system, which adapts it. Set it as btl_tcp_sndbuf",
+        "Bytes of a socket's receive buffer; 0: the system adapts it. Set it where the system's limits are too small for the network",
     )
     .range(0, 1 << 30)
     .scope(Scope::LOCAL),
     size(
         "endpoint_cache",
-        4,
+        7,
         "64k",
-        "Size of a connection's receive buffer at first; it grows where longer messages come. Lower it where a process talks to thousands",
+        "Bytes of a connection's receive buffer at first, which grows where longer messages come. Lower it where a process talks to thousands",
     )
     .range(1024, 1 << 24)
     .scope(Scope::LOCAL),
     yes_no(
         "use_nagle",
-        4,
+        7,
         "0",
-        "Whether Nagle's algorithm delays small messages to send several at once. Set it for message rate over slow networks, at the cost of latency",
+        "Nagle's algorithm delays small messages to send several at once. Set it for message rate over slow networks, at the cost of latency",
     )
     .scope(Scope::LOCAL),
     yes_no(
         "checksum",
-        4,
+        6,
         "0",
-        "Whether messages carry a checksum; their headers always do. Set it where a network is suspected to damage data",
+        "Messages carry a checksum of their payload beside that of their header, which is always there. Set it where a network is suspected to damage data",
     ),
     number(
         "handshake_timeout",
-        4,
+        7,
         "10000000",
         "Microseconds that a new connection may be silent before it is retried. Raise it on networks that take longer",
     )
     .range(1000, 1 << 40),
     number(
         "cut_timeout",
-        4,
+        7,
         "10000",
         "Milliseconds for which a network may confirm nothing of what was sent before the connection counts as cut and is made again, over another interface where there is one. Lower it to get over a cut sooner, raise it to outlast longer pauses without a new connection",
     )
     .range(100, 1 << 30),
     number(
         "retry_timeout",
-        4,
+        7,
         "8000",
         "Milliseconds for which a process may be out of reach before it counts as failed. Raise it to outlast longer breaks of the network",
     )
     .range(1, 1 << 40),
     number(
         "exclusivity",
-        7,
+        8,
         "100",
         "Priority among transports that reach the same process; those of lower exclusivity are not used for it. Raise it to prefer tcp",
     )
     .range(0, u32::MAX as i64),
     number(
         "latency",
-        5,
+        8,
         "100",
-        "Microseconds, for ranking among transports of one exclusivity. Set it where transports are ranked wrongly",
+        "Latency in microseconds; of transports of one exclusivity the one of lowest latency comes first. Set it where transports are ranked wrongly",
     )
     .range(0, u32::MAX as i64),
     number(
         "bandwidth",
-        5,
+        6,
         "0",
-        "Bandwidth in Mb/s, by which large messages are striped over interfaces; 0: the speed that the system reports, or 100. Set it where the system does not know the speed",
+        "Bandwidth in Mb/s, by which the fragments of long messages are divided among interfaces; 0: the speed that the system reports, or 100. Set it where the system does not know the speed",
     )
     .range(0, u32::MAX as i64),
     yes_no(
         "warn_all_unfound_interfaces",
-        2,
+        6,
         "0",
-        "Whether to warn of names in btl_tcp_if_exclude that no interface has. Set it to find a misspelt name",
+        "Names in btl_tcp_if_exclude that no interface has are warned of. Set it to find a misspelt name",
     )
     .scope(Scope::LOCAL),
     ParamDecl::new(

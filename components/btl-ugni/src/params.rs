@@ -24,78 +24,78 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "library",
         ParamKind::STRING,
-        2,
+        6,
         LIBRARY,
-        "File of the library of Gemini and Aries, by name or path. Set it where that stands outside the path of the dynamic linker, or to run on another implementation",
+        "File of the library of Gemini and Aries, by name or path. Set it where the library is outside the path of the dynamic linker, or to run on another implementation",
     )
     .scope(Scope::LOCAL),
     number(
         "virtual_device_count",
         3,
         "0",
-        "Virtual devices of a process, each a communication domain with a lock and queues of its own, over which put, get and atomics are spread; 0: one below MPI_THREAD_MULTIPLE or where a node has no more cores than processes, else cores by processes. Raise it where many threads communicate at once",
+        "Virtual devices of a process, each a communication domain with a lock and queues of its own, over which puts, gets and atomics are spread; 0: one below MPI_THREAD_MULTIPLE or where a node has no more cores than processes, else cores divided by processes. Raise it where many threads communicate at once",
     )
     .range(0, MOST_DEVICES as i64)
     .scope(Scope::LOCAL),
     ParamDecl::new(
         "smsg_devices",
         ParamKind::ENUM,
-        4,
+        6,
         "first",
-        "Devices that carry messages: the first one for all communication resources, or each of them for its own. Set it to each where many threads send messages at once",
+        "Devices that carry messages: first (one for all CRIs) or each (each CRI has its own). Set it to each where many threads send messages at once",
     )
     .one_of(SMSG_DEVICES)
     .scope(Scope::LOCAL),
     number(
         "remote_cq_size",
-        5,
+        7,
         "40000",
-        "Entries of a communication resource's queue of arriving messages; where it overruns all mailboxes are looked at. Raise it where that happens often",
+        "Entries of a CRI's completion queue of arriving messages; when it overruns all mailboxes are polled. Raise it where that happens often",
     )
     .range(16, 1 << 20)
     .scope(Scope::LOCAL),
     number(
         "local_cq_size",
-        5,
+        7,
         "8192",
-        "Entries of a communication resource's queue of sent messages, and most messages that it has under way. Raise it where a process talks to thousands at once",
+        "Entries of a CRI's completion queue of sent messages, and most messages that it has under way. Raise it where a process talks to thousands at once",
     )
     .range(16, 60000)
     .scope(Scope::LOCAL),
     size(
         "smsg_limit",
-        4,
+        7,
         "0",
-        "Most bytes of a message in a mailbox, eight of them for its head; 0: 8k for up to 512 processes, 2k up to 1024, 1k up to 8192, 512 up to 16384, else 256. Lower it to save mailbox memory, which is this times btl_ugni_smsg_max_credits for each connection",
+        "Largest message of a mailbox, eight bytes of header included; 0: 8k for up to 512 processes, 2k up to 1024, 1k up to 8192, 512 up to 16384, else 256. Lower it to save mailbox memory, which is this times btl_ugni_smsg_max_credits for each connection",
     )
     .range(0, MESSAGE_MOST as i64),
     number(
         "smsg_max_credits",
-        4,
+        7,
         "32",
         "Messages that a mailbox holds. Raise it for the rate of messages to one process, lower it to save memory",
     )
     .range(2, 1024),
     number(
         "smsg_max_retries",
-        5,
+        7,
         "16",
-        "How often the library sends a lost message again before the connection counts as broken. Raise it on a network with faults",
+        "Times that the library sends a lost message again before the connection counts as broken. Raise it on a network with faults",
     )
     .range(0, 65535)
     .scope(Scope::LOCAL),
     number(
         "mbox_inc",
-        5,
+        7,
         "0",
-        "Mailboxes that are made and registered together; 0: as many as fit into 2 MiB, at least one. Raise it where registrations are scarce",
+        "Mailboxes that are allocated and registered together; 0: as many as fit into 2 MiB, at least one. Raise it where registrations are scarce",
     )
     .range(0, 1 << 16)
     .scope(Scope::LOCAL),
     ParamDecl::new(
         "cdm_flags",
         ParamKind::LIST,
-        6,
+        7,
         "",
         "Modes of the communication domains, by their names in Open MPI 4 (fork-part-copy, err-no-kill, fma-shared and so on); empty: fork-part-copy, err-no-kill, fast-datagram-poll, mdd-shared, fma-small-window, and fma-dedicated where fewer than 122 domains are on a node, else fma-shared. Set it where another library in the job needs fast descriptors",
     )
@@ -104,7 +104,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "free_list_num",
         9,
         "8",
-        "Send buffers of a communication resource at the start. Raise it where the first messages have to be fast",
+        "Send buffers of a CRI at the start. Raise it where the first messages have to be fast",
     )
     .range(1, 1 << 16)
     .scope(Scope::LOCAL),
@@ -112,7 +112,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "free_list_max",
         9,
         "4096",
-        "Most send buffers of a communication resource. Lower it to bound memory",
+        "Most send buffers of a CRI. Lower it to bound memory",
     )
     .range(1, 1 << 16)
     .scope(Scope::LOCAL),
@@ -120,43 +120,43 @@ pub const PARAMS: &[ParamDecl] = &[
         "free_list_inc",
         9,
         "64",
-        "Send buffers that are made together when there are none left. Raise it where many messages are under way at once",
+        "Send buffers that are allocated together when there are none left. Raise it where many messages are under way at once",
     )
     .range(1, 1 << 16)
     .scope(Scope::LOCAL),
     size(
         "eager_limit",
-        4,
+        6,
         "0",
-        "Largest message, header included, that is sent eagerly; 0: what a mailbox's message holds. Lower it where many messages wait unreceived",
+        "Largest message, header included, that is sent eagerly; 0: the largest message of a mailbox. Lower it where many messages wait unreceived",
     )
     .range(0, MESSAGE_MOST as i64),
     size(
         "rndv_eager_limit",
-        4,
+        6,
         "0",
-        "Bytes of a longer message that go with its rendezvous request; 0: what a mailbox's message holds. Lower it where receives are mostly late",
+        "Bytes of a longer message, header included, that are sent with its rendezvous request; 0: the largest message of a mailbox. Lower it where receives are mostly posted late",
     )
     .range(0, MESSAGE_MOST as i64),
     number(
         "local_rdma_cq_size",
-        5,
+        7,
         "1024",
-        "Puts, gets and atomics that a device has under way at most, and entries of its queue for them; 0: 2048 with one device, 256 with several. Raise it where many are issued before one is waited for",
+        "Most puts, gets and atomics that a virtual device has under way, and entries of its completion queue for them; 0: 2048 with one device, 256 with several. Raise it where many are issued before one is waited for",
     )
     .range(0, 60000)
     .scope(Scope::LOCAL),
     number(
         "rdma_max_retries",
-        5,
+        7,
         "16",
-        "How often a put or a get that the network has failed is posted again before its process counts as lost. Raise it on a network with faults",
+        "Times that a put or get that the network has failed is posted again before its process counts as lost. Raise it on a network with faults",
     )
     .range(0, 65535)
     .scope(Scope::LOCAL),
     size(
         "fma_get_limit",
-        4,
+        7,
         "2k",
         "Largest get that the processor carries out by the fast path (FMA); longer ones are the device's own (BTE). Raise it where the device's engine is busy",
     )
@@ -164,7 +164,7 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     size(
         "fma_put_limit",
-        4,
+        7,
         "4k",
         "Largest put that the processor carries out by the fast path (FMA); longer ones are the device's own (BTE). Raise it where the device's engine is busy",
     )
@@ -173,61 +173,61 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "max_mem_reg",
         ParamKind::INT,
-        3,
+        6,
         "0",
-        "Registrations of a process, beside those of mailboxes; 0: what the node has, less 20, by its processes; -1: as many as the library grants. Set it where another library of the job registers memory",
+        "Registrations of a process, beside those of mailboxes; 0: those of the node, less 20, divided by its processes; -1: as many as the library grants. Set it where another library of the job registers memory",
     )
     .range(-1, i32::MAX as i64)
     .scope(Scope::LOCAL),
     ParamDecl::new(
         "bind_devices",
         ParamKind::BOOL,
-        4,
+        6,
         "true",
-        "Whether puts, gets and atomics of a communication resource all go over the device of its number, or over all devices in turn. Set it to false where few threads issue many",
+        "Puts, gets and atomics of a CRI all go over the virtual device of its number, instead of over all virtual devices in turn. Set it to false where few threads issue many",
     )
     .scope(Scope::LOCAL),
     size(
         "min_rma_size",
-        4,
+        6,
         "8k",
-        "From this payload on a rendezvous by get or put is preferred to one by messages. Raise it where registering memory is dear",
+        "Smallest payload of which a rendezvous goes by get or put instead of by messages. Raise it where registering memory is slow",
     )
     .range(0, 1 << 40),
     size(
         "get_limit",
-        4,
+        7,
         "1m",
-        "Largest get; longer ones are cut. Raise it where one get at a time does not fill the network",
+        "Largest get; longer ones are divided. Raise it where one get at a time does not fill the network",
     )
     .range(4096, 1 << 30),
     ParamDecl::new(
         "atomics",
         ParamKind::ENUM,
-        5,
+        6,
         "host",
-        "Whether the host or the device carries out atomics. Those of the device are not atomic to the processors of the target, so windows (osc rdma) want the host's. Set it to device for layers that use the device's atomics alone",
+        "Whether the host or the device carries out atomics; those of the device are not atomic to the target's processors, so windows (osc rdma) need the host's. Set it to device for layers that use the device's atomics alone",
     )
     .one_of(ATOMICS),
     number(
         "exclusivity",
-        7,
+        8,
         "65534",
-        "Rank among transports that reach the same process; those of lower exclusivity are not used for it. Lower it to prefer another network",
+        "Priority among transports that reach the same process; those of lower exclusivity are not used for it. Lower it to prefer another network",
     )
     .range(0, u32::MAX as i64),
     number(
         "latency",
-        5,
+        8,
         "2",
-        "Microseconds, for ranking among transports of one exclusivity. Set it where transports are ranked wrongly",
+        "Latency in microseconds; of transports of one exclusivity the one of lowest latency comes first. Set it where transports are ranked wrongly",
     )
     .range(0, u32::MAX as i64),
     number(
         "bandwidth",
-        5,
+        8,
         "40000",
-        "Mb/s, for ranking among transports of one exclusivity. Set it where transports are ranked wrongly",
+        "Bandwidth in Mb/s, by which the fragments of long messages are divided among transports of one exclusivity. Set it where another network shares them",
     )
     .range(0, u32::MAX as i64),
 ];

@@ -19,9 +19,9 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "library",
         ParamKind::STRING,
-        2,
+        6,
         LIBRARY,
-        "File of the verbs library, by name or path. Set it where that is installed under another name, or to run on another implementation",
+        "File of the verbs library, by name or path. Set it where the library has another name, or to run on another implementation",
     )
     .scope(Scope::LOCAL),
     ParamDecl::new(
@@ -35,7 +35,7 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "if_exclude",
         ParamKind::LIST,
-        1,
+        6,
         "",
         "Devices not to use, written as in btl_verbs_if_include. Set it to keep a device or a port out",
     )
@@ -51,16 +51,16 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     number(
         "partition_key",
-        3,
+        6,
         "0",
-        "Partition of the fabric, as the number in its key; the bit of full membership does not count; 0: the first that the port has. Set it where jobs are kept apart by partitions",
+        "Partition of the fabric, as the number in its key without the bit of full membership; 0: the first that the port has. Set it where jobs are kept apart by partitions",
     )
     .range(0, 0xffff),
     number(
         "mtu",
-        4,
+        7,
         "0",
-        "Most bytes of a packet on the wire, 256 to 4096 by powers of two; 0: what the port is set to. Lower it where a path takes less than its ends",
+        "Most bytes of a packet on the wire, 256 to 4096 by powers of two; 0: the setting of the port. Lower it where a path takes less than its ends",
     )
     .range(0, 4096),
     ParamDecl::new(
@@ -68,246 +68,246 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::ENUM,
         4,
         "auto",
-        "How the queue pairs of different threads share doorbell registers, device contexts and each other; auto: dynamic, or static where the library has no thread domains. Set it to trade message rate of several threads for resources of the device",
+        "How queue pairs of different threads share doorbell registers, device contexts and each other; auto: dynamic, or static where the library has no thread domains. Set it to trade message rate of several threads for resources of the device",
     )
     .one_of(CATEGORIES),
     number(
         "virtual_device_count",
-        4,
+        6,
         "0",
-        "How many sets of queue pairs and completion queue a process makes; 0: one for each of its communication resources. Lower it to save resources of the device, at the price of a lock around each set",
+        "Sets of queue pairs and completion queue that a process makes; 0: one for each of its CRIs. Lower it to save resources of the device, at the cost of a lock around each set",
     )
     .range(0, 1024),
     size(
         "eager_limit",
-        4,
+        6,
         "12k",
         "Largest message, header included, that is sent eagerly. Lower it where many messages wait unreceived",
     )
     .range(256, 1 << 20),
     size(
         "rndv_eager_limit",
-        4,
+        6,
         "12k",
-        "Bytes of a longer message that go with its rendezvous request. Lower it where receives are mostly late",
+        "Bytes of a longer message, header included, that are sent with its rendezvous request. Lower it where receives are mostly posted late",
     )
     .range(256, 1 << 20),
     size(
         "max_send_size",
-        4,
+        6,
         "16k",
-        "Largest piece of a message that is sent at once, and size of a receive buffer. Raise it where large messages go by messages",
+        "Largest piece of a message that is sent at once, and size of a receive buffer. Raise it where long messages go by fragments instead of by get",
     )
     .range(1024, 1 << 20),
     size(
         "min_rma_size",
-        4,
+        6,
         "32k",
-        "From this payload on a rendezvous by get or put is preferred to one by messages. Lower it where registering memory is cheap",
+        "Smallest payload of which a rendezvous goes by get or put instead of by messages. Lower it where registering memory is fast",
     )
     .range(0, 1 << 40),
     number(
         "credits",
-        5,
+        7,
         "64",
-        "Messages that a process may have sent to another on one connection before that has taken them; as many receive buffers are kept for it. Raise it for rates over long distances, lower it where a process talks to thousands",
+        "Messages that a process may have sent to another on one connection before the receiver has taken them, which is also the number of receive buffers that are kept for them. Raise it for message rate over long distances, lower it where a process talks to thousands",
     )
     .range(4, 4096),
     number(
         "srq_depth",
-        5,
+        7,
         "8192",
-        "Most receive buffers of a communication resource; further connections share them, and a receiver out of buffers makes senders wait. Lower it to bound memory",
+        "Most receive buffers of a CRI; further connections share them, and a receiver out of buffers makes senders wait. Lower it to bound memory",
     )
     .range(16, 1 << 20),
     number(
         "send_buffers",
-        5,
+        7,
         "128",
-        "Send buffers of a communication resource, each as large as btl_verbs_max_send_size. Raise it where many messages are under way at once",
+        "Send buffers of a CRI, each as large as btl_verbs_max_send_size. Raise it where many messages are under way at once",
     )
     .range(8, 1 << 16),
     number(
         "queue_depth",
-        5,
+        7,
         "256",
         "Requests that a queue pair takes before they are complete. Raise it with btl_verbs_credits and for many one-sided operations",
     )
     .range(16, 1 << 15),
     number(
         "completion_depth",
-        5,
+        7,
         "16384",
-        "Entries of a completion queue, half of them for what is sent. Raise it where a process talks to thousands at once",
+        "Entries of a completion queue, half of them for sends. Raise it where a process talks to thousands at once",
     )
     .range(64, 1 << 22),
     number(
         "max_inline",
-        5,
+        7,
         "128",
-        "Messages up to this size, headers included, travel inside the request; the device may permit less. Set it to 0 to send all from buffers",
+        "Largest message, headers included, that is copied into the request to the device; the device may permit less. Set it to 0 to send all from buffers",
     )
     .range(0, 1024),
     number(
         "signal_period",
-        5,
+        9,
         "16",
-        "Every how many messages of a connection the device reports completion; at most a quarter of btl_verbs_queue_depth. Lower it where send buffers are scarce",
+        "Messages of a connection for which the device reports one completion, at most a quarter of btl_verbs_queue_depth. Lower it where send buffers are scarce",
     )
     .range(1, 1 << 13),
     number(
         "postlist",
-        5,
+        7,
         "1",
-        "One-sided operations that are collected and given to the device at once, of which the last reports completion for all. Raise it for the rate of many small ones, at the price of their latency",
+        "One-sided operations that are collected and given to the device at once, of which the last reports completion for all. Raise it for the rate of many small ones, at the cost of their latency",
     )
     .range(1, 64),
     number(
         "rd_atomic",
-        5,
+        7,
         "16",
         "Reads and atomics that a queue pair has under way at once; the devices at both ends may permit less. Raise it for reads over long distances",
     )
     .range(1, 128),
     number(
         "timeout",
-        5,
+        7,
         "14",
-        "Time without an answer after which a device sends again, as the exponent of 4.096 microseconds times a power of two; 0: never. Raise it on networks with long pauses",
+        "Time without an answer after which a device sends again: 4.096 microseconds times two to the power of this number; 0: never. Raise it on networks with long pauses",
     )
     .range(0, 31),
     number(
         "retry_count",
-        5,
+        7,
         "7",
-        "How often a device sends again before its connection counts as lost. Lower it to learn of lost processes sooner",
+        "Times that a device sends again before its connection counts as lost. Lower it to learn of lost processes sooner",
     )
     .range(0, 7),
     number(
         "rnr_retry",
-        5,
+        7,
         "7",
-        "How often a device tries again where the receiver has no buffer; 7: without end. Lower it to have that reported as an error",
+        "Times that a device sends again where the receiver has no buffer; 7: without end. Lower it to have that reported as an error",
     )
     .range(0, 7),
     number(
         "rnr_timer",
-        5,
+        7,
         "12",
-        "Time that a receiver without a buffer asks its sender to wait, in the encoding of InfiniBand; 12 means 0.64 ms. Lower it where that happens often",
+        "Time that a receiver without a buffer asks its sender to wait, in the encoding of InfiniBand; 12: 0.64 ms. Lower it where that happens often",
     )
     .range(0, 31),
     number(
         "connect_timeout",
-        4,
+        7,
         "30000",
-        "Milliseconds for which a process may leave a call for a connection unanswered before it counts as failed. Raise it where processes are stopped for longer",
+        "Milliseconds for which a process may leave a request for a connection unanswered before it counts as failed. Raise it where processes are stopped for longer",
     )
     .range(1, 1 << 40),
     number(
         "service_level",
-        5,
+        6,
         "0",
         "Service level of all connections. Set it where the fabric has lanes for different traffic",
     )
     .range(0, 15),
     number(
         "traffic_class",
-        5,
+        6,
         "0",
-        "Traffic class of all connections on Ethernet. Set it where switches give classes different treatment",
+        "Traffic class of all connections on Ethernet. Set it where switches treat classes differently",
     )
     .range(0, 255),
     number(
         "exclusivity",
-        7,
+        8,
         "1024",
-        "Rank among transports that reach the same process; those of lower exclusivity are not used for it. Raise it to prefer verbs",
+        "Priority among transports that reach the same process; those of lower exclusivity are not used for it. Raise it to prefer verbs",
     )
     .range(0, u32::MAX as i64),
     number(
         "latency",
-        5,
+        8,
         "4",
-        "Microseconds, for ranking among transports of one exclusivity. Set it where transports are ranked wrongly",
+        "Latency in microseconds; of transports of one exclusivity the one of lowest latency comes first. Set it where transports are ranked wrongly",
     )
     .range(0, u32::MAX as i64),
     number(
         "bandwidth",
-        5,
+        6,
         "0",
-        "Mb/s, by which large messages are shared among devices; 0: the rate that the port tells. Set it where the port tells a wrong rate",
+        "Bandwidth in Mb/s, by which the fragments of long messages are divided among ports; 0: the rate that the port reports. Set it where the port reports a wrong rate",
     )
     .range(0, u32::MAX as i64),
     number(
         "share_contexts",
-        6,
+        7,
         "0",
-        "How many sets of queue pairs have one device context; 0: as btl_verbs_endpoint_category has it, one in mpi_everywhere and all in the others. Set it to try out sharing of contexts by itself",
+        "Sets of queue pairs that share one device context; 0: as btl_verbs_endpoint_category chooses, one in mpi_everywhere and all in the others. Set it to measure sharing of contexts alone",
     )
     .range(0, 1024),
     number(
         "share_domains",
-        6,
+        7,
         "0",
-        "How many sets of queue pairs have one protection domain, of those that share a device context; 0: all. Lower it to try out sharing of domains and registrations by itself: memory is registered once in each",
+        "Sets of queue pairs that share one protection domain, of those that share a device context; memory is registered once in each domain; 0: all. Lower it to measure sharing of domains and registrations alone",
     )
     .range(0, 1024),
     ParamDecl::new(
         "share_registers",
         ParamKind::ENUM,
-        6,
+        7,
         "auto",
-        "Doorbell registers of queue pairs: page (a register each, alone on its page), own (a register each), library (those that the library gives, with its locks); auto: as btl_verbs_endpoint_category has it. Set it to try out sharing of registers by itself",
+        "Doorbell registers of queue pairs: page (one each, alone on its page), own (one each), library (those that the library gives, with its locks), or auto, as btl_verbs_endpoint_category chooses. Set it to measure sharing of registers alone",
     )
     .one_of(REGISTERS),
     ParamDecl::new(
         "use_eager_rdma",
         ParamKind::BOOL,
-        5,
+        6,
         "false",
-        "Whether eager messages of busy connections are written to memory that the receiver polls. Set it for latency where each rank has cores of its own; before it sleeps a rank asks its senders to stop",
+        "Eager messages of busy connections are written to memory that the receiver polls; before it sleeps a rank asks its senders to stop. Set it for latency where each rank has cores of its own",
     ),
     number(
         "eager_rdma_threshold",
-        6,
+        9,
         "16",
-        "Messages of a connection after which its receiver offers memory for btl_verbs_use_eager_rdma. Raise it where few connections are worth the memory",
+        "Messages on a connection after which its receiver offers memory for eager messages (btl_verbs_use_eager_rdma). Raise it where few connections are worth the memory",
     )
     .range(1, 1 << 30),
     number(
         "eager_rdma_num",
-        6,
+        7,
         "16",
-        "Messages that such memory takes. Raise it for rates of small messages over long distances",
+        "Messages that the memory for eager messages of one connection holds (btl_verbs_use_eager_rdma). Raise it for rates of small messages over long distances",
     )
     .range(2, 4096),
     number(
         "max_eager_rdma",
-        6,
+        7,
         "16",
-        "Connections of a communication resource that have such memory, each btl_verbs_eager_rdma_num times btl_verbs_eager_limit bytes; the others go on without. Raise it where a rank talks to many others all the time",
+        "Connections of a CRI that have memory for eager messages (btl_verbs_use_eager_rdma), each btl_verbs_eager_rdma_num times btl_verbs_eager_limit bytes; the others use receive buffers. Raise it where a rank talks to many others all the time",
     )
     .range(1, 1 << 16),
     number(
         "share_queues",
-        6,
+        7,
         "0",
-        "How many queue pairs of communication resources report to one completion queue, of those that share a device context; 0: one. The queue has a lock then, and btl_verbs_completion_depth entries for all. Set it to save completion queues, or to try out sharing of them by itself",
+        "Queue pairs of CRIs that report to one completion queue, which then has a lock and btl_verbs_completion_depth entries for all, of those that share a device context; 0: one. Set it to save completion queues, or to measure sharing of them alone",
     )
     .range(0, 1024),
     number(
         "share_buffers",
-        6,
+        7,
         "0",
-        "How many communication resources take send buffers from one pool of btl_verbs_send_buffers, of those that share a protection domain; 0: one. Half of them are kept for one resource each, the others have a lock. Set it to save memory, or to try out sharing of buffers by itself",
+        "CRIs that take send buffers from one pool of btl_verbs_send_buffers, of those that share a protection domain; half of the pool is kept for single CRIs and the other half has a lock; 0: one. Set it to save memory, or to measure sharing of buffers alone",
     )
     .range(0, 1024),
     number(
         "share_registrations",
-        6,
+        7,
         "0",
-        "How many communication resources have their send buffers in one registered region, and their receive buffers in another, of those that share a protection domain; 0: one, or as many as share send buffers. Set it where a device has few registrations, or to try out sharing of them by itself",
+        "CRIs whose send buffers are in one registered region, and whose receive buffers are in another, of those that share a protection domain; 0: one, or as many as share send buffers. Set it where a device has few registrations, or to measure sharing of them alone",
     )
     .range(0, 1024),
 ];

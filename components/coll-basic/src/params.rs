@@ -15,67 +15,65 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "priority",
         ParamKind::INT,
-        9,
+        8,
         "10",
-        "Priority among collective components; each operation is served by the component of highest priority that implements it",
+        "Priority among collective components; each operation is served by the component of highest priority that implements it. Lower it to prefer another component",
     )
     .range(0, 100),
     ParamDecl::new(
         "barrier_algorithm",
         ParamKind::ENUM,
-        5,
+        6,
         "auto",
-        "dissemination: log2(n) steps, n messages in each; tree: twice as many steps, 2(n-1) messages in all; \
-         linear: all ranks send to rank 0, which sends to all; auto: linear (up to 64 ranks) or tree where there are more \
-         ranks than cores, else dissemination",
+        "How MPI_Barrier synchronises: dissemination (log2(n) steps, n messages in each), tree (twice as many steps, 2(n-1) messages in all), linear (all ranks send to rank 0, which sends to all), or auto, which is linear (up to 64 ranks) or tree where there are more ranks than cores, else dissemination. Set it to compare, or where other programs share the cores",
     )
     .one_of(BARRIER_ALGORITHMS),
     ParamDecl::new(
         "bcast_segment_size",
         ParamKind::SIZE,
-        5,
+        7,
         "64k",
-        "Segment size of large broadcasts, which are pipelined along a chain of ranks; 0: always a tree",
+        "Bytes of a segment of large broadcasts, which are pipelined along a chain of ranks; 0: always a tree. Raise it where starting a message is slow",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
         "reduce_small_msg",
         ParamKind::SIZE,
-        5,
+        7,
         "10000",
-        "Largest message that is reduced as a whole (reduce, allreduce); larger ones are split over the ranks",
+        "Largest message that reduce and allreduce combine as a whole; larger ones are divided among the ranks. Raise it on networks with long latency",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
         "allgather_small_msg",
         ParamKind::SIZE,
-        5,
+        7,
         "80k",
-        "Largest total size for which allgather takes log2(n) steps; larger ones use a ring",
+        "Largest total size for which allgather takes log2(n) steps; larger ones use a ring. Raise it on networks with long latency",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
         "gather_small_msg",
         ParamKind::SIZE,
-        5,
+        7,
         "4k",
-        "Largest block for which gather and scatter use a tree; larger ones are sent directly",
+        "Largest block for which gather and scatter use a tree; larger ones are sent directly. Raise it on networks with long latency",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
         "alltoall_small_msg",
         ParamKind::SIZE,
-        5,
+        7,
         "3000",
-        "Largest block for which alltoall sends to many processes at once; larger ones use pairwise exchange",
+        "Largest block for which alltoall sends to many processes at once; larger ones use pairwise exchange. Raise it on networks with long latency",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
         "scratch_limit",
         ParamKind::SIZE,
-        7,
+        9,
         "4m",
-        "Largest temporary buffer that a communicator keeps for its next collective",
+        "Largest temporary buffer that a communicator keeps for its next collective. Lower it to save memory with many communicators",
     )
     .range(0, 1 << 40),
 ];

@@ -11,20 +11,17 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "priority",
         ParamKind::INT,
-        9,
+        8,
         "10",
-        "Priority among the components that serve a window; the highest serves it. Raise it to prefer messages where another \
-         component would serve windows, too",
+        "Priority among the components that serve a window; the highest serves it. Raise it to prefer messages where another component would serve windows, too",
     )
     .range(0, 100),
     ParamDecl::new(
         "aggregation",
         ParamKind::SIZE,
-        5,
+        6,
         "4k",
-        "Small operations to one target wait for each other until they are so many bytes, or a synchronisation or a turn of \
-         progress that finds no new ones sends them; 0: each is sent at once. Turn it off where targets wait for single puts of \
-         programs that then compute",
+        "Bytes up to which small operations to one target are collected before they are sent, unless a synchronisation or a call of progress that finds no new ones sends them sooner; 0: each is sent at once. Set it to 0 where targets wait for single puts of programs that then compute",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
@@ -32,8 +29,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         7,
         "4k",
-        "Largest message of operations; longer data and layouts follow as messages of their own. Raise it (not above the \
-         transports' eager limits) where most operations are a little longer",
+        "Largest message of operations; longer data and layouts follow in messages of their own. Raise it, not above the transports' eager limits, where most operations are a little longer",
     )
     .range(LEAST_MESSAGE, LARGEST_MESSAGE),
     ParamDecl::new(
@@ -41,8 +37,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::INT,
         7,
         "8",
-        "Messages of operations that each window is ready to receive, each with a buffer of message_size. Lower it where a \
-         program has very many windows",
+        "Messages of operations that each window is ready to receive, each with a buffer of osc_pt2pt_message_size. Lower it where a program has very many windows",
     )
     .range(1, 1024),
 ];

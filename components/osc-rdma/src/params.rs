@@ -15,9 +15,9 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "priority",
         ParamKind::INT,
-        6,
+        8,
         "20",
-        "Rank among the components that serve a window; the highest serves it. Lower it to prefer another component",
+        "Priority among the components that serve a window; the highest serves it. Lower it to prefer another component",
     )
     .range(0, 100),
     ParamDecl::new(
@@ -25,36 +25,31 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::ENUM,
         5,
         "two_level",
-        "How MPI_Win_lock_all locks: by one word for all ranks, or each rank when it is first operated on. Choose on_demand where \
-         programs lock exclusively much, or lock_all few ranks of many",
+        "How MPI_Win_lock_all locks: two_level by one word for all ranks, on_demand each rank when it is first operated on. Choose on_demand where programs take many exclusive locks, or operate on few of many ranks under MPI_Win_lock_all",
     )
     .one_of(MODES),
     ParamDecl::new(
         "max_attach",
         ParamKind::UNSIGNED,
-        5,
+        6,
         "1024",
-        "Pieces of memory that a rank can have attached to a dynamic window at once. Raise it where MPI_Win_attach fails with \
-         MPI_ERR_RMA_ATTACH",
+        "Pieces of memory that a rank can have attached to a dynamic window at once. Raise it where MPI_Win_attach fails with MPI_ERR_RMA_ATTACH",
     )
     .range(1, MOST_REGIONS as i64),
     ParamDecl::new(
         "accumulate_granularity",
         ParamKind::SIZE,
-        6,
+        7,
         "0",
-        "Bytes that an accumulate updates under one lock, for windows whose info does not say; up to 8: each element by an atomic \
-         of its own, which suits counters; 0: atomics where all memory is mapped or, between nodes, reached by lists of them, else the lock, \
-         which few elements share. Raise it above 8 where long accumulates go to memory that is not mapped",
+        "Bytes that an accumulate updates under one lock, for windows whose info does not say; up to 8: each element by an atomic of its own, which suits counters; 0: atomics where all memory is mapped or, between nodes, reached by lists of them, else the lock, which few elements share. Raise it above 8 where long accumulates go to memory that is not mapped",
     )
     .range(0, 1 << 30),
     ParamDecl::new(
         "aggregation_limit",
         ParamKind::SIZE,
-        5,
+        6,
         "512",
-        "Longest put that is gathered with others to the same rank until the next flush, where memory is not mapped and the \
-         transport has lists; 0: none. Lower it where puts are to be under way before the flush",
+        "Longest put that is collected with others to the same rank until the next flush, where memory is not mapped and the transport has lists; 0: none. Lower it where puts are to be under way before the flush",
     )
     .range(0, 1 << 16),
 ];

@@ -39,9 +39,9 @@ pub static PARAMS: [ParamDecl; 13] = [
     ParamDecl::new(
         "priority",
         ParamKind::INT,
-        9,
+        8,
         "20",
-        "Priority of this component when a point-to-point layer is selected",
+        "Priority among point-to-point components; the highest is used. Lower it to prefer another component",
     )
     .range(0, 100),
     ParamDecl::new(
@@ -49,16 +49,15 @@ pub static PARAMS: [ParamDecl; 13] = [
         ParamKind::INT,
         9,
         "64",
-        "Number of requests allocated at a time when a pool of requests is empty",
+        "Requests that are allocated together when a pool of requests is empty. Raise it where threads start many requests at once",
     )
     .range(1, 65536),
     ParamDecl::new(
         "eager_credit",
         ParamKind::SIZE,
-        5,
+        6,
         "4m",
-        "Bytes of eager payload (messages above 64 bytes) that may wait unmatched at one peer; when they \
-         are used up, messages announce themselves and wait for their receive",
+        "Bytes of eager payload (messages above 64 bytes) that may wait unmatched at one receiver; when they are used up, messages go by rendezvous. Raise it where senders run far ahead of their receivers, lower it to bound a receiver's memory",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
@@ -66,89 +65,79 @@ pub static PARAMS: [ParamDecl; 13] = [
         ParamKind::ENUM,
         5,
         "adaptive",
-        "Matching engine of communicators that name none by the info key 'oxmpi_matching'",
+        "Matching engine of communicators that name none by the info key 'oxmpi_matching'. Set it where a program has long queues of receives or unexpected messages of a kind that one engine suits",
     )
     .one_of(&ENGINES),
     ParamDecl::new(
         "matching_walk",
         ParamKind::INT,
-        6,
+        9,
         "64",
-        "Posted receives or waiting messages that one search of the engine 'adaptive' walks past before \
-         the queue gets an index",
+        "Posted receives or unexpected messages that one search of the engine 'adaptive' passes before the queue gets an index. Raise it where queues are long but matches are near their front",
     )
     .range(1, i32::MAX as i64),
     ParamDecl::new(
         "matching_simd",
         ParamKind::ENUM,
-        9,
+        8,
         "auto",
-        "Instruction set with which matching engines compare; one that the processor lacks is an error",
+        "Instruction set with which matching engines compare; one that the processor lacks is an error. Set it to compare",
     )
     .one_of(&LEVELS),
     ParamDecl::new(
         "max_shards",
         ParamKind::INT,
-        5,
+        6,
         "64",
-        "Locks over which the matching of one communicator may be spread by tag when several threads receive \
-         in it, a power of two; 1: all threads share one",
+        "Locks, a power of two, over which the matching of one communicator may be spread by tag when several threads receive in it; 1: all threads share one. Lower it to save memory with many communicators",
     )
     .range(1, 64),
     ParamDecl::new(
         "fork_turns",
         ParamKind::INT,
-        6,
+        9,
         "8",
-        "How often the thread that sends on a communicator changes, with tags of their own, before its messages take \
-         a resource instance for each tag; until then they share one",
+        "Changes of the thread that sends on a communicator, with tags of their own, after which its messages take a CRI for each tag instead of sharing one. Lower it where threads always keep to tags of their own",
     )
     .range(1, 255),
     ParamDecl::new(
         "min_get_run",
         ParamKind::SIZE,
-        5,
+        9,
         "8k",
-        "A large message that is not contiguous is read from the sender's memory in one copy if its pieces have \
-         at least this many bytes on average there (and min_get_run_local at the receiver), and is copied \
-         through the transport otherwise. 0: always copied",
+        "Average number of contiguous bytes at the sender from which on a long message that is not contiguous is read from its memory in one copy, if pml_ob1_min_get_run_local holds at the receiver, too; 0: it is always copied through the transport. Lower it where reading many pieces is fast",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
         "min_get_run_local",
         ParamKind::SIZE,
-        5,
+        9,
         "1k",
-        "Least average piece, at the receiver, of a message that is read from the sender's memory. Pieces cost \
-         less here than there",
+        "Average number of contiguous bytes at the receiver from which on a message that is not contiguous may be read from the sender's memory. Raise it where writing many pieces is slow",
     )
     .range(1, 1 << 40),
     ParamDecl::new(
         "max_get_pieces",
         ParamKind::SIZE,
-        5,
+        9,
         "512k",
-        "Largest message in pieces that is read from the sender's memory: larger ones are copied through the \
-         transport by both processes at once. 0: any",
+        "Largest message that is not contiguous and is read from the sender's memory; longer ones are copied through the transport by both processes at once; 0: any. Raise it where the sender has other work than copying",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
         "recv_pipeline_depth",
         ParamKind::INT,
-        5,
+        7,
         "4",
-        "Pieces of one long message that a transport gets or puts at a time. More help where the transport's limits make \
-         pieces small for the way to the peer",
+        "Pieces of one long message that a transport gets or puts at a time. Raise it where the transport's limits make pieces small for the latency of the network",
     )
     .range(1, 65536),
     ParamDecl::new(
         "matching_rank_window",
         ParamKind::INT,
-        6,
+        8,
         "0",
-        "Low bits of the rank that the matching engines 'fuzzy32', 'fuzzy16' and 'fuzzy8' compare, in a lane whose other \
-         bits are the tag's. 0: as many as tell the communicator's ranks apart in 'fuzzy32', and all of rank and tag over \
-         each other in the others",
+        "Low bits of the rank that the matching engines 'fuzzy32', 'fuzzy16' and 'fuzzy8' compare, in a lane whose other bits are the tag's; 0: as many as tell the communicator's ranks apart in 'fuzzy32', and all of rank and tag over each other in the others. Lower it where tags differ in more bits than are left to them",
     )
     .range(0, Windows::MOST as i64),
 ];

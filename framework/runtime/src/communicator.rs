@@ -18,7 +18,7 @@ use crate::host_requests::partitioned::Meeting;
 use crate::info::Info;
 use crate::locks::Mutex;
 use crate::objects::{CollStack, Communicator, Hot, Instance, Remote, Text};
-use crate::plan::{Plan, assertions};
+use crate::plan::{Plan, assertions, in_force};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
@@ -170,8 +170,9 @@ impl Communicator {
     pub(crate) fn next_child(&self) -> u64 {
         self.children.fetch_add(1, Ordering::Relaxed)
     }
+    /// The hints in force.
     pub fn info(&self) -> Info {
-        self.text.lock().info.clone()
+        in_force(&self.text.lock().info)
     }
     /// Adds hints. The PML learns of assertions at once; one that takes them with new communicators only
     /// (MPI_Comm_dup_with_info) loses nothing but what they would make cheaper.

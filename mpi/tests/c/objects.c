@@ -244,6 +244,42 @@ static void others(void) {
     CHECK(MPI_Aint_diff(b, a) == sizeof(int) && MPI_Aint_add(a, sizeof(int)) == b);
 }
 
+/* Functions that the other programs call with wrong arguments only. */
+static void right_arguments(void) {
+    char name[MPI_MAX_OBJECT_NAME], room[MPI_BSEND_OVERHEAD + 64];
+    int length, size, flag, x = 7, bytes = 0, numbers[2] = {1, 2};
+    void *back = NULL;
+    MPI_Datatype type, real;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    MPI_Session session;
+    MPI_Type_contiguous(3, MPI_INT, &type);
+    CHECK(MPI_Type_set_name(type, "three") == MPI_SUCCESS);
+    MPI_Type_get_name(type, name, &length);
+    CHECK(length == 5 && strcmp(name, "three") == 0);
+    MPI_Type_free(&type);
+    CHECK(MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &real) == MPI_SUCCESS);
+    MPI_Type_size(real, &size);
+    CHECK(size == 8);
+    CHECK(MPI_Isendrecv_replace_c(&x, 1, MPI_INT, 0, 5, 0, 5, MPI_COMM_SELF, &requests[0]) == MPI_SUCCESS);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    CHECK(x == 7);
+    for (int i = 0; i < 2; i++) MPI_Irecv(&numbers[i], 1, MPI_INT, 0, 10 + i, MPI_COMM_SELF, &requests[i]);
+    CHECK(MPI_Request_get_status_all(2, requests, &flag, statuses) == MPI_SUCCESS && !flag);
+    for (int i = 0; i < 2; i++) MPI_Send(&(int){20 + i}, 1, MPI_INT, 0, 10 + i, MPI_COMM_SELF);
+    do {
+        CHECK(MPI_Request_get_status_all(2, requests, &flag, statuses) == MPI_SUCCESS);
+    } while (!flag);
+    CHECK(requests[0] != MPI_REQUEST_NULL && statuses[0].MPI_TAG == 10 && statuses[1].MPI_TAG == 11);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    CHECK(numbers[0] == 20 && numbers[1] == 21);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    CHECK(MPI_Session_attach_buffer(session, room, sizeof room) == MPI_SUCCESS);
+    CHECK(MPI_Session_detach_buffer(session, &back, &bytes) == MPI_SUCCESS);
+    CHECK(back == room && bytes == (int)sizeof room);
+    MPI_Session_finalize(&session);
+}
+
 int main(int argc, char **argv) {
     int flag;
     MPI_Initialized(&flag);
@@ -254,6 +290,7 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     info();
+    right_arguments();
     attributes();
     groups();
     types();

@@ -26,7 +26,7 @@ pub struct Options {
     #[arg(long, num_args = 0..=2, value_names = ["FRAMEWORK", "COMPONENT"], action = ArgAction::Append)]
     pub event: Option<Vec<String>>,
 
-    /// Parameters up to this level: 1 to 3 for users, to 6 for tuning, to 9 for developers [default: 1, with --all 9]
+    /// Parameters up to this level: to 5 for users, to 8 for tuning, 9 for all [default: 1, with --all 9]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub level: Option<u32>,
 

@@ -22,6 +22,34 @@ registries and run over this library. *Skip*: the suite itself leaves the test o
 is outside the standard, wants Fortran or a GPU). Every other test that does not pass is listed with its reason.
 ";
 
+/// Folders of MPICH's suite that are not run, and why.
+const LEFT_OUT: [(&str, &str); 7] = [
+    (
+        "`cxx`, `f77`, `f90`, `f08`",
+        "they are for C++, whose interface is not in MPI any more, and for Fortran, which is not there yet",
+    ),
+    (
+        "`ft`",
+        "it is about functions to go on after failures that are not in MPI (MPIX_Comm_revoke and others)",
+    ),
+    (
+        "`faults` (in `errors`)",
+        "ranks end early, and the launcher has to let the others go on; here the job ends",
+    ),
+    ("`impls`", "it is about MPICH's own launcher, variables and functions"),
+    ("`ckpoint`", "it is about MPICH's checkpoints"),
+    ("`manual`", "a person starts and judges them"),
+    ("`perf`, `bench`", "they judge times, which depend on the machine"),
+];
+
+fn left_out(text: &mut String) {
+    text.push_str("\nFolders that are not run, and why:\n\n");
+    for (folders, why) in LEFT_OUT {
+        let _ = writeln!(text, "- {folders}: {why}.");
+    }
+    text.push_str("- `session`: this version of the suite does not have it.\n");
+}
+
 pub fn make(all: &[(Suite, Results)], reasons: &[Reason]) -> Page {
     let mut page = Page { text: HEAD.into(), unexplained: Vec::new(), stale: Vec::new() };
     for (suite, results) in all {
@@ -37,6 +65,9 @@ pub fn make(all: &[(Suite, Results)], reasons: &[Reason]) -> Page {
         );
         table(&mut page.text, *suite, results);
         list(&mut page, *suite, results, reasons);
+        if *suite == Suite::Mpich {
+            left_out(&mut page.text);
+        }
         page.stale
             .extend(reasons.iter().filter(|r| explains_nothing(r, *suite, results)).map(|r| r.why.clone()));
     }

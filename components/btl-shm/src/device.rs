@@ -3,14 +3,14 @@
 //! Everything this component knows about an instance lies in [`Shm`]; several may live in one process,
 //! each with its own view of the segment. Contexts have nothing in common but read-only facts, so verbs
 //! of different contexts run concurrently; verbs of one context are serialised by the caller, which is
-//! what lanes and receivers rely on. `add_proc` touches neither.
+//! what outgoing and receivers rely on. `add_proc` touches neither.
 
 use crate::copy::Limits;
 use crate::params::Settings;
 use crate::receiver::incoming::Receiver;
 use crate::segment::doorbell::Barriers;
 use crate::segment::map::Segment;
-use crate::sender::lane::LaneCell;
+use crate::sender::outgoing::OutgoingCell;
 use crate::service::ends::Server;
 use crate::single_copy::mapper::Device;
 use oxmpi_mca::Host;
@@ -36,7 +36,7 @@ pub struct Shm {
     pub(crate) barriers: Barriers,
     pub(crate) receivers: Box<[Receiver]>,
     /// By peer, then context.
-    pub(crate) lanes: Box<[LaneCell]>,
+    pub(crate) outgoing: Box<[OutgoingCell]>,
     pub(crate) settings: Settings,
     /// Of the first context and of the others.
     ring_log2: [u32; 2],
@@ -52,7 +52,7 @@ pub struct Shm {
     pub(crate) no_xpmem: AtomicBool,
     /// A shortage has been reported; the next ones only count as statuses.
     pub(crate) short_reported: AtomicBool,
-    // Last: lanes and receivers point into it.
+    // Last: outgoing and receivers point into it.
     pub(crate) segment: Segment,
 }
 
@@ -66,9 +66,9 @@ impl Shm {
         let receivers = (0..contexts)
             .map(|ctx| Receiver::new(ctx, ranks, segment.inbox(me, ctx), places, pause))
             .collect();
-        let lanes = (0..ranks)
+        let outgoing = (0..ranks)
             .flat_map(|peer| (0..contexts).map(move |ctx| (peer, ctx)))
-            .map(|(peer, ctx)| LaneCell::new(peer, segment.inbox(peer, ctx)))
+            .map(|(peer, ctx)| OutgoingCell::new(peer, segment.inbox(peer, ctx)))
             .collect();
         Shm {
             host,
@@ -77,7 +77,7 @@ impl Shm {
             local_rank: me,
             barriers,
             receivers,
-            lanes,
+            outgoing,
             assist_min: AtomicU64::new(settings.assist_min(job.oversubscribed != 0)),
             settings,
             ring_log2: [settings.ring_log2(ranks), settings.further_ring_log2(ranks)],
@@ -112,8 +112,8 @@ impl Shm {
         self.receivers.get(ctx as usize)
     }
     #[inline(always)]
-    pub(crate) fn lane(&self, peer: u32, ctx: u32) -> Option<&LaneCell> {
-        self.lanes.get((peer * self.contexts() + ctx) as usize)
+    pub(crate) fn outgoing(&self, peer: u32, ctx: u32) -> Option<&OutgoingCell> {
+        self.outgoing.get((peer * self.contexts() + ctx) as usize)
     }
     pub(crate) fn receivers(&self) -> &[Receiver] {
         &self.receivers

@@ -1,7 +1,7 @@
 //! The verbs of the contract, by name.
 
 use crate::device::Shm;
-use crate::sender::lane::Endpoint;
+use crate::sender::outgoing::Endpoint;
 use crate::service::link;
 use crate::sys::{self, Direction};
 use oxmpi_btl::{
@@ -46,7 +46,7 @@ impl Btl for Shm {
             return Err(Status::BAD_PARAM);
         }
         let first = (proc.local_rank * self.contexts()) as usize;
-        Ok(Some(Box::new(Endpoint { peer: proc.local_rank, lanes: &self.lanes[first] })))
+        Ok(Some(Box::new(Endpoint { peer: proc.local_rank, outgoing: &self.outgoing[first] })))
     }
 
     #[inline(always)]

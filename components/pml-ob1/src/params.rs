@@ -137,7 +137,7 @@ pub static PARAMS: [ParamDecl; 13] = [
         ParamKind::INT,
         8,
         "0",
-        "Low bits of the rank that the matching engines 'fuzzy32', 'fuzzy16' and 'fuzzy8' compare, in a lane whose other bits are the tag's; 0: as many as tell the communicator's ranks apart in 'fuzzy32', and all of rank and tag over each other in the others. Lower it where tags differ in more bits than are left to them",
+        "Low bits of the rank that the matching engines 'fuzzy32', 'fuzzy16' and 'fuzzy8' compare, in a thread_state whose other bits are the tag's; 0: as many as tell the communicator's ranks apart in 'fuzzy32', and all of rank and tag over each other in the others. Lower it where tags differ in more bits than are left to them",
     )
     .range(0, Windows::MOST as i64),
 ];

@@ -40,13 +40,13 @@ use crate::params::{self, HostParams, LIVE};
 use crate::plan::Plan;
 use crate::progress::Engine;
 use crate::progress::bell::Bell;
-use crate::progress::company::Company;
 use crate::progress::cooperation::Cooperation;
-use crate::progress::courtesy::Courtesy;
 use crate::progress::gate::Gate;
 use crate::progress::patience::Patience;
 use crate::progress::sync::Waiters;
 use crate::progress::tasks::Tasks;
+use crate::progress::thread_count::ThreadCount;
+use crate::progress::yield_limit::YieldLimit;
 use crate::reached::Transports;
 use crate::request::Table;
 use crate::select::Chooser;
@@ -182,9 +182,9 @@ impl Instance {
             engine: Engine::new(),
             gate,
             patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
-            courtesy: Courtesy::new(params.yield_limit, client.facts()),
+            yield_limit: YieldLimit::new(params.yield_limit, client.facts()),
             room: process.own_cores(),
-            company: Company::new(),
+            thread_count: ThreadCount::new(),
             waiters: Waiters::new(),
             tasks: Tasks::default(),
             cooperation: Cooperation::default(),
@@ -293,13 +293,13 @@ impl Instance {
     }
     /// A context for the calling thread.
     pub fn attach_thread(&self) -> *mut ThreadCtx {
-        self.company.comes();
+        self.thread_count.comes();
         self.threads.attach()
     }
     /// The thread makes no call with this context any more.
     pub fn detach_thread(&self, thread: *mut ThreadCtx) {
         if thread != self.main && !self.in_child() {
-            self.company.goes();
+            self.thread_count.goes();
             self.threads.detach(thread);
         }
     }
@@ -377,7 +377,7 @@ impl Instance {
             let p = params::read_host(&resolver);
             let crowded = self.client.facts().oversubscribed || p.yield_when_idle;
             self.patience.set(p.spins, p.yields, crowded);
-            self.courtesy.set(p.yield_limit);
+            self.yield_limit.set(p.yield_limit);
         }
         Ok(written)
     }

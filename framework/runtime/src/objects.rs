@@ -17,13 +17,13 @@ use crate::log::Logger;
 use crate::params::Values;
 use crate::progress::Engine;
 use crate::progress::bell::Bell;
-use crate::progress::company::Company;
 use crate::progress::cooperation::Cooperation;
-use crate::progress::courtesy::Courtesy;
 use crate::progress::gate::Gate;
 use crate::progress::patience::Patience;
 use crate::progress::sync::Waiters;
 use crate::progress::tasks::Tasks;
+use crate::progress::thread_count::ThreadCount;
+use crate::progress::yield_limit::YieldLimit;
 use crate::reached::Transports;
 use crate::request::Table;
 use crate::services::card::Cards;
@@ -63,10 +63,10 @@ pub struct Instance {
     /// Given by the host, or `own_gate`.
     pub(crate) gate: NonNull<Gate>,
     pub(crate) patience: Patience,
-    pub(crate) courtesy: Courtesy,
+    pub(crate) yield_limit: YieldLimit,
     /// How many of its threads may spin at once.
     pub(crate) room: u32,
-    pub(crate) company: Company,
+    pub(crate) thread_count: ThreadCount,
     pub(crate) waiters: Waiters,
     pub(crate) tasks: Tasks,
     pub(crate) cooperation: Cooperation,
@@ -264,13 +264,13 @@ pub struct Made {
     pub(crate) header: UnsafeCell<RequestHeader>,
     pub(crate) body: Box<dyn Body>,
     pub(crate) instance: *const Instance,
-    pub(crate) lane: u32,
+    pub(crate) pool: u32,
     pub(crate) watched: Cell<bool>,
     pub(crate) pending: Cell<bool>,
     pub(crate) released: Cell<bool>,
 }
 
-// SAFETY: cells belong to the holder of the lane's lock, the header to its owner by the rules of
+// SAFETY: cells belong to the holder of the pool's lock, the header to its owner by the rules of
 // `oxmpi_mca::request`; requests live as long as the instance.
 unsafe impl Sync for Made {}
 
@@ -295,7 +295,7 @@ pub(crate) struct MadeLists {
     pub(crate) watched: Vec<&'static Made>,
 }
 
-pub(crate) const LANES: usize = 16;
+pub(crate) const POOLS: usize = 16;
 
 /// All such requests of an instance.
 #[derive(Default)]
@@ -303,7 +303,7 @@ pub(crate) struct Makers {
     /// Lanes in which something is watched.
     pub(crate) busy: AtomicU32,
     pub(crate) following: OnceLock<()>,
-    pub(crate) lanes: [MadeLane; LANES],
+    pub(crate) pools: [MadeLane; POOLS],
 }
 
 /// How a stack is told is not the runtime's to know.

@@ -46,7 +46,7 @@ fn room(process: &Process, slot: &Slot, bytes: u64) -> Res<(u64, *mut u8)> {
         if quiet || look == MOST_LOOKS {
             break;
         }
-        quiet = process.instance.is_quiet(process.thread());
+        quiet = process.instance.is_quiescent(process.thread());
     }
     Failure::err(MPI_ERR_BUFFER, format!("the attached buffer has no room for {bytes} more bytes"))
 }

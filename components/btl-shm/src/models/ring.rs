@@ -7,7 +7,7 @@
 //! which loom reports.
 
 use crate::ring::{Consumer, Look, Producer, Rest, RingMem, Room};
-use crate::segment::cells::{Hand, seen_from_here};
+use crate::segment::cells::{CellPool, seen_from_here};
 use crate::segment::doorbell::{self, ASLEEP, Barriers, light_barrier};
 use crate::segment::ready::{self, InboxMem};
 use crate::wire::{GRANULE, NEED_BIT, PER_LINE, THE_OTHERS, THIS_RINGS};
@@ -180,7 +180,7 @@ fn check_bulk(mem: &Ring, at: u64, bytes: Range<u64>, value: u64) {
 
 /// Takes a message and checks that all of it is there.
 fn take(c: &Consumer<Ring>) -> Option<u64> {
-    match c.look_for_one().map_or_else(|other| other, Look::from) {
+    match c.look_for_line().map_or_else(|other| other, Look::from) {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
         Look::Assist { .. } => panic!("nobody asked for help"),
@@ -269,11 +269,11 @@ fn model_ring_with_long_messages_in_parts() {
     stream(4, &[Size::Parts(2), Size::Lines(1), Size::Bulk(1), Size::Parts(2), Size::Lines(2)], 2);
 }
 
-/// One of two peers that have a ring and a cell each; the cells as it calls them.
+/// LineMessage of two peers that have a ring and a cell each; the cells as it calls them.
 struct Side {
     producer: Producer<Ring>,
     consumer: Consumer<Ring>,
-    hand: Hand,
+    cells: CellPool,
     cells: [Arc<UnsafeCell<u64>>; 2],
 }
 
@@ -282,12 +282,12 @@ fn sides(lines: usize) -> [Side; 2] {
     let rings = [Ring::new(lines, 1), Ring::new(lines, 1)];
     let cells = [0; 2].map(|zero| Arc::new(UnsafeCell::new(zero)));
     [0, 1].map(|me| {
-        let mut hand = Hand::default();
-        hand.take(THIS_RINGS, 0);
+        let mut cells = CellPool::default();
+        cells.take(THIS_RINGS, 0);
         Side {
             producer: Producer::adopt(rings[me].clone()).expect("fresh"),
             consumer: Consumer::new(rings[1 - me].clone()),
-            hand,
+            cells,
             cells: [cells[me].clone(), cells[1 - me].clone()],
         }
     })
@@ -303,7 +303,7 @@ impl Side {
                 Room::Garbage(head) => panic!("head {head}"),
             }
         }
-        let Some(which) = self.hand.best_for(8) else {
+        let Some(which) = self.cells.best_for(8) else {
             assert!(publish(&mut self.producer, value, Size::Lines(1)));
             return;
         };
@@ -311,7 +311,7 @@ impl Side {
         self.cells[which as usize].with_mut(|cell| unsafe { *cell = value });
         self.producer.publish_cell(which, 8, value as u8);
         if !keep {
-            self.hand.give(which);
+            self.cells.give(which);
         }
     }
 
@@ -320,12 +320,12 @@ impl Side {
             match self.consumer.look() {
                 Look::Cell { which, tag, .. } => {
                     let here = seen_from_here(which);
-                    assert!(!self.hand.has(here), "a cell in two hands");
+                    assert!(!self.cells.has(here), "a cell in two hands");
                     // SAFETY: loom checks that nobody writes this cell.
                     let value = self.cells[here as usize].with(|cell| unsafe { *cell });
                     assert_eq!(value, tag as u64);
                     self.consumer.advance(1);
-                    self.hand.take(here, 8);
+                    self.cells.take(here, 8);
                     return value;
                 }
                 Look::Nothing => thread::yield_now(),
@@ -359,7 +359,7 @@ fn cells(turns: &'static [[usize; 2]], keep: bool) {
         run(&mut a, 0);
         let b = other.join().expect("the other side");
         for (ours, theirs) in [(THIS_RINGS, THE_OTHERS), (THE_OTHERS, THIS_RINGS)] {
-            assert!(a.hand.has(ours) != b.hand.has(theirs), "a cell in two hands, or in none");
+            assert!(a.cells.has(ours) != b.cells.has(theirs), "a cell in two hands, or in none");
         }
     });
 }
@@ -386,7 +386,7 @@ fn model_cells_that_are_kept_are_seen() {
     cells(&[[2, 0], [0, 1]], true);
 }
 
-/// The sender as `lane.rs` has it.
+/// The sender as `outgoing.rs` has it.
 fn send(
     p: &mut Producer<Ring>,
     value: u64,

@@ -18,7 +18,7 @@
 use crate::device::Shm;
 use crate::receiver::incoming::{InPieces, Incoming, NOBODY, Receiver};
 use crate::receiver::pace::Pace;
-use crate::ring::{Consumer, Look, Mapped, One, Rest};
+use crate::ring::{Consumer, LineMessage, Look, Mapped, Rest};
 use crate::segment::doorbell::{self, ASLEEP};
 use crate::segment::ready::{self, InboxMem};
 use crate::wire::{GRANULE, MAX_SHORT};
@@ -36,7 +36,7 @@ pub const PATIENCE: u32 = 300;
 /// for sooner than the processor sees a stream, and of one that came behind others the beginning.
 pub const FETCHED: u64 = 8 << 10;
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
-/// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). One line is
+/// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). LineMessage line is
 /// worth it as well; of few lines the requests cross those for the message itself, and both are late, unless the
 /// sender leaves the lines of the answer alone for a while (`pace.rs`).
 const MANY_LINES: u64 = 12;
@@ -64,7 +64,7 @@ impl Shm {
         let mut events = 0;
         for incoming in receiver.watched() {
             if events == 0 {
-                // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
+                // SAFETY: the outgoing end to the sender, touched in a verb of its context and not beyond this call.
                 let sent = unsafe { (*incoming.back).get() }.tail();
                 incoming.pace.before_look(sent, receiver.turn.get(), || !self.host().threaded());
             }
@@ -73,7 +73,7 @@ impl Shm {
         if ready::any(&receiver.inbox) {
             events += self.sweep(receiver);
         }
-        // One branch for both.
+        // LineMessage branch for both.
         if receiver.together.is_waiting() | receiver.requests.is_waiting() {
             events += self.end_reads(ctx) + self.take_replies(ctx);
         }
@@ -86,7 +86,7 @@ impl Shm {
     /// Uses a turn without messages to make ready for the next long message to the peer that got the last one.
     #[inline(never)]
     fn prepare(&self, receiver: &Receiver) {
-        let goes_on = self.lane(receiver.preparing.get(), receiver.ctx).is_some_and(|cell| {
+        let goes_on = self.outgoing(receiver.preparing.get(), receiver.ctx).is_some_and(|cell| {
             // SAFETY: a verb of the receiver's context, whose caller serialises.
             unsafe { cell.get() }.prepare()
         });
@@ -97,15 +97,15 @@ impl Shm {
 
     /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. The thread that
     /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always finds
-    /// the next message early and copies it twice, and so stays behind. One in pieces ends it always, others where the layer above
+    /// the next message early and copies it twice, and so stays behind. LineMessage in pieces ends it always, others where the layer above
     /// answers so (`receive::STOP`).
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
         let mut events = 0;
         let was_awaited = incoming.last.get() + 1 != receiver.turn.get();
         while events < BATCH {
-            let look = match incoming.ring.look_for_one() {
-                Ok(One { at, len, tag }) => {
+            let look = match incoming.ring.look_for_line() {
+                Ok(LineMessage { at, len, tag }) => {
                     if events == 0 {
                         incoming.expect_answer(1);
                     }
@@ -353,7 +353,7 @@ impl Shm {
             last: Cell::new(0),
             handed_up: Cell::new(0),
             begun: Cell::new(None),
-            back: core::ptr::from_ref(self.lane(source, receiver.ctx)?),
+            back: core::ptr::from_ref(self.outgoing(source, receiver.ctx)?),
             pace: Pace::new(),
             found: Cell::new(0),
             since: Cell::new(0),

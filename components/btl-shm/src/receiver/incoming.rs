@@ -5,7 +5,7 @@ use crate::receiver::pace::Pace;
 use crate::ring::{Consumer, Location, Mapped};
 use crate::segment::doorbell;
 use crate::segment::map::Inbox;
-use crate::sender::lane::LaneCell;
+use crate::sender::outgoing::OutgoingCell;
 use crate::service::ends::Requests;
 use crate::single_copy::reads::Together;
 use crate::single_copy::xpmem::Attachments;
@@ -32,7 +32,7 @@ pub struct Incoming {
     /// Which message that is.
     pub begun: Cell<Option<InPieces>>,
     /// Our end of the ring back to the sender; alive as long as the module.
-    pub back: *const LaneCell,
+    pub back: *const OutgoingCell,
     /// When to look for what it answers to our messages.
     pub(super) pace: Pace,
     /// Times its bit was found since turn `since`.
@@ -145,7 +145,7 @@ impl Incoming {
     /// with, instead of when they are written.
     #[inline(always)]
     pub(super) fn expect_answer(&self, lines: u64) {
-        // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
+        // SAFETY: the outgoing end to the sender, touched in a verb of its context and not beyond this call.
         unsafe { (*self.back).get() }.claim_lines(lines);
     }
 }

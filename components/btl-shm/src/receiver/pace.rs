@@ -6,12 +6,12 @@
 //! pauses for as long as the answers of this peer have been taking lately.
 //!
 //! **Adaptation.** An answer that was there at the first look: the pause may have been too long and gets a little
-//! shorter. One that came a few looks later: longer, by as much as several of those, because a pause that is a bit too long costs that
+//! shorter. LineMessage that came a few looks later: longer, by as much as several of those, because a pause that is a bit too long costs that
 //! bit, and one that is a bit too short, the line. So most answers are there at the first look. That holds only for answers that
 //! come alike, a few in a row ([`ALIKE`]). Where they come sooner or later by chance, looks cost less than waiting for most of the
 //! answers would, so the pause does not grow, and goes.
 //!
-//! **Its bounds.** One pause for what we have sent since the last look, of at most `btl_shm_answer_pause` steps; none where
+//! **Its bounds.** LineMessage pause for what we have sent since the last look, of at most `btl_shm_answer_pause` steps; none where
 //! more processes than cores run or several threads make calls (one may want the core or the lock that another pauses with), for rings
 //! that are not watched, and in a turn that has found something. A pause
 //! is in steps, not in nanoseconds, since no clock is as cheap: what a step takes is learned with it, about a nanosecond.
@@ -83,7 +83,7 @@ impl Pace {
         }
     }
 
-    /// The message found is long. The time until the next is better used otherwise ([`Lane::prepare`](crate::sender::lane::Lane::prepare),
+    /// The message found is long. The time until the next is better used otherwise ([`Outgoing::prepare`](crate::sender::outgoing::Outgoing::prepare),
     /// `cooperative.rs`).
     pub fn came_long(&self) {
         self.since.set(NEVER);
@@ -121,7 +121,7 @@ mod tests {
     /// Steps between two looks.
     const LOOK: u32 = 25;
 
-    /// One message and its answer, which is there `after` steps; returns the steps until it was seen.
+    /// LineMessage message and its answer, which is there `after` steps; returns the steps until it was seen.
     fn round(pace: &Pace, turn: &mut u64, sent: u64, after: u32) -> u32 {
         *turn += 1;
         pace.before_look(sent, *turn, || true);

@@ -95,9 +95,9 @@ impl Shm {
     /// The cell that the peer calls `which`, if a message of so many bytes can lie there and it can be looked at now.
     #[inline(always)]
     fn cell_of(&self, receiver: &Receiver, incoming: &Incoming, which: u64, len: u64) -> Option<CellMem> {
-        // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
-        let lane = unsafe { (*incoming.back).get() };
-        match self.cell_of_peer(lane, receiver.ctx, seen_from_here(which), incoming.ring.mem()) {
+        // SAFETY: the outgoing end to the sender, touched in a verb of its context and not beyond this call.
+        let outgoing = unsafe { (*incoming.back).get() };
+        match self.cell_of_peer(outgoing, receiver.ctx, seen_from_here(which), incoming.ring.mem()) {
             Ok(Some(cell)) if len <= cell.size => Some(cell),
             Ok(_) => {
                 self.garbage(receiver, incoming, which);

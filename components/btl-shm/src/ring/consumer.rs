@@ -23,7 +23,7 @@ pub enum Location {
 
 /// A message in line `at`, and nowhere else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct One {
+pub struct LineMessage {
     pub at: u64,
     pub len: u64,
     pub tag: u8,
@@ -74,8 +74,8 @@ pub enum Look {
     Garbage(u64),
 }
 
-impl From<One> for Look {
-    fn from(One { at, len, tag }: One) -> Look {
+impl From<LineMessage> for Look {
+    fn from(LineMessage { at, len, tag }: LineMessage) -> Look {
         Look::Short { at, len, tag, lines: 1 }
     }
 }
@@ -141,11 +141,11 @@ impl<M: RingMem> Consumer<M> {
 
     /// The message at our position, if it is one of a single line, as nearly all are; else what is there, which takes longer to say.
     #[inline(always)]
-    pub fn look_for_one(&self) -> Result<One, Look> {
+    pub fn look_for_line(&self) -> Result<LineMessage, Look> {
         let at = self.position.get();
         let flag = self.flag(at);
         match flag.of_one(lap(at, self.mem.lines_log2())) {
-            Some((len, tag)) => Ok(One { at, len, tag }),
+            Some((len, tag)) => Ok(LineMessage { at, len, tag }),
             None => Err(self.look_at(at, flag)),
         }
     }

@@ -54,6 +54,6 @@ mod producer;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use consumer::{Consumer, Location, Look, One, Rest};
+pub use consumer::{Consumer, LineMessage, Location, Look, Rest};
 pub use memory::{Mapped, RingMem, fetch_all, largest_slot};
 pub use producer::{Producer, Room};

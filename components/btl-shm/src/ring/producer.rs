@@ -15,7 +15,7 @@ pub enum Room {
     Free,
     /// Not now.
     Full,
-    /// One of the receiver's heads is impossible.
+    /// LineMessage of the receiver's heads is impossible.
     Garbage(u64),
 }
 

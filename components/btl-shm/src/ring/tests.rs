@@ -72,7 +72,7 @@ fn send(p: &mut Producer<Mapped>, len: u64, tag: u8) -> bool {
 /// Takes one message: length and tag, with its bytes checked.
 fn receive(c: &Consumer<Mapped>) -> Option<(u64, u8)> {
     let check = |bytes: &[u8], tag: u8| assert!(bytes.iter().all(|&b| b == tag), "tag {tag}");
-    match c.look_for_one().map_or_else(|other| other, Look::from) {
+    match c.look_for_line().map_or_else(|other| other, Look::from) {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
         Look::Assist { .. } => panic!("nobody asked for help"),
@@ -238,7 +238,7 @@ proptest! {
         let (_memory, p, c) = ring();
         p.mem().second(0).store(second, Ordering::Relaxed);
         p.mem().flag(0).store(word, Ordering::Relaxed);
-        match (c.look_for_one(), c.look()) {
+        match (c.look_for_line(), c.look()) {
             (Ok(one), look) => prop_assert_eq!(Look::from(one), look),
             (Err(other), look) => {
                 prop_assert!(!matches!(look, Look::Short { lines: 1, .. }), "{:?} was missed", look);

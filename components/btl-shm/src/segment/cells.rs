@@ -1,4 +1,4 @@
-//! Cells: memory that two peers hand each other with the messages in it.
+//! Cells: memory that two peers pass to each other with the messages in it.
 //!
 //! A sender that writes a message into the lines or the bulk of its ring has to take those lines back from the receiver, who read them
 //! last, and the receiver then has to get them from the writer. Of messages that go both ways half of that is for nothing:
@@ -10,12 +10,12 @@
 //! them rows of messages both ways were slower. A side that has none, because messages go one way only, uses its ring, and nobody
 //! waits for a cell or asks for one back.
 //!
-//! **Its owner** is written down nowhere that others see: each side keeps that in its [`Hand`]. A cell is given away by the line that
+//! **Its owner** is written down nowhere that others see: each side keeps that in its [`CellPool`]. A cell is given away by the line that
 //! announces it (release) and taken by the read of that line (acquire), which counts only when the message has been dealt with. Thus a
-//! cell is in one hand or under way, never in two. A side that comes back after an earlier life knows of no cells but those that come,
+//! cell is in one pool or under way, never in both. A side that comes back after an earlier life knows of no cells but those that come,
 //! so one may be lost, and the two go on without it.
 //!
-//! **A peer is not trusted.** A message in a cell that is in our own hand, in one that does not exist, or longer than the
+//! **A peer is not trusted.** A message in a cell that is in our own pool, in one that does not exist, or longer than the
 //! cell, is garbage. A peer that writes into a cell that it gave away spoils messages and nothing else, as with the ring.
 //!
 //! Model: `model.rs`, `model_cells_*`.
@@ -39,7 +39,7 @@ pub struct CellMem {
 /// take three to five times as long to write. And parts of a message lie in memory as they follow each other: where they do not,
 /// each costs its reader as much time as a line takes from one core to the other.
 #[derive(Default)]
-pub struct Hand {
+pub struct CellPool {
     /// A bit for each.
     held: u32,
     count: u32,
@@ -76,7 +76,7 @@ const fn behind(which: u64) -> u32 {
     (if next < MOST { next } else { first }) as u32
 }
 
-impl Hand {
+impl CellPool {
     /// The cell for a message of that length.
     #[inline]
     pub fn best_for(&self, len: u64) -> Option<u64> {
@@ -110,7 +110,7 @@ impl Hand {
         }
     }
 
-    /// The cell has come from the peer with a message of `len` bytes, or with a new ring. One that we have, or that cannot be, stays
+    /// The cell has come from the peer with a message of `len` bytes, or with a new ring. LineMessage that we have, or that cannot be, stays
     /// where it is.
     #[inline]
     pub fn take(&mut self, which: u64, len: u64) {
@@ -128,14 +128,14 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// In any order of messages a cell is in the hand as often as it should be, and the one that fits best goes first.
+        /// In any order of messages a cell is in the pool as often as it should be, and the one that fits best goes first.
         #[test]
         fn a_hand_knows_its_cells(all in prop::collection::vec((prop::option::of(0..MOST + 3), 0..5u64), 0..200)) {
-            let (mut hand, mut model, mut next) = (Hand::default(), Vec::new(), 0);
+            let (mut cells, mut model, mut next) = (CellPool::default(), Vec::new(), 0);
             for (which, len) in all {
                 match which {
                     Some(which) => {
-                        hand.take(which, len);
+                        cells.take(which, len);
                         if which < MOST && !model.iter().any(|&(w, _)| w == which) {
                             model.push((which, len));
                         }
@@ -149,14 +149,14 @@ mod tests {
                             None => model.len().checked_sub(1),
                         });
                         let which = best.map(|at| model.remove(at).0);
-                        prop_assert_eq!(hand.best_for(len), which);
+                        prop_assert_eq!(cells.best_for(len), which);
                         if let Some(which) = which {
-                            hand.give(which);
+                            cells.give(which);
                             next = if which < 14 { which + 2 } else { 15 - which };
                         }
                     }
                 }
-                prop_assert!((0..MOST).all(|which| hand.has(which) == model.iter().any(|&(w, _)| w == which)));
+                prop_assert!((0..MOST).all(|which| cells.has(which) == model.iter().any(|&(w, _)| w == which)));
             }
         }
     }

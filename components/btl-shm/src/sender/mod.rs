@@ -1,5 +1,5 @@
-//! The sending side: a lane for each peer and context, and how payload is written.
+//! The sending side: the outgoing end of a ring for each peer and context, and how payload is written.
 
-pub mod lane;
+pub mod outgoing;
 pub mod send;
 pub mod writing;

@@ -1,12 +1,12 @@
-//! Sending: which way a message takes into its lane, and lanes that are connected.
+//! Sending: which way a message takes into its ring, and how an outgoing end gets its ring.
 
 use crate::device::Shm;
 use crate::ring::{Location, Mapped, Producer, RingMem, Room};
 use crate::segment::cells::{CellMem, place_of};
 use crate::segment::doorbell::{self, light_barrier};
 use crate::segment::ready::InboxMem;
-use crate::sender::lane::{
-    ALWAYS_IN_CELLS, Claim, Endpoint, HURRIED, LINES_AHEAD, Lane, SHORT_IN_A_ROW, SINGLES,
+use crate::sender::outgoing::{
+    ALWAYS_IN_CELLS, Claim, Endpoint, HURRIED, LINES_AHEAD, Outgoing, SHORT_IN_A_ROW, SINGLES,
 };
 use crate::sender::writing::{HALVED, SHORT, copy_short, write, write_halves, write_lines, write_pieces};
 use crate::sys::{self, Mapping, Shortage};
@@ -24,72 +24,72 @@ impl Shm {
         if ctx >= self.contexts() {
             return Status::BAD_PARAM;
         }
-        // SAFETY: the module has a lane per peer and context, and this is a verb of that context.
-        let lane = unsafe { (*endpoint.lanes.add(ctx as usize)).get() };
+        // SAFETY: the module has an outgoing end per peer and context, and this is a verb of that context.
+        let outgoing = unsafe { (*endpoint.outgoing.add(ctx as usize)).get() };
         let desc = msg.desc();
         let (header, payload) = (desc.hdr_len as usize, desc.len as usize);
         let len = header + payload;
         // A message that short is less than max_send_size, whose least value params.rs sets.
         let short = header <= SHORT && payload <= SHORT && len <= PER_LINE as usize && desc.pack.is_none();
-        if !short || !lane.producer.has_lines(1) {
-            return self.send_any(lane, ctx, msg);
+        if !short || !outgoing.producer.has_lines(1) {
+            return self.send_any(outgoing, ctx, msg);
         }
         // A lock that is taken before this line is ours would wait for it.
-        lane.producer.mem().fetch_to_write(lane.producer.tail() + LINES_AHEAD);
-        let at = lane.producer.mem().line_data(lane.producer.tail());
+        outgoing.producer.mem().fetch_to_write(outgoing.producer.tail() + LINES_AHEAD);
+        let at = outgoing.producer.mem().line_data(outgoing.producer.tail());
         // SAFETY: the descriptor is valid for the call; the line at the tail is free and takes them.
         unsafe {
             copy_short(desc.hdr, at, header);
             copy_short(desc.payload, at.add(header), payload);
         }
-        lane.producer.publish_line(len as u64, msg.tag());
-        self.published(lane)
+        outgoing.producer.publish_line(len as u64, msg.tag());
+        self.published(outgoing)
     }
 
     /// Messages that are longer, packed, or meet a ring without room.
     #[inline(never)]
-    fn send_any(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>) -> Status {
+    fn send_any(&self, outgoing: &mut Outgoing, ctx: u32, msg: &Message<'_>) -> Status {
         let len = msg.total_len() as u64;
         if len > SHORT_IN_A_ROW {
             // The turns of our own progress tell whether we did anything but send since the last one.
             let turn = self.receiver(ctx).map_or(0, |receiver| receiver.turns());
-            let in_a_row = core::mem::replace(&mut lane.turn, turn) == turn;
-            lane.singles = if in_a_row { 0 } else { lane.singles.saturating_add(1) };
-            if (len <= ALWAYS_IN_CELLS || self.all_in_cells(msg)) && self.sent_in_cell(lane, msg, len) {
+            let in_a_row = core::mem::replace(&mut outgoing.turn, turn) == turn;
+            outgoing.singles = if in_a_row { 0 } else { outgoing.singles.saturating_add(1) };
+            if (len <= ALWAYS_IN_CELLS || self.all_in_cells(msg)) && self.sent_in_cell(outgoing, msg, len) {
                 return Status::OK;
             }
             if len > MAX_SHORT || in_a_row {
-                return self.send_long(lane, ctx, msg, len);
+                return self.send_long(outgoing, ctx, msg, len);
             }
         }
         let lines = lines_of(len);
-        if !lane.producer.has_lines(lines) || len > self.max_send_size() {
-            let status = self.make_way(lane, ctx, len, lines, 0);
+        if !outgoing.producer.has_lines(lines) || len > self.max_send_size() {
+            let status = self.make_way(outgoing, ctx, len, lines, 0);
             if status != Status::OK {
                 return status;
             }
         }
-        write_lines(&mut lane.producer, msg);
-        self.published(lane)
+        write_lines(&mut outgoing.producer, msg);
+        self.published(outgoing)
     }
 
-    fn send_long(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
+    fn send_long(&self, outgoing: &mut Outgoing, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
         // Parts save time where the receiver waits for this message; of those sent in a row it does not wait
         // for the later ones, and they take the sender longer. Data that goes past the cache is not fetched early.
         let pieces = self.pieces_for(msg, len);
-        let parts = lane.singles > 0
+        let parts = outgoing.singles > 0
             && pieces == 1
             && !self.limits().goes_past(msg.payload_len())
             && msg.header().len() <= SHORT;
         let lines = if parts { 2 } else { pieces };
         let size = slot(len);
-        let one_by_one = lane.singles >= SINGLES;
-        let find = |lane: &Lane| lane.producer.find_bulk(size, lines, one_by_one);
-        let known = find(lane).filter(|_| len <= self.max_send_size());
+        let one_by_one = outgoing.singles >= SINGLES;
+        let find = |outgoing: &Outgoing| outgoing.producer.find_bulk(size, lines, one_by_one);
+        let known = find(outgoing).filter(|_| len <= self.max_send_size());
         let at = match known {
             Some(at) => at,
-            None => match self.make_way(lane, ctx, len, lines, size) {
-                Status::OK => match find(lane) {
+            None => match self.make_way(outgoing, ctx, len, lines, size) {
+                Status::OK => match find(outgoing) {
                     Some(at) => at,
                     None => return Status::NO_RESOURCE,
                 },
@@ -97,30 +97,33 @@ impl Shm {
             },
         };
         // Lines that are ours are written faster than a receiver could be told of a half of them. Most of them will do.
-        let ours = parts && lane.claim.from == at && lane.claim.to - at >= size - size / 4;
+        let ours = parts && outgoing.claim.from == at && outgoing.claim.to - at >= size - size / 4;
         if parts && one_by_one {
-            let in_time = lane.claim.to > 0;
-            lane.hurried =
-                if in_time { lane.hurried.saturating_sub(1) } else { (lane.hurried + 1).min(2 * HURRIED) };
-            lane.claim = Claim::of(size);
+            let in_time = outgoing.claim.to > 0;
+            outgoing.hurried = if in_time {
+                outgoing.hurried.saturating_sub(1)
+            } else {
+                (outgoing.hurried + 1).min(2 * HURRIED)
+            };
+            outgoing.claim = Claim::of(size);
             if let Some(receiver) = self.receiver(ctx) {
-                receiver.prepare_for(lane.peer);
+                receiver.prepare_for(outgoing.peer);
             }
         }
-        if lane.hurried >= HURRIED && self.sent_in_cell(lane, msg, len) {
+        if outgoing.hurried >= HURRIED && self.sent_in_cell(outgoing, msg, len) {
             return Status::OK;
         }
         if parts && !ours && msg.total_len() >= HALVED {
-            write_halves(&mut lane.producer, at, msg, self.limits());
+            write_halves(&mut outgoing.producer, at, msg, self.limits());
         } else if pieces > 1 {
-            let to = lane.producer.mem().bulk_at(at);
-            write_pieces(&mut lane.producer, Location::Bulk(at), to, msg, self.limits());
+            let to = outgoing.producer.mem().bulk_at(at);
+            write_pieces(&mut outgoing.producer, Location::Bulk(at), to, msg, self.limits());
         } else {
             // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
-            unsafe { write(msg, lane.producer.mem().bulk_at(at), self.limits()) };
-            lane.producer.publish_long(at, len, msg.tag());
+            unsafe { write(msg, outgoing.producer.mem().bulk_at(at), self.limits()) };
+            outgoing.producer.publish_long(at, len, msg.tag());
         }
-        self.published(lane)
+        self.published(outgoing)
     }
 
     /// Whether nothing is faster than a cell for this message: one whose lines are not read before they are written.
@@ -136,38 +139,38 @@ impl Shm {
         if may_be { pieces_of(len) } else { 1 }
     }
 
-    /// Sends a long message in a cell, if one with room for it is in our hand.
-    fn sent_in_cell(&self, lane: &mut Lane, msg: &Message<'_>, len: u64) -> bool {
+    /// Sends a long message in a cell, if we hold one with room for it.
+    fn sent_in_cell(&self, outgoing: &mut Outgoing, msg: &Message<'_>, len: u64) -> bool {
         if self.limits().goes_past(msg.payload_len()) || len > self.max_send_size() {
             return false;
         }
         let pieces = self.pieces_for(msg, len);
-        let Some((which, cell)) = lane.cell_for(len, pieces) else { return false };
-        if lane.bare >> which & 1 != 0 && !self.supply(lane, which) {
+        let Some((which, cell)) = outgoing.cell_for(len, pieces) else { return false };
+        if outgoing.bare >> which & 1 != 0 && !self.supply(outgoing, which) {
             return false;
         }
         let limits = self.limits().in_cells();
         if pieces > 1 {
-            write_pieces(&mut lane.producer, Location::Cell(which), cell.at, msg, limits);
+            write_pieces(&mut outgoing.producer, Location::Cell(which), cell.at, msg, limits);
         } else {
             // SAFETY: the cell is ours and has room.
             unsafe { write(msg, cell.at, limits) };
-            lane.producer.publish_cell(which, len, msg.tag());
+            outgoing.producer.publish_cell(which, len, msg.tag());
         }
-        lane.hand.give(which);
-        self.published(lane);
+        outgoing.cells.give(which);
+        self.published(outgoing);
         true
     }
 
     /// Gets memory for a cell of our own ring. False: there is none, and the pair goes on without this cell.
     #[cold]
     #[inline(never)]
-    fn supply(&self, lane: &mut Lane, which: u64) -> bool {
-        lane.bare &= !(1 << which);
+    fn supply(&self, outgoing: &mut Outgoing, which: u64) -> bool {
+        outgoing.bare &= !(1 << which);
         let index = place_of(which).1;
-        let supplied = lane.at.is_some_and(|place| self.segment().reserve_cell(place, index).is_ok());
+        let supplied = outgoing.at.is_some_and(|place| self.segment().reserve_cell(place, index).is_ok());
         if !supplied {
-            lane.hand.give(which);
+            outgoing.cells.give(which);
         }
         supplied
     }
@@ -175,56 +178,58 @@ impl Shm {
     /// The cell in which a message of the peer lies. An error: it cannot be looked at now; `None`: no message can lie there.
     pub(crate) fn cell_of_peer(
         &self,
-        lane: &mut Lane,
+        outgoing: &mut Outgoing,
         ctx: u32,
         which: u64,
         far: &Mapped,
     ) -> Result<Option<CellMem>, Status> {
         // One behind a ring of an earlier life of ours may be under way still.
         let (near, index) = place_of(which);
-        if near && lane.ring.is_none() {
-            let status = self.connect(lane, ctx);
+        if near && outgoing.ring.is_none() {
+            let status = self.connect(outgoing, ctx);
             if status != Status::OK {
                 return Err(status);
             }
         }
-        let ring = if near { lane.producer.mem() } else { far };
+        let ring = if near { outgoing.producer.mem() } else { far };
         let cell = ring.cell(index);
-        Ok(cell.filter(|_| !lane.hand.has(which)))
+        Ok(cell.filter(|_| !outgoing.cells.has(which)))
     }
 
     /// Asks a peer for help with a read; false: no room for that now.
     pub(crate) fn send_assist(&self, endpoint: &Endpoint, ctx: u32, call: &[u8]) -> bool {
-        // SAFETY: the module has a lane per peer and context, and this is a verb of that context.
-        let lane = unsafe { (*endpoint.lanes.add(ctx as usize)).get() };
-        if !lane.producer.has_lines(1) && self.make_way(lane, ctx, call.len() as u64, 1, 0) != Status::OK {
+        // SAFETY: the module has an outgoing end per peer and context, and this is a verb of that context.
+        let outgoing = unsafe { (*endpoint.outgoing.add(ctx as usize)).get() };
+        if !outgoing.producer.has_lines(1)
+            && self.make_way(outgoing, ctx, call.len() as u64, 1, 0) != Status::OK
+        {
             return false;
         }
-        let at = lane.producer.mem().line_data(lane.producer.tail());
+        let at = outgoing.producer.mem().line_data(outgoing.producer.tail());
         // SAFETY: the line at the tail is free, and a call is shorter than a line.
         unsafe { core::ptr::copy_nonoverlapping(call.as_ptr(), at, call.len()) };
-        lane.producer.publish_assist(call.len() as u64);
-        self.published(lane);
+        outgoing.producer.publish_assist(call.len() as u64);
+        self.published(outgoing);
         true
     }
 
     /// Steps that follow the publishing of a message.
     #[inline(always)]
-    fn published(&self, lane: &Lane) -> Status {
+    fn published(&self, outgoing: &Outgoing) -> Status {
         light_barrier();
         // SYNC POINT with `doorbell::unwatch` and `arm`.
-        if lane.producer.mem().notification().load(Ordering::Relaxed) == lane.quiet {
+        if outgoing.producer.mem().notification().load(Ordering::Relaxed) == outgoing.quiet {
             return Status::OK;
         }
-        self.tell(lane)
+        self.tell(outgoing)
     }
 
     /// Tells a receiver that does not watch the ring.
     #[cold]
     #[inline(never)]
-    fn tell(&self, lane: &Lane) -> Status {
-        if doorbell::notify(lane.producer.mem().notification(), &lane.inbox, self.local_rank()) {
-            sys::wake(core::ptr::from_ref(lane.inbox.bell()).cast());
+    fn tell(&self, outgoing: &Outgoing) -> Status {
+        if doorbell::notify(outgoing.producer.mem().notification(), &outgoing.inbox, self.local_rank()) {
+            sys::wake(core::ptr::from_ref(outgoing.inbox.bell()).cast());
         }
         Status::OK
     }
@@ -232,28 +237,28 @@ impl Shm {
     /// Everything that can stand between a message and its place in the ring. OK: go on.
     #[cold]
     #[inline(never)]
-    fn make_way(&self, lane: &mut Lane, ctx: u32, len: u64, lines: u64, bulk: u64) -> Status {
+    fn make_way(&self, outgoing: &mut Outgoing, ctx: u32, len: u64, lines: u64, bulk: u64) -> Status {
         if len > self.max_send_size() {
             return Status::BAD_PARAM;
         }
-        if lane.ring.is_none() {
-            let status = self.connect(lane, ctx);
+        if outgoing.ring.is_none() {
+            let status = self.connect(outgoing, ctx);
             if status != Status::OK {
                 return status;
             }
         }
-        let mut room = lane.producer.make_room(lines, bulk);
+        let mut room = outgoing.producer.make_room(lines, bulk);
         if room == Room::Full
             && bulk > 0
-            && lane.partial
-            && let Some(place) = lane.at
+            && outgoing.partial
+            && let Some(place) = outgoing.at
         {
             // Rows of long messages have filled what had memory of the bulk; where there is no more that will have to do.
             match self.segment().reserve_rest(place) {
                 Ok(()) => {
-                    lane.partial = false;
-                    lane.producer.use_bulk(u64::MAX);
-                    room = lane.producer.make_room(lines, bulk);
+                    outgoing.partial = false;
+                    outgoing.producer.use_bulk(u64::MAX);
+                    room = outgoing.producer.make_room(lines, bulk);
                 }
                 Err(why) if bulk > FIRST_BULK => return self.no_memory(place.len(), why),
                 Err(_) => {}
@@ -263,12 +268,12 @@ impl Shm {
             Room::Free => Status::OK,
             Room::Full => {
                 // A sleeping receiver would never free its space.
-                self.tell(lane);
+                self.tell(outgoing);
                 Status::NO_RESOURCE
             }
             Room::Garbage(head) => {
                 self.peer_broke(
-                    lane.peer,
+                    outgoing.peer,
                     &format!("says it has read as far as {head:#x}, which was never sent"),
                 );
                 Status::PEER_FAILED
@@ -276,62 +281,65 @@ impl Shm {
         }
     }
 
-    /// Gives the lane its ring: the one of an earlier life, or a new one.
-    fn connect(&self, lane: &mut Lane, ctx: u32) -> Status {
+    /// Gives the outgoing end its ring: the one of an earlier life, or a new one.
+    fn connect(&self, outgoing: &mut Outgoing, ctx: u32) -> Status {
         let (segment, me) = (self.segment(), self.local_rank());
-        if segment.identity(lane.peer).is_some_and(|peer| ctx >= peer.contexts) {
+        if segment.identity(outgoing.peer).is_some_and(|peer| ctx >= peer.contexts) {
             // It has fewer contexts than we; nobody would read there.
             return Status::NOT_SUPPORTED;
         }
-        let (place, ring) = match segment.find_ring(lane.peer, ctx, me) {
+        let (place, ring) = match segment.find_ring(outgoing.peer, ctx, me) {
             Ok(Some(place)) => match segment.map(place) {
                 Ok(ring) => (place, ring),
                 Err(errno) => return self.no_memory(place.len(), Shortage::Refused(errno)),
             },
-            Ok(None) => match self.new_ring(lane, ctx) {
+            Ok(None) => match self.new_ring(outgoing, ctx) {
                 Ok(made) => made,
                 Err((bytes, why)) => return self.no_memory(bytes, why),
             },
             Err(word) => {
-                self.peer_broke(lane.peer, &format!("has {word:#x} where our own ring's place should be"));
+                self.peer_broke(
+                    outgoing.peer,
+                    &format!("has {word:#x} where our own ring's place should be"),
+                );
                 return Status::PEER_FAILED;
             }
         };
-        // SAFETY: the ring is mapped as long as the lane keeps `ring`, which is as long as the producer.
+        // SAFETY: the ring is mapped as long as the outgoing end keeps `ring`, which is as long as the producer.
         let mem = unsafe { Mapped::new(ring.base(), place.log2, place.several) };
         let Some(producer) = Producer::adopt(mem) else {
-            self.peer_broke(lane.peer, "left the ring to it in a state that no sender can go on from");
+            self.peer_broke(outgoing.peer, "left the ring to it in a state that no sender can go on from");
             return Status::PEER_FAILED;
         };
         if producer.tail() == 0 {
             for which in (0..mem.cells()).rev().map(|index| THIS_RINGS + 2 * index) {
-                lane.hand.take(which, 0);
-                lane.bare |= 1 << which;
+                outgoing.cells.take(which, 0);
+                outgoing.bare |= 1 << which;
             }
         }
-        lane.producer = producer;
+        outgoing.producer = producer;
         if 1 << place.log2 > FIRST_BULK {
-            lane.producer.use_bulk(FIRST_BULK);
-            lane.partial = true;
+            outgoing.producer.use_bulk(FIRST_BULK);
+            outgoing.partial = true;
         }
-        lane.at = Some(place);
-        lane.quiet = self.barriers().quiet();
-        lane.ring = Some(ring);
-        segment.publish_ring(lane.peer, ctx, me, place);
+        outgoing.at = Some(place);
+        outgoing.quiet = self.barriers().quiet();
+        outgoing.ring = Some(ring);
+        segment.publish_ring(outgoing.peer, ctx, me, place);
         Status::OK
     }
 
     /// Makes a ring: of the usual size, or where memory is short the smallest that will do.
-    fn new_ring(&self, lane: &mut Lane, ctx: u32) -> Result<(Place, Mapping), (u64, Shortage)> {
+    fn new_ring(&self, outgoing: &mut Outgoing, ctx: u32) -> Result<(Place, Mapping), (u64, Shortage)> {
         let mut shortage = None;
         // Long messages go through them, or one will do.
         let several = self.limits().string < usize::MAX;
         for log2 in self.ring_log2(ctx) {
             // The place of an earlier attempt serves a ring of its size and every smaller one.
-            let place = match lane.place {
+            let place = match outgoing.place {
                 Some(place) if place.log2 >= log2 => Place { log2, ..place },
                 _ => match self.segment().place_ring(log2, several) {
-                    Some(place) => *lane.place.insert(place),
+                    Some(place) => *outgoing.place.insert(place),
                     None => {
                         return Err((
                             Place::len_for(log2, several),

@@ -14,7 +14,7 @@ pub mod link;
 
 use crate::device::Shm;
 use crate::segment::ready::InboxMem;
-use crate::sender::lane::Endpoint;
+use crate::sender::outgoing::Endpoint;
 use crate::service::ends::{Current, Link, Requests, staged};
 use crate::sys::{self};
 use core::ffi::c_void;

@@ -30,7 +30,7 @@
 
 use crate::device::Shm;
 use crate::segment::map::Identity;
-use crate::sender::lane::Endpoint;
+use crate::sender::outgoing::Endpoint;
 use crate::single_copy::reads::Waiting;
 use crate::sys::Direction;
 use crate::wire::ASSISTS;

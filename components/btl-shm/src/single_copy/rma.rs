@@ -7,7 +7,7 @@
 
 use crate::device::Shm;
 use crate::segment::map::Identity;
-use crate::sender::lane::Endpoint;
+use crate::sender::outgoing::Endpoint;
 use crate::sys::{Direction, copy_between, read_lists};
 use oxmpi_btl::{RmaDesc, RmaVectorDesc};
 use oxmpi_mca::Status;

@@ -123,7 +123,7 @@ impl Ob1 {
         if found.is_some() {
             return found;
         }
-        // Above the numbers of what this source sent on one FIFO before it spread, below any stamp.
+        // Above the numbers of what this source sent on the first FIFO alone, below any stamp.
         let number = if shard.spreading.home { 0 } else { 1 << 62 | inc.order_key };
         if !shard.keep(comm.handle(), inc, number) {
             drop(shard);

@@ -1,7 +1,7 @@
-//! From one FIFO to several: when a sender spreads its messages, and how the receiver keeps their order.
+//! From one FIFO to several: when a sender leaves the first one, and how the receiver keeps the order of messages.
 //!
 //! **One protocol, two scopes.** All messages of a process to another leave FIFO 0 when a second thread sends and both sides have several
-//! CRIs ([`Base::spread`](crate::state::objects::Base)). From then on the FIFO is that of (communicator, tag), or of the communicator
+//! CRIs ([`Base::switch`](crate::state::objects::Base)). From then on the FIFO is that of (communicator, tag), or of the communicator
 //! (*home*) while one thread uses it, and messages have stamps; or that of the thread, or the next, and they have numbers
 //! (`numbered.rs`). Stamps need a transport whose messages are seen as soon as they are sent: over others, such as networks, messages have
 //! numbers whatever chooses their FIFO. The messages of one communicator to one rank leave home for the FIFOs of their tags when
@@ -30,9 +30,9 @@ use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::state::inbound::Assignment;
 use crate::state::instance::Ob1;
-use crate::state::lanes::{lease_of, number_of, seat_of};
 use crate::state::objects::{Comm, Peer, Route};
 use crate::state::orphan::Orphan;
+use crate::state::thread_state::{lease_of, number_of, seat_of};
 use crate::wire::{self, FREE, Header, Reader, flag, header_only, kind};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Status, ThreadCtx};
@@ -92,10 +92,10 @@ impl Ob1 {
         if base.base.width == 1 {
             return Ok((self.hold(FIFO, seat_of(about.thread), true), base, 0));
         }
-        // SYNC POINT with `spread_now`.
-        if !base.base.spread.is_passed() {
+        // SYNC POINT with `switch_all`.
+        if !base.base.switch.is_passed() {
             let held = self.hold(FIFO, seat_of(about.thread), true);
-            if base.base.spread.may_go(false, FIFO) && !self.spread_now(&held, base, about.thread) {
+            if base.base.switch.may_go(false, FIFO) && !self.switch_all(&held, base, about.thread) {
                 return Ok((held, base, 0));
             }
         }
@@ -155,19 +155,19 @@ impl Ob1 {
     fn fork_now(&self, held: &Held<'_>, comm: &Comm, route: &Route, home: &Peer) -> bool {
         let knows_index = wire::flags_of(route.head.load(Ordering::Relaxed)) & flag::CID == 0;
         knows_index
-            && self.open(held, home, &home.base.spread, || of_all(kind::OPEN)).is_ok()
+            && self.open(held, home, &home.base.switch, || of_all(kind::OPEN)).is_ok()
             && Self::switch_now(held, home, &route.fork, &of_comm(kind::SWITCH, comm, route))
     }
 
     /// Goes over to several FIFOs, if that is due and possible now.
     #[cold]
-    fn spread_now(&self, held: &Held<'_>, base: &Peer, thread: *mut ThreadCtx) -> bool {
+    fn switch_all(&self, held: &Held<'_>, base: &Peer, thread: *mut ThreadCtx) -> bool {
         if !self.is_crowd(thread) {
             return false;
         }
         // Answers may come on any FIFO as soon as the peer has seen it.
         self.widen();
-        Self::switch_now(held, base, &base.base.spread, &of_all(kind::SWITCH))
+        Self::switch_now(held, base, &base.base.switch, &of_all(kind::SWITCH))
     }
 
     /// Puts SWITCH into the first FIFO, unless messages wait for room there.
@@ -299,7 +299,7 @@ impl Ob1 {
     /// Sends what must be in front of a message of this communicator. Only OK means that it may follow.
     #[inline(always)]
     pub fn open_way(&self, held: &Held<'_>, peer: &Peer, comm: &Comm, route: &Route) -> Status {
-        let status = self.open(held, peer, &peer.base.spread, || of_all(kind::OPEN));
+        let status = self.open(held, peer, &peer.base.switch, || of_all(kind::OPEN));
         if !status.is_ok() {
             return status;
         }
@@ -332,7 +332,7 @@ impl Ob1 {
     fn is_seen(scope: &Scope<'_>) -> Option<bool> {
         match scope {
             // SYNC POINT with `on_switch`: everything in front of it has been handled.
-            Scope::All(peer) => Some(peer.base.spreads.is_passed()),
+            Scope::All(peer) => Some(peer.base.peers_switch.is_passed()),
             Scope::Rank(comm, source) => Some(comm.is_forked(*source)),
             Scope::NotYet => Some(false),
             Scope::Gone | Scope::Nonsense => None,
@@ -344,7 +344,7 @@ impl Ob1 {
         match self.scope(held, data, proc) {
             Scope::All(peer) if held.ctx == FIFO => {
                 // SYNC POINT with `is_seen`: everything in front of it has been handled.
-                peer.base.spreads.pass();
+                peer.base.peers_switch.pass();
                 self.widen();
                 self.take_care();
             }

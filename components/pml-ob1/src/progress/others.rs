@@ -21,11 +21,11 @@
 
 use crate::matching::Pattern;
 use crate::receive::shards::MOST;
-use crate::state::attention::{Care, Set, add, has, remove};
+use crate::state::attention::{Attention, Set, add, has, remove};
 use crate::state::inbound::Assignment;
 use crate::state::instance::Ob1;
-use crate::state::lanes::{lane_of, seat_of};
-use crate::state::objects::{Comm, Lane};
+use crate::state::objects::{Comm, ThreadState};
+use crate::state::thread_state::{seat_of, thread_state_of};
 use crate::wire::tag_of;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
@@ -54,18 +54,18 @@ impl Ob1 {
 
     /// Something of this thread will come, or waits, on that CRI.
     #[inline(always)]
-    pub fn cares_for(&self, thread: *mut ThreadCtx, ctx: u32) {
-        if let Some(lane) = lane_of(thread) {
-            self.lane_cares_for(lane, ctx);
+    pub fn expect_on(&self, thread: *mut ThreadCtx, ctx: u32) {
+        if let Some(thread_state) = thread_state_of(thread) {
+            self.expect_on_state(thread_state, ctx);
         }
     }
-    /// The same for the thread with that lane.
+    /// The same for the thread with that state.
     #[inline(always)]
-    pub fn lane_cares_for(&self, Lane { care, .. }: &Lane, ctx: u32) {
-        if !has(&care.mine, ctx) {
-            care.seen(ctx).set(self.turns_of(ctx));
-            add(&care.mine, ctx);
-            add(&care.wanted, ctx);
+    pub fn expect_on_state(&self, ThreadState { attention, .. }: &ThreadState, ctx: u32) {
+        if !has(&attention.mine, ctx) {
+            attention.seen(ctx).set(self.turns_of(ctx));
+            add(&attention.mine, ctx);
+            add(&attention.wanted, ctx);
         }
     }
 
@@ -83,11 +83,11 @@ impl Ob1 {
     /// Something of this thread will come on any CRI.
     #[inline(never)]
     pub fn cares_for_all(&self, thread: *mut ThreadCtx) {
-        let Some(lane) = lane_of(thread) else { return };
+        let Some(thread_state) = thread_state_of(thread) else { return };
         // Mostly none: this is asked for each receive.
-        let mut lacking = (Set::MAX >> (Set::BITS - self.width())) & !lane.care.mine.get();
+        let mut lacking = (Set::MAX >> (Set::BITS - self.width())) & !thread_state.attention.mine.get();
         while lacking != 0 {
-            self.lane_cares_for(lane, lacking.trailing_zeros());
+            self.expect_on_state(thread_state, lacking.trailing_zeros());
             lacking &= lacking - 1;
         }
     }
@@ -95,30 +95,38 @@ impl Ob1 {
     /// The CRI where the thread's messages come, if that has no other owner, or one that does not progress it. Events, and
     /// whether it is time to look at others all the same.
     #[inline(always)]
-    pub fn poll_own(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> (i32, bool) {
-        let Care { seen, .. } = &lane.care;
+    pub fn poll_own(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> (i32, bool) {
+        let Attention { seen, .. } = &thread_state.attention;
         if !self.host.cri(own).is_anothers(seat_of(thread)) {
             let done = self.poll_cri(own, thread, true);
             seen[own as usize % MOST].set(self.turns_of(own));
             return done;
         }
-        (self.help_owner(thread, lane, own), true)
+        (self.help_owner(thread, thread_state, own), true)
     }
 
     /// The thread's messages come where another is the owner. That one is trusted for a while.
     #[inline(never)]
-    pub fn help_owner(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
-        if lane.care.has_trusted_enough() { self.help_idle_owner(thread, lane, own) } else { 0 }
+    pub fn help_owner(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
+        if thread_state.attention.has_trusted_enough() {
+            self.help_idle_owner(thread, thread_state, own)
+        } else {
+            0
+        }
     }
 
     /// A turn of a CRI, if its owner has made none since this was last asked.
-    pub fn help_idle_owner(&self, thread: *mut ThreadCtx, lane: &Lane, ctx: u32) -> i32 {
+    pub fn help_idle_owner(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, ctx: u32) -> i32 {
         let turns = self.turns_of(ctx);
-        if lane.care.seen(ctx).replace(turns) == turns { self.attend(thread, lane, ctx).events } else { 0 }
+        if thread_state.attention.seen(ctx).replace(turns) == turns {
+            self.attend(thread, thread_state, ctx).events
+        } else {
+            0
+        }
     }
 
     /// A turn of a CRI that is left alone. An owner that does not progress it loses it.
-    fn attend(&self, thread: *mut ThreadCtx, lane: &Lane, ctx: u32) -> Brought {
+    fn attend(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, ctx: u32) -> Brought {
         let who = seat_of(thread);
         let taken = if self.host.cri(ctx).is_anothers(who) {
             Some(self.hold(ctx, who, true))
@@ -130,9 +138,9 @@ impl Ob1 {
             return Brought { events: 0, wanted: false };
         };
         let kept = self.cri(ctx).kept.get();
-        let events = self.take_turn(&held, lane.index);
+        let events = self.take_turn(&held, thread_state.index);
         let kept = self.cri(ctx).kept.get().wrapping_sub(kept);
-        lane.care.seen(ctx).set(self.turns_of(ctx));
+        thread_state.attention.seen(ctx).set(self.turns_of(ctx));
         if events == 0 {
             held.leave_uncounted();
         }
@@ -141,19 +149,19 @@ impl Ob1 {
 
     /// Those beside `own` that this thread has to do with, as long as nobody else is at them.
     #[inline(always)]
-    pub fn poll_mine(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
-        let mut rest = lane.care.mine.get() & !(1 << (own % Set::BITS));
+    pub fn poll_mine(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
+        let mut rest = thread_state.attention.mine.get() & !(1 << (own % Set::BITS));
         let mut events = 0;
         while rest != 0 {
             let ctx = rest.trailing_zeros();
             rest &= rest - 1;
             let turns = self.turns_of(ctx);
-            if lane.care.seen(ctx).replace(turns) != turns {
-                remove(&lane.care.mine, ctx);
+            if thread_state.attention.seen(ctx).replace(turns) != turns {
+                remove(&thread_state.attention.mine, ctx);
             } else {
-                let brought = self.attend(thread, lane, ctx);
-                if brought.events > 0 && !brought.wanted && !has(&lane.care.wanted, ctx) {
-                    remove(&lane.care.mine, ctx);
+                let brought = self.attend(thread, thread_state, ctx);
+                if brought.events > 0 && !brought.wanted && !has(&thread_state.attention.wanted, ctx) {
+                    remove(&thread_state.attention.mine, ctx);
                 }
                 events += brought.events;
             }
@@ -163,30 +171,34 @@ impl Ob1 {
 
     /// Looks after the CRIs of others, if it is time.
     #[inline(always)]
-    pub fn look_after_others(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
-        if Care::is_turn(&lane.care.idle, TURNS_BETWEEN) { self.look_around(thread, lane, own) } else { 0 }
+    pub fn look_after_others(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
+        if Attention::is_turn(&thread_state.attention.idle, TURNS_BETWEEN) {
+            self.look_around(thread, thread_state, own)
+        } else {
+            0
+        }
     }
 
     #[inline(never)]
-    fn look_around(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
+    fn look_around(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
         let now = Instant::now();
-        let Care { mine, wanted, looked: [soon, late], .. } = &lane.care;
-        if !Care::is_time(soon, now, PATIENCE) {
+        let Attention { mine, wanted, looked: [soon, late], .. } = &thread_state.attention;
+        if !Attention::is_time(soon, now, PATIENCE) {
             return 0;
         }
-        let all = Care::is_time(late, now, if self.is_crowded() { LONG_PATIENCE } else { PATIENCE });
+        let all = Attention::is_time(late, now, if self.is_crowded() { LONG_PATIENCE } else { PATIENCE });
         let mut events = 0;
         for ctx in (0..self.turned()).filter(|&ctx| ctx != own && !has(mine, ctx)) {
             if self.host.cri(ctx).asleep.load(Ordering::Relaxed) > 0 {
-                self.cares_for(thread, ctx);
+                self.expect_on(thread, ctx);
                 continue;
             }
             if !(all || has(wanted, ctx) || self.cri(ctx).shared.is_so()) {
                 continue;
             }
             let turns = self.turns_of(ctx);
-            if lane.care.seen(ctx).replace(turns) == turns {
-                let brought = self.attend(thread, lane, ctx);
+            if thread_state.attention.seen(ctx).replace(turns) == turns {
+                let brought = self.attend(thread, thread_state, ctx);
                 if brought.wanted {
                     add(mine, ctx);
                 }
@@ -199,8 +211,8 @@ impl Ob1 {
     }
 
     /// Somebody else progresses this CRI, as far as this thread has seen.
-    pub fn is_attended(&self, lane: &Lane, ctx: u32) -> bool {
-        let seen = lane.care.seen(ctx).get();
+    pub fn is_attended(&self, thread_state: &ThreadState, ctx: u32) -> bool {
+        let seen = thread_state.attention.seen(ctx).get();
         seen != self.turns_of(ctx)
             && seen != u64::MAX
             && self.host.cri(ctx).asleep.load(Ordering::Relaxed) == 0
@@ -214,6 +226,6 @@ impl Ob1 {
         }
         let job = self.host.job();
         let cores = job.cores / job.local_size.max(1);
-        job.oversubscribed != 0 || self.pools.lanes.load(Ordering::Relaxed) > cores.max(1)
+        job.oversubscribed != 0 || self.pools.thread_states.load(Ordering::Relaxed) > cores.max(1)
     }
 }

@@ -3,8 +3,8 @@
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{AllHeld, Held, members, set_below};
 use crate::state::instance::Ob1;
-use crate::state::lanes::{lane_of, number_of, seat_of};
 use crate::state::objects::{Cri, Peer, State};
+use crate::state::thread_state::{number_of, seat_of, thread_state_of};
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{WaitSet, cap};
 use oxmpi_mca::{Caller, Status, ThreadCtx};
@@ -76,8 +76,8 @@ impl Ob1 {
     fn poll_first(&self, thread: *mut ThreadCtx) -> i32 {
         let who = seat_of(thread);
         if self.host.cri(FIFO).is_anothers(who) {
-            let Some(lane) = self.lane_for(thread) else { return self.poll_all() };
-            return self.help_owner(thread, lane, FIFO);
+            let Some(thread_state) = self.thread_state_for(thread) else { return self.poll_all() };
+            return self.help_owner(thread, thread_state, FIFO);
         }
         self.poll_as(who, true)
     }
@@ -91,15 +91,15 @@ impl Ob1 {
         if self.one_at_a_time {
             return self.poll_serially(thread);
         }
-        let Some(lane) = self.lane_for(thread) else { return self.poll_all() };
-        // SAFETY: the host passes the context of the calling thread: it has a lane.
+        let Some(thread_state) = self.thread_state_for(thread) else { return self.poll_all() };
+        // SAFETY: the host passes the context of the calling thread: it has a state here.
         let cri = unsafe { (*thread).cri };
         let own = if self.host.cri(cri).active.load(Ordering::Relaxed) != 0 { cri } else { FIFO };
-        let (mut events, tired) = self.poll_own(thread, lane, own);
+        let (mut events, tired) = self.poll_own(thread, thread_state, own);
         if events == 0 || tired {
-            events += self.poll_mine(thread, lane, own);
+            events += self.poll_mine(thread, thread_state, own);
             if events == 0 || tired {
-                events += self.look_after_others(thread, lane, own);
+                events += self.look_after_others(thread, thread_state, own);
             }
         }
         events + self.follow_up()
@@ -138,13 +138,13 @@ impl Ob1 {
             return 0;
         }
         let mut events = 0;
-        let lane = self.lane_for(thread);
-        let impatient = lane.is_none_or(|lane| lane.care.has_trusted_enough());
+        let thread_state = self.thread_state_for(thread);
+        let impatient = thread_state.is_none_or(|thread_state| thread_state.attention.has_trusted_enough());
         for ctx in 0..self.turned() {
-            events += match lane {
-                Some(lane) if self.host.cri(ctx).is_anothers(seat_of(thread)) => {
+            events += match thread_state {
+                Some(thread_state) if self.host.cri(ctx).is_anothers(seat_of(thread)) => {
                     if impatient {
-                        self.help_idle_owner(thread, lane, ctx)
+                        self.help_idle_owner(thread, thread_state, ctx)
                     } else {
                         0
                     }
@@ -181,7 +181,7 @@ impl Ob1 {
             return 0;
         }
         let held = self.hold(ctx, seat_of(thread), threaded);
-        let number = lane_of(thread).map_or(u32::MAX, |lane| lane.index);
+        let number = thread_state_of(thread).map_or(u32::MAX, |thread_state| thread_state.index);
         let events = self.take_turn(&held, number);
         if events == 0 {
             held.leave_uncounted();
@@ -350,9 +350,9 @@ impl Ob1 {
         if all == 1 {
             return all;
         }
-        match (lane_of(thread), number_of_cri(thread)) {
-            (Some(lane), Some(own)) => {
-                let attended = members(all).filter(|&ctx| ctx != own && self.is_attended(lane, ctx));
+        match (thread_state_of(thread), number_of_cri(thread)) {
+            (Some(thread_state), Some(own)) => {
+                let attended = members(all).filter(|&ctx| ctx != own && self.is_attended(thread_state, ctx));
                 attended.fold(all, |set, ctx| set & !(1 << ctx))
             }
             _ => all,

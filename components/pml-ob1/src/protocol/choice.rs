@@ -31,7 +31,7 @@ const LOOK: u32 = 16;
 const SINGLES: u32 = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum Transfer {
     Read,
     Copy,
 }
@@ -44,7 +44,7 @@ struct Sum {
     longest: u32,
 }
 
-/// The record of one class. Nanoseconds from one message to the next, by [`Way`].
+/// The record of one class. Nanoseconds from one message to the next, by [`Transfer`].
 #[derive(Default)]
 struct Class {
     takes: [Cell<u32>; 2],
@@ -54,19 +54,19 @@ struct Class {
 
 /// The record of the two ways to one peer.
 #[derive(Default)]
-pub struct Either {
+pub struct ProtocolChoice {
     classes: [Class; CLASSES],
     /// Messages in a row that were answered.
     singles: Cell<u32>,
-    /// The last message, if it counts: its class and way, and when it went.
-    last: Cell<Option<(u8, Way, u32)>>,
+    /// The last message, if it counts: its class, how it went, and when.
+    last: Cell<Option<(u8, Transfer, u32)>>,
     /// A message has come from the peer since.
     answered: AtomicBool,
 }
 
 impl Class {
     /// A message that counts took so long.
-    fn took(&self, way: Way, ns: u32) {
+    fn took(&self, transfer: Transfer, ns: u32) {
         let mut sum = self.sum.get();
         sum.messages += 1;
         // No more than what eight of them fit in together.
@@ -75,7 +75,7 @@ impl Class {
         if sum.messages == LOOK / 2 {
             // Somebody may not have been running for one of them.
             let new = (sum.all - sum.longest) / (sum.messages - 1);
-            let takes = &self.takes[way as usize];
+            let takes = &self.takes[transfer as usize];
             takes.set(if takes.get() == 0 { new } else { takes.get() / 2 + new / 2 });
             sum = Sum::default();
         }
@@ -83,27 +83,27 @@ impl Class {
     }
 
     /// How the next message goes, and whether its time counts.
-    fn next(&self) -> (Way, bool) {
+    fn next(&self) -> (Transfer, bool) {
         let look = self.messages.get() % PERIOD;
         self.messages.set(self.messages.get().wrapping_add(1));
         if look.is_multiple_of(LOOK) {
             self.sum.set(Sum::default());
         }
         match look {
-            _ if look < LOOK => (Way::Read, look >= LOOK / 2),
-            _ if look < 2 * LOOK => (Way::Copy, look >= LOOK + LOOK / 2),
-            _ if self.takes[Way::Read as usize].get() < self.takes[Way::Copy as usize].get() => {
-                (Way::Read, false)
+            _ if look < LOOK => (Transfer::Read, look >= LOOK / 2),
+            _ if look < 2 * LOOK => (Transfer::Copy, look >= LOOK + LOOK / 2),
+            _ if self.takes[Transfer::Read as usize].get() < self.takes[Transfer::Copy as usize].get() => {
+                (Transfer::Read, false)
             }
-            _ => (Way::Copy, false),
+            _ => (Transfer::Copy, false),
         }
     }
 }
 
-impl Either {
+impl ProtocolChoice {
     /// How the next message, of so many bytes, is to go; `None`: as always. `clock` tells the time in nanoseconds, of any
     /// beginning.
-    pub fn next(&self, bytes: u64, clock: impl Fn() -> u32) -> Option<Way> {
+    pub fn next(&self, bytes: u64, clock: impl Fn() -> u32) -> Option<Transfer> {
         let answered = self.answered.load(Ordering::Relaxed);
         self.answered.store(false, Ordering::Relaxed);
         self.singles.set(if answered { (self.singles.get() + 1).min(SINGLES) } else { 0 });
@@ -111,15 +111,15 @@ impl Either {
         if self.singles.get() < SINGLES {
             return None;
         }
-        if let Some((class, way, then)) = last {
-            self.classes[class as usize].took(way, clock().wrapping_sub(then));
+        if let Some((class, transfer, then)) = last {
+            self.classes[class as usize].took(transfer, clock().wrapping_sub(then));
         }
         let class = (bytes / LEAST).checked_ilog2().unwrap_or(0).min(CLASSES as u32 - 1) as u8;
-        let (way, counts) = self.classes[class as usize].next();
+        let (transfer, counts) = self.classes[class as usize].next();
         if counts {
-            self.last.set(Some((class, way, clock())));
+            self.last.set(Some((class, transfer, clock())));
         }
-        Some(way)
+        Some(transfer)
     }
 
     /// A message has come from the peer.
@@ -137,30 +137,34 @@ mod tests {
     /// A program that sends `count` messages where a read one takes so long and a copied one so long, all with what
     /// the program does between them; reads behind a copy take four times as long at first. Says how many were read.
     struct Program {
-        either: Either,
+        choice: ProtocolChoice,
         now: Cell<u32>,
         cold: Cell<u32>,
     }
 
     impl Program {
         fn new() -> Program {
-            Program { either: Either::default(), now: Cell::new(u32::MAX - 1_000_000), cold: Cell::new(0) }
+            Program {
+                choice: ProtocolChoice::default(),
+                now: Cell::new(u32::MAX - 1_000_000),
+                cold: Cell::new(0),
+            }
         }
         fn run(&self, count: u32, bytes: u64, read: u32, copy: u32) -> u32 {
-            (0..count).filter(|_| self.sends(bytes, read, copy) == Some(Way::Read)).count() as u32
+            (0..count).filter(|_| self.sends(bytes, read, copy) == Some(Transfer::Read)).count() as u32
         }
-        fn sends(&self, bytes: u64, read: u32, copy: u32) -> Option<Way> {
-            self.either.came();
-            let way = self.either.next(bytes, || self.now.get());
+        fn sends(&self, bytes: u64, read: u32, copy: u32) -> Option<Transfer> {
+            self.choice.came();
+            let transfer = self.choice.next(bytes, || self.now.get());
             let cold = self.cold.get();
-            let took = match way {
-                Some(Way::Read) if cold > 0 => 4 * read,
-                Some(Way::Read) => read,
+            let took = match transfer {
+                Some(Transfer::Read) if cold > 0 => 4 * read,
+                Some(Transfer::Read) => read,
                 _ => copy,
             };
-            self.cold.set(if way == Some(Way::Read) { cold.saturating_sub(1) } else { 4 });
+            self.cold.set(if transfer == Some(Transfer::Read) { cold.saturating_sub(1) } else { 4 });
             self.now.set(self.now.get().wrapping_add(took));
-            way
+            transfer
         }
     }
 
@@ -186,26 +190,26 @@ mod tests {
 
     #[test]
     fn only_messages_that_are_answered_are_looked_at() {
-        let either = Either::default();
+        let choice = ProtocolChoice::default();
         let clock = || 1;
-        assert!((0..100).all(|_| either.next(40_000, clock).is_none()));
-        either.came();
-        assert!((0..100).all(|_| either.next(40_000, clock).is_none()), "one answer to a row of messages");
+        assert!((0..100).all(|_| choice.next(40_000, clock).is_none()));
+        choice.came();
+        assert!((0..100).all(|_| choice.next(40_000, clock).is_none()), "one answer to a row of messages");
         for _ in 0..SINGLES {
-            either.came();
-            either.next(40_000, clock);
+            choice.came();
+            choice.next(40_000, clock);
         }
-        assert!(either.last.get().is_none() && either.singles.get() == SINGLES);
-        either.came();
-        assert!(either.next(40_000, clock).is_some());
+        assert!(choice.last.get().is_none() && choice.singles.get() == SINGLES);
+        choice.came();
+        assert!(choice.next(40_000, clock).is_some());
     }
 
     #[test]
     fn one_that_took_very_long_does_not_count() {
         let class = Class::default();
         for ns in [1_000, 1_000, u32::MAX, 1_000, 1_000, 1_000, 1_000, 1_000] {
-            class.took(Way::Read, ns);
+            class.took(Transfer::Read, ns);
         }
-        assert_eq!(class.takes[Way::Read as usize].get(), 1_000);
+        assert_eq!(class.takes[Transfer::Read as usize].get(), 1_000);
     }
 }

@@ -5,8 +5,8 @@ use crate::protocol::send::{Outgoing, Packer, pack_part};
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{Held, Inside};
 use crate::state::instance::Ob1;
-use crate::state::lanes::lane_and_seat;
 use crate::state::objects::{Peer, Sent};
+use crate::state::thread_state::state_and_seat;
 use crate::wire::{self, flag};
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
@@ -91,19 +91,19 @@ impl Ob1 {
     /// has used before. `None`: it is another, and nothing happened.
     #[inline(always)]
     fn eager_of_owner(&self, out: &Outgoing<'_>, args: &SendArgs, head: u64) -> Option<Status> {
-        let ((lane, seat), base) = (lane_and_seat(args.thread)?, out.peer.base);
+        let ((thread_state, seat), base) = (state_and_seat(args.thread)?, out.peer.base);
         if base.width == 1 {
             let inside = Inside::enter(out.peer.cri(), seat)?;
             return Some(self.eager_on(&inside.held(FIFO), out.peer, &Eager::of(out, head, 0), args));
         }
-        // SYNC POINT with `spread_now`.
-        if !base.spread.is_passed() {
+        // SYNC POINT with `switch_all`.
+        if !base.switch.is_passed() {
             // One thread sends, so far.
-            if self.senders.load(Ordering::Relaxed) != lane.index + 1 {
+            if self.senders.load(Ordering::Relaxed) != thread_state.index + 1 {
                 return None;
             }
             let inside = Inside::enter(out.peer.cri(), seat)?;
-            if !base.spread.may_go(false, FIFO) {
+            if !base.switch.may_go(false, FIFO) {
                 return None;
             }
             return Some(self.eager_on(&inside.held(FIFO), out.peer, &Eager::of(out, head, 0), args));
@@ -114,20 +114,24 @@ impl Ob1 {
         let fork = &out.route.fork;
         let by_tag = fork.is_passed();
         // The library's own messages do not say who shares what.
-        if !by_tag && args.tag >= 0 && !out.comm.users.is(lane.index) {
+        if !by_tag && args.tag >= 0 && !out.comm.users.is(thread_state.index) {
             return None;
         }
         let shard = if by_tag { out.route.tag_shard(args.tag) } else { out.route.home_shard() };
         let peer = base.way(shard)?;
         let inside = Inside::enter(peer.cri(), seat)?;
-        if !base.spread.may_go(true, peer.ctx) || !fork.may_go(by_tag, peer.ctx) {
+        if !base.switch.may_go(true, peer.ctx) || !fork.may_go(by_tag, peer.ctx) {
             return None;
         }
-        let stamp = self.clock.stamp(Some(lane.lease()));
+        let stamp = self.clock.stamp(Some(thread_state.lease()));
         let head = head | (flag::STAMPED as u64) << 8;
         if by_tag {
             // All of this is so for good.
-            lane.sent.take(out.comm.epoch(), wire::source_tag(args.dst, args.tag), Sent { peer, head });
+            thread_state.sent.take(
+                out.comm.epoch(),
+                wire::source_tag(args.dst, args.tag),
+                Sent { peer, head },
+            );
         }
         Some(self.eager_on(&inside.held(peer.ctx), peer, &Eager::of(out, head, stamp), args))
     }
@@ -141,7 +145,7 @@ impl Ob1 {
         let out = &out;
         let head = out.route.head.load(Ordering::Relaxed);
         // Without one it would never own a lock.
-        self.lane_for(args.thread);
+        self.thread_state_for(args.thread);
         let about = Sending { tag: args.tag, thread: args.thread, number: 0 };
         let (held, peer, order) = match self.enter_flow(out.comm, out.route, out.peer, about) {
             Ok(entered) => entered,
@@ -151,7 +155,7 @@ impl Ob1 {
             return (self.eager_on(&held, peer, &Eager::of(out, head, 0), args), 0);
         }
         let number = Ob1::number_of(peer, order);
-        if peer.base.spread.needs_open(peer.ctx) || out.route.fork.needs_open(peer.ctx) {
+        if peer.base.switch.needs_open(peer.ctx) || out.route.fork.needs_open(peer.ctx) {
             return (Status::NO_RESOURCE, number);
         }
         let (flag, key) = Ob1::order_words(peer, order);

@@ -16,7 +16,7 @@
 //!
 //! **Messages.** A plain message of whose shard the thread owns the lock takes a short way, too. On a thread's FIFO mostly comes one after
 //! the other of one source with one tag, so its CRI notes the last one's head and key and what they led to, communicator and shard
-//! ([`Way`](crate::state::objects::Way)). They lead there for as long as the communicator lives; when it goes, all CRIs forget their ways. A shard that is not
+//! ([`ArrivalCache`](crate::state::objects::ArrivalCache)). They lead there for as long as the communicator lives; when it goes, all CRIs forget their ways. A shard that is not
 //! the right one any more is closed (`shards.rs`), and then, as for all that is not plain about a message, the long way is open.
 
 use crate::matching::{Arrival, Key, Pattern};
@@ -28,8 +28,8 @@ use crate::receive::shards::{Owned, Spot};
 use crate::state::comm::Found;
 use crate::state::guarded::{Held, Inside};
 use crate::state::instance::Ob1;
-use crate::state::lanes::lane_and_seat;
-use crate::state::objects::{Comm, Cri, Lane, Received, Sent};
+use crate::state::objects::{Comm, Cri, Received, Sent, ThreadState};
+use crate::state::thread_state::state_and_seat;
 use crate::wire::{self, kind, source_tag};
 use core::sync::atomic::Ordering;
 use oxmpi_datatype::TypeDesc;
@@ -60,14 +60,14 @@ impl Ob1 {
         let (header, payload) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>()?;
         let [head, key, order_key] = wire::match_words(header);
         let seat = cri.base().holder()?;
-        let spot = cri.way.look(head, key).or_else(|| self.find_way(head, key, cri, seat))?;
+        let spot = cri.last_arrival.look(head, key).or_else(|| self.find_way(head, key, cri, seat))?;
         if self.watchful.load(Ordering::Relaxed) != 0 {
             return None;
         }
         // SAFETY: the communicator lives: with it, the way would have been forgotten.
         let Some(mut shard) = (unsafe { spot.enter_own(seat) }) else {
             // It may be closed for good.
-            cri.way.spot.set(None);
+            cri.last_arrival.spot.set(None);
             return None;
         };
         if head as u16 == STAMPED && !shard.order.is_calm() {
@@ -97,7 +97,7 @@ impl Ob1 {
             && (wire::source_of(key) as u32) < comm.num_peers
             && let Some(spot) = comm.shards.spot(|layout| layout.of(key))
         {
-            cri.way.take(head, key, comm, spot);
+            cri.last_arrival.take(head, key, comm, spot);
             return Some(spot);
         }
         None
@@ -108,7 +108,7 @@ impl Ob1 {
         // SAFETY: the transport's caller holds the lock of the context for longer than this call.
         let held = unsafe { self.inherit(msg.ctx, true) };
         // SAFETY: the way is this message's, and its communicator lives.
-        let comm = unsafe { &*cri.way.comm.get() };
+        let comm = unsafe { &*cri.last_arrival.comm.get() };
         if let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() {
             let [head, key, order_key] = wire::match_words(header);
             let inc = Incoming::plain(key, order_key, payload, msg.proc, msg.ctx);
@@ -120,25 +120,25 @@ impl Ob1 {
     /// An eager message of a thread among several. `None`: it is not like the one before, or not eager, and nothing happened.
     #[inline(always)]
     pub fn eager_again(&self, args: &SendArgs) -> Option<Status> {
-        let (lane, seat) = lane_and_seat(args.thread)?;
+        let (thread_state, seat) = state_and_seat(args.thread)?;
         // SAFETY: the host passes a communicator and a type that are alive.
         let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
-        let Sent { peer, head } = lane.sent.look(comm.epoch(), word_of(&args.dst, &args.tag))?;
+        let Sent { peer, head } = thread_state.sent.look(comm.epoch(), word_of(&args.dst, &args.tag))?;
         let total = dtype.packed.checked_mul(args.count)?;
         if total > peer.eager_payload || args.mode == mode::SYNCHRONOUS {
             return None;
         }
         let inside = Inside::enter(peer.cri(), seat)?;
-        let order = self.clock.stamp(Some(lane.lease()));
+        let order = self.clock.stamp(Some(thread_state.lease()));
         let message = Eager { source: comm.my_rank, total, head, order };
         Some(self.eager_on(&inside.held(peer.ctx), peer, &message, args))
     }
 
     /// Messages of this source and tag come on that CRI.
-    pub fn note_cri(&self, lane: &Lane, epoch: u64, from: Key, ctx: u32) {
+    pub fn note_cri(&self, thread_state: &ThreadState, epoch: u64, from: Key, ctx: u32) {
         // SAFETY: CRIs go with the module, whose verbs alone look at the notes.
         let cri = unsafe { &*core::ptr::from_ref(self.cri(ctx)) };
-        lane.received.take(epoch, from, Received { cri, spot: None });
+        thread_state.received.take(epoch, from, Received { cri, spot: None });
     }
 
     /// A receive of a thread among several. The common case takes no call: a receive like the one before it, in a shard that is
@@ -147,23 +147,23 @@ impl Ob1 {
     pub fn recv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
         // While all messages come on one CRI there is nothing to note.
         if self.wide.load(Ordering::Relaxed)
-            && let Some((lane, seat)) = lane_and_seat(args.thread)
+            && let Some((thread_state, seat)) = state_and_seat(args.thread)
             // SAFETY: the host passes a communicator that is alive.
             && let comm = unsafe { Comm::of(args.comm) }
             && let from = word_of(&args.src, &args.tag)
-            && let Some(Received { cri, spot }) = lane.received.look(comm.epoch(), from)
+            && let Some(Received { cri, spot }) = thread_state.received.look(comm.epoch(), from)
         {
             if let Some(spot) = spot
-                && lane.care.has_mine(cri.ctx)
+                && thread_state.attention.has_mine(cri.ctx)
                 // SAFETY: it is of this communicator, which the epoch says, and that is alive.
                 && let Some(mut shard) = unsafe { spot.enter_own(seat) }
-                && !shard.spreading.changes_hands(lane.index + 1)
+                && !shard.spreading.changes_hands(thread_state.index + 1)
                 && shard.engine.surely_none_waits()
-                && let Some(req) = lane.take()
+                && let Some(req) = thread_state.take()
             {
                 req.begin(RequestHeader::RECV, args.host_comm);
                 describe(req, comm, args, true);
-                // SAFETY: the host passes the context of the calling thread: it has a lane.
+                // SAFETY: the host passes the context of the calling thread: it has a state here.
                 unsafe { (*args.thread).cri = cri.ctx };
                 cri.posted(req);
                 post(&mut shard, req, Pattern::exact(from), true);
@@ -192,21 +192,25 @@ impl Ob1 {
     fn recv_noted(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
         // SAFETY: the host passes a communicator that is alive.
         let (comm, from) = (unsafe { Comm::of(args.comm) }, source_tag(args.src, args.tag));
-        let Some((lane, seat)) = lane_and_seat(args.thread) else { return self.recv_unlike(args, out) };
+        let Some((thread_state, seat)) = state_and_seat(args.thread) else {
+            return self.recv_unlike(args, out);
+        };
         // Once: if it changes meanwhile, what is noted is of the epoch before.
         let epoch = comm.epoch();
-        let (Some(Received { cri, .. }), Some(req)) = (lane.received.look(epoch, from), lane.take()) else {
+        let (Some(Received { cri, .. }), Some(req)) =
+            (thread_state.received.look(epoch, from), thread_state.take())
+        else {
             return self.recv_unlike(args, out);
         };
         req.begin(RequestHeader::RECV, args.host_comm);
         describe(req, comm, args, true);
-        // SAFETY: the host passes the context of the calling thread: it has a lane.
+        // SAFETY: the host passes the context of the calling thread: it has a state here.
         unsafe { (*args.thread).cri = cri.ctx };
         cri.posted(req);
-        self.lane_cares_for(lane, cri.ctx);
+        self.expect_on_state(thread_state, cri.ctx);
         match comm.own_shard(from, seat) {
-            Some(mut shard) if !shard.spreading.changes_hands(lane.index + 1) => {
-                lane.received.take(epoch, from, Received { cri, spot: Some(shard.spot()) });
+            Some(mut shard) if !shard.spreading.changes_hands(thread_state.index + 1) => {
+                thread_state.received.take(epoch, from, Received { cri, spot: Some(shard.spot()) });
                 match shard.engine.find_unexpected(Pattern::exact(from), true) {
                     None => post(&mut shard, req, Pattern::exact(from), true),
                     // SAFETY: it came out of the shard's engine.
@@ -222,7 +226,7 @@ impl Ob1 {
             // Not while its lock is held.
             inside => {
                 drop(inside);
-                self.post_or_deliver(comm, req, (lane.index, Some(seat)), Pattern::exact(from), true);
+                self.post_or_deliver(comm, req, (thread_state.index, Some(seat)), Pattern::exact(from), true);
             }
         }
         *out = req.handle();
@@ -237,7 +241,7 @@ mod tests {
     use crate::receive::shards::{Lock, Shards};
     use crate::receive::spread::{Layout, Spreading};
     use crate::state::note::Note;
-    use crate::state::objects::Way;
+    use crate::state::objects::ArrivalCache;
     use core::ptr::null;
     use oxmpi_mca::LockServices;
 
@@ -259,13 +263,13 @@ mod tests {
         let shards =
             Shards::new(Inner::new(Engine::new(setting), spreading), Lock::new(LockServices::WITHOUT_OWNERS));
         let spot = shards.spot(|layout| layout.of(3)).unwrap();
-        let (way, head) = (Way::default(), u64::from(STAMPED));
-        assert!(way.look(0, 0).is_none(), "nothing is noted yet");
-        way.take(head, 3, null(), spot);
-        assert!(way.look(head, 3).is_some());
-        assert!(way.look(head, 4).is_none() && way.look(head | 1 << 40, 3).is_none());
+        let (cache, head) = (ArrivalCache::default(), u64::from(STAMPED));
+        assert!(cache.look(0, 0).is_none(), "nothing is noted yet");
+        cache.take(head, 3, null(), spot);
+        assert!(cache.look(head, 3).is_some());
+        assert!(cache.look(head, 4).is_none() && cache.look(head | 1 << 40, 3).is_none());
         // SAFETY: nobody else is here.
-        way.forget(&unsafe { Held::inherited(0, true, None) });
-        assert!(way.look(head, 3).is_none());
+        cache.forget(&unsafe { Held::inherited(0, true, None) });
+        assert!(cache.look(head, 3).is_none());
     }
 }

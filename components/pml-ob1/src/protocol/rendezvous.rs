@@ -80,7 +80,7 @@ impl Ob1 {
         let here = if readable { 0 } else { inc.len };
         req.done.set(here);
         if readable && wanted > 0 && !peer.no_get.get() {
-            peer.either.came();
+            peer.choice.came();
             if inc.kind == kind::RUNS || req.dtype().is_some() {
                 return self.pull_pieces(held, peer, req, inc);
             }

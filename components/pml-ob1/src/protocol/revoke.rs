@@ -42,7 +42,7 @@ impl Ob1 {
             return Status::OK;
         }
         for held in all.each() {
-            self.cri(held.ctx).way.forget(&held);
+            self.cri(held.ctx).last_arrival.forget(&held);
             for peer in self.flows_on(&held) {
                 self.end_on_flow(&held, peer, comm);
             }

@@ -7,7 +7,7 @@
 //! later to that peer goes behind it.
 
 use crate::order::switch::Sending;
-use crate::protocol::choice::Way;
+use crate::protocol::choice::Transfer;
 use crate::protocol::rdma::{worth_reading, worth_writing};
 use crate::protocol::runs::List;
 use crate::state::fifos::FIFO;
@@ -137,7 +137,7 @@ impl Ob1 {
             Ok((held, peer)) => {
                 if threaded {
                     // Room for it, or its answer, comes there.
-                    self.cares_for(thread, held.ctx);
+                    self.expect_on(thread, held.ctx);
                 }
                 self.offer(&held, peer, req)
             }
@@ -223,10 +223,10 @@ impl Ob1 {
         let contiguous = req.dtype().is_none();
         let readable = contiguous && !peer.no_rget.get() && worth_reading(peer, req);
         let is_eager = total + eager_header <= peer.eager_limit();
-        let either = readable && !is_eager && total + eager_header <= peer.copied_limit();
-        let way =
-            if either { peer.either.next(total, || self.born.elapsed().as_nanos() as u32) } else { None };
-        let copied = way.map_or(is_eager, |way| way == Way::Copy);
+        let measured = readable && !is_eager && total + eager_header <= peer.copied_limit();
+        let transfer =
+            if measured { peer.choice.next(total, || self.born.elapsed().as_nanos() as u32) } else { None };
+        let copied = transfer.map_or(is_eager, |transfer| transfer == Transfer::Copy);
         if copied && peer.take_credit(held, total) {
             let mut h = start(kind::MATCH, if sync { flag::SYNC } else { 0 });
             if sync {

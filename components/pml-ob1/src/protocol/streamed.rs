@@ -6,7 +6,7 @@
 //! the sender goes on without a break. Everything else is refused, and comes once more when all of it is there, the
 //! ordinary way: nothing here keeps, counts or complains.
 //!
-//! Between the parts the request is RECEIVING, and belongs to the lock of the CRI with all that is in [`Coming`], of which there is one
+//! Between the parts the request is RECEIVING, and belongs to the lock of the CRI with all that is in [`Streamed`], of which there is one
 //! at most for each peer and FIFO. If the peer is closed meanwhile, the request fails, and what still comes goes nowhere.
 
 use crate::receive::arrive::meet;
@@ -15,7 +15,7 @@ use crate::receive::shard::Incoming;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
-use crate::state::objects::{Coming, Comm, Peer, Request, State, What};
+use crate::state::objects::{Comm, Peer, Request, State, Streamed, StreamedPart};
 use crate::wire::{self, Reader, flag, kind};
 use core::ffi::c_void;
 use core::ptr::null;
@@ -33,23 +33,23 @@ pub extern "C" fn entry_parts(ctx: *mut c_void, part: *const PartDesc) -> u32 {
     // SAFETY: so much of the message is there.
     let there = unsafe { core::slice::from_raw_parts(msg.data, part.to as usize) };
     let Ok(peer) = ob1.flow(msg.proc, msg.ctx, held.threaded) else { return 0 };
-    if part.from == 0 && ob1.take_coming(&held, peer, there, msg.len).is_none() {
+    if part.from == 0 && ob1.take_streamed(&held, peer, there, msg.len).is_none() {
         return 0;
     }
-    ob1.come_on(&held, peer, there, part.from, msg.len);
+    ob1.store_part(&held, peer, there, part.from, msg.len);
     TAKEN | ob1.cri(msg.ctx).stop.take()
 }
 
 impl Ob1 {
     /// Takes a message of `len` bytes of which `there` has come, if it is one that can be. Nothing of it is stored yet.
-    fn take_coming(&self, held: &Held<'_>, peer: &Peer, there: &[u8], len: u64) -> Option<()> {
+    fn take_streamed(&self, held: &Held<'_>, peer: &Peer, there: &[u8], len: u64) -> Option<()> {
         if self.watchful.load(Ordering::Relaxed) != 0 || peer.failed.get() {
             return None;
         }
         let mut r = Reader::new(there);
         let head = r.word()?;
         match wire::kind_of(head) {
-            kind::MATCH | kind::RNDV => self.match_coming(held, peer, head, r, len),
+            kind::MATCH | kind::RNDV => self.match_streamed(held, peer, head, r, len),
             kind::FRAG => {
                 let (id, at) = (r.word()?, r.word()?);
                 let req = self.cri(held.ctx).ids.with(held, |t| t.get(id))?;
@@ -58,8 +58,8 @@ impl Ob1 {
                 if !self.awaits_fragment(req, peer.proc, at, room) {
                     return None;
                 }
-                let coming = Coming { req, header, at, room, what: What::Fragment };
-                peer.coming.with(held, |c| *c = Some(coming));
+                let streamed = Streamed { req, header, at, room, part: StreamedPart::Fragment };
+                peer.streamed.with(held, |c| *c = Some(streamed));
                 Some(())
             }
             _ => None,
@@ -76,7 +76,7 @@ impl Ob1 {
             && len <= req.wanted.get() - at
     }
 
-    fn match_coming(&self, held: &Held<'_>, peer: &Peer, head: u64, r: Reader<'_>, len: u64) -> Option<()> {
+    fn match_streamed(&self, held: &Held<'_>, peer: &Peer, head: u64, r: Reader<'_>, len: u64) -> Option<()> {
         let flags = wire::flags_of(head);
         let stamped = held.threaded && flags == flag::STAMPED;
         if !stamped && flags & !flag::SYNC != 0 {
@@ -109,9 +109,9 @@ impl Ob1 {
         req.state.set(State::Receiving);
         inc.payload = null();
         let goes_on = inc.kind == kind::RNDV && inc.len < room.min(inc.msg_len);
-        let what = if goes_on { What::First } else { What::Whole(inc) };
-        let coming = Coming { req, header, at: 0, room: room.min(inc.len), what };
-        peer.coming.with(held, |c| *c = Some(coming));
+        let part = if goes_on { StreamedPart::First } else { StreamedPart::Whole(inc) };
+        let streamed = Streamed { req, header, at: 0, room: room.min(inc.len), part };
+        peer.streamed.with(held, |c| *c = Some(streamed));
         if goes_on {
             self.ask_for_rest(held, req, &inc, false);
         }
@@ -119,9 +119,9 @@ impl Ob1 {
     }
 
     /// The message that is coming from a peer has come as far as the end of `there`, and was stored as far as `from`.
-    fn come_on(&self, held: &Held<'_>, peer: &Peer, there: &[u8], from: u64, len: u64) {
-        let Some(coming) = peer.coming.with(held, |c| *c) else { return };
-        let Coming { req, header, at, room, what } = coming;
+    fn store_part(&self, held: &Held<'_>, peer: &Peer, there: &[u8], from: u64, len: u64) {
+        let Some(streamed) = peer.streamed.with(held, |c| *c) else { return };
+        let Streamed { req, header, at, room, part } = streamed;
         let (from, to) = (from.max(header), there.len() as u64);
         let end = to.min(header + room);
         if from < end {
@@ -133,29 +133,29 @@ impl Ob1 {
         if to < len {
             return;
         }
-        peer.coming.with(held, |c| *c = None);
-        match what {
-            What::First => {}
-            What::Fragment => self.fragment_stored(held, req, room),
-            What::Whole(inc) if inc.is_plain() => {
+        peer.streamed.with(held, |c| *c = None);
+        match part {
+            StreamedPart::First => {}
+            StreamedPart::Fragment => self.fragment_stored(held, req, room),
+            StreamedPart::Whole(inc) if inc.is_plain() => {
                 self.consumed(&inc, Some(held), held.threaded);
                 self.complete(req, held.threaded);
             }
-            What::Whole(inc) => self.ask_for_rest(held, req, &inc, false),
+            StreamedPart::Whole(inc) => self.ask_for_rest(held, req, &inc, false),
         }
     }
 
     /// Whether a message from there has come in part.
     pub fn is_coming(&self, held: &Held<'_>, proc: u32) -> bool {
-        self.flow(proc, held.ctx, held.threaded).is_ok_and(|peer| peer.coming.with(held, |c| c.is_some()))
+        self.flow(proc, held.ctx, held.threaded).is_ok_and(|peer| peer.streamed.with(held, |c| c.is_some()))
     }
 
     /// A communicator is revoked: what still comes of its message goes nowhere.
     pub fn stop_coming_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
-        let of_comm = |c: &Option<Coming>| c.is_some_and(|c| core::ptr::eq(c.req.comm.get(), comm));
-        let ours = peer.coming.with(held, |c| if of_comm(c) { c.take() } else { None });
+        let of_comm = |c: &Option<Streamed>| c.is_some_and(|c| core::ptr::eq(c.req.comm.get(), comm));
+        let ours = peer.streamed.with(held, |c| if of_comm(c) { c.take() } else { None });
         // The transport that was asked for more knows the request, which ends with all that peers know.
-        if let Some(Coming { req, what: What::Whole(_), .. }) = ours {
+        if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) = ours {
             self.fail(held, req, Status::PEER_FAILED);
         }
     }
@@ -163,7 +163,9 @@ impl Ob1 {
     /// The peer is closed.
     pub fn stop_coming(&self, held: &Held<'_>, peer: &Peer) {
         // The transport that was asked for more knows the request, which fails with all that peers know.
-        if let Some(Coming { req, what: What::Whole(_), .. }) = peer.coming.with(held, Option::take) {
+        if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) =
+            peer.streamed.with(held, Option::take)
+        {
             self.fail(held, req, Status::PEER_FAILED);
         }
     }

@@ -10,8 +10,8 @@ use crate::receive::shard::{Incoming, Inner, Record};
 use crate::receive::shards::Entered;
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
-use crate::state::lanes::{identity, lane_of};
 use crate::state::objects::{Comm, Request, State};
+use crate::state::thread_state::{identity, thread_state_of};
 use crate::wire::{self, FREE_BYTES};
 use core::ptr::{NonNull, null_mut};
 use oxmpi_datatype::TypeDesc;
@@ -306,7 +306,7 @@ impl Ob1 {
             self.anybody_cares_for(comm, pattern);
         }
         // Any thread may start it: the thread that made it stands for it.
-        self.post_or_deliver(comm, req, (req.lane.index, None), pattern, threaded);
+        self.post_or_deliver(comm, req, (req.thread_state.index, None), pattern, threaded);
         Status::OK
     }
 
@@ -360,16 +360,16 @@ impl Ob1 {
             thread.cri = ctx;
             if let Some(req) = req {
                 self.cri(ctx).posted(req);
-                if stays && let Some(lane) = lane_of(args.thread) {
-                    self.note_cri(lane, epoch, wire::source_tag(args.src, args.tag), ctx);
+                if stays && let Some(thread_state) = thread_state_of(args.thread) {
+                    self.note_cri(thread_state, epoch, wire::source_tag(args.src, args.tag), ctx);
                 }
             }
         }
         if tagged && comm.by_tag() {
-            self.cares_for(thread, thread.cri);
+            self.expect_on(thread, thread.cri);
             if args.src < 0 && comm.is_forked(args.src) {
                 // Other sources' may not be.
-                self.cares_for(thread, comm.fifos.home(self.width()));
+                self.expect_on(thread, comm.fifos.home(self.width()));
             }
         } else {
             self.cares_for_all(thread);

@@ -31,7 +31,7 @@ impl Shared {
 const TURNS_OF_TRUST: u32 = 32;
 
 /// A thread's record of the CRIs. Touched by that thread alone.
-pub struct Care {
+pub struct Attention {
     /// Idle turns, and those in which the owner of this thread's CRI was trusted.
     pub idle: Cell<u32>,
     pub trusted: Cell<u32>,
@@ -45,9 +45,9 @@ pub struct Care {
     pub looked: [Cell<Option<Instant>>; 2],
 }
 
-impl Default for Care {
-    fn default() -> Care {
-        Care {
+impl Default for Attention {
+    fn default() -> Attention {
+        Attention {
             idle: Cell::new(0),
             trusted: Cell::new(0),
             mine: Cell::new(0),
@@ -70,7 +70,7 @@ pub fn remove(set: &Cell<Set>, ctx: u32) {
     set.set(set.get() & !(1 << (ctx % Set::BITS)));
 }
 
-impl Care {
+impl Attention {
     pub fn seen(&self, ctx: u32) -> &Cell<u64> {
         &self.seen[ctx as usize % MOST]
     }
@@ -92,7 +92,7 @@ impl Care {
 
     /// One more turn in which an owner was trusted; whether it is time to see what it does.
     pub fn has_trusted_enough(&self) -> bool {
-        Care::is_turn(&self.trusted, TURNS_OF_TRUST)
+        Attention::is_turn(&self.trusted, TURNS_OF_TRUST)
     }
 
     /// One more; whether it is one of so many.

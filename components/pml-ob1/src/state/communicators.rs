@@ -46,7 +46,7 @@ impl Ob1 {
         let busy = owed || all.each().any(|held| self.has_backlog(&held));
         for (at, comm) in self.comms.with(&all.held(0), |t| t.reap(busy)) {
             self.escalated.remove(at);
-            all.each().for_each(|held| self.cri(held.ctx).way.forget(&held));
+            all.each().for_each(|held| self.cri(held.ctx).last_arrival.forget(&held));
             for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
                 let inc = early.incoming();
                 self.bury(&all.held(inc.ctx as u32), &inc);

@@ -5,7 +5,7 @@ use crate::receive::shard::Inner;
 use crate::receive::shards::Spot;
 use crate::state::attention::Shared;
 use crate::state::guarded::{Guarded, Held};
-use crate::state::objects::{Comm, Cri, Request, Way};
+use crate::state::objects::{ArrivalCache, Comm, Cri, Request};
 use core::cell::Cell;
 use core::ptr::{NonNull, null, null_mut};
 use oxmpi_mca::Host;
@@ -39,7 +39,7 @@ impl Cri {
             flying: Cell::new(0),
             shared: Shared::default(),
             numbered: Cell::new(0),
-            way: Way::default(),
+            last_arrival: ArrivalCache::default(),
             match_time: AtomicU64::default(),
         }
     }
@@ -82,13 +82,13 @@ impl Cri {
     }
 }
 
-impl Default for Way {
-    fn default() -> Way {
-        Way { head: Cell::new(0), key: Cell::new(0), comm: Cell::new(null()), spot: Cell::new(None) }
+impl Default for ArrivalCache {
+    fn default() -> ArrivalCache {
+        ArrivalCache { head: Cell::new(0), key: Cell::new(0), comm: Cell::new(null()), spot: Cell::new(None) }
     }
 }
 
-impl Way {
+impl ArrivalCache {
     #[inline(always)]
     pub fn take(&self, head: u64, key: Key, comm: *const Comm, spot: Spot<Inner>) {
         self.head.set(head);

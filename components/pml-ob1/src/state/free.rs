@@ -1,6 +1,6 @@
 //! Free objects of a thread: a list that only it touches, and one for what others give back.
 //!
-//! **A list has one owner** (`lanes.rs`). Only the owner takes from it, and what it gives back itself goes on a list that nobody else touches: no
+//! **A list has one owner** (`thread_state.rs`). Only the owner takes from it, and what it gives back itself goes on a list that nobody else touches: no
 //! lock, no read-modify-write. Below THREAD_MULTIPLE every call is alone and may do the same with any list.
 //!
 //! **Objects given back by others** (by a thread that completes a released request, or that waited for one of another thread) go on a

@@ -1,7 +1,7 @@
 //! The state of one instance, and its locks.
 //!
 //! **Order of locks.** The one of the ordered mode (`order/ordered.rs`), then CRI locks in rising order (several at once: all of a set, and then no
-//! other), then a shard's, then the lock of the lane for calls without a context or the peers' lock (both leaves: the peers' lock is taken under a
+//! other), then a shard's, then the lock of the thread state for calls without a context or the peers' lock (both leaves: the peers' lock is taken under a
 //! CRI lock or under none). No CRI lock is taken under a shard lock. No lock is taken below THREAD_MULTIPLE; [`Ob1::threaded`] is looked at once
 //! per call. Nothing that the user wrote runs under a lock: completions set a word and tell a sync object.
 
@@ -12,10 +12,10 @@ use crate::state::escalated::Escalated;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{AllHeld, Guarded, Held, set_below};
 use crate::state::inbound::{Assignment, Early};
-use crate::state::lanes::Pools;
 use crate::state::objects::{Cri, Peer, Request, Transport};
 use crate::state::owed::Owed;
 use crate::state::paged::Paged;
+use crate::state::thread_state::Pools;
 use core::cell::{Cell, OnceCell};
 use oxmpi_btl::{BtlHandle, BtlServices};
 use oxmpi_mca::host::cri_mode;

@@ -2,18 +2,18 @@
 //! for it, beside this one.
 //!
 //! **Access.** A [`Cell`] or [`Guarded`] of a [`Peer`] or [`Cri`] belongs to the holder of that CRI's lock. The state of a [`Request`] says who owns
-//! its fields (`request.rs`). A [`Lane`] is its thread's. Of a [`Comm`], shards have locks of their own (`receive/shards.rs`), and the rest is atomic
+//! its fields (`request.rs`). A [`ThreadState`] is its thread's. Of a [`Comm`], shards have locks of their own (`receive/shards.rs`), and the rest is atomic
 //! or written once.
 
 use crate::matching::{Key, Posted};
 use crate::order::fork::Users;
 use crate::order::signals::{Passed, Pending, Switch};
 use crate::order::stamp::Lease;
-use crate::protocol::choice::Either;
+use crate::protocol::choice::ProtocolChoice;
 use crate::protocol::stripes::{Ahead, Rails};
 use crate::receive::shard::{Incoming, Inner};
 use crate::receive::shards::{Shards, Spot};
-use crate::state::attention::{Care, Shared};
+use crate::state::attention::{Attention, Shared};
 use crate::state::fifos::{Fifos, SHARDS};
 use crate::state::free::Free;
 use crate::state::guarded::Guarded;
@@ -92,7 +92,7 @@ pub struct Request {
     /// The next free one, or of those that landed.
     pub next: Cell<*const Request>,
     /// Where it goes when it is free.
-    pub lane: &'static Lane,
+    pub thread_state: &'static ThreadState,
     pub count: Cell<u64>,
     pub comm: Cell<*const Comm>,
     pub route: Cell<*const Route>,
@@ -133,18 +133,18 @@ pub struct IdSlot {
 
 /// A message that has somewhere to go, and has not come to its end.
 #[derive(Clone, Copy)]
-pub struct Coming {
+pub struct Streamed {
     pub req: &'static Request,
     /// Bytes of its header.
     pub header: u64,
     /// Where its payload goes in the request's buffer, and how much of that there is room for.
     pub at: u64,
     pub room: u64,
-    pub what: What,
+    pub part: StreamedPart,
 }
 
 #[derive(Clone, Copy)]
-pub enum What {
+pub enum StreamedPart {
     /// Matched, and with it the request is over, but for an answer that its sender may wait for.
     Whole(Incoming),
     /// Matched, and fragments follow, for which its sender has been asked.
@@ -195,9 +195,9 @@ pub struct Peer {
     /// The stamp that the receiver was told last (`queue_changed`).
     pub(super) oldest: Cell<u64>,
     pub base: &'static Base,
-    pub either: Either,
+    pub choice: ProtocolChoice,
     /// The message from it of which a part is here.
-    pub coming: Guarded<Option<Coming>>,
+    pub streamed: Guarded<Option<Streamed>>,
     /// Transports that share its fragments (`stripes.rs`).
     pub rails: Rails,
 }
@@ -212,9 +212,9 @@ pub struct Base {
     /// Messages have stamps, so that the receiver must know which of them wait for room; else they have numbers.
     pub stamps: bool,
     /// We send on several FIFOs (`switch.rs`).
-    pub spread: Switch,
+    pub switch: Switch,
     /// It sends on several: its SWITCH was seen.
-    pub spreads: Passed,
+    pub peers_switch: Passed,
     /// It broke the protocol or its transport failed.
     pub lost: AtomicBool,
     /// A leaf, taken where stamped messages wait for room.
@@ -281,16 +281,16 @@ pub struct Comm {
     pub fifos: Fifos,
 }
 
-/// The lane of a thread, or of all calls without a context.
-pub struct Lane {
+/// State of a thread, or of all calls without a context (`thread_state.rs`).
+pub struct ThreadState {
     pub(super) free: Free<Request>,
-    /// The number of the thread, as the host counts them; the largest for the lane without one.
+    /// The number of the thread, as the host counts them; the largest for the state of calls without one.
     pub index: u32,
     pub(super) lock: Lock,
     /// How it stamps its messages (`stamp.rs`).
     pub(super) lease: Lease,
     /// The thread's view when it last looked after others' CRIs (`others.rs`).
-    pub care: Care,
+    pub attention: Attention,
     /// Where what it received last comes, and where what it sent last went (`flow_cache.rs`).
     pub received: Note<Received>,
     pub sent: Note<Sent>,
@@ -314,7 +314,7 @@ pub struct Received {
 }
 
 /// A CRI's note of the last plain message: where those with its head and key go. Touched by the holder of its lock.
-pub struct Way {
+pub struct ArrivalCache {
     pub(super) head: Cell<u64>,
     pub(super) key: Cell<Key>,
     pub comm: Cell<*const Comm>,
@@ -368,7 +368,7 @@ pub struct Cri {
     /// Messages without stamp that were numbered.
     pub(super) numbered: Cell<u64>,
     /// Where the last plain message of a process with several threads went (`flow_cache.rs`).
-    pub way: Way,
+    pub last_arrival: ArrivalCache,
     /// Spent on matching what came here; the holder of the lock writes it.
     pub match_time: AtomicU64,
 }

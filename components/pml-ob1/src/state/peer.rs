@@ -4,7 +4,7 @@
 //! what they share ([`Base`]). Everything in a [`Cell`] or [`Guarded`] belongs to the holder of that
 //! CRI's lock; `consumed` alone is also touched by receiving threads.
 
-use crate::protocol::choice::Either;
+use crate::protocol::choice::ProtocolChoice;
 use crate::protocol::stripes::Rails;
 use crate::state::abilities::{can_get, can_put};
 use crate::state::guarded::{Guarded, Held};
@@ -106,8 +106,8 @@ impl Peer {
             streams: Guarded::new(VecDeque::new()),
             oldest: Cell::new(0),
             base,
-            either: Either::default(),
-            coming: Guarded::new(None),
+            choice: ProtocolChoice::default(),
+            streamed: Guarded::new(None),
             rails: Rails::new(base.reached, ctx),
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! | state | meaning | owner |
 //! |---|---|---|
-//! | FREE | in a pool (`lanes.rs`), or persistent and inactive | the lane's thread; the user's thread |
+//! | FREE | in a pool (`thread_state.rs`), or persistent and inactive | the thread of that state; the user's thread |
 //! | POSTED | a receive in the matching engine | the shard's lock |
 //! | QUEUED | a send that found no room | the lock of its CRI |
 //! | WAIT_ACK | announced (RNDV) or synchronous, not yet acknowledged | the lock of its CRI |
@@ -32,7 +32,7 @@
 
 use crate::matching::{Pattern, Posted};
 use crate::protocol::copy::Copies;
-use crate::state::objects::{Comm, IdSlot, IdTable, Lane, Outcome, Request, State};
+use crate::state::objects::{Comm, IdSlot, IdTable, Outcome, Request, State, ThreadState};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::offset_of;
@@ -41,7 +41,7 @@ use oxmpi_datatype::{TypeDesc, TypeRef};
 use oxmpi_mca::{MsgStatus, RequestHeader, RequestOps, Status};
 
 impl Request {
-    pub fn new(owner: *mut c_void, lane: &'static Lane, ops: &'static RequestOps) -> Request {
+    pub fn new(owner: *mut c_void, thread_state: &'static ThreadState, ops: &'static RequestOps) -> Request {
         Request {
             header: UnsafeCell::new(RequestHeader::new(RequestHeader::OTHER, ops, owner)),
             posted: UnsafeCell::new(Posted {
@@ -58,7 +58,7 @@ impl Request {
             mode: Cell::new(0),
             dtype: Cell::new(null()),
             next: Cell::new(null()),
-            lane,
+            thread_state,
             count: Cell::new(0),
             comm: Cell::new(null()),
             route: Cell::new(null()),

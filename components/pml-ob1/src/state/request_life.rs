@@ -1,8 +1,8 @@
-//! Requests are taken, completed, released and given back (`state/request.rs` has their states, `state/lanes.rs` where free ones are).
+//! Requests are taken, completed, released and given back (`state/request.rs` has their states, `state/thread_state.rs` where free ones are).
 
 use crate::state::instance::Ob1;
-use crate::state::lanes::lane_of;
-use crate::state::objects::{Lane, Request, State};
+use crate::state::objects::{Request, State, ThreadState};
+use crate::state::thread_state::thread_state_of;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_mca::request::Attach;
@@ -102,7 +102,7 @@ impl Ob1 {
         kind: u32,
         host_comm: *mut c_void,
     ) -> Result<&'static Request, Status> {
-        let req = match lane_of(thread).and_then(|lane| lane.free.take()) {
+        let req = match thread_state_of(thread).and_then(|thread_state| thread_state.free.take()) {
             Some(req) => req,
             None => self.take_slowly(thread, threaded)?,
         };
@@ -110,14 +110,14 @@ impl Ob1 {
         Ok(req)
     }
 
-    /// The thread has no lane yet, or there is nothing in it.
+    /// The thread has no state here yet, or there is nothing in it.
     #[cold]
     #[inline(never)]
     fn take_slowly(&self, thread: *mut ThreadCtx, threaded: bool) -> Result<&'static Request, Status> {
-        if let Some(lane) = self.lane_for(thread) {
-            return self.grow(lane);
+        if let Some(thread_state) = self.thread_state_for(thread) {
+            return self.grow(thread_state);
         }
-        let shared = self.pools.shared.get_or_init(|| Lane::new(u32::MAX));
+        let shared = self.pools.shared.get_or_init(|| ThreadState::new(u32::MAX));
         let _guard = shared.lock.guard(threaded);
         match shared.free.take() {
             Some(req) => Ok(req),
@@ -125,32 +125,32 @@ impl Ob1 {
         }
     }
 
-    /// The lane of a thread, made on first use. `None`: a call without a context.
+    /// The state of a thread, made on first use. `None`: a call without a context.
     #[inline(always)]
-    pub fn lane_for(&self, thread: *mut ThreadCtx) -> Option<&'static Lane> {
-        lane_of(thread).or_else(|| self.first_lane(thread))
+    pub fn thread_state_for(&self, thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
+        thread_state_of(thread).or_else(|| self.first_thread_state(thread))
     }
 
     #[cold]
     #[inline(never)]
-    fn first_lane(&self, thread: *mut ThreadCtx) -> Option<&'static Lane> {
+    fn first_thread_state(&self, thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
         if thread.is_null() {
             return None;
         }
-        // SAFETY: as in `lane_of`; the context is the calling thread's. Other threads read its seat meanwhile.
-        let lane = Lane::new(unsafe { (*thread).index });
+        // SAFETY: as in `thread_state_of`; the context is the calling thread's. Other threads read its seat meanwhile.
+        let thread_state = ThreadState::new(unsafe { (*thread).index });
         // SAFETY: as above.
-        unsafe { (*thread).pml_private = core::ptr::from_ref(lane).cast_mut().cast() };
-        self.pools.lanes.fetch_add(1, Ordering::Relaxed);
-        Some(lane)
+        unsafe { (*thread).pml_private = core::ptr::from_ref(thread_state).cast_mut().cast() };
+        self.pools.thread_states.fetch_add(1, Ordering::Relaxed);
+        Some(thread_state)
     }
 
-    /// Makes more requests for a lane and gives the first. By its owner, or under its lock.
-    fn grow(&self, lane: &'static Lane) -> Result<&'static Request, Status> {
+    /// Makes more requests for a thread state and gives the first. By its owner, or under its lock.
+    fn grow(&self, thread_state: &'static ThreadState) -> Result<&'static Request, Status> {
         let owner = self as *const Ob1 as *mut c_void;
         let mut slab = Vec::new();
         slab.try_reserve_exact(self.pools.step).map_err(|_| Status::OUT_OF_MEMORY)?;
-        slab.extend((0..self.pools.step).map(|_| Request::new(owner, lane, &OPS)));
+        slab.extend((0..self.pools.step).map(|_| Request::new(owner, thread_state, &OPS)));
         let slab: &'static [Request] = Vec::leak(slab);
         for req in slab {
             // SAFETY: in memory that stays.
@@ -158,20 +158,20 @@ impl Ob1 {
             if status.is_err() {
                 break;
             }
-            lane.free.give(req);
+            thread_state.free.give(req);
         }
-        lane.free.take().ok_or(Status::OUT_OF_MEMORY)
+        thread_state.free.take().ok_or(Status::OUT_OF_MEMORY)
     }
 
     /// Puts a request back that nobody refers to any more. `thread`: of the caller, or null.
     #[inline(always)]
     pub fn recycle(&self, req: &'static Request, thread: *mut ThreadCtx, threaded: bool) {
         req.leave(threaded);
-        let own = || lane_of(thread).is_some_and(|lane| lane.is_of(req));
+        let own = || thread_state_of(thread).is_some_and(|thread_state| thread_state.is_of(req));
         if !threaded || own() {
-            req.lane.free.give(req);
+            req.thread_state.free.give(req);
         } else {
-            req.lane.free.give_from_outside(req);
+            req.thread_state.free.give_from_outside(req);
         }
     }
 }
@@ -185,12 +185,15 @@ pub fn owner(req: &Request) -> &Ob1 {
 extern "C" fn release_thunk(header: *mut RequestHeader, thread: *mut ThreadCtx) {
     // SAFETY: the host passes what we handed out.
     let req = unsafe { Request::of(header) };
-    // The shape of nearly all: complete, of data in one piece, and of the caller's lane, where it goes without a look at
+    // The shape of nearly all: complete, of data in one piece, and of the caller's thread state, where it goes without a look at
     // the number of threads.
-    if req.is_complete() && req.dtype.get().is_null() && lane_of(thread).is_some_and(|own| own.is_of(req)) {
+    if req.is_complete()
+        && req.dtype.get().is_null()
+        && thread_state_of(thread).is_some_and(|own| own.is_of(req))
+    {
         debug_assert!(req.id.get() == 0 && !req.released.get(), "nobody else knows it");
         req.state.set(State::Free);
-        return req.lane.give(req);
+        return req.thread_state.give(req);
     }
     release_another(req, thread)
 }

@@ -26,7 +26,7 @@ impl Default for Half {
     }
 }
 
-// SAFETY: everything is touched by its maker before it is published and under its lane's lock then.
+// SAFETY: everything is touched by its maker before it is published and under its pool's lock then.
 unsafe impl Sync for Both {}
 // SAFETY: as above.
 unsafe impl Send for Both {}
@@ -56,7 +56,7 @@ impl Body for Both {
         Some(outcome(recv, send))
     }
     fn reset(&self) {
-        // SAFETY: under the lane's lock; the send is over.
+        // SAFETY: under the pool's lock; the send is over.
         drop(std::mem::take(unsafe { &mut *self.kept.get() }));
     }
 }

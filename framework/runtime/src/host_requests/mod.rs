@@ -7,20 +7,20 @@
 //! asked whether their parts are complete. A program that makes none of these requests never runs any
 //! of this; one that does pays one load per turn while nothing is watched.
 //!
-//! **States.** free (in its lane's list) → pending (watched) → complete → released (free again); a
+//! **States.** free (in its pool's list) → pending (watched) → complete → released (free again); a
 //! persistent one goes from complete back to pending when it is started, and may be watched while it is
 //! inactive, as long as its body is not at rest. MPI_Request_free of one that is pending or not at rest
 //! sets `released`; the poller that finds it over and at rest puts it back.
 //!
-//! **Access.** Each request belongs to a lane for good; `watched`, `pending`, `released` and
-//! the lists are the holder's of the lane's lock, which is taken at MULTIPLE only. A lane's lock comes
+//! **Access.** Each request belongs to a pool for good; `watched`, `pending`, `released` and
+//! the lists are the holder's of the pool's lock, which is taken at MULTIPLE only. A pool's lock comes
 //! before all locks of the point-to-point layer; nothing below ever calls up. A body's `advance`, `start`
 //! and `reset` run under that lock, one at a time; what else a body offers (a partition is ready) it
 //! guards itself. No user code runs under the lock: a body that has such to run, or much to do, says so
 //! (`claim`, under the lock) and does it in `work`, with no lock held, in the thread that asked; then it
 //! is looked at again.
 //!
-//! **Nobody is overlooked.** A thread that finds a lane's lock taken leaves a note (`again`) and looks
+//! **Nobody is overlooked.** A thread that finds a pool's lock taken leaves a note (`again`) and looks
 //! once more at the lock; the holder looks at the note after it has let go. Either sees the other, since
 //! both write before they look (SeqCst).
 
@@ -29,7 +29,7 @@ pub mod partitioned;
 pub mod schedule;
 
 pub use crate::objects::{Body, Made};
-use crate::objects::{Instance, LANES, MadeLists, Makers};
+use crate::objects::{Instance, MadeLists, Makers, POOLS};
 use crate::progress::events;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::sync::unmodelled::Ordering;
@@ -92,15 +92,15 @@ unsafe fn complete(header: *const RequestHeader, threaded: bool) {
 }
 
 impl Makers {
-    /// The lists of a lane, for the holder of its lock.
+    /// The lists of a pool, for the holder of its lock.
     #[allow(clippy::mut_from_ref, reason = "the lock's holder is alone")]
-    fn lists(&self, lane: u32) -> &mut MadeLists {
-        // SAFETY: callers hold the lane's lock, or are the only thread, and use the lists briefly.
-        unsafe { &mut *self.lanes[lane as usize].lists.get() }
+    fn lists(&self, pool: u32) -> &mut MadeLists {
+        // SAFETY: callers hold the pool's lock, or are the only thread, and use the lists briefly.
+        unsafe { &mut *self.pools[pool as usize].lists.get() }
     }
 
-    fn set_busy(&self, lane: u32, busy: bool, threaded: bool) {
-        let (bit, now) = (1 << lane, self.busy.load(Ordering::Relaxed));
+    fn set_busy(&self, pool: u32, busy: bool, threaded: bool) {
+        let (bit, now) = (1 << pool, self.busy.load(Ordering::Relaxed));
         if (now & bit != 0) == busy {
             return;
         }
@@ -122,7 +122,7 @@ pub enum Begin {
 
 impl Instance {
     /// A request whose body is what `fill` makes of one that was used before or is new. `fill` runs
-    /// under the lane's lock and starts nothing that could call back.
+    /// under the pool's lock and starts nothing that could call back.
     #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "callers pass their own live context or null")]
     pub fn make_request<B: Body + Default>(
         &self,
@@ -130,16 +130,16 @@ impl Instance {
         fill: impl FnOnce(&B),
     ) -> Result<&'static Made, Status> {
         // SAFETY: the caller's own context.
-        let lane = unsafe { thread.as_ref() }.map_or(0, |t| t.index % LANES as u32);
+        let pool = unsafe { thread.as_ref() }.map_or(0, |t| t.index % POOLS as u32);
         let made = {
-            let _guard = self.makers.lanes[lane as usize].lock.guard(self.threaded());
-            let free = &mut self.makers.lists(lane).free;
+            let _guard = self.makers.pools[pool as usize].lock.guard(self.threaded());
+            let free = &mut self.makers.lists(pool).free;
             let kind = TypeId::of::<B>();
             free.iter_mut().find(|(k, _)| *k == kind).and_then(|(_, list)| list.pop())
         };
         let made = match made {
             Some(made) => made,
-            None => self.another::<B>(lane)?,
+            None => self.another::<B>(pool)?,
         };
         // SAFETY: nobody else has it.
         let header = unsafe { &mut *made.header.get() };
@@ -154,13 +154,13 @@ impl Instance {
     }
 
     #[cold]
-    fn another<B: Body + Default>(&self, lane: u32) -> Result<&'static Made, Status> {
+    fn another<B: Body + Default>(&self, pool: u32) -> Result<&'static Made, Status> {
         let header = RequestHeader::new(RequestHeader::OTHER, &OPS, std::ptr::null_mut());
         let made = Box::leak(Box::new(Made {
             header: UnsafeCell::new(header),
             body: Box::<B>::default(),
             instance: self,
-            lane,
+            pool,
             watched: Cell::new(false),
             pending: Cell::new(false),
             released: Cell::new(false),
@@ -179,7 +179,7 @@ impl Instance {
     /// Lets a request that `make_request` gave begin its life, once its parts are there.
     pub fn begin_request(&self, made: &'static Made, begin: Begin) {
         let threaded = self.threaded();
-        let _guard = self.makers.lanes[made.lane as usize].lock.guard(threaded);
+        let _guard = self.makers.pools[made.pool as usize].lock.guard(threaded);
         made.pending.set(false);
         // SAFETY: nobody else has it yet.
         let header = unsafe { &mut *made.header.get() };
@@ -206,7 +206,7 @@ impl Instance {
     /// the host's requests. Called right after a persistent request was started: its first messages would otherwise go when
     /// this thread next makes progress, and other processes may wait for them.
     pub fn run_first_work(&self, thread: *mut ThreadCtx, made: &'static Made) {
-        let guard = self.makers.lanes[made.lane as usize].lock.guard(self.threaded());
+        let guard = self.makers.pools[made.pool as usize].lock.guard(self.threaded());
         let mine = made.pending.get() && made.body.claim();
         drop(guard);
         if mine {
@@ -217,22 +217,22 @@ impl Instance {
 
     /// Gives back a request that never began.
     pub fn drop_request(&self, made: &'static Made) {
-        let _guard = self.makers.lanes[made.lane as usize].lock.guard(self.threaded());
+        let _guard = self.makers.pools[made.pool as usize].lock.guard(self.threaded());
         self.recycle_made(made);
     }
 
-    /// Under the lane's lock.
+    /// Under the pool's lock.
     fn watch(&self, made: &'static Made, threaded: bool) {
         if !made.watched.replace(true) {
-            self.makers.lists(made.lane).watched.push(made);
-            self.makers.set_busy(made.lane, true, threaded);
+            self.makers.lists(made.pool).watched.push(made);
+            self.makers.set_busy(made.pool, true, threaded);
         }
         self.makers.following.get_or_init(|| {
             self.follow_progress(poll, self as *const Instance as *mut c_void);
         });
     }
 
-    /// Under the lane's lock.
+    /// Under the pool's lock.
     fn recycle_made(&self, made: &'static Made) {
         made.body.reset();
         made.released.set(false);
@@ -240,7 +240,7 @@ impl Instance {
         // SAFETY: the request is nobody's.
         unsafe { &*made.header.get() }.completion.finish_alone();
         let kind = (*made.body).type_id();
-        let free = &mut self.makers.lists(made.lane).free;
+        let free = &mut self.makers.lists(made.pool).free;
         match free.iter_mut().find(|(k, _)| *k == kind) {
             Some((_, list)) => list.push(made),
             None => free.push((kind, vec![made])),
@@ -254,19 +254,19 @@ impl Instance {
             return 0;
         }
         let mut events = 0;
-        'lanes: while busy != 0 {
-            let lane = busy.trailing_zeros();
+        'pools: while busy != 0 {
+            let pool = busy.trailing_zeros();
             busy &= busy - 1;
             let mut todo = Todo::default();
             // Looked at anew behind work, which may run the user's code: that may let a second thread in.
             while !self.threaded() {
-                events += self.poll_lane(lane, thread, false, &mut todo);
+                events += self.poll_pool(pool, thread, false, &mut todo);
                 match todo.work(self, thread) {
-                    0 => continue 'lanes,
+                    0 => continue 'pools,
                     done => events += done,
                 }
             }
-            let place = &self.makers.lanes[lane as usize];
+            let place = &self.makers.pools[pool as usize];
             // SYNC POINT of `again` with itself in other threads, see the essay.
             place.again.store(true, Ordering::SeqCst);
             // Bounded, so that others who keep leaving notes do not keep us here; what we worked on is looked
@@ -274,7 +274,7 @@ impl Instance {
             let mut looks = 0;
             while looks < 8 && place.again.load(Ordering::SeqCst) && place.lock.try_lock() {
                 place.again.store(false, Ordering::SeqCst);
-                events += self.poll_lane(lane, thread, true, &mut todo);
+                events += self.poll_pool(pool, thread, true, &mut todo);
                 place.lock.unlock();
                 looks += 1;
                 let done = todo.work(self, thread);
@@ -288,10 +288,10 @@ impl Instance {
         events
     }
 
-    /// Under the lane's lock.
-    fn poll_lane(&self, lane: u32, thread: *mut ThreadCtx, threaded: bool, todo: &mut Todo) -> i32 {
+    /// Under the pool's lock.
+    fn poll_pool(&self, pool: u32, thread: *mut ThreadCtx, threaded: bool, todo: &mut Todo) -> i32 {
         let (mut i, mut events) = (0, 0);
-        while let Some(&made) = self.makers.lists(lane).watched.get(i) {
+        while let Some(&made) = self.makers.lists(pool).watched.get(i) {
             if todo.has_room() && made.body.claim() {
                 todo.add(made);
                 i += 1;
@@ -306,7 +306,7 @@ impl Instance {
                 i += 1;
             } else {
                 made.watched.set(false);
-                self.makers.lists(lane).watched.swap_remove(i);
+                self.makers.lists(pool).watched.swap_remove(i);
                 if made.released.get() {
                     self.recycle_made(made);
                     continue;
@@ -315,19 +315,19 @@ impl Instance {
             if let (Some(status), false) = (over, made.released.get()) {
                 // SAFETY: pending until now, so the status is ours to write.
                 unsafe { (*made.header.get()).status = status };
-                // From here on the request may be the user's; `release` waits for the lane's lock.
+                // From here on the request may be the user's; `release` waits for the pool's lock.
                 // SAFETY: as above.
                 unsafe { complete(made.header.get(), threaded) };
             }
         }
-        if self.makers.lists(lane).watched.is_empty() {
-            self.makers.set_busy(lane, false, threaded);
+        if self.makers.lists(pool).watched.is_empty() {
+            self.makers.set_busy(pool, false, threaded);
         }
         events
     }
 }
 
-/// Claimed work, to be done when the lane's lock is free again.
+/// Claimed work, to be done when the pool's lock is free again.
 #[derive(Default)]
 struct Todo {
     list: [Option<&'static Made>; 8],
@@ -358,7 +358,7 @@ extern "C" fn release_thunk(header: *mut RequestHeader, _: *mut ThreadCtx) {
     // SAFETY: the host passes what we handed out.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };
     let instance = made.instance();
-    let _guard = instance.makers.lanes[made.lane as usize].lock.guard(instance.threaded());
+    let _guard = instance.makers.pools[made.pool as usize].lock.guard(instance.threaded());
     if made.watched.get() { made.released.set(true) } else { instance.recycle_made(made) }
 }
 
@@ -370,7 +370,7 @@ extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as in `release_thunk`.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };
     let (instance, threaded) = (made.instance(), made.instance().threaded());
-    let _guard = instance.makers.lanes[made.lane as usize].lock.guard(threaded);
+    let _guard = instance.makers.pools[made.pool as usize].lock.guard(threaded);
     debug_assert!(made.persistent() && !made.pending.get());
     // SAFETY: inactive, so the user's thread alone has it.
     let header = unsafe { &mut *made.header.get() };

@@ -3,7 +3,7 @@
 //! Map: here the list of progress functions · `sync` (sync object, waiters, hand-off of
 //! progress ownership) · `events` (what users' sync objects are told) ·
 //! `contexts` (which contexts of other threads a waiter enters) · `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the
-//! loops: spin, yield, sleep), `race` (the loop without sync objects) · `courtesy` (whether yields are worth it) · `poll` (calls that look and do not wait) · `quiet` (whether nothing
+//! loops: spin, yield, sleep), `race` (the loop without sync objects) · `yield_limit` (whether yields are worth it) · `poll` (calls that look and do not wait) · `quiescence` (whether nothing
 //! comes any more) · `meeting` (threads that wait for each other) · `gate` (one thread or several: who is inside a call, and how a second one gets
 //! in) · `futex` (the system calls).
 //!
@@ -16,12 +16,9 @@
 //! `unregister` returned. The object that its `ctx` points to must therefore live until the component is
 //! finalized, when no thread is in the library any more.
 
-mod bed;
 pub(crate) mod bell;
-pub(crate) mod company;
 mod contexts;
 pub(crate) mod cooperation;
-pub(crate) mod courtesy;
 pub mod events;
 pub(crate) mod futex;
 pub mod gate;
@@ -29,12 +26,15 @@ pub mod hooks;
 pub mod meeting;
 pub(crate) mod patience;
 pub(crate) mod poll;
-mod quiet;
+mod quiescence;
 mod race;
 mod sharing;
+mod sleep_set;
 pub mod sync;
 pub(crate) mod tasks;
+pub(crate) mod thread_count;
 pub(crate) mod wait;
+pub(crate) mod yield_limit;
 
 use crate::locks::Mutex;
 use crate::thread::Slot;

@@ -28,7 +28,7 @@ impl Instance {
 
     #[inline(never)]
     fn no_news(&self, thread: *mut ThreadCtx) {
-        if !self.patience.has_none() && !self.company.exceeds(self.room) {
+        if !self.patience.has_none() && !self.thread_count.exceeds(self.room) {
             return;
         }
         // SAFETY: the caller's context of this instance.
@@ -42,15 +42,15 @@ impl Instance {
 
 #[cfg(test)]
 mod tests {
-    use crate::progress::company::Company;
+    use crate::progress::thread_count::ThreadCount;
 
     #[test]
-    fn company_comes_and_goes() {
-        let company = Company::new();
-        assert!(!company.exceeds(1));
-        company.comes();
-        assert!(company.exceeds(1) && !company.exceeds(2));
-        company.goes();
-        assert!(!company.exceeds(1));
+    fn threads_come_and_go() {
+        let thread_count = ThreadCount::new();
+        assert!(!thread_count.exceeds(1));
+        thread_count.comes();
+        assert!(thread_count.exceeds(1) && !thread_count.exceeds(2));
+        thread_count.goes();
+        assert!(!thread_count.exceeds(1));
     }
 }

@@ -10,11 +10,11 @@
 //! core. The same holds while more threads of this process wait than there are cores for each of the node's
 //! processes (`Waiters::crowd`).
 //!
-//! **Courtesy.** A yield among ranks that wait costs little; one to a program that computes costs its time slice. Where more
-//! ranks than cores run and yields take so long, the one thread of a process sleeps instead (`courtesy`). Ranks with a core for
+//! **Limit of yields.** A yield among ranks that wait costs little; one to a program that computes costs its time slice. Where more
+//! ranks than cores run and yields take so long, the one thread of a process sleeps instead (`yield_limit`). Ranks with a core for
 //! each meet at full speed between slices, and the threads of one process yield to each other: there it stays at yields.
 //!
-//! **Sleep.** `pml.arm` announces the sleep to the transports and gives the words and descriptors that will change (`bed`).
+//! **Sleep.** `pml.arm` announces the sleep to the transports and gives the words and descriptors that will change (`sleep_set`).
 //! No sleep is longer than [`LONGEST_SLEEP`]: that is a net under what no doorbell covers (a peer that
 //! died, a progress function that is not the PML's), not a way of waiting; with other progress functions
 //! registered it is shorter. `disarm` follows every arm that answered OK or PENDING. Where a transport
@@ -27,9 +27,9 @@
 //! waits on several words at once, the transports' and its own state (`futex_waitv`). Kernels before 5.16 cannot;
 //! there it sleeps on the first of them alone and for [`LONGEST_BLIND_SLEEP`] at most.
 
-use super::bed::Bed;
 use super::events::Events;
 use super::futex;
+use super::sleep_set::SleepSet;
 use super::sync::SyncObject;
 use crate::objects::Instance;
 use crate::progress::patience::Patience;
@@ -380,7 +380,7 @@ impl Instance {
     /// Gives the core away. False: that is in vain, and the thread had better sleep. By the one thread of a process.
     fn gives_way(&self) -> bool {
         if self.patience.has_none() {
-            return self.courtesy.give_way();
+            return self.yield_limit.give_way();
         }
         std::thread::yield_now();
         true
@@ -392,11 +392,11 @@ impl Instance {
         let Some(pml) = self.pml() else {
             return futex::nap(idle.next_nap());
         };
-        let mut bed = Bed::new();
+        let mut sleep_set = SleepSet::new();
         let rung = self.bell.value();
-        let armed = (pml.table.arm)(pml.state, thread, &mut *bed.set());
+        let armed = (pml.table.arm)(pml.state, thread, &mut *sleep_set.set());
         match armed {
-            Status::OK if bed.make(&self.bell, rung) => self.sleep_on(bed.words(), sync),
+            Status::OK if sleep_set.make(&self.bell, rung) => self.sleep_on(sleep_set.words(), sync),
             // Something waits for room: whoever makes it may need this core.
             Status::PENDING => std::thread::yield_now(),
             Status::OK | Status::NO_RESOURCE => self.nap(sync, idle),

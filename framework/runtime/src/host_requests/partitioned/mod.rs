@@ -24,7 +24,7 @@
 //! overlap its bytes have. Where a sender's partition ends inside an element of a receive type with
 //! gaps, the bytes are received aside and unpacked when they are there.
 //!
-//! **Access.** Cells and vectors belong to the holder of the request's lane lock (`host_requests`),
+//! **Access.** Cells and vectors belong to the holder of the request's pool lock (`host_requests`),
 //! and are not changed while the operation is active but for the cursor. The word of each part is what
 //! threads share: `Pready` claims it (IDLE → CLAIMED → STARTED), arrival of a part that is received
 //! aside likewise (IDLE → CLAIMED → DONE).

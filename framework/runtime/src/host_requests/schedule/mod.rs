@@ -13,14 +13,14 @@
 //!
 //! **Running** (`run`). Steps are done in order until one has to wait for a message. Progress watches the request
 //! (`host_requests`); when what the step waits for has come, whoever found that goes on with the steps, outside the
-//! lane's lock, since a step may call a function of the user's or copy a lot. An error is noted and the steps
+//! pool's lock, since a step may call a function of the user's or copy a lot. An error is noted and the steps
 //! go on: other ranks wait for our messages.
 //!
 //! **Access.** `state` is IDLE between runs, CLAIMED while a thread runs steps, OVER when
 //! there are none left (and before the first start). The thread that holds the claim has `core` to itself. The
-//! claim is taken from IDLE under the lane's lock; the starting thread has it from the beginning. Under the
-//! lane's lock an IDLE operation's core may be looked at. Nobody is overlooked: who found the operation CLAIMED
-//! did so under the lane's lock, and the claim's holder looks under that lock again after it has let go.
+//! claim is taken from IDLE under the pool's lock; the starting thread has it from the beginning. Under the
+//! pool's lock an IDLE operation's core may be looked at. Nobody is overlooked: who found the operation CLAIMED
+//! did so under the pool's lock, and the claim's holder looks under that lock again after it has let go.
 //!
 //! **Tags.** All messages of one operation have one tag of their own: the number of the nonblocking or persistent
 //! operation on its communicator, which all ranks count alike. So operations under way at once do not meet, nor do
@@ -63,7 +63,7 @@ unsafe impl Send for Operation {}
 
 impl Operation {
     /// # Safety
-    /// For the claim's holder; under the lane's lock, to look, where the state is not CLAIMED.
+    /// For the claim's holder; under the pool's lock, to look, where the state is not CLAIMED.
     #[allow(clippy::mut_from_ref, reason = "the claim's holder is alone")]
     unsafe fn core(&self) -> &mut Core {
         // SAFETY: the caller's promise.
@@ -83,14 +83,14 @@ impl Body for Operation {
     }
 
     fn start(&self, _: &Instance) -> Status {
-        // SAFETY: inactive, and under the lane's lock.
+        // SAFETY: inactive, and under the pool's lock.
         unsafe { self.core() }.rewind();
         self.state.store(IDLE, Ordering::Relaxed);
         Status::PENDING
     }
 
     fn claim(&self) -> bool {
-        // SYNC POINT with `work`. SAFETY: idle, and the caller holds the lane's lock.
+        // SYNC POINT with `work`. SAFETY: idle, and the caller holds the pool's lock.
         let mine = self.state.load(Ordering::Acquire) == IDLE && unsafe { self.core() }.can_go_on();
         if mine {
             self.state.store(CLAIMED, Ordering::Relaxed);

@@ -1,16 +1,15 @@
-//! The sending side: lanes to peers.
+//! Outgoing end of a ring, one for each peer and context.
 //!
-//! A *lane* is the sender's end of one ring: one per peer and context, owned by the module, because a
-//! peer may have several endpoints (each `add_procs` gives one) and all of them use the same ring. An
-//! *endpoint* is no more than a pointer to its peer's lanes.
+//! The outgoing ends are the module's, because a peer may have several endpoints (each `add_procs` gives one) and
+//! all of them use the same rings. An *endpoint* is no more than a pointer to its peer's outgoing ends.
 //!
-//! A lane is touched only inside verbs of its context, which the caller serialises; that is the whole
+//! An outgoing end is touched only inside verbs of its context, which the caller serialises; that is the whole
 //! of its safety. It is unconnected at first: its ring has no room, so the first message meets the slow
 //! path, which makes the ring (or finds one from an earlier life of this rank) and tells the peer where
 //! it lies. The peer need not exist yet: directory and ready bits wait for it.
 
 use crate::ring::{Mapped, Producer, Room};
-use crate::segment::cells::{CellMem, Hand, place_of};
+use crate::segment::cells::{CellMem, CellPool, place_of};
 use crate::segment::map::Inbox;
 use crate::sys::Mapping;
 use crate::wire::{GRANULE, PER_LINE, Place, slot};
@@ -18,10 +17,10 @@ use core::cell::UnsafeCell;
 
 /// The sender's end of a ring. The fields that a message needs are in the first two lines.
 #[repr(C, align(64))]
-pub struct Lane {
+pub struct Outgoing {
     pub(super) producer: Producer<Mapped>,
-    /// The notification word that says the receiver needs nothing more; no such word for a lane
-    /// without ring.
+    /// The notification word that says the receiver needs nothing more; no such word before there
+    /// is a ring.
     pub(super) quiet: u32,
     /// The turn of our own progress in which the last message of more than [`SHORT_IN_A_ROW`] was sent.
     pub(super) turn: u64,
@@ -35,7 +34,7 @@ pub struct Lane {
     pub(super) inbox: Inbox,
     pub(super) ring: Option<Mapping>,
     /// The cells that are ours, and the peer's ring, behind which some lie; once one of those has come it stays mapped.
-    pub(super) hand: Hand,
+    pub(super) cells: CellPool,
     pub(super) far: Mapped,
     /// A place that was given to us while there was no memory for it.
     pub(super) place: Option<Place>,
@@ -81,30 +80,30 @@ pub(super) const CLAIMED_AT_ONCE: u64 = 4 * GRANULE;
 /// that one from us, and requests that cross those make them late.
 pub(super) const TURNS_TO_READ: u32 = 20;
 
-/// A lane as the module holds it.
+/// An outgoing end as the module holds it.
 #[repr(transparent)]
-pub struct LaneCell(UnsafeCell<Lane>);
+pub struct OutgoingCell(UnsafeCell<Outgoing>);
 
-// SAFETY: touched only inside verbs of the lane's context, which the caller serialises.
-unsafe impl Sync for LaneCell {}
+// SAFETY: touched only inside verbs of its context, which the caller serialises.
+unsafe impl Sync for OutgoingCell {}
 // SAFETY: pointers in it are to shared memory, which belongs to no thread.
-unsafe impl Send for LaneCell {}
+unsafe impl Send for OutgoingCell {}
 
 /// A peer, as the layer above holds it.
 pub struct Endpoint {
     pub peer: u32,
-    /// The peer's lanes, one per context; alive as long as the module.
-    pub lanes: *const LaneCell,
+    /// The peer's outgoing ends, one per context; alive as long as the module.
+    pub outgoing: *const OutgoingCell,
 }
 
-// SAFETY: see `LaneCell`.
+// SAFETY: see `OutgoingCell`.
 unsafe impl Send for Endpoint {}
 // SAFETY: as above.
 unsafe impl Sync for Endpoint {}
 
-impl LaneCell {
-    pub fn new(peer: u32, inbox: Inbox) -> LaneCell {
-        LaneCell(UnsafeCell::new(Lane {
+impl OutgoingCell {
+    pub fn new(peer: u32, inbox: Inbox) -> OutgoingCell {
+        OutgoingCell(UnsafeCell::new(Outgoing {
             producer: Producer::detached(Mapped::NONE),
             quiet: u32::MAX,
             turn: u64::MAX,
@@ -114,7 +113,7 @@ impl LaneCell {
             peer,
             inbox,
             ring: None,
-            hand: Hand::default(),
+            cells: CellPool::default(),
             far: Mapped::NONE,
             place: None,
             at: None,
@@ -124,10 +123,10 @@ impl LaneCell {
     }
 
     /// # Safety
-    /// Inside a verb of the lane's context, and not twice at once.
+    /// Inside a verb of its context, and not twice at once.
     #[expect(clippy::mut_from_ref, reason = "that is what a cell under the caller's serialisation is")]
     #[inline(always)]
-    pub unsafe fn get(&self) -> &mut Lane {
+    pub unsafe fn get(&self) -> &mut Outgoing {
         // SAFETY: the caller's promise.
         unsafe { &mut *self.0.get() }
     }
@@ -141,7 +140,7 @@ pub(super) const LINES_AHEAD: u64 = 4;
 /// [`MAX_SHORT`](crate::wire::MAX_SHORT) is: their receiver can use the time in which a line follows the other.
 pub(super) const SHORT_IN_A_ROW: u64 = 5 * PER_LINE;
 
-impl Lane {
+impl Outgoing {
     /// How much has been sent.
     #[inline(always)]
     pub fn tail(&self) -> u64 {
@@ -166,7 +165,7 @@ impl Lane {
 
     /// A cell of ours with room for so much, if there are so many lines to announce it.
     pub(super) fn cell_for(&mut self, len: u64, lines: u64) -> Option<(u64, CellMem)> {
-        let which = self.hand.best_for(slot(len))?;
+        let which = self.cells.best_for(slot(len))?;
         let cell = self.cell(which).filter(|cell| len <= cell.size)?;
         // A look at how far the receiver is, for parts of messages that go another way now and then would end up in cells in any order.
         let producer = &mut self.producer;
@@ -178,7 +177,7 @@ impl Lane {
     /// A message in a cell, which ended so far behind its beginning, has been dealt with, and the cell is ours.
     pub fn keep_cell(&mut self, which: u64, end: u64, far: &Mapped) {
         self.far = *far;
-        self.hand.take(which, slot(end));
+        self.cells.take(which, slot(end));
     }
 
     /// Takes possession of a few more lines of the next long message. False: that is all.

@@ -40,7 +40,7 @@ const SHORT_TIME: Duration = Duration::from_millis(50);
 /// See the module's head. Used by a process with one thread in MPI; others may change the limit. On a line of its own, since
 /// it is written while others compute.
 #[repr(align(128))]
-pub(crate) struct Courtesy {
+pub(crate) struct YieldLimit {
     /// Microseconds; 0: any time is good.
     limit: AtomicU32,
     /// Yields still to be left out.
@@ -75,12 +75,12 @@ struct Ranks {
     clocks: Option<Vec<libc::clockid_t>>,
 }
 
-impl Courtesy {
+impl YieldLimit {
     /// `limit`: how long a yield may take, in microseconds; 0: as long as it likes.
-    pub fn new(limit: u32, facts: &JobFacts) -> Courtesy {
+    pub fn new(limit: u32, facts: &JobFacts) -> YieldLimit {
         let cores = if facts.bound || facts.keeper_pid == 0 { 0 } else { facts.cores };
         let ranks = Ranks { keeper: facts.keeper_pid, cores, clocks: None };
-        Courtesy {
+        YieldLimit {
             limit: AtomicU32::new(limit),
             left_out: AtomicU32::new(0),
             known: Mutex::new(Known { next: FIRST, last: None, ranks }),

@@ -14,16 +14,16 @@ const MOST_FDS: usize = 256;
 const NO_WORD: WaitWord = WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 };
 
 /// See the module's head.
-pub(super) struct Bed {
+pub(super) struct SleepSet {
     words: [WaitWord; MOST_WORDS],
     fds: [WaitFd; MOST_FDS],
     num_words: usize,
     num_fds: usize,
 }
 
-impl Bed {
-    pub fn new() -> Bed {
-        Bed {
+impl SleepSet {
+    pub fn new() -> SleepSet {
+        SleepSet {
             words: [NO_WORD; MOST_WORDS],
             fds: [WaitFd { fd: -1, events: 0 }; MOST_FDS],
             num_words: 0,
@@ -54,7 +54,7 @@ impl Bed {
     }
 }
 
-/// A set that tells its bed how much was put in when it goes.
+/// A set that tells its [`SleepSet`] how much was put in when it goes.
 pub(super) struct Filling<'a> {
     set: WaitSet,
     num_words: &'a mut usize,

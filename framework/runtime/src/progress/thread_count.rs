@@ -4,11 +4,11 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 
 /// How many threads have a context now, the main thread's always among them.
 #[derive(Debug)]
-pub(crate) struct Company(AtomicU32);
+pub(crate) struct ThreadCount(AtomicU32);
 
-impl Company {
-    pub fn new() -> Company {
-        Company(AtomicU32::new(1))
+impl ThreadCount {
+    pub fn new() -> ThreadCount {
+        ThreadCount(AtomicU32::new(1))
     }
     pub fn comes(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);

@@ -18,7 +18,7 @@ const MOST_TURNS: u32 = 1 << 16;
 impl Instance {
     /// Makes progress until it brings something (false) or until every resource instance has been looked at and there
     /// was nothing (true). The caller holds no lock.
-    pub fn is_quiet(&self, thread: *mut ThreadCtx) -> bool {
+    pub fn is_quiescent(&self, thread: *mut ThreadCtx) -> bool {
         if !self.threaded() {
             return (0..TURNS).all(|_| self.engine.turn(thread) == 0);
         }

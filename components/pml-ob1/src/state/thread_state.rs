@@ -1,30 +1,30 @@
-//! Lanes: a thread's free requests and notes, so that threads share nothing.
+//! State of a thread: its free requests and notes, so that threads share nothing.
 //!
-//! **A lane belongs to the thread that has its context** (`ThreadCtx::pml_private` leads to it). Calls without a context share one, whose lock
-//! they hold while they take; everything of it goes back to its second list (`free.rs`). Lanes and requests are never freed: the host's
+//! **It belongs to the thread that has the context** (`ThreadCtx::pml_private` leads to it). Calls without a context share one, whose lock
+//! they hold while they take; everything of it goes back to its second list (`free.rs`). These states and requests are never freed: the host's
 //! handles refer to them.
 
 use crate::order::stamp::Lease;
-use crate::state::attention::Care;
+use crate::state::attention::Attention;
 use crate::state::free::{Free, Linked};
 use crate::state::note::Note;
-use crate::state::objects::{Lane, Request};
+use crate::state::objects::{Request, ThreadState};
 use core::cell::Cell;
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Caller, Lock, Seat, ThreadCtx};
 use std::sync::OnceLock;
 
 // SAFETY: lists of free requests and notes are the owner's (`free.rs`), the rest is atomic.
-unsafe impl Sync for Lane {}
+unsafe impl Sync for ThreadState {}
 
-impl Lane {
-    pub(super) fn new(index: u32) -> &'static Lane {
-        Box::leak(Box::new(Lane {
+impl ThreadState {
+    pub(super) fn new(index: u32) -> &'static ThreadState {
+        Box::leak(Box::new(ThreadState {
             free: Free::new(),
             index,
             lock: Lock::new(),
             lease: Lease::default(),
-            care: Care::default(),
+            attention: Attention::default(),
             received: Note::default(),
             sent: Note::default(),
         }))
@@ -45,7 +45,7 @@ impl Lane {
     /// Where the request goes when it is free.
     #[inline(always)]
     pub fn is_of(&self, req: &Request) -> bool {
-        core::ptr::eq(self, req.lane)
+        core::ptr::eq(self, req.thread_state)
     }
 
     /// Takes back one of its own that nobody refers to any more. By the owner.
@@ -64,17 +64,17 @@ impl Linked for Request {
 
 pub struct Pools {
     /// For calls without a context; made by the first.
-    pub(super) shared: OnceLock<&'static Lane>,
+    pub(super) shared: OnceLock<&'static ThreadState>,
     pub(super) step: usize,
     /// Sends that were released while pending and still are.
     pub detached: AtomicU32,
-    /// Lanes of threads: as many threads as there were at once.
-    pub lanes: AtomicU32,
+    /// States of threads: as many threads as there were at once.
+    pub thread_states: AtomicU32,
 }
 
 impl Pools {
     pub fn new(step: usize) -> Pools {
-        Pools { shared: OnceLock::new(), step, detached: AtomicU32::new(0), lanes: AtomicU32::new(0) }
+        Pools { shared: OnceLock::new(), step, detached: AtomicU32::new(0), thread_states: AtomicU32::new(0) }
     }
 }
 
@@ -85,12 +85,12 @@ pub fn number_of(thread: *mut ThreadCtx) -> u32 {
     unsafe { thread.as_ref() }.map_or(u32::MAX, |t| t.index)
 }
 
-/// The lane of a thread that has one.
+/// The state of a thread that has one.
 #[inline(always)]
-pub fn lane_of(thread: *mut ThreadCtx) -> Option<&'static Lane> {
+pub fn thread_state_of(thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
     // SAFETY: the host passes the context of the calling thread, or null; what is in it was put there by
-    // `first_lane` and is never freed.
-    unsafe { thread.as_ref()?.pml_private.cast::<Lane>().as_ref() }
+    // `first_thread_state` and is never freed.
+    unsafe { thread.as_ref()?.pml_private.cast::<ThreadState>().as_ref() }
 }
 
 /// Where a thread notes which locks it is inside.
@@ -100,16 +100,16 @@ pub fn seat_of(thread: *mut ThreadCtx) -> Caller {
     unsafe { ThreadCtx::seat_of(thread) }
 }
 
-/// The lane of a thread that has one, and its seat.
+/// The state of a thread that has one, and its seat.
 #[inline(always)]
-pub fn lane_and_seat(thread: *mut ThreadCtx) -> Option<(&'static Lane, &'static Seat)> {
-    lane_of(thread).zip(seat_of(thread))
+pub fn state_and_seat(thread: *mut ThreadCtx) -> Option<(&'static ThreadState, &'static Seat)> {
+    thread_state_of(thread).zip(seat_of(thread))
 }
 
-/// The lease of a thread that has a lane.
+/// The lease of a thread that has a state.
 #[inline(always)]
 pub fn lease_of(thread: *mut ThreadCtx) -> Option<&'static Lease> {
-    lane_of(thread).map(|lane| &lane.lease)
+    thread_state_of(thread).map(|thread_state| &thread_state.lease)
 }
 
 /// The number of a thread and its seat.

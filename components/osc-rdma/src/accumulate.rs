@@ -19,10 +19,10 @@ use crate::elements::Update;
 use crate::issue::{Amo, Issue};
 use crate::layout::{Block, Elements, blocks_at};
 use crate::local::Local;
-use crate::op::{After, Op};
+use crate::op::{FinalStep, Op};
 use crate::order::Touch;
 use crate::peer::Peer;
-use crate::transfer::{Spot, There, copy};
+use crate::transfer::{RemoteTarget, Spot, copy};
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{LIST_ENTRY, ListEntry, RegHandle, amo};
 use oxmpi_datatype::kernel::op;
@@ -57,18 +57,18 @@ impl Packed {
 }
 
 /// Old elements on their way to the program.
-pub enum Old {
+pub enum OldElements {
     Nobody,
     Theirs(*mut u8),
     Ours(Vec<u8>),
 }
 
-impl Old {
+impl OldElements {
     pub fn at(&mut self, packed: u64) -> *mut u8 {
         match self {
-            Old::Nobody => null_mut(),
-            Old::Theirs(at) => at.wrapping_add(packed as usize),
-            Old::Ours(bytes) => bytes.as_mut_ptr().wrapping_add(packed as usize),
+            OldElements::Nobody => null_mut(),
+            OldElements::Theirs(at) => at.wrapping_add(packed as usize),
+            OldElements::Ours(bytes) => bytes.as_mut_ptr().wrapping_add(packed as usize),
         }
     }
 }
@@ -163,10 +163,10 @@ impl<'a> Call<'a> {
             return self.start_atomics(task, there, amo, request).map(|()| true);
         }
         let mut old = match &task.result {
-            None => Old::Nobody,
+            None => OldElements::Nobody,
             Some(result) => match result.one_block() {
-                Some(at) => Old::Theirs(at),
-                None => Old::Ours(vec![0; task.len as usize]),
+                Some(at) => OldElements::Theirs(at),
+                None => OldElements::Ours(vec![0; task.len as usize]),
             },
         };
         if there.is_some() {
@@ -201,7 +201,7 @@ impl<'a> Call<'a> {
                 _ => self.combine_alone(task, there, &locked, &mut old),
             }?;
         }
-        if let (Old::Ours(bytes), Some(result)) = (&old, &task.result) {
+        if let (OldElements::Ours(bytes), Some(result)) = (&old, &task.result) {
             // SAFETY: the program's memory for the result.
             unsafe { result.unpack(0, bytes.as_ptr(), task.len) };
         }
@@ -246,7 +246,7 @@ impl<'a> Call<'a> {
     fn start_atomics(
         &self,
         task: &Task<'_>,
-        there: &There<'_>,
+        there: &RemoteTarget<'_>,
         amo: Amo,
         request: *mut crate::request::Request,
     ) -> Result<(), Status> {
@@ -255,7 +255,7 @@ impl<'a> Call<'a> {
         let mut op = Op { request, ordered: Some(touch), ..Op::new(self.rdma(), task.peer) };
         if let Some(result) = &task.result {
             op.local = Some(self.scratch(link, task.len as usize)?);
-            op.after = After::to(result, task.len);
+            op.final_step = FinalStep::to(result, task.len);
         }
         let mut handles = Vec::with_capacity(task.blocks.len());
         for block in &task.blocks {
@@ -296,7 +296,13 @@ impl<'a> Call<'a> {
     }
 
     /// A few elements by the transport's atomics, while the lock is held.
-    fn atomics_now(&self, task: &Task<'_>, there: &There<'_>, amo: Amo, old: &mut Old) -> Result<(), Status> {
+    fn atomics_now(
+        &self,
+        task: &Task<'_>,
+        there: &RemoteTarget<'_>,
+        amo: Amo,
+        old: &mut OldElements,
+    ) -> Result<(), Status> {
         let (link, width) = (there.link, task.update.width as usize);
         let local = self.scratch(link, task.len as usize)?;
         for block in &task.blocks {
@@ -325,9 +331,9 @@ impl<'a> Call<'a> {
     fn swap_there(
         &self,
         task: &Task<'_>,
-        there: &There<'_>,
+        there: &RemoteTarget<'_>,
         block: &Block,
-        old: &mut Old,
+        old: &mut OldElements,
     ) -> Result<(), Status> {
         let (link, width) = (there.link, task.update.width as usize);
         let handle = there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?;
@@ -404,7 +410,7 @@ impl Task<'_> {
     }
 
     /// The transport's atomic, if all of the operation is few elements that it can update.
-    fn few_atomics(&self, there: Option<&There<'_>>) -> Option<Amo> {
+    fn few_atomics(&self, there: Option<&RemoteTarget<'_>>) -> Option<Amo> {
         let ((amo, kind), link) = (self.update.amo()?, there?.link);
         (self.is_few() && !link.copies && link.has_atomic(amo.op, kind)).then_some(amo)
     }
@@ -457,7 +463,7 @@ impl Task<'_> {
             .map_or(0, |input| element(unsafe { core::slice::from_raw_parts(input.at(packed), width) }))
     }
 
-    fn apply_here(&self, block: &Block, old: &mut Old) {
+    fn apply_here(&self, block: &Block, old: &mut OldElements) {
         let input = self.input.as_ref().map_or(null(), |input| input.at(block.packed));
         let at = core::ptr::with_exposed_provenance_mut(block.at as usize);
         // SAFETY: mapped memory of the window in its natural place; operands and results have as many packed elements.

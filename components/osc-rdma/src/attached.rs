@@ -2,8 +2,8 @@
 
 use crate::local::Registered;
 use crate::peer::held;
+use crate::registrar::Registrar;
 use crate::shelf::Shelf;
-use crate::ways::Ways;
 use crate::wire::{Head, Region, word};
 use oxmpi_btl::access;
 use oxmpi_mca::Status;
@@ -15,7 +15,7 @@ use std::sync::Mutex;
 pub struct Attached(Mutex<Vec<(Region, Vec<Registered>)>>);
 
 impl Attached {
-    pub fn attach(&self, ways: &Ways, shelf: &Shelf, base: *mut u8, bytes: u64) -> Status {
+    pub fn attach(&self, registrar: &Registrar, shelf: &Shelf, base: *mut u8, bytes: u64) -> Status {
         let at = base.expose_provenance() as u64;
         let Some(end) = at.checked_add(bytes) else { return Status::RMA_ATTACH };
         let mut all = held(&self.0);
@@ -24,8 +24,10 @@ impl Attached {
             return Status::RMA_ATTACH;
         }
         const REACHED: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
-        let Ok((ways, registered)) = ways.register(base, bytes, REACHED) else { return Status::RMA_ATTACH };
-        let region = Region { base: at, bytes, ways };
+        let Ok((registrations, registered)) = registrar.register(base, bytes, REACHED) else {
+            return Status::RMA_ATTACH;
+        };
+        let region = Region { base: at, bytes, registrations };
         append(&OwnList(shelf), region);
         all.push((region, registered));
         Status::OK

@@ -5,17 +5,17 @@
 //! the lock next finds what was written. The list is an operation like others: flushes wait for it, and so does an accumulate that has to come
 //! behind it (`order.rs`). Where it does not fit into one list, or the lock's word is mapped here, writing is waited for before the lock is given back.
 
-use crate::accumulate::{Old, Task};
+use crate::accumulate::{OldElements, Task};
 use crate::call::Call;
 use crate::claim::Claim;
 use crate::issue::Issue;
 use crate::layout::Block;
-use crate::near::{read_here, write_here};
+use crate::mapped_targets::{read_here, write_here};
 use crate::op::Op;
 use crate::order::Touch;
 use crate::peer::Peer;
 use crate::runs::Runs;
-use crate::transfer::There;
+use crate::transfer::RemoteTarget;
 use crate::wire::word;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{LIST_ENTRY, LIST_PUT, ListEntry, amo};
@@ -27,9 +27,9 @@ impl Call<'_> {
     pub fn combine_alone(
         &self,
         task: &Task<'_>,
-        there: Option<&There<'_>>,
+        there: Option<&RemoteTarget<'_>>,
         blocks: &[&Block],
-        old: &mut Old,
+        old: &mut OldElements,
     ) -> Result<(), Status> {
         let peer = task.peer;
         let claim = self.claim(peer, Claim::ALONE)?;
@@ -54,7 +54,7 @@ impl Call<'_> {
     fn write_and_release(
         &self,
         task: &Task<'_>,
-        there: &There<'_>,
+        there: &RemoteTarget<'_>,
         blocks: &[&Block],
         from: &[u8],
         claim: Claim,
@@ -104,14 +104,14 @@ impl Call<'_> {
     pub fn combined(
         &self,
         task: &Task<'_>,
-        there: Option<&There<'_>>,
+        there: Option<&RemoteTarget<'_>>,
         blocks: &[&Block],
-        old: &mut Old,
+        old: &mut OldElements,
     ) -> Result<Option<Vec<u8>>, Status> {
         let len: u64 = blocks.iter().map(|block| block.len).sum();
         let mut now = vec![0u8; len as usize];
         // Bytes that are replaced and not asked for are nobody's.
-        let blind = task.update.code == op::REPLACE && matches!(old, Old::Nobody);
+        let blind = task.update.code == op::REPLACE && matches!(old, OldElements::Nobody);
         match there {
             _ if blind => {}
             None => read_here(blocks, &mut now),
@@ -144,7 +144,7 @@ impl Call<'_> {
     fn read_there(
         &self,
         peer: &Peer,
-        there: &There<'_>,
+        there: &RemoteTarget<'_>,
         blocks: &[&Block],
         into: &mut [u8],
     ) -> Result<(), Status> {
@@ -162,7 +162,7 @@ impl Call<'_> {
     pub fn write_there(
         &self,
         peer: &Peer,
-        there: &There<'_>,
+        there: &RemoteTarget<'_>,
         blocks: &[&Block],
         from: &[u8],
     ) -> Result<(), Status> {

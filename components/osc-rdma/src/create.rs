@@ -10,11 +10,11 @@ use crate::local::Registered;
 use crate::params::Settings;
 use crate::peer::{Peers, is_fit};
 use crate::rdma::Rdma;
+use crate::registrar::{Registrar, spokesmen, transports};
 use crate::shelf::Shelf;
 use crate::tally::Tally;
-use crate::ways::{Ways, spokesmen, transports};
 use crate::window::{Home, OwnShelf, RdmaWindow, Rules};
-use crate::wire::{Card, CardLayout, Leader, StateLayout, WAYS, Way};
+use crate::wire::{Card, CardLayout, Leader, RemoteRegistration, StateLayout, TRANSPORTS};
 use oxmpi_btl::{BtlHandle, Reach, access, cap};
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Status, ThreadCtx};
@@ -45,7 +45,7 @@ impl RdmaWindow {
             disp_unit: has(hint::SAME_DISP_UNIT).then_some(desc.disp_unit),
         };
         let mut home = Home {
-            ways: Ways { services: comm.get().btl, transports: Vec::new() },
+            registrar: Registrar { services: comm.get().btl, transports: Vec::new() },
             attached: Attached::default(),
             registered: Vec::new(),
             shelf: Shelf::make(rdma, &comm, thread, cards, layout)?,
@@ -59,7 +59,7 @@ impl RdmaWindow {
             Err(status) => (Card::EMPTY, status),
         };
         home.shelf.write_card(&card);
-        let met = meet_leaders(&comm, &home.shelf, &home.ways, thread, &mut home.registered);
+        let met = meet_leaders(&comm, &home.shelf, &home.registrar, thread, &mut home.registered);
         let own = if own.is_err() { own } else { met };
         agreed(&comm, thread, own)?;
         Ok(RdmaWindow::of(rdma, comm, desc, Arc::new(home), None))
@@ -134,7 +134,7 @@ impl Home {
         let unmapped = |rank: &u32| dynamic || comm.mapped(*rank).is_none();
         let (data, state) = (spokesmen.iter().any(unmapped), comm.num_ranks() > self.shelf.members);
         if data || state {
-            self.ways.transports = transports(comm, &spokesmen)?;
+            self.registrar.transports = transports(comm, &spokesmen)?;
         }
         let shelf = &self.shelf;
         let words = shelf.words(shelf.member);
@@ -146,15 +146,16 @@ impl Home {
             ..Card::EMPTY
         };
         if data && !dynamic {
-            let (ways, registered) = self.ways.register(desc.base, desc.bytes, REACHED)?;
-            card.data = ways;
+            let (registrations, registered) = self.registrar.register(desc.base, desc.bytes, REACHED)?;
+            card.data = registrations;
             self.registered.extend(registered);
         }
         // Regions of a dynamic window are read by transports where state is not mapped.
         if state {
             let len = shelf.layout.bytes();
-            let (ways, registered) = self.ways.register(words.cast_mut().cast(), len, REACHED)?;
-            card.states = ways;
+            let (registrations, registered) =
+                self.registrar.register(words.cast_mut().cast(), len, REACHED)?;
+            card.states = registrations;
             self.registered.extend(registered);
         }
         Ok(card)
@@ -167,17 +168,17 @@ impl OwnShelf {
         let mut registered = Vec::new();
         let words = shelf.words(shelf.member);
         let mut card = Card { state: words as u64, ..Card::EMPTY };
-        let ways = match comm.num_ranks() > shelf.members {
-            true => home.ways.for_states(comm),
-            false => Ok(home.ways.clone()),
+        let registrar = match comm.num_ranks() > shelf.members {
+            true => home.registrar.for_states(comm),
+            false => Ok(home.registrar.clone()),
         };
         let mut own = Status::OK;
-        let ways = ways.unwrap_or_else(|status| {
+        let registrar = registrar.unwrap_or_else(|status| {
             own = status;
-            home.ways.clone()
+            home.registrar.clone()
         });
         if comm.num_ranks() > shelf.members && own.is_ok() {
-            match ways.register(words.cast_mut().cast(), shelf.layout.bytes(), REACHED) {
+            match registrar.register(words.cast_mut().cast(), shelf.layout.bytes(), REACHED) {
                 Ok((states, all)) => {
                     card.states = states;
                     registered.extend(all);
@@ -186,7 +187,7 @@ impl OwnShelf {
             }
         }
         shelf.write_card(&card);
-        let met = meet_leaders(comm, &shelf, &ways, thread, &mut registered);
+        let met = meet_leaders(comm, &shelf, &registrar, thread, &mut registered);
         (OwnShelf { registered, shelf }, if own.is_err() { own } else { met })
     }
 }
@@ -206,7 +207,7 @@ fn has_lists(comm: &Comm, rank: u32) -> bool {
 fn meet_leaders(
     comm: &Comm,
     shelf: &Shelf,
-    ways: &Ways,
+    registrar: &Registrar,
     thread: *mut ThreadCtx,
     keep: &mut Vec<Registered>,
 ) -> Status {
@@ -218,11 +219,12 @@ fn meet_leaders(
         Err(status) => return status,
     };
     let cards = shelf.card(0);
-    let registered = ways.register(cards, shelf.all_cards(), access::REMOTE_READ);
+    let registered = registrar.register(cards, shelf.all_cards(), access::REMOTE_READ);
     let own = registered.as_ref().map_or_else(|status| *status, |_| Status::OK);
-    let (ways, registered) = registered.unwrap_or(([Way::NONE; WAYS], Vec::new()));
+    let (registrations, registered) =
+        registered.unwrap_or(([RemoteRegistration::NONE; TRANSPORTS], Vec::new()));
     keep.extend(registered);
-    let mine = Leader { rank: comm.rank(), reserved: 0, cards: cards as u64, ways };
+    let mine = Leader { rank: comm.rank(), reserved: 0, cards: cards as u64, registrations };
     let n = shelf.groups as usize;
     // Known records, from our own on and around.
     let mut known = vec![Leader::EMPTY; n];

@@ -176,7 +176,7 @@ pub unsafe fn swap_if(at: *mut u8, width: usize, compare: u64, new: u64) -> u64 
 }
 
 /// Elements side by side, their operands or null, and where the old ones go or null.
-struct Each<T> {
+struct ElementRun<T> {
     at: *mut T,
     count: usize,
     input: *const T,
@@ -185,7 +185,7 @@ struct Each<T> {
 
 macro_rules! each {
     ($name:ident, $t:ty, $atomic:ty, $float:ty, $base:expr) => {
-        impl Each<$t> {
+        impl ElementRun<$t> {
             /// Each in turn, by what answers the old one.
             #[inline(always)]
             fn by(self, old: impl Fn(&$atomic, $t) -> $t) {
@@ -210,21 +210,22 @@ macro_rules! each {
         unsafe fn $name(update: &Update, at: *mut $t, count: usize, input: *const $t, result: *mut $t) {
             // SYNC POINT with every other update of the word, by whichever way.
             const ORDER: Ordering = Ordering::AcqRel;
-            let each = Each { at, count, input, result };
+            let run = ElementRun { at, count, input, result };
             let integer = matches!(update.number(), Number::Signed | Number::Unsigned);
             match update.code {
-                op::NO_OP => each.by(|word, _| word.load(Ordering::Acquire)),
-                op::REPLACE => each.by(|word, new| word.swap(new, ORDER)),
-                op::SUM if integer => each.by(|word, new| word.fetch_add(new, ORDER)),
-                op::BAND if integer => each.by(|word, new| word.fetch_and(new, ORDER)),
-                op::BOR if integer => each.by(|word, new| word.fetch_or(new, ORDER)),
-                op::BXOR if integer => each.by(|word, new| word.fetch_xor(new, ORDER)),
-                op::SUM if update.base == $base => each.by(|word, new| {
+                op::NO_OP => run.by(|word, _| word.load(Ordering::Acquire)),
+                op::REPLACE => run.by(|word, new| word.swap(new, ORDER)),
+                op::SUM if integer => run.by(|word, new| word.fetch_add(new, ORDER)),
+                op::BAND if integer => run.by(|word, new| word.fetch_and(new, ORDER)),
+                op::BOR if integer => run.by(|word, new| word.fetch_or(new, ORDER)),
+                op::BXOR if integer => run.by(|word, new| word.fetch_xor(new, ORDER)),
+                op::SUM if update.base == $base => run.by(|word, new| {
                     let new = <$float>::from_bits(new);
                     change!(word, |old| (<$float>::from_bits(old) + new).to_bits())
                 }),
-                _ => each
-                    .by(|word, new| change!(word, |old| update.next(u64::from(old), u64::from(new)) as $t)),
+                _ => {
+                    run.by(|word, new| change!(word, |old| update.next(u64::from(old), u64::from(new)) as $t))
+                }
             }
         }
     };

@@ -6,7 +6,7 @@ use crate::call::Call;
 use crate::epoch::Allowed;
 use crate::peer::{Link, OwnWords, Peer, is_fit};
 use crate::shelf::Shelf;
-use crate::wire::{Card, Leader, Way, module_key, way_by};
+use crate::wire::{Card, Leader, RemoteRegistration, module_key, registration_by};
 use oxmpi_btl::Reach;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
@@ -38,8 +38,12 @@ impl<'a> Call<'a> {
         peer.words = words;
         if let Some(own) = &self.win.own {
             let (card, words) = self.card(&own.shelf, rank)?;
-            peer.own =
-                Some(Box::new(OwnWords { words, remote: card.state, ways: card.states, way: Way::NONE }));
+            peer.own = Some(Box::new(OwnWords {
+                words,
+                remote: card.state,
+                registrations: card.states,
+                registration: RemoteRegistration::NONE,
+            }));
         }
         if let Some(mapped) = comm.mapped(rank) {
             peer.base = mapped.base;
@@ -70,13 +74,15 @@ impl<'a> Call<'a> {
         let reached = self.win.comm.reach(peer.rank)?;
         let of = |reach: &&Reach| {
             let key = module_key(reach.btl());
-            let own =
-                peer.own.as_ref().is_none_or(|own| !own.words.is_null() || way_by(&own.ways, key).is_some());
+            let own = peer
+                .own
+                .as_ref()
+                .is_none_or(|own| !own.words.is_null() || registration_by(&own.registrations, key).is_some());
             // Dynamic windows have handles in their regions alone.
             is_fit(reach.btl())
                 && own
-                && (way_by(&card.states, key).is_some() || !peer.words.is_null())
-                && (way_by(&card.data, key).is_some()
+                && (registration_by(&card.states, key).is_some() || !peer.words.is_null())
+                && (registration_by(&card.data, key).is_some()
                     || self.win.dynamic
                     || !peer.base.is_null()
                     || card.bytes == 0)
@@ -87,16 +93,16 @@ impl<'a> Call<'a> {
             return Err(Status::UNREACHABLE);
         };
         let key = module_key(reach.btl());
-        if let Some(way) = way_by(&card.data, key) {
-            peer.data = *way;
+        if let Some(registration) = registration_by(&card.data, key) {
+            peer.data = *registration;
         }
-        if let Some(way) = way_by(&card.states, key) {
-            peer.state = *way;
+        if let Some(registration) = registration_by(&card.states, key) {
+            peer.state = *registration;
         }
         if let Some(own) = peer.own.as_deref_mut()
-            && let Some(way) = way_by(&own.ways, key)
+            && let Some(registration) = registration_by(&own.registrations, key)
         {
-            own.way = *way;
+            own.registration = *registration;
         }
         let link = Link::new(*reach, self.rdma().host.num_cris());
         Ok(if self.win.comm.place(peer.rank)?.local != 0 { link.of_node() } else { link })
@@ -107,17 +113,23 @@ impl<'a> Call<'a> {
         // SAFETY: the directory was filled when the window was made.
         let leader: Leader = unsafe { shelf.leader(group).read() };
         let reached = self.win.comm.reach(leader.rank)?;
-        let way = reached
-            .iter()
-            .filter(|r| is_fit(r.btl()))
-            .find_map(|reach| way_by(&leader.ways, module_key(reach.btl())).map(|way| (reach, way)));
-        let (reach, way) = way.ok_or(Status::UNREACHABLE)?;
+        let registration = reached.iter().filter(|r| is_fit(r.btl())).find_map(|reach| {
+            registration_by(&leader.registrations, module_key(reach.btl()))
+                .map(|registration| (reach, registration))
+        });
+        let (reach, registration) = registration.ok_or(Status::UNREACHABLE)?;
         let link = Link::new(*reach, self.rdma().host.num_cris());
         let stride = shelf.cards.stride();
         let mut bytes = vec![0; stride as usize];
         // A rank that is known for this one read.
         let known = Peer::new(leader.rank);
-        self.fetch(&known, &link, leader.cards + u64::from(member) * stride, way.handle(), &mut bytes)?;
+        self.fetch(
+            &known,
+            &link,
+            leader.cards + u64::from(member) * stride,
+            registration.handle(),
+            &mut bytes,
+        )?;
         // SAFETY: all bytes of a card are there.
         Ok(unsafe { shelf.cards.read(bytes.as_ptr()) })
     }

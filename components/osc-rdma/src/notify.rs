@@ -8,7 +8,7 @@
 //! written before the add was issued.
 
 use crate::call::Call;
-use crate::near::barrier;
+use crate::mapped_targets::barrier;
 use crate::op::Op;
 use crate::operate::UNDER_WAY;
 use crate::peer::{Link, Peer};

@@ -17,7 +17,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
 use oxmpi_osc::{Flow, Token};
 
 /// The step to take with the data in local memory.
-pub enum After {
+pub enum FinalStep {
     Nothing,
     Copy { to: *mut u8, len: usize },
     Unpack { to: *mut u8, count: u64, dtype: TypeRef, len: u64 },
@@ -32,7 +32,7 @@ pub struct Op {
     pub left: Cell<u32>,
     pub status: Cell<Status>,
     pub local: Option<Local>,
-    pub after: After,
+    pub final_step: FinalStep,
     /// Null: none.
     pub request: *mut Request,
     /// Gets the status, which is not `PENDING`; null: nobody waits.
@@ -52,7 +52,7 @@ impl Op {
             left: Cell::new(1),
             status: Cell::new(Status::OK),
             local: None,
-            after: After::Nothing,
+            final_step: FinalStep::Nothing,
             request: core::ptr::null_mut(),
             waiter: core::ptr::null(),
             ordered: None,
@@ -89,7 +89,7 @@ impl Op {
             && let Some(local) = &self.local
         {
             // SAFETY: the program's buffers stay until the operation is complete; local memory has as many bytes.
-            unsafe { self.after.take_from(local.at()) };
+            unsafe { self.final_step.take_from(local.at()) };
         }
         self.local = None;
         if let Some(touch) = self.ordered {
@@ -112,16 +112,16 @@ impl Op {
     }
 }
 
-impl After {
+impl FinalStep {
     /// # Safety
     /// As many bytes as this says can be read at `from` and written where they go.
     unsafe fn take_from(&self, from: *const u8) {
         // SAFETY: the caller's promise.
         unsafe {
             match self {
-                After::Nothing => {}
-                After::Copy { to, len } => core::ptr::copy(from, *to, *len),
-                After::Unpack { to, count, dtype, len } => {
+                FinalStep::Nothing => {}
+                FinalStep::Copy { to, len } => core::ptr::copy(from, *to, *len),
+                FinalStep::Unpack { to, count, dtype, len } => {
                     unpack(dtype, *count, *to, 0, from, *len);
                 }
             }

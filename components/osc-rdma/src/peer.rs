@@ -1,9 +1,9 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
 use crate::batch::Batch;
-use crate::known::Known;
+use crate::known_regions::KnownRegions;
 use crate::order::Ordered;
-use crate::wire::{WAYS, Way};
+use crate::wire::{RemoteRegistration, TRANSPORTS};
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
 use oxmpi_mca::Status;
@@ -32,11 +32,11 @@ pub struct Peer {
     pub disp_unit: i64,
     /// Address of the window's memory there.
     pub remote: u64,
-    pub data: Way,
+    pub data: RemoteRegistration,
     /// State words as they can be used here; null: they cannot.
     pub words: *const AtomicU64,
     pub remote_words: u64,
-    pub state: Way,
+    pub state: RemoteRegistration,
     /// Words of a duplicate, in the place of those above but for what windows on the same memory share.
     pub own: Option<Box<OwnWords>>,
     /// `None`: all of it is mapped.
@@ -53,7 +53,7 @@ pub struct Peer {
     /// 1: a thread of this process has the rank's `ACCUMULATE` word alone, or is the one that asks for it again.
     pub asks: AtomicU32,
     /// Of a dynamic window, as they were last read.
-    pub regions: Mutex<Known>,
+    pub regions: Mutex<KnownRegions>,
 }
 
 // SAFETY: addresses are of memory that belongs to processes; words are used as atomics.
@@ -67,8 +67,8 @@ pub struct OwnWords {
     pub words: *const AtomicU64,
     pub remote: u64,
     /// By all transports, and by that of [`Peer::link`].
-    pub ways: [Way; WAYS],
-    pub way: Way,
+    pub registrations: [RemoteRegistration; TRANSPORTS],
+    pub registration: RemoteRegistration,
 }
 
 /// The transport to a rank.
@@ -187,10 +187,10 @@ impl Peer {
             bytes: 0,
             disp_unit: 1,
             remote: 0,
-            data: Way::NONE,
+            data: RemoteRegistration::NONE,
             words: core::ptr::null(),
             remote_words: 0,
-            state: Way::NONE,
+            state: RemoteRegistration::NONE,
             own: None,
             link: None,
             epoch: AtomicU32::new(0),

@@ -7,10 +7,10 @@
 //! read are good if the version is the same afterwards. Handles are in the list, so memory that is attached again is never reached by an old one.
 
 use crate::call::Call;
-use crate::known::Span;
+use crate::known_regions::Span;
 use crate::layout::Block;
 use crate::peer::{Peer, held};
-use crate::wire::{Head, Region, Way, module_key, word};
+use crate::wire::{Head, Region, RemoteRegistration, module_key, word};
 use core::ops::Range;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::{Ordering, fence};
@@ -73,7 +73,8 @@ impl Source for PeerList<'_, '_> {
             return Ok((0..count).map(|i| unsafe { list.add(i).read_volatile() }).collect());
         }
         let link = peer.link.as_ref().ok_or(Status::UNREACHABLE)?;
-        let mut list = vec![Region { base: 0, bytes: 0, ways: [Way::NONE; _] }; count];
+        let mut list =
+            vec![Region { base: 0, bytes: 0, registrations: [RemoteRegistration::NONE; _] }; count];
         // SAFETY: plain bytes.
         let bytes = unsafe {
             core::slice::from_raw_parts_mut(list.as_mut_ptr().cast::<u8>(), size_of_val(&list[..]))
@@ -113,12 +114,12 @@ mod tests {
 
     /// A list that says how many of its items were read.
     #[derive(Default)]
-    struct Plain {
+    struct CountingList {
         head: core::cell::Cell<Head>,
         items: core::cell::RefCell<BTreeMap<u64, u64>>,
         read: core::cell::Cell<u64>,
     }
-    impl List for Plain {
+    impl List for CountingList {
         type Item = u64;
         fn head(&self) -> Head {
             self.head.get()
@@ -133,7 +134,7 @@ mod tests {
             self.items.borrow_mut().insert(at, item);
         }
     }
-    impl Source for Plain {
+    impl Source for CountingList {
         type Item = u64;
         fn head(&self) -> Result<Head, Status> {
             Ok(self.head.get())
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_is_known_is_not_read_again_while_nothing_goes() {
-        let (list, mut known, mut have) = (Plain::default(), Head(u64::MAX), Vec::new());
+        let (list, mut known, mut have) = (CountingList::default(), Head(u64::MAX), Vec::new());
         let mut look = || {
             let (head, anew, items) = news(&list, known, 100).expect("read").expect("not changing");
             if anew {

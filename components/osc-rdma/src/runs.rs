@@ -2,7 +2,7 @@
 //! every element of a matrix apart, and the matrix is one piece of memory.
 
 use crate::layout::Block;
-use crate::transfer::There;
+use crate::transfer::RemoteTarget;
 use oxmpi_btl::RegHandle;
 use oxmpi_mca::Status;
 
@@ -23,7 +23,7 @@ pub struct Runs {
 
 impl Runs {
     /// RMA_RANGE if some of it is not in the window.
-    pub fn of(there: &There<'_>, blocks: &[&Block]) -> Result<Runs, Status> {
+    pub fn of(there: &RemoteTarget<'_>, blocks: &[&Block]) -> Result<Runs, Status> {
         Runs::new(blocks, |block| there.handle(block.at, block.len).ok_or(Status::RMA_RANGE))
     }
 

@@ -9,7 +9,7 @@ use crate::call::Call;
 use crate::epoch::{Access, Held};
 use crate::issue::Issue;
 use crate::locks;
-use crate::near::barrier;
+use crate::mapped_targets::barrier;
 use crate::op::Op;
 use crate::peer::{Lane, Link, Peer, held_by};
 use crate::retry;
@@ -472,7 +472,7 @@ impl Window for RdmaWindow {
             return Status::RMA_FLAVOR;
         }
         let home = &self.home;
-        home.attached.attach(&home.ways, &home.shelf, base, bytes)
+        home.attached.attach(&home.registrar, &home.shelf, base, bytes)
     }
     fn detach(&self, _: *mut ThreadCtx, base: *mut u8) -> Status {
         if !self.dynamic {

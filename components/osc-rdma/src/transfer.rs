@@ -5,11 +5,11 @@
 
 use crate::call::Call;
 use crate::issue::Issue;
-use crate::known::{Span, cut};
+use crate::known_regions::{Span, cut};
 use crate::layout::{Block, Elements, blocks_at, offset};
 use crate::local::{Local, SLOT};
-use crate::near::copy_block;
-use crate::op::{After, Op};
+use crate::mapped_targets::copy_block;
+use crate::op::{FinalStep, Op};
 use crate::peer::{Link, Peer};
 use crate::request::Request;
 use core::ptr::null_mut;
@@ -23,10 +23,11 @@ pub enum Spot<'a> {
     /// Mapped: the address of the first element here.
     Here(*mut u8),
     /// Reached by a transport: the address there.
-    There(There<'a>),
+    There(RemoteTarget<'a>),
 }
 
-pub struct There<'a> {
+/// Memory of a target that a transport reaches.
+pub struct RemoteTarget<'a> {
     pub base: u64,
     pub link: &'a Link,
     handles: Handles,
@@ -37,7 +38,7 @@ enum Handles {
     Regions(Vec<Span>),
 }
 
-impl There<'_> {
+impl RemoteTarget<'_> {
     /// Blocks as pieces of the operation, each within one registration. `None`: some of it is not attached.
     pub fn cut(&self, blocks: Vec<Block>) -> Option<Vec<Block>> {
         match &self.handles {
@@ -50,7 +51,9 @@ impl There<'_> {
     pub fn handle(&self, at: u64, len: u64) -> Option<*const RegHandle> {
         match &self.handles {
             Handles::One(handle) => Some(*handle),
-            Handles::Regions(spans) => spans.iter().find(|span| span.has(at, len)).map(|s| s.way.handle()),
+            Handles::Regions(spans) => {
+                spans.iter().find(|span| span.has(at, len)).map(|s| s.registration.handle())
+            }
         }
     }
 }
@@ -68,7 +71,7 @@ impl<'a> Call<'a> {
         }
         let link = peer.link.as_ref().ok_or(Status::UNREACHABLE)?;
         let base = peer.remote.wrapping_add(offset as u64);
-        Ok(Spot::There(There { base, link, handles: Handles::One(peer.data.handle()) }))
+        Ok(Spot::There(RemoteTarget { base, link, handles: Handles::One(peer.data.handle()) }))
     }
 
     fn dynamic_spot(
@@ -87,7 +90,7 @@ impl<'a> Call<'a> {
         }?;
         match &peer.link {
             Some(link) if peer.rank != self.win.comm.rank() => {
-                Ok(Spot::There(There { base, link, handles: Handles::Regions(spans) }))
+                Ok(Spot::There(RemoteTarget { base, link, handles: Handles::Regions(spans) }))
             }
             _ => Ok(Spot::Here(core::ptr::with_exposed_provenance_mut(base as usize))),
         }
@@ -232,7 +235,7 @@ impl<'a> Call<'a> {
         &self,
         peer: &Peer,
         origin: &Elements<'_>,
-        there: &There<'_>,
+        there: &RemoteTarget<'_>,
         count: u64,
         target: &TypeDesc,
     ) -> bool {
@@ -269,7 +272,7 @@ impl<'a> Call<'a> {
         &self,
         mut op: Op,
         origin: Elements<'_>,
-        there: &There<'_>,
+        there: &RemoteTarget<'_>,
         count: u64,
         target: &TypeDesc,
     ) -> Result<(), Status> {
@@ -293,16 +296,16 @@ impl<'a> Call<'a> {
         &self,
         mut op: Op,
         origin: Elements<'_>,
-        there: &There<'_>,
+        there: &RemoteTarget<'_>,
         count: u64,
         target: &TypeDesc,
     ) -> Result<(), Status> {
         let len = count * target.packed;
-        let (local, after) = match origin.one_block() {
-            Some(at) if len as usize > SLOT => (self.theirs(there.link, at, len)?, After::Nothing),
-            _ => (self.scratch(there.link, len as usize)?, After::to(&origin, len)),
+        let (local, final_step) = match origin.one_block() {
+            Some(at) if len as usize > SLOT => (self.theirs(there.link, at, len)?, FinalStep::Nothing),
+            _ => (self.scratch(there.link, len as usize)?, FinalStep::to(&origin, len)),
         };
-        (op.local, op.after) = (Some(local), after);
+        (op.local, op.final_step) = (Some(local), final_step);
         self.issue(op, there, count, target, |pieces, local, block, handle| {
             pieces.get(local, block.packed, block.at, block.len, handle)
         })
@@ -316,7 +319,7 @@ impl<'a> Call<'a> {
     fn issue(
         &self,
         op: Op,
-        there: &There<'_>,
+        there: &RemoteTarget<'_>,
         count: u64,
         target: &TypeDesc,
         verb: impl Fn(&mut Issue<'a, '_>, &Local, Block, *const RegHandle) -> bool,
@@ -343,14 +346,14 @@ impl<'a> Call<'a> {
     }
 }
 
-impl After {
+impl FinalStep {
     /// To elements of the program's.
-    pub fn to(elements: &Elements<'_>, len: u64) -> After {
+    pub fn to(elements: &Elements<'_>, len: u64) -> FinalStep {
         match elements.one_block() {
-            Some(to) => After::Copy { to, len: len as usize },
+            Some(to) => FinalStep::Copy { to, len: len as usize },
             None => {
                 let (to, count) = (elements.at, elements.count);
-                After::Unpack { to, count, dtype: elements.retain(), len }
+                FinalStep::Unpack { to, count, dtype: elements.retain(), len }
             }
         }
     }

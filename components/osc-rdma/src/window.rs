@@ -11,9 +11,9 @@ use crate::epoch::Epochs;
 use crate::local::Registered;
 use crate::peer::{Peer, Peers};
 use crate::rdma::Rdma;
+use crate::registrar::Registrar;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
-use crate::ways::Ways;
 use oxmpi_btl::BtlServices;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_osc::{WinCounts, WinDesc, hint};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// See the file's text.
 pub struct Home {
-    pub ways: Ways,
+    pub registrar: Registrar,
     pub attached: Attached,
     /// Before the shelf: registrations end before memory goes.
     pub registered: Vec<Registered>,

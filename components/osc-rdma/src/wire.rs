@@ -6,30 +6,33 @@
 use oxmpi_btl::{BtlHandle, RegHandle};
 
 /// Transports by which a rank can be reached, at most.
-pub const WAYS: usize = 3;
+pub const TRANSPORTS: usize = 3;
 /// Bytes of a registration handle, at most.
 pub const HANDLE: usize = 56;
 
-/// How memory is reached by one transport.
+/// The registration of memory by which one transport reaches it.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Way {
+pub struct RemoteRegistration {
     /// [`module_key`]; 0: none.
     pub module: u64,
     pub handle: [u8; HANDLE],
 }
 
-impl Way {
-    pub const NONE: Way = Way { module: 0, handle: [0; HANDLE] };
+impl RemoteRegistration {
+    pub const NONE: RemoteRegistration = RemoteRegistration { module: 0, handle: [0; HANDLE] };
 
     pub fn handle(&self) -> *const RegHandle {
         self.handle.as_ptr().cast()
     }
 }
 
-/// The way by a module, if there is one.
-pub fn way_by(ways: &[Way; WAYS], module: u64) -> Option<&Way> {
-    ways.iter().find(|way| way.module == module)
+/// The registration with the transport of this [`module_key`], if there is one.
+pub fn registration_by(
+    registrations: &[RemoteRegistration; TRANSPORTS],
+    module: u64,
+) -> Option<&RemoteRegistration> {
+    registrations.iter().find(|registration| registration.module == module)
 }
 
 /// A transport's name as a number that is alike in all processes, and not 0.
@@ -48,8 +51,8 @@ pub struct Card {
     pub base: u64,
     /// Address of the rank's state words in its own address space.
     pub state: u64,
-    pub data: [Way; WAYS],
-    pub states: [Way; WAYS],
+    pub data: [RemoteRegistration; TRANSPORTS],
+    pub states: [RemoteRegistration; TRANSPORTS],
     /// The last two only where ranks differ: see [`CardLayout`].
     pub bytes: u64,
     pub disp_unit: i64,
@@ -59,8 +62,8 @@ impl Card {
     pub const EMPTY: Card = Card {
         base: 0,
         state: 0,
-        data: [Way::NONE; WAYS],
-        states: [Way::NONE; WAYS],
+        data: [RemoteRegistration::NONE; TRANSPORTS],
+        states: [RemoteRegistration::NONE; TRANSPORTS],
         bytes: 0,
         disp_unit: 1,
     };
@@ -128,11 +131,12 @@ pub struct Leader {
     pub reserved: u32,
     /// Address of the first card in the leader's address space.
     pub cards: u64,
-    pub ways: [Way; WAYS],
+    pub registrations: [RemoteRegistration; TRANSPORTS],
 }
 
 impl Leader {
-    pub const EMPTY: Leader = Leader { rank: 0, reserved: 0, cards: 0, ways: [Way::NONE; WAYS] };
+    pub const EMPTY: Leader =
+        Leader { rank: 0, reserved: 0, cards: 0, registrations: [RemoteRegistration::NONE; TRANSPORTS] };
 }
 
 /// Memory that is attached to a dynamic window.
@@ -143,7 +147,7 @@ impl Leader {
 pub struct Region {
     pub base: u64,
     pub bytes: u64,
-    pub ways: [Way; WAYS],
+    pub registrations: [RemoteRegistration; TRANSPORTS],
 }
 
 impl Region {
@@ -248,10 +252,10 @@ impl StateLayout {
 }
 
 const _: () = {
-    assert!(size_of::<Way>() == 64);
-    assert!(size_of::<Card>() == 32 + 2 * WAYS * 64);
-    assert!(size_of::<Leader>() == 16 + WAYS * 64);
-    assert!(size_of::<Region>() == 16 + WAYS * 64);
+    assert!(size_of::<RemoteRegistration>() == 64);
+    assert!(size_of::<Card>() == 32 + 2 * TRANSPORTS * 64);
+    assert!(size_of::<Leader>() == 16 + TRANSPORTS * 64);
+    assert!(size_of::<Region>() == 16 + TRANSPORTS * 64);
     assert!(Head::STEP > crate::params::MOST_REGIONS as u64);
 };
 
@@ -273,7 +277,7 @@ mod tests {
     #[test]
     fn cards_have_what_differs() {
         let mut card = Card { base: 7, state: 9, bytes: 80, disp_unit: -8, ..Card::EMPTY };
-        card.states[WAYS - 1].handle[HANDLE - 1] = 5;
+        card.states[TRANSPORTS - 1].handle[HANDLE - 1] = 5;
         for (layout, stride) in [
             (CardLayout { bytes: None, disp_unit: None }, 416),
             (CardLayout { bytes: Some(80), disp_unit: None }, 408),
@@ -289,7 +293,7 @@ mod tests {
                 layout.read(at)
             };
             assert_eq!((read.base, read.state, read.bytes, read.disp_unit), (7, 9, 80, -8));
-            assert_eq!(read.states[WAYS - 1].handle[HANDLE - 1], 5);
+            assert_eq!(read.states[TRANSPORTS - 1].handle[HANDLE - 1], 5);
             assert!(room[stride as usize / 8..].iter().all(|word| *word == u64::MAX), "behind its end");
         }
     }

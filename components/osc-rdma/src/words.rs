@@ -27,7 +27,7 @@ impl Peer {
 
     /// Where a word is for the transport.
     pub fn remote_word(&self, word: u64) -> (u64, *const RegHandle) {
-        let own = self.own(word).map(|own| (own.remote, own.way.handle()));
+        let own = self.own(word).map(|own| (own.remote, own.registration.handle()));
         let (words, handle) = own.unwrap_or((self.remote_words, self.state.handle()));
         (words + 8 * word, handle)
     }

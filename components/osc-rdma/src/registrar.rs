@@ -3,30 +3,30 @@
 use crate::comm::Comm;
 use crate::local::Registered;
 use crate::peer::is_fit;
-use crate::wire::{HANDLE, WAYS, Way, module_key};
+use crate::wire::{HANDLE, RemoteRegistration, TRANSPORTS, module_key};
 use oxmpi_btl::{BtlHandle, BtlServices};
 use oxmpi_mca::Status;
 
 /// The transports that a rank's memory is registered with.
 #[derive(Clone)]
-pub struct Ways {
+pub struct Registrar {
     pub services: *const BtlServices,
     pub transports: Vec<&'static BtlHandle>,
 }
 
 // SAFETY: the services and handles may be used from any thread, as long as the instance lives.
-unsafe impl Send for Ways {}
+unsafe impl Send for Registrar {}
 // SAFETY: as above.
-unsafe impl Sync for Ways {}
+unsafe impl Sync for Registrar {}
 
-impl Ways {
+impl Registrar {
     /// The same, or those that reach others where nothing needed any before.
-    pub fn for_states(&self, comm: &Comm) -> Result<Ways, Status> {
+    pub fn for_states(&self, comm: &Comm) -> Result<Registrar, Status> {
         if !self.transports.is_empty() {
             return Ok(self.clone());
         }
         let transports = transports(comm, &spokesmen(comm))?;
-        Ok(Ways { services: self.services, transports })
+        Ok(Registrar { services: self.services, transports })
     }
 
     /// Registers memory with each; nothing where there is none.
@@ -35,22 +35,22 @@ impl Ways {
         at: *mut u8,
         len: u64,
         access: u32,
-    ) -> Result<([Way; WAYS], Vec<Registered>), Status> {
-        let (mut ways, mut all) = ([Way::NONE; WAYS], Vec::new());
+    ) -> Result<([RemoteRegistration; TRANSPORTS], Vec<Registered>), Status> {
+        let (mut registrations, mut all) = ([RemoteRegistration::NONE; TRANSPORTS], Vec::new());
         if len == 0 {
-            return Ok((ways, all));
+            return Ok((registrations, all));
         }
-        for (way, btl) in ways.iter_mut().zip(&self.transports) {
+        for (registration, btl) in registrations.iter_mut().zip(&self.transports) {
             let registered = Registered::new(self.services, btl, at, len, access)?;
             let bytes = registered.bytes();
             if bytes.len() > HANDLE {
                 return Err(Status::NOT_SUPPORTED);
             }
-            way.module = module_key(btl);
-            way.handle[..bytes.len()].copy_from_slice(bytes);
+            registration.module = module_key(btl);
+            registration.handle[..bytes.len()].copy_from_slice(bytes);
             all.push(registered);
         }
-        Ok((ways, all))
+        Ok((registrations, all))
     }
 }
 
@@ -81,7 +81,7 @@ pub fn transports(comm: &Comm, ranks: &[u32]) -> Result<Vec<&'static BtlHandle>,
         for reach in comm.reach(*rank)? {
             let btl = reach.btl();
             let known = all.iter().any(|other| module_key(other) == module_key(btl));
-            if is_fit(btl) && !known && all.len() < WAYS {
+            if is_fit(btl) && !known && all.len() < TRANSPORTS {
                 all.push(btl);
             }
         }

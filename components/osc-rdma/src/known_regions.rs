@@ -1,11 +1,11 @@
 //! An origin's knowledge of the memory that a rank has attached to a dynamic window: its regions by address, and blocks cut by them.
 
 use crate::layout::Block;
-use crate::wire::{Head, Region, Way, way_by};
+use crate::wire::{Head, Region, RemoteRegistration, registration_by};
 use std::collections::BTreeMap;
 
 /// The regions of a rank that an origin knows, by their first address.
-pub struct Known {
+pub struct KnownRegions {
     head: Head,
     by_base: BTreeMap<u64, Span>,
 }
@@ -15,7 +15,7 @@ pub struct Known {
 pub struct Span {
     pub base: u64,
     pub bytes: u64,
-    pub way: Way,
+    pub registration: RemoteRegistration,
 }
 
 impl Span {
@@ -27,14 +27,14 @@ impl Span {
     }
 }
 
-impl Default for Known {
-    fn default() -> Known {
+impl Default for KnownRegions {
+    fn default() -> KnownRegions {
         // A version that no list has as long as it does not change.
-        Known { head: Head(u64::MAX), by_base: BTreeMap::new() }
+        KnownRegions { head: Head(u64::MAX), by_base: BTreeMap::new() }
     }
 }
 
-impl Known {
+impl KnownRegions {
     pub fn head(&self) -> Head {
         self.head
     }
@@ -45,9 +45,12 @@ impl Known {
             self.by_base.clear();
         }
         self.head = head;
-        for Region { base, bytes, ways } in regions {
-            let way = module.and_then(|module| way_by(ways, module)).copied().unwrap_or(Way::NONE);
-            self.by_base.insert(*base, Span { base: *base, bytes: *bytes, way });
+        for Region { base, bytes, registrations } in regions {
+            let registration = module
+                .and_then(|module| registration_by(registrations, module))
+                .copied()
+                .unwrap_or(RemoteRegistration::NONE);
+            self.by_base.insert(*base, Span { base: *base, bytes: *bytes, registration });
         }
     }
 
@@ -90,10 +93,10 @@ pub fn cut(spans: &[Span], blocks: &[Block]) -> Option<Vec<Block>> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::wire::WAYS;
+    use crate::wire::TRANSPORTS;
 
     fn region(base: u64, bytes: u64) -> Region {
-        Region { base, bytes, ways: [Way::NONE; WAYS] }
+        Region { base, bytes, registrations: [RemoteRegistration::NONE; TRANSPORTS] }
     }
     fn block(at: u64, len: u64, packed: u64) -> Block {
         Block { at, len, packed }
@@ -101,14 +104,14 @@ mod tests {
 
     #[test]
     fn a_region_has_what_lies_in_it() {
-        let span = Span { base: 1000, bytes: 100, way: Way::NONE };
+        let span = Span { base: 1000, bytes: 100, registration: RemoteRegistration::NONE };
         assert!(span.has(1000, 100) && span.has(1099, 1) && span.has(1100, 0));
         assert!(!span.has(999, 1) && !span.has(1000, 101) && !span.has(u64::MAX, 2));
     }
 
     #[test]
     fn blocks_are_cut_between_regions() {
-        let mut known = Known::default();
+        let mut known = KnownRegions::default();
         known.add(Head(3), true, &[region(200, 50), region(100, 100), region(300, 10), region(400, 0)], None);
         let blocks = [block(150, 80, 0), block(305, 5, 80)];
         let spans = known.spans(&blocks).expect("attached");

@@ -3,7 +3,7 @@
 //! A notified put or get is a record with [`flag::NOTIFIES`], which names the counter. Its target adds to it when the data is where it belongs, or has been read:
 //! at once, or when the message that brings or takes it has ended. An operation that fails tells nobody.
 
-use crate::state::{Core, Inside};
+use crate::state::{Core, LockedState};
 use crate::wire::{Head, flag, kind};
 use core::sync::atomic::{Ordering, fence};
 use oxmpi_mca::{Status, ThreadCtx};
@@ -16,7 +16,7 @@ impl Head {
     }
 }
 
-impl Inside<'_> {
+impl LockedState<'_> {
     /// The operation of this record has done its work; false: it names no counter of ours.
     pub fn notify(&mut self, counter: Option<u32>) -> bool {
         let Some(counter) = counter else { return true };
@@ -31,11 +31,11 @@ impl Core {
     /// A notified operation: one of the kinds of records.
     pub fn notified(&self, kind: u8, args: &RmaArgs, counter: u32) -> Status {
         {
-            let inside = self.enter(args.thread);
-            if counter as usize >= inside.notifications.len() {
+            let locked = self.enter(args.thread);
+            if counter as usize >= locked.notifications.len() {
                 return Status::BAD_PARAM;
             }
-            if !inside.epochs.is_passive() {
+            if !locked.epochs.is_passive() {
                 return Status::RMA_SYNC;
             }
         }
@@ -44,8 +44,8 @@ impl Core {
 
     pub fn notifications(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
         (self.services().progress)(self.link.comm().comm, thread);
-        let mut inside = self.enter(thread);
-        let value = inside.notifications.get_mut(counter as usize).ok_or(Status::BAD_PARAM)?;
+        let mut locked = self.enter(thread);
+        let value = locked.notifications.get_mut(counter as usize).ok_or(Status::BAD_PARAM)?;
         let now = if reset { core::mem::take(value) } else { *value };
         fence(Ordering::SeqCst);
         Ok(now)
@@ -61,8 +61,8 @@ impl Core {
             return Err(Status::BAD_PARAM);
         }
         let mut found = 0;
-        let waited = self.wait_until(thread, |inside| {
-            found = inside.notifications[counter as usize];
+        let waited = self.wait_until(thread, |locked| {
+            found = locked.notifications[counter as usize];
             found >= threshold
         });
         fence(Ordering::SeqCst);

@@ -6,9 +6,9 @@
 
 use crate::layout::{one_block, runs_of};
 use crate::link::{ANY_SOURCE, Buffer};
-use crate::peer::{Into, Open};
+use crate::peer::{Destination, Open};
 use crate::request::Request;
-use crate::state::{Core, Inside, What};
+use crate::state::{Core, LockedState, TransferPurpose};
 use crate::wire::{HEAD, Head, flag, kind, tag};
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::kernel::op;
@@ -119,10 +119,10 @@ impl Core {
         thread: *mut ThreadCtx,
         wanted: bool,
     ) -> Result<*mut RequestHeader, Status> {
-        let mut inside = self.enter(thread);
-        let request = inside.issue(task, wanted)?;
-        let crowded = inside.transfers.len() > MANY_MESSAGES;
-        drop(inside);
+        let mut locked = self.enter(thread);
+        let request = locked.issue(task, wanted)?;
+        let crowded = locked.transfers.len() > MANY_MESSAGES;
+        drop(locked);
         if crowded {
             (self.services().progress)(self.link.comm().comm, thread);
         }
@@ -130,7 +130,7 @@ impl Core {
     }
 }
 
-impl Inside<'_> {
+impl LockedState<'_> {
     fn issue(&mut self, task: &Task<'_>, wanted: bool) -> Result<Option<*mut Request>, Status> {
         if task.target as usize >= self.peers.len() {
             return Err(Status::BAD_PARAM);
@@ -209,12 +209,12 @@ impl Inside<'_> {
         peer.behind = true;
         peer.urgent |= left > 0;
         if left > 0 {
-            let into = task.takes.filter(|_| !takes_apart).map(|takes| {
+            let destination = task.takes.filter(|_| !takes_apart).map(|takes| {
                 // SAFETY: the type is alive during the call.
                 let dtype = unsafe { TypeRef::retain(takes.dtype) };
-                Into { at: takes.at, count: takes.count, dtype }
+                Destination { at: takes.at, count: takes.count, dtype }
             });
-            peer.open.insert(number, Open { left, into, request, failure: Status::OK });
+            peer.open.insert(number, Open { left, destination, request, failure: Status::OK });
         }
         self.transmit(task, head, runs, takes_apart);
         // Neither what a request stands for nor a long transfer nor a notification is to wait for a synchronisation.
@@ -229,7 +229,7 @@ impl Inside<'_> {
         let (core, thread, rank, number) = (self.core, self.thread, task.target, head.number);
         if let Some(takes) = task.takes.filter(|_| takes_apart) {
             let begun = core.link.receive(thread, takes, rank.cast_signed(), tag::RESULT);
-            self.watch(rank, begun, What::Part { rank, number });
+            self.watch(rank, begun, TransferPurpose::Part { rank, number });
         }
         let inline = task.gives.filter(|_| !head.has(flag::GIVES_APART));
         self.append(rank, head, runs, |out| {
@@ -241,7 +241,7 @@ impl Inside<'_> {
         });
         if let Some(gives) = task.gives.filter(|_| head.has(flag::GIVES_APART)) {
             let begun = core.link.send(thread, gives, rank, tag::DATA);
-            self.watch(rank, begun, What::Part { rank, number });
+            self.watch(rank, begun, TransferPurpose::Part { rank, number });
         }
     }
 }

@@ -57,13 +57,13 @@ pub struct Open {
     /// Messages and answers that are to come.
     pub left: u32,
     /// Where data of the answer goes.
-    pub into: Option<Into>,
+    pub destination: Option<Destination>,
     pub request: Option<*mut Request>,
     pub failure: Status,
 }
 
 /// Where data goes.
-pub struct Into {
+pub struct Destination {
     pub at: *mut u8,
     pub count: u64,
     pub dtype: TypeRef,
@@ -72,7 +72,7 @@ pub struct Into {
 // SAFETY: addresses of the program's memory and of requests, used under the window's lock by whichever thread answers.
 unsafe impl Send for Open {}
 
-impl Into {
+impl Destination {
     /// The first packed bytes have come, `len` of them.
     pub fn fill(&self, data: &[u8]) -> bool {
         // SAFETY: the program's buffer is writable until the operation completes; `unpack` stops where its data ends.

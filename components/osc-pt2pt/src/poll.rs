@@ -1,7 +1,7 @@
 //! A turn of progress for a window: looks at the messages that are on their way, takes those that came, sends answers.
 
 use crate::origin::post;
-use crate::state::{Core, Inside, What};
+use crate::state::{Core, LockedState, TransferPurpose};
 use oxmpi_mca::{MsgStatus, ThreadCtx};
 
 /// A turn takes no more, so that other windows have theirs.
@@ -11,11 +11,11 @@ const TRANSFERS: usize = 256;
 impl Core {
     /// How many messages ended. Somebody else is inside: none.
     pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
-        self.try_enter(thread).map_or(0, |mut inside| inside.poll())
+        self.try_enter(thread).map_or(0, |mut locked| locked.poll())
     }
 }
 
-impl Inside<'_> {
+impl LockedState<'_> {
     fn poll(&mut self) -> i32 {
         let events = self.look_at_transfers() + self.take_messages();
         let owed = core::mem::take(&mut self.owed);
@@ -53,8 +53,8 @@ impl Inside<'_> {
             match self.core.link.ended(self.thread, &transfer.pending) {
                 None => self.cursor += 1,
                 Some(status) => {
-                    let what = self.transfers.swap_remove(at).what;
-                    self.ended(what, &status);
+                    let purpose = self.transfers.swap_remove(at).purpose;
+                    self.ended(purpose, &status);
                     events += 1;
                 }
             }
@@ -65,26 +65,28 @@ impl Inside<'_> {
         events
     }
 
-    fn ended(&mut self, what: What, status: &MsgStatus) {
-        match what {
-            What::Out { rank, buffer } => {
+    fn ended(&mut self, purpose: TransferPurpose, status: &MsgStatus) {
+        match purpose {
+            TransferPurpose::Out { rank, buffer } => {
                 self.keep(buffer);
                 if status.error.is_err() {
                     self.broke(rank, status.error);
                 }
             }
-            What::Part { rank, number } => self.part_over(rank, number, status.error),
-            What::Whole { rank, .. } | What::Operand { rank, .. } if status.error.is_err() => {
+            TransferPurpose::Part { rank, number } => self.part_over(rank, number, status.error),
+            TransferPurpose::Whole { rank, .. } | TransferPurpose::Operand { rank, .. }
+                if status.error.is_err() =>
+            {
                 self.broke(rank, status.error);
             }
-            What::Whole { rank, buffer } if status.bytes == buffer.len() as u64 => {
+            TransferPurpose::Whole { rank, buffer } if status.bytes == buffer.len() as u64 => {
                 self.take_whole(rank, &buffer);
             }
-            What::Operand { rank, head, runs, buffer } if status.bytes == buffer.len() as u64 => {
+            TransferPurpose::Operand { rank, head, runs, buffer } if status.bytes == buffer.len() as u64 => {
                 self.take_operand(rank, &head, &runs, &buffer);
             }
-            What::Whole { rank, .. } | What::Operand { rank, .. } => self.refuse(rank),
-            What::Memory { rank, counter, .. } => {
+            TransferPurpose::Whole { rank, .. } | TransferPurpose::Operand { rank, .. } => self.refuse(rank),
+            TransferPurpose::Memory { rank, counter, .. } => {
                 let peer = self.peer(rank);
                 peer.busy -= 1;
                 let idle = peer.busy == 0;

@@ -103,11 +103,11 @@ pub struct Posted {
 /// A message that is no receive of records.
 pub struct Transfer {
     pub pending: Pending,
-    pub what: What,
+    pub purpose: TransferPurpose,
 }
 
-/// Why a message is on its way.
-pub enum What {
+/// The purpose of a message under way.
+pub enum TransferPurpose {
     /// Records, or data of ours, on their way out.
     Out { rank: u32, buffer: Vec<u8> },
     /// A part of the operation of this number.
@@ -144,19 +144,19 @@ impl State {
 }
 
 /// A window's state, locked by a thread that has this context.
-pub struct Inside<'a> {
+pub struct LockedState<'a> {
     pub core: &'a Core,
     pub thread: *mut ThreadCtx,
     state: MutexGuard<'a, State>,
 }
 
-impl Deref for Inside<'_> {
+impl Deref for LockedState<'_> {
     type Target = State;
     fn deref(&self) -> &State {
         &self.state
     }
 }
-impl DerefMut for Inside<'_> {
+impl DerefMut for LockedState<'_> {
     fn deref_mut(&mut self) -> &mut State {
         &mut self.state
     }
@@ -187,19 +187,19 @@ impl Core {
         self.exposed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn enter(&self, thread: *mut ThreadCtx) -> Inside<'_> {
+    pub fn enter(&self, thread: *mut ThreadCtx) -> LockedState<'_> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        Inside { core: self, thread, state }
+        LockedState { core: self, thread, state }
     }
 
     /// If nobody is inside.
-    pub fn try_enter(&self, thread: *mut ThreadCtx) -> Option<Inside<'_>> {
+    pub fn try_enter(&self, thread: *mut ThreadCtx) -> Option<LockedState<'_>> {
         let state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some(Inside { core: self, thread, state })
+        Some(LockedState { core: self, thread, state })
     }
 
     pub fn services(&self) -> &WinServices {
@@ -212,7 +212,11 @@ impl Core {
     }
 
     /// Makes progress until `wanted` says so. The caller holds nothing.
-    pub fn wait_until(&self, thread: *mut ThreadCtx, wanted: impl FnMut(&mut Inside<'_>) -> bool) -> Status {
+    pub fn wait_until(
+        &self,
+        thread: *mut ThreadCtx,
+        wanted: impl FnMut(&mut LockedState<'_>) -> bool,
+    ) -> Status {
         struct Question<'a, F> {
             core: &'a Core,
             thread: *mut ThreadCtx,
@@ -220,10 +224,10 @@ impl Core {
             /// `changes` when it was answered with no.
             seen: Option<u64>,
         }
-        extern "C" fn ask<F: FnMut(&mut Inside<'_>) -> bool>(ctx: *mut c_void) -> u32 {
+        extern "C" fn ask<F: FnMut(&mut LockedState<'_>) -> bool>(ctx: *mut c_void) -> u32 {
             // SAFETY: the question below, which outlives the wait.
             let question = unsafe { &mut *ctx.cast::<Question<'_, F>>() };
-            // SYNC POINT with `Inside::changed`: what moved the number is under the lock.
+            // SYNC POINT with `LockedState::changed`: what moved the number is under the lock.
             let now = question.core.changes.load(Ordering::Acquire);
             if question.seen == Some(now) {
                 return 0;
@@ -232,7 +236,9 @@ impl Core {
             question.seen = Some(now);
             yes.into()
         }
-        fn asks<F: FnMut(&mut Inside<'_>) -> bool>(_: &Question<'_, F>) -> extern "C" fn(*mut c_void) -> u32 {
+        fn asks<F: FnMut(&mut LockedState<'_>) -> bool>(
+            _: &Question<'_, F>,
+        ) -> extern "C" fn(*mut c_void) -> u32 {
             ask::<F>
         }
         let mut question = Question { core: self, thread, wanted, seen: None };
@@ -241,7 +247,7 @@ impl Core {
     }
 }
 
-impl<'a> Inside<'a> {
+impl<'a> LockedState<'a> {
     /// Something happened that a thread may wait for.
     pub fn changed(&self) {
         self.core.changes.fetch_add(1, Ordering::Release);
@@ -262,10 +268,10 @@ impl<'a> Inside<'a> {
     }
 
     /// Keeps an eye on a message; a failure to begin it breaks the way to the rank.
-    pub fn watch(&mut self, rank: u32, begun: Result<Pending, Status>, what: What) -> Status {
+    pub fn watch(&mut self, rank: u32, begun: Result<Pending, Status>, purpose: TransferPurpose) -> Status {
         match begun {
             Ok(pending) => {
-                self.transfers.push(Transfer { pending, what });
+                self.transfers.push(Transfer { pending, purpose });
                 Status::OK
             }
             Err(status) => {
@@ -287,7 +293,9 @@ impl<'a> Inside<'a> {
                         self.broke(rank, status.error);
                     }
                 }
-                None => self.transfers.push(Transfer { pending, what: What::Out { rank, buffer } }),
+                None => {
+                    self.transfers.push(Transfer { pending, purpose: TransferPurpose::Out { rank, buffer } })
+                }
             },
             Err(status) => self.broke(rank, status),
         }

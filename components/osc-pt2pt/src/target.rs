@@ -5,7 +5,7 @@
 
 use crate::layout::{bytes, each, gather, one_block, scatter, type_of};
 use crate::link::{Buffer, Pending};
-use crate::state::{Inside, What};
+use crate::state::{LockedState, TransferPurpose};
 use crate::wire::{Head, Record, flag, kind, tag};
 use oxmpi_datatype::kernel::{OpDesc, op, reduce};
 use oxmpi_datatype::{Base, Run, TypeDesc, TypeRef};
@@ -31,7 +31,7 @@ fn expect<T>(value: Option<T>) -> Taken<T> {
     value.ok_or(Nonsense)
 }
 
-impl Inside<'_> {
+impl LockedState<'_> {
     /// Takes a message of records.
     pub fn receive(&mut self, from: u32, message: &[u8]) {
         let peer = self.peer(from);
@@ -95,7 +95,7 @@ impl Inside<'_> {
             }
             kind::WHOLE => {
                 let (buffer, begun) = self.await_rest(from, head.len, tag::WHOLE)?;
-                self.watch(from, begun, What::Whole { rank: from, buffer });
+                self.watch(from, begun, TransferPurpose::Whole { rank: from, buffer });
                 return Ok(Step::Stopped);
             }
             kind::UNLOCK | kind::FLUSH | kind::COMPLETE if self.peer(from).busy > 0 => {
@@ -207,7 +207,7 @@ impl Inside<'_> {
             }
             kind::ACCUMULATE | kind::FETCH => {
                 let (buffer, begun) = self.await_rest(from, head.len, tag::DATA)?;
-                self.watch(from, begun, What::Operand { rank: from, head, runs, buffer });
+                self.watch(from, begun, TransferPurpose::Operand { rank: from, head, runs, buffer });
                 Ok(Step::Stopped)
             }
             _ => Err(Nonsense),
@@ -223,7 +223,7 @@ impl Inside<'_> {
             let (refused, begun) = self.await_rest(from, head.len, tag::DATA)?;
             self.fail(from, head, Status::RMA_RANGE);
             self.peer(from).busy += 1;
-            self.watch(from, begun, What::Memory { rank: from, _refused: refused, counter: None });
+            self.watch(from, begun, TransferPurpose::Memory { rank: from, _refused: refused, counter: None });
             return Ok(());
         };
         let (at, count, dtype) = expect(self.in_place(base, runs))?;
@@ -231,7 +231,7 @@ impl Inside<'_> {
         let begun = core.link.receive(self.thread, data, from.cast_signed(), tag::DATA);
         self.peer(from).busy += 1;
         let counter = head.counter();
-        self.watch(from, begun, What::Memory { rank: from, _refused: Vec::new(), counter });
+        self.watch(from, begun, TransferPurpose::Memory { rank: from, _refused: Vec::new(), counter });
         Ok(())
     }
 
@@ -282,7 +282,7 @@ impl Inside<'_> {
         let begun = core.link.send(self.thread, Buffer { at, count, dtype: &dtype }, from, tag::RESULT);
         self.peer(from).busy += 1;
         let counter = head.counter();
-        self.watch(from, begun, What::Memory { rank: from, _refused: Vec::new(), counter });
+        self.watch(from, begun, TransferPurpose::Memory { rank: from, _refused: Vec::new(), counter });
         self.answer(from, end_of(head, Status::OK, 0), &[]);
         Ok(())
     }
@@ -320,8 +320,8 @@ impl Inside<'_> {
             return Ok(());
         }
         let open = expect(peer.open.get(&head.number))?;
-        if let Some(into) = open.into.as_ref().filter(|_| !status.is_err())
-            && !into.fill(data)
+        if let Some(destination) = open.destination.as_ref().filter(|_| !status.is_err())
+            && !destination.fill(data)
         {
             return Err(Nonsense);
         }

@@ -1,10 +1,10 @@
 //! The verbs of a window: operations are passed on, synchronisation is done here.
 //!
-//! A synchronisation first sends what waits and asks for an answer that stands for all of it ([`Inside::ask`]); then it waits with nothing
+//! A synchronisation first sends what waits and asks for an answer that stands for all of it ([`LockedState::ask`]); then it waits with nothing
 //! locked. It waits for what was issued before it: by number, so operations that other threads issue meanwhile do not keep it.
 
 use crate::epoch::{Access, Epochs};
-use crate::state::{Core, Inside};
+use crate::state::{Core, LockedState};
 use crate::window::Pt2ptWindow;
 use crate::wire::{Head, kind};
 use core::sync::atomic::{Ordering, fence};
@@ -13,7 +13,7 @@ use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion, hint, lock_type}
 
 /// The counts that a synchronisation waits for from one rank.
 #[derive(Clone, Copy)]
-struct Due {
+struct AwaitedCounts {
     rank: u32,
     /// Operations with lower numbers are to be over at the origin.
     before: u64,
@@ -21,13 +21,13 @@ struct Due {
     answer: u64,
 }
 
-impl Inside<'_> {
+impl LockedState<'_> {
     /// Sends what waits for the rank, and asks whether it is done.
-    fn ask(&mut self, rank: u32) -> Due {
+    fn ask(&mut self, rank: u32) -> AwaitedCounts {
         self.ask_by(rank, kind::FLUSH)
     }
 
-    fn ask_by(&mut self, rank: u32, kind: u8) -> Due {
+    fn ask_by(&mut self, rank: u32, kind: u8) -> AwaitedCounts {
         let peer = self.peer(rank);
         if peer.behind || peer.posted || kind == kind::UNLOCK {
             let number = peer.number();
@@ -36,26 +36,26 @@ impl Inside<'_> {
         }
         self.push(rank);
         let peer = self.peer(rank);
-        Due { rank, before: peer.next, answer: peer.asked }
+        AwaitedCounts { rank, before: peer.next, answer: peer.asked }
     }
 
     /// Operations that are to be over at the origin; sends only those that are answered.
-    fn ask_here(&mut self, rank: u32) -> Due {
+    fn ask_here(&mut self, rank: u32) -> AwaitedCounts {
         if self.peer(rank).urgent {
             self.push(rank);
         }
-        Due { rank, before: self.peer(rank).next, answer: 0 }
+        AwaitedCounts { rank, before: self.peer(rank).next, answer: 0 }
     }
 }
 
 impl Core {
     /// Waits for all of it, and says what failed.
-    fn settle(&self, thread: *mut ThreadCtx, due: &[Due]) -> Status {
+    fn settle(&self, thread: *mut ThreadCtx, awaited: &[AwaitedCounts]) -> Status {
         let mut next = 0;
-        let waited = self.wait_until(thread, |inside| {
-            while let Some(due) = due.get(next) {
-                let peer = inside.peer(due.rank);
-                if !peer.local_before(due.before) || !peer.answered(due.answer) {
+        let waited = self.wait_until(thread, |locked| {
+            while let Some(counts) = awaited.get(next) {
+                let peer = locked.peer(counts.rank);
+                if !peer.local_before(counts.before) || !peer.answered(counts.answer) {
                     return false;
                 }
                 next += 1;
@@ -66,28 +66,28 @@ impl Core {
             return waited;
         }
         fence(Ordering::SeqCst);
-        let mut inside = self.enter(thread);
-        let failures = due.iter().map(|due| inside.peer(due.rank).take_failure());
+        let mut locked = self.enter(thread);
+        let failures = awaited.iter().map(|counts| locked.peer(counts.rank).take_failure());
         failures.fold(Status::OK, |first, next| if first.is_err() { first } else { next })
     }
 
     /// All operations are done at their targets.
     fn flush(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
-        let due: Vec<Due> = {
-            let mut inside = self.enter(thread);
-            ranks.iter().map(|rank| inside.ask(*rank)).collect()
+        let awaited: Vec<AwaitedCounts> = {
+            let mut locked = self.enter(thread);
+            ranks.iter().map(|rank| locked.ask(*rank)).collect()
         };
-        self.settle(thread, &due)
+        self.settle(thread, &awaited)
     }
 
     fn flush_local(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
-        let due: Vec<Due> = {
-            let mut inside = self.enter(thread);
-            ranks.iter().map(|rank| inside.ask_here(*rank)).collect()
+        let awaited: Vec<AwaitedCounts> = {
+            let mut locked = self.enter(thread);
+            ranks.iter().map(|rank| locked.ask_here(*rank)).collect()
         };
         // Also where nothing is to be waited for: programs loop over it until another rank has done something.
         (self.services().progress)(self.link.comm().comm, thread);
-        self.settle(thread, &due)
+        self.settle(thread, &awaited)
     }
 
     fn all(&self) -> Vec<u32> {
@@ -106,23 +106,23 @@ impl Core {
     /// Asks for locks and waits for them.
     fn lock_ranks(&self, thread: *mut ThreadCtx, ranks: &[u32], lock: u32) -> Status {
         {
-            let mut inside = self.enter(thread);
-            let counts = &mut inside.counts;
+            let mut locked = self.enter(thread);
+            let counts = &mut locked.counts;
             let attempts = match lock {
                 lock_type::EXCLUSIVE => &mut counts.exclusive_attempts,
                 _ => &mut counts.shared_attempts,
             };
             *attempts += ranks.len() as u64;
             for &rank in ranks {
-                inside.peer(rank).granted = false;
-                inside.tell(rank, Head { kind: kind::LOCK, code: lock as u16, ..Head::default() });
-                inside.push(rank);
+                locked.peer(rank).granted = false;
+                locked.tell(rank, Head { kind: kind::LOCK, code: lock as u16, ..Head::default() });
+                locked.push(rank);
             }
         }
         let mut next = 0;
-        let waited = self.wait_until(thread, |inside| {
+        let waited = self.wait_until(thread, |locked| {
             while let Some(rank) = ranks.get(next) {
-                let peer = inside.peer(*rank);
+                let peer = locked.peer(*rank);
                 if !peer.granted && !peer.broken.is_err() {
                     return false;
                 }
@@ -136,17 +136,17 @@ impl Core {
 
     /// The first rank's failure that no message reaches.
     fn broken(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
-        let mut inside = self.enter(thread);
-        ranks.iter().map(|rank| inside.peer(*rank).broken).find(|s| s.is_err()).unwrap_or(Status::OK)
+        let mut locked = self.enter(thread);
+        ranks.iter().map(|rank| locked.peer(*rank).broken).find(|s| s.is_err()).unwrap_or(Status::OK)
     }
 
     /// Gives locks back; all operations are done at their targets before.
     fn unlock_ranks(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
-        let due: Vec<Due> = {
-            let mut inside = self.enter(thread);
-            ranks.iter().map(|rank| inside.ask_by(*rank, kind::UNLOCK)).collect()
+        let awaited: Vec<AwaitedCounts> = {
+            let mut locked = self.enter(thread);
+            ranks.iter().map(|rank| locked.ask_by(*rank, kind::UNLOCK)).collect()
         };
-        self.settle(thread, &due)
+        self.settle(thread, &awaited)
     }
 
     fn epoch(&self, thread: *mut ThreadCtx, change: impl FnOnce(&mut Epochs) -> Status) -> Status {
@@ -156,18 +156,18 @@ impl Core {
 
 /// Takes one POST or COMPLETE of each rank, if all have come; `count` names which.
 fn use_up(
-    inside: &mut Inside<'_>,
+    locked: &mut LockedState<'_>,
     ranks: &[u32],
     count: impl Fn(&mut crate::peer::Peer) -> &mut u32,
 ) -> Option<Status> {
-    let broken = ranks.iter().map(|rank| inside.peers[*rank as usize].broken).find(|s| s.is_err());
+    let broken = ranks.iter().map(|rank| locked.peers[*rank as usize].broken).find(|s| s.is_err());
     if broken.is_some() {
         return broken;
     }
-    if !ranks.iter().all(|rank| *count(inside.peer(*rank)) > 0) {
+    if !ranks.iter().all(|rank| *count(locked.peer(*rank)) > 0) {
         return None;
     }
-    ranks.iter().for_each(|rank| *count(inside.peer(*rank)) -= 1);
+    ranks.iter().for_each(|rank| *count(locked.peer(*rank)) -= 1);
     Some(Status::OK)
 }
 
@@ -221,17 +221,17 @@ impl Window for Pt2ptWindow {
         if !self.0.knows(ranks) {
             return Status::BAD_PARAM;
         }
-        let mut inside = self.0.enter(thread);
-        if inside.epochs.exposure.is_some() {
+        let mut locked = self.0.enter(thread);
+        if locked.epochs.exposure.is_some() {
             return Status::RMA_SYNC;
         }
-        inside.epochs.exposure = Some(ranks.to_vec());
+        locked.epochs.exposure = Some(ranks.to_vec());
         fence(Ordering::SeqCst);
         if assert & assertion::NOCHECK == 0 {
             for &rank in ranks {
-                inside.tell(rank, Head { kind: kind::POST, ..Head::default() });
-                inside.peer(rank).posted = true;
-                inside.push(rank);
+                locked.tell(rank, Head { kind: kind::POST, ..Head::default() });
+                locked.peer(rank).posted = true;
+                locked.push(rank);
             }
         }
         Status::OK
@@ -252,8 +252,8 @@ impl Window for Pt2ptWindow {
             return Status::OK;
         }
         let mut used = None;
-        let waited = self.0.wait_until(thread, |inside| {
-            used = use_up(inside, ranks, |peer| &mut peer.posts);
+        let waited = self.0.wait_until(thread, |locked| {
+            used = use_up(locked, ranks, |peer| &mut peer.posts);
             used.is_some()
         });
         first(waited, used.unwrap_or(Status::INTERNAL))
@@ -267,16 +267,16 @@ impl Window for Pt2ptWindow {
         };
         // Elsewhere ranges are known here, so nothing fails at the target.
         let done = if core.dynamic { core.flush(thread, &ranks) } else { Status::OK };
-        let due: Vec<Due> = {
-            let mut inside = core.enter(thread);
+        let awaited: Vec<AwaitedCounts> = {
+            let mut locked = core.enter(thread);
             let tell = |rank: &u32| {
-                inside.tell(*rank, Head { kind: kind::COMPLETE, ..Head::default() });
-                inside.push(*rank);
-                inside.ask_here(*rank)
+                locked.tell(*rank, Head { kind: kind::COMPLETE, ..Head::default() });
+                locked.push(*rank);
+                locked.ask_here(*rank)
             };
             ranks.iter().map(tell).collect()
         };
-        let over = core.settle(thread, &due);
+        let over = core.settle(thread, &awaited);
         core.enter(thread).epochs.access = Access::None;
         first(done, over)
     }
@@ -286,8 +286,8 @@ impl Window for Pt2ptWindow {
         let Some(ranks) = core.enter(thread).epochs.exposure.clone() else { return Status::RMA_SYNC };
         let mut used = None;
         if block {
-            go!(core.wait_until(thread, |inside| {
-                used = use_up(inside, &ranks, |peer| &mut peer.completes);
+            go!(core.wait_until(thread, |locked| {
+                used = use_up(locked, &ranks, |peer| &mut peer.completes);
                 used.is_some()
             }));
         } else {
@@ -386,7 +386,7 @@ impl Window for Pt2ptWindow {
             let _ = core.flush(thread, &core.all());
             go!((core.services().barrier)(comm, thread));
             // All that was sent has come; what is left learns of it.
-            go!(core.wait_until(thread, |inside| inside.transfers.is_empty()));
+            go!(core.wait_until(thread, |locked| locked.transfers.is_empty()));
         }
         self.vanish(thread);
         Status::OK
@@ -421,9 +421,9 @@ impl Window for Pt2ptWindow {
         let core = &*self.0;
         go!(core.epoch(thread, |e| e.may_flush(rank)));
         let ranks = rank.map_or_else(|| core.all(), |rank| vec![rank]);
-        let mut inside = core.enter(thread);
+        let mut locked = core.enter(thread);
         for rank in ranks {
-            inside.ask(rank);
+            locked.ask(rank);
         }
         Status::OK
     }

@@ -50,10 +50,10 @@ impl Pt2ptWindow {
 
     /// Posts the receives of records.
     fn listen(&self, thread: *mut ThreadCtx) -> Result<(), Status> {
-        let mut inside = self.0.enter(thread);
+        let mut locked = self.0.enter(thread);
         for _ in 0..self.0.common.settings.receives {
             let posted = post(&self.0, thread, Vec::new())?;
-            inside.posted.push_back(posted);
+            locked.posted.push_back(posted);
         }
         Ok(())
     }
@@ -62,8 +62,8 @@ impl Pt2ptWindow {
     pub fn vanish(&self, thread: *mut ThreadCtx) {
         self.0.common.strike(&self.0);
         let (posted, transfers) = {
-            let mut inside = self.0.enter(thread);
-            (core::mem::take(&mut inside.posted), core::mem::take(&mut inside.transfers))
+            let mut locked = self.0.enter(thread);
+            (core::mem::take(&mut locked.posted), core::mem::take(&mut locked.transfers))
         };
         // Waits, so nothing is locked.
         posted.iter().for_each(|posted| self.0.link.cancel(thread, &posted.pending));

@@ -4,7 +4,7 @@
 //! In place, blocks leave from a packed copy: what a rank sends has the places and lengths of what it
 //! receives.
 
-use crate::exchange::{Call, In, Out, Pending, Result, out_bytes, tag};
+use crate::exchange::{Call, Pending, ReceiveData, Result, SendData, out_bytes, tag};
 use crate::layout::bytes;
 use crate::scratch::Lease;
 use oxmpi_coll::IN_PLACE;
@@ -24,8 +24,8 @@ pub fn alltoallw(call: &Call<'_>) -> Result {
 /// Exchanges what `out` and `into` say of each peer; does not ask `out` where the call is in place.
 pub fn exchange_all<'a>(
     call: &Call<'_>,
-    out: impl Fn(u32) -> Out<'a>,
-    into: impl Fn(u32) -> In<'a>,
+    out: impl Fn(u32) -> SendData<'a>,
+    into: impl Fn(u32) -> ReceiveData<'a>,
 ) -> Result {
     if call.args.sendbuf == IN_PLACE && !call.is_inter() {
         let (copy, starts) = packed_copy(call, &into)?;
@@ -43,7 +43,10 @@ pub fn exchange_all<'a>(
 }
 
 /// All blocks as packed bytes, one behind the other, and where each begins.
-fn packed_copy<'a, 'b>(call: &Call<'a>, into: &impl Fn(u32) -> In<'b>) -> Result<(Lease<'a>, Vec<u64>)> {
+fn packed_copy<'a, 'b>(
+    call: &Call<'a>,
+    into: &impl Fn(u32) -> ReceiveData<'b>,
+) -> Result<(Lease<'a>, Vec<u64>)> {
     let mut starts = vec![0u64];
     let mut total = 0u64;
     for peer in 0..call.num_peers() {
@@ -63,7 +66,11 @@ fn packed_copy<'a, 'b>(call: &Call<'a>, into: &impl Fn(u32) -> In<'b>) -> Result
     Ok((scratch, starts))
 }
 
-fn send_all<'a, 'b>(call: &Call<'_>, out: impl Fn(u32) -> Out<'a>, into: impl Fn(u32) -> In<'b>) -> Result {
+fn send_all<'a, 'b>(
+    call: &Call<'_>,
+    out: impl Fn(u32) -> SendData<'a>,
+    into: impl Fn(u32) -> ReceiveData<'b>,
+) -> Result {
     let rounds = call.rounds();
     let mut pending = Pending::<{ 2 * AT_ONCE as usize }>::new(call);
     for first in rounds.clone().step_by(AT_ONCE as usize) {

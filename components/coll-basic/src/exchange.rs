@@ -42,17 +42,17 @@ pub use crate::layout::Result;
 pub const WINDOW: usize = 64;
 
 /// Data to send: address, count, type.
-pub type Out<'a> = (*const u8, u64, &'a TypeDesc);
+pub type SendData<'a> = (*const u8, u64, &'a TypeDesc);
 /// Where to receive: address, count, type.
-pub type In<'a> = (*mut u8, u64, &'a TypeDesc);
+pub type ReceiveData<'a> = (*mut u8, u64, &'a TypeDesc);
 
 /// Packed bytes to send.
-pub fn out_bytes(buf: *const u8, len: u64) -> Out<'static> {
+pub fn out_bytes(buf: *const u8, len: u64) -> SendData<'static> {
     (buf, len, &BYTE)
 }
 
 /// Where to receive packed bytes.
-pub fn in_bytes(buf: *mut u8, len: u64) -> In<'static> {
+pub fn in_bytes(buf: *mut u8, len: u64) -> ReceiveData<'static> {
     (buf, len, &BYTE)
 }
 
@@ -168,21 +168,21 @@ impl<'a> Call<'a> {
     }
 
     /// The data that goes to a peer, where counts and displacements are given for each.
-    pub fn out_block(&self, peer: u32) -> Out<'a> {
+    pub fn out_block(&self, peer: u32) -> SendData<'a> {
         let (count, disp) = (Self::entry(self.args.sendcounts, peer), Self::entry(self.args.sdispls, peer));
         let dtype = self.sendtype();
         (displaced(self.args.sendbuf, dtype, disp), count, dtype)
     }
 
     /// The data that comes from a peer, where counts and displacements are given for each.
-    pub fn in_block(&self, peer: u32) -> In<'a> {
+    pub fn in_block(&self, peer: u32) -> ReceiveData<'a> {
         let (count, disp) = (Self::entry(self.args.recvcounts, peer), Self::entry(self.args.rdispls, peer));
         let dtype = self.recvtype();
         (displaced(self.args.recvbuf, dtype, disp).cast_mut(), count, dtype)
     }
 
     /// As [`Call::out_block`], where types are given, too, and displacements are bytes.
-    pub fn typed_out_block(&self, peer: u32) -> Out<'a> {
+    pub fn typed_out_block(&self, peer: u32) -> SendData<'a> {
         let (count, disp) = (Self::entry(self.args.sendcounts, peer), Self::entry(self.args.sdispls, peer));
         // SAFETY: valid during the call.
         let dtype = unsafe { &*Self::entry(self.args.sendtypes, peer) };
@@ -190,7 +190,7 @@ impl<'a> Call<'a> {
     }
 
     /// As [`Call::in_block`], where types are given, too, and displacements are bytes.
-    pub fn typed_in_block(&self, peer: u32) -> In<'a> {
+    pub fn typed_in_block(&self, peer: u32) -> ReceiveData<'a> {
         let (count, disp) = (Self::entry(self.args.recvcounts, peer), Self::entry(self.args.rdispls, peer));
         // SAFETY: valid during the call.
         let dtype = unsafe { &*Self::entry(self.args.recvtypes, peer) };
@@ -222,17 +222,17 @@ impl<'a> Call<'a> {
         lease.inspect_err(|_| host.help("no-memory", &[&len.to_string()]))
     }
 
-    pub fn send(&self, (buf, count, dtype): Out<'_>, to: u32, tag: i32) -> Result {
+    pub fn send(&self, (buf, count, dtype): SendData<'_>, to: u32, tag: i32) -> Result {
         (self.services.send)(self.comm, buf, count, dtype, to, tag).ok().map(drop)
     }
 
-    pub fn recv(&self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> Result {
+    pub fn recv(&self, (buf, count, dtype): ReceiveData<'_>, from: u32, tag: i32) -> Result {
         (self.services.recv)(self.comm, buf, count, dtype, from, tag, null_mut()).ok().map(drop)
     }
 
     /// As [`Call::recv`], for a message that has to fill its place: a shorter one is an error. Tells how long it was,
     /// or that it was longer than its place.
-    pub fn recv_whole(&self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> (Result, u64) {
+    pub fn recv_whole(&self, (buf, count, dtype): ReceiveData<'_>, from: u32, tag: i32) -> (Result, u64) {
         let mut status = MsgStatus::EMPTY;
         let room = dtype.packed.wrapping_mul(count);
         let done = (self.services.recv)(self.comm, buf, count, dtype, from, tag, &mut status).ok();
@@ -245,14 +245,19 @@ impl<'a> Call<'a> {
     }
 
     /// Starts a send, which somebody has to wait for.
-    pub fn isend(&self, (buf, count, dtype): Out<'_>, to: u32, tag: i32) -> Result<*mut RequestHeader> {
+    pub fn isend(&self, (buf, count, dtype): SendData<'_>, to: u32, tag: i32) -> Result<*mut RequestHeader> {
         let mut request = null_mut();
         (self.services.isend)(self.comm, buf, count, dtype, to, tag, &mut request).ok()?;
         Ok(request)
     }
 
     /// Starts a receive, which somebody has to wait for.
-    pub fn irecv(&self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> Result<*mut RequestHeader> {
+    pub fn irecv(
+        &self,
+        (buf, count, dtype): ReceiveData<'_>,
+        from: u32,
+        tag: i32,
+    ) -> Result<*mut RequestHeader> {
         let mut request = null_mut();
         (self.services.irecv)(self.comm, buf, count, dtype, from, tag, &mut request).ok()?;
         Ok(request)
@@ -264,7 +269,7 @@ impl<'a> Call<'a> {
     }
 
     /// Sends and receives at the same time.
-    pub fn exchange(&self, out: Out<'_>, to: u32, into: In<'_>, from: u32, tag: i32) -> Result {
+    pub fn exchange(&self, out: SendData<'_>, to: u32, into: ReceiveData<'_>, from: u32, tag: i32) -> Result {
         let mut pending = Pending::<1>::new(self);
         pending.recv(into, from, tag)?;
         let sent = self.send(out, to, tag);
@@ -286,7 +291,7 @@ impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
     }
 
     /// Starts a receive; waits for the others first if there is no room.
-    pub fn recv(&mut self, into: In<'_>, from: u32, tag: i32) -> Result {
+    pub fn recv(&mut self, into: ReceiveData<'_>, from: u32, tag: i32) -> Result {
         self.room()?;
         self.requests[self.len] = self.call.irecv(into, from, tag)?;
         self.len += 1;
@@ -294,7 +299,7 @@ impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
     }
 
     /// Starts a send; waits for the others first if there is no room.
-    pub fn send(&mut self, out: Out<'_>, to: u32, tag: i32) -> Result {
+    pub fn send(&mut self, out: SendData<'_>, to: u32, tag: i32) -> Result {
         self.room()?;
         self.requests[self.len] = self.call.isend(out, to, tag)?;
         self.len += 1;

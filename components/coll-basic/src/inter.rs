@@ -217,7 +217,7 @@ pub fn allgatherv(call: &Call<'_>) -> Result {
     exchange_all(call, |_| own_block(call), |peer| call.in_block(peer))
 }
 
-fn own_block<'a>(call: &Call<'a>) -> crate::exchange::Out<'a> {
+fn own_block<'a>(call: &Call<'a>) -> crate::exchange::SendData<'a> {
     (call.args.sendbuf, call.args.sendcount, call.sendtype())
 }
 

@@ -9,7 +9,7 @@
 //! block of the neighbor above, so receives of a pair are posted the other way round. Nothing is sent for an empty
 //! block; both ends know of it.
 
-use crate::exchange::{Call, In, Out, Result, WINDOW, tag};
+use crate::exchange::{Call, ReceiveData, Result, SendData, WINDOW, tag};
 use crate::layout::{bytes, element, element_mut};
 use core::ptr::null_mut;
 use oxmpi_coll::neighbors;
@@ -37,18 +37,22 @@ pub fn neighbor_alltoallw(call: &Call<'_>) -> Result {
     meet(call, |k| call.typed_out_block(k), |k| call.typed_in_block(k))
 }
 
-fn block_out<'a>(call: &Call<'a>, k: u32) -> Out<'a> {
+fn block_out<'a>(call: &Call<'a>, k: u32) -> SendData<'a> {
     let (count, dtype) = (call.args.sendcount, call.sendtype());
     (element(call.args.sendbuf, dtype, u64::from(k).wrapping_mul(count)), count, dtype)
 }
 
-fn block_in<'a>(call: &Call<'a>, k: u32) -> In<'a> {
+fn block_in<'a>(call: &Call<'a>, k: u32) -> ReceiveData<'a> {
     let (count, dtype) = (call.args.recvcount, call.recvtype());
     (element_mut(call.args.recvbuf, dtype, u64::from(k).wrapping_mul(count)), count, dtype)
 }
 
 /// Sends block `k` to destination `k`, receives that of source `k`.
-fn meet<'a>(call: &Call<'a>, out: impl Fn(u32) -> Out<'a>, into: impl Fn(u32) -> In<'a>) -> Result {
+fn meet<'a>(
+    call: &Call<'a>,
+    out: impl Fn(u32) -> SendData<'a>,
+    into: impl Fn(u32) -> ReceiveData<'a>,
+) -> Result {
     // SAFETY: the host gives them with every neighborhood collective; valid during the call.
     let around = unsafe { &*call.args.neighbors };
     let (sources, destinations) =

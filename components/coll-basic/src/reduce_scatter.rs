@@ -51,14 +51,14 @@ pub fn starts(counts: &[u64]) -> Result<(Vec<i64>, u64)> {
 }
 
 /// The sum of all operands of `total` elements.
-pub struct Whole<'a> {
+pub struct FullReduction<'a> {
     /// In rank 0; null elsewhere.
     pub at: *mut u8,
     _memory: Option<crate::scratch::Lease<'a>>,
 }
 
 /// Reduces all `total` elements into temporary memory of rank 0.
-pub fn to_rank_0<'a>(call: &Call<'a>, total: u64) -> Result<Whole<'a>> {
+pub fn to_rank_0<'a>(call: &Call<'a>, total: u64) -> Result<FullReduction<'a>> {
     let in_place = call.args.sendbuf == IN_PLACE;
     let operand = if in_place { call.args.recvbuf.cast_const() } else { call.args.sendbuf };
     let mut args = CollArgs {
@@ -73,10 +73,10 @@ pub fn to_rank_0<'a>(call: &Call<'a>, total: u64) -> Result<Whole<'a>> {
     let span = Reduction::of(&call.with(&args))?.span(total)?;
     if call.rank() != 0 {
         reduce::reduce(&call.with(&args))?;
-        return Ok(Whole { at: core::ptr::null_mut(), _memory: None });
+        return Ok(FullReduction { at: core::ptr::null_mut(), _memory: None });
     }
     let memory = call.scratch(span.len)?;
     args.recvbuf = span.place(memory.at(0));
     reduce::reduce(&call.with(&args))?;
-    Ok(Whole { at: args.recvbuf, _memory: Some(memory) })
+    Ok(FullReduction { at: args.recvbuf, _memory: Some(memory) })
 }

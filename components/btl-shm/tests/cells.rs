@@ -189,7 +189,7 @@ fn a_cell_that_cannot_be_the_peers_closes_it() {
             poke(&node, at, &flag(len).to_le_bytes());
         }
         assert_eq!(ranks[0].drain().len(), right);
-        assert_eq!(ranks[0].said().peer_errors.len(), 1, "{which} {len}");
-        assert_eq!(ranks[0].said().help[0].0, "garbage");
+        assert_eq!(ranks[0].reports().peer_errors.len(), 1, "{which} {len}");
+        assert_eq!(ranks[0].reports().help[0].0, "garbage");
     }
 }

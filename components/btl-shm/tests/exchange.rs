@@ -145,7 +145,7 @@ fn payload_may_be_packed_straight_into_the_ring() {
 fn idle_turns_between_messages_change_nothing() {
     let node = Node::new(3);
     let ranks = node.all(&[]);
-    let to: Vec<To> = [1, 2].map(|peer| ranks[0].to(peer)).into();
+    let to: Vec<PeerEndpoint> = [1, 2].map(|peer| ranks[0].to(peer)).into();
     let sizes = [4096, 4096, 4096, 4096, 4096, 4096, 1500, 8000, 4096, 20_000, 700, 4096, 2000, 3000];
     let mut sent = 0u64;
     for idle in [0, 1, 5, 40] {
@@ -224,7 +224,7 @@ fn many_peers_watched_or_not() {
         let mut node = Node::new(130);
         node.oversubscribed = oversubscribed;
         let ranks = node.all(&[("ring_size", "64k")]);
-        let endpoints: Vec<To> = ranks[1..].iter().map(|r| r.to(0)).collect();
+        let endpoints: Vec<PeerEndpoint> = ranks[1..].iter().map(|r| r.to(0)).collect();
         for round in 0..40u8 {
             for (rank, &ep) in ranks[1..].iter().zip(&endpoints) {
                 assert_eq!(rank.send(ep, round, &rank.local.to_le_bytes(), &[round; 90]), Status::OK);
@@ -297,16 +297,16 @@ fn garbage_closes_the_peer_and_touches_nothing() {
         assert_eq!(ranks[0].drain().len(), 2);
         poke(&node, first_ring(&node) + 4096 + 64, &word);
         assert_eq!(ranks[0].drain().len(), 0);
-        assert_eq!(ranks[0].said().peer_errors.len(), 1);
-        let (proc, fatal, message) = ranks[0].said().peer_errors[0].clone();
+        assert_eq!(ranks[0].reports().peer_errors.len(), 1);
+        let (proc, fatal, message) = ranks[0].reports().peer_errors[0].clone();
         assert_eq!((proc, fatal), (101, 1), "{message}");
-        assert_eq!(ranks[0].said().help[0].0, "garbage");
+        assert_eq!(ranks[0].reports().help[0].0, "garbage");
         // The other peer goes on, and one complaint is enough.
         assert_eq!(ranks[2].send(ranks[2].to(0), 1, b"x", &[]), Status::OK);
         assert_eq!(ranks[0].drain().len(), 1);
         assert!(ranks[0].arm(0).is_some(), "a closed ring keeps nobody awake");
         ranks[0].disarm(0);
-        assert_eq!(ranks[0].said().peer_errors.len(), 1);
+        assert_eq!(ranks[0].reports().peer_errors.len(), 1);
     }
 }
 
@@ -325,8 +325,8 @@ fn impossible_places_and_heads_are_refused() {
     for bad in [(ring + (1 << 40)) | 16, 16, ring | 11, ring | 31, ring | 40, u64::MAX] {
         poke(&node, at, &bad.to_le_bytes());
         assert_eq!(ranks[1].drain().len(), 0);
-        assert_eq!(ranks[1].said().peer_errors.len(), 1, "{bad:#x}");
-        ranks[1].said().peer_errors.clear();
+        assert_eq!(ranks[1].reports().peer_errors.len(), 1, "{bad:#x}");
+        ranks[1].reports().peer_errors.clear();
         // Announced again.
         assert_eq!(ranks[0].send(ep, 1, b"x", &[]), Status::OK);
     }
@@ -342,7 +342,7 @@ fn impossible_places_and_heads_are_refused() {
         }
     }
     assert_eq!(status, Status::PEER_FAILED);
-    assert_eq!(ranks[0].said().peer_errors[0].0, 101);
+    assert_eq!(ranks[0].reports().peer_errors[0].0, 101);
 }
 
 #[test]
@@ -383,7 +383,7 @@ fn what_cannot_open_says_why() {
     let alone = Node::new(1);
     let (status, record) = fails(&alone, alone.fd.as_raw_fd(), 0, &[]);
     assert_eq!(status, Status::OK);
-    assert!(record.said.lock().expect("record").errors.is_empty());
+    assert!(record.reports.lock().expect("record").errors.is_empty());
     let node = Node::new(2);
     assert_eq!(fails(&node, -1, 0, &[]).0, Status::NOT_AVAILABLE);
     let contradiction = [("eager_limit", "64k"), ("max_send_size", "32k")];
@@ -392,15 +392,19 @@ fn what_cannot_open_says_why() {
     poke(&node, 0, &(77u64 << 48 | 1 << 32 | 2).to_le_bytes());
     let (status, record) = fails(&node, node.fd.as_raw_fd(), 0, &[]);
     assert_eq!(status, Status::NOT_SUPPORTED);
-    let said = record.said.lock().expect("record");
-    assert_eq!(said.help[0].0, "version");
-    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 13 "), "{:?}", said.errors);
+    let reports = record.reports.lock().expect("record");
+    assert_eq!(reports.help[0].0, "version");
+    assert!(
+        reports.errors[0].contains("77") && reports.errors[0].contains("version 13 "),
+        "{:?}",
+        reports.errors
+    );
     // Somebody is this rank.
     let node = Node::new(2);
     let _first = node.open(1, &[]);
     let (status, record) = fails(&node, node.fd.as_raw_fd(), 1, &[]);
     assert_eq!(status, Status::BAD_PARAM);
-    assert!(record.said.lock().expect("record").errors[0].contains("local rank 1"));
+    assert!(record.reports.lock().expect("record").errors[0].contains("local rank 1"));
 }
 
 #[test]
@@ -453,8 +457,8 @@ proptest! {
             ("watched_rings", &watched.to_string()), ("nontemporal_min", "3500"), ("string_min", string),
         ];
         let ranks = node.all(&set);
-        let eps: Vec<Vec<To>> =
-            (0..3).map(|f| (0..3).map(|t| if f == t { To(core::ptr::null_mut()) } else { ranks[f].to(t as u32) }).collect()).collect();
+        let eps: Vec<Vec<PeerEndpoint>> =
+            (0..3).map(|f| (0..3).map(|t| if f == t { PeerEndpoint(core::ptr::null_mut()) } else { ranks[f].to(t as u32) }).collect()).collect();
         let mut queues: Vec<Vec<VecDeque<(u8, usize)>>> = vec![vec![VecDeque::new(); 3]; 3];
         let check = |queues: &mut Vec<Vec<VecDeque<(u8, usize)>>>, to: usize, got: Vec<Arrived>| {
             for m in got {

@@ -102,7 +102,7 @@ fn what_is_there_is_offered_and_the_rest_when_it_comes() {
         // The cell came with it.
         assert_eq!(me.send(me.to(1), 3, &HEADER, &bytes(8, LEN)), Status::OK);
         assert!(half.ranks[1].drain()[0].bytes == whole(8));
-        assert_eq!(me.said().peer_errors.len(), 0);
+        assert_eq!(me.reports().peer_errors.len(), 0);
     }
 }
 
@@ -133,7 +133,7 @@ fn a_line_that_is_no_later_one_of_the_message_closes_the_peer() {
         assert_eq!(me.drain(), []);
         half.poke(1, &(1u64 << 44 | 1 << 40 | 8).to_le_bytes());
         assert_eq!(me.drain(), []);
-        assert_eq!(me.said().peer_errors.len(), 1);
+        assert_eq!(me.reports().peer_errors.len(), 1);
         assert_eq!(me.progress(), 0, "nobody looks there again");
     }
 }
@@ -149,7 +149,7 @@ fn a_message_that_becomes_another_closes_the_peer() {
         let word = u64::from_le_bytes(flags(&half.node, half.line..half.line + 1)[0]);
         half.poke(0, &(word - (20 << 10)).to_le_bytes());
         assert_eq!(me.drain(), []);
-        assert_eq!(me.said().peer_errors.len(), 1);
+        assert_eq!(me.reports().peer_errors.len(), 1);
     }
 }
 
@@ -164,7 +164,7 @@ fn a_message_in_more_pieces_than_there_can_be_closes_the_peer() {
         assert_eq!(ranks[0].drain().len(), 1);
         poke(&node, flag(&node, 1), &(1u64 << 44 | kind << 40 | len).to_le_bytes());
         assert_eq!(ranks[0].drain(), []);
-        assert_eq!(ranks[0].said().peer_errors.len(), 1, "{len}");
+        assert_eq!(ranks[0].reports().peer_errors.len(), 1, "{len}");
     }
 }
 
@@ -203,7 +203,7 @@ fn every_byte_comes_as_it_was_written() {
         }
     }
     drop(writer.join().expect("the writer"));
-    assert_eq!(receiver.said().peer_errors.len(), 0);
+    assert_eq!(receiver.reports().peer_errors.len(), 0);
 }
 
 /// Each cell gets memory with the first message in it, and a ring for all of its bulk when rows of long messages have filled what

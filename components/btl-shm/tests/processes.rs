@@ -169,12 +169,12 @@ fn dialogue(node: &Node, local: u32, option: &str) {
     // Nobody leaves before the other has looked.
     assert_eq!(rank.send(peer, 4, &[], &[]), Status::OK);
     wait_for(&rank, ROUNDS + 3);
-    assert!(rank.said().errors.is_empty() && rank.said().peer_errors.is_empty());
+    assert!(rank.reports().errors.is_empty() && rank.reports().peer_errors.is_empty());
 }
 
 /// Long reads, with which the other helps when it happens to look. (Both read at the same time, so each is
 /// helper and reader by turns.)
-fn read_together(rank: &Rank, peer: To, remote: u64, expected: &[u8]) {
+fn read_together(rank: &Rank, peer: PeerEndpoint, remote: u64, expected: &[u8]) {
     for round in 0..50 {
         let len = expected.len() - round * 4099;
         let mut copy = vec![0; len];
@@ -213,7 +213,7 @@ fn a_sender_is_killed() {
         assert!(rank.arm(0).is_some());
         rank.disarm(0);
         assert_eq!(rank.rma(false, peer, &mut [0; 8], 4096), Status::NOT_SUPPORTED);
-        assert!(rank.said().peer_errors.is_empty());
+        assert!(rank.reports().peer_errors.is_empty());
     }
 }
 
@@ -224,11 +224,11 @@ fn limit_files_to(bytes: u64) {
 
 /// With a limit on file sizes, which would kill who runs into it.
 fn shortage(node: &Node) {
-    let text = |rank: &Rank| rank.said().help.clone();
+    let text = |rank: &Rank| rank.reports().help.clone();
     limit_files_to(4096);
     let (status, record) = Rank::open(node.fd.as_raw_fd(), node, 0, &[]).err().expect("no memory");
     assert_eq!(status, Status::OUT_OF_MEMORY);
-    let help = record.said.lock().expect("record").help.clone();
+    let help = record.reports.lock().expect("record").help.clone();
     assert_eq!((help.len(), help[0].0.as_str()), (1, "no-memory"));
     assert!(help[0].1[1].contains("4096 bytes (ulimit -f)"), "{help:?}");
 

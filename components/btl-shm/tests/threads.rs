@@ -32,7 +32,7 @@ fn wait_for(rank: &Rank, ctx: u32, count: usize, spins: u32) -> u32 {
     slept
 }
 
-fn send_patiently(rank: &Rank, to: To, ctx: u32, tag: u8, header: &[u8], payload: &[u8]) {
+fn send_patiently(rank: &Rank, to: PeerEndpoint, ctx: u32, tag: u8, header: &[u8], payload: &[u8]) {
     loop {
         match rank.send_on(to, ctx, tag, header, payload) {
             Status::OK => return,
@@ -147,15 +147,15 @@ fn seven_senders_and_one_that_sleeps() {
 }
 
 /// A rank that two threads use, each its own context, as the contract permits.
-struct Shared(Rank);
+struct SharedRank(Rank);
 // SAFETY: contexts are independent; the record keeps nothing here but a count per context.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedRank {}
 
 #[test]
 fn contexts_are_independent() {
     let mut node = Node::new(2);
     node.cris = 2;
-    let a = Shared(node.open(0, &[]));
+    let a = SharedRank(node.open(0, &[]));
     let b = node.open(1, &[]);
     assert_eq!(a.0.attrs().contexts, 2);
     let to_b = a.0.to(1);

@@ -97,11 +97,11 @@ fn model_pieces_that_are_announced_early_are_seen() {
 
 /// A ring with room for two messages in its bulk; what is in that, each piece one cell, is beside it.
 #[derive(Clone)]
-struct Large(Ring);
+struct BulkRing(Ring);
 
 type Bulk = Arc<[UnsafeCell<u64>; 4]>;
 
-impl RingMem for Large {
+impl RingMem for BulkRing {
     fn lines_log2(&self) -> u32 {
         self.0.lines_log2()
     }
@@ -131,7 +131,7 @@ impl RingMem for Large {
 /// Three messages, the last of which lies where the first did.
 fn through_the_bulk(late: bool) {
     check(3, move || {
-        let ring = Large(Ring::new(8, 1));
+        let ring = BulkRing(Ring::new(8, 1));
         let bulk: Bulk = Arc::new([0; 4].map(UnsafeCell::new));
         let (mut p, c) = (Producer::adopt(ring.clone()).expect("fresh"), Consumer::new(ring));
         let there = bulk.clone();

@@ -74,7 +74,7 @@ impl Shm {
             events += self.sweep(receiver);
         }
         // LineMessage branch for both.
-        if receiver.together.is_waiting() | receiver.requests.is_waiting() {
+        if receiver.cooperative_reads.is_waiting() | receiver.requests.is_waiting() {
             events += self.end_reads(ctx) + self.take_replies(ctx);
         }
         if events == 0 && receiver.preparing.get() != NOBODY {
@@ -441,7 +441,7 @@ impl Shm {
         // A look that costs nothing before the one that may cost a system call.
         if ready::any(&receiver.inbox)
             || !receiver.watched_rings().all(Consumer::is_empty)
-            || receiver.together.is_waiting()
+            || receiver.cooperative_reads.is_waiting()
             || receiver.requests.has_reply()
         {
             return None;

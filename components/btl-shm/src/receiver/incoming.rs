@@ -7,7 +7,7 @@ use crate::segment::doorbell;
 use crate::segment::map::Inbox;
 use crate::sender::outgoing::OutgoingCell;
 use crate::service::ends::Requests;
-use crate::single_copy::reads::Together;
+use crate::single_copy::reads::CooperativeReads;
 use crate::single_copy::xpmem::Attachments;
 use crate::sys::Mapping;
 use crate::wire::MAX_SHORT;
@@ -59,7 +59,7 @@ pub struct Receiver {
     pub(super) displaced: Cell<u64>,
     /// The peer for whose next long message idle turns make ready.
     pub(super) preparing: Cell<u32>,
-    pub together: Together,
+    pub cooperative_reads: CooperativeReads,
     pub(super) requests: Requests,
     pub attached: RefCell<Attachments>,
     /// By source; boxed, since `watched` points at them, and never taken out.
@@ -86,7 +86,7 @@ impl Receiver {
             stage: Cell::new(None),
             displaced: Cell::new(0),
             preparing: Cell::new(NOBODY),
-            together: Together::new(),
+            cooperative_reads: CooperativeReads::new(),
             requests: Requests::default(),
             attached: RefCell::default(),
             rings: (0..ranks).map(|_| OnceCell::new()).collect(),

@@ -92,18 +92,18 @@ impl Shm {
     /// Reads together with the source. `None`: not now, do it alone.
     fn read_together(&self, endpoint: &Endpoint, ctx: u32, peer: &Identity, rma: &RmaDesc) -> Option<Status> {
         let receiver = self.receiver(ctx)?;
-        let together = &receiver.together;
-        if !together.hopes() {
+        let reads = &receiver.cooperative_reads;
+        if !reads.hopes() {
             return None;
         }
-        let index = together.claim()?;
+        let index = reads.claim()?;
         let share = rma.len.div_ceil(MOST_SHARES).max(LEAST_SHARE).next_multiple_of(4096);
-        let generation = together.generation.get();
+        let generation = reads.generation.get();
         let call = Call { from: rma.remote, to: rma.local as u64, len: rma.len, share, index, generation };
         let words = self.segment().assist(self.local_rank(), ctx, index);
         words.begin(generation);
         if !self.call_for_help(endpoint, ctx, &call) {
-            together.free(index);
+            reads.free(index);
             return None;
         }
         let (mut own, mut mine) = (Ok(()), 0);
@@ -122,7 +122,7 @@ impl Shm {
             }
         }
         let expected = words.close(generation, call.shares()).min(call.shares()) - mine;
-        together.alone.set(if expected == 0 { together.alone.get().wrapping_add(1) } else { 0 });
+        reads.alone.set(if expected == 0 { reads.alone.get().wrapping_add(1) } else { 0 });
         // Everything in a descriptor is the caller's until the read has ended.
         let rma = RmaDesc { ..*rma };
         let waiting = Waiting { index, expected, own, peer: endpoint.peer, rma };
@@ -132,7 +132,7 @@ impl Shm {
             }
             spin_hint();
         }
-        together.waiting.borrow_mut().push(waiting);
+        reads.waiting.borrow_mut().push(waiting);
         Some(Status::PENDING)
     }
 
@@ -141,7 +141,7 @@ impl Shm {
         let words = self.segment().assist(self.local_rank(), ctx, read.index);
         let well = words.all_ended(read.expected)?;
         if let Some(receiver) = self.receiver(ctx) {
-            receiver.together.free(read.index);
+            receiver.cooperative_reads.free(read.index);
         }
         Some(match read.own {
             Err(errno) => crate::single_copy::rma::status_of(errno),
@@ -164,7 +164,7 @@ impl Shm {
         loop {
             // Taken out before the caller hears of it: that may begin the next read.
             let ended = {
-                let mut waiting = receiver.together.waiting.borrow_mut();
+                let mut waiting = receiver.cooperative_reads.waiting.borrow_mut();
                 let Some(read) = waiting.get(at) else { break };
                 self.ended(ctx, read).map(|status| (waiting.swap_remove(at), status))
             };

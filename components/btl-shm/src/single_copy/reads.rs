@@ -20,7 +20,7 @@ pub(super) struct Waiting {
 }
 
 /// The reads of one context. Touched only inside verbs of the context.
-pub struct Together {
+pub struct CooperativeReads {
     pub(super) generation: Cell<u32>,
     /// One bit per pair of words in use.
     pub(super) used: Cell<u32>,
@@ -29,9 +29,9 @@ pub struct Together {
     pub(super) waiting: RefCell<Vec<Waiting>>,
 }
 
-impl Together {
-    pub fn new() -> Together {
-        Together {
+impl CooperativeReads {
+    pub fn new() -> CooperativeReads {
+        CooperativeReads {
             generation: Cell::new(0),
             used: Cell::new(0),
             alone: Cell::new(0),

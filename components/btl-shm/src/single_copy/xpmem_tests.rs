@@ -6,7 +6,7 @@ mod common;
 use crate::single_copy::mapper::Device;
 use crate::single_copy::xpmem::{Attachments, MOST, PAGE, UNIT};
 use crate::sys;
-use common::{Node, Rank, To};
+use common::{Node, PeerEndpoint, Rank};
 use oxmpi_btl::{Piece, RmaVectorDesc};
 use oxmpi_mca::{SliceRef, Status};
 use rustix::fd::OwnedFd;
@@ -174,7 +174,7 @@ impl Pair {
         let far = Rc::new(node.open(1, options));
         Pair { near, far, own, memory, _node: node, _alive: alive }
     }
-    fn peer(&self) -> To {
+    fn peer(&self) -> PeerEndpoint {
         self.near.to(1)
     }
     fn address(&self, offset: usize) -> u64 {
@@ -233,7 +233,7 @@ fn copies_go_through_one_attachment() {
     assert!(pair.memory.bytes()[99..3099].iter().all(|&b| b == 7));
     assert_eq!(pair.memory.bytes()[98..3100][3001], expected[3099]);
     assert_eq!(pair.memory.grants.load(Ordering::Relaxed), 1);
-    assert!(pair.near.said().help.is_empty());
+    assert!(pair.near.reports().help.is_empty());
     let memory = pair.memory.clone();
     drop(pair);
     let left = (memory.attachments.load(Ordering::Relaxed), memory.grants.load(Ordering::Relaxed));
@@ -246,7 +246,7 @@ fn a_helper_writes_through_an_attachment_of_its_own() {
     pair.read_with_help(second_half_came);
     let count = |memory: &Memory| memory.attached.load(Ordering::Relaxed);
     assert!(count(&pair.own) > 0 && count(&pair.memory) > 0);
-    assert!(pair.near.said().help.is_empty() && pair.far.said().help.is_empty());
+    assert!(pair.near.reports().help.is_empty() && pair.far.reports().help.is_empty());
     assert_eq!(pair.own.grants.load(Ordering::Relaxed), 1, "asked for once");
 }
 
@@ -256,8 +256,8 @@ fn a_helper_that_may_not_map_writes_by_a_system_call() {
     pair.own.refuses.store(true, Ordering::Relaxed);
     pair.read_with_help(second_half_came);
     assert_eq!(pair.own.attached.load(Ordering::Relaxed), 0);
-    assert_eq!(pair.far.said().help[0].0, "xpmem");
-    assert!(pair.attached() > 0 && pair.near.said().help.is_empty(), "the reader still maps");
+    assert_eq!(pair.far.reports().help[0].0, "xpmem");
+    assert!(pair.attached() > 0 && pair.near.reports().help.is_empty(), "the reader still maps");
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn a_refusal_is_told_once_and_copies_go_on() {
         assert_eq!(pair.near.rma(false, pair.peer(), &mut copy, pair.address(3)), Status::OK);
         assert!(copy == expected[3..20_003]);
     }
-    let topics: Vec<String> = pair.near.said().help.iter().map(|(topic, _)| topic.clone()).collect();
+    let topics: Vec<String> = pair.near.reports().help.iter().map(|(topic, _)| topic.clone()).collect();
     assert_eq!(topics, ["xpmem"]);
     assert_eq!(pair.attached(), 0);
 }
@@ -368,9 +368,9 @@ fn a_peer_that_begins_anew_is_asked_anew() {
 fn where_there_is_no_module_cma_serves() {
     let node = Node::new(2);
     let quiet = node.open(0, &[]);
-    assert!(quiet.said().help.is_empty(), "nobody asked for it by name");
+    assert!(quiet.reports().help.is_empty(), "nobody asked for it by name");
     let asked = node.open(1, &[("single_copy_mechanism", "xpmem")]);
     if std::fs::exists("/dev/xpmem").is_ok_and(|there| !there) {
-        assert_eq!(asked.said().help[0].0, "xpmem");
+        assert_eq!(asked.reports().help[0].0, "xpmem");
     }
 }

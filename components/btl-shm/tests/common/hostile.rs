@@ -1,6 +1,6 @@
 //! A peer that writes anything into the node's memory: what drives `exchange.rs` and the fuzzer (`fuzz/` at the root).
 
-use super::{Node, Rank, To, bytes};
+use super::{Node, PeerEndpoint, Rank, bytes};
 use core::ffi::c_void;
 use oxmpi_mca::Status;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -51,7 +51,7 @@ impl Drop for Memory {
 pub fn any_words(history: &[u8]) {
     let node = Node::new(2);
     let ranks = node.all(RING);
-    let to: Vec<To> = vec![ranks[0].to(1), ranks[1].to(0)];
+    let to: Vec<PeerEndpoint> = vec![ranks[0].to(1), ranks[1].to(0)];
     let talk = |from: usize, len: usize| {
         // Its memory may be full of nonsense: any answer will do, but a real one.
         let status = ranks[from].send(to[from], 1, b"header", &bytes(len as u64, len));

@@ -35,7 +35,7 @@ pub struct Arrived {
 
 /// Reports that a component made to its host.
 #[derive(Default, Debug)]
-pub struct Said {
+pub struct Reports {
     pub errors: Vec<String>,
     pub help: Vec<(String, Vec<String>)>,
     pub peer_errors: Vec<(u32, u32, String)>,
@@ -57,7 +57,7 @@ pub struct Record {
     pub hook: RefCell<Option<Hook>>,
     /// Answer of the receive callback: STOP, or 0.
     pub answer: Cell<u32>,
-    pub said: Mutex<Said>,
+    pub reports: Mutex<Reports>,
 }
 
 extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
@@ -113,20 +113,20 @@ fn text(s: StrRef) -> String {
     unsafe { s.get() }.unwrap_or("not UTF-8").to_string()
 }
 
-fn said(instance: *mut c_void) -> std::sync::MutexGuard<'static, Said> {
+fn reports(instance: *mut c_void) -> std::sync::MutexGuard<'static, Reports> {
     // SAFETY: `instance` is the record, which outlives the module.
-    unsafe { &*(instance as *const Record) }.said.lock().expect("record")
+    unsafe { &*(instance as *const Record) }.reports.lock().expect("record")
 }
 
 extern "C" fn log(i: *mut c_void, level: i32, _: StrRef, message: StrRef) {
     if level == 0 {
-        said(i).errors.push(text(message));
+        reports(i).errors.push(text(message));
     }
 }
 extern "C" fn help(i: *mut c_void, _: StrRef, topic: StrRef, args: SliceRef<StrRef>) {
     // SAFETY: valid for the call.
     let args = unsafe { args.get() }.iter().map(|&a| text(a)).collect();
-    said(i).help.push((text(topic), args));
+    reports(i).help.push((text(topic), args));
 }
 extern "C" fn fatal(_: *mut c_void, _: StrRef, message: StrRef) -> ! {
     panic!("{}", text(message))
@@ -160,7 +160,7 @@ extern "C" fn exchange_get(_: *mut c_void, _: StrRef, _: u32, _: *mut u8, _: *mu
     Status::NOT_FOUND
 }
 extern "C" fn peer_error(i: *mut c_void, _: StrRef, proc: u32, fatal: u32, message: StrRef) {
-    said(i).peer_errors.push((proc, fatal, text(message)));
+    reports(i).peer_errors.push((proc, fatal, text(message)));
 }
 
 /// The values of the parameters, defaults with some replaced.
@@ -216,7 +216,7 @@ impl Node {
 
     pub fn open(&self, local: u32, set: &[(&str, &str)]) -> Rank {
         Rank::open(self.fd.as_raw_fd(), self, local, set)
-            .unwrap_or_else(|(status, record)| panic!("{status}: {:?}", record.said.lock()))
+            .unwrap_or_else(|(status, record)| panic!("{status}: {:?}", record.reports.lock()))
     }
 
     pub fn all(&self, set: &[(&str, &str)]) -> Vec<Rank> {
@@ -242,9 +242,9 @@ unsafe impl Send for Rank {}
 
 /// An endpoint with the table it belongs to.
 #[derive(Clone, Copy)]
-pub struct To(pub *mut Endpoint);
+pub struct PeerEndpoint(pub *mut Endpoint);
 // SAFETY: as `Rank`.
-unsafe impl Send for To {}
+unsafe impl Send for PeerEndpoint {}
 
 impl Rank {
     pub fn open(
@@ -337,30 +337,30 @@ impl Rank {
     }
 
     /// The endpoint of a local rank.
-    pub fn to(&self, local: u32) -> To {
+    pub fn to(&self, local: u32) -> PeerEndpoint {
         self.reach(ProcInfo { proc: job_rank(local), node: 3, local_rank: local, local: 1 })
             .expect("reachable")
     }
 
-    pub fn reach(&self, proc: ProcInfo) -> Option<To> {
+    pub fn reach(&self, proc: ProcInfo) -> Option<PeerEndpoint> {
         let mut out = core::ptr::null_mut();
         let add = self.table.add_procs.expect("add_procs");
         assert_eq!(add(self.module.state, SliceRef { ptr: &proc, len: 1 }, &mut out), Status::OK);
-        (!out.is_null()).then_some(To(out))
+        (!out.is_null()).then_some(PeerEndpoint(out))
     }
 
     /// Gives an endpoint back.
-    pub fn part(&self, to: To) {
+    pub fn part(&self, to: PeerEndpoint) {
         let del = self.table.del_procs.expect("del_procs");
         assert_eq!(del(self.module.state, SliceRef { ptr: &to.0, len: 1 }), Status::OK);
     }
 
-    pub fn send_desc(&self, to: To, ctx: u32, desc: &SendDesc) -> Status {
+    pub fn send_desc(&self, to: PeerEndpoint, ctx: u32, desc: &SendDesc) -> Status {
         (self.table.send.expect("send"))(self.module.state, to.0, ctx, desc)
     }
 
     /// Sends `header` and `payload` on `ctx`.
-    pub fn send_on(&self, to: To, ctx: u32, tag: u8, header: &[u8], payload: &[u8]) -> Status {
+    pub fn send_on(&self, to: PeerEndpoint, ctx: u32, tag: u8, header: &[u8], payload: &[u8]) -> Status {
         let desc = SendDesc {
             tag: tag as u32,
             hdr_len: header.len() as u32,
@@ -373,7 +373,7 @@ impl Rank {
         self.send_desc(to, ctx, &desc)
     }
 
-    pub fn send(&self, to: To, tag: u8, header: &[u8], payload: &[u8]) -> Status {
+    pub fn send(&self, to: PeerEndpoint, tag: u8, header: &[u8], payload: &[u8]) -> Status {
         self.send_on(to, 0, tag, header, payload)
     }
 
@@ -418,7 +418,7 @@ impl Rank {
     }
 
     /// Reads or writes, and sees it through.
-    pub fn rma(&self, put: bool, to: To, local: &mut [u8], remote: u64) -> Status {
+    pub fn rma(&self, put: bool, to: PeerEndpoint, local: &mut [u8], remote: u64) -> Status {
         extern "C" fn ended(ctx: *mut c_void, status: Status) {
             // SAFETY: `end` below, which waits for this.
             unsafe { &*ctx.cast::<Cell<Option<Status>>>() }.set(Some(status));
@@ -453,8 +453,8 @@ impl Rank {
         }
     }
 
-    pub fn said(&self) -> std::sync::MutexGuard<'_, Said> {
-        self.record.said.lock().expect("record")
+    pub fn reports(&self) -> std::sync::MutexGuard<'_, Reports> {
+        self.record.reports.lock().expect("record")
     }
 }
 

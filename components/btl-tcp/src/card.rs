@@ -3,7 +3,7 @@
 //! Each module (an interface, and one of its links) is a *rail* in the card. Both processes pair the rails of their two cards by
 //! the same rule, so that they agree without a word: pairs on one network first, then pairs that share a family,
 //! each rail once. A rail's connections go between its pair's addresses, and between those of the other pairs while its own network
-//! is cut ([`ways`]).
+//! is cut ([`peer_addresses`]).
 
 use crate::hello::VERSION;
 use crate::interfaces::same_network;
@@ -122,21 +122,26 @@ fn fit(a: &Rail, b: &Rail, same_place: bool) -> u8 {
 
 /// From an address of which of our rails an address is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct PeerAddress {
     pub from: u16,
     pub to: SocketAddr,
 }
 
-/// The rail of `theirs` that our rail talks to, and the ways there: its own, best address first, then those of the other
+/// The rail of `theirs` that our rail talks to, and the addresses to call there: its own, best first, then those of the other
 /// pairs. `first`: ours is the process with the lower name. `None`: it reaches none of them.
-pub fn ways(ours: &Card, rail: usize, theirs: &Card, first: bool) -> Option<(u16, Vec<Way>)> {
+pub fn peer_addresses(
+    ours: &Card,
+    rail: usize,
+    theirs: &Card,
+    first: bool,
+) -> Option<(u16, Vec<PeerAddress>)> {
     let mut pairs = pairs(ours, theirs, first);
     let own = pairs.iter().position(|(i, _)| *i == rail)?;
     pairs[..=own].rotate_right(1);
     let partner = pairs[0].1 as u16;
     let of = |(i, j): (usize, usize)| {
         let from = i as u16;
-        order(&ours.rails[i], &theirs.rails[j]).into_iter().map(move |to| Way { from, to })
+        order(&ours.rails[i], &theirs.rails[j]).into_iter().map(move |to| PeerAddress { from, to })
     };
     Some((partner, pairs.into_iter().flat_map(of).collect()))
 }
@@ -222,13 +227,13 @@ mod tests {
 
     /// The process that we call partner calls us partner.
     fn agree(a: &Card, b: &Card) -> Vec<Option<u16>> {
-        let ours: Vec<_> = (0..a.rails.len()).map(|i| ways(a, i, b, true).map(|p| p.0)).collect();
+        let ours: Vec<_> = (0..a.rails.len()).map(|i| peer_addresses(a, i, b, true).map(|p| p.0)).collect();
         for (i, j) in ours.iter().enumerate() {
             if let Some(j) = j {
-                assert_eq!(ways(b, *j as usize, a, false).map(|p| p.0), Some(i as u16));
+                assert_eq!(peer_addresses(b, *j as usize, a, false).map(|p| p.0), Some(i as u16));
             }
         }
-        let back = (0..b.rails.len()).filter(|&j| ways(b, j, a, false).is_some()).count();
+        let back = (0..b.rails.len()).filter(|&j| peer_addresses(b, j, a, false).is_some()).count();
         assert_eq!(ours.iter().flatten().count(), back);
         ours
     }
@@ -257,7 +262,7 @@ mod tests {
     fn near_addresses_are_called_first() {
         let a = card(1, &[&["[fd00::1]:1", "10.0.1.1:1"]]);
         let b = card(2, &[&["10.9.0.1:1", "[fd01::1]:1", "10.0.1.2:1"]]);
-        let (_, at) = ways(&a, 0, &b, true).expect("reached");
+        let (_, at) = peer_addresses(&a, 0, &b, true).expect("reached");
         assert_eq!(at[0].to.to_string(), "10.0.1.2:1");
         assert_eq!(at.len(), 3);
     }
@@ -266,7 +271,7 @@ mod tests {
     fn other_pairs_are_ways_too_behind_the_own_one() {
         let a = card(1, &[&["10.0.1.1:1"], &["10.0.2.1:1"], &["10.0.3.1:1"]]);
         let b = card(2, &[&["10.0.3.2:3"], &["10.0.2.2:2"], &["10.0.1.2:1"]]);
-        let (partner, at) = ways(&a, 1, &b, true).expect("reached");
+        let (partner, at) = peer_addresses(&a, 1, &b, true).expect("reached");
         let told: Vec<_> = at.iter().map(|w| (w.from, w.to.to_string())).collect();
         assert_eq!(partner, 1);
         assert_eq!(told[0], (1, "10.0.2.2:2".to_owned()));

@@ -1,11 +1,11 @@
 //! Calling a peer: connecting, and the connector's half of the handshake.
 
 use crate::call::{Call, Failure, Stage, Step};
-use crate::card::Way;
+use crate::card::PeerAddress;
 use crate::context::{Context, STREAMS};
 use crate::hello::{Challenge, Hello, LONGEST, Proof, Welcome};
 use crate::module::Tcp;
-use crate::proof::Said;
+use crate::proof::ProofContext;
 use crate::stream::{Link, Stream};
 use crate::sys::{self, Interest, send_all};
 use core::time::Duration;
@@ -27,11 +27,11 @@ impl Tcp {
             s.link.replace(Link::Idle);
             return;
         };
-        let way = route.ways[s.way.get() % route.ways.len()];
-        let several = route.ways.len() > 1;
+        let address = route.addresses[s.address.get() % route.addresses.len()];
+        let several = route.addresses.len() > 1;
         let attempt = s.attempt.get() + 1;
         s.attempt.set(attempt);
-        match self.begin_call(cx, s, way, route.rail) {
+        match self.begin_call(cx, s, address, route.rail) {
             Ok(mut call) => {
                 if several {
                     call.deadline = call.deadline.min(call.begun + CONNECTING);
@@ -40,14 +40,14 @@ impl Tcp {
                 s.link.replace(Link::Calling(Box::new(call)));
             }
             Err(e) => {
-                let why = format!("{}: {e}", way.to);
+                let why = format!("{}: {e}", address.to);
                 self.call_failed(cx, s, Failure::Refused(Instant::now(), why));
             }
         }
     }
 
-    fn begin_call(&self, cx: &Context, s: &Stream, way: Way, rail: u16) -> std::io::Result<Call> {
-        let Way { from, to } = way;
+    fn begin_call(&self, cx: &Context, s: &Stream, address: PeerAddress, rail: u16) -> std::io::Result<Call> {
+        let PeerAddress { from, to } = address;
         let nonce = sys::random()?;
         let hello = Hello {
             from: self.name,
@@ -62,7 +62,7 @@ impl Tcp {
             nonce,
         };
         let fd = match self.settings.relay {
-            None => sys::connect(to, self.source(way))?,
+            None => sys::connect(to, self.source(address))?,
             Some(relay) => sys::connect(relay, None)?,
         };
         cx.poller.add(&fd, STREAMS + s.slot as u64, Interest::Write)?;
@@ -82,9 +82,9 @@ impl Tcp {
     }
 
     /// The address of ours that calls that one: where a rail is an interface the connection shall go over it.
-    fn source(&self, way: Way) -> Option<IpAddr> {
-        let rail = self.card.rails.get(usize::from(way.from))?;
-        rail.addresses.iter().map(|(a, _)| a.ip()).find(|ip| ip.is_ipv4() == way.to.is_ipv4())
+    fn source(&self, address: PeerAddress) -> Option<IpAddr> {
+        let rail = self.card.rails.get(usize::from(address.from))?;
+        rail.addresses.iter().map(|(a, _)| a.ip()).find(|ip| ip.is_ipv4() == address.to.is_ipv4())
     }
 
     /// Something happened on the socket of a call.
@@ -123,8 +123,8 @@ impl Tcp {
                 let challenge = Challenge::decode(&bytes).map_err(|e| call.bad(e))?;
                 call.check(challenge.refusal)?;
                 let position = s.at.get();
-                let said = Said::by_connector(&call.hello, position);
-                let answer = said.answer(&self.host, &challenge.nonce);
+                let proof_context = ProofContext::by_connector(&call.hello, position);
+                let answer = proof_context.answer(&self.host, &challenge.nonce);
                 let answer =
                     answer.ok_or_else(|| Failure::Refused(begun, "the host gives no proof".into()))?;
                 send_all(&call.fd, &Proof { position, answer }.encode()).map_err(fails)?;
@@ -136,8 +136,9 @@ impl Tcp {
                 let Some(bytes) = call.receive::<{ Welcome::BYTES }>()? else { return Ok(Step::Waits) };
                 let welcome = Welcome::decode(&bytes).map_err(|e| call.bad(e))?;
                 call.check(welcome.refusal)?;
-                let said = Said::by_acceptor(&call.hello, &nonce, welcome.window, welcome.position);
-                if !said.check(&self.host, &call.nonce, &welcome.answer) {
+                let proof_context =
+                    ProofContext::by_acceptor(&call.hello, &nonce, welcome.window, welcome.position);
+                if !proof_context.check(&self.host, &call.nonce, &welcome.answer) {
                     let why = format!("{to}: it does not know the job's secret");
                     return Err(Failure::Refused(begun, why));
                 }
@@ -166,13 +167,13 @@ impl Tcp {
             Failure::Crossed => CROSSING,
             Failure::Silent => Duration::ZERO,
             Failure::Refused(begun, why) => {
-                let ways = s.core.route.get().map_or(1, |route| route.ways.len());
-                s.way.set((s.way.get() + 1) % ways);
+                let addresses = s.core.route.get().map_or(1, |route| route.addresses.len());
+                s.address.set((s.address.get() + 1) % addresses);
                 let mut trouble = s.trouble.borrow_mut();
                 let since = *trouble.since.get_or_insert(begun);
                 trouble.calls += 1;
                 trouble.last = why;
-                let all_tried = trouble.calls as usize >= ways;
+                let all_tried = trouble.calls as usize >= addresses;
                 if all_tried && now.duration_since(since) > self.settings.retry_timeout {
                     let last = trouble.last.clone();
                     drop(trouble);

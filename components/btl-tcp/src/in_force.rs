@@ -2,7 +2,7 @@
 //! are here, for both.
 
 use crate::interfaces::{BadWish, Wish, choose};
-use crate::params::{Ports, Settings, at};
+use crate::params::{Ports, Settings, index};
 use crate::sys::{self, Interface};
 use oxmpi_mca::{Answers, Params, Refused};
 
@@ -11,8 +11,8 @@ pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused
     let settings = Settings::of(params)?;
     interfaces(&settings, answers)?;
     let ports = [
-        (at::PORT_MIN_V4, at::PORT_RANGE_V4, settings.ports_v4, "btl_tcp_port_range_v4"),
-        (at::PORT_MIN_V6, at::PORT_RANGE_V6, settings.ports_v6, "btl_tcp_port_range_v6"),
+        (index::PORT_MIN_V4, index::PORT_RANGE_V4, settings.ports_v4, "btl_tcp_port_range_v4"),
+        (index::PORT_MIN_V6, index::PORT_RANGE_V6, settings.ports_v6, "btl_tcp_port_range_v6"),
     ];
     for (first, range, ports, name) in ports {
         if ports == Ports::ANY {
@@ -22,13 +22,13 @@ pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused
             answers.tell(range, ports.count(), format!("no more are left from {} on", ports.first));
         }
     }
-    for (param, file) in [(at::SNDBUF, "tcp_wmem"), (at::RCVBUF, "tcp_rmem")] {
+    for (param, file) in [(index::SNDBUF, "tcp_wmem"), (index::RCVBUF, "tcp_rmem")] {
         if params.size(param) == 0 {
             answers.as_set(param, format!("0: the system adapts it, within net.ipv4.{file}{}", limits(file)));
         }
     }
-    if params.int(at::DISABLE_FAMILY) == 0 {
-        answers.as_set(at::DISABLE_FAMILY, "0: addresses of both families are used");
+    if params.int(index::DISABLE_FAMILY) == 0 {
+        answers.as_set(index::DISABLE_FAMILY, "0: addresses of both families are used");
     }
     Ok(())
 }
@@ -38,15 +38,15 @@ fn interfaces(settings: &Settings, answers: &mut Answers<'_>) -> Result<(), Refu
     let Ok(all) = sys::interfaces() else { return Ok(()) };
     let (found, _) = chosen(&all, settings).map_err(|(refused, ..)| refused)?;
     if found.is_empty() {
-        answers.as_set(at::IF_INCLUDE, "no interface is left by the two lists, so that tcp is not used");
+        answers.as_set(index::IF_INCLUDE, "no interface is left by the two lists, so that tcp is not used");
         return Ok(());
     }
     let names: Vec<&str> = found.iter().map(|i| &*i.name).collect();
     let names = names.join(",");
     if settings.include.is_empty() {
-        answers.tell(at::IF_INCLUDE, &names, "empty: the interfaces that btl_tcp_if_exclude leaves");
+        answers.tell(index::IF_INCLUDE, &names, "empty: the interfaces that btl_tcp_if_exclude leaves");
     } else if settings.include != names {
-        answers.tell(at::IF_INCLUDE, &names, format!("the interfaces that {} names", settings.include));
+        answers.tell(index::IF_INCLUDE, &names, format!("the interfaces that {} names", settings.include));
     }
     if settings.bandwidth == 0 {
         let speeds: Vec<u32> = found.iter().map(speed_of).collect();
@@ -56,8 +56,8 @@ fn interfaces(settings: &Settings, answers: &mut Answers<'_>) -> Result<(), Refu
         });
         let because = format!("0: {}", each.collect::<Vec<_>>().join("; "));
         match speeds.iter().all(|speed| *speed == speeds[0]) {
-            true => answers.tell(at::BANDWIDTH, speeds[0], because),
-            false => answers.as_set(at::BANDWIDTH, because),
+            true => answers.tell(index::BANDWIDTH, speeds[0], because),
+            false => answers.as_set(index::BANDWIDTH, because),
         }
     }
     Ok(())
@@ -82,17 +82,17 @@ pub fn chosen(all: &[Interface], settings: &Settings) -> Result<(Vec<Interface>,
     choose(all, &wish).map_err(|bad| match bad {
         BadWish::Both => {
             let why = "btl_tcp_if_include and btl_tcp_if_exclude are both set";
-            (Refused::bad(at::IF_EXCLUDE, why), "both-lists", vec![include.clone(), exclude.clone()])
+            (Refused::bad(index::IF_EXCLUDE, why), "both-lists", vec![include.clone(), exclude.clone()])
         }
         BadWish::NotANetwork(text) => {
-            let param = if include.contains(&text) { at::IF_INCLUDE } else { at::IF_EXCLUDE };
+            let param = if include.contains(&text) { index::IF_INCLUDE } else { index::IF_EXCLUDE };
             let why = format!("{text} is neither the name of an interface nor a network");
             (Refused::bad(param, why), "not-a-network", vec![text])
         }
         BadWish::NotHere(text) => {
             let here: Vec<&str> = all.iter().map(|i| &*i.name).collect();
             let why = format!("btl_tcp_if_include names {text}, which is not here");
-            (Refused::not_here(at::IF_INCLUDE, why), "not-here", vec![text, here.join(", ")])
+            (Refused::not_here(index::IF_INCLUDE, why), "not-here", vec![text, here.join(", ")])
         }
     })
 }

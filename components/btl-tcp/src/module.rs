@@ -1,6 +1,6 @@
 //! A rail: one interface (or one link of it) with its contexts, as the host sees it.
 
-use crate::card::{BadCard, Card, ways};
+use crate::card::{BadCard, Card, peer_addresses};
 use crate::context::Context;
 use crate::door::Doors;
 use crate::endpoint::{Peer, TcpEndpoint};
@@ -91,8 +91,9 @@ impl Tcp {
                 return Ok(None);
             }
         };
-        let found = ways(&self.card, self.rail.into(), &theirs, first).filter(|(_, ways)| !ways.is_empty());
-        Ok(found.map(|(rail, ways)| Route { contexts: theirs.contexts, rail, ways }))
+        let found = peer_addresses(&self.card, self.rail.into(), &theirs, first)
+            .filter(|(_, addresses)| !addresses.is_empty());
+        Ok(found.map(|(rail, addresses)| Route { contexts: theirs.contexts, rail, addresses }))
     }
 
     /// Our stream to a process from an ordinary context.

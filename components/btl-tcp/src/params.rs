@@ -210,7 +210,7 @@ pub const PARAMS: &[ParamDecl] = &[
 ];
 
 /// Indices of [`PARAMS`].
-pub mod at {
+pub mod index {
     pub const IF_INCLUDE: usize = 0;
     pub const IF_EXCLUDE: usize = 1;
     pub const LINKS: usize = 2;
@@ -293,42 +293,45 @@ impl Settings {
     pub fn of(p: Params<'_>) -> Result<Settings, Refused> {
         let ports =
             |first: usize, count: usize| Ports { first: p.int(first) as u16, count: p.int(count) as u16 };
-        let disabled = p.int(at::DISABLE_FAMILY);
+        let disabled = p.int(index::DISABLE_FAMILY);
         if ![0, 4, 6].contains(&disabled) {
             let why = format!("btl_tcp_disable_family is {disabled}; it takes 0, 4 or 6");
-            return Err(Refused::bad(at::DISABLE_FAMILY, why));
+            return Err(Refused::bad(index::DISABLE_FAMILY, why));
         }
-        let relay = match p.text(at::RELAY) {
+        let relay = match p.text(index::RELAY) {
             "" => None,
             text => Some(text.parse().map_err(|_| {
-                Refused::bad(at::RELAY, format!("btl_tcp_relay is {text}, which is no address with a port"))
+                Refused::bad(
+                    index::RELAY,
+                    format!("btl_tcp_relay is {text}, which is no address with a port"),
+                )
             })?),
         };
         let s = Settings {
-            include: p.text(at::IF_INCLUDE).to_owned(),
-            exclude: p.text(at::IF_EXCLUDE).to_owned(),
-            warn_unfound: p.flag(at::WARN_UNFOUND),
+            include: p.text(index::IF_INCLUDE).to_owned(),
+            exclude: p.text(index::IF_EXCLUDE).to_owned(),
+            warn_unfound: p.flag(index::WARN_UNFOUND),
             families: Families { v4: disabled != 4, v6: disabled != 6 },
-            links: p.int(at::LINKS) as u32,
-            ports_v4: ports(at::PORT_MIN_V4, at::PORT_RANGE_V4),
-            ports_v6: ports(at::PORT_MIN_V6, at::PORT_RANGE_V6),
-            eager_limit: p.size(at::EAGER_LIMIT),
-            rndv_eager_limit: p.size(at::RNDV_EAGER_LIMIT),
-            max_send_size: p.size(at::MAX_SEND_SIZE),
-            window: p.size(at::WINDOW),
+            links: p.int(index::LINKS) as u32,
+            ports_v4: ports(index::PORT_MIN_V4, index::PORT_RANGE_V4),
+            ports_v6: ports(index::PORT_MIN_V6, index::PORT_RANGE_V6),
+            eager_limit: p.size(index::EAGER_LIMIT),
+            rndv_eager_limit: p.size(index::RNDV_EAGER_LIMIT),
+            max_send_size: p.size(index::MAX_SEND_SIZE),
+            window: p.size(index::WINDOW),
             tuning: Tuning {
-                send_buffer: p.size(at::SNDBUF),
-                receive_buffer: p.size(at::RCVBUF),
-                nagle: p.flag(at::USE_NAGLE),
-                cut_after: Duration::from_millis(p.int(at::CUT_TIMEOUT) as u64),
+                send_buffer: p.size(index::SNDBUF),
+                receive_buffer: p.size(index::RCVBUF),
+                nagle: p.flag(index::USE_NAGLE),
+                cut_after: Duration::from_millis(p.int(index::CUT_TIMEOUT) as u64),
             },
-            first_buffer: p.size(at::ENDPOINT_CACHE),
-            checksum: p.flag(at::CHECKSUM),
-            handshake_timeout: Duration::from_micros(p.int(at::HANDSHAKE_TIMEOUT) as u64),
-            retry_timeout: Duration::from_millis(p.int(at::RETRY_TIMEOUT) as u64),
-            exclusivity: p.int(at::EXCLUSIVITY) as u32,
-            latency: p.int(at::LATENCY) as u32,
-            bandwidth: p.int(at::BANDWIDTH) as u32,
+            first_buffer: p.size(index::ENDPOINT_CACHE),
+            checksum: p.flag(index::CHECKSUM),
+            handshake_timeout: Duration::from_micros(p.int(index::HANDSHAKE_TIMEOUT) as u64),
+            retry_timeout: Duration::from_millis(p.int(index::RETRY_TIMEOUT) as u64),
+            exclusivity: p.int(index::EXCLUSIVITY) as u32,
+            latency: p.int(index::LATENCY) as u32,
+            bandwidth: p.int(index::BANDWIDTH) as u32,
             relay,
         };
         s.check()
@@ -337,8 +340,8 @@ impl Settings {
     fn check(self) -> Result<Settings, Refused> {
         let max = self.max_send_size;
         for (param, name, value) in [
-            (at::EAGER_LIMIT, "eager_limit", self.eager_limit),
-            (at::RNDV_EAGER_LIMIT, "rndv_eager_limit", self.rndv_eager_limit),
+            (index::EAGER_LIMIT, "eager_limit", self.eager_limit),
+            (index::RNDV_EAGER_LIMIT, "rndv_eager_limit", self.rndv_eager_limit),
         ] {
             if value > max {
                 let why = format!("btl_tcp_{name} is {value}, more than btl_tcp_max_send_size, {max}");
@@ -348,12 +351,12 @@ impl Settings {
         let window = self.window;
         if !window.is_power_of_two() {
             let why = format!("btl_tcp_window is {window}, which is no power of two");
-            return Err(Refused::bad(at::WINDOW, why));
+            return Err(Refused::bad(index::WINDOW, why));
         }
         if window < 4 * max {
             let why =
                 format!("btl_tcp_window is {window}, less than four times btl_tcp_max_send_size, {max}");
-            return Err(Refused::bad(at::WINDOW, why));
+            return Err(Refused::bad(index::WINDOW, why));
         }
         Ok(self)
     }
@@ -371,31 +374,31 @@ mod tests {
     #[test]
     fn indices_name_their_parameters() {
         let all = [
-            (at::IF_INCLUDE, "if_include"),
-            (at::IF_EXCLUDE, "if_exclude"),
-            (at::LINKS, "links"),
-            (at::DISABLE_FAMILY, "disable_family"),
-            (at::PORT_MIN_V4, "port_min_v4"),
-            (at::PORT_RANGE_V4, "port_range_v4"),
-            (at::PORT_MIN_V6, "port_min_v6"),
-            (at::PORT_RANGE_V6, "port_range_v6"),
-            (at::EAGER_LIMIT, "eager_limit"),
-            (at::RNDV_EAGER_LIMIT, "rndv_eager_limit"),
-            (at::MAX_SEND_SIZE, "max_send_size"),
-            (at::WINDOW, "window"),
-            (at::SNDBUF, "sndbuf"),
-            (at::RCVBUF, "rcvbuf"),
-            (at::ENDPOINT_CACHE, "endpoint_cache"),
-            (at::USE_NAGLE, "use_nagle"),
-            (at::CHECKSUM, "checksum"),
-            (at::HANDSHAKE_TIMEOUT, "handshake_timeout"),
-            (at::CUT_TIMEOUT, "cut_timeout"),
-            (at::RETRY_TIMEOUT, "retry_timeout"),
-            (at::EXCLUSIVITY, "exclusivity"),
-            (at::LATENCY, "latency"),
-            (at::BANDWIDTH, "bandwidth"),
-            (at::WARN_UNFOUND, "warn_all_unfound_interfaces"),
-            (at::RELAY, "relay"),
+            (index::IF_INCLUDE, "if_include"),
+            (index::IF_EXCLUDE, "if_exclude"),
+            (index::LINKS, "links"),
+            (index::DISABLE_FAMILY, "disable_family"),
+            (index::PORT_MIN_V4, "port_min_v4"),
+            (index::PORT_RANGE_V4, "port_range_v4"),
+            (index::PORT_MIN_V6, "port_min_v6"),
+            (index::PORT_RANGE_V6, "port_range_v6"),
+            (index::EAGER_LIMIT, "eager_limit"),
+            (index::RNDV_EAGER_LIMIT, "rndv_eager_limit"),
+            (index::MAX_SEND_SIZE, "max_send_size"),
+            (index::WINDOW, "window"),
+            (index::SNDBUF, "sndbuf"),
+            (index::RCVBUF, "rcvbuf"),
+            (index::ENDPOINT_CACHE, "endpoint_cache"),
+            (index::USE_NAGLE, "use_nagle"),
+            (index::CHECKSUM, "checksum"),
+            (index::HANDSHAKE_TIMEOUT, "handshake_timeout"),
+            (index::CUT_TIMEOUT, "cut_timeout"),
+            (index::RETRY_TIMEOUT, "retry_timeout"),
+            (index::EXCLUSIVITY, "exclusivity"),
+            (index::LATENCY, "latency"),
+            (index::BANDWIDTH, "bandwidth"),
+            (index::WARN_UNFOUND, "warn_all_unfound_interfaces"),
+            (index::RELAY, "relay"),
         ];
         assert_eq!(all.len(), PARAMS.len());
         for (index, due) in all {

@@ -1,6 +1,6 @@
 //! A peer process: what is known of it, and where to call it.
 
-use crate::card::Way;
+use crate::card::PeerAddress;
 use core::sync::atomic::AtomicBool;
 use oxmpi_mca::ProcName;
 use std::sync::OnceLock;
@@ -24,5 +24,5 @@ pub struct Route {
     pub contexts: u16,
     pub rail: u16,
     /// Best first: those of its own pair of rails before those of the others. Never empty.
-    pub ways: Vec<Way>,
+    pub addresses: Vec<PeerAddress>,
 }

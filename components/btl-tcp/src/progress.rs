@@ -6,7 +6,7 @@ use crate::frame::{Header, Kind};
 use crate::hello::{Refusal, Welcome};
 use crate::inbound::{Fault, Inbound};
 use crate::module::{JOINED, Tcp};
-use crate::proof::Said;
+use crate::proof::ProofContext;
 use crate::stream::{Link, Stream};
 use crate::sys::{self, Got, Interest, no_events, send_all};
 use core::ffi::c_void;
@@ -423,8 +423,8 @@ impl Tcp {
             return self.fail(cx, &s, "it wants to go on from where it never was");
         }
         let (window, position) = (self.settings.window as u32, s.at.get());
-        let said = Said::by_acceptor(&a.raw, &a.nonce, window, position);
-        let Some(answer) = said.answer(&self.host, &a.hello.nonce) else { return };
+        let proof_context = ProofContext::by_acceptor(&a.raw, &a.nonce, window, position);
+        let Some(answer) = proof_context.answer(&self.host, &a.hello.nonce) else { return };
         let welcome = Welcome { refusal, window, position, answer };
         if send_all(&a.fd, &welcome.encode()).is_err() {
             return self.lost(cx, &s, "it was gone before it was welcome".into());

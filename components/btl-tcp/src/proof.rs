@@ -13,18 +13,23 @@ fn slice(bytes: &[u8]) -> SliceRef<u8> {
 }
 
 /// The facts that are answered, besides the nonce.
-pub struct Said {
+pub struct ProofContext {
     context: Vec<u8>,
 }
 
-impl Said {
-    pub fn by_connector(hello: &[u8; Hello::BYTES], position: u64) -> Said {
-        Said { context: [b"btl tcp connector", &hello[..], &position.to_le_bytes()].concat() }
+impl ProofContext {
+    pub fn by_connector(hello: &[u8; Hello::BYTES], position: u64) -> ProofContext {
+        ProofContext { context: [b"btl tcp connector", &hello[..], &position.to_le_bytes()].concat() }
     }
-    pub fn by_acceptor(hello: &[u8; Hello::BYTES], nonce: &[u8; NONCE], window: u32, position: u64) -> Said {
+    pub fn by_acceptor(
+        hello: &[u8; Hello::BYTES],
+        nonce: &[u8; NONCE],
+        window: u32,
+        position: u64,
+    ) -> ProofContext {
         let context =
             [b"btl tcp acceptor", &hello[..], nonce, &window.to_le_bytes(), &position.to_le_bytes()].concat();
-        Said { context }
+        ProofContext { context }
     }
 
     pub fn answer(&self, host: &Host, nonce: &[u8; NONCE]) -> Option<[u8; AUTH_BYTES]> {

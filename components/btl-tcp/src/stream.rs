@@ -80,8 +80,8 @@ pub struct Stream {
     pub requests: Cell<u32>,
     /// The position that waited for an acknowledgement at the last look, and since when.
     pub asked: Cell<Option<(u64, Instant)>>,
-    /// Index of the way to the peer that its next call takes (`endpoint.rs`).
-    pub way: Cell<usize>,
+    /// Index of the peer's address that its next call takes (`endpoint.rs`).
+    pub address: Cell<usize>,
     /// Something waits in `out` for the end of the context's turn.
     pub late: Cell<bool>,
     pub trouble: RefCell<Trouble>,
@@ -128,7 +128,7 @@ impl Stream {
             tell_after: Cell::new(settings.window as u64 / 8),
             requests: Cell::new(0),
             asked: Cell::new(None),
-            way: Cell::new(0),
+            address: Cell::new(0),
             late: Cell::new(false),
             trouble: RefCell::default(),
         }

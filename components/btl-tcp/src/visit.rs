@@ -6,7 +6,7 @@ use crate::door::Admission;
 use crate::hello::{BadHello, Challenge, Hello, LONGEST, NONCE, Proof, Refusal, SERVICE};
 use crate::lobby::{Challenged, Guest, Guests, Leaves, MOST};
 use crate::module::Tcp;
-use crate::proof::Said;
+use crate::proof::ProofContext;
 use crate::sys::{self, Interest, no_events, send_all};
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -132,7 +132,11 @@ impl Tcp {
         let Ok(proof) = Proof::decode(&bytes) else {
             return Err(Leaves(Some("it does not speak this protocol".into())));
         };
-        if !Said::by_connector(&said.raw, proof.position).check(&self.host, &said.nonce, &proof.answer) {
+        if !ProofContext::by_connector(&said.raw, proof.position).check(
+            &self.host,
+            &said.nonce,
+            &proof.answer,
+        ) {
             let refusal = self.refusal(Refusal::Secret);
             let _ = send_all(&guest.fd, &refusal.encode());
             let why = format!(

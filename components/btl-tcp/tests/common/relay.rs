@@ -28,11 +28,11 @@ pub enum Mischief {
 
 pub struct Relay {
     pub at: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<RelayState>,
     listener: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct RelayState {
     over: AtomicBool,
     mischief: Mischief,
     open: Mutex<Vec<(TcpStream, Instant)>>,
@@ -48,7 +48,7 @@ impl Relay {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("a socket");
         let at = listener.local_addr().expect("bound");
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(RelayState {
             over: AtomicBool::new(false),
             mischief,
             open: Mutex::default(),
@@ -61,7 +61,7 @@ impl Relay {
         let listener = std::thread::spawn(move || {
             while !mine.over.load(Ordering::Relaxed) {
                 match listener.accept() {
-                    Ok((socket, _)) => Shared::connect(&mine, socket),
+                    Ok((socket, _)) => RelayState::connect(&mine, socket),
                     Err(_) => std::thread::sleep(Duration::from_millis(1)),
                 }
                 mine.cut_old();
@@ -88,8 +88,8 @@ impl Drop for Relay {
     }
 }
 
-impl Shared {
-    fn connect(shared: &Arc<Shared>, mut from: TcpStream) {
+impl RelayState {
+    fn connect(shared: &Arc<RelayState>, mut from: TcpStream) {
         from.set_nonblocking(false).expect("a socket");
         from.set_read_timeout(Some(Duration::from_secs(2))).expect("a socket");
         let Some(to) = destination(&mut from) else { return };

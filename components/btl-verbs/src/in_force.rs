@@ -3,7 +3,7 @@
 use crate::category::{Domains, Plan, Takes};
 use crate::choices::{Category, Registers};
 use crate::device::Port;
-use crate::params::{Settings, at};
+use crate::params::{Settings, index};
 use oxmpi_mca::{Answers, Process};
 
 /// See `Component::resolve`. `found`: the ports, or why there is none.
@@ -14,20 +14,20 @@ pub fn tell(
     answers: &mut Answers<'_>,
 ) {
     for (param, value) in
-        [(at::SERVICE_LEVEL, settings.service_level), (at::TRAFFIC_CLASS, settings.traffic_class)]
+        [(index::SERVICE_LEVEL, settings.service_level), (index::TRAFFIC_CLASS, settings.traffic_class)]
     {
         if value == 0 {
             answers.as_set(param, "0: the usual one");
         }
     }
     if settings.timeout == 0 {
-        answers.as_set(at::TIMEOUT, "0: the device waits without a limit");
+        answers.as_set(index::TIMEOUT, "0: the device waits without a limit");
     }
     if settings.retry_count == 0 {
-        answers.as_set(at::RETRY_COUNT, "0: the device sends nothing again");
+        answers.as_set(index::RETRY_COUNT, "0: the device sends nothing again");
     }
     if settings.max_inline == 0 {
-        answers.as_set(at::MAX_INLINE, "0: everything is sent from buffers");
+        answers.as_set(index::MAX_INLINE, "0: everything is sent from buffers");
     }
     match found {
         Ok(ports) => of_ports(process, settings, ports, answers),
@@ -39,10 +39,10 @@ fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers:
     let names: Vec<&str> = ports.iter().map(|port| port.name.as_str()).collect();
     let names = names.join(",");
     if settings.include.trim().is_empty() {
-        answers.tell(at::IF_INCLUDE, &names, "empty: all ports that btl_verbs_if_exclude leaves");
+        answers.tell(index::IF_INCLUDE, &names, "empty: all ports that btl_verbs_if_exclude leaves");
     }
     if settings.exclude.trim().is_empty() {
-        answers.as_set(at::IF_EXCLUDE, "empty: no port is left out");
+        answers.as_set(index::IF_EXCLUDE, "empty: no port is left out");
     }
     let mut each = |param, value: &dyn Fn(&Port) -> u32, what: &str| {
         let values: Vec<u32> = ports.iter().map(value).collect();
@@ -55,20 +55,20 @@ fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers:
         }
     };
     if settings.gid_index.is_none() {
-        each(at::GID_INDEX, &|port| port.gid_index.into(), "-1: the index chosen for each port");
+        each(index::GID_INDEX, &|port| port.gid_index.into(), "-1: the index chosen for each port");
     }
     if settings.mtu == 0 {
-        each(at::MTU, &|port| 128 << port.mtu, "0: what each port is set to");
+        each(index::MTU, &|port| 128 << port.mtu, "0: what each port is set to");
     }
     if settings.bandwidth == 0 {
-        each(at::BANDWIDTH, &|port| port.rate, "0: the rate of each port in Mb/s");
+        each(index::BANDWIDTH, &|port| port.rate, "0: the rate of each port in Mb/s");
     }
     if settings.partition == 0 {
-        answers.as_set(at::PARTITION_KEY, "0: the first partition of each port");
+        answers.as_set(index::PARTITION_KEY, "0: the first partition of each port");
     }
     if settings.virtual_devices == 0 {
         answers.tell(
-            at::VIRTUAL_DEVICES,
+            index::VIRTUAL_DEVICES,
             process.num_cris,
             "0: one for each communication resource instance",
         );
@@ -79,15 +79,15 @@ fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers:
     let takes = Takes::of(plan, lanes, domains);
     let takes = format!("{} on each port: {takes}", many(process.num_cris));
     if settings.share_contexts == 0 {
-        answers.tell(at::SHARE_CONTEXTS, plan.contexts, "0: as the category has it");
+        answers.tell(index::SHARE_CONTEXTS, plan.contexts, "0: as the category has it");
     }
     if settings.share_domains == 0 {
-        answers.tell(at::SHARE_DOMAINS, plan.domains, "0: one for all that share a device context");
+        answers.tell(index::SHARE_DOMAINS, plan.domains, "0: one for all that share a device context");
     }
     for (param, set, value) in [
-        (at::SHARE_QUEUES, settings.share_queues, plan.queues),
-        (at::SHARE_BUFFERS, settings.share_buffers, plan.buffers),
-        (at::SHARE_REGISTRATIONS, settings.share_registrations, plan.registrations),
+        (index::SHARE_QUEUES, settings.share_queues, plan.queues),
+        (index::SHARE_BUFFERS, settings.share_buffers, plan.buffers),
+        (index::SHARE_REGISTRATIONS, settings.share_registrations, plan.registrations),
     ] {
         if set == 0 {
             answers.tell(param, value, "0: not shared beyond what shares send buffers");
@@ -98,26 +98,26 @@ fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers:
             Domains::None => (Registers::Library, "auto: the library has no thread domains"),
             _ => (plan.registers, "auto: as the category has it"),
         };
-        answers.tell(at::SHARE_REGISTERS, registers.name(), because);
+        answers.tell(index::SHARE_REGISTERS, registers.name(), because);
     }
     match (settings.category, domains) {
         (Category::Auto, Domains::None) => answers.tell(
-            at::CATEGORY,
+            index::CATEGORY,
             Category::Static.name(),
             format!("auto: the library has no thread domains; {takes}"),
         ),
         (Category::Auto, _) => answers.tell(
-            at::CATEGORY,
+            index::CATEGORY,
             Category::Dynamic.name(),
             format!("auto: the library has thread domains; {takes}"),
         ),
         (Category::TwiceDynamic | Category::Dynamic | Category::SharedDynamic, Domains::None) => answers
             .tell(
-                at::CATEGORY,
+                index::CATEGORY,
                 Category::Static.name(),
                 format!("the library has no thread domains; {takes}"),
             ),
-        _ => answers.as_set(at::CATEGORY, takes),
+        _ => answers.as_set(index::CATEGORY, takes),
     }
 }
 
@@ -129,20 +129,20 @@ fn many(contexts: u32) -> String {
 fn without_ports(settings: &Settings, why: &str, answers: &mut Answers<'_>) {
     let because = format!("verbs is not used in this process: {why}");
     let automatic = [
-        (at::IF_INCLUDE, settings.include.trim().is_empty()),
-        (at::IF_EXCLUDE, settings.exclude.trim().is_empty()),
-        (at::GID_INDEX, settings.gid_index.is_none()),
-        (at::CATEGORY, settings.category == Category::Auto),
-        (at::MTU, settings.mtu == 0),
-        (at::BANDWIDTH, settings.bandwidth == 0),
-        (at::PARTITION_KEY, settings.partition == 0),
-        (at::VIRTUAL_DEVICES, settings.virtual_devices == 0),
-        (at::SHARE_CONTEXTS, settings.share_contexts == 0),
-        (at::SHARE_DOMAINS, settings.share_domains == 0),
-        (at::SHARE_REGISTERS, settings.registers.is_none()),
-        (at::SHARE_QUEUES, settings.share_queues == 0),
-        (at::SHARE_BUFFERS, settings.share_buffers == 0),
-        (at::SHARE_REGISTRATIONS, settings.share_registrations == 0),
+        (index::IF_INCLUDE, settings.include.trim().is_empty()),
+        (index::IF_EXCLUDE, settings.exclude.trim().is_empty()),
+        (index::GID_INDEX, settings.gid_index.is_none()),
+        (index::CATEGORY, settings.category == Category::Auto),
+        (index::MTU, settings.mtu == 0),
+        (index::BANDWIDTH, settings.bandwidth == 0),
+        (index::PARTITION_KEY, settings.partition == 0),
+        (index::VIRTUAL_DEVICES, settings.virtual_devices == 0),
+        (index::SHARE_CONTEXTS, settings.share_contexts == 0),
+        (index::SHARE_DOMAINS, settings.share_domains == 0),
+        (index::SHARE_REGISTERS, settings.registers.is_none()),
+        (index::SHARE_QUEUES, settings.share_queues == 0),
+        (index::SHARE_BUFFERS, settings.share_buffers == 0),
+        (index::SHARE_REGISTRATIONS, settings.share_registrations == 0),
     ];
     for (param, _) in automatic.into_iter().filter(|(_, automatic)| *automatic) {
         answers.as_set(param, &because);

@@ -19,15 +19,15 @@ pub const INDEX_BITS: u32 = 12;
 const MOST: u32 = (1 << (24 - INDEX_BITS)) - 2;
 const HELLO: &[u8] = b"oxmpi-verbs-fake 1";
 
-/// The way to a process.
-struct Way {
+/// The connection to a process.
+struct OutboundLink {
     ring: Ring,
     /// None: to ourselves.
     socket: Option<OwnedFd>,
 }
 
-/// The way from a process that has called.
-pub struct Inbound {
+/// The connection from a process that has called.
+pub struct InboundLink {
     pub ring: Ring,
     socket: Option<OwnedFd>,
 }
@@ -36,8 +36,8 @@ pub struct Links {
     pub number: u32,
     base: String,
     listener: OwnedFd,
-    ways: HashMap<u32, Option<Way>>,
-    pub inbound: Vec<Inbound>,
+    outbound: HashMap<u32, Option<OutboundLink>>,
+    pub inbound: Vec<InboundLink>,
     /// Callers that have not said anything yet.
     callers: Vec<OwnedFd>,
     drop: u64,
@@ -68,7 +68,7 @@ impl Links {
                         number,
                         base,
                         listener,
-                        ways: HashMap::new(),
+                        outbound: HashMap::new(),
                         inbound: Vec::new(),
                         callers: Vec::new(),
                         drop: config.drop,
@@ -85,25 +85,25 @@ impl Links {
         Err(io::Error::other("the fabric is full"))
     }
 
-    fn way(&mut self, process: u32) -> io::Result<Option<&Way>> {
-        if !self.ways.contains_key(&process) {
-            let way = self.call(process)?;
-            self.ways.insert(process, way);
+    fn outbound(&mut self, process: u32) -> io::Result<Option<&OutboundLink>> {
+        if !self.outbound.contains_key(&process) {
+            let link = self.call(process)?;
+            self.outbound.insert(process, link);
         }
-        Ok(self.ways[&process].as_ref())
+        Ok(self.outbound[&process].as_ref())
     }
 
     /// `Ok(None)`: nobody has that number. An error: try again later.
-    fn call(&mut self, process: u32) -> io::Result<Option<Way>> {
+    fn call(&mut self, process: u32) -> io::Result<Option<OutboundLink>> {
         let (ring, fd) = Ring::make()?;
         if process == self.number {
-            self.inbound.push(Inbound { ring: Ring::of(&fd)?, socket: None });
-            return Ok(Some(Way { ring, socket: None }));
+            self.inbound.push(InboundLink { ring: Ring::of(&fd)?, socket: None });
+            return Ok(Some(OutboundLink { ring, socket: None }));
         }
         match sys::connect(&format!("{}-{process}", self.base)) {
             Ok(socket) => {
                 sys::send_with(&socket, HELLO, &fd)?;
-                Ok(Some(Way { ring, socket: Some(socket) }))
+                Ok(Some(OutboundLink { ring, socket: Some(socket) }))
             }
             Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => Ok(None),
             Err(e) => Err(e),
@@ -121,8 +121,8 @@ impl Links {
         }
         self.held = None;
         let (drop_every, delay_every, counted) = (self.drop, self.delay_every, self.counted + 1);
-        let way = match self.way(packet.to >> INDEX_BITS) {
-            Ok(Some(way)) => way,
+        let link = match self.outbound(packet.to >> INDEX_BITS) {
+            Ok(Some(link)) => link,
             Ok(None) => return Ok(Sent::Nobody),
             Err(_) => return Ok(Sent::No),
         };
@@ -131,15 +131,15 @@ impl Links {
             counters::add(Counter::Dropped, 1);
             return Ok(Sent::Yes);
         }
-        if !way.ring.push(packet, fill)? {
+        if !link.ring.push(packet, fill)? {
             return Ok(Sent::No);
         }
         counters::add(Counter::Packets, 1);
         // An acknowledgement of what nobody hears of wakes nobody: who waits for one looks by itself now and then.
         let is_urgent = packet.kind != kind::ACK || packet.is(flag::REPORTED);
-        if let Some(socket) = &way.socket
+        if let Some(socket) = &link.socket
             && is_urgent
-            && way.ring.must_wake()
+            && link.ring.must_wake()
         {
             sys::nudge(socket);
         }
@@ -157,8 +157,8 @@ impl Links {
 
     /// Whether the process of a queue pair has taken all that we sent. One that is gone takes everything.
     pub fn is_consumed(&self, qp: u32) -> bool {
-        match self.ways.get(&(qp >> INDEX_BITS)) {
-            Some(Some(way)) => way.ring.is_consumed(),
+        match self.outbound.get(&(qp >> INDEX_BITS)) {
+            Some(Some(link)) => link.ring.is_consumed(),
             Some(None) => true,
             // Not called yet.
             None => false,
@@ -172,8 +172,8 @@ impl Links {
     /// Descriptors to wait on.
     pub fn descriptors(&self) -> Vec<RawFd> {
         let inbound = self.inbound.iter().filter_map(|i| i.socket.as_ref());
-        let ways = self.ways.values().flatten().filter_map(|w| w.socket.as_ref());
-        let all = std::iter::once(&self.listener).chain(&self.callers).chain(inbound).chain(ways);
+        let outbound = self.outbound.values().flatten().filter_map(|w| w.socket.as_ref());
+        let all = std::iter::once(&self.listener).chain(&self.callers).chain(inbound).chain(outbound);
         all.map(AsRawFd::as_raw_fd).collect()
     }
 
@@ -194,7 +194,7 @@ impl Links {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => self.callers.push(socket),
                 Ok((n, Some(fd))) if &bytes[..n] == HELLO => {
                     if let Ok(ring) = Ring::of(&fd) {
-                        self.inbound.push(Inbound { ring, socket: Some(socket) });
+                        self.inbound.push(InboundLink { ring, socket: Some(socket) });
                     }
                 }
                 // A stranger, or somebody who is gone.
@@ -204,9 +204,9 @@ impl Links {
         let lives = |socket: &OwnedFd| !is_ready(socket) || sys::take_nudges(socket);
         // Packets that a process has sent before it ended are still taken.
         self.inbound.retain(|i| i.ring.has_more() || i.socket.as_ref().is_none_or(lives));
-        for way in self.ways.values_mut() {
-            if way.as_ref().and_then(|w| w.socket.as_ref()).is_some_and(|s| !lives(s)) {
-                *way = None;
+        for link in self.outbound.values_mut() {
+            if link.as_ref().and_then(|w| w.socket.as_ref()).is_some_and(|s| !lives(s)) {
+                *link = None;
             }
         }
     }

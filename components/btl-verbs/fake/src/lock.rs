@@ -15,15 +15,15 @@ pub struct ModelLock {
     lenient: bool,
 }
 
-/// Inside as long as this is.
-pub enum Inside<'a> {
+/// The lock is held as long as this lives.
+pub enum ModelGuard<'a> {
     Locked(#[expect(dead_code, reason = "held, not read")] MutexGuard<'a, ()>),
     Promised(&'a AtomicBool),
 }
 
-impl Drop for Inside<'_> {
+impl Drop for ModelGuard<'_> {
     fn drop(&mut self) {
-        if let Inside::Promised(inside) = self {
+        if let ModelGuard::Promised(inside) = self {
             inside.store(false, Ordering::Release);
         }
     }
@@ -40,10 +40,10 @@ impl ModelLock {
         }
     }
 
-    pub fn enter(&self, what: &str) -> Inside<'_> {
+    pub fn enter(&self, what: &str) -> ModelGuard<'_> {
         if let Some(counter) = self.counted {
             counters::add(counter, 1);
-            return Inside::Locked(self.real.lock().unwrap_or_else(PoisonError::into_inner));
+            return ModelGuard::Locked(self.real.lock().unwrap_or_else(PoisonError::into_inner));
         }
         if self.inside.swap(true, Ordering::Acquire) {
             counters::add(Counter::Violations, 1);
@@ -57,7 +57,7 @@ impl ModelLock {
         if last != 0 && last != thread {
             counters::add(Counter::Handovers, 1);
         }
-        Inside::Promised(&self.inside)
+        ModelGuard::Promised(&self.inside)
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::abi::{MemHandle, amo as cmd, device as kind, post};
 use crate::link::UgniEndpoint;
 use crate::memory::Handle;
-use crate::outstanding::Notice;
+use crate::pending_operations::Notice;
 use crate::posts::{Copied, Piece};
 use crate::rail::Rail;
 use crate::rma::Plan;

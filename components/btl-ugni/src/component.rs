@@ -8,7 +8,7 @@ use crate::library::Api;
 use crate::memory::Memory;
 use crate::module::Ugni;
 use crate::nic::{Credentials, Nic};
-use crate::params::{LIBRARY, Settings, at, automatic_devices, automatic_message_size};
+use crate::params::{LIBRARY, Settings, automatic_devices, automatic_message_size, index};
 use crate::rail::{Parts, Rail};
 use crate::sys;
 use crate::wire::Card;
@@ -83,25 +83,25 @@ impl Component for UgniComponent {
         let job = process.job;
         // Whether there are threads is not known here: the number with them is told.
         let settings = Settings::of(params, job, true)?;
-        if params.int(at::VIRTUAL_DEVICE_COUNT) == 0 {
+        if params.int(index::VIRTUAL_DEVICE_COUNT) == 0 {
             let because = format!(
                 "0: {} cores by {} processes of the node under MPI_THREAD_MULTIPLE, else 1",
                 job.cores,
                 job.local_size.max(1)
             );
             answers.tell(
-                at::VIRTUAL_DEVICE_COUNT,
+                index::VIRTUAL_DEVICE_COUNT,
                 automatic_devices(true, job.cores, job.local_size),
                 because,
             );
         }
-        if params.size(at::SMSG_LIMIT) == 0 {
+        if params.size(index::SMSG_LIMIT) == 0 {
             let because = format!("0: what is kept for each of {} processes", job.job_size);
             let bytes = oxmpi_mca::resolve::bytes(automatic_message_size(job.job_size) as u64);
-            answers.tell(at::SMSG_LIMIT, bytes, because);
+            answers.tell(index::SMSG_LIMIT, bytes, because);
         }
         for (index, value) in
-            [(at::EAGER_LIMIT, settings.eager_limit), (at::RNDV_EAGER_LIMIT, settings.rndv_eager_limit)]
+            [(index::EAGER_LIMIT, settings.eager_limit), (index::RNDV_EAGER_LIMIT, settings.rndv_eager_limit)]
         {
             if params.size(index) == 0 {
                 let because = "0: a message of btl_ugni_smsg_limit less its head";
@@ -109,18 +109,18 @@ impl Component for UgniComponent {
             }
         }
         for (index, unset, because) in [
-            (at::MBOX_INC, "0", "0: as many mailboxes as fit into 2 MiB, at least one"),
-            (at::LOCAL_RDMA_CQ_SIZE, "0", "0: 2048 with one device, 256 with several"),
-            (at::MAX_MEM_REG, "0", "0: what the node has, less 20, by its processes"),
-            (at::MAX_MEM_REG, "-1", "-1: as many as the library grants"),
+            (index::MBOX_INC, "0", "0: as many mailboxes as fit into 2 MiB, at least one"),
+            (index::LOCAL_RDMA_CQ_SIZE, "0", "0: 2048 with one device, 256 with several"),
+            (index::MAX_MEM_REG, "0", "0: what the node has, less 20, by its processes"),
+            (index::MAX_MEM_REG, "-1", "-1: as many as the library grants"),
         ] {
             if params.int(index).to_string() == unset {
                 answers.as_set(index, because);
             }
         }
-        if params.text(at::CDM_FLAGS).is_empty() {
+        if params.text(index::CDM_FLAGS).is_empty() {
             let because = "empty: the modes that Open MPI sets, fma-dedicated where fewer than 122 domains are on a node, else fma-shared";
-            answers.as_set(at::CDM_FLAGS, because);
+            answers.as_set(index::CDM_FLAGS, because);
         }
         Ok(())
     }

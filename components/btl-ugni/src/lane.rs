@@ -6,7 +6,7 @@
 
 use crate::link::{Link, Mailbox, held};
 use crate::nic::{Channel, Cq, Nic};
-use crate::outstanding::Outstanding;
+use crate::pending_operations::PendingOperations;
 use crate::posts::Operation;
 use crate::sys::{Bell, Pages, Timer};
 use crate::wire::Kind;
@@ -99,7 +99,7 @@ pub struct Held {
     pub turns: u32,
     /// A message was refused for want of credits, which come without an event: sleeps are short so many times.
     pub starved: u32,
-    pub outstanding: Outstanding,
+    pub operations: PendingOperations,
 }
 
 /// How often a context sleeps for a moment alone behind a message that was refused for want of credits: where it has not been offered again
@@ -187,7 +187,7 @@ impl Lane {
                 unsent: VecDeque::new(),
                 turns: 0,
                 starved: 0,
-                outstanding: Outstanding::default(),
+                operations: PendingOperations::default(),
             }),
             is_busy: Cell::new(false),
             mailboxes: Mutex::new(Mailboxes { size, per_chunk, chunks: Vec::new(), free: Vec::new() }),

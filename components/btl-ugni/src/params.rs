@@ -233,7 +233,7 @@ pub const PARAMS: &[ParamDecl] = &[
 ];
 
 /// Indices of [`PARAMS`].
-pub mod at {
+pub mod index {
     pub const LIBRARY: usize = 0;
     pub const VIRTUAL_DEVICE_COUNT: usize = 1;
     pub const SMSG_DEVICES: usize = 2;
@@ -358,13 +358,13 @@ impl Settings {
     pub fn of(p: Params<'_>, job: &JobInfo, threaded: bool) -> Result<Settings, Refused> {
         let or = |value: usize, automatic: usize| if value == 0 { automatic } else { value };
         let devices = or(
-            p.int(at::VIRTUAL_DEVICE_COUNT) as usize,
+            p.int(index::VIRTUAL_DEVICE_COUNT) as usize,
             automatic_devices(threaded, job.cores, job.local_size),
         );
-        let message_size = or(p.size(at::SMSG_LIMIT), automatic_message_size(job.job_size));
+        let message_size = or(p.size(index::SMSG_LIMIT), automatic_message_size(job.job_size));
         if message_size < 128 + HEAD {
             let why = format!("btl_ugni_smsg_limit is {message_size}; it may be 0, or 136 to {MESSAGE_MOST}");
-            return Err(Refused::bad(at::SMSG_LIMIT, why));
+            return Err(Refused::bad(index::SMSG_LIMIT, why));
         }
         let most = message_size - HEAD;
         let limit = |index: usize, name: &str| match p.size(index) {
@@ -378,43 +378,43 @@ impl Settings {
             }
         };
         let modes =
-            modes(p.text(at::CDM_FLAGS), devices * job.local_size.max(1) as usize).map_err(|name| {
+            modes(p.text(index::CDM_FLAGS), devices * job.local_size.max(1) as usize).map_err(|name| {
                 let known: Vec<&str> = MODES.iter().map(|(n, _)| *n).collect();
                 let why = format!("btl_ugni_cdm_flags names \"{name}\"; there are {}", known.join(", "));
-                Refused::bad(at::CDM_FLAGS, why)
+                Refused::bad(index::CDM_FLAGS, why)
             })?;
         Ok(Settings {
-            library: p.text(at::LIBRARY).to_owned(),
+            library: p.text(index::LIBRARY).to_owned(),
             devices,
-            smsg_on_each: p.int(at::SMSG_DEVICES) == 1,
-            remote_cq_size: p.int(at::REMOTE_CQ_SIZE) as u32,
-            local_cq_size: p.int(at::LOCAL_CQ_SIZE) as u32,
+            smsg_on_each: p.int(index::SMSG_DEVICES) == 1,
+            remote_cq_size: p.int(index::REMOTE_CQ_SIZE) as u32,
+            local_cq_size: p.int(index::LOCAL_CQ_SIZE) as u32,
             message_size,
-            credits: p.int(at::SMSG_MAX_CREDITS) as u16,
-            smsg_max_retries: p.int(at::SMSG_MAX_RETRIES) as u16,
-            mbox_inc: p.int(at::MBOX_INC) as usize,
+            credits: p.int(index::SMSG_MAX_CREDITS) as u16,
+            smsg_max_retries: p.int(index::SMSG_MAX_RETRIES) as u16,
+            mbox_inc: p.int(index::MBOX_INC) as usize,
             modes,
-            free_list_num: p.int(at::FREE_LIST_NUM) as usize,
-            free_list_max: p.int(at::FREE_LIST_MAX) as usize,
-            free_list_inc: p.int(at::FREE_LIST_INC) as usize,
-            eager_limit: limit(at::EAGER_LIMIT, "eager_limit")?,
-            rndv_eager_limit: limit(at::RNDV_EAGER_LIMIT, "rndv_eager_limit")?,
-            local_rdma_cq_size: match p.int(at::LOCAL_RDMA_CQ_SIZE) {
+            free_list_num: p.int(index::FREE_LIST_NUM) as usize,
+            free_list_max: p.int(index::FREE_LIST_MAX) as usize,
+            free_list_inc: p.int(index::FREE_LIST_INC) as usize,
+            eager_limit: limit(index::EAGER_LIMIT, "eager_limit")?,
+            rndv_eager_limit: limit(index::RNDV_EAGER_LIMIT, "rndv_eager_limit")?,
+            local_rdma_cq_size: match p.int(index::LOCAL_RDMA_CQ_SIZE) {
                 0 if devices == 1 => 2048,
                 0 => 256,
                 n => n as u32,
             },
-            rdma_max_retries: p.int(at::RDMA_MAX_RETRIES) as u16,
-            fma_get_limit: p.size(at::FMA_GET_LIMIT) as u64,
-            fma_put_limit: p.size(at::FMA_PUT_LIMIT) as u64,
-            max_mem_reg: p.int(at::MAX_MEM_REG),
-            bind_devices: p.flag(at::BIND_DEVICES),
-            min_rma_size: p.size(at::MIN_RMA_SIZE),
-            get_limit: p.size(at::GET_LIMIT) as u64,
-            device_atomics: p.int(at::ATOMICS) == 1,
-            exclusivity: p.int(at::EXCLUSIVITY) as u32,
-            latency: p.int(at::LATENCY) as u32,
-            bandwidth: p.int(at::BANDWIDTH) as u32,
+            rdma_max_retries: p.int(index::RDMA_MAX_RETRIES) as u16,
+            fma_get_limit: p.size(index::FMA_GET_LIMIT) as u64,
+            fma_put_limit: p.size(index::FMA_PUT_LIMIT) as u64,
+            max_mem_reg: p.int(index::MAX_MEM_REG),
+            bind_devices: p.flag(index::BIND_DEVICES),
+            min_rma_size: p.size(index::MIN_RMA_SIZE),
+            get_limit: p.size(index::GET_LIMIT) as u64,
+            device_atomics: p.int(index::ATOMICS) == 1,
+            exclusivity: p.int(index::EXCLUSIVITY) as u32,
+            latency: p.int(index::LATENCY) as u32,
+            bandwidth: p.int(index::BANDWIDTH) as u32,
         })
     }
 
@@ -431,33 +431,33 @@ mod tests {
     #[test]
     fn indices_name_their_parameters() {
         let all = [
-            (at::LIBRARY, "library"),
-            (at::VIRTUAL_DEVICE_COUNT, "virtual_device_count"),
-            (at::SMSG_DEVICES, "smsg_devices"),
-            (at::REMOTE_CQ_SIZE, "remote_cq_size"),
-            (at::LOCAL_CQ_SIZE, "local_cq_size"),
-            (at::SMSG_LIMIT, "smsg_limit"),
-            (at::SMSG_MAX_CREDITS, "smsg_max_credits"),
-            (at::SMSG_MAX_RETRIES, "smsg_max_retries"),
-            (at::MBOX_INC, "mbox_inc"),
-            (at::CDM_FLAGS, "cdm_flags"),
-            (at::FREE_LIST_NUM, "free_list_num"),
-            (at::FREE_LIST_MAX, "free_list_max"),
-            (at::FREE_LIST_INC, "free_list_inc"),
-            (at::EAGER_LIMIT, "eager_limit"),
-            (at::RNDV_EAGER_LIMIT, "rndv_eager_limit"),
-            (at::LOCAL_RDMA_CQ_SIZE, "local_rdma_cq_size"),
-            (at::RDMA_MAX_RETRIES, "rdma_max_retries"),
-            (at::FMA_GET_LIMIT, "fma_get_limit"),
-            (at::FMA_PUT_LIMIT, "fma_put_limit"),
-            (at::MAX_MEM_REG, "max_mem_reg"),
-            (at::BIND_DEVICES, "bind_devices"),
-            (at::MIN_RMA_SIZE, "min_rma_size"),
-            (at::GET_LIMIT, "get_limit"),
-            (at::ATOMICS, "atomics"),
-            (at::EXCLUSIVITY, "exclusivity"),
-            (at::LATENCY, "latency"),
-            (at::BANDWIDTH, "bandwidth"),
+            (index::LIBRARY, "library"),
+            (index::VIRTUAL_DEVICE_COUNT, "virtual_device_count"),
+            (index::SMSG_DEVICES, "smsg_devices"),
+            (index::REMOTE_CQ_SIZE, "remote_cq_size"),
+            (index::LOCAL_CQ_SIZE, "local_cq_size"),
+            (index::SMSG_LIMIT, "smsg_limit"),
+            (index::SMSG_MAX_CREDITS, "smsg_max_credits"),
+            (index::SMSG_MAX_RETRIES, "smsg_max_retries"),
+            (index::MBOX_INC, "mbox_inc"),
+            (index::CDM_FLAGS, "cdm_flags"),
+            (index::FREE_LIST_NUM, "free_list_num"),
+            (index::FREE_LIST_MAX, "free_list_max"),
+            (index::FREE_LIST_INC, "free_list_inc"),
+            (index::EAGER_LIMIT, "eager_limit"),
+            (index::RNDV_EAGER_LIMIT, "rndv_eager_limit"),
+            (index::LOCAL_RDMA_CQ_SIZE, "local_rdma_cq_size"),
+            (index::RDMA_MAX_RETRIES, "rdma_max_retries"),
+            (index::FMA_GET_LIMIT, "fma_get_limit"),
+            (index::FMA_PUT_LIMIT, "fma_put_limit"),
+            (index::MAX_MEM_REG, "max_mem_reg"),
+            (index::BIND_DEVICES, "bind_devices"),
+            (index::MIN_RMA_SIZE, "min_rma_size"),
+            (index::GET_LIMIT, "get_limit"),
+            (index::ATOMICS, "atomics"),
+            (index::EXCLUSIVITY, "exclusivity"),
+            (index::LATENCY, "latency"),
+            (index::BANDWIDTH, "bandwidth"),
         ];
         assert_eq!(all.len(), PARAMS.len());
         for (index, due) in all {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 #[derive(Default)]
-pub struct Outstanding {
+pub struct PendingOperations {
     /// Of the next operation.
     number: u64,
     total: u64,
@@ -43,7 +43,7 @@ impl Notice {
     }
 }
 
-impl Outstanding {
+impl PendingOperations {
     pub fn next_number(&self) -> u64 {
         self.number
     }
@@ -116,9 +116,9 @@ mod tests {
 
     #[test]
     fn a_flush_waits_for_what_was_before_it_and_tells_its_failures() {
-        let mut all = Outstanding::default();
+        let mut all = PendingOperations::default();
         let (a, b) = (core(1), core(2));
-        let issue = |all: &mut Outstanding, core: &Arc<Core>| {
+        let issue = |all: &mut PendingOperations, core: &Arc<Core>| {
             let op = Operation::new(0, all.next_number(), core.clone(), 0, None, core::ptr::null_mut());
             all.began(&op);
             Arc::new(op)

@@ -22,7 +22,7 @@ const EVENTS: usize = 64;
 const IDLE_TURNS: u32 = 256;
 
 /// Result of taking a message out of a mailbox.
-enum Up {
+enum MailboxRead {
     Taken,
     /// Its receiver wants the batch to end.
     Stop,
@@ -128,15 +128,15 @@ impl Rail {
                     break true;
                 }
                 match self.next_message(lane, &link, module) {
-                    Up::Taken => handled += 1,
-                    Up::Stop => {
+                    MailboxRead::Taken => handled += 1,
+                    MailboxRead::Stop => {
                         handled += 1;
                         lane.held.borrow_mut().look_at(link);
                         return handled;
                     }
                     // Something was announced that is not there yet.
-                    Up::Empty => break link.owed.load(Ordering::Relaxed) > 0,
-                    Up::Bad => break false,
+                    MailboxRead::Empty => break link.owed.load(Ordering::Relaxed) > 0,
+                    MailboxRead::Bad => break false,
                 }
             };
             if again {
@@ -147,18 +147,18 @@ impl Rail {
     }
 
     /// Takes the next message of a link and hands it up, with nothing borrowed and no lock held.
-    fn next_message(&self, lane: &Lane, link: &Arc<Link>, module: *mut c_void) -> Up {
+    fn next_message(&self, lane: &Lane, link: &Arc<Link>, module: *mut c_void) -> MailboxRead {
         // Messages that a lost process has sent before are handed up, as long as its mailbox is there.
-        let Some(ep) = link.ep().filter(|_| link.state() != State::Calling) else { return Up::Bad };
+        let Some(ep) = link.ep().filter(|_| link.state() != State::Calling) else { return MailboxRead::Bad };
         // The device's lock is given back before the message is looked at.
         let next = lane.nic.enter().next_message(ep);
         let (at, tag) = match next {
             Ok(Some(message)) => message,
-            Ok(None) => return Up::Empty,
+            Ok(None) => return MailboxRead::Empty,
             Err(code) => {
                 let why = format!("its mailbox cannot be read: {}", lane.nic.api.code_text(code));
                 self.fail(&link.core, &why);
-                return Up::Bad;
+                return MailboxRead::Bad;
             }
         };
         link.owed.fetch_sub(1, Ordering::Relaxed);
@@ -173,10 +173,10 @@ impl Rail {
         let Some(answer) = answer else {
             self.refuse(link, tag, len);
             lane.nic.enter().release(ep);
-            return Up::Bad;
+            return MailboxRead::Bad;
         };
         lane.nic.enter().release(ep);
-        if answer == receive::STOP { Up::Stop } else { Up::Taken }
+        if answer == receive::STOP { MailboxRead::Stop } else { MailboxRead::Taken }
     }
 
     /// The receiver's answer. `None`: such a message may not come on this link.

@@ -11,7 +11,7 @@ use crate::lane::Lane;
 use crate::link::UgniEndpoint;
 use crate::memory::{CHANGES, Handle};
 use crate::nic::{Calls, Entered, Taken};
-use crate::outstanding::Notice;
+use crate::pending_operations::Notice;
 use crate::posts::{Copied, Detour, Flying, LANDING, Operation, Piece, Posts, Slot};
 use crate::rail::Rail;
 use crate::sys::Pages;
@@ -178,13 +178,13 @@ impl Rail {
         }
         let Some(card) = core.card.get() else { return self.give_up(plan, Status::UNREACHABLE) };
         let mut held = lane.held.borrow_mut();
-        let turn = if self.settings.bind_devices { u64::from(ctx) } else { held.outstanding.next_number() };
+        let turn = if self.settings.bind_devices { u64::from(ctx) } else { held.operations.next_number() };
         let number = (turn % self.devices.len() as u64) as usize;
         let device = &self.devices[number];
         let to = (card.address, card.insts[number % card.insts.len()]);
         let (done, done_ctx) = (notice.done, notice.ctx);
         let mut op =
-            Operation::new(ctx as u16, held.outstanding.next_number(), core.clone(), number, done, done_ctx);
+            Operation::new(ctx as u16, held.operations.next_number(), core.clone(), number, done, done_ctx);
         op.left.store(plan.pieces.len() as u32, Ordering::Relaxed);
         let mut entered = device.nic.enter();
         let Entered { calls, posts } = &mut entered;
@@ -223,7 +223,7 @@ impl Rail {
             }
         }
         drop(entered);
-        held.outstanding.began(&op);
+        held.operations.began(&op);
         Status::PENDING
     }
 
@@ -265,17 +265,17 @@ impl Rail {
 
     pub fn flush(&self, endpoint: Option<&UgniEndpoint>, ctx: u32, desc: &FlushDesc) -> Status {
         let proc = endpoint.map(|e| e.peer.core.proc);
-        self.lanes[ctx as usize].held.borrow_mut().outstanding.flush(proc, desc)
+        self.lanes[ctx as usize].held.borrow_mut().operations.flush(proc, desc)
     }
 
     /// Takes completions of a lane's operations, and tells the host. How many.
     pub fn complete_operations(&self, lane: &Lane) -> i32 {
         let busy: Vec<usize> = {
             let held = lane.held.borrow();
-            if held.outstanding.is_empty() {
+            if held.operations.is_empty() {
                 return 0;
             }
-            let on_device = held.outstanding.on_device.iter().enumerate();
+            let on_device = held.operations.on_device.iter().enumerate();
             on_device.filter(|(_, count)| **count > 0).map(|(n, _)| n).collect()
         };
         for number in busy {
@@ -297,7 +297,7 @@ impl Rail {
                 }
             }
             over.push((Notice { done: op.done, ctx: op.done_ctx }, status));
-            lane.held.borrow_mut().outstanding.ended(&op, status, &mut over);
+            lane.held.borrow_mut().operations.ended(&op, status, &mut over);
         }
         over.into_iter().for_each(|(notice, status)| notice.call(status));
         handled

@@ -35,8 +35,8 @@ impl Rail {
         if self.calls.load(Ordering::SeqCst) > 0 || lane.has_news() || lane.arrivals.has_entry() {
             return Status::PENDING;
         }
-        if !held.outstanding.is_empty() {
-            match self.arm_devices(&held.outstanding.on_device, set) {
+        if !held.operations.is_empty() {
+            match self.arm_devices(&held.operations.on_device, set) {
                 Status::OK => {}
                 status => return status,
             }

@@ -6,7 +6,7 @@
 //! number of the process that has it and is taken from one that is gone.
 
 use crate::config::config;
-use crate::sys::{self, Shared};
+use crate::sys::{self, SharedMemory};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -46,7 +46,7 @@ enum Seat {
 }
 
 struct Node {
-    memory: Shared,
+    memory: SharedMemory,
     /// Descriptor of the table, for later processes.
     fd: OwnedFd,
     slot: usize,
@@ -79,19 +79,19 @@ pub fn join() -> io::Result<()> {
     Ok(())
 }
 
-fn find_table() -> io::Result<(Shared, OwnedFd, Seat)> {
+fn find_table() -> io::Result<(SharedMemory, OwnedFd, Seat)> {
     let end = Instant::now() + Duration::from_secs(10);
     loop {
         match sys::connect(&name()) {
             Ok(socket) => {
                 sys::wait(&[socket.as_raw_fd()], Some(Duration::from_secs(1)));
                 if let Ok((_, Some(fd))) = sys::recv(&socket, &mut [0; 8]) {
-                    return Ok((Shared::of(&fd, size_of::<Table>())?, fd, Seat::Follows(socket)));
+                    return Ok((SharedMemory::of(&fd, size_of::<Table>())?, fd, Seat::Follows(socket)));
                 }
             }
             Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => match sys::listen(&name()) {
                 Ok(listener) => {
-                    let (memory, fd) = Shared::make(size_of::<Table>())?;
+                    let (memory, fd) = SharedMemory::make(size_of::<Table>())?;
                     return Ok((memory, fd, Seat::Listens(listener, Vec::new())));
                 }
                 // Another was faster.

@@ -5,7 +5,7 @@
 //! `asleep` is set by a consumer before its last look and read by a producer after its push, with a full fence on both sides, so
 //! that at least one sees the other; who sees it rings the socket beside the ring.
 
-use crate::sys::Shared;
+use crate::sys::SharedMemory;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -25,18 +25,18 @@ struct Head {
 }
 
 pub struct Ring {
-    memory: Shared,
+    memory: SharedMemory,
 }
 
 impl Ring {
     /// A new ring, and the descriptor by which its other end maps it.
     pub fn make() -> io::Result<(Ring, OwnedFd)> {
-        let (memory, fd) = Shared::make(WHOLE)?;
+        let (memory, fd) = SharedMemory::make(WHOLE)?;
         Ok((Ring { memory }, fd))
     }
 
     pub fn of(fd: &OwnedFd) -> io::Result<Ring> {
-        Ok(Ring { memory: Shared::of(fd, WHOLE)? })
+        Ok(Ring { memory: SharedMemory::of(fd, WHOLE)? })
     }
 
     fn head(&self) -> &Head {

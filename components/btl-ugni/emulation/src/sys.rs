@@ -14,32 +14,32 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 /// Memory that both ends of a descriptor map.
-pub struct Shared {
+pub struct SharedMemory {
     base: *mut u8,
     bytes: usize,
 }
 
 // SAFETY: a mapping belongs to no thread; its users say how they share it.
-unsafe impl Send for Shared {}
+unsafe impl Send for SharedMemory {}
 // SAFETY: as above.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedMemory {}
 
-impl Shared {
-    pub fn make(bytes: usize) -> io::Result<(Shared, OwnedFd)> {
+impl SharedMemory {
+    pub fn make(bytes: usize) -> io::Result<(SharedMemory, OwnedFd)> {
         let fd = memfd_create("oxmpi-ugni", MemfdFlags::CLOEXEC)?;
         ftruncate(&fd, bytes as u64)?;
-        Ok((Shared::of(&fd, bytes)?, fd))
+        Ok((SharedMemory::of(&fd, bytes)?, fd))
     }
 
     /// Maps what a peer gave. Less than `bytes` is an error, since the first access behind it would be our death.
-    pub fn of(fd: &OwnedFd, bytes: usize) -> io::Result<Shared> {
+    pub fn of(fd: &OwnedFd, bytes: usize) -> io::Result<SharedMemory> {
         if rustix::fs::fstat(fd)?.st_size < bytes as i64 {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let rights = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at a place of the kernel's choice.
         let base = unsafe { mmap(core::ptr::null_mut(), bytes, rights, MapFlags::SHARED, fd, 0) }?;
-        Ok(Shared { base: base.cast(), bytes })
+        Ok(SharedMemory { base: base.cast(), bytes })
     }
 
     pub fn base(&self) -> *mut u8 {
@@ -47,7 +47,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: our mapping, used no more.
         let _ = unsafe { munmap(self.base.cast(), self.bytes) };

@@ -35,12 +35,12 @@ pub enum Command {
     Datagram(Arc<Nic>, Packet),
 }
 
-struct Shared {
+struct CommandQueue {
     commands: Mutex<VecDeque<Command>>,
     bell: OwnedFd,
 }
 
-static SHARED: OnceLock<Shared> = OnceLock::new();
+static SHARED: OnceLock<CommandQueue> = OnceLock::new();
 static ASLEEP: AtomicBool = AtomicBool::new(false);
 static CARD: Mutex<Option<Engine>> = Mutex::new(None);
 /// Polls in vain: while the number grows the thread leaves the card to those who poll.
@@ -58,7 +58,7 @@ pub fn start() -> io::Result<()> {
         return Ok(());
     }
     let bell = sys::bell()?;
-    let _ = SHARED.set(Shared { commands: Mutex::default(), bell });
+    let _ = SHARED.set(CommandQueue { commands: Mutex::default(), bell });
     *card() = Some(Engine::new());
     std::thread::Builder::new().name("ugni-engine".into()).spawn(run)?;
     *started = true;
@@ -72,7 +72,7 @@ pub fn submit(command: Command) {
     wake(shared);
 }
 
-fn wake(shared: &Shared) {
+fn wake(shared: &CommandQueue) {
     if ASLEEP.swap(false, Ordering::SeqCst) {
         sys::ring(&shared.bell);
     }

@@ -4,7 +4,7 @@ use super::arrivals::{Arrivals, ByKey, BySource};
 use super::choice::{Choice, Setting};
 use super::entry::{Index, Key, Pattern, Posted, Unexpected};
 use super::hash::PostedHash;
-use super::lanes::{Exact, Folded, Lanes, Windowed};
+use super::lanes::{ExactForm, FoldedForm, Lanes, WindowedForm};
 use super::perpeer::PerPeer;
 use core::ptr::NonNull;
 
@@ -52,17 +52,17 @@ macro_rules! indices {
 indices! { PostedIndex of Posted, asked Key:
     Hash(PostedHash) = Choice::Adaptive | Choice::Hash => |_| PostedHash::new(),
     PerPeer(PerPeer) = Choice::PerPeer => |_| PerPeer::new(),
-    Vector(Lanes<Posted, Exact, 32, 2, 2, 16>) = Choice::Vector => Lanes::new,
-    Fuzzy32(Lanes<Posted, Windowed, 32, 1, 1, 16>) = Choice::Fuzzy32 => Lanes::new,
-    Fuzzy16(Lanes<Posted, Folded, 16, 1, 1, 32>) = Choice::Fuzzy16 => Lanes::new,
-    Fuzzy8(Lanes<Posted, Folded, 8, 1, 1, 64>) = Choice::Fuzzy8 => Lanes::new,
+    Vector(Lanes<Posted, ExactForm, 32, 2, 2, 16>) = Choice::Vector => Lanes::new,
+    Fuzzy32(Lanes<Posted, WindowedForm, 32, 1, 1, 16>) = Choice::Fuzzy32 => Lanes::new,
+    Fuzzy16(Lanes<Posted, FoldedForm, 16, 1, 1, 32>) = Choice::Fuzzy16 => Lanes::new,
+    Fuzzy8(Lanes<Posted, FoldedForm, 8, 1, 1, 64>) = Choice::Fuzzy8 => Lanes::new,
 }
 
 indices! { WaitingIndex of Unexpected, asked Pattern:
     Hash(Arrivals<ByKey>) = Choice::Adaptive | Choice::Hash => |s: Setting| Arrivals::new(ByKey::new(), s.simd),
     PerPeer(Arrivals<BySource>) = Choice::PerPeer => |s: Setting| Arrivals::new(BySource::new(), s.simd),
-    Vector(Lanes<Unexpected, Exact, 32, 2, 0, 16>) = Choice::Vector => Lanes::new,
-    Fuzzy32(Lanes<Unexpected, Windowed, 32, 1, 0, 16>) = Choice::Fuzzy32 => Lanes::new,
-    Fuzzy16(Lanes<Unexpected, Folded, 16, 1, 0, 32>) = Choice::Fuzzy16 => Lanes::new,
-    Fuzzy8(Lanes<Unexpected, Folded, 8, 1, 0, 64>) = Choice::Fuzzy8 => Lanes::new,
+    Vector(Lanes<Unexpected, ExactForm, 32, 2, 0, 16>) = Choice::Vector => Lanes::new,
+    Fuzzy32(Lanes<Unexpected, WindowedForm, 32, 1, 0, 16>) = Choice::Fuzzy32 => Lanes::new,
+    Fuzzy16(Lanes<Unexpected, FoldedForm, 16, 1, 0, 32>) = Choice::Fuzzy16 => Lanes::new,
+    Fuzzy8(Lanes<Unexpected, FoldedForm, 8, 1, 0, 64>) = Choice::Fuzzy8 => Lanes::new,
 }

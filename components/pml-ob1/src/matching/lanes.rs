@@ -29,8 +29,8 @@ pub(crate) trait Form: 'static {
 }
 
 /// Source and tag, whole.
-pub struct Exact;
-impl Form for Exact {
+pub struct ExactForm;
+impl Form for ExactForm {
     #[inline(always)]
     fn lanes(p: Pattern, _: Windows) -> [(u64, u64); 2] {
         [(p.want, p.mask), (p.want >> 32, p.mask >> 32)]
@@ -39,8 +39,8 @@ impl Form for Exact {
 
 /// A window of the source's low bits, and one of the tag's above them, as many as the lane has left. Each
 /// wildcard leaves the other's window to compare.
-pub struct Windowed;
-impl Form for Windowed {
+pub struct WindowedForm;
+impl Form for WindowedForm {
     #[inline(always)]
     fn lanes(p: Pattern, windows: Windows) -> [(u64, u64); 2] {
         let squeeze = |word: u64| word & windows.source() | (word >> 32) << windows.source_bits();
@@ -51,12 +51,12 @@ impl Form for Windowed {
 
 /// Windows if they were asked for; otherwise source and tag over each other, whole, so that with a wildcard nothing
 /// is left to compare.
-pub struct Folded;
-impl Form for Folded {
+pub struct FoldedForm;
+impl Form for FoldedForm {
     #[inline(always)]
     fn lanes(p: Pattern, windows: Windows) -> [(u64, u64); 2] {
         if windows.are_asked() {
-            return Windowed::lanes(p, windows);
+            return WindowedForm::lanes(p, windows);
         }
         [(p.want ^ p.want >> 32, if p.is_exact() { !0 } else { 0 }), (0, 0)]
     }
@@ -97,7 +97,7 @@ pub(crate) struct Lanes<N, F, const W: usize, const LINES: usize, const MASKS: u
 }
 
 /// The pattern that a search compares with.
-struct Asked<const LINES: usize> {
+struct SearchPattern<const LINES: usize> {
     wants: [Line; LINES],
     masks: [Line; LINES],
 }
@@ -105,7 +105,7 @@ struct Asked<const LINES: usize> {
 /// From the first block on, the first lane that fits and is verified.
 struct Walk<'a, N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> {
     head: *mut Block<N, LINES, MASKS, LANES>,
-    asked: &'a Asked<LINES>,
+    pattern: &'a SearchPattern<LINES>,
     ask: N::Ask,
 }
 
@@ -123,9 +123,9 @@ impl<N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANE
             let mut hits = this.live;
             for line in 0..LINES {
                 let mask =
-                    if MASKS == 0 { &self.asked.masks[line] } else { &this.masks[line % MASKS.max(1)] };
+                    if MASKS == 0 { &self.pattern.masks[line] } else { &this.masks[line % MASKS.max(1)] };
                 // SAFETY: `run` runs at the level of `I`.
-                hits &= unsafe { I::zeros::<W>(&this.wants[line], &self.asked.wants[line], mask) };
+                hits &= unsafe { I::zeros::<W>(&this.wants[line], &self.pattern.wants[line], mask) };
             }
             while hits != 0 {
                 let lane = hits.trailing_zeros() as usize;
@@ -302,12 +302,12 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
 
     fn find(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>> {
         let squeezed = F::lanes(N::asked(ask), self.windows);
-        let asked = Asked {
+        let pattern = SearchPattern {
             wants: core::array::from_fn(|line| Line::splat::<W>(squeezed[line].0)),
             masks: core::array::from_fn(|line| Line::splat::<W>(squeezed[line].1)),
         };
         let place =
-            self.simd.run(Walk::<N, W, LINES, MASKS, LANES> { head: self.head, asked: &asked, ask })?;
+            self.simd.run(Walk::<N, W, LINES, MASKS, LANES> { head: self.head, pattern: &pattern, ask })?;
         // SAFETY: just found.
         let node = NonNull::new(unsafe { (*place.block.as_ptr()).nodes[place.lane] });
         if take {
@@ -403,19 +403,19 @@ mod tests {
         let few: Vec<Key> = (0..64).map(|i| source_tag(3, i << 8)).collect();
         let asked = Pattern::exact(few[5]);
         assert_eq!(
-            candidates::<Windowed, 32>(Windows::of(24), &few, asked),
+            candidates::<WindowedForm, 32>(Windows::of(24), &few, asked),
             64,
             "8 bits of these tags are equal"
         );
-        assert_eq!(candidates::<Windowed, 32>(Windows::default().for_ranks(16), &few, asked), 1);
+        assert_eq!(candidates::<WindowedForm, 32>(Windows::default().for_ranks(16), &few, asked), 1);
         let many = keys((0..64).map(|i| i << 16), |_| 7);
         let asked = Pattern::exact(many[5]);
         assert_eq!(
-            candidates::<Windowed, 32>(Windows::of(16), &many, asked),
+            candidates::<WindowedForm, 32>(Windows::of(16), &many, asked),
             64,
             "16 bits of these ranks are equal"
         );
-        assert_eq!(candidates::<Windowed, 32>(Windows::default().for_ranks(1 << 22), &many, asked), 1);
+        assert_eq!(candidates::<WindowedForm, 32>(Windows::default().for_ranks(1 << 22), &many, asked), 1);
     }
 
     /// In narrow lanes, windows that are asked for tell what both over each other cannot.
@@ -426,12 +426,12 @@ mod tests {
         let asked = Pattern::exact(mixed[0]);
         let any_source = Pattern::new(oxmpi_pml::ANY_SOURCE, 2);
         let (folded, windows) = (Windows::default().for_ranks(4), Windows::of(2).for_ranks(4));
-        assert_eq!(candidates::<Folded, 8>(folded, &mixed, asked), 2);
-        assert_eq!(candidates::<Folded, 8>(windows, &mixed, asked), 1);
-        assert_eq!(candidates::<Folded, 16>(folded, &mixed, any_source), 3);
-        assert_eq!(candidates::<Folded, 16>(windows, &mixed, any_source), 1);
+        assert_eq!(candidates::<FoldedForm, 8>(folded, &mixed, asked), 2);
+        assert_eq!(candidates::<FoldedForm, 8>(windows, &mixed, asked), 1);
+        assert_eq!(candidates::<FoldedForm, 16>(folded, &mixed, any_source), 3);
+        assert_eq!(candidates::<FoldedForm, 16>(windows, &mixed, any_source), 1);
         // All of a lane for the rank: the tag is not compared.
-        assert_eq!(candidates::<Folded, 8>(Windows::of(24), &mixed, asked), 2);
+        assert_eq!(candidates::<FoldedForm, 8>(Windows::of(24), &mixed, asked), 2);
     }
 
     /// MPI_ANY_TAG looks at the sign, which no window has: nothing of the tag is compared.
@@ -439,8 +439,8 @@ mod tests {
     fn any_tag_leaves_the_source() {
         let keys = keys(0..16, |i| i << 3);
         let asked = Pattern::new(9, oxmpi_pml::ANY_TAG);
-        assert_eq!(candidates::<Windowed, 32>(Windows::of(4), &keys, asked), 1);
-        let lanes = Lanes::<super::super::Posted, Windowed, 32, 1, 1, 16>::new(setting(Choice::Fuzzy32));
+        assert_eq!(candidates::<WindowedForm, 32>(Windows::of(4), &keys, asked), 1);
+        let lanes = Lanes::<super::super::Posted, WindowedForm, 32, 1, 1, 16>::new(setting(Choice::Fuzzy32));
         assert_eq!(lanes.windows, Windows::default());
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct List<N> {
 }
 
 /// A node and the one before it (null: it is the first).
-pub(super) struct At<N> {
+pub(super) struct Position<N> {
     pub before: *mut N,
     pub node: NonNull<N>,
 }
@@ -41,13 +41,13 @@ impl<N: Node> List<N> {
     }
 
     /// The first node for which `fits` holds.
-    pub fn find(&self, mut fits: impl FnMut(&N) -> bool) -> Option<At<N>> {
+    pub fn find(&self, mut fits: impl FnMut(&N) -> bool) -> Option<Position<N>> {
         let (mut before, mut at) = (null_mut(), self.head);
         while let Some(node) = NonNull::new(at) {
             // SAFETY: nodes in the list are valid (promise of `push`).
             unsafe {
                 if fits(node.as_ref()) {
-                    return Some(At { before, node });
+                    return Some(Position { before, node });
                 }
                 before = at;
                 at = *N::link(at);
@@ -65,7 +65,7 @@ impl<N: Node> List<N> {
     }
 
     /// Takes out what `find` has found since the list last changed.
-    pub fn take(&mut self, at: &At<N>) {
+    pub fn take(&mut self, at: &Position<N>) {
         // SAFETY: both are nodes of the list.
         unsafe {
             let next = *N::link(at.node.as_ptr());

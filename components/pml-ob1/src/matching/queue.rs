@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | list, empty | null | anything |
 //! | list | the oldest node | the youngest |
-//! | index | [`Behind::never`], a node that nothing fits | null |
+//! | index | [`IndexParts::never`], a node that nothing fits | null |
 //!
 //! **Why so.** An empty queue, or one whose oldest node is the one asked for, is what nearly every
 //! message meets, with every engine; there the queue costs what a plain list costs, not an
@@ -22,7 +22,7 @@ use super::entry::{Index, Node, Pattern, Unexpected};
 use core::ptr::{NonNull, null_mut};
 
 /// See the module's head. Behind a raw pointer, because `head` points into it.
-struct Behind<N: Node> {
+struct IndexParts<N: Node> {
     never: N,
     index: N::Index,
 }
@@ -31,7 +31,7 @@ struct Behind<N: Node> {
 pub(super) struct Queue<N: Node> {
     head: *mut N,
     tail: *mut N,
-    behind: *mut Behind<N>,
+    index_parts: *mut IndexParts<N>,
     setting: Setting,
     /// Longest since the index was empty.
     peak: usize,
@@ -39,7 +39,8 @@ pub(super) struct Queue<N: Node> {
 
 impl<N: Node> Queue<N> {
     pub fn new(setting: Setting) -> Queue<N> {
-        let mut queue = Queue { head: null_mut(), tail: null_mut(), behind: null_mut(), setting, peak: 0 };
+        let mut queue =
+            Queue { head: null_mut(), tail: null_mut(), index_parts: null_mut(), setting, peak: 0 };
         if setting.limit() == 0 {
             queue.deepen();
         }
@@ -57,7 +58,7 @@ impl<N: Node> Queue<N> {
             if self.head.is_null() {
                 self.head = node.as_ptr();
             } else if self.tail.is_null() {
-                return self.push_behind(node);
+                return self.push_to_index(node);
             } else {
                 *N::link(self.tail) = node.as_ptr();
             }
@@ -85,18 +86,18 @@ impl<N: Node> Queue<N> {
     #[inline(always)]
     fn index(&mut self) -> Option<&mut N::Index> {
         let used = !self.head.is_null() && self.tail.is_null();
-        // SAFETY: `behind` is set when the index comes into use and stays; `head` points to another
+        // SAFETY: `index_parts` is set when the index comes into use and stays; `head` points to another
         // field of it, and that is only read.
-        used.then(|| unsafe { &mut (*self.behind).index })
+        used.then(|| unsafe { &mut (*self.index_parts).index })
     }
 
     /// # Safety
     /// As `push`.
     #[inline(never)]
-    unsafe fn push_behind(&mut self, node: NonNull<N>) {
-        // SAFETY: `behind` is set in this mode; the rest is the caller's promise.
+    unsafe fn push_to_index(&mut self, node: NonNull<N>) {
+        // SAFETY: `index_parts` is set in this mode; the rest is the caller's promise.
         let len = unsafe {
-            let index = &mut (*self.behind).index;
+            let index = &mut (*self.index_parts).index;
             index.push(node);
             index.len()
         };
@@ -152,20 +153,20 @@ impl<N: Node> Queue<N> {
     /// Moves the list into the index.
     #[cold]
     fn deepen(&mut self) {
-        if self.behind.is_null() {
+        if self.index_parts.is_null() {
             let Some(index) = N::index(self.setting) else { return };
-            self.behind = Box::into_raw(Box::new(Behind { never: N::never(), index }));
+            self.index_parts = Box::into_raw(Box::new(IndexParts { never: N::never(), index }));
         }
         let mut at = self.head;
-        // SAFETY: `behind` is set; nodes in the list are valid and stay so (promise of `push`).
+        // SAFETY: `index_parts` is set; nodes in the list are valid and stay so (promise of `push`).
         unsafe {
-            let index = &mut (*self.behind).index;
+            let index = &mut (*self.index_parts).index;
             while let Some(node) = NonNull::new(at) {
                 at = *N::link(at);
                 index.push(node);
             }
             self.peak = index.len();
-            self.head = &raw mut (*self.behind).never;
+            self.head = &raw mut (*self.index_parts).never;
         }
         self.tail = null_mut();
     }
@@ -233,15 +234,15 @@ impl<N: Node> Queue<N> {
     }
 
     pub fn is_empty(&self) -> bool {
-        // SAFETY: in this mode `behind` is set.
-        self.head.is_null() || self.tail.is_null() && unsafe { (*self.behind).index.len() == 0 }
+        // SAFETY: in this mode `index_parts` is set.
+        self.head.is_null() || self.tail.is_null() && unsafe { (*self.index_parts).index.len() == 0 }
     }
 
     /// How many are here; walks the list.
     pub fn len(&self) -> usize {
         if !self.head.is_null() && self.tail.is_null() {
-            // SAFETY: in this mode `behind` is set.
-            return unsafe { (*self.behind).index.len() };
+            // SAFETY: in this mode `index_parts` is set.
+            return unsafe { (*self.index_parts).index.len() };
         }
         let (mut at, mut len) = (self.head, 0);
         while !at.is_null() {
@@ -260,8 +261,8 @@ impl<N: Node> Queue<N> {
     /// Bytes allocated.
     pub fn bytes(&self) -> usize {
         // SAFETY: set once, stays.
-        let behind = unsafe { self.behind.as_ref() };
-        behind.map_or(0, |b| size_of::<N>() + b.index.bytes())
+        let parts = unsafe { self.index_parts.as_ref() };
+        parts.map_or(0, |p| size_of::<N>() + p.index.bytes())
     }
 }
 
@@ -277,9 +278,9 @@ impl Queue<Unexpected> {
 
 impl<N: Node> Drop for Queue<N> {
     fn drop(&mut self) {
-        if !self.behind.is_null() {
+        if !self.index_parts.is_null() {
             // SAFETY: made by Box::into_raw, and `head` is not used any more.
-            drop(unsafe { Box::from_raw(self.behind) });
+            drop(unsafe { Box::from_raw(self.index_parts) });
         }
     }
 }

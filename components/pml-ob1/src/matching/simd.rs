@@ -304,8 +304,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    struct One<'a, const W: usize>(&'a Line, &'a Line, &'a Line);
-    impl<const W: usize> Search for One<'_, W> {
+    struct OneSearch<'a, const W: usize>(&'a Line, &'a Line, &'a Line);
+    impl<const W: usize> Search for OneSearch<'_, W> {
         type Found = u64;
         #[inline(always)]
         fn run<I: Isa>(self) -> u64 {
@@ -318,7 +318,12 @@ mod tests {
         let plain = (0..512 / W).filter(|&i| (want.get::<W>(i) ^ ask.get::<W>(i)) & mask.get::<W>(i) == 0);
         let expected = plain.fold(0u64, |bits, i| bits | 1 << i);
         for simd in Level::ALL.into_iter().filter_map(Simd::new) {
-            assert_eq!(simd.run(One::<W>(want, ask, mask)), expected, "{} at width {W}", simd.level().name());
+            assert_eq!(
+                simd.run(OneSearch::<W>(want, ask, mask)),
+                expected,
+                "{} at width {W}",
+                simd.level().name()
+            );
         }
     }
 

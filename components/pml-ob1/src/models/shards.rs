@@ -84,25 +84,25 @@ struct Lists {
 }
 
 #[derive(Default)]
-struct Small(UnsafeCell<Lists>);
+struct ShardLists(UnsafeCell<Lists>);
 
-impl Small {
+impl ShardLists {
     fn with<R>(&self, f: impl FnOnce(&mut Lists) -> R) -> R {
         // SAFETY: loom stops the model if another thread is in here.
         self.0.with_mut(|lists| f(unsafe { &mut *lists }))
     }
 }
 
-impl Content for Small {
+impl Content for ShardLists {
     type Layout = ();
     type Part = Part;
     fn layout(&self) {}
-    fn another(&self) -> Small {
-        let small = Small::default();
-        small.with(|new| new.stamp = self.with(|home| home.stamp));
-        small
+    fn another(&self) -> ShardLists {
+        let lists = ShardLists::default();
+        lists.with(|new| new.stamp = self.with(|home| home.stamp));
+        lists
     }
-    fn begin(&mut self, home: &Small) {
+    fn begin(&mut self, home: &ShardLists) {
         self.with(|new| new.stamp = home.with(|home| home.stamp));
     }
     fn take_apart(&mut self) -> Option<Vec<(usize, Part)>> {
@@ -120,7 +120,7 @@ impl Content for Small {
             Part::Waiting(message) => lists.waiting.push(message),
         });
     }
-    fn gather(&mut self, shards: &mut [&mut Small]) {
+    fn gather(&mut self, shards: &mut [&mut ShardLists]) {
         self.with(|home| {
             for shard in shards {
                 shard.with(|lists| {
@@ -139,7 +139,7 @@ impl Content for Small {
 const NOBODY: usize = usize::MAX;
 
 struct World {
-    shards: Shards<Small>,
+    shards: Shards<ShardLists>,
     /// Of whoever enters as an owner.
     seat: &'static Seat,
     /// By message: the receive that has it.
@@ -155,7 +155,11 @@ impl World {
     fn new() -> Arc<World> {
         let matched = core::array::from_fn(|_| AtomicUsize::new(NOBODY));
         let seat = Box::leak(Box::new(Seat::new()));
-        Arc::new(World { shards: Shards::new(Small::default(), Lock::new(core::ptr::null())), seat, matched })
+        Arc::new(World {
+            shards: Shards::new(ShardLists::default(), Lock::new(core::ptr::null())),
+            seat,
+            matched,
+        })
     }
     fn many() -> Arc<World> {
         let world = World::new();
@@ -174,17 +178,22 @@ impl World {
         });
     }
     /// As an owner, if that leads to an open shard, and else as anybody (`flow_cache.rs`). `spot`: where the same place was before.
-    fn enter_to_receive(&self, place: Place, spot: Option<Spot<Small>>) -> Entered<'_, Small> {
+    fn enter_to_receive(&self, place: Place, spot: Option<Spot<ShardLists>>) -> Entered<'_, ShardLists> {
         // SAFETY: it is of these shards.
         let again = spot.and_then(|spot| unsafe { spot.enter_own(self.seat) });
         let own = again.or_else(|| self.shards.enter_own(self.seat, |()| place));
         own.map(Owned::into_entered).unwrap_or_else(|| self.shards.enter(true, None, |()| place))
     }
-    fn receive(&self, tag: Option<usize>, number: usize) -> Spot<Small> {
+    fn receive(&self, tag: Option<usize>, number: usize) -> Spot<ShardLists> {
         self.receive_at(None, tag, number)
     }
     /// Returns where that was.
-    fn receive_at(&self, spot: Option<Spot<Small>>, tag: Option<usize>, number: usize) -> Spot<Small> {
+    fn receive_at(
+        &self,
+        spot: Option<Spot<ShardLists>>,
+        tag: Option<usize>,
+        number: usize,
+    ) -> Spot<ShardLists> {
         let shard = self.enter_to_receive(tag.map_or(Place::AllOver, Place::In), spot);
         shard.with(|lists| match lists.waiting.iter().position(|m| tag.is_none_or(|t| t == m.tag)) {
             Some(at) => self.pair(lists.waiting.remove(at).number, number),

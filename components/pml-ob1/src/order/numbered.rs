@@ -27,7 +27,7 @@ use crate::progress::timing::Watch;
 use crate::receive::arrive::{MAX_KEPT, meet};
 use crate::receive::shard::Incoming;
 use crate::state::guarded::Held;
-use crate::state::inbound::{Early, Inbound};
+use crate::state::inbound::{EarlyMessage, Inbound};
 use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Peer, Request, Route};
 use crate::wire::{self, FREE, FREE_BYTES, Header, flag, kind};
@@ -58,7 +58,7 @@ impl Ob1 {
                     found = if used { self.match_or_keep_numbered(comm, inc) } else { None };
                     more = sequence.pass();
                 }
-                Turn::Early => sequence.keep(inc.order_key, used.then(|| Early::of(inc))),
+                Turn::Early => sequence.keep(inc.order_key, used.then(|| EarlyMessage::of(inc))),
                 Turn::Wrong(_) => {}
             }
             (turn, more)
@@ -91,7 +91,7 @@ impl Ob1 {
         }
     }
 
-    fn hand_over(&self, held: &Held<'_>, req: &'static Request, message: Early) {
+    fn hand_over(&self, held: &Held<'_>, req: &'static Request, message: EarlyMessage) {
         let inc = message.incoming();
         if inc.ctx as u32 == held.ctx {
             self.deliver(req, &inc, Some(held), true);

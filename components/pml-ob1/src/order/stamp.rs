@@ -42,7 +42,7 @@ const PAUSE: u32 = 1024;
 #[repr(align(128))]
 pub struct Clock {
     holder: AtomicUsize,
-    counter: Apart,
+    counter: ClockCounter,
     source: Source,
 }
 
@@ -57,7 +57,7 @@ enum Source {
 
 /// On a line of its own: all threads write it where there is no other clock.
 #[repr(align(128))]
-struct Apart(AtomicU64);
+struct ClockCounter(AtomicU64);
 
 /// A thread's record of its lease.
 #[derive(Default)]
@@ -99,7 +99,7 @@ impl Clock {
     }
 
     fn on(source: Source) -> Clock {
-        Clock { holder: AtomicUsize::new(0), counter: Apart(AtomicU64::new(1)), source }
+        Clock { holder: AtomicUsize::new(0), counter: ClockCounter(AtomicU64::new(1)), source }
     }
 
     /// The next stamp; neither 0 nor the largest number. `lease`: the calling thread's.

@@ -16,7 +16,7 @@
 //! than cores for them, that takes as long as the others work, and whoever does the work of all that do not run just now
 //! has their locks and lines go to and fro. One that this thread wanted something of lately, and left to another that was at it
 //! too, is looked at soon. So is one whose thread has gone to sleep (`Cri::asleep`), and one that is nobody's in particular
-//! ([`Shared`](crate::state::attention::Shared)): FIFO 0 while processes send everything there, whatever its tag, and where persistent requests are, for
+//! ([`SharedFlag`](crate::state::attention::SharedFlag)): FIFO 0 while processes send everything there, whatever its tag, and where persistent requests are, for
 //! whoever starts one does not say which thread it is.
 
 use crate::matching::Pattern;

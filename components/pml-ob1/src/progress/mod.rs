@@ -1,5 +1,5 @@
 //! Progress: which CRIs a thread polls.
 
-pub mod others;
+pub mod cri_choice;
 pub mod poll;
 pub mod timing;

@@ -83,7 +83,7 @@ impl Ob1 {
     }
 
     /// Messages may come on every CRI: first the one where this thread's messages come; if that has
-    /// nothing, those that it has to do with besides, and then those that nobody else looks after (`others.rs`). (The
+    /// nothing, those that it has to do with besides, and then those that nobody else looks after (`cri_choice.rs`). (The
     /// dissertation's Algorithm 4, but that others are tried only when their threads do not.) A CRI that has
     /// something every time does not keep a thread from the others for ever.
     #[inline(never)]

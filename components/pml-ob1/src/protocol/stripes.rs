@@ -10,7 +10,7 @@
 //! another transport's handle is refused by the network, and the message goes by fragments.
 //!
 //! **Receiving.** Fragments of one transport come in order, but those of another may be ahead of them. They are stored where they
-//! belong, and noted until what is missing has come ([`Ahead`]): `done` of a receive is what is there without a gap. A peer's
+//! belong, and noted until what is missing has come ([`FragmentsAhead`]): `done` of a receive is what is there without a gap. A peer's
 //! word is not believed: a fragment that overlaps another closes it.
 //!
 //! **Failure.** A transport that loses the process for good says so to the host, which ends everything with that process,
@@ -133,9 +133,9 @@ impl Rails {
 
 /// Fragments that are stored and have a gap in front, by the id of their receive.
 #[derive(Default)]
-pub struct Ahead(BTreeMap<(u64, u64), u64>);
+pub struct FragmentsAhead(BTreeMap<(u64, u64), u64>);
 
-impl Ahead {
+impl FragmentsAhead {
     /// Notes bytes from `at` on. False: some of them were there.
     pub fn add(&mut self, id: u64, at: u64, len: u64) -> bool {
         let free = self.is_free(id, at, len);
@@ -183,9 +183,9 @@ mod tests {
             order in prop::collection::vec(any::<prop::sample::Index>(), 0..80),
         ) {
             let pieces: Vec<(u64, u64)> = lens.iter().scan(0, |at, len| { *at += len; Some((*at - len, *len)) }).collect();
-            let (mut ahead, mut done) = (Ahead::default(), 0);
+            let (mut ahead, mut done) = (FragmentsAhead::default(), 0);
             let mut there = vec![false; pieces.len()];
-            let mut other = Ahead::default();
+            let mut other = FragmentsAhead::default();
             prop_assert!(other.add(8, 3, 5));
             let rest = (0..pieces.len()).collect::<Vec<_>>();
             for i in order.iter().map(|i| i.index(pieces.len())).chain(rest) {
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn receives_do_not_meet() {
-        let mut ahead = Ahead::default();
+        let mut ahead = FragmentsAhead::default();
         assert!(ahead.add(1, 100, 10) && ahead.add(2, 100, 10) && ahead.add(2, 50, 50));
         assert_eq!((ahead.pass(1, 50), ahead.pass(2, 50), ahead.pass(1, 100)), (50, 110, 110));
         assert!(ahead.is_empty() && ahead.add(3, 10, 1) && ahead.add(4, 10, 1));

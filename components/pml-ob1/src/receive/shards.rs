@@ -94,13 +94,13 @@ struct Shard<T> {
 
 /// On cache lines of its own; two, because processors fetch lines in pairs.
 #[repr(align(128))]
-struct Apart<T>(Shard<T>);
+struct PaddedShard<T>(Shard<T>);
 
 struct Table<T: Content> {
     layout: T::Layout,
     /// The one before, with another layout.
     next: *mut Table<T>,
-    slots: [AtomicPtr<Apart<T>>; MOST],
+    slots: [AtomicPtr<PaddedShard<T>>; MOST],
 }
 
 /// See the module's head.
@@ -259,7 +259,7 @@ impl<T: Content> Table<T> {
     }
     fn put(&self, number: usize, shard: Shard<T>) {
         // SYNC POINT with the acquire load in `shard`.
-        self.slots[number].store(Box::into_raw(Box::new(Apart(shard))), Ordering::Release);
+        self.slots[number].store(Box::into_raw(Box::new(PaddedShard(shard))), Ordering::Release);
     }
     fn shards(&self) -> impl Iterator<Item = &Shard<T>> {
         (0..MOST).filter_map(|number| self.shard(number))

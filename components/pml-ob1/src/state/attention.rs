@@ -1,4 +1,4 @@
-//! A thread's record of the CRIs, and whether a CRI is nobody's in particular (`progress/others.rs`).
+//! A thread's record of the CRIs, and whether a CRI is nobody's in particular (`progress/cri_choice.rs`).
 
 use crate::receive::shards::MOST;
 use core::cell::Cell;
@@ -13,9 +13,9 @@ const _: () = assert!(MOST <= Set::BITS as usize);
 
 /// Whether a CRI is nobody's in particular.
 #[derive(Default)]
-pub struct Shared(AtomicBool);
+pub struct SharedFlag(AtomicBool);
 
-impl Shared {
+impl SharedFlag {
     /// It is from now on. A hint, so it needs no order.
     pub fn become_so(&self) {
         if !self.is_so() {

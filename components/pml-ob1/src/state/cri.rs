@@ -3,7 +3,7 @@
 use crate::matching::Key;
 use crate::receive::shard::Inner;
 use crate::receive::shards::Spot;
-use crate::state::attention::Shared;
+use crate::state::attention::SharedFlag;
 use crate::state::guarded::{Guarded, Held};
 use crate::state::objects::{ArrivalCache, Comm, Cri, Request};
 use core::cell::Cell;
@@ -37,7 +37,7 @@ impl Cri {
             waiting: AtomicU32::new(0),
             landed: Cell::new(core::ptr::null()),
             flying: Cell::new(0),
-            shared: Shared::default(),
+            shared: SharedFlag::default(),
             numbered: Cell::new(0),
             last_arrival: ArrivalCache::default(),
             match_time: AtomicU64::default(),

@@ -19,20 +19,20 @@ pub trait Linked: 'static {
     fn next(&self) -> &Cell<*const Self>;
 }
 
-/// Free ones of one thread, see the module's head.
+/// Free objects of one thread, see the module's head.
 #[repr(align(128))]
-pub struct Free<T: Linked> {
+pub struct FreeList<T: Linked> {
     own: Cell<*const T>,
-    returned: Apart<T>,
+    returned: ReturnedList<T>,
 }
 
 /// On lines of its own: others write it.
 #[repr(align(128))]
-struct Apart<T>(AtomicPtr<T>);
+struct ReturnedList<T>(AtomicPtr<T>);
 
-impl<T: Linked> Free<T> {
-    pub fn new() -> Free<T> {
-        Free { own: Cell::new(null()), returned: Apart(AtomicPtr::new(null_mut())) }
+impl<T: Linked> FreeList<T> {
+    pub fn new() -> FreeList<T> {
+        FreeList { own: Cell::new(null()), returned: ReturnedList(AtomicPtr::new(null_mut())) }
     }
 
     /// Takes one. By the owner.
@@ -53,7 +53,7 @@ impl<T: Linked> Free<T> {
         Some(first)
     }
 
-    /// Cache lines of a thing that its taker writes.
+    /// Cache lines of a node that its taker writes.
     const LINES: usize = 3;
 
     #[inline(never)]
@@ -94,56 +94,56 @@ mod tests {
     use loom::cell::UnsafeCell;
     use loom::thread;
 
-    /// A free thing; the model sees every access of `written` that no order leads to.
-    struct Thing {
-        next: Cell<*const Thing>,
+    /// A free object; the model sees every access of `written` that no order leads to.
+    struct ListNode {
+        next: Cell<*const ListNode>,
         written: UnsafeCell<u32>,
     }
 
-    impl Linked for Thing {
-        fn next(&self) -> &Cell<*const Thing> {
+    impl Linked for ListNode {
+        fn next(&self) -> &Cell<*const ListNode> {
             &self.next
         }
     }
 
     #[derive(Clone, Copy)]
-    struct Shared(&'static Free<Thing>);
+    struct SharedList(&'static FreeList<ListNode>);
     // SAFETY: the model calls what only the owner may call from one thread.
-    unsafe impl Send for Shared {}
+    unsafe impl Send for SharedList {}
 
     #[derive(Clone, Copy)]
-    struct Given(&'static Thing);
+    struct SharedNode(&'static ListNode);
     // SAFETY: as a request, which goes from thread to thread.
-    unsafe impl Send for Given {}
+    unsafe impl Send for SharedNode {}
 
     /// Two threads give one each back, while the owner takes and gives its own: it gets each once, and sees
     /// what was written to it before.
     #[test]
     fn what_others_give_back_is_taken_once() {
         loom::model(|| {
-            let free = Shared(Box::leak(Box::new(Free::new())));
-            let things: [Given; 3] = std::array::from_fn(|i| {
-                let thing = Thing { next: Cell::new(null()), written: UnsafeCell::new(i as u32) };
-                Given(Box::leak(Box::new(thing)))
+            let free = SharedList(Box::leak(Box::new(FreeList::new())));
+            let nodes: [SharedNode; 3] = std::array::from_fn(|i| {
+                let node = ListNode { next: Cell::new(null()), written: UnsafeCell::new(i as u32) };
+                SharedNode(Box::leak(Box::new(node)))
             });
-            free.0.give(things[2].0);
+            free.0.give(nodes[2].0);
             let others: Vec<_> = (0..2)
                 .map(|i| {
-                    let thing = things[i];
+                    let node = nodes[i];
                     thread::spawn(move || {
-                        let (free, thing) = (free, thing);
+                        let (free, node) = (free, node);
                         // SAFETY: the thread's own until it gives it back.
-                        thing.0.written.with_mut(|w| unsafe { *w += 10 });
-                        free.0.give_from_outside(thing.0);
+                        node.0.written.with_mut(|w| unsafe { *w += 10 });
+                        free.0.give_from_outside(node.0);
                     })
                 })
                 .collect();
             // SAFETY: what was taken is the taker's.
-            let read = |thing: &'static Thing| thing.written.with(|w| unsafe { *w });
+            let read = |node: &'static ListNode| node.written.with(|w| unsafe { *w });
             let mut seen = Vec::new();
-            while seen.len() < things.len() {
+            while seen.len() < nodes.len() {
                 match free.0.take() {
-                    Some(thing) => seen.push(read(thing)),
+                    Some(node) => seen.push(read(node)),
                     None => thread::yield_now(),
                 }
             }

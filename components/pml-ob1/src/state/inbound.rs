@@ -17,22 +17,22 @@ pub enum Assignment {
 }
 
 /// A message with a copy of its payload.
-pub struct Early {
+pub struct EarlyMessage {
     inc: Incoming,
     payload: Box<[u8]>,
 }
 
 // SAFETY: its pointer is replaced by one to its own payload before anybody reads it.
-unsafe impl Send for Early {}
+unsafe impl Send for EarlyMessage {}
 
-impl Early {
-    pub fn of(inc: &Incoming) -> Early {
+impl EarlyMessage {
+    pub fn of(inc: &Incoming) -> EarlyMessage {
         let payload = match inc.len {
             0 => Box::default(),
             // SAFETY: the payload is readable for `len` bytes.
             len => unsafe { core::slice::from_raw_parts(inc.payload, len as usize) }.into(),
         };
-        Early { inc: *inc, payload }
+        EarlyMessage { inc: *inc, payload }
     }
     pub fn incoming(&self) -> Incoming {
         Incoming { payload: self.payload.as_ptr(), ..self.inc }
@@ -43,7 +43,7 @@ impl Early {
 #[derive(Default)]
 pub struct Inbound {
     lock: Lock,
-    sequence: UnsafeCell<Sequence<Early>>,
+    sequence: UnsafeCell<Sequence<EarlyMessage>>,
 }
 
 // SAFETY: the sequence belongs to the holder of the lock.
@@ -51,7 +51,7 @@ unsafe impl Sync for Inbound {}
 
 impl Inbound {
     /// `f` does not come back here.
-    pub fn with<R>(&self, f: impl FnOnce(&mut Sequence<Early>) -> R) -> R {
+    pub fn with<R>(&self, f: impl FnOnce(&mut Sequence<EarlyMessage>) -> R) -> R {
         let _guard = self.lock.guard(true);
         // SAFETY: the lock is held, and uses do not nest.
         f(unsafe { &mut *self.sequence.get() })

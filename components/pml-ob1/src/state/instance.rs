@@ -11,7 +11,7 @@ use crate::state::comm::CommTable;
 use crate::state::escalated::Escalated;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{AllHeld, Guarded, Held, set_below};
-use crate::state::inbound::{Assignment, Early};
+use crate::state::inbound::{Assignment, EarlyMessage};
 use crate::state::objects::{Cri, Peer, Request, Transport};
 use crate::state::owed::Owed;
 use crate::state::paged::Paged;
@@ -79,7 +79,7 @@ pub struct Ob1 {
     pub one_at_a_time: bool,
     pub progressing: Lock,
     pub rotation: Rotation,
-    pub owed: Owed<(&'static Request, Early)>,
+    pub owed: Owed<(&'static Request, EarlyMessage)>,
     pub escalated: Escalated,
     /// Somebody asks for the time of matching (`timing.rs`).
     pub timing: AtomicBool,

@@ -9,7 +9,7 @@ pub mod counts;
 pub mod cri;
 pub mod escalated;
 pub mod fifos;
-pub mod free;
+pub mod free_list;
 pub mod guarded;
 pub mod inbound;
 pub mod instance;

@@ -10,12 +10,12 @@ use crate::order::fork::Users;
 use crate::order::signals::{Passed, Pending, Switch};
 use crate::order::stamp::Lease;
 use crate::protocol::choice::ProtocolChoice;
-use crate::protocol::stripes::{Ahead, Rails};
+use crate::protocol::stripes::{FragmentsAhead, Rails};
 use crate::receive::shard::{Incoming, Inner};
 use crate::receive::shards::{Shards, Spot};
-use crate::state::attention::{Attention, Shared};
+use crate::state::attention::{Attention, SharedFlag};
 use crate::state::fifos::{Fifos, SHARDS};
-use crate::state::free::Free;
+use crate::state::free_list::FreeList;
 use crate::state::guarded::Guarded;
 use crate::state::inbound::Inbound;
 use crate::state::members::Members;
@@ -283,13 +283,13 @@ pub struct Comm {
 
 /// State of a thread, or of all calls without a context (`thread_state.rs`).
 pub struct ThreadState {
-    pub(super) free: Free<Request>,
+    pub(super) free: FreeList<Request>,
     /// The number of the thread, as the host counts them; the largest for the state of calls without one.
     pub index: u32,
     pub(super) lock: Lock,
     /// How it stamps its messages (`stamp.rs`).
     pub(super) lease: Lease,
-    /// The thread's view when it last looked after others' CRIs (`others.rs`).
+    /// The thread's view when it last looked after others' CRIs (`cri_choice.rs`).
     pub attention: Attention,
     /// Where what it received last comes, and where what it sent last went (`flow_cache.rs`).
     pub received: Note<Received>,
@@ -347,7 +347,7 @@ pub struct Cri {
     /// Ids of requests that ended with their communicator.
     pub retired: Guarded<Retired>,
     /// Fragments that came ahead of their turn (`stripes.rs`).
-    pub ahead: Guarded<Ahead>,
+    pub ahead: Guarded<FragmentsAhead>,
     /// How many of the lost peers were closed on this CRI.
     pub closed: Cell<u32>,
     pub turns: Cell<u32>,
@@ -364,7 +364,7 @@ pub struct Cri {
     pub landed: Cell<*const Request>,
     /// Pieces under way.
     pub flying: Cell<u32>,
-    pub shared: Shared,
+    pub shared: SharedFlag,
     /// Messages without stamp that were numbered.
     pub(super) numbered: Cell<u64>,
     /// Where the last plain message of a process with several threads went (`flow_cache.rs`).

@@ -1,12 +1,12 @@
 //! State of a thread: its free requests and notes, so that threads share nothing.
 //!
 //! **It belongs to the thread that has the context** (`ThreadCtx::pml_private` leads to it). Calls without a context share one, whose lock
-//! they hold while they take; everything of it goes back to its second list (`free.rs`). These states and requests are never freed: the host's
+//! they hold while they take; everything of it goes back to its second list (`free_list.rs`). These states and requests are never freed: the host's
 //! handles refer to them.
 
 use crate::order::stamp::Lease;
 use crate::state::attention::Attention;
-use crate::state::free::{Free, Linked};
+use crate::state::free_list::{FreeList, Linked};
 use crate::state::note::Note;
 use crate::state::objects::{Request, ThreadState};
 use core::cell::Cell;
@@ -14,13 +14,13 @@ use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Caller, Lock, Seat, ThreadCtx};
 use std::sync::OnceLock;
 
-// SAFETY: lists of free requests and notes are the owner's (`free.rs`), the rest is atomic.
+// SAFETY: lists of free requests and notes are the owner's (`free_list.rs`), the rest is atomic.
 unsafe impl Sync for ThreadState {}
 
 impl ThreadState {
     pub(super) fn new(index: u32) -> &'static ThreadState {
         Box::leak(Box::new(ThreadState {
-            free: Free::new(),
+            free: FreeList::new(),
             index,
             lock: Lock::new(),
             lease: Lease::default(),

@@ -33,7 +33,7 @@ const SOURCES: usize = 27;
 
 /// A node on lines of its own, as in a request or a record.
 #[repr(C, align(128))]
-struct Apart<N>(N);
+struct PaddedNode<N>(N);
 
 /// In which order entries are asked for, and whether every eighth receive names no source.
 #[derive(Clone, Copy)]
@@ -77,8 +77,8 @@ fn arrival(i: usize) -> Arrival {
 /// One engine with its nodes for both sides.
 struct Bench {
     engine: Engine,
-    posted: Vec<Apart<Posted>>,
-    waiting: Vec<Apart<Unexpected>>,
+    posted: Vec<PaddedNode<Posted>>,
+    waiting: Vec<PaddedNode<Unexpected>>,
     order: Vec<usize>,
     stamp: u64,
 }
@@ -86,8 +86,8 @@ struct Bench {
 impl Bench {
     fn new(choice: Choice, case: Case, depth: usize) -> Bench {
         let windows = Windows::default().for_ranks(SOURCES as u32);
-        let posted = |i| Apart(Posted { next: null_mut(), pattern: pattern(i, case.wild), stamp: 0 });
-        let waiting = |i| Apart(Unexpected { next: null_mut(), key: arrival(i).key, order_key: 0 });
+        let posted = |i| PaddedNode(Posted { next: null_mut(), pattern: pattern(i, case.wild), stamp: 0 });
+        let waiting = |i| PaddedNode(Unexpected { next: null_mut(), key: arrival(i).key, order_key: 0 });
         Bench {
             engine: Engine::new(Setting { windows, ..setting(choice) }),
             posted: (0..depth).map(posted).collect(),

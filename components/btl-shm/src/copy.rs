@@ -27,7 +27,7 @@ impl Limits {
 
     /// Whether so much goes past the cache.
     #[inline(always)]
-    pub fn goes_past(self, len: usize) -> bool {
+    pub fn goes_past_cache(self, len: usize) -> bool {
         len >= self.past && len < self.string
     }
 }
@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn what_goes_by_string_does_not_go_past() {
         let both = Limits { string: 4096, past: 2048 };
-        assert_eq!([2047, 2048, 4095, 4096].map(|len| both.goes_past(len)), [false, true, true, false]);
-        assert!(!Limits::NONE.goes_past(usize::MAX - 1));
+        assert_eq!([2047, 2048, 4095, 4096].map(|len| both.goes_past_cache(len)), [false, true, true, false]);
+        assert!(!Limits::NONE.goes_past_cache(usize::MAX - 1));
     }
 
     fn copies_exactly(copy: unsafe fn(*const u8, *mut u8, usize)) {

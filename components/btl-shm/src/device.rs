@@ -3,7 +3,7 @@
 //! Everything this component knows about an instance lies in [`Shm`]; several may live in one process,
 //! each with its own view of the segment. Contexts have nothing in common but read-only facts, so verbs
 //! of different contexts run concurrently; verbs of one context are serialised by the caller, which is
-//! what outgoing and receivers rely on. `add_proc` touches neither.
+//! what outgoing ends and receivers rely on. `add_proc` touches neither.
 
 use crate::copy::Limits;
 use crate::params::Settings;
@@ -52,7 +52,7 @@ pub struct Shm {
     pub(crate) no_xpmem: AtomicBool,
     /// A shortage has been reported; the next ones only count as statuses.
     pub(crate) short_reported: AtomicBool,
-    // Last: outgoing and receivers point into it.
+    // Last: outgoing ends and receivers point into it.
     pub(crate) segment: Segment,
 }
 

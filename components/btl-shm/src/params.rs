@@ -34,7 +34,7 @@ const FULL_SIZE_RANKS: u64 = 2;
 /// cache any more (README.md); the bulks of the rings of a node's first contexts together stay below 25M.
 const AUTO_STRING_RING: u64 = 4 << 20;
 const LEAST_AUTO_RING: u64 = 64 << 10;
-/// LineMessage copy by the receiver beats two through the ring from here on; where ranks share cores, and a copy
+/// One copy by the receiver beats two through the ring from here on; where ranks share cores, and a copy
 /// through the ring wakes nobody, a little later.
 const AUTO_MIN_GET: u64 = 8 << 10;
 const SHARED_CORES_MIN_GET: u64 = 16 << 10;

@@ -54,7 +54,7 @@ pub const MAX_SHORT: u64 = MAX_LINES * PER_LINE;
 /// Reads of a context that sources help with at the same time.
 pub const ASSISTS: usize = 4;
 
-/// LineMessage summary word covers 64 words of ready bits.
+/// One summary word covers 64 words of ready bits.
 pub const MAX_RANKS: u32 = 4096;
 pub const MAX_FIFOS: u32 = 64;
 

@@ -50,7 +50,7 @@ fn cells_go_with_the_messages() {
         receive(1, a, 3000);
         receive(0, b, 4000);
     }
-    // LineMessage way: both cells are with the receiver, and nothing waits for them.
+    // One way: both cells are with the receiver, and nothing waits for them.
     for _ in 0..100 {
         let number = send(0, 6000);
         receive(1, number, 6000);

@@ -106,7 +106,7 @@ fn what_is_there_is_offered_and_the_rest_when_it_comes() {
     }
 }
 
-/// LineMessage that is all there is nobody's part.
+/// One that is all there is nobody's part.
 #[test]
 fn what_is_all_there_comes_whole() {
     let node = Node::new(2);

@@ -108,7 +108,7 @@ fn wait_for(rank: &Rank, count: usize) -> u32 {
     slept
 }
 
-/// LineMessage side of a dialogue, with the other's memory read and written at the end.
+/// One side of a dialogue, with the other's memory read and written at the end.
 fn dialogue(node: &Node, local: u32, option: &str) {
     let filtered = option == "filtered";
     if filtered {

@@ -26,7 +26,7 @@ enum Var {
 }
 use Var::*;
 
-/// LineMessage access; conditions name the register and value that must hold, or it is skipped.
+/// One access; conditions name the register and value that must hold, or it is skipped.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Store(Var, u8),
@@ -84,7 +84,7 @@ impl State {
         true
     }
 
-    /// LineMessage instruction of a thread; `None` if it cannot go on now.
+    /// One instruction of a thread; `None` if it cannot go on now.
     fn step(&self, thread: usize, program: &[Op], messages: u8) -> Option<State> {
         let mut next = self.clone();
         let t = &self.threads[thread];

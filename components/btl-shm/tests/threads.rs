@@ -170,7 +170,7 @@ fn contexts_are_independent() {
                 }
             });
         }
-        // LineMessage thread receives on both.
+        // One thread receives on both.
         let mut next = [0u32; 2];
         while next != [each; 2] {
             for ctx in 0..2 {

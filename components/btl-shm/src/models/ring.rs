@@ -269,11 +269,11 @@ fn model_ring_with_long_messages_in_parts() {
     stream(4, &[Size::Parts(2), Size::Lines(1), Size::Bulk(1), Size::Parts(2), Size::Lines(2)], 2);
 }
 
-/// LineMessage of two peers that have a ring and a cell each; the cells as it calls them.
+/// One of two peers that have a ring and a cell each; the cells as it calls them.
 struct Side {
     producer: Producer<Ring>,
     consumer: Consumer<Ring>,
-    cells: CellPool,
+    pool: CellPool,
     cells: [Arc<UnsafeCell<u64>>; 2],
 }
 
@@ -282,12 +282,12 @@ fn sides(lines: usize) -> [Side; 2] {
     let rings = [Ring::new(lines, 1), Ring::new(lines, 1)];
     let cells = [0; 2].map(|zero| Arc::new(UnsafeCell::new(zero)));
     [0, 1].map(|me| {
-        let mut cells = CellPool::default();
-        cells.take(THIS_RINGS, 0);
+        let mut pool = CellPool::default();
+        pool.take(THIS_RINGS, 0);
         Side {
             producer: Producer::adopt(rings[me].clone()).expect("fresh"),
             consumer: Consumer::new(rings[1 - me].clone()),
-            cells,
+            pool,
             cells: [cells[me].clone(), cells[1 - me].clone()],
         }
     })
@@ -303,7 +303,7 @@ impl Side {
                 Room::Garbage(head) => panic!("head {head}"),
             }
         }
-        let Some(which) = self.cells.best_for(8) else {
+        let Some(which) = self.pool.best_for(8) else {
             assert!(publish(&mut self.producer, value, Size::Lines(1)));
             return;
         };
@@ -311,7 +311,7 @@ impl Side {
         self.cells[which as usize].with_mut(|cell| unsafe { *cell = value });
         self.producer.publish_cell(which, 8, value as u8);
         if !keep {
-            self.cells.give(which);
+            self.pool.give(which);
         }
     }
 
@@ -320,12 +320,12 @@ impl Side {
             match self.consumer.look() {
                 Look::Cell { which, tag, .. } => {
                     let here = seen_from_here(which);
-                    assert!(!self.cells.has(here), "a cell in two hands");
+                    assert!(!self.pool.has(here), "a cell in two hands");
                     // SAFETY: loom checks that nobody writes this cell.
                     let value = self.cells[here as usize].with(|cell| unsafe { *cell });
                     assert_eq!(value, tag as u64);
                     self.consumer.advance(1);
-                    self.cells.take(here, 8);
+                    self.pool.take(here, 8);
                     return value;
                 }
                 Look::Nothing => thread::yield_now(),
@@ -359,7 +359,7 @@ fn cells(turns: &'static [[usize; 2]], keep: bool) {
         run(&mut a, 0);
         let b = other.join().expect("the other side");
         for (ours, theirs) in [(THIS_RINGS, THE_OTHERS), (THE_OTHERS, THIS_RINGS)] {
-            assert!(a.cells.has(ours) != b.cells.has(theirs), "a cell in two hands, or in none");
+            assert!(a.pool.has(ours) != b.pool.has(theirs), "a cell in two hands, or in none");
         }
     });
 }
@@ -399,7 +399,7 @@ fn send(
     if barriers.membarrier {
         light_barrier();
     }
-    if p.mem().notification().load(Ordering::Relaxed) != barriers.quiet()
+    if p.mem().notification().load(Ordering::Relaxed) != barriers.quiet_word()
         && doorbell::notify(p.mem().notification(), inbox, source)
         && let Some(sleeper) = sleeper
     {

@@ -157,7 +157,7 @@ fn model_service_replies_wake_the_requester() {
     });
 }
 
-/// LineMessage request; a waiter that looks once, and may take it or be gone; and the helper, which does not act while the waiter may
+/// One request; a waiter that looks once, and may take it or be gone; and the helper, which does not act while the waiter may
 /// be about, and is ended when the request has been served. `doze`: what it does while it does not act.
 fn helper(doze: fn(&Inbox)) {
     check(3, move || {

@@ -36,7 +36,7 @@ pub const PATIENCE: u32 = 300;
 /// for sooner than the processor sees a stream, and of one that came behind others the beginning.
 pub const FETCHED: u64 = 8 << 10;
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
-/// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). LineMessage line is
+/// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). One line is
 /// worth it as well; of few lines the requests cross those for the message itself, and both are late, unless the
 /// sender leaves the lines of the answer alone for a while (`pace.rs`).
 const MANY_LINES: u64 = 12;
@@ -66,14 +66,14 @@ impl Shm {
             if events == 0 {
                 // SAFETY: the outgoing end to the sender, touched in a verb of its context and not beyond this call.
                 let sent = unsafe { (*incoming.back).get() }.tail();
-                incoming.pace.before_look(sent, receiver.turn.get(), || !self.host().threaded());
+                incoming.pace.pause_before_look(sent, receiver.turn.get(), || !self.host().threaded());
             }
             events += self.drain(receiver, incoming);
         }
         if ready::any(&receiver.inbox) {
             events += self.sweep(receiver);
         }
-        // LineMessage branch for both.
+        // One branch for both.
         if receiver.cooperative_reads.is_waiting() | receiver.requests.is_waiting() {
             events += self.end_reads(ctx) + self.take_replies(ctx);
         }
@@ -97,7 +97,7 @@ impl Shm {
 
     /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. The thread that
     /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always finds
-    /// the next message early and copies it twice, and so stays behind. LineMessage in pieces ends it always, others where the layer above
+    /// the next message early and copies it twice, and so stays behind. One in pieces ends it always, others where the layer above
     /// answers so (`receive::STOP`).
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
@@ -130,7 +130,7 @@ impl Shm {
             }
         }
         if events > 0 {
-            incoming.pace.came(receiver.turn.get(), receiver.longest_pause);
+            incoming.pace.note_messages(receiver.turn.get(), receiver.longest_pause);
             incoming.last.set(receiver.turn.get());
         }
         events
@@ -159,7 +159,7 @@ impl Shm {
                 answer.map_or(Taken::Nothing, |answer| after(answer == STOP))
             }
             Look::Long { at, len, tag, line, lines } => {
-                incoming.pace.came_long();
+                incoming.pace.note_long_message();
                 if lines == 1 {
                     let most = if first { FETCHED } else { FETCHED_OF_MORE };
                     incoming.ring.mem().fetch_bulk(at, len.min(most));
@@ -172,7 +172,7 @@ impl Shm {
                 after(was_awaited || answer == STOP)
             }
             Look::Cell { which, len, tag } => {
-                incoming.pace.came_long();
+                incoming.pace.note_long_message();
                 if first {
                     incoming.expect_answer(1);
                 }
@@ -180,7 +180,7 @@ impl Shm {
                 answer.map_or(Taken::Nothing, |answer| after(was_awaited || answer == STOP))
             }
             Look::Pieces { location, len, tag, line, lines } => {
-                incoming.pace.came_long();
+                incoming.pace.note_long_message();
                 if first {
                     incoming.expect_answer(lines);
                 }
@@ -190,7 +190,7 @@ impl Shm {
                 if whole { Taken::Last } else { Taken::Nothing }
             }
             Look::Assist { at, len } => {
-                incoming.pace.came_long();
+                incoming.pace.note_long_message();
                 let line = incoming.ring.mem().line_data(at);
                 if !self.help(incoming.source, receiver.ctx, line, len) {
                     self.garbage(receiver, incoming, len);
@@ -427,7 +427,7 @@ impl Shm {
                 }
             }
         }
-        if !old.is_empty() && !self.barriers().heavy() {
+        if !old.is_empty() && !self.barriers().full_barrier() {
             return false;
         }
         for (receiver, source) in old {

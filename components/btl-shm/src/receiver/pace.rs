@@ -6,12 +6,12 @@
 //! pauses for as long as the answers of this peer have been taking lately.
 //!
 //! **Adaptation.** An answer that was there at the first look: the pause may have been too long and gets a little
-//! shorter. LineMessage that came a few looks later: longer, by as much as several of those, because a pause that is a bit too long costs that
+//! shorter. One that came a few looks later: longer, by as much as several of those, because a pause that is a bit too long costs that
 //! bit, and one that is a bit too short, the line. So most answers are there at the first look. That holds only for answers that
 //! come alike, a few in a row ([`ALIKE`]). Where they come sooner or later by chance, looks cost less than waiting for most of the
 //! answers would, so the pause does not grow, and goes.
 //!
-//! **Its bounds.** LineMessage pause for what we have sent since the last look, of at most `btl_shm_answer_pause` steps; none where
+//! **Its bounds.** One pause for what we have sent since the last look, of at most `btl_shm_answer_pause` steps; none where
 //! more processes than cores run or several threads make calls (one may want the core or the lock that another pauses with), for rings
 //! that are not watched, and in a turn that has found something. A pause
 //! is in steps, not in nanoseconds, since no clock is as cheap: what a step takes is learned with it, about a nanosecond.
@@ -61,7 +61,7 @@ impl Pace {
 
     /// In front of a look, in this turn; our messages to the peer have come to `sent`. `may`: a pause may be made.
     #[inline(always)]
-    pub fn before_look(&self, sent: u64, turn: u64, may: impl FnOnce() -> bool) {
+    pub fn pause_before_look(&self, sent: u64, turn: u64, may: impl FnOnce() -> bool) {
         if self.sent.get() != sent {
             self.sent.set(sent);
             self.since.set(turn);
@@ -76,7 +76,7 @@ impl Pace {
 
     /// A look has found messages. No pause is longer than `most`.
     #[inline(always)]
-    pub fn came(&self, turn: u64, most: u32) {
+    pub fn note_messages(&self, turn: u64, most: u32) {
         let since = self.since.replace(NEVER);
         if since != NEVER {
             self.learn(turn - since, most);
@@ -85,7 +85,7 @@ impl Pace {
 
     /// The message found is long. The time until the next is better used otherwise ([`Outgoing::prepare`](crate::sender::outgoing::Outgoing::prepare),
     /// `cooperative.rs`).
-    pub fn came_long(&self) {
+    pub fn note_long_message(&self) {
         self.since.set(NEVER);
         self.steps.set(self.steps.get() / 2);
     }
@@ -121,17 +121,17 @@ mod tests {
     /// Steps between two looks.
     const LOOK: u32 = 25;
 
-    /// LineMessage message and its answer, which is there `after` steps; returns the steps until it was seen.
+    /// One message and its answer, which is there `after` steps; returns the steps until it was seen.
     fn round(pace: &Pace, turn: &mut u64, sent: u64, after: u32) -> u32 {
         *turn += 1;
-        pace.before_look(sent, *turn, || true);
+        pace.pause_before_look(sent, *turn, || true);
         let mut now = pace.steps.get();
         while now < after {
             *turn += 1;
             now += LOOK;
-            pace.before_look(sent, *turn, || true);
+            pace.pause_before_look(sent, *turn, || true);
         }
-        pace.came(*turn, MOST);
+        pace.note_messages(*turn, MOST);
         now
     }
 
@@ -179,7 +179,7 @@ mod tests {
         assert!(!pace.is_steady());
         (3000..5000).for_each(|n| _ = round(&pace, &mut turn, n, 300));
         assert!(pace.is_steady());
-        pace.before_look(5000, turn + 1, || false);
+        pace.pause_before_look(5000, turn + 1, || false);
         assert!(!pace.is_steady(), "at once where none may be made");
     }
 
@@ -191,12 +191,12 @@ mod tests {
             for (looks, sends) in all {
                 sent += u64::from(sends);
                 turn += 1;
-                pace.before_look(sent, turn, || true);
+                pace.pause_before_look(sent, turn, || true);
                 prop_assert!(pace.steps.get() <= most);
                 turn += looks;
-                pace.before_look(sent, turn, || true);
+                pace.pause_before_look(sent, turn, || true);
                 prop_assert!(pace.since.get() == NEVER || pace.since.get() <= turn - looks);
-                pace.came(turn, most);
+                pace.note_messages(turn, most);
                 prop_assert_eq!(pace.since.get(), NEVER);
             }
         }

@@ -82,7 +82,7 @@ impl Mapped {
         self.cells.into()
     }
 
-    /// LineMessage of them, if there are so many.
+    /// One of them, if there are so many.
     pub fn cell(&self, index: u64) -> Option<CellMem> {
         if index >= self.cells() {
             return None;

@@ -15,7 +15,7 @@ pub enum Room {
     Free,
     /// Not now.
     Full,
-    /// LineMessage of the receiver's heads is impossible.
+    /// One of the receiver's heads is impossible.
     Garbage(u64),
 }
 

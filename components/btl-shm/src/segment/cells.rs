@@ -110,7 +110,7 @@ impl CellPool {
         }
     }
 
-    /// The cell has come from the peer with a message of `len` bytes, or with a new ring. LineMessage that we have, or that cannot be, stays
+    /// The cell has come from the peer with a message of `len` bytes, or with a new ring. One that we have, or that cannot be, stays
     /// where it is.
     #[inline]
     pub fn take(&mut self, which: u64, len: u64) {

@@ -77,7 +77,7 @@ pub struct Barriers {
 
 impl Barriers {
     /// The notification word with which a sender of this process needs no fence.
-    pub fn quiet(self) -> u32 {
+    pub fn quiet_word(self) -> u32 {
         // No ring says u32::MAX, so a sender that nobody's membarrier reaches always looks closer.
         if self.membarrier { WATCHED } else { u32::MAX }
     }
@@ -91,7 +91,7 @@ impl Barriers {
     /// barrier on the senders' cores. False: membarrier has failed, so the receiver must neither sleep nor stop polling a
     /// ring, since a sender may not see what it wrote.
     #[must_use]
-    pub fn heavy(self) -> bool {
+    pub fn full_barrier(self) -> bool {
         fence(Ordering::SeqCst);
         #[cfg(not(loom))]
         if self.membarrier {
@@ -105,7 +105,7 @@ impl Barriers {
 /// told. True: wake the sleeper on the bell.
 pub fn notify(notification: &AtomicU32, inbox: &impl InboxMem, source: u32) -> bool {
     if matches!(notification.load(Ordering::Relaxed), WATCHED | WATCHED_FENCED) {
-        // SYNC POINT with `Barriers::heavy`.
+        // SYNC POINT with `Barriers::full_barrier`.
         fence(Ordering::SeqCst);
         if matches!(notification.load(Ordering::Relaxed), WATCHED | WATCHED_FENCED) {
             return false;
@@ -131,7 +131,7 @@ pub fn watch<M: RingMem>(ring: &Consumer<M>, barriers: Barriers) {
 pub fn unwatch<M: RingMem>(ring: &Consumer<M>, barriers: Barriers) -> bool {
     ring.mem().notification().store(NEED_BIT, Ordering::Relaxed);
     // SYNC POINT with `light_barrier` and the fence in `notify`.
-    if barriers.heavy() {
+    if barriers.full_barrier() {
         return true;
     }
     watch(ring, barriers);
@@ -164,7 +164,7 @@ pub fn arm<'a, M: RingMem + 'a>(
     // SYNC POINT with `light_barrier`, and with `notify`'s fence and read-modify-writes. Where no ring
     // is watched every sender makes the latter, and they need only a fence of ours.
     let ordered = if any_watched {
-        barriers.heavy()
+        barriers.full_barrier()
     } else {
         fence(Ordering::SeqCst);
         true

@@ -146,7 +146,7 @@ impl Segment {
     /// The inbox of a rank for one FIFO. Valid as long as the segment is.
     pub fn inbox(&self, rank: u32, fifo: u32) -> Inbox {
         Inbox {
-            // LineMessage bell for all FIFOs of a rank: a sleeper waits on one word.
+            // One bell for all FIFOs of a rank: a sleeper waits on one word.
             bell: self.u32_at(self.layout.bell(rank, 0)),
             summary: self.u64_at(self.layout.summary(rank, fifo)),
             ready: self.u64_at(self.layout.ready(rank, fifo)),
@@ -277,7 +277,7 @@ impl Segment {
     }
 }
 
-/// LineMessage inbox in the header area.
+/// One inbox in the header area.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Inbox {

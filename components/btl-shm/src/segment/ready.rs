@@ -1,6 +1,6 @@
 //! The ready bits: which of many rings has something, found in two steps whatever their number.
 //!
-//! LineMessage inbox per receiving context: one bit per source rank, and above them a summary word with one
+//! One inbox per receiving context: one bit per source rank, and above them a summary word with one
 //! bit per word of bits. Only rings that the receiver does not watch use it (`doorbell.rs`).
 //!
 //! **Order.** A sender publishes its message, sets its bit, and, if the bit was clear, sets the

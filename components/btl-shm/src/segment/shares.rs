@@ -69,7 +69,7 @@ mod model {
     struct Words {
         taken: AtomicU64,
         ended: AtomicU64,
-        /// LineMessage cell per share, written by whoever took it and read by the reader at the end.
+        /// One cell per share, written by whoever took it and read by the reader at the end.
         bytes: [UnsafeCell<u32>; 2],
     }
 

@@ -64,7 +64,7 @@ impl Shm {
         }
         let lines = lines_of(len);
         if !outgoing.producer.has_lines(lines) || len > self.max_send_size() {
-            let status = self.make_way(outgoing, ctx, len, lines, 0);
+            let status = self.make_ring_room(outgoing, ctx, len, lines, 0);
             if status != Status::OK {
                 return status;
             }
@@ -79,7 +79,7 @@ impl Shm {
         let pieces = self.pieces_for(msg, len);
         let parts = outgoing.singles > 0
             && pieces == 1
-            && !self.limits().goes_past(msg.payload_len())
+            && !self.limits().goes_past_cache(msg.payload_len())
             && msg.header().len() <= SHORT;
         let lines = if parts { 2 } else { pieces };
         let size = slot(len);
@@ -88,7 +88,7 @@ impl Shm {
         let known = find(outgoing).filter(|_| len <= self.max_send_size());
         let at = match known {
             Some(at) => at,
-            None => match self.make_way(outgoing, ctx, len, lines, size) {
+            None => match self.make_ring_room(outgoing, ctx, len, lines, size) {
                 Status::OK => match find(outgoing) {
                     Some(at) => at,
                     None => return Status::NO_RESOURCE,
@@ -141,7 +141,7 @@ impl Shm {
 
     /// Sends a long message in a cell, if we hold one with room for it.
     fn sent_in_cell(&self, outgoing: &mut Outgoing, msg: &Message<'_>, len: u64) -> bool {
-        if self.limits().goes_past(msg.payload_len()) || len > self.max_send_size() {
+        if self.limits().goes_past_cache(msg.payload_len()) || len > self.max_send_size() {
             return false;
         }
         let pieces = self.pieces_for(msg, len);
@@ -201,7 +201,7 @@ impl Shm {
         // SAFETY: the module has an outgoing end per peer and context, and this is a verb of that context.
         let outgoing = unsafe { (*endpoint.outgoing.add(ctx as usize)).get() };
         if !outgoing.producer.has_lines(1)
-            && self.make_way(outgoing, ctx, call.len() as u64, 1, 0) != Status::OK
+            && self.make_ring_room(outgoing, ctx, call.len() as u64, 1, 0) != Status::OK
         {
             return false;
         }
@@ -237,7 +237,7 @@ impl Shm {
     /// Everything that can stand between a message and its place in the ring. OK: go on.
     #[cold]
     #[inline(never)]
-    fn make_way(&self, outgoing: &mut Outgoing, ctx: u32, len: u64, lines: u64, bulk: u64) -> Status {
+    fn make_ring_room(&self, outgoing: &mut Outgoing, ctx: u32, len: u64, lines: u64, bulk: u64) -> Status {
         if len > self.max_send_size() {
             return Status::BAD_PARAM;
         }
@@ -323,7 +323,7 @@ impl Shm {
             outgoing.partial = true;
         }
         outgoing.at = Some(place);
-        outgoing.quiet = self.barriers().quiet();
+        outgoing.quiet = self.barriers().quiet_word();
         outgoing.ring = Some(ring);
         segment.publish_ring(outgoing.peer, ctx, me, place);
         Status::OK

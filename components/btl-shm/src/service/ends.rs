@@ -9,7 +9,7 @@ use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// LineMessage side's view of a link.
+/// One side's view of a link.
 pub(super) struct Link {
     pub(super) memory: Mapping,
     /// Its place, as the directory says it.

@@ -93,7 +93,7 @@ impl Shm {
     fn read_together(&self, endpoint: &Endpoint, ctx: u32, peer: &Identity, rma: &RmaDesc) -> Option<Status> {
         let receiver = self.receiver(ctx)?;
         let reads = &receiver.cooperative_reads;
-        if !reads.hopes() {
+        if !reads.is_help_likely() {
             return None;
         }
         let index = reads.claim()?;

@@ -41,7 +41,7 @@ impl CooperativeReads {
     }
 
     /// Whether it is worth asking for help.
-    pub(super) fn hopes(&self) -> bool {
+    pub(super) fn is_help_likely(&self) -> bool {
         let alone = self.alone.get();
         if alone < MOST_ALONE || alone.is_multiple_of(ASKED_EVERY) {
             return true;

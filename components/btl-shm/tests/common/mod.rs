@@ -227,7 +227,7 @@ impl Node {
 /// Objects that the component holds pointers into.
 type Host = (HostTable, JobInfo, AtomicU32, Vec<Cri>, Vec<AmEntry>, Vec<Row>, Vec<Option<AmParts>>);
 
-/// LineMessage rank: its module and its host.
+/// One rank: its module and its host.
 pub struct Rank {
     pub local: u32,
     pub module: BtlModule,

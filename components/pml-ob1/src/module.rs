@@ -103,7 +103,7 @@ impl Pml for Ob1 {
         self.disarm_transports(thread)
     }
     fn threads_begin(&self) -> Status {
-        self.take_care();
+        self.enable_locking();
         Status::OK
     }
     fn flush(&self) -> Status {

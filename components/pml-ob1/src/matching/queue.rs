@@ -42,7 +42,7 @@ impl<N: Node> Queue<N> {
         let mut queue =
             Queue { head: null_mut(), tail: null_mut(), index_parts: null_mut(), setting, peak: 0 };
         if setting.limit() == 0 {
-            queue.deepen();
+            queue.move_to_index();
         }
         queue
     }
@@ -132,7 +132,7 @@ impl<N: Node> Queue<N> {
             }
         }
         if walked > self.setting.limit() {
-            self.deepen();
+            self.move_to_index();
         }
         found
     }
@@ -152,7 +152,7 @@ impl<N: Node> Queue<N> {
 
     /// Moves the list into the index.
     #[cold]
-    fn deepen(&mut self) {
+    fn move_to_index(&mut self) {
         if self.index_parts.is_null() {
             let Some(index) = N::index(self.setting) else { return };
             self.index_parts = Box::into_raw(Box::new(IndexParts { never: N::never(), index }));

@@ -209,7 +209,7 @@ impl World {
     }
     /// Messages and receives that are left.
     fn left(&self) -> (Vec<usize>, Vec<usize>) {
-        self.shards.enter_one(true).with(|lists| {
+        self.shards.enter_in_mode_one(true).with(|lists| {
             (
                 lists.waiting.iter().map(|m| m.number).collect(),
                 lists.posted.iter().map(|r| r.number).collect(),
@@ -296,7 +296,7 @@ fn a_shard_is_made_once() {
     loom::model(|| {
         let world = World::many();
         let sender = beside(&world, |w| w.arrive(1, 0));
-        let gatherer = beside(&world, |w| drop(w.shards.enter_one(true)));
+        let gatherer = beside(&world, |w| drop(w.shards.enter_in_mode_one(true)));
         world.receive(Some(1), 0);
         sender.join().unwrap();
         gatherer.join().unwrap();
@@ -319,7 +319,7 @@ fn a_spot_is_right_or_closed() {
             });
             let changer = beside(&world, |w| {
                 w.shards.spread(w.shards.home(true));
-                drop(w.shards.enter_one(true));
+                drop(w.shards.enter_in_mode_one(true));
             });
             world.receive_at(Some(spot), Some(0), 1);
             sender.join().unwrap();

@@ -88,9 +88,9 @@ impl Ob1 {
     }
 
     /// A process's announcement of its messages that wait for room.
-    fn told_by(&self, proc: u32) -> u64 {
+    fn announced_by(&self, proc: u32) -> u64 {
         // SYNC POINT with `Peer::queue_changed`.
-        self.peer(proc, true).map_or(0, Peer::told)
+        self.peer(proc, true).map_or(0, Peer::announced_stamp)
     }
 
     /// Two looks at all FIFOs, and what is sure after them; returns how many messages were handled.
@@ -107,7 +107,7 @@ impl Ob1 {
         let mut told = HashMap::new();
         for (comm, _) in &seen {
             for proc in comm.shards.home(true).deferred().map(|inc| inc.proc) {
-                told.entry(proc).or_insert_with(|| self.told_by(proc));
+                told.entry(proc).or_insert_with(|| self.announced_by(proc));
             }
         }
         events += self.look_everywhere(all);
@@ -139,7 +139,7 @@ impl Ob1 {
     /// Matches the deferred messages of a communicator whose turn is sure: `seen` of them had come before the
     /// last look at all FIFOs, and before it their processes told of what waits.
     fn settle(&self, all: &AllHeld<'_>, comm: &Comm, seen: usize, told: &HashMap<u32, u64>) {
-        let mut shard = comm.shards.enter_one(true);
+        let mut shard = comm.shards.enter_in_mode_one(true);
         let mut waiting = core::mem::take(&mut shard.order.deferred);
         // Nobody spreads what is in our hands.
         shard.order.wild += 1;
@@ -208,7 +208,7 @@ impl Ob1 {
         let _mode = self.escalated.mode.guard(true);
         let all = self.hold_all(self.width(), true);
         // From here on stamped messages are deferred, so that none is found that came with the last look.
-        comm.shards.enter_one(true).order.wild += 1;
+        comm.shards.enter_in_mode_one(true).order.wild += 1;
         let (mut told, mut floors) = (HashMap::new(), HashMap::new());
         let (mut unsure, mut looked) = (Vec::new(), false);
         let (mut shard, found) = loop {
@@ -221,7 +221,7 @@ impl Ob1 {
             let asks = stamped.map(|inc| inc.proc).filter(|proc| !told.contains_key(proc));
             if asks.is_some() || (node.is_none() && !looked) {
                 drop(shard);
-                told.extend(asks.map(|proc| (proc, self.told_by(proc))));
+                told.extend(asks.map(|proc| (proc, self.announced_by(proc))));
                 self.resolve(&all);
                 floors.clear();
                 looked = true;
@@ -248,7 +248,7 @@ impl Ob1 {
     /// Posts an MPI_ANY_TAG receive in a communicator with stamped messages, or gives it what waits.
     #[cold]
     pub fn post_in_order(&self, comm: &Comm, req: &'static Request, pattern: Pattern) {
-        let mut shard = comm.shards.enter_one(true);
+        let mut shard = comm.shards.enter_in_mode_one(true);
         if shard.order.deferred.is_empty() && shard.engine.find_unexpected(pattern, false).is_none() {
             return post(&mut shard, req, pattern, true);
         }
@@ -279,7 +279,7 @@ impl Ob1 {
         pattern: Pattern,
         take: bool,
     ) -> Option<(NonNull<Record>, Incoming)> {
-        let mut shard = comm.shards.enter_one(true);
+        let mut shard = comm.shards.enter_in_mode_one(true);
         if shard.order.deferred.is_empty() && shard.engine.find_unexpected(pattern, false).is_none() {
             return None;
         }

@@ -130,7 +130,7 @@ impl Ob1 {
         // SYNC POINT with `fork_now`.
         if !route.fork.is_passed() {
             let home = self.flow_on(base, route.home(width))?;
-            base.base.go_this_way(route.home_shard(), home);
+            base.base.set_fifo_of_shard(route.home_shard(), home);
             // Those of a rank that prefers a CRI stay there: the others are somebody else's.
             let part = about.tag >= 0 && !comm.fifos.prefers() && self.parts(comm, route, about);
             let held = self.take_cri(home.ctx, about.thread);
@@ -139,7 +139,7 @@ impl Ob1 {
             }
         }
         let peer = self.flow_on(base, route.fifo(about.tag, width))?;
-        base.base.go_this_way(route.tag_shard(about.tag), peer);
+        base.base.set_fifo_of_shard(route.tag_shard(about.tag), peer);
         Ok((self.take_cri(peer.ctx, about.thread), peer))
     }
 
@@ -298,7 +298,7 @@ impl Ob1 {
 
     /// Sends what must be in front of a message of this communicator. Only OK means that it may follow.
     #[inline(always)]
-    pub fn open_way(&self, held: &Held<'_>, peer: &Peer, comm: &Comm, route: &Route) -> Status {
+    pub fn open_switches(&self, held: &Held<'_>, peer: &Peer, comm: &Comm, route: &Route) -> Status {
         let status = self.open(held, peer, &peer.base.switch, || of_all(kind::OPEN));
         if !status.is_ok() {
             return status;
@@ -346,7 +346,7 @@ impl Ob1 {
                 // SYNC POINT with `is_seen`: everything in front of it has been handled.
                 peer.base.peers_switch.pass();
                 self.widen();
-                self.take_care();
+                self.enable_locking();
             }
             Scope::Rank(comm, source) => comm.fork_from(self, source),
             Scope::NotYet => self.keep_orphan(held, proc, data),

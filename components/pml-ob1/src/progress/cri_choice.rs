@@ -40,7 +40,7 @@ const LONG_PATIENCE: Duration = Duration::from_millis(1);
 const TURNS_BETWEEN: u32 = 4;
 
 /// The yield of a turn of another thread's CRI.
-struct Brought {
+struct TurnYield {
     events: i32,
     /// Some of it was more than messages that wait now for their receives.
     wanted: bool,
@@ -70,19 +70,19 @@ impl Ob1 {
     }
 
     /// A receive was posted, and nobody says by which thread.
-    pub fn anybody_cares_for(&self, comm: &Comm, pattern: Pattern) {
+    pub fn mark_cris_shared(&self, comm: &Comm, pattern: Pattern) {
         if pattern.has_tag() && comm.by_tag() && !comm.fifos.prefers() {
             let width = self.width();
-            let ways = [comm.fifos.home(width), comm.fifos.of_tag(tag_of(pattern.want), width)];
-            ways.iter().for_each(|&ctx| self.cri(ctx).shared.become_so());
+            let ctxs = [comm.fifos.home(width), comm.fifos.of_tag(tag_of(pattern.want), width)];
+            ctxs.iter().for_each(|&ctx| self.cri(ctx).shared.set());
         } else {
-            (0..self.width()).for_each(|ctx| self.cri(ctx).shared.become_so());
+            (0..self.width()).for_each(|ctx| self.cri(ctx).shared.set());
         }
     }
 
     /// Something of this thread will come on any CRI.
     #[inline(never)]
-    pub fn cares_for_all(&self, thread: *mut ThreadCtx) {
+    pub fn expect_on_all(&self, thread: *mut ThreadCtx) {
         let Some(thread_state) = thread_state_of(thread) else { return };
         // Mostly none: this is asked for each receive.
         let mut lacking = (Set::MAX >> (Set::BITS - self.width())) & !thread_state.attention.mine.get();
@@ -119,14 +119,14 @@ impl Ob1 {
     pub fn help_idle_owner(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, ctx: u32) -> i32 {
         let turns = self.turns_of(ctx);
         if thread_state.attention.seen(ctx).replace(turns) == turns {
-            self.attend(thread, thread_state, ctx).events
+            self.poll_neglected(thread, thread_state, ctx).events
         } else {
             0
         }
     }
 
     /// A turn of a CRI that is left alone. An owner that does not progress it loses it.
-    fn attend(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, ctx: u32) -> Brought {
+    fn poll_neglected(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, ctx: u32) -> TurnYield {
         let who = seat_of(thread);
         let taken = if self.host.cri(ctx).is_anothers(who) {
             Some(self.hold(ctx, who, true))
@@ -135,7 +135,7 @@ impl Ob1 {
         };
         let Some(held) = taken else {
             self.count_miss(ctx);
-            return Brought { events: 0, wanted: false };
+            return TurnYield { events: 0, wanted: false };
         };
         let kept = self.cri(ctx).kept.get();
         let events = self.take_turn(&held, thread_state.index);
@@ -144,7 +144,7 @@ impl Ob1 {
         if events == 0 {
             held.leave_uncounted();
         }
-        Brought { events, wanted: events.unsigned_abs() > kept }
+        TurnYield { events, wanted: events.unsigned_abs() > kept }
     }
 
     /// Those beside `own` that this thread has to do with, as long as nobody else is at them.
@@ -159,7 +159,7 @@ impl Ob1 {
             if thread_state.attention.seen(ctx).replace(turns) != turns {
                 remove(&thread_state.attention.mine, ctx);
             } else {
-                let brought = self.attend(thread, thread_state, ctx);
+                let brought = self.poll_neglected(thread, thread_state, ctx);
                 if brought.events > 0 && !brought.wanted && !has(&thread_state.attention.wanted, ctx) {
                     remove(&thread_state.attention.mine, ctx);
                 }
@@ -173,14 +173,14 @@ impl Ob1 {
     #[inline(always)]
     pub fn look_after_others(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
         if Attention::is_turn(&thread_state.attention.idle, TURNS_BETWEEN) {
-            self.look_around(thread, thread_state, own)
+            self.look_after_others_now(thread, thread_state, own)
         } else {
             0
         }
     }
 
     #[inline(never)]
-    fn look_around(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
+    fn look_after_others_now(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
         let now = Instant::now();
         let Attention { mine, wanted, looked: [soon, late], .. } = &thread_state.attention;
         if !Attention::is_time(soon, now, PATIENCE) {
@@ -193,12 +193,12 @@ impl Ob1 {
                 self.expect_on(thread, ctx);
                 continue;
             }
-            if !(all || has(wanted, ctx) || self.cri(ctx).shared.is_so()) {
+            if !(all || has(wanted, ctx) || self.cri(ctx).shared.is_set()) {
                 continue;
             }
             let turns = self.turns_of(ctx);
             if thread_state.attention.seen(ctx).replace(turns) == turns {
-                let brought = self.attend(thread, thread_state, ctx);
+                let brought = self.poll_neglected(thread, thread_state, ctx);
                 if brought.wanted {
                     add(mine, ctx);
                 }

@@ -14,7 +14,7 @@
 //! their turn (`numbered.rs`), the deferred (`ordered.rs`), or the unexpected. If it is in none of them it was
 //! matched; then nothing is said, because the answer to the message itself is on its way and completes the send.
 //! Where the communicator is not there the message is either kept until it is (`unknown.rs`), or it went with it: the
-//! receiver notes whose messages those were ([`Ob1::bury`]), because what was received before it went is not given
+//! receiver notes whose messages those were ([`Ob1::discard_message`]), because what was received before it went is not given
 //! back.
 //! So a cancelled send ends as soon as its receiver makes progress, whether or not it ever receives
 //! (MPI 5.0 §3.8.4). Sends that were complete when they were made, as short ones are, cannot be cancelled.
@@ -80,7 +80,7 @@ impl Ob1 {
         }
         let out = matches!(req.state.get(), State::WaitAck | State::WaitFin | State::WaitPut);
         // The answer comes here, whoever waits for it.
-        self.cri(held.ctx).shared.become_so();
+        self.cri(held.ctx).shared.set();
         let Some(peer) = peer.filter(|_| out && !req.asked_back.replace(true)) else { return false };
         // SAFETY: communicators and routes stay while requests are under way on them (`comm.rs`).
         let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
@@ -129,9 +129,9 @@ impl Ob1 {
     }
 
     /// A message that nobody will ever receive: its credit comes back, and so does the message, if it is asked for.
-    pub fn bury(&self, held: &Held<'_>, inc: &Incoming) {
+    pub fn discard_message(&self, held: &Held<'_>, inc: &Incoming) {
         if inc.src_req != 0 {
-            self.cri(held.ctx).buried.with(held, |buried| buried.insert((inc.proc, inc.src_req)));
+            self.cri(held.ctx).discarded.with(held, |discarded| discarded.insert((inc.proc, inc.src_req)));
         }
         self.consumed(inc, Some(held), held.threaded);
     }
@@ -142,7 +142,7 @@ impl Ob1 {
         if let Some(message) = self.withdraw_orphan(held, asked) {
             // Of the message only lengths are looked at.
             self.consumed(&message, Some(held), held.threaded);
-        } else if !self.cri(held.ctx).buried.with(held, |b| b.remove(&(asked.proc, asked.src_req))) {
+        } else if !self.cri(held.ctx).discarded.with(held, |b| b.remove(&(asked.proc, asked.src_req))) {
             return;
         }
         self.give_back(held, asked);

@@ -123,7 +123,7 @@ impl ProtocolChoice {
     }
 
     /// A message has come from the peer.
-    pub fn came(&self) {
+    pub fn note_arrival(&self) {
         self.answered.store(true, Ordering::Relaxed);
     }
 }
@@ -154,7 +154,7 @@ mod tests {
             (0..count).filter(|_| self.sends(bytes, read, copy) == Some(Transfer::Read)).count() as u32
         }
         fn sends(&self, bytes: u64, read: u32, copy: u32) -> Option<Transfer> {
-            self.choice.came();
+            self.choice.note_arrival();
             let transfer = self.choice.next(bytes, || self.now.get());
             let cold = self.cold.get();
             let took = match transfer {
@@ -193,14 +193,14 @@ mod tests {
         let choice = ProtocolChoice::default();
         let clock = || 1;
         assert!((0..100).all(|_| choice.next(40_000, clock).is_none()));
-        choice.came();
+        choice.note_arrival();
         assert!((0..100).all(|_| choice.next(40_000, clock).is_none()), "one answer to a row of messages");
         for _ in 0..SINGLES {
-            choice.came();
+            choice.note_arrival();
             choice.next(40_000, clock);
         }
         assert!(choice.last.get().is_none() && choice.singles.get() == SINGLES);
-        choice.came();
+        choice.note_arrival();
         assert!(choice.next(40_000, clock).is_some());
     }
 

@@ -33,7 +33,7 @@ impl Ob1 {
         // Without a way back there is nobody to return the credit to; sending to it says why.
         let Ok(peer) = self.flow(proc, ctx, threaded) else { return };
         if bytes >= choice::LEAST {
-            peer.choice.came();
+            peer.choice.note_arrival();
         }
         let total = if threaded {
             peer.consumed.fetch_add(bytes, Ordering::Relaxed) + bytes

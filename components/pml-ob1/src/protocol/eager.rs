@@ -118,7 +118,7 @@ impl Ob1 {
             return None;
         }
         let shard = if by_tag { out.route.tag_shard(args.tag) } else { out.route.home_shard() };
-        let peer = base.way(shard)?;
+        let peer = base.fifo_of_shard(shard)?;
         let inside = Inside::enter(peer.cri(), seat)?;
         if !base.switch.may_go(true, peer.ctx) || !fork.may_go(by_tag, peer.ctx) {
             return None;

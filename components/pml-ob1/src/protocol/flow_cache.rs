@@ -60,7 +60,7 @@ impl Ob1 {
         let (header, payload) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>()?;
         let [head, key, order_key] = wire::match_words(header);
         let seat = cri.base().holder()?;
-        let spot = cri.last_arrival.look(head, key).or_else(|| self.find_way(head, key, cri, seat))?;
+        let spot = cri.last_arrival.look(head, key).or_else(|| self.find_spot(head, key, cri, seat))?;
         if self.watchful.load(Ordering::Relaxed) != 0 {
             return None;
         }
@@ -70,7 +70,7 @@ impl Ob1 {
             cri.last_arrival.spot.set(None);
             return None;
         };
-        if head as u16 == STAMPED && !shard.order.is_calm() {
+        if head as u16 == STAMPED && !shard.order.matches_stamped_at_once() {
             return None;
         }
         match meet(&mut shard, Arrival { key, comm: wire::index_of(head), order_key }, true) {
@@ -89,7 +89,7 @@ impl Ob1 {
 
     /// Where messages with that head and key go, if they are plain, which is noted. The thread of that seat holds the CRI's lock.
     #[inline(always)]
-    fn find_way(&self, head: u64, key: Key, cri: &Cri, seat: &'static Seat) -> Option<Spot<Inner>> {
+    fn find_spot(&self, head: u64, key: Key, cri: &Cri, seat: &'static Seat) -> Option<Spot<Inner>> {
         // SAFETY: the caller is inside a callback of that CRI.
         let held = unsafe { Held::inherited(cri.ctx, true, Some(seat)) };
         if is_plain(head)

@@ -63,7 +63,7 @@ impl Ob1 {
     /// Fails what is under way with a peer on one FIFO.
     fn close(&self, held: &Held<'_>, peer: &Peer) {
         peer.drop_control(held);
-        self.stop_coming(held, peer);
+        self.abandon_streamed(held, peer);
         let queued: Vec<&Request> = peer.queue.with(held, |q| q.drain(..).collect());
         peer.queue_changed(held);
         peer.queued.set(Peer::SHUT);

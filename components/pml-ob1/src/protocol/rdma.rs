@@ -46,10 +46,10 @@ use oxmpi_mca::{RequestHeader, Status};
 
 /// Bytes of one piece where several transports share a message: several pieces for each, so that a slow one gets fewer, but none so small
 /// that its own costs count.
-fn stripe(wanted: u64, ways: usize, alignment: u64) -> u64 {
+fn stripe(wanted: u64, rails: usize, alignment: u64) -> u64 {
     const PIECES: u64 = 4;
     const LEAST: u64 = 64 << 10;
-    wanted.div_ceil(PIECES * ways as u64).max(LEAST).next_multiple_of(alignment.max(4096))
+    wanted.div_ceil(PIECES * rails as u64).max(LEAST).next_multiple_of(alignment.max(4096))
 }
 
 fn aligned(alignment: u64, values: &[u64]) -> bool {
@@ -139,7 +139,7 @@ impl Ob1 {
         req.id.set(0);
         req.outcome.set(Outcome::Fine);
         req.state.set(State::Offering);
-        self.go_on(held, peer, req);
+        self.advance_transfer(held, peer, req);
         true
     }
 
@@ -194,7 +194,7 @@ impl Ob1 {
         } else {
             // The first fragment tells the receiver.
             req.state.set(State::Streaming);
-            self.go_on(held, peer, req);
+            self.advance_transfer(held, peer, req);
         }
         Some(())
     }
@@ -203,7 +203,7 @@ impl Ob1 {
         req.pulls.set(0);
         req.outcome.set(Outcome::Fine);
         req.state.set(state);
-        if later { self.go_on_later(held, peer, req) } else { self.go_on(held, peer, req) }
+        if later { self.queue_transfer(held, peer, req) } else { self.advance_transfer(held, peer, req) }
     }
 
     /// Issues pieces until all are under way, enough are, or the transport has no room.
@@ -222,22 +222,22 @@ impl Ob1 {
                 return Turn::Over;
             }
             let done = req.done.get();
-            let ways = req.ways().min(peer.rails.ways().len());
-            let most = if ways > 1 { stripe(req.wanted.get(), ways, unit).min(most) } else { most };
+            let rails = req.registered_rails().min(peer.rails.for_rdma().len());
+            let most = if rails > 1 { stripe(req.wanted.get(), rails, unit).min(most) } else { most };
             let len = (req.wanted.get() - done).min(most);
-            let rma = |way| RmaDesc {
+            let rma = |rail| RmaDesc {
                 local: req.buf.get().wrapping_add(done as usize),
                 remote: req.remote_addr.get() + done,
                 len,
-                local_handle: req.local_handle(way),
-                remote_handle: req.remote_handle(way),
+                local_handle: req.local_handle(rail),
+                remote_handle: req.remote_handle(rail),
                 done: Some(landed),
                 done_ctx: core::ptr::from_ref(req).cast_mut().cast(),
             };
-            let status = if ways > 1 {
-                peer.rails.issue(ways, len, |way, rail| {
+            let status = if rails > 1 {
+                peer.rails.issue(rails, len, |number, rail| {
                     let verb = if gets { rail.btl.get } else { rail.btl.put };
-                    verb(rail.btl.state, rail.endpoint, peer.ctx, &rma(way))
+                    verb(rail.btl.state, rail.endpoint, peer.ctx, &rma(number))
                 })
             } else {
                 verb(peer.btl.state, peer.endpoint, peer.ctx, &rma(0))
@@ -317,7 +317,7 @@ impl Ob1 {
                 self.remember_put_refusal(peer);
                 req.done.set(0);
                 req.state.set(State::Streaming);
-                self.go_on_later(held, peer, req);
+                self.queue_transfer(held, peer, req);
             }
             Outcome::Broken => {
                 let error = req.status().error;
@@ -370,7 +370,7 @@ impl Ob1 {
             events += 1;
             // SAFETY: peers stay until `finalize`; a request with pieces under way has one.
             if let Some(peer) = unsafe { req.peer.get().as_ref() } {
-                self.go_on(held, peer, req);
+                self.advance_transfer(held, peer, req);
             }
         }
         events

@@ -21,19 +21,19 @@ use oxmpi_btl::{BtlHandle, HANDLE_LIMIT, RegHandle, Registration};
 use oxmpi_mca::Status;
 
 /// Transports that share a message's memory at most.
-const MOST_WAYS: usize = 8;
+const MOST_RAILS: usize = 8;
 
 /// `deregister` or `release` of the host's services.
 type End = extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status;
 
 /// Bytes of handles that are sent to a peer at most.
 pub fn handles_size(peer: &Peer) -> usize {
-    handle_size(peer) * peer.rails.ways().len().clamp(1, MOST_WAYS)
+    handle_size(peer) * peer.rails.for_rdma().len().clamp(1, MOST_RAILS)
 }
 
 /// Whether a peer may send so many bytes as handles: of one transport at least, and of those that reach it at most.
 pub fn are_handles(peer: &Peer, bytes: usize) -> bool {
-    let most = peer.transports().clamp(1, MOST_WAYS);
+    let most = peer.transports().clamp(1, MOST_RAILS);
     match handle_size(peer) {
         0 => bytes == 0,
         each => bytes.is_multiple_of(each) && (1..=most).contains(&(bytes / each)),
@@ -58,7 +58,7 @@ impl Ob1 {
         let part = |btl, local| Part { btl, local, remote: [0; HANDLE_LIMIT / 8] };
         let mut parts = vec![part(peer.btl, local)];
         // Memory that cannot be registered with a further transport does not go over it.
-        for rail in peer.rails.ways().iter().skip(1).take(MOST_WAYS - 1) {
+        for rail in peer.rails.for_rdma().iter().skip(1).take(MOST_RAILS - 1) {
             let mut local = null();
             if register(services.instance, rail.btl, req.buf.get(), len, access, &mut local).is_err() {
                 break;
@@ -114,23 +114,23 @@ impl Request {
         unsafe { self.memory.get().as_ref() }
     }
 
-    /// Ways that both sides have registered the message's memory for; 0: it needs no handles.
-    pub fn ways(&self) -> usize {
+    /// Rails that both sides have registered the message's memory for; 0: it needs no handles.
+    pub fn registered_rails(&self) -> usize {
         self.registered().map_or(0, |m| m.parts.len().min(m.remotes))
     }
 
-    /// The handle of our own memory for a way; null: it needs none.
-    pub fn local_handle(&self, way: usize) -> *const RegHandle {
+    /// The handle of our own memory for a rail; null: it needs none.
+    pub fn local_handle(&self, rail: usize) -> *const RegHandle {
         // SAFETY: a registration is valid until it is given back.
-        self.registered().map_or(null(), |m| unsafe { (*m.parts[way].local).handle })
+        self.registered().map_or(null(), |m| unsafe { (*m.parts[rail].local).handle })
     }
     /// Our handles as they are sent to a peer.
     pub fn handle_bytes(&self) -> &[u8] {
         self.registered().map_or(&[], |m| &m.bytes)
     }
 
-    pub fn remote_handle(&self, way: usize) -> *const RegHandle {
-        self.registered().map_or(null(), |m| m.parts[way].remote.as_ptr().cast())
+    pub fn remote_handle(&self, rail: usize) -> *const RegHandle {
+        self.registered().map_or(null(), |m| m.parts[rail].remote.as_ptr().cast())
     }
     /// Keeps the handles that a peer sent; their length was checked.
     pub fn keep_remote_handles(&self, peer: &Peer, bytes: &[u8]) {

@@ -80,7 +80,7 @@ impl Ob1 {
         let here = if readable { 0 } else { inc.len };
         req.done.set(here);
         if readable && wanted > 0 && !peer.no_get.get() {
-            peer.choice.came();
+            peer.choice.note_arrival();
             if inc.kind == kind::RUNS || req.dtype().is_some() {
                 return self.pull_pieces(held, peer, req, inc);
             }
@@ -101,7 +101,7 @@ impl Ob1 {
             unsafe { req.store(&self.config.copies, 0, inc.payload, here) };
             req.done.set(here);
             req.state.set(State::Asking);
-            return self.go_on_later(held, peer, req);
+            return self.queue_transfer(held, peer, req);
         } else {
             // Before the first part is stored, so that the sender writes the next one meanwhile. A peer that fails, fails its
             // requests. (Of a message that is still coming nothing is stored here, `streamed.rs`.)
@@ -214,7 +214,7 @@ impl Ob1 {
             req.wanted.set(wanted);
             req.remote_id.set(dst_req);
             req.state.set(State::Streaming);
-            self.go_on(held, peer, req);
+            self.advance_transfer(held, peer, req);
         }
         Some(())
     }
@@ -294,13 +294,13 @@ impl Ob1 {
     }
 
     /// Moves a long operation on, and puts it on its peer's list if it is not over.
-    pub fn go_on(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+    pub fn advance_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         if self.turn(held, peer, req) != Turn::Over {
-            self.go_on_later(held, peer, req);
+            self.queue_transfer(held, peer, req);
         }
     }
 
-    pub fn go_on_later(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+    pub fn queue_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         req.listed.set(true);
         peer.streams.with(held, |q| q.push_back(req));
         self.remember(held, peer);
@@ -314,7 +314,7 @@ impl Ob1 {
             let turn = self.turn(held, peer, req);
             if turn != Turn::Over {
                 // Behind the others: they get the next room.
-                self.go_on_later(held, peer, req);
+                self.queue_transfer(held, peer, req);
             }
             if turn == Turn::NoRoom {
                 return false;

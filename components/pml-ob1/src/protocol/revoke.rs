@@ -80,7 +80,7 @@ impl Ob1 {
             self.unqueue(held, req);
             self.fail(held, req, Status::PEER_FAILED);
         }
-        self.stop_coming_of(held, peer, comm);
+        self.abandon_streamed_of(held, peer, comm);
         let streams: Vec<_> = peer.streams.with(held, |q| {
             let (ours, others) = q.drain(..).partition(|req| of_comm(req));
             *q = others;

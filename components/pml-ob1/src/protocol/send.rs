@@ -200,7 +200,7 @@ impl Ob1 {
         let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
         let order = req.order.get();
         if order != 0 {
-            match self.open_way(held, peer, comm, route) {
+            match self.open_switches(held, peer, comm, route) {
                 Status::OK => {}
                 status => return status,
             }
@@ -430,7 +430,7 @@ impl Ob1 {
             match self.enter(req, (comm, route, base), about, threaded) {
                 Err(status) => status,
                 Ok((held, peer)) => {
-                    self.cri(held.ctx).shared.become_so();
+                    self.cri(held.ctx).shared.set();
                     let status = self.offer(&held, peer, req);
                     if status.is_err() {
                         self.fail(&held, req, status);

@@ -99,7 +99,7 @@ impl Ob1 {
             return None;
         }
         let mut shard = comm.shard_of(inc.key, held.threaded, held.who);
-        if stamped && !shard.order.is_calm() {
+        if stamped && !shard.order.matches_stamped_at_once() {
             return None;
         }
         let req = meet(&mut shard, inc.arrival(comm), held.threaded)?;
@@ -151,7 +151,7 @@ impl Ob1 {
     }
 
     /// A communicator is revoked: what still comes of its message goes nowhere.
-    pub fn stop_coming_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
+    pub fn abandon_streamed_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
         let of_comm = |c: &Option<Streamed>| c.is_some_and(|c| core::ptr::eq(c.req.comm.get(), comm));
         let ours = peer.streamed.with(held, |c| if of_comm(c) { c.take() } else { None });
         // The transport that was asked for more knows the request, which ends with all that peers know.
@@ -161,7 +161,7 @@ impl Ob1 {
     }
 
     /// The peer is closed.
-    pub fn stop_coming(&self, held: &Held<'_>, peer: &Peer) {
+    pub fn abandon_streamed(&self, held: &Held<'_>, peer: &Peer) {
         // The transport that was asked for more knows the request, which fails with all that peers know.
         if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) =
             peer.streamed.with(held, Option::take)

@@ -5,7 +5,7 @@
 //! the one that has least to do for its bandwidth, or, where that has no room, to the next. So a network that is slower than it
 //! says gets less.
 //!
-//! **Get and put** (`rdma.rs`) take turns over all in the same way, in pieces, where each of them can ([`Rails::ways`]): the memory is
+//! **Get and put** (`rdma.rs`) take turns over all in the same way, in pieces, where each of them can ([`Rails::for_rdma`]): the memory is
 //! registered with each, and the peer is told all handles, in the order of its transports, which is that of ours. Memory that is named by
 //! another transport's handle is refused by the network, and the message goes by fragments.
 //!
@@ -72,17 +72,17 @@ impl Rails {
 
     /// Those that gets and puts of a message go over; none: its peer's transport alone.
     #[inline(always)]
-    pub fn ways(&self) -> &[Rail] {
+    pub fn for_rdma(&self) -> &[Rail] {
         if self.have_memory { &self.all } else { &[] }
     }
 
-    /// Calls `issue` with one of the first `count` ways after the other, that with the least to do first, until one has room; it is charged
+    /// Calls `issue` with one of the first `count` rails after the other, that with the least to do first, until one has room; it is charged
     /// for so many bytes.
     pub fn issue(&self, count: usize, bytes: u64, issue: impl Fn(usize, &Rail) -> Status) -> Status {
-        let ways = &self.ways()[..count];
+        let rails = &self.for_rdma()[..count];
         let mut tried = 0u64;
-        for _ in 0..ways.len() {
-            let untried = ways.iter().enumerate().filter(|(i, _)| tried & (1 << (i % 64)) == 0);
+        for _ in 0..rails.len() {
+            let untried = rails.iter().enumerate().filter(|(i, _)| tried & (1 << (i % 64)) == 0);
             let Some((i, rail)) = untried.min_by_key(|(_, rail)| rail.load.get()) else { break };
             match issue(i, rail) {
                 Status::NO_RESOURCE => tried |= 1 << (i % 64),

@@ -125,7 +125,7 @@ impl Ob1 {
                 };
             }
             let mut shard = comm.shard_of(key, held.threaded, held.who);
-            if stamped && !shard.order.is_calm() {
+            if stamped && !shard.order.matches_stamped_at_once() {
                 drop(shard);
                 return self.arrive_stamped::<TIMED>(held, comm, &inc());
             }
@@ -311,7 +311,7 @@ impl Ob1 {
             "dropped {} bytes from process {} for a communicator that is gone",
             inc.msg_len, inc.proc
         ));
-        self.bury(held, inc);
+        self.discard_message(held, inc);
     }
 
     /// Admits a message without order words: it is matched, or kept, as it comes.
@@ -321,7 +321,7 @@ impl Ob1 {
         }
         if held.threaded && self.wide.load(Ordering::Relaxed) {
             // Its sender did not choose this FIFO for its tag.
-            self.cri(held.ctx).shared.become_so();
+            self.cri(held.ctx).shared.set();
         }
         let watch = Watch::<TIMED>::start();
         let shard = comm.shard_of(inc.key, held.threaded, held.who);

@@ -303,7 +303,7 @@ impl Ob1 {
         // SAFETY: the request is inactive, so its node is ours.
         let pattern = unsafe { req.posted_node().as_ref() }.pattern;
         if threaded {
-            self.anybody_cares_for(comm, pattern);
+            self.mark_cris_shared(comm, pattern);
         }
         // Any thread may start it: the thread that made it stands for it.
         self.post_or_deliver(comm, req, (req.thread_state.index, None), pattern, threaded);
@@ -372,7 +372,7 @@ impl Ob1 {
                 self.expect_on(thread, comm.fifos.home(self.width()));
             }
         } else {
-            self.cares_for_all(thread);
+            self.expect_on_all(thread);
         }
     }
 }

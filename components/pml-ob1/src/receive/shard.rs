@@ -267,7 +267,7 @@ pub struct Ordering {
 impl Ordering {
     /// Stamped messages have come before, and are matched as they come.
     #[inline(always)]
-    pub fn is_calm(&self) -> bool {
+    pub fn matches_stamped_at_once(&self) -> bool {
         self.stamped && self.wild == 0 && self.deferred.is_empty()
     }
 

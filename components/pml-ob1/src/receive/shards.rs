@@ -336,7 +336,7 @@ impl<T: Content> Shards<T> {
             let entered = match unsafe { self.many.load(Ordering::Acquire).as_ref() } {
                 None => self.home.enter(true, who),
                 Some(table) => match place(table.layout) {
-                    Place::AllOver => return self.enter_one(true),
+                    Place::AllOver => return self.enter_in_mode_one(true),
                     Place::In(number) => match table.shard(number) {
                         Some(shard) => shard.enter(true, who),
                         None => {
@@ -354,7 +354,7 @@ impl<T: Content> Shards<T> {
 
     /// Home, in mode one.
     #[inline(always)]
-    pub fn enter_one(&self, threaded: bool) -> Entered<'_, T> {
+    pub fn enter_in_mode_one(&self, threaded: bool) -> Entered<'_, T> {
         let home = self.home.enter(threaded, None);
         if !threaded || home.is_open() { home } else { self.gather(home) }
     }

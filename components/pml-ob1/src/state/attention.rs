@@ -17,12 +17,12 @@ pub struct SharedFlag(AtomicBool);
 
 impl SharedFlag {
     /// It is from now on. A hint, so it needs no order.
-    pub fn become_so(&self) {
-        if !self.is_so() {
+    pub fn set(&self) {
+        if !self.is_set() {
             self.0.store(true, Ordering::Relaxed);
         }
     }
-    pub fn is_so(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -67,7 +67,7 @@ impl Comm {
         if overtaking {
             self.epoch.store(Self::NO_EPOCH, Ordering::Relaxed);
         }
-        self.promise(&mut self.shards.enter_one(threaded));
+        self.promise(&mut self.shards.enter_in_mode_one(threaded));
     }
     /// A message's FIFO follows from communicator and tag alone: all messages that an exact-tag receive can match take the same,
     /// or one after the other (`fork.rs`).

@@ -49,14 +49,14 @@ impl Ob1 {
             all.each().for_each(|held| self.cri(held.ctx).last_arrival.forget(&held));
             for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
                 let inc = early.incoming();
-                self.bury(&all.held(inc.ctx as u32), &inc);
+                self.discard_message(&all.held(inc.ctx as u32), &inc);
             }
             comm.shards.each(false, |shard| {
                 while let Some(record) = shard.pop_unmatched() {
                     // SAFETY: it came out of the shard.
                     let inc = unsafe { record.as_ref() }.incoming();
                     shard.give(record);
-                    self.bury(&all.held(inc.ctx as u32), &inc);
+                    self.discard_message(&all.held(inc.ctx as u32), &inc);
                 }
             });
         }

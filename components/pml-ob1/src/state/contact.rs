@@ -6,7 +6,7 @@ use crate::state::guarded::Held;
 use crate::state::inbound::{Assignment, Inbound};
 use crate::state::instance::Ob1;
 use crate::state::objects::{Base, Comm, Cri, Peer, Route, Transport};
-use crate::state::peer::shows;
+use crate::state::peer::shows_messages_at_once;
 use crate::wire::{self, Card, flag, kind};
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
@@ -47,7 +47,7 @@ impl Ob1 {
         let card = self.card_of(proc)?;
         let (transport, reached) = self.reach(proc)?;
         let reach = &reached[0];
-        let stamps = self.assignment == Assignment::Stream && shows(transport.btl);
+        let stamps = self.assignment == Assignment::Stream && shows_messages_at_once(transport.btl);
         let width = self.width_to(transport, reach, true);
         let width_in = self.width_to(transport, reach, card.flags & (Card::NUMBERS | Card::COUNTS) != 0);
         let flows = (0..width.max(width_in)).map(|_| AtomicPtr::new(null_mut())).collect();
@@ -55,7 +55,7 @@ impl Ob1 {
         let base: &'static Base = Box::leak(Box::new(Base {
             width,
             width_in,
-            ways: (width > 1).then(|| Box::new(core::array::from_fn(|_| AtomicPtr::new(null_mut())))),
+            shard_fifos: (width > 1).then(|| Box::new(core::array::from_fn(|_| AtomicPtr::new(null_mut())))),
             stamps,
             switch: Switch::default(),
             peers_switch: Passed::new(),
@@ -89,7 +89,7 @@ impl Ob1 {
     /// one is visible to its receiver as soon as `send` has returned and those that wait for room are told: the
     /// order of MPI_ANY_TAG rests on that.
     fn width_to(&self, transport: &Transport, reach: &Reach, numbers: bool) -> u32 {
-        if !numbers && !shows(transport.btl) {
+        if !numbers && !shows_messages_at_once(transport.btl) {
             return 1;
         }
         reach.width.clamp(1, self.width())

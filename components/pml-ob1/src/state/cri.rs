@@ -25,7 +25,7 @@ impl Cri {
             backlog: Guarded::default(),
             ids: Guarded::default(),
             orphans: Guarded::default(),
-            buried: Guarded::default(),
+            discarded: Guarded::default(),
             early: Guarded::default(),
             retired: Guarded::default(),
             ahead: Guarded::default(),

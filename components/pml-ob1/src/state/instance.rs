@@ -151,7 +151,7 @@ impl Ob1 {
         self.careful.load(Ordering::Relaxed) != 0
     }
     /// From the next call on, locks are taken. Nobody else is in a verb now.
-    pub fn take_care(&self) {
+    pub fn enable_locking(&self) {
         self.careful.store(1, Ordering::Relaxed);
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Registered memory of a request's buffer, and the handles of the other side's.
 pub struct Memory {
-    /// By the ways that the message goes (`protocol/stripes.rs`), or of its peer's transport alone.
+    /// By the rails that the message takes (`protocol/stripes.rs`), or of its peer's transport alone.
     pub parts: Vec<Part>,
     /// Our handles as they are sent, one behind the other.
     pub bytes: Vec<u8>,

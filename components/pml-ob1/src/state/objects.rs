@@ -224,7 +224,7 @@ pub struct Base {
     pub flows: Box<[AtomicPtr<Peer>]>,
     /// By the shard of (communicator, tag): the FIFO of messages whose tags choose it, once one went there. Where there are
     /// several FIFOs.
-    pub(super) ways: Option<Box<[AtomicPtr<Peer>; SHARDS as usize]>>,
+    pub(super) shard_fifos: Option<Box<[AtomicPtr<Peer>; SHARDS as usize]>>,
     pub(super) our_credit: u64,
     pub(super) their_credit: u64,
     /// The transports that reach it, best first: the host's list, which stays.
@@ -341,7 +341,7 @@ pub struct Cri {
     /// Messages for communicators to come.
     pub orphans: Guarded<Vec<Orphan>>,
     /// By process and the sender's request: messages that went with their communicator (`cancel.rs`).
-    pub buried: Guarded<BTreeSet<(u32, u64)>>,
+    pub discarded: Guarded<BTreeSet<(u32, u64)>>,
     /// Messages that came before their sender's SWITCH (`switch.rs`).
     pub early: Guarded<Vec<Orphan>>,
     /// Ids of requests that ended with their communicator.

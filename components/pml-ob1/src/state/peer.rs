@@ -31,20 +31,20 @@ unsafe impl Sync for Base {}
 impl Base {
     /// The FIFO of a shard's messages, if one went there before.
     #[inline(always)]
-    pub fn way(&self, shard: usize) -> Option<&Peer> {
-        // SYNC POINT with `go_this_way`.
+    pub fn fifo_of_shard(&self, shard: usize) -> Option<&Peer> {
+        // SYNC POINT with `set_fifo_of_shard`.
         // SAFETY: peers stay until `finalize`.
-        unsafe { self.ways.as_ref()?[shard].load(Ordering::Acquire).as_ref() }
+        unsafe { self.shard_fifos.as_ref()?[shard].load(Ordering::Acquire).as_ref() }
     }
 
     /// The FIFO of a shard's messages is that of `peer`, now and for ever.
     #[inline(always)]
-    pub fn go_this_way(&self, shard: usize, peer: &Peer) {
-        if let Some(ways) = &self.ways
-            && ways[shard].load(Ordering::Relaxed).is_null()
+    pub fn set_fifo_of_shard(&self, shard: usize, peer: &Peer) {
+        if let Some(fifos) = &self.shard_fifos
+            && fifos[shard].load(Ordering::Relaxed).is_null()
         {
-            // SYNC POINT with `way`.
-            ways[shard].store(core::ptr::from_ref(peer).cast_mut(), Ordering::Release);
+            // SYNC POINT with `fifo_of_shard`.
+            fifos[shard].store(core::ptr::from_ref(peer).cast_mut(), Ordering::Release);
         }
     }
 }
@@ -240,12 +240,12 @@ impl Peer {
         let _guard = self.base.pending_lock.guard(true);
         // SAFETY: the lock is held, and what is called does not come back here.
         let pending = unsafe { &mut *self.base.pending.get() };
-        // SYNC POINT with `told_by` (the transport's release and acquire).
+        // SYNC POINT with `announced_by` (the transport's release and acquire).
         pending.changed(self.ctx as usize, oldest, |first| (self.btl.hold)(self.state, self.endpoint, first));
     }
 
     /// The stamp of the oldest message that this process has for us and found no room for, or 0.
-    pub fn told(&self) -> u64 {
+    pub fn announced_stamp(&self) -> u64 {
         if self.btl.caps & cap::HOLD != 0 { (self.btl.held)(self.state, self.endpoint) } else { 0 }
     }
 
@@ -263,7 +263,7 @@ impl Peer {
 }
 
 /// Whether a message is seen by its receiver as soon as it is sent, and what waits for room is told: what stamps rest on.
-pub fn shows(btl: &BtlHandle) -> bool {
+pub fn shows_messages_at_once(btl: &BtlHandle) -> bool {
     btl.attrs().flags & BtlAttrs::VISIBLE_AT_ONCE != 0 && btl.caps & cap::HOLD != 0
 }
 

@@ -194,11 +194,11 @@ impl Spreadable {
             14 | 15 => self.spread(),
             16 => {
                 self.changes[1] += 1;
-                drop(self.shards.enter_one(self.threaded));
+                drop(self.shards.enter_in_mode_one(self.threaded));
             }
             17 => {
                 let no_any_source = bytes.next() > 127;
-                self.shards.enter_one(self.threaded).spreading.promise(false, no_any_source);
+                self.shards.enter_in_mode_one(self.threaded).spreading.promise(false, no_any_source);
             }
             18 => self.threaded = true,
             // Many messages at once, each with its tag.
@@ -236,7 +236,7 @@ impl Spreadable {
         for source in sources {
             self.receive((source, ANY_TAG));
         }
-        let mut home = self.shards.enter_one(self.threaded);
+        let mut home = self.shards.enter_in_mode_one(self.threaded);
         let left = home.engine.take_waiting();
         assert_eq!(left.len(), self.model.waiting.len(), "only the library's own tags are left");
         for node in left {
@@ -304,7 +304,7 @@ fn the_limit_rises_and_falls() {
         taken.push(hands + 1);
         comm.spread();
         assert_eq!(comm.changes[0], round + 1);
-        drop(comm.shards.enter_one(true));
+        drop(comm.shards.enter_in_mode_one(true));
     }
     assert_eq!(taken, [16, 32, 64, 128, 256, 512]);
     comm.spread();
@@ -312,7 +312,7 @@ fn the_limit_rises_and_falls() {
         comm.receive((1, i % 64));
         comm.arrive(1, i % 64);
     });
-    drop(comm.shards.enter_one(true));
+    drop(comm.shards.enter_in_mode_one(true));
     let mut hands = 1;
     while !comm.shards.home(true).spreading.warm(hands) {
         hands += 1;

@@ -76,7 +76,7 @@ impl Call {
         match refusal {
             Refusal::None => Ok(()),
             Refusal::Crossed => Err(Failure::Crossed),
-            other => Err(self.refused(&other.why())),
+            other => Err(self.refused(&other.explanation())),
         }
     }
 }

@@ -88,7 +88,7 @@ impl Tcp {
     }
 
     /// Something happened on the socket of a call.
-    pub(crate) fn go_on_calling(&self, cx: &Context, s: &Arc<Stream>) {
+    pub(crate) fn advance_call(&self, cx: &Context, s: &Arc<Stream>) {
         let Link::Calling(mut call) = s.link.replace(Link::Idle) else { return };
         match self.step(cx, s, &mut call) {
             Ok(Step::Waits) => {
@@ -157,7 +157,7 @@ impl Tcp {
         if call.from != self.rail {
             self.host.help("detour", &[&self.device, &s.core.proc.to_string(), &call.to.to_string()]);
         }
-        self.goes_up(cx, s, call.fd, welcome.window);
+        self.connection_proved(cx, s, call.fd, welcome.window);
     }
 
     /// Pauses, or gives the process up.

@@ -31,7 +31,7 @@ impl Kind {
     const ALL: [Kind; 6] = [Kind::Message, Kind::Request, Kind::Reply, Kind::Ack, Kind::Question, Kind::Bye];
 
     /// Takes a place in the stream.
-    pub fn carries(self) -> bool {
+    pub fn is_in_stream(self) -> bool {
         matches!(self, Kind::Message | Kind::Request | Kind::Reply)
     }
 }
@@ -89,7 +89,7 @@ impl Header {
         }
         let kind = Kind::ALL.into_iter().find(|k| *k as u8 == b[4]).ok_or(BadHeader::Unknown)?;
         let flags = u16::from_le_bytes([b[6], b[7]]);
-        if flags & !SUMMED != 0 || (!kind.carries() && word(0) != 0) {
+        if flags & !SUMMED != 0 || (!kind.is_in_stream() && word(0) != 0) {
             return Err(BadHeader::Unknown);
         }
         let sum = (flags & SUMMED != 0).then(|| word(24));
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn headers_survive_the_way() {
         for kind in Kind::ALL {
-            let len = if kind.carries() { 77 } else { 0 };
+            let len = if kind.is_in_stream() { 77 } else { 0 };
             for sum in [None, Some(5), Some(0)] {
                 let h = Header { len, kind, tag: 255, sum, position: u64::MAX - 9, acked: 1 << 40 };
                 assert_eq!(Header::decode(&h.encode()), Ok(h));

@@ -57,7 +57,7 @@ impl Refusal {
         Refusal::Context,
     ];
     /// For people.
-    pub fn why(self) -> &'static str {
+    pub fn explanation(self) -> &'static str {
         match self {
             Refusal::None => "it accepts",
             Refusal::Version => "it speaks another version of the protocol",
@@ -286,7 +286,7 @@ mod tests {
             assert_eq!(Challenge::decode(&c.encode()), Ok(c));
             let w = Welcome { refusal, window: 8, position: 1 << 50, answer: [6; AUTH_BYTES] };
             assert_eq!(Welcome::decode(&w.encode()), Ok(w));
-            assert!(!refusal.why().is_empty());
+            assert!(!refusal.explanation().is_empty());
         }
         let p = Proof { position: 99, answer: [8; AUTH_BYTES] };
         assert_eq!(Proof::decode(&p.encode()), Ok(p));

@@ -117,7 +117,7 @@ impl Inbound {
         };
         self.check(&header)?;
         let len = header.len as usize;
-        if header.kind.carries() && bytes.len() < room(len) {
+        if header.kind.is_in_stream() && bytes.len() < room(len) {
             return Ok(None);
         }
         let message = &bytes[HEADER..HEADER + len];
@@ -144,14 +144,14 @@ impl Inbound {
 
     /// The frame at the front has been dealt with. To be called before its message is handed up: it comes once.
     pub fn count(&mut self, header: &Header) {
-        if header.kind.carries() {
+        if header.kind.is_in_stream() {
             self.position += room(header.len as usize) as u64;
         }
     }
 
     /// Goes on behind the frame at the front.
     pub fn pass(&mut self, header: &Header) {
-        self.start += if header.kind.carries() { room(header.len as usize) } else { HEADER };
+        self.start += if header.kind.is_in_stream() { room(header.len as usize) } else { HEADER };
     }
 }
 
@@ -163,7 +163,7 @@ pub fn whole_stream(bytes: &[u8], mut cut: impl FnMut() -> usize) -> (Vec<(u8, V
             Err(fault) => return (got, Some(fault)),
             Ok(Some(frame)) => {
                 let header = frame.header;
-                if header.kind.carries() {
+                if header.kind.is_in_stream() {
                     got.push((header.tag, frame.message.to_vec()));
                 }
                 inbound.count(&header);

@@ -196,11 +196,11 @@ mod tests {
     fn take(wire: &mut Vec<u8>, at: &mut u64, got: &mut Vec<Vec<u8>>) {
         while let Some(header) = wire.first_chunk::<HEADER>() {
             let header = Header::decode(header).expect("a header at a frame's edge");
-            let whole = if header.kind.carries() { room(header.len as usize) } else { HEADER };
+            let whole = if header.kind.is_in_stream() { room(header.len as usize) } else { HEADER };
             if wire.len() < whole {
                 return;
             }
-            if header.kind.carries() {
+            if header.kind.is_in_stream() {
                 assert_eq!(header.position, *at, "positions follow each other");
                 got.push(wire[HEADER..HEADER + header.len as usize].to_vec());
                 *at += whole as u64;

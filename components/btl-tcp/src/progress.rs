@@ -101,7 +101,7 @@ impl Tcp {
     fn stream_event(&self, cx: &Context, slot: usize, event: sys::Event) -> i32 {
         let Some(s) = cx.at_slot(slot) else { return 0 };
         if matches!(*s.link.borrow(), Link::Calling(_)) {
-            self.go_on_calling(cx, &s);
+            self.advance_call(cx, &s);
             return 1;
         }
         if event.writable {
@@ -429,7 +429,7 @@ impl Tcp {
         if send_all(&a.fd, &welcome.encode()).is_err() {
             return self.lost(cx, &s, "it was gone before it was welcome".into());
         }
-        self.goes_up(cx, &s, a.fd, a.hello.window);
+        self.connection_proved(cx, &s, a.fd, a.hello.window);
     }
 
     fn objection(&self, s: &Stream, a: &Admission) -> Refusal {
@@ -450,7 +450,7 @@ impl Tcp {
     }
 
     /// A connection is there, both sides have proved themselves, and `out` is where the peer is.
-    pub(crate) fn goes_up(&self, cx: &Context, s: &Arc<Stream>, fd: OwnedFd, their_window: u32) {
+    pub(crate) fn connection_proved(&self, cx: &Context, s: &Arc<Stream>, fd: OwnedFd, their_window: u32) {
         let token = STREAMS + s.slot as u64;
         // One that we called is in the set already.
         let known = cx

@@ -181,12 +181,12 @@ pub fn arrange(port: &Port, settings: &Settings, contexts: usize) -> Result<Arra
     let maker = Maker { port, settings, shared: (count as usize) < contexts };
     let mut shares = None;
     let (mut lanes, mut fell_back) = (Vec::new(), false);
-    let mut device = port.device.again()?;
+    let mut device = port.device.reopen()?;
     let mut pd = Domain::new(&device)?;
     for number in 0..count {
         let in_context = number % plan.contexts;
         if number > 0 && in_context == 0 {
-            device = port.device.again()?;
+            device = port.device.reopen()?;
         }
         if number > 0 && in_context % plan.domains == 0 {
             pd = Domain::new(&device)?;

@@ -66,7 +66,7 @@ impl OpenDevice {
     }
 
     /// Another context of the same device.
-    pub fn again(&self) -> Result<Arc<OpenDevice>, Refused> {
+    pub fn reopen(&self) -> Result<Arc<OpenDevice>, Refused> {
         // SAFETY: the device of an open context.
         unsafe { OpenDevice::open(&self.api, (*self.raw).device) }
     }

@@ -64,7 +64,7 @@ impl Rail {
     /// Takes what the device reports, and hands nothing up: a sender in want of room may do so, too.
     pub fn look(&self, lane: &Lane, held: &mut Held) -> usize {
         if lane.news.load(Ordering::Acquire) {
-            self.absorb(lane, held);
+            self.take_over_links(lane, held);
         }
         if !held.listed.is_empty() {
             self.post_listed(lane, held);
@@ -86,7 +86,7 @@ impl Rail {
 
     /// Takes over links that were made, and lets go of those whose peer is lost.
     #[cold]
-    pub fn absorb(&self, lane: &Lane, held: &mut Held) {
+    pub fn take_over_links(&self, lane: &Lane, held: &mut Held) {
         for link in lane.news() {
             let Some(made) = link.take() else { continue };
             if link.is_over() {
@@ -108,11 +108,11 @@ impl Rail {
         }
         let lost: Vec<Arc<Link>> =
             held.links.values().chain(&held.memory).filter(|l| l.is_over()).cloned().collect();
-        lost.iter().for_each(|link| self.let_go(lane, held, link));
+        lost.iter().for_each(|link| self.drop_pair(lane, held, link));
     }
 
     /// The pair of a lost peer goes, and with it all that is under way.
-    fn let_go(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>) {
+    fn drop_pair(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>) {
         let pair = {
             let mut side = link.side.borrow_mut();
             let posted = side.posted;
@@ -135,7 +135,7 @@ impl Rail {
         let mut link = held.links.get(&wc.qp_num).cloned();
         if link.is_none() && lane.news.load(Ordering::Acquire) {
             // The first message may be faster than the news.
-            self.absorb(lane, held);
+            self.take_over_links(lane, held);
             link = held.links.get(&wc.qp_num).cloned();
         }
         let is_send = wc.wr_id & 1 != 0;

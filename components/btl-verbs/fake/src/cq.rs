@@ -138,7 +138,7 @@ unsafe fn step(cq: *mut CqEx) -> i32 {
     unsafe {
         let fake = FakeCq::of(cq.cast());
         let entry = fake.core.pop().or_else(|| {
-            fake.context.nic.attend();
+            fake.context.nic.turn_for_caller();
             fake.core.pop()
         });
         let Some(wc) = entry else { return ENOENT };

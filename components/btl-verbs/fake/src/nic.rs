@@ -139,7 +139,7 @@ impl Nic {
     }
 
     /// A program polls and finds nothing: it lends the device its core.
-    pub fn attend(&self) {
+    pub fn turn_for_caller(&self) {
         self.polls.fetch_add(1, Ordering::Relaxed);
         if let Ok(mut engine) = self.engine.try_lock() {
             self.help(&mut engine);

@@ -142,7 +142,7 @@ pub unsafe extern "C" fn poll_cq(cq: *mut Cq, count: c_int, wc: *mut Wc) -> c_in
     let mut got = 0;
     for again in [false, true] {
         if again && got == 0 {
-            fake.context.nic.attend();
+            fake.context.nic.turn_for_caller();
         }
         while got < count {
             let Some(entry) = fake.core.pop() else { break };

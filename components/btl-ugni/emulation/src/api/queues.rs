@@ -72,7 +72,7 @@ pub unsafe extern "C" fn GNI_CqGetEvent(cq: *mut c_void, event: *mut u64) -> Ret
     super::smsg::return_credits(&cq);
     let (mut outcome, mut entry) = cq.take();
     if outcome == rc::NOT_DONE && !cq.is_armed() {
-        engine::lend_a_hand();
+        engine::turn_for_caller();
         (outcome, entry) = cq.take();
     }
     if outcome != rc::NOT_DONE {
@@ -90,7 +90,7 @@ pub extern "C" fn GNI_CqTestEvent(cq: *mut c_void) -> Return {
         Some(cq) if cq.has_entry() => rc::SUCCESS,
         Some(cq) if cq.is_armed() => rc::NOT_DONE,
         Some(cq) => {
-            engine::lend_a_hand();
+            engine::turn_for_caller();
             if cq.has_entry() { rc::SUCCESS } else { rc::NOT_DONE }
         }
     }

@@ -84,7 +84,7 @@ fn card() -> MutexGuard<'static, Option<Engine>> {
 
 /// Takes a turn for a program that has polled in vain, and gives its processor to others where nothing was to be done. No lock is held but
 /// the program's own.
-pub fn lend_a_hand() {
+pub fn turn_for_caller() {
     let Some(shared) = SHARED.get() else { return };
     POLLS.fetch_add(1, Ordering::SeqCst);
     // The thread has the card while it sleeps.

@@ -8,7 +8,7 @@ pub fn barrier(call: &Call<'_>) -> Result {
     if call.num_ranks() == 1 {
         return Ok(());
     }
-    match call.module().settings.barrier.among(call.num_ranks(), call.oversubscribed()) {
+    match call.module().settings.barrier.for_ranks(call.num_ranks(), call.oversubscribed()) {
         Algorithm::Linear => linear(call),
         Algorithm::Tree => tree(call),
         Algorithm::Auto | Algorithm::Dissemination => dissemination(call),

@@ -111,7 +111,7 @@ impl BarrierAlgorithm {
     }
 
     /// The one that is used on a communicator of so many ranks; never `Auto`.
-    pub fn among(self, ranks: u32, oversubscribed: bool) -> BarrierAlgorithm {
+    pub fn for_ranks(self, ranks: u32, oversubscribed: bool) -> BarrierAlgorithm {
         match self {
             BarrierAlgorithm::Auto if !oversubscribed => BarrierAlgorithm::Dissemination,
             BarrierAlgorithm::Auto if ranks <= LINEAR_UP_TO => BarrierAlgorithm::Linear,
@@ -154,7 +154,7 @@ pub fn tell(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>
     let settings = Settings::of(params);
     if settings.barrier == BarrierAlgorithm::Auto {
         let (ranks, oversubscribed) = (process.job.job_size, process.job.oversubscribed != 0);
-        let chosen = settings.barrier.among(ranks, oversubscribed);
+        let chosen = settings.barrier.for_ranks(ranks, oversubscribed);
         // SAFETY: static text.
         let name = unsafe { BARRIER_ALGORITHMS[chosen as usize].get() }.unwrap_or_default();
         let because = match chosen {
@@ -189,10 +189,10 @@ mod tests {
         for place in 0..BARRIER_ALGORITHMS.len() {
             let algorithm = BarrierAlgorithm::of(place as i64);
             assert_eq!(algorithm as usize, place);
-            assert_ne!(algorithm.among(2, true), BarrierAlgorithm::Auto);
+            assert_ne!(algorithm.for_ranks(2, true), BarrierAlgorithm::Auto);
         }
-        let among = |ranks, oversubscribed| BarrierAlgorithm::Auto.among(ranks, oversubscribed);
-        assert_eq!(among(4, false), BarrierAlgorithm::Dissemination);
-        assert_eq!([64, 65].map(|n| among(n, true)), [BarrierAlgorithm::Linear, BarrierAlgorithm::Tree]);
+        let for_ranks = |ranks, oversubscribed| BarrierAlgorithm::Auto.for_ranks(ranks, oversubscribed);
+        assert_eq!(for_ranks(4, false), BarrierAlgorithm::Dissemination);
+        assert_eq!([64, 65].map(|n| for_ranks(n, true)), [BarrierAlgorithm::Linear, BarrierAlgorithm::Tree]);
     }
 }

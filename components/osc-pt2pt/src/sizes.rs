@@ -27,14 +27,14 @@ pub struct Sizes {
 
 impl Sizes {
     /// The numbers that this rank tells the others: those that are not the same everywhere.
-    pub fn told(desc: &WinDesc) -> Vec<u64> {
+    pub fn differing(desc: &WinDesc) -> Vec<u64> {
         let has = |bit| desc.hints & bit != 0;
         let bytes = (!has(hint::SAME_SIZE)).then_some(desc.bytes);
         let unit = (!has(hint::SAME_DISP_UNIT)).then_some(desc.disp_unit.cast_unsigned());
         bytes.into_iter().chain(unit).collect()
     }
 
-    /// From what all ranks have told, `stride` numbers each, of which the first are those of [`Sizes::told`].
+    /// From what all ranks have told, `stride` numbers each, of which the first are those of [`Sizes::differing`].
     pub fn of(desc: &WinDesc, all: &[u64], stride: usize) -> Sizes {
         let mut column = 0;
         let mut next = |bit, own| {
@@ -83,16 +83,16 @@ mod tests {
     #[test]
     fn what_is_the_same_is_neither_told_nor_kept() {
         let none = desc(0);
-        assert_eq!(Sizes::told(&none), [80, 8]);
+        assert_eq!(Sizes::differing(&none), [80, 8]);
         let sizes = Sizes::of(&none, &[80, 8, 9, 40, 2, 9], 3);
         assert_eq!([0, 1].map(|rank| (sizes.bytes(rank), sizes.disp_unit(rank))), [(80, 8), (40, 2)]);
         let size = desc(hint::SAME_SIZE);
-        assert_eq!(Sizes::told(&size), [8]);
+        assert_eq!(Sizes::differing(&size), [8]);
         let sizes = Sizes::of(&size, &[8, 9, 2, 9], 2);
         assert_eq!([0, 1].map(|rank| (sizes.bytes(rank), sizes.disp_unit(rank))), [(80, 8), (80, 2)]);
         assert_eq!(sizes.bytes, Column::Same(80));
         let both = desc(hint::SAME_SIZE | hint::SAME_DISP_UNIT);
-        assert_eq!(Sizes::told(&both), []);
+        assert_eq!(Sizes::differing(&both), []);
         let same = Sizes { bytes: Column::Same(80), units: Column::Same(8) };
         assert_eq!(Sizes::of(&both, &[9, 9], 1), same);
     }

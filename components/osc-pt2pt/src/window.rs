@@ -79,7 +79,7 @@ fn meet(
     thread: *mut ThreadCtx,
 ) -> Result<(Sizes, Vec<Peer>), Status> {
     let (comm, services) = (link.comm(), link.services());
-    let mut told = Sizes::told(desc);
+    let mut told = Sizes::differing(desc);
     told.push(common.settings.message as u64);
     let mut all = vec![0u64; told.len() * comm.num_ranks as usize];
     let bytes = size_of_val(&told[..]) as u64;

@@ -171,7 +171,7 @@ impl<'a> Call<'a> {
         };
         if there.is_some() {
             let touch = Touch { kind: Touch::ALONE, ..task.touch() };
-            self.come_behind(task.peer, touch)?;
+            self.wait_for_order(task.peer, touch)?;
             task.peer.ordered.end(touch);
         }
         for block in &single {
@@ -209,7 +209,7 @@ impl<'a> Call<'a> {
     }
 
     /// Waits until such an accumulate may go ahead, and notes that it is under way.
-    pub fn come_behind(&self, peer: &Peer, touch: Touch) -> Result<(), Status> {
+    pub fn wait_for_order(&self, peer: &Peer, touch: Touch) -> Result<(), Status> {
         let orders = self.win.rules.orders();
         let waited = self.until(|| peer.ordered.begin(touch, orders));
         if waited.is_err() { Err(waited) } else { Ok(()) }
@@ -234,7 +234,7 @@ impl<'a> Call<'a> {
             unsafe { copy(Elements { at, count: args.target_count, dtype: target }, into) };
             return Ok(self.complete(request));
         };
-        let started = self.come_behind(peer, Touch::READ).and_then(|()| {
+        let started = self.wait_for_order(peer, Touch::READ).and_then(|()| {
             let op = Op { request, ordered: Some(Touch::READ), ..Op::new(self.rdma(), peer) };
             let started = self.get_there(op, into, there, args.target_count, target);
             started.inspect_err(|_| peer.ordered.end(Touch::READ))
@@ -261,7 +261,7 @@ impl<'a> Call<'a> {
         for block in &task.blocks {
             handles.push(there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?);
         }
-        self.come_behind(task.peer, touch)?;
+        self.wait_for_order(task.peer, touch)?;
         let mut pieces = Issue::begin(*self, link, op);
         if link.lists > 0 && task.len > width {
             let zeros = vec![0; if task.input.is_none() { link.lists as usize } else { 0 }];

@@ -91,7 +91,7 @@ impl Call<'_> {
             return Ok(false);
         }
         let touch = Touch { kind: Touch::ALONE, ..task.touch() };
-        self.come_behind(peer, touch)?;
+        self.wait_for_order(peer, touch)?;
         let op = Op { ordered: Some(touch), ..Op::new(self.rdma(), peer) };
         let mut pieces = Issue::begin(*self, link, op);
         pieces.list(&entries);

@@ -44,11 +44,11 @@ impl<'a, 'p> Issue<'a, 'p> {
             Issue::send_batch(call, link, unsafe { &*op.peer }, ctx, inside);
             inside = call.enter(ctx);
         }
-        Issue::begin_inside(call, link, ctx, inside, op)
+        Issue::begin_on_context(call, link, ctx, inside, op)
     }
 
     /// On a context that is entered.
-    pub fn begin_inside(
+    pub fn begin_on_context(
         call: Call<'a>,
         link: &'p Link,
         ctx: u32,
@@ -73,7 +73,7 @@ impl<'a, 'p> Issue<'a, 'p> {
             op.local = call.scratch(link, puts.data().len()).ok();
         }
         let alone = op.local.is_some();
-        let mut pieces = Issue::begin_inside(call, link, ctx, inside, op);
+        let mut pieces = Issue::begin_on_context(call, link, ctx, inside, op);
         batch.sent();
         if alone {
             pieces.with_own(|pieces, local| {
@@ -249,12 +249,12 @@ impl<'a, 'p> Issue<'a, 'p> {
 
     /// All pieces are issued; on which context.
     pub fn end(mut self) -> u32 {
-        self.end_inside();
+        self.end_on_context();
         self.inside = None;
         self.ctx
     }
 
-    fn end_inside(&mut self) {
+    fn end_on_context(&mut self) {
         if self.op().is_put {
             let pool = self.op().local.as_ref().map_or(0, Local::locks);
             self.link.lanes[self.ctx as usize].note_put(self.entries + pool);

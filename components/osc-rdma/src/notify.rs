@@ -28,14 +28,20 @@ impl<'a> Call<'a> {
             let ended = AtomicI32::new(UNDER_WAY);
             let started = self.transfer(args, put, Op { waiter: &ended, ..Op::new(self.rdma(), peer) })?;
             if let (true, Some(link)) = (started, &peer.link) {
-                self.until_there(peer, link, &ended, put)?;
+                self.wait_until_complete(peer, link, &ended, put)?;
             }
         }
         self.add_later(peer, word, 1)
     }
 
     /// Waits until an operation of this thread's context is complete, a put also at its target.
-    fn until_there(&self, peer: &Peer, link: &Link, ended: &AtomicI32, put: bool) -> Result<(), Status> {
+    fn wait_until_complete(
+        &self,
+        peer: &Peer,
+        link: &Link,
+        ended: &AtomicI32,
+        put: bool,
+    ) -> Result<(), Status> {
         let ctx = self.context(link);
         // SYNC POINT with `Op::end`.
         let under_way = || ended.load(Ordering::Acquire) == UNDER_WAY;

@@ -64,7 +64,7 @@ impl<'a> Call<'a> {
             self.pause(turns, trip * turns.min(MOST_TIMES));
             tries += 1;
             if tries.is_multiple_of(GIVES_WAY) {
-                self.give_way()?;
+                self.let_others_run()?;
             }
             most = (most * 2).min(most_turns(trip));
         }
@@ -86,7 +86,7 @@ impl<'a> Call<'a> {
     }
 
     /// Lets others run whose turn it may be. A wait may sleep, and nothing that comes says that a lock is free: so this is one look long.
-    fn give_way(&self) -> Result<(), Status> {
+    fn let_others_run(&self) -> Result<(), Status> {
         let mut looks = 3;
         let waited = self.until(|| {
             looks -= 1;
@@ -106,7 +106,7 @@ impl<'a> Call<'a> {
     /// Leaves a lock for a while to others who have been refused since it was looked at last. One that is near could be taken over and over between
     /// the attempts of those who are far. One that is far is given back and asked for again by two requests side by side, so whoever looks
     /// at another time finds it taken: a look costs a round trip there, so it is one for a few locks.
-    pub fn let_pass(&self, peer: &Peer) -> Result<(), Status> {
+    pub fn yield_lock(&self, peer: &Peer) -> Result<(), Status> {
         let is_new = |now: u64| peer.refused.swap(now, Ordering::Relaxed) != now;
         if let Some(word) = peer.mapped_word(word::REFUSED) {
             if is_new(word.load(Ordering::Relaxed) & FAR) {

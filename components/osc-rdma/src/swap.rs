@@ -36,7 +36,7 @@ impl Call<'_> {
         let copies = rules.under_lock && matches!(&spot, Spot::There(there) if there.link.copies);
         let by_atomic = !rules.coarse && !copies && update.is_atomic_at(at);
         if let Spot::There(_) = spot {
-            self.come_behind(peer, Touch::BOTH)?;
+            self.wait_for_order(peer, Touch::BOTH)?;
             peer.ordered.end(Touch::BOTH);
         }
         let swap = || self.swap(peer, &spot, at, &Swap { width, compare, new, by_atomic });

@@ -69,7 +69,7 @@ impl<'a> Call<'a> {
     /// Issues a flush of the transport's behind what was written, as one more operation.
     fn flush_lane(&self, peer: &Peer, link: &Link, ctx: u32) {
         let inside = self.enter(ctx);
-        let mut pieces = Issue::begin_inside(*self, link, ctx, inside, Op::new(self.rdma(), peer));
+        let mut pieces = Issue::begin_on_context(*self, link, ctx, inside, Op::new(self.rdma(), peer));
         // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `begin_settling`.
         link.lanes[ctx as usize].written.store(0, Ordering::Release);
         pieces.flush();
@@ -115,7 +115,7 @@ impl<'a> Call<'a> {
         if kind == Held::Unchecked {
             return Ok(());
         }
-        self.let_pass(peer)?;
+        self.yield_lock(peer)?;
         self.leave_processor();
         self.insist(|call| {
             let (attempt, outcome) = match kind {

@@ -47,14 +47,14 @@ impl Model {
 
 /// A node that knows its number.
 #[repr(C)]
-pub(super) struct Numbered<N> {
+pub(super) struct NumberedNode<N> {
     pub(super) node: N,
     pub(super) entry: Entry,
 }
 
 pub(super) fn entry_of<N>(node: NonNull<N>) -> Entry {
-    // SAFETY: all nodes in these tests are the first field of a `Numbered`.
-    unsafe { node.cast::<Numbered<N>>().as_ref() }.entry
+    // SAFETY: all nodes in these tests are the first field of a `NumberedNode`.
+    unsafe { node.cast::<NumberedNode<N>>().as_ref() }.entry
 }
 
 /// Bytes that run out as zeros.
@@ -95,8 +95,8 @@ impl Bytes<'_> {
 pub(super) struct Comm {
     pub(super) engine: Engine,
     pub(super) model: Model,
-    pub(super) receives: Vec<Box<Numbered<Posted>>>,
-    pub(super) messages: Vec<Box<Numbered<Unexpected>>>,
+    pub(super) receives: Vec<Box<NumberedNode<Posted>>>,
+    pub(super) messages: Vec<Box<NumberedNode<Unexpected>>>,
 }
 
 impl Comm {
@@ -134,7 +134,7 @@ impl Comm {
             return Comm::check_status(receive, message);
         }
         let node = Posted { next: null_mut(), pattern: Pattern::new(source, tag), stamp: receive.id as u64 };
-        self.receives.push(Box::new(Numbered { node, entry: receive }));
+        self.receives.push(Box::new(NumberedNode { node, entry: receive }));
         // SAFETY: boxed, and kept to the end.
         unsafe { self.engine.post(NonNull::from(&mut *self.receives[receive.id]).cast()) };
         self.model.posted.push(receive);
@@ -155,7 +155,7 @@ impl Comm {
             return Comm::check_status(receive, message);
         }
         let node = Unexpected { next: null_mut(), key: arrival.key, order_key: 0 };
-        self.messages.push(Box::new(Numbered { node, entry: message }));
+        self.messages.push(Box::new(NumberedNode { node, entry: message }));
         // SAFETY: boxed, and kept to the end.
         unsafe { self.engine.add_unexpected(NonNull::from(&mut *self.messages[message.id]).cast()) };
         self.model.waiting.push(message);

@@ -11,14 +11,14 @@ use core::ptr::{NonNull, null_mut};
 
 /// Receives with the same pattern, oldest first.
 #[derive(Clone, Copy)]
-struct Chain {
+struct ReceiveChain {
     head: *mut Posted,
     tail: *mut Posted,
 }
 
-impl Default for Chain {
-    fn default() -> Chain {
-        Chain { head: null_mut(), tail: null_mut() }
+impl Default for ReceiveChain {
+    fn default() -> ReceiveChain {
+        ReceiveChain { head: null_mut(), tail: null_mut() }
     }
 }
 
@@ -31,7 +31,7 @@ fn class_of(pattern: Pattern) -> usize {
 
 /// See the module's head.
 pub struct PostedHash {
-    table: Table<Chain>,
+    table: Table<ReceiveChain>,
     /// Receives of each class.
     counts: [usize; 4],
 }

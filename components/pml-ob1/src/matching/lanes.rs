@@ -76,7 +76,7 @@ struct Block<N, const LINES: usize, const MASKS: usize, const LANES: usize> {
 }
 
 /// A node's block, the block before it (or null), and its lane.
-struct Place<B> {
+struct LanePosition<B> {
     before: *mut B,
     block: NonNull<B>,
     lane: usize,
@@ -112,7 +112,7 @@ struct Walk<'a, N: Node, const W: usize, const LINES: usize, const MASKS: usize,
 impl<N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> Search
     for Walk<'_, N, W, LINES, MASKS, LANES>
 {
-    type Found = Option<Place<Block<N, LINES, MASKS, LANES>>>;
+    type Found = Option<LanePosition<Block<N, LINES, MASKS, LANES>>>;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Found {
@@ -131,7 +131,7 @@ impl<N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANE
                 let lane = hits.trailing_zeros() as usize;
                 // SAFETY: a live lane holds a node, which is valid (promise of `push`).
                 if unsafe { (*this.nodes[lane]).fits(self.ask) } {
-                    return Some(Place { before, block, lane });
+                    return Some(LanePosition { before, block, lane });
                 }
                 hits &= hits - 1;
             }
@@ -216,7 +216,7 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
         self.blocks -= 1;
     }
 
-    fn empty(&mut self, place: Place<Block<N, LINES, MASKS, LANES>>) {
+    fn empty(&mut self, place: LanePosition<Block<N, LINES, MASKS, LANES>>) {
         // SAFETY: found in the chain since it last changed.
         let live = unsafe {
             let live = &mut (*place.block.as_ptr()).live;
@@ -323,7 +323,7 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
             let this = unsafe { block.as_ref() };
             let is_it = |lane: &usize| this.live >> lane & 1 != 0 && this.nodes[*lane] == node.as_ptr();
             if let Some(lane) = (0..this.end).find(is_it) {
-                self.empty(Place { before, block, lane });
+                self.empty(LanePosition { before, block, lane });
                 return true;
             }
             before = at;

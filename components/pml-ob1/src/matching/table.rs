@@ -6,7 +6,7 @@
 
 /// One place; class 0 is a free one.
 #[derive(Clone, Copy)]
-struct Place<V> {
+struct TableEntry<V> {
     key: u64,
     class: u32,
     value: V,
@@ -14,7 +14,7 @@ struct Place<V> {
 
 /// See the module's head.
 pub(super) struct Table<V> {
-    places: Box<[Place<V>]>,
+    places: Box<[TableEntry<V>]>,
     used: usize,
     /// 64 less the number of bits of an index.
     shift: u32,
@@ -68,14 +68,14 @@ impl<V: Copy + Default> Table<V> {
                     self.grow();
                 }
                 self.used += 1;
-                self.put(Place { key, class, value: V::default() })
+                self.put(TableEntry { key, class, value: V::default() })
             }
         };
         &mut self.places[at].value
     }
 
     /// Into a free place.
-    fn put(&mut self, new: Place<V>) -> usize {
+    fn put(&mut self, new: TableEntry<V>) -> usize {
         let mask = self.places.len() - 1;
         let mut at = self.home(new.key, new.class);
         while self.places[at].class != 0 {
@@ -88,7 +88,7 @@ impl<V: Copy + Default> Table<V> {
     #[cold]
     fn grow(&mut self) {
         let len = (self.places.len() * 2).max(Self::LEAST);
-        let free = Place { key: 0, class: 0, value: V::default() };
+        let free = TableEntry { key: 0, class: 0, value: V::default() };
         let old = core::mem::replace(&mut self.places, vec![free; len].into());
         self.shift = 64 - len.trailing_zeros();
         for place in old.iter().filter(|p| p.class != 0) {

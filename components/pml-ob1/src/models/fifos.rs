@@ -394,7 +394,7 @@ fn model_a_bound_by_stamps_loses_the_order() {
 }
 
 /// Messages with numbers: any FIFO, any receiver. The steps of `numbered.rs` around its own `Sequence`.
-struct Numbered {
+struct NumberedMessages {
     fifos: [Fifo; 2],
     senders: [Lock; 2],
     receivers: [Lock; 2],
@@ -408,13 +408,13 @@ struct Numbered {
 }
 
 // SAFETY: loom watches the cells.
-unsafe impl Sync for Numbered {}
+unsafe impl Sync for NumberedMessages {}
 // SAFETY: as above.
-unsafe impl Send for Numbered {}
+unsafe impl Send for NumberedMessages {}
 
-impl Numbered {
-    fn new() -> Arc<Numbered> {
-        Arc::new(Numbered {
+impl NumberedMessages {
+    fn new() -> Arc<NumberedMessages> {
+        Arc::new(NumberedMessages {
             fifos: [Fifo::new(4), Fifo::new(4)],
             senders: [Lock::new(), Lock::new()],
             receivers: [Lock::new(), Lock::new()],
@@ -474,7 +474,7 @@ impl Numbered {
 /// brings the missing one also matches what waited for it, and all are matched in the order of their numbers.
 fn numbers(skipped: bool) {
     check(3, move || {
-        let world = Numbered::new();
+        let world = NumberedMessages::new();
         world.send(1, true);
         let sender = {
             let world = world.clone();

@@ -37,7 +37,7 @@ use crate::order::signals::is_sure;
 use crate::progress::timing::Watch;
 use crate::receive::arrive::{MAX_KEPT, meet};
 use crate::receive::post::post;
-use crate::receive::shard::{Incoming, Inner, Record};
+use crate::receive::shard::{Incoming, Record, ShardData};
 use crate::state::guarded::{AllHeld, Held};
 use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Peer, Request};
@@ -65,7 +65,7 @@ impl Ob1 {
         if at_once {
             return self.match_or_keep(held, (shard, comm), inc, true, watch);
         }
-        if let Some(record) = shard.record(comm.handle(), inc, inc.order_key | Inner::STAMPED) {
+        if let Some(record) = shard.record(comm.handle(), inc, inc.order_key | ShardData::STAMPED) {
             shard.order.deferred.push(record);
             if shard.order.deferred.len() == 1 {
                 self.escalated.add(comm);
@@ -157,7 +157,7 @@ impl Ob1 {
         for record in waiting {
             let inc = about(record);
             let in_sight = unseen.get(&wire::source_of(inc.key)).is_none_or(|&oldest| inc.order_key < oldest);
-            if in_sight && told.get(&inc.proc).is_some_and(|&told| is_sure(Inner::stamp_of(&inc), told)) {
+            if in_sight && told.get(&inc.proc).is_some_and(|&told| is_sure(ShardData::stamp_of(&inc), told)) {
                 self.place(all, comm, record, &inc);
             } else {
                 later.push(record);
@@ -203,7 +203,7 @@ impl Ob1 {
         &self,
         comm: &Comm,
         pattern: Pattern,
-        then: impl FnOnce(&mut Inner, Option<NonNull<Unexpected>>, Vec<NonNull<Record>>) -> R,
+        then: impl FnOnce(&mut ShardData, Option<NonNull<Unexpected>>, Vec<NonNull<Record>>) -> R,
     ) -> R {
         let _mode = self.escalated.mode.guard(true);
         let all = self.hold_all(self.width(), true);
@@ -217,7 +217,7 @@ impl Ob1 {
             let node = shard.engine.find_unexpected(pattern, false);
             // SAFETY: it is in the engine; the lock is held.
             let inc = node.map(|node| unsafe { Record::of(node).as_ref() }.incoming());
-            let stamped = inc.filter(|inc| inc.order_key & Inner::STAMPED != 0);
+            let stamped = inc.filter(|inc| inc.order_key & ShardData::STAMPED != 0);
             let asks = stamped.map(|inc| inc.proc).filter(|proc| !told.contains_key(proc));
             if asks.is_some() || (node.is_none() && !looked) {
                 drop(shard);
@@ -231,10 +231,10 @@ impl Ob1 {
             // The oldest stamp that its sender tells of, and our own oldest whose turn is not sure: nothing younger is.
             let floor = *floors.entry(inc.proc).or_insert_with(|| {
                 let deferred = shard.deferred().filter(|other| other.proc == inc.proc);
-                let oldest = deferred.map(|other| Inner::stamp_of(&other)).min();
+                let oldest = deferred.map(|other| ShardData::stamp_of(&other)).min();
                 oldest.into_iter().chain(told.get(&inc.proc).copied().filter(|&t| t != 0)).min().unwrap_or(0)
             });
-            if is_sure(Inner::stamp_of(&inc), floor) {
+            if is_sure(ShardData::stamp_of(&inc), floor) {
                 break (shard, node);
             }
             // SAFETY: what the engine gives out is ours.

@@ -23,7 +23,7 @@ pub enum Turn {
 
 /// Counts of messages that were kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptCounts {
     /// So far.
     pub all: u64,
     /// At present.
@@ -36,12 +36,12 @@ pub struct Kept {
 pub struct Sequence<T> {
     due: u64,
     early: BTreeMap<u64, Option<T>>,
-    kept: Kept,
+    kept: KeptCounts,
 }
 
 impl<T> Default for Sequence<T> {
     fn default() -> Sequence<T> {
-        Sequence { due: 1, early: BTreeMap::new(), kept: Kept::default() }
+        Sequence { due: 1, early: BTreeMap::new(), kept: KeptCounts::default() }
     }
 }
 
@@ -100,7 +100,7 @@ impl<T> Sequence<T> {
         core::mem::take(&mut self.early).into_values().flatten()
     }
 
-    pub fn kept(&self) -> Kept {
+    pub fn kept(&self) -> KeptCounts {
         self.kept
     }
 }

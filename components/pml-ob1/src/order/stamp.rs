@@ -43,12 +43,12 @@ const PAUSE: u32 = 1024;
 pub struct Clock {
     holder: AtomicUsize,
     counter: ClockCounter,
-    source: Source,
+    source: ClockSource,
 }
 
 /// Where the time comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Source {
+enum ClockSource {
     Counter,
     /// The time stamp counter, by RDTSCP.
     #[cfg_attr(loom, expect(dead_code, reason = "the models have no clock"))]
@@ -95,10 +95,10 @@ impl Lease {
 impl Clock {
     /// `several`: there may be several FIFOs, so that stamps are asked for at all.
     pub fn new(several: bool) -> Clock {
-        Clock::on(if several { Source::best() } else { Source::Counter })
+        Clock::on(if several { ClockSource::best() } else { ClockSource::Counter })
     }
 
-    fn on(source: Source) -> Clock {
+    fn on(source: ClockSource) -> Clock {
         Clock { holder: AtomicUsize::new(0), counter: ClockCounter(AtomicU64::new(1)), source }
     }
 
@@ -123,7 +123,7 @@ impl Clock {
             // SYNC POINT: among all swaps of this word; the reading comes behind it.
             self.holder.swap(lease.name(), Ordering::AcqRel);
             let now = self.now();
-            if weakened(Form::LookBack) || self.holder_after(now) == lease.name() {
+            if weakened(SkippedStep::LookBack) || self.holder_after(now) == lease.name() {
                 lease.last.set(now);
                 return now;
             }
@@ -131,7 +131,7 @@ impl Clock {
             return now;
         }
         let now = self.now();
-        if !weakened(Form::End) && self.holder_after(now) != 0 {
+        if !weakened(SkippedStep::End) && self.holder_after(now) != 0 {
             self.holder.swap(0, Ordering::AcqRel);
         }
         now
@@ -143,8 +143,8 @@ impl Clock {
     #[inline(always)]
     fn now(&self) -> u64 {
         match self.source {
-            Source::Counter => self.counter.0.fetch_add(STEP, Ordering::SeqCst),
-            Source::Tsc => read_tsc(),
+            ClockSource::Counter => self.counter.0.fetch_add(STEP, Ordering::SeqCst),
+            ClockSource::Tsc => read_tsc(),
         }
     }
 
@@ -172,7 +172,7 @@ impl Clock {
 
 /// Steps that the models leave out, to see that they miss them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
+enum SkippedStep {
     /// A thread that takes a lease looks whether another took it meanwhile.
     LookBack,
     /// A thread that does without a lease ends that of another.
@@ -181,19 +181,19 @@ enum Form {
 
 #[cfg(not(all(test, loom)))]
 #[inline(always)]
-const fn weakened(_: Form) -> bool {
+const fn weakened(_: SkippedStep) -> bool {
     false
 }
 #[cfg(all(test, loom))]
 use model::weakened;
 
-impl Source {
+impl ClockSource {
     #[cfg(all(target_arch = "x86_64", not(loom)))]
-    fn best() -> Source {
+    fn best() -> ClockSource {
         let source =
             std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
         let trusted = source.is_ok_and(|s| s.trim() == "tsc");
-        if trusted && Source::has_rdtscp() { Source::Tsc } else { Source::Counter }
+        if trusted && ClockSource::has_rdtscp() { ClockSource::Tsc } else { ClockSource::Counter }
     }
 
     #[cfg(all(target_arch = "x86_64", not(loom)))]
@@ -204,8 +204,8 @@ impl Source {
     }
 
     #[cfg(not(all(target_arch = "x86_64", not(loom))))]
-    fn best() -> Source {
-        Source::Counter
+    fn best() -> ClockSource {
+        ClockSource::Counter
     }
 }
 
@@ -214,7 +214,7 @@ impl Source {
 #[cfg(all(target_arch = "x86_64", not(loom)))]
 #[inline(always)]
 fn read_tsc() -> u64 {
-    // SAFETY: `Source::best` has looked for the instruction.
+    // SAFETY: `ClockSource::best` has looked for the instruction.
     unsafe { core::arch::x86_64::__rdtscp(&mut 0) }
 }
 #[cfg(not(all(target_arch = "x86_64", not(loom))))]
@@ -230,10 +230,10 @@ mod tests {
     /// Threads that hand on a lock, some in runs, some at once.
     #[test]
     fn stamps_rise_along_a_lock() {
-        let mut sources = vec![Source::Counter];
+        let mut sources = vec![ClockSource::Counter];
         #[cfg(target_arch = "x86_64")]
-        if Source::best() != Source::Counter {
-            sources.push(Source::Tsc);
+        if ClockSource::best() != ClockSource::Counter {
+            sources.push(ClockSource::Tsc);
         }
         for (source, runs) in sources.into_iter().flat_map(|s| [(s, 1), (s, 50)]) {
             let clock = Clock::on(source);
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn who_is_alone_counts_on() {
-        let (clock, lease) = (Clock::on(Source::Counter), Lease::default());
+        let (clock, lease) = (Clock::on(ClockSource::Counter), Lease::default());
         let first = clock.stamp(Some(&lease));
         for i in 1..STEP {
             assert_eq!(clock.stamp(Some(&lease)), first + i);
@@ -276,9 +276,9 @@ mod model {
 
     /// One model at a time.
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    static FORM: std::sync::RwLock<Option<Form>> = std::sync::RwLock::new(None);
+    static FORM: std::sync::RwLock<Option<SkippedStep>> = std::sync::RwLock::new(None);
 
-    pub fn weakened(form: Form) -> bool {
+    pub fn weakened(form: SkippedStep) -> bool {
         FORM.read().is_ok_and(|left_out| *left_out == Some(form))
     }
 
@@ -302,7 +302,7 @@ mod model {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(4);
         model.check(move || {
-            let world = Arc::new(World { clock: Clock::on(Source::Counter), told: Default::default() });
+            let world = Arc::new(World { clock: Clock::on(ClockSource::Counter), told: Default::default() });
             let other = world.clone();
             let thread = thread::spawn(move || {
                 let lease = Lease::default();
@@ -329,7 +329,7 @@ mod model {
     #[test]
     fn model_finds_what_stamps_leave_out() {
         let _alone = ALONE.lock();
-        for (form, leases) in [(Form::LookBack, [true, true]), (Form::End, [true, false])] {
+        for (form, leases) in [(SkippedStep::LookBack, [true, true]), (SkippedStep::End, [true, false])] {
             *FORM.write().unwrap() = Some(form);
             let found = std::panic::catch_unwind(|| run(3, 2, leases)).is_err();
             *FORM.write().unwrap() = None;

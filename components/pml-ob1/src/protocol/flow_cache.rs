@@ -23,7 +23,7 @@ use crate::matching::{Arrival, Key, Pattern};
 use crate::protocol::eager::Eager;
 use crate::receive::arrive::{STAMPED, data_of, meet};
 use crate::receive::post::{describe, post};
-use crate::receive::shard::{Incoming, Inner, Record};
+use crate::receive::shard::{Incoming, Record, ShardData};
 use crate::receive::shards::{Owned, Spot};
 use crate::state::comm::Found;
 use crate::state::guarded::{Held, Inside};
@@ -89,7 +89,7 @@ impl Ob1 {
 
     /// Where messages with that head and key go, if they are plain, which is noted. The thread of that seat holds the CRI's lock.
     #[inline(always)]
-    fn find_spot(&self, head: u64, key: Key, cri: &Cri, seat: &'static Seat) -> Option<Spot<Inner>> {
+    fn find_spot(&self, head: u64, key: Key, cri: &Cri, seat: &'static Seat) -> Option<Spot<ShardData>> {
         // SAFETY: the caller is inside a callback of that CRI.
         let held = unsafe { Held::inherited(cri.ctx, true, Some(seat)) };
         if is_plain(head)
@@ -104,7 +104,7 @@ impl Ob1 {
     }
 
     #[inline(never)]
-    fn keep_again(&self, shard: Owned<'_, Inner>, msg: &RecvDesc, cri: &Cri) -> u32 {
+    fn keep_again(&self, shard: Owned<'_, ShardData>, msg: &RecvDesc, cri: &Cri) -> u32 {
         // SAFETY: the transport's caller holds the lock of the context for longer than this call.
         let held = unsafe { self.inherit(msg.ctx, true) };
         // SAFETY: the way is this message's, and its communicator lives.
@@ -260,8 +260,10 @@ mod tests {
         let setting =
             Setting { choice: Choice::List, simd: Simd::best(), walk: 1, windows: Windows::default() };
         let spreading = Spreading::new(Layout::new(0, 1, false));
-        let shards =
-            Shards::new(Inner::new(Engine::new(setting), spreading), Lock::new(LockServices::WITHOUT_OWNERS));
+        let shards = Shards::new(
+            ShardData::new(Engine::new(setting), spreading),
+            Lock::new(LockServices::WITHOUT_OWNERS),
+        );
         let spot = shards.spot(|layout| layout.of(3)).unwrap();
         let (cache, head) = (ArrivalCache::default(), u64::from(STAMPED));
         assert!(cache.look(0, 0).is_none(), "nothing is noted yet");

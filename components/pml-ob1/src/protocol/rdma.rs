@@ -29,7 +29,7 @@
 //! lands in what the program uses again. Any other failure is the peer's.
 
 use crate::protocol::registration::{are_handles, handles_size};
-use crate::protocol::rendezvous::{Turn, fin};
+use crate::protocol::rendezvous::{TransferProgress, fin};
 use crate::receive::shard::Incoming;
 use crate::state::abilities::piece;
 use crate::state::guarded::Held;
@@ -144,7 +144,7 @@ impl Ob1 {
     }
 
     /// Tells the sender where to put the data.
-    pub fn offer_memory(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
+    pub fn offer_memory(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         let words = [req.remote_id.get(), self.id_of(held, req), req.wanted.get(), req.buf.get() as u64];
         let mut h = Header::new(&[wire::head(kind::PUT, 0, 0, 0)]);
         words.into_iter().for_each(|word| h.push(word));
@@ -153,10 +153,10 @@ impl Ob1 {
         (desc.payload, desc.len) = (handle.as_ptr(), handle.len() as u64);
         match peer.transmit(held, &desc) {
             Status::OK => req.state.set(State::Exposed),
-            Status::NO_RESOURCE => return Turn::NoRoom,
+            Status::NO_RESOURCE => return TransferProgress::NoRoom,
             error => return self.give_up(held, peer, req, error),
         }
-        Turn::Over
+        TransferProgress::Over
     }
 
     /// The receiver says where the data of a send goes.
@@ -207,7 +207,7 @@ impl Ob1 {
     }
 
     /// Issues pieces until all are under way, enough are, or the transport has no room.
-    pub fn move_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
+    pub fn move_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         if peer.failed.get() || self.is_revoked(req) {
             req.outcome.set(Outcome::Revoked);
         }
@@ -219,7 +219,7 @@ impl Ob1 {
         };
         while req.done.get() < req.wanted.get() && req.outcome.get() == Outcome::Fine {
             if req.pulls.get() >= self.config.pipeline_depth {
-                return Turn::Over;
+                return TransferProgress::Over;
             }
             let done = req.done.get();
             let rails = req.registered_rails().min(peer.rails.for_rdma().len());
@@ -245,7 +245,7 @@ impl Ob1 {
             match status {
                 Status::OK => {}
                 Status::PENDING => self.takes_off(held, req),
-                Status::NO_RESOURCE => return Turn::NoRoom,
+                Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
                     // Pieces that were issued before may still arrive, and are not sent again.
                     req.outcome.set(Outcome::Refused);
@@ -268,13 +268,13 @@ impl Ob1 {
     }
 
     /// Issues the flush behind the last put.
-    pub fn flush_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
+    pub fn flush_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         let flush = FlushDesc { done: Some(landed), done_ctx: core::ptr::from_ref(req).cast_mut().cast() };
         if req.outcome.get() == Outcome::Fine {
             match (peer.btl.flush)(peer.btl.state, peer.endpoint, peer.ctx, &flush) {
                 Status::OK => {}
                 Status::PENDING => self.takes_off(held, req),
-                Status::NO_RESOURCE => return Turn::NoRoom,
+                Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 error => req.break_off(error),
             }
         }
@@ -283,11 +283,11 @@ impl Ob1 {
     }
 
     /// Ends the operation unless something of it is still under way.
-    pub fn conclude_if_down(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
+    pub fn conclude_if_down(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         if req.pulls.get() == 0 {
             self.conclude(held, peer, req);
         }
-        Turn::Over
+        TransferProgress::Over
     }
 
     /// Nothing of it is under way any more.

@@ -13,7 +13,7 @@
 //! that to change: who holds the rest may need this message to go on. It goes by fragments.
 
 use crate::state::instance::Ob1;
-use crate::state::memory::{Memory, Part};
+use crate::state::memory::{Memory, MemoryPart};
 use crate::state::objects::{Peer, Request};
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
@@ -55,7 +55,7 @@ impl Ob1 {
         let (services, mut local) = (self.btl_services(), null());
         let register = if services.keeps() { services.acquire } else { services.register };
         register(services.instance, peer.btl, req.buf.get(), len, access, &mut local).ok()?;
-        let part = |btl, local| Part { btl, local, remote: [0; HANDLE_LIMIT / 8] };
+        let part = |btl, local| MemoryPart { btl, local, remote: [0; HANDLE_LIMIT / 8] };
         let mut parts = vec![part(peer.btl, local)];
         // Memory that cannot be registered with a further transport does not go over it.
         for rail in peer.rails.for_rdma().iter().skip(1).take(MOST_RAILS - 1) {
@@ -148,7 +148,7 @@ impl Request {
     }
 }
 
-impl Part {
+impl MemoryPart {
     fn bytes(&self) -> &[u8] {
         // SAFETY: a registration is valid until it is given back; so many bytes stand there.
         unsafe {

@@ -19,7 +19,7 @@
 //! All of it happens under the CRI lock. Once a header that may end a request has been handed to
 //! `control`, the request is not touched again.
 
-use crate::protocol::runs::{Pieces, Source};
+use crate::protocol::runs::{DataSource, Pieces};
 use crate::receive::shard::Incoming;
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
@@ -39,7 +39,7 @@ const READ_LATER: u64 = 64 << 10;
 
 /// How a long operation stands after a turn.
 #[derive(PartialEq, Eq)]
-pub enum Turn {
+pub enum TransferProgress {
     /// Nothing more to do here: finished, failed, or somebody else's move.
     Over,
     /// More to do.
@@ -126,9 +126,9 @@ impl Ob1 {
             return self.ask_for_copies(held, peer, req, 0);
         }
         let source = match inc.kind {
-            kind::RGET => Source::One(inc.address().map_or(0, |(addr, _)| addr)),
+            kind::RGET => DataSource::One(inc.address().map_or(0, |(addr, _)| addr)),
             // SAFETY: the list was checked when it came, and is here until the message has been dealt with.
-            _ => Source::Runs(unsafe { core::slice::from_raw_parts(inc.payload, inc.len as usize) }),
+            _ => DataSource::Runs(unsafe { core::slice::from_raw_parts(inc.payload, inc.len as usize) }),
         };
         let (mut local, mut remote) = (Pieces::new(), Pieces::new());
         let (buf, wanted) = (req.buf.get() as u64, req.wanted.get());
@@ -295,7 +295,7 @@ impl Ob1 {
 
     /// Moves a long operation on, and puts it on its peer's list if it is not over.
     pub fn advance_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
-        if self.turn(held, peer, req) != Turn::Over {
+        if self.turn(held, peer, req) != TransferProgress::Over {
             self.queue_transfer(held, peer, req);
         }
     }
@@ -312,18 +312,18 @@ impl Ob1 {
             let Some(req) = peer.streams.with(held, |q| q.pop_front()) else { break };
             req.listed.set(false);
             let turn = self.turn(held, peer, req);
-            if turn != Turn::Over {
+            if turn != TransferProgress::Over {
                 // Behind the others: they get the next room.
                 self.queue_transfer(held, peer, req);
             }
-            if turn == Turn::NoRoom {
+            if turn == TransferProgress::NoRoom {
                 return false;
             }
         }
         true
     }
 
-    fn turn(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
+    fn turn(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         match req.state.get() {
             State::Pulling | State::Pushing => self.move_pieces(held, peer, req),
             State::Flushing => self.flush_pieces(held, peer, req),
@@ -331,14 +331,14 @@ impl Ob1 {
             State::Offering => self.offer_memory(held, peer, req),
             State::Asking => {
                 self.ask_for_copies(held, peer, req, req.done.get());
-                Turn::Over
+                TransferProgress::Over
             }
             _ => self.stream(held, peer, req),
         }
     }
 
     /// Sends fragments.
-    fn stream(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
+    fn stream(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         for _ in 0..FRAGMENTS_PER_TURN {
             let (done, wanted) = (req.done.get(), req.wanted.get());
             let n = (wanted - done).min(peer.fragment());
@@ -349,22 +349,28 @@ impl Ob1 {
             };
             match status {
                 Status::OK => {}
-                Status::NO_RESOURCE => return Turn::NoRoom,
+                Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 error => return self.give_up(held, peer, req, error),
             }
             req.done.set(done + n);
             if done + n == wanted {
                 self.complete(req, held.threaded);
-                return Turn::Over;
+                return TransferProgress::Over;
             }
         }
-        Turn::Unfinished
+        TransferProgress::Unfinished
     }
 
-    pub fn give_up(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, error: Status) -> Turn {
+    pub fn give_up(
+        &self,
+        held: &Held<'_>,
+        peer: &Peer,
+        req: &'static Request,
+        error: Status,
+    ) -> TransferProgress {
         self.fail(held, req, Status::PEER_FAILED);
         self.peer_failed(held, peer, error);
-        Turn::Over
+        TransferProgress::Over
     }
 
     /// All is read. The sender is told before the program here knows: what that says to the other program, by another

@@ -17,10 +17,10 @@
 //! one look at each communicator for a turn.
 
 use crate::protocol::rendezvous::fin;
-use crate::receive::shard::{Incoming, Inner};
+use crate::receive::shard::{Incoming, ShardData};
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
-use crate::state::memory::Kept;
+use crate::state::memory::KeptMemory;
 use crate::state::objects::{Comm, Cri, Outcome, Peer, Request, State};
 use crate::state::request::request_of;
 use crate::wire::{Header, flag};
@@ -109,7 +109,7 @@ impl Ob1 {
             State::Exposed => return req.outcome.set(Outcome::Revoked),
             State::WaitFin => {
                 let memory = req.memory.replace(core::ptr::null_mut());
-                self.retire(held, req, (!memory.is_null()).then_some(Kept(memory)));
+                self.retire(held, req, (!memory.is_null()).then_some(KeptMemory(memory)));
             }
             _ => self.retire(held, req, None),
         }
@@ -117,7 +117,7 @@ impl Ob1 {
     }
 
     /// Peers may quote its id in vain from now on.
-    fn retire(&self, held: &Held<'_>, req: &'static Request, kept: Option<Kept>) {
+    fn retire(&self, held: &Held<'_>, req: &'static Request, kept: Option<KeptMemory>) {
         let id = req.id.get();
         self.drop_id(held, req);
         self.cri(held.ctx).retired.with(held, |r| r.0.insert(id, kept));
@@ -130,7 +130,7 @@ impl Ob1 {
             Some(kept) => (true, kept.take()),
             None => (false, None),
         });
-        if let Some(Kept(memory)) = kept {
+        if let Some(KeptMemory(memory)) = kept {
             self.give_memory_back(memory);
         }
         known
@@ -139,7 +139,7 @@ impl Ob1 {
     /// Takes all retired memory back: nobody quotes an id any more.
     pub fn forget_retired(&self, held: &Held<'_>) {
         let all = self.cri(held.ctx).retired.with(held, core::mem::take);
-        for Kept(memory) in all.0.into_values().flatten() {
+        for KeptMemory(memory) in all.0.into_values().flatten() {
             self.give_memory_back(memory);
         }
     }
@@ -198,7 +198,7 @@ impl Ob1 {
         let (revoked, lost) = (comm.is_revoked(), self.lost.load(Ordering::Acquire));
         let (mut ended, mut refused) = (Vec::new(), Vec::new());
         let is_lost = |source: i32| comm.process_of(source).is_some_and(|proc| self.is_closed(proc));
-        comm.shards.each(held.threaded, |shard: &mut Inner| {
+        comm.shards.each(held.threaded, |shard: &mut ShardData| {
             if shard.swept != (shard.stamp, lost) || revoked {
                 shard.swept = (shard.stamp, lost);
                 for node in shard.engine.take_posted() {
@@ -232,7 +232,7 @@ impl Ob1 {
 }
 
 /// Takes the messages out of a shard that came on the CRI that is held. Of them only lengths are looked at from here on.
-fn refuse_waiting(shard: &mut Inner, held: &Held<'_>, refused: &mut Vec<Incoming>) {
+fn refuse_waiting(shard: &mut ShardData, held: &Held<'_>, refused: &mut Vec<Incoming>) {
     let mut others = Vec::new();
     while let Some(record) = shard.pop_unmatched() {
         // SAFETY: it came out of the shard.

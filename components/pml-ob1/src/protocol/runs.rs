@@ -86,21 +86,21 @@ impl Run {
 }
 
 /// A list in the making, as the wire has it.
-pub struct List {
+pub struct RunList {
     runs: [Run; MOST],
     used: usize,
     words: [u64; MOST * WORDS],
 }
 
-impl List {
+impl RunList {
     /// Where `total` bytes, all the data of `count` elements at `base`, lie. `None`: in pieces too
     /// short on average, or too irregular ones.
-    pub fn of(dtype: &TypeDesc, count: u64, base: u64, total: u64, min_run: u64) -> Option<List> {
+    pub fn of(dtype: &TypeDesc, count: u64, base: u64, total: u64, min_run: u64) -> Option<RunList> {
         if !may_be_long(dtype, min_run) {
             return None;
         }
         let most = total / min_run;
-        let mut list = List { runs: [Run::default(); MOST], used: 0, words: [0; MOST * WORDS] };
+        let mut list = RunList { runs: [Run::default(); MOST], used: 0, words: [0; MOST * WORDS] };
         let (mut pieces, mut fits) = (0, true);
         blocks(dtype, count, 0, total, |disp, len| {
             if list.push(base.wrapping_add(disp as u64), len) {
@@ -189,7 +189,7 @@ pub fn is_list(bytes: &[u8], msg_len: u64) -> bool {
 
 /// Where the data of a message lies in its sender.
 #[derive(Clone, Copy)]
-pub enum Source<'a> {
+pub enum DataSource<'a> {
     /// In one piece.
     One(u64),
     /// As a list says.
@@ -249,14 +249,14 @@ impl Pieces {
     }
 
     /// The first ones of bytes `[from, from + len)` of a message, which has as many.
-    pub fn fill_remote(&mut self, source: Source<'_>, from: u64, len: u64) {
+    pub fn fill_remote(&mut self, source: DataSource<'_>, from: u64, len: u64) {
         self.clear();
         let runs = match source {
-            Source::One(addr) => {
+            DataSource::One(addr) => {
                 self.push(addr.wrapping_add(from), len);
                 return;
             }
-            Source::Runs(bytes) => bytes.as_chunks::<BYTES>().0,
+            DataSource::Runs(bytes) => bytes.as_chunks::<BYTES>().0,
         };
         let (mut skip, mut left) = (from, len);
         for run in runs.iter().map(Run::read) {

@@ -9,7 +9,7 @@
 use crate::order::switch::Sending;
 use crate::protocol::choice::Transfer;
 use crate::protocol::rdma::{worth_reading, worth_writing};
-use crate::protocol::runs::List;
+use crate::protocol::runs::RunList;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
@@ -277,7 +277,7 @@ impl Ob1 {
         if !pays || !can_get_vector(peer.btl) {
             return None;
         }
-        let list = List::of(req.dtype()?, req.count.get(), req.buf.get() as u64, total, limits.remote)?;
+        let list = RunList::of(req.dtype()?, req.count.get(), req.buf.get() as u64, total, limits.remote)?;
         let bytes = list.bytes();
         let mut h = start();
         h.push(total);

@@ -15,7 +15,7 @@ use crate::matching::Arrival;
 use crate::progress::timing::Watch;
 use crate::protocol::registration::are_handles;
 use crate::protocol::runs;
-use crate::receive::shard::{Incoming, Inner};
+use crate::receive::shard::{Incoming, ShardData};
 use crate::receive::shards::Entered;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
@@ -79,7 +79,7 @@ pub const STAMPED: u16 = kind::MATCH as u16 | (flag::STAMPED as u16) << 8;
 
 /// Takes the oldest posted receive that an arrival fits out of its shard. `threaded`: several threads are in MPI. `None`: none fits.
 #[inline(always)]
-pub fn meet(shard: &mut Inner, arrival: Arrival, threaded: bool) -> Option<&'static Request> {
+pub fn meet(shard: &mut ShardData, arrival: Arrival, threaded: bool) -> Option<&'static Request> {
     let node = shard.engine.match_arrival(arrival)?;
     if threaded {
         // SAFETY: it came out of the shard's engine.
@@ -334,7 +334,7 @@ impl Ob1 {
     pub fn match_or_keep<const TIMED: bool>(
         &self,
         held: &Held<'_>,
-        (mut shard, comm): (Entered<'_, Inner>, &Comm),
+        (mut shard, comm): (Entered<'_, ShardData>, &Comm),
         inc: &Incoming,
         stamped: bool,
         watch: Watch<TIMED>,
@@ -357,7 +357,7 @@ impl Ob1 {
     pub fn keep_arrived(
         &self,
         held: &Held<'_>,
-        mut shard: Entered<'_, Inner>,
+        mut shard: Entered<'_, ShardData>,
         comm: &Comm,
         inc: &Incoming,
         stamped: bool,
@@ -370,7 +370,7 @@ impl Ob1 {
             return self.bad_header(held, inc.proc, "an eager message larger than any");
         }
         let kept = if stamped {
-            let record = shard.record(comm.handle(), inc, inc.order_key | Inner::STAMPED);
+            let record = shard.record(comm.handle(), inc, inc.order_key | ShardData::STAMPED);
             record.map(|record| shard.add_waiting(record)).is_some()
         } else {
             let apart = held.threaded && !shard.spreading.home;

@@ -1,18 +1,18 @@
 //! Entries that move from one shard to several and back (`spread.rs` says when).
 
 use crate::matching::{Engine, Posted, Unexpected};
-use crate::receive::shard::{Inner, Record};
+use crate::receive::shard::{Record, ShardData};
 use crate::receive::shards::{Content, Place};
 use crate::receive::spread::{Layout, Spreading};
 use core::ptr::NonNull;
 
 /// The entries that move.
-pub enum Part {
+pub enum MovedEntry {
     Posted(NonNull<Posted>),
     Waiting(NonNull<Unexpected>),
 }
 
-impl Inner {
+impl ShardData {
     /// Receives posted here so far. `base`: home's stamp, or 0 for home itself.
     pub fn posted(&self, base: u64) -> u64 {
         self.stamp.saturating_sub(base) / 2 + self.spreading.beyond
@@ -27,8 +27,8 @@ impl Inner {
             // SAFETY: the engine gave the node out, and takes it again.
             unsafe {
                 let posted = node.as_mut();
-                if !posted.pattern.has_tag() && posted.stamp & Inner::COUNTED == 0 {
-                    posted.stamp |= Inner::COUNTED;
+                if !posted.pattern.has_tag() && posted.stamp & ShardData::COUNTED == 0 {
+                    posted.stamp |= ShardData::COUNTED;
                     self.order.wild += 1;
                 }
                 self.engine.post(node);
@@ -39,7 +39,7 @@ impl Inner {
     /// Puts a message behind those that wait, stamped or not.
     fn wait_on(&mut self, node: NonNull<Unexpected>) {
         // SAFETY: the caller's, who hands it over.
-        if unsafe { node.as_ref() }.order_key & Inner::STAMPED == 0 {
+        if unsafe { node.as_ref() }.order_key & ShardData::STAMPED == 0 {
             // SAFETY: the node stays until the engine gives it out.
             unsafe { self.engine.add_unexpected(node) };
         } else {
@@ -49,29 +49,29 @@ impl Inner {
     }
 }
 
-impl Content for Inner {
+impl Content for ShardData {
     type Layout = Layout;
-    type Part = Part;
+    type Part = MovedEntry;
 
     fn layout(&self) -> Layout {
         self.spreading.layout
     }
 
-    fn another(&self) -> Inner {
+    fn another(&self) -> ShardData {
         let mut spreading = Spreading::new(self.spreading.layout);
         spreading.home = false;
-        let mut inner = Inner::new(Engine::new(self.engine.setting()), spreading);
+        let mut inner = ShardData::new(Engine::new(self.engine.setting()), spreading);
         inner.order.counted = true;
         inner.waiting = self.waiting.beside();
         inner.begin(self);
         inner
     }
 
-    fn begin(&mut self, home: &Inner) {
+    fn begin(&mut self, home: &ShardData) {
         self.stamp = home.stamp;
     }
 
-    fn take_apart(&mut self) -> Option<Vec<(usize, Part)>> {
+    fn take_apart(&mut self) -> Option<Vec<(usize, MovedEntry)>> {
         self.count_wild();
         let layout = self.spreading.layout;
         if self.order.wild != 0 || !self.order.deferred.is_empty() {
@@ -83,7 +83,7 @@ impl Content for Inner {
         for &node in &posted {
             // SAFETY: the engine gave the node out.
             if let Place::In(number) = layout.of_receive(unsafe { node.as_ref() }.pattern) {
-                parts.push((number, Part::Posted(node)));
+                parts.push((number, MovedEntry::Posted(node)));
             }
         }
         if parts.len() < posted.len() {
@@ -99,12 +99,12 @@ impl Content for Inner {
         for mut node in self.engine.take_waiting() {
             // SAFETY: as above.
             let message = unsafe { node.as_mut() };
-            if message.order_key & Inner::STAMPED == 0 {
+            if message.order_key & ShardData::STAMPED == 0 {
                 unstamped += 1;
                 message.order_key = unstamped;
             }
             if let Place::In(number) = layout.of(message.key) {
-                parts.push((number, Part::Waiting(node)));
+                parts.push((number, MovedEntry::Waiting(node)));
             }
         }
         self.order.forget();
@@ -113,15 +113,15 @@ impl Content for Inner {
         Some(parts)
     }
 
-    fn accept(&mut self, part: Part) {
+    fn accept(&mut self, part: MovedEntry) {
         match part {
             // SAFETY: it was in another shard's engine, and stays until this one gives it out.
-            Part::Posted(node) => unsafe { self.engine.post(node) },
-            Part::Waiting(node) => self.wait_on(node),
+            MovedEntry::Posted(node) => unsafe { self.engine.post(node) },
+            MovedEntry::Waiting(node) => self.wait_on(node),
         }
     }
 
-    fn gather(&mut self, shards: &mut [&mut Inner]) {
+    fn gather(&mut self, shards: &mut [&mut ShardData]) {
         let base = self.stamp;
         let (mut posted, mut waiting) = (Vec::new(), Vec::new());
         let (mut posts, mut kept) = (0, 0);
@@ -152,7 +152,7 @@ impl Content for Inner {
         for mut node in waiting {
             // SAFETY: as above.
             let message = unsafe { node.as_mut() };
-            if message.order_key & Inner::STAMPED == 0 {
+            if message.order_key & ShardData::STAMPED == 0 {
                 message.order_key = 0;
             }
             self.wait_on(node);

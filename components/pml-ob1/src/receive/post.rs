@@ -6,7 +6,7 @@
 
 use crate::matching::Pattern;
 use crate::protocol::copy::Copies;
-use crate::receive::shard::{Incoming, Inner, Record};
+use crate::receive::shard::{Incoming, Record, ShardData};
 use crate::receive::shards::Entered;
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
@@ -151,7 +151,7 @@ impl Ob1 {
     #[inline(never)]
     pub fn deliver_waiting(
         &self,
-        mut shard: Entered<'_, Inner>,
+        mut shard: Entered<'_, ShardData>,
         comm: &Comm,
         req: &'static Request,
         record: NonNull<Record>,
@@ -181,7 +181,7 @@ impl Ob1 {
     #[inline(never)]
     fn recv_waiting(
         &self,
-        mut shard: Entered<'_, Inner>,
+        mut shard: Entered<'_, ShardData>,
         record: NonNull<Record>,
         comm: &Comm,
         args: &RecvArgs,
@@ -388,11 +388,11 @@ pub fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
 
 /// Hands a request to the engine.
 #[inline(always)]
-pub fn post(shard: &mut Inner, req: &'static Request, pattern: Pattern, threaded: bool) {
+pub fn post(shard: &mut ShardData, req: &'static Request, pattern: Pattern, threaded: bool) {
     req.state.set(State::Posted);
     let mut stamp = shard.next_stamp();
     if threaded && !pattern.has_tag() {
-        stamp |= Inner::COUNTED;
+        stamp |= ShardData::COUNTED;
         shard.order.wild += 1;
     }
     let node = req.node(pattern, stamp);

@@ -141,7 +141,7 @@ impl Record {
     }
 
     /// Describes the kept message in the form that a message has on arrival. `payload` points into this record or its
-    /// buffer, and is valid until the record is given back ([`Inner::give`]).
+    /// buffer, and is valid until the record is given back ([`ShardData::give`]).
     pub fn incoming(&self) -> Incoming {
         // SAFETY: `class` says which variant was written; a message without payload has `far`.
         let payload = unsafe {
@@ -232,9 +232,9 @@ impl Buffers {
 }
 
 /// Data that the lock guards.
-pub struct Inner {
+pub struct ShardData {
     pub engine: Engine,
-    /// Twice the receives posted so far; the lowest bit of a receive's stamp is [`Inner::COUNTED`].
+    /// Twice the receives posted so far; the lowest bit of a receive's stamp is [`ShardData::COUNTED`].
     pub stamp: u64,
     pub waiting: Waiting,
     /// The record that keeps the order of stamped messages (`ordered.rs`).
@@ -277,7 +277,7 @@ impl Ordering {
     }
 }
 
-impl Inner {
+impl ShardData {
     /// In a posted receive's stamp: it is one of `wild`.
     pub const COUNTED: u64 = 1;
     /// In a kept message's order key: the rest is its sender's stamp. Without it the rest is the number of its
@@ -295,9 +295,18 @@ impl Inner {
         self.order.deferred.iter().map(|record| unsafe { record.as_ref() }.incoming())
     }
 
-    pub fn new(engine: Engine, spreading: Spreading) -> Inner {
+    pub fn new(engine: Engine, spreading: Spreading) -> ShardData {
         let (waiting, order) = (Waiting::default(), Ordering::default());
-        Inner { engine, stamp: 0, waiting, order, spreading, swept: (0, 0), free: null_mut(), stock: None }
+        ShardData {
+            engine,
+            stamp: 0,
+            waiting,
+            order,
+            spreading,
+            swept: (0, 0),
+            free: null_mut(),
+            stock: None,
+        }
     }
 
     #[inline(always)]
@@ -331,7 +340,7 @@ impl Inner {
     }
 
     /// Appends a message with a stamp to the engine's unexpected messages. If its stamp is below the largest one there so far,
-    /// the list is noted as unsorted, and [`Inner::sort_waiting`] puts it in order before MPI_ANY_TAG is looked up.
+    /// the list is noted as unsorted, and [`ShardData::sort_waiting`] puts it in order before MPI_ANY_TAG is looked up.
     #[inline(always)]
     pub fn add_waiting(&mut self, record: NonNull<Record>) {
         // SAFETY: the record is ours until the engine has it, and stays until the engine gives it out.
@@ -424,7 +433,7 @@ impl Inner {
 
     /// Takes one message that no receive has matched out of the shard: first those that are deferred, then the engine's
     /// unexpected messages, so not in the order of matching. Called in a loop where a communicator is freed or revoked.
-    /// `None`: the shard has no more. The caller gives the record back ([`Inner::give`]).
+    /// `None`: the shard has no more. The caller gives the record back ([`ShardData::give`]).
     pub fn pop_unmatched(&mut self) -> Option<NonNull<Record>> {
         if let Some(record) = self.order.deferred.pop() {
             return Some(record);

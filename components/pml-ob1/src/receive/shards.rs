@@ -82,33 +82,33 @@ pub trait Content: Sized {
     fn clear(&mut self);
 }
 
-struct State<T> {
+struct ShardState<T> {
     open: bool,
     content: T,
 }
 
 struct Shard<T> {
     lock: Lock,
-    state: UnsafeCell<State<T>>,
+    state: UnsafeCell<ShardState<T>>,
 }
 
 /// On cache lines of its own; two, because processors fetch lines in pairs.
 #[repr(align(128))]
 struct PaddedShard<T>(Shard<T>);
 
-struct Table<T: Content> {
+struct ShardTable<T: Content> {
     layout: T::Layout,
     /// The one before, with another layout.
-    next: *mut Table<T>,
+    next: *mut ShardTable<T>,
     slots: [AtomicPtr<PaddedShard<T>>; MOST],
 }
 
 /// See the module's head.
 pub struct Shards<T: Content> {
     /// Null: mode one.
-    many: AtomicPtr<Table<T>>,
+    many: AtomicPtr<ShardTable<T>>,
     /// All tables, youngest first; guarded by home's lock.
-    tables: UnsafeCell<*mut Table<T>>,
+    tables: UnsafeCell<*mut ShardTable<T>>,
     home: Shard<T>,
 }
 
@@ -192,7 +192,7 @@ impl<T> Drop for Entered<'_, T> {
 
 impl<T> Shard<T> {
     fn new(content: T, open: bool, lock: Lock) -> Shard<T> {
-        Shard { lock, state: UnsafeCell::new(State { open, content }) }
+        Shard { lock, state: UnsafeCell::new(ShardState { open, content }) }
     }
     #[inline(always)]
     fn enter(&self, threaded: bool, who: Caller) -> Entered<'_, T> {
@@ -217,12 +217,12 @@ impl<T> Entered<'_, T> {
         Spot(self.shard.into())
     }
     #[inline(always)]
-    fn state(&self) -> &State<T> {
+    fn state(&self) -> &ShardState<T> {
         // SAFETY: the lock is held, or we are alone; entering is never nested.
         unsafe { &*self.shard.state.get() }
     }
     #[inline(always)]
-    fn state_mut(&mut self) -> &mut State<T> {
+    fn state_mut(&mut self) -> &mut ShardState<T> {
         // SAFETY: as above.
         unsafe { &mut *self.shard.state.get() }
     }
@@ -246,9 +246,9 @@ impl<T> DerefMut for Entered<'_, T> {
     }
 }
 
-impl<T: Content> Table<T> {
-    fn new(layout: T::Layout, next: *mut Table<T>) -> Box<Table<T>> {
-        Box::new(Table { layout, next, slots: core::array::from_fn(|_| AtomicPtr::new(null_mut())) })
+impl<T: Content> ShardTable<T> {
+    fn new(layout: T::Layout, next: *mut ShardTable<T>) -> Box<ShardTable<T>> {
+        Box::new(ShardTable { layout, next, slots: core::array::from_fn(|_| AtomicPtr::new(null_mut())) })
     }
 
     #[inline(always)]
@@ -361,7 +361,7 @@ impl<T: Content> Shards<T> {
 
     /// A shard that the table lacks, if its mode still lasts.
     #[cold]
-    fn make(&self, table: &Table<T>, number: usize) {
+    fn make(&self, table: &ShardTable<T>, number: usize) {
         let home = self.home.enter(true, None);
         let current = core::ptr::eq(self.many.load(Ordering::Relaxed), table);
         if current && table.shard(number).is_none() {
@@ -419,14 +419,14 @@ impl<T: Content> Shards<T> {
     }
 
     /// The table with the layout that home wants, made if there is none.
-    fn table_of(&self, home: &Entered<'_, T>) -> &Table<T> {
+    fn table_of(&self, home: &Entered<'_, T>) -> &ShardTable<T> {
         let layout = home.layout();
         // SAFETY: home's lock is held, and the list is used nowhere without it; tables stay.
         let tables = unsafe { &mut *self.tables.get() };
         if let Some(table) = each_table(*tables).find(|t| t.layout == layout) {
             return table;
         }
-        *tables = Box::into_raw(Table::new(layout, *tables));
+        *tables = Box::into_raw(ShardTable::new(layout, *tables));
         // SAFETY: just made.
         unsafe { &**tables }
     }
@@ -436,14 +436,14 @@ impl<T: Content> Shards<T> {
         let mut home = self.home.enter(threaded, None);
         f(&mut home);
         // SAFETY: home's lock is held.
-        for shard in each_table(unsafe { *self.tables.get() }).flat_map(Table::shards) {
+        for shard in each_table(unsafe { *self.tables.get() }).flat_map(ShardTable::shards) {
             f(&mut shard.enter(threaded, None));
         }
     }
 }
 
 /// The tables of a list, for a caller who has home's lock.
-fn each_table<'a, T: Content + 'a>(first: *mut Table<T>) -> impl Iterator<Item = &'a Table<T>> {
+fn each_table<'a, T: Content + 'a>(first: *mut ShardTable<T>) -> impl Iterator<Item = &'a ShardTable<T>> {
     // SAFETY: tables stay until the communicator goes.
     core::iter::successors(unsafe { first.as_ref() }, |t| unsafe { t.next.as_ref() })
 }

@@ -17,7 +17,7 @@
 
 use crate::matching::{Engine, Key, Pattern};
 use crate::order::fork::Users;
-use crate::receive::shard::Inner;
+use crate::receive::shard::ShardData;
 use crate::receive::shards::{Entered, Lock, Owned, Shards};
 use crate::receive::spread::{Layout, Spreading};
 use crate::state::fifos::Fifos;
@@ -86,27 +86,27 @@ impl Comm {
     /// From one epoch of a communicator to the next.
     pub(super) const NEXT_EPOCH: u64 = 1 << 40;
 
-    fn promise(&self, home: &mut Inner) {
+    fn promise(&self, home: &mut ShardData) {
         let (no_any_tag, no_any_source) = (assert_flag::NO_ANY_TAG, assert_flag::NO_ANY_SOURCE);
         home.spreading.promise(self.asserts(no_any_tag), self.asserts(no_any_source));
     }
 
     /// The shard of a message, under its lock.
     #[inline(always)]
-    pub fn shard_of(&self, key: Key, threaded: bool, who: Caller) -> Entered<'_, Inner> {
+    pub fn shard_of(&self, key: Key, threaded: bool, who: Caller) -> Entered<'_, ShardData> {
         self.shards.enter(threaded, who, |layout| layout.of(key))
     }
 
     /// The same if the thread of that seat owns its lock.
     #[inline(always)]
-    pub fn own_shard(&self, key: Key, seat: &'static Seat) -> Option<Owned<'_, Inner>> {
+    pub fn own_shard(&self, key: Key, seat: &'static Seat) -> Option<Owned<'_, ShardData>> {
         self.shards.enter_own(seat, |layout| layout.of(key))
     }
 
     /// The shard that a receive is posted in and whose messages it finds, under its lock. Where a receive fits
     /// into none alone, the communicator is gathered first.
     #[inline(always)]
-    pub fn shard_for(&self, pattern: Pattern, threaded: bool, who: Caller) -> Entered<'_, Inner> {
+    pub fn shard_for(&self, pattern: Pattern, threaded: bool, who: Caller) -> Entered<'_, ShardData> {
         self.shards.enter(threaded, who, |layout| layout.of_receive(pattern))
     }
 
@@ -117,7 +117,7 @@ impl Comm {
         pattern: Pattern,
         (thread, who): (u32, Caller),
         threaded: bool,
-    ) -> Entered<'_, Inner> {
+    ) -> Entered<'_, ShardData> {
         let mut shard = self.shard_for(pattern, threaded, who);
         if !threaded {
             return shard;
@@ -133,10 +133,10 @@ impl Comm {
     #[inline(never)]
     fn change_hands<'a>(
         &'a self,
-        mut shard: Entered<'a, Inner>,
+        mut shard: Entered<'a, ShardData>,
         user: u32,
         pattern: Pattern,
-    ) -> Entered<'a, Inner> {
+    ) -> Entered<'a, ShardData> {
         if !shard.spreading.warm(user) {
             return shard;
         }
@@ -220,7 +220,7 @@ pub enum Found<'a> {
     Nonsense,
 }
 
-struct Slot {
+struct CommSlot {
     comm: *mut Comm,
     generation: u32,
 }
@@ -228,7 +228,7 @@ struct Slot {
 /// Communicators by index and by global id. Read under any CRI's lock, written under all.
 #[repr(C)]
 pub struct CommTable {
-    slots: Vec<Slot>,
+    slots: Vec<CommSlot>,
     /// Oldest first, so that an index is used again as late as possible.
     free: VecDeque<u32>,
     by_gid: HashMap<([u64; 2], u16), *mut Comm>,
@@ -240,7 +240,7 @@ pub struct CommTable {
 
 impl CommTable {
     pub fn new() -> CommTable {
-        let slots = (0..FIXED_SLOTS).map(|_| Slot { comm: null_mut(), generation: 0 }).collect();
+        let slots = (0..FIXED_SLOTS).map(|_| CommSlot { comm: null_mut(), generation: 0 }).collect();
         CommTable { slots, free: VecDeque::new(), by_gid: HashMap::new(), dying: Vec::new(), added: 0 }
     }
 
@@ -305,7 +305,7 @@ impl CommTable {
             my_rank: desc.my_rank,
             num_peers: desc.num_peers,
             assertions: AtomicU32::new(desc.flags),
-            shards: Shards::new(Inner::new(engine, Spreading::new(layout)), Lock::new(locks)),
+            shards: Shards::new(ShardData::new(engine, Spreading::new(layout)), Lock::new(locks)),
             routes: Paged::new(desc.num_peers as usize),
             inbound: Paged::new(desc.num_peers as usize),
             by_tag: AtomicBool::new(streams && desc.flags & assert_flag::ALLOW_OVERTAKING == 0),
@@ -340,7 +340,7 @@ impl CommTable {
         if slot >= SLOT_MASK {
             return Err(Status::OUT_OF_MEMORY);
         }
-        self.slots.push(Slot { comm: null_mut(), generation: 0 });
+        self.slots.push(CommSlot { comm: null_mut(), generation: 0 });
         Ok(slot)
     }
 

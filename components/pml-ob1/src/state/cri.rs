@@ -1,7 +1,7 @@
 //! One CRI's part of the component's state, and what its holder does with it.
 
 use crate::matching::Key;
-use crate::receive::shard::Inner;
+use crate::receive::shard::ShardData;
 use crate::receive::shards::Spot;
 use crate::state::attention::SharedFlag;
 use crate::state::guarded::{Guarded, Held};
@@ -90,7 +90,7 @@ impl Default for ArrivalCache {
 
 impl ArrivalCache {
     #[inline(always)]
-    pub fn take(&self, head: u64, key: Key, comm: *const Comm, spot: Spot<Inner>) {
+    pub fn take(&self, head: u64, key: Key, comm: *const Comm, spot: Spot<ShardData>) {
         self.head.set(head);
         self.key.set(key);
         self.comm.set(comm);
@@ -103,7 +103,7 @@ impl ArrivalCache {
     }
 
     #[inline(always)]
-    pub fn look(&self, head: u64, key: Key) -> Option<Spot<Inner>> {
+    pub fn look(&self, head: u64, key: Key) -> Option<Spot<ShardData>> {
         if self.head.get() == head && self.key.get() == key { self.spot.get() } else { None }
     }
 }

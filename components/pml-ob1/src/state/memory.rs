@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Registered memory of a request's buffer, and the handles of the other side's.
 pub struct Memory {
     /// By the rails that the message takes (`protocol/stripes.rs`), or of its peer's transport alone.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MemoryPart>,
     /// Our handles as they are sent, one behind the other.
     pub bytes: Vec<u8>,
     /// How many the peer has sent.
@@ -14,7 +14,7 @@ pub struct Memory {
 }
 
 /// Of one transport.
-pub struct Part {
+pub struct MemoryPart {
     pub btl: &'static BtlHandle,
     pub local: *const Registration,
     /// The peer's handle, as it came.
@@ -24,7 +24,7 @@ pub struct Part {
 /// Ids that peers may still quote though their requests ended with their communicator, and the memory that they may still
 /// read for them.
 #[derive(Default)]
-pub struct Retired(pub BTreeMap<u64, Option<Kept>>);
+pub struct Retired(pub BTreeMap<u64, Option<KeptMemory>>);
 
 /// Memory that a peer may still read.
-pub struct Kept(pub *mut Memory);
+pub struct KeptMemory(pub *mut Memory);

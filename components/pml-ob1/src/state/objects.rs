@@ -11,7 +11,7 @@ use crate::order::signals::{Passed, Pending, Switch};
 use crate::order::stamp::Lease;
 use crate::protocol::choice::ProtocolChoice;
 use crate::protocol::stripes::{FragmentsAhead, Rails};
-use crate::receive::shard::{Incoming, Inner};
+use crate::receive::shard::{Incoming, ShardData};
 use crate::receive::shards::{Shards, Spot};
 use crate::state::attention::{Attention, SharedFlag};
 use crate::state::fifos::{Fifos, SHARDS};
@@ -257,7 +257,7 @@ pub struct Comm {
     pub num_peers: u32,
     /// The program's promises ([`oxmpi_pml::assert_flag`]).
     pub(super) assertions: AtomicU32,
-    pub shards: Shards<Inner>,
+    pub shards: Shards<ShardData>,
     pub routes: Paged<Route>,
     /// Messages of each source that wait for an earlier one, where they have numbers.
     pub(super) inbound: Paged<Inbound>,
@@ -310,7 +310,7 @@ pub struct Received {
     /// The CRI on which the messages come.
     pub cri: &'static Cri,
     /// Where they are matched, once that was seen.
-    pub spot: Option<Spot<Inner>>,
+    pub spot: Option<Spot<ShardData>>,
 }
 
 /// A CRI's note of the last plain message: where those with its head and key go. Touched by the holder of its lock.
@@ -318,7 +318,7 @@ pub struct ArrivalCache {
     pub(super) head: Cell<u64>,
     pub(super) key: Cell<Key>,
     pub comm: Cell<*const Comm>,
-    pub spot: Cell<Option<Spot<Inner>>>,
+    pub spot: Cell<Option<Spot<ShardData>>>,
 }
 
 /// One accepted BTL module.

@@ -3,7 +3,7 @@
 //! cancels, and promises that change the layout.
 
 use super::*;
-use crate::receive::shard::{Incoming, Inner, Record};
+use crate::receive::shard::{Incoming, Record, ShardData};
 use crate::receive::shards::{Entered, Lock, Shards};
 use crate::receive::spread::{Layout, Spreading};
 use crate::wire::{kind, source_tag};
@@ -22,9 +22,9 @@ enum Stamps {
 /// One communicator, the model, and all receives ever posted.
 #[allow(clippy::vec_box, reason = "the engines hold the nodes' addresses")]
 struct Spreadable {
-    shards: Shards<Inner>,
+    shards: Shards<ShardData>,
     model: Model,
-    receives: Vec<Box<Numbered<Posted>>>,
+    receives: Vec<Box<NumberedNode<Posted>>>,
     messages: usize,
     stamps: Stamps,
     /// Locks are taken, receives counted.
@@ -38,14 +38,14 @@ impl Spreadable {
     fn new(setting: Setting, most: u32, stamps: Stamps) -> Spreadable {
         let layout = Layout::new(77, most, false);
         let shards = Shards::new(
-            Inner::new(Engine::new(setting), Spreading::new(layout)),
+            ShardData::new(Engine::new(setting), Spreading::new(layout)),
             Lock::new(LockServices::WITHOUT_OWNERS),
         );
         let (model, receives) = (Model::default(), Vec::new());
         Spreadable { shards, model, receives, messages: 0, stamps, threaded: false, changes: [0; 2], most: 0 }
     }
 
-    fn shard_for(&self, pattern: Pattern) -> Entered<'_, Inner> {
+    fn shard_for(&self, pattern: Pattern) -> Entered<'_, ShardData> {
         self.shards.enter(self.threaded, None, |layout| layout.of_receive(pattern))
     }
 
@@ -85,12 +85,12 @@ impl Spreadable {
         }
         let mut stamp = shard.next_stamp();
         if self.threaded && !pattern.has_tag() {
-            stamp |= Inner::COUNTED;
+            stamp |= ShardData::COUNTED;
             shard.order.wild += 1;
         }
         let entry = Entry { id: self.receives.len(), source: asked.0, tag: asked.1, bytes: 0 };
         let node = Posted { next: null_mut(), pattern, stamp };
-        let mut node = Box::new(Numbered { node, entry });
+        let mut node = Box::new(NumberedNode { node, entry });
         // SAFETY: boxed, and kept to the end.
         unsafe { shard.engine.post(NonNull::from(&mut *node).cast()) };
         drop(shard);
@@ -128,7 +128,7 @@ impl Spreadable {
             // SAFETY: the shard gave it out.
             Some(node) => shard.uncount(unsafe { node.as_ref() }.stamp),
             None if stamped => {
-                let record = shard.record(null(), &inc, inc.order_key | Inner::STAMPED).expect("memory");
+                let record = shard.record(null(), &inc, inc.order_key | ShardData::STAMPED).expect("memory");
                 shard.add_waiting(record);
             }
             None => {

@@ -16,9 +16,9 @@ use rustix::io::Errno;
 use sys::pid as own_pid;
 
 /// The component.
-pub struct Shm;
+pub struct ShmComponent;
 
-impl Component for Shm {
+impl Component for ShmComponent {
     type Module = BtlModule;
     const NAME: &'static str = "shm";
 

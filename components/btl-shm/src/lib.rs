@@ -21,7 +21,7 @@ mod sys;
 mod wire;
 
 oxmpi_mca::component! {
-    component: component::Shm,
+    component: component::ShmComponent,
     symbol: oxmpi_component_btl_shm,
     framework: oxmpi_btl::FRAMEWORK,
     framework_version: oxmpi_btl::VERSION,

@@ -38,7 +38,7 @@ pub enum Failure {
     Crossed,
 }
 
-pub enum Step {
+pub enum HandshakeStep {
     Waits,
     Welcome(Welcome),
 }

@@ -1,6 +1,6 @@
 //! Calling a peer: connecting, and the connector's half of the handshake.
 
-use crate::call::{Call, Failure, Stage, Step};
+use crate::call::{Call, Failure, HandshakeStep, Stage};
 use crate::card::PeerAddress;
 use crate::context::{Context, STREAMS};
 use crate::hello::{Challenge, Hello, LONGEST, Proof, Welcome};
@@ -91,10 +91,10 @@ impl Tcp {
     pub(crate) fn advance_call(&self, cx: &Context, s: &Arc<Stream>) {
         let Link::Calling(mut call) = s.link.replace(Link::Idle) else { return };
         match self.step(cx, s, &mut call) {
-            Ok(Step::Waits) => {
+            Ok(HandshakeStep::Waits) => {
                 s.link.replace(Link::Calling(call));
             }
-            Ok(Step::Welcome(welcome)) => self.connected(cx, s, *call, &welcome),
+            Ok(HandshakeStep::Welcome(welcome)) => self.connected(cx, s, *call, &welcome),
             Err(failure) => {
                 cx.poller.remove(&call.fd);
                 self.call_failed(cx, s, failure);
@@ -102,7 +102,7 @@ impl Tcp {
         }
     }
 
-    fn step(&self, cx: &Context, s: &Stream, call: &mut Call) -> Result<Step, Failure> {
+    fn step(&self, cx: &Context, s: &Stream, call: &mut Call) -> Result<HandshakeStep, Failure> {
         let (to, begun) = (call.to, call.begun);
         let fails = |e: std::io::Error| Failure::Refused(begun, format!("{to}: {e}"));
         match call.stage {
@@ -116,10 +116,12 @@ impl Tcp {
                 cx.poller.change(&call.fd, STREAMS + s.slot as u64, Interest::Read).map_err(fails)?;
                 call.stage = Stage::AwaitsChallenge;
                 call.deadline = Instant::now() + self.settings.handshake_timeout;
-                Ok(Step::Waits)
+                Ok(HandshakeStep::Waits)
             }
             Stage::AwaitsChallenge => {
-                let Some(bytes) = call.receive::<{ Challenge::BYTES }>()? else { return Ok(Step::Waits) };
+                let Some(bytes) = call.receive::<{ Challenge::BYTES }>()? else {
+                    return Ok(HandshakeStep::Waits);
+                };
                 let challenge = Challenge::decode(&bytes).map_err(|e| call.bad(e))?;
                 call.check(challenge.refusal)?;
                 let position = s.at.get();
@@ -130,10 +132,12 @@ impl Tcp {
                 send_all(&call.fd, &Proof { position, answer }.encode()).map_err(fails)?;
                 call.stage = Stage::AwaitsWelcome { nonce: challenge.nonce };
                 // Data that is there already is told by the set: it is level-triggered.
-                Ok(Step::Waits)
+                Ok(HandshakeStep::Waits)
             }
             Stage::AwaitsWelcome { nonce } => {
-                let Some(bytes) = call.receive::<{ Welcome::BYTES }>()? else { return Ok(Step::Waits) };
+                let Some(bytes) = call.receive::<{ Welcome::BYTES }>()? else {
+                    return Ok(HandshakeStep::Waits);
+                };
                 let welcome = Welcome::decode(&bytes).map_err(|e| call.bad(e))?;
                 call.check(welcome.refusal)?;
                 let proof_context =
@@ -142,7 +146,7 @@ impl Tcp {
                     let why = format!("{to}: it does not know the job's secret");
                     return Err(Failure::Refused(begun, why));
                 }
-                Ok(Step::Welcome(welcome))
+                Ok(HandshakeStep::Welcome(welcome))
             }
         }
     }

@@ -32,7 +32,7 @@ const LONGEST_REPEAT: Duration = Duration::from_secs(1);
 const RESERVE: u32 = 7;
 
 /// Process, purpose, caller's lane, called one's lane.
-type Key = (u32, Purpose, u16, u16);
+type CallKey = (u32, Purpose, u16, u16);
 
 /// A call of ours.
 struct Call {
@@ -59,8 +59,8 @@ struct Guest {
 pub struct Desk {
     rail: Arc<Rail>,
     datagrams: Datagrams,
-    calls: HashMap<Key, Call>,
-    guests: HashMap<Key, Guest>,
+    calls: HashMap<CallKey, Call>,
+    guests: HashMap<CallKey, Guest>,
     /// Pairs by which peers reach our memory, by process and its lane; and their queue, on which nothing comes.
     passive: HashMap<(u32, u16), Pair>,
     passive_completions: Option<Arc<Completions>>,
@@ -184,7 +184,7 @@ impl Desk {
 
     fn repeat(&mut self) {
         let now = Instant::now();
-        let over: Vec<Key> = self
+        let over: Vec<CallKey> = self
             .calls
             .iter()
             .filter(|(_, c)| now >= c.end || c.link.peer.is_out())
@@ -233,12 +233,12 @@ impl Desk {
     }
 
     /// Whether the peer's call is passed over for ours of the same link.
-    fn is_ours(&self, key: &Key) -> bool {
+    fn is_ours(&self, key: &CallKey) -> bool {
         let ours = (key.0, key.1, key.3, key.2);
         key.1 == Purpose::Messages && self.calls.get(&ours).is_some_and(|c| c.link.peer.first)
     }
 
-    fn hear_request(&mut self, key: Key, d: &Datagram) {
+    fn hear_request(&mut self, key: CallKey, d: &Datagram) {
         let lanes = self.rail.place.lanes;
         let called = if d.purpose == Purpose::Service { d.called == lanes } else { d.called < lanes };
         let is_lane = called && d.calling < d.place.lanes;
@@ -269,7 +269,7 @@ impl Desk {
         Datagram { say, from, to, number: 0, psn: 0, credits: 0, place, proof: [0; AUTH_BYTES], ..*d }
     }
 
-    fn hear_reply(&mut self, key: Key, d: &Datagram) {
+    fn hear_reply(&mut self, key: CallKey, d: &Datagram) {
         let Some(call) = self.calls.get_mut(&key) else { return };
         let ours = &mut call.datagram;
         if ours.say != Say::Request || d.attempt != ours.attempt || d.theirs != ours.theirs {
@@ -285,7 +285,7 @@ impl Desk {
         self.send(&place, &datagram);
     }
 
-    fn hear_proof(&mut self, key: Key, d: &Datagram) {
+    fn hear_proof(&mut self, key: CallKey, d: &Datagram) {
         let Some(guest) = self.guests.get(&key) else { return };
         if guest.attempt != d.attempt || guest.theirs != d.theirs || guest.ours != d.ours {
             return;
@@ -319,7 +319,7 @@ impl Desk {
     }
 
     /// The called side of a link: number of our pair, of its first packet, and credits. `None`: the link is there already.
-    fn accept(&mut self, key: Key, d: &Datagram) -> Result<Option<(u32, u32, u32)>, String> {
+    fn accept(&mut self, key: CallKey, d: &Datagram) -> Result<Option<(u32, u32, u32)>, String> {
         let peer = self.rail.peer_of(key.0, d.from);
         let _ = peer.core.place.set(d.place);
         let link = peer.link((d.purpose, d.called, d.calling));
@@ -348,7 +348,7 @@ impl Desk {
     }
 
     /// A pair by which the caller reaches our memory.
-    fn open_memory(&mut self, key: Key, d: &Datagram) -> Result<Option<(u32, u32, u32)>, String> {
+    fn open_memory(&mut self, key: CallKey, d: &Datagram) -> Result<Option<(u32, u32, u32)>, String> {
         let lane = self.rail.lanes.first().ok_or("there is no lane")?;
         let completions = match &self.passive_completions {
             Some(there) => there.clone(),
@@ -373,7 +373,7 @@ impl Desk {
         Ok(Some((number, psn, 0)))
     }
 
-    fn hear_ready(&mut self, key: Key, d: &Datagram) {
+    fn hear_ready(&mut self, key: CallKey, d: &Datagram) {
         let Some(call) = self.calls.get(&key) else { return };
         let ours = &call.datagram;
         let fits = ours.say == Say::Prove
@@ -401,7 +401,7 @@ impl Desk {
         self.rail.lanes[usize::from(call.link.ours)].grow(granted + RESERVE)
     }
 
-    fn hear_refusal(&mut self, key: Key, d: &Datagram) {
+    fn hear_refusal(&mut self, key: CallKey, d: &Datagram) {
         let fits = self.calls.get(&key).is_some_and(|c| {
             let ours = &c.datagram;
             d.attempt == ours.attempt && d.theirs == ours.theirs && d.ours == ours.ours

@@ -44,12 +44,12 @@ impl Core {
 }
 
 /// Purpose, our lane, their lane.
-pub type Key = (Purpose, u16, u16);
+pub type LinkKey = (Purpose, u16, u16);
 
 /// A process with our links to it.
 pub struct Peer {
     pub core: Arc<Core>,
-    links: Mutex<HashMap<Key, Arc<Link>>>,
+    links: Mutex<HashMap<LinkKey, Arc<Link>>>,
     /// By our lane, those that we use; made when first used.
     pub messages: Box<[OnceLock<Arc<Link>>]>,
     pub memory: Box<[OnceLock<Arc<Link>>]>,
@@ -68,7 +68,7 @@ impl Peer {
         }
     }
 
-    pub fn link(&self, key: Key) -> Arc<Link> {
+    pub fn link(&self, key: LinkKey) -> Arc<Link> {
         held(&self.links).entry(key).or_insert_with(|| Arc::new(Link::new(self.core.clone(), key))).clone()
     }
 
@@ -120,7 +120,7 @@ unsafe impl Sync for Link {}
 unsafe impl Send for Link {}
 
 impl Link {
-    fn new(peer: Arc<Core>, key: Key) -> Link {
+    fn new(peer: Arc<Core>, key: LinkKey) -> Link {
         Link {
             peer,
             purpose: key.0,

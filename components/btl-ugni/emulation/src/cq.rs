@@ -52,7 +52,7 @@ pub struct Channel {
     pub fired: Mutex<VecDeque<usize>>,
 }
 
-struct State {
+struct QueueState {
     entries: VecDeque<u64>,
     pushed: u64,
     requests: HashMap<u32, (usize, Request)>,
@@ -75,7 +75,7 @@ pub struct Cq {
     pub rule: Arc<OneThread>,
     handler: Option<Handler>,
     context: usize,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
 }
 
 /// How a program wants a queue.
@@ -99,7 +99,7 @@ impl Cq {
         let capacity = entries.max(1) as usize;
         // A request's number has 16 bits in an entry.
         let slots = (if dual { capacity / 2 } else { capacity }).clamp(1, 65535);
-        let state = State {
+        let state = QueueState {
             entries: VecDeque::new(),
             pushed: 0,
             requests: HashMap::new(),
@@ -114,7 +114,7 @@ impl Cq {
         Cq { handle, capacity, slots, mode, rule, handler, context, state: Mutex::new(state) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 

@@ -10,7 +10,7 @@ use crate::numbers::{DATAGRAM_MAXSIZE, Return, post_state, rc};
 pub type Peer = (u32, u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum DatagramState {
     Local,
     Remote,
     Completed,
@@ -28,7 +28,7 @@ struct Session {
     /// Where the program wants the peer's data.
     out: (usize, usize),
     got: Vec<u8>,
-    state: State,
+    state: DatagramState,
     generation: u64,
     peer_generation: u64,
 }
@@ -43,7 +43,7 @@ impl Session {
             local: Vec::new(),
             out: (0, 0),
             got: data.to_vec(),
-            state: State::Remote,
+            state: DatagramState::Remote,
             generation: 0,
             peer_generation: generation,
         }
@@ -118,23 +118,23 @@ impl Sessions {
         let same = |s: &&mut Session| s.peer.is_some() && s.peer == post.peer;
         let waiting = match post.peer {
             Some(_) => match self.all.iter_mut().find(same) {
-                Some(s) if s.state == State::Remote => Some(s),
+                Some(s) if s.state == DatagramState::Remote => Some(s),
                 Some(_) => return Err(rc::ERROR_RESOURCE),
                 None => None,
             },
             None if post.id.is_none() => return Err(rc::INVALID_PARAM),
-            None => self.all.iter_mut().find(|s| s.state == State::Remote),
+            None => self.all.iter_mut().find(|s| s.state == DatagramState::Remote),
         };
         if let Some(s) = waiting {
             let to = s.peer.expect("a session that a peer began has a peer");
             let reply = Packet::Reply { to, generation: s.peer_generation, data: post.data.clone() };
             (s.ep, s.id, s.local, s.out) = (post.ep, post.id, post.data, post.out);
-            (s.state, s.generation) = (State::Completed, generation);
+            (s.state, s.generation) = (DatagramState::Completed, generation);
             return Ok(Some(reply));
         }
         let packet = post.peer.map(|to| Packet::Post { to, generation, data: post.data.clone() });
         let Post { ep, peer, id, data: local, out } = post;
-        let (got, state) = (Vec::new(), State::Local);
+        let (got, state) = (Vec::new(), DatagramState::Local);
         self.all.push(Session { ep, peer, id, local, out, got, state, generation, peer_generation: 0 });
         Ok(packet)
     }
@@ -146,24 +146,25 @@ impl Sessions {
         if self
             .all
             .iter()
-            .any(|s| is_theirs(s) && s.state != State::Remote && s.peer_generation == generation)
+            .any(|s| is_theirs(s) && s.state != DatagramState::Remote && s.peer_generation == generation)
         {
             return None;
         }
         let place = |want: &dyn Fn(&Session) -> bool| self.all.iter().position(want);
-        let found = place(&|s| is_theirs(s) && matches!(s.state, State::Local | State::Remote))
-            .or_else(|| place(&|s| s.peer.is_none() && s.state == State::Local));
+        let found =
+            place(&|s| is_theirs(s) && matches!(s.state, DatagramState::Local | DatagramState::Remote))
+                .or_else(|| place(&|s| s.peer.is_none() && s.state == DatagramState::Local));
         let Some(i) = found else {
             self.all.push(Session::begun_by(from, generation, data));
             return None;
         };
         let s = &mut self.all[i];
         (s.got, s.peer_generation) = (data.to_vec(), generation);
-        if s.state == State::Remote {
+        if s.state == DatagramState::Remote {
             // A newer attempt of the peer, or the one that is known.
             return None;
         }
-        (s.peer, s.state) = (Some(from), State::Completed);
+        (s.peer, s.state) = (Some(from), DatagramState::Completed);
         Some(Packet::Reply { to: from, generation, data: s.local.clone() })
     }
 
@@ -171,9 +172,11 @@ impl Sessions {
     pub fn replied(&mut self, from: Peer, generation: u64, data: &[u8]) {
         let ours = |s: &&mut Session| s.generation == generation && s.peer == Some(from);
         match self.all.iter_mut().find(ours) {
-            Some(s) if s.state == State::Local => (s.got, s.state) = (data.to_vec(), State::Completed),
-            Some(s) if s.state == State::Terminated => {
-                self.all.retain(|s| !(s.state == State::Remote && s.peer == Some(from)));
+            Some(s) if s.state == DatagramState::Local => {
+                (s.got, s.state) = (data.to_vec(), DatagramState::Completed)
+            }
+            Some(s) if s.state == DatagramState::Terminated => {
+                self.all.retain(|s| !(s.state == DatagramState::Remote && s.peer == Some(from)));
             }
             _ => {}
         }
@@ -181,26 +184,30 @@ impl Sessions {
 
     /// Whether a post of ours waits for the peer's data.
     pub fn is_waiting(&self, generation: u64) -> bool {
-        self.all.iter().any(|s| s.generation == generation && s.state == State::Local)
+        self.all.iter().any(|s| s.generation == generation && s.state == DatagramState::Local)
     }
 
     /// A peer has withdrawn its post.
     pub fn withdrawn(&mut self, from: Peer, generation: u64) {
         self.all.retain(|s| {
-            !(s.state == State::Remote && s.peer == Some(from) && s.peer_generation == generation)
+            !(s.state == DatagramState::Remote && s.peer == Some(from) && s.peer_generation == generation)
         });
     }
 
     /// A post of ours could not be delivered.
     pub fn failed(&mut self, generation: u64) {
-        if let Some(s) = self.all.iter_mut().find(|s| s.generation == generation && s.state == State::Local) {
-            s.state = State::TimedOut;
+        if let Some(s) =
+            self.all.iter_mut().find(|s| s.generation == generation && s.state == DatagramState::Local)
+        {
+            s.state = DatagramState::TimedOut;
         }
     }
 
     /// A session that has ended and waits to be collected: identifier and peer.
     pub fn probe(&self, named: bool) -> Option<(Option<u64>, Option<Peer>)> {
-        let over = |s: &&Session| matches!(s.state, State::Completed | State::Terminated | State::TimedOut);
+        let over = |s: &&Session| {
+            matches!(s.state, DatagramState::Completed | DatagramState::Terminated | DatagramState::TimedOut)
+        };
         self.all.iter().filter(over).find(|s| !named || s.id.is_some()).map(|s| (s.id, s.peer))
     }
 
@@ -220,13 +227,13 @@ impl Sessions {
         let i = self.find(ep, peer, id).ok_or(rc::NO_MATCH)?;
         let s = &self.all[i];
         let state = match s.state {
-            State::Local => post_state::PENDING,
-            State::Remote => post_state::REMOTE_DATA,
-            State::Completed => post_state::COMPLETED,
-            State::Terminated => post_state::TERMINATED,
-            State::TimedOut => post_state::TIMEOUT,
+            DatagramState::Local => post_state::PENDING,
+            DatagramState::Remote => post_state::REMOTE_DATA,
+            DatagramState::Completed => post_state::COMPLETED,
+            DatagramState::Terminated => post_state::TERMINATED,
+            DatagramState::TimedOut => post_state::TIMEOUT,
         };
-        if matches!(s.state, State::Local | State::Remote) {
+        if matches!(s.state, DatagramState::Local | DatagramState::Remote) {
             return Ok(Tested { state, peer: s.peer, data: None, is_over: false });
         }
         let s = self.all.remove(i);
@@ -241,12 +248,12 @@ impl Sessions {
         let i = self.find(ep, None, id).ok_or(rc::NO_MATCH)?;
         let s = &mut self.all[i];
         match (s.state, s.peer) {
-            (State::Local, None) => {
+            (DatagramState::Local, None) => {
                 self.all.remove(i);
                 Ok((true, None))
             }
-            (State::Local, Some(to)) => {
-                s.state = State::Terminated;
+            (DatagramState::Local, Some(to)) => {
+                s.state = DatagramState::Terminated;
                 Ok((false, Some(Packet::Withdraw { to, generation: s.generation })))
             }
             _ => Ok((false, None)),

@@ -71,14 +71,14 @@ impl Nic {
 
     /// Whether a fast operation finds a descriptor: its own, or one that no other domain of the node has for itself.
     pub fn has_fma(&self) -> bool {
-        self.dedicated || node::used(node::Kind::Fma) < config().fma.into()
+        self.dedicated || node::used(node::Resource::Fma) < config().fma.into()
     }
 }
 
 impl Drop for Nic {
     fn drop(&mut self) {
         if self.dedicated {
-            node::give(node::Kind::Fma, 1);
+            node::give(node::Resource::Fma, 1);
         }
     }
 }

@@ -15,13 +15,13 @@ pub enum Object {
 }
 
 #[derive(Default)]
-struct Table {
+struct HandleTable {
     objects: HashMap<usize, Object>,
     last: usize,
 }
 
-fn table() -> MutexGuard<'static, Table> {
-    static TABLE: OnceLock<Mutex<Table>> = OnceLock::new();
+fn table() -> MutexGuard<'static, HandleTable> {
+    static TABLE: OnceLock<Mutex<HandleTable>> = OnceLock::new();
     TABLE.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 

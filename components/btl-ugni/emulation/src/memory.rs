@@ -99,11 +99,11 @@ pub fn register(
     let pages = (end - first).div_ceil(PAGE);
     let read_only = flags & mem::READ_ONLY != 0;
     check_pages(address, end, read_only)?;
-    if !node::take(node::Kind::Memory, 1, config().mdds.into()) {
+    if !node::take(node::Resource::Memory, 1, config().mdds.into()) {
         return Err(rc::ERROR_RESOURCE);
     }
-    if config().mrt != 0 && !node::take(node::Kind::Pages, pages, config().mrt) {
-        node::give(node::Kind::Memory, 1);
+    if config().mrt != 0 && !node::take(node::Resource::Pages, pages, config().mrt) {
+        node::give(node::Resource::Memory, 1);
         return Err(rc::ERROR_RESOURCE);
     }
     if let Some(cq) = &cq {
@@ -164,9 +164,9 @@ pub fn deregister(handle: MemHandle) -> bool {
     if encode(index, domain) != handle {
         return false;
     }
-    node::give(node::Kind::Memory, 1);
+    node::give(node::Resource::Memory, 1);
     if config().mrt != 0 {
-        node::give(node::Kind::Pages, domain.pages);
+        node::give(node::Resource::Pages, domain.pages);
     }
     if let Some(cq) = &domain.cq {
         cq.detach_memory();

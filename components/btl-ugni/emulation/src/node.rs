@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Resources that are counted.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum Resource {
     Fma,
     Queues,
     Memory,
@@ -32,7 +32,7 @@ struct Slot {
 }
 
 #[repr(C)]
-struct Table {
+struct NodeTable {
     lock: AtomicU32,
     slots: [Slot; SLOTS],
 }
@@ -86,12 +86,12 @@ fn find_table() -> io::Result<(SharedMemory, OwnedFd, Seat)> {
             Ok(socket) => {
                 sys::wait(&[socket.as_raw_fd()], Some(Duration::from_secs(1)));
                 if let Ok((_, Some(fd))) = sys::recv(&socket, &mut [0; 8]) {
-                    return Ok((SharedMemory::of(&fd, size_of::<Table>())?, fd, Seat::Follows(socket)));
+                    return Ok((SharedMemory::of(&fd, size_of::<NodeTable>())?, fd, Seat::Follows(socket)));
                 }
             }
             Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => match sys::listen(&name()) {
                 Ok(listener) => {
-                    let (memory, fd) = SharedMemory::make(size_of::<Table>())?;
+                    let (memory, fd) = SharedMemory::make(size_of::<NodeTable>())?;
                     return Ok((memory, fd, Seat::Listens(listener, Vec::new())));
                 }
                 // Another was faster.
@@ -107,13 +107,13 @@ fn find_table() -> io::Result<(SharedMemory, OwnedFd, Seat)> {
 }
 
 impl Node {
-    fn table(&self) -> &Table {
+    fn table(&self) -> &NodeTable {
         // SAFETY: the mapping has a table's size and consists of atomics.
-        unsafe { &*self.memory.base().cast::<Table>() }
+        unsafe { &*self.memory.base().cast::<NodeTable>() }
     }
 }
 
-impl Table {
+impl NodeTable {
     /// Empties the slots of processes that are gone. Under the lock.
     fn sweep(&self) {
         for slot in &self.slots {
@@ -125,7 +125,7 @@ impl Table {
         }
     }
 
-    fn sum(&self, kind: Kind) -> u64 {
+    fn sum(&self, kind: Resource) -> u64 {
         self.slots.iter().map(|s| s.used[kind as usize].load(Ordering::Relaxed)).sum()
     }
 }
@@ -134,7 +134,7 @@ impl Table {
 struct Held<'a>(&'a AtomicU32);
 
 impl Held<'_> {
-    fn take(table: &Table) -> Held<'_> {
+    fn take(table: &NodeTable) -> Held<'_> {
         let own = std::process::id();
         loop {
             match table.lock.compare_exchange(0, own, Ordering::Acquire, Ordering::Relaxed) {
@@ -155,7 +155,7 @@ impl Drop for Held<'_> {
 }
 
 /// Takes `n` of a node's resource. False: that would be over the limit.
-pub fn take(kind: Kind, n: u64, limit: u64) -> bool {
+pub fn take(kind: Resource, n: u64, limit: u64) -> bool {
     let Some(node) = NODE.get() else { return true };
     let table = node.table();
     let _held = Held::take(table);
@@ -170,7 +170,7 @@ pub fn take(kind: Kind, n: u64, limit: u64) -> bool {
 }
 
 /// Gives back what [`take`] took.
-pub fn give(kind: Kind, n: u64) {
+pub fn give(kind: Resource, n: u64) {
     if let Some(node) = NODE.get() {
         let used = &node.table().slots[node.slot].used[kind as usize];
         // Resources taken before the node was joined were not counted.
@@ -179,7 +179,7 @@ pub fn give(kind: Kind, n: u64) {
 }
 
 /// How much of a resource the node's processes have.
-pub fn used(kind: Kind) -> u64 {
+pub fn used(kind: Resource) -> u64 {
     NODE.get().map_or(0, |n| n.table().sum(kind))
 }
 

@@ -110,7 +110,7 @@ fn attach(domain: &Arc<Cdm>, device: u32) -> Result<usize, Return> {
             std::io::ErrorKind::AddrInUse => rc::INVALID_STATE,
             _ => rc::ERROR_RESOURCE,
         })?;
-    if domain.modes & mode::FMA_SHARED == 0 && !node::take(node::Kind::Fma, 1, c.fma.into()) {
+    if domain.modes & mode::FMA_SHARED == 0 && !node::take(node::Resource::Fma, 1, c.fma.into()) {
         return Err(rc::ERROR_RESOURCE);
     }
     let handle = handles::reserve();
@@ -220,10 +220,10 @@ pub unsafe extern "C" fn GNI_GetPtag(device: u32, cookie: u32, ptag: *mut u8) ->
 fn job_resource(kind: i32) -> Option<JobRes> {
     let c = config();
     let (used, limit) = match kind {
-        1 => (node::used(node::Kind::Memory), c.mdds.into()),
-        2 if c.is_gemini() => (node::used(node::Kind::Pages), c.mrt),
-        5 => (node::used(node::Kind::Queues), c.cqs.into()),
-        6 => (node::used(node::Kind::Fma), c.fma.into()),
+        1 => (node::used(node::Resource::Memory), c.mdds.into()),
+        2 if c.is_gemini() => (node::used(node::Resource::Pages), c.mrt),
+        5 => (node::used(node::Resource::Queues), c.cqs.into()),
+        6 => (node::used(node::Resource::Fma), c.fma.into()),
         7 => (0, c.bte.into()),
         _ => return None,
     };

@@ -34,7 +34,7 @@ pub unsafe extern "C" fn GNI_CqCreate(
         return rc::INVALID_PARAM;
     }
     let _entered = nic.enter();
-    if !node::take(node::Kind::Queues, 1, config().cqs.into()) {
+    if !node::take(node::Resource::Queues, 1, config().cqs.into()) {
         return rc::ERROR_RESOURCE;
     }
     let handle = handles::reserve();
@@ -54,7 +54,7 @@ pub extern "C" fn GNI_CqDestroy(cq: *mut c_void) -> Return {
         return rc::ERROR_RESOURCE;
     }
     handles::remove(cq);
-    node::give(node::Kind::Queues, 1);
+    node::give(node::Resource::Queues, 1);
     rc::SUCCESS
 }
 

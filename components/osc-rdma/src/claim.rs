@@ -30,11 +30,11 @@ const SHARERS: u64 = ALONE - 1;
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
     one: u64,
-    state: State,
+    state: ClaimState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ClaimState {
     New,
     Refused,
     /// Nobody else wants it alone; sharers are still there.
@@ -43,12 +43,12 @@ enum State {
 }
 
 impl Claim {
-    pub const SHARED: Claim = Claim { one: 1, state: State::New };
-    pub const ALONE: Claim = Claim { one: ALONE, state: State::New };
+    pub const SHARED: Claim = Claim { one: 1, state: ClaimState::New };
+    pub const ALONE: Claim = Claim { one: ALONE, state: ClaimState::New };
 
     /// Whether it waits for sharers alone, who do not take long.
     pub fn is_next(&self) -> bool {
-        self.state == State::Next
+        self.state == ClaimState::Next
     }
 
     pub fn is_shared(&self) -> bool {
@@ -58,33 +58,33 @@ impl Claim {
     /// Tries once. True: the word is had, until `release`.
     pub fn attempt(&mut self, words: &impl Words, rank: u32) -> Result<bool, Status> {
         self.state = match self.state {
-            State::Next if words.read(rank, word::ACCUMULATE)? & SHARERS == 0 => State::Has,
-            State::Refused => self.again(words, rank)?,
-            State::New => self.add(words, rank)?,
+            ClaimState::Next if words.read(rank, word::ACCUMULATE)? & SHARERS == 0 => ClaimState::Has,
+            ClaimState::Refused => self.again(words, rank)?,
+            ClaimState::New => self.add(words, rank)?,
             state => state,
         };
-        Ok(self.state == State::Has)
+        Ok(self.state == ClaimState::Has)
     }
 
-    fn add(&self, words: &impl Words, rank: u32) -> Result<State, Status> {
+    fn add(&self, words: &impl Words, rank: u32) -> Result<ClaimState, Status> {
         let before = words.add(rank, word::ACCUMULATE, self.one)?;
         if before >= ALONE {
             words.add_later(rank, word::ACCUMULATE, self.one.wrapping_neg())?;
-            return Ok(State::Refused);
+            return Ok(ClaimState::Refused);
         }
-        Ok(if self.is_shared() || before == 0 { State::Has } else { State::Next })
+        Ok(if self.is_shared() || before == 0 { ClaimState::Has } else { ClaimState::Next })
     }
 
     /// Another attempt.
-    fn again(&self, words: &impl Words, rank: u32) -> Result<State, Status> {
+    fn again(&self, words: &impl Words, rank: u32) -> Result<ClaimState, Status> {
         let now = match self.is_shared() {
             true => words.read(rank, word::ACCUMULATE)?,
             false => match words.swap_if(rank, word::ACCUMULATE, 0, ALONE)? {
-                0 => return Ok(State::Has),
+                0 => return Ok(ClaimState::Has),
                 now => now,
             },
         };
-        if now >= ALONE { Ok(State::Refused) } else { self.add(words, rank) }
+        if now >= ALONE { Ok(ClaimState::Refused) } else { self.add(words, rank) }
     }
 
     /// The number to add to the word to give it back.
@@ -94,7 +94,7 @@ impl Claim {
 
     /// Gives the word back, some time soon.
     pub fn release(self, words: &impl Words, rank: u32) -> Result<(), Status> {
-        debug_assert_eq!(self.state, State::Has);
+        debug_assert_eq!(self.state, ClaimState::Has);
         words.add_later(rank, word::ACCUMULATE, self.change())
     }
 }

@@ -36,7 +36,7 @@ pub enum Access {
 }
 
 #[derive(Debug, Default)]
-pub struct State {
+pub struct EpochState {
     pub access: Access,
     /// Ranks to which this one's memory is exposed by MPI_Win_post; and whether they tell.
     pub exposure: Option<Vec<u32>>,
@@ -58,7 +58,7 @@ mod now {
 #[derive(Default)]
 pub struct Epochs {
     now: AtomicU32,
-    state: Mutex<State>,
+    state: Mutex<EpochState>,
 }
 
 /// Whether an operation may start.
@@ -70,12 +70,12 @@ pub enum Allowed {
 }
 
 impl Epochs {
-    pub fn lock(&self) -> MutexGuard<'_, State> {
+    pub fn lock(&self) -> MutexGuard<'_, EpochState> {
         held(&self.state)
     }
 
     /// Changes the access epoch; the guard is that of `lock`.
-    pub fn set(&self, state: &mut State, access: Access, on_demand: bool) {
+    pub fn set(&self, state: &mut EpochState, access: Access, on_demand: bool) {
         let word = match &access {
             Access::None => now::NONE,
             Access::Fence => now::FENCE,
@@ -118,7 +118,7 @@ impl Epochs {
     }
 
     /// No access epoch is open; a fence that nothing followed is none.
-    pub fn may_begin(&self, state: &State) -> Status {
+    pub fn may_begin(&self, state: &EpochState) -> Status {
         of(match state.access {
             Access::None => true,
             Access::Fence => !self.is_used_fence(),

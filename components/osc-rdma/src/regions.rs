@@ -181,12 +181,12 @@ mod model {
     use oxmpi_mca::sync::AtomicU64;
     use std::sync::Arc;
 
-    struct Board {
+    struct RegionBoard {
         head: AtomicU64,
         /// An item is two words that belong together.
         items: [[AtomicU64; 2]; 3],
     }
-    impl List for Board {
+    impl List for RegionBoard {
         type Item = [u64; 2];
         fn head(&self) -> Head {
             Head(self.head.load(Ordering::Relaxed))
@@ -203,7 +203,7 @@ mod model {
             }
         }
     }
-    impl Source for Board {
+    impl Source for RegionBoard {
         type Item = [u64; 2];
         fn head(&self) -> Result<Head, Status> {
             fence(Ordering::SeqCst);
@@ -214,11 +214,11 @@ mod model {
         }
     }
 
-    fn while_it_changes(change: fn(&Board)) {
+    fn while_it_changes(change: fn(&RegionBoard)) {
         loom::model(move || {
             let zero = || AtomicU64::new(0);
             let items = [(); 3].map(|()| [zero(), zero()]);
-            let board = Arc::new(Board { head: AtomicU64::new(0), items });
+            let board = Arc::new(RegionBoard { head: AtomicU64::new(0), items });
             append(&*board, [1, 1]);
             let known = Head(board.head.load(Ordering::Relaxed));
             append(&*board, [2, 2]);

@@ -20,7 +20,7 @@ const TAG_NUMBER: i32 = 1;
 /// No number: the leader has no memory.
 const NO_NUMBER: u64 = u64::MAX;
 
-enum Memory {
+enum ShelfMemory {
     Own(Box<[Line]>),
     /// Of the node.
     Node {
@@ -35,7 +35,7 @@ enum Memory {
 struct Line(#[allow(dead_code, reason = "memory for others")] [u8; 128]);
 
 pub struct Shelf {
-    memory: Memory,
+    memory: ShelfMemory,
     bytes: u64,
     /// Groups are nodes.
     pub by_node: bool,
@@ -72,7 +72,7 @@ impl Shelf {
         let place = comm.place(comm.rank())?;
         let (groups, members) = (comm.get().num_nodes, place.node_size);
         let mut shelf = Shelf {
-            memory: Memory::Own([].into()),
+            memory: ShelfMemory::Own([].into()),
             bytes: bytes_of(groups, members, cards, layout),
             by_node: true,
             groups,
@@ -98,12 +98,12 @@ impl Shelf {
         Ok(shelf)
     }
 
-    fn own_memory(&self) -> Memory {
-        Memory::Own(vec![Line([0; 128]); (self.bytes as usize).div_ceil(128)].into())
+    fn own_memory(&self) -> ShelfMemory {
+        ShelfMemory::Own(vec![Line([0; 128]); (self.bytes as usize).div_ceil(128)].into())
     }
 
     /// All ranks of the node call it: the leader tells the others a number, whatever comes of it.
-    fn node_memory(&self, rdma: &Rdma, comm: &Comm, thread: *mut ThreadCtx) -> Result<Memory, Status> {
+    fn node_memory(&self, rdma: &Rdma, comm: &Comm, thread: *mut ThreadCtx) -> Result<ShelfMemory, Status> {
         let mates = self.mates(comm)?;
         if self.member == 0 {
             let number = rdma.shelves.fetch_add(1, Ordering::Relaxed);
@@ -140,7 +140,7 @@ impl Shelf {
         if all.is_empty() { Err(Status::INTERNAL) } else { Ok(all) }
     }
 
-    fn map(&self, rdma: &Rdma, comm: &Comm, leader: u32, number: u64) -> Result<Memory, Status> {
+    fn map(&self, rdma: &Rdma, comm: &Comm, leader: u32, number: u64) -> Result<ShelfMemory, Status> {
         let host = &rdma.host;
         let (mut name, proc) = (oxmpi_mca::ProcName::default(), comm.place(leader)?.proc);
         let status = (host.services().name_of)(host.table().instance, proc, &mut name);
@@ -154,14 +154,14 @@ impl Shelf {
             (host.services().node_memory)(host.table().instance, StrRef::of(&key), self.bytes, &mut memory);
         match () {
             () if status.is_err() => Err(status),
-            () => Ok(Memory::Node { base: memory.base, host: *host, key }),
+            () => Ok(ShelfMemory::Node { base: memory.base, host: *host, key }),
         }
     }
 
     fn base(&self) -> *mut u8 {
         match &self.memory {
-            Memory::Own(lines) => lines.as_ptr().cast_mut().cast(),
-            Memory::Node { base, .. } => *base,
+            ShelfMemory::Own(lines) => lines.as_ptr().cast_mut().cast(),
+            ShelfMemory::Node { base, .. } => *base,
         }
     }
 
@@ -226,9 +226,9 @@ impl Shelf {
     }
 }
 
-impl Drop for Memory {
+impl Drop for ShelfMemory {
     fn drop(&mut self) {
-        if let Memory::Node { host, key, .. } = self {
+        if let ShelfMemory::Node { host, key, .. } = self {
             // Its failure would be of memory that is gone.
             (host.services().node_memory_free)(host.table().instance, StrRef::of(key));
         }

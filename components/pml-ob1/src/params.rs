@@ -33,6 +33,7 @@ const MATCHING_SIMD: usize = 5;
 const MAX_SHARDS: usize = 6;
 const MIN_GET_RUN: usize = 8;
 const MAX_GET_PIECES: usize = 10;
+const MATCHING_RANK_WINDOW: usize = 12;
 
 /// Declarations, in the order of the indices in [`Config::read`].
 pub static PARAMS: [ParamDecl; 13] = [
@@ -137,7 +138,7 @@ pub static PARAMS: [ParamDecl; 13] = [
         ParamKind::INT,
         8,
         "0",
-        "Low bits of the rank that the matching engines 'fuzzy32', 'fuzzy16' and 'fuzzy8' compare, in a thread_state whose other bits are the tag's; 0: as many as tell the communicator's ranks apart in 'fuzzy32', and all of rank and tag over each other in the others. Lower it where tags differ in more bits than are left to them",
+        "Low bits of the rank that the matching engines 'fuzzy32', 'fuzzy16' and 'fuzzy8' compare, in a lane whose other bits are the tag's; 0: as many as tell the communicator's ranks apart in 'fuzzy32', and all of rank and tag over each other in the others. Lower it where tags differ in more bits than are left to them",
     )
     .range(0, Windows::MOST as i64),
 ];
@@ -176,7 +177,7 @@ impl Config {
                 choice: Choice::ALL.get(params.int(3) as usize).copied().unwrap_or(Choice::Adaptive),
                 walk: params.int(4).max(1) as usize,
                 simd: simd(params.int(MATCHING_SIMD))?,
-                windows: Windows::of(params.int(12) as u32),
+                windows: Windows::of(params.int(MATCHING_RANK_WINDOW) as u32),
             },
             max_shards: max_shards.clamp(1, 64) as u32,
             copies: Copies::of_this_processor(),
@@ -223,6 +224,10 @@ pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused
         if params.size(param) == 0 {
             answers.as_set(param, because);
         }
+    }
+    if params.int(MATCHING_RANK_WINDOW) == 0 {
+        let because = "0: in 'fuzzy32' the bits that tell a communicator's ranks apart, in the others no window";
+        answers.as_set(MATCHING_RANK_WINDOW, because);
     }
     Ok(())
 }

@@ -100,8 +100,8 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(FIN, 0, 0, 0), u64::MAX]), "a request id"),
         (words(&[head(CREDIT, 0, 0, 0), 1]), "more credit"),
         (words(&[head(CREDIT, 0, 0, 0), u64::MAX]), "more credit"),
-        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(8)), ""),
-        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(8)), "an index nobody was told"),
+        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(9)), ""),
+        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(9)), "an index nobody was told"),
         (with(&[head(CID, 0, 0, 0), 0, 0], prefix(3)), "another wire version"),
     ];
     for (bytes, what) in cases {

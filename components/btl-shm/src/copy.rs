@@ -1,4 +1,4 @@
-//! Copying payload into a ring: in whole lines, past the cache, or in an order that suits a waiting receiver.
+//! Copies of payload into a ring: by the string instruction, or past the cache.
 //!
 //! The lines of a ring were last in the receiver's cache. An ordinary store first has to take each of
 //! them back from there, which on some machines costs more than the whole copy. The string instruction
@@ -102,61 +102,13 @@ pub unsafe fn past_the_cache(src: *const u8, dst: *mut u8, len: usize) {
     unsafe { core::ptr::copy_nonoverlapping(src, dst, len) }
 }
 
-/// Copies `len` bytes in rising order, a line of the destination at a time. (That the C library's copies do
-/// not promise. Lines that the receiver still holds come back one behind the other, and so do stores: in rising
-/// order the first ones are done while the last ones are on their way.)
-///
-/// # Safety
-/// As `copy_nonoverlapping`.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub unsafe fn rising(src: *const u8, dst: *mut u8, len: usize) {
-    use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_storeu_si128};
-    const LINE: usize = 64;
-    const WORD: usize = size_of::<__m128i>();
-
-    // SAFETY: all offsets are within `len`; SSE2 belongs to every x86-64.
-    unsafe {
-        if len < LINE {
-            return core::ptr::copy_nonoverlapping(src, dst, len);
-        }
-        let line = |at: usize| {
-            let (from, to) = (src.add(at), dst.add(at));
-            let word = |i: usize| _mm_loadu_si128(from.add(i * WORD).cast());
-            let words = [word(0), word(1), word(2), word(3)];
-            for (i, word) in words.into_iter().enumerate() {
-                _mm_storeu_si128(to.add(i * WORD).cast(), word);
-            }
-        };
-        // The ends overlap what is between them, which is whole lines.
-        line(0);
-        let mut at = LINE - dst.addr() % LINE;
-        while at + LINE <= len {
-            line(at);
-            at += LINE;
-        }
-        line(len - LINE);
-    }
-}
-
-/// Where nothing better is known, the ordinary copy.
-///
-/// # Safety
-/// As `copy_nonoverlapping`.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-pub unsafe fn rising(src: *const u8, dst: *mut u8, len: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { core::ptr::copy_nonoverlapping(src, dst, len) }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Limits, by_string, past_the_cache, rising};
+    use super::{Limits, by_string, past_the_cache};
 
     #[test]
     fn copies_exactly_what_it_is_told() {
-        for copy in [past_the_cache, rising, by_string] {
+        for copy in [past_the_cache, by_string] {
             copies_exactly(copy);
         }
     }

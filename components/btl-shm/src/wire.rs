@@ -307,17 +307,14 @@ pub const LONG: u64 = 2;
 pub const MORE: u64 = 3;
 /// No message: the receiver is asked to help with a read (`cooperative.rs`).
 pub const ASSIST: u64 = 4;
-/// A message in the bulk that is still being written: the line's third word says how much of it is there
-/// already; all of it is when the next line, of kind [`MORE`], is.
-pub const PARTS: u64 = 5;
 /// A message in a cell; the line's second word says in which.
-pub const CELL: u64 = 6;
+pub const CELL: u64 = 5;
 /// As [`CELL`], of a message that is written in pieces ([`pieces_of`]): the first is there; each other is when the next line is,
 /// of kind [`MORE`].
-pub const PIECES: u64 = 7;
+pub const PIECES: u64 = 6;
 
 /// As [`LONG`], of a message that is written in pieces as one in a cell is, and announced in as many lines.
-pub const LONG_PIECES: u64 = 8;
+pub const LONG_PIECES: u64 = 7;
 
 /// The most that a header takes, where rings are made for payload of a round size.
 pub const MOST_AROUND: u64 = 128;

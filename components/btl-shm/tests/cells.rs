@@ -169,7 +169,7 @@ fn cells_and_ranks_that_come_back() {
 /// A line of one who lies about cells.
 #[test]
 fn a_cell_that_cannot_be_the_peers_closes_it() {
-    let flag = |len: u64| 1u64 << 44 | 6 << 40 | len;
+    let flag = |len: u64| 1u64 << 44 | 5 << 40 | len;
     // Second word, length, and how many such lines are right: the cell behind its own ring is the peer's once.
     for (which, len, right) in [
         (0, 100, 1),

@@ -283,11 +283,12 @@ fn garbage_closes_the_peer_and_touches_nothing() {
     for word in [
         flag(1 << 20, 1),
         flag(u32::MAX as u64, 1),
-        flag(8, 6), // a ring of this size has no cell
-        flag(8, 7),
+        flag(8, 5), // a ring of this size has no cell
+        flag(8, 6),
+        flag(8, 8),
         flag(8, 3),
         flag(1 << 20, 2),
-        flag(1 << 20, 5),
+        flag(1 << 20, 7),
     ] {
         let node = Node::new(3);
         let ranks = node.all(&[("ring_size", "64k")]);

@@ -56,7 +56,7 @@ impl Half {
         assert_eq!(ranks[1].send(to, 4, &HEADER, &bytes(7, LEN)), Status::OK);
         let line = 1 + before as u64;
         let kind = flags(&node, line..line + 1)[0][5] & 15;
-        assert_eq!(kind, if in_cell { 7 } else { 8 });
+        assert_eq!(kind, if in_cell { 6 } else { 7 });
         let rest = flags(&node, line + 1..line + LINES);
         let half = Half { node, ranks, line, rest };
         (1..LINES).for_each(|line| half.poke(line, &[0; 8]));
@@ -156,7 +156,7 @@ fn a_message_that_becomes_another_closes_the_peer() {
 #[test]
 fn a_message_in_more_pieces_than_there_can_be_closes_the_peer() {
     for (kind, len) in
-        [(7, 69_505_u64), (7, 1 << 20), (7, u32::MAX.into()), (8, 1 << 20), (8, u32::MAX.into())]
+        [(6, 69_505_u64), (6, 1 << 20), (6, u32::MAX.into()), (7, 1 << 20), (7, u32::MAX.into())]
     {
         let node = Node::new(2);
         let ranks = node.all(SET);

@@ -114,9 +114,6 @@ impl RingMem for BulkRing {
     fn second(&self, line: u64) -> &AtomicU64 {
         self.0.second(line)
     }
-    fn third(&self, line: u64) -> &AtomicU64 {
-        self.0.third(line)
-    }
     fn head(&self) -> &AtomicU64 {
         self.0.head()
     }
@@ -165,7 +162,7 @@ fn through_the_bulk(late: bool) {
             while p.make_room(2, LEN) != Room::Free {
                 thread::yield_now();
             }
-            let at = p.find_bulk(LEN, 2, true).expect("room");
+            let at = p.find_bulk(LEN, 2).expect("room");
             publish(&mut p, Location::Bulk(at), value, late, |n| {
                 // SAFETY: loom checks that nobody else is in this piece.
                 bulk[piece(at, n)].with_mut(|cell| unsafe { *cell = value });

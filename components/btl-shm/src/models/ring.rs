@@ -20,7 +20,6 @@ use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
 struct Line {
     flag: AtomicU64,
     second: AtomicU64,
-    third: AtomicU64,
     payload: UnsafeCell<u64>,
 }
 
@@ -38,12 +37,8 @@ pub struct Ring(Arc<Memory>);
 impl Ring {
     /// Both numbers are powers of two; a bulk granule of the model is one cell.
     pub fn new(lines: usize, granules: usize) -> Ring {
-        let line = |_| Line {
-            flag: AtomicU64::new(0),
-            second: AtomicU64::new(0),
-            third: AtomicU64::new(0),
-            payload: UnsafeCell::new(0),
-        };
+        let line =
+            |_| Line { flag: AtomicU64::new(0), second: AtomicU64::new(0), payload: UnsafeCell::new(0) };
         Ring(Arc::new(Memory {
             lines: (0..lines).map(line).collect(),
             bulk: (0..granules).map(|_| UnsafeCell::new(0)).collect(),
@@ -74,9 +69,6 @@ impl RingMem for Ring {
     }
     fn second(&self, line: u64) -> &AtomicU64 {
         &self.line(line).second
-    }
-    fn third(&self, line: u64) -> &AtomicU64 {
-        &self.line(line).third
     }
     fn head(&self) -> &AtomicU64 {
         &self.0.head
@@ -119,8 +111,6 @@ enum Size {
     Lines(u64),
     /// Granules of bulk.
     Bulk(u64),
-    /// The same, the first part published before the rest.
-    Parts(u64),
 }
 
 /// Publishes `value` in a message of `size` if there is room.
@@ -128,10 +118,8 @@ fn publish(p: &mut Producer<Ring>, value: u64, size: Size) -> bool {
     let (lines, bulk) = match size {
         Size::Lines(lines) => (lines, 0),
         Size::Bulk(granules) => (1, granules * GRANULE),
-        Size::Parts(granules) => (2, granules * GRANULE),
     };
-    let known =
-        |p: &Producer<Ring>| p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk, lines, true).is_some());
+    let known = |p: &Producer<Ring>| p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk, lines).is_some());
     if !known(p) {
         match p.make_room(lines, bulk) {
             Room::Free => {}
@@ -150,15 +138,9 @@ fn publish(p: &mut Producer<Ring>, value: u64, size: Size) -> bool {
         }
         Size::Lines(n) => p.publish_lines(n * PER_LINE, value as u8, |mem, line, _| fill(mem, line)),
         Size::Bulk(_) => {
-            let Some(at) = p.find_bulk(bulk, lines, true) else { return false };
+            let Some(at) = p.find_bulk(bulk, lines) else { return false };
             fill_bulk(p.mem(), at, 0..bulk, value);
             p.publish_long(at, bulk, value as u8);
-        }
-        Size::Parts(_) => {
-            let Some(at) = p.find_bulk(bulk, lines, true) else { return false };
-            let first = bulk / 2;
-            fill_bulk(p.mem(), at, 0..first, value);
-            p.publish_parts(at, bulk, first, value as u8, |mem| fill_bulk(mem, at, first..bulk, value));
         }
     }
     true
@@ -199,17 +181,9 @@ fn take(c: &Consumer<Ring>) -> Option<u64> {
             c.advance(lines);
             Some(tag as u64)
         }
-        Look::Long { at, len, tag, line, lines } => {
-            if lines == 2 {
-                check_bulk(c.mem(), at, 0..c.first_part(line, len), tag as u64);
-            }
-            match c.has_all(line, lines, 1) {
-                Rest::Here => {}
-                Rest::Missing => return None,
-                Rest::Garbage(word) => panic!("garbage {word:#x}"),
-            }
+        Look::Long { at, len, tag } => {
             check_bulk(c.mem(), at, 0..len, tag as u64);
-            c.advance_long(at, len, lines);
+            c.advance_long(at, len, 1);
             Some(tag as u64)
         }
     }
@@ -262,11 +236,6 @@ fn model_ring_of_messages_of_several_lines() {
 #[test]
 fn model_ring_with_long_messages() {
     stream(4, &[Size::Bulk(1), Size::Lines(2), Size::Bulk(2), Size::Bulk(2), Size::Lines(1)], 3);
-}
-
-#[test]
-fn model_ring_with_long_messages_in_parts() {
-    stream(4, &[Size::Parts(2), Size::Lines(1), Size::Bulk(1), Size::Parts(2), Size::Lines(2)], 2);
 }
 
 /// One of two peers that have a ring and a cell each; the cells as it calls them.

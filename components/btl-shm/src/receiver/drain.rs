@@ -16,7 +16,7 @@
 //! only inside verbs of its context, which the caller serialises.
 
 use crate::device::Shm;
-use crate::receiver::incoming::{InPieces, Incoming, NOBODY, Receiver};
+use crate::receiver::incoming::{InPieces, Incoming, Receiver};
 use crate::receiver::pace::Pace;
 use crate::ring::{Consumer, LineMessage, Look, Mapped, Rest};
 use crate::segment::doorbell::{self, ASLEEP};
@@ -77,22 +77,7 @@ impl Shm {
         if receiver.cooperative_reads.is_waiting() | receiver.requests.is_waiting() {
             events += self.end_reads(ctx) + self.take_replies(ctx);
         }
-        if events == 0 && receiver.preparing.get() != NOBODY {
-            self.prepare(receiver);
-        }
         events
-    }
-
-    /// Uses a turn without messages to make ready for the next long message to the peer that got the last one.
-    #[inline(never)]
-    fn prepare(&self, receiver: &Receiver) {
-        let goes_on = self.outgoing(receiver.preparing.get(), receiver.ctx).is_some_and(|cell| {
-            // SAFETY: a verb of the receiver's context, whose caller serialises.
-            unsafe { cell.get() }.prepare()
-        });
-        if !goes_on {
-            receiver.preparing.set(NOBODY);
-        }
     }
 
     /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. The thread that
@@ -158,17 +143,13 @@ impl Shm {
                 let answer = self.take_lines(receiver, incoming, at, len, tag, lines);
                 answer.map_or(Taken::Nothing, |answer| after(answer == STOP))
             }
-            Look::Long { at, len, tag, line, lines } => {
+            Look::Long { at, len, tag } => {
                 incoming.pace.note_long_message();
-                if lines == 1 {
-                    let most = if first { FETCHED } else { FETCHED_OF_MORE };
-                    incoming.ring.mem().fetch_bulk(at, len.min(most));
-                } else if !self.rest_came(receiver, incoming, at, len, line) {
-                    return Taken::Nothing;
-                }
+                let most = if first { FETCHED } else { FETCHED_OF_MORE };
+                incoming.ring.mem().fetch_bulk(at, len.min(most));
                 let data = incoming.ring.mem().bulk_at(at);
                 let answer = self.hand_up(receiver, incoming, data, len, tag);
-                incoming.ring.advance_long(at, len, lines);
+                incoming.ring.advance_long(at, len, 1);
                 after(was_awaited || answer == STOP)
             }
             Look::Cell { which, len, tag } => {
@@ -260,21 +241,6 @@ impl Shm {
         receiver.stage.set(Some(stage));
         ring.advance(lines);
         Some(answer)
-    }
-
-    /// Fetches what is there of a long message while its sender writes the rest. False: the rest is not there.
-    #[inline(never)]
-    fn rest_came(&self, receiver: &Receiver, incoming: &Incoming, at: u64, len: u64, line: u64) -> bool {
-        let ring = &incoming.ring;
-        ring.mem().fetch_bulk(at, ring.first_part(line, len));
-        match ring.has_all(line, 2, PATIENCE) {
-            Rest::Here => true,
-            Rest::Missing => false,
-            Rest::Garbage(word) => {
-                self.garbage(receiver, incoming, word);
-                false
-            }
-        }
     }
 
     #[cold]

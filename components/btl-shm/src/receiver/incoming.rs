@@ -13,8 +13,6 @@ use crate::sys::Mapping;
 use crate::wire::MAX_SHORT;
 use core::cell::{Cell, OnceCell, RefCell};
 
-pub(super) const NOBODY: u32 = u32::MAX;
-
 /// The receiver's end of a ring. The fields that a message needs are in the first line.
 #[repr(C, align(64))]
 pub struct Incoming {
@@ -57,8 +55,6 @@ pub struct Receiver {
     /// Where messages of several lines are put together; taken out while one is handed up.
     pub(super) stage: Cell<Option<Box<[u8; MAX_SHORT as usize]>>>,
     pub(super) displaced: Cell<u64>,
-    /// The peer for whose next long message idle turns make ready.
-    pub(super) preparing: Cell<u32>,
     pub cooperative_reads: CooperativeReads,
     pub(super) requests: Requests,
     pub attached: RefCell<Attachments>,
@@ -85,7 +81,6 @@ impl Receiver {
             armed: Cell::new(false),
             stage: Cell::new(None),
             displaced: Cell::new(0),
-            preparing: Cell::new(NOBODY),
             cooperative_reads: CooperativeReads::new(),
             requests: Requests::default(),
             attached: RefCell::default(),
@@ -111,12 +106,6 @@ impl Receiver {
     #[inline(always)]
     pub fn turns(&self) -> u64 {
         self.turn.get()
-    }
-
-    /// Idle turns make ready for the next long message to this peer.
-    #[inline(always)]
-    pub fn prepare_for(&self, peer: u32) {
-        self.preparing.set(peer);
     }
 
     /// Stops watching a ring whatever may come in it. (A turn that is going over the watched rings may

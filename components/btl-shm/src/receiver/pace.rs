@@ -83,8 +83,7 @@ impl Pace {
         }
     }
 
-    /// The message found is long. The time until the next is better used otherwise ([`Outgoing::prepare`](crate::sender::outgoing::Outgoing::prepare),
-    /// `cooperative.rs`).
+    /// The message found is long. The time until the next is better used otherwise (`cooperative.rs`).
     pub fn note_long_message(&self) {
         self.since.set(NEVER);
         self.steps.set(self.steps.get() / 2);

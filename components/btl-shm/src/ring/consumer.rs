@@ -2,8 +2,8 @@
 
 use super::memory::{RingMem, room_in_lap};
 use crate::wire::{
-    ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, MOST_CELLS, PARTS, PIECES, SHORT, lap,
-    lines_of, pieces_of, slot,
+    ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, MOST_CELLS, PIECES, SHORT, lap, lines_of,
+    pieces_of, slot,
 };
 use core::cell::Cell;
 use oxmpi_mca::sync::Ordering;
@@ -40,14 +40,11 @@ pub enum Look {
         tag: u8,
         lines: u64,
     },
-    /// A message at bulk position `at`, announced in `line`. Of two lines, the second may still be missing,
-    /// and what is behind [`Consumer::first_part`] with it.
+    /// A message at bulk position `at`.
     Long {
         at: u64,
         len: u64,
         tag: u8,
-        line: u64,
-        lines: u64,
     },
     /// A message in a cell: `which` is a number that a cell of one of the two rings may have. Whether there is such a cell, and
     /// room in it for that, is not looked at.
@@ -125,9 +122,9 @@ impl<M: RingMem> Consumer<M> {
     pub fn is_empty(&self) -> bool {
         match self.look() {
             Look::Nothing => true,
-            Look::Short { at, lines, .. }
-            | Look::Long { line: at, lines, .. }
-            | Look::Pieces { line: at, lines, .. } => self.has_all(at, lines, 1) == Rest::Missing,
+            Look::Short { at, lines, .. } | Look::Pieces { line: at, lines, .. } => {
+                self.has_all(at, lines, 1) == Rest::Missing
+            }
             _ => false,
         }
     }
@@ -182,12 +179,10 @@ impl<M: RingMem> Consumer<M> {
         if flag.kind() == PIECES && at < 2 * MOST_CELLS && lines <= 1 << self.mem.lines_log2() {
             return Look::Pieces { location: Location::Cell(at), len, tag: flag.tag(), line, lines };
         }
-        let lines = match flag.kind() {
-            LONG => 1,
-            PARTS => 2,
-            LONG_PIECES if lines <= 1 << self.mem.lines_log2() => lines,
-            _ => return Look::Garbage(flag.0),
-        };
+        let known = flag.kind() == LONG || flag.kind() == LONG_PIECES && lines <= 1 << self.mem.lines_log2();
+        if !known {
+            return Look::Garbage(flag.0);
+        }
         let (ahead, size) = (at.wrapping_sub(self.bulk.get()), slot(len));
         let within = at.is_multiple_of(GRANULE)
             && ahead <= self.mem.bulk_size()
@@ -197,14 +192,8 @@ impl<M: RingMem> Consumer<M> {
         match flag.kind() {
             _ if !within => Look::Garbage(at),
             LONG_PIECES => Look::Pieces { location: Location::Bulk(at), len, tag, line, lines },
-            _ => Look::Long { at, len, tag, line, lines },
+            _ => Look::Long { at, len, tag },
         }
-    }
-
-    /// How much of a message whose second line is missing is there already.
-    #[inline(always)]
-    pub fn first_part(&self, line: u64, len: u64) -> u64 {
-        self.mem.third(line).load(Ordering::Relaxed).min(len)
     }
 
     /// Whether all lines of a message are there; looks at the next missing one up to `patience` times.
@@ -225,7 +214,7 @@ impl<M: RingMem> Consumer<M> {
         let lap = lap(line, self.mem.lines_log2());
         let mut looks = 0;
         loop {
-            // SYNC POINT with the release stores in `Producer::publish_lines`, `publish_parts` and `publish_pieces`.
+            // SYNC POINT with the release stores in `Producer::publish_lines` and `publish_pieces`.
             let flag = Flag(self.mem.flag(line).load(Ordering::Acquire));
             if flag == Flag::more(lap) {
                 return Rest::Here;

@@ -11,22 +11,13 @@ pub const fn largest_slot(bulk_size: u64) -> u64 {
     bulk_size / 2
 }
 
-/// How much of the bulk messages of `size` bytes use while the receiver keeps up: room for several, so that lines are
-/// not asked for again while they are read.
+/// How much of the bulk messages of `size` bytes use while the receiver keeps up: of a large ring, short ones no more than
+/// both cores' caches hold. Long ones use all of it: the lines that will be written then lie in nobody's own cache.
 pub const fn window(bulk_size: u64, size: u64) -> u64 {
-    let (half, several) = (bulk_size / 2, WINDOW_MESSAGES * size);
-    let wish = if several > WINDOW { several } else { WINDOW };
-    if half < wish { half } else { wish }
+    if size < LONG && bulk_size > ring::FIRST_BULK { ring::FIRST_BULK } else { bulk_size }
 }
 
-/// The same for messages in a row. Long ones use all of it: of a large ring the lines that will be written lie in nobody's own cache.
-pub const fn row_window(bulk_size: u64, size: u64) -> u64 {
-    if size < ROW_LONG && bulk_size > ring::FIRST_BULK { ring::FIRST_BULK } else { bulk_size }
-}
-
-const ROW_LONG: u64 = 32 << 10;
-const WINDOW: u64 = 32 << 10;
-const WINDOW_MESSAGES: u64 = 8;
+const LONG: u64 = 32 << 10;
 
 /// The memory of a ring: mapped in earnest, lines of model atomics under loom.
 pub trait RingMem {
@@ -37,8 +28,6 @@ pub trait RingMem {
     fn flag(&self, line: u64) -> &AtomicU64;
     /// The word behind the flag: where a long message lies.
     fn second(&self, line: u64) -> &AtomicU64;
-    /// The word behind that: how much of a long message is there already.
-    fn third(&self, line: u64) -> &AtomicU64;
     fn head(&self) -> &AtomicU64;
     fn bulk_head(&self) -> &AtomicU64;
     fn notification(&self) -> &AtomicU32;
@@ -121,15 +110,6 @@ impl Mapped {
         fetch_all(self.bulk_at(position), len);
     }
 
-    /// Asks for so many bytes of the bulk for writing: other caches give them up now, and not when they are
-    /// written.
-    #[inline(always)]
-    pub fn claim_bulk(&self, position: u64, len: u64) {
-        for granule in 0..len.div_ceil(GRANULE) {
-            fetch_to_write(self.bulk_at(position + granule * GRANULE));
-        }
-    }
-
     /// Asks for a line that will be written soon.
     #[inline(always)]
     pub fn fetch_to_write(&self, line: u64) {
@@ -204,11 +184,6 @@ impl RingMem for Mapped {
     fn second(&self, line: u64) -> &AtomicU64 {
         // SAFETY: as above.
         unsafe { &*self.line_data(line).cast() }
-    }
-    #[inline(always)]
-    fn third(&self, line: u64) -> &AtomicU64 {
-        // SAFETY: as above.
-        unsafe { &*self.line_data(line).add(FLAG as usize).cast() }
     }
     #[inline(always)]
     fn head(&self) -> &AtomicU64 {

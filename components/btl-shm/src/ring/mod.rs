@@ -3,9 +3,7 @@
 //! **Shape.** A ring has *lines* of 64 bytes, each a flag word and 56 bytes, and behind them *bulk*.
 //! A message of up to [`MAX_SHORT`](crate::wire::MAX_SHORT) bytes lies in lines, one behind the other
 //! and over the end; one of up to 56 bytes is one cache line, and sending it moves one cache line. A longer one
-//! lies in the bulk, contiguous, and its line says where. It may be announced before it is whole: its line
-//! when the first part of it is written, and a second line when all is; the receiver fetches the first part
-//! meanwhile.
+//! lies in the bulk, contiguous, and its line says where.
 //!
 //! **How the receiver tells a line that was written from one that was not.** Every line is written once
 //! per lap, whole or not, and always gets a flag word with the lap's number. So what lies in a line
@@ -17,8 +15,6 @@
 //! **Writers.** The sender writes lines and bulk; the receiver the two heads and the
 //! notification word (which belongs to `doorbell.rs`). The receiver never writes a line of messages.
 //!
-//! A long message need not start where its granule does: by string it lies in its lines as the payload does at its sender.
-//!
 //! A message may also lie in a *cell*, behind this ring or the one the other way (`cells.rs`); its line says in which. A long one may be
 //! announced piece by piece: its first line when the first piece is written, and one more line behind that with each other.
 //!
@@ -29,11 +25,9 @@
 //! does not fit before the end of the bulk starts at its beginning, so none is longer than half the bulk
 //! ([`largest_slot`]).
 //!
-//! **Window.** Between messages that come one by one the sender has the time to take possession of the lines of
-//! the next ([`Mapped::claim_bulk`]); lines that both sides used a moment ago are then the nearest. So
-//! such messages stay in the first [`window`](memory::window) bytes of the bulk: a sender that would leave them goes back to the
-//! beginning, if the receiver has read what lies there. Messages in a row use the first [`row_window`](memory::row_window) bytes in the same way: long ones all
-//! of the bulk.
+//! **Window.** Lines that both sides used a moment ago are the nearest. So in a large ring messages of less than 32 KiB stay in the
+//! first [`window`](memory::window) bytes of the bulk: a sender that would leave them goes back to the beginning, if it is known that the
+//! receiver has read what lies there.
 //!
 //! **Limit.** The sender's fast path compares one number. A ring that is full or not even made exceeds
 //! it, and the slow path finds out which.

@@ -1,10 +1,10 @@
 //! The sender's end.
 
 use super::consumer::Location;
-use super::memory::{RingMem, row_window, window};
+use super::memory::{RingMem, window};
 use crate::wire::{
-    ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, PARTS, PIECES, SHORT, lap, lines_of,
-    pieces_of, slot, with_pieces,
+    ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, PIECES, SHORT, lap, lines_of, pieces_of, slot,
+    with_pieces,
 };
 use oxmpi_mca::sync::Ordering;
 
@@ -60,14 +60,10 @@ impl<M: RingMem> Producer<M> {
                 SHORT | ASSIST if lines_of(flag.len()) <= MAX_LINES => tail += lines_of(flag.len()),
                 CELL => tail += 1,
                 PIECES if pieces_of(flag.len()) <= lines => tail += pieces_of(flag.len()),
-                kind @ (LONG | PARTS | LONG_PIECES) => {
+                kind @ (LONG | LONG_PIECES) => {
                     let end = mem.second(tail).load(Ordering::Relaxed).checked_add(flag.len() + GRANULE)?;
                     bulk_tail = bulk_tail.max(slot(end - GRANULE));
-                    tail += match kind {
-                        LONG => 1,
-                        PARTS => 2,
-                        _ => pieces_of(flag.len()),
-                    };
+                    tail += if kind == LONG { 1 } else { pieces_of(flag.len()) };
                 }
                 _ => return None,
             }
@@ -98,33 +94,17 @@ impl<M: RingMem> Producer<M> {
         self.tail + lines <= self.limit
     }
 
-    /// Where `size` bytes of bulk are known to be free, with `lines` lines for them: in the window if possible
-    /// where that is wanted.
+    /// Where `size` bytes of bulk are known to be free, with `lines` lines for them: in the window if possible.
     #[inline(always)]
-    pub fn find_bulk(&self, size: u64, lines: u64, windowed: bool) -> Option<u64> {
+    pub fn find_bulk(&self, size: u64, lines: u64) -> Option<u64> {
         let bulk = self.mem.bulk_size();
         let end = (self.bulk_tail & (bulk - 1)) + size;
         let next_lap = (self.bulk_tail | (bulk - 1)) + 1;
-        let window = if windowed { window(bulk, size) } else { row_window(bulk, size) };
-        let returns = end > window && next_lap + size <= self.bulk_limit;
+        let returns = end > window(bulk, size) && next_lap + size <= self.bulk_limit;
         let usable = bulk.min(self.usable);
         let stays = end <= usable && !returns;
         let at = if stays { self.bulk_tail } else { next_lap };
         (size <= usable && at + size <= self.bulk_limit && self.has_lines(lines)).then_some(at)
-    }
-
-    /// Looks at the receiver's heads where one of the next two messages of `size` bytes needs more than is known to
-    /// be free, or would leave the window (or pass another multiple of its length) though that may be free again.
-    pub fn look_ahead(&mut self, size: u64) {
-        let bulk = self.mem.bulk_size();
-        let here = self.bulk_tail & (bulk - 1);
-        let next_lap = self.bulk_tail - here + bulk;
-        let window = window(bulk, size);
-        let passes = here / window != (here + 2 * size) / window && next_lap + size > self.bulk_limit;
-        if (passes || self.bulk_tail + 2 * size > self.bulk_limit) && self.bulk_limit > 0 {
-            // A sender that needs room will find what is wrong with them.
-            let _ = self.make_room(0, 0);
-        }
     }
 
     /// Looks at the receiver's heads.
@@ -142,7 +122,7 @@ impl<M: RingMem> Producer<M> {
         }
         self.limit = head + count;
         self.bulk_limit = bulk_head + self.mem.bulk_size();
-        let free = self.has_lines(lines) && (bulk == 0 || self.find_bulk(bulk, lines, true).is_some());
+        let free = self.has_lines(lines) && (bulk == 0 || self.find_bulk(bulk, lines).is_some());
         if free { Room::Free } else { Room::Full }
     }
 
@@ -191,22 +171,7 @@ impl<M: RingMem> Producer<M> {
         self.bulk_tail = slot(at + len);
     }
 
-    /// Announces a long message of which `first` bytes are written at bulk position `at`, and publishes it when
-    /// `rest` has written what follows. There must be two lines.
-    #[inline(always)]
-    pub fn publish_parts(&mut self, at: u64, len: u64, first: u64, tag: u8, rest: impl FnOnce(&M)) {
-        debug_assert!(self.has_lines(2) && first <= len);
-        self.mem.third(self.tail).store(first, Ordering::Relaxed);
-        self.publish_bulk(PARTS, at, len, tag);
-        rest(&self.mem);
-        let flag = Flag::more(lap(self.tail + 1, self.mem.lines_log2()));
-        // SYNC POINT with the acquire load in `Consumer::has_all`: the rest of the bulk.
-        self.mem.flag(self.tail + 1).store(flag.0, Ordering::Release);
-        self.tail += 2;
-        self.bulk_tail = at + slot(len);
-    }
-
-    /// Publishes a message that location in a cell.
+    /// Publishes a message that lies in a cell.
     #[inline(always)]
     pub fn publish_cell(&mut self, which: u64, len: u64, tag: u8) {
         self.publish_elsewhere(CELL, which, len, tag);

@@ -1,7 +1,7 @@
 use super::memory::window;
 use super::*;
 use crate::wire::{
-    Flag, GRANULE, LONG, LONG_PIECES, MAX_SHORT, MORE, PARTS, PER_LINE, PIECE, SHORT, lap, lines_of,
+    Flag, GRANULE, LONG, LONG_PIECES, MAX_SHORT, MORE, PER_LINE, PIECE, Place, SHORT, lap, lines_of,
     pieces_of, slot,
 };
 use oxmpi_mca::sync::Ordering;
@@ -24,10 +24,8 @@ fn ring() -> (Vec<[u64; 512]>, Producer<Mapped>, Consumer<Mapped>) {
 
 /// Sends `len` bytes of `tag`. Lines are filled to their end, with what a flag would look like at worst.
 fn send(p: &mut Producer<Mapped>, len: u64, tag: u8) -> bool {
-    // Of the long ones, those of odd lengths in parts.
-    let in_parts = len % 2;
-    let (lines, bulk) = if len <= MAX_SHORT { (lines_of(len), 0) } else { (1 + in_parts, slot(len)) };
-    let known = p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk, lines, true).is_some());
+    let (lines, bulk) = if len <= MAX_SHORT { (lines_of(len), 0) } else { (1, slot(len)) };
+    let known = p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk, lines).is_some());
     if !known {
         match p.make_room(lines, bulk) {
             Room::Free => {}
@@ -36,20 +34,13 @@ fn send(p: &mut Producer<Mapped>, len: u64, tag: u8) -> bool {
         }
     }
     if bulk > 0 {
-        let at = p.find_bulk(bulk, lines, true).expect("room");
+        let at = p.find_bulk(bulk, lines).expect("room");
         let fill = |mem: &Mapped, from: u64, to: u64| {
             // SAFETY: `bulk` bytes are free there.
             unsafe { core::ptr::write_bytes(mem.bulk_at(at).add(from as usize), tag, (to - from) as usize) };
         };
-        if in_parts == 1 {
-            // Nothing, half or all of it is there when it is announced.
-            let first = len / 2 * (len / 2 % 3);
-            fill(p.mem(), 0, first);
-            p.publish_parts(at, len, first, tag, |mem| fill(mem, first, len));
-        } else {
-            fill(p.mem(), 0, len);
-            p.publish_long(at, len, tag);
-        }
+        fill(p.mem(), 0, len);
+        p.publish_long(at, len, tag);
         return true;
     }
     let fill = |mem: &Mapped, line: u64, index: u64| {
@@ -86,12 +77,10 @@ fn receive(c: &Consumer<Mapped>) -> Option<(u64, u8)> {
             c.advance(lines);
             Some((len, tag))
         }
-        Look::Long { at, len, tag, line, lines } => {
-            assert!(lines == 1 || c.first_part(line, len) <= len);
-            assert_eq!(c.has_all(line, lines, 1), Rest::Here);
+        Look::Long { at, len, tag } => {
             // SAFETY: the message lies there.
             check(unsafe { core::slice::from_raw_parts(c.mem().bulk_at(at), len as usize) }, tag);
-            c.advance_long(at, len, lines);
+            c.advance_long(at, len, 1);
             Some((len, tag))
         }
     }
@@ -167,60 +156,35 @@ fn a_message_that_is_being_written_is_left_alone() {
 }
 
 #[test]
-fn a_long_message_whose_rest_is_being_written_is_left_alone() {
-    let (_memory, mut p, c) = ring();
-    let len = 2000;
-    assert_eq!(p.make_room(2, slot(len)), Room::Free);
-    let at = p.find_bulk(slot(len), 2, true).expect("room");
-    assert_eq!(c.look(), Look::Nothing);
-    p.publish_parts(at, len, 1024, 9, |_| {
-        assert_eq!(c.look(), Look::Long { at, len, tag: 9, line: 0, lines: 2 });
-        assert_eq!(c.first_part(0, len), 1024);
-        assert_eq!(c.has_all(0, 2, 5), Rest::Missing);
-        assert!(c.is_empty(), "its sender may be dead");
-    });
-    assert_eq!(c.has_all(0, 2, 1), Rest::Here);
-    assert!(!c.is_empty(), "nobody may go to sleep over it");
-    c.advance_long(at, len, 2);
-    assert_eq!(c.look(), Look::Nothing);
-}
-
-#[test]
-fn messages_that_come_one_by_one_stay_in_the_window() {
-    let (_memory, mut p, c) = ring();
-    let len = MAX_SHORT + 1;
-    let size = slot(len);
-    let mut send_one = |windowed: bool| {
-        p.look_ahead(size);
-        let at = match p.find_bulk(size, 1, windowed) {
-            Some(at) => at,
-            None => {
+fn short_messages_stay_in_the_window_of_a_large_ring() {
+    const LARGE: u32 = 20;
+    let mut memory = vec![[0u64; 512]; Place::len_for(LARGE, false) as usize / 4096];
+    // SAFETY: a ring of that size, alive as long as the vector.
+    let mem = unsafe { Mapped::new(memory.as_mut_ptr().cast(), LARGE, false) };
+    let (mut p, c) = (Producer::adopt(mem).expect("a fresh ring"), Consumer::new(mem));
+    let mut highest_of = |len: u64| {
+        let size = slot(len);
+        let mut highest = 0;
+        for _ in 0..2000 {
+            if p.find_bulk(size, 1).is_none() || p.tail().is_multiple_of(8) {
                 assert_eq!(p.make_room(1, size), Room::Free);
-                p.find_bulk(size, 1, windowed).expect("room")
             }
-        };
-        p.publish_long(at, len, 1);
-        at
+            let at = p.find_bulk(size, 1).expect("room");
+            p.publish_long(at, len, 1);
+            highest = highest.max(at % (1 << LARGE) + size);
+            assert_eq!(receive_unchecked(&c), len);
+        }
+        highest
     };
-    let mut highest = 0;
-    for _ in 0..100 {
-        highest = highest.max(send_one(true) % BULK + size);
-        assert!(matches!(c.look(), Look::Long { len: l, .. } if l == len));
-        assert_eq!(receive_unchecked(&c), len);
-    }
-    assert!(highest <= window(BULK, size), "{highest}");
-    // In a row they go on behind the window; and where the receiver does not keep up, so do the others.
-    for windowed in [false, true] {
-        let places: Vec<u64> = (0..2).map(|_| send_one(windowed) % BULK + size).collect();
-        assert!(places.iter().any(|&end| end > window(BULK, size)), "{places:?}");
-        (0..2).for_each(|_| assert_eq!(receive_unchecked(&c), len));
-    }
+    let (short, long) = (MAX_SHORT + 1, 40 << 10);
+    assert!(highest_of(short) <= window(1 << LARGE, slot(short)));
+    assert!(highest_of(long) > window(1 << LARGE, slot(short)), "long ones use all of it");
 }
 
 /// Takes a long message whatever is in it.
 fn receive_unchecked(c: &Consumer<Mapped>) -> u64 {
-    let Look::Long { at, len, lines, .. } = c.look() else { panic!("no long message") };
-    c.advance_long(at, len, lines);
+    let Look::Long { at, len, .. } = c.look() else { panic!("no long message") };
+    c.advance_long(at, len, 1);
     len
 }
 
@@ -272,12 +236,6 @@ fn garbage_is_named() {
         assert_eq!(c.look(), Look::Garbage(at), "{at} {len}");
     }
     let (_memory, mut p, c) = ring();
-    p.mem().flag(0).store(Flag::new(PARTS, 1024, 0, lap).0, Ordering::Relaxed);
-    p.mem().flag(1).store(Flag::new(LONG, 1024, 0, lap).0, Ordering::Relaxed);
-    assert_eq!(c.look(), Look::Long { at: 0, len: 1024, tag: 0, line: 0, lines: 2 });
-    assert!(matches!(c.has_all(0, 2, 9), Rest::Garbage(_)), "the rest is not a message");
-    p.mem().third(0).store(u64::MAX, Ordering::Relaxed);
-    assert_eq!(c.first_part(0, 1024), 1024, "no more than there is");
     p.mem().flag(0).store(Flag::new(SHORT, 100, 0, lap).0, Ordering::Relaxed);
     let second = Flag::new(SHORT, 8, 0, lap).0;
     p.mem().flag(1).store(second, Ordering::Relaxed);
@@ -355,7 +313,7 @@ fn pieces_lie_in_the_bulk_as_long_messages_do() {
         let (len, tag) = (2 * PIECE + i * 7919 % (28 << 10), i as u8);
         let (lines, size) = (pieces_of(len), slot(len));
         assert_eq!(p.make_room(lines, size), Room::Free);
-        let at = p.find_bulk(size, lines, true).expect("room");
+        let at = p.find_bulk(size, lines).expect("room");
         let line = p.tail();
         let mut ends = Vec::new();
         p.publish_pieces(Location::Bulk(at), len, tag, |from, to| {

@@ -12,7 +12,7 @@ use crate::ring::{Mapped, Producer, Room};
 use crate::segment::cells::{CellMem, CellPool, place_of};
 use crate::segment::map::Inbox;
 use crate::sys::Mapping;
-use crate::wire::{GRANULE, PER_LINE, Place, slot};
+use crate::wire::{PER_LINE, Place, slot};
 use core::cell::UnsafeCell;
 
 /// The sender's end of a ring. The fields that a message needs are in the first two lines.
@@ -24,11 +24,6 @@ pub struct Outgoing {
     pub(super) quiet: u32,
     /// The turn of our own progress in which the last message of more than [`SHORT_IN_A_ROW`] was sent.
     pub(super) turn: u64,
-    pub(super) claim: Claim,
-    /// How many of those have come one by one since the last two in a row.
-    pub(super) singles: u32,
-    /// How many of the last of those came before idle turns had asked for lines, up to twice [`HURRIED`].
-    pub(super) hurried: u32,
     // --- what follows is for the slow path ---
     pub(super) peer: u32,
     pub(super) inbox: Inbox,
@@ -45,40 +40,6 @@ pub struct Outgoing {
     /// Those of its cells that have none.
     pub(super) bare: u32,
 }
-
-/// The bulk of the next long message, of which idle turns take possession. Its lines were last in the receiver's
-/// cache, and taking them back is most of what writing them costs.
-pub(super) struct Claim {
-    /// How long the last one was, and so the next one, probably.
-    pub(super) size: u64,
-    /// Where the next one will lie, and how far from there the lines are ours; nothing is ours where both are 0.
-    pub(super) from: u64,
-    pub(super) to: u64,
-    /// Idle turns since the last one was sent, up to [`TURNS_TO_READ`].
-    pub(super) turns: u32,
-}
-
-impl Claim {
-    pub(super) const fn of(size: u64) -> Claim {
-        Claim { size, from: 0, to: 0, turns: 0 }
-    }
-}
-
-/// After so many messages that came one by one the next is expected to do so, too.
-pub(super) const SINGLES: u32 = 4;
-
-/// Longest message that always goes in a cell if there is one, with a header; the shortest is one of more than
-/// [`SHORT_IN_A_ROW`]. A longer one is better written into lines of which
-/// idle turns have taken possession, half by half, unless so many before it came too soon for that, as in MPI_Sendrecv.
-pub(super) const ALWAYS_IN_CELLS: u64 = 17 << 10;
-pub(super) const HURRIED: u32 = 4;
-
-/// Lines that one idle turn asks for.
-pub(super) const CLAIMED_AT_ONCE: u64 = 4 * GRANULE;
-
-/// Idle turns behind a message before lines of the next are asked for. Meanwhile its receiver gets the lines of
-/// that one from us, and requests that cross those make them late.
-pub(super) const TURNS_TO_READ: u32 = 20;
 
 /// An outgoing end as the module holds it.
 #[repr(transparent)]
@@ -107,9 +68,6 @@ impl OutgoingCell {
             producer: Producer::detached(Mapped::NONE),
             quiet: u32::MAX,
             turn: u64::MAX,
-            claim: Claim::of(0),
-            singles: 0,
-            hurried: 0,
             peer,
             inbox,
             ring: None,
@@ -178,22 +136,5 @@ impl Outgoing {
     pub fn keep_cell(&mut self, which: u64, end: u64, far: &Mapped) {
         self.far = *far;
         self.cells.take(which, slot(end));
-    }
-
-    /// Takes possession of a few more lines of the next long message. False: that is all.
-    pub fn prepare(&mut self) -> bool {
-        let claim = &mut self.claim;
-        if claim.turns < TURNS_TO_READ {
-            claim.turns += 1;
-            return true;
-        }
-        if claim.to == 0 {
-            self.producer.look_ahead(claim.size);
-            let Some(at) = self.producer.find_bulk(claim.size, 2, true) else { return false };
-            (claim.from, claim.to) = (at, at);
-        }
-        self.producer.mem().claim_bulk(claim.to, CLAIMED_AT_ONCE);
-        claim.to += CLAIMED_AT_ONCE;
-        claim.to < claim.from + claim.size
     }
 }

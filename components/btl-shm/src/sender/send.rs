@@ -5,10 +5,8 @@ use crate::ring::{Location, Mapped, Producer, RingMem, Room};
 use crate::segment::cells::{CellMem, place_of};
 use crate::segment::doorbell::{self, light_barrier};
 use crate::segment::ready::InboxMem;
-use crate::sender::outgoing::{
-    ALWAYS_IN_CELLS, Claim, Endpoint, HURRIED, LINES_AHEAD, Outgoing, SHORT_IN_A_ROW, SINGLES,
-};
-use crate::sender::writing::{HALVED, SHORT, copy_short, write, write_halves, write_lines, write_pieces};
+use crate::sender::outgoing::{Endpoint, LINES_AHEAD, Outgoing, SHORT_IN_A_ROW};
+use crate::sender::writing::{SHORT, copy_short, write, write_lines, write_pieces};
 use crate::sys::{self, Mapping, Shortage};
 use crate::wire::ring::FIRST_BULK;
 use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, PIECE, Place, THIS_RINGS, lines_of, pieces_of, slot};
@@ -54,8 +52,7 @@ impl Shm {
             // The turns of our own progress tell whether we did anything but send since the last one.
             let turn = self.receiver(ctx).map_or(0, |receiver| receiver.turns());
             let in_a_row = core::mem::replace(&mut outgoing.turn, turn) == turn;
-            outgoing.singles = if in_a_row { 0 } else { outgoing.singles.saturating_add(1) };
-            if (len <= ALWAYS_IN_CELLS || self.all_in_cells(msg)) && self.sent_in_cell(outgoing, msg, len) {
+            if self.sent_in_cell(outgoing, msg, len) {
                 return Status::OK;
             }
             if len > MAX_SHORT || in_a_row {
@@ -73,18 +70,10 @@ impl Shm {
         self.published(outgoing)
     }
 
+    /// Sends a message in the bulk.
     fn send_long(&self, outgoing: &mut Outgoing, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
-        // Parts save time where the receiver waits for this message; of those sent in a row it does not wait
-        // for the later ones, and they take the sender longer. Data that goes past the cache is not fetched early.
-        let pieces = self.pieces_for(msg, len);
-        let parts = outgoing.singles > 0
-            && pieces == 1
-            && !self.limits().goes_past_cache(msg.payload_len())
-            && msg.header().len() <= SHORT;
-        let lines = if parts { 2 } else { pieces };
-        let size = slot(len);
-        let one_by_one = outgoing.singles >= SINGLES;
-        let find = |outgoing: &Outgoing| outgoing.producer.find_bulk(size, lines, one_by_one);
+        let (lines, size) = (self.pieces_for(msg, len), slot(len));
+        let find = |outgoing: &Outgoing| outgoing.producer.find_bulk(size, lines);
         let known = find(outgoing).filter(|_| len <= self.max_send_size());
         let at = match known {
             Some(at) => at,
@@ -96,46 +85,27 @@ impl Shm {
                 status => return status,
             },
         };
-        // Lines that are ours are written faster than a receiver could be told of a half of them. Most of them will do.
-        let ours = parts && outgoing.claim.from == at && outgoing.claim.to - at >= size - size / 4;
-        if parts && one_by_one {
-            let in_time = outgoing.claim.to > 0;
-            outgoing.hurried = if in_time {
-                outgoing.hurried.saturating_sub(1)
-            } else {
-                (outgoing.hurried + 1).min(2 * HURRIED)
-            };
-            outgoing.claim = Claim::of(size);
-            if let Some(receiver) = self.receiver(ctx) {
-                receiver.prepare_for(outgoing.peer);
-            }
-        }
-        if outgoing.hurried >= HURRIED && self.sent_in_cell(outgoing, msg, len) {
-            return Status::OK;
-        }
-        if parts && !ours && msg.total_len() >= HALVED {
-            write_halves(&mut outgoing.producer, at, msg, self.limits());
-        } else if pieces > 1 {
-            let to = outgoing.producer.mem().bulk_at(at);
-            write_pieces(&mut outgoing.producer, Location::Bulk(at), to, msg, self.limits());
+        let to = outgoing.producer.mem().bulk_at(at);
+        if lines > 1 {
+            write_pieces(&mut outgoing.producer, Location::Bulk(at), to, msg);
         } else {
             // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
-            unsafe { write(msg, outgoing.producer.mem().bulk_at(at), self.limits()) };
+            unsafe { write(msg, to, self.limits()) };
             outgoing.producer.publish_long(at, len, msg.tag());
         }
         self.published(outgoing)
     }
 
-    /// Whether nothing is faster than a cell for this message: one whose lines are not read before they are written.
+    /// Whether the payload is copied by string, so that its lines are not read before they are written.
     #[inline(always)]
-    fn all_in_cells(&self, msg: &Message<'_>) -> bool {
+    fn goes_by_string(&self, msg: &Message<'_>) -> bool {
         msg.payload_len() >= self.limits().string && msg.desc().pack.is_none()
     }
 
     /// In how many pieces it is announced, where it may be. The header goes with the first one.
     #[inline(always)]
     fn pieces_for(&self, msg: &Message<'_>, len: u64) -> u64 {
-        let may_be = self.all_in_cells(msg) && (msg.header().len() as u64) < PIECE - GRANULE;
+        let may_be = self.goes_by_string(msg) && (msg.header().len() as u64) < PIECE - GRANULE;
         if may_be { pieces_of(len) } else { 1 }
     }
 
@@ -149,12 +119,11 @@ impl Shm {
         if outgoing.bare >> which & 1 != 0 && !self.supply(outgoing, which) {
             return false;
         }
-        let limits = self.limits().in_cells();
         if pieces > 1 {
-            write_pieces(&mut outgoing.producer, Location::Cell(which), cell.at, msg, limits);
+            write_pieces(&mut outgoing.producer, Location::Cell(which), cell.at, msg);
         } else {
             // SAFETY: the cell is ours and has room.
-            unsafe { write(msg, cell.at, limits) };
+            unsafe { write(msg, cell.at, self.limits().in_cells()) };
             outgoing.producer.publish_cell(which, len, msg.tag());
         }
         outgoing.cells.give(which);

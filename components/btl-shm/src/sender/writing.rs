@@ -1,10 +1,10 @@
-//! Writing messages into a ring's memory: into lines, into the bulk in one piece or in halves, into a cell.
+//! Writing messages into a ring's memory: into lines, into the bulk or a cell, in one piece or several.
 //!
 //! The caller has found room for the message; nothing here looks for it.
 
 use crate::copy::{self, Limits};
 use crate::ring::{Location, Mapped, Producer};
-use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, pieces_of};
+use crate::wire::{MAX_SHORT, PER_LINE, pieces_of};
 use oxmpi_btl::Message;
 
 /// Two moves of a word that may overlap cover every length from one word to two.
@@ -125,38 +125,11 @@ fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
     });
 }
 
-/// From here on it pays to announce a message when half of it is written.
-pub const HALVED: usize = 3 << 10;
-
-/// Writes a long message at bulk position `at`, where it has room, and announces it when half of it is written, so
-/// that the receiver has that to fetch.
-pub fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>, limits: Limits) {
-    let (header, payload, len) = (msg.header(), msg.payload_len(), msg.total_len() as u64);
-    let dst = producer.mem().bulk_at(at);
-    let first = (len / 2) & !(GRANULE - 1);
-    let here = first as usize - header.len();
-    // SAFETY: a long message is longer than two headers of the fast path, and there is room for it.
-    unsafe {
-        copy_short(header.as_ptr(), dst, header.len());
-        write_payload(msg, 0, dst.add(header.len()), here, limits);
-    }
-    producer.publish_parts(at, len, first, msg.tag(), |_| {
-        // SAFETY: as above.
-        unsafe { write_payload(msg, here, dst.add(first as usize), payload - here, limits) };
-    });
-}
-
 /// Writes a message to `at` piece by piece, and announces each piece when it is written, so that the receiver copies one
 /// while the next is written. `location` names the same memory as `at`: the cell, or the position of the bulk. The caller has
-/// found room for the message there, and a line for each piece.
+/// found room for the message there, and a line for each piece; its payload is contiguous, and goes by string.
 #[inline(never)]
-pub fn write_pieces(
-    producer: &mut Producer<Mapped>,
-    location: Location,
-    at: *mut u8,
-    msg: &Message<'_>,
-    limits: Limits,
-) {
+pub fn write_pieces(producer: &mut Producer<Mapped>, location: Location, at: *mut u8, msg: &Message<'_>) {
     let (header, len) = (msg.header(), msg.total_len() as u64);
     let (mem, tail) = (*producer.mem(), producer.tail());
     (0..pieces_of(len)).for_each(|line| mem.fetch_to_write(tail + line));
@@ -171,24 +144,8 @@ pub fn write_pieces(
             core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len());
             from = header.len();
         }
-        write_payload(msg, from - header.len(), at.add(from), to - from, limits);
+        copy::by_string(msg.desc().payload.add(from - header.len()), at.add(from), to - from);
     });
-}
-
-/// Writes `len` bytes of payload from `from` on.
-///
-/// # Safety
-/// They are bytes of the payload, and `dst` must be writable for as many.
-#[inline(always)]
-unsafe fn write_payload(msg: &Message<'_>, from: usize, dst: *mut u8, len: usize, limits: Limits) {
-    let desc = msg.desc();
-    match desc.pack {
-        // SAFETY: a payload without packer is readable.
-        None if len >= limits.string => unsafe { copy::by_string(desc.payload.add(from), dst, len) },
-        // SAFETY: as above.
-        None => unsafe { copy::rising(desc.payload.add(from), dst, len) },
-        Some(pack) => pack(desc.pack_ctx, from as u64, dst, len as u64),
-    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -26,7 +26,6 @@ use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::RecvDesc;
-use oxmpi_mca::host::receive::STOP;
 
 /// Registered for the PML's active-message tag.
 pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
@@ -362,9 +361,8 @@ impl Ob1 {
         inc: &Incoming,
         stamped: bool,
     ) {
-        if self.cri(held.ctx).count_kept(held) {
-            self.cri(held.ctx).stop.set(STOP);
-        }
+        let kept = &self.cri(held.ctx).kept;
+        kept.set(kept.get().wrapping_add(1));
         if inc.len as usize > MAX_KEPT {
             drop(shard);
             return self.bad_header(held, inc.proc, "an eager message larger than any");

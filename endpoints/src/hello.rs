@@ -6,7 +6,7 @@
 
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::segment::{MAGIC, PROXIES, VERSION};
+use crate::protocol::segment::{MAGIC, PROXIES, VERSION};
 
 pub const CLIENT: u32 = 1;
 pub const PROXY: u32 = 2;

@@ -7,12 +7,12 @@
 
 use crate::constants::*;
 use crate::counting::{self, Counter};
-use crate::entry::{self, Here};
+use crate::entry::{self, CallContext};
 use crate::error::codes;
 use crate::error::{Failure, Res, call, class_of, raise, raise_on};
 use crate::memory::{read, slice_mut, write};
 use crate::process::Process;
-use crate::request::again::{find_again, find_or_null};
+use crate::request::second_lookup::{find_again, find_or_null};
 use crate::request::{self, Outcome, collect, find, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
@@ -22,7 +22,7 @@ use oxmpi_mca::{RequestHeader, ThreadCtx};
 mpi_fn! {
     hot fn MPI_Wait(request: *mut Request, status: *mut Status) -> c_int |here| {
         let (Some(here), false) = (here, request.is_null()) else {
-            return odd_wait(NAME, request, status);
+            return slow_wait(NAME, request, status);
         };
         wait(here, NAME, request, status)
     }
@@ -30,7 +30,7 @@ mpi_fn! {
 
 #[inline(always)]
 fn wait(
-    Here { process, thread }: Here,
+    CallContext { process, thread }: CallContext,
     name: &'static str,
     request: *mut Request,
     status: *mut Status,
@@ -43,7 +43,7 @@ fn wait(
         return MPI_SUCCESS;
     }
     let Some(req) = find(process, handle) else {
-        return wait_other(Here { process, thread }, name, request, status);
+        return wait_other(CallContext { process, thread }, name, request, status);
     };
     if !ready(req) {
         process.instance.wait(thread, req.as_ptr());
@@ -56,7 +56,7 @@ fn wait(
 /// For a handle that is null, good again, or wrong.
 #[cold]
 #[inline(never)]
-fn wait_other(here: Here, name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
+fn wait_other(here: CallContext, name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
     // SAFETY: not null; the caller promises a handle.
     let handle = unsafe { *request };
     match find_again(here.process, handle) {
@@ -67,9 +67,9 @@ fn wait_other(here: Here, name: &'static str, request: *mut Request, status: *mu
 
 #[cold]
 #[inline(never)]
-fn odd_wait(name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
+fn slow_wait(name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
     counting::call(Counter::Wait);
-    match entry::here().filter(|_| !request.is_null()) {
+    match entry::call_context().filter(|_| !request.is_null()) {
         Some(here) => wait(here, name, request, status),
         None => call(name, None, |_| read(request, "request").map(|_| ())),
     }
@@ -120,7 +120,7 @@ fn not_found(name: &'static str, handle: Request, status: *mut Status) -> c_int 
 mpi_fn! {
     hot fn MPI_Test(request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int |here| {
         let (Some(here), false) = (here, request.is_null() || flag.is_null()) else {
-            return odd_test(NAME, request, flag, status);
+            return slow_test(NAME, request, flag, status);
         };
         test(here, NAME, request, flag, status)
     }
@@ -128,7 +128,7 @@ mpi_fn! {
 
 #[inline(always)]
 fn test(
-    Here { process, thread }: Here,
+    CallContext { process, thread }: CallContext,
     name: &'static str,
     request: *mut Request,
     flag: *mut c_int,
@@ -145,7 +145,7 @@ fn test(
         return MPI_SUCCESS;
     }
     let Some(req) = find(process, handle) else {
-        return test_other(Here { process, thread }, name, request, flag, status);
+        return test_other(CallContext { process, thread }, name, request, flag, status);
     };
     if !ready(req) {
         process.instance.poll(thread);
@@ -167,7 +167,7 @@ fn test(
 #[cold]
 #[inline(never)]
 fn test_other(
-    here: Here,
+    here: CallContext,
     name: &'static str,
     request: *mut Request,
     flag: *mut c_int,
@@ -185,9 +185,9 @@ fn test_other(
 
 #[cold]
 #[inline(never)]
-fn odd_test(name: &'static str, request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int {
+fn slow_test(name: &'static str, request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int {
     counting::call(Counter::Test);
-    match entry::here().filter(|_| !request.is_null() && !flag.is_null()) {
+    match entry::call_context().filter(|_| !request.is_null() && !flag.is_null()) {
         Some(here) => test(here, name, request, flag, status),
         None => call(name, None, |_| {
             read(request, "request")?;
@@ -205,7 +205,7 @@ pub fn status_at(statuses: *mut Status, i: usize) -> *mut Status {
 mpi_fn! {
     hot fn MPI_Waitall(count: c_int, array_of_requests: *mut Request, array_of_statuses: *mut Status) -> c_int |here| {
         let (Some(here), true) = (here, is_array(count, array_of_requests)) else {
-            return odd_wait_all(NAME, count, array_of_requests, array_of_statuses);
+            return slow_wait_all(NAME, count, array_of_requests, array_of_statuses);
         };
         wait_all(here, NAME, (count, array_of_requests), array_of_statuses)
     }
@@ -218,9 +218,9 @@ pub fn is_array(count: c_int, requests: *mut Request) -> bool {
 
 #[cold]
 #[inline(never)]
-fn odd_wait_all(name: &'static str, count: c_int, requests: *mut Request, statuses: *mut Status) -> c_int {
+fn slow_wait_all(name: &'static str, count: c_int, requests: *mut Request, statuses: *mut Status) -> c_int {
     counting::call(Counter::Waitall);
-    match entry::here().filter(|_| is_array(count, requests)) {
+    match entry::call_context().filter(|_| is_array(count, requests)) {
         Some(here) => wait_all(here, name, (count, requests), statuses),
         None => call(name, None, |_| arguments(count, requests).map(|_| ())),
     }
@@ -228,7 +228,7 @@ fn odd_wait_all(name: &'static str, count: c_int, requests: *mut Request, status
 
 #[inline(always)]
 fn wait_all(
-    Here { process, thread }: Here,
+    CallContext { process, thread }: CallContext,
     name: &'static str,
     (count, requests): (c_int, *mut Request),
     statuses: *mut Status,

@@ -6,11 +6,11 @@
 
 use crate::complete::{Errors, PORTION, arguments, finish, is_array, status_at};
 use crate::constants::*;
-use crate::entry::{self, Here};
+use crate::entry::{self, CallContext};
 use crate::error::{Res, call, raise};
 use crate::memory::{slice_mut, write};
 use crate::process::Process;
-use crate::request::again::find_again;
+use crate::request::second_lookup::find_again;
 use crate::request::{self, Header, collect, find, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
@@ -18,7 +18,7 @@ use core::ptr::null_mut;
 use oxmpi_mca::{RequestHeader, ThreadCtx};
 
 /// Result of a look at many requests.
-enum Any {
+enum ListState {
     /// No active request among them.
     NoneActive,
     /// The first that is ready.
@@ -30,18 +30,18 @@ enum Any {
 /// wherever it stands. A caller that tests many again and again mostly learns that none is ready, so one walk takes few
 /// instructions for each, and no state is kept between calls.
 #[inline(always)]
-fn look(process: &Process, requests: &[Request], all: bool) -> Res<Any> {
-    let mut found = Any::NoneActive;
+fn look(process: &Process, requests: &[Request], all: bool) -> Res<ListState> {
+    let mut found = ListState::NoneActive;
     let mut i = 0;
     while i < requests.len() {
-        match one(process, requests[i])? {
-            One::Inactive => {}
-            One::Ready if matches!(found, Any::Ready(_)) => {}
-            One::Ready if all => found = Any::Ready(i),
-            One::Ready => return Ok(Any::Ready(i)),
-            One::Pending => {
-                if matches!(found, Any::NoneActive) {
-                    found = Any::Pending;
+        match request_state(process, requests[i])? {
+            RequestState::Inactive => {}
+            RequestState::Ready if matches!(found, ListState::Ready(_)) => {}
+            RequestState::Ready if all => found = ListState::Ready(i),
+            RequestState::Ready => return Ok(ListState::Ready(i)),
+            RequestState::Pending => {
+                if matches!(found, ListState::NoneActive) {
+                    found = ListState::Pending;
                 }
                 // One that was never started counts no more now.
                 let rest = &requests[i + 1..];
@@ -56,7 +56,7 @@ fn look(process: &Process, requests: &[Request], all: bool) -> Res<Any> {
 }
 
 /// State of one of many requests.
-enum One {
+enum RequestState {
     /// Or no request.
     Inactive,
     Pending,
@@ -64,24 +64,29 @@ enum One {
 }
 
 #[inline(always)]
-fn one(process: &Process, request: Request) -> Res<One> {
+fn request_state(process: &Process, request: Request) -> Res<RequestState> {
     let req = match find(process, request) {
         Some(req) => req,
-        None if request.0 == MPI_REQUEST_NULL => return Ok(One::Inactive),
+        None if request.0 == MPI_REQUEST_NULL => return Ok(RequestState::Inactive),
         None => find_again(process, request).ok_or_else(|| request::wrong(request))?,
     };
     Ok(match request::complete(req) {
-        _ if request::inactive(req) => One::Inactive,
-        true => One::Ready,
-        false => One::Pending,
+        _ if request::inactive(req) => RequestState::Inactive,
+        true => RequestState::Ready,
+        false => RequestState::Pending,
     })
 }
 
 /// Looks ([`look`]) until there is something to tell, or has one turn of progress and looks again if that brought anything.
 #[inline(always)]
-fn look_or_wait(Here { process, thread }: Here, wait: bool, requests: &[Request], all: bool) -> Res<Any> {
+fn look_or_wait(
+    CallContext { process, thread }: CallContext,
+    wait: bool,
+    requests: &[Request],
+    all: bool,
+) -> Res<ListState> {
     let mut found = look(process, requests, all)?;
-    while matches!(found, Any::Pending) {
+    while matches!(found, ListState::Pending) {
         if wait {
             block(process, thread, requests);
         } else if process.instance.poll(thread) == 0 {
@@ -113,7 +118,7 @@ fn block(process: &Process, thread: *mut ThreadCtx, requests: &[Request]) {
 /// Body of Waitany and Testany: `wait` tells which. Gives the flag of Testany.
 #[inline(always)]
 fn any(
-    here: Here,
+    here: CallContext,
     name: &'static str,
     wait: bool,
     (count, requests): (c_int, *mut Request),
@@ -130,17 +135,17 @@ fn any(
         Err(failure) => return raise(name, None, failure),
     };
     let (at, done) = match found {
-        Any::Pending => (MPI_UNDEFINED, 0),
-        Any::NoneActive => {
+        ListState::Pending => (MPI_UNDEFINED, 0),
+        ListState::NoneActive => {
             // SAFETY: null or the caller's status.
             unsafe { Status::store_status(status, &Status::EMPTY) };
             (MPI_UNDEFINED, 1)
         }
-        Any::Ready(i) => (i as c_int, 1),
+        ListState::Ready(i) => (i as c_int, 1),
     };
     // SAFETY: not null; the caller's places.
     unsafe { (*index, *flag) = (at, done) };
-    if let Any::Ready(i) = found
+    if let ListState::Ready(i) = found
         && let Some(req) = find(here.process, requests[i])
     {
         // SAFETY: ready; the pointers are the caller's.
@@ -158,14 +163,14 @@ fn has_places(count: c_int, requests: *mut Request, index: *mut c_int, flag: *mu
 
 #[cold]
 #[inline(never)]
-fn odd_any(
+fn slow_any(
     name: &'static str,
     wait: bool,
     (count, requests): (c_int, *mut Request),
     (index, flag): (*mut c_int, *mut c_int),
     status: *mut Status,
 ) -> c_int {
-    match entry::here().filter(|_| has_places(count, requests, index, flag)) {
+    match entry::call_context().filter(|_| has_places(count, requests, index, flag)) {
         Some(here) => any(here, name, wait, (count, requests), (index, flag), status),
         None => call(name, None, |_| {
             arguments(count, requests)?;
@@ -179,7 +184,7 @@ mpi_fn! {
     hot fn MPI_Waitany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, status: *mut Status) -> c_int |here| {
         let flag = &mut 0;
         let (Some(here), true) = (here, has_places(count, array_of_requests, indx, flag)) else {
-            return odd_any(NAME, true, (count, array_of_requests), (indx, flag), status);
+            return slow_any(NAME, true, (count, array_of_requests), (indx, flag), status);
         };
         any(here, NAME, true, (count, array_of_requests), (indx, flag), status)
     }
@@ -187,7 +192,7 @@ mpi_fn! {
 mpi_fn! {
     hot fn MPI_Testany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, flag: *mut c_int, status: *mut Status) -> c_int |here| {
         let (Some(here), true) = (here, has_places(count, array_of_requests, indx, flag)) else {
-            return odd_any(NAME, false, (count, array_of_requests), (indx, flag), status);
+            return slow_any(NAME, false, (count, array_of_requests), (indx, flag), status);
         };
         any(here, NAME, false, (count, array_of_requests), (indx, flag), status)
     }
@@ -196,14 +201,14 @@ mpi_fn! {
 /// Body of Waitsome and Testsome.
 #[inline(always)]
 fn some(
-    here: Option<Here>,
+    here: Option<CallContext>,
     name: &'static str,
     wait: bool,
     requests: (c_int, *mut Request),
     outcount: *mut c_int,
     told: (*mut c_int, *mut Status),
 ) -> c_int {
-    let Some(here) = here.or_else(entry::here) else { return call(name, None, |_| Ok(())) };
+    let Some(here) = here.or_else(entry::call_context) else { return call(name, None, |_| Ok(())) };
     let mut errors = Errors::default();
     match collect_some(here, wait, requests, told, &mut errors) {
         Err(failure) => raise(name, None, failure),
@@ -217,7 +222,7 @@ fn some(
 /// Ends those that are ready, and gives the outcount.
 #[inline(always)]
 fn collect_some(
-    here: Here,
+    here: CallContext,
     wait: bool,
     (count, requests): (c_int, *mut Request),
     (indices, statuses): (*mut c_int, *mut Status),
@@ -225,11 +230,11 @@ fn collect_some(
 ) -> Res<c_int> {
     let requests = arguments(count, requests)?;
     let found = look_or_wait(here, wait, requests, true)?;
-    if matches!(found, Any::NoneActive) {
+    if matches!(found, ListState::NoneActive) {
         return Ok(MPI_UNDEFINED);
     }
     let indices = slice_mut(indices, requests.len(), "array_of_indices")?;
-    let Any::Ready(first) = found else { return Ok(0) };
+    let ListState::Ready(first) = found else { return Ok(0) };
     let mut done = 0;
     let mut i = first;
     while i < requests.len() {

@@ -111,14 +111,14 @@ pub fn wrong(datatype: Datatype, what: &str) -> Failure {
 }
 
 /// A type that others are built of.
-pub struct Old {
+pub struct OldType {
     pub desc: TypeRef,
     pub signature: Arc<Signature>,
     pub part: Part,
 }
 
 /// A counted reference to a type, for building on it.
-pub fn reference(datatype: Datatype, what: &str) -> Res<Old> {
+pub fn reference(datatype: Datatype, what: &str) -> Res<OldType> {
     let desc = require(datatype, what)?;
     // SAFETY: alive, `require` found it.
     let desc = unsafe { TypeRef::retain(desc) };
@@ -126,7 +126,7 @@ pub fn reference(datatype: Datatype, what: &str) -> Res<Old> {
         Some(object) => Part::Derived(object.derived.clone()),
         None => Part::Predefined(datatype),
     };
-    Ok(Old { desc, signature: signature(datatype, what)?, part })
+    Ok(OldType { desc, signature: signature(datatype, what)?, part })
 }
 
 /// The basic elements of a type.

@@ -13,21 +13,21 @@ use oxmpi_runtime::thread::thread_pointer;
 
 /// The calling thread, found once per call.
 #[derive(Clone, Copy)]
-pub struct Here {
+pub struct CallContext {
     pub process: &'static Process,
     pub thread: *mut ThreadCtx,
 }
 
 /// The calling thread while MPI is in use.
 #[inline(always)]
-pub fn here() -> Option<Here> {
-    process::current().map(|process| Here { process, thread: process.thread() })
+pub fn call_context() -> Option<CallContext> {
+    process::current().map(|process| CallContext { process, thread: process.thread() })
 }
 
 /// The same for a path that does nothing more than send and receive: nobody while there is more to do.
 #[inline(always)]
-pub fn here_quickly() -> Option<Here> {
-    process::quick().map(|process| Here { process, thread: process.thread() })
+pub fn quick_call_context() -> Option<CallContext> {
+    process::quick().map(|process| CallContext { process, thread: process.thread() })
 }
 
 /// At the beginning of a plain function. Whether it left a mark, which [`leave_own`](crate::gate::leave_own) takes back.
@@ -38,21 +38,21 @@ pub fn enter() -> bool {
 
 /// The owner of the gate, who is inside: nobody where there is more to do than what a hot function does.
 #[inline(always)]
-pub fn owner() -> Option<Here> {
-    process::quick().map(|process| Here { process, thread: process.of_owner() })
+pub fn owner() -> Option<CallContext> {
+    process::quick().map(|process| CallContext { process, thread: process.of_owner() })
 }
 
 /// The calling thread where everybody is let in: none where there is more to do than what a hot function does.
 #[inline(always)]
-pub fn one_of_several() -> Option<Here> {
-    process::quick().map(|process| Here { process, thread: process.own_thread() })
+pub fn one_of_several() -> Option<CallContext> {
+    process::quick().map(|process| CallContext { process, thread: process.own_thread() })
 }
 
 /// At the beginning of a hot function of anybody else. Whether it left a mark.
 #[inline(always)]
-pub fn by_the_longest_way() -> (bool, Option<Here>) {
+pub fn enter_as_newcomer() -> (bool, Option<CallContext>) {
     let marked = ask();
-    (marked, here_quickly())
+    (marked, quick_call_context())
 }
 
 /// In by the longer way, for who is not the owner and where somebody wants to get in. Whether it left a mark.

@@ -9,7 +9,9 @@ use crate::memory::{write, write_made, write_text};
 use crate::process::{self, Process};
 use crate::session::WORLD;
 use crate::types::{Aint, Comm, Info};
-use crate::{buffered, comm, crash, info, installation, leftovers, own, stdio, tool, users, watching};
+use crate::{
+    buffered, comm, crash, info, installation, leftovers, local_requests, stdio, tool, users, watching,
+};
 use core::ffi::{c_char, c_int, c_void};
 use oxmpi_runtime::{Config, Instance, Level, wireup};
 
@@ -32,7 +34,7 @@ pub fn make(level: Level) -> Res<Process> {
     crash::install(&instance).map_err(|why| Failure::new(MPI_ERR_OTHER, why))?;
     stdio::handle_end();
     instance.tell_before_abort(crash::tell);
-    let done = own::Pool::new(&instance)?;
+    let done = local_requests::Pool::new(&instance)?;
     let facts = instance.facts();
     let appnum = facts.app().map_or(0, |(number, _)| number as c_int);
     predefined::start(instance.max_tag(), facts.universe.max(facts.size) as c_int, appnum);

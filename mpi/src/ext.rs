@@ -23,7 +23,7 @@ pub fn call<T>(name: &'static str, failed: T, body: impl FnOnce(&'static Process
 /// Completions tell whoever is attached from now on. Below MPI_THREAD_MULTIPLE the program keeps other
 /// threads out of the library meanwhile, as in every call.
 pub fn act_threaded(process: &Process) -> Res {
-    if process.instance.threaded() || gate::outside(|| process.instance.act_threaded()) {
+    if process.instance.threaded() || gate::run_outside(|| process.instance.act_threaded()) {
         return Ok(());
     }
     Failure::err(
@@ -41,14 +41,14 @@ mpi_fn! {
     }
 }
 
-type Plain = unsafe extern "C-unwind" fn(*mut c_void);
+type HookFn = unsafe extern "C-unwind" fn(*mut c_void);
 type Naming = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 type Named = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void);
 
 /// `MPIX_Thread_hooks`.
 #[repr(C)]
 pub struct ThreadHooks {
-    yield_now: Option<Plain>,
+    yield_now: Option<HookFn>,
     current: Option<Naming>,
     park: Option<Named>,
     unpark: Option<Named>,

@@ -27,8 +27,8 @@ use crate::constants::*;
 use crate::error::{Failure, Res, call, class_of, raise_on};
 use crate::ext;
 use crate::handle::{self, Kind, Table};
+use crate::local_requests::LocalOperation;
 use crate::memory::{read, slice_mut, write};
-use crate::own::What;
 use crate::process::Process;
 use crate::request::{self, Header, Outcome};
 use crate::types::{Request, Status};
@@ -227,7 +227,7 @@ mpi_fn! {
             }
             if request::is_shared(req) {
                 // It stands for many operations, each of which may be attached.
-                req = process.done.take_complete(&process.instance, What::Nobody)?;
+                req = process.done.take_complete(&process.instance, LocalOperation::Nobody)?;
                 write(request, "request", request::handle_of(req))?;
             }
             request::hand_over(req);

@@ -12,7 +12,7 @@
 //! Here is the gate itself; [`entry`](crate::entry) finds the calling thread where a function is entered.
 //!
 //! `runtime::progress::gate` says what a mark is good for, and what follows: **the user's code is called
-//! through [`outside`], and what a function read of `threaded` before is not used behind it.**
+//! through [`run_outside`], and what a function read of `threaded` before is not used behind it.**
 
 use oxmpi_runtime::progress::gate::Gate;
 use oxmpi_runtime::thread::thread_pointer;
@@ -56,6 +56,6 @@ pub fn leave_own(marked: bool) {
 
 /// Runs the user's code, or what may wait for another thread outside of the library's own loops.
 #[inline]
-pub fn outside<R>(f: impl FnOnce() -> R) -> R {
-    GATE.outside(thread_pointer(), f)
+pub fn run_outside<R>(f: impl FnOnce() -> R) -> R {
+    GATE.run_outside(thread_pointer(), f)
 }

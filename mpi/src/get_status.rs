@@ -4,7 +4,7 @@ use crate::constants::*;
 use crate::error::{Failure, Res, call, class_of};
 use crate::memory::{slice, slice_mut, write};
 use crate::process::Process;
-use crate::request::again::find_or_null;
+use crate::request::second_lookup::find_or_null;
 use crate::request::{self, Header, peek, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;

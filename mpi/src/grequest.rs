@@ -11,7 +11,7 @@
 
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
-use crate::own::{Cancel, Free, Functions, Query, What};
+use crate::local_requests::{CancelFn, FreeFn, Functions, LocalOperation, QueryFn};
 use crate::p2p::place_of;
 use crate::request;
 use crate::request::generalized::{end_freed, functions};
@@ -32,13 +32,13 @@ mpi_fn! {
             // SAFETY: the user says they are functions of these types; null and sentinels are excluded.
             let functions = unsafe {
                 Functions {
-                    query: core::mem::transmute::<usize, Query>(query),
-                    free: core::mem::transmute::<usize, Free>(free),
-                    cancel: core::mem::transmute::<usize, Cancel>(cancel),
+                    query: core::mem::transmute::<usize, QueryFn>(query),
+                    free: core::mem::transmute::<usize, FreeFn>(free),
+                    cancel: core::mem::transmute::<usize, CancelFn>(cancel),
                     extra: extra_state,
                 }
             };
-            let req = process.done.take(&process.instance, What::Generalized(functions))?;
+            let req = process.done.take(&process.instance, LocalOperation::Generalized(functions))?;
             // SAFETY: nobody else has it.
             unsafe { (*req.as_ptr()).flags = GENERALIZED };
             request::mark_live(req);

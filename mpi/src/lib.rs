@@ -13,7 +13,7 @@
 //!
 //! Under them: `process` (the running MPI), `users` (who uses it, from when to when), `gate` and `entry` (the way into
 //! a function), `context` (a thread finds its own), `installation` (where the library lies, what is linked in), `leftovers` (what nobody
-//! freed), `handle` (numbers to objects), `operands` (the checks on a message's path), `own` (requests of ours), `memory`
+//! freed), `handle` (numbers to objects), `operands` (the checks on a message's path), `local_requests` (those that complete without progress), `memory`
 //! (the user's pointers), `counting`, `watching` (the call a thread is in), `standstill` (a program that stands still after
 //! an error), `crash`, `stdio` (a rank's standard output), `thread_rank`, `types`, `macros`; generated: `constants`,
 //! `unsupported`.
@@ -51,10 +51,10 @@ mod handle;
 mod info;
 mod installation;
 mod leftovers;
+mod local_requests;
 mod memory;
 mod op;
 mod operands;
-mod own;
 mod p2p;
 mod pack;
 mod partitioned;

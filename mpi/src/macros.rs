@@ -72,7 +72,7 @@ macro_rules! mpi_fn {
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
             #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
             #[allow(non_snake_case, reason = "the standard's name, which stacks show whatever way led here")]
-            unsafe fn $name($($here: Option<$crate::entry::Here>,)? $($a: $t),*) -> $r {
+            unsafe fn $name($($here: Option<$crate::entry::CallContext>,)? $($a: $t),*) -> $r {
                 count_call!($form NAME);
                 watch_call!($form [$($here)?] NAME ($($a),*) watched);
                 $body
@@ -99,7 +99,7 @@ macro_rules! mpi_fn {
         unsafe extern "C-unwind" fn watched($($a: $t),*) -> $r {
             let _inside =
                 $crate::watching::enter(NAME, &[$((stringify!($a), $crate::watching::word(&$a))),*]);
-            let $here: Option<$crate::entry::Here> = None;
+            let $here: Option<$crate::entry::CallContext> = None;
             $body
         }
     };
@@ -124,7 +124,7 @@ macro_rules! mpi_fn {
         /// Where a thread that is not the owner leaves a mark, or there is no MPI.
         #[inline(never)]
         unsafe extern "C-unwind" fn longest($($a: $t),*) -> $r {
-            let (marked, here) = $crate::entry::by_the_longest_way();
+            let (marked, here) = $crate::entry::enter_as_newcomer();
             // SAFETY: the caller's promises.
             let result = unsafe { $name(here, $($a),*) };
             $crate::gate::leave(marked);

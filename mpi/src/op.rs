@@ -22,8 +22,8 @@ pub struct OpObject {
     commute: bool,
 }
 
-type Plain = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_int, *mut Datatype);
-type Large = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut Count, *mut Datatype);
+type UserFn = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_int, *mut Datatype);
+type UserFnLarge = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut Count, *mut Datatype);
 
 pub static TABLE: Table<OpObject> = Table::new(Kind::Op);
 
@@ -162,16 +162,21 @@ extern "C" fn run(ctx: *mut c_void, input: *const u8, inout: *mut u8, count: u64
         if object.large {
             let mut n = (count - done) as Count;
             // SAFETY: the user gave it as a function of this type; buffers hold `n` elements.
-            gate::outside(|| unsafe {
-                core::mem::transmute::<usize, Large>(object.function)(input, inout, &mut n, &mut datatype)
+            gate::run_outside(|| unsafe {
+                core::mem::transmute::<usize, UserFnLarge>(object.function)(
+                    input,
+                    inout,
+                    &mut n,
+                    &mut datatype,
+                )
             });
             return;
         }
         let piece = (count - done).min(c_int::MAX as u64);
         let mut n = piece as c_int;
         // SAFETY: as above.
-        gate::outside(|| unsafe {
-            core::mem::transmute::<usize, Plain>(object.function)(input, inout, &mut n, &mut datatype)
+        gate::run_outside(|| unsafe {
+            core::mem::transmute::<usize, UserFn>(object.function)(input, inout, &mut n, &mut datatype)
         });
         done += piece;
     }

@@ -28,7 +28,7 @@ pub struct Operands {
 
 /// Sends and receives differ in their wildcards.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     Send,
     Recv,
 }
@@ -72,7 +72,7 @@ fn is_any(tag: c_int) -> bool {
 #[cold]
 #[inline(never)]
 pub fn check(
-    way: Way,
+    direction: Direction,
     (buf, count, datatype): (*const u8, i64, Datatype),
     rank: c_int,
     tag: c_int,
@@ -87,23 +87,29 @@ pub fn check(
     let nothing = count == 0 && datatype.0 == MPI_DATATYPE_NULL;
     let datatype = if nothing { Datatype(MPI_BYTE) } else { datatype };
     let desc = datatype::require_committed(datatype, "datatype")?;
-    check_rank(way, object, rank)?;
-    check_tag(way, process, tag)?;
+    check_rank(direction, object, rank)?;
+    check_tag(direction, process, tag)?;
     check_buffer(process, buf, count, desc, "buf")?;
     Ok(Operands { process, object, desc })
 }
 
-pub fn check_rank(way: Way, object: &CommObject, rank: c_int) -> Res {
-    if (rank as u32) < object.peers || rank == MPI_PROC_NULL || (rank == MPI_ANY_SOURCE && way == Way::Recv) {
+pub fn check_rank(direction: Direction, object: &CommObject, rank: c_int) -> Res {
+    if (rank as u32) < object.peers
+        || rank == MPI_PROC_NULL
+        || (rank == MPI_ANY_SOURCE && direction == Direction::Recv)
+    {
         return Ok(());
     }
-    let what = if way == Way::Send { "dest" } else { "source" };
+    let what = if direction == Direction::Send { "dest" } else { "source" };
     let last = object.peers.saturating_sub(1);
     Failure::err(MPI_ERR_RANK, format!("{what} is {rank}, ranks are 0 to {last}"))
 }
 
-pub fn check_tag(way: Way, process: &Process, tag: c_int) -> Res {
-    if !process.check || (0..=process.tag_ub).contains(&tag) || (tag == MPI_ANY_TAG && way == Way::Recv) {
+pub fn check_tag(direction: Direction, process: &Process, tag: c_int) -> Res {
+    if !process.check
+        || (0..=process.tag_ub).contains(&tag)
+        || (tag == MPI_ANY_TAG && direction == Direction::Recv)
+    {
         return Ok(());
     }
     Failure::err(MPI_ERR_TAG, format!("tag is {tag}, tags are 0 to {}", process.tag_ub))

@@ -2,10 +2,10 @@
 
 use crate::constants::*;
 use crate::counting::{self, Counter};
-use crate::entry::Here;
+use crate::entry::CallContext;
 use crate::error::{Failure, Res, call, raise};
 use crate::memory::write;
-use crate::operands::{Operands, Way, check};
+use crate::operands::{Direction, Operands, check};
 use crate::request;
 use crate::types::{Comm, Count, Datatype, Request, Status};
 use core::ffi::c_int;
@@ -23,7 +23,7 @@ fn failed(name: &'static str, comm: Comm, code: Code) -> c_int {
 #[inline(always)]
 pub fn send(
     name: &'static str,
-    here: Option<Here>,
+    here: Option<CallContext>,
     (buf, count, datatype): (*const u8, i64, Datatype),
     dest: c_int,
     tag: c_int,
@@ -37,12 +37,12 @@ pub fn send(
         let code = o.object.comm.send(here.thread, buf, count as u64, o.desc, dest, tag, mode);
         return if code.is_err() { failed(name, comm, code) } else { MPI_SUCCESS };
     }
-    odd_send(name, (buf, count), datatype, (dest, tag), comm, mode)
+    slow_send(name, (buf, count), datatype, (dest, tag), comm, mode)
 }
 
 #[cold]
 #[inline(never)]
-fn odd_send(
+fn slow_send(
     name: &'static str,
     (buf, count): (*const u8, i64),
     datatype: Datatype,
@@ -51,7 +51,7 @@ fn odd_send(
     mode: u32,
 ) -> c_int {
     call(name, Some(comm), |process| {
-        let o = check(Way::Send, (buf, count, datatype), dest, tag, comm)?;
+        let o = check(Direction::Send, (buf, count, datatype), dest, tag, comm)?;
         counting::sent(process, &o.object.comm, (name, true), mode, bytes_of(count, o.desc));
         if dest == MPI_PROC_NULL {
             return Ok(());
@@ -63,7 +63,7 @@ fn odd_send(
 #[inline(always)]
 pub fn isend(
     name: &'static str,
-    here: Option<Here>,
+    here: Option<CallContext>,
     (buf, count, datatype): (*const u8, i64, Datatype),
     (dest, tag, comm): (c_int, c_int, Comm),
     mode: u32,
@@ -83,12 +83,12 @@ pub fn isend(
             Err(code) => failed(name, comm, code),
         };
     }
-    odd_isend(name, (buf, count), datatype, (dest, tag), comm, mode, request)
+    slow_isend(name, (buf, count), datatype, (dest, tag), comm, mode, request)
 }
 
 #[cold]
 #[inline(never)]
-fn odd_isend(
+fn slow_isend(
     name: &'static str,
     (buf, count): (*const u8, i64),
     datatype: Datatype,
@@ -98,7 +98,7 @@ fn odd_isend(
     request: *mut Request,
 ) -> c_int {
     call(name, Some(comm), |process| {
-        let o = check(Way::Send, (buf, count, datatype), dest, tag, comm)?;
+        let o = check(Direction::Send, (buf, count, datatype), dest, tag, comm)?;
         place_of(request)?;
         counting::sent(process, &o.object.comm, (name, false), mode, bytes_of(count, o.desc));
         if dest == MPI_PROC_NULL {
@@ -172,7 +172,7 @@ fn bad_message(name: &'static str, comm: Comm, result: &MsgStatus) -> c_int {
 #[inline(always)]
 pub fn recv(
     name: &'static str,
-    here: Option<Here>,
+    here: Option<CallContext>,
     (buf, count, datatype): (*mut u8, i64, Datatype),
     source: c_int,
     tag: c_int,
@@ -187,12 +187,12 @@ pub fn recv(
         let code = o.object.comm.recv(here.thread, buf, count as u64, o.desc, source, tag, &mut result);
         return received(name, comm, code, &result, status);
     }
-    odd_recv(name, (buf, count), datatype, (source, tag), comm, status)
+    slow_recv(name, (buf, count), datatype, (source, tag), comm, status)
 }
 
 #[cold]
 #[inline(never)]
-fn odd_recv(
+fn slow_recv(
     name: &'static str,
     (buf, count): (*mut u8, i64),
     datatype: Datatype,
@@ -203,7 +203,7 @@ fn odd_recv(
     let mut result = MsgStatus::EMPTY;
     let mut code = Code::OK;
     let checked = call(name, Some(comm), |process| {
-        let o = check(Way::Recv, (buf, count, datatype), source, tag, comm)?;
+        let o = check(Direction::Recv, (buf, count, datatype), source, tag, comm)?;
         counting::call(Counter::Recv);
         if source == MPI_PROC_NULL {
             result.source = MPI_PROC_NULL;
@@ -233,7 +233,7 @@ mpi_fn! {
 #[inline(always)]
 pub fn irecv(
     name: &'static str,
-    here: Option<Here>,
+    here: Option<CallContext>,
     (buf, count, datatype): (*mut u8, i64, Datatype),
     (source, tag, comm): (c_int, c_int, Comm),
     request: *mut Request,
@@ -252,12 +252,12 @@ pub fn irecv(
             Err(code) => failed(name, comm, code),
         };
     }
-    odd_irecv(name, (buf, count), datatype, (source, tag), comm, request)
+    slow_irecv(name, (buf, count), datatype, (source, tag), comm, request)
 }
 
 #[cold]
 #[inline(never)]
-fn odd_irecv(
+fn slow_irecv(
     name: &'static str,
     (buf, count): (*mut u8, i64),
     datatype: Datatype,
@@ -266,7 +266,7 @@ fn odd_irecv(
     request: *mut Request,
 ) -> c_int {
     call(name, Some(comm), |process| {
-        let o = check(Way::Recv, (buf, count, datatype), source, tag, comm)?;
+        let o = check(Direction::Recv, (buf, count, datatype), source, tag, comm)?;
         place_of(request)?;
         counting::call(Counter::Irecv);
         if source == MPI_PROC_NULL {

@@ -1,11 +1,11 @@
 //! Partitioned messages (MPI 5.0 §4.2): the checks; how they work is in `oxmpi_runtime::made`.
 
 use crate::constants::*;
-use crate::error::{Failure, On, Res, call, call_on};
+use crate::error::{ErrorObject, Failure, Res, call, call_on};
 use crate::info;
+use crate::local_requests::{self, LocalOperation};
 use crate::memory::{slice, write};
-use crate::operands::{Way, check};
-use crate::own::{self, What};
+use crate::operands::{Direction, check};
 use crate::p2p::place_of;
 use crate::process::Process;
 use crate::request::{self, Header, find_either};
@@ -15,7 +15,7 @@ use oxmpi_runtime::host_requests::{self, partitioned as parts};
 
 /// The arguments of both kinds of init. The standard has no wildcards here.
 fn init(
-    way: Way,
+    direction: Direction,
     (buf, partitions, count, datatype): (*mut u8, c_int, i64, Datatype),
     (peer, tag): (c_int, c_int),
     comm: Comm,
@@ -25,7 +25,7 @@ fn init(
     let number = usize::try_from(partitions);
     let Ok(number) = number else { return Failure::err(MPI_ERR_ARG, format!("partitions is {partitions}")) };
     // As a send: MPI_ANY_SOURCE and MPI_ANY_TAG are refused.
-    let o = check(Way::Send, (buf, count, datatype), peer, tag, comm)?;
+    let o = check(Direction::Send, (buf, count, datatype), peer, tag, comm)?;
     if info.0 != MPI_INFO_NULL {
         info::require(info)?;
     }
@@ -35,27 +35,27 @@ fn init(
     }
     let layout = parts::Layout { buf, partitions: number, count: count as u64, dtype: o.desc, peer, tag };
     let thread = o.process.thread();
-    let req = match way {
-        Way::Send => o.object.comm.psend_init(thread, &layout)?,
-        Way::Recv => o.object.comm.precv_init(thread, &layout)?,
+    let req = match direction {
+        Direction::Send => o.object.comm.psend_init(thread, &layout)?,
+        Direction::Recv => o.object.comm.precv_init(thread, &layout)?,
     };
     write(request, "request", request::give(o.object, req))
 }
 
 mpi_fn! {
     fn MPI_Psend_init[Count], MPI_Psend_init_c[Count]<N>(buf: *const u8, partitions: c_int, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, info: Info, request: *mut Request) -> c_int {
-        call(NAME, Some(comm), |_| init(Way::Send, (buf.cast_mut(), partitions, count, datatype), (dest, tag), comm, info, request))
+        call(NAME, Some(comm), |_| init(Direction::Send, (buf.cast_mut(), partitions, count, datatype), (dest, tag), comm, info, request))
     }
 }
 mpi_fn! {
     fn MPI_Precv_init[Count], MPI_Precv_init_c[Count]<N>(buf: *mut u8, partitions: c_int, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, info: Info, request: *mut Request) -> c_int {
-        call(NAME, Some(comm), |_| init(Way::Recv, (buf, partitions, count, datatype), (dest, tag), comm, info, request))
+        call(NAME, Some(comm), |_| init(Direction::Recv, (buf, partitions, count, datatype), (dest, tag), comm, info, request))
     }
 }
 
 /// An operation with MPI_PROC_NULL: every partition is as the user wishes.
 fn is_with_nobody(req: Header) -> bool {
-    own::of(req).is_some_and(|own| matches!(own.what(), What::Nobody))
+    local_requests::of(req).is_some_and(|own| matches!(own.operation(), LocalOperation::Nobody))
 }
 
 /// Marks partitions of an active partitioned send.
@@ -87,8 +87,8 @@ fn no_such<T>(partition: c_int, partitions: usize) -> Res<T> {
     Failure::err(MPI_ERR_ARG, format!("partition is {partition}, there are {partitions}"))
 }
 
-fn on(request: Request) -> On {
-    crate::process::current().map_or(On::Nothing, |process| request::on(process, request))
+fn on(request: Request) -> ErrorObject {
+    crate::process::current().map_or(ErrorObject::Nothing, |process| request::on(process, request))
 }
 
 mpi_fn! {

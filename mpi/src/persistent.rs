@@ -3,7 +3,7 @@
 use crate::constants::*;
 use crate::error::{Res, call};
 use crate::memory::write;
-use crate::operands::{Way, check};
+use crate::operands::{Direction, check};
 use crate::p2p::place_of;
 use crate::request;
 use crate::types::{Comm, Count, Datatype, Request};
@@ -18,7 +18,7 @@ fn send_init(
     mode: u32,
     request: *mut Request,
 ) -> Res {
-    let o = check(Way::Send, (buf, count, datatype), dest, tag, comm)?;
+    let o = check(Direction::Send, (buf, count, datatype), dest, tag, comm)?;
     place_of(request)?;
     if dest == MPI_PROC_NULL {
         return write(request, "request", request::persistent_done(o.process, o.object)?);
@@ -46,7 +46,7 @@ mpi_fn! {
     fn MPI_Recv_init[c_int], MPI_Recv_init_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
         call(NAME, Some(comm), |_| {
             let count = count as i64;
-            let o = check(Way::Recv, (buf, count, datatype), source, tag, comm)?;
+            let o = check(Direction::Recv, (buf, count, datatype), source, tag, comm)?;
             place_of(request)?;
             if source == MPI_PROC_NULL {
                 return write(request, "request", request::persistent_done(o.process, o.object)?);

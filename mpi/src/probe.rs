@@ -6,7 +6,7 @@ use crate::datatype;
 use crate::error::{Failure, Res, call, raise};
 use crate::handle::{Kind, Table};
 use crate::memory::{read, write};
-use crate::operands::{Way, check_buffer, check_rank, check_tag};
+use crate::operands::{Direction, check_buffer, check_rank, check_tag};
 use crate::p2p::place_of;
 use crate::process::Process;
 use crate::request;
@@ -39,8 +39,8 @@ pub fn held() -> usize {
 
 fn arguments(process: &Process, source: c_int, tag: c_int, comm: Comm) -> Res<&'static CommObject> {
     let object = comm::require(comm)?;
-    check_rank(Way::Recv, object, source)?;
-    check_tag(Way::Recv, process, tag)?;
+    check_rank(Direction::Recv, object, source)?;
+    check_tag(Direction::Recv, process, tag)?;
     Ok(object)
 }
 

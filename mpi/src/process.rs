@@ -18,7 +18,7 @@ use crate::constants::*;
 use crate::context;
 use crate::error::{Failure, Res};
 use crate::gate::GATE;
-use crate::own::Pool;
+use crate::local_requests::Pool;
 use core::cell::Cell;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};

@@ -2,7 +2,7 @@
 //! successor does, and errors name the function that was called. `abi/removed.tsv` declares them in `mpi.h`.
 
 use crate::datatype::require;
-use crate::error::handler::{For, create};
+use crate::error::handler::{HandlerKind, create};
 use crate::error::handler_calls::{set, tell};
 use crate::error::{call, call_any_time};
 use crate::memory::{slice, write};
@@ -60,7 +60,7 @@ mpi_fn! {
 }
 mpi_fn! {
     any_time fn MPI_Errhandler_create(handler_fn: usize, errhandler: *mut Errhandler) -> c_int {
-        call_any_time(NAME, || create(handler_fn, For::Comm, errhandler))
+        call_any_time(NAME, || create(handler_fn, HandlerKind::Comm, errhandler))
     }
 }
 mpi_fn! {

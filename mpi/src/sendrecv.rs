@@ -6,13 +6,13 @@ use crate::datatype;
 use crate::entry;
 use crate::error::{Failure, Res, call, raise};
 use crate::memory::write;
-use crate::operands::{Operands, Way, check};
+use crate::operands::{Direction, Operands, check};
 use crate::p2p::{place_of, send};
 use crate::request;
 use crate::types::{Comm, Count, Datatype, Request, Status};
 use core::ffi::c_int;
 use oxmpi_pml::mode;
-use oxmpi_runtime::host_requests::both::{Incoming, Outgoing};
+use oxmpi_runtime::host_requests::sendrecv::{Incoming, Outgoing};
 
 type SendPart = ((*const u8, i64, Datatype), c_int, c_int);
 type RecvPart = ((*mut u8, i64, Datatype), c_int, c_int);
@@ -42,7 +42,7 @@ fn sendrecv(
     if started != MPI_SUCCESS {
         return started;
     }
-    let sent = send(name, entry::here_quickly(), outgoing, dest, sendtag, comm, mode::STANDARD);
+    let sent = send(name, entry::quick_call_context(), outgoing, dest, sendtag, comm, mode::STANDARD);
     let (Some(process), true) = (crate::process::current(), sent == MPI_SUCCESS) else { return sent };
     let Some(req) = request::find(process, receiving) else { return sent };
     if !request::ready(req) {
@@ -66,7 +66,7 @@ mpi_fn! {
         let data = (buf, count as i64, datatype);
         let mut packed = Vec::new();
         let made = call(NAME, Some(comm), |_| {
-            check(Way::Send, (buf, count as i64, datatype), dest, sendtag, comm)?;
+            check(Direction::Send, (buf, count as i64, datatype), dest, sendtag, comm)?;
             packed = pack(buf, count as u64, datatype)?;
             Ok(())
         });
@@ -97,8 +97,8 @@ fn check_both(
     ((buf, count, datatype), source, recvtag): RecvPart,
     comm: Comm,
 ) -> Res<(Operands, Operands)> {
-    let send = check(Way::Send, outgoing, dest, sendtag, comm)?;
-    let recv = check(Way::Recv, (buf, count, datatype), source, recvtag, comm)?;
+    let send = check(Direction::Send, outgoing, dest, sendtag, comm)?;
+    let recv = check(Direction::Recv, (buf, count, datatype), source, recvtag, comm)?;
     Ok((recv, send))
 }
 

@@ -2,11 +2,11 @@
 
 use crate::complete::arguments;
 use crate::constants::*;
-use crate::error::{Failure, On, call, call_on};
+use crate::error::{ErrorObject, Failure, call, call_on};
 use crate::memory::{read, write};
 use crate::process;
 use crate::request;
-use crate::request::again::find_or_wrong;
+use crate::request::second_lookup::find_or_wrong;
 use crate::types::Request;
 use core::ffi::c_int;
 
@@ -51,7 +51,7 @@ fn start_all(name: &'static str, requests: &[Request], what: &str, null: bool) -
         return call(name, None, |_| Failure::err(MPI_ERR_ARG, format!("{what} is a null pointer")));
     }
     for handle in requests {
-        let on = process::current().map_or(On::Nothing, |process| request::on(process, *handle));
+        let on = process::current().map_or(ErrorObject::Nothing, |process| request::on(process, *handle));
         let code = call_on(name, on, |process| {
             let req = find_or_wrong(process, *handle)?;
             request::start(req)?;

@@ -154,7 +154,7 @@ fn check(comm: Comm, source: c_int, dest: c_int, receives: bool) -> Res {
 mpi_fn! {
     fn MPIX_Stream_send[c_int], MPIX_Stream_send_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int) -> c_int {
         match check(comm, source_stream_index, dest_stream_index, false) {
-            Ok(()) => p2p::send(NAME, entry::here_quickly(), (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD),
+            Ok(()) => p2p::send(NAME, entry::quick_call_context(), (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD),
             Err(failure) => raise(NAME, Some(comm), failure),
         }
     }
@@ -162,7 +162,7 @@ mpi_fn! {
 mpi_fn! {
     fn MPIX_Stream_isend[c_int], MPIX_Stream_isend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, request: *mut Request) -> c_int {
         match check(comm, source_stream_index, dest_stream_index, false) {
-            Ok(()) => p2p::isend(NAME, entry::here_quickly(), (buf, count as i64, datatype), (dest, tag, comm), mode::STANDARD, request),
+            Ok(()) => p2p::isend(NAME, entry::quick_call_context(), (buf, count as i64, datatype), (dest, tag, comm), mode::STANDARD, request),
             Err(failure) => raise(NAME, Some(comm), failure),
         }
     }
@@ -170,7 +170,7 @@ mpi_fn! {
 mpi_fn! {
     fn MPIX_Stream_recv[c_int], MPIX_Stream_recv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, status: *mut Status) -> c_int {
         match check(comm, source_stream_index, dest_stream_index, true) {
-            Ok(()) => p2p::recv(NAME, entry::here_quickly(), (buf, count as i64, datatype), source, tag, comm, status),
+            Ok(()) => p2p::recv(NAME, entry::quick_call_context(), (buf, count as i64, datatype), source, tag, comm, status),
             Err(failure) => raise(NAME, Some(comm), failure),
         }
     }
@@ -178,7 +178,7 @@ mpi_fn! {
 mpi_fn! {
     fn MPIX_Stream_irecv[c_int], MPIX_Stream_irecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, request: *mut Request) -> c_int {
         match check(comm, source_stream_index, dest_stream_index, true) {
-            Ok(()) => p2p::irecv(NAME, entry::here_quickly(), (buf, count as i64, datatype), (source, tag, comm), request),
+            Ok(()) => p2p::irecv(NAME, entry::quick_call_context(), (buf, count as i64, datatype), (source, tag, comm), request),
             Err(failure) => raise(NAME, Some(comm), failure),
         }
     }

@@ -127,7 +127,7 @@ fn not_of_a_team<T>(threads: usize) -> Res<T> {
 /// is not possible here.
 fn several_threads(process: &Process) -> bool {
     let raise = || process.instance.raise_level(Level::Multiple);
-    process.instance.level() == Level::Multiple || gate::outside(raise) == Level::Multiple
+    process.instance.level() == Level::Multiple || gate::run_outside(raise) == Level::Multiple
 }
 
 /// The calling thread's number in its OpenMP team; `None`: the program has no OpenMP.

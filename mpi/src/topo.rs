@@ -71,8 +71,8 @@ pub fn make(
 /// Gives a new communicator its topology.
 pub fn attach(comm: Comm, topology: Topology, rank: u32) {
     if let Some(object) = get(comm) {
-        let around = topology.around(rank);
-        let _ = object.topology.set(Arc::new(Placed { topology, around }));
+        let neighbors = topology.neighbors(rank);
+        let _ = object.topology.set(Arc::new(Placed { topology, neighbors }));
     }
 }
 

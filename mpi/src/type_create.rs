@@ -4,7 +4,7 @@
 //! them as counts; `type_contents` tells them the same way.
 
 use crate::constants::*;
-use crate::datatype::{Old, Recipe, adopt, reference};
+use crate::datatype::{OldType, Recipe, adopt, reference};
 use crate::error::{Failure, Res, call};
 use crate::memory::{slice, write};
 use crate::types::{Aint, Count, Datatype};
@@ -241,7 +241,7 @@ pub fn structure(
     if newtype.is_null() {
         return Failure::err(MPI_ERR_ARG, "newtype is a null pointer");
     }
-    let olds: Vec<Old> =
+    let olds: Vec<OldType> =
         types.iter().map(|&t| reference(t, "a type of array_of_types")).collect::<Res<_>>()?;
     let mut signature = Signature::default();
     let mut parts = Vec::with_capacity(olds.len());

@@ -97,7 +97,7 @@ pub fn enter(number: u64, level: Level, make: impl FnOnce(Level) -> Res<Process>
 /// Whether nobody else uses MPI.
 pub fn alone(number: u64) -> bool {
     // Not inside: whoever holds the list may be raising the level.
-    gate::outside(|| USERS.lock()).now.iter().all(|u| u.number == number)
+    gate::run_outside(|| USERS.lock()).now.iter().all(|u| u.number == number)
 }
 
 /// A user goes. `close` takes down what is this user's, with true if it was the last one; then the
@@ -106,13 +106,13 @@ pub fn leave(process: &Process, number: u64, close: impl FnOnce(bool)) -> Res {
     // Before the list is held: progress may run functions of the user.
     let sent = process.instance.flush(process.thread());
     // Not inside: whoever holds the list may be raising the level.
-    let mut users = gate::outside(|| USERS.lock());
+    let mut users = gate::run_outside(|| USERS.lock());
     users.now.retain(|u| u.number != number);
     let last = users.now.is_empty();
     close(last);
     if last {
         process.instance.rest();
-        gate::outside(|| GATE.close());
+        gate::run_outside(|| GATE.close());
         process::withdraw();
         refresh();
     }

@@ -3,10 +3,10 @@
 
 #[path = "../../framework/runtime/tests/common/mod.rs"]
 mod common;
+#[path = "../../framework/runtime/tests/common/concurrent_verbs.rs"]
+mod concurrent_verbs;
 #[path = "../../framework/runtime/tests/common/keeper.rs"]
 mod keeper;
-#[path = "../../framework/runtime/tests/common/many.rs"]
-mod many;
 #[path = "../../framework/runtime/tests/common/rma.rs"]
 mod rma;
 
@@ -23,7 +23,7 @@ const SHAPES: [&[(&str, &str)]; 4] = [
 ];
 
 fn make(shape: &[(&str, &str)]) -> Config {
-    let settings = [&[("btl", "fabric,self"), ("runtime_num_cris", many::CRIS)], shape].concat();
+    let settings = [&[("btl", "fabric,self"), ("runtime_num_cris", concurrent_verbs::CRIS)], shape].concat();
     let mut config = config(Form::LinkedIn, Level::Multiple, &settings);
     config.builtin = linked_in();
     config.builtin.push(keeper::descriptor());
@@ -33,10 +33,10 @@ fn make(shape: &[(&str, &str)]) -> Config {
 
 #[test]
 fn all_verbs_of_many_threads_at_once_over_the_fabric() {
-    SHAPES.iter().for_each(|shape| many::all_verbs_at_once(|| make(shape)));
+    SHAPES.iter().for_each(|shape| concurrent_verbs::all_verbs_at_once(|| make(shape)));
 }
 
 #[test]
 fn a_flush_over_threads_that_compute_over_the_fabric() {
-    SHAPES.iter().for_each(|shape| many::flush_over_threads_that_compute(|| make(shape)));
+    SHAPES.iter().for_each(|shape| concurrent_verbs::flush_over_threads_that_compute(|| make(shape)));
 }

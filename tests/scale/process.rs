@@ -22,7 +22,7 @@ use oxmpi_mca::{
 use oxmpi_osc::{
     Mapped, OscModule, OscTable, OscWindow, Outstanding, Predicate, WinComm, WinDesc, WinServices, flavor,
 };
-use oxmpi_testing::{Desk, FakeHost, Shared, services};
+use oxmpi_testing::{Desk, FakeHost, JobState, services};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -140,7 +140,7 @@ impl Instance {
         boxes: u32,
         lists: u64,
     ) -> Rc<Instance> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(JobState::default());
         let instance = Rc::new(Instance {
             desk: Desk::new(Desk::job_of(0, processes), 1, false, shared),
             table: std::cell::OnceCell::new(),

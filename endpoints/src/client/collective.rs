@@ -8,10 +8,10 @@ use super::comm::{self, EpComm};
 use super::error;
 use super::message::{complete, start};
 use super::persistent::make;
-use super::request::{self, After, Kind, Slot};
+use super::request::{self, FollowUpWork, Kind, Slot};
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{access, op};
+use crate::protocol::record::{access, op};
 
 pub struct Plan {
     pub op: u32,
@@ -22,7 +22,7 @@ pub struct Plan {
     pub typed: bool,
     /// Counts of MPI_Reduce_scatter.
     pub counts: Option<Vec<i64>>,
-    pub after: After,
+    pub follow_up: FollowUpWork,
 }
 
 impl Plan {
@@ -35,7 +35,7 @@ impl Plan {
             second,
             typed: false,
             counts: None,
-            after: After::Nothing,
+            follow_up: FollowUpWork::Nothing,
         }
     }
 
@@ -59,7 +59,7 @@ fn prepare(comm: &EpComm, name: &'static str, plan: Plan, kind: Kind) -> Result<
     let record = slot.record();
     record.root = plan.root;
     record.mpi_op = plan.mpi_op as u64;
-    slot.after = plan.after;
+    slot.follow_up = plan.follow_up;
     match slot.place_both(plan.first, plan.second, plan.typed, plan.counts.as_deref()) {
         Ok(()) => Ok(slot),
         Err(class) => {

@@ -5,7 +5,7 @@ use super::collective::{NOTHING, Plan, collective, into, not_negative, role};
 use super::{comm, error};
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{access, op};
+use crate::protocol::record::{access, op};
 
 const READ: u32 = access::READ;
 const BOTH: u32 = access::READ | access::WRITE;

@@ -10,8 +10,8 @@
 use super::lock;
 use super::state::{Client, Proxy, Words, client};
 use crate::abi::*;
-use crate::shared::record::{Record, op};
-use crate::shared::sys;
+use crate::protocol::record::{Record, op};
+use crate::protocol::sys;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};

@@ -2,12 +2,12 @@
 
 use super::comm::{self, EpComm, from_facts};
 use super::end::free;
-use super::request::{self, After, Kind};
+use super::request::{self, FollowUpWork, Kind};
 use super::state::Words;
 use super::{error, group, lock, message};
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{Record, op};
+use crate::protocol::record::{Record, op};
 use std::sync::atomic::Ordering;
 
 on_endpoints! {
@@ -63,7 +63,7 @@ fn duplicate(
     newcomm: *mut Comm,
 ) -> Result<&'static mut request::Slot, c_int> {
     let slot = request::new(ep, name, op::COMM_DUP, Kind::Transfer)?;
-    slot.after = After::Comm(newcomm, ep);
+    slot.follow_up = FollowUpWork::Comm(newcomm, ep);
     Ok(slot)
 }
 

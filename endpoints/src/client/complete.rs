@@ -43,7 +43,7 @@ pub fn test(slot: &Slot) -> bool {
         return true;
     }
     if !slot.client.asynchronous {
-        slot.proxy.poke();
+        slot.proxy.request_progress();
     }
     false
 }
@@ -58,7 +58,7 @@ mpi! {
         }
         *flag = test(slot).into();
         if *flag == 0 {
-            slot.client.looked_in_vain();
+            slot.client.yield_after_empty_look();
             return SUCCESS;
         }
         end(request, slot, status, "MPI_Test")
@@ -75,7 +75,7 @@ mpi! {
         }
         *flag = test(slot).into();
         if *flag == 0 {
-            slot.client.looked_in_vain();
+            slot.client.yield_after_empty_look();
         } else {
             slot.deliver();
             slot.status(status);

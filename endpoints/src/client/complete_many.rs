@@ -10,7 +10,7 @@ use super::request::{self, Slot};
 use super::state::client;
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::{completion, sys};
+use crate::protocol::{completion, sys};
 use std::time::Duration;
 
 /// The requests of a call.
@@ -207,7 +207,7 @@ mpi! {
         }
         if !done {
             if let Some(client) = client() {
-                client.looked_in_vain();
+                client.yield_after_empty_look();
             }
             return SUCCESS;
         }
@@ -328,7 +328,7 @@ mpi! {
         }
         *flag = 0;
         if let Some(client) = client() {
-            client.looked_in_vain();
+            client.yield_after_empty_look();
         }
         SUCCESS
     }
@@ -417,7 +417,7 @@ mpi! {
             if is_idle(&array) {
                 *outcount = UNDEFINED;
             } else if let Some(client) = client() {
-                client.looked_in_vain();
+                client.yield_after_empty_look();
             }
         }
         if found.2.is_some() { in_status(found.2, "MPI_Testsome") } else { found.1 }

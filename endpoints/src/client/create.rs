@@ -13,7 +13,7 @@ use super::error;
 use super::state::{Client, Words, client};
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{access, op};
+use crate::protocol::record::{access, op};
 use std::sync::atomic::Ordering;
 
 const NAME: &str = "MPIX_Comm_create_endpoints";
@@ -21,7 +21,7 @@ const NAME: &str = "MPIX_Comm_create_endpoints";
 /// Values that a rank of the parent tells the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
-struct Asked {
+struct EndpointRequest {
     count: c_int,
     /// The process's rank in the application's world.
     process: c_int,
@@ -29,7 +29,7 @@ struct Asked {
     number: c_int,
 }
 
-const INTS: c_int = (size_of::<Asked>() / size_of::<c_int>()) as c_int;
+const INTS: c_int = (size_of::<EndpointRequest>() / size_of::<c_int>()) as c_int;
 
 /// Which proxies serve the new communicator.
 #[derive(Debug, PartialEq)]
@@ -41,7 +41,7 @@ struct Deal {
 }
 
 /// Deals the proxies of each process (their world ranks) to the ranks of the parent.
-fn deal(asked: &[Asked], rank: usize, proxies: &[Vec<usize>]) -> Result<Deal, c_int> {
+fn deal(asked: &[EndpointRequest], rank: usize, proxies: &[Vec<usize>]) -> Result<Deal, c_int> {
     if asked.iter().any(|a| a.count < 0) {
         return Err(ERR_ARG);
     }
@@ -77,14 +77,14 @@ impl Parent {
     }
 
     /// Gathers what all ranks ask for; gives the caller's rank, too.
-    fn gather(&self, mine: Asked) -> Result<(Vec<Asked>, usize), c_int> {
+    fn gather(&self, mine: EndpointRequest) -> Result<(Vec<EndpointRequest>, usize), c_int> {
         let from = (&raw const mine).cast();
         match self {
             Parent::Endpoints(ep) => {
                 if ep.is_inter() {
                     return Err(ERR_COMM);
                 }
-                let mut all = vec![Asked::default(); ep.size as usize];
+                let mut all = vec![EndpointRequest::default(); ep.size as usize];
                 let first = (Buffer::plain(from, INTS.into(), INT), access::READ);
                 let to = Buffer::times(all.as_mut_ptr().cast(), INTS.into(), ep.size, INT);
                 blocking(ep, NAME, Plan::new(op::ALLGATHER, first, (to, access::WRITE)))?;
@@ -100,7 +100,7 @@ impl Parent {
                     }
                     pmpi::MPI_Comm_size(*comm, &raw mut size);
                     pmpi::MPI_Comm_rank(*comm, &raw mut rank);
-                    let mut all = vec![Asked::default(); size as usize];
+                    let mut all = vec![EndpointRequest::default(); size as usize];
                     let to = all.as_mut_ptr().cast();
                     match pmpi::MPI_Allgather(from, INTS, INT, to, INTS, INT, *comm) {
                         SUCCESS => Ok((all, rank as usize)),
@@ -150,7 +150,7 @@ impl Parent {
 
 fn create(client: &'static Client, parent: &Parent, count: c_int, out: *mut Comm) -> Result<(), c_int> {
     let number = client.creations.fetch_add(1, Ordering::Relaxed) as c_int;
-    let mine = Asked { count, process: client.rank as c_int, number };
+    let mine = EndpointRequest { count, process: client.rank as c_int, number };
     let (asked, rank) = parent.gather(mine)?;
     let deal = deal(&asked, rank, &client.job.proxies)?;
     if count == 0 {
@@ -243,8 +243,10 @@ pub unsafe extern "C" fn PMPIX_Comm_create_endpoints(
 mod tests {
     use super::*;
 
-    fn asked(list: &[(c_int, c_int)]) -> Vec<Asked> {
-        list.iter().map(|(count, process)| Asked { count: *count, process: *process, number: 0 }).collect()
+    fn asked(list: &[(c_int, c_int)]) -> Vec<EndpointRequest> {
+        list.iter()
+            .map(|(count, process)| EndpointRequest { count: *count, process: *process, number: 0 })
+            .collect()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::state::{Client, Proxy, Words, client};
 use super::{comm, lock};
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{Record, op};
+use crate::protocol::record::{Record, op};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError, RwLock};
 

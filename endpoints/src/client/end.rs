@@ -4,7 +4,7 @@ use super::attribute;
 use super::comm::{self, EpComm, from_facts};
 use super::state::{Client, Proxy};
 use crate::abi::*;
-use crate::shared::record::{Record, op};
+use crate::protocol::record::{Record, op};
 use std::sync::atomic::Ordering;
 
 /// A duplicate is there: the attributes' copy functions run, and may refuse it.

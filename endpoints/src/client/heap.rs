@@ -8,9 +8,9 @@
 //! parent or the proxies.
 
 use super::lock;
-use crate::shared::segment::{HEAP, Header, MAGIC, Segment, VERSION};
-use crate::shared::settings::settings;
-use crate::shared::sys;
+use crate::protocol::segment::{HEAP, Header, MAGIC, Segment, VERSION};
+use crate::protocol::settings::settings;
+use crate::protocol::sys;
 use dlmalloc::{Allocator, Dlmalloc};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};

@@ -10,7 +10,7 @@ use super::place::{Lists, Use};
 use super::request::{self, Kind, Slot};
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{access, op};
+use crate::protocol::record::{access, op};
 
 /// Makes the request of a send or receive, without issuing it.
 pub fn prepare(

@@ -9,7 +9,7 @@ use super::request::{self, Buffered, Kind, Slot};
 use super::{comm, error};
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{Record, op};
+use crate::protocol::record::{Record, op};
 
 /// Has the proxy make the operation, and gives the handle to the program.
 ///
@@ -140,7 +140,7 @@ mpi! {
         *request = REQUEST_NULL;
         if slot.active {
             slot.orphan();
-            request::bury();
+            request::free_complete_orphans();
             return SUCCESS;
         }
         request::forget(slot);

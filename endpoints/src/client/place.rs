@@ -16,8 +16,8 @@ use super::slot::Slot;
 use super::state::Words;
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{INLINE, Part, access, mode};
-use crate::shared::sync::Ordering;
+use crate::protocol::record::{INLINE, Part, access, mode};
+use crate::protocol::sync::Ordering;
 
 /// Lists that go with a command.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use super::place::{Lists, Use};
 use super::request::{self, Kind, Slot};
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{Record, access, op};
+use crate::protocol::record::{Record, access, op};
 
 /// Runs a probe; gives whether a message is there and the proxy's handle of it.
 fn probe(
@@ -33,7 +33,7 @@ fn probe(
         Ok((record.out[0] != 0, record.out[1]))
     })?;
     if !found.0 {
-        comm.client.looked_in_vain();
+        comm.client.yield_after_empty_look();
     }
     Ok(found)
 }

@@ -8,11 +8,11 @@ use super::buffers::Buffer;
 use super::collective::{NOTHING, Plan, collective, not_negative, role};
 use super::collective_v::list;
 use super::comm::{self, EpComm};
-use super::request::After;
+use super::request::FollowUpWork;
 use super::{datatype, error, heap, lock};
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{access, op};
+use crate::protocol::record::{access, op};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -86,8 +86,8 @@ impl Reduction {
         let second = Buffer::times(gathered.memory.cast(), bytes, comm.peers(), BYTE);
         let recv = self.recv;
         let fold = move || gathered.fold(recv, bytes, &share, &info);
-        let after = After::Run(Box::new(fold));
-        Ok(Plan { after, ..Plan::new(code, (first, READ), (second, access::WRITE)).root(root) })
+        let follow_up = FollowUpWork::Run(Box::new(fold));
+        Ok(Plan { follow_up, ..Plan::new(code, (first, READ), (second, access::WRITE)).root(root) })
     }
 }
 

@@ -6,19 +6,19 @@
 use super::comm::{self, EpComm};
 use super::end::duplicated;
 use super::lock;
-pub use super::slot::{After, Buffered, Kind, Slot, begin, find, is_ours};
+pub use super::slot::{Buffered, FollowUpWork, Kind, Slot, begin, find, is_ours};
 use super::slot::{ORPHANED, ORPHANS, RANGE_AT, SIZE};
 use super::state::{Proxy, client};
 use crate::abi::*;
-use crate::shared::record::{Record, op};
-use crate::shared::segment::RECORDS;
+use crate::protocol::record::{Record, op};
+use crate::protocol::segment::RECORDS;
 use std::sync::atomic::Ordering;
 
 /// A new request for a command on a communicator.
 #[allow(clippy::mut_from_ref, reason = "the slot is no part of the communicator")]
 pub fn new(comm: &EpComm, name: &'static str, code: u32, kind: Kind) -> Result<&'static mut Slot, c_int> {
     if ORPHANED.load(Ordering::Relaxed) > 0 {
-        bury();
+        free_complete_orphans();
     }
     let index = comm.proxy.take()?;
     let place = RANGE_AT.load(Ordering::Relaxed) + (comm.proxy.number * RECORDS + index as usize) * SIZE;
@@ -40,7 +40,7 @@ pub fn new(comm: &EpComm, name: &'static str, code: u32, kind: Kind) -> Result<&
             name,
             staged: [None, None],
             lists: None,
-            after: After::Nothing,
+            follow_up: FollowUpWork::Nothing,
             message: 0,
             buffered: None,
         });
@@ -66,16 +66,16 @@ impl Slot {
         for staged in self.staged.iter().flatten().filter(|s| s.comes) {
             staged.deliver(if self.limited { Some(&record.status) } else { None });
         }
-        let result = match &mut self.after {
-            After::Nothing => Ok(()),
-            After::Comm(to, parent) => {
+        let result = match &mut self.follow_up {
+            FollowUpWork::Nothing => Ok(()),
+            FollowUpWork::Comm(to, parent) => {
                 let (to, parent) = (*to, *parent);
                 duplicated(parent, self.client, self.proxy, record).map(|comm| {
                     // SAFETY: the program's place for the handle, which it leaves alone until now.
                     unsafe { *to = comm };
                 })
             }
-            After::Run(work) => work(),
+            FollowUpWork::Run(work) => work(),
         };
         if let Err(class) = result {
             record.error = class;
@@ -109,7 +109,7 @@ pub fn forget(slot: &Slot) {
 }
 
 /// Ends orphans that are complete.
-pub fn bury() {
+pub fn free_complete_orphans() {
     let mut done = Vec::new();
     lock(&ORPHANS).retain(|handle| {
         // SAFETY: an orphan's handle is nobody's but this list's.
@@ -135,13 +135,13 @@ pub fn bury() {
 /// Waits for orphans that send: what was sent arrives, also where nobody asked for its end.
 pub fn bury_sends() {
     loop {
-        bury();
+        free_complete_orphans();
         let sends = lock(&ORPHANS)
             .iter()
             // SAFETY: as above.
             .any(|handle| unsafe { find(*handle) }.is_some_and(|slot| slot.sends));
         let Some(client) = client().filter(|_| sends) else { return };
-        client.proxies.iter().for_each(Proxy::poke);
+        client.proxies.iter().for_each(Proxy::request_progress);
         std::thread::yield_now();
     }
 }

@@ -11,9 +11,9 @@ use super::envelope::Message;
 use super::state::{Client, Proxy, Words};
 use super::{error, lock};
 use crate::abi::*;
-use crate::shared::record::Record;
-use crate::shared::segment::{PROXIES, RECORDS};
-use crate::shared::sys;
+use crate::protocol::record::Record;
+use crate::protocol::segment::{PROXIES, RECORDS};
+use crate::protocol::sys;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -27,7 +27,7 @@ pub enum Kind {
 
 /// Work that is still to be done when the proxy is done.
 #[derive(Default)]
-pub enum After {
+pub enum FollowUpWork {
     #[default]
     Nothing,
     /// The handle of a duplicate goes here.
@@ -55,7 +55,7 @@ pub struct Slot {
     pub name: &'static str,
     pub staged: [Option<Staged>; 2],
     pub lists: Option<Words>,
-    pub after: After,
+    pub follow_up: FollowUpWork,
     /// The message, in the proxy.
     pub message: u64,
     /// The message that each start of a persistent buffered send copies.
@@ -113,7 +113,7 @@ impl Slot {
 
     /// Its record. The proxy's while the command is under way, but for the completion word.
     pub fn record(&self) -> &'static mut Record {
-        // SAFETY: inside the segment; who may touch what is in `shared`.
+        // SAFETY: inside the segment; who may touch what is in `protocol`.
         unsafe { &mut *self.client.record(self.proxy.number, self.index) }
     }
 

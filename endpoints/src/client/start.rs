@@ -5,9 +5,9 @@ use super::{comm, create, heap, lock, request};
 use crate::abi::*;
 use crate::hello::{self, CLIENT, Hello};
 use crate::pmpi;
-use crate::shared::record::op;
-use crate::shared::settings::settings;
-use crate::shared::sync::Ordering;
+use crate::protocol::record::op;
+use crate::protocol::settings::settings;
+use crate::protocol::sync::Ordering;
 use std::io::Write;
 
 mpi! {
@@ -109,7 +109,7 @@ fn end(client: &'static Client) {
 fn report(client: &Client) {
     for proxy in &client.proxies {
         let (c, there) = (&proxy.counts, &proxy.control.counts);
-        let get = |counter: &crate::shared::sync::AtomicU64| counter.load(Ordering::Relaxed);
+        let get = |counter: &crate::protocol::sync::AtomicU64| counter.load(Ordering::Relaxed);
         let line = format!(
             "oxmpi-ep: rank {} proxy {}: {} commands; buffers: {} mapped, {} in records, {} bounced ({} bytes), {} copied by \
              the proxy ({} bytes); client slept {} times, proxy {} times, {} turns\n",

@@ -9,11 +9,11 @@ use super::lock;
 use crate::abi::*;
 use crate::hello::{self, Job};
 use crate::pmpi;
-use crate::shared::record::Record;
-use crate::shared::segment::{Control, RECORDS};
-use crate::shared::settings::Settings;
-use crate::shared::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::shared::{completion, sys};
+use crate::protocol::record::Record;
+use crate::protocol::segment::{Control, RECORDS};
+use crate::protocol::settings::Settings;
+use crate::protocol::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::protocol::{completion, sys};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -124,7 +124,7 @@ impl Client {
     }
 
     /// After a look in vain by a function that does not wait: loops of such calls must leave cores to the proxies.
-    pub fn looked_in_vain(&self) {
+    pub fn yield_after_empty_look(&self) {
         static LOOKS: AtomicU32 = AtomicU32::new(0);
         if self.crowded || LOOKS.fetch_add(1, Ordering::Relaxed).is_multiple_of(16) {
             std::thread::yield_now();
@@ -168,7 +168,7 @@ impl Proxy {
     }
 
     /// Where progress is made in calls only: a turn of progress, soon.
-    pub fn poke(&self) {
+    pub fn request_progress(&self) {
         self.control.poke.store(1, Ordering::Release);
         self.wake();
     }

@@ -6,7 +6,7 @@ use super::error;
 use super::state::Words;
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{Record, op};
+use crate::protocol::record::{Record, op};
 
 impl EpComm {
     fn topology(&self) -> Result<&Topology, c_int> {

@@ -2,7 +2,7 @@
 
 use crate::abi::*;
 use crate::agreement::{Creation, Phase, Step};
-use crate::shared::record::{Record, op};
+use crate::protocol::record::{Record, op};
 use crate::state::Server;
 
 impl Server {

@@ -20,7 +20,7 @@
 use crate::abi::*;
 use crate::errors::{abort, class};
 use crate::pmpi;
-use crate::shared::record::{Record, op};
+use crate::protocol::record::{Record, op};
 
 /// The ranks that agree.
 pub enum Scope {

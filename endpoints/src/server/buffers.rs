@@ -2,8 +2,8 @@
 
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{Part, Record, access, mode};
-use crate::shared::sys::Run;
+use crate::protocol::record::{Part, Record, access, mode};
+use crate::protocol::sys::Run;
 use crate::stage::Stage;
 use crate::state::{Server, Work, add};
 

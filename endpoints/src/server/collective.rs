@@ -2,7 +2,7 @@
 
 use crate::abi::*;
 use crate::pmpi;
-use crate::shared::record::{Record, op};
+use crate::protocol::record::{Record, op};
 use crate::state::{Server, Work};
 
 /// The nonblocking function, or the persistent one, which takes an info object more.

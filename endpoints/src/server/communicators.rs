@@ -6,7 +6,7 @@
 use crate::abi::*;
 use crate::errors::class;
 use crate::pmpi;
-use crate::shared::record::{Record, op};
+use crate::protocol::record::{Record, op};
 use crate::state::{Server, Work};
 
 const UNWEIGHTED: *const c_int = 10 as *const c_int;

@@ -21,9 +21,9 @@ mod hello;
 mod messages;
 #[path = "../pmpi.rs"]
 mod pmpi;
+#[path = "../protocol/mod.rs"]
+mod protocol;
 mod run;
-#[path = "../shared/mod.rs"]
-mod shared;
 mod stage;
 mod state;
 mod types;
@@ -32,9 +32,9 @@ use abi::*;
 use agreement::Creations;
 use errors::abort;
 use hello::{Hello, Job, PROXY};
-use shared::segment::{HEAP, Header, MAGIC, Segment, VERSION};
-use shared::settings::settings;
-use shared::sys;
+use protocol::segment::{HEAP, Header, MAGIC, Segment, VERSION};
+use protocol::settings::settings;
+use protocol::sys;
 use std::ffi::CString;
 use std::os::fd::AsRawFd;
 use std::process::exit;
@@ -109,7 +109,7 @@ fn serve() -> Result<state::Server, String> {
         ((*header).base, settings.cma && copied.is_ok() && seen == hello.cookie)
     };
     let control = segment.control(number);
-    control.reach.store(if reach { 1 } else { 2 }, shared::sync::Ordering::Release);
+    control.reach.store(if reach { 1 } else { 2 }, protocol::sync::Ordering::Release);
     let crowded = job.neighbors() > sys::processors();
     let pace = state::Pace::new(settings.spin.unwrap_or(if crowded { 0 } else { 2000 }), crowded);
     let world_ranks = (0..job.hellos.len()).filter(|r| job.hellos[*r].role == PROXY);

@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::buffers::Bound;
 use crate::errors::class;
 use crate::pmpi;
-use crate::shared::record::{Record, op};
+use crate::protocol::record::{Record, op};
 use crate::state::{Pair, Server, Work};
 
 impl Server {

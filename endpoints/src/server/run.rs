@@ -9,9 +9,9 @@
 use crate::abi::*;
 use crate::errors::{abort, class};
 use crate::pmpi;
-use crate::shared::record::op;
-use crate::shared::sync::Ordering;
-use crate::shared::{doze, sys};
+use crate::protocol::record::op;
+use crate::protocol::sync::Ordering;
+use crate::protocol::{doze, sys};
 use crate::state::{Server, Work, add};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! Copies of buffers in the client's private memory.
 
 use crate::abi::*;
-use crate::shared::sys::{self, Run};
+use crate::protocol::sys::{self, Run};
 
 /// A copy of a buffer in the client's private memory.
 pub struct Stage {

@@ -3,10 +3,10 @@
 use crate::abi::*;
 use crate::agreement::Creations;
 use crate::errors::{abort, class};
-use crate::shared::record::Record;
-use crate::shared::segment::{Control, Segment};
-use crate::shared::sync::Ordering;
-use crate::shared::sys;
+use crate::protocol::record::Record;
+use crate::protocol::segment::{Control, Segment};
+use crate::protocol::sync::Ordering;
+use crate::protocol::sys;
 use crate::stage::Stage;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -170,7 +170,7 @@ impl Server {
     }
 }
 
-pub fn add(counter: &crate::shared::sync::AtomicU64, value: u64) {
+pub fn add(counter: &crate::protocol::sync::AtomicU64, value: u64) {
     // One writer.
     counter.store(counter.load(Ordering::Relaxed) + value, Ordering::Relaxed);
 }

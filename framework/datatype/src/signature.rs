@@ -21,7 +21,7 @@ const MAX_TERMS: usize = 1 << 20;
 const MAX_DEPTH: u32 = 64;
 
 #[derive(Clone, Debug)]
-enum What {
+enum TermKind {
     /// Basic elements of one kind.
     Basic(Atom),
     Group(Arc<Signature>),
@@ -29,41 +29,41 @@ enum What {
 
 #[derive(Clone, Debug)]
 struct Term {
-    what: What,
+    kind: TermKind,
     count: u64,
 }
 
-impl What {
+impl TermKind {
     /// The same; two groups that only look alike may be taken for different ones.
-    fn is(&self, other: &What) -> bool {
+    fn is(&self, other: &TermKind) -> bool {
         match (self, other) {
-            (What::Basic(a), What::Basic(b)) => a == b,
-            (What::Group(a), What::Group(b)) => Arc::ptr_eq(a, b),
+            (TermKind::Basic(a), TermKind::Basic(b)) => a == b,
+            (TermKind::Group(a), TermKind::Group(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
     fn depth(&self) -> u32 {
         match self {
-            What::Basic(_) => 0,
-            What::Group(group) => group.depth + 1,
+            TermKind::Basic(_) => 0,
+            TermKind::Group(group) => group.depth + 1,
         }
     }
     fn bytes(&self) -> u64 {
         match self {
-            What::Basic(atom) => atom.bytes(),
-            What::Group(group) => group.bytes,
+            TermKind::Basic(atom) => atom.bytes(),
+            TermKind::Group(group) => group.bytes,
         }
     }
     fn external(&self) -> u64 {
         match self {
-            What::Basic(atom) => atom.external_bytes(),
-            What::Group(group) => group.external,
+            TermKind::Basic(atom) => atom.external_bytes(),
+            TermKind::Group(group) => group.external,
         }
     }
     fn elements(&self) -> u64 {
         match self {
-            What::Basic(_) => 1,
-            What::Group(group) => group.elements,
+            TermKind::Basic(_) => 1,
+            TermKind::Group(group) => group.elements,
         }
     }
 }
@@ -85,7 +85,7 @@ impl Signature {
         let (first, second) = base.pair().unwrap_or((base, Base::MIXED));
         for atom in [first, second].into_iter().filter_map(Atom::of) {
             // One or two elements of at most 32 bytes.
-            let _ = sig.push(What::Basic(atom), 1);
+            let _ = sig.push(TermKind::Basic(atom), 1);
         }
         sig
     }
@@ -94,7 +94,7 @@ impl Signature {
     pub fn pair(first: Atom, second: Base) -> Signature {
         let mut sig = Signature::atom(first);
         if let Some(second) = Atom::of(second) {
-            let _ = sig.push(What::Basic(second), 1);
+            let _ = sig.push(TermKind::Basic(second), 1);
         }
         sig
     }
@@ -102,7 +102,7 @@ impl Signature {
     /// Of a type of one basic element whose form is given.
     pub fn atom(atom: Atom) -> Signature {
         let mut sig = Signature::default();
-        let _ = sig.push(What::Basic(atom), 1);
+        let _ = sig.push(TermKind::Basic(atom), 1);
         sig
     }
 
@@ -126,32 +126,32 @@ impl Signature {
         }
         if let [one] = &other.terms[..] {
             let count = one.count.checked_mul(count).ok_or(Status::BAD_PARAM)?;
-            return self.push(one.what.clone(), count);
+            return self.push(one.kind.clone(), count);
         }
         // A single copy need not nest: small ones are written out, and so is everything in a deep nest.
         if count == 1 && (other.terms.len() <= 4 || other.depth >= MAX_DEPTH) {
-            return other.terms.iter().try_for_each(|t| self.push(t.what.clone(), t.count));
+            return other.terms.iter().try_for_each(|t| self.push(t.kind.clone(), t.count));
         }
-        self.push(What::Group(other.clone()), count)
+        self.push(TermKind::Group(other.clone()), count)
     }
 
-    fn push(&mut self, what: What, count: u64) -> Result<(), Status> {
+    fn push(&mut self, kind: TermKind, count: u64) -> Result<(), Status> {
         let add = |total: u64, each: u64| {
             let sum = each.checked_mul(count).and_then(|n| n.checked_add(total));
             sum.filter(|n| *n <= i64::MAX as u64).ok_or(Status::BAD_PARAM)
         };
-        self.bytes = add(self.bytes, what.bytes())?;
-        self.external = add(self.external, what.external())?;
-        self.elements = add(self.elements, what.elements())?;
-        if let Some(last) = self.terms.last_mut().filter(|last| last.what.is(&what)) {
+        self.bytes = add(self.bytes, kind.bytes())?;
+        self.external = add(self.external, kind.external())?;
+        self.elements = add(self.elements, kind.elements())?;
+        if let Some(last) = self.terms.last_mut().filter(|last| last.kind.is(&kind)) {
             last.count += count;
             return Ok(());
         }
         if self.terms.len() == MAX_TERMS {
             return Err(Status::NOT_SUPPORTED);
         }
-        self.depth = self.depth.max(what.depth());
-        self.terms.push(Term { what, count });
+        self.depth = self.depth.max(kind.depth());
+        self.terms.push(Term { kind, count });
         Ok(())
     }
 
@@ -166,15 +166,15 @@ impl Signature {
         }
         let (mut rest, mut found) = (bytes % self.bytes, bytes / self.bytes * self.elements);
         for term in &self.terms {
-            let each = term.what.bytes();
+            let each = term.kind.bytes();
             let whole = (rest / each).min(term.count);
-            found += whole * term.what.elements();
+            found += whole * term.kind.elements();
             rest -= whole * each;
             if whole < term.count {
-                return match &term.what {
+                return match &term.kind {
                     _ if rest == 0 => Some(found),
-                    What::Basic(_) => None,
-                    What::Group(group) => Some(found + group.elements_in(rest)?),
+                    TermKind::Basic(_) => None,
+                    TermKind::Group(group) => Some(found + group.elements_in(rest)?),
                 };
             }
         }
@@ -189,13 +189,13 @@ impl Signature {
         let mut rest = elements % self.elements;
         let mut bytes = (elements / self.elements).checked_mul(self.bytes)?;
         for term in &self.terms {
-            let each = term.what.elements();
+            let each = term.kind.elements();
             let whole = (rest / each).min(term.count);
-            bytes = bytes.checked_add(whole * term.what.bytes())?;
+            bytes = bytes.checked_add(whole * term.kind.bytes())?;
             rest -= whole * each;
             if whole < term.count {
-                return match &term.what {
-                    What::Group(group) if rest > 0 => bytes.checked_add(group.bytes_of(rest)?),
+                return match &term.kind {
+                    TermKind::Group(group) if rest > 0 => bytes.checked_add(group.bytes_of(rest)?),
                     _ => Some(bytes),
                 };
             }
@@ -205,14 +205,14 @@ impl Signature {
 
     /// The basic elements of `count` copies in order, as runs of equal ones.
     pub fn each<E>(&self, count: u64, take: &mut impl FnMut(Atom, u64) -> Result<(), E>) -> Result<(), E> {
-        if let [Term { what: What::Basic(atom), count: n }] = self.terms[..] {
+        if let [Term { kind: TermKind::Basic(atom), count: n }] = self.terms[..] {
             return take(atom, n * count);
         }
         for _ in 0..count {
             for term in &self.terms {
-                match &term.what {
-                    What::Basic(atom) => take(*atom, term.count)?,
-                    What::Group(group) => group.each(term.count, take)?,
+                match &term.kind {
+                    TermKind::Basic(atom) => take(*atom, term.count)?,
+                    TermKind::Group(group) => group.each(term.count, take)?,
                 }
             }
         }

@@ -337,7 +337,7 @@ impl Instance {
     }
     /// Runs `f` behind the progress functions of every turn.
     pub(crate) fn follow_progress(&self, f: ProgressFn, ctx: *mut c_void) {
-        self.engine.follow(f, ctx);
+        self.engine.register_follower(f, ctx);
     }
     /// Slot → request.
     pub fn requests(&self) -> &Table {

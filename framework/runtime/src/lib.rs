@@ -8,7 +8,7 @@
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends), `byte_type` · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
-//! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks), `mapping`
+//! alone), `gid` · `topo` (grids, graphs) · `shared_memory_setup` (memory of several ranks), `mapping`
 //! (of the node, in this process), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
 //! their services) · `rcache` (registrations that outlive their operation) · `service` (requests of peers, their lock and their helper) · `emulation` (one-sided verbs that a
 //! transport lacks, by such requests) · `info` · `help`, `log` · `spc`, `counts`, `counting` · `wireup` (the node daemon's protocol: job facts,
@@ -123,9 +123,9 @@ mod service;
 #[cfg(not(loom))]
 mod services;
 #[cfg(not(loom))]
-pub mod shared;
-#[cfg(not(loom))]
 pub mod shared_memory;
+#[cfg(not(loom))]
+pub mod shared_memory_setup;
 #[cfg(not(loom))]
 pub mod spc;
 #[cfg(not(loom))]

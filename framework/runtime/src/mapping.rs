@@ -77,7 +77,7 @@ fn reserve(memory: &OwnedFd, offset: u64, bytes: u64) -> Result<(), String> {
 
 /// Whether the node's memory still has so much. The kernel sets memory without a name no limit: it would kill processes to give
 /// what is asked for.
-pub(crate) fn enough(bytes: u64) -> Result<(), String> {
+pub(crate) fn check_free_memory(bytes: u64) -> Result<(), String> {
     match left() {
         Some(left) if bytes > left => Err(format!("the node has {left} bytes left, {bytes} are asked for")),
         _ => Ok(()),
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(available(meminfo), Some(13 << 10));
         assert_eq!(available("MemAvailable: many"), None);
         assert!(left().is_some());
-        assert!(enough(1 << 60).is_err() && enough(1).is_ok());
+        assert!(check_free_memory(1 << 60).is_err() && check_free_memory(1).is_ok());
     }
 
     #[test]

@@ -127,8 +127,8 @@ impl Opening {
             }
             // Kept in any case: a component that failed may have kept the address.
             self.contexts.push(ctx);
-            if let Err(why) = answer {
-                self.refused(instance.logger(), &chosen, why)?;
+            if let Err(reason) = answer {
+                self.refused(instance.logger(), &chosen, reason)?;
             }
         }
         Ok(())
@@ -136,20 +136,20 @@ impl Opening {
 
     /// A component that does not open: an error if somebody named it. One that opens and has no module, because there is
     /// nobody whom it would reach (alone on its node, alone in the job), may be named everywhere.
-    fn refused(&mut self, logger: &Logger, chosen: &Chosen, why: Why) -> Result<(), Error> {
-        if why.harmless {
+    fn refused(&mut self, logger: &Logger, chosen: &Chosen, reason: UnusedReason) -> Result<(), Error> {
+        if reason.harmless {
             logger.info(
                 chosen.component.framework.name(),
-                &format!("{}: {}", chosen.component.name, why.sentence),
+                &format!("{}: {}", chosen.component.name, reason.sentence),
             );
             return Ok(());
         }
         if let Some(by) = &chosen.named_by {
-            let message = format!("component {by} cannot be used: {}", why.sentence);
+            let message = format!("component {by} cannot be used: {}", reason.sentence);
             return Err(Error::new(ErrorKind::Other, message));
         }
-        if !why.silent {
-            let line = format!("{}: {}", chosen.component.name, why.sentence);
+        if !reason.silent {
+            let line = format!("{}: {}", chosen.component.name, reason.sentence);
             logger.warn(chosen.component.framework.name(), &line);
         }
         Ok(())
@@ -172,15 +172,16 @@ impl Opening {
         self.btls = kept;
     }
 
-    fn open_one(&mut self, logger: &Logger, chosen: &Chosen, ctx: &ComponentCtx) -> Result<(), Why> {
+    fn open_one(&mut self, logger: &Logger, chosen: &Chosen, ctx: &ComponentCtx) -> Result<(), UnusedReason> {
         let (opened, place) = (call_open(chosen, ctx)?, ctx.place.as_str());
         ctx.modules.store(opened.modules.cast_mut(), Ordering::Relaxed);
         match ctx.framework {
             Framework::Btl => {
                 // SAFETY: the component filled `opened`; its pointers are its own.
-                let modules = unsafe { accept_btl(&opened, ctx.name, place) }.map_err(Why::refusal)?;
+                let modules =
+                    unsafe { accept_btl(&opened, ctx.name, place) }.map_err(UnusedReason::refusal)?;
                 if modules.is_empty() {
-                    return Err(Why { harmless: true, ..Why::nothing() });
+                    return Err(UnusedReason { harmless: true, ..UnusedReason::nothing() });
                 }
                 if chosen.named_by.is_some() {
                     self.named.extend(modules.iter().map(|b| b.state as usize));
@@ -189,8 +190,8 @@ impl Opening {
             }
             Framework::Pml => {
                 // SAFETY: as above.
-                let pml = unsafe { accept_pml(&opened, place) }.map_err(Why::refusal)?;
-                let pml = pml.ok_or_else(Why::nothing)?;
+                let pml = unsafe { accept_pml(&opened, place) }.map_err(UnusedReason::refusal)?;
+                let pml = pml.ok_or_else(UnusedReason::nothing)?;
                 // The first of equals stays.
                 let wins = self.pml.as_ref().is_none_or(|(best, _)| opened.priority > *best);
                 let loser = if wins {
@@ -209,14 +210,14 @@ impl Opening {
             }
             Framework::Coll => {
                 // SAFETY: as above.
-                let module = unsafe { accept_coll(&opened, place) }.map_err(Why::refusal)?;
-                let module = module.ok_or_else(Why::nothing)?;
+                let module = unsafe { accept_coll(&opened, place) }.map_err(UnusedReason::refusal)?;
+                let module = module.ok_or_else(UnusedReason::nothing)?;
                 self.colls.push(CollComponent { name: ctx.name, module });
             }
             Framework::Osc => {
                 // SAFETY: as above.
-                let module = unsafe { accept_osc(&opened, place) }.map_err(Why::refusal)?;
-                let module = module.ok_or_else(Why::nothing)?;
+                let module = unsafe { accept_osc(&opened, place) }.map_err(UnusedReason::refusal)?;
+                let module = module.ok_or_else(UnusedReason::nothing)?;
                 self.oscs.push(OscComponent { name: ctx.name, module });
             }
         }
@@ -225,7 +226,7 @@ impl Opening {
 }
 
 /// Why a component is not used.
-struct Why {
+struct UnusedReason {
     sentence: String,
     /// Normal: not worth a line.
     silent: bool,
@@ -233,16 +234,16 @@ struct Why {
     harmless: bool,
 }
 
-impl Why {
-    fn refusal(refusal: crate::accept::Refusal) -> Why {
-        Why { sentence: refusal.to_string(), silent: false, harmless: false }
+impl UnusedReason {
+    fn refusal(refusal: crate::accept::Refusal) -> UnusedReason {
+        UnusedReason { sentence: refusal.to_string(), silent: false, harmless: false }
     }
-    fn nothing() -> Why {
-        Why { sentence: "it has nothing to offer here".into(), silent: true, harmless: false }
+    fn nothing() -> UnusedReason {
+        UnusedReason { sentence: "it has nothing to offer here".into(), silent: true, harmless: false }
     }
 }
 
-fn call_open(chosen: &Chosen, ctx: &ComponentCtx) -> Result<Opened, Why> {
+fn call_open(chosen: &Chosen, ctx: &ComponentCtx) -> Result<Opened, UnusedReason> {
     let values = &ctx.values.values;
     let args = OpenArgs {
         size: size_of::<OpenArgs>() as u32,
@@ -263,5 +264,5 @@ fn call_open(chosen: &Chosen, ctx: &ComponentCtx) -> Result<Opened, Why> {
     }
     let said = ctx.last_words();
     let sentence = if said.is_empty() { status.to_string() } else { format!("{said} ({status})") };
-    Err(Why { sentence, silent: status == Status::NOT_AVAILABLE, harmless: false })
+    Err(UnusedReason { sentence, silent: status == Status::NOT_AVAILABLE, harmless: false })
 }

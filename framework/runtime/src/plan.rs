@@ -19,14 +19,14 @@ pub(crate) struct Plan {
     /// For messages of the library's own: no collectives.
     pub bare: bool,
     /// Collective components that are not asked.
-    pub without: Without,
+    pub excluded: ExcludedComponents,
     /// The context that the rank's messages prefer.
     pub hint: Option<u32>,
 }
 
 /// Collective components that are not asked for a communicator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Without {
+pub(crate) enum ExcludedComponents {
     #[default]
     Nobody,
     Named(String),
@@ -45,7 +45,7 @@ impl Plan {
             info,
             fixed_index: None,
             bare: false,
-            without: Without::Nobody,
+            excluded: ExcludedComponents::Nobody,
             hint: None,
         }
     }

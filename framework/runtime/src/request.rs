@@ -43,9 +43,9 @@ impl Table {
     /// The table that a slot and its neighbours are looked up in; of numbers that are no slot, too. Nothing where no slot near it was
     /// ever given out.
     #[inline(always)]
-    pub fn near(&self, slot: usize) -> Option<Near<'_>> {
+    pub fn chunk_of(&self, slot: usize) -> Option<ChunkRef<'_>> {
         let number = slot >> CHUNK_BITS;
-        self.chunk(number).map(|chunk| Near { number, chunk })
+        self.chunk(number).map(|chunk| ChunkRef { number, chunk })
     }
 
     /// The chunk of a number, if it was made.
@@ -103,12 +103,12 @@ fn of_chunk(chunk: &Chunk, slot: usize) -> Option<NonNull<RequestHeader>> {
 /// A part of the table: the slots of requests that were made one after another mostly lie together, and then looking them
 /// up takes no look at the directory.
 #[derive(Clone, Copy)]
-pub struct Near<'a> {
+pub struct ChunkRef<'a> {
     number: usize,
     chunk: &'a Chunk,
 }
 
-impl Near<'_> {
+impl ChunkRef<'_> {
     /// As [`Table::get`], if the slot lies here.
     #[inline(always)]
     pub fn get(self, slot: usize) -> Option<NonNull<RequestHeader>> {
@@ -146,16 +146,16 @@ mod tests {
             assert!(table.insert(base.wrapping_add(i)).is_ok());
         }
         for at in [0, CHUNK, 2 * CHUNK, pool.len()] {
-            let near = table.near(at).expect("slots of this chunk were given out");
+            let chunk = table.chunk_of(at).expect("slots of this chunk were given out");
             for slot in [0, 1, CHUNK - 1, CHUNK, CHUNK + 7, pool.len() - 1, pool.len(), 3 * CHUNK, usize::MAX]
             {
                 let here = slot >> CHUNK_BITS == at >> CHUNK_BITS;
                 let due = if here { table.get(slot as u32) } else { None };
-                assert_eq!(near.get(slot), due, "slot {slot} near {at}");
+                assert_eq!(chunk.get(slot), due, "slot {slot} near {at}");
             }
         }
         for none in [3 * CHUNK, CHUNK * CHUNKS, usize::MAX, usize::MAX >> CHUNK_BITS] {
-            assert!(table.near(none).is_none());
+            assert!(table.chunk_of(none).is_none());
         }
     }
 

@@ -17,17 +17,17 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// The one instance of this program, which stays: the component has its table for good.
 fn start() -> &'static Arc<Instance> {
-    static INSTANCE: OnceLock<Shared> = OnceLock::new();
-    struct Shared(Arc<Instance>);
+    static INSTANCE: OnceLock<SharedInstance> = OnceLock::new();
+    struct SharedInstance(Arc<Instance>);
     // SAFETY: functions of an instance at MULTIPLE may be called from any thread.
-    unsafe impl Sync for Shared {}
+    unsafe impl Sync for SharedInstance {}
     // SAFETY: as above.
-    unsafe impl Send for Shared {}
+    unsafe impl Send for SharedInstance {}
     &INSTANCE
         .get_or_init(|| {
             let mut config = config(Form::LinkedIn, Level::Multiple, &[("runtime_num_cris", "3")]);
             config.builtin.push(keeper::descriptor());
-            Shared(alone(config).unwrap_or_else(|e| panic!("start: {e}")))
+            SharedInstance(alone(config).unwrap_or_else(|e| panic!("start: {e}")))
         })
         .0
 }

@@ -16,14 +16,15 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// A transport between the ranks, as settings.
-type Over = &'static [(&'static str, &'static str)];
-const TEMPLATE: Over = &[("btl", "template,self")];
-const SHM: Over = &[("btl", "shm,self")];
-const SHM_WITHOUT_COPIES: Over = &[("btl", "shm,self"), ("btl_shm_single_copy_mechanism", "none")];
-const EVERY: [Over; 3] = [TEMPLATE, SHM, SHM_WITHOUT_COPIES];
+type TransportSettings = &'static [(&'static str, &'static str)];
+const TEMPLATE: TransportSettings = &[("btl", "template,self")];
+const SHM: TransportSettings = &[("btl", "shm,self")];
+const SHM_WITHOUT_COPIES: TransportSettings =
+    &[("btl", "shm,self"), ("btl_shm_single_copy_mechanism", "none")];
+const EVERY: [TransportSettings; 3] = [TEMPLATE, SHM, SHM_WITHOUT_COPIES];
 
-fn make(over: Over, level: Level) -> Config {
-    let mut config = config(Form::LinkedIn, level, over);
+fn make(settings: TransportSettings, level: Level) -> Config {
+    let mut config = config(Form::LinkedIn, level, settings);
     config.builtin = linked_in();
     config.builtin.push(btl_template::descriptor());
     config
@@ -76,17 +77,17 @@ fn fetch_add(instance: &Instance, to: Reach, remote: &Remote, offset: u64, opera
     old
 }
 
-/// Runs `body` on ranks that have a window of so many words each, reached by `over`.
+/// Runs `body` on ranks that have a window of so many words each, reached by `settings`.
 fn windows(
     ranks: u32,
-    over: Over,
+    settings: TransportSettings,
     words: usize,
     body: impl Fn(&Arc<Instance>, &Meeting, &Window, &[Remote]) + Sync,
 ) {
     let meeting = Meeting::new(ranks);
     job(
         ranks,
-        || make(over, Level::Single),
+        || make(settings, Level::Single),
         |instance| {
             let other = (instance.job().rank + 1) % ranks;
             let (window, mine) = Window::new(instance, words, reach(instance, other).btl);
@@ -100,13 +101,13 @@ fn windows(
 
 #[test]
 fn handles_say_what_is_emulated() {
-    let of = |over: Over, emulated: u32| {
+    let of = |settings: TransportSettings, emulated: u32| {
         job(
             2,
-            || make(over, Level::Single),
+            || make(settings, Level::Single),
             |instance| {
                 let btl = reach(instance, 1 - instance.job().rank).btl();
-                assert_eq!(btl.emulated, emulated, "{over:?}");
+                assert_eq!(btl.emulated, emulated, "{settings:?}");
                 assert!(btl.can(cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH | cap::REGISTER | cap::LIST));
                 let me = reach(instance, instance.job().rank).btl();
                 assert_eq!((me.emulated, me.name()), (0, "self"));
@@ -123,8 +124,8 @@ fn handles_say_what_is_emulated() {
 /// The target is in no MPI call from the beginning to the end.
 #[test]
 fn a_target_that_makes_no_call_is_served() {
-    for over in EVERY {
-        windows(2, over, 4096, |instance, meeting, window, remotes| {
+    for settings in EVERY {
+        windows(2, settings, 4096, |instance, meeting, window, remotes| {
             if instance.job().rank == 0 {
                 let to = reach(instance, 1);
                 let data: Vec<u8> = (0..32768u32).map(|i| (i * 7 + i / 256) as u8).collect();
@@ -133,7 +134,7 @@ fn a_target_that_makes_no_call_is_served() {
                     assert_eq!(flush(instance, to), Status::OK);
                     let mut back = vec![0; len];
                     assert_eq!(get(instance, to, &remotes[1], 0, &mut back), Status::OK);
-                    assert!(back == data[..len], "{len} bytes over {over:?}");
+                    assert!(back == data[..len], "{len} bytes over {settings:?}");
                 }
                 let last = u64::from_ne_bytes(*data.last_chunk().expect("8 bytes"));
                 for n in 0..20 {
@@ -178,8 +179,8 @@ fn oneself_is_reached_without_help() {
 /// Each rank is a requester and a target, and waits in MPI alone.
 #[test]
 fn ranks_that_flush_each_other_serve_each_other() {
-    for over in EVERY {
-        windows(3, over, 64, |instance, meeting, window, remotes| {
+    for settings in EVERY {
+        windows(3, settings, 64, |instance, meeting, window, remotes| {
             let me = instance.job().rank;
             let n = 200;
             for i in 0..n {
@@ -205,8 +206,8 @@ fn ranks_that_flush_each_other_serve_each_other() {
 /// More operations at once than there is room for; each completes once, and a flush behind all of them.
 #[test]
 fn many_are_under_way() {
-    for over in EVERY {
-        windows(2, over, 4096, |instance, meeting, window, remotes| {
+    for settings in EVERY {
+        windows(2, settings, 4096, |instance, meeting, window, remotes| {
             let me = instance.job().rank;
             let (to, remote) = (reach(instance, 1 - me), &remotes[1 - me as usize]);
             let btl = to.btl();
@@ -245,8 +246,8 @@ fn many_are_under_way() {
 /// Requests by hand, as no requester of ours would make them.
 #[test]
 fn hostile_requests_are_answered_with_errors() {
-    for over in EVERY {
-        windows(2, over, 64, |instance, meeting, window, remotes| {
+    for settings in EVERY {
+        windows(2, settings, 64, |instance, meeting, window, remotes| {
             if instance.job().rank == 0 {
                 let (to, good) = (reach(instance, 1), &remotes[1]);
                 let mut none = good.clone();
@@ -265,7 +266,7 @@ fn hostile_requests_are_answered_with_errors() {
                     let desc = atomic(&remote, 0, amo::ADD, 1, completion.as_mut_ptr(), &op);
                     let btl = to.btl();
                     let status = offer(instance, || (btl.atomic)(btl.state, to.endpoint, 0, &desc));
-                    assert_eq!(op.wait(instance, status), expected, "{over:?} {offset:#x}");
+                    assert_eq!(op.wait(instance, status), expected, "{settings:?} {offset:#x}");
                 }
                 let op = Done::default();
                 let bad = AtomicDesc { op: 99, ..atomic(good, 0, amo::ADD, 1, std::ptr::null_mut(), &op) };
@@ -300,11 +301,11 @@ fn hostile_requests_are_answered_with_errors() {
 /// Memory that was given back is reached no more.
 #[test]
 fn revoked_memory_is_not_touched() {
-    for over in EVERY {
+    for settings in EVERY {
         let meeting = Meeting::new(2);
         job(
             2,
-            || make(over, Level::Single),
+            || make(settings, Level::Single),
             |instance| {
                 let me = instance.job().rank;
                 let to = reach(instance, 1 - me);
@@ -377,8 +378,8 @@ fn a_failed_peer_completes_what_is_under_way() {
 /// helpers take the service lock.
 #[test]
 fn messages_take_no_service_lock() {
-    for over in EVERY {
-        windows(2, over, 64, |instance, meeting, _, _| {
+    for settings in EVERY {
+        windows(2, settings, 64, |instance, meeting, _, _| {
             let (world, me) = (instance.world(), instance.job().rank);
             let byte = common::Basic::new(oxmpi_datatype::Base::BYTE, 1);
             let t = instance.main_thread();
@@ -405,7 +406,7 @@ fn messages_take_no_service_lock() {
                 }
             }
             let after = instance.service_counts();
-            if over != TEMPLATE {
+            if settings != TEMPLATE {
                 assert_eq!(after, before);
             }
             assert_eq!(after.handled, before.handled);

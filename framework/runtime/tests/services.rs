@@ -180,11 +180,11 @@ fn a_waiter_makes_progress_until_the_word_changes() {
 
 /// Failures that a subscriber was told of.
 #[derive(Default)]
-struct Told(Mutex<Vec<(u32, Status)>>);
+struct FailureReports(Mutex<Vec<(u32, Status)>>);
 
 extern "C" fn told(ctx: *mut c_void, proc: u32, status: Status) {
     // SAFETY: the test's list outlives its subscription.
-    let told = unsafe { &*(ctx as *const Told) };
+    let told = unsafe { &*(ctx as *const FailureReports) };
     told.0.lock().expect("nobody panics with it").push((proc, status));
 }
 
@@ -197,8 +197,8 @@ fn failures_are_told_once_to_all_and_later_to_those_who_come() {
         instance.survive_failures(true);
         let (host, at) = host_of(instance);
         let s = host.services();
-        let (early, late) = (Told::default(), Told::default());
-        let of = |t: &Told| std::ptr::from_ref(t).cast_mut().cast::<c_void>();
+        let (early, late) = (FailureReports::default(), FailureReports::default());
+        let of = |t: &FailureReports| std::ptr::from_ref(t).cast_mut().cast::<c_void>();
         assert_eq!((s.on_peer_failure)(at, told, of(&early)), Status::OK);
         assert_eq!((s.on_peer_failure)(at, told, of(&early)), Status::BAD_PARAM);
         for proc in [2, 2, 1, 2] {

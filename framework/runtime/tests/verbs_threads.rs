@@ -2,10 +2,10 @@
 //! without copies, native and emulated in turns over btl-shm. Over the transport of the tests: tests/plugins/verbs.rs.
 
 mod common;
+#[path = "common/concurrent_verbs.rs"]
+mod concurrent_verbs;
 #[path = "common/keeper.rs"]
 mod keeper;
-#[path = "common/many.rs"]
-mod many;
 #[path = "common/rma.rs"]
 mod rma;
 
@@ -19,7 +19,7 @@ const EVERY: [&[(&str, &str)]; 3] = [
 ];
 
 fn make(over: &[(&str, &str)]) -> Config {
-    let settings = [over, &[("runtime_num_cris", many::CRIS)]].concat();
+    let settings = [over, &[("runtime_num_cris", concurrent_verbs::CRIS)]].concat();
     let mut config = config(Form::LinkedIn, Level::Multiple, &settings);
     config.builtin = linked_in();
     config.builtin.extend([btl_template::descriptor(), keeper::descriptor()]);
@@ -28,17 +28,17 @@ fn make(over: &[(&str, &str)]) -> Config {
 
 #[test]
 fn all_verbs_of_many_threads_at_once() {
-    EVERY.iter().for_each(|over| many::all_verbs_at_once(|| make(over)));
+    EVERY.iter().for_each(|over| concurrent_verbs::all_verbs_at_once(|| make(over)));
 }
 
 #[test]
 fn a_flush_over_threads_that_compute() {
-    EVERY.iter().for_each(|over| many::flush_over_threads_that_compute(|| make(over)));
+    EVERY.iter().for_each(|over| concurrent_verbs::flush_over_threads_that_compute(|| make(over)));
 }
 
 #[test]
 fn lists_of_many_threads_at_once() {
-    EVERY.iter().for_each(|over| many::lists_at_once(|| make(over)));
+    EVERY.iter().for_each(|over| concurrent_verbs::lists_at_once(|| make(over)));
 }
 
 /// One thread at a time makes progress.
@@ -46,7 +46,7 @@ fn lists_of_many_threads_at_once() {
 fn the_same_with_serial_progress() {
     for over in EVERY {
         let settings = [over, &[("runtime_progress", "serial")]].concat();
-        many::all_verbs_at_once(|| make(&settings));
-        many::flush_over_threads_that_compute(|| make(&settings));
+        concurrent_verbs::all_verbs_at_once(|| make(&settings));
+        concurrent_verbs::flush_over_threads_that_compute(|| make(&settings));
     }
 }

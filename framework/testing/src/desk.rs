@@ -1,6 +1,6 @@
 //! Data of a rank's host, and the trait by which a suite's rank answers.
 
-use crate::shared::Shared;
+use crate::job_state::JobState;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -25,7 +25,7 @@ pub struct Desk {
     /// Failures of peers that the component reported.
     pub failures: Mutex<Vec<(u32, Status)>>,
     pub watchers: Mutex<Vec<Watcher>>,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<JobState>,
 }
 
 // SAFETY: what is not atomic or locked is written before anything is received.
@@ -39,7 +39,7 @@ extern "C" fn nobody(_: *mut c_void, _: *const RecvDesc) -> u32 {
 }
 
 impl Desk {
-    pub fn new(job: JobInfo, cris: u32, threaded: bool, shared: Arc<Shared>) -> Desk {
+    pub fn new(job: JobInfo, cris: u32, threaded: bool, shared: Arc<JobState>) -> Desk {
         Desk {
             job: Box::new(job),
             threaded: Box::new(AtomicU32::new(threaded.into())),

@@ -8,12 +8,12 @@ pub mod checks;
 mod desk;
 mod held;
 mod host;
+mod job_state;
 mod services;
 pub mod setup;
-mod shared;
 
 pub use desk::{Desk, FakeHost, Watcher};
 pub use held::held;
+pub use job_state::JobState;
 pub use services::services;
 pub use setup::text;
-pub use shared::Shared;

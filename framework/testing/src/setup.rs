@@ -7,7 +7,7 @@ use oxmpi_mca::{
 };
 
 /// Parameters by their names without framework and component, and what they are set to.
-pub type Given = [(String, String)];
+pub type ParamSettings = [(String, String)];
 
 /// A text of a component, or of a call that is under way. A text that is not UTF-8 fails the checks of the declarations.
 pub fn text(s: StrRef) -> &'static str {
@@ -17,7 +17,7 @@ pub fn text(s: StrRef) -> &'static str {
 
 /// The declared parameters' values, in their order: what is given, the default elsewhere. The values are leaked, so a component may
 /// keep them as long as its instance. An error where a name is not declared or a text is no value.
-pub fn values(declared: &[ParamDecl], given: &Given) -> Result<&'static [ParamValue], String> {
+pub fn values(declared: &[ParamDecl], given: &ParamSettings) -> Result<&'static [ParamValue], String> {
     let names: Vec<&str> = declared.iter().map(|d| text(d.name)).collect();
     if let Some((unknown, _)) = given.iter().find(|(name, _)| !names.contains(&name.as_str())) {
         return Err(format!("no parameter {unknown}; there are {}", names.join(", ")));
@@ -34,7 +34,7 @@ pub fn values(declared: &[ParamDecl], given: &Given) -> Result<&'static [ParamVa
 pub fn open<M: Copy>(
     descriptor: &Descriptor,
     host: &HostTable,
-    given: &Given,
+    given: &ParamSettings,
 ) -> Result<(i32, Vec<M>), Status> {
     // SAFETY: a descriptor is a static of its component.
     let values = values(unsafe { descriptor.params.get() }, given).unwrap_or_else(|e| panic!("{e}"));

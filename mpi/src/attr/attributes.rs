@@ -21,7 +21,7 @@ type Copy = unsafe extern "C-unwind" fn(usize, c_int, usize, usize, *mut usize, 
 type Delete = unsafe extern "C-unwind" fn(usize, c_int, usize, usize) -> c_int;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Of {
+pub enum KeyvalKind {
     Comm,
     Datatype,
     Win,
@@ -29,7 +29,7 @@ pub enum Of {
 
 pub struct Keyval {
     number: c_int,
-    of: Of,
+    kind: KeyvalKind,
     /// Sentinel or address.
     copy: usize,
     delete: usize,
@@ -43,12 +43,12 @@ const FIRST: c_int = 1000;
 enum Key {
     Used(Arc<Keyval>),
     /// By the user; its attributes may still be there.
-    Freed(Of, Weak<Keyval>),
+    Freed(KeyvalKind, Weak<Keyval>),
 }
 
 impl Key {
     fn freed(keyval: &Arc<Keyval>) -> Key {
-        Key::Freed(keyval.of, Arc::downgrade(keyval))
+        Key::Freed(keyval.kind, Arc::downgrade(keyval))
     }
 }
 
@@ -79,27 +79,27 @@ impl Default for Attributes {
 }
 
 impl Keyval {
-    pub fn create(of: Of, copy: usize, delete: usize, extra: usize) -> c_int {
+    pub fn create(kind: KeyvalKind, copy: usize, delete: usize, extra: usize) -> c_int {
         let mut all = KEYVALS.lock();
         let number = FIRST + all.len() as c_int;
-        all.push(Key::Used(Arc::new(Keyval { number, of, copy, delete, extra })));
+        all.push(Key::Used(Arc::new(Keyval { number, kind, copy, delete, extra })));
         number
     }
 
-    pub fn find(number: c_int, of: Of) -> Res<Arc<Keyval>> {
+    pub fn find(number: c_int, kind: KeyvalKind) -> Res<Arc<Keyval>> {
         let at = usize::try_from(i64::from(number) - i64::from(FIRST)).ok();
         let all = KEYVALS.lock();
         match at.and_then(|at| all.get(at)) {
-            Some(Key::Used(keyval)) if keyval.of == of => Ok(keyval.clone()),
+            Some(Key::Used(keyval)) if keyval.kind == kind => Ok(keyval.clone()),
             Some(Key::Used(keyval)) => {
-                Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is for a {:?}", keyval.of))
+                Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is for a {:?}", keyval.kind))
             }
             Some(Key::Freed(was, keyval)) => match keyval.upgrade() {
-                Some(keyval) if *was == of => Ok(keyval),
+                Some(keyval) if *was == kind => Ok(keyval),
                 _ => Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} was freed")),
             },
             None if is_predefined(number) => {
-                Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is predefined and no {of:?} has it"))
+                Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is predefined and no {kind:?} has it"))
             }
             None if number == MPI_KEYVAL_INVALID => {
                 Failure::err(MPI_ERR_KEYVAL, "keyval is MPI_KEYVAL_INVALID")
@@ -108,17 +108,17 @@ impl Keyval {
         }
     }
 
-    fn was_freed(number: c_int, of: Of) -> bool {
+    fn was_freed(number: c_int, kind: KeyvalKind) -> bool {
         let at = usize::try_from(i64::from(number) - i64::from(FIRST)).ok();
         let all = KEYVALS.lock();
-        at.and_then(|at| all.get(at)).is_some_and(|key| matches!(key, Key::Freed(was, _) if *was == of))
+        at.and_then(|at| all.get(at)).is_some_and(|key| matches!(key, Key::Freed(was, _) if *was == kind))
     }
 
-    pub fn free(at: *mut c_int, of: Of) -> Res {
+    pub fn free(at: *mut c_int, kind: KeyvalKind) -> Res {
         let number = read(at, "keyval")?;
         changeable(number)?;
-        if !Keyval::was_freed(number, of) {
-            let keyval = Keyval::find(number, of)?;
+        if !Keyval::was_freed(number, kind) {
+            let keyval = Keyval::find(number, kind)?;
             KEYVALS.lock()[(number - FIRST) as usize] = Key::freed(&keyval);
         }
         write(at, "keyval", MPI_KEYVAL_INVALID)
@@ -131,7 +131,7 @@ impl Keyval {
         // SAFETY: the user gave it as a delete function; the sentinel is excluded.
         let function = unsafe { core::mem::transmute::<usize, Delete>(self.delete) };
         // SAFETY: called as the standard says.
-        answer(gate::outside(|| unsafe { function(object, self.number, value, self.extra) }), "delete")
+        answer(gate::run_outside(|| unsafe { function(object, self.number, value, self.extra) }), "delete")
     }
 
     /// The value for a copy of the object, if there is to be one.
@@ -144,7 +144,7 @@ impl Keyval {
                 let function = unsafe { core::mem::transmute::<usize, Copy>(address) };
                 let (mut new, mut flag) = (0, 0);
                 // SAFETY: called as the standard says, with places that live here.
-                let code = gate::outside(|| unsafe {
+                let code = gate::run_outside(|| unsafe {
                     function(object, self.number, self.extra, value, &mut new, &mut flag)
                 });
                 answer(code, "copy")?;

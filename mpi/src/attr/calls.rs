@@ -1,9 +1,9 @@
 //! Functions of attributes: keys are made and freed, values set, asked for and deleted.
 
-use super::attributes::{Keyval, Of, changeable};
+use super::attributes::{Keyval, KeyvalKind, changeable};
 use super::predefined::predefined;
 use crate::constants::*;
-use crate::error::{Failure, On, Res, call, call_on};
+use crate::error::{ErrorObject, Failure, Res, call, call_on};
 use crate::memory::write;
 use crate::types::{Comm, Datatype, Win};
 use crate::{comm, datatype, win};
@@ -19,21 +19,21 @@ fn tell(found: Option<usize>, value: *mut usize, flag: *mut c_int) -> Res {
     write(flag, "flag", found.is_some() as c_int)
 }
 
-fn create(of: Of, copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> Res {
+fn create(kind: KeyvalKind, copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> Res {
     if keyval.is_null() {
         return Failure::err(MPI_ERR_ARG, "keyval is a null pointer");
     }
-    write(keyval, "keyval", Keyval::create(of, copy, delete, extra_state))
+    write(keyval, "keyval", Keyval::create(kind, copy, delete, extra_state))
 }
 
 mpi_fn! {
     fn MPI_Comm_create_keyval[c_int], MPI_Keyval_create[c_int]<_N>(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
-        call(NAME, None, |_| create(Of::Comm, copy, delete, keyval, extra_state))
+        call(NAME, None, |_| create(KeyvalKind::Comm, copy, delete, keyval, extra_state))
     }
 }
 mpi_fn! {
     fn MPI_Comm_free_keyval[c_int], MPI_Keyval_free[c_int]<_N>(keyval: *mut c_int) -> c_int {
-        call(NAME, None, |_| Keyval::free(keyval, Of::Comm))
+        call(NAME, None, |_| Keyval::free(keyval, KeyvalKind::Comm))
     }
 }
 mpi_fn! {
@@ -41,7 +41,7 @@ mpi_fn! {
         call(NAME, Some(comm), |_| {
             let object = comm::require(comm)?;
             changeable(keyval)?;
-            object.attributes.set(comm.0, Keyval::find(keyval, Of::Comm)?, value)
+            object.attributes.set(comm.0, Keyval::find(keyval, KeyvalKind::Comm)?, value)
         })
     }
 }
@@ -52,7 +52,7 @@ mpi_fn! {
             if let Some(found) = predefined(keyval) {
                 return tell(Some(found), value, flag);
             }
-            Keyval::find(keyval, Of::Comm)?;
+            Keyval::find(keyval, KeyvalKind::Comm)?;
             tell(object.attributes.get(keyval), value, flag)
         })
     }
@@ -62,26 +62,26 @@ mpi_fn! {
         call(NAME, Some(comm), |_| {
             let object = comm::require(comm)?;
             changeable(keyval)?;
-            Keyval::find(keyval, Of::Comm)?;
+            Keyval::find(keyval, KeyvalKind::Comm)?;
             object.attributes.delete(comm.0, keyval)
         })
     }
 }
 mpi_fn! {
     fn MPI_Type_create_keyval(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
-        call(NAME, None, |_| create(Of::Datatype, copy, delete, keyval, extra_state))
+        call(NAME, None, |_| create(KeyvalKind::Datatype, copy, delete, keyval, extra_state))
     }
 }
 mpi_fn! {
     fn MPI_Type_free_keyval(keyval: *mut c_int) -> c_int {
-        call(NAME, None, |_| Keyval::free(keyval, Of::Datatype))
+        call(NAME, None, |_| Keyval::free(keyval, KeyvalKind::Datatype))
     }
 }
 mpi_fn! {
     fn MPI_Type_set_attr(datatype: Datatype, keyval: c_int, value: usize) -> c_int {
         call(NAME, None, |_| {
             let attributes = datatype::attributes(datatype)?;
-            attributes.set(datatype.0, Keyval::find(keyval, Of::Datatype)?, value)
+            attributes.set(datatype.0, Keyval::find(keyval, KeyvalKind::Datatype)?, value)
         })
     }
 }
@@ -89,7 +89,7 @@ mpi_fn! {
     fn MPI_Type_get_attr(datatype: Datatype, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
         call(NAME, None, |_| {
             let attributes = datatype::attributes(datatype)?;
-            Keyval::find(keyval, Of::Datatype)?;
+            Keyval::find(keyval, KeyvalKind::Datatype)?;
             tell(attributes.get(keyval), value, flag)
         })
     }
@@ -98,48 +98,48 @@ mpi_fn! {
     fn MPI_Type_delete_attr(datatype: Datatype, keyval: c_int) -> c_int {
         call(NAME, None, |_| {
             let attributes = datatype::attributes(datatype)?;
-            Keyval::find(keyval, Of::Datatype)?;
+            Keyval::find(keyval, KeyvalKind::Datatype)?;
             attributes.delete(datatype.0, keyval)
         })
     }
 }
 mpi_fn! {
     fn MPI_Win_create_keyval(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
-        call(NAME, None, |_| create(Of::Win, copy, delete, keyval, extra_state))
+        call(NAME, None, |_| create(KeyvalKind::Win, copy, delete, keyval, extra_state))
     }
 }
 mpi_fn! {
     fn MPI_Win_free_keyval(keyval: *mut c_int) -> c_int {
-        call(NAME, None, |_| Keyval::free(keyval, Of::Win))
+        call(NAME, None, |_| Keyval::free(keyval, KeyvalKind::Win))
     }
 }
 mpi_fn! {
     fn MPI_Win_set_attr(win: Win, keyval: c_int, value: usize) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
+        call_on(NAME, ErrorObject::Win(win), |_| {
             let object = win::require(win)?;
             changeable(keyval)?;
-            object.attributes.set(win.0, Keyval::find(keyval, Of::Win)?, value)
+            object.attributes.set(win.0, Keyval::find(keyval, KeyvalKind::Win)?, value)
         })
     }
 }
 mpi_fn! {
     fn MPI_Win_get_attr(win: Win, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
+        call_on(NAME, ErrorObject::Win(win), |_| {
             let object = win::require(win)?;
             if let Some(found) = object.predefined(keyval) {
                 return tell(Some(found), value, flag);
             }
-            Keyval::find(keyval, Of::Win)?;
+            Keyval::find(keyval, KeyvalKind::Win)?;
             tell(object.attributes.get(keyval), value, flag)
         })
     }
 }
 mpi_fn! {
     fn MPI_Win_delete_attr(win: Win, keyval: c_int) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
+        call_on(NAME, ErrorObject::Win(win), |_| {
             let object = win::require(win)?;
             changeable(keyval)?;
-            Keyval::find(keyval, Of::Win)?;
+            Keyval::find(keyval, KeyvalKind::Win)?;
             object.attributes.delete(win.0, keyval)
         })
     }

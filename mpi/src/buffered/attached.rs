@@ -4,7 +4,7 @@ use super::slot::{Buffer, Inner, Slot};
 use crate::comm::lifetime::buffers;
 use crate::comm::{self, CommObject};
 use crate::constants::*;
-use crate::error::{Failure, On, Res, call, call_on};
+use crate::error::{ErrorObject, Failure, Res, call, call_on};
 use crate::memory::write;
 use crate::p2p::place_of;
 use crate::process::Process;
@@ -205,21 +205,21 @@ mpi_fn! {
 
 mpi_fn! {
     fn MPI_Session_attach_buffer[c_int], MPI_Session_attach_buffer_c[Count]<N>(session: Session, buffer: *mut c_void, size: N) -> c_int {
-        call_on(NAME, On::Session(session), |process| attach(&session::require(session)?.buffer, process, buffer, size as i64))
+        call_on(NAME, ErrorObject::Session(session), |process| attach(&session::require(session)?.buffer, process, buffer, size as i64))
     }
 }
 mpi_fn! {
     fn MPI_Session_detach_buffer[c_int], MPI_Session_detach_buffer_c[Count]<N>(session: Session, buffer_addr: *mut c_void, size: *mut N) -> c_int {
-        call_on(NAME, On::Session(session), |process| detach(&session::require(session)?.buffer, process, buffer_addr, size))
+        call_on(NAME, ErrorObject::Session(session), |process| detach(&session::require(session)?.buffer, process, buffer_addr, size))
     }
 }
 mpi_fn! {
     fn MPI_Session_flush_buffer(session: Session) -> c_int {
-        call_on(NAME, On::Session(session), |process| { session::require(session)?.buffer.flush(process); Ok(()) })
+        call_on(NAME, ErrorObject::Session(session), |process| { session::require(session)?.buffer.flush(process); Ok(()) })
     }
 }
 mpi_fn! {
     fn MPI_Session_iflush_buffer(session: Session, request: *mut Request) -> c_int {
-        call_on(NAME, On::Session(session), |process| iflush(&session::require(session)?.buffer, process, None, request))
+        call_on(NAME, ErrorObject::Session(session), |process| iflush(&session::require(session)?.buffer, process, None, request))
     }
 }

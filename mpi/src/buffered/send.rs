@@ -4,9 +4,9 @@ use super::slot::Slot;
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::error::{Failure, Res, call, of_user};
+use crate::local_requests::{LocalOperation, Persistent};
 use crate::memory::write;
-use crate::operands::{Way, check};
-use crate::own::{Persistent, What};
+use crate::operands::{Direction, check};
 use crate::p2p::place_of;
 use crate::process::{self, Process};
 use crate::types::{Comm, Count, Datatype, Request};
@@ -86,7 +86,7 @@ fn send_checked(
 }
 
 fn bsend(data: (*const u8, i64, Datatype), dest: c_int, tag: c_int, comm: Comm) -> Res {
-    let o = check(Way::Send, data, dest, tag, comm)?;
+    let o = check(Direction::Send, data, dest, tag, comm)?;
     if dest == MPI_PROC_NULL {
         return Ok(());
     }
@@ -125,7 +125,7 @@ mpi_fn! {
     fn MPI_Bsend_init[c_int], MPI_Bsend_init_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
         call(NAME, Some(comm), |process| {
             let count = count as i64;
-            let o = check(Way::Send, (buf, count, datatype), dest, tag, comm)?;
+            let o = check(Direction::Send, (buf, count, datatype), dest, tag, comm)?;
             place_of(request)?;
             if dest == MPI_PROC_NULL {
                 return write(request, "request", request::persistent_done(process, o.object)?);
@@ -133,7 +133,7 @@ mpi_fn! {
             // SAFETY: alive, its handle was just looked up.
             let dtype = unsafe { TypeRef::retain(o.desc) };
             let send = Persistent { object: o.object, buf, count: count as u64, dtype, dest, tag };
-            let what = What::Buffered(send);
+            let what = LocalOperation::Buffered(send);
             let req = process.done.persistent(&process.instance, o.object, what)?;
             write(request, "request", request::handle_of(req))
         })

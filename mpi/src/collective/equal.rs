@@ -23,21 +23,21 @@ mpi_fn! {
 mpi_fn! {
     fn MPI_Ibarrier(comm: Comm, request: *mut Request) -> c_int {
         call(NAME, Some(comm), |process| {
-            process.collective(comm::require(comm)?, Way::later(request)?, BARRIER, NOTHING, None)
+            process.collective(comm::require(comm)?, CompletionMode::nonblocking(request)?, BARRIER, NOTHING, None)
         })
     }
 }
 mpi_fn! {
     fn MPI_Barrier_init(comm: Comm, info: Info, request: *mut Request) -> c_int {
         call(NAME, Some(comm), |process| {
-            process.collective(comm::require(comm)?, Way::again(info, request)?, BARRIER, NOTHING, None)
+            process.collective(comm::require(comm)?, CompletionMode::persistent(info, request)?, BARRIER, NOTHING, None)
         })
     }
 }
 
 fn bcast<N: Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     buffer: *mut u8,
     count: N,
     datatype: Datatype,
@@ -46,7 +46,7 @@ fn bcast<N: Into<i64>>(
 ) -> Res {
     let object = comm::require(comm)?;
     if part(object, root)? == Part::Idle {
-        return process.collective(object, way, BCAST, CollArgs { root, ..NOTHING }, None);
+        return process.collective(object, mode, BCAST, CollArgs { root, ..NOTHING }, None);
     }
     let count = count.into();
     let desc = side(process, (buffer, count, datatype), "")?;
@@ -61,7 +61,7 @@ fn bcast<N: Into<i64>>(
         root,
         ..NOTHING
     };
-    process.collective(object, way, BCAST, args, None)
+    process.collective(object, mode, BCAST, args, None)
 }
 collective_fns! {
     bcast<N>(buffer: *mut u8, count: N, datatype: Datatype, root: c_int) on comm;
@@ -75,7 +75,7 @@ collective_fns! {
 fn both(
     process: &'static Process,
     object: &'static CommObject,
-    (way, which): (Way, Which),
+    (mode, collective): (CompletionMode, Collective),
     send: Data<*const u8>,
     recv: Data<*mut u8>,
     root: c_int,
@@ -86,11 +86,11 @@ fn both(
     } else {
         let sendtype = side(process, send, "send")?;
         let some = send.1 > 0 && sendtype.packed > 0;
-        apart(process, send.0, recv.0, some)?;
+        check_apart(process, send.0, recv.0, some)?;
         if !is_inter(object) {
             // Where our block goes in an allgather or gather.
             let own = i64::from(object.comm.rank()).wrapping_mul(recv.1);
-            apart(process, send.0, place(recv.0, own, recvtype), some)?;
+            check_apart(process, send.0, place(recv.0, own, recvtype), some)?;
         }
         (send.1, sendtype)
     };
@@ -104,15 +104,15 @@ fn both(
         root,
         ..NOTHING
     };
-    process.collective(object, way, which, args, None)
+    process.collective(object, mode, collective, args, None)
 }
 
 macro_rules! with_both {
-    ($($name:ident $which:ident;)*) => { $(
+    ($($name:ident $collective:ident;)*) => { $(
         #[allow(clippy::too_many_arguments, reason = "the standard's")]
         fn $name<N: Into<i64>>(
             process: &'static Process,
-            way: Way,
+            mode: CompletionMode,
             sendbuf: *const u8,
             sendcount: N,
             sendtype: Datatype,
@@ -122,7 +122,7 @@ macro_rules! with_both {
             comm: Comm,
         ) -> Res {
             let (send, recv) = ((sendbuf, sendcount.into(), sendtype), (recvbuf, recvcount.into(), recvtype));
-            both(process, comm::require(comm)?, (way, $which), send, recv, 0)
+            both(process, comm::require(comm)?, (mode, $collective), send, recv, 0)
         }
     )* };
 }
@@ -146,7 +146,7 @@ collective_fns! {
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn gather<N: Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcount: N,
     sendtype: Datatype,
@@ -159,7 +159,7 @@ fn gather<N: Into<i64>>(
     let object = comm::require(comm)?;
     let (send, recv) = ((sendbuf, sendcount.into(), sendtype), (recvbuf, recvcount.into(), recvtype));
     let args = match part(object, root)? {
-        Part::Root => return both(process, object, (way, GATHER), send, recv, root),
+        Part::Root => return both(process, object, (mode, GATHER), send, recv, root),
         Part::Idle => CollArgs { root, ..NOTHING },
         Part::FarRoot => {
             let desc = side(process, (recv.0, recv.1, recv.2), "recv")?;
@@ -170,7 +170,7 @@ fn gather<N: Into<i64>>(
             CollArgs { sendbuf, sendcount: send.1 as u64, sendtype: desc, recvtype: desc, root, ..NOTHING }
         }
     };
-    process.collective(object, way, GATHER, args, None)
+    process.collective(object, mode, GATHER, args, None)
 }
 collective_fns! {
     gather<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, recvbuf: *mut u8, recvcount: N, recvtype: Datatype, root: c_int) on comm;
@@ -182,7 +182,7 @@ collective_fns! {
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn scatter<N: Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcount: N,
     sendtype: Datatype,
@@ -209,7 +209,7 @@ fn scatter<N: Into<i64>>(
             } else {
                 let recvtype = side(process, recv, "recv")?;
                 let own = place(sendbuf, i64::from(object.comm.rank()).wrapping_mul(send.1), sendtype);
-                apart(process, own, recvbuf, recv.1 > 0 && recvtype.packed > 0)?;
+                check_apart(process, own, recvbuf, recv.1 > 0 && recvtype.packed > 0)?;
                 (recv.1, recvtype)
             };
             CollArgs {
@@ -224,7 +224,7 @@ fn scatter<N: Into<i64>>(
             }
         }
     };
-    process.collective(object, way, SCATTER, args, None)
+    process.collective(object, mode, SCATTER, args, None)
 }
 collective_fns! {
     scatter<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, recvbuf: *mut u8, recvcount: N, recvtype: Datatype, root: c_int) on comm;

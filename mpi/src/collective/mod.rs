@@ -1,7 +1,7 @@
 //! Collective operations (MPI 5.0 §6): arguments checked, then handed to the component that serves the
-//! communicator. `equal`: one count for all ranks; `varying`: a count and a place for each; `reducing`; `neighbor`.
+//! communicator. `equal`: one count for all ranks; `vector_variants`: a count and a place for each; `reducing`; `neighbor`.
 //!
-//! **Three forms of each** ([`Way`]): blocking, nonblocking (§6.12) and persistent (§6.13), each plain and with large
+//! **Three forms of each** ([`CompletionMode`]): blocking, nonblocking (§6.12) and persistent (§6.13), each plain and with large
 //! counts, are one function here; `collective_fns!` makes the exported ones. A nonblocking or persistent
 //! operation keeps references to the types and the reduction operation that it needs after the call ([`Kept`]), so the
 //! program may free its handles at once; arrays of counts, displacements and types have been read.
@@ -21,17 +21,17 @@ macro_rules! collective_fns {
      fn $($again:ident [$ac:ty]),+;) => {
         mpi_fn! {
             fn $($now[$nc]),+ <$n> ($($a: $t,)* $comm: Comm) -> c_int {
-                call(NAME, Some($comm), |process| $body(process, Way::Now, $($a,)* $comm))
+                call(NAME, Some($comm), |process| $body(process, CompletionMode::Blocking, $($a,)* $comm))
             }
         }
         mpi_fn! {
             fn $($later[$lc]),+ <$n> ($($a: $t,)* $comm: Comm, request: *mut Request) -> c_int {
-                call(NAME, Some($comm), |process| $body(process, Way::later(request)?, $($a,)* $comm))
+                call(NAME, Some($comm), |process| $body(process, CompletionMode::nonblocking(request)?, $($a,)* $comm))
             }
         }
         mpi_fn! {
             fn $($again[$ac]),+ <$n> ($($a: $t,)* $comm: Comm, info: Info, request: *mut Request) -> c_int {
-                call(NAME, Some($comm), |process| $body(process, Way::again(info, request)?, $($a,)* $comm))
+                call(NAME, Some($comm), |process| $body(process, CompletionMode::persistent(info, request)?, $($a,)* $comm))
             }
         }
     };
@@ -40,7 +40,7 @@ macro_rules! collective_fns {
 mod equal;
 mod neighbor;
 mod reducing;
-pub mod varying;
+pub mod vector_variants;
 
 use crate::comm::CommObject;
 use crate::constants::*;
@@ -63,16 +63,16 @@ const _: () = assert!(oxmpi_coll::ROOT == MPI_ROOT && oxmpi_coll::NO_ROOT == MPI
 /// A collective of the runtime's communicator.
 pub type Verb = fn(&Communicator, *mut oxmpi_mca::ThreadCtx, &CollArgs) -> oxmpi_mca::Status;
 
-/// Which collective.
+/// A collective: its blocking form, and its place among those that make a request.
 #[derive(Clone, Copy)]
-pub struct Which {
+pub struct Collective {
     now: Verb,
     plan: Slot,
 }
 
 macro_rules! all {
     ($($name:ident $verb:ident $slot:ident;)*) => {
-        $(pub const $name: Which = Which { now: Communicator::$verb, plan: Slot::$slot };)*
+        $(pub const $name: Collective = Collective { now: Communicator::$verb, plan: Slot::$slot };)*
     };
 }
 
@@ -103,25 +103,25 @@ all! {
 
 /// When it is done.
 #[derive(Clone, Copy)]
-pub enum Way {
+pub enum CompletionMode {
     /// When the call returns.
-    Now,
+    Blocking,
     /// When the request that goes here is complete.
-    Later(*mut Request),
+    Nonblocking(*mut Request),
     /// As often as the request that goes here is started.
-    Again(*mut Request),
+    Persistent(*mut Request),
 }
 
-impl Way {
-    pub fn later(request: *mut Request) -> Res<Way> {
+impl CompletionMode {
+    pub fn nonblocking(request: *mut Request) -> Res<CompletionMode> {
         place_of(request)?;
-        Ok(Way::Later(request))
+        Ok(CompletionMode::Nonblocking(request))
     }
-    pub fn again(info: Info, request: *mut Request) -> Res<Way> {
+    pub fn persistent(info: Info, request: *mut Request) -> Res<CompletionMode> {
         place_of(request)?;
         // There are no hints for these yet.
         info::optional(info)?;
-        Ok(Way::Again(request))
+        Ok(CompletionMode::Persistent(request))
     }
 }
 
@@ -158,7 +158,7 @@ pub fn not_in_place(buf: *const u8, which: &str) -> Res {
 
 /// The standard forbids send and receive buffers that overlap; the same address is seen. `bytes`: there is data
 /// at both.
-pub fn apart(process: &Process, sent: *const u8, received: *const u8, bytes: bool) -> Res {
+pub fn check_apart(process: &Process, sent: *const u8, received: *const u8, bytes: bool) -> Res {
     if process.check && bytes && !sent.is_null() && core::ptr::eq(sent, received) {
         return Failure::err(MPI_ERR_BUFFER, "sendbuf and recvbuf are the same; MPI_IN_PLACE is for that");
     }
@@ -212,8 +212,8 @@ impl Kept {
     /// `None`: everything is predefined. `peers`: entries of the arrays of types, if there are no neighbors.
     fn of(args: &CollArgs, peers: u32, op: Option<&op::Call>) -> Res<Option<Box<Kept>>> {
         // SAFETY: null, or those of this call.
-        let around = unsafe { args.neighbors.as_ref() };
-        let lengths = around.map_or((peers, peers), |n| (n.num_destinations, n.num_sources));
+        let neighbors = unsafe { args.neighbors.as_ref() };
+        let lengths = neighbors.map_or((peers, peers), |n| (n.num_destinations, n.num_sources));
         let each = [(args.sendtypes, lengths.0), (args.recvtypes, lengths.1)];
         let each = each.into_iter().filter(|(array, _)| !array.is_null());
         // SAFETY: arrays of this call, with an entry for each peer or neighbor.
@@ -233,19 +233,19 @@ impl Process {
     pub fn collective(
         &self,
         object: &'static CommObject,
-        way: Way,
-        which: Which,
+        mode: CompletionMode,
+        collective: Collective,
         mut args: CollArgs,
         op: Option<&op::Call>,
     ) -> Res {
         crate::counting::collective(&object.comm);
         let mut desc = op.map(op::Call::desc);
-        let place = match way {
-            Way::Now => {
+        let place = match mode {
+            CompletionMode::Blocking => {
                 args.op = desc.as_ref().map_or(core::ptr::null(), |op| op);
-                return error::check((which.now)(&object.comm, self.thread(), &args));
+                return error::check((collective.now)(&object.comm, self.thread(), &args));
             }
-            Way::Later(place) | Way::Again(place) => place,
+            CompletionMode::Nonblocking(place) | CompletionMode::Persistent(place) => place,
         };
         let kept = Kept::of(&args, object.peers, op)?;
         if let Some(held) = kept.as_ref().and_then(|kept| kept.op.as_ref()) {
@@ -254,9 +254,9 @@ impl Process {
         args.op = desc.as_ref().map_or(core::ptr::null(), |op| op);
         let kept = kept.map(|kept| kept as _);
         let (comm, thread) = (&object.comm, self.thread());
-        let req = match way {
-            Way::Again(_) => comm.collective_init(thread, which.plan, &args, kept)?,
-            _ => comm.begin_collective(thread, which.plan, &args, kept)?,
+        let req = match mode {
+            CompletionMode::Persistent(_) => comm.collective_init(thread, collective.plan, &args, kept)?,
+            _ => comm.begin_collective(thread, collective.plan, &args, kept)?,
         };
         write(place, "request", request::give(object, req))
     }

@@ -1,7 +1,7 @@
 //! Neighborhood collectives (MPI 5.0 §8.6): arguments checked, the calling rank's neighbors added. Arrays have an entry
 //! for each source or destination, and nothing is in place.
 
-use super::varying::{Blocks, blocks, check_places, counts, many, types_of};
+use super::vector_variants::{Blocks, blocks, check_places, counts, many, types_of};
 use super::*;
 use crate::comm::Placed;
 use crate::error::call;
@@ -12,22 +12,22 @@ use oxmpi_coll::{Neighbors, neighbors};
 
 impl Placed {
     fn sources(&self) -> u32 {
-        self.around.sources.len() as u32
+        self.neighbors.sources.len() as u32
     }
 
     fn destinations(&self) -> u32 {
-        self.around.destinations.len() as u32
+        self.neighbors.destinations.len() as u32
     }
 
     /// As components take it; valid as long as `self`.
     fn neighbors(&self) -> Neighbors {
         Neighbors {
             size: size_of::<Neighbors>() as u32,
-            flags: if self.around.pairs { neighbors::PAIRS } else { 0 },
+            flags: if self.neighbors.pairs { neighbors::PAIRS } else { 0 },
             num_sources: self.sources(),
             num_destinations: self.destinations(),
-            sources: self.around.sources.as_ptr(),
-            destinations: self.around.destinations.as_ptr(),
+            sources: self.neighbors.sources.as_ptr(),
+            destinations: self.neighbors.destinations.as_ptr(),
         }
     }
 }
@@ -36,11 +36,11 @@ impl Placed {
 fn run(
     process: &Process,
     (object, placed): (&'static CommObject, &Placed),
-    way: Way,
-    which: Which,
+    mode: CompletionMode,
+    collective: Collective,
     args: CollArgs,
 ) -> Res {
-    process.collective(object, way, which, CollArgs { neighbors: &placed.neighbors(), ..args }, None)
+    process.collective(object, mode, collective, CollArgs { neighbors: &placed.neighbors(), ..args }, None)
 }
 
 /// Both sides where all blocks have one length. `each`: a block for each destination, not one for all.
@@ -48,7 +48,7 @@ fn equal(process: &Process, placed: &Placed, send: Data<*const u8>, recv: Data<*
     let sendtype = side(process, send, "send")?;
     let recvtype = side(process, (recv.0, recv.1, recv.2), "recv")?;
     let some = send.1 > 0 && recv.1 > 0 && sendtype.packed > 0 && recvtype.packed > 0;
-    apart(process, send.0, recv.0, some && placed.sources() > 0 && placed.destinations() > 0)?;
+    check_apart(process, send.0, recv.0, some && placed.sources() > 0 && placed.destinations() > 0)?;
     Ok(CollArgs {
         sendbuf: send.0,
         sendcount: send.1 as u64,
@@ -63,7 +63,7 @@ fn equal(process: &Process, placed: &Placed, send: Data<*const u8>, recv: Data<*
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn neighbor_allgather<N: Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcount: N,
     sendtype: Datatype,
@@ -74,7 +74,7 @@ fn neighbor_allgather<N: Into<i64>>(
 ) -> Res {
     let at = placed(comm)?;
     let (send, recv) = ((sendbuf, sendcount.into(), sendtype), (recvbuf, recvcount.into(), recvtype));
-    run(process, at, way, NEIGHBOR_ALLGATHER, equal(process, at.1, send, recv)?)
+    run(process, at, mode, NEIGHBOR_ALLGATHER, equal(process, at.1, send, recv)?)
 }
 collective_fns! {
     neighbor_allgather<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, recvbuf: *mut u8, recvcount: N, recvtype: Datatype) on comm;
@@ -86,7 +86,7 @@ collective_fns! {
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn neighbor_alltoall<N: Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcount: N,
     sendtype: Datatype,
@@ -97,7 +97,7 @@ fn neighbor_alltoall<N: Into<i64>>(
 ) -> Res {
     let at = placed(comm)?;
     let (send, recv) = ((sendbuf, sendcount.into(), sendtype), (recvbuf, recvcount.into(), recvtype));
-    run(process, at, way, NEIGHBOR_ALLTOALL, equal(process, at.1, send, recv)?)
+    run(process, at, mode, NEIGHBOR_ALLTOALL, equal(process, at.1, send, recv)?)
 }
 collective_fns! {
     neighbor_alltoall<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, recvbuf: *mut u8, recvcount: N, recvtype: Datatype) on comm;
@@ -109,7 +109,7 @@ collective_fns! {
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn neighbor_allgatherv<N: Copy + Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcount: N,
     sendtype: Datatype,
@@ -133,7 +133,7 @@ fn neighbor_allgatherv<N: Copy + Into<i64>>(
         rdispls: recv.displs.as_ptr(),
         ..NOTHING
     };
-    run(process, at, way, NEIGHBOR_ALLGATHERV, args)
+    run(process, at, mode, NEIGHBOR_ALLGATHERV, args)
 }
 collective_fns! {
     neighbor_allgatherv<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, recvbuf: *mut u8, recvcounts: *const N, displs: *const N, recvtype: Datatype) on comm;
@@ -157,7 +157,7 @@ fn both((sendbuf, send): (*const u8, &Blocks), (recvbuf, recv): (*mut u8, &Block
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn neighbor_alltoallv<N: Copy + Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcounts: *const N,
     sdispls: *const N,
@@ -174,7 +174,7 @@ fn neighbor_alltoallv<N: Copy + Into<i64>>(
     let recv = blocks(at.1.sources(), recvcounts, rdispls, ("recvcounts", "rdispls"))?;
     let recvtype = many(process, recvbuf, &recv, recvtype, "recv")?;
     let args = CollArgs { sendtype, recvtype, ..both((sendbuf, &send), (recvbuf, &recv)) };
-    run(process, at, way, NEIGHBOR_ALLTOALLV, args)
+    run(process, at, mode, NEIGHBOR_ALLTOALLV, args)
 }
 collective_fns! {
     neighbor_alltoallv<N>(sendbuf: *const u8, sendcounts: *const N, sdispls: *const N, sendtype: Datatype, recvbuf: *mut u8, recvcounts: *const N, rdispls: *const N, recvtype: Datatype) on comm;
@@ -197,7 +197,7 @@ fn in_bytes<N: Copy + Into<i64>>(
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn neighbor_alltoallw<N: Copy + Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcounts: *const N,
     sdispls: *const Aint,
@@ -222,7 +222,7 @@ fn neighbor_alltoallw<N: Copy + Into<i64>>(
         recvtypes: recvtypes.as_ptr(),
         ..both((sendbuf, &send), (recvbuf, &recv))
     };
-    run(process, at, way, NEIGHBOR_ALLTOALLW, args)
+    run(process, at, mode, NEIGHBOR_ALLTOALLW, args)
 }
 collective_fns! {
     neighbor_alltoallw<N>(sendbuf: *const u8, sendcounts: *const N, sdispls: *const Aint, sendtypes: *const Datatype, recvbuf: *mut u8, recvcounts: *const N, rdispls: *const Aint, recvtypes: *const Datatype) on comm;

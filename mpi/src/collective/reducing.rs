@@ -11,8 +11,8 @@ use core::ptr::null_mut;
 struct Reducing {
     root: Option<c_int>,
     times: bool,
-    way: Way,
-    which: Which,
+    mode: CompletionMode,
+    collective: Collective,
 }
 
 fn reducing(
@@ -27,7 +27,7 @@ fn reducing(
     let (gets, gives) = match how.root.map(|root| part(object, root)).transpose()? {
         Some(Part::Idle) => {
             let root = MPI_PROC_NULL;
-            return process.collective(object, how.way, how.which, CollArgs { root, ..NOTHING }, None);
+            return process.collective(object, how.mode, how.collective, CollArgs { root, ..NOTHING }, None);
         }
         None | Some(Part::Root) => (true, true),
         Some(Part::FarRoot) => (true, false),
@@ -43,7 +43,7 @@ fn reducing(
         side(process, (recvbuf, count, datatype), "recv")?;
     }
     if gets && gives {
-        apart(process, sendbuf, recvbuf, count > 0 && desc.packed > 0)?;
+        check_apart(process, sendbuf, recvbuf, count > 0 && desc.packed > 0)?;
     }
     if gives && !(gets && is_in_place(sendbuf) && !is_inter(object)) {
         side(process, (sendbuf, given, datatype), "send")?;
@@ -58,13 +58,13 @@ fn reducing(
         root: how.root.unwrap_or(0),
         ..NOTHING
     };
-    process.collective(object, how.way, how.which, args, Some(&operation))
+    process.collective(object, how.mode, how.collective, args, Some(&operation))
 }
 
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn reduce<N: Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     recvbuf: *mut u8,
     count: N,
@@ -73,7 +73,7 @@ fn reduce<N: Into<i64>>(
     root: c_int,
     comm: Comm,
 ) -> Res {
-    let how = Reducing { root: Some(root), times: false, way, which: REDUCE };
+    let how = Reducing { root: Some(root), times: false, mode, collective: REDUCE };
     reducing(process, &how, (sendbuf, recvbuf), (count.into(), datatype), op, comm)
 }
 
@@ -87,11 +87,11 @@ fn one_group(comm: Comm) -> Res {
 }
 
 macro_rules! without_root {
-    ($($name:ident $which:ident $times:literal $scan:literal;)*) => { $(
+    ($($name:ident $collective:ident $times:literal $scan:literal;)*) => { $(
         #[allow(clippy::too_many_arguments, reason = "the standard's")]
         fn $name<N: Into<i64>>(
             process: &'static Process,
-            way: Way,
+            mode: CompletionMode,
             sendbuf: *const u8,
             recvbuf: *mut u8,
             count: N,
@@ -102,7 +102,7 @@ macro_rules! without_root {
             if $scan {
                 one_group(comm)?;
             }
-            let how = Reducing { root: None, times: $times, way, which: $which };
+            let how = Reducing { root: None, times: $times, mode, collective: $collective };
             reducing(process, &how, (sendbuf, recvbuf), (count.into(), datatype), op, comm)
         }
     )* };
@@ -148,7 +148,7 @@ collective_fns! {
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn reduce_scatter<N: Copy + Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     recvbuf: *mut u8,
     recvcounts: *const N,
@@ -157,7 +157,7 @@ fn reduce_scatter<N: Copy + Into<i64>>(
     comm: Comm,
 ) -> Res {
     let object = comm::require(comm)?;
-    let recvcounts = super::varying::counts(object.comm.size(), recvcounts, "recvcounts")?;
+    let recvcounts = super::vector_variants::counts(object.comm.size(), recvcounts, "recvcounts")?;
     let desc = datatype::require_committed(datatype, "datatype")?;
     let operation = op::resolve(op, desc, datatype)?;
     let total = recvcounts.iter().fold(0u64, |sum, &c| sum.saturating_add(c)).min(i64::MAX as u64) as i64;
@@ -166,7 +166,7 @@ fn reduce_scatter<N: Copy + Into<i64>>(
     side(process, (recvbuf, if in_place { total } else { own as i64 }, datatype), "recv")?;
     if !in_place {
         side(process, (sendbuf, total, datatype), "send")?;
-        apart(process, sendbuf, recvbuf, own > 0)?;
+        check_apart(process, sendbuf, recvbuf, own > 0)?;
     }
     let args = CollArgs {
         sendbuf,
@@ -176,7 +176,7 @@ fn reduce_scatter<N: Copy + Into<i64>>(
         recvcounts: recvcounts.as_ptr(),
         ..NOTHING
     };
-    process.collective(object, way, REDUCE_SCATTER, args, Some(&operation))
+    process.collective(object, mode, REDUCE_SCATTER, args, Some(&operation))
 }
 collective_fns! {
     reduce_scatter<N>(sendbuf: *const u8, recvbuf: *mut u8, recvcounts: *const N, datatype: Datatype, op: Op) on comm;

@@ -6,7 +6,7 @@ use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::group;
 use crate::memory::{write, write_made};
-use crate::operands::{Way, check_tag};
+use crate::operands::{Direction, check_tag};
 use crate::types::{Comm, Group};
 use core::ffi::c_int;
 use oxmpi_runtime::intercomm::Bridge;
@@ -49,7 +49,7 @@ mpi_fn! {
                 if tag == MPI_ANY_TAG {
                     return Failure::err(MPI_ERR_TAG, "tag is MPI_ANY_TAG");
                 }
-                check_tag(Way::Send, process, tag)?;
+                check_tag(Direction::Send, process, tag)?;
                 let remote_leader = in_range(remote_leader, peer.peers, "remote_leader")?;
                 Some(Bridge { peer: &peer.comm, remote_leader, tag })
             } else {

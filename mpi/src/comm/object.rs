@@ -13,7 +13,7 @@ use crate::types::Comm;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use oxmpi_runtime::Communicator;
-use oxmpi_runtime::topo::{Around, Topology};
+use oxmpi_runtime::topo::{Neighbors, Topology};
 use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
 
@@ -40,7 +40,7 @@ pub struct CommObject {
 /// A communicator's topology, and the calling rank's neighbors in it.
 pub struct Placed {
     pub topology: Topology,
-    pub around: Around,
+    pub neighbors: Neighbors,
 }
 
 pub static TABLE: Table<CommObject> = Table::new(Kind::Comm);

@@ -2,7 +2,7 @@
 //! handler that must hear of it.
 
 use super::failure::{Failure, Res};
-use super::handler::On;
+use super::handler::ErrorObject;
 use super::raise::{raise, raise_on};
 use crate::constants::*;
 use crate::process::{self, Process};
@@ -11,7 +11,7 @@ use core::ffi::c_int;
 
 /// Runs the body of a function that needs a running MPI.
 #[inline]
-pub fn call_on(name: &'static str, on: On, body: impl FnOnce(&'static Process) -> Res) -> c_int {
+pub fn call_on(name: &'static str, on: ErrorObject, body: impl FnOnce(&'static Process) -> Res) -> c_int {
     match process::require().and_then(body) {
         Ok(()) => MPI_SUCCESS,
         Err(failure) => raise_on(name, on, failure),
@@ -54,7 +54,7 @@ pub fn unsupported(name: &'static str, on: Option<Comm>) -> c_int {
 #[cold]
 pub fn unsupported_file(name: &'static str) -> c_int {
     match process::require() {
-        Ok(_) => raise_on(name, On::File(File(MPI_FILE_NULL)), not_there(name)),
+        Ok(_) => raise_on(name, ErrorObject::File(File(MPI_FILE_NULL)), not_there(name)),
         Err(failure) => raise(name, None, failure),
     }
 }

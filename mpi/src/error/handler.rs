@@ -22,7 +22,7 @@ pub type Function = unsafe extern "C-unwind" fn(*mut Comm, *mut c_int, ...);
 
 /// Kind of object that a handler is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum For {
+pub enum HandlerKind {
     Comm,
     Win,
     File,
@@ -31,7 +31,7 @@ pub enum For {
 
 pub struct User {
     pub function: Function,
-    of: For,
+    kind: HandlerKind,
     handle: AtomicUsize,
     /// The user's references.
     held: AtomicU32,
@@ -78,7 +78,7 @@ pub enum Handler {
 
 /// The object whose error handler hears of a failure.
 #[derive(Clone)]
-pub enum On {
+pub enum ErrorObject {
     Nothing,
     Comm(Comm),
     Session(Session),
@@ -118,17 +118,17 @@ pub fn count() -> usize {
 }
 
 /// The handler of a handle.
-pub fn get(handle: Errhandler, of: For) -> Res<Handler> {
+pub fn get(handle: Errhandler, kind: HandlerKind) -> Res<Handler> {
     match handle.0 {
         MPI_ERRORS_ARE_FATAL => Ok(Handler::Fatal),
         MPI_ERRORS_ABORT => Ok(Handler::Abort),
         MPI_ERRORS_RETURN => Ok(Handler::Return),
         MPI_ERRHANDLER_NULL => Failure::err(MPI_ERR_ERRHANDLER, "errhandler is MPI_ERRHANDLER_NULL"),
         other => match held(other) {
-            Some(user) if user.of == of => Ok(Handler::User(UserRef::new(user))),
+            Some(user) if user.kind == kind => Ok(Handler::User(UserRef::new(user))),
             Some(user) => Failure::err(
                 MPI_ERR_ERRHANDLER,
-                format!("errhandler is for objects of kind {:?}, not {of:?}", user.of),
+                format!("errhandler is for objects of kind {:?}, not {kind:?}", user.kind),
             ),
             None => Failure::err(MPI_ERR_ERRHANDLER, format!("errhandler {other:#x} is none")),
         },
@@ -149,7 +149,7 @@ pub fn handle(handler: &Handler) -> Errhandler {
     })
 }
 
-pub fn create(function: usize, of: For, out: *mut Errhandler) -> Res {
+pub fn create(function: usize, kind: HandlerKind, out: *mut Errhandler) -> Res {
     if out.is_null() {
         return Failure::err(MPI_ERR_ARG, "errhandler is a null pointer");
     }
@@ -160,7 +160,7 @@ pub fn create(function: usize, of: For, out: *mut Errhandler) -> Res {
     let function = unsafe { core::mem::transmute::<usize, Function>(function) };
     let user = User {
         function,
-        of,
+        kind,
         handle: AtomicUsize::new(0),
         held: AtomicU32::new(1),
         references: AtomicU32::new(1),

@@ -3,7 +3,9 @@
 use super::body::{call_any_time, call_on};
 use super::codes;
 use super::failure::{Failure, Res};
-use super::handler::{For, Handler, On, create, get, give_up, handle, of_file, set_of_files};
+use super::handler::{
+    ErrorObject, Handler, HandlerKind, create, get, give_up, handle, of_file, set_of_files,
+};
 use super::raise::raise_on;
 use crate::constants::*;
 use crate::memory::{read, write};
@@ -14,22 +16,22 @@ use core::ffi::c_int;
 mpi_fn! {
     /// A handler from a function of the user.
     any_time fn MPI_Comm_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
-        call_any_time(NAME, || create(function, For::Comm, errhandler))
+        call_any_time(NAME, || create(function, HandlerKind::Comm, errhandler))
     }
 }
 mpi_fn! {
     any_time fn MPI_Win_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
-        call_any_time(NAME, || create(function, For::Win, errhandler))
+        call_any_time(NAME, || create(function, HandlerKind::Win, errhandler))
     }
 }
 mpi_fn! {
     any_time fn MPI_File_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
-        call_any_time(NAME, || create(function, For::File, errhandler))
+        call_any_time(NAME, || create(function, HandlerKind::File, errhandler))
     }
 }
 mpi_fn! {
     any_time fn MPI_Session_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
-        call_any_time(NAME, || create(function, For::Session, errhandler))
+        call_any_time(NAME, || create(function, HandlerKind::Session, errhandler))
     }
 }
 mpi_fn! {
@@ -48,16 +50,16 @@ mpi_fn! {
 }
 /// An object that a handler of errors can be attached to, in the three functions that all kinds have.
 pub trait Handled: Copy {
-    const OF: For;
-    fn on(self) -> On;
+    const KIND: HandlerKind;
+    fn on(self) -> ErrorObject;
     fn get(self) -> Res<Handler>;
     fn set(self, handler: Handler) -> Res;
 }
 
 impl Handled for Comm {
-    const OF: For = For::Comm;
-    fn on(self) -> On {
-        On::Comm(self)
+    const KIND: HandlerKind = HandlerKind::Comm;
+    fn on(self) -> ErrorObject {
+        ErrorObject::Comm(self)
     }
     fn get(self) -> Res<Handler> {
         comm::require(self).map(|c| c.handler())
@@ -68,9 +70,9 @@ impl Handled for Comm {
 }
 
 impl Handled for Win {
-    const OF: For = For::Win;
-    fn on(self) -> On {
-        On::Win(self)
+    const KIND: HandlerKind = HandlerKind::Win;
+    fn on(self) -> ErrorObject {
+        ErrorObject::Win(self)
     }
     fn get(self) -> Res<Handler> {
         win::require(self).map(|w| w.handler())
@@ -81,9 +83,9 @@ impl Handled for Win {
 }
 
 impl Handled for Session {
-    const OF: For = For::Session;
-    fn on(self) -> On {
-        On::Session(self)
+    const KIND: HandlerKind = HandlerKind::Session;
+    fn on(self) -> ErrorObject {
+        ErrorObject::Session(self)
     }
     fn get(self) -> Res<Handler> {
         session::require(self).map(|s| s.handler())
@@ -99,9 +101,9 @@ fn no_file(file: File) -> Failure {
 }
 
 impl Handled for File {
-    const OF: For = For::File;
-    fn on(self) -> On {
-        On::File(self)
+    const KIND: HandlerKind = HandlerKind::File;
+    fn on(self) -> ErrorObject {
+        ErrorObject::File(self)
     }
     fn get(self) -> Res<Handler> {
         of_file(self).ok_or_else(|| no_file(self))
@@ -116,7 +118,7 @@ impl Handled for File {
 pub fn set(name: &'static str, object: impl Handled, errhandler: Errhandler) -> c_int {
     fn body<T: Handled>(object: T, errhandler: Errhandler) -> Res {
         object.get()?;
-        object.set(get(errhandler, T::OF)?)
+        object.set(get(errhandler, T::KIND)?)
     }
     call_on(name, object.on(), |_| body(object, errhandler))
 }

@@ -9,7 +9,7 @@
 
 use super::codes;
 use super::failure::Failure;
-use super::handler::{Handler, On, of_file};
+use super::handler::{ErrorObject, Handler, of_file};
 use crate::constants::*;
 use crate::tool::event;
 use crate::types::Comm;
@@ -17,29 +17,29 @@ use crate::{comm, gate, installation, process, session, win};
 use core::ffi::c_int;
 use oxmpi_mca_params::Value;
 
-impl On {
+impl ErrorObject {
     /// The object's handler and the word its functions get the address of; `None`: there is no such
     /// object.
     fn find(&self) -> Option<(Handler, usize)> {
         match self {
-            On::Nothing => None,
-            On::Comm(c) => Some((comm::get(*c)?.handler(), c.0)),
-            On::Session(s) => Some((session::get(*s)?.handler(), s.0)),
-            On::Win(w) => Some((win::get(*w)?.handler(), w.0)),
-            On::File(f) => Some((of_file(*f)?, f.0)),
-            On::Handler(handler) => Some((handler.clone(), 0)),
+            ErrorObject::Nothing => None,
+            ErrorObject::Comm(c) => Some((comm::get(*c)?.handler(), c.0)),
+            ErrorObject::Session(s) => Some((session::get(*s)?.handler(), s.0)),
+            ErrorObject::Win(w) => Some((win::get(*w)?.handler(), w.0)),
+            ErrorObject::File(f) => Some((of_file(*f)?, f.0)),
+            ErrorObject::Handler(handler) => Some((handler.clone(), 0)),
         }
     }
 
     /// For messages to people.
     fn describe(&self) -> String {
         match self {
-            On::Nothing | On::Handler(_) => "no object".into(),
-            On::Comm(c) => comm::get(*c).map_or_else(|| "no communicator".into(), |c| c.describe()),
-            On::Session(s) => format!("session {:#x}", s.0),
-            On::Win(w) => format!("window {:#x}", w.0),
-            On::File(f) if f.0 == MPI_FILE_NULL => "MPI_FILE_NULL".into(),
-            On::File(f) => format!("file {:#x}", f.0),
+            ErrorObject::Nothing | ErrorObject::Handler(_) => "no object".into(),
+            ErrorObject::Comm(c) => comm::get(*c).map_or_else(|| "no communicator".into(), |c| c.describe()),
+            ErrorObject::Session(s) => format!("session {:#x}", s.0),
+            ErrorObject::Win(w) => format!("window {:#x}", w.0),
+            ErrorObject::File(f) if f.0 == MPI_FILE_NULL => "MPI_FILE_NULL".into(),
+            ErrorObject::File(f) => format!("file {:#x}", f.0),
         }
     }
 }
@@ -48,13 +48,13 @@ impl On {
 #[cold]
 #[inline(never)]
 pub fn raise(name: &str, on: Option<Comm>, failure: Failure) -> c_int {
-    raise_on(name, on.map_or(On::Nothing, On::Comm), failure)
+    raise_on(name, on.map_or(ErrorObject::Nothing, ErrorObject::Comm), failure)
 }
 
 /// As [`raise`], for any object.
 #[cold]
 #[inline(never)]
-pub fn raise_on(name: &str, on: On, failure: Failure) -> c_int {
+pub fn raise_on(name: &str, on: ErrorObject, failure: Failure) -> c_int {
     event::raise(event::Kind::ErrorRaised, || vec![failure.code]);
     let (on, (handler, word)) = match on.find() {
         Some(found) => (on, found),
@@ -62,7 +62,7 @@ pub fn raise_on(name: &str, on: On, failure: Failure) -> c_int {
             let own = without_object();
             match own.find() {
                 Some(found) => (own, found),
-                None => (On::Nothing, (initial(), 0)),
+                None => (ErrorObject::Nothing, (initial(), 0)),
             }
         }
     };
@@ -75,7 +75,7 @@ pub fn raise_on(name: &str, on: On, failure: Failure) -> c_int {
             let (mut object, mut code) = (Comm(word), failure.code);
             // SAFETY: the function the user gave for this purpose; its parameters live here. Handles
             // of all kinds are one word, and the function's kind was checked when it was set.
-            gate::outside(|| unsafe { (user.function)(&mut object, &mut code) });
+            gate::run_outside(|| unsafe { (user.function)(&mut object, &mut code) });
             failure.code
         }
         Handler::Fatal => die(name, &on, "MPI_ERRORS_ARE_FATAL", &failure),
@@ -100,15 +100,15 @@ pub fn initial() -> Handler {
 }
 
 /// The communicator that hears of errors that have no object of their own.
-fn without_object() -> On {
+fn without_object() -> ErrorObject {
     let given = |c| comm::get(Comm(c)).is_some_and(|object| object.handler_given());
     match !given(MPI_COMM_SELF) && given(MPI_COMM_WORLD) {
-        true => On::Comm(Comm(MPI_COMM_WORLD)),
-        false => On::Comm(Comm(MPI_COMM_SELF)),
+        true => ErrorObject::Comm(Comm(MPI_COMM_WORLD)),
+        false => ErrorObject::Comm(Comm(MPI_COMM_SELF)),
     }
 }
 
-fn die(name: &str, on: &On, handler: &str, failure: &Failure) -> ! {
+fn die(name: &str, on: &ErrorObject, handler: &str, failure: &Failure) -> ! {
     crate::stdio::flush();
     let class = codes::class_name(failure.code);
     let on = on.describe();

@@ -1,16 +1,16 @@
 //! From handles to requests, and through all requests of the process.
 
-use super::owner::{comm_of, give, on_of};
+use super::owner::{comm_of, error_object_of, give};
 use super::word::{ATTACHED, BITS, Header, LIVE, SHARED, comm_word, complete, flags, handle_of};
 use crate::comm::CommObject;
 use crate::constants::*;
-use crate::error::{Failure, On, Res};
+use crate::error::{ErrorObject, Failure, Res};
 use crate::handle;
-use crate::own::What;
+use crate::local_requests::LocalOperation;
 use crate::process::Process;
 use crate::types::Request;
 use core::sync::atomic::Ordering;
-use oxmpi_runtime::request::Near;
+use oxmpi_runtime::request::ChunkRef;
 
 /// The request of a handle that is neither null nor stale.
 #[inline(always)]
@@ -41,9 +41,9 @@ pub fn pending_or_null(process: &Process, requests: &[Request]) -> usize {
             continue;
         }
         let (slot, _) = handle::likely_request_parts(first.0);
-        let Some(near) = process.instance.requests().near(slot) else { break };
+        let Some(chunk) = process.instance.requests().chunk_of(slot) else { break };
         let rest = &requests[passed..];
-        let row = rest.iter().position(|request| !pending_near(near, *request)).unwrap_or(rest.len());
+        let row = rest.iter().position(|request| !pending_in_chunk(chunk, *request)).unwrap_or(rest.len());
         if row == 0 {
             break;
         }
@@ -54,9 +54,9 @@ pub fn pending_or_null(process: &Process, requests: &[Request]) -> usize {
 
 /// Whether this is the good handle of a pending request whose slot is near.
 #[inline(always)]
-fn pending_near(near: Near<'_>, request: Request) -> bool {
+fn pending_in_chunk(chunk: ChunkRef<'_>, request: Request) -> bool {
     let (slot, generation) = handle::likely_request_parts(request.0);
-    near.get(slot).is_some_and(|req| {
+    chunk.get(slot).is_some_and(|req| {
         // SAFETY: headers live as long as the instance.
         let now = unsafe { req.as_ref() }.generation.load(Ordering::Relaxed) as u8;
         now == generation && comm_word(req).load(Ordering::Relaxed) & LIVE != 0 && !complete(req)
@@ -86,9 +86,9 @@ pub fn wrong(request: Request) -> Failure {
 }
 
 /// The communicator whose handler hears of errors with a request that is alive.
-pub fn on(process: &Process, request: Request) -> On {
+pub fn on(process: &Process, request: Request) -> ErrorObject {
     // SAFETY: the object of a living handle lives.
-    find(process, request).map_or(On::Nothing, |req| unsafe { on_of(comm_of(req)) })
+    find(process, request).map_or(ErrorObject::Nothing, |req| unsafe { error_object_of(comm_of(req)) })
 }
 
 /// Whether a request uses the communicator: its handle is alive, or it was freed and goes on. With
@@ -136,5 +136,5 @@ pub fn done(process: &Process) -> Request {
 
 /// A persistent request that has nothing to do.
 pub fn persistent_done(process: &Process, object: &'static CommObject) -> Res<Request> {
-    Ok(handle_of(process.done.persistent(&process.instance, object, What::Nobody)?))
+    Ok(handle_of(process.done.persistent(&process.instance, object, LocalOperation::Nobody)?))
 }

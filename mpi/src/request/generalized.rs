@@ -6,17 +6,17 @@ use super::word::{GENERALIZED, Header, let_go};
 use crate::constants::*;
 use crate::error::{Failure, Res, of_user};
 use crate::gate;
-use crate::own::{Functions, Own, What, of};
+use crate::local_requests::{Functions, LocalOperation, LocalRequest, of};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
 use core::ptr::null_mut;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
 
 /// The functions of a request, if it is a generalized one.
-pub fn functions(req: Header) -> Option<(&'static Own, Functions)> {
+pub fn functions(req: Header) -> Option<(&'static LocalRequest, Functions)> {
     let own = of(req)?;
-    match own.what() {
-        What::Generalized(functions) => Some((own, *functions)),
+    match own.operation() {
+        LocalOperation::Generalized(functions) => Some((own, *functions)),
         _ => None,
     }
 }
@@ -24,7 +24,7 @@ pub fn functions(req: Header) -> Option<(&'static Own, Functions)> {
 /// A request that is complete and freed.
 pub fn end_freed(req: Header, functions: &Functions) -> Res {
     // SAFETY: the user's function with the user's state.
-    let code = gate::outside(|| unsafe { (functions.free)(functions.extra) });
+    let code = gate::run_outside(|| unsafe { (functions.free)(functions.extra) });
     let_go(req, 0, null_mut());
     said(code)
 }
@@ -41,7 +41,7 @@ pub fn query(req: Header) -> MsgStatus {
     let Some((_, functions)) = functions(req) else { return MsgStatus::EMPTY };
     let mut status = Status::EMPTY;
     // SAFETY: the user's function with the user's state.
-    let code = gate::outside(|| unsafe { (functions.query)(functions.extra, &mut status) });
+    let code = gate::run_outside(|| unsafe { (functions.query)(functions.extra, &mut status) });
     MsgStatus {
         source: status.source,
         tag: status.tag,
@@ -64,7 +64,7 @@ pub unsafe fn collect(req: Header, place: *mut Request, status: *mut Status) -> 
     }
     if let Some((_, functions)) = functions(req) {
         // SAFETY: the user's function with the user's state.
-        let code = gate::outside(|| unsafe { (functions.free)(functions.extra) });
+        let code = gate::run_outside(|| unsafe { (functions.free)(functions.extra) });
         if result.error == Code::OK {
             result.error = of_user(code);
         }
@@ -87,7 +87,7 @@ pub fn cancel(req: Header) -> Res {
     // SAFETY: live header.
     let complete = unsafe { req.as_ref() }.completion.is_complete();
     // SAFETY: the user's function with the user's state.
-    said(gate::outside(|| unsafe { (functions.cancel)(functions.extra, complete as c_int) }))
+    said(gate::run_outside(|| unsafe { (functions.cancel)(functions.extra, complete as c_int) }))
 }
 
 const _: () = assert!(GENERALIZED & (RequestHeader::PERSISTENT | RequestHeader::ACTIVE) == 0);

@@ -6,13 +6,13 @@
 //!
 //! Map, from below: `word` (what of a header is this layer's, and who may touch it) · `owner` (communicator or window) ·
 //! `find` (from handles to requests) · `generalized` (the user's functions) · `end` (results, freeing, starting) ·
-//! `again` (handles that may be with a sync object).
+//! `second_lookup` (handles that may be with a sync object).
 
-pub mod again;
 mod end;
 mod find;
 pub mod generalized;
 pub mod owner;
+pub mod second_lookup;
 pub mod word;
 
 pub use end::{cancel, collect, count, free, may_be_freed, peek, start};

@@ -3,7 +3,7 @@
 use super::word::{BITS, FREED, Header, LIVE, comm_word, handle_of};
 use crate::comm::CommObject;
 use crate::constants::*;
-use crate::error::{Failure, On};
+use crate::error::{ErrorObject, Failure};
 use crate::types::Request;
 use crate::win::WinObject;
 use core::ptr::NonNull;
@@ -50,14 +50,14 @@ pub fn comm_of(req: Header) -> *const CommObject {
 ///
 /// # Safety
 /// `object` must be what [`comm_of`] gave of a request whose object lives.
-pub unsafe fn on_of(object: *const CommObject) -> On {
+pub unsafe fn error_object_of(object: *const CommObject) -> ErrorObject {
     if object.addr() & WINDOW != 0 {
         let window = object.map_addr(|at| at & !WINDOW).cast::<WinObject>();
         // SAFETY: the caller's promise.
-        return On::Win(unsafe { &*window }.handle());
+        return ErrorObject::Win(unsafe { &*window }.handle());
     }
     // SAFETY: as above.
-    unsafe { object.as_ref() }.map_or(On::Nothing, |comm| On::Comm(comm.handle()))
+    unsafe { object.as_ref() }.map_or(ErrorObject::Nothing, |comm| ErrorObject::Comm(comm.handle()))
 }
 
 /// An error of an operation; nothing where all is well, so that the usual case carries nothing on.
@@ -123,9 +123,9 @@ impl Outcome {
     /// The communicator whose handler hears of it; nothing for that of MPI_COMM_SELF.
     #[cold]
     #[inline(never)]
-    pub fn on(&self) -> On {
+    pub fn on(&self) -> ErrorObject {
         // SAFETY: while a request's handle is alive so is its object; `collect` read it before ending
         // the handle, and a correct program frees the object after the call.
-        self.0.as_ref().map_or(On::Nothing, |failed| unsafe { on_of(failed.comm) })
+        self.0.as_ref().map_or(ErrorObject::Nothing, |failed| unsafe { error_object_of(failed.comm) })
     }
 }

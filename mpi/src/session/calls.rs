@@ -4,8 +4,8 @@ use super::object::{SessionObject, TABLE, WORLD, get, require};
 use crate::comm::lifetime::adopt_with;
 use crate::constants::*;
 use crate::environment::{level_name, make};
-use crate::error::handler::{self, For, Handler};
-use crate::error::{Failure, On, Res, call_on, raise_on};
+use crate::error::handler::{self, Handler, HandlerKind};
+use crate::error::{ErrorObject, Failure, Res, call_on, raise_on};
 use crate::memory::{read, text, write, write_made, write_text};
 use crate::types::{Comm, Errhandler, Group, Info, Session};
 use crate::{buffered, group, info, leftovers, users};
@@ -67,16 +67,16 @@ fn init(hints: Info, handler: Handler) -> Res<Session> {
 mpi_fn! {
     /// May be called at any time and by several threads at once.
     any_time fn MPI_Session_init(info: Info, errhandler: Errhandler, session: *mut Session) -> c_int {
-        let handler = match handler::get(errhandler, For::Session) {
+        let handler = match handler::get(errhandler, HandlerKind::Session) {
             Ok(handler) => handler,
-            Err(failure) => return raise_on(NAME, On::Nothing, failure),
+            Err(failure) => return raise_on(NAME, ErrorObject::Nothing, failure),
         };
         if session.is_null() {
-            return raise_on(NAME, On::Handler(handler), Failure::new(MPI_ERR_ARG, "session is a null pointer"));
+            return raise_on(NAME, ErrorObject::Handler(handler), Failure::new(MPI_ERR_ARG, "session is a null pointer"));
         }
         match init(info, handler.clone()).and_then(|made| write(session, "session", made)) {
             Ok(()) => MPI_SUCCESS,
-            Err(failure) => raise_on(NAME, On::Handler(handler), failure),
+            Err(failure) => raise_on(NAME, ErrorObject::Handler(handler), failure),
         }
     }
 }
@@ -85,7 +85,7 @@ mpi_fn! {
         // SAFETY: null, or the caller's place of a handle.
         let on = unsafe { session.as_ref() }.copied();
         // The handler outlives the session that it hears of.
-        let on = on.and_then(get).map_or(On::Nothing, |object| On::Handler(object.handler()));
+        let on = on.and_then(get).map_or(ErrorObject::Nothing, |object| ErrorObject::Handler(object.handler()));
         call_on(NAME, on, |process| {
             let handle = read(session, "session")?;
             require(handle)?;
@@ -102,7 +102,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Session_get_info(session: Session, info_used: *mut Info) -> c_int {
-        call_on(NAME, On::Session(session), |_| {
+        call_on(NAME, ErrorObject::Session(session), |_| {
             let object = require(session)?;
             if info_used.is_null() {
                 return Failure::err(MPI_ERR_ARG, "info_used is a null pointer");
@@ -113,7 +113,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Session_get_num_psets(session: Session, info: Info, npset_names: *mut c_int) -> c_int {
-        call_on(NAME, On::Session(session), |process| {
+        call_on(NAME, ErrorObject::Session(session), |process| {
             require(session)?;
             info::optional(info)?;
             write(npset_names, "npset_names", process.instance.psets().len() as c_int)
@@ -123,7 +123,7 @@ mpi_fn! {
 mpi_fn! {
     /// `pset_len` counts the terminator; with room for nothing it only tells how much is needed.
     fn MPI_Session_get_nth_pset(session: Session, info: Info, n: c_int, pset_len: *mut c_int, pset_name: *mut c_char) -> c_int {
-        call_on(NAME, On::Session(session), |process| {
+        call_on(NAME, ErrorObject::Session(session), |process| {
             require(session)?;
             info::optional(info)?;
             let all = process.instance.psets();
@@ -148,7 +148,7 @@ fn no_pset(name: &str) -> Failure {
 
 mpi_fn! {
     fn MPI_Session_get_pset_info(session: Session, pset_name: *const c_char, info: *mut Info) -> c_int {
-        call_on(NAME, On::Session(session), |process| {
+        call_on(NAME, ErrorObject::Session(session), |process| {
             let object = require(session)?;
             let name = text(pset_name, "pset_name")?;
             if info.is_null() {
@@ -164,7 +164,7 @@ mpi_fn! {
 mpi_fn! {
     /// Of a name that is none: MPI_GROUP_NULL, and an error.
     fn MPI_Group_from_session_pset(session: Session, pset_name: *const c_char, newgroup: *mut Group) -> c_int {
-        call_on(NAME, On::Session(session), |process| {
+        call_on(NAME, ErrorObject::Session(session), |process| {
             let object = require(session)?;
             let name = text(pset_name, "pset_name")?;
             match process.instance.pset(&name, object.number) {
@@ -195,11 +195,11 @@ fn string_tag(tag: *const c_char) -> Res<String> {
 mpi_fn! {
     /// Local: the group and the tag give all members the same id. Nobody is waited for.
     fn MPI_Comm_create_from_group(group: Group, stringtag: *const c_char, info: Info, errhandler: Errhandler, newcomm: *mut Comm) -> c_int {
-        let handler = match handler::get(errhandler, For::Comm) {
+        let handler = match handler::get(errhandler, HandlerKind::Comm) {
             Ok(handler) => handler,
-            Err(failure) => return raise_on(NAME, On::Nothing, failure),
+            Err(failure) => return raise_on(NAME, ErrorObject::Nothing, failure),
         };
-        call_on(NAME, On::Handler(handler.clone()), |process| {
+        call_on(NAME, ErrorObject::Handler(handler.clone()), |process| {
             let group = group::require(group)?;
             let tag = string_tag(stringtag)?;
             let hints = info::optional(info)?.unwrap_or_default();
@@ -228,11 +228,11 @@ fn leader(rank: c_int, group: &oxmpi_runtime::Group, what: &str) -> Res<u32> {
 mpi_fn! {
     /// The remote group and its leader count at the local leader only.
     fn MPI_Intercomm_create_from_groups(local_group: Group, local_leader: c_int, remote_group: Group, remote_leader: c_int, stringtag: *const c_char, info: Info, errhandler: Errhandler, newintercomm: *mut Comm) -> c_int {
-        let handler = match handler::get(errhandler, For::Comm) {
+        let handler = match handler::get(errhandler, HandlerKind::Comm) {
             Ok(handler) => handler,
-            Err(failure) => return raise_on(NAME, On::Nothing, failure),
+            Err(failure) => return raise_on(NAME, ErrorObject::Nothing, failure),
         };
-        call_on(NAME, On::Handler(handler.clone()), |process| {
+        call_on(NAME, ErrorObject::Handler(handler.clone()), |process| {
             let local = group::require(local_group)?;
             let lead = leader(local_leader, &local, "local_leader")?;
             let remote = match local.rank() == Some(lead) {

@@ -165,12 +165,14 @@ impl Registration {
             match self.dropped.swap(0, Ordering::Relaxed) {
                 0 => {}
                 // SAFETY: the function the user gave for this; source 0 is the only one.
-                n => gate::outside(|| unsafe { handler(n as MpiCount, handle, 0, safety, user_data) }),
+                n => gate::run_outside(|| unsafe { handler(n as MpiCount, handle, 0, safety, user_data) }),
             }
         }
         CURRENT.set(event);
         // SAFETY: as above.
-        gate::outside(|| unsafe { (target.function)(&raw const *event as usize, handle, safety, user_data) });
+        gate::run_outside(|| unsafe {
+            (target.function)(&raw const *event as usize, handle, safety, user_data)
+        });
         CURRENT.set(null());
     }
 }
@@ -179,7 +181,7 @@ impl Drop for Registration {
     fn drop(&mut self) {
         if let Some(target) = self.at_end.get_mut().take() {
             // SAFETY: the function the user gave for this.
-            gate::outside(|| unsafe {
+            gate::run_outside(|| unsafe {
                 (target.function)(self.handle(), MPI_T_CB_REQUIRE_NONE, target.user_data())
             })
         }

@@ -26,7 +26,7 @@ use std::sync::{OnceLock, Weak};
 
 /// Where a value comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
+pub enum ValueSource {
     Counter(usize),
     Unexpected,
     UnexpectedNow,
@@ -75,7 +75,7 @@ pub struct Variable {
     desc: String,
     level: u32,
     pub class: c_int,
-    pub what: What,
+    pub source: ValueSource,
     pub bound: Binding,
     pub readonly: bool,
     pub continuous: bool,
@@ -89,7 +89,7 @@ impl Variable {
 
     /// Handles have as many elements.
     pub fn elements(&self) -> usize {
-        if !matches!(self.what, What::Cri(_)) {
+        if !matches!(self.source, ValueSource::Cri(_)) {
             return 1;
         }
         match instance() {
@@ -112,27 +112,27 @@ impl Variable {
             Object::Win(window) => window.upgrade().ok_or(MPI_T_ERR_NOT_ACCESSIBLE),
             _ => Err(MPI_T_ERR_INVALID_HANDLE),
         };
-        let one = match self.what {
-            What::Counter(i) => instance.all_counters().get(i).copied().unwrap_or(0),
-            What::Unexpected => counts()?.unexpected,
-            What::UnexpectedNow => counts()?.waiting,
-            What::UnexpectedMost => counts()?.most_waiting,
-            What::Posted => counts()?.posted,
-            What::PostedNow => counts()?.posted_now,
-            What::MatchTime => spc::in_microseconds(counts()?.match_time),
-            What::Spreads => counts()?.spreads,
-            What::Comm(what) => match object {
+        let one = match self.source {
+            ValueSource::Counter(i) => instance.all_counters().get(i).copied().unwrap_or(0),
+            ValueSource::Unexpected => counts()?.unexpected,
+            ValueSource::UnexpectedNow => counts()?.waiting,
+            ValueSource::UnexpectedMost => counts()?.most_waiting,
+            ValueSource::Posted => counts()?.posted,
+            ValueSource::PostedNow => counts()?.posted_now,
+            ValueSource::MatchTime => spc::in_microseconds(counts()?.match_time),
+            ValueSource::Spreads => counts()?.spreads,
+            ValueSource::Comm(what) => match object {
                 Object::Comm(comm) => comm.upgrade().ok_or(MPI_T_ERR_NOT_ACCESSIBLE)?.noted(what),
                 _ => return Err(MPI_T_ERR_INVALID_HANDLE),
             },
-            What::Window(count) => count.of(&*window()?),
-            What::Registrations(which) => instance.registration_counts().named()[which].1,
-            What::Waits(which) => instance.wait_counts().named()[which].1,
-            What::ThreadLevel => instance.level() as u64,
-            What::OutOfSequence => counts()?.out_of_sequence,
-            What::OutOfSequenceNow => counts()?.out_of_sequence_now,
-            What::OutOfSequenceMost => counts()?.most_out_of_sequence,
-            What::Cri(which) => {
+            ValueSource::Window(count) => count.of(&*window()?),
+            ValueSource::Registrations(which) => instance.registration_counts().named()[which].1,
+            ValueSource::Waits(which) => instance.wait_counts().named()[which].1,
+            ValueSource::ThreadLevel => instance.level() as u64,
+            ValueSource::OutOfSequence => counts()?.out_of_sequence,
+            ValueSource::OutOfSequenceNow => counts()?.out_of_sequence_now,
+            ValueSource::OutOfSequenceMost => counts()?.most_out_of_sequence,
+            ValueSource::Cri(which) => {
                 let mut all: Vec<u64> = instance.cri_counts().iter().map(|c| c.named()[which].1).collect();
                 all.resize(elements, 0);
                 return Ok(all);
@@ -148,15 +148,15 @@ impl Variable {
             (2, "MPI_THREAD_SERIALIZED"),
             (3, "MPI_THREAD_MULTIPLE"),
         ];
-        match self.what {
-            What::ThreadLevel => enumeration::of("thread_level", LEVELS.into_iter()),
+        match self.source {
+            ValueSource::ThreadLevel => enumeration::of("thread_level", LEVELS.into_iter()),
             _ => MPI_T_ENUM_NULL,
         }
     }
 
     /// Values are of MPI_INT, else of MPI_UNSIGNED_LONG_LONG.
     pub fn is_int(&self) -> bool {
-        self.what == What::ThreadLevel
+        self.source == ValueSource::ThreadLevel
     }
 }
 
@@ -177,7 +177,7 @@ pub fn all() -> &'static [Variable] {
             desc: "Level of thread support the library works at; it rises where sessions ask for more".into(),
             level: 3,
             class: MPI_T_PVAR_CLASS_STATE,
-            what: What::ThreadLevel,
+            source: ValueSource::ThreadLevel,
             bound: Binding::Nothing,
             readonly: true,
             continuous: true,
@@ -194,7 +194,7 @@ fn counter(i: usize) -> Variable {
         desc: spc::DESCRIPTIONS[i].to_owned(),
         level: 4,
         class: if bytes { MPI_T_PVAR_CLASS_AGGREGATE } else { MPI_T_PVAR_CLASS_COUNTER },
-        what: What::Counter(i),
+        source: ValueSource::Counter(i),
         bound: Binding::Nothing,
         readonly: false,
         continuous: false,
@@ -228,7 +228,7 @@ fn of_communicators() -> impl Iterator<Item = Variable> {
         desc: format!("{desc}; an endpoint has a handle of its own"),
         level: 4,
         class: if name.starts_with("bytes") { MPI_T_PVAR_CLASS_AGGREGATE } else { MPI_T_PVAR_CLASS_COUNTER },
-        what: What::Comm(what),
+        source: ValueSource::Comm(what),
         bound: Binding::Comm,
         readonly: false,
         continuous: false,
@@ -250,7 +250,7 @@ fn of_cris() -> impl Iterator<Item = Variable> {
         desc: what.into(),
         level: 7,
         class: MPI_T_PVAR_CLASS_COUNTER,
-        what: What::Cri(i),
+        source: ValueSource::Cri(i),
         bound: Binding::Nothing,
         readonly: false,
         continuous: true,
@@ -270,7 +270,7 @@ fn of_waits() -> impl Iterator<Item = Variable> {
         desc: what.into(),
         level: 7,
         class: MPI_T_PVAR_CLASS_COUNTER,
-        what: What::Waits(i),
+        source: ValueSource::Waits(i),
         bound: Binding::Nothing,
         readonly: false,
         continuous: true,
@@ -284,7 +284,7 @@ fn of_windows() -> impl Iterator<Item = Variable> {
         desc: desc.into(),
         level: 4,
         class: MPI_T_PVAR_CLASS_COUNTER,
-        what: What::Window(count),
+        source: ValueSource::Window(count),
         bound: Binding::Win,
         readonly: false,
         continuous: matches!(count, Count::Locks(_)),
@@ -312,7 +312,7 @@ fn of_registrations() -> impl Iterator<Item = Variable> {
             desc: what.into(),
             level: 5,
             class: if level { MPI_T_PVAR_CLASS_LEVEL } else { MPI_T_PVAR_CLASS_COUNTER },
-            what: What::Registrations(i),
+            source: ValueSource::Registrations(i),
             bound: Binding::Nothing,
             readonly: level,
             continuous: true,
@@ -329,83 +329,83 @@ fn of_messages() -> Vec<Variable> {
         (
             "runtime_spc_OMPI_SPC_UNEXPECTED",
             COUNTER,
-            What::Unexpected,
+            ValueSource::Unexpected,
             "Messages that came before a receive that fits them",
         ),
         (
             "runtime_spc_OMPI_SPC_UNEXPECTED_IN_QUEUE",
             LEVEL,
-            What::UnexpectedNow,
+            ValueSource::UnexpectedNow,
             "Messages kept at present because no receive fits them",
         ),
         (
             "runtime_spc_OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE",
             MARK,
-            What::UnexpectedMost,
+            ValueSource::UnexpectedMost,
             "Most messages that one communicator ever kept at once because no receive fits them",
         ),
         (
             "runtime_spc_OMPI_SPC_OUT_OF_SEQUENCE",
             COUNTER,
-            What::OutOfSequence,
+            ValueSource::OutOfSequence,
             "Messages that came before one that their sender had sent earlier, and were kept for that",
         ),
         (
             "runtime_spc_OMPI_SPC_OOS_IN_QUEUE",
             LEVEL,
-            What::OutOfSequenceNow,
+            ValueSource::OutOfSequenceNow,
             "Messages kept at present because one sent earlier has not come",
         ),
         (
             "runtime_spc_OMPI_SPC_MAX_OOS_IN_QUEUE",
             MARK,
-            What::OutOfSequenceMost,
+            ValueSource::OutOfSequenceMost,
             "Most messages of one source and communicator that were ever kept at once because one sent earlier had not come",
         ),
         (
             "runtime_spc_OMPI_SPC_MATCH_TIME",
             MPI_T_PVAR_CLASS_TIMER,
-            What::MatchTime,
+            ValueSource::MatchTime,
             "Microseconds spent on finding receives for messages that came, waiting for other threads that match included; measured while a handle is started",
         ),
         (
             "pml_ob1_posted_recvq_length",
             LEVEL,
-            What::PostedNow,
+            ValueSource::PostedNow,
             "Receives of a communicator posted at present",
         ),
         (
             "pml_ob1_unexpected_msgq_length",
             LEVEL,
-            What::UnexpectedNow,
+            ValueSource::UnexpectedNow,
             "Messages of a communicator kept at present because no receive fits them",
         ),
         (
             "pml_ob1_unexpected_msgq_max",
             MARK,
-            What::UnexpectedMost,
+            ValueSource::UnexpectedMost,
             "Most messages that a communicator ever kept at once",
         ),
         (
             "pml_ob1_unexpected_msgs",
             COUNTER,
-            What::Unexpected,
+            ValueSource::Unexpected,
             "Messages of a communicator that came before a receive that fits them",
         ),
         (
             "pml_ob1_posted_recvs",
             COUNTER,
-            What::Posted,
+            ValueSource::Posted,
             "Receives of a communicator that were posted because no message was there",
         ),
         (
             "pml_ob1_matching_spreads",
             COUNTER,
-            What::Spreads,
+            ValueSource::Spreads,
             "How often the matching of a communicator was spread over several locks because several threads received",
         ),
     ];
-    let made = rows.into_iter().map(|(name, class, what, desc)| {
+    let made = rows.into_iter().map(|(name, class, source, desc)| {
         let of_comm = name.starts_with("pml_");
         Variable {
             name: name.into(),
@@ -413,7 +413,7 @@ fn of_messages() -> Vec<Variable> {
             desc: desc.into(),
             level: 4,
             class,
-            what,
+            source,
             bound: if of_comm { Binding::Comm } else { Binding::Nothing },
             readonly: matches!(class, LEVEL | MARK),
             continuous: class != MPI_T_PVAR_CLASS_TIMER,

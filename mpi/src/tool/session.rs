@@ -7,7 +7,7 @@
 
 use super::arguments::{at, give, offer};
 use super::handles::Handles;
-use super::pvar::{Binding, Object, Variable, What, all};
+use super::pvar::{Binding, Object, ValueSource, Variable, all};
 use super::users::{Res, call, instance};
 use super::window_pvar::Count;
 use crate::constants::*;
@@ -39,7 +39,7 @@ static SESSIONS: Handles<()> = Handles::new();
 static HANDLES: Handles<Handle> = Handles::new();
 /// Variables that are counted or measured only while somebody asks.
 #[derive(Clone, Copy)]
-enum Asked {
+enum OnDemandCount {
     Calls,
     /// Of communicators.
     OfComm,
@@ -54,25 +54,25 @@ static ASKING: Mutex<[usize; 3]> = Mutex::new([0; 3]);
 pub fn started(instance: &Instance, publish: impl FnOnce()) {
     let asking = ASKING.lock();
     publish();
-    for what in [Asked::Calls, Asked::OfComm, Asked::MatchTime] {
+    for what in [OnDemandCount::Calls, OnDemandCount::OfComm, OnDemandCount::MatchTime] {
         if asking[what as usize] > 0 {
             tell(instance, what, true);
         }
     }
 }
 
-fn tell(instance: &Instance, what: Asked, more: bool) {
+fn tell(instance: &Instance, what: OnDemandCount, more: bool) {
     match what {
-        Asked::Calls => {
+        OnDemandCount::Calls => {
             instance.ask_counting(more);
             crate::users::refresh();
         }
-        Asked::OfComm => {
+        OnDemandCount::OfComm => {
             counting::set_of_comm(more);
             instance.ask_counting(more);
             crate::users::refresh();
         }
-        Asked::MatchTime => instance.ask_match_time(more),
+        OnDemandCount::MatchTime => instance.ask_match_time(more),
     }
 }
 
@@ -83,7 +83,7 @@ pub fn forget() {
 }
 
 /// One more started handle on such a variable, or one less.
-fn ask(what: Option<Asked>, more: bool) {
+fn ask(what: Option<OnDemandCount>, more: bool) {
     let Some(what) = what else { return };
     let mut asking = ASKING.lock();
     let count = &mut asking[what as usize];
@@ -108,11 +108,11 @@ impl Handle {
         (0..self.elements).map(|i| state.before[i].wrapping_add(since(i))).collect()
     }
 
-    fn asks(&self) -> Option<Asked> {
-        match self.variable.what {
-            What::Counter(_) | What::Window(Count::Calls(_)) => Some(Asked::Calls),
-            What::Comm(_) => Some(Asked::OfComm),
-            What::MatchTime => Some(Asked::MatchTime),
+    fn asks(&self) -> Option<OnDemandCount> {
+        match self.variable.source {
+            ValueSource::Counter(_) | ValueSource::Window(Count::Calls(_)) => Some(OnDemandCount::Calls),
+            ValueSource::Comm(_) => Some(OnDemandCount::OfComm),
+            ValueSource::MatchTime => Some(OnDemandCount::MatchTime),
             _ => None,
         }
     }

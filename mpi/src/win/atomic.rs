@@ -1,12 +1,12 @@
 //! Operations on one element: fetch and op, compare and swap (MPI 5.0 §12.3.4).
 
 use super::argument::{Buffer, Side, arguments, can_be_compared, displacement, served, target};
+use super::fast_path::{self, Element};
 use super::require;
-use super::usual::{self, Element};
 use crate::constants::*;
 use crate::counting;
 use crate::datatype::is_predefined;
-use crate::error::{Failure, On, Res, call_on, check};
+use crate::error::{ErrorObject, Failure, Res, call_on, check};
 use crate::op::one_sided;
 use crate::process::Process;
 use crate::types::{Aint, Datatype, Op, Win};
@@ -24,14 +24,14 @@ fn one(process: &Process, at: *const u8, datatype: Datatype, side: &Side) -> Res
 
 #[cold]
 #[inline(never)]
-fn odd_fetch(
+fn slow_fetch(
     name: &'static str,
     win: Win,
     (origin, result, datatype): Element,
     (rank, disp): (c_int, Aint),
     op: Op,
 ) -> c_int {
-    call_on(name, On::Win(win), |process| {
+    call_on(name, ErrorObject::Win(win), |process| {
         let object = require(win)?;
         let result = one(process, result, datatype, Side::RESULT)?;
         let origin = match op.0 {
@@ -56,14 +56,14 @@ fn odd_fetch(
 
 #[cold]
 #[inline(never)]
-fn odd_compare(
+fn slow_compare(
     name: &'static str,
     win: Win,
     (origin, result, datatype): Element,
     compare: *const u8,
     (rank, disp): (c_int, Aint),
 ) -> c_int {
-    call_on(name, On::Win(win), |process| {
+    call_on(name, ErrorObject::Win(win), |process| {
         let object = require(win)?;
         let origin = one(process, origin, datatype, Side::ORIGIN)?;
         let compare = one(process, compare, datatype, Side::COMPARE)?;
@@ -89,18 +89,18 @@ fn odd_compare(
 mpi_fn! {
     hot fn MPI_Fetch_and_op(origin_addr: *const u8, result_addr: *mut u8, datatype: Datatype, target_rank: c_int, target_disp: Aint, op: Op, win: Win) -> c_int |here| {
         let (element, there) = ((origin_addr, result_addr, datatype), (target_rank, target_disp));
-        match usual::fetch_and_op(here, win, element, there, op) {
-            Some(status) => usual::ended(NAME, win, status),
-            None => odd_fetch(NAME, win, element, there, op),
+        match fast_path::fetch_and_op(here, win, element, there, op) {
+            Some(status) => fast_path::ended(NAME, win, status),
+            None => slow_fetch(NAME, win, element, there, op),
         }
     }
 }
 mpi_fn! {
     hot fn MPI_Compare_and_swap(origin_addr: *const u8, compare_addr: *const u8, result_addr: *mut u8, datatype: Datatype, target_rank: c_int, target_disp: Aint, win: Win) -> c_int |here| {
         let (element, there) = ((origin_addr, result_addr, datatype), (target_rank, target_disp));
-        match usual::compare_and_swap(here, win, element, compare_addr, there) {
-            Some(status) => usual::ended(NAME, win, status),
-            None => odd_compare(NAME, win, element, compare_addr, there),
+        match fast_path::compare_and_swap(here, win, element, compare_addr, there) {
+            Some(status) => fast_path::ended(NAME, win, status),
+            None => slow_compare(NAME, win, element, compare_addr, there),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::object::{Facts, adopt, forget, get, require};
 use crate::constants::*;
 use crate::environment::alignment;
-use crate::error::{Failure, On, Res, call, call_on};
+use crate::error::{ErrorObject, Failure, Res, call, call_on};
 use crate::memory::{read, write, write_made};
 use crate::process::Process;
 use crate::topo::intra;
@@ -14,14 +14,20 @@ use oxmpi_runtime::Window;
 use oxmpi_runtime::window::{Wanted, WantedMemory};
 
 /// Arguments of all constructors.
-struct Told {
+struct CreateArguments {
     parent: &'static crate::comm::CommObject,
     bytes: u64,
     disp_unit: Aint,
     given: oxmpi_runtime::Info,
 }
 
-fn told(comm: Comm, size: Aint, disp_unit: Aint, hints: Info, win: *mut Win) -> Res<Told> {
+fn create_arguments(
+    comm: Comm,
+    size: Aint,
+    disp_unit: Aint,
+    hints: Info,
+    win: *mut Win,
+) -> Res<CreateArguments> {
     let parent = intra(comm, "comm")?;
     let Ok(bytes) = u64::try_from(size) else {
         return Failure::err(MPI_ERR_SIZE, format!("size is {size}"));
@@ -33,10 +39,10 @@ fn told(comm: Comm, size: Aint, disp_unit: Aint, hints: Info, win: *mut Win) -> 
     if win.is_null() {
         return Failure::err(MPI_ERR_ARG, "win is a null pointer");
     }
-    Ok(Told { parent, bytes, disp_unit, given })
+    Ok(CreateArguments { parent, bytes, disp_unit, given })
 }
 
-impl Told {
+impl CreateArguments {
     /// Makes the window and writes its handle; where its memory begins.
     fn make(self, process: &Process, flavor: c_int, memory: WantedMemory, win: *mut Win) -> Res<*mut c_void> {
         let wanted = Wanted { disp_unit: self.disp_unit, memory };
@@ -63,27 +69,27 @@ impl Told {
 mpi_fn! {
     fn MPI_Win_create[c_int], MPI_Win_create_c[Aint]<N>(base: *mut c_void, size: Aint, disp_unit: N, info: Info, comm: Comm, win: *mut Win) -> c_int {
         call(NAME, Some(comm), |process| {
-            let told = told(comm, size, disp_unit.into(), info, win)?;
-            let memory = WantedMemory::Users { base, bytes: told.bytes };
-            told.make(process, MPI_WIN_FLAVOR_CREATE, memory, win).map(|_| ())
+            let create_arguments = create_arguments(comm, size, disp_unit.into(), info, win)?;
+            let memory = WantedMemory::Users { base, bytes: create_arguments.bytes };
+            create_arguments.make(process, MPI_WIN_FLAVOR_CREATE, memory, win).map(|_| ())
         })
     }
 }
 mpi_fn! {
     fn MPI_Win_create_dynamic(info: Info, comm: Comm, win: *mut Win) -> c_int {
         call(NAME, Some(comm), |process| {
-            let told = told(comm, 0, 1, info, win)?;
-            told.make(process, MPI_WIN_FLAVOR_DYNAMIC, WantedMemory::Dynamic, win).map(|_| ())
+            let create_arguments = create_arguments(comm, 0, 1, info, win)?;
+            create_arguments.make(process, MPI_WIN_FLAVOR_DYNAMIC, WantedMemory::Dynamic, win).map(|_| ())
         })
     }
 }
 mpi_fn! {
     fn MPI_Win_allocate[c_int], MPI_Win_allocate_c[Aint]<N>(size: Aint, disp_unit: N, info: Info, comm: Comm, baseptr: *mut *mut c_void, win: *mut Win) -> c_int {
         call(NAME, Some(comm), |process| {
-            let told = told(comm, size, disp_unit.into(), info, win)?;
-            let memory = WantedMemory::Allocated { bytes: told.bytes, align: alignment(info)? };
+            let create_arguments = create_arguments(comm, size, disp_unit.into(), info, win)?;
+            let memory = WantedMemory::Allocated { bytes: create_arguments.bytes, align: alignment(info)? };
             place(baseptr)?;
-            let base = told.make(process, MPI_WIN_FLAVOR_ALLOCATE, memory, win)?;
+            let base = create_arguments.make(process, MPI_WIN_FLAVOR_ALLOCATE, memory, win)?;
             write(baseptr, "baseptr", base)
         })
     }
@@ -91,11 +97,11 @@ mpi_fn! {
 mpi_fn! {
     fn MPI_Win_allocate_shared[c_int], MPI_Win_allocate_shared_c[Aint]<N>(size: Aint, disp_unit: N, info: Info, comm: Comm, baseptr: *mut *mut c_void, win: *mut Win) -> c_int {
         call(NAME, Some(comm), |process| {
-            let told = told(comm, size, disp_unit.into(), info, win)?;
+            let create_arguments = create_arguments(comm, size, disp_unit.into(), info, win)?;
             place(baseptr)?;
-            let apart = told.given.is_true("alloc_shared_noncontig");
-            let memory = WantedMemory::Shared { bytes: told.bytes, apart };
-            let base = told.make(process, MPI_WIN_FLAVOR_SHARED, memory, win)?;
+            let apart = create_arguments.given.is_true("alloc_shared_noncontig");
+            let memory = WantedMemory::Shared { bytes: create_arguments.bytes, apart };
+            let base = create_arguments.make(process, MPI_WIN_FLAVOR_SHARED, memory, win)?;
             write(baseptr, "baseptr", base)
         })
     }
@@ -110,7 +116,7 @@ mpi_fn! {
     fn MPI_Win_free(win: *mut Win) -> c_int {
         // SAFETY: null, or the caller's place of a handle.
         let on = unsafe { win.as_ref() }.copied().filter(|win| get(*win).is_some());
-        call_on(NAME, on.map_or(On::Nothing, On::Win), |process| {
+        call_on(NAME, on.map_or(ErrorObject::Nothing, ErrorObject::Win), |process| {
             let handle = read(win, "win")?;
             let object = require(handle)?;
             object.attributes.delete_all(handle.0)?;
@@ -122,7 +128,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_get_group(win: Win, group: *mut Group) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
+        call_on(NAME, ErrorObject::Win(win), |_| {
             let object = require(win)?;
             write_made(group, "group", || group::adopt(object.comm().group().clone()))
         })

@@ -4,7 +4,7 @@ use super::argument::served;
 use super::object::{adopt, get, require};
 use crate::constants::*;
 use crate::counting;
-use crate::error::{Failure, On, call_on, check, raise_on};
+use crate::error::{ErrorObject, Failure, call_on, check, raise_on};
 use crate::memory::{slice, write};
 use crate::process::{self, Process};
 use crate::types::{Info, Win};
@@ -14,7 +14,7 @@ use oxmpi_runtime::window::CallKind;
 
 mpi_fn! {
     fn MPIX_Win_dup_with_info(win: Win, info: Info, newwin: *mut Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let object = require(win)?;
             let given = info::optional(info)?.unwrap_or_default();
             if newwin.is_null() {
@@ -74,12 +74,12 @@ mpi_fn! {
         });
         let (process, wins) = match listed {
             Ok(listed) => listed,
-            Err(failure) => return raise_on(NAME, On::Nothing, failure),
+            Err(failure) => return raise_on(NAME, ErrorObject::Nothing, failure),
         };
         let failed = match windows(wins) {
             Ok(objects) => flush(process, &objects),
             Err(failed) => Some(failed),
         };
-        failed.map_or(MPI_SUCCESS, |(win, failure)| raise_on(NAME, On::Win(win), failure))
+        failed.map_or(MPI_SUCCESS, |(win, failure)| raise_on(NAME, ErrorObject::Win(win), failure))
     }
 }

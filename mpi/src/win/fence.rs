@@ -4,7 +4,7 @@
 use super::argument::{assertions, nobody};
 use super::require;
 use crate::constants::*;
-use crate::error::{On, Res, call_on, check};
+use crate::error::{ErrorObject, Res, call_on, check};
 use crate::types::Win;
 use core::ffi::c_int;
 use oxmpi_mca::Status;
@@ -18,7 +18,7 @@ fn done(status: Status, served: bool) -> Res {
 
 mpi_fn! {
     fn MPI_Win_fence(assert: c_int, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let object = require(win)?;
             let assert = assertions(assert, OF_FENCE)?;
             done(object.window.fence(process.thread(), assert), object.window.verbs().is_some())
@@ -27,6 +27,6 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_sync(win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| check(require(win)?.window.sync(process.thread())))
+        call_on(NAME, ErrorObject::Win(win), |process| check(require(win)?.window.sync(process.thread())))
     }
 }

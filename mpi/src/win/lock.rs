@@ -1,10 +1,10 @@
 //! Locks and flushes: synchronisation without the target (MPI 5.0 §12.5.3, §12.5.4).
 
 use super::argument::{assertions, served, target};
-use super::{get, require, usual};
+use super::{fast_path, get, require};
 use crate::constants::*;
 use crate::counting;
-use crate::error::{Failure, On, Res, call_on, check};
+use crate::error::{ErrorObject, Failure, Res, call_on, check};
 use crate::process::Process;
 use crate::types::Win;
 use core::ffi::c_int;
@@ -35,8 +35,8 @@ fn flush_all(process: &Process, win: Win, local: bool) -> Res {
 
 #[cold]
 #[inline(never)]
-fn odd_flush(name: &'static str, win: Win, rank: c_int, local: bool) -> c_int {
-    call_on(name, On::Win(win), |process| {
+fn slow_flush(name: &'static str, win: Win, rank: c_int, local: bool) -> c_int {
+    call_on(name, ErrorObject::Win(win), |process| {
         note_flush(win);
         at_rank(win, rank, |verbs, rank| verbs.flush(process.thread(), Some(rank), local))
     })
@@ -44,7 +44,7 @@ fn odd_flush(name: &'static str, win: Win, rank: c_int, local: bool) -> c_int {
 
 mpi_fn! {
     fn MPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_int, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             require(win)?;
             let kind = match lock_type {
                 MPI_LOCK_SHARED => lock_type::SHARED,
@@ -58,12 +58,12 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_unlock(rank: c_int, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| at_rank(win, rank, |verbs, rank| verbs.unlock(process.thread(), rank)))
+        call_on(NAME, ErrorObject::Win(win), |process| at_rank(win, rank, |verbs, rank| verbs.unlock(process.thread(), rank)))
     }
 }
 mpi_fn! {
     fn MPI_Win_lock_all(assert: c_int, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let object = require(win)?;
             let assert = assertions(assert, MPI_MODE_NOCHECK)?;
             check(served(object)?.lock_all(process.thread(), assert))
@@ -72,32 +72,32 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_unlock_all(win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| check(served(require(win)?)?.unlock_all(process.thread())))
+        call_on(NAME, ErrorObject::Win(win), |process| check(served(require(win)?)?.unlock_all(process.thread())))
     }
 }
 mpi_fn! {
     hot fn MPI_Win_flush(rank: c_int, win: Win) -> c_int |here| {
-        match usual::flush(here, win, rank, false) {
-            Some(status) => usual::ended(NAME, win, status),
-            None => odd_flush(NAME, win, rank, false),
+        match fast_path::flush(here, win, rank, false) {
+            Some(status) => fast_path::ended(NAME, win, status),
+            None => slow_flush(NAME, win, rank, false),
         }
     }
 }
 mpi_fn! {
     hot fn MPI_Win_flush_local(rank: c_int, win: Win) -> c_int |here| {
-        match usual::flush(here, win, rank, true) {
-            Some(status) => usual::ended(NAME, win, status),
-            None => odd_flush(NAME, win, rank, true),
+        match fast_path::flush(here, win, rank, true) {
+            Some(status) => fast_path::ended(NAME, win, status),
+            None => slow_flush(NAME, win, rank, true),
         }
     }
 }
 mpi_fn! {
     fn MPI_Win_flush_all(win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| flush_all(process, win, false))
+        call_on(NAME, ErrorObject::Win(win), |process| flush_all(process, win, false))
     }
 }
 mpi_fn! {
     fn MPI_Win_flush_local_all(win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| flush_all(process, win, true))
+        call_on(NAME, ErrorObject::Win(win), |process| flush_all(process, win, true))
     }
 }

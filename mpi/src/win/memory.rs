@@ -4,7 +4,7 @@
 use super::create::place;
 use super::{WinObject, require};
 use crate::constants::*;
-use crate::error::{Failure, On, Res, call_on, check};
+use crate::error::{ErrorObject, Failure, Res, call_on, check};
 use crate::memory::write;
 use crate::types::{Aint, Win};
 use core::ffi::{c_int, c_void};
@@ -12,7 +12,7 @@ use core::ptr::null_mut;
 
 mpi_fn! {
     fn MPI_Win_shared_query[c_int], MPI_Win_shared_query_c[Aint]<N>(win: Win, rank: c_int, size: *mut Aint, disp_unit: *mut N, baseptr: *mut *mut c_void) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
+        call_on(NAME, ErrorObject::Win(win), |_| {
             let (bytes, unit, base) = seen(require(win)?, rank)?;
             let unit: N = fits(unit)?;
             place(baseptr)?;
@@ -65,7 +65,7 @@ fn dynamic(win: Win) -> Res<&'static WinObject> {
 
 mpi_fn! {
     fn MPI_Win_attach(win: Win, base: *mut c_void, size: Aint) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let object = dynamic(win)?;
             let start = base as usize;
             let end = usize::try_from(size).ok().and_then(|size| start.checked_add(size));
@@ -90,7 +90,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_detach(win: Win, base: *const c_void) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let object = dynamic(win)?;
             if let Some(verbs) = object.window.verbs() {
                 return check(verbs.detach(process.thread(), base.cast_mut().cast()));

@@ -2,7 +2,7 @@
 
 use super::object::require;
 use crate::constants::*;
-use crate::error::{On, call_on};
+use crate::error::{ErrorObject, call_on};
 use crate::info;
 use crate::memory::{object_name, text, write, write_made, write_text};
 use crate::types::{Info, Win};
@@ -10,7 +10,7 @@ use core::ffi::{c_char, c_int};
 
 mpi_fn! {
     fn MPI_Win_set_name(win: Win, win_name: *const c_char) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
+        call_on(NAME, ErrorObject::Win(win), |_| {
             let object = require(win)?;
             object.text.lock().0 = object_name(text(win_name, "win_name")?);
             Ok(())
@@ -19,7 +19,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_get_name(win: Win, win_name: *mut c_char, resultlen: *mut c_int) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
+        call_on(NAME, ErrorObject::Win(win), |_| {
             let name = match win.0 {
                 // Asked for by the standard since MPI 4.1: null handles have names.
                 MPI_WIN_NULL => "MPI_WIN_NULL".to_string(),
@@ -32,7 +32,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_set_info(win: Win, info: Info) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let object = require(win)?;
             let hints = info::require(info)?;
             object.window.set_info(process.thread(), &hints)?;
@@ -43,7 +43,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_get_info(win: Win, info_used: *mut Info) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
+        call_on(NAME, ErrorObject::Win(win), |_| {
             let object = require(win)?;
             // The program's keys, and in the place of each hint that is known the value in force.
             let mut hints = object.text.lock().1.clone();

@@ -2,11 +2,11 @@
 //! of the MPI Forum's draft of notified communication; MPIX_Win_wait_notify_value is this library's.
 
 use super::argument::{Buffer, Elements, Side, arguments, displacement, fits, served, target, with_data};
-use super::usual::{Data, Target};
+use super::fast_path::{Data, Target};
 use super::{WinObject, require};
 use crate::constants::*;
 use crate::counting::{self, Counter};
-use crate::error::{Failure, On, Res, call_on, check};
+use crate::error::{ErrorObject, Failure, Res, call_on, check};
 use crate::memory::write;
 use crate::process::Process;
 use crate::types::{Aint, Count, Datatype, Win};
@@ -81,7 +81,7 @@ fn value(
 
 mpi_fn! {
     fn MPIX_Put_notify[c_int], MPIX_Put_notify_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, notification_idx: c_int, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
             transfer(process, win, Operation::Put, origin, there, notification_idx)
         })
@@ -89,7 +89,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPIX_Get_notify[c_int], MPIX_Get_notify_c[Count]<N>(origin_addr: *mut u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, notification_idx: c_int, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let (origin, there) = ((origin_addr.cast_const(), origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
             transfer(process, win, Operation::Get, origin, there, notification_idx)
         })
@@ -97,7 +97,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPIX_Win_get_num_notify(win: Win, rank: c_int, num_notify: *mut c_int) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
+        call_on(NAME, ErrorObject::Win(win), |_| {
             let object = require(win)?;
             target(object, rank, "rank")?;
             write(num_notify, "num_notify", object.window.num_notify() as c_int)
@@ -106,21 +106,21 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPIX_Win_get_notify_value(win: Win, notification_idx: c_int, value_: *mut Count) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             value(process, win, notification_idx, value_, |verbs, process, counter| verbs.notify_read(process.thread(), counter, false))
         })
     }
 }
 mpi_fn! {
     fn MPIX_Win_reset_notify_value(win: Win, notification_idx: c_int, value_: *mut Count) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             value(process, win, notification_idx, value_, |verbs, process, counter| verbs.notify_read(process.thread(), counter, true))
         })
     }
 }
 mpi_fn! {
     fn MPIX_Win_wait_notify_value(win: Win, notification_idx: c_int, threshold: Count, value_: *mut Count) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let Ok(least) = u64::try_from(threshold) else {
                 return Failure::err(MPI_ERR_ARG, format!("threshold is {threshold}"));
             };

@@ -3,11 +3,11 @@
 use super::argument::{
     Buffer, Elements, Side, arguments, displacement, fits, one_base, served, target, with_data,
 };
-use super::usual::{self, Data, Target};
+use super::fast_path::{self, Data, Target};
 use super::{WinObject, require};
 use crate::constants::*;
 use crate::counting::{self, Counter};
-use crate::error::{On, Res, call_on, check};
+use crate::error::{ErrorObject, Res, call_on, check};
 use crate::memory::write;
 use crate::op::one_sided;
 use crate::p2p::place_of;
@@ -77,8 +77,8 @@ fn transfer(
 
 #[cold]
 #[inline(never)]
-fn odd_transfer(name: &'static str, win: Win, operation: Operation, origin: Data, there: Target) -> c_int {
-    call_on(name, On::Win(win), |process| transfer(process, win, operation, origin, there, None))
+fn slow_transfer(name: &'static str, win: Win, operation: Operation, origin: Data, there: Target) -> c_int {
+    call_on(name, ErrorObject::Win(win), |process| transfer(process, win, operation, origin, there, None))
 }
 
 fn accumulate(
@@ -107,8 +107,8 @@ fn accumulate(
 
 #[cold]
 #[inline(never)]
-fn odd_accumulate(name: &'static str, win: Win, origin: Data, there: Target, op: Op) -> c_int {
-    call_on(name, On::Win(win), |process| accumulate(process, win, origin, there, op, None))
+fn slow_accumulate(name: &'static str, win: Win, origin: Data, there: Target, op: Op) -> c_int {
+    call_on(name, ErrorObject::Win(win), |process| accumulate(process, win, origin, there, op, None))
 }
 
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
@@ -152,15 +152,15 @@ fn get_accumulate(
 mpi_fn! {
     hot fn MPI_Put[c_int], MPI_Put_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int |here| {
         let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-        match usual::transfer(here, win, Operation::Put, origin, there) {
-            Some(status) => usual::ended(NAME, win, status),
-            None => odd_transfer(NAME, win, Operation::Put, origin, there),
+        match fast_path::transfer(here, win, Operation::Put, origin, there) {
+            Some(status) => fast_path::ended(NAME, win, status),
+            None => slow_transfer(NAME, win, Operation::Put, origin, there),
         }
     }
 }
 mpi_fn! {
     fn MPI_Rput[c_int], MPI_Rput_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win, request: *mut Request) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
             transfer(process, win, Operation::Put, origin, there, Some(request))
         })
@@ -169,15 +169,15 @@ mpi_fn! {
 mpi_fn! {
     hot fn MPI_Get[c_int], MPI_Get_c[Count]<N>(origin_addr: *mut u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int |here| {
         let (origin, there) = ((origin_addr.cast_const(), origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-        match usual::transfer(here, win, Operation::Get, origin, there) {
-            Some(status) => usual::ended(NAME, win, status),
-            None => odd_transfer(NAME, win, Operation::Get, origin, there),
+        match fast_path::transfer(here, win, Operation::Get, origin, there) {
+            Some(status) => fast_path::ended(NAME, win, status),
+            None => slow_transfer(NAME, win, Operation::Get, origin, there),
         }
     }
 }
 mpi_fn! {
     fn MPI_Rget[c_int], MPI_Rget_c[Count]<N>(origin_addr: *mut u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win, request: *mut Request) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let (origin, there) = ((origin_addr.cast_const(), origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
             transfer(process, win, Operation::Get, origin, there, Some(request))
         })
@@ -186,15 +186,15 @@ mpi_fn! {
 mpi_fn! {
     hot fn MPI_Accumulate[c_int], MPI_Accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int |here| {
         let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-        match usual::accumulate(here, win, origin, there, op) {
-            Some(status) => usual::ended(NAME, win, status),
-            None => odd_accumulate(NAME, win, origin, there, op),
+        match fast_path::accumulate(here, win, origin, there, op) {
+            Some(status) => fast_path::ended(NAME, win, status),
+            None => slow_accumulate(NAME, win, origin, there, op),
         }
     }
 }
 mpi_fn! {
     fn MPI_Raccumulate[c_int], MPI_Raccumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win, request: *mut Request) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
             accumulate(process, win, origin, there, op, Some(request))
         })
@@ -202,7 +202,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Get_accumulate[c_int], MPI_Get_accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, result_addr: *mut u8, result_count: N, result_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
             get_accumulate(process, win, origin, (result_addr.cast_const(), result_count as i64, result_datatype), there, op, None)
         })
@@ -210,7 +210,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Rget_accumulate[c_int], MPI_Rget_accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, result_addr: *mut u8, result_count: N, result_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win, request: *mut Request) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
             get_accumulate(process, win, origin, (result_addr.cast_const(), result_count as i64, result_datatype), there, op, Some(request))
         })

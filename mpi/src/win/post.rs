@@ -3,7 +3,7 @@
 use super::argument::{assertions, served};
 use super::{WinObject, require};
 use crate::constants::*;
-use crate::error::{Failure, On, Res, call_on, check};
+use crate::error::{ErrorObject, Failure, Res, call_on, check};
 use crate::group;
 use crate::memory::write;
 use crate::types::{Group, Win};
@@ -21,7 +21,7 @@ fn ranks(object: &WinObject, group: Group) -> Res<Vec<u32>> {
 
 mpi_fn! {
     fn MPI_Win_post(group: Group, assert: c_int, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let object = require(win)?;
             let assert = assertions(assert, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)?;
             let ranks = ranks(object, group)?;
@@ -31,7 +31,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_start(group: Group, assert: c_int, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let object = require(win)?;
             let assert = assertions(assert, MPI_MODE_NOCHECK)?;
             let ranks = ranks(object, group)?;
@@ -41,17 +41,17 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_complete(win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| check(served(require(win)?)?.complete(process.thread())))
+        call_on(NAME, ErrorObject::Win(win), |process| check(served(require(win)?)?.complete(process.thread())))
     }
 }
 mpi_fn! {
     fn MPI_Win_wait(win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| check(served(require(win)?)?.wait(process.thread(), true)))
+        call_on(NAME, ErrorObject::Win(win), |process| check(served(require(win)?)?.wait(process.thread(), true)))
     }
 }
 mpi_fn! {
     fn MPI_Win_test(win: Win, flag: *mut c_int) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
+        call_on(NAME, ErrorObject::Win(win), |process| {
             let verbs = served(require(win)?)?;
             if flag.is_null() {
                 return Failure::err(MPI_ERR_ARG, "flag is a null pointer");

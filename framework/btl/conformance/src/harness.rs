@@ -14,7 +14,7 @@ use core::time::Duration;
 use oxmpi_btl::{BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, ProcInfo};
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::{Descriptor, JobInfo, OpenArgs, SliceRef, Status};
-use oxmpi_testing::{Desk, Shared, setup::values};
+use oxmpi_testing::{Desk, JobState, setup::values};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex};
@@ -91,7 +91,7 @@ impl Harness {
         // SAFETY: text of the component, which is not unloaded.
         let name = unsafe { descriptor.name.get() }.ok_or("the component's name is not UTF-8")?.to_owned();
         let segment = memfd_create("oxmpi-conformance", MemfdFlags::CLOEXEC).map_err(|e| e.to_string())?;
-        let exchange = Arc::<Shared>::default();
+        let exchange = Arc::<JobState>::default();
         let job_id = random();
         let mut ranks = Vec::new();
         for rank in 0..setup.ranks {

@@ -6,7 +6,7 @@ use oxmpi_btl::{BtlHandle, SERVICE_CTX};
 use oxmpi_mca::host::{ProgressFn, receive as answer};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{AmEntry, AmParts, Host, HostTable, JobInfo, PartDesc, RecvDesc, RequestHeader, Status};
-use oxmpi_testing::{Desk, Shared, held};
+use oxmpi_testing::{Desk, JobState, held};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
@@ -78,7 +78,7 @@ pub fn random() -> u64 {
 }
 
 impl FakeHost {
-    pub fn new(job: JobInfo, num_cris: u32, threaded: bool, shared: Arc<Shared>) -> Box<FakeHost> {
+    pub fn new(job: JobInfo, num_cris: u32, threaded: bool, shared: Arc<JobState>) -> Box<FakeHost> {
         let mut host = Box::new(FakeHost {
             table: None,
             desk: Desk::new(job, num_cris, threaded, shared),

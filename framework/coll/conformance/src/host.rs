@@ -4,7 +4,7 @@ use crate::net::Net;
 use oxmpi_coll::CollModule;
 use oxmpi_mca::host::HostTable;
 use oxmpi_mca::{Descriptor, Status};
-use oxmpi_testing::{Desk, FakeHost, Shared, setup};
+use oxmpi_testing::{Desk, FakeHost, JobState, setup};
 use std::sync::Arc;
 
 /// A component of one rank. Collectives get everything from their communicator, so the host has nothing for them but its
@@ -40,8 +40,8 @@ impl FakeHost for Ears {
 
 impl Opened {
     /// Opens a component for a rank; every second one may have several threads.
-    pub fn new(descriptor: &Descriptor, given: &setup::Given, rank: u32, net: &Arc<Net>) -> Opened {
-        let desk = Desk::new(Desk::job_of(rank, net.size()), 1, rank % 2 == 1, Arc::<Shared>::default());
+    pub fn new(descriptor: &Descriptor, given: &setup::ParamSettings, rank: u32, net: &Arc<Net>) -> Opened {
+        let desk = Desk::new(Desk::job_of(rank, net.size()), 1, rank % 2 == 1, Arc::<JobState>::default());
         let host = Box::new(Ears { desk, net: net.clone() });
         let table = Box::new(host.desk.table(&*host));
         let (_, modules) = setup::open::<CollModule>(descriptor, &table, given)

@@ -20,13 +20,13 @@ use oxmpi_testing::setup::text;
 use std::sync::Arc;
 
 /// A collective by its place in the table.
-pub type Which = fn(&CollTable) -> Option<CollFn>;
+pub type TableSlot = fn(&CollTable) -> Option<CollFn>;
 
 /// A check, and what it looks at.
 pub struct Check {
     pub name: &'static str,
     /// Collectives without which it makes no sense.
-    pub needs: &'static [Which],
+    pub needs: &'static [TableSlot],
     pub run: fn(&Job),
 }
 
@@ -41,7 +41,7 @@ pub struct Job<'a> {
 
 /// One way to run a check.
 #[derive(Clone, Debug)]
-struct Way {
+struct RunSettings {
     params: Vec<(String, String)>,
     synchronous: bool,
     planned: bool,
@@ -84,7 +84,7 @@ impl Job<'_> {
 
     /// Runs `main` as ranks 0 to n - 1 of a communicator, in every way.
     pub fn group(&self, n: u32, main: impl Fn(&Rank) + Sync) {
-        self.each_way(usize::MAX, |way| self.run([n, 0], way, &main));
+        self.each_run(usize::MAX, |settings| self.run([n, 0], settings, &main));
     }
 
     /// The same in groups of 1 to `most` ranks, one by one.
@@ -94,7 +94,7 @@ impl Job<'_> {
 
     /// Runs `main` as the ranks of two groups that an inter-communicator joins, in every way.
     pub fn between(&self, sizes: [u32; 2], main: impl Fn(&Rank) + Sync) {
-        self.each_way(usize::MAX, |way| self.run(sizes, way, &main));
+        self.each_run(usize::MAX, |settings| self.run(sizes, settings, &main));
     }
 
     /// As [`Job::group`], by the functions of the table alone, over a net that is dead after so many operations. False where the component
@@ -109,7 +109,7 @@ impl Job<'_> {
     ) -> bool {
         let params = self.params(&self.setup.variants[variant]);
         let before = self.runs();
-        self.run([n, 0], &Way { params, synchronous, planned: false, nodes: 1, dies_after }, &main);
+        self.run([n, 0], &RunSettings { params, synchronous, planned: false, nodes: 1, dies_after }, &main);
         self.runs() > before
     }
 
@@ -123,35 +123,45 @@ impl Job<'_> {
         rest.chain(variant).cloned().collect()
     }
 
-    fn each_way(&self, dies_after: usize, run: impl Fn(&Way)) {
+    fn each_run(&self, dies_after: usize, run: impl Fn(&RunSettings)) {
         for variant in &self.setup.variants {
             for synchronous in [false, true] {
                 for planned in [false, true] {
                     let nodes = 1 + u32::from(synchronous != planned);
-                    run(&Way { params: self.params(variant), synchronous, planned, nodes, dies_after });
+                    run(&RunSettings {
+                        params: self.params(variant),
+                        synchronous,
+                        planned,
+                        nodes,
+                        dies_after,
+                    });
                 }
             }
         }
     }
 
-    fn run(&self, sizes: [u32; 2], way: &Way, main: &(impl Fn(&Rank) + Sync)) {
-        let net =
-            Arc::new(Net::new(sizes[0] + sizes[1], way.synchronous, way.dies_after, self.setup.patience));
+    fn run(&self, sizes: [u32; 2], settings: &RunSettings, main: &(impl Fn(&Rank) + Sync)) {
+        let net = Arc::new(Net::new(
+            sizes[0] + sizes[1],
+            settings.synchronous,
+            settings.dies_after,
+            self.setup.patience,
+        ));
         // SAFETY: a descriptor is a static of its component, which is not unloaded.
         let descriptor = unsafe { &*self.setup.descriptor };
         let members: Option<Vec<Member>> = (0..2)
             .flat_map(|side| (0..sizes[side]).map(move |rank| (side, rank)))
-            .map(|(side, rank)| Member::new(descriptor, way, &net, sizes, side, rank))
+            .map(|(side, rank)| Member::new(descriptor, settings, &net, sizes, side, rank))
             .collect();
         let Some(members) = members else { return };
-        if !self.is_offered(&members, way) {
+        if !self.is_offered(&members, settings) {
             return;
         }
         self.runs.fetch_add(1, Ordering::Relaxed);
-        let what = format!("{} with {sizes:?} ranks, {way:?}", self.check.name);
+        let what = format!("{} with {sizes:?} ranks, {settings:?}", self.check.name);
         let panics: Vec<_> = std::thread::scope(|scope| {
             let start = |member: Member| {
-                let (net, planned) = (net.clone(), way.planned);
+                let (net, planned) = (net.clone(), settings.planned);
                 scope.spawn(move || {
                     let _ends = net.ends_with_panics();
                     let rank = member.rank(&net, planned);
@@ -166,9 +176,9 @@ impl Job<'_> {
     }
 
     /// Whether all ranks want the communicator and have what the check needs; they must agree.
-    fn is_offered(&self, members: &[Member], way: &Way) -> bool {
+    fn is_offered(&self, members: &[Member], settings: &RunSettings) -> bool {
         let has = |member: &Member| {
-            let table = if way.planned { member.offer.plans } else { member.offer.table };
+            let table = if settings.planned { member.offer.plans } else { member.offer.table };
             // SAFETY: null, or a table that lives as long as the module.
             let table = unsafe { table.as_ref() };
             member.wanted
@@ -185,7 +195,7 @@ impl Member {
     /// `None`: not offered to this component.
     fn new(
         descriptor: &'static Descriptor,
-        way: &Way,
+        settings: &RunSettings,
         net: &Arc<Net>,
         sizes: [u32; 2],
         side: usize,
@@ -194,14 +204,14 @@ impl Member {
         let first = [0, sizes[0]];
         let group = |side: usize| -> Vec<u32> { (first[side]..first[side] + sizes[side]).collect() };
         let (mine, is_inter) = (group(side), sizes[1] > 0);
-        let opened = Arc::new(Opened::new(descriptor, &way.params, mine[rank as usize], net));
+        let opened = Arc::new(Opened::new(descriptor, &settings.params, mine[rank as usize], net));
         if is_inter && !opened.has(flag::INTER) {
             return None;
         }
         let theirs = if is_inter { group(1 - side) } else { mine.clone() };
         let name = text(descriptor.name);
         let view = |context, peers| {
-            Box::new(View::new(net, &opened, name, context, rank, mine.clone(), peers, way.nodes))
+            Box::new(View::new(net, &opened, name, context, rank, mine.clone(), peers, settings.nodes))
         };
         let mut views = vec![view(1, theirs)];
         if is_inter {
@@ -209,7 +219,7 @@ impl Member {
         }
         let thread = Box::new(UnsafeCell::new(ThreadCtx::new(0, 0)));
         let remote = if is_inter { sizes[1 - side] } else { 0 };
-        let mut comm = Box::new(seen(&views[0], thread.get(), remote, way));
+        let mut comm = Box::new(seen(&views[0], thread.get(), remote, settings));
         let (mut offer, mut wanted) = (CollOffer::NONE, false);
         views[0].ask(|| {
             let status = (opened.module.comm_query)(opened.module.state, &*comm, &mut offer);
@@ -218,7 +228,7 @@ impl Member {
                 net.violation(format!("comm_query answers {status}"));
             }
         });
-        let local = views.get(1).map(|inside| Box::new(seen(inside, thread.get(), 0, way)));
+        let local = views.get(1).map(|inside| Box::new(seen(inside, thread.get(), 0, settings)));
         comm.local = local.as_ref().map_or(null(), |local| &raw const **local);
         Some(Member { offer, wanted, comm, _local: local, _views: views, _thread: thread, opened, side })
     }
@@ -249,12 +259,12 @@ impl Drop for Member {
 }
 
 /// A communicator as a component sees it. Ranks that wait for their receives have fewer cores than they need.
-fn seen(view: &View, thread: *mut ThreadCtx, remote: u32, way: &Way) -> CollComm {
+fn seen(view: &View, thread: *mut ThreadCtx, remote: u32, settings: &RunSettings) -> CollComm {
     CollComm {
         size: size_of::<CollComm>() as u32,
         num_ranks: view.size(),
         rank: view.rank,
-        oversubscribed: way.synchronous.into(),
+        oversubscribed: settings.synchronous.into(),
         comm: core::ptr::from_ref(view).cast_mut().cast(),
         thread,
         services: &SERVICES,

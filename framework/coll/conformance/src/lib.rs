@@ -42,7 +42,7 @@ mod view;
 
 pub use args::{Args, Blocks};
 pub use inventory;
-pub use job::{Check, Job, Which};
+pub use job::{Check, Job, TableSlot};
 pub use plan::Plan;
 pub use rank::Rank;
 pub use setup::Setup;

@@ -9,7 +9,7 @@
 use core::time::Duration;
 use oxmpi_datatype::{TypeDesc, pack, unpack};
 use oxmpi_mca::Status;
-use oxmpi_testing::{Shared, held};
+use oxmpi_testing::{JobState, held};
 use std::sync::{Arc, Condvar, Mutex};
 
 /// Elements in a rank's memory.
@@ -31,7 +31,7 @@ pub struct Net {
     state: Mutex<State>,
     woken: Vec<Condvar>,
     /// Memory of nodes.
-    pub shared: Arc<Shared>,
+    pub shared: Arc<JobState>,
 }
 
 #[derive(Default)]

@@ -4,7 +4,7 @@
 //! A part's collectives are those of coll-basic, opened beside the component under test.
 
 use crate::host::Opened;
-use crate::view::{Below, View};
+use crate::view::{PartComponent, View};
 use crate::{messages, nodes};
 use core::ffi::c_void;
 use core::ptr::{from_ref, null};
@@ -106,7 +106,7 @@ impl View {
         let (mut offer, seen) = (CollOffer::NONE, view.seen(comm));
         let status = (opened.module.comm_query)(opened.module.state, &seen, &mut offer);
         assert_eq!(status, Status::OK, "coll-basic takes every communicator");
-        view.below = Some(Below { offer, opened });
+        view.part_component = Some(PartComponent { offer, opened });
         view
     }
 
@@ -138,7 +138,7 @@ extern "C" fn sub_view(comm: *const CollComm, sub: *mut c_void, view: *mut CollC
 }
 
 extern "C" fn call(comm: *const CollComm, which: u32, args: *const CollArgs) -> Status {
-    let Some(below) = &View::of(comm).below else { return Status::BAD_PARAM };
+    let Some(below) = &View::of(comm).part_component else { return Status::BAD_PARAM };
     // SAFETY: tables live as long as the module.
     let table = unsafe { &*below.offer.table };
     let Some(function) = slot(table, which) else { return Status::NOT_SUPPORTED };

@@ -5,7 +5,7 @@ use crate::net::Net;
 use oxmpi_coll::{CollComm, CollOffer, flag, part};
 use oxmpi_mca::sync::Ordering;
 use oxmpi_mca::{Place, Status};
-use oxmpi_testing::Shared;
+use oxmpi_testing::JobState;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ pub struct View {
     pub nodes: Vec<u32>,
     pub name: &'static str,
     pub nests: bool,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<JobState>,
     asked: AtomicBool,
     /// Collective services called so far: alike in all ranks.
     pub calls: AtomicU64,
@@ -30,21 +30,21 @@ pub struct View {
     #[allow(clippy::vec_box, reason = "their addresses are handed out")]
     pub parts: Mutex<Vec<Box<View>>>,
     /// Of a part.
-    pub below: Option<Below>,
+    pub part_component: Option<PartComponent>,
 }
 
 /// The component that serves a part of a communicator.
-pub struct Below {
+pub struct PartComponent {
     pub offer: CollOffer,
     pub opened: Opened,
 }
 
 // SAFETY: modules may be used in any thread.
-unsafe impl Send for Below {}
+unsafe impl Send for PartComponent {}
 // SAFETY: as above.
-unsafe impl Sync for Below {}
+unsafe impl Sync for PartComponent {}
 
-impl Drop for Below {
+impl Drop for PartComponent {
     fn drop(&mut self) {
         (self.opened.module.comm_free)(self.opened.module.state, self.offer.module);
     }
@@ -77,7 +77,7 @@ impl View {
             calls: AtomicU64::new(0),
             plans: AtomicU64::new(0),
             parts: Mutex::default(),
-            below: None,
+            part_component: None,
         }
     }
 

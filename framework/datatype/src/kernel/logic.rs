@@ -6,18 +6,18 @@ use crate::desc::Base;
 struct BitAnd;
 struct BitOr;
 struct BitXor;
-struct And;
-struct Or;
-struct Xor;
+struct LogicalAnd;
+struct LogicalOr;
+struct LogicalXor;
 
 macro_rules! operations {
     ($($t:ty)*) => { $( operations!(@ $t,
         BitAnd |a, b| a & b;
         BitOr |a, b| a | b;
         BitXor |a, b| a ^ b;
-        And |a, b| ((a != 0) & (b != 0)) as $t;
-        Or |a, b| ((a != 0) | (b != 0)) as $t;
-        Xor |a, b| ((a != 0) ^ (b != 0)) as $t;
+        LogicalAnd |a, b| ((a != 0) & (b != 0)) as $t;
+        LogicalOr |a, b| ((a != 0) | (b != 0)) as $t;
+        LogicalXor |a, b| ((a != 0) ^ (b != 0)) as $t;
     ); )* };
     (@ $t:ty, $($op:ident |$a:ident, $b:ident| $body:expr;)*) => { $(
         impl Apply<$t> for $op {
@@ -57,9 +57,9 @@ pub(super) fn logical(code: u32, base: Base) -> Option<Kernel> {
     macro_rules! kernels {
         ($t:ty) => {
             match code {
-                op::LAND => each::<$t, And>,
-                op::LOR => each::<$t, Or>,
-                _ => each::<$t, Xor>,
+                op::LAND => each::<$t, LogicalAnd>,
+                op::LOR => each::<$t, LogicalOr>,
+                _ => each::<$t, LogicalXor>,
             }
         };
     }

@@ -62,7 +62,7 @@ impl<'a> Data<'a> {
 
 /// Elements at a target.
 #[derive(Clone, Copy)]
-pub struct There<'a> {
+pub struct TargetElements<'a> {
     pub rank: u32,
     pub disp: i64,
     pub count: u64,
@@ -212,16 +212,16 @@ impl<'a> Win<'a> {
             Err(e) => panic!("a duplicate: {e}"),
         }
     }
-    pub fn try_put_notify(&self, data: Data<'_>, there: There<'_>, counter: u32) -> Status {
+    pub fn try_put_notify(&self, data: Data<'_>, there: TargetElements<'_>, counter: u32) -> Status {
         self.verbs().notified(Operation::Put, &self.with(data, there), counter)
     }
-    pub fn try_get_notify(&self, data: Data<'_>, there: There<'_>, counter: u32) -> Status {
+    pub fn try_get_notify(&self, data: Data<'_>, there: TargetElements<'_>, counter: u32) -> Status {
         self.verbs().notified(Operation::Get, &self.with(data, there), counter)
     }
-    pub fn put_notify(&self, data: Data<'_>, there: There<'_>, counter: u32) {
+    pub fn put_notify(&self, data: Data<'_>, there: TargetElements<'_>, counter: u32) {
         fine(self.try_put_notify(data, there, counter), "put_notify");
     }
-    pub fn get_notify(&self, data: Data<'_>, there: There<'_>, counter: u32) {
+    pub fn get_notify(&self, data: Data<'_>, there: TargetElements<'_>, counter: u32) {
         fine(self.try_get_notify(data, there, counter), "get_notify");
     }
     pub fn try_notifications(&self, counter: u32, reset: bool) -> Result<u64, Status> {
@@ -238,7 +238,7 @@ impl<'a> Win<'a> {
         self.rank.has("notify_read", answer)
     }
 
-    fn args(&self, there: There<'_>) -> RmaArgs {
+    fn args(&self, there: TargetElements<'_>) -> RmaArgs {
         RmaArgs {
             thread: self.thread(),
             origin: null_mut(),
@@ -257,31 +257,37 @@ impl<'a> Win<'a> {
         }
     }
 
-    fn with(&self, data: Data<'_>, there: There<'_>) -> RmaArgs {
+    fn with(&self, data: Data<'_>, there: TargetElements<'_>) -> RmaArgs {
         RmaArgs { origin: data.at, origin_count: data.count, origin_type: data.dtype, ..self.args(there) }
     }
 
-    pub fn try_put(&self, data: Data<'_>, there: There<'_>) -> Status {
+    pub fn try_put(&self, data: Data<'_>, there: TargetElements<'_>) -> Status {
         self.verbs().start(Operation::Put, &self.with(data, there))
     }
-    pub fn put(&self, data: Data<'_>, there: There<'_>) {
+    pub fn put(&self, data: Data<'_>, there: TargetElements<'_>) {
         fine(self.try_put(data, there), "put");
     }
-    pub fn try_get(&self, data: Data<'_>, there: There<'_>) -> Status {
+    pub fn try_get(&self, data: Data<'_>, there: TargetElements<'_>) -> Status {
         self.verbs().start(Operation::Get, &self.with(data, there))
     }
-    pub fn get(&self, data: Data<'_>, there: There<'_>) {
+    pub fn get(&self, data: Data<'_>, there: TargetElements<'_>) {
         fine(self.try_get(data, there), "get");
     }
-    pub fn try_accumulate(&self, data: Data<'_>, there: There<'_>, code: u32) -> Status {
+    pub fn try_accumulate(&self, data: Data<'_>, there: TargetElements<'_>, code: u32) -> Status {
         let op = operation(code);
         self.verbs().start(Operation::Accumulate, &RmaArgs { op: &op, ..self.with(data, there) })
     }
-    pub fn accumulate(&self, data: Data<'_>, there: There<'_>, code: u32) {
+    pub fn accumulate(&self, data: Data<'_>, there: TargetElements<'_>, code: u32) {
         fine(self.try_accumulate(data, there, code), "accumulate");
     }
     /// `data` `None`: for NO_OP.
-    pub fn get_accumulate(&self, data: Option<Data<'_>>, result: Data<'_>, there: There<'_>, code: u32) {
+    pub fn get_accumulate(
+        &self,
+        data: Option<Data<'_>>,
+        result: Data<'_>,
+        there: TargetElements<'_>,
+        code: u32,
+    ) {
         let op = operation(code);
         let args = data.map_or_else(|| self.args(there), |data| self.with(data, there));
         let (at, count, dtype) = (result.at, result.count, result.dtype);
@@ -289,7 +295,7 @@ impl<'a> Win<'a> {
         fine(self.verbs().start(Operation::GetAccumulate, &args), "get_accumulate");
     }
     /// One element each.
-    pub fn fetch_and_op(&self, data: Data<'_>, result: Data<'_>, there: There<'_>, code: u32) {
+    pub fn fetch_and_op(&self, data: Data<'_>, result: Data<'_>, there: TargetElements<'_>, code: u32) {
         let op = operation(code);
         let (at, count, dtype) = (result.at, result.count, result.dtype);
         let args = RmaArgs {
@@ -302,7 +308,13 @@ impl<'a> Win<'a> {
         fine(self.verbs().start(Operation::FetchAndOp, &args), "fetch_and_op");
     }
     /// One element each.
-    pub fn compare_and_swap(&self, data: Data<'_>, compare: Data<'_>, result: Data<'_>, there: There<'_>) {
+    pub fn compare_and_swap(
+        &self,
+        data: Data<'_>,
+        compare: Data<'_>,
+        result: Data<'_>,
+        there: TargetElements<'_>,
+    ) {
         let (at, count, dtype) = (result.at, result.count, result.dtype);
         let args = RmaArgs {
             compare: compare.at,
@@ -315,7 +327,7 @@ impl<'a> Win<'a> {
     }
 
     /// The request of an operation; for get_accumulate with a result in the place of `data`, `code` NO_OP.
-    pub fn request(&self, which: Operation, data: Data<'_>, there: There<'_>, code: u32) -> Pending {
+    pub fn request(&self, which: Operation, data: Data<'_>, there: TargetElements<'_>, code: u32) -> Pending {
         let op = operation(code);
         let mut args = RmaArgs { op: &op, ..self.with(data, there) };
         if which == Operation::GetAccumulate {

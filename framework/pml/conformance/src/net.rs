@@ -2,7 +2,7 @@
 
 use crate::registry::{Landing, Registry, Transfer};
 use crate::setup::Wire;
-use oxmpi_testing::{Shared, held};
+use oxmpi_testing::{JobState, held};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -20,7 +20,7 @@ pub struct Net {
     unflushed: Vec<Mutex<Vec<Transfer>>>,
     registry: Mutex<Registry>,
     /// Cards.
-    pub shared: Arc<Shared>,
+    pub shared: Arc<JobState>,
     failed: Vec<AtomicBool>,
     /// Bytes that were handed up to a rank.
     pub delivered: Vec<AtomicU64>,

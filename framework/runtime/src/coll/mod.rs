@@ -19,7 +19,7 @@ use crate::coll::slot::{NAMES, SLOTS};
 use crate::group::Group;
 use crate::host_requests::schedule::numbers::Numbers;
 use crate::objects::{CollStack, Communicator, Instance, Layer, Served, StackParts};
-use crate::plan::{Plan, Without};
+use crate::plan::{ExcludedComponents, Plan};
 use crate::spc::Counter;
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, flag};
 use oxmpi_datatype::TypeDesc;
@@ -136,7 +136,7 @@ impl CollStack {
         };
         let mut offers = Vec::new();
         for (i, c) in components.iter().enumerate() {
-            if num_remote > 0 && c.module.flags & flag::INTER == 0 || is_left_out(c, &plan.without) {
+            if num_remote > 0 && c.module.flags & flag::INTER == 0 || is_left_out(c, &plan.excluded) {
                 continue;
             }
             let mut offer = CollOffer::NONE;
@@ -280,11 +280,11 @@ impl CollStack {
 }
 
 /// Whether a component is not to be asked.
-fn is_left_out(component: &CollComponent, without: &Without) -> bool {
-    match without {
-        Without::Nobody => false,
-        Without::Named(name) => component.name == name,
-        Without::Nesting => component.module.flags & flag::NESTS != 0,
+fn is_left_out(component: &CollComponent, excluded: &ExcludedComponents) -> bool {
+    match excluded {
+        ExcludedComponents::Nobody => false,
+        ExcludedComponents::Named(name) => component.name == name,
+        ExcludedComponents::Nesting => component.module.flags & flag::NESTS != 0,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::gid::{self, Origin};
 use crate::objects::{Communicator, StackParts};
 use crate::places::Places;
-use crate::plan::{Plan, Without};
+use crate::plan::{ExcludedComponents, Plan};
 use crate::services::memory::Direction;
 use crate::shared_memory::Wish;
 use oxmpi_coll::{CollArgs, CollComm, part};
@@ -50,7 +50,7 @@ impl Communicator {
     }
 
     /// A part of this communicator; called by all its ranks in the same order. `None`: this rank is not in it.
-    fn part(&self, which: u32, without: Without) -> Result<Option<Arc<Communicator>>, Status> {
+    fn part(&self, which: u32, excluded: ExcludedComponents) -> Result<Option<Arc<Communicator>>, Status> {
         let nth = self.next_child();
         let places = self.places();
         let own = *places.get(self.rank()).ok_or(Status::INTERNAL)?;
@@ -68,7 +68,7 @@ impl Communicator {
         let members = members.filter(|(_, rank)| places.get(*rank).and_then(color) == Some(mine));
         let group = self.group().made(members.map(|(member, _)| *member).collect());
         let gid = gid::child(self.gid(), nth, Origin::Part, u64::from(which) << 32 | u64::from(mine));
-        let plan = Plan { without, hint: self.hint(), ..Plan::new(gid, group) };
+        let plan = Plan { excluded, hint: self.hint(), ..Plan::new(gid, group) };
         let made = Communicator::make(self.shared_instance(), plan);
         made.map(Some).map_err(|why| self.say(&why, "a part of a communicator"))
     }
@@ -80,7 +80,7 @@ impl Communicator {
     }
 
     fn node_memory(&self, thread: *mut oxmpi_mca::ThreadCtx, bytes: u64) -> Result<*mut u8, Status> {
-        let node = self.part(part::NODE, Without::Nesting)?.ok_or(Status::INTERNAL)?;
+        let node = self.part(part::NODE, ExcludedComponents::Nesting)?.ok_or(Status::INTERNAL)?;
         // All of it is the leader's part.
         let wanted = if node.rank() == 0 { bytes } else { 0 };
         let wish = Wish { bytes: wanted, disp_unit: 1, apart: false };
@@ -197,7 +197,7 @@ pub(super) extern "C" fn sub_comm(
     let c = of(comm);
     // SAFETY: the component's text is readable during the call.
     let Some(except) = (unsafe { except.get() }) else { return Status::BAD_PARAM };
-    let made = c.part(which, Without::Named(except.to_owned()));
+    let made = c.part(which, ExcludedComponents::Named(except.to_owned()));
     let kept = made.and_then(|part| part.ok_or(Status::NOT_FOUND)).map(|part| {
         let boxed = Box::new(part);
         let address = std::ptr::from_ref(&*boxed).cast_mut().cast::<c_void>();

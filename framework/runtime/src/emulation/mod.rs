@@ -107,9 +107,9 @@ impl Instance {
         let mut all = true;
         for wrapped in self.emulation.all() {
             for ctx in 0..wrapped.contexts() {
-                let Some((context, via)) = wrapped.context(ctx) else { continue };
+                let Some((context, route)) = wrapped.context(ctx) else { continue };
                 self.with_context(ctx, || {
-                    context.settle(via);
+                    context.settle(route);
                     all &= !context.needs_attention();
                 });
             }
@@ -140,8 +140,8 @@ impl Instance {
             endpoint.set_failed();
         }
         for wrapped in self.emulation.all() {
-            for (context, via) in (0..wrapped.contexts()).filter_map(|ctx| wrapped.context(ctx)) {
-                context.settle(via);
+            for (context, route) in (0..wrapped.contexts()).filter_map(|ctx| wrapped.context(ctx)) {
+                context.settle(route);
             }
         }
     }
@@ -179,8 +179,8 @@ extern "C" fn take(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
         return receive::CONTINUE;
     }
     let mistake = match (wrapped.context(msg.ctx), Reply::decode(bytes)) {
-        (Some((context, via)), Some((reply, payload))) => {
-            let mistake = context.take_reply(via, msg.proc, reply, payload);
+        (Some((context, route)), Some((reply, payload))) => {
+            let mistake = context.take_reply(route, msg.proc, reply, payload);
             if context.needs_attention() {
                 instance.service.ask_attention();
             }

@@ -82,7 +82,7 @@ impl Endpoint {
 
 /// The way requests go.
 #[derive(Clone, Copy)]
-pub struct Via<'a> {
+pub struct Route<'a> {
     pub raw: &'a BtlHandle,
     pub ctx: u32,
     pub put_most: u64,
@@ -166,7 +166,7 @@ impl Context {
     }
 
     /// Starts an operation: PENDING, or why not.
-    pub fn issue(&self, via: Via<'_>, endpoint: &Endpoint, wish: Wish) -> Status {
+    pub fn issue(&self, route: Route<'_>, endpoint: &Endpoint, wish: Wish) -> Status {
         if endpoint.has_failed() {
             return Status::PEER_FAILED;
         }
@@ -174,12 +174,12 @@ impl Context {
         let len = wish.request.len;
         let (number, status) = (0, Status::OK);
         let op = state.ops.insert(Op { wish, endpoint, number, len, sent: 0, pieces: 0, status });
-        let status = state.send_pieces(via, op);
+        let status = state.send_pieces(route, op);
         let Some(begun) = state.ops.get_mut(op).filter(|op| op.sent > 0) else {
             state.ops.remove(op);
             return status;
         };
-        let flow = &endpoint.flows[via.ctx as usize];
+        let flow = &endpoint.flows[route.ctx as usize];
         begun.number = flow.issued.load(Ordering::Relaxed);
         flow.issued.store(begun.number + 1, Ordering::Release);
         let mut rest = flow.rest.borrow_mut();
@@ -191,7 +191,7 @@ impl Context {
         match status {
             Status::OK => {}
             Status::NO_RESOURCE => state.stalled.push_back(op),
-            failure => state.give_up(via.ctx, op, failure),
+            failure => state.give_up(route.ctx, op, failure),
         }
         Status::PENDING
     }
@@ -200,7 +200,7 @@ impl Context {
     /// and answers as one.
     pub fn flush(
         &self,
-        via: Via<'_>,
+        route: Route<'_>,
         endpoint: Option<&Endpoint>,
         flush: &FlushDesc,
         first: impl FnOnce(&FlushDesc) -> Status,
@@ -208,7 +208,7 @@ impl Context {
         if endpoint.is_some_and(Endpoint::has_failed) {
             return Status::PEER_FAILED;
         }
-        let waits = |e: &Endpoint| e.under_way(via.ctx) > 0;
+        let waits = |e: &Endpoint| e.under_way(route.ctx) > 0;
         let one = endpoint.map(std::ptr::from_ref);
         let all: Vec<*const Endpoint> = match one {
             Some(one) => vec![one],
@@ -236,7 +236,7 @@ impl Context {
         }
         join_of.left = flows().count() as u32 + u32::from(answer == Status::PENDING);
         for endpoint in flows() {
-            let flow = &endpoint.flows[via.ctx as usize];
+            let flow = &endpoint.flows[route.ctx as usize];
             let upto = flow.issued.load(Ordering::Relaxed);
             flow.rest.borrow_mut().waiting.push_back((upto, join));
         }
@@ -244,7 +244,7 @@ impl Context {
     }
 
     /// A reply came. True: a peer's mistake, for a message.
-    pub fn take_reply(&self, via: Via<'_>, proc: u32, reply: Reply, payload: &[u8]) -> bool {
+    pub fn take_reply(&self, route: Route<'_>, proc: u32, reply: Reply, payload: &[u8]) -> bool {
         let mut state = self.state.borrow_mut();
         // Of a peer that has failed, for one.
         let Some(piece) = state.pieces.get(reply.id) else { return false };
@@ -271,21 +271,21 @@ impl Context {
         let ended = op.pieces == 0 && op.sent == op.len;
         state.pieces.remove(reply.id);
         if ended {
-            state.finish(via.ctx, op_id);
+            state.finish(route.ctx, op_id);
         }
-        state.go_on(via);
+        state.go_on(route);
         self.run_done(state);
         !fits
     }
 
     /// Goes on with what stalled, and ends what is under way to failed peers.
-    pub fn settle(&self, via: Via<'_>) {
+    pub fn settle(&self, route: Route<'_>) {
         let mut state = self.state.borrow_mut();
         // SAFETY: endpoints live as long as the transport.
         for endpoint in state.known.clone().into_iter().map(|e| unsafe { &*e }).filter(|e| e.has_failed()) {
-            state.fail(via.ctx, endpoint);
+            state.fail(route.ctx, endpoint);
         }
-        state.go_on(via);
+        state.go_on(route);
         self.run_done(state);
     }
 
@@ -370,15 +370,15 @@ impl Op {
 
 impl State {
     /// Asks for the pieces of an operation that have not been asked for, as far as there is room.
-    fn send_pieces(&mut self, via: Via<'_>, id: u64) -> Status {
+    fn send_pieces(&mut self, route: Route<'_>, id: u64) -> Status {
         loop {
             let Some(op) = self.ops.get_mut(id) else { return Status::OK };
             if op.sent == op.len {
                 return Status::OK;
             }
             let most = match op.wish.request.verb {
-                Verb::Put => via.put_most,
-                Verb::Get => via.get_most,
+                Verb::Put => route.put_most,
+                Verb::Get => route.get_most,
                 // In one piece.
                 Verb::Atomic | Verb::List => op.len,
             };
@@ -399,7 +399,7 @@ impl State {
             };
             // SAFETY: endpoints live as long as the transport.
             let raw = unsafe { (*op.endpoint).raw };
-            let status = (via.raw.service_request)(via.raw.state, raw, via.ctx, &desc);
+            let status = (route.raw.service_request)(route.raw.state, raw, route.ctx, &desc);
             if status != Status::OK {
                 self.pieces.remove(piece);
                 return if status == Status::PENDING { Status::INTERNAL } else { status };
@@ -410,12 +410,12 @@ impl State {
     }
 
     /// Goes on with what stalled, in order.
-    fn go_on(&mut self, via: Via<'_>) {
+    fn go_on(&mut self, route: Route<'_>) {
         while let Some(&id) = self.stalled.front() {
-            match self.send_pieces(via, id) {
+            match self.send_pieces(route, id) {
                 Status::OK => {}
                 Status::NO_RESOURCE => return,
-                failure => self.give_up(via.ctx, id, failure),
+                failure => self.give_up(route.ctx, id, failure),
             }
             self.stalled.pop_front();
         }

@@ -10,7 +10,7 @@
 //! requests from then on for that peer.
 
 use super::amo::{self, Update};
-use super::requester::{Context, Endpoint, Via, Wish};
+use super::requester::{Context, Endpoint, Route, Wish};
 use super::target::payload_limits;
 use super::wire::{self, ENTRY, Entry, NAME, RegistrationName, Request, Verb};
 use crate::objects::{Instance, Wrapped};
@@ -94,10 +94,10 @@ impl Wrapped {
     }
 
     /// A context and the way its requests go.
-    pub fn context(&self, ctx: u32) -> Option<(&Context, Via<'_>)> {
+    pub fn context(&self, ctx: u32) -> Option<(&Context, Route<'_>)> {
         let (put_most, get_most) = (self.put_most, self.get_most);
         let context = self.contexts.get(ctx as usize)?;
-        Some((context, Via { raw: self.raw(), ctx, put_most, get_most }))
+        Some((context, Route { raw: self.raw(), ctx, put_most, get_most }))
     }
 
     pub fn contexts(&self) -> u32 {
@@ -127,10 +127,10 @@ impl Wrapped {
     }
 
     fn issue(&self, endpoint: &Endpoint, ctx: u32, wish: Wish) -> Status {
-        let Some((context, via)) = self.context(ctx) else { return Status::BAD_PARAM };
+        let Some((context, route)) = self.context(ctx) else { return Status::BAD_PARAM };
         let instance = self.instance();
         instance.activate(ctx);
-        let status = context.issue(via, endpoint, wish);
+        let status = context.issue(route, endpoint, wish);
         if context.needs_attention() {
             instance.service.ask_attention();
         }
@@ -353,8 +353,8 @@ extern "C" fn list(s: State, e: *mut RawEndpoint, ctx: u32, d: *const ListDesc) 
 extern "C" fn flush(s: State, e: *mut RawEndpoint, ctx: u32, d: *const FlushDesc) -> Status {
     let (w, flush) = (at!(Wrapped, s), at!(FlushDesc, d));
     let endpoint = if e.is_null() { None } else { Some(at!(Endpoint, e)) };
-    let Some((context, via)) = w.context(ctx) else { return Status::BAD_PARAM };
-    context.flush(via, endpoint, flush, |flush| {
+    let Some((context, route)) = w.context(ctx) else { return Status::BAD_PARAM };
+    context.flush(route, endpoint, flush, |flush| {
         let raw = endpoint.map_or(std::ptr::null_mut(), |e| e.raw);
         if w.raw().can(cap::FLUSH) { (w.raw().flush)(w.raw().state, raw, ctx, flush) } else { Status::OK }
     })
@@ -412,10 +412,10 @@ extern "C" fn deregister_mem(s: State, handle: *const RegHandle) -> Status {
 extern "C" fn progress(s: State, ctx: u32) -> i32 {
     let w = at!(Wrapped, s);
     let events = (w.raw().progress)(w.raw().state, ctx);
-    if let Some((context, via)) = w.context(ctx)
+    if let Some((context, route)) = w.context(ctx)
         && context.needs_attention()
     {
-        context.settle(via);
+        context.settle(route);
     }
     events
 }

@@ -24,9 +24,9 @@
 //! once more at the lock; the holder looks at the note after it has let go. Either sees the other, since
 //! both write before they look (SeqCst).
 
-pub mod both;
 pub mod partitioned;
 pub mod schedule;
+pub mod sendrecv;
 
 pub use crate::objects::{Body, Made};
 use crate::objects::{Instance, MadeLists, Makers, POOLS};

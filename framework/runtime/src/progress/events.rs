@@ -141,7 +141,7 @@ impl Event {
         }
         let queue = self.queue();
         let mut list = lock(&queue.taken);
-        queue.turn_over(&mut list);
+        queue.take_pushed(&mut list);
         if !self.is_attached_to(queue) || !list.has(self) {
             return TakenBack::Later;
         }
@@ -290,7 +290,7 @@ impl Events {
         loop {
             {
                 let mut list = lock(&self.taken);
-                self.turn_over(&mut list);
+                self.take_pushed(&mut list);
                 if event.state.load(Ordering::Relaxed) != ATTACHED {
                     return false;
                 }
@@ -310,7 +310,7 @@ impl Events {
     /// Takes out up to `most` events, and all quiet ones before, between and right behind them.
     pub fn take(&self, most: usize) -> Taken {
         let mut list = lock(&self.taken);
-        self.turn_over(&mut list);
+        self.take_pushed(&mut list);
         let (first, mut last, mut loud) = (list.head, null::<Event>(), 0);
         // SAFETY: events are never given back.
         while let Some(event) = unsafe { list.head.as_ref() } {
@@ -362,7 +362,7 @@ impl Events {
         let address = (event as *const Event).expose_provenance();
         loop {
             event.next.set(with_exposed_provenance(head));
-            // SYNC POINT with `turn_over`. The event that was pushed before is a number here and not looked at.
+            // SYNC POINT with `take_pushed`. The event that was pushed before is a number here and not looked at.
             match self.pushed.compare_exchange(head, address, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => head = now,
@@ -392,7 +392,7 @@ impl Events {
     }
 
     /// Moves what was pushed to the end of the list. Under the lock.
-    fn turn_over(&self, list: &mut List) {
+    fn take_pushed(&self, list: &mut List) {
         if self.pushed.load(Ordering::Relaxed) == 0 {
             return;
         }

@@ -7,7 +7,7 @@ use oxmpi_mca::{MsgStatus, RequestHeader};
 use std::ptr::{null, null_mut};
 
 /// A request and its event; as in the library they are never given back.
-struct Thing {
+struct TestRequest {
     request: *mut RequestHeader,
     event: &'static Event,
     /// Stands for the status and the data: written by the completer, read by who took the event.
@@ -15,20 +15,20 @@ struct Thing {
 }
 
 // SAFETY: the tests hand each over as the rules of the module ask.
-unsafe impl Send for Thing {}
+unsafe impl Send for TestRequest {}
 // SAFETY: as above.
-unsafe impl Sync for Thing {}
+unsafe impl Sync for TestRequest {}
 
 fn queue() -> &'static Events {
     Box::leak(Box::default())
 }
 
-fn thing() -> &'static Thing {
+fn test_request() -> &'static TestRequest {
     let request = Box::into_raw(Box::new(RequestHeader::new(RequestHeader::RECV, null(), null_mut())));
-    Box::leak(Box::new(Thing { request, event: Box::leak(Box::default()), message: Cell::new(0) }))
+    Box::leak(Box::new(TestRequest { request, event: Box::leak(Box::default()), message: Cell::new(0) }))
 }
 
-impl Thing {
+impl TestRequest {
     fn attach(&'static self, queue: &'static Events, data: usize, quiet: bool) {
         // SAFETY: the tests attach a request that is pending or complete and attached to nothing.
         unsafe { queue.attach(self.event, self.request, data, quiet) }
@@ -88,7 +88,7 @@ mod model {
     #[test]
     fn each_event_is_taken_once() {
         check(|| {
-            let (queue, a, b) = (queue(), thing(), thing());
+            let (queue, a, b) = (queue(), test_request(), test_request());
             let completer = thread::spawn(move || {
                 a.complete(11);
                 b.complete(22);
@@ -111,7 +111,7 @@ mod model {
     #[test]
     fn who_waits_for_none_is_told() {
         check(|| {
-            let (queue, a, b) = (queue(), thing(), thing());
+            let (queue, a, b) = (queue(), test_request(), test_request());
             a.attach(queue, 1, false);
             b.attach(queue, 2, true);
             let one = thread::spawn(move || a.complete(1));
@@ -131,7 +131,7 @@ mod model {
     #[test]
     fn taken_or_taken_back() {
         check(|| {
-            let (queue, a, b) = (queue(), thing(), thing());
+            let (queue, a, b) = (queue(), test_request(), test_request());
             a.attach(queue, 1, false);
             b.attach(queue, 2, true);
             let completer = thread::spawn(move || {
@@ -159,7 +159,7 @@ mod model {
     #[test]
     fn taken_back_while_it_is_attached() {
         check(|| {
-            let (queue, a) = (queue(), thing());
+            let (queue, a) = (queue(), test_request());
             a.complete(3);
             let owner = thread::spawn(move || a.attach(queue, 1, true));
             let back = a.event.take_back();
@@ -174,7 +174,7 @@ mod model {
     #[test]
     fn detached_or_taken() {
         check(|| {
-            let (queue, a) = (queue(), thing());
+            let (queue, a) = (queue(), test_request());
             a.attach(queue, 7, false);
             let completer = thread::spawn(move || a.complete(1));
             let taker = thread::spawn(move || queue.take(1).count());
@@ -194,7 +194,7 @@ mod small {
     #[test]
     fn events_leave_in_the_order_of_completion() {
         let queue = queue();
-        let things: Vec<_> = (0..6).map(|_| thing()).collect();
+        let things: Vec<_> = (0..6).map(|_| test_request()).collect();
         for (i, t) in things.iter().enumerate() {
             t.attach(queue, i, i == 3);
         }
@@ -213,7 +213,7 @@ mod small {
 
     #[test]
     fn complete_before_attached() {
-        let (queue, t) = (queue(), thing());
+        let (queue, t) = (queue(), test_request());
         t.complete(3);
         t.attach(queue, 9, false);
         assert_eq!((queue.outstanding(), queue.ready()), (0, 1));
@@ -222,7 +222,7 @@ mod small {
 
     #[test]
     fn a_cancelled_one_is_quiet() {
-        let (queue, t) = (queue(), thing());
+        let (queue, t) = (queue(), test_request());
         t.attach(queue, 9, false);
         // SAFETY: the completer's.
         unsafe { (*t.request).status.cancelled = 1 };
@@ -233,7 +233,7 @@ mod small {
 
     #[test]
     fn only_quiet_ones_are_taken_back() {
-        let (queue, loud, quiet) = (queue(), thing(), thing());
+        let (queue, loud, quiet) = (queue(), test_request(), test_request());
         assert_eq!(quiet.event.take_back(), TakenBack::Later, "never attached");
         loud.attach(queue, 1, false);
         quiet.attach(queue, 2, true);
@@ -253,7 +253,7 @@ mod small {
     #[test]
     fn detach_before_behind_and_after() {
         let (queue, other) = (queue(), queue());
-        let things: Vec<_> = (0..4).map(|_| thing()).collect();
+        let things: Vec<_> = (0..4).map(|_| test_request()).collect();
         for (i, t) in things.iter().enumerate() {
             t.attach(queue, i, false);
         }
@@ -283,7 +283,7 @@ mod stress {
         const THINGS: usize = 8;
         const ROUNDS: u64 = 400;
         let queue = queue();
-        let things: Vec<_> = (0..THINGS).map(|_| thing()).collect();
+        let things: Vec<_> = (0..THINGS).map(|_| test_request()).collect();
         // Round that is attached, of each thing; 0: none.
         let attached: Vec<AtomicU64> = (0..THINGS).map(|_| AtomicU64::new(0)).collect();
         let taken = AtomicUsize::new(0);

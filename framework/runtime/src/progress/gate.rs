@@ -38,7 +38,7 @@
 //! back, stands still until the change is done, and goes on in the way of several threads. A thread that
 //! sleeps there has named the word it sleeps on in `bed`; the raiser wakes it until it is up.
 //!
-//! **The user's code never runs inside** ([`Gate::outside`]): a callback may wait for another thread, which
+//! **The user's code never runs inside** ([`Gate::run_outside`]): a callback may wait for another thread, which
 //! may be the one that wants to get in. Nor does a call stay inside while it waits for a lock that somebody
 //! else holds while raising. A callback that never comes back (an exception, a thread that ends) leaves no
 //! mark behind.
@@ -187,7 +187,7 @@ impl Gate {
                 }
                 _ => return Answer::Free,
             }
-            self.stand_still();
+            self.wait_for_raiser();
         }
     }
 
@@ -328,14 +328,14 @@ impl Gate {
         })
     }
 
-    /// A loop that waits inside looks here each time round and then calls [`Gate::step_aside`].
+    /// A loop that waits inside looks here each time round and then calls [`Gate::let_raiser_in`].
     #[inline(always)]
     pub fn wanted(&self) -> bool {
         self.rising.load(Ordering::Relaxed) != 0
     }
 
     /// Orders nothing: who goes on looks at the state again.
-    fn stand_still(&self) {
+    fn wait_for_raiser(&self) {
         while self.rising.load(Ordering::Relaxed) != 0 {
             yield_now();
         }
@@ -343,33 +343,33 @@ impl Gate {
 
     /// Lets a raiser have its way, between two turns of a loop that waits.
     #[cold]
-    pub fn step_aside(&self, me: usize) {
-        self.outside(me, || self.stand_still());
+    pub fn let_raiser_in(&self, me: usize) {
+        self.run_outside(me, || self.wait_for_raiser());
     }
 
     /// Runs `f`, which may take any time or call MPI, outside the call that the thread `me` may be in. A
     /// value of `threaded` that the call read before is to be read again.
-    pub fn outside<R>(&self, me: usize, f: impl FnOnce() -> R) -> R {
+    pub fn run_outside<R>(&self, me: usize, f: impl FnOnce() -> R) -> R {
         let was_inside = self.inside.load(Ordering::Relaxed) == me;
         if was_inside {
             self.leave();
         }
         let result = f();
         if was_inside {
-            self.back(me);
+            self.reenter(me);
         }
         result
     }
 
     /// Back into the call that is still on the stack.
-    fn back(&self, me: usize) {
+    fn reenter(&self, me: usize) {
         loop {
             // SYNC POINT with `stop`.
             let state = self.state.load(Ordering::Acquire);
             if matches!(state, SHARED | CLOSED) || self.mark(me, state) {
                 return;
             }
-            self.stand_still();
+            self.wait_for_raiser();
         }
     }
 

@@ -92,7 +92,7 @@ impl Process {
     fn wait(&self, me: usize, done: impl Fn() -> bool) {
         while !done() {
             if !self.threaded() && self.gate.wanted() {
-                self.gate.step_aside(me);
+                self.gate.let_raiser_in(me);
             }
             self.work();
             oxmpi_mca::sync::yield_now();
@@ -186,7 +186,7 @@ mod model {
             };
             process.call(OWNER, || {
                 process.work();
-                process.gate.outside(OWNER, || {
+                process.gate.run_outside(OWNER, || {
                     while came.load(Ordering::Acquire) == 0 {
                         thread::yield_now();
                     }
@@ -340,16 +340,17 @@ mod real {
         let process = Process::new(true);
         let inside = |who| process.gate.inside.load(Ordering::Relaxed) == who;
         process.call(OWNER, || {
-            process.gate.outside(OWNER, || {
+            process.gate.run_outside(OWNER, || {
                 assert!(inside(0));
-                process.call(OWNER, || process.gate.outside(OWNER, || process.work()));
+                process.call(OWNER, || process.gate.run_outside(OWNER, || process.work()));
                 assert!(inside(0));
             });
             assert!(inside(OWNER));
-            process.gate.outside(SECOND, || assert!(inside(OWNER), "not the caller's"));
+            process.gate.run_outside(SECOND, || assert!(inside(OWNER), "not the caller's"));
         });
         let thrown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            process.call(OWNER, || process.gate.outside(OWNER, || std::panic::resume_unwind(Box::new(()))));
+            process
+                .call(OWNER, || process.gate.run_outside(OWNER, || std::panic::resume_unwind(Box::new(()))));
         }));
         assert!(thrown.is_err() && inside(0));
         assert!(process.raise());
@@ -380,7 +381,7 @@ mod real {
     fn who_closed_leaves_the_next_ones_mark() {
         let process = Process::new(true);
         process.call(OWNER, || {
-            process.gate.outside(OWNER, || process.gate.close());
+            process.gate.run_outside(OWNER, || process.gate.close());
             process.gate.open(true);
             assert_eq!(process.gate.ask(SECOND), Answer::Inside);
         });

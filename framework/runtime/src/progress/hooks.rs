@@ -39,7 +39,7 @@ impl Instance {
         let old = self.cooperation.hooks.swap(new, Ordering::AcqRel);
         let ctx = (&raw const self.cooperation).cast_mut().cast();
         match (old.is_null(), new.is_null()) {
-            (true, false) => self.engine.follow(resume, ctx),
+            (true, false) => self.engine.register_follower(resume, ctx),
             (false, true) => self.engine.unfollow(resume, ctx),
             _ => {}
         }

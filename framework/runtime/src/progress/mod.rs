@@ -119,7 +119,7 @@ impl Engine {
     }
 
     /// Adds a function that runs behind all others and only looks at what they did.
-    pub(crate) fn follow(&self, f: ProgressFn, ctx: *mut c_void) {
+    pub(crate) fn register_follower(&self, f: ProgressFn, ctx: *mut c_void) {
         self.publish(|list| {
             list.after.push(Callback { f, ctx });
             Status::OK
@@ -128,7 +128,7 @@ impl Engine {
 
     /// Adds a function for turns in which all others brought nothing. It has its own way of being looked at while waiters
     /// sleep.
-    pub(crate) fn when_idle(&self, f: ProgressFn, ctx: *mut c_void) {
+    pub(crate) fn register_idle(&self, f: ProgressFn, ctx: *mut c_void) {
         self.publish(|list| {
             list.idle.push(Callback { f, ctx });
             Status::OK
@@ -263,11 +263,11 @@ mod tests {
         let events: i32 = (0..16).map(|_| engine.turn(t)).sum();
         assert_eq!((high.load(Ordering::Relaxed), events), (17, 2));
         let idle = AtomicI32::new(0);
-        engine.when_idle(count, at(&idle));
+        engine.register_idle(count, at(&idle));
         let events: i32 = (0..16).map(|_| engine.turn(t)).sum();
         assert_eq!((low.load(Ordering::Relaxed), idle.load(Ordering::Relaxed), events), (6, 14, 16));
         engine.clear();
-        engine.when_idle(count, at(&idle));
+        engine.register_idle(count, at(&idle));
         assert!(engine.is_single(), "waiters may sleep");
         engine.clear();
         assert_eq!((0..16).map(|_| engine.turn(t)).sum::<i32>(), 0);

@@ -34,7 +34,7 @@ impl Patience {
     }
 
     /// Turns with a yield behind each before a thread in a crowd is put to sleep.
-    pub(crate) fn polite_turns(&self) -> u32 {
+    pub(crate) fn yielding_turns(&self) -> u32 {
         self.yields.load(Ordering::Relaxed).clamp(1, POLITE_TURNS)
     }
 

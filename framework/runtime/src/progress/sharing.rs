@@ -105,7 +105,7 @@ impl Instance {
             return unsafe { kernel::reduce(op, input, inout, count, desc) };
         }
         let each = (PIECE / desc.packed.max(1)).max(1);
-        let op = Shared(*op);
+        let op = SharedOp(*op);
         let worst = AtomicI32::new(Status::OK.0);
         let (input, inout) = (Place(input.expose_provenance()), Place(inout.expose_provenance()));
         self.share(count.div_ceil(each), &|n| {
@@ -121,13 +121,13 @@ impl Instance {
 }
 
 /// A predefined operation: numbers only.
-struct Shared(OpDesc);
+struct SharedOp(OpDesc);
 
-impl Shared {
+impl SharedOp {
     fn get(&self) -> &OpDesc {
         &self.0
     }
 }
 
 // SAFETY: without a function of the user's there is no context that a thread could touch.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedOp {}

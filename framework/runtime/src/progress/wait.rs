@@ -90,9 +90,9 @@ impl Idle {
 }
 
 /// One thread that sleeps, counted.
-struct Away<'a>(&'a AtomicU32);
+struct SleepingThread<'a>(&'a AtomicU32);
 
-impl Drop for Away<'_> {
+impl Drop for SleepingThread<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -231,7 +231,7 @@ impl Instance {
         let mut idle = Idle::new();
         loop {
             if self.gate().wanted() {
-                self.gate().step_aside(thread_pointer());
+                self.gate().let_raiser_in(thread_pointer());
             }
             // Also behind a turn that ran the user's code.
             if self.threaded() {
@@ -247,7 +247,7 @@ impl Instance {
             }
             match idle.step(&self.patience, false) {
                 Step::Spin => {}
-                Step::Yield if self.gives_way() => {}
+                Step::Yield if self.yields_core() => {}
                 Step::Yield | Step::Sleep => self.sleep(thread, None, &mut idle),
             }
         }
@@ -264,7 +264,7 @@ impl Instance {
                 false => (self.patience.first_turns(), false),
                 // As processes would: each leaves the core to the others between its looks, which costs less than
                 // being put to sleep and woken for every few messages.
-                true if self.cooperation.hooks().is_none() => (self.patience.polite_turns(), true),
+                true if self.cooperation.hooks().is_none() => (self.patience.yielding_turns(), true),
                 true => (1, false),
             };
             for _ in 0..turns {
@@ -353,7 +353,7 @@ impl Instance {
 
     /// The thread sleeps, and the owner of progress is to look at its resource instance until the result is dropped. Nothing
     /// where all look at the same.
-    fn leaves_its_cri(&self, thread: *mut ThreadCtx) -> Option<Away<'_>> {
+    fn leaves_its_cri(&self, thread: *mut ThreadCtx) -> Option<SleepingThread<'_>> {
         if !self.progress_side_by_side() {
             return None;
         }
@@ -362,7 +362,7 @@ impl Instance {
         cri.asleep.fetch_add(1, Ordering::Relaxed);
         // It may have gone to sleep while this thread was at its instance, and then no doorbell of that wakes it.
         self.waiters.rouse(0);
-        Some(Away(&cri.asleep))
+        Some(SleepingThread(&cri.asleep))
     }
 
     /// More threads wait than there are cores for: whoever spins is in the way of one that has something to do.
@@ -378,9 +378,9 @@ impl Instance {
     }
 
     /// Gives the core away. False: that is in vain, and the thread had better sleep. By the one thread of a process.
-    fn gives_way(&self) -> bool {
+    fn yields_core(&self) -> bool {
         if self.patience.has_none() {
-            return self.yield_limit.give_way();
+            return self.yield_limit.yield_core();
         }
         std::thread::yield_now();
         true

@@ -46,10 +46,10 @@ pub(crate) struct YieldLimit {
     /// Yields still to be left out.
     left_out: AtomicU32,
     /// Looked at where a yield took too long.
-    known: Mutex<Known>,
+    history: Mutex<YieldHistory>,
 }
 
-struct Known {
+struct YieldHistory {
     /// How many are left out next time.
     next: u32,
     /// At the last yield that took too long, since any were left out.
@@ -83,7 +83,7 @@ impl YieldLimit {
         YieldLimit {
             limit: AtomicU32::new(limit),
             left_out: AtomicU32::new(0),
-            known: Mutex::new(Known { next: FIRST, last: None, ranks }),
+            history: Mutex::new(YieldHistory { next: FIRST, last: None, ranks }),
         }
     }
 
@@ -94,7 +94,7 @@ impl YieldLimit {
     }
 
     /// Gives the core away. False: that is in vain, it did not, and had better sleep.
-    pub fn give_way(&self) -> bool {
+    pub fn yield_core(&self) -> bool {
         let left_out = self.left_out.load(Ordering::Relaxed);
         if left_out > 0 {
             self.left_out.store(left_out - 1, Ordering::Relaxed);
@@ -112,19 +112,19 @@ impl YieldLimit {
 
     #[cold]
     fn took_long(&self, begin: Duration, at: Duration) {
-        let mut known = self.known.lock();
-        if known.last.is_none() {
+        let mut history = self.history.lock();
+        if history.last.is_none() {
             // Ranks may have come and gone.
-            known.ranks.clocks = None;
+            history.ranks.clocks = None;
         }
-        if let Some(used) = known.ranks.used() {
-            let cores = known.ranks.cores;
-            self.left_out.store(known.judge(Look { begin, at, used }, cores), Ordering::Relaxed);
+        if let Some(used) = history.ranks.used() {
+            let cores = history.ranks.cores;
+            self.left_out.store(history.judge(Look { begin, at, used }, cores), Ordering::Relaxed);
         }
     }
 }
 
-impl Known {
+impl YieldHistory {
     /// A yield that ended now took too long. How many of the next are left out.
     fn judge(&mut self, now: Look, cores: u32) -> u32 {
         let Some(last) = self.last.replace(now) else { return 0 };
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     struct World {
-        known: Known,
+        history: YieldHistory,
         now: Look,
     }
 
@@ -190,7 +190,7 @@ mod tests {
             let ranks = Ranks { keeper: 0, cores: 2, clocks: None };
             let at = Duration::from_secs(1);
             let now = Look { begin: at, at, used: Duration::from_secs(5) };
-            World { known: Known { next: FIRST, last: None, ranks }, now }
+            World { history: YieldHistory { next: FIRST, last: None, ranks }, now }
         }
         /// After so many milliseconds, of which the ranks had so much of the two cores.
         fn late(&mut self, after: u64, used: u64) -> u32 {
@@ -201,7 +201,7 @@ mod tests {
             self.now.begin = self.now.at + Duration::from_millis(after);
             self.now.at = self.now.begin + Duration::from_millis(took);
             self.now.used += Duration::from_millis(used);
-            self.known.judge(self.now, self.known.ranks.cores)
+            self.history.judge(self.now, self.history.ranks.cores)
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::index::{Index, Range};
 use super::slots::{Life, Marked, Slot};
-use super::watch::{Shared, Watch};
+use super::watch::{Watch, WatchedSlots};
 use crate::locks::Mutex;
 use oxmpi_btl::{RegHandle, Registration, access};
 use oxmpi_mca::Status;
@@ -159,7 +159,7 @@ pub const KINDS: usize = 16;
 
 /// Registrations of an instance. Any thread.
 pub struct Cache<D> {
-    shared: Arc<Shared>,
+    shared: Arc<WatchedSlots>,
     watch: Watch,
     /// By device and kind of access.
     indexes: Box<[Index]>,
@@ -181,7 +181,7 @@ unsafe impl<D> Sync for Cache<D> {}
 
 /// The range to register: whole pages.
 #[derive(Clone, Copy)]
-struct Asked<'a, D> {
+struct RequestedRange<'a, D> {
     device: &'a D,
     base: u64,
     end: u64,
@@ -193,9 +193,9 @@ impl<D: Device> Cache<D> {
     pub fn start(
         devices: usize,
         limits: Limits,
-        watch: impl FnOnce(Arc<Shared>) -> Result<Watch, String>,
+        watch: impl FnOnce(Arc<WatchedSlots>) -> Result<Watch, String>,
     ) -> Result<Cache<D>, String> {
-        let shared = Arc::new(Shared::new(limits.entries));
+        let shared = Arc::new(WatchedSlots::new(limits.entries));
         Ok(Cache {
             watch: watch(Arc::clone(&shared))?,
             shared,
@@ -224,42 +224,48 @@ impl<D: Device> Cache<D> {
         let page = self.limits.page;
         let end = addr.checked_add(len.max(1)).and_then(|end| end.checked_next_multiple_of(page));
         let end = end.ok_or(Status::BAD_PARAM)?;
-        let asked = Asked { device, base: addr & !(page - 1), end, access };
+        let requested = RequestedRange { device, base: addr & !(page - 1), end, access };
         let index = self.indexes.get(number * KINDS + access as usize).filter(|_| (access as usize) < KINDS);
         if let Some(index) = index.filter(|_| !self.closed.load(Ordering::Relaxed))
-            && let Some(found) = self.look_up(index, asked)
+            && let Some(found) = self.look_up(index, requested)
         {
             return Ok(found);
         }
         self.register(device, addr, len, access)
     }
 
-    fn look_up(&self, index: &Index, asked: Asked<'_, D>) -> Option<*const Registration> {
+    fn look_up(&self, index: &Index, requested: RequestedRange<'_, D>) -> Option<*const Registration> {
         let Some(seen) = self.watch.quiet_soon() else {
             count(&self.counters.bypasses);
             return None;
         };
-        let alone = asked.access & (access::REMOTE_WRITE | access::REMOTE_ATOMIC) != 0;
-        if let Some(number) = index.find(&self.shared.slots, asked.base, asked.end, alone) {
+        let alone = requested.access & (access::REMOTE_WRITE | access::REMOTE_ATOMIC) != 0;
+        if let Some(number) = index.find(&self.shared.slots, requested.base, requested.end, alone) {
             let slot = &self.shared.slots[number as usize];
             slot.hits.fetch_add(1, Ordering::Relaxed);
             slot.used.store(self.clock.load(Ordering::Relaxed), Ordering::Relaxed);
             return Some(slot.content() as *const Registration);
         }
         count(&self.counters.misses);
-        self.fill(index, asked, seen)
+        self.fill(index, requested, seen)
     }
 
     /// Registers and keeps. `None`: it cannot be kept.
-    fn fill(&self, index: &Index, asked: Asked<'_, D>, seen: u64) -> Option<*const Registration> {
+    fn fill(
+        &self,
+        index: &Index,
+        requested: RequestedRange<'_, D>,
+        seen: u64,
+    ) -> Option<*const Registration> {
         // Watched before it is registered, so that no change between the two is missed.
-        if !self.watch.cover(asked.base, asked.end) {
+        if !self.watch.cover(requested.base, requested.end) {
             count(&self.counters.unwatched);
             return None;
         }
-        let bytes = asked.end - asked.base;
+        let bytes = requested.end - requested.base;
         let number = self.take_slot(bytes)?;
-        let made = self.with_room(|| Registered::new(asked.device, asked.base, bytes, asked.access));
+        let made =
+            self.with_room(|| Registered::new(requested.device, requested.base, bytes, requested.access));
         let Ok(mut made) = made else {
             self.give_slot_back(number, bytes);
             return None;
@@ -267,8 +273,8 @@ impl<D: Device> Cache<D> {
         made.slot = number;
         let (slot, out) = (&self.shared.slots[number as usize], made.give());
         slot.used.store(self.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        let life = slot.publish(asked.base, asked.end, out as u64);
-        let range = Range { base: asked.base, end: asked.end, slot: number, life };
+        let life = slot.publish(requested.base, requested.end, out as u64);
+        let range = Range { base: requested.base, end: requested.end, slot: number, life };
         // An event may have been handled before the slot was live.
         let kept = self.watch.is_still(seen)
             && index.insert(&self.shared.slots, range, |old| self.give_up(old.slot, old.life));
@@ -335,7 +341,7 @@ impl<D: Device> Cache<D> {
 
     /// Takes back what the watcher has marked and nobody uses.
     fn claim_stale(&self) {
-        // SYNC POINT with `Shared::invalidate`.
+        // SYNC POINT with `WatchedSlots::invalidate`.
         if !self.shared.to_claim.load(Ordering::Relaxed)
             || !self.shared.to_claim.swap(false, Ordering::AcqRel)
         {
@@ -393,7 +399,7 @@ impl<D: Device> Cache<D> {
             return Some(number);
         }
         let most = self.shared.most.load(Ordering::Relaxed);
-        // SYNC POINT with `Shared::filled`; the lock keeps others from here.
+        // SYNC POINT with `WatchedSlots::filled`; the lock keeps others from here.
         (most < self.shared.slots.len()).then(|| {
             self.shared.most.store(most + 1, Ordering::Release);
             most as u32
@@ -465,7 +471,7 @@ impl<D: Device> Cache<D> {
     }
 
     #[cfg(test)]
-    pub(super) fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &WatchedSlots {
         &self.shared
     }
 

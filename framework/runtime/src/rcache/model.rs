@@ -41,7 +41,7 @@ unsafe impl Send for World {}
 
 /// The step that is left out.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum CacheVariant {
     Right,
     /// The look-up does not ask the kernel.
     IgnoresUnread,
@@ -130,29 +130,29 @@ impl World {
         self.turns.end();
     }
 
-    fn quiet(&self, way: Way) -> Option<u64> {
+    fn quiet(&self, variant: CacheVariant) -> Option<u64> {
         let unread = || {
-            let unread = way != Way::IgnoresUnread && self.changing.load(Ordering::Relaxed) != 0;
+            let unread = variant != CacheVariant::IgnoresUnread && self.changing.load(Ordering::Relaxed) != 0;
             fence(Ordering::Acquire);
             unread
         };
-        if way == Way::AsksBackwards {
+        if variant == CacheVariant::AsksBackwards {
             let turn = self.turns.quiet();
             return if unread() { None } else { turn };
         }
         match unread() {
             true => None,
-            false if way == Way::IgnoresUnhandled => Some(0),
+            false if variant == CacheVariant::IgnoresUnhandled => Some(0),
             false => self.turns.quiet(),
         }
     }
 
     /// Uses a registration for the pages that the caller has mapped.
-    fn look_up(&self, life: Life, pages: u64, way: Way) {
-        if self.quiet(way).is_none() {
+    fn look_up(&self, life: Life, pages: u64, variant: CacheVariant) {
+        if self.quiet(variant).is_none() {
             return;
         }
-        let life = if way == Way::IgnoresLives { self.slot.life() } else { life };
+        let life = if variant == CacheVariant::IgnoresLives { self.slot.life() } else { life };
         if self.slot.acquire(life, false) {
             // SAFETY: it is registered as long as it is in use.
             let registered = self.registered.with(|at| unsafe { *at });
@@ -165,14 +165,14 @@ impl World {
 }
 
 /// One thread unmaps; another, which has the address mapped anew as soon as it is free, looks up what was registered before.
-fn mapped_anew(way: Way) {
+fn mapped_anew(variant: CacheVariant) {
     loom::model(move || {
         let (world, life) = World::new(true);
         let (a, b) = (world.clone(), world.clone());
         let unmaps = thread::spawn(move || a.unmap());
         let maps = thread::spawn(move || {
             if let Some(pages) = b.map() {
-                b.look_up(life, pages, way);
+                b.look_up(life, pages, variant);
             }
         });
         world.watch();
@@ -185,7 +185,7 @@ fn mapped_anew(way: Way) {
 }
 
 /// A registration is made of what was looked at before an event, and found behind it.
-fn published_late(way: Way) {
+fn published_late(variant: CacheVariant) {
     loom::model(move || {
         let (world, _) = World::new(false);
         let a = world.clone();
@@ -195,13 +195,13 @@ fn published_late(way: Way) {
         });
         let b = world.clone();
         let publishes = thread::spawn(move || {
-            let seen = b.quiet(Way::Right)?;
+            let seen = b.quiet(CacheVariant::Right)?;
             let pages = b.kernel.lock().unwrap().pages;
             if pages != 1 {
                 return None;
             }
             let life = b.fill(pages);
-            if way != Way::TrustsItself && !b.turns.is_still(seen) {
+            if variant != CacheVariant::TrustsItself && !b.turns.is_still(seen) {
                 b.slot.mark(life);
             }
             if b.slot.release() {
@@ -212,17 +212,17 @@ fn published_late(way: Way) {
         world.watch();
         let pages = unmaps.join().unwrap();
         if let Some(life) = publishes.join().unwrap() {
-            world.look_up(life, pages, way);
+            world.look_up(life, pages, variant);
         }
     });
 }
 
 /// A reader with an old list finds a slot that is given to another range meanwhile, and that an event ends.
-fn reused(way: Way) {
+fn reused(variant: CacheVariant) {
     loom::model(move || {
         let (world, life) = World::new(true);
         let (a, b) = (world.clone(), world.clone());
-        let reads = thread::spawn(move || a.look_up(life, 1, way));
+        let reads = thread::spawn(move || a.look_up(life, 1, variant));
         let reuses = thread::spawn(move || {
             if b.slot.evict() {
                 b.take_back();
@@ -276,45 +276,45 @@ fn model_ends_a_registration_behind_all_its_users() {
 
 #[test]
 fn model_finds_nothing_of_an_earlier_mapping() {
-    mapped_anew(Way::Right);
+    mapped_anew(CacheVariant::Right);
 }
 
 #[test]
 #[should_panic(expected = "a registration of other pages")]
 fn model_finds_a_look_up_that_ignores_unread_events() {
-    mapped_anew(Way::IgnoresUnread);
+    mapped_anew(CacheVariant::IgnoresUnread);
 }
 
 #[test]
 #[should_panic(expected = "a registration of other pages")]
 fn model_finds_a_look_up_that_ignores_the_watcher() {
-    mapped_anew(Way::IgnoresUnhandled);
+    mapped_anew(CacheVariant::IgnoresUnhandled);
 }
 
 #[test]
 #[should_panic(expected = "a registration of other pages")]
 fn model_finds_a_look_up_that_asks_backwards() {
-    mapped_anew(Way::AsksBackwards);
+    mapped_anew(CacheVariant::AsksBackwards);
 }
 
 #[test]
 fn model_publishes_nothing_that_an_event_missed() {
-    published_late(Way::Right);
+    published_late(CacheVariant::Right);
 }
 
 #[test]
 #[should_panic(expected = "a registration of other pages")]
 fn model_finds_a_publisher_that_does_not_look_again() {
-    published_late(Way::TrustsItself);
+    published_late(CacheVariant::TrustsItself);
 }
 
 #[test]
 fn model_ends_each_registration_once_and_unused() {
-    reused(Way::Right);
+    reused(CacheVariant::Right);
 }
 
 #[test]
 #[should_panic(expected = "a registration of other pages")]
 fn model_finds_a_reader_that_ignores_lives() {
-    reused(Way::IgnoresLives);
+    reused(CacheVariant::IgnoresLives);
 }

@@ -19,7 +19,7 @@ const PATIENCE: usize = 8;
 const MOST_AREAS: usize = 1024;
 
 /// Slots that the watcher marks, and the flag that says that it is marking.
-pub struct Shared {
+pub struct WatchedSlots {
     pub turns: Turns,
     pub slots: Box<[Slot]>,
     /// Slots from here on have never been filled.
@@ -31,9 +31,9 @@ pub struct Shared {
     stack: AtomicU64,
 }
 
-impl Shared {
-    pub fn new(entries: usize) -> Shared {
-        Shared {
+impl WatchedSlots {
+    pub fn new(entries: usize) -> WatchedSlots {
+        WatchedSlots {
             turns: Turns::new(),
             slots: (0..entries).map(|_| Slot::new()).collect(),
             most: AtomicUsize::new(0),
@@ -67,7 +67,7 @@ impl Shared {
 
 /// The source of events.
 pub struct Watch {
-    shared: Arc<Shared>,
+    shared: Arc<WatchedSlots>,
     /// `None`: the program has promised that there are none.
     kernel: Option<Kernel>,
 }
@@ -86,14 +86,14 @@ struct Kernel {
 
 impl Watch {
     /// Starts the watcher; the reason if this system has no events.
-    pub fn start(shared: Arc<Shared>) -> Result<Watch, String> {
+    pub fn start(shared: Arc<WatchedSlots>) -> Result<Watch, String> {
         let events = Events::open()?;
         let kernel = Kernel::start(events, Arc::clone(&shared)).inspect_err(|_| events.close());
         Ok(Watch { shared, kernel: Some(kernel.map_err(|e| format!("watching memory: {e}"))?) })
     }
 
     /// Believes that memory stays as it is.
-    pub fn trusting(shared: Arc<Shared>) -> Watch {
+    pub fn trusting(shared: Arc<WatchedSlots>) -> Watch {
         Watch { shared, kernel: None }
     }
 
@@ -156,7 +156,7 @@ impl Watch {
 }
 
 impl Kernel {
-    fn start(events: Events, shared: Arc<Shared>) -> std::io::Result<Kernel> {
+    fn start(events: Events, shared: Arc<WatchedSlots>) -> std::io::Result<Kernel> {
         let areas = Areas::open()?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let ends = stop.as_raw_fd();
@@ -226,7 +226,7 @@ impl Kernel {
 }
 
 /// The watcher's thread. Behind its first line nothing here may allocate, free, lock or wait but for `poll`.
-fn watch(events: Events, stop: i32, shared: &Shared) {
+fn watch(events: Events, stop: i32, shared: &WatchedSlots) {
     let mut messages = [Message::EMPTY; 32];
     shared.stack.store(messages.as_ptr() as u64, Ordering::Release);
     let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };

@@ -3,7 +3,7 @@
 //! The secret never leaves the host. The context says which side of which connection answers in which protocol, so
 //! that no answer is good anywhere else; lengths are part of what is signed, so that bytes cannot move from one to the other.
 
-use super::at::at;
+use super::caller::caller;
 use crate::wireup::Secret;
 use hmac::{Hmac, KeyInit, Mac};
 use oxmpi_mca::services::AUTH_BYTES;
@@ -39,7 +39,7 @@ pub(super) extern "C" fn make(
     if challenge.len() < LEAST_CHALLENGE {
         return Status::BAD_PARAM;
     }
-    let answer = mac(at(ctx).1.client.secret(), challenge, context).finalize().into_bytes();
+    let answer = mac(caller(ctx).1.client.secret(), challenge, context).finalize().into_bytes();
     // SAFETY: the component's place has `AUTH_BYTES` bytes, which is what SHA-256 gives.
     unsafe { std::ptr::copy_nonoverlapping(answer.as_ptr(), out, AUTH_BYTES) };
     Status::OK
@@ -57,7 +57,7 @@ pub(super) extern "C" fn check(
         return Status::BAD_PARAM;
     }
     // Compares in constant time.
-    match mac(at(ctx).1.client.secret(), challenge, context).verify_slice(answer) {
+    match mac(caller(ctx).1.client.secret(), challenge, context).verify_slice(answer) {
         Ok(()) => Status::OK,
         Err(_) => Status::NO_PERMISSION,
     }

@@ -1,6 +1,6 @@
 //! Address exchange of a component's modules, each under a name of its own.
 
-use super::at::at;
+use super::caller::caller;
 use crate::objects::ComponentCtx;
 use crate::wireup::Polled;
 use oxmpi_mca::{SliceRef, Status, StrRef};
@@ -24,7 +24,7 @@ pub(crate) unsafe fn hand_out(blob: &[u8], data: *mut u8, len: *mut usize) -> St
 }
 
 pub(super) extern "C" fn put(ctx: *mut c_void, module: StrRef, data: SliceRef<u8>) -> Status {
-    let (ctx, instance) = at(ctx);
+    let (ctx, instance) = caller(ctx);
     // SAFETY: the component's text and bytes are readable during the call.
     let (Some(module), data) = (unsafe { module.get() }, unsafe { data.get() }) else {
         return Status::BAD_PARAM;
@@ -41,7 +41,7 @@ pub(super) extern "C" fn get(
     data: *mut u8,
     len: *mut usize,
 ) -> Status {
-    let (ctx, instance) = at(ctx);
+    let (ctx, instance) = caller(ctx);
     // SAFETY: as above; `len` is the component's in-out pointer.
     let (Some(module), room) = (unsafe { module.get() }, unsafe { *len }) else { return Status::BAD_PARAM };
     match instance.client.try_get(proc, &format!("{}/{module}", exchange_key(ctx)), room) {

@@ -5,7 +5,7 @@
 //! no lock, tells the PML and everybody who subscribed, once per process. **Unless the instance was told to survive
 //! failures the job ends at once, with one report.**
 
-use super::at::at;
+use super::caller::caller;
 use crate::objects::Instance;
 use crate::services::failed::Subscriber;
 use oxmpi_mca::services::PeerFailed;
@@ -80,7 +80,7 @@ extern "C" fn tell(instance: *mut c_void, _: *mut ThreadCtx) -> i32 {
 }
 
 pub(super) extern "C" fn subscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_void) -> Status {
-    let instance = at(ctx).1;
+    let instance = caller(ctx).1;
     let mut state = instance.failures.state.lock();
     if state.subscribers.iter().any(|s| s.is(f, arg)) {
         return Status::BAD_PARAM;
@@ -95,14 +95,14 @@ pub(super) extern "C" fn subscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_
 }
 
 pub(super) extern "C" fn unsubscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_void) -> Status {
-    let subscribers = &mut at(ctx).1.failures.state.lock().subscribers;
+    let subscribers = &mut caller(ctx).1.failures.state.lock().subscribers;
     let before = subscribers.len();
     subscribers.retain(|s| !s.is(f, arg));
     if subscribers.len() < before { Status::OK } else { Status::NOT_FOUND }
 }
 
 pub(super) extern "C" fn failed(ctx: *mut c_void, proc: u32, status: Status, message: StrRef) -> Status {
-    let (ctx, instance) = at(ctx);
+    let (ctx, instance) = caller(ctx);
     if proc >= instance.job().job_size {
         return Status::NOT_FOUND;
     }

@@ -3,7 +3,7 @@
 //! Each process publishes its number and pid namespace ([`super::card`]). A process of another node, or one whose number means somebody
 //! else here, is NOT_SUPPORTED; what Yama or a filter refuses is NO_PERMISSION. A rank of this very process is a copy.
 
-use super::at::at;
+use super::caller::caller;
 use crate::objects::Instance;
 use oxmpi_mca::Status;
 use rustix::io::Errno;
@@ -111,7 +111,7 @@ pub(super) extern "C" fn peer_read(
     local: *mut u8,
     bytes: u64,
 ) -> Status {
-    at(ctx).1.peer_copy(Direction::Read, proc, remote, local, bytes)
+    caller(ctx).1.peer_copy(Direction::Read, proc, remote, local, bytes)
 }
 
 pub(super) extern "C" fn peer_write(
@@ -121,7 +121,7 @@ pub(super) extern "C" fn peer_write(
     local: *const u8,
     bytes: u64,
 ) -> Status {
-    at(ctx).1.peer_copy(Direction::Write, proc, remote, local.cast_mut(), bytes)
+    caller(ctx).1.peer_copy(Direction::Write, proc, remote, local.cast_mut(), bytes)
 }
 
 pub(super) extern "C" fn peer_pointer(
@@ -131,7 +131,7 @@ pub(super) extern "C" fn peer_pointer(
     bytes: u64,
     out: *mut *mut u8,
 ) -> Status {
-    match at(ctx).1.peer_pointer(proc, remote, bytes) {
+    match caller(ctx).1.peer_pointer(proc, remote, bytes) {
         Ok(pointer) => {
             // SAFETY: the component's out pointer.
             unsafe { *out = pointer };

@@ -3,8 +3,8 @@
 //! One table serves all components of all instances; the first argument of every function is the calling
 //! component's context (`host::ComponentCtx`).
 
-mod at;
 mod auth;
+mod caller;
 pub(crate) mod card;
 mod cards;
 pub(crate) mod exchange;

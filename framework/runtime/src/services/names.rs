@@ -3,7 +3,7 @@
 //! An index is the process's rank in the job, since there is one job. Its name has the job's random number and the rank, and
 //! bits that fail on damage.
 
-use super::at::at;
+use super::caller::caller;
 use crate::objects::Instance;
 use oxmpi_mca::{ProcName, ProcPlace, Status};
 use std::ffi::c_void;
@@ -45,7 +45,7 @@ impl Instance {
 }
 
 pub(super) extern "C" fn name_of(ctx: *mut c_void, proc: u32, out: *mut ProcName) -> Status {
-    let Some(name) = at(ctx).1.name_of(proc) else { return Status::NOT_FOUND };
+    let Some(name) = caller(ctx).1.name_of(proc) else { return Status::NOT_FOUND };
     // SAFETY: the component's out pointer.
     unsafe { *out = name };
     Status::OK
@@ -53,14 +53,14 @@ pub(super) extern "C" fn name_of(ctx: *mut c_void, proc: u32, out: *mut ProcName
 
 pub(super) extern "C" fn index_of(ctx: *mut c_void, name: *const ProcName, out: *mut u32) -> Status {
     // SAFETY: the component's name is readable during the call.
-    let Some(index) = at(ctx).1.index_of(unsafe { &*name }) else { return Status::BAD_PARAM };
+    let Some(index) = caller(ctx).1.index_of(unsafe { &*name }) else { return Status::BAD_PARAM };
     // SAFETY: the component's out pointer.
     unsafe { *out = index };
     Status::OK
 }
 
 pub(super) extern "C" fn place_of(ctx: *mut c_void, proc: u32, out: *mut ProcPlace) -> Status {
-    let instance = at(ctx).1;
+    let instance = caller(ctx).1;
     if proc >= instance.job().job_size {
         return Status::NOT_FOUND;
     }

@@ -4,7 +4,7 @@
 //! counts. The last `node_memory_free` unmaps it and gives the key up; what is left when the instance ends goes
 //! then.
 
-use super::at::at;
+use super::caller::caller;
 use crate::mapping::{self, Mapping};
 use crate::objects::Instance;
 use crate::services::exchange::exchange_key;
@@ -43,7 +43,7 @@ impl Instance {
         })?;
         // Pages that others have made already are not asked for again.
         let there = rustix::fs::fstat(&memory).map_or(0, |stat| stat.st_blocks as u64 * 512);
-        let enough = mapping::enough(bytes.saturating_sub(there));
+        let enough = mapping::check_free_memory(bytes.saturating_sub(there));
         enough
             .and_then(|()| Mapping::new(&memory, bytes, (0, bytes)))
             .map(|mapping| (mapping, first))
@@ -88,7 +88,7 @@ pub(super) extern "C" fn node_memory(
     bytes: u64,
     out: *mut NodeMemory,
 ) -> Status {
-    let (ctx, instance) = at(ctx);
+    let (ctx, instance) = caller(ctx);
     let Some(key) = full_key(ctx, key).filter(|_| bytes > 0) else { return Status::BAD_PARAM };
     match instance.node_memory(key, bytes) {
         Ok(memory) => {
@@ -101,6 +101,6 @@ pub(super) extern "C" fn node_memory(
 }
 
 pub(super) extern "C" fn node_memory_free(ctx: *mut c_void, key: StrRef) -> Status {
-    let (ctx, instance) = at(ctx);
+    let (ctx, instance) = caller(ctx);
     full_key(ctx, key).map_or(Status::BAD_PARAM, |key| instance.free_node_memory(key))
 }

@@ -6,7 +6,7 @@
 //! group cannot both be used: the later one is refused with a paragraph that names both. A process that has only one of
 //! them is no danger: a window is served by components that all its ranks have.
 
-use super::at::at;
+use super::caller::caller;
 use crate::accept::accepted::Framework;
 use crate::objects::{ComponentCtx, Instance};
 use oxmpi_mca::Status;
@@ -28,7 +28,7 @@ impl Instance {
 /// table as [`HostServices::osc_tags`](oxmpi_mca::services::HostServices::osc_tags). Not OK: it is no one-sided component,
 /// or another component of this process has the group.
 pub(super) extern "C" fn osc_tags(ctx: *mut c_void, first: *mut u8) -> Status {
-    let (ctx, instance) = at(ctx);
+    let (ctx, instance) = caller(ctx);
     match instance.osc_tags(ctx) {
         Ok(tag) => {
             // SAFETY: the component's out pointer.

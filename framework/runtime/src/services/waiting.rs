@@ -1,6 +1,6 @@
 //! Waiting with progress, for components that hold nothing.
 
-use super::at::at;
+use super::caller::caller;
 use oxmpi_mca::services::Predicate;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};
@@ -12,7 +12,7 @@ pub(super) extern "C" fn wait_until(
     done: Predicate,
     arg: *mut c_void,
 ) -> Status {
-    at(ctx).1.wait_until(thread, || done(arg) != 0);
+    caller(ctx).1.wait_until(thread, || done(arg) != 0);
     Status::OK
 }
 
@@ -25,6 +25,6 @@ pub(super) extern "C" fn wait_word(
     // SAFETY: the component keeps the word until the call returns.
     let word = unsafe { &*word };
     // SYNC POINT with whoever changes the word (release).
-    at(ctx).1.wait_until(thread, || word.load(Ordering::Acquire) != value);
+    caller(ctx).1.wait_until(thread, || word.load(Ordering::Acquire) != value);
     Status::OK
 }

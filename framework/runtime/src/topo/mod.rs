@@ -24,7 +24,7 @@ pub enum Topology {
 
 /// Whom a rank gets from and sends to in neighborhood collectives, in the order of the blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Around {
+pub struct Neighbors {
     pub sources: Vec<i32>,
     pub destinations: Vec<i32>,
     /// Blocks come in pairs: see [`oxmpi_coll::neighbors::PAIRS`].
@@ -33,19 +33,19 @@ pub struct Around {
 
 impl Topology {
     /// The neighbors of a rank; of a distributed graph those of the rank that has it.
-    pub fn around(&self, rank: u32) -> Around {
+    pub fn neighbors(&self, rank: u32) -> Neighbors {
         match self {
             Topology::Cart(cart) => {
                 let both = cart.neighbors(rank);
-                Around { sources: both.clone(), destinations: both, pairs: true }
+                Neighbors { sources: both.clone(), destinations: both, pairs: true }
             }
             Topology::Graph(graph) => {
                 let both = graph.neighbors(rank).to_vec();
-                Around { sources: both.clone(), destinations: both, pairs: false }
+                Neighbors { sources: both.clone(), destinations: both, pairs: false }
             }
             Topology::DistGraph(graph) => {
                 let ranks = |side: &graph::Side| side.ranks.clone();
-                Around {
+                Neighbors {
                     sources: ranks(&graph.sources),
                     destinations: ranks(&graph.destinations),
                     pairs: false,

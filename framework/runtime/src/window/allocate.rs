@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::objects::Communicator;
 use crate::places::Places;
 use crate::shared_memory::Wish;
-use crate::window::memory::Own;
+use crate::window::memory::AllocatedBlock;
 use oxmpi_mca::ThreadCtx;
 
 impl Memory {
@@ -26,7 +26,7 @@ impl Memory {
         };
         let memory = match shared {
             Some(memory) => Ok(memory),
-            None => Own::new(wish.bytes, align).map(Memory::Own),
+            None => AllocatedBlock::new(wish.bytes, align).map(Memory::Allocated),
         };
         agreed(comm, thread, memory)
     }

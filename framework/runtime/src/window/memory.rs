@@ -11,35 +11,35 @@ pub(crate) enum Memory {
     /// The program's.
     Users,
     /// From the allocator.
-    Own(Own),
+    Allocated(AllocatedBlock),
     /// Of the ranks of the window on this node, in the order of their ranks.
     Shared(SharedMemory),
 }
 
 /// A block from the allocator, given back when dropped.
-pub(crate) struct Own(*mut c_void);
+pub(crate) struct AllocatedBlock(*mut c_void);
 
 // SAFETY: memory belongs to the process, not to a thread.
-unsafe impl Send for Own {}
+unsafe impl Send for AllocatedBlock {}
 // SAFETY: as above; nobody looks into it here.
-unsafe impl Sync for Own {}
+unsafe impl Sync for AllocatedBlock {}
 
-impl Drop for Own {
+impl Drop for AllocatedBlock {
     fn drop(&mut self) {
         // SAFETY: from the allocator, given back once.
         unsafe { libc::free(self.0) };
     }
 }
 
-impl Own {
+impl AllocatedBlock {
     /// `align`: a power of two, at least a pointer's size.
-    pub(crate) fn new(bytes: u64, align: usize) -> Result<Own, Error> {
+    pub(crate) fn new(bytes: u64, align: usize) -> Result<AllocatedBlock, Error> {
         let none = || Error::new(ErrorKind::NoMem, format!("there are no {bytes} bytes"));
         let mut memory = null_mut();
         let size = usize::try_from(bytes).map_err(|_| none())?;
         // SAFETY: a place for the answer; the caller's promise.
         let failed = unsafe { libc::posix_memalign(&mut memory, align, size.max(1)) };
-        if failed == 0 { Ok(Own(memory)) } else { Err(none()) }
+        if failed == 0 { Ok(AllocatedBlock(memory)) } else { Err(none()) }
     }
 }
 
@@ -48,7 +48,7 @@ impl Memory {
     pub fn base(&self, node_rank: u32) -> *mut u8 {
         match self {
             Memory::Users => null_mut(),
-            Memory::Own(own) => own.0.cast(),
+            Memory::Allocated(own) => own.0.cast(),
             Memory::Shared(memory) => {
                 memory.parts().get(node_rank as usize).map_or(null_mut(), |part| memory.at(part))
             }

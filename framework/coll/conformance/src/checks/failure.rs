@@ -3,7 +3,7 @@
 
 use crate::data::predefined;
 use crate::operations::predefined_op;
-use crate::{Args, Blocks, Job, Rank, Which};
+use crate::{Args, Blocks, Job, Rank, TableSlot};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
@@ -12,7 +12,7 @@ use oxmpi_mca::Status;
 const COUNT: u64 = 40;
 
 /// True: somebody failed.
-fn attempt(rank: &Rank, which: Which) -> bool {
+fn attempt(rank: &Rank, which: TableSlot) -> bool {
     let int = predefined(Base::I32);
     let sum = predefined_op(op::SUM);
     let (counts, types) = (vec![COUNT; rank.n as usize], vec![&raw const *int; rank.n as usize]);
@@ -37,7 +37,7 @@ fn attempt(rank: &Rank, which: Which) -> bool {
 }
 
 /// Lets the net die before each operation of a call.
-fn at_every_operation(job: &Job, which: Which) {
+fn at_every_operation(job: &Job, which: TableSlot) {
     for variant in 0..job.variants() {
         for synchronous in [false, true] {
             for n in [2, 3, 8] {

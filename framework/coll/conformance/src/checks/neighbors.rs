@@ -12,15 +12,15 @@ use oxmpi_mca::Status;
 
 /// The edges that one rank sees: at each place the rank at the other end, and the name of the edge.
 #[derive(Clone, Default)]
-struct Around {
+struct NeighborEdges {
     flags: u32,
     sources: Vec<(i32, u64)>,
     destinations: Vec<(i32, u64)>,
 }
 
 /// Edges between any ranks, listed in one order for all.
-fn random_edges(n: u32, edges: u64, random: &mut Random) -> Vec<Around> {
-    let mut all = vec![Around::default(); n as usize];
+fn random_edges(n: u32, edges: u64, random: &mut Random) -> Vec<NeighborEdges> {
+    let mut all = vec![NeighborEdges::default(); n as usize];
     for name in 1..=edges {
         let mut end = || if random.below(12) == 0 { NO_ROOT } else { random.below(u64::from(n)) as i32 };
         let (from, to) = (end(), end());
@@ -36,7 +36,7 @@ fn random_edges(n: u32, edges: u64, random: &mut Random) -> Vec<Around> {
 }
 
 /// A grid: at each place the neighbor below or above in a dimension. An edge is named by its sender and its direction.
-fn grid(dims: &[(u32, bool)]) -> Vec<Around> {
+fn grid(dims: &[(u32, bool)]) -> Vec<NeighborEdges> {
     let n: u32 = dims.iter().map(|d| d.0).product();
     let step = |rank: u32, at: usize, up: bool| -> i32 {
         let below: u32 = dims[at + 1..].iter().map(|d| d.0).product();
@@ -61,12 +61,12 @@ fn grid(dims: &[(u32, bool)]) -> Vec<Around> {
             ((peer, name(peer, at, !up)), (peer, sent))
         };
         let (sources, destinations) = places.map(of).unzip();
-        Around { flags: neighbors::PAIRS, sources, destinations }
+        NeighborEdges { flags: neighbors::PAIRS, sources, destinations }
     };
     (0..n).map(one).collect()
 }
 
-fn everywhere(job: &Job, test: impl Fn(&Rank, &Around, u64) + Sync) {
+fn everywhere(job: &Job, test: impl Fn(&Rank, &NeighborEdges, u64) + Sync) {
     {
         for n in [1, 2, 3, 5, 8] {
             for turn in 0..4 {
@@ -85,7 +85,7 @@ fn everywhere(job: &Job, test: impl Fn(&Rank, &Around, u64) + Sync) {
     }
 }
 
-impl Around {
+impl NeighborEdges {
     fn with<R>(&self, call: impl FnOnce(&Neighbors) -> R) -> R {
         let ranks = |at: &[(i32, u64)]| at.iter().map(|e| e.0).collect::<Vec<i32>>();
         let (sources, destinations) = (ranks(&self.sources), ranks(&self.destinations));

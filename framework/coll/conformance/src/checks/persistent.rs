@@ -2,7 +2,7 @@
 
 use crate::data::predefined;
 use crate::operations::predefined_op;
-use crate::{Args, Job, Rank, Which};
+use crate::{Args, Job, Rank, TableSlot};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
@@ -17,7 +17,7 @@ fn value(from: u32, to: u32, i: usize, turn: usize) -> i32 {
 
 /// One of the collectives: what a rank gives, and what it gets from all.
 struct Kind {
-    which: Which,
+    which: TableSlot,
     /// Blocks that a rank gives and gets, by the number of ranks.
     blocks: fn(u32) -> (usize, usize),
     /// The value that rank `me` of `n` has in element `i` of its block `b` afterwards.

@@ -1,12 +1,12 @@
 //! Accumulates: operations, types, values that come back, atomicity by element.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic};
+use crate::rank::{Data, Rank, TargetElements, basic};
 use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{Base, TypeDesc};
 
-fn there(rank: u32, disp: i64, count: u64, dtype: &TypeDesc) -> There<'_> {
-    There { rank, disp, count, dtype }
+fn there(rank: u32, disp: i64, count: u64, dtype: &TypeDesc) -> TargetElements<'_> {
+    TargetElements { rank, disp, count, dtype }
 }
 
 check!(sums_of_all_ranks, ranks: [1, 2, 4], |rank: &Rank| {

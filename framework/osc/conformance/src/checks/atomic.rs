@@ -1,12 +1,12 @@
 //! Operations on one element.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic};
+use crate::rank::{Data, Rank, TargetElements, basic};
 use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{Base, TypeDesc};
 
-fn place(rank: u32, disp: i64, dtype: &TypeDesc) -> There<'_> {
-    There { rank, disp, count: 1, dtype }
+fn place(rank: u32, disp: i64, dtype: &TypeDesc) -> TargetElements<'_> {
+    TargetElements { rank, disp, count: 1, dtype }
 }
 
 check!(tickets_are_unique, ranks: [1, 2, 4], |rank: &Rank| {

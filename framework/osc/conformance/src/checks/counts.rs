@@ -1,7 +1,7 @@
 //! Counts of a window's locks, and flushes that are begun.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_mca::Status;
 use oxmpi_osc::{WinCounts, lock_type};
@@ -42,7 +42,7 @@ check!(locks_of_puts_are_counted, ranks: [2], |rank: &Rank| {
     let win = rank.over(&mut memory);
     let data = vec![7i64; 100];
     let mut back = vec![0i64; 100];
-    let there = There { rank: rank.right(), disp: 0, count: 100, dtype: &long };
+    let there = TargetElements { rank: rank.right(), disp: 0, count: 100, dtype: &long };
     win.lock_all();
     for _ in 0..PUTS {
         win.put(Data::of(&data, &long), there);
@@ -69,7 +69,7 @@ check!(a_flush_may_be_begun, ranks: [1, 2, 4], |rank: &Rank| {
         return win.free();
     }
     assert_eq!((begin(None), begin(Some(0))), (Status::RMA_SYNC, Status::RMA_SYNC), "no epoch");
-    let there = There { rank: rank.right(), disp: 0, count: N as u64, dtype: &long };
+    let there = TargetElements { rank: rank.right(), disp: 0, count: N as u64, dtype: &long };
     for turn in 0..20usize {
         win.lock_all();
         let data: Vec<i64> = (0..N).map(|i| rank_value(rank.me(), i + turn)).collect();
@@ -77,7 +77,7 @@ check!(a_flush_may_be_begun, ranks: [1, 2, 4], |rank: &Rank| {
         let to = (turn % 2 == 0).then(|| rank.right());
         assert_eq!((begin(to), begin(to)), (Status::OK, Status::OK), "begun twice is begun once");
         if turn % 3 == 0 {
-            win.put(Data::of(&data[..1], &long), There { count: 1, ..there });
+            win.put(Data::of(&data[..1], &long), TargetElements { count: 1, ..there });
         }
         assert_eq!(win.verbs().flush(rank.thread(), to, false), Status::OK);
         rank.barrier();

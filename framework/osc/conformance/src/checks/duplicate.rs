@@ -1,15 +1,15 @@
 //! Windows on the memory of another.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, Win, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, Win, basic, rank_value};
 use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::Status;
 use oxmpi_osc::lock_type;
 use oxmpi_runtime::window::WantedMemory;
 
-fn at<'a>(rank: u32, disp: i64, dtype: &'a TypeDesc) -> There<'a> {
-    There { rank, disp, count: 1, dtype }
+fn at<'a>(rank: u32, disp: i64, dtype: &'a TypeDesc) -> TargetElements<'a> {
+    TargetElements { rank, disp, count: 1, dtype }
 }
 
 check!(a_duplicate_has_the_memory, ranks: [1, 2, 4], |rank: &Rank| {
@@ -146,7 +146,7 @@ check!(what_is_attached_is_attached_to_both, ranks: [2], |rank: &Rank| {
     let board = rank.window(8, WantedMemory::Users { base: addresses.as_mut_ptr().cast(), bytes: 32 });
     board.fence();
     for to in rank.all() {
-        let there = There { rank: to, disp: 2 * i64::from(rank.me()), count: 2, dtype: &long };
+        let there = TargetElements { rank: to, disp: 2 * i64::from(rank.me()), count: 2, dtype: &long };
         board.put(Data::of(&own, &long), there);
     }
     board.fence();
@@ -235,7 +235,7 @@ check!(random_operations_through_duplicates, ranks: [1, 2, 4], |rank: &Rank| {
         let from = random.below(N as u64) as usize;
         let n = 1 + random.below((N - from) as u64) as usize;
         let disp = (me * N + from) as i64;
-        let there = There { rank: to as u32, disp, count: n as u64, dtype: &long };
+        let there = TargetElements { rank: to as u32, disp, count: n as u64, dtype: &long };
         let data: Vec<i64> = (0..n as i64).map(|i| turn * 1000 + i).collect();
         let part = &mut model[to][from..from + n];
         match random.below(4) {
@@ -284,7 +284,7 @@ check!(random_operations_through_duplicates, ranks: [1, 2, 4], |rank: &Rank| {
     first.lock_all();
     for (to, model) in (0..).zip(&model) {
         let mut back = vec![-1i64; N];
-        let there = There { rank: to, disp: (me * N) as i64, count: N as u64, dtype: &long };
+        let there = TargetElements { rank: to, disp: (me * N) as i64, count: N as u64, dtype: &long };
         first.get(Data::into(&mut back, &long), there);
         first.flush(to);
         assert_eq!(&back, model, "at {to}");

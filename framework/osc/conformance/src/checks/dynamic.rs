@@ -1,7 +1,7 @@
 //! Dynamic windows: memory attached and detached, named by address.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, Win, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, Win, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
@@ -18,7 +18,7 @@ fn addresses(rank: &Rank, own: &[i64]) -> Vec<i64> {
     for to in rank.all() {
         win.put(
             Data::of(&address, &long),
-            There { rank: to, disp: rank.me().into(), count: 1, dtype: &long },
+            TargetElements { rank: to, disp: rank.me().into(), count: 1, dtype: &long },
         );
     }
     win.fence();
@@ -44,13 +44,13 @@ check!(attached_memory_is_a_target, ranks: [1, 2, 4], |rank: &Rank| {
     let to = rank.right();
     win.lock(lock_type::SHARED, to);
     let data: Vec<i64> = (0..200).map(|i| rank_value(rank.me(), i)).collect();
-    win.put(Data::of(&data, &long), There { rank: to, disp: at_first[to as usize], count: 200, dtype: &long });
+    win.put(Data::of(&data, &long), TargetElements { rank: to, disp: at_first[to as usize], count: 200, dtype: &long });
     let ones = [1i64; 5];
-    let there = There { rank: to, disp: at_second[to as usize] + 40, count: 5, dtype: &long };
+    let there = TargetElements { rank: to, disp: at_second[to as usize] + 40, count: 5, dtype: &long };
     win.accumulate(Data::of(&ones, &long), there, op::SUM);
     let mut back = vec![0i64; 200];
     win.flush(to);
-    win.get(Data::into(&mut back, &long), There { rank: to, disp: at_first[to as usize], count: 200, dtype: &long });
+    win.get(Data::into(&mut back, &long), TargetElements { rank: to, disp: at_first[to as usize], count: 200, dtype: &long });
     win.unlock(to);
     assert_eq!(back, data);
     rank.barrier();
@@ -81,7 +81,7 @@ check!(what_is_not_attached_is_out_of_range, ranks: [2], |rank: &Rank| {
     let at = addresses(rank, &memory);
     let to = rank.right();
     let data = [1i64; 5];
-    let there = There { rank: to, disp: at[to as usize], count: 5, dtype: &long };
+    let there = TargetElements { rank: to, disp: at[to as usize], count: 5, dtype: &long };
     win.lock(lock_type::SHARED, to);
     // Told by the call, or by what completes the operation.
     let told = [

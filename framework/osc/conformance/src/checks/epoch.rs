@@ -1,7 +1,7 @@
 //! Calls outside of the epoch that they need, and data outside of the window: refused, and the window is as good as before.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, Win, basic};
+use crate::rank::{Data, Rank, TargetElements, Win, basic};
 use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{Base, TypeRef, build};
 use oxmpi_mca::Status;
@@ -11,7 +11,7 @@ const SYNC: Status = Status::RMA_SYNC;
 
 fn put(win: &Win<'_>, to: u32) -> Status {
     let int = basic(Base::I32);
-    win.try_put(Data::of(&[1i32], &int), There { rank: to, disp: 0, count: 1, dtype: &int })
+    win.try_put(Data::of(&[1i32], &int), TargetElements { rank: to, disp: 0, count: 1, dtype: &int })
 }
 
 check!(operations_need_an_epoch, ranks: [1, 2], |rank: &Rank| {
@@ -19,7 +19,7 @@ check!(operations_need_an_epoch, ranks: [1, 2], |rank: &Rank| {
     let mut memory = [0i32; 4];
     let win = rank.over(&mut memory);
     let (to, thread) = (rank.right(), rank.thread());
-    let there = There { rank: to, disp: 0, count: 1, dtype: &int };
+    let there = TargetElements { rank: to, disp: 0, count: 1, dtype: &int };
     let mut into = [0i32];
     assert_eq!(put(&win, to), SYNC);
     assert_eq!(win.try_get(Data::into(&mut into, &int), there), SYNC);
@@ -91,7 +91,7 @@ check!(an_open_epoch_keeps_the_window, ranks: [1, 2], |rank: &Rank| {
 });
 
 /// The call that starts an operation, or the one that completes it, says RMA_RANGE.
-fn out_of_range(win: &Win<'_>, there: There<'_>) {
+fn out_of_range(win: &Win<'_>, there: TargetElements<'_>) {
     let data = [9i32; 64];
     let int = basic(Base::I32);
     let count = there.count * there.dtype.packed / 4;
@@ -107,16 +107,16 @@ check!(outside_of_the_window, ranks: [1, 2], |rank: &Rank| {
     let mut memory = [3i32; 10];
     let win = rank.over(&mut memory);
     let to = rank.right();
-    let at = |disp, count| There { rank: to, disp, count, dtype: &int };
+    let at = |disp, count| TargetElements { rank: to, disp, count, dtype: &int };
     for (disp, count) in [(10, 1), (9, 2), (-1, 1), (0, 11), (i64::MAX, 1), (i64::MIN, 1), (1 << 61, 1)] {
         out_of_range(&win, at(disp, count));
     }
     let spread: TypeRef = build::vector(3, 1, 5, &int).expect("a type");
-    out_of_range(&win, There { rank: to, disp: 0, count: 1, dtype: &spread });
+    out_of_range(&win, TargetElements { rank: to, disp: 0, count: 1, dtype: &spread });
     let backwards: TypeRef = build::vector(3, 1, -4, &int).expect("a type");
-    out_of_range(&win, There { rank: to, disp: 7, count: 1, dtype: &backwards });
+    out_of_range(&win, TargetElements { rank: to, disp: 7, count: 1, dtype: &backwards });
     win.lock(lock_type::SHARED, to);
-    win.put(Data::of(&[5i32; 3], &int), There { rank: to, disp: 8, count: 1, dtype: &backwards });
+    win.put(Data::of(&[5i32; 3], &int), TargetElements { rank: to, disp: 8, count: 1, dtype: &backwards });
     // Nothing is nowhere.
     win.put(Data::of(&[0i32; 0], &int), at(1000, 0));
     win.unlock(to);

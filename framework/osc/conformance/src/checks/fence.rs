@@ -1,7 +1,7 @@
 //! Epochs between fences.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::Base;
 
 check!(puts_between_fences, ranks: [1, 2, 4], |rank: &Rank| {
@@ -15,7 +15,7 @@ check!(puts_between_fences, ranks: [1, 2, 4], |rank: &Rank| {
         let data: Vec<i64> = (0..n).map(|i| rank_value(rank.me(), i + turn)).collect();
         for to in rank.all() {
             let disp = i64::from(rank.me()) * n as i64;
-            win.put(Data::of(&data, &long), There { rank: to, disp, count: n as u64, dtype: &long });
+            win.put(Data::of(&data, &long), TargetElements { rank: to, disp, count: n as u64, dtype: &long });
         }
         win.fence();
         for from in rank.all() {
@@ -36,7 +36,7 @@ check!(gets_between_fences, ranks: [1, 2, 4], |rank: &Rank| {
     let win = rank.over(&mut memory);
     win.fence();
     let mut got = vec![0i64; 1000];
-    win.get(Data::into(&mut got, &long), There { rank: rank.right(), disp: 0, count: 1000, dtype: &long });
+    win.get(Data::into(&mut got, &long), TargetElements { rank: rank.right(), disp: 0, count: 1000, dtype: &long });
     win.fence();
     assert!(got.iter().enumerate().all(|(i, v)| *v == rank_value(rank.right(), i)));
     win.free();

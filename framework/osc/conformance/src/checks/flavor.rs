@@ -1,7 +1,7 @@
 //! Memory of the host's, and its loads and stores beside operations.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
 use oxmpi_runtime::window::WantedMemory;
@@ -17,13 +17,13 @@ fn put_and_load(rank: &Rank, memory: WantedMemory) {
     words.fill(-1);
     win.fence();
     let data: Vec<i64> = (0..100).map(|i| rank_value(rank.me(), i)).collect();
-    win.put(Data::of(&data, &long), There { rank: rank.right(), disp: 0, count: 100, dtype: &long });
+    win.put(Data::of(&data, &long), TargetElements { rank: rank.right(), disp: 0, count: 100, dtype: &long });
     win.fence();
     assert!(words.iter().enumerate().all(|(i, v)| *v == rank_value(rank.left(), i)));
     win.fence();
     win.accumulate(
         Data::of(&data, &long),
-        There { rank: rank.left(), disp: 0, count: 100, dtype: &long },
+        TargetElements { rank: rank.left(), disp: 0, count: 100, dtype: &long },
         op::REPLACE,
     );
     win.fence();
@@ -53,7 +53,7 @@ check!(stores_are_seen_by_operations, ranks: [2, 4], |rank: &Rank| {
     rank.barrier();
     win.sync();
     let mut got = [0i64];
-    win.get(Data::into(&mut got, &long), There { rank: rank.left(), disp: 0, count: 1, dtype: &long });
+    win.get(Data::into(&mut got, &long), TargetElements { rank: rank.left(), disp: 0, count: 1, dtype: &long });
     win.flush(rank.left());
     let storer = (rank.left() + rank.size() - 1) % rank.size();
     assert_eq!(got, [rank_value(storer, 5)]);
@@ -72,7 +72,7 @@ check!(units_and_sizes_differ, ranks: [3], |rank: &Rank| {
     for to in 1..rank.size() {
         let at = 2 * i64::from(rank.me());
         let data = [100 + rank.me() as u16];
-        win.put(Data::of(&data, &int), There { rank: to, disp: at >> to, count: 1, dtype: &int });
+        win.put(Data::of(&data, &int), TargetElements { rank: to, disp: at >> to, count: 1, dtype: &int });
     }
     win.fence();
     if rank.me() == 1 {

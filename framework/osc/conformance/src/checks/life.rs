@@ -1,7 +1,7 @@
 //! Windows come and go: many at once, in any order, empty, of some ranks, with hints.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, Win, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, Win, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_osc::lock_type;
 use oxmpi_runtime::window::{Wanted, WantedMemory};
@@ -14,7 +14,7 @@ check!(many_windows_at_once, ranks: [2, 3], |rank: &Rank| {
     for (i, win) in windows.iter().enumerate() {
         win.lock(lock_type::SHARED, rank.right());
         let data = [rank_value(rank.me(), i)];
-        win.put(Data::of(&data, &long), There { rank: rank.right(), disp: 1, count: 1, dtype: &long });
+        win.put(Data::of(&data, &long), TargetElements { rank: rank.right(), disp: 1, count: 1, dtype: &long });
     }
     // The epochs end in another order, the windows in yet another.
     windows.iter().rev().for_each(|win| win.unlock(rank.right()));
@@ -34,7 +34,7 @@ check!(windows_again_and_again, ranks: [2], |rank: &Rank| {
         let win = rank.over(&mut memory);
         win.fence();
         let data = [rank_value(rank.me(), turn)];
-        win.put(Data::of(&data, &long), There { rank: rank.right(), disp: 0, count: 1, dtype: &long });
+        win.put(Data::of(&data, &long), TargetElements { rank: rank.right(), disp: 0, count: 1, dtype: &long });
         win.fence();
         win.free();
         assert_eq!(memory, [rank_value(rank.left(), turn), 0]);
@@ -51,7 +51,7 @@ check!(empty_windows, ranks: [1, 2], |rank: &Rank| {
     ] {
         let win = rank.window(1, memory);
         win.fence();
-        win.put(Data::of(&[0i64; 0], &long), There { rank: rank.right(), disp: 0, count: 0, dtype: &long });
+        win.put(Data::of(&[0i64; 0], &long), TargetElements { rank: rank.right(), disp: 0, count: 0, dtype: &long });
         win.fence();
         win.free();
     }
@@ -69,7 +69,7 @@ check!(a_window_of_some_ranks, ranks: [4], |rank: &Rank| {
     let other = 1 - part.rank();
     win.lock(lock_type::EXCLUSIVE, other);
     let data = [rank_value(rank.me(), 3)];
-    win.put(Data::of(&data, &long), There { rank: other, disp: 1, count: 1, dtype: &long });
+    win.put(Data::of(&data, &long), TargetElements { rank: other, disp: 1, count: 1, dtype: &long });
     win.unlock(other);
     rank.barrier();
     assert_eq!(memory, [0, rank_value((rank.me() + 2) % 4, 3)]);
@@ -91,7 +91,7 @@ check!(hints_change_nothing_that_is_right, ranks: [2], |rank: &Rank| {
     for turn in 0..2 {
         win.fence();
         let data = [rank_value(rank.me(), turn)];
-        win.put(Data::of(&data, &long), There { rank: rank.right(), disp: 2, count: 1, dtype: &long });
+        win.put(Data::of(&data, &long), TargetElements { rank: rank.right(), disp: 2, count: 1, dtype: &long });
         win.fence();
         assert_eq!(memory, [0, 0, rank_value(rank.left(), turn), 0]);
         let mut info = Info::new();

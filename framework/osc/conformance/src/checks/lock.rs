@@ -1,7 +1,7 @@
 //! Locks: exclusion, sharing, flushes.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_mca::Status;
 use oxmpi_osc::{assertion, lock_type};
@@ -12,7 +12,7 @@ check!(an_exclusive_lock_excludes, ranks: [1, 2, 4], |rank: &Rank| {
     let long = basic(Base::I64);
     let mut memory = vec![0i64; 2];
     let win = rank.over(&mut memory);
-    let there = There { rank: 0, disp: 1, count: 1, dtype: &long };
+    let there = TargetElements { rank: 0, disp: 1, count: 1, dtype: &long };
     for _ in 0..TURNS {
         win.lock(lock_type::EXCLUSIVE, 0);
         let mut value = [0i64];
@@ -54,7 +54,7 @@ check!(several_locks_at_once, ranks: [4], |rank: &Rank| {
     }
     for to in rank.all() {
         let data = [rank_value(to, rank.me() as usize)];
-        win.put(Data::of(&data, &long), There { rank: to, disp: rank.me().into(), count: 1, dtype: &long });
+        win.put(Data::of(&data, &long), TargetElements { rank: to, disp: rank.me().into(), count: 1, dtype: &long });
     }
     rank.all().into_iter().rev().for_each(|to| win.unlock(to));
     rank.barrier();
@@ -67,7 +67,7 @@ check!(flushes_complete, ranks: [2, 4], |rank: &Rank| {
     let long = basic(Base::I64);
     let mut memory = vec![0i64; 300];
     let win = rank.over(&mut memory);
-    let there = |rank| There { rank, disp: 0, count: 300, dtype: &long };
+    let there = |rank| TargetElements { rank, disp: 0, count: 300, dtype: &long };
     win.lock_all();
     for turn in 0..10usize {
         let mut data: Vec<i64> = (0..300).map(|i| rank_value(rank.me(), i + turn)).collect();
@@ -97,13 +97,13 @@ check!(locks_without_a_check, ranks: [2], |rank: &Rank| {
         rank.barrier();
         if rank.me() == to {
             assert_eq!(v.lock(thread, lock_type::EXCLUSIVE, rank.right(), assertion::NOCHECK), Status::OK);
-            win.put(Data::of(&[5i64], &long), There { rank: rank.right(), disp: 0, count: 1, dtype: &long });
+            win.put(Data::of(&[5i64], &long), TargetElements { rank: rank.right(), disp: 0, count: 1, dtype: &long });
             win.unlock(rank.right());
         }
     }
     rank.barrier();
     assert_eq!(v.lock_all(thread, assertion::NOCHECK), Status::OK);
-    win.put(Data::of(&[6i64], &long), There { rank: rank.right(), disp: 1, count: 1, dtype: &long });
+    win.put(Data::of(&[6i64], &long), TargetElements { rank: rank.right(), disp: 1, count: 1, dtype: &long });
     win.unlock_all();
     rank.barrier();
     win.sync();

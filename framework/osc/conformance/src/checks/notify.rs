@@ -1,7 +1,7 @@
 //! Notified operations and the counters of their targets.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::{Base, build};
 use oxmpi_mca::Status;
 use oxmpi_osc::lock_type;
@@ -29,7 +29,7 @@ check!(whoever_is_notified_sees_the_data, ranks: [1, 2, 4], |rank: &Rank| {
         for turn in 0..30usize {
             let counter = turn as u32 % COUNTERS;
             let data = values(rank.me(), turn, n);
-            let there = There { rank: rank.right(), disp: 0, count: n as u64, dtype: &long };
+            let there = TargetElements { rank: rank.right(), disp: 0, count: n as u64, dtype: &long };
             win.put_notify(Data::of(&data, &long), there, counter);
             told[counter as usize] += 1;
             assert_eq!(win.notified(counter, told[counter as usize]), told[counter as usize]);
@@ -60,7 +60,7 @@ check!(memory_that_was_read_may_change, ranks: [2, 4], |rank: &Rank| {
         rank.barrier();
         win.lock(lock_type::SHARED, rank.right());
         let mut got = vec![-1i64; N];
-        let there = There { rank: rank.right(), disp: 0, count: N as u64, dtype: &long };
+        let there = TargetElements { rank: rank.right(), disp: 0, count: N as u64, dtype: &long };
         win.get_notify(Data::into(&mut got, &long), there, 0);
         win.notified(0, turn as u64 + 1);
         memory.fill(-5);
@@ -83,10 +83,10 @@ check!(notifications_add_up_and_are_reset, ranks: [1, 2, 4], |rank: &Rank| {
     win.lock_all();
     for turn in 0..TURNS {
         let data = [1i64, 2, 3];
-        let there = There { rank: 0, disp: 0, count: 1, dtype: &vector };
+        let there = TargetElements { rank: 0, disp: 0, count: 1, dtype: &vector };
         win.put_notify(Data::of(&data, &long), there, 0);
         // No data is also told.
-        let there = There { rank: 0, disp: 0, count: 0, dtype: &long };
+        let there = TargetElements { rank: 0, disp: 0, count: 0, dtype: &long };
         win.put_notify(Data::of(&data[..0], &long), there, 0);
         if turn % 10 == 0 {
             win.flush(0);
@@ -127,7 +127,7 @@ check!(notifications_from_threads, ranks: [2, 4], threads, |rank: &Rank| {
                 let win = win.on(thread_ctx);
                 let data = vec![thread as i64 + 1; 8];
                 for turn in 0..TURNS {
-                    let there = There { rank: rank.right(), disp: 8 * thread as i64, count: 8, dtype: &long };
+                    let there = TargetElements { rank: rank.right(), disp: 8 * thread as i64, count: 8, dtype: &long };
                     win.put_notify(Data::of(&data, &long), there, thread as u32);
                     assert!(win.notified(thread as u32, turn + 1) > turn);
                 }
@@ -158,13 +158,13 @@ check!(notifications_in_dynamic_windows, ranks: [2], |rank: &Rank| {
     let board = rank.window(8, WantedMemory::Users { base: addresses.as_mut_ptr().cast(), bytes: 16 });
     board.fence();
     for to in rank.all() {
-        board.put(Data::of(&own, &long), There { rank: to, disp: rank.me().into(), count: 1, dtype: &long });
+        board.put(Data::of(&own, &long), TargetElements { rank: to, disp: rank.me().into(), count: 1, dtype: &long });
     }
     board.fence();
     win.lock(lock_type::EXCLUSIVE, rank.right());
     let data = values(rank.me(), 3, 16);
     let disp = addresses[rank.right() as usize];
-    win.put_notify(Data::of(&data, &long), There { rank: rank.right(), disp, count: 16, dtype: &long }, 0);
+    win.put_notify(Data::of(&data, &long), TargetElements { rank: rank.right(), disp, count: 16, dtype: &long }, 0);
     win.notified(0, 1);
     assert_eq!(memory.as_slice(), values(rank.left(), 3, 16));
     win.unlock(rank.right());
@@ -182,7 +182,7 @@ check!(mistakes_with_notifications, ranks: [2], |rank: &Rank| {
         return win.free();
     }
     let data = [5i64];
-    let there = |disp| There { rank: rank.right(), disp, count: 1, dtype: &long };
+    let there = |disp| TargetElements { rank: rank.right(), disp, count: 1, dtype: &long };
     let put = |disp, counter| win.try_put_notify(Data::of(&data, &long), there(disp), counter);
     assert_eq!(put(0, 0), Status::RMA_SYNC, "no epoch");
     win.fence();

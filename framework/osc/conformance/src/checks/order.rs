@@ -1,7 +1,7 @@
 //! Order of accumulates from one origin to one target (MPI 5.0 §12.7.2).
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic};
+use crate::rank::{Data, Rank, TargetElements, basic};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
 use oxmpi_osc::lock_type;
@@ -11,7 +11,7 @@ check!(accumulates_of_one_origin_are_ordered, ranks: [2], |rank: &Rank| {
     let mut memory = vec![0i64; 400];
     let win = rank.over(&mut memory);
     let to = rank.right();
-    let there = There { rank: to, disp: 0, count: 400, dtype: &long };
+    let there = TargetElements { rank: to, disp: 0, count: 400, dtype: &long };
     win.lock(lock_type::SHARED, to);
     let mut seen = vec![[0i64; 400]; 30];
     // Replaced by the turn's number, read, replaced …: every read finds what stands before it in the program.
@@ -36,7 +36,7 @@ check!(sums_and_products_in_turn, ranks: [2], |rank: &Rank| {
     let mut memory = [0u32];
     let win = rank.over(&mut memory);
     let to = rank.right();
-    let there = There { rank: to, disp: 0, count: 1, dtype: &word };
+    let there = TargetElements { rank: to, disp: 0, count: 1, dtype: &word };
     win.lock_all();
     for _ in 0..16 {
         win.accumulate(Data::of(&[1u32], &word), there, op::SUM);

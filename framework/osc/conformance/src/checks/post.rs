@@ -1,7 +1,7 @@
 //! Post, start, complete, wait.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_mca::Status;
 use oxmpi_osc::assertion;
@@ -15,7 +15,7 @@ check!(epochs_among_neighbours, ranks: [2, 4], |rank: &Rank| {
         assert_eq!(v.post(thread, &[rank.left()], 0), Status::OK);
         assert_eq!(v.access(thread, &[rank.right()], 0), Status::OK);
         let data: Vec<i64> = (0..100).map(|i| rank_value(rank.me(), i + turn)).collect();
-        win.put(Data::of(&data, &long), There { rank: rank.right(), disp: 0, count: 100, dtype: &long });
+        win.put(Data::of(&data, &long), TargetElements { rank: rank.right(), disp: 0, count: 100, dtype: &long });
         assert_eq!(v.complete(thread), Status::OK);
         assert_eq!(v.wait(thread, true), Status::OK);
         // SAFETY: the window's memory, which nobody writes before the next post.
@@ -35,7 +35,7 @@ check!(one_exposes_to_many, ranks: [1, 2, 4], |rank: &Rank| {
     }
     assert_eq!(v.access(thread, &[0], 0), Status::OK);
     let data = [rank_value(rank.me(), 9)];
-    win.put(Data::of(&data, &long), There { rank: 0, disp: rank.me().into(), count: 1, dtype: &long });
+    win.put(Data::of(&data, &long), TargetElements { rank: 0, disp: rank.me().into(), count: 1, dtype: &long });
     assert_eq!(v.complete(thread), Status::OK);
     if rank.me() == 0 {
         assert_eq!(v.wait(thread, true), Status::OK);
@@ -58,7 +58,7 @@ check!(an_exposure_that_has_not_ended, ranks: [2], |rank: &Rank| {
         assert_eq!(memory, [0, 4]);
     } else {
         assert_eq!(v.access(thread, &[0], 0), Status::OK);
-        win.put(Data::of(&[4i64], &long), There { rank: 0, disp: 1, count: 1, dtype: &long });
+        win.put(Data::of(&[4i64], &long), TargetElements { rank: 0, disp: 1, count: 1, dtype: &long });
         rank.barrier();
         assert_eq!(v.complete(thread), Status::OK);
     }
@@ -77,7 +77,7 @@ check!(nobody_and_no_check, ranks: [2], |rank: &Rank| {
     assert_eq!(v.post(thread, &[rank.right()], assertion::NOCHECK), Status::OK);
     rank.barrier();
     assert_eq!(v.access(thread, &[rank.right()], assertion::NOCHECK), Status::OK);
-    win.put(Data::of(&[8i64], &long), There { rank: rank.right(), disp: 0, count: 1, dtype: &long });
+    win.put(Data::of(&[8i64], &long), TargetElements { rank: rank.right(), disp: 0, count: 1, dtype: &long });
     assert_eq!((v.complete(thread), v.wait(thread, true)), (Status::OK, Status::OK));
     assert_eq!(memory, [8, 0]);
     win.free();

@@ -1,7 +1,7 @@
 //! Operations with a request.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
@@ -12,7 +12,7 @@ check!(requests_complete, ranks: [1, 2, 4], |rank: &Rank| {
     let mut memory = vec![1i64; 1200];
     let win = rank.over(&mut memory);
     let to = rank.right();
-    let part = |disp, count| There { rank: to, disp, count, dtype: &long };
+    let part = |disp, count| TargetElements { rank: to, disp, count, dtype: &long };
     win.lock_all();
     let mut data: Vec<i64> = (0..1000).map(|i| rank_value(rank.me(), i)).collect();
     let put = win.request(Operation::Put, Data::of(&data, &long), part(0, 1000), op::NO_OP);
@@ -41,7 +41,7 @@ check!(many_requests_at_once, ranks: [2], |rank: &Rank| {
     win.lock_all();
     for _ in 0..3 {
         let mut got = vec![[0i64]; 500];
-        let there = |disp| There { rank: rank.right(), disp, count: 1, dtype: &long };
+        let there = |disp| TargetElements { rank: rank.right(), disp, count: 1, dtype: &long };
         let start = |(i, into): (usize, &mut [i64; 1])| {
             win.request(Operation::Get, Data::into(into, &long), there(i as i64), op::NO_OP)
         };
@@ -61,7 +61,7 @@ check!(a_request_that_is_given_back_early, ranks: [2], |rank: &Rank| {
     win.lock_all();
     for _ in 0..20 {
         let mut got = vec![0i64; 2000];
-        let there = There { rank: rank.right(), disp: 0, count: 2000, dtype: &long };
+        let there = TargetElements { rank: rank.right(), disp: 0, count: 2000, dtype: &long };
         let pending = win.request(Operation::Get, Data::into(&mut got, &long), there, op::NO_OP);
         win.release(pending);
         win.flush(rank.right());
@@ -76,7 +76,7 @@ check!(requests_of_nothing, ranks: [2], |rank: &Rank| {
     let mut memory = [0i64; 1];
     let win = rank.over(&mut memory);
     win.lock_all();
-    let there = There { rank: rank.right(), disp: 0, count: 0, dtype: &long };
+    let there = TargetElements { rank: rank.right(), disp: 0, count: 0, dtype: &long };
     for which in [Operation::Put, Operation::Get, Operation::Accumulate, Operation::GetAccumulate] {
         let mut nothing = [0i64; 0];
         let pending = win.request(which, Data::into(&mut nothing, &long), there, op::NO_OP);

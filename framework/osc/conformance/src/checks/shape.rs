@@ -1,7 +1,7 @@
 //! Data that is not contiguous, at the origin, at the target, at both.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic};
+use crate::rank::{Data, Rank, TargetElements, basic};
 use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{Base, TypeRef, build, pack, unpack};
 
@@ -57,7 +57,7 @@ check!(puts_and_gets_of_every_shape, ranks: [2], |rank: &Rank| {
         for (to, n_to, target) in &shapes() {
             let what = format!("{from} to {to}");
             let data = |at: *mut u8| Data { at, count: *n_from, dtype: origin };
-            let there = There { rank: rank.right(), disp: 0, count: *n_to, dtype: target };
+            let there = TargetElements { rank: rank.right(), disp: 0, count: *n_to, dtype: target };
             let mut memory = vec![-1i32; ROOM];
             let win = rank.over(&mut memory);
             win.fence();
@@ -86,7 +86,7 @@ check!(accumulates_of_every_shape, ranks: [2], |rank: &Rank| {
         let mut memory = vec![100i32; ROOM];
         let win = rank.over(&mut memory);
         win.fence();
-        let there = There { rank: rank.right(), disp: 0, count: *count, dtype };
+        let there = TargetElements { rank: rank.right(), disp: 0, count: *count, dtype };
         let data = Data { at: numbers.as_ptr().cast_mut().cast(), count: *count, dtype };
         win.accumulate(data, there, op::SUM);
         win.fence();
@@ -114,7 +114,7 @@ check!(many_short_blocks, ranks: [2], |rank: &Rank| {
     let mut memory = vec![0u8; 3 * n + 1];
     let win = rank.over(&mut memory);
     let data: Vec<u8> = (0..n).map(|i| (i * 7 + 1) as u8).collect();
-    let there = There { rank: rank.right(), disp: 0, count: 1, dtype: &dtype };
+    let there = TargetElements { rank: rank.right(), disp: 0, count: 1, dtype: &dtype };
     win.fence();
     win.put(Data::of(&data, &byte), there);
     win.fence();

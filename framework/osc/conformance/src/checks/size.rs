@@ -1,7 +1,7 @@
 //! Operations of all sizes, and floods of them.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic};
+use crate::rank::{Data, Rank, TargetElements, basic};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
 
@@ -16,7 +16,7 @@ check!(sizes_from_nothing_to_megabytes, ranks: [1, 2], |rank: &Rank| {
     win.fence();
     for size in SIZES {
         let data: Vec<u8> = (0..size).map(|i| value(i, rank.me())).collect();
-        let there = There { rank: rank.right(), disp: 5, count: size as u64, dtype: &byte };
+        let there = TargetElements { rank: rank.right(), disp: 5, count: size as u64, dtype: &byte };
         win.put(Data::of(&data, &byte), there);
         win.fence();
         // SAFETY: the window's memory, written by nobody now.
@@ -38,7 +38,7 @@ check!(large_accumulates, ranks: [2], |rank: &Rank| {
     let win = rank.over(&mut memory);
     win.fence();
     let (data, mut old) = (vec![0.5f64; n], vec![0.0f64; n]);
-    let there = There { rank: rank.right(), disp: 0, count: n as u64, dtype: &double };
+    let there = TargetElements { rank: rank.right(), disp: 0, count: n as u64, dtype: &double };
     win.accumulate(Data::of(&data, &double), there, op::SUM);
     win.get_accumulate(Some(Data::of(&data, &double)), Data::into(&mut old, &double), there, op::SUM);
     win.fence();
@@ -54,7 +54,7 @@ check!(floods_lose_nothing, ranks: [2, 4], |rank: &Rank| {
     let win = rank.over(&mut memory);
     win.fence();
     for turn in 0..turns {
-        let there = |disp| There { rank: turn % rank.size(), disp, count: 1, dtype: &word };
+        let there = |disp| TargetElements { rank: turn % rank.size(), disp, count: 1, dtype: &word };
         win.accumulate(Data::of(&[1u32], &word), there(rank.size().into()), op::SUM);
         win.put(Data::of(&[turn + 1], &word), there(rank.me().into()));
     }

@@ -1,7 +1,7 @@
 //! Several threads of each rank (MPI_THREAD_MULTIPLE), on one window and on several.
 
 use crate::check;
-use crate::rank::{Data, Rank, There, basic, rank_value};
+use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
 use oxmpi_osc::lock_type;
@@ -23,7 +23,7 @@ check!(threads_share_a_window, ranks: [1, 2], threads, |rank: &Rank| {
                 let at = i64::from(win.rank.me() * THREADS + number);
                 for turn in 0..turns {
                     for to in win.rank.all() {
-                        let there = |disp| There { rank: to, disp, count: 1, dtype: &long };
+                        let there = |disp| TargetElements { rank: to, disp, count: 1, dtype: &long };
                         win.on(thread).accumulate(Data::of(&[1i64], &long), there(n as i64), op::SUM);
                         let value = [rank_value(number, turn)];
                         win.on(thread).put(Data::of(&value, &long), there(at));
@@ -54,7 +54,7 @@ check!(threads_have_windows_of_their_own, ranks: [2], threads, |rank: &Rank| {
             scope.spawn(move || {
                 let long = basic(Base::I64);
                 let thread = win.rank.instance.attach_thread();
-                let there = There { rank: 0, disp: 0, count: 1, dtype: &long };
+                let there = TargetElements { rank: 0, disp: 0, count: 1, dtype: &long };
                 for _ in 0..40 {
                     let win = win.on(thread);
                     win.lock(lock_type::EXCLUSIVE, 0);

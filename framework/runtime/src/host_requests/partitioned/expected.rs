@@ -48,7 +48,7 @@ pub(crate) struct Waiting {
 impl Inner {
     /// Announcements whose receive is complete, in the order they were posted. The error of one that
     /// could not be received, or made no sense.
-    pub(crate) fn take_what_came(&mut self) -> Option<Status> {
+    pub(crate) fn take_complete(&mut self) -> Option<Status> {
         let mut wrong = None;
         let come = &mut self.come;
         self.expected.retain(|e| {

@@ -47,7 +47,7 @@ impl Meeting {
         let _guard = self.lock.guard(threaded);
         // SAFETY: the lock is held.
         let inner = unsafe { self.inner() };
-        let wrong = inner.take_what_came();
+        let wrong = inner.take_complete();
         inner.pair();
         let at = inner.waiting.iter().position(|w| w.number == number)?;
         match inner.waiting[at].met {

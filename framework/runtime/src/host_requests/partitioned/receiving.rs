@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The receiver's side.
 #[derive(Default)]
 pub struct Receiving {
-    what: UnsafeCell<Option<What>>,
+    layout: UnsafeCell<Option<KeptLayout>>,
     /// Place in the line, until somebody was met.
     number: Cell<Option<u64>>,
     sender: Cell<Announcement>,
@@ -30,7 +30,7 @@ pub struct Receiving {
 }
 
 /// [`Layout`], kept.
-struct What {
+struct KeptLayout {
     comm: Arc<Communicator>,
     buf: *mut u8,
     partitions: usize,
@@ -48,36 +48,36 @@ unsafe impl Sync for Receiving {}
 unsafe impl Send for Receiving {}
 
 impl Receiving {
-    fn what(&self) -> Option<&What> {
+    fn layout(&self) -> Option<&KeptLayout> {
         // SAFETY: set before the request is handed out, cleared when nobody has it.
-        unsafe { (*self.what.get()).as_ref() }
+        unsafe { (*self.layout.get()).as_ref() }
     }
     fn parts(&self) -> &[Part] {
         // SAFETY: filled before `live` is set for the first time, constant then.
         unsafe { &*self.parts.get() }
     }
     pub fn partitions(&self) -> usize {
-        self.what().map_or(0, |w| w.partitions)
+        self.layout().map_or(0, |w| w.partitions)
     }
 
     /// Whether a partition of an active operation is here, from any thread.
     pub fn arrived(&self, instance: &Instance, partition: usize) -> bool {
         // SYNC POINT with `start_parts`.
-        let (true, Some(what)) = (self.live.load(Ordering::Acquire), self.what()) else { return false };
+        let (true, Some(layout)) = (self.live.load(Ordering::Acquire), self.layout()) else { return false };
         let (parts, each) = (self.parts(), self.sender.get().bytes);
-        let from = partition as u64 * what.bytes;
-        let range = if each == 0 || what.bytes == 0 || (from + what.bytes).div_ceil(each) > parts.len() as u64
-        {
-            // Of no data, or of more than the sender has: with the last.
-            0..parts.len()
-        } else {
-            (from / each) as usize..(from + what.bytes).div_ceil(each) as usize
-        };
-        range.into_iter().all(|i| self.is_here(what, i, instance.threaded()))
+        let from = partition as u64 * layout.bytes;
+        let range =
+            if each == 0 || layout.bytes == 0 || (from + layout.bytes).div_ceil(each) > parts.len() as u64 {
+                // Of no data, or of more than the sender has: with the last.
+                0..parts.len()
+            } else {
+                (from / each) as usize..(from + layout.bytes).div_ceil(each) as usize
+            };
+        range.into_iter().all(|i| self.is_here(layout, i, instance.threaded()))
     }
 
     /// Whether a part is complete and where it belongs.
-    fn is_here(&self, what: &What, i: usize, threaded: bool) -> bool {
+    fn is_here(&self, layout: &KeptLayout, i: usize, threaded: bool) -> bool {
         let part = &self.parts()[i];
         if !part.is_complete() {
             return false;
@@ -91,15 +91,15 @@ impl Receiving {
             // Another thread is unpacking it.
             return part.word.load(Ordering::Acquire) == DONE;
         }
-        let (from, len) = self.place(what, i);
+        let (from, len) = self.place(layout, i);
         let len = len.min(part.status().bytes);
         // SAFETY: `aside` has all bytes of the receiver, `place` stays inside, and so does the user's buffer.
         unsafe {
-            let total = what.count * what.partitions as u64;
+            let total = layout.count * layout.partitions as u64;
             oxmpi_datatype::unpack(
-                &what.dtype,
+                &layout.dtype,
                 total,
-                what.buf,
+                layout.buf,
                 from,
                 aside.as_ptr().add(from as usize),
                 len,
@@ -111,52 +111,52 @@ impl Receiving {
     }
 
     /// Where in the receiver's bytes a part begins, and how many of them it may fill.
-    fn place(&self, what: &What, i: usize) -> (u64, u64) {
-        let (each, room) = (self.sender.get().bytes, what.bytes * what.partitions as u64);
+    fn place(&self, layout: &KeptLayout, i: usize) -> (u64, u64) {
+        let (each, room) = (self.sender.get().bytes, layout.bytes * layout.partitions as u64);
         let from = (each * i as u64).min(room);
         (from, each.min(room - from))
     }
 
     /// Meets the sender, if it has come. An error ends the operation.
     fn meet(&self, instance: &Instance, thread: *mut ThreadCtx) -> Result<bool, Status> {
-        let (Some(number), Some(what)) = (self.number.get(), self.what()) else { return Ok(true) };
-        match what.comm.meeting().met(instance.threaded(), number) {
+        let (Some(number), Some(layout)) = (self.number.get(), self.layout()) else { return Ok(true) };
+        match layout.comm.meeting().met(instance.threaded(), number) {
             None => Ok(false),
             Some(Err(status)) => Err(status),
             Some(Ok(sender)) => {
                 self.number.set(None);
                 self.sender.set(sender);
-                self.make_parts(what, thread).map(|()| true)
+                self.make_parts(layout, thread).map(|()| true)
             }
         }
     }
 
-    fn make_parts(&self, what: &What, thread: *mut ThreadCtx) -> Result<(), Status> {
+    fn make_parts(&self, layout: &KeptLayout, thread: *mut ThreadCtx) -> Result<(), Status> {
         let sender = self.sender.get();
-        let packed = what.dtype.packed;
-        let whole = what.dtype.is_contiguous() || packed == 0 || sender.bytes.is_multiple_of(packed);
+        let packed = layout.dtype.packed;
+        let whole = layout.dtype.is_contiguous() || packed == 0 || sender.bytes.is_multiple_of(packed);
         // SAFETY: `live` was never set, so nobody else looks at either.
         let (parts, aside) = unsafe { (&mut *self.parts.get(), &mut *self.aside.get()) };
         if !whole {
-            let room = (what.bytes * what.partitions as u64) as usize;
+            let room = (layout.bytes * layout.partitions as u64) as usize;
             aside.try_reserve_exact(room).map_err(|_| Status::OUT_OF_MEMORY)?;
             aside.resize(room, 0);
         }
         parts.try_reserve_exact(sender.partitions as usize).map_err(|_| Status::OUT_OF_MEMORY)?;
-        let byte = what.comm.instance().byte_type();
+        let byte = layout.comm.instance().byte_type();
         for i in 0..sender.partitions as usize {
-            let (from, len) = self.place(what, i);
+            let (from, len) = self.place(layout, i);
             let (buf, count, dtype): (*mut u8, u64, &TypeDesc) = if !whole {
                 (aside.as_mut_ptr().wrapping_add(from as usize), len, byte)
-            } else if what.dtype.is_contiguous() {
-                (what.buf.wrapping_add(from as usize), len, byte)
+            } else if layout.dtype.is_contiguous() {
+                (layout.buf.wrapping_add(from as usize), len, byte)
             } else {
                 let elements = from.checked_div(packed).unwrap_or(0) as i64;
-                let at = what.buf.wrapping_offset(what.dtype.extent.wrapping_mul(elements) as isize);
-                (at, len.checked_div(packed).unwrap_or(0), &what.dtype)
+                let at = layout.buf.wrapping_offset(layout.dtype.extent.wrapping_mul(elements) as isize);
+                (at, len.checked_div(packed).unwrap_or(0), &layout.dtype)
             };
             let tag = channel_tag(sender.first, i);
-            parts.push(Part::new(what.comm.recv_init(thread, buf, count, dtype, what.source, tag)?));
+            parts.push(Part::new(layout.comm.recv_init(thread, buf, count, dtype, layout.source, tag)?));
         }
         Ok(())
     }
@@ -174,10 +174,10 @@ impl Receiving {
 
 impl Body for Receiving {
     fn advance(&self, instance: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus> {
-        let what = self.what().filter(|_| self.active.get())?;
+        let layout = self.layout().filter(|_| self.active.get())?;
         let over = |error| MsgStatus {
-            source: what.source,
-            tag: what.tag,
+            source: layout.source,
+            tag: layout.tag,
             error,
             cancelled: 0,
             bytes: self.bytes.get(),
@@ -194,7 +194,7 @@ impl Body for Receiving {
         }
         let parts = self.parts();
         let mut at = self.cursor.get();
-        while at < parts.len() && self.is_here(what, at, instance.threaded()) {
+        while at < parts.len() && self.is_here(layout, at, instance.threaded()) {
             let status = parts[at].status();
             self.bytes.set(self.bytes.get() + status.bytes);
             if status.error.is_err() {
@@ -223,8 +223,8 @@ impl Body for Receiving {
     }
 
     fn reset(&self) {
-        if let (Some(number), Some(what)) = (self.number.take(), self.what()) {
-            what.comm.meeting().leave(what.comm.instance().threaded(), number);
+        if let (Some(number), Some(layout)) = (self.number.take(), self.layout()) {
+            layout.comm.meeting().leave(layout.comm.instance().threaded(), number);
         }
         self.live.store(false, Ordering::Relaxed);
         self.active.set(false);
@@ -232,7 +232,7 @@ impl Body for Receiving {
         unsafe {
             release_all(&mut *self.parts.get());
             *self.aside.get() = Vec::new();
-            *self.what.get() = None;
+            *self.layout.get() = None;
         }
     }
 }
@@ -245,7 +245,7 @@ impl Communicator {
         layout: &Layout<'_>,
     ) -> Result<*mut RequestHeader, Status> {
         let bytes = layout.bytes().ok_or(Status::BAD_PARAM)?;
-        let what = What {
+        let kept = KeptLayout {
             comm: self.clone(),
             buf: layout.buf,
             partitions: layout.partitions,
@@ -260,7 +260,7 @@ impl Communicator {
         let instance = self.instance();
         let made = instance.make_request(thread, |receiving: &Receiving| {
             // SAFETY: nobody else has the body yet.
-            unsafe { *receiving.what.get() = Some(what) };
+            unsafe { *receiving.layout.get() = Some(kept) };
             receiving.number.set(Some(number));
         });
         let made = made.inspect_err(|_| self.meeting().leave(instance.threaded(), number))?;

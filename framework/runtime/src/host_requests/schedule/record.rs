@@ -115,7 +115,7 @@ fn note_recv(comm: *const CollComm, data: Data, src: u32, whole: bool) -> Result
     Ok(slot)
 }
 
-fn then_wait(comm: *const CollComm, slot: Result<u32, Status>) -> Status {
+fn note_wait_for(comm: *const CollComm, slot: Result<u32, Status>) -> Status {
     match slot {
         Ok(slot) => {
             at(comm).0.wait_for(slot);
@@ -144,7 +144,7 @@ extern "C" fn send(
     dst: u32,
     _tag: i32,
 ) -> Status {
-    then_wait(comm, note_send(comm, Data { at: buf.cast_mut(), count, dtype }, dst))
+    note_wait_for(comm, note_send(comm, Data { at: buf.cast_mut(), count, dtype }, dst))
 }
 
 extern "C" fn recv(
@@ -163,7 +163,7 @@ extern "C" fn recv(
             *status = MsgStatus { source: src as i32, tag, bytes, ..MsgStatus::EMPTY };
         }
     }
-    then_wait(comm, note_recv(comm, Data { at: buf, count, dtype }, src, !status.is_null()))
+    note_wait_for(comm, note_recv(comm, Data { at: buf, count, dtype }, src, !status.is_null()))
 }
 
 extern "C" fn isend(

@@ -1,6 +1,6 @@
 //! Doing the steps of a plan.
 
-use super::steps::{Core, Data, Message, Peer, Step, Wrong};
+use super::steps::{Core, Data, LengthMismatch, Message, Peer, Step};
 use crate::objects::{Communicator, Instance};
 use crate::spc::Counter;
 use oxmpi_coll::step;
@@ -18,7 +18,7 @@ impl Message {
     }
 
     /// Takes the result of one that is over, and adds up what was received.
-    fn take(&mut self, received: &mut u64) -> (Status, Option<Wrong>) {
+    fn take(&mut self, received: &mut u64) -> (Status, Option<LengthMismatch>) {
         let Message { req, whole } = std::mem::replace(self, NO_MESSAGE);
         if req.is_null() {
             return (Status::OK, None);
@@ -33,22 +33,24 @@ impl Message {
             *received += status.bytes;
         }
         match (status.error, whole) {
-            (Status::TRUNCATED, Some(place)) => (status.error, Some(Wrong::new(place, place.bytes() + 1))),
+            (Status::TRUNCATED, Some(place)) => {
+                (status.error, Some(LengthMismatch::new(place, place.bytes() + 1)))
+            }
             (Status::OK, Some(place)) if status.bytes != place.bytes() => {
-                (Status::MISMATCH, Some(Wrong::new(place, status.bytes)))
+                (Status::MISMATCH, Some(LengthMismatch::new(place, status.bytes)))
             }
             (error, _) => (error, None),
         }
     }
 }
 
-impl Wrong {
+impl LengthMismatch {
     #[cold]
-    fn new(place: Data, len: u64) -> Wrong {
+    fn new(place: Data, len: u64) -> LengthMismatch {
         let mut bytes = vec![0; len as usize];
         // SAFETY: the place that was received into; not more than it holds.
         unsafe { pack(place.dtype(), place.count, place.at, 0, bytes.as_mut_ptr(), len.min(place.bytes())) };
-        Wrong { place, bytes }
+        LengthMismatch { place, bytes }
     }
 }
 
@@ -88,12 +90,12 @@ impl Core {
     /// Whether the step that is to be done need not wait.
     pub fn can_go_on(&self) -> bool {
         match self.steps.get(self.at) {
-            Some(Step::Wait { first, end }) => self.among(*first, *end).iter().all(Message::is_over),
+            Some(Step::Wait { first, end }) => self.messages_of(*first, *end).iter().all(Message::is_over),
             _ => true,
         }
     }
 
-    fn among(&self, first: u32, end: u32) -> &[Message] {
+    fn messages_of(&self, first: u32, end: u32) -> &[Message] {
         self.messages.get(first as usize..end as usize).unwrap_or_default()
     }
 
@@ -146,7 +148,7 @@ impl Core {
 
     /// The data to send: that which came there, if it was not the data that had to.
     fn outgoing<'a>(&'a self, data: &'a Data, instance: &'a Instance) -> (*const u8, u64, &'a TypeDesc) {
-        let same = |wrong: &&Wrong| wrong.place.at == data.at && wrong.place.count == data.count;
+        let same = |wrong: &&LengthMismatch| wrong.place.at == data.at && wrong.place.count == data.count;
         match self.wrong.iter().find(same) {
             None => (data.at, data.count, data.dtype()),
             Some(wrong) => (wrong.bytes.as_ptr(), wrong.bytes.len() as u64, instance.byte_type()),
@@ -169,7 +171,7 @@ impl Core {
     }
 
     fn take(&mut self, thread: *mut ThreadCtx, first: u32, end: u32) -> Status {
-        if !self.among(first, end).iter().all(Message::is_over) {
+        if !self.messages_of(first, end).iter().all(Message::is_over) {
             return Status::PENDING;
         }
         let (mut worst, mut received) = (Status::OK, 0);

@@ -87,7 +87,7 @@ pub(crate) struct Message {
 
 /// A message that did not fill its place. It is the operation's error, and goes on as it came: those behind wait for
 /// one, and those that ask for the wrong length, too, hear of it.
-pub(crate) struct Wrong {
+pub(crate) struct LengthMismatch {
     pub(crate) place: Data,
     /// Packed; one byte more than there is room for where there was too much.
     pub(crate) bytes: Vec<u8>,
@@ -106,7 +106,7 @@ pub(crate) struct Core {
     /// The component's own step at `at` has begun.
     pub(crate) begun: bool,
     pub(crate) messages: Vec<Message>,
-    pub(crate) wrong: Vec<Wrong>,
+    pub(crate) wrong: Vec<LengthMismatch>,
     pub(crate) error: Status,
 }
 

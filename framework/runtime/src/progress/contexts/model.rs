@@ -49,7 +49,7 @@ unsafe impl Send for World {}
 
 /// How the waiter goes about it.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum WaiterVariant {
     /// As `Instance::wait_contexts`.
     Right,
     /// It trusts the owner.
@@ -107,17 +107,17 @@ impl World {
         self.cri().count_progress(events);
     }
 
-    fn flush(&self, way: Way) {
+    fn flush(&self, variant: WaiterVariant) {
         let mark = self.flow.mark();
         let mut looks = Looks::new();
         let mut now = Duration::from_secs(1);
-        while way != Way::LeavesOthersAlone && !self.flow.is_complete(mark) {
+        while variant != WaiterVariant::LeavesOthersAlone && !self.flow.is_complete(mark) {
             now += Duration::from_secs(1);
-            if looks.idle(&self.cris, 1, now) == 0 || way == Way::NeverEnters {
+            if looks.idle(&self.cris, 1, now) == 0 || variant == WaiterVariant::NeverEnters {
                 thread::yield_now();
                 continue;
             }
-            if way == Way::DoesNotTakeAway {
+            if variant == WaiterVariant::DoesNotTakeAway {
                 self.turn(true);
             } else {
                 self.cri().enter(None);
@@ -140,7 +140,7 @@ fn seat() -> &'static Seat {
 
 /// The owner issues an operation and tells of it; then it `goes_on` with another one, which it completes before the first, or computes.
 /// The other thread flushes both threads' operations meanwhile.
-fn flush_beside_an_owner(way: Way, goes_on: bool) {
+fn flush_beside_an_owner(variant: WaiterVariant, goes_on: bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {
@@ -152,7 +152,7 @@ fn flush_beside_an_owner(way: Way, goes_on: bool) {
                 while world.issued.load(Ordering::Acquire) == 0 {
                     thread::yield_now();
                 }
-                world.flush(way);
+                world.flush(variant);
                 assert_eq!(world.result(0), RESULT, "the flush returned before its operation was complete");
             })
         };
@@ -170,28 +170,28 @@ fn flush_beside_an_owner(way: Way, goes_on: bool) {
 
 #[test]
 fn model_flush_over_an_owner_that_computes() {
-    flush_beside_an_owner(Way::Right, false);
+    flush_beside_an_owner(WaiterVariant::Right, false);
 }
 
 #[test]
 fn model_flush_beside_an_owner_that_goes_on() {
-    flush_beside_an_owner(Way::Right, true);
+    flush_beside_an_owner(WaiterVariant::Right, true);
 }
 
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn model_finds_a_flush_that_trusts_the_owner() {
-    flush_beside_an_owner(Way::NeverEnters, false);
+    flush_beside_an_owner(WaiterVariant::NeverEnters, false);
 }
 
 #[test]
 #[should_panic]
 fn model_finds_a_flush_that_does_not_take_the_lock_away() {
-    flush_beside_an_owner(Way::DoesNotTakeAway, true);
+    flush_beside_an_owner(WaiterVariant::DoesNotTakeAway, true);
 }
 
 #[test]
 #[should_panic(expected = "before its operation was complete")]
 fn model_finds_a_flush_that_leaves_others_alone() {
-    flush_beside_an_owner(Way::LeavesOthersAlone, false);
+    flush_beside_an_owner(WaiterVariant::LeavesOthersAlone, false);
 }

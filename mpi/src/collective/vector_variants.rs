@@ -68,7 +68,7 @@ fn into_blocks(recvbuf: *mut u8, recv: &Blocks, desc: &TypeDesc) -> CollArgs {
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn gatherv<N: Copy + Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcount: N,
     sendtype: Datatype,
@@ -91,7 +91,7 @@ fn gatherv<N: Copy + Into<i64>>(
     }
     let own = if part == Part::Root { own_place(object, &args, &recv) } else { core::ptr::null() };
     gives(process, &mut args, matches!(part, Part::Root | Part::Leaf), own, (sendbuf, sendcount, sendtype))?;
-    process.collective(object, way, GATHERV, args, None)
+    process.collective(object, mode, GATHERV, args, None)
 }
 collective_fns! {
     gatherv<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, recvbuf: *mut u8, recvcounts: *const N, displs: *const N, recvtype: Datatype, root: c_int) on comm;
@@ -118,7 +118,7 @@ fn gives(
         args.sendbuf = sendbuf;
     } else if does {
         args.sendtype = side(process, (sendbuf, sendcount, sendtype), "send")?;
-        apart(process, sendbuf, own, sendcount > 0)?;
+        check_apart(process, sendbuf, own, sendcount > 0)?;
         (args.sendbuf, args.sendcount) = (sendbuf, sendcount as u64);
     }
     Ok(())
@@ -127,7 +127,7 @@ fn gives(
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn scatterv<N: Copy + Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcounts: *const N,
     displs: *const N,
@@ -163,11 +163,11 @@ fn scatterv<N: Copy + Into<i64>>(
         if part == Part::Root {
             // SAFETY: a type that was found in this call.
             let own = place(sendbuf, send.displs[root as usize], unsafe { &*args.sendtype });
-            apart(process, own, recvbuf, recvcount > 0)?;
+            check_apart(process, own, recvbuf, recvcount > 0)?;
         }
         (args.recvbuf, args.recvcount) = (recvbuf, recvcount as u64);
     }
-    process.collective(object, way, SCATTERV, args, None)
+    process.collective(object, mode, SCATTERV, args, None)
 }
 collective_fns! {
     scatterv<N>(sendbuf: *const u8, sendcounts: *const N, displs: *const N, sendtype: Datatype, recvbuf: *mut u8, recvcount: N, recvtype: Datatype, root: c_int) on comm;
@@ -178,7 +178,7 @@ collective_fns! {
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn allgatherv<N: Copy + Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcount: N,
     sendtype: Datatype,
@@ -195,7 +195,7 @@ fn allgatherv<N: Copy + Into<i64>>(
     let mut args = into_blocks(recvbuf, &recv, desc);
     let own = if is_inter(object) { core::ptr::null() } else { own_place(object, &args, &recv) };
     gives(process, &mut args, true, own, (sendbuf, sendcount, sendtype))?;
-    process.collective(object, way, ALLGATHERV, args, None)
+    process.collective(object, mode, ALLGATHERV, args, None)
 }
 collective_fns! {
     allgatherv<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, recvbuf: *mut u8, recvcounts: *const N, displs: *const N, recvtype: Datatype) on comm;
@@ -206,7 +206,7 @@ collective_fns! {
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn alltoallv<N: Copy + Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcounts: *const N,
     sdispls: *const N,
@@ -222,14 +222,14 @@ fn alltoallv<N: Copy + Into<i64>>(
     let desc = many(process, recvbuf, &recv, recvtype, "recv")?;
     let args = CollArgs { sendbuf, ..into_blocks(recvbuf, &recv, desc) };
     if is_in_place(sendbuf) && !is_inter(object) {
-        return process.collective(object, way, ALLTOALLV, args, None);
+        return process.collective(object, mode, ALLTOALLV, args, None);
     }
     let send = blocks(object.peers, sendcounts, sdispls, ("sendcounts", "sdispls"))?;
     let sendtype = many(process, sendbuf, &send, sendtype, "send")?;
-    all_apart(process, (sendbuf, &send, sendtype.extent), (recvbuf, &recv, desc.extent))?;
+    check_blocks_apart(process, (sendbuf, &send, sendtype.extent), (recvbuf, &recv, desc.extent))?;
     process.collective(
         object,
-        way,
+        mode,
         ALLTOALLV,
         CollArgs { sendtype, sendcounts: send.counts.as_ptr(), sdispls: send.displs.as_ptr(), ..args },
         None,
@@ -244,7 +244,7 @@ collective_fns! {
 
 /// No block for a rank may be where the one from it goes. Both sides may well be in one buffer, or have absolute
 /// addresses. The last of each triple: bytes that a displacement counts.
-fn all_apart(
+fn check_blocks_apart(
     process: &Process,
     (sendbuf, send, out): (*const u8, &Blocks, i64),
     (recvbuf, recv, into): (*const u8, &Blocks, i64),
@@ -254,7 +254,7 @@ fn all_apart(
         let ((sent, from), (got, to)) = (blocks(send, rank), blocks(recv, rank));
         let from = sendbuf.wrapping_offset(from.wrapping_mul(out) as isize);
         let to = recvbuf.wrapping_offset(to.wrapping_mul(into) as isize);
-        apart(process, from, to, sent > 0 && got > 0)?;
+        check_apart(process, from, to, sent > 0 && got > 0)?;
     }
     Ok(())
 }
@@ -302,7 +302,7 @@ static BYTE: TypeDesc = match TypeDesc::basic(Base::BYTE) {
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn alltoallw<N: Copy + Into<i64>>(
     process: &'static Process,
-    way: Way,
+    mode: CompletionMode,
     sendbuf: *const u8,
     sendcounts: *const N,
     sdispls: *const N,
@@ -327,16 +327,16 @@ fn alltoallw<N: Copy + Into<i64>>(
         ..NOTHING
     };
     if is_in_place(sendbuf) && !is_inter(object) {
-        return process.collective(object, way, ALLTOALLW, args, None);
+        return process.collective(object, mode, ALLTOALLW, args, None);
     }
     not_in_place(sendbuf, "send")?;
     let send = blocks(object.peers, sendcounts, sdispls, ("sendcounts", "sdispls"))?;
     let sendtypes = types(object, &send, sendtypes, "sendtypes")?;
     check_places(process, sendbuf, &send, &sendtypes, "sendbuf")?;
-    all_apart(process, (sendbuf, &send, 1), (recvbuf, &recv, 1))?;
+    check_blocks_apart(process, (sendbuf, &send, 1), (recvbuf, &recv, 1))?;
     process.collective(
         object,
-        way,
+        mode,
         ALLTOALLW,
         CollArgs {
             sendcounts: send.counts.as_ptr(),

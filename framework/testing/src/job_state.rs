@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::sync::Mutex;
 
 /// See the file's head.
-pub struct Shared {
+pub struct JobState {
     blobs: Mutex<HashMap<(String, u32), Vec<u8>>>,
     /// Memory of the node by its key.
     memory: Mutex<HashMap<String, Piece>>,
@@ -23,14 +23,14 @@ struct Piece {
     asked: u64,
 }
 
-impl Default for Shared {
-    fn default() -> Shared {
+impl Default for JobState {
+    fn default() -> JobState {
         let random = || RandomState::new().build_hasher().finish();
-        Shared { blobs: Mutex::default(), memory: Mutex::default(), secret: [random(), random()] }
+        JobState { blobs: Mutex::default(), memory: Mutex::default(), secret: [random(), random()] }
     }
 }
 
-impl Shared {
+impl JobState {
     pub fn put(&self, key: &str, rank: u32, data: &[u8]) {
         held(&self.blobs).insert((key.to_owned(), rank), data.to_vec());
     }

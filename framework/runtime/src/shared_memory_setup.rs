@@ -64,7 +64,8 @@ impl Communicator {
         let own = parts[self.rank() as usize];
         let client = &self.instance().client;
         // Nobody asks the kernel for pages before all have seen that there is enough for all.
-        let memory = mapping::enough(len).and_then(|()| client.share(&key, len).map_err(|why| why.message));
+        let memory =
+            mapping::check_free_memory(len).and_then(|()| client.share(&key, len).map_err(|why| why.message));
         let outcome = self.agreed(thread, memory).and_then(|(memory, _)| {
             let mapping = Mapping::new(&memory, len, (own.offset, own.bytes));
             self.agreed(thread, mapping.map(|mapping| SharedMemory { mapping, parts }))

@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 
 /// The two halves; a null one is with MPI_PROC_NULL and over.
 #[derive(Default)]
-struct Both {
+struct SendRecv {
     recv: Cell<Half>,
     send: Cell<Half>,
     /// The outgoing data, where the user's buffer is for the incoming.
@@ -27,9 +27,9 @@ impl Default for Half {
 }
 
 // SAFETY: everything is touched by its maker before it is published and under its pool's lock then.
-unsafe impl Sync for Both {}
+unsafe impl Sync for SendRecv {}
 // SAFETY: as above.
-unsafe impl Send for Both {}
+unsafe impl Send for SendRecv {}
 
 impl Half {
     fn is_over(self) -> bool {
@@ -47,7 +47,7 @@ impl Half {
     }
 }
 
-impl Body for Both {
+impl Body for SendRecv {
     fn advance(&self, _: &Instance, _: *mut ThreadCtx) -> Option<MsgStatus> {
         let (recv, send) = (self.recv.get(), self.send.get());
         if !recv.is_over() || !send.is_over() {
@@ -115,11 +115,11 @@ impl Communicator {
             }
         };
         let instance = self.instance();
-        let fill = |both: &Both| {
-            both.recv.set(recv);
-            both.send.set(send);
+        let fill = |pair: &SendRecv| {
+            pair.recv.set(recv);
+            pair.send.set(send);
             // SAFETY: nobody else has the body yet.
-            unsafe { *both.kept.get() = kept };
+            unsafe { *pair.kept.get() = kept };
         };
         let made = instance.make_request(thread, fill).inspect_err(|_| {
             give_up(recv);

@@ -2,7 +2,7 @@
 //! requests. They complete by a call of the user (at once, or MPI_Grequest_complete), not by progress.
 //!
 //! An object is made when the pool is empty and never freed, as handles demand. **Access:** the
-//! maker writes `what` until the handle is given out; it is constant after that, and the releaser's at the
+//! maker writes `operation` until the handle is given out; it is constant after that, and the releaser's at the
 //! end. `word` decides between a thread that completes a generalized request and one that frees it: each
 //! sets its bit, and the thread that finds the other's bit is the last and cleans up.
 
@@ -24,7 +24,7 @@ use parking_lot::Mutex;
 
 /// The operation that a request of ours stands for.
 #[derive(Default)]
-pub enum What {
+pub enum LocalOperation {
     /// An operation with MPI_PROC_NULL.
     #[default]
     Nobody,
@@ -42,24 +42,24 @@ pub struct Persistent {
     pub tag: c_int,
 }
 
-pub type Query = unsafe extern "C-unwind" fn(*mut c_void, *mut Status) -> c_int;
-pub type Free = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
-pub type Cancel = unsafe extern "C-unwind" fn(*mut c_void, c_int) -> c_int;
+pub type QueryFn = unsafe extern "C-unwind" fn(*mut c_void, *mut Status) -> c_int;
+pub type FreeFn = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+pub type CancelFn = unsafe extern "C-unwind" fn(*mut c_void, c_int) -> c_int;
 
 /// The user's callbacks of a generalized request.
 #[derive(Clone, Copy)]
 pub struct Functions {
-    pub query: Query,
-    pub free: Free,
-    pub cancel: Cancel,
+    pub query: QueryFn,
+    pub free: FreeFn,
+    pub cancel: CancelFn,
     pub extra: *mut c_void,
 }
 
 /// A request of ours.
 #[repr(C)]
-pub struct Own {
+pub struct LocalRequest {
     header: RequestHeader,
-    pub what: UnsafeCell<What>,
+    pub operation: UnsafeCell<LocalOperation>,
     word: AtomicU32,
 }
 
@@ -71,9 +71,9 @@ static OPS: RequestOps =
 
 extern "C" fn release(req: *mut RequestHeader, _: *mut ThreadCtx) {
     // SAFETY: our requests begin with their header and live for ever; nobody else has this one now.
-    let own = unsafe { &*req.cast::<Own>() };
+    let own = unsafe { &*req.cast::<LocalRequest>() };
     // SAFETY: as above.
-    drop(core::mem::take(unsafe { &mut *own.what.get() }));
+    drop(core::mem::take(unsafe { &mut *own.operation.get() }));
     // SAFETY: the pool is leaked with the process.
     let pool = unsafe { &*(own.header.owner as *const Mutex<Vec<usize>>) };
     pool.lock().push(req as usize);
@@ -86,22 +86,22 @@ extern "C" fn cancel(_: *mut RequestHeader) -> Code {
 
 extern "C" fn start(req: *mut RequestHeader) -> Code {
     // SAFETY: as in `release`; the request is inactive and its handle alive.
-    match unsafe { &*(*req.cast::<Own>()).what.get() } {
-        What::Buffered(send) => send.start(),
+    match unsafe { &*(*req.cast::<LocalRequest>()).operation.get() } {
+        LocalOperation::Buffered(send) => send.start(),
         _ => Code::OK,
     }
 }
 
 /// The request of a header, if it is one of ours.
-pub fn of(req: Header) -> Option<&'static Own> {
+pub fn of(req: Header) -> Option<&'static LocalRequest> {
     // SAFETY: headers live as long as the instance; `ops` tells whose object it begins.
-    unsafe { core::ptr::eq(req.as_ref().ops, &OPS).then(|| &*req.as_ptr().cast::<Own>()) }
+    unsafe { core::ptr::eq(req.as_ref().ops, &OPS).then(|| &*req.as_ptr().cast::<LocalRequest>()) }
 }
 
-impl Own {
-    pub fn what(&self) -> &What {
+impl LocalRequest {
+    pub fn operation(&self) -> &LocalOperation {
         // SAFETY: constant while the handle is alive.
-        unsafe { &*self.what.get() }
+        unsafe { &*self.operation.get() }
     }
     /// The user completes it. True: it was freed before, so the caller cleans up.
     pub fn set_complete(&self) -> Res<bool> {
@@ -158,8 +158,8 @@ impl Pool {
         self.sent
     }
 
-    /// A request that stands for `what`: pending, without flags, with an empty status.
-    pub fn take(&self, instance: &Instance, what: What) -> Res<Header> {
+    /// A request that stands for `operation`: pending, without flags, with an empty status.
+    pub fn take(&self, instance: &Instance, operation: LocalOperation) -> Res<Header> {
         let used = self.free.lock().pop().map(|address| address as *mut RequestHeader);
         let req = match used.and_then(NonNull::new) {
             Some(req) => req,
@@ -167,8 +167,8 @@ impl Pool {
         };
         // SAFETY: nobody else has it.
         unsafe {
-            let own = &mut *req.as_ptr().cast::<Own>();
-            own.what = UnsafeCell::new(what);
+            let own = &mut *req.as_ptr().cast::<LocalRequest>();
+            own.operation = UnsafeCell::new(operation);
             own.word = AtomicU32::new(0);
             own.header.completion.rearm();
             own.header.flags = 0;
@@ -178,8 +178,8 @@ impl Pool {
     }
 
     /// A request that is complete, of an operation with MPI_PROC_NULL.
-    pub fn take_complete(&self, instance: &Instance, what: What) -> Res<Header> {
-        let req = self.take(instance, what)?;
+    pub fn take_complete(&self, instance: &Instance, operation: LocalOperation) -> Res<Header> {
+        let req = self.take(instance, operation)?;
         // SAFETY: nobody else has it.
         let header = unsafe { &mut *req.as_ptr() };
         header.status.source = MPI_PROC_NULL;
@@ -189,9 +189,14 @@ impl Pool {
     }
 
     /// A persistent request that is complete whenever it was started.
-    pub fn persistent(&self, instance: &Instance, object: &'static CommObject, what: What) -> Res<Header> {
-        let nobody = matches!(what, What::Nobody);
-        let req = self.take(instance, what)?;
+    pub fn persistent(
+        &self,
+        instance: &Instance,
+        object: &'static CommObject,
+        operation: LocalOperation,
+    ) -> Res<Header> {
+        let nobody = matches!(operation, LocalOperation::Nobody);
+        let req = self.take(instance, operation)?;
         // SAFETY: nobody else has it.
         let header = unsafe { &mut *req.as_ptr() };
         header.completion.finish_alone();
@@ -208,8 +213,9 @@ fn make(instance: &Instance, pool: &Mutex<Vec<usize>>) -> Res<Header> {
     let owner = pool as *const Mutex<Vec<usize>> as *mut c_void;
     let mut header = RequestHeader::new(RequestHeader::OTHER, &OPS, owner);
     header.comm = null_mut();
-    let own = Own { header, what: UnsafeCell::new(What::Nobody), word: AtomicU32::new(0) };
-    let own: *mut Own = Box::leak(Box::new(own));
+    let own =
+        LocalRequest { header, operation: UnsafeCell::new(LocalOperation::Nobody), word: AtomicU32::new(0) };
+    let own: *mut LocalRequest = Box::leak(Box::new(own));
     let no_memory = |_| Failure::new(MPI_ERR_NO_MEM, "too many requests");
     instance.requests().insert(own.cast()).map_err(no_memory)?;
     // SAFETY: just made.

@@ -8,17 +8,17 @@ use loom::sync::Arc;
 use loom::thread;
 
 /// A record: plain memory that the ring or the completion word publishes.
-struct Shared {
+struct ModelState {
     ring: Ring<2>,
     doze: Doze,
     records: [UnsafeCell<u32>; 4],
     done: Completion,
 }
 
-impl Shared {
-    fn new() -> Arc<Shared> {
+impl ModelState {
+    fn new() -> Arc<ModelState> {
         let records = std::array::from_fn(|_| UnsafeCell::new(0));
-        Arc::new(Shared { ring: Ring::new(), doze: Doze::new(), records, done: Completion::new() })
+        Arc::new(ModelState { ring: Ring::new(), doze: Doze::new(), records, done: Completion::new() })
     }
 
     fn issue(&self, index: u32) {
@@ -46,7 +46,7 @@ fn model_commands_of_two_threads_arrive_whole_and_once() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = None;
     model.check(|| {
-        let shared = Shared::new();
+        let shared = ModelState::new();
         let other = shared.clone();
         let producer = thread::spawn(move || other.issue(0));
         let mut seen = Vec::new();
@@ -70,7 +70,7 @@ fn model_a_cell_is_not_written_before_it_was_read() {
     // The producer's turns while the ring is full.
     model.max_branches = 10_000;
     model.check(|| {
-        let shared = Shared::new();
+        let shared = ModelState::new();
         shared.issue(0);
         shared.issue(1);
         let other = shared.clone();
@@ -91,7 +91,7 @@ fn model_commands_of_two_threads_arrive_once_and_in_order() {
     model.max_branches = 10_000;
     model.preemption_bound = Some(1);
     model.check(|| {
-        let shared = Shared::new();
+        let shared = ModelState::new();
         let other = shared.clone();
         let producer = thread::spawn(move || {
             other.issue(0);
@@ -116,7 +116,7 @@ fn model_commands_of_two_threads_arrive_once_and_in_order() {
 #[test]
 fn model_a_sleeping_proxy_is_woken_for_every_command() {
     loom::model(|| {
-        let shared = Shared::new();
+        let shared = ModelState::new();
         let other = shared.clone();
         let client = thread::spawn(move || {
             other.issue(0);
@@ -142,7 +142,7 @@ fn model_a_sleeping_proxy_is_woken_for_every_command() {
 #[should_panic(expected = "sleeps on")]
 fn model_finds_a_proxy_that_does_not_look_again() {
     loom::model(|| {
-        let shared = Shared::new();
+        let shared = ModelState::new();
         let other = shared.clone();
         let client = thread::spawn(move || {
             other.issue(0);
@@ -160,7 +160,7 @@ fn model_finds_a_proxy_that_does_not_look_again() {
 #[test]
 fn model_a_result_is_seen_whole_and_its_sleeper_is_woken() {
     loom::model(|| {
-        let shared = Shared::new();
+        let shared = ModelState::new();
         shared.done.arm();
         let other = shared.clone();
         let proxy = thread::spawn(move || {
@@ -180,7 +180,7 @@ fn model_a_result_is_seen_whole_and_its_sleeper_is_woken() {
 #[test]
 fn model_a_poll_that_sees_done_sees_the_result() {
     loom::model(|| {
-        let shared = Shared::new();
+        let shared = ModelState::new();
         shared.done.arm();
         let other = shared.clone();
         let proxy = thread::spawn(move || {

@@ -6,8 +6,8 @@ use super::argument::can_be_compared;
 use super::{WinObject, get};
 use crate::constants::*;
 use crate::datatype::{self, usable};
-use crate::entry::Here;
-use crate::error::{On, raise_on};
+use crate::entry::CallContext;
+use crate::error::{ErrorObject, raise_on};
 use crate::op::one_sided;
 use crate::types::{Aint, Datatype, Op, Win};
 use core::ffi::c_int;
@@ -29,7 +29,7 @@ pub type Element = (*const u8, *mut u8, Datatype);
 /// Return value of the function.
 #[inline(always)]
 pub fn ended(name: &'static str, win: Win, status: Status) -> c_int {
-    if status.is_err() { raise_on(name, On::Win(win), status.into()) } else { MPI_SUCCESS }
+    if status.is_err() { raise_on(name, ErrorObject::Win(win), status.into()) } else { MPI_SUCCESS }
 }
 
 /// The verbs of a window with such a rank.
@@ -47,7 +47,7 @@ fn is_buffer(at: *const u8) -> bool {
 
 /// Arguments of an operation between elements, which `origin` and `target` have as many bytes for.
 #[inline(always)]
-fn arguments(here: Here, (rank, disp): (c_int, Aint), of: &'static TypeDesc, count: i64) -> RmaArgs {
+fn arguments(here: CallContext, (rank, disp): (c_int, Aint), of: &'static TypeDesc, count: i64) -> RmaArgs {
     RmaArgs {
         thread: here.thread,
         origin: core::ptr::null_mut(),
@@ -69,7 +69,7 @@ fn arguments(here: Here, (rank, disp): (c_int, Aint), of: &'static TypeDesc, cou
 /// MPI_Put and MPI_Get.
 #[inline(always)]
 pub fn transfer(
-    here: Option<Here>,
+    here: Option<CallContext>,
     win: Win,
     operation: Operation,
     (at, count, origin): Data,
@@ -93,7 +93,7 @@ pub fn transfer(
 /// MPI_Accumulate.
 #[inline(always)]
 pub fn accumulate(
-    here: Option<Here>,
+    here: Option<CallContext>,
     win: Win,
     (at, count, origin): Data,
     (rank, disp, target_count, target): Target,
@@ -116,7 +116,7 @@ pub fn accumulate(
 /// MPI_Fetch_and_op.
 #[inline(always)]
 pub fn fetch_and_op(
-    here: Option<Here>,
+    here: Option<CallContext>,
     win: Win,
     (at, result, datatype): Element,
     target: (c_int, Aint),
@@ -139,7 +139,7 @@ pub fn fetch_and_op(
 /// MPI_Compare_and_swap.
 #[inline(always)]
 pub fn compare_and_swap(
-    here: Option<Here>,
+    here: Option<CallContext>,
     win: Win,
     (at, result, datatype): Element,
     compare: *const u8,
@@ -160,7 +160,7 @@ pub fn compare_and_swap(
 
 /// MPI_Win_flush, and MPI_Win_flush_local.
 #[inline(always)]
-pub fn flush(here: Option<Here>, win: Win, rank: c_int, local: bool) -> Option<Status> {
+pub fn flush(here: Option<CallContext>, win: Win, rank: c_int, local: bool) -> Option<Status> {
     let here = here?;
     let verbs = verbs(get(win)?, rank)?;
     Some(verbs.flush(here.thread, Some(rank as u32), local))

@@ -22,9 +22,9 @@
 
 pub mod addresses;
 pub mod agents;
-pub mod below;
 pub mod boot;
 pub mod facts;
+pub mod failure_reasons;
 pub mod hand;
 pub mod hub;
 pub mod join;
@@ -33,8 +33,8 @@ pub mod proof;
 pub mod reception;
 pub mod socket;
 pub mod start;
+pub mod subtree;
 pub mod tree;
-pub mod why;
 
 /// Which build of these sources this is: mpirun and its daemons have to be of the same, since what they say to
 /// each other has no other version.

@@ -4,7 +4,7 @@
 //! It resolves parameters from the same sources as a job would, so what it prints is what a rank
 //! started here would get. Components are loaded for what they declare; none is opened.
 //!
-//! Map: `options` (the command line) · `known` (sources of all answers) · `facts` (version, paths, build) · `listing` (components and
+//! Map: `options` (the command line) · `answers` (sources of all answers) · `facts` (version, paths, build) · `listing` (components and
 //! parameters, pretty and parsable) · `json` · `explain`, with `process` and `in_force` (values that a rank would have) ·
 //! `verbs` (devices and endpoint categories) · `check` · `calibrate` · `tool` (events) · `pages` (`--help TOPIC`).
 

@@ -7,7 +7,7 @@
 //!
 //! **Coming back.** The daemon (`join`) connects to all addresses of whoever started it, mpirun or another daemon (`addresses`), and keeps
 //! the first at which somebody answers who knows the secret. Those listen (`reception`) until the last daemon is there and no
-//! longer: mpirun (`hub`) waits for all, and a daemon hands on what goes between mpirun and those below it (`below`). Both sides
+//! longer: mpirun (`hub`) waits for all, and a daemon hands on what goes between mpirun and those below it (`subtree`). Both sides
 //! prove that they know the secret without saying it (`proof`), each to a challenge of the other:
 //!
 //! | from | says |

@@ -3,9 +3,9 @@
 use crate::declaration::{Declaration, bad_declaration};
 use crate::error::{ErrorKind, ParamError};
 use crate::file::ParamFile;
-use crate::nearest::nearest;
 use crate::origin::{ENVIRONMENT, ENVIRONMENT_OPEN_MPI, Origin, SOURCE, Tier};
 use crate::selection::Selection;
+use crate::similar_names::nearest;
 use crate::value::{self, Value};
 use oxmpi_mca::ParamValue;
 use oxmpi_mca::abi::StrRef;

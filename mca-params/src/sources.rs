@@ -11,9 +11,9 @@
 //! stops the start: what it would have said is unknown. A tune file was asked for, so it must exist.
 
 use crate::file::{self, Export, FileError, ParamFile};
-use crate::nearest::nearest;
 use crate::origin::{CHECKED, FILES_ARE_READ, Tier};
 use crate::resolver::Resolver;
+use crate::similar_names::nearest;
 use crate::{ENVIRONMENT, ParamError};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ impl Places {
 
 /// Settings of a command line, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum CommandSetting {
     /// `--mca NAME VALUE`.
     Parameter { name: String, value: String },
     /// `--tune FILE[,FILE…]` or `-am FILE[,FILE…]`.
@@ -134,7 +134,7 @@ impl Sources {
         reader: Reader,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
         places: &Places,
-        given: &[Given],
+        given: &[CommandSetting],
     ) -> Sources {
         let (mut files_are_read, mut checked) = (false, false);
         let variables = variables.into_iter().inspect(|(name, text)| {
@@ -148,7 +148,7 @@ impl Sources {
             sources.resolver.forget_command_line();
         }
         for parameter in given {
-            if let Given::Parameter { name, value } = parameter {
+            if let CommandSetting::Parameter { name, value } = parameter {
                 sources.command_line(name, value);
             }
         }
@@ -165,7 +165,7 @@ impl Sources {
         }
     }
 
-    fn all_files(&mut self, places: &Places, given: &[Given]) {
+    fn all_files(&mut self, places: &Places, given: &[CommandSetting]) {
         match self.text("mca_base_param_files") {
             Some(list) if list.trim() == "none" => {}
             // The leftmost has the last word.
@@ -185,8 +185,8 @@ impl Sources {
         let by_variable =
             ["mca_base_param_file_prefix", "mca_base_envar_file_prefix"].map(|name| self.text(name));
         let by_option = given.iter().filter_map(|g| match g {
-            Given::Tune { files } => Some(files.clone()),
-            Given::Parameter { .. } => None,
+            CommandSetting::Tune { files } => Some(files.clone()),
+            CommandSetting::Parameter { .. } => None,
         });
         for list in by_variable.into_iter().flatten().chain(by_option) {
             for name in split(&list, ',') {

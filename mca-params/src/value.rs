@@ -3,7 +3,7 @@
 
 use crate::declaration::{Declaration, Kind};
 use crate::error::ErrorKind;
-use crate::nearest::nearest;
+use crate::similar_names::nearest;
 
 /// A resolved value.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,10 +81,10 @@ impl Declaration {
 }
 
 /// The kind of mistake, and the sentence about it.
-pub(crate) type Wrong = (ErrorKind, String);
+pub(crate) type ValueMistake = (ErrorKind, String);
 
 /// Reads `text` as a value of `decl`. `home` replaces a leading `~/` in strings.
-pub(crate) fn parse(decl: &Declaration, text: &str, home: Option<&str>) -> Result<Value, Wrong> {
+pub(crate) fn parse(decl: &Declaration, text: &str, home: Option<&str>) -> Result<Value, ValueMistake> {
     let trimmed = text.trim();
     let malformed =
         || (ErrorKind::Malformed, format!("is not {}; it takes {}", decl.kind.phrase(), decl.wanted()));
@@ -113,13 +113,13 @@ pub(crate) fn parse(decl: &Declaration, text: &str, home: Option<&str>) -> Resul
     }
 }
 
-fn out_of_range(decl: &Declaration) -> Wrong {
+fn out_of_range(decl: &Declaration) -> ValueMistake {
     (ErrorKind::OutOfRange, format!("is out of range; it takes {}", decl.wanted()))
 }
 
 /// Checks an integer against the type and the declared bounds. For unsigned kinds a bound of
 /// `i64::MAX` means no upper bound.
-fn bounded(decl: &Declaration, n: i128) -> Result<Value, Wrong> {
+fn bounded(decl: &Declaration, n: i128) -> Result<Value, ValueMistake> {
     if let Some((min, max)) = decl.bounds() {
         let open_end = max == i64::MAX && decl.kind != Kind::Int;
         if n < min.into() || (n > max.into() && !open_end) {
@@ -184,7 +184,7 @@ fn boolean(text: &str) -> Option<bool> {
 }
 
 /// By name whatever the case, else by number.
-fn enumerator(decl: &Declaration, text: &str) -> Result<Value, Wrong> {
+fn enumerator(decl: &Declaration, text: &str) -> Result<Value, ValueMistake> {
     let by_name = decl.enumerators.iter().position(|e| e.eq_ignore_ascii_case(text));
     let index = by_name.or_else(|| text.parse::<usize>().ok().filter(|&n| n < decl.enumerators.len()));
     match index {

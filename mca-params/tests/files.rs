@@ -2,8 +2,8 @@
 
 use oxmpi_mca_params::file::{self, Entry, is_name, parse};
 use oxmpi_mca_params::{
-    Declaration, ENVIRONMENT, FILES_ARE_READ, Given, Kind, Origin, Places, Reader, Resolver, SOURCE, Sources,
-    Tier,
+    CommandSetting, Declaration, ENVIRONMENT, FILES_ARE_READ, Kind, Origin, Places, Reader, Resolver, SOURCE,
+    Sources, Tier,
 };
 use proptest::prelude::*;
 use std::ffi::OsString;
@@ -99,7 +99,7 @@ fn every_source_in_its_order() {
         (prefix.join("share/oxmpi/profiles/fast.toml"), Tier::Tune),
         (tmp.path().join("tune.conf"), Tier::Tune),
     ];
-    let check = |env: &[(&str, &str)], given: &[Given], n: i64, origin: &Origin| {
+    let check = |env: &[(&str, &str)], given: &[CommandSetting], n: i64, origin: &Origin| {
         let sources = Sources::read(Reader::Launcher, variables(env), &places, given);
         assert_eq!(sources.errors, []);
         let mut rank = variables(env);
@@ -118,7 +118,7 @@ fn every_source_in_its_order() {
         write(path, &format!("\nx = {wanted}\n"));
         if *tier == Tier::Tune {
             let name = if wanted == 5 { "fast".into() } else { path.display().to_string() };
-            given.push(Given::Tune { files: name });
+            given.push(CommandSetting::Tune { files: name });
         }
         check(&env, &given, wanted, &Origin::File { tier: *tier, path: path.clone(), line: 2 });
     }
@@ -126,7 +126,7 @@ fn every_source_in_its_order() {
     check(&env, &given, 7, &Origin::Environment { variable: "OMPI_MCA_x".into() });
     env.push(("OXMPI_MCA_x", "8"));
     check(&env, &given, 8, &Origin::Environment { variable: "OXMPI_MCA_x".into() });
-    given.push(Given::Parameter { name: "x".into(), value: "9".into() });
+    given.push(CommandSetting::Parameter { name: "x".into(), value: "9".into() });
     check(&env, &given, 9, &Origin::CommandLine);
     let path = prefix.join("etc/oxmpi-mca-params-override.conf");
     write(&path, "x = 10");
@@ -167,12 +167,12 @@ fn where_files_are_looked_for_can_be_said() {
 fn a_file_that_cannot_be_used_is_named() {
     let tmp = tempfile::tempdir().expect("a folder");
     let places = Places::below(tmp.path());
-    let read = |given: &[Given]| {
+    let read = |given: &[CommandSetting]| {
         let sources = Sources::read(Reader::Launcher, [], &places, given);
         sources.errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     write(&tmp.path().join("share/oxmpi/profiles/latency.toml"), "");
-    let unknown = read(&[Given::Tune { files: "latncy".into() }]);
+    let unknown = read(&[CommandSetting::Tune { files: "latncy".into() }]);
     assert!(unknown.contains("latncy") && unknown.contains("did you mean latency?"), "{unknown}");
     // A folder is there and cannot be read as a file.
     let site = tmp.path().join("etc/oxmpi-mca-params.conf");
@@ -182,7 +182,7 @@ fn a_file_that_cannot_be_used_is_named() {
     write(&site, "mca_base_param_files = none\nthis is nothing\n");
     let both = read(&[]);
     assert!(both.contains("oxmpi-mca-params.conf:1") && both.contains("conf:2"), "{both}");
-    let twice = [1, 2].map(|n| Given::Parameter { name: "x".into(), value: n.to_string() });
+    let twice = [1, 2].map(|n| CommandSetting::Parameter { name: "x".into(), value: n.to_string() });
     std::fs::remove_file(&site).expect("it goes");
     assert!(read(&twice).contains("was given before"), "{}", read(&twice));
 }
@@ -193,7 +193,7 @@ fn variables_for_the_ranks() {
     let tune = tmp.path().join("t.conf");
     write(&tune, "-x A=1 -x B\n");
     let env = variables(&[("OXMPI_MCA_mca_base_env_list", "C=2; D ;")]);
-    let given = [Given::Tune { files: tune.display().to_string() }];
+    let given = [CommandSetting::Tune { files: tune.display().to_string() }];
     let sources = Sources::read(Reader::Launcher, env, &Places::default(), &given);
     let got: Vec<_> = sources.exports.iter().map(|e| (e.variable.as_str(), e.value.as_deref())).collect();
     assert_eq!(got, [("A", Some("1")), ("B", None), ("C", Some("2")), ("D", None)]);
@@ -203,7 +203,7 @@ fn variables_for_the_ranks() {
 fn an_inherited_command_line_is_only_environment_for_the_next_launcher() {
     let label = format!("{ENVIRONMENT}{SOURCE}x");
     let env = variables(&[("OXMPI_MCA_x", "1"), (&label, "command line")]);
-    let given = [Given::Parameter { name: "x".into(), value: "2".into() }];
+    let given = [CommandSetting::Parameter { name: "x".into(), value: "2".into() }];
     let mut sources = Sources::read(Reader::Launcher, env, &Places::default(), &given);
     assert_eq!(sources.errors, []);
     assert_eq!(value(&mut sources.resolver), (2, Origin::CommandLine));

@@ -77,7 +77,7 @@ mod tests {
             include_str!("remote/hub.rs"),
             include_str!("remote/options.rs"),
             include_str!("remote/start.rs"),
-            include_str!("remote/why.rs"),
+            include_str!("remote/failure_reasons.rs"),
             include_str!("plan/allocation.rs"),
             include_str!("plan/hosts.rs"),
             include_str!("plan/map.rs"),

@@ -16,8 +16,8 @@ mod launch;
 mod message;
 mod messages;
 mod route;
+mod start_failures;
 mod stdin;
-mod unstarted;
 
 pub use channel::{Channel, Peer};
 pub use counts::{Counts, Sum, write as write_counts};
@@ -26,7 +26,7 @@ pub use exchange::Exchange;
 pub use launch::{Launch, Part, Place, Program};
 pub use message::{LIMIT, Message};
 pub use messages::{FromNode, Stream, ToNode};
-pub use route::{Down, Passed, unpack};
+pub use route::{DownMessage, Passed, unpack};
 pub use stdin::Stdin;
 
 /// Bytes that a daemon's outputs together may have on their way to the user, roughly.

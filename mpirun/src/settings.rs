@@ -10,7 +10,7 @@
 //! its source beside it, and the word that files need not be read again.
 
 use crate::remote::options;
-use oxmpi_mca_params::{CHECKED, FILES_ARE_READ, Given, Origin, Places, Reader, Sources};
+use oxmpi_mca_params::{CHECKED, CommandSetting, FILES_ARE_READ, Origin, Places, Reader, Sources};
 use oxmpi_runtime::registry::{self, Registry};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -34,18 +34,18 @@ pub struct Settings {
 
 /// Reads and checks everything. `given` is the command line's part, in its order: `--gmca`, `--mca` and
 /// the like as parameters, `--tune` and `-am` as files. The error is the whole text for the user.
-pub fn resolve(given: &[Given]) -> Result<Settings, String> {
+pub fn resolve(given: &[CommandSetting]) -> Result<Settings, String> {
     let places = Places::of_this_program();
     resolve_with(given, std::env::vars_os(), &places)
 }
 
 fn resolve_with(
-    given: &[Given],
+    given: &[CommandSetting],
     variables: impl Iterator<Item = (OsString, OsString)>,
     places: &Places,
 ) -> Result<Settings, String> {
     for parameter in given {
-        if let Given::Parameter { name, value } = parameter
+        if let CommandSetting::Parameter { name, value } = parameter
             && !oxmpi_mca_params::file::is_name(name)
         {
             return Err(format!("--mca {name:?} {value:?}: {name:?} cannot be the name of a parameter"));
@@ -99,12 +99,12 @@ fn resolve_with(
 mod tests {
     use super::*;
 
-    fn given(pairs: &[(&str, &str)]) -> Vec<Given> {
-        let one = |&(n, v): &(&str, &str)| Given::Parameter { name: n.into(), value: v.into() };
+    fn given(pairs: &[(&str, &str)]) -> Vec<CommandSetting> {
+        let one = |&(n, v): &(&str, &str)| CommandSetting::Parameter { name: n.into(), value: v.into() };
         pairs.iter().map(one).collect()
     }
 
-    fn with(given: &[Given]) -> Result<Settings, String> {
+    fn with(given: &[CommandSetting]) -> Result<Settings, String> {
         resolve_with(given, std::iter::empty(), &Places::default())
     }
 

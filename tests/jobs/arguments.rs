@@ -275,9 +275,9 @@ fn is_changed(f: &Function, p: &Parameter) -> bool {
 }
 
 /// A wrong value, what it is, and the classes of error it may give.
-type Wrong = (String, &'static str, Vec<&'static str>);
+type WrongValue = (String, &'static str, Vec<&'static str>);
 
-fn null_pointer(f: &Function, p: &Parameter) -> Option<Wrong> {
+fn null_pointer(f: &Function, p: &Parameter) -> Option<WrongValue> {
     let allowed = |&(function, name): &(&str, &str)| {
         (function.is_empty() || function == f.name) && (name.is_empty() || name == p.name)
     };
@@ -302,7 +302,7 @@ fn reads_status(f: &Function) -> bool {
     f.chapter == "status"
 }
 
-fn wrong_handles(f: &Function, p: &Parameter) -> Vec<Wrong> {
+fn wrong_handles(f: &Function, p: &Parameter) -> Vec<WrongValue> {
     let (class, kinds): (&str, &[&'static str]) = match p.kind.as_str() {
         "MPI_Comm" => ("MPI_ERR_COMM", &["stale", "foreign", "null"]),
         "MPI_Group" => ("MPI_ERR_GROUP", &["stale", "foreign", "null"]),
@@ -328,7 +328,7 @@ fn wrong_handles(f: &Function, p: &Parameter) -> Vec<Wrong> {
     // The names of null objects can be asked for.
     let kinds = kinds.iter().filter(|kind| **kind != "null" || !f.name.ends_with("_get_name"));
     let and = if p.is_pointer { "&" } else { "" };
-    let mut all: Vec<Wrong> =
+    let mut all: Vec<WrongValue> =
         kinds.map(|kind| (format!("{and}{kind}_{}", lower(&p.kind)), *kind, vec![class])).collect();
     let sends = ["point-to-point", "probe", "buffered", "partitioned", "collectives"];
     if p.kind == "MPI_Datatype" && sends.contains(&f.chapter.as_str()) {
@@ -341,7 +341,7 @@ fn takes_null_request(f: &Function) -> bool {
     ["Wait", "Test", "get_status", "Parrived"].iter().any(|word| f.name.contains(word))
 }
 
-fn wrong_numbers(f: &Function, p: &Parameter) -> Vec<Wrong> {
+fn wrong_numbers(f: &Function, p: &Parameter) -> Vec<WrongValue> {
     if p.is_pointer || !matches!(p.kind.as_str(), "int" | "MPI_Count") || f.name.starts_with("MPI_Status_set")
     {
         return Vec::new();
@@ -410,7 +410,7 @@ fn source() -> (String, usize) {
             {
                 continue;
             }
-            let mut all: Vec<Wrong> = null_pointer(&f, p).into_iter().collect();
+            let mut all: Vec<WrongValue> = null_pointer(&f, p).into_iter().collect();
             all.extend(wrong_handles(&f, p));
             all.extend(wrong_numbers(&f, p));
             for (value, what, classes) in all {

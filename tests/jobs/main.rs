@@ -1,7 +1,7 @@
 //! Whole jobs: C programs compiled by the installed `mpicc`, started by the installed `mpirun`.
 //!
 //! `messages` · `arguments` (each function with one argument wrong) · `assignments` (resource instances and threads) · `matching` (every engine) · `communicators` ·
-//! `later` (collectives) · `tools` (PMPI, the wrappers, a moved install) ·
+//! `nonblocking_collectives` (collectives) · `tools` (PMPI, the wrappers, a moved install) ·
 //! `tool_interface` (MPI_T) ·
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
 //! (MPIR) · `topologies` (grids, graphs, neighborhood collectives) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `output` (live and complete) · `packages` · `parameters`.
@@ -32,13 +32,13 @@ mod fabric;
 mod first_hour;
 mod idle;
 mod info;
-mod later;
 mod logins;
 mod machines;
 mod matching;
 mod messages;
 mod mistakes;
 mod nodes;
+mod nonblocking_collectives;
 mod objects;
 mod one_sided;
 mod output;

@@ -6,7 +6,7 @@ use oxmpi_tests::{Ended, Job, mpi};
 use std::process::Command;
 
 /// A parameter as `mpi-info --explain NAME` has it.
-struct Explained {
+struct Explanation {
     /// As it is set.
     set: String,
     value: String,
@@ -15,7 +15,7 @@ struct Explained {
 }
 
 /// The lines of each label, joined.
-fn explained(name: &str, job: &[&str]) -> Explained {
+fn explained(name: &str, job: &[&str]) -> Explanation {
     let text = tool("mpi-info", &[&["--explain", name], job].concat()).passed().out;
     let part = |label: &str| -> String {
         let mut parts = Vec::new();
@@ -31,7 +31,7 @@ fn explained(name: &str, job: &[&str]) -> Explained {
     };
     let [set, value, because, takes] = ["value", "in force", "because", "takes"].map(part);
     assert!(!value.is_empty() && !because.is_empty() && !takes.is_empty(), "{text}");
-    Explained { set, value, because, takes }
+    Explanation { set, value, because, takes }
 }
 
 /// Those that a user can set, by their names.

@@ -6,9 +6,9 @@ use crate::verbs::ours;
 use oxmpi_bench::case::{Case, Sizes};
 use oxmpi_bench::cases;
 use oxmpi_bench::library::Library;
-use oxmpi_bench::over::Over;
 use oxmpi_bench::results::{Report, Row};
 use oxmpi_bench::run::{Effort, Runner};
+use oxmpi_bench::transport_setup::TransportSetup;
 use oxmpi_tests::{mpi, root, verbs_device};
 use std::path::Path;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn runner(folder: &Path) -> Runner {
     let effort = Effort { rounds: 1, seconds: 0.0, iterations: Some(ITERATIONS), limit, until: None };
     let mut runner = Runner::new(vec![library], effort, folder.join("work")).expect("a fresh folder");
     let device = verbs_device().display().to_string();
-    let over = Over::new("verbs", None, vec![("btl_verbs_library".to_owned(), device)]);
+    let over = TransportSetup::new("verbs", None, vec![("btl_verbs_library".to_owned(), device)]);
     runner.over = Some(over.expect("the device's file can be read"));
     runner
 }

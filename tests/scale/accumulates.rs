@@ -5,10 +5,10 @@ use crate::process::{Cast, Instance, Shape, Win};
 use oxmpi_osc::flavor;
 
 /// Atomics, gets, puts and lists.
-type Asked = [u64; 4];
+type RequestCounts = [u64; 4];
 
 /// Requests of the second of two accumulates of `bytes` single bytes, over a transport with lists of so many bytes; and the window's first word behind both.
-fn asked(lists: u64, bytes: u64) -> (Asked, u64) {
+fn asked(lists: u64, bytes: u64) -> (RequestCounts, u64) {
     let instance = Instance::with_lists(osc_rdma::descriptor(), &[], 4, 0, lists);
     let shape = Shape { nodes: 4, per_node: 1, rank: 3 };
     let win = Win::make(&instance, shape, Cast::Echo, flavor::ALLOCATE, 1024);

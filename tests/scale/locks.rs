@@ -17,7 +17,7 @@ use std::process::Command;
 
 /// How lock_all is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum LockMethod {
     /// osc-rdma with this mode, between whose calls a rank operates on so many others.
     Rdma(&'static str, u32),
     Pt2pt,
@@ -35,9 +35,9 @@ fn alone(nodes: u32, rank: u32) -> Shape {
     Shape { nodes, per_node: 1, rank }
 }
 
-fn cost(way: Way, nodes: u32) -> Cost {
-    match way {
-        Way::Rdma(mode, operated) => {
+fn cost(method: LockMethod, nodes: u32) -> Cost {
+    match method {
+        LockMethod::Rdma(mode, operated) => {
             let instance = Instance::open(osc_rdma::descriptor(), &[("locking_mode", mode)], nodes, 0);
             let win = Win::make(&instance, alone(nodes, nodes - 1), Cast::Echo, flavor::ALLOCATE, 64);
             let epoch = || {
@@ -54,7 +54,7 @@ fn cost(way: Way, nodes: u32) -> Cost {
                 messages: instance.counts.messages.get() - messages,
             }
         }
-        Way::Pt2pt => {
+        LockMethod::Pt2pt => {
             let small = [("message_size", "256"), ("receives", "1")];
             let instance = Instance::open(osc_pt2pt::descriptor(), &small, nodes, nodes);
             let target = |rank| Win::make(&instance, alone(2, 1), Cast::There(rank), flavor::ALLOCATE, 8);
@@ -74,11 +74,11 @@ const FACES: u32 = 6;
 const AROUND: u32 = 26;
 
 /// The lines of the picture, where they are.
-fn lines(nodes: u32) -> Vec<(&'static str, Way)> {
-    let on_demand = |operated| Way::Rdma("on_demand", operated);
+fn lines(nodes: u32) -> Vec<(&'static str, LockMethod)> {
+    let on_demand = |operated| LockMethod::Rdma("on_demand", operated);
     let mut all = vec![
-        ("pt2pt: messages", Way::Pt2pt),
-        ("two_level: atomics", Way::Rdma("two_level", FACES.min(nodes - 1))),
+        ("pt2pt: messages", LockMethod::Pt2pt),
+        ("two_level: atomics", LockMethod::Rdma("two_level", FACES.min(nodes - 1))),
         ("on_demand, all operated on: atomics", on_demand(nodes - 1)),
     ];
     for (label, operated) in
@@ -98,16 +98,16 @@ fn lock_all_by_nodes() {
     let nodes: Vec<u32> = (1..14).map(|power| 1 << power).collect();
     let mut rows: Vec<Row> = Vec::new();
     for &n in &nodes {
-        for (label, way) in lines(n) {
-            let cost = cost(way, n);
+        for (label, method) in lines(n) {
+            let cost = cost(method, n);
             let others = u64::from(n - 1);
-            let due = match way {
+            let due = match method {
                 // A request and an answer for each lock, and each unlock, of others.
-                Way::Pt2pt => Cost { atomics: 0, messages: 4 * others },
-                Way::Rdma("two_level", _) => Cost { atomics: 2, messages: 0 },
-                Way::Rdma(_, operated) => Cost { atomics: 2 * u64::from(operated), messages: 0 },
+                LockMethod::Pt2pt => Cost { atomics: 0, messages: 4 * others },
+                LockMethod::Rdma("two_level", _) => Cost { atomics: 2, messages: 0 },
+                LockMethod::Rdma(_, operated) => Cost { atomics: 2 * u64::from(operated), messages: 0 },
             };
-            assert_eq!(cost, due, "{way:?} of {n} nodes");
+            assert_eq!(cost, due, "{method:?} of {n} nodes");
             rows.push(Row::new(
                 "counted",
                 label,
@@ -140,7 +140,7 @@ fn lock_all_by_nodes() {
 /// Draws it, and holds the one of the repository against that.
 fn picture(nodes: &[u32], rows: Vec<Row>) {
     let series =
-        |(label, _): &(&'static str, Way)| Series::new(*label, |_| Some(Point::new(1, String::new())));
+        |(label, _): &(&'static str, LockMethod)| Series::new(*label, |_| Some(Point::new(1, String::new())));
     let case = Case {
         name: "lock_all",
         figure: "of section 3.2 (RMA)",
@@ -175,13 +175,13 @@ fn picture(nodes: &[u32], rows: Vec<Row>) {
 }
 
 /// Counts of a job's fabric devices between processes, summed: messages and atomics.
-fn job(way: Way, nodes: u32, epochs: u32) -> (u64, u64) {
+fn job(method: LockMethod, nodes: u32, epochs: u32) -> (u64, u64) {
     let hosts: Vec<String> = (0..nodes).map(|n| format!("n{n}:1")).collect();
     let job = Job::of(Command::new(mpi().bin("mpirun")));
     let counts = job.folder().join("counts");
-    let (component, operated) = match way {
-        Way::Rdma(_, operated) => ("rdma", operated),
-        Way::Pt2pt => ("pt2pt", 0),
+    let (component, operated) = match method {
+        LockMethod::Rdma(_, operated) => ("rdma", operated),
+        LockMethod::Pt2pt => ("pt2pt", 0),
     };
     let mut job = job
         .args(["--host", &hosts.join(","), "--mca", "plm", "local", "--mca", "btl", "fabric,self"])
@@ -189,7 +189,7 @@ fn job(way: Way, nodes: u32, epochs: u32) -> (u64, u64) {
         .arg(btl_fabric().parent().expect("a folder"))
         .args(["--mca", "btl_fabric_counts"])
         .arg(&counts);
-    if let Way::Rdma(mode, _) = way {
+    if let LockMethod::Rdma(mode, _) = method {
         job = job.args(["--mca", "osc_rdma_locking_mode", mode]);
     }
     let job = job.program("lock_all").args([epochs.to_string(), operated.to_string()]);
@@ -220,18 +220,18 @@ fn jobs_send_as_many_messages_and_atomics() {
     }
     const MORE: u32 = 8;
     for nodes in [2, 3, 4] {
-        let ways = [
-            Way::Rdma("two_level", 1),
-            Way::Rdma("on_demand", 1),
-            Way::Rdma("on_demand", nodes - 1),
-            Way::Pt2pt,
+        let methods = [
+            LockMethod::Rdma("two_level", 1),
+            LockMethod::Rdma("on_demand", 1),
+            LockMethod::Rdma("on_demand", nodes - 1),
+            LockMethod::Pt2pt,
         ];
-        for way in ways {
-            let (few, many) = (job(way, nodes, 2), job(way, nodes, 2 + MORE));
+        for method in methods {
+            let (few, many) = (job(method, nodes, 2), job(method, nodes, 2 + MORE));
             let per_epoch = |few: u64, many: u64| (many - few) as f64 / f64::from(MORE);
-            let due = cost(way, nodes);
+            let due = cost(method, nodes);
             let counted = (per_epoch(few.0, many.0), per_epoch(few.1, many.1));
-            assert_eq!(counted, (due.messages as f64, due.atomics as f64), "{way:?} of {nodes} nodes");
+            assert_eq!(counted, (due.messages as f64, due.atomics as f64), "{method:?} of {nodes} nodes");
         }
     }
 }

@@ -67,18 +67,18 @@ pub struct Case {
 
 /// Which libraries run it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Whose {
+pub enum LibraryChoice {
     All,
     Ours,
     Theirs,
 }
 
-impl Whose {
+impl LibraryChoice {
     pub fn runs(self, is_ours: bool) -> bool {
         match self {
-            Whose::All => true,
-            Whose::Ours => is_ours,
-            Whose::Theirs => !is_ours,
+            LibraryChoice::All => true,
+            LibraryChoice::Ours => is_ours,
+            LibraryChoice::Theirs => !is_ours,
         }
     }
 }
@@ -86,7 +86,7 @@ impl Whose {
 #[derive(Clone)]
 pub struct Series {
     pub label: String,
-    pub whose: Whose,
+    pub libraries: LibraryChoice,
     pub dashed: bool,
     /// It is in the pictures; those of cases with very many series show some of them.
     pub drawn: bool,
@@ -138,7 +138,7 @@ impl Series {
     ) -> Series {
         Series {
             label: label.into(),
-            whose: Whose::All,
+            libraries: LibraryChoice::All,
             dashed: false,
             drawn: true,
             sweep: false,
@@ -156,16 +156,16 @@ impl Series {
         Series { dashed: true, ..self }
     }
     pub fn ours(self) -> Series {
-        Series { whose: Whose::Ours, ..self }
+        Series { libraries: LibraryChoice::Ours, ..self }
     }
     pub fn theirs(self) -> Series {
-        Series { whose: Whose::Theirs, ..self }
+        Series { libraries: LibraryChoice::Theirs, ..self }
     }
 }
 
 /// Where in a series a ratio looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum At {
+pub enum SeriesPoint {
     First,
     Last,
     /// The largest.
@@ -177,21 +177,32 @@ pub enum At {
 pub struct Ratio {
     pub what: String,
     pub published: &'static str,
-    pub over: (String, At),
+    pub over: (String, SeriesPoint),
     /// `None`: it is a share already.
-    pub under: Option<(String, At)>,
+    pub under: Option<(String, SeriesPoint)>,
     /// `value`, or one of the further figures.
     pub quantity: &'static str,
 }
 
 impl Ratio {
-    pub fn new(what: &str, published: &'static str, over: (&str, At), under: (&str, At)) -> Ratio {
-        let own = |(label, at): (&str, At)| (label.to_owned(), at);
+    pub fn new(
+        what: &str,
+        published: &'static str,
+        over: (&str, SeriesPoint),
+        under: (&str, SeriesPoint),
+    ) -> Ratio {
+        let own = |(label, at): (&str, SeriesPoint)| (label.to_owned(), at);
         Ratio { what: what.into(), published, over: own(over), under: Some(own(under)), quantity: "value" }
     }
 
     /// A further figure that is a share.
     pub fn share(what: &str, published: &'static str, of: &str, quantity: &'static str) -> Ratio {
-        Ratio { what: what.into(), published, over: (of.to_owned(), At::Last), under: None, quantity }
+        Ratio {
+            what: what.into(),
+            published,
+            over: (of.to_owned(), SeriesPoint::Last),
+            under: None,
+            quantity,
+        }
     }
 }

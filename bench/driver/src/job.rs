@@ -14,14 +14,14 @@ const MARK: &str = "OXMPI_BENCH_JOB";
 
 /// The output of a command that ended well.
 #[derive(Debug)]
-pub struct Said {
+pub struct CommandOutput {
     pub out: String,
     pub err: String,
 }
 
 /// Runs `command` within `limit`; its output goes through files in `folder`, which must be there. `Err`: why nothing
 /// came of it, in one line.
-pub fn run(command: &mut Command, limit: Duration, folder: &Path) -> Result<Said, String> {
+pub fn run(command: &mut Command, limit: Duration, folder: &Path) -> Result<CommandOutput, String> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let (out, err) = (folder.join(format!("{mark}.out")), folder.join(format!("{mark}.err")));
@@ -35,7 +35,7 @@ pub fn run(command: &mut Command, limit: Duration, folder: &Path) -> Result<Said
         let _ = std::fs::remove_file(path);
         text.map_err(|e| format!("{}: {e}", path.display()))
     };
-    let said = Said { out: read(&out)?, err: read(&err)? };
+    let said = CommandOutput { out: read(&out)?, err: read(&err)? };
     match ended {
         Ok(()) => Ok(said),
         Err(why) => Err(match telling_line(&said.err) {
@@ -94,7 +94,7 @@ fn clear_away(mark: &str) {
 mod tests {
     use super::*;
 
-    fn shell(text: &str, limit: u64) -> Result<Said, String> {
+    fn shell(text: &str, limit: u64) -> Result<CommandOutput, String> {
         let folder = std::env::temp_dir();
         run(Command::new("sh").args(["-c", text]), Duration::from_millis(limit), &folder)
     }

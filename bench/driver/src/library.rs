@@ -1,6 +1,6 @@
 //! An installed MPI: whose it is, how it compiles, how it starts a job.
 
-use crate::over::Over;
+use crate::transport_setup::TransportSetup;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -115,12 +115,12 @@ impl Library {
         ranks: u64,
         binding: Binding,
         params: &[(String, String)],
-        over: Option<&Over>,
+        over: Option<&TransportSetup>,
         program: &Path,
         arguments: &[String],
     ) -> Command {
         // Nodes that are made up have the same cores, and each would give out its first.
-        let bound = binding == Binding::Core && !over.is_some_and(Over::is_made_up);
+        let bound = binding == Binding::Core && !over.is_some_and(TransportSetup::is_made_up);
         let mut words: Vec<OsString> = Vec::new();
         if binding == Binding::OneCore {
             words.extend(["taskset", "-c", &first_core()].map(OsString::from));
@@ -156,7 +156,7 @@ impl Library {
     }
 
     /// Options that put a job's ranks on two nodes; others than ours choose their own transport between them.
-    fn nodes(&self, over: &Over, ranks: u64) -> Vec<OsString> {
+    fn nodes(&self, over: &TransportSetup, ranks: u64) -> Vec<OsString> {
         match self.flavour {
             Flavour::Ours => over.ours(ranks),
             Flavour::OpenMpi => vec!["--host".into(), over.with_places(ranks).into()],

@@ -3,8 +3,8 @@
 use clap::Parser;
 use oxmpi_bench::case::{Case, Sizes};
 use oxmpi_bench::library::Library;
-use oxmpi_bench::over::Over;
 use oxmpi_bench::run::{Effort, Runner};
+use oxmpi_bench::transport_setup::TransportSetup;
 use oxmpi_bench::{cases, plot};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -107,7 +107,7 @@ fn chosen(all: Vec<Case>, names: &[String]) -> Result<Vec<Case>, String> {
     Ok(all.iter().filter(|c| names.is_empty() || wanted(c)).cloned().collect())
 }
 
-fn over(arguments: &Arguments) -> Result<Option<Over>, String> {
+fn over(arguments: &Arguments) -> Result<Option<TransportSetup>, String> {
     let Some(transport) = &arguments.over else { return Ok(None) };
     let hosts = match &arguments.hosts[..] {
         [] => None,
@@ -119,7 +119,7 @@ fn over(arguments: &Arguments) -> Result<Option<Over>, String> {
         Ok((name.to_owned(), value.to_owned()))
     };
     let params: Vec<_> = arguments.params.iter().map(pair).collect::<Result<_, String>>()?;
-    Over::new(transport, hosts, params).map(Some)
+    TransportSetup::new(transport, hosts, params).map(Some)
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
@@ -151,7 +151,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     };
     let mut runner = Runner::new(libraries(arguments)?, effort, arguments.out.join("work"))?;
     runner.over = over(arguments)?;
-    if runner.over.as_ref().is_some_and(Over::is_made_up) && runner.libraries.iter().any(|l| !l.is_ours()) {
+    if runner.over.as_ref().is_some_and(TransportSetup::is_made_up)
+        && runner.libraries.iter().any(|l| !l.is_ours())
+    {
         return Err("only ours runs on nodes that are made up: name two by --hosts".into());
     }
     println!("{}", runner.machine.line());

@@ -46,7 +46,7 @@ impl Measured {
 }
 
 /// A further figure of which there is a picture, too.
-pub struct Further {
+pub struct ExtraFigure {
     /// Its name in [`Measured::more`].
     pub quantity: &'static str,
     /// In the name of the picture's file.
@@ -81,11 +81,11 @@ impl Program {
         if matches!(self, Cholesky | ConjugateGradient | Dslash | Fft) { &["-lm"] } else { &[] }
     }
 
-    pub fn further(self) -> &'static [Further] {
-        const SLOWEST: Further = Further { quantity: SLOWEST_THREAD, file: "latency", unit: "us" };
-        const SOLUTION: Further = Further { quantity: "seconds", file: "solution", unit: "s" };
-        const COMMUNICATION: Further =
-            Further { quantity: "communication", file: "communication", unit: "ms" };
+    pub fn further(self) -> &'static [ExtraFigure] {
+        const SLOWEST: ExtraFigure = ExtraFigure { quantity: SLOWEST_THREAD, file: "latency", unit: "us" };
+        const SOLUTION: ExtraFigure = ExtraFigure { quantity: "seconds", file: "solution", unit: "s" };
+        const COMMUNICATION: ExtraFigure =
+            ExtraFigure { quantity: "communication", file: "communication", unit: "ms" };
         match self {
             Program::OneSided => &[SLOWEST],
             Program::Dslash => &[COMMUNICATION],

@@ -1,6 +1,6 @@
 //! Results: every value, medians and spread, ratios; as CSV and as JSON.
 
-use crate::case::{At, Case, Ratio};
+use crate::case::{Case, Ratio, SeriesPoint};
 use crate::library::Library;
 use crate::machine::Machine;
 use serde::Serialize;
@@ -238,11 +238,11 @@ fn places(rows: &[Row], library: &str, series: &str, quantity: &str) -> BTreeMap
     rows.iter().filter(of_series).filter_map(|r| Some((r.x, r.median?))).collect()
 }
 
-fn pick(places: &BTreeMap<u64, f64>, at: At) -> Option<f64> {
+fn pick(places: &BTreeMap<u64, f64>, at: SeriesPoint) -> Option<f64> {
     match at {
-        At::First => places.values().next().copied(),
-        At::Last => places.values().next_back().copied(),
-        At::Best => places.values().copied().reduce(f64::max),
+        SeriesPoint::First => places.values().next().copied(),
+        SeriesPoint::Last => places.values().next_back().copied(),
+        SeriesPoint::Best => places.values().copied().reduce(f64::max),
     }
 }
 
@@ -254,7 +254,7 @@ fn compare(ratio: &Ratio, library: &str, rows: &[Row]) -> Option<Compared> {
         None => pick(&over, ratio.over.1)?,
         Some((series, at)) => {
             let mut under = all(series);
-            if *at == ratio.over.1 && *at != At::Best {
+            if *at == ratio.over.1 && *at != SeriesPoint::Best {
                 over.retain(|x, _| under.contains_key(x));
                 under.retain(|x, _| over.contains_key(x));
             }
@@ -287,9 +287,9 @@ mod tests {
         let rows = [row("p", 1, 10.0), row("p", 4, 30.0), row("p", 2, 40.0), row("t", 1, 5.0)];
         let measured =
             |over, under| compare(&Ratio::new("", "", over, under), "a", &rows).map(|c| c.measured);
-        assert_eq!(measured(("t", At::Best), ("p", At::Best)), Some(0.125));
-        assert_eq!(measured(("p", At::Last), ("p", At::First)), Some(3.0));
-        assert_eq!(measured(("p", At::Last), ("x", At::First)), None);
+        assert_eq!(measured(("t", SeriesPoint::Best), ("p", SeriesPoint::Best)), Some(0.125));
+        assert_eq!(measured(("p", SeriesPoint::Last), ("p", SeriesPoint::First)), Some(3.0));
+        assert_eq!(measured(("p", SeriesPoint::Last), ("x", SeriesPoint::First)), None);
         assert!(compare(&Ratio::share("", "", "t", "value"), "b", &rows).is_none());
     }
 
@@ -301,11 +301,14 @@ mod tests {
             [row("p", 1, 10.0), row("p", 2, 40.0), row("p", 4, 90.0), row("t", 2, 5.0), row("t", 8, 1.0)];
         let measured =
             |over, under| compare(&Ratio::new("", "", over, under), "a", &rows).map(|c| c.measured);
-        assert_eq!(measured(("t", At::Last), ("p", At::Last)), Some(0.125));
-        assert_eq!(measured(("p", At::First), ("t", At::First)), Some(8.0));
-        assert_eq!(measured(("t", At::Best), ("p", At::Best)), Some(5.0 / 90.0));
+        assert_eq!(measured(("t", SeriesPoint::Last), ("p", SeriesPoint::Last)), Some(0.125));
+        assert_eq!(measured(("p", SeriesPoint::First), ("t", SeriesPoint::First)), Some(8.0));
+        assert_eq!(measured(("t", SeriesPoint::Best), ("p", SeriesPoint::Best)), Some(5.0 / 90.0));
         let apart = [row("p", 1, 10.0), row("t", 2, 5.0)];
-        assert!(compare(&Ratio::new("", "", ("t", At::Last), ("p", At::Last)), "a", &apart).is_none());
+        assert!(
+            compare(&Ratio::new("", "", ("t", SeriesPoint::Last), ("p", SeriesPoint::Last)), "a", &apart)
+                .is_none()
+        );
     }
 
     #[test]

@@ -7,9 +7,9 @@ use crate::job;
 use crate::keep::{self, Collected, Kept};
 use crate::library::Library;
 use crate::machine::Machine;
-use crate::over::Over;
 use crate::program::{ITERATIONS, Measured, Program};
 use crate::results::{Report, Row};
+use crate::transport_setup::TransportSetup;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ pub struct Runner {
     pub work: PathBuf,
     pub machine: Machine,
     /// `None`: on this machine, over what a job has unless told otherwise.
-    pub over: Option<Over>,
+    pub over: Option<TransportSetup>,
     compiled: HashMap<(usize, Program), Result<PathBuf, String>>,
 }
 
@@ -87,7 +87,7 @@ impl Runner {
             .filter_map(|s| (s.point)(*case.xs.first()?))
             .map(|point| point.arguments.join(" "))
             .collect();
-        let over = self.over.as_ref().map(Over::line).unwrap_or_default();
+        let over = self.over.as_ref().map(TransportSetup::line).unwrap_or_default();
         format!(
             "{prefixes:?} {:?} rounds {rounds} seconds {seconds} {iterations:?} {arguments:?} {over}",
             case.xs
@@ -117,7 +117,7 @@ impl Runner {
     fn turn(&mut self, case: &Case, spot: Spot, round: usize, all: &mut BTreeMap<Spot, Collected>) {
         let (library, series, place) = spot;
         let of_case = &case.series[series];
-        if !of_case.whose.runs(self.libraries[library].is_ours()) {
+        if !of_case.libraries.runs(self.libraries[library].is_ours()) {
             return;
         }
         let Some(point) = (of_case.point)(case.xs[place]) else { return };
@@ -162,7 +162,7 @@ impl Runner {
         let over = self.over.as_ref();
         let mut command = library.job(point.ranks, point.binding, &params, over, &path, &arguments);
         let said = job::run(&mut command, self.effort.limit, &self.work)?;
-        params.extend(over.map(Over::params).unwrap_or_default().iter().cloned());
+        params.extend(over.map(TransportSetup::params).unwrap_or_default().iter().cloned());
         if library.is_ours()
             && let Some(line) = refused(&said.err, &params)
         {
@@ -176,7 +176,7 @@ impl Runner {
     fn compiled(&mut self, program: Program, library: usize) -> Result<PathBuf, String> {
         let into = self.work.join("programs");
         let of = &self.libraries[library];
-        let counts = self.over.as_ref().filter(|_| of.is_ours()).and_then(Over::counts);
+        let counts = self.over.as_ref().filter(|_| of.is_ours()).and_then(TransportSetup::counts);
         let made = || of.compile(&program.source(), counts.as_deref(), program.flags(), &into);
         self.compiled.entry((library, program)).or_insert_with(made).clone()
     }

@@ -1,6 +1,6 @@
 //! Changes of the processes' environment by options.
 
-use super::given::Given;
+use super::parsed_options::ParsedOptions;
 use super::words::bad_value;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -43,14 +43,14 @@ pub struct EnvironmentOptions {
 
 impl EnvironmentOptions {
     /// `-genv` and its kin.
-    pub fn read_for_all(given: &Given<'_>) -> Result<EnvironmentOptions, String> {
+    pub fn read_for_all(given: &ParsedOptions<'_>) -> Result<EnvironmentOptions, String> {
         let mut options = EnvironmentOptions { inherit: inherit(given, "g")?, changes: Vec::new() };
         options.sets(given, "genv");
         Ok(options)
     }
 
     /// `-x`, `--set-env`, `-env` and theirs.
-    pub fn read_for_app(given: &Given<'_>) -> Result<EnvironmentOptions, String> {
+    pub fn read_for_app(given: &ParsedOptions<'_>) -> Result<EnvironmentOptions, String> {
         let mut options = EnvironmentOptions { inherit: inherit(given, "")?, changes: Vec::new() };
         for word in given.all("x") {
             options.changes.push(exported(word)?);
@@ -78,7 +78,7 @@ impl EnvironmentOptions {
         Ok(options)
     }
 
-    fn sets(&mut self, given: &Given<'_>, option: &str) {
+    fn sets(&mut self, given: &ParsedOptions<'_>, option: &str) {
         let words: Vec<&OsString> = given.all(option).collect();
         let pairs = words.chunks_exact(2).map(|pair| Change::Set(pair[0].clone(), pair[1].clone()));
         self.changes.extend(pairs);
@@ -117,7 +117,7 @@ pub fn exported(word: &OsStr) -> Result<Change, String> {
 }
 
 /// `-envall`, `-envnone`, `-envlist`, or with `g` before them.
-fn inherit(given: &Given<'_>, prefix: &str) -> Result<Option<Inherit>, String> {
+fn inherit(given: &ParsedOptions<'_>, prefix: &str) -> Result<Option<Inherit>, String> {
     let mut said = Vec::new();
     if given.flag(&format!("{prefix}envall")) {
         said.push(Inherit::All);

@@ -8,9 +8,9 @@
 
 pub mod document;
 pub mod environment;
-mod given;
 mod options;
 pub mod output;
+mod parsed_options;
 pub mod policy;
 mod runtime_options;
 mod split;
@@ -20,10 +20,10 @@ pub mod words;
 use crate::help::{self, paragraph};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use environment::EnvironmentOptions;
-pub use given::Given;
 pub use options::{App, CommandLine, JobOptions};
 use output::{Buffering, Stdin, Verbosity};
 use oxmpi_runtime::wireup::topology::Level;
+pub use parsed_options::ParsedOptions;
 use policy::{BindTo, MapBy, Mapping, RankBy, conflict};
 use runtime_options::RuntimeOptions;
 use split::Words;
@@ -56,15 +56,15 @@ impl CommandLine {
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Refusal> {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
         match split::asked_instead(&arguments) {
-            Some(split::Asked::Version) => return Err(Refusal::Say(VERSION.into())),
-            Some(split::Asked::Help(topic)) => return Err(help_about(topic.as_deref())),
+            Some(split::InfoRequest::Version) => return Err(Refusal::Say(VERSION.into())),
+            Some(split::InfoRequest::Help(topic)) => return Err(help_about(topic.as_deref())),
             None => {}
         }
         let mut command = command();
         let mut contexts = split::contexts(arguments);
         let first = contexts.remove(0);
         let head = matches(&mut command, &first)?;
-        let head = Given(&head);
+        let head = ParsedOptions(&head);
         let mut line = CommandLine { job: JobOptions::read(&head)?, apps: Vec::new() };
         match head.text("app")? {
             Some(file) => {
@@ -80,7 +80,7 @@ impl CommandLine {
         }
         for context in contexts {
             let found = matches(&mut command, &context)?;
-            let given = Given(&found);
+            let given = ParsedOptions(&found);
             let program = context.rest.first().cloned().unwrap_or_default();
             if let Some(option) = given.first_of(Scope::Job) {
                 let text = paragraph("job-option", &[option, &program.to_string_lossy()]);
@@ -114,7 +114,7 @@ impl JobOptions {
         }
     }
 
-    fn read(given: &Given<'_>) -> Result<JobOptions, String> {
+    fn read(given: &ParsedOptions<'_>) -> Result<JobOptions, String> {
         let mut job = JobOptions { status_ends_job: true, aggregate_help: true, ..JobOptions::default() };
         job.read_places(given)?;
         job.read_old_places(given)?;
@@ -137,7 +137,7 @@ impl JobOptions {
         Ok(job)
     }
 
-    fn read_places(&mut self, given: &Given<'_>) -> Result<(), String> {
+    fn read_places(&mut self, given: &ParsedOptions<'_>) -> Result<(), String> {
         // The command line comes first: defaults only fill what it leaves open.
         if let Some(text) = given.text("map-by")? {
             let also = self.mapping.add(text)?;
@@ -171,7 +171,7 @@ impl JobOptions {
         Ok(())
     }
 
-    fn read_old_places(&mut self, given: &Given<'_>) -> Result<(), String> {
+    fn read_old_places(&mut self, given: &ParsedOptions<'_>) -> Result<(), String> {
         for (option, level) in [("npernode", None), ("npersocket", Some(Level::Package))] {
             if let Some(text) = given.text(option)? {
                 let n = count(&format!("--{option}"), text)?;
@@ -240,7 +240,7 @@ impl JobOptions {
         }
     }
 
-    fn read_output(&mut self, given: &Given<'_>) -> Result<(), String> {
+    fn read_output(&mut self, given: &ParsedOptions<'_>) -> Result<(), String> {
         for text in given.texts("output")? {
             self.output.add(text)?;
         }
@@ -279,7 +279,7 @@ impl JobOptions {
         Ok(())
     }
 
-    fn read_control(&mut self, given: &Given<'_>) -> Result<(), String> {
+    fn read_control(&mut self, given: &ParsedOptions<'_>) -> Result<(), String> {
         self.at_time_limit.stack_traces = given.flag("get-stack-traces");
         self.at_time_limit.state = given.flag("report-state-on-timeout");
         if let Some(text) = given.text("timeout")? {
@@ -307,7 +307,7 @@ impl JobOptions {
 }
 
 impl App {
-    fn read(given: &Given<'_>, rest: Vec<OsString>) -> Result<App, String> {
+    fn read(given: &ParsedOptions<'_>, rest: Vec<OsString>) -> Result<App, String> {
         let mut rest = rest.into_iter();
         let Some(program) = rest.next() else { return Err(paragraph("no-program", &[])) };
         if let Some(arch) = given.text("arch")? {
@@ -391,7 +391,7 @@ fn command() -> Command {
 fn matches(command: &mut Command, words: &Words) -> Result<ArgMatches, Refusal> {
     let line = std::iter::once(OsString::from("mpirun")).chain(words.options.iter().cloned());
     let found = command.try_get_matches_from_mut(line).map_err(without_missing_tips)?;
-    let given = Given(&found);
+    let given = ParsedOptions(&found);
     for option in OPTIONS {
         let Standing::Missing(why) = option.standing else { continue };
         let is_given = match option.values.is_empty() {

@@ -113,15 +113,15 @@ fn level(word: &str) -> Option<Level> {
 
 /// The further wishes in one `--map-by`, beyond mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Also {
+pub struct MapByExtras {
     pub display: bool,
     pub do_not_launch: bool,
 }
 
 impl Mapping {
     /// Adds a `--map-by` value; what is said twice must agree.
-    pub fn add(&mut self, text: &str) -> Result<Also, String> {
-        let mut also = Also::default();
+    pub fn add(&mut self, text: &str) -> Result<MapByExtras, String> {
+        let mut extras = MapByExtras::default();
         let (mut head, mut rest) = split(text);
         let lower = head.to_ascii_lowercase();
         let bad = |word: &str| bad_value("--map-by", word, &MAP.join(", "));
@@ -151,9 +151,9 @@ impl Mapping {
             self.set_by(by)?;
         }
         for qualifier in rest.split(':').filter(|q| !q.is_empty()) {
-            self.qualify(qualifier, &mut also)?;
+            self.qualify(qualifier, &mut extras)?;
         }
-        Ok(also)
+        Ok(extras)
     }
 
     pub fn set_by(&mut self, by: MapBy) -> Result<(), String> {
@@ -166,7 +166,7 @@ impl Mapping {
         }
     }
 
-    fn qualify(&mut self, qualifier: &str, also: &mut Also) -> Result<(), String> {
+    fn qualify(&mut self, qualifier: &str, extras: &mut MapByExtras) -> Result<(), String> {
         let bad = || bad_value("--map-by", qualifier, &format!("the qualifiers {}", MAP_WITH.join(", ")));
         let (word, value) = match qualifier.split_once('=') {
             Some((word, value)) => (word, Some(value)),
@@ -184,8 +184,8 @@ impl Mapping {
             ("ordered", None) => self.ordered = true,
             // About jobs that a program starts; there are none yet.
             ("inherit" | "noinherit", None) => {}
-            ("display", None) => also.display = true,
-            ("donotlaunch", None) => also.do_not_launch = true,
+            ("display", None) => extras.display = true,
+            ("donotlaunch", None) => extras.do_not_launch = true,
             _ => return Err(bad()),
         }
         Ok(())

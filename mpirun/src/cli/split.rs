@@ -79,13 +79,13 @@ fn words(arguments: Vec<OsString>) -> Words {
 
 /// The request in place of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum InfoRequest {
     Version,
     Help(Option<String>),
 }
 
 /// Looks for `--help [TOPIC]` and `--version` among the options before the first program.
-pub fn asked_instead(arguments: &[OsString]) -> Option<Asked> {
+pub fn asked_instead(arguments: &[OsString]) -> Option<InfoRequest> {
     let first = words(arguments.split(|word| word == ":").next()?.to_vec());
     if !first.unknown {
         return None;
@@ -95,9 +95,9 @@ pub fn asked_instead(arguments: &[OsString]) -> Option<Asked> {
         None => (first.options.last()?.to_str()?.to_owned(), None),
     };
     match last.as_str() {
-        "--version" | "-V" => Some(Asked::Version),
+        "--version" | "-V" => Some(InfoRequest::Version),
         "--help" | "-h" => {
-            Some(Asked::Help(values.or_else(|| first.rest.first()?.to_str().map(str::to_owned))))
+            Some(InfoRequest::Help(values.or_else(|| first.rest.first()?.to_str().map(str::to_owned))))
         }
         _ => None,
     }

@@ -1,11 +1,11 @@
 //! How a daemon begins: its link, its place among the processes, and what it is to launch.
 
-use super::elsewhere::Elsewhere;
+use super::remote_state::RemoteState;
 use super::state::Daemon;
 use super::{guard, ranks, relay};
 use crate::link::{Channel, FromNode};
 use crate::remote::agents::Agents;
-use crate::remote::below::Below;
+use crate::remote::subtree::Subtree;
 use crate::remote::{join, version};
 use crate::{descendants, failed, signals};
 use oxmpi_runtime::wireup::Secret;
@@ -57,27 +57,27 @@ fn remote(joined: join::Joined) -> Result<(), String> {
 }
 
 /// `far`: on another machine than mpirun's; what it has started, what is below it, and the job's secret.
-fn run(mut channel: Channel, far: Option<(Agents, Option<Below>, Secret)>) -> Result<(), String> {
+fn run(mut channel: Channel, far: Option<(Agents, Option<Subtree>, Secret)>) -> Result<(), String> {
     descendants::adopt_orphans()?;
     let mask = signals::mask();
     signals::restore_default(libc::SIGCHLD);
     let signals =
         signals::Signals::take(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT])?;
-    let mut elsewhere = None;
+    let mut remote = None;
     let launch = match far {
         None => relay::await_launch(&mut channel, &mut Agents::default(), &mut None)?,
         Some((mut agents, mut below, secret)) => {
             let mut launch = relay::await_launch(&mut channel, &mut agents, &mut below)?;
             if let Some(launch) = &mut launch {
                 launch.secret = secret;
-                elsewhere = Some(Elsewhere::new(agents, below, launch.reads_stdin())?);
+                remote = Some(RemoteState::new(agents, below, launch.reads_stdin())?);
             }
             launch
         }
     };
     let Some(launch) = launch else { return Ok(()) };
     let mut daemon = Daemon::new(channel, signals, mask, launch)?;
-    daemon.live_elsewhere(elsewhere)?;
+    daemon.live_remotely(remote)?;
     match daemon.start() {
         Ok(()) => daemon.serve(),
         Err(why) => {

@@ -15,22 +15,22 @@
 //!
 //! **Map.** `begin` starts, `guard` watches over a daemon on another machine. `state` is what a daemon has, `serve` the loop.
 //! Ranks: `ranks` starts them, `crashes` and `report` say where they were when they ended badly, `calls` and `census` where they
-//! are. Output: `output`, `lines`; input: `feed`. Other machines: `elsewhere` is what a daemon there has besides, `further` what
+//! are. Output: `output`, `lines`; input: `feed`. Other machines: `remote_state` is what a daemon there has besides, `remote_work` what
 //! it does, `relay` what it passes on. `ending` is the end.
 
 mod begin;
 mod calls;
 mod census;
 mod crashes;
-mod elsewhere;
 mod ending;
 pub(crate) mod feed;
-mod further;
 mod guard;
 mod lines;
 mod output;
 mod ranks;
 mod relay;
+mod remote_state;
+mod remote_work;
 mod report;
 mod serve;
 mod state;

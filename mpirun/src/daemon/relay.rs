@@ -1,10 +1,10 @@
 //! A daemon before it has ranks: it waits for what to launch, and hands on what goes between mpirun and the daemons below it. One on a
 //! node without a part in the job does that to the end.
 
-use crate::link::{Channel, Down, FromNode, Launch, Passed, Peer, ToNode, unpack};
+use crate::link::{Channel, DownMessage, FromNode, Launch, Passed, Peer, ToNode, unpack};
 use crate::remote::agents::Agents;
-use crate::remote::below::{Below, Turn};
 use crate::remote::socket;
+use crate::remote::subtree::{Subtree, Turn};
 use oxmpi_runtime::wireup::frame::Malformed;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -14,20 +14,20 @@ use std::time::Instant;
 pub const BACKLOG: usize = 8 << 20;
 
 /// Hands on what came for daemons below; what is for this one, too, is returned.
-pub fn hand_down(below: Option<&mut Below>, down: Down) -> Result<Option<ToNode>, Malformed> {
+pub fn hand_down(below: Option<&mut Subtree>, down: DownMessage) -> Result<Option<ToNode>, Malformed> {
     match (down, below) {
-        (Down::Own(message), _) => Ok(Some(message)),
-        (Down::To(node, frame), Some(below)) => {
+        (DownMessage::Own(message), _) => Ok(Some(message)),
+        (DownMessage::To(node, frame), Some(below)) => {
             below.pass_to(node, frame);
             Ok(None)
         }
-        (Down::All(frame), Some(below)) => {
+        (DownMessage::All(frame), Some(below)) => {
             let message = unpack::<ToNode>(&frame)?;
             below.pass_to_all(&message, &frame);
             Ok(Some(message))
         }
-        (Down::To(node, _), None) => Err(Malformed::Value { field: "node below", value: node.into() }),
-        (Down::All(_), None) => Err(Malformed::Value { field: "nodes below", value: 0 }),
+        (DownMessage::To(node, _), None) => Err(Malformed::Value { field: "node below", value: node.into() }),
+        (DownMessage::All(_), None) => Err(Malformed::Value { field: "nodes below", value: 0 }),
     }
 }
 
@@ -36,7 +36,7 @@ pub fn hand_down(below: Option<&mut Below>, down: Down) -> Result<Option<ToNode>
 pub fn await_launch(
     link: &mut Channel,
     agents: &mut Agents,
-    below: &mut Option<Below>,
+    below: &mut Option<Subtree>,
 ) -> Result<Option<Box<Launch>>, String> {
     let mut job = None;
     let mut look_at = Instant::now() + socket::LOOK;
@@ -45,7 +45,7 @@ pub fn await_launch(
             send(link, &FromNode::Unstarted(failure))?;
         }
         if let Some(launch) = obey(link, &mut job, below)? {
-            below.iter_mut().for_each(Below::note_ranks);
+            below.iter_mut().for_each(Subtree::note_ranks);
             return Ok(Some(launch));
         }
         let now = Instant::now();
@@ -91,11 +91,11 @@ fn pass_up(link: &mut Channel, agents: &mut Agents, turn: Turn) -> Result<(), St
 fn obey(
     link: &mut Channel,
     job: &mut Option<Box<Launch>>,
-    below: &mut Option<Below>,
+    below: &mut Option<Subtree>,
 ) -> Result<Option<Box<Launch>>, String> {
     let impossible = |why: Malformed| format!("mpirun sent an impossible frame: {why}");
-    while let Some(down) = link.take::<Down>().map_err(impossible)? {
-        let for_all = matches!(down, Down::All(_));
+    while let Some(down) = link.take::<DownMessage>().map_err(impossible)? {
+        let for_all = matches!(down, DownMessage::All(_));
         match hand_down(below.as_mut(), down).map_err(impossible)? {
             None => {}
             Some(ToNode::Job(launch)) => *job = Some(launch),

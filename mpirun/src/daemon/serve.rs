@@ -1,11 +1,11 @@
 //! The loop of a daemon: everything that happens, and what follows from it.
 
-use super::elsewhere::Elsewhere;
 use super::ending::Phase;
 use super::feed::Feed;
+use super::remote_state::RemoteState;
 use super::state::{BELOW, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SIGNALS};
 use super::{ending, ranks};
-use crate::link::{Down, Ending, Exchange, FromNode, Mpi, Peer, Stdin, Stream, ToNode};
+use crate::link::{DownMessage, Ending, Exchange, FromNode, Mpi, Peer, Stdin, Stream, ToNode};
 use crate::{descendants, failed, signals};
 use oxmpi_runtime::wireup::server::{Event, Membership};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -120,7 +120,7 @@ impl Daemon {
         self.link.flush();
         let peer = self.link.receive();
         loop {
-            let down = match self.link.take::<Down>() {
+            let down = match self.link.take::<DownMessage>() {
                 Ok(None) => break,
                 Ok(Some(down)) => self.hand_down(down),
                 Err(why) => Err(why),
@@ -149,7 +149,7 @@ impl Daemon {
                 rank.outputs = [None, None];
             }
             self.write_counts();
-            self.elsewhere.iter_mut().for_each(Elsewhere::lose_mpirun);
+            self.remote.iter_mut().for_each(RemoteState::lose_mpirun);
             self.phase.force();
         }
     }
@@ -224,7 +224,7 @@ impl Daemon {
                     match self.children.remove(&pid) {
                         Some(local) => self.ended(local, ending),
                         None => {
-                            self.elsewhere.iter_mut().for_each(|elsewhere| elsewhere.note_reaped(pid));
+                            self.remote.iter_mut().for_each(|remote| remote.note_reaped(pid));
                             self.phase.note_progress();
                         }
                     }
@@ -414,7 +414,7 @@ impl Daemon {
         let prompts = self.ranks.iter().filter(|_| self.launch.interactive).flat_map(|rank| &rank.outputs);
         let prompt =
             prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
-        let look = self.elsewhere.as_ref().map(Elsewhere::deadline);
+        let look = self.remote.as_ref().map(RemoteState::deadline);
         [vanishing, prompt, look, self.phase.deadline()].into_iter().flatten().min()
     }
 }

@@ -1,10 +1,10 @@
 //! A daemon: what it has, and what it waits for.
 
 use super::crashes::Crashes;
-use super::elsewhere::Elsewhere;
 use super::ending::Phase;
 use super::feed::Feed;
 use super::ranks::Rank;
+use super::remote_state::RemoteState;
 use crate::link::{Channel, Launch, window};
 use crate::{failed, signals};
 use oxmpi_runtime::wireup::JobFacts;
@@ -32,7 +32,7 @@ pub(super) struct Daemon {
     /// False once mpirun is gone.
     pub(super) linked: bool,
     /// Some: mpirun is on another machine.
-    pub(super) elsewhere: Option<Elsewhere>,
+    pub(super) remote: Option<RemoteState>,
     pub(super) signals: signals::Signals,
     /// The signal mask that ranks get: the one mpirun was started with.
     pub(super) mask: libc::sigset_t,
@@ -97,7 +97,7 @@ impl Daemon {
         Ok(Daemon {
             link,
             linked: true,
-            elsewhere: None,
+            remote: None,
             signals,
             mask,
             launch,

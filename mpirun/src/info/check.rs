@@ -1,12 +1,12 @@
 //! `--check FILE`: what is wrong with a parameter file, line by line.
 
-use super::known::{Answer, Known};
+use super::answers::{Answer, AnswerSources};
 use oxmpi_mca_params::file::{self, ParamFile};
 use oxmpi_mca_params::{Origin, Resolver, Tier, sources};
 use oxmpi_runtime::registry::Registry;
 use std::path::Path;
 
-pub fn answer(known: &Known, path: &Path) -> Result<Answer, String> {
+pub fn answer(known: &AnswerSources, path: &Path) -> Result<Answer, String> {
     let file = match file::read(path, Tier::Tune) {
         Ok(Some(file)) => file,
         Ok(None) => return Err(format!("{}: there is no such file", path.display())),
@@ -29,7 +29,7 @@ pub fn answer(known: &Known, path: &Path) -> Result<Answer, String> {
     Ok(Answer { text, good: errors.is_empty() })
 }
 
-fn findings(known: &Known, file: &ParamFile) -> (Vec<String>, Vec<String>) {
+fn findings(known: &AnswerSources, file: &ParamFile) -> (Vec<String>, Vec<String>) {
     let mut errors: Vec<String> = file.errors().map(|e| e.to_string()).collect();
     let mut warnings = Vec::new();
     let at = |line: u32| format!("parameter file {}:{line}", file.path.display());

@@ -1,6 +1,6 @@
 //! `--explain NAME`: what a parameter means, its value, where that comes from, and which value a rank has by it.
 
-use super::known::{Answer, Known};
+use super::answers::{Answer, AnswerSources};
 use super::listing::level_words;
 use super::options::Options;
 use super::{in_force, json, process};
@@ -8,7 +8,7 @@ use oxmpi_mca_params::{Origin, Value, catalogue, nearest};
 use oxmpi_runtime::registry::bytes;
 use std::fmt::Write;
 
-pub fn answer(known: &Known, name: &str, options: &Options) -> Result<Answer, String> {
+pub fn answer(known: &AnswerSources, name: &str, options: &Options) -> Result<Answer, String> {
     let resolver = known.registry.resolver();
     let good = known.mistakes.is_empty();
     let Some(r) = resolver.get(name) else {
@@ -20,8 +20,8 @@ pub fn answer(known: &Known, name: &str, options: &Options) -> Result<Answer, St
         return Err(format!("there is no parameter {name:?}{hint}; mpi-info --params --level 9 lists all"));
     };
     let (process, job) = process::first(options)?;
-    let Known { registry, files, places, .. } = known;
-    let force = in_force::of(&in_force::Known { registry, files, places }, r, &process);
+    let AnswerSources { registry, files, places, .. } = known;
+    let force = in_force::of(&in_force::ExplanationSources { registry, files, places }, r, &process);
     if options.json {
         return Ok(Answer { text: format!("{:#}\n", json::explained(r, &force)), good });
     }

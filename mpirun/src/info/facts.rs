@@ -1,7 +1,7 @@
 //! Facts of the installation that need no component: each is a label for people, a key for programs,
 //! and a value.
 
-use super::known::Known;
+use super::answers::AnswerSources;
 use super::options::Options;
 use oxmpi_runtime::registry;
 
@@ -31,7 +31,7 @@ pub fn version(options: &Options) -> String {
 const NOT_THERE: &str = "networks other than TCP, files, MPI_Comm_spawn, Fortran (mpi-info --help functions)";
 
 /// The head of a summary.
-pub fn package(known: &Known) -> Vec<Fact> {
+pub fn package(known: &AnswerSources) -> Vec<Fact> {
     let abi = registry::component_abi();
     vec![
         fact("Package", "package", "oxmpi"),
@@ -71,7 +71,7 @@ pub fn config() -> Vec<Fact> {
     ]
 }
 
-fn prefix(known: &Known) -> String {
+fn prefix(known: &AnswerSources) -> String {
     known.places.prefix.as_ref().map_or_else(|| "unknown".into(), |p| p.display().to_string())
 }
 
@@ -91,7 +91,7 @@ const PATHS: [(&str, &str, &str); 11] = [
 ];
 
 /// `--path`.
-pub fn paths(known: &Known, kind: &str) -> Result<Vec<Fact>, String> {
+pub fn paths(known: &AnswerSources, kind: &str) -> Result<Vec<Fact>, String> {
     let Some(prefix) = &known.places.prefix else {
         return Err("where this program is installed is unknown".into());
     };
@@ -113,7 +113,7 @@ pub fn paths(known: &Known, kind: &str) -> Result<Vec<Fact>, String> {
 }
 
 /// The facts that are asked for.
-pub fn asked(known: &Known, options: &Options) -> Result<Vec<Fact>, String> {
+pub fn asked(known: &AnswerSources, options: &Options) -> Result<Vec<Fact>, String> {
     let mut facts = Vec::new();
     if options.all || options.is_summary() {
         facts.extend(package(known));

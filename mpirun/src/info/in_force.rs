@@ -8,21 +8,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Sources of the explanations: all parameters that are declared, the files that were read, and the installation.
-pub struct Known<'a> {
+pub struct ExplanationSources<'a> {
     pub registry: &'a Registry,
     pub files: &'a [PathBuf],
     pub places: &'a Places,
 }
 
 /// Which value a parameter has, and how it follows.
-pub fn of(known: &Known<'_>, r: &Resolved, process: &Process) -> InForce {
+pub fn of(known: &ExplanationSources<'_>, r: &Resolved, process: &Process) -> InForce {
     let own = launchers(known, r).or_else(|| sources(known, r));
     let others = || known.registry.in_force(&r.declaration.full_name, process);
     own.or_else(others).unwrap_or_else(|| InForce::as_set(r))
 }
 
 /// A parameter of mpirun's, which ranks never look at.
-fn launchers(known: &Known<'_>, r: &Resolved) -> Option<InForce> {
+fn launchers(known: &ExplanationSources<'_>, r: &Resolved) -> Option<InForce> {
     let name = r.declaration.full_name.as_str();
     let told = |value: &str, because: &str| Some(InForce::told(r, value, because));
     let texts: BTreeMap<String, String> = crate::remote::options::NAMES
@@ -70,7 +70,7 @@ fn launchers(known: &Known<'_>, r: &Resolved) -> Option<InForce> {
 }
 
 /// A parameter about the sources of parameters.
-fn sources(known: &Known<'_>, r: &Resolved) -> Option<InForce> {
+fn sources(known: &ExplanationSources<'_>, r: &Resolved) -> Option<InForce> {
     if !r.text.trim().is_empty() {
         return None;
     }

@@ -1,7 +1,7 @@
 //! The same as one JSON object.
 
+use super::answers::AnswerSources;
 use super::facts;
-use super::known::Known;
 use super::listing::{check_kind, check_names, components, enumerators, groups};
 use super::options::Options;
 use super::tool::Event;
@@ -10,7 +10,7 @@ use oxmpi_runtime::registry::InForce;
 use serde_json::{Map, Value, json};
 
 /// Everything that is asked for.
-pub fn all(known: &Known, options: &Options, events: &[Event]) -> Result<String, String> {
+pub fn all(known: &AnswerSources, options: &Options, events: &[Event]) -> Result<String, String> {
     let mut object = Map::new();
     let mut listed: Vec<Value> = Vec::new();
     for fact in facts::asked(known, options)? {

@@ -1,7 +1,7 @@
 //! Components and parameters as lines: for people with Open MPI's look, for programs with its keys.
 
+use super::answers::AnswerSources;
 use super::facts;
-use super::known::Known;
 use super::options::Options;
 use super::tool::Event;
 use oxmpi_mca_params::{Kind, Origin, Resolved, catalogue, nearest};
@@ -12,7 +12,7 @@ use std::fmt::Write;
 const COLUMN: usize = 24;
 
 /// Everything that is asked for.
-pub fn all(known: &Known, options: &Options, events: &[Event]) -> Result<String, String> {
+pub fn all(known: &AnswerSources, options: &Options, events: &[Event]) -> Result<String, String> {
     let mut out = Lines::new(options.parsable);
     for fact in facts::asked(known, options)? {
         match options.parsable {
@@ -43,7 +43,7 @@ pub fn all(known: &Known, options: &Options, events: &[Event]) -> Result<String,
 
 /// Components that are asked for, in order.
 pub fn components<'a>(
-    known: &'a Known,
+    known: &'a AnswerSources,
     options: &'a Options,
     framework: &'a str,
     component: &'a str,
@@ -56,7 +56,7 @@ pub fn components<'a>(
 }
 
 /// A framework or component nobody has is a mistake, with the nearest name.
-pub fn check_names(known: &Known, framework: &str, component: &str) -> Result<(), String> {
+pub fn check_names(known: &AnswerSources, framework: &str, component: &str) -> Result<(), String> {
     let parts: Vec<(&str, &str)> = known
         .registry
         .params()
@@ -100,7 +100,7 @@ pub fn check_kind(options: &Options) -> Result<(), String> {
 
 /// Parameters that are asked for, by framework and component.
 pub fn groups<'a>(
-    known: &'a Known,
+    known: &'a AnswerSources,
     options: &Options,
     framework: &str,
     component: &str,
@@ -224,7 +224,7 @@ impl Lines {
         }
     }
 
-    fn group(&mut self, title: &str, members: &[&Resolved], known: &Known) {
+    fn group(&mut self, title: &str, members: &[&Resolved], known: &AnswerSources) {
         if self.parsable {
             return members.iter().for_each(|r| self.parsable_param(r, known));
         }
@@ -267,7 +267,7 @@ impl Lines {
         self.pretty("", &e.description);
     }
 
-    fn parsable_param(&mut self, r: &Resolved, known: &Known) {
+    fn parsable_param(&mut self, r: &Resolved, known: &AnswerSources) {
         let d = &r.declaration;
         let group = if d.component.is_empty() { "base" } else { &d.component };
         let prefix = format!("mca:{}:{group}:param:{}", d.framework, d.full_name);

@@ -4,17 +4,17 @@
 //! It resolves parameters from the same sources as a job would, so what it prints is what a rank
 //! started here would get. Components are loaded for what they declare; none is opened.
 //!
-//! Map: `options` (the command line) · `known` (sources of all answers) · `facts` (version, paths, build) · `listing` (components and
+//! Map: `options` (the command line) · `answers` (sources of all answers) · `facts` (version, paths, build) · `listing` (components and
 //! parameters, pretty and parsable) · `json` · `explain`, with `process` and `in_force` (values that a rank would have) ·
 //! `verbs` (devices and endpoint categories) · `check` · `calibrate` · `tool` (events) · `pages` (`--help TOPIC`).
 
+mod answers;
 mod calibrate;
 mod check;
 mod explain;
 mod facts;
 mod in_force;
 mod json;
-mod known;
 mod listing;
 mod options;
 mod pages;
@@ -22,7 +22,7 @@ mod process;
 mod tool;
 mod verbs;
 
-use known::{Answer, Known};
+use answers::{Answer, AnswerSources};
 use options::Options;
 use oxmpi_mca_params::Places;
 use std::io::Write;
@@ -68,7 +68,7 @@ fn answer(options: &Options) -> Result<Answer, String> {
     if let Some(words) = &options.calibrate_rank {
         return calibrate::rank::run(words).map(|text| Answer { text, good: true });
     }
-    let known = Known::gather(options);
+    let known = AnswerSources::gather(options);
     if let Some(file) = &options.calibrate {
         let effort = calibrate::Effort::of(options.quick);
         return calibrate::answer(&known, file, effort, options.even_if_busy);

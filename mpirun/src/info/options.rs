@@ -1,7 +1,7 @@
 //! The command line of `mpi-info`: Open MPI's options, and a few more.
 
 use clap::{ArgAction, CommandFactory, Parser};
-use oxmpi_mca_params::Given;
+use oxmpi_mca_params::CommandSetting;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -152,10 +152,12 @@ impl Options {
     }
 
     /// Settings of parameters on the command line.
-    pub fn given(&self) -> Vec<Given> {
-        let files = self.tune.iter().map(|f| Given::Tune { files: f.clone() });
-        let pairs =
-            self.mca.chunks_exact(2).map(|p| Given::Parameter { name: p[0].clone(), value: p[1].clone() });
+    pub fn given(&self) -> Vec<CommandSetting> {
+        let files = self.tune.iter().map(|f| CommandSetting::Tune { files: f.clone() });
+        let pairs = self
+            .mca
+            .chunks_exact(2)
+            .map(|p| CommandSetting::Parameter { name: p[0].clone(), value: p[1].clone() });
         files.chain(pairs).collect()
     }
 

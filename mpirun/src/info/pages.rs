@@ -1,6 +1,6 @@
 //! `--help TOPIC`: the pages of the documentation that are installed.
 
-use super::known::Answer;
+use super::answers::Answer;
 use oxmpi_mca_params::{Places, nearest};
 
 /// The page of a topic; `topics` lists them.

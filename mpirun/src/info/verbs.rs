@@ -3,7 +3,7 @@
 //! The component tells both as values in force, by the functions with which it opens. Asked once for each category, with as many
 //! communication resources as the user says.
 
-use super::known::{Answer, Known};
+use super::answers::{Answer, AnswerSources};
 use super::options::Options;
 use super::process;
 use oxmpi_mca_params::catalogue;
@@ -18,7 +18,7 @@ const CATEGORY: &str = "btl_verbs_endpoint_category";
 pub fn answer(contexts: u32, options: &Options) -> Result<Answer, String> {
     let cris = ["runtime_num_cris".to_owned(), contexts.to_string()];
     let asked = Options { mca: [&options.mca[..], &cris].concat(), ..options.clone() };
-    let known = &Known::gather(&asked);
+    let known = &AnswerSources::gather(&asked);
     if !known.registry.components().iter().any(|c| c.name == "verbs" && c.state.is_ok()) {
         return Err(
             "this installation has no component btl verbs, or none that can be used (--show-failed says why)"
@@ -49,7 +49,7 @@ pub fn answer(contexts: u32, options: &Options) -> Result<Answer, String> {
     for category in CATEGORIES {
         let set = [CATEGORY.to_owned(), category.to_owned()];
         let with = Options { mca: [&asked.mca[..], &set].concat(), ..asked.clone() };
-        let found = value(&Known::gather(&with), CATEGORY, &process)?;
+        let found = value(&AnswerSources::gather(&with), CATEGORY, &process)?;
         for (i, part) in catalogue::wrap(&found.because, 90).iter().enumerate() {
             let _ = writeln!(text, "{:<16}{part}", if i == 0 { category } else { "" });
         }
@@ -67,7 +67,7 @@ fn before_takes(because: &str) -> &str {
     because.rsplit_once("; ").map_or("as it is set", |(how, _)| how)
 }
 
-fn value(known: &Known, name: &str, process: &Process) -> Result<InForce, String> {
+fn value(known: &AnswerSources, name: &str, process: &Process) -> Result<InForce, String> {
     known.registry.in_force(name, process).ok_or_else(|| format!("there is no parameter {name}"))
 }
 

@@ -28,7 +28,7 @@ use crate::help::{framed, is_framed, paragraph};
 use crate::link::{FromNode, Stream, ToNode, portion};
 use crate::stacks::Frames;
 use crate::{descendants, plan, remote, signals};
-use nodes::{Lost, Nodes};
+use nodes::{LostDaemon, Nodes};
 use output::Output;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -335,9 +335,9 @@ impl Job {
     fn take(&mut self, node: usize, message: FromNode) {
         match message {
             FromNode::Output { stream, rank, more, bytes } => {
-                let (i, through) = self.output.take((rank, stream), more, bytes);
-                self.count_written(&through.credits);
-                if let Some(why) = through.trouble {
+                let (i, fate) = self.output.take((rank, stream), more, bytes);
+                self.count_written(&fate.credits);
+                if let Some(why) = fate.trouble {
                     self.verdict.decide_if_all_is_well(1);
                     self.report(&paragraph("output-file-lost", &[&why]));
                 }
@@ -422,7 +422,7 @@ impl Job {
     }
 
     /// A daemon is gone without goodbye, and its ranks with it.
-    fn lose_daemon(&mut self, lost: &Lost) {
+    fn lose_daemon(&mut self, lost: &LostDaemon) {
         self.suspects.forget();
         if self.verdict.decide(1) {
             self.report(&paragraph("daemon-died", &[&lost.node, &lost.pid.to_string(), &lost.how]));
@@ -482,7 +482,7 @@ impl Job {
     fn write(&mut self, i: usize) {
         match self.output.write(i) {
             Ok(credit) => self.count_written(credit.as_slice()),
-            Err(sink::Lost { credits, why }) => {
+            Err(sink::ClosedSink { credits, why }) => {
                 self.count_written(&credits);
                 if why == Errno::PIPE {
                     // Like a program whose reader went away.

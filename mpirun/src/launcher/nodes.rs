@@ -17,10 +17,10 @@ use super::daemon::{CannotStart, NodeDaemon};
 use super::pump::Pump;
 use crate::daemon::feed::Feed;
 use crate::link::{
-    Channel, Counts, Down, Exchange, FromNode, Launch, Message, Part, Passed, Peer, ToNode, unpack,
+    Channel, Counts, DownMessage, Exchange, FromNode, Launch, Message, Part, Passed, Peer, ToNode, unpack,
 };
 use crate::remote::agents::Agents;
-use crate::remote::hub::{Gathered, Linked, Way};
+use crate::remote::hub::{DaemonRoute, Gathered, Linked};
 use crate::remote::socket;
 use crate::stacks::Frames;
 use oxmpi_runtime::wireup::frame::Malformed;
@@ -92,11 +92,11 @@ pub struct Heard {
     /// With the node of each.
     pub messages: Vec<(usize, FromNode)>,
     /// Daemons that are gone before their nodes were done: how that went.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<LostDaemon>,
 }
 
 #[derive(Debug)]
-pub struct Lost {
+pub struct LostDaemon {
     pub node: String,
     pub pid: u32,
     pub how: String,
@@ -170,13 +170,13 @@ fn take_links(there: BTreeMap<u32, Linked>, nodes: &mut [Node], links: &mut Vec<
     let places: BTreeMap<u32, usize> = places.collect();
     let mut behind: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
     for (machine, linked) in &there {
-        if let (Way::Through(first), Some(&at)) = (&linked.way, places.get(machine)) {
+        if let (DaemonRoute::Through(first), Some(&at)) = (&linked.route, places.get(machine)) {
             behind.entry(*first).or_default().insert(*machine, at);
         }
     }
-    for (machine, Linked { way, facts }) in there {
+    for (machine, Linked { route, facts }) in there {
         let (own, behind) = (places.get(&machine).copied(), behind.remove(&machine).unwrap_or_default());
-        let Way::Link(channel) = way else { continue };
+        let DaemonRoute::Link(channel) = route else { continue };
         own.iter().chain(behind.values()).for_each(|&at| nodes[at].link = links.len());
         if own.is_some() || !behind.is_empty() {
             let daemon = Daemon::There { name: facts.hostname, pid: facts.pid };
@@ -206,7 +206,7 @@ impl Link {
         let Some(channel) = &mut self.channel else { return Ok(()) };
         match self.behind.is_empty() {
             true => channel.send(message),
-            false => channel.send(&Down::All(message.encode()?)),
+            false => channel.send(&DownMessage::All(message.encode()?)),
         }
     }
 
@@ -215,7 +215,7 @@ impl Link {
         let Some(channel) = &mut self.channel else { return Ok(()) };
         match behind {
             None => channel.send(message),
-            Some(machine) => channel.send(&Down::To(machine, message.encode()?)),
+            Some(machine) => channel.send(&DownMessage::To(machine, message.encode()?)),
         }
     }
 }
@@ -361,7 +361,7 @@ impl Nodes {
     }
 
     /// A link is over. Some: its nodes were not done. `how`: for a daemon of which nobody here knows more.
-    fn lose(&mut self, at: usize, how: &str) -> Option<Lost> {
+    fn lose(&mut self, at: usize, how: &str) -> Option<LostDaemon> {
         let link = &mut self.links[at];
         link.channel = None;
         let nodes = link.nodes();
@@ -382,11 +382,11 @@ impl Nodes {
             (None, Daemon::There { name, .. }) => name.clone(),
             (None, Daemon::Here(_)) => String::new(),
         };
-        Some(Lost { node, pid, how })
+        Some(LostDaemon { node, pid, how })
     }
 
     /// A daemon behind a link is lost, of the first of these machines, and those behind it. Some: their nodes were not done.
-    fn lose_behind(&mut self, at: usize, machines: &[u32], how: &str) -> Option<Lost> {
+    fn lose_behind(&mut self, at: usize, machines: &[u32], how: &str) -> Option<LostDaemon> {
         let behind = &self.links[at].behind;
         let nodes: Vec<usize> = machines.iter().filter_map(|machine| behind.get(machine).copied()).collect();
         let first = nodes.first().copied();
@@ -394,7 +394,7 @@ impl Nodes {
             return None;
         }
         let node = &self.all[first?];
-        Some(Lost { node: node.name.clone(), pid: node.pid, how: how.to_owned() })
+        Some(LostDaemon { node: node.name.clone(), pid: node.pid, how: how.to_owned() })
     }
 
     /// These are not reached any more. True: one was not done.
@@ -409,7 +409,7 @@ impl Nodes {
     }
 
     /// Looks whether daemons on other machines still answer, when it is time to.
-    pub fn look(&mut self, now: Instant) -> Vec<Lost> {
+    pub fn look(&mut self, now: Instant) -> Vec<LostDaemon> {
         if self.look_at.is_none_or(|at| now < at) {
             return Vec::new();
         }

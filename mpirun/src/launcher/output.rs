@@ -11,7 +11,7 @@
 
 use super::files::OutputFiles;
 pub use super::files::Source;
-use super::sink::{Credit, Lost, Sink};
+use super::sink::{ClosedSink, Credit, Sink};
 use crate::cli::output::{Output as Presentation, Tag};
 use crate::link::Stream;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Output {
     how: Presentation,
-    ways: [Way; 2],
+    outputs: [OwnOutput; 2],
     files: Option<OutputFiles>,
     /// Outputs whose last line is not ended.
     unended: HashSet<(u32, usize)>,
@@ -34,7 +34,7 @@ pub struct Output {
 
 /// One of mpirun's own outputs.
 #[derive(Debug)]
-struct Way {
+struct OwnOutput {
     sink: Sink,
     /// The output that is in the middle of a line, and since when it says nothing.
     owner: Option<(Source, Instant)>,
@@ -43,7 +43,7 @@ struct Way {
     waiting: VecDeque<(Source, bool, Vec<u8>, usize)>,
 }
 
-impl Way {
+impl OwnOutput {
     /// All is written; from now on the owner is waited for.
     fn note_silence(&mut self) {
         if let Some((_, since)) = self.owner.as_mut().filter(|_| self.sink.is_empty()) {
@@ -54,7 +54,7 @@ impl Way {
 
 /// Fate of output that was taken.
 #[derive(Debug, Default)]
-pub struct Through {
+pub struct OutputFate {
     /// No longer on its way.
     pub credits: Vec<Credit>,
     /// A file that takes no more.
@@ -69,12 +69,13 @@ impl Output {
         ranks: u32,
         host_of: &dyn Fn(u32) -> String,
     ) -> Result<Output, String> {
-        let way = |stream| Way { sink: Sink::new(stream), owner: None, last: None, waiting: VecDeque::new() };
+        let output =
+            |stream| OwnOutput { sink: Sink::new(stream), owner: None, last: None, waiting: VecDeque::new() };
         Ok(Output {
             files: OutputFiles::make(&how, host_of, ranks)?,
             own_name: format!("oxmpi-{host}-{}@1", std::process::id()),
             how,
-            ways: Stream::ALL.map(way),
+            outputs: Stream::ALL.map(output),
             unended: HashSet::new(),
             places: HashMap::new(),
         })
@@ -85,7 +86,7 @@ impl Output {
     }
 
     pub fn sink(&mut self, i: usize) -> &mut Sink {
-        &mut self.ways[i].sink
+        &mut self.outputs[i].sink
     }
 
     /// Outputs of ranks that can be closed because nobody reads this sink any more.
@@ -100,42 +101,43 @@ impl Output {
 
     /// Nothing is left to write.
     pub fn is_empty(&self) -> bool {
-        self.ways.iter().all(|way| way.sink.is_empty() && way.waiting.is_empty())
+        self.outputs.iter().all(|output| output.sink.is_empty() && output.waiting.is_empty())
     }
 
     pub fn pending(&self) -> usize {
-        let waiting = |way: &Way| way.waiting.iter().map(|(_, _, bytes, _)| bytes.len()).sum::<usize>();
-        self.ways.iter().map(|way| way.sink.pending() + waiting(way)).sum()
+        let waiting =
+            |output: &OwnOutput| output.waiting.iter().map(|(_, _, bytes, _)| bytes.len()).sum::<usize>();
+        self.outputs.iter().map(|output| output.sink.pending() + waiting(output)).sum()
     }
 
     /// Output of a rank; none at all where it ends inside of a line of which more was promised. `i` says at which sink something is ready to be written now.
-    pub fn take(&mut self, source: Source, more: bool, bytes: Vec<u8>) -> (usize, Through) {
+    pub fn take(&mut self, source: Source, more: bool, bytes: Vec<u8>) -> (usize, OutputFate) {
         let raw = bytes.len();
-        let mut through = Through::default();
+        let mut fate = OutputFate::default();
         let marked = self.mark(source, bytes);
         if let Some(files) = &mut self.files {
-            through.trouble = files.write(source, &marked).err();
+            fate.trouble = files.write(source, &marked).err();
         }
         let i = if self.how.merge { Stream::Out.index() } else { source.1.index() };
-        if self.files.is_some() && self.how.nocopy || self.ways[i].sink.is_closed() {
-            through.credits.push(Credit { rank: source.0, stream: source.1, bytes: raw });
-            return (i, through);
+        if self.files.is_some() && self.how.nocopy || self.outputs[i].sink.is_closed() {
+            fate.credits.push(Credit { rank: source.0, stream: source.1, bytes: raw });
+            return (i, fate);
         }
-        let way = &mut self.ways[i];
-        match way.owner {
-            Some((owner, _)) if owner != source => way.waiting.push_back((source, more, marked, raw)),
+        let output = &mut self.outputs[i];
+        match output.owner {
+            Some((owner, _)) if owner != source => output.waiting.push_back((source, more, marked, raw)),
             _ => {
                 self.queue(i, source, more, marked, raw);
                 self.let_others(i);
             }
         }
-        (i, through)
+        (i, fate)
     }
 
     /// All output has ended.
     pub fn end_all(&mut self) {
-        for i in 0..self.ways.len() {
-            while self.ways[i].owner.take().is_some() {
+        for i in 0..self.outputs.len() {
+            while self.outputs[i].owner.take().is_some() {
                 self.let_others(i);
             }
         }
@@ -144,46 +146,47 @@ impl Output {
     /// Output that waited behind a long line, as far as nobody owns the sink again.
     fn let_others(&mut self, i: usize) {
         let mut kept = VecDeque::new();
-        while let Some((source, more, bytes, raw)) = self.ways[i].waiting.pop_front() {
-            match self.ways[i].owner {
+        while let Some((source, more, bytes, raw)) = self.outputs[i].waiting.pop_front() {
+            match self.outputs[i].owner {
                 Some((owner, _)) if owner != source => kept.push_back((source, more, bytes, raw)),
                 _ => {
                     self.queue(i, source, more, bytes, raw);
-                    if self.ways[i].owner.is_none() {
+                    if self.outputs[i].owner.is_none() {
                         // Those that were passed over come first now.
-                        kept.append(&mut self.ways[i].waiting);
-                        self.ways[i].waiting = std::mem::take(&mut kept);
+                        kept.append(&mut self.outputs[i].waiting);
+                        self.outputs[i].waiting = std::mem::take(&mut kept);
                     }
                 }
             }
         }
-        self.ways[i].waiting = kept;
+        self.outputs[i].waiting = kept;
     }
 
     fn queue(&mut self, i: usize, source: Source, more: bool, mut bytes: Vec<u8>, raw: usize) {
-        let way = &mut self.ways[i];
-        way.owner = more.then(|| (source, Instant::now()));
+        let output = &mut self.outputs[i];
+        output.owner = more.then(|| (source, Instant::now()));
         let marks = self.how.tag != Tag::Nothing || self.how.timestamp;
-        if let Some(other) = way.last.filter(|last| marks && *last != source && !way.sink.is_fresh()) {
+        if let Some(other) = output.last.filter(|last| marks && *last != source && !output.sink.is_fresh()) {
             bytes.insert(0, b'\n');
             self.unended.remove(&(other.0, other.1.index()));
         }
-        way.last = Some(source);
+        output.last = Some(source);
         let (rank, stream) = source;
-        way.sink.push(bytes, Some(Credit { rank, stream, bytes: raw }));
+        output.sink.push(bytes, Some(Credit { rank, stream, bytes: raw }));
     }
 
     pub fn deadline(&self) -> Option<Instant> {
-        let silent = self.ways.iter().filter(|way| way.sink.is_empty()).filter_map(|way| way.owner);
+        let silent =
+            self.outputs.iter().filter(|output| output.sink.is_empty()).filter_map(|output| output.owner);
         silent.map(|(_, since)| since + PATIENCE).min()
     }
 
     /// Takes the sink from an owner that says nothing.
     pub fn advance(&mut self, now: Instant) {
-        for i in 0..self.ways.len() {
-            let way = &self.ways[i];
-            if way.sink.is_empty() && way.owner.is_some_and(|(_, since)| since + PATIENCE <= now) {
-                self.ways[i].owner = None;
+        for i in 0..self.outputs.len() {
+            let output = &self.outputs[i];
+            if output.sink.is_empty() && output.owner.is_some_and(|(_, since)| since + PATIENCE <= now) {
+                self.outputs[i].owner = None;
                 self.let_others(i);
             }
         }
@@ -191,20 +194,20 @@ impl Output {
 
     /// Words of mpirun's own, on lines of their own.
     pub fn report(&mut self, i: usize, text: &str) {
-        let way = &mut self.ways[i];
-        let fresh = if way.sink.is_fresh() { "" } else { "\n" };
-        way.last = None;
-        way.sink.push(format!("{fresh}{text}").into_bytes(), None);
+        let output = &mut self.outputs[i];
+        let fresh = if output.sink.is_fresh() { "" } else { "\n" };
+        output.last = None;
+        output.sink.push(format!("{fresh}{text}").into_bytes(), None);
     }
 
     /// One write to a sink that can take it.
-    pub fn write(&mut self, i: usize) -> Result<Option<Credit>, Lost> {
-        let way = &mut self.ways[i];
-        let done = way.sink.write();
-        way.note_silence();
+    pub fn write(&mut self, i: usize) -> Result<Option<Credit>, ClosedSink> {
+        let output = &mut self.outputs[i];
+        let done = output.sink.write();
+        output.note_silence();
         done.map_err(|mut lost| {
-            way.owner = None;
-            let waited = way.waiting.drain(..);
+            output.owner = None;
+            let waited = output.waiting.drain(..);
             lost.credits.extend(waited.map(|((rank, stream), _, _, bytes)| Credit { rank, stream, bytes }));
             lost
         })
@@ -277,7 +280,7 @@ mod tests {
     }
 
     fn queued(output: &mut Output, i: usize) -> String {
-        String::from_utf8(output.ways[i].sink.queued()).expect("text")
+        String::from_utf8(output.outputs[i].sink.queued()).expect("text")
     }
 
     #[test]
@@ -324,8 +327,8 @@ mod tests {
         assert_eq!(o.deadline(), None, "nobody has read what it said");
         o.advance(Instant::now() + 2 * PATIENCE);
         assert_eq!(queued(&mut o, 0), "long ");
-        o.ways[0].sink.forget();
-        o.ways[0].note_silence();
+        o.outputs[0].sink.forget();
+        o.outputs[0].note_silence();
         o.advance(o.deadline().expect("it is waited for"));
         assert_eq!(queued(&mut o, 0), "b\n");
         let mut o = output("");
@@ -341,8 +344,8 @@ mod tests {
         let mut how = Presentation::default();
         how.add(&format!("tag,file={}:nocopy", folder.path().join("log").display())).expect("sound");
         let mut o = Output::new(how, "here", 2, &|_| "here".into()).expect("writable");
-        let (_, through) = o.take((1, Stream::Out), false, b"word\n".to_vec());
-        assert_eq!(through.credits, [Credit { rank: 1, stream: Stream::Out, bytes: 5 }]);
+        let (_, fate) = o.take((1, Stream::Out), false, b"word\n".to_vec());
+        assert_eq!(fate.credits, [Credit { rank: 1, stream: Stream::Out, bytes: 5 }]);
         assert!(o.is_empty());
         let text = std::fs::read_to_string(folder.path().join("log.1.1.out")).expect("there");
         assert_eq!(text, "[1,1]<stdout>: word\n");

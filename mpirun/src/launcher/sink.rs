@@ -48,7 +48,7 @@ pub struct Credit {
 
 /// The sink takes nothing any more.
 #[derive(Debug)]
-pub struct Lost {
+pub struct ClosedSink {
     /// Bytes that the daemon counts and nobody will write.
     pub credits: Vec<Credit>,
     pub why: Errno,
@@ -100,7 +100,7 @@ impl Sink {
     }
 
     /// Writes once. Returns what is through with that.
-    pub fn write(&mut self) -> Result<Option<Credit>, Lost> {
+    pub fn write(&mut self) -> Result<Option<Credit>, ClosedSink> {
         let Some(item) = self.queue.front_mut() else { return Ok(None) };
         let rest = &item.bytes[item.written..];
         let piece = &rest[..rest.len().min(self.piece)];
@@ -124,7 +124,7 @@ impl Sink {
             Err(why) => {
                 self.closed = true;
                 let credits = self.queue.drain(..).filter_map(|item| item.credit).collect();
-                Err(Lost { credits, why })
+                Err(ClosedSink { credits, why })
             }
         }
     }

@@ -81,7 +81,7 @@ pub(super) fn wires_up(kind: u8, payload: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Down, Exchange, FromNode, Message, Passed, ToNode};
+    use super::super::{DownMessage, Exchange, FromNode, Message, Passed, ToNode};
     use super::*;
 
     #[test]
@@ -93,9 +93,9 @@ mod tests {
         for (frame, expected) in [(&fence, true), (&gone, false), (&done, false)] {
             assert_eq!(is(frame.clone()), expected);
             assert_eq!(is(Passed { node: Some(7), frame: frame.clone() }.encode().expect("short")), expected);
-            assert_eq!(is(Down::To(7, frame.clone()).encode().expect("short")), expected);
-            assert_eq!(is(Down::All(frame.clone()).encode().expect("short")), expected);
+            assert_eq!(is(DownMessage::To(7, frame.clone()).encode().expect("short")), expected);
+            assert_eq!(is(DownMessage::All(frame.clone()).encode().expect("short")), expected);
         }
-        assert!(!is(Down::All(Vec::new()).encode().expect("short")), "an empty envelope");
+        assert!(!is(DownMessage::All(Vec::new()).encode().expect("short")), "an empty envelope");
     }
 }

@@ -12,7 +12,7 @@ use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, Inbox, Malformed};
 
 /// A message that comes down a link.
 #[derive(Clone, Debug)]
-pub enum Down {
+pub enum DownMessage {
     Own(ToNode),
     /// For the daemon of this node, which is below.
     To(u32, Vec<u8>),
@@ -20,21 +20,21 @@ pub enum Down {
     All(Vec<u8>),
 }
 
-impl Message for Down {
+impl Message for DownMessage {
     fn encode(&self) -> Result<Vec<u8>, Malformed> {
         match self {
-            Down::Own(message) => message.encode(),
-            Down::To(node, frame) => Builder::new(TO).u32(*node).raw(frame).finish(),
-            Down::All(frame) => Builder::new(ALL).raw(frame).finish(),
+            DownMessage::Own(message) => message.encode(),
+            DownMessage::To(node, frame) => Builder::new(TO).u32(*node).raw(frame).finish(),
+            DownMessage::All(frame) => Builder::new(ALL).raw(frame).finish(),
         }
     }
 
-    fn decode(frame: Frame<'_>) -> Result<Down, Malformed> {
+    fn decode(frame: Frame<'_>) -> Result<DownMessage, Malformed> {
         let mut f = Fields::new(frame.payload);
         Ok(match frame.kind {
-            TO => Down::To(f.u32("node")?, f.rest().to_vec()),
-            ALL => Down::All(f.rest().to_vec()),
-            _ => Down::Own(ToNode::decode(frame)?),
+            TO => DownMessage::To(f.u32("node")?, f.rest().to_vec()),
+            ALL => DownMessage::All(f.rest().to_vec()),
+            _ => DownMessage::Own(ToNode::decode(frame)?),
         })
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::remote::agents::{Failure, How};
+use crate::remote::agents::{AgentEnd, Failure};
 use crate::remote::facts::NodeFacts;
 use oxmpi_runtime::wireup::frame::{Frame, Inbox};
 use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
@@ -65,11 +65,11 @@ fn a_launch_survives() {
 fn envelopes_are_taken_out_once() {
     let (signal, done) =
         (ToNode::Signal(7).encode().expect("short"), FromNode::Done.encode().expect("short"));
-    let Down::To(5, frame) = again(&Down::To(5, signal.clone())) else { panic!("another") };
+    let DownMessage::To(5, frame) = again(&DownMessage::To(5, signal.clone())) else { panic!("another") };
     assert_eq!(frame, signal);
-    let Down::All(frame) = again(&Down::All(signal.clone())) else { panic!("another") };
+    let DownMessage::All(frame) = again(&DownMessage::All(signal.clone())) else { panic!("another") };
     assert!(matches!(unpack(&frame), Ok(ToNode::Signal(7))));
-    assert!(matches!(again(&Down::Own(ToNode::Signal(7))), Down::Own(ToNode::Signal(7))));
+    assert!(matches!(again(&DownMessage::Own(ToNode::Signal(7))), DownMessage::Own(ToNode::Signal(7))));
     for node in [None, Some(9)] {
         let passed = Passed { node, frame: done.clone() };
         assert_eq!(again(&passed), passed);
@@ -113,7 +113,7 @@ proptest! {
             FromNode::Took { bytes: pid, over: core },
             FromNode::Unstarted(Failure {
                 nodes: vec![rank, pid],
-                how: if core { How::Signal(code) } else { How::Never(text.clone()) },
+                how: if core { AgentEnd::Signal(code) } else { AgentEnd::Never(text.clone()) },
                 words: text.clone(),
                 command: text.clone(),
             }),
@@ -130,7 +130,7 @@ proptest! {
         let frame = Frame { kind, payload: &payload };
         let _ = ToNode::decode(frame);
         let _ = FromNode::decode(frame);
-        let _ = Down::decode(frame);
+        let _ = DownMessage::decode(frame);
         let _ = Passed::decode(frame);
         let _ = unpack::<FromNode>(&payload);
     }

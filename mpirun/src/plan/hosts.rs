@@ -1,7 +1,7 @@
 //! Which nodes a program may use, with how many slots: `--host`, hostfiles, and what is counted
 //! where neither says.
 //!
-//! Everything here and in `map` deals with lists of nodes; only [`Here::node_of`] knows which name is which node: names
+//! Everything here and in `map` deals with lists of nodes; only [`NamedNodes::node_of`] knows which name is which node: names
 //! of this machine are one node, the first; each other name is a machine of its own. With `--mca plm local` each name is
 //! a node on this machine.
 
@@ -44,7 +44,7 @@ struct Entry {
 
 /// The facts that names and counts are compared with, and the nodes that were named so far.
 #[derive(Clone, Debug)]
-pub struct Here {
+pub struct NamedNodes {
     hostname: String,
     /// Slots of the node when nobody says: cores, or hardware threads.
     slots: u32,
@@ -60,12 +60,12 @@ pub struct Here {
 /// Longest name of a node: what MPI_Get_processor_name gives.
 const NAME: usize = 255;
 
-impl Here {
+impl NamedNodes {
     /// `apart`: each name is a node of its own.
-    pub fn new(hostname: &str, slots: u32, apart: bool) -> Here {
+    pub fn new(hostname: &str, slots: u32, apart: bool) -> NamedNodes {
         let names = if apart { Vec::new() } else { vec![hostname.to_owned()] };
         let (logins, counted) = (names.clone(), BTreeMap::new());
-        Here { hostname: hostname.to_owned(), slots, apart, names, logins, counted }
+        NamedNodes { hostname: hostname.to_owned(), slots, apart, names, logins, counted }
     }
 
     /// Nodes that are other machines: number, and name to log in by.
@@ -121,14 +121,14 @@ impl Here {
 
 /// The part of one program's options that is about nodes.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct NodeOptions<'a> {
     pub hosts: &'a [(String, bool)],
     pub hostfiles: &'a [PathBuf],
 }
 
-impl Asked<'_> {
+impl NodeOptions<'_> {
     /// None: nothing; the program shares what the job has.
-    pub fn grants(&self, here: &mut Here) -> Result<Option<Vec<Grant>>, String> {
+    pub fn grants(&self, here: &mut NamedNodes) -> Result<Option<Vec<Grant>>, String> {
         let hosts = self.hosts.iter().map(|(list, all)| host_list(list, *all));
         let hosts: Vec<Entry> = hosts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         if self.hostfiles.is_empty() {
@@ -161,7 +161,7 @@ impl Asked<'_> {
 }
 
 /// Grants from files; lines without slots count as written in `sum`.
-pub fn from_files(files: &[PathBuf], here: &mut Here) -> Result<Vec<Grant>, String> {
+pub fn from_files(files: &[PathBuf], here: &mut NamedNodes) -> Result<Vec<Grant>, String> {
     let mut all = Vec::new();
     let mut without = Vec::new();
     for file in files {
@@ -194,7 +194,7 @@ pub fn from_files(files: &[PathBuf], here: &mut Here) -> Result<Vec<Grant>, Stri
 }
 
 /// The lines of hostfiles as `--map-by seq` reads them: the node of each.
-pub fn sequence(files: &[PathBuf], here: &mut Here) -> Result<Vec<usize>, String> {
+pub fn sequence(files: &[PathBuf], here: &mut NamedNodes) -> Result<Vec<usize>, String> {
     let mut nodes = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(file)
@@ -208,7 +208,7 @@ pub fn sequence(files: &[PathBuf], here: &mut Here) -> Result<Vec<usize>, String
 
 /// One grant per node, in the order of their first mention. `plain` is what an entry without
 /// slots counts; 0: the node's own number.
-fn sum(entries: &[Entry], plain: u32, here: &mut Here) -> Result<Vec<Grant>, String> {
+fn sum(entries: &[Entry], plain: u32, here: &mut NamedNodes) -> Result<Vec<Grant>, String> {
     let mut grants: Vec<Grant> = Vec::new();
     for entry in entries {
         let node = here.node_of(&entry.name)?;
@@ -329,13 +329,13 @@ fn is_here(name: &str, hostname: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn here() -> Here {
-        Here::new("vm.cluster.org", 4, false)
+    fn here() -> NamedNodes {
+        NamedNodes::new("vm.cluster.org", 4, false)
     }
 
     fn hosts(list: &str) -> Result<Grant, String> {
         let hosts = [(list.to_owned(), false)];
-        let grants = Asked { hosts: &hosts, hostfiles: &[] }.grants(&mut here())?.expect("a list");
+        let grants = NodeOptions { hosts: &hosts, hostfiles: &[] }.grants(&mut here())?.expect("a list");
         assert_eq!(grants.len(), 1);
         Ok(grants[0].clone())
     }
@@ -344,7 +344,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("hosts");
         std::fs::write(&path, text).expect("written");
-        let grants = Asked { hosts, hostfiles: &[path] }.grants(&mut here())?.expect("a file");
+        let grants = NodeOptions { hosts, hostfiles: &[path] }.grants(&mut here())?.expect("a file");
         assert_eq!(grants.len(), 1);
         Ok(grants[0].clone())
     }
@@ -378,8 +378,10 @@ mod tests {
         }
         let mut machines = here();
         let both = [("localhost,u@far:3,FAR,farther".to_owned(), false)];
-        let grants =
-            Asked { hosts: &both, hostfiles: &[] }.grants(&mut machines).expect("sound").expect("a list");
+        let grants = NodeOptions { hosts: &both, hostfiles: &[] }
+            .grants(&mut machines)
+            .expect("sound")
+            .expect("a list");
         let slots: Vec<_> = grants.iter().map(|g| (machines.names()[g.node].as_str(), g.slots)).collect();
         assert_eq!(slots, [("vm.cluster.org", 1), ("far", 4), ("farther", 1)]);
         assert_eq!(machines.others(), [(1, "u@far".to_owned()), (2, "farther".to_owned())]);
@@ -387,8 +389,10 @@ mod tests {
             assert!(machines.node_of(wrong).is_err(), "{wrong}");
         }
         let mpich = [("localhost".to_owned(), true)];
-        let grants =
-            Asked { hosts: &mpich, hostfiles: &[] }.grants(&mut here()).expect("sound").expect("a list");
+        let grants = NodeOptions { hosts: &mpich, hostfiles: &[] }
+            .grants(&mut here())
+            .expect("sound")
+            .expect("a list");
         assert_eq!((grants[0].slots, grants[0].given), (4, false));
     }
 
@@ -421,10 +425,10 @@ mod tests {
 
     #[test]
     fn each_name_is_a_node_where_that_is_asked_for() {
-        let mut here = Here::new("vm", 4, true);
+        let mut here = NamedNodes::new("vm", 4, true);
         let asked = [("b:2,vm,b,localhost:*".to_owned(), false)];
         let grants =
-            Asked { hosts: &asked, hostfiles: &[] }.grants(&mut here).expect("sound").expect("a list");
+            NodeOptions { hosts: &asked, hostfiles: &[] }.grants(&mut here).expect("sound").expect("a list");
         let slots: Vec<_> =
             grants.iter().map(|g| (here.names()[g.node].as_str(), g.slots, g.given)).collect();
         assert_eq!(slots, [("b", 3, true), ("vm", 1, true), ("localhost", 4, false)]);
@@ -435,8 +439,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("hosts");
         std::fs::write(&path, "a slots=3\nb slots=3\nc\n^c\n").expect("written");
-        let mut here = Here::new("vm", 4, true);
-        let asked = Asked { hosts: &[("b:2,a".to_owned(), false)], hostfiles: &[path] };
+        let mut here = NamedNodes::new("vm", 4, true);
+        let asked = NodeOptions { hosts: &[("b:2,a".to_owned(), false)], hostfiles: &[path] };
         let grants = asked.grants(&mut here).expect("sound").expect("a file");
         let slots: Vec<_> = grants.iter().map(|g| (here.names()[g.node].as_str(), g.slots)).collect();
         assert_eq!(slots, [("a", 3), ("b", 2)]);

@@ -1,6 +1,6 @@
 //! Places that a file names one by one: `--map-by seq` and rankfiles.
 
-use super::hosts::Here;
+use super::hosts::NamedNodes;
 use crate::cli::words::numbers;
 use crate::help::paragraph;
 use oxmpi_runtime::wireup::topology::{Level, Topology};
@@ -24,7 +24,7 @@ pub struct Listed {
 }
 
 /// Reads `rank N=HOST slot=LIST` lines; every rank from 0 on has one.
-pub fn rankfile(file: &Path, here: &mut Here) -> Result<Vec<Listed>, String> {
+pub fn rankfile(file: &Path, here: &mut NamedNodes) -> Result<Vec<Listed>, String> {
     let name = file.display().to_string();
     let text =
         std::fs::read_to_string(file).map_err(|why| paragraph("cannot-read", &[&name, &why.to_string()]))?;
@@ -47,7 +47,11 @@ pub fn rankfile(file: &Path, here: &mut Here) -> Result<Vec<Listed>, String> {
     }
 }
 
-fn rankfile_line(line: &str, here: &mut Here, bad: &dyn Fn(&str) -> String) -> Result<(u32, Listed), String> {
+fn rankfile_line(
+    line: &str,
+    here: &mut NamedNodes,
+    bad: &dyn Fn(&str) -> String,
+) -> Result<(u32, Listed), String> {
     let form = || bad("a line has the form `rank N=HOST slot=LIST`");
     let rest = line.strip_prefix("rank").ok_or_else(form)?.trim_start();
     let (rank, rest) = rest.split_once('=').ok_or_else(form)?;
@@ -118,7 +122,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ranks");
         std::fs::write(&path, text).expect("written");
-        rankfile(&path, &mut Here::new("vm", 4, false))
+        rankfile(&path, &mut NamedNodes::new("vm", 4, false))
     }
 
     #[test]

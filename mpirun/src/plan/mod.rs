@@ -21,7 +21,7 @@ mod show;
 mod slurm;
 
 use crate::cli::CommandLine;
-use crate::cli::output::{Stdin as Asked, Verbosity};
+use crate::cli::output::{Stdin as StdinOption, Verbosity};
 use crate::cli::policy::Display;
 use crate::help::paragraph;
 use crate::link::{Launch, Place, Stdin};
@@ -31,7 +31,7 @@ use crate::remote::options::Options;
 use crate::remote::start::Request;
 use allocation::Allocation;
 use oxmpi_runtime::wireup::{NodeMap, Secret, server};
-use place::{Machines, Usual};
+use place::{DefaultNodes, Machines};
 use std::collections::BTreeMap;
 
 /// A job, and what the user should hear about it before it starts.
@@ -78,7 +78,7 @@ impl Plan {
 /// Facts that are needed before daemons on other machines are started, and whether any are.
 #[derive(Debug)]
 pub struct Survey {
-    known: programs::Known,
+    known: programs::SettingsCache,
     hostname: String,
     machines: Machines,
     options: Options,
@@ -95,19 +95,19 @@ pub fn has_nodes_of_slurm() -> bool {
 /// Which machines a job is about.
 pub fn survey(line: &CommandLine) -> Result<Survey, String> {
     let hostname = server::hostname();
-    let mut known = programs::Known::default();
+    let mut known = programs::SettingsCache::default();
     let plm = known.plm(line)?;
     let options = known.options(line)?;
     let apart = plm == Some(Plm::Local);
     let allocation = Allocation::of_this_process();
     let allocated = allocation.as_ref().map_or(&[][..], |allocation| &allocation.named).to_vec();
     let usual = match &options.default_hostfile {
-        _ if apart => Usual::Here,
-        Some(file) => Usual::Hostfile(file.clone()),
+        _ if apart => DefaultNodes::Here,
+        Some(file) => DefaultNodes::Hostfile(file.clone()),
         None if !allocated.is_empty() && matches!(plm, None | Some(Plm::Slurm)) => {
-            Usual::Allocated(allocated.clone())
+            DefaultNodes::Allocated(allocated.clone())
         }
-        None => Usual::Here,
+        None => DefaultNodes::Here,
     };
     let mut machines = Machines::new(line, &hostname, apart, usual)?;
     let mut request = None;
@@ -210,11 +210,11 @@ fn nodes_in_use(placed: &place::Placed) -> (NodeMap, Vec<String>, Vec<u32>) {
 }
 
 /// Readers of standard input: one rank the descriptor itself, several a copy each.
-fn stdin(asked: &Asked, size: u32) -> Result<Stdin, String> {
+fn stdin(asked: &StdinOption, size: u32) -> Result<Stdin, String> {
     Ok(match asked {
-        Asked::None => Stdin::Nobody,
-        Asked::All => Stdin::Copies((0..size).collect()),
-        Asked::Ranks(ranks) => match (ranks.as_slice(), ranks.iter().find(|&&rank| rank >= size)) {
+        StdinOption::None => Stdin::Nobody,
+        StdinOption::All => Stdin::Copies((0..size).collect()),
+        StdinOption::Ranks(ranks) => match (ranks.as_slice(), ranks.iter().find(|&&rank| rank >= size)) {
             (_, Some(rank)) => {
                 return Err(format!("--stdin {rank}: there is no such rank in a job of {size}"));
             }

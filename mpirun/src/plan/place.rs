@@ -1,7 +1,7 @@
 //! Placement of ranks: the options and the machine put together.
 
 use super::bind::{self, Policy};
-use super::hosts::{Asked, Grant, Here, from_files, sequence};
+use super::hosts::{Grant, NamedNodes, NodeOptions, from_files, sequence};
 use super::listed::{self, Listed, Slots};
 use super::map::{self, Node, Process, Wanted, usual_ranking};
 use crate::cli::policy::{BindTo, MapBy};
@@ -30,19 +30,19 @@ pub struct Placed {
 /// Facts about the machines before processes are mapped.
 #[derive(Debug)]
 pub struct Machines {
-    pub here: Here,
+    pub here: NamedNodes,
     /// Processors of this one, and those that may be used.
     pub processors: u32,
     pub allowed: Vec<u32>,
     /// Where nobody names a node: what an allocation or a parameter says.
-    pub usual: Usual,
+    pub usual: DefaultNodes,
     /// Reports of daemons on other machines, by node.
     pub others: BTreeMap<usize, NodeFacts>,
 }
 
 /// The nodes of programs that name none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Usual {
+pub enum DefaultNodes {
     /// This one.
     Here,
     /// Of an allocation: names and slots.
@@ -51,18 +51,26 @@ pub enum Usual {
 }
 
 impl Machines {
-    pub fn new(line: &CommandLine, hostname: &str, apart: bool, usual: Usual) -> Result<Machines, String> {
+    pub fn new(
+        line: &CommandLine,
+        hostname: &str,
+        apart: bool,
+        usual: DefaultNodes,
+    ) -> Result<Machines, String> {
         let (processors, allowed) = (cores::available(), cores::allowed()?);
         let threads = line.job.mapping.threads == Some(true);
         let cores = cores::count(Path::new(SYSTEM), &allowed).min(processors);
-        let here = Here::new(hostname, if threads { processors } else { cores }, apart);
+        let here = NamedNodes::new(hostname, if threads { processors } else { cores }, apart);
         Ok(Machines { here, processors, allowed, usual, others: BTreeMap::new() })
     }
 
     /// Learns the names of all nodes that the options name, in the order in which placing meets them.
     pub fn meet(&mut self, line: &CommandLine) -> Result<(), String> {
         for app in &line.apps {
-            if (Asked { hosts: &app.hosts, hostfiles: &app.hostfiles }).grants(&mut self.here)?.is_none() {
+            if (NodeOptions { hosts: &app.hosts, hostfiles: &app.hostfiles })
+                .grants(&mut self.here)?
+                .is_none()
+            {
                 self.usual_grants(&line.job)?;
             }
             match line.job.mapping.by {
@@ -98,9 +106,11 @@ impl Machines {
         match (&job.default_hostfile, &self.usual) {
             (Some(file), _) if file.as_os_str() == "none" => Ok(vec![self.here.usual()?]),
             (Some(file), _) => from_files(std::slice::from_ref(file), &mut self.here),
-            (None, Usual::Hostfile(file)) => from_files(std::slice::from_ref(&file.clone()), &mut self.here),
-            (None, Usual::Here) => Ok(vec![self.here.usual()?]),
-            (None, Usual::Allocated(all)) => {
+            (None, DefaultNodes::Hostfile(file)) => {
+                from_files(std::slice::from_ref(&file.clone()), &mut self.here)
+            }
+            (None, DefaultNodes::Here) => Ok(vec![self.here.usual()?]),
+            (None, DefaultNodes::Allocated(all)) => {
                 let grant = |(name, slots): &(String, u32)| {
                     let node = self.here.node_of(name)?;
                     Ok(Grant { node, slots: *slots, max_slots: None, given: true, used: 0 })
@@ -188,7 +198,7 @@ fn map_all(
         {
             return Err(paragraph("count-needed", &[&name]));
         }
-        let own = Asked { hosts: &app.hosts, hostfiles: &app.hostfiles }.grants(&mut machines.here)?;
+        let own = NodeOptions { hosts: &app.hosts, hostfiles: &app.hostfiles }.grants(&mut machines.here)?;
         let has_own = own.is_some();
         let mut grants = match own {
             Some(own) => own,
@@ -199,7 +209,7 @@ fn map_all(
         };
         let wanted = Wanted { app: number, name: &name, ranks: app.ranks, mapping: &job.mapping };
         let others = &machines.others;
-        let meet = |nodes: &mut Vec<Node>, here: &Here| {
+        let meet = |nodes: &mut Vec<Node>, here: &NamedNodes| {
             for (at, name) in here.names().iter().enumerate().skip(nodes.len()) {
                 let own = others.get(&at).map(|facts| &facts.topology);
                 nodes.push(Node::new(name.clone(), own.or(topology).cloned()));
@@ -281,7 +291,7 @@ fn by_sequence(
     job: &JobOptions,
     app: &App,
     wanted: &Wanted<'_>,
-    here: &mut Here,
+    here: &mut NamedNodes,
     grants: &mut Vec<Grant>,
 ) -> Result<Vec<Process>, String> {
     let files = sequence_files(job, app);

@@ -9,7 +9,7 @@ use crate::link::Program;
 use crate::plm::Plm;
 use crate::remote::options::Options;
 use crate::settings::{self, Settings};
-use oxmpi_mca_params::Given;
+use oxmpi_mca_params::CommandSetting;
 use oxmpi_runtime::wireup::AppFacts;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -34,7 +34,7 @@ pub fn programs(
     line: &CommandLine,
     counts: &[u32],
     universe: u32,
-    known: &mut Known,
+    known: &mut SettingsCache,
     elsewhere: Option<&Options>,
 ) -> Result<Programs, String> {
     let own: Variables = std::env::vars_os().collect();
@@ -105,20 +105,23 @@ fn hand_on(environment: &mut Environment, own: &Variables, all: bool, options: &
 }
 
 /// The part of the command line that is about a program's parameters.
-fn given(job: &JobOptions, app: &App) -> Vec<Given> {
-    let tune = job.tune.iter().map(|files| Given::Tune { files: files.to_string_lossy().into_owned() });
-    let one =
-        |(name, value): &(String, String)| Given::Parameter { name: name.clone(), value: value.clone() };
+fn given(job: &JobOptions, app: &App) -> Vec<CommandSetting> {
+    let tune =
+        job.tune.iter().map(|files| CommandSetting::Tune { files: files.to_string_lossy().into_owned() });
+    let one = |(name, value): &(String, String)| CommandSetting::Parameter {
+        name: name.clone(),
+        value: value.clone(),
+    };
     tune.chain(job.parameters.iter().chain(&app.parameters).map(one)).collect()
 }
 
 /// Settings by what was given, because reading them again costs time; and whether their warnings were taken.
 #[derive(Debug, Default)]
-pub struct Known(Vec<(Vec<Given>, Settings, bool)>);
+pub struct SettingsCache(Vec<(Vec<CommandSetting>, Settings, bool)>);
 
-impl Known {
+impl SettingsCache {
     /// With what is to be said of them the first time.
-    fn settings(&mut self, given: Vec<Given>) -> Result<Settings, String> {
+    fn settings(&mut self, given: Vec<CommandSetting>) -> Result<Settings, String> {
         let at = self.look(given)?;
         let (_, settings, said) = &mut self.0[at];
         match std::mem::replace(said, true) {
@@ -127,7 +130,7 @@ impl Known {
         }
     }
 
-    fn look(&mut self, given: Vec<Given>) -> Result<usize, String> {
+    fn look(&mut self, given: Vec<CommandSetting>) -> Result<usize, String> {
         if let Some(at) = self.0.iter().position(|(before, ..)| *before == given) {
             return Ok(at);
         }

@@ -39,19 +39,19 @@ pub struct Order {
 
 /// How an agent came to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum AgentEnd {
     Exit(i32),
     Signal(i32),
     /// It could not be started.
     Never(String),
 }
 
-impl std::fmt::Display for How {
+impl std::fmt::Display for AgentEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            How::Exit(code) => write!(f, "ended with status {code}"),
-            How::Signal(number) => write!(f, "was killed by {}", signals::name(*number)),
-            How::Never(why) => write!(f, "could not be started: {why}"),
+            AgentEnd::Exit(code) => write!(f, "ended with status {code}"),
+            AgentEnd::Signal(number) => write!(f, "was killed by {}", signals::name(*number)),
+            AgentEnd::Never(why) => write!(f, "could not be started: {why}"),
         }
     }
 }
@@ -60,7 +60,7 @@ impl std::fmt::Display for How {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub nodes: Vec<u32>,
-    pub how: How,
+    pub how: AgentEnd,
     /// Its output.
     pub words: String,
     pub command: String,
@@ -78,7 +78,7 @@ struct Agent {
     written: usize,
     /// Nodes that are not there yet.
     missing: Vec<u32>,
-    how: Option<(How, Instant)>,
+    how: Option<(AgentEnd, Instant)>,
 }
 
 #[derive(Debug, Default)]
@@ -132,7 +132,7 @@ impl Agents {
             match Agent::start(order) {
                 Ok(agent) => self.running.push(agent),
                 Err(why) => {
-                    let how = How::Never(why.to_string());
+                    let how = AgentEnd::Never(why.to_string());
                     failures.push(Failure { nodes, how, words: String::new(), command });
                 }
             }
@@ -180,7 +180,7 @@ impl Agents {
     /// Somebody else has waited for this process.
     pub fn note_reaped(&mut self, pid: Pid) {
         for agent in self.running.iter_mut().filter(|agent| Pid::from_child(&agent.child) == pid) {
-            agent.how.get_or_insert((How::Exit(0), Instant::now()));
+            agent.how.get_or_insert((AgentEnd::Exit(0), Instant::now()));
         }
     }
 
@@ -307,11 +307,11 @@ impl Agent {
         let how = match self.child.try_wait() {
             Ok(None) => return,
             Ok(Some(status)) => match (status.code(), status.signal()) {
-                (Some(code), _) => How::Exit(code),
-                (None, number) => How::Signal(number.unwrap_or(0)),
+                (Some(code), _) => AgentEnd::Exit(code),
+                (None, number) => AgentEnd::Signal(number.unwrap_or(0)),
             },
             // Somebody else has waited for it.
-            Err(_) => How::Exit(0),
+            Err(_) => AgentEnd::Exit(0),
         };
         self.read();
         self.how = Some((how, now));
@@ -319,7 +319,7 @@ impl Agent {
 
     fn failure(&mut self, now: Instant) -> Option<Failure> {
         let (how, at) = self.how.clone().filter(|_| !self.missing.is_empty())?;
-        if how == How::Exit(0) && now < at + AFTERWARDS {
+        if how == AgentEnd::Exit(0) && now < at + AFTERWARDS {
             return None;
         }
         let nodes = std::mem::take(&mut self.missing);
@@ -358,11 +358,11 @@ mod tests {
     fn an_agent_that_fails_says_why() {
         let mut agents = Agents::new(vec![order("read x; echo \"no $x\" >&2; exit 7")], 4, Duration::ZERO);
         let failed = failures(&mut agents);
-        assert_eq!((failed[0].nodes.clone(), failed[0].how.clone()), (vec![1, 2], How::Exit(7)));
+        assert_eq!((failed[0].nodes.clone(), failed[0].how.clone()), (vec![1, 2], AgentEnd::Exit(7)));
         assert_eq!(failed[0].words, "no a line");
         let mut agents =
             Agents::new(vec![Order { words: vec!["/no/such/agent".into()], ..order("") }], 4, Duration::ZERO);
-        assert!(matches!(failures(&mut agents)[0].how, How::Never(_)));
+        assert!(matches!(failures(&mut agents)[0].how, AgentEnd::Never(_)));
     }
 
     #[test]

@@ -5,9 +5,9 @@
 
 use super::agents::{Agents, Failure};
 use super::facts::NodeFacts;
+use super::failure_reasons;
 use super::reception::{Guest, Reception};
 use super::tree::Member;
-use super::why;
 use crate::help::paragraph;
 use crate::link::{Channel, FromNode, Passed, Peer, unpack};
 use oxmpi_runtime::wireup::Secret;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// How a daemon is reached.
 #[derive(Debug)]
-pub enum Way {
+pub enum DaemonRoute {
     Link(Channel),
     /// By the daemon of this node, to which mpirun has a link.
     Through(u32),
@@ -28,7 +28,7 @@ pub enum Way {
 /// A daemon that is there.
 #[derive(Debug)]
 pub struct Linked {
-    pub way: Way,
+    pub route: DaemonRoute,
     pub facts: NodeFacts,
 }
 
@@ -123,7 +123,7 @@ impl Hub {
                 let there = |node| self.linked.contains_key(&node);
                 if let Some(guest) = self.reception.hear(at, there) {
                     let Guest { node, link, facts } = guest;
-                    self.note_there(node, Way::Link(link), facts);
+                    self.note_there(node, DaemonRoute::Link(link), facts);
                     // A message beside it is there already, and would wake nobody.
                     self.hear_linked(node)?;
                 }
@@ -141,16 +141,16 @@ impl Hub {
         self.reception.names().len() - self.linked.len()
     }
 
-    fn note_there(&mut self, node: u32, way: Way, facts: NodeFacts) {
-        self.linked.insert(node, Linked { way, facts });
+    fn note_there(&mut self, node: u32, route: DaemonRoute, facts: NodeFacts) {
+        self.linked.insert(node, Linked { route, facts });
         self.agents.note_there(node);
     }
 
     /// Daemons with a link of their own.
     fn links(&self) -> impl Iterator<Item = (u32, &Channel)> {
-        self.linked.iter().filter_map(|(node, linked)| match &linked.way {
-            Way::Link(link) => Some((*node, link)),
-            Way::Through(_) => None,
+        self.linked.iter().filter_map(|(node, linked)| match &linked.route {
+            DaemonRoute::Link(link) => Some((*node, link)),
+            DaemonRoute::Through(_) => None,
         })
     }
 
@@ -183,12 +183,16 @@ impl Hub {
 
     /// A daemon that is there may say that another has come to it or does not come, or be lost again.
     fn hear_linked(&mut self, node: u32) -> Result<(), String> {
-        let Some(Linked { way: Way::Link(link), .. }) = self.linked.get_mut(&node) else { return Ok(()) };
+        let Some(Linked { route: DaemonRoute::Link(link), .. }) = self.linked.get_mut(&node) else {
+            return Ok(());
+        };
         link.flush();
         let gone = link.receive() == Peer::Gone;
         let failed = |hub: &Hub, why: &str| paragraph("daemon-failed", &[hub.name(node), why]);
         loop {
-            let Some(Linked { way: Way::Link(link), .. }) = self.linked.get_mut(&node) else { return Ok(()) };
+            let Some(Linked { route: DaemonRoute::Link(link), .. }) = self.linked.get_mut(&node) else {
+                return Ok(());
+            };
             let message = link.take::<Passed>().and_then(|passed| {
                 passed.map(|p| Ok((p.node.unwrap_or(node), unpack::<FromNode>(&p.frame)?))).transpose()
             });
@@ -197,7 +201,7 @@ impl Hub {
                 Ok(Some((from, FromNode::Here(facts))))
                     if self.reception.names().contains_key(&from) && !self.linked.contains_key(&from) =>
                 {
-                    self.note_there(from, Way::Through(node), *facts);
+                    self.note_there(from, DaemonRoute::Through(node), *facts);
                 }
                 Ok(Some((_, FromNode::Lost { nodes, how }))) => {
                     return Err(self.lost(nodes.first().copied().unwrap_or(node), &how));
@@ -228,7 +232,7 @@ impl Hub {
         let there = |node: &&u32| !self.linked.contains_key(node);
         let missing: Vec<u32> = failure.nodes.iter().filter(there).copied().collect();
         let first = missing.first().or(failure.nodes.first()).copied().unwrap_or(0);
-        why::explain(self.name(first), failure, missing.len().saturating_sub(1))
+        failure_reasons::explain(self.name(first), failure, missing.len().saturating_sub(1))
     }
 
     fn name(&self, node: u32) -> &str {

@@ -3,12 +3,12 @@
 
 use super::addresses::{interfaces, nearest_first};
 use super::agents::Agents;
-use super::below::Below;
 use super::boot::{self, Boot, Refusal};
 use super::facts::NodeFacts;
+use super::failure_reasons::{BAD_BOOT, NO_WAY_BACK, OTHER_VERSION};
 use super::hand::{Hand, LIMIT, why_not};
 use super::proof::{Side, Talk};
-use super::why::{BAD_BOOT, NO_WAY_BACK, OTHER_VERSION};
+use super::subtree::Subtree;
 use super::{socket, start, version};
 use crate::link::{self, Channel, FromNode, Peer};
 use oxmpi_runtime::wireup::Secret;
@@ -34,7 +34,7 @@ pub struct Joined {
     /// The agents it has started in turn.
     pub agents: Agents,
     /// Where those come to that it has started.
-    pub below: Option<Below>,
+    pub below: Option<Subtree>,
 }
 
 /// Why it has not: what to say, and the status to end with.
@@ -63,7 +63,7 @@ pub fn join() -> Result<Joined, Failed> {
     prepend("LD_LIBRARY_PATH", &boot.libraries);
     let (orders, below) = match boot.node.is_some() && !boot.nodes.is_empty() {
         true => {
-            let (below, addresses) = Below::listen(&boot).map_err(|why| failed(BAD_BOOT, why))?;
+            let (below, addresses) = Subtree::listen(&boot).map_err(|why| failed(BAD_BOOT, why))?;
             (start::orders(&Boot { addresses, ..boot.clone() }), Some(below))
         }
         false => (Vec::new(), None),

@@ -7,7 +7,7 @@
 //!
 //! **Coming back.** The daemon (`join`) connects to all addresses of whoever started it, mpirun or another daemon (`addresses`), and keeps
 //! the first at which somebody answers who knows the secret. Those listen (`reception`) until the last daemon is there and no
-//! longer: mpirun (`hub`) waits for all, and a daemon hands on what goes between mpirun and those below it (`below`). Both sides
+//! longer: mpirun (`hub`) waits for all, and a daemon hands on what goes between mpirun and those below it (`subtree`). Both sides
 //! prove that they know the secret without saying it (`proof`), each to a challenge of the other:
 //!
 //! | from | says |
@@ -22,9 +22,9 @@
 
 pub mod addresses;
 pub mod agents;
-pub mod below;
 pub mod boot;
 pub mod facts;
+pub mod failure_reasons;
 pub mod hand;
 pub mod hub;
 pub mod join;
@@ -33,8 +33,8 @@ pub mod proof;
 pub mod reception;
 pub mod socket;
 pub mod start;
+pub mod subtree;
 pub mod tree;
-pub mod why;
 
 /// Which build of these sources this is: mpirun and its daemons have to be of the same, since what they say to
 /// each other has no other version.

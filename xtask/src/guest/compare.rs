@@ -5,7 +5,7 @@
 //! that a run went over it.
 
 use super::machine::{self, Machine};
-use super::scripts::{How, one, path};
+use super::scripts::{GuestSettings, one, path};
 use crate::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -33,7 +33,7 @@ pub fn run(
     machine: &Machine,
     cache: &Path,
     prefix: &Path,
-    how: &How,
+    how: &GuestSettings,
 ) -> Result<(), String> {
     let theirs = cache.join("openmpi");
     if !theirs.join("usr/bin/mpirun.openmpi").exists() {

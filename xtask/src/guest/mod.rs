@@ -13,7 +13,7 @@ use crate::sanitize::programs;
 use crate::workspace::Workspace;
 use clap::Args;
 use machine::Machine;
-use scripts::{How, PAIR, one, pair, path, two};
+use scripts::{GuestSettings, PAIR, one, pair, path, two};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
@@ -66,7 +66,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         Some(prefix) => prefix.canonicalize().map_err(|e| format!("{}: {e}", prefix.display()))?,
         None => install::run(workspace, &cache.join("oxmpi"), false)?.prefix,
     };
-    let how = How { limit: Duration::from_secs(options.limit), kvm: options.kvm };
+    let how = GuestSettings { limit: Duration::from_secs(options.limit), kvm: options.kvm };
     if !options.command.is_empty() {
         let command = options.command.join(" ");
         if options.two {

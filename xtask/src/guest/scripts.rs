@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How guests run.
-pub struct How {
+pub struct GuestSettings {
     pub limit: Duration,
     pub kvm: bool,
 }
@@ -41,14 +41,25 @@ fn job_folder(cache: &Path, name: &str, script: &str) -> Result<PathBuf, String>
 }
 
 /// Runs a script in one guest; what it printed.
-pub fn one(machine: &Machine, cache: &Path, name: &str, script: &str, how: &How) -> Result<String, String> {
+pub fn one(
+    machine: &Machine,
+    cache: &Path,
+    name: &str,
+    script: &str,
+    how: &GuestSettings,
+) -> Result<String, String> {
     let folder = job_folder(cache, name, script)?;
     let guest = machine.start(&folder, &Place { number: 1, joined: false, kvm: how.kvm }, how.limit)?;
     verdict(guest.end()?)
 }
 
 /// Runs the scripts of two guests that are joined, to the end of the first.
-pub fn two(machine: &Machine, cache: &Path, scripts: &[String; 2], how: &How) -> Result<(), String> {
+pub fn two(
+    machine: &Machine,
+    cache: &Path,
+    scripts: &[String; 2],
+    how: &GuestSettings,
+) -> Result<(), String> {
     let mut guests = Vec::new();
     for (script, number) in scripts.iter().zip(1..) {
         let folder = job_folder(cache, &format!("pair{number}"), script)?;

@@ -1,6 +1,6 @@
 //! Asking for requests that are complete.
 
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::library::Binding;
 use crate::program::Program;
 
@@ -35,7 +35,7 @@ fn asking(sizes: &Sizes, name: &'static str, share: u64) -> Case {
     };
     let growth = |label: &str| {
         let what = format!("{label}: most requests over fewest, {what}");
-        Ratio::new(&what, published, (label, At::Last), (label, At::First))
+        Ratio::new(&what, published, (label, SeriesPoint::Last), (label, SeriesPoint::First))
     };
     Case {
         name,
@@ -53,8 +53,8 @@ fn asking(sizes: &Sizes, name: &'static str, share: u64) -> Case {
             Ratio::new(
                 "MPI_Testsome over MPIX_Sync_query, most requests",
                 published,
-                ("MPI_Testsome", At::Last),
-                ("MPIX_Sync_query", At::Last),
+                ("MPI_Testsome", SeriesPoint::Last),
+                ("MPIX_Sync_query", SeriesPoint::Last),
             ),
         ],
         series,

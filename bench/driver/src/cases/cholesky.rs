@@ -1,6 +1,6 @@
 //! The task runtime itself.
 
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
 case!(409, |sizes| cholesky(sizes));
@@ -24,8 +24,8 @@ fn cholesky(sizes: &Sizes) -> Case {
         ratios: vec![Ratio::new(
             "MPIX_Sync_query over MPI_Testsome, one worker",
             "about 1 for dpotrf and dgeqrf (table 4.1)",
-            ("MPIX_Sync_query", At::First),
-            ("MPI_Testsome", At::First),
+            ("MPIX_Sync_query", SeriesPoint::First),
+            ("MPI_Testsome", SeriesPoint::First),
         )],
         // It has a length of its own.
         iterations: Some(1),

@@ -2,7 +2,7 @@
 
 use super::multirate;
 use super::shape::{Shape, of_threads, rate};
-use crate::case::{At, Case, Ratio, Series, Sizes};
+use crate::case::{Case, Ratio, Series, SeriesPoint, Sizes};
 
 case!(319, |sizes| communicators(sizes));
 
@@ -19,8 +19,8 @@ fn communicators(sizes: &Sizes) -> Case {
     let ratio = Ratio::new(
         "a communicator for each pair over one for all, most pairs",
         "above 1 where matching is by communicator, 1 where it is global (3.6.3)",
-        ("one for each pair", At::Last),
-        ("one communicator", At::Last),
+        ("one for each pair", SeriesPoint::Last),
+        ("one communicator", SeriesPoint::Last),
     );
     Case {
         log_y: false,

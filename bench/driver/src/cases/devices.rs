@@ -5,7 +5,7 @@
 
 use super::multirate;
 use super::strategy::with_strategy;
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
 case!(520, |sizes| puts(sizes, "ugni-put-8", 8, "the fast path"));
@@ -47,13 +47,14 @@ fn ratios() -> Vec<Ratio> {
         Ratio::new(
             &format!("{label}: most devices over one"),
             "not published as a number",
-            (label, At::Last),
-            (label, At::First),
+            (label, SeriesPoint::Last),
+            (label, SeriesPoint::First),
         )
     };
     let published = "significantly above 1 (5.4.6)";
     let text = "dedicated over round robin, most devices";
-    let dedicated = Ratio::new(text, published, ("dedicated", At::Last), ("round robin", At::Last));
+    let dedicated =
+        Ratio::new(text, published, ("dedicated", SeriesPoint::Last), ("round robin", SeriesPoint::Last));
     vec![dedicated, most("dedicated"), most("round robin")]
 }
 

@@ -2,7 +2,7 @@
 //! *Enabling Efficient Multithreaded MPI Communication through a Library-Based Implementation of MPI Endpoints*, SC 2014, figures 4 to 9 and table I). Here endpoints
 //! are the library's own. Every result is checked: data, frequencies against a direct sum, norms against those of one process.
 
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
 const BYTES: [u64; 4] = [8, 1024, 16_384, 262_144];
@@ -15,7 +15,7 @@ case!(704, |sizes| dslash(sizes));
 case!(705, |sizes| fft(sizes));
 
 /// Endpoints over processes and over threads at one place, and what was published.
-fn ratios(at: At, processes: &'static str, threads: &'static str) -> Vec<Ratio> {
+fn ratios(at: SeriesPoint, processes: &'static str, threads: &'static str) -> Vec<Ratio> {
     let endpoints = ("endpoints", at);
     vec![
         Ratio::new("endpoints over processes", processes, endpoints, ("processes", at)),
@@ -43,7 +43,7 @@ fn latency(sizes: &Sizes) -> Case {
             Series::new("threads", job("-w 2", 2)).dashed(),
             Series::new("endpoints", job("-w 2 -e", 2)).ours(),
         ],
-        ratios: ratios(At::First, "320 ns more, by a proxy", "not published as a number"),
+        ratios: ratios(SeriesPoint::First, "320 ns more, by a proxy", "not published as a number"),
         iterations: None,
     }
 }
@@ -66,7 +66,7 @@ fn rate(sizes: &Sizes, name: &'static str, figure: &'static str, bytes: u64) -> 
             Series::new("endpoints", move |pairs| job(&format!("-w {pairs} -e"), 2)).ours(),
         ],
         ratios: ratios(
-            At::Last,
+            SeriesPoint::Last,
             "on a par with 8 (bandwidth at 4 KiB)",
             "4.38 with 8 (bandwidth at 4 KiB), 10 and more (rate)",
         ),
@@ -119,8 +119,9 @@ fn halos() -> Vec<Ratio> {
     ];
     let mut all = Vec::new();
     for (other, whole, communication) in others {
-        let of =
-            |what: &str, published| Ratio::new(what, published, ("endpoints", At::Last), (other, At::Last));
+        let of = |what: &str, published| {
+            Ratio::new(what, published, ("endpoints", SeriesPoint::Last), (other, SeriesPoint::Last))
+        };
         all.push(of(&format!("endpoints over {other}"), whole));
         let communication = of(&format!("endpoints over {other}, communication"), communication);
         all.push(Ratio { quantity: "communication", ..communication });
@@ -152,8 +153,8 @@ fn fft(sizes: &Sizes) -> Case {
         ratios: vec![Ratio::new(
             "endpoints over the master thread",
             "0.36 up to 128 bytes, 0.5 up to 4 KiB (time)",
-            ("endpoints", At::Last),
-            ("master", At::Last),
+            ("endpoints", SeriesPoint::Last),
+            ("master", SeriesPoint::Last),
         )],
         iterations: None,
     }

@@ -1,7 +1,7 @@
 //! Halos by one-sided communication: conjugate gradients, with their two-sided form, and patches (Hjelm et al., ICPP 2018, figures 1e, 1f, 2).
 
 use super::one_sided::COMPONENTS;
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
 case!(611, |sizes| conjugate_gradients(sizes));
@@ -19,8 +19,8 @@ fn conjugate_gradients(sizes: &Sizes) -> Case {
     let ratio = Ratio::new(
         "time of exchanges: rdma over pt2pt, most ranks",
         "below 1, and half the run time at 4,096 cores (5.1)",
-        ("one-sided, rdma", At::Last),
-        ("one-sided, pt2pt", At::Last),
+        ("one-sided, rdma", SeriesPoint::Last),
+        ("one-sided, pt2pt", SeriesPoint::Last),
     );
     Case {
         name: "rma-cg",
@@ -60,8 +60,8 @@ fn patches(sizes: &Sizes) -> Case {
     let ratio = Ratio::new(
         "rdma over pt2pt with 16 under way, most threads",
         "not published for these two",
-        ("rdma, 16 under way", At::Last),
-        ("pt2pt, 16 under way", At::Last),
+        ("rdma, 16 under way", SeriesPoint::Last),
+        ("pt2pt, 16 under way", SeriesPoint::Last),
     );
     Case {
         name: "rma-patches",

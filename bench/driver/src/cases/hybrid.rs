@@ -2,7 +2,7 @@
 
 use super::multirate;
 use super::shape::rate;
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 
 case!(313, |sizes| hybrid(sizes));
 
@@ -30,8 +30,8 @@ fn hybrid(sizes: &Sizes) -> Case {
         Ratio::new(
             &what,
             "not published; the mode is 3.5.2's",
-            (over, At::Last),
-            ("processes to processes", At::Last),
+            (over, SeriesPoint::Last),
+            ("processes to processes", SeriesPoint::Last),
         )
     };
     Case {

@@ -1,6 +1,6 @@
 //! One lock and many threads.
 
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
 case!(401, |sizes| locks(sizes));
@@ -22,8 +22,8 @@ fn locks(sizes: &Sizes) -> Case {
         ratios: vec![Ratio::new(
             "most threads over fewest",
             "rises faster than the threads (4.2)",
-            ("one lock", At::Last),
-            ("one lock", At::First),
+            ("one lock", SeriesPoint::Last),
+            ("one lock", SeriesPoint::First),
         )],
         iterations: None,
     }

@@ -2,7 +2,7 @@
 
 use super::multirate;
 use super::shape::rate;
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 
 case!(311, |sizes| many_to_many(sizes, true));
 case!(312, |sizes| many_to_many(sizes, false));
@@ -32,8 +32,8 @@ fn many_to_many(sizes: &Sizes, senders_vary: bool) -> Case {
     let ratio = Ratio::new(
         "threads over processes, the most of both",
         "threads did not always come to an end within 30 s (3.6.3)",
-        (&threads, At::Last),
-        (&processes, At::Last),
+        (&threads, SeriesPoint::Last),
+        (&processes, SeriesPoint::Last),
     );
     let title = format!("Many-to-many message rate, {bytes} bytes, a fixed number of {other}");
     let (name, figure) = if senders_vary { ("fig3.11", "3.11") } else { ("fig3.12", "3.12") };

@@ -2,7 +2,7 @@
 
 use super::multirate;
 use super::shape::{PROCESSES, Shape, THREADS, both, rate};
-use crate::case::{At, Case, Ratio, Sizes};
+use crate::case::{Case, Ratio, SeriesPoint, Sizes};
 
 case!(307, |sizes| many_to_one(sizes, "fig3.7", "3.7", 1024));
 case!(308, |sizes| many_to_one(sizes, "fig3.8", "3.8", 4096));
@@ -19,14 +19,14 @@ fn many_to_one(sizes: &Sizes, name: &'static str, figure: &'static str, bytes: u
             Ratio::new(
                 "processes: most senders over fewest",
                 published,
-                (PROCESSES, At::Last),
-                (PROCESSES, At::First),
+                (PROCESSES, SeriesPoint::Last),
+                (PROCESSES, SeriesPoint::First),
             ),
             Ratio::new(
                 "threads: most senders over fewest",
                 "falls with more senders; Open MPI recovers (3.6.3)",
-                (THREADS, At::Last),
-                (THREADS, At::First),
+                (THREADS, SeriesPoint::Last),
+                (THREADS, SeriesPoint::First),
             ),
         ],
         ..rate(sizes, name, figure, title, "senders")

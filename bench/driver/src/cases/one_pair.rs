@@ -2,7 +2,7 @@
 
 use super::shape::{Shape, of_processes, rate};
 use super::with_window;
-use crate::case::{At, Case, Ratio, Series, Sizes};
+use crate::case::{Case, Ratio, Series, SeriesPoint, Sizes};
 
 case!(317, |sizes| one_pair(sizes));
 
@@ -29,8 +29,8 @@ fn one_pair(sizes: &Sizes) -> Case {
     let ratio = Ratio::new(
         "largest window over smallest",
         "level with UCX; falls and varies with an older transport whose credits starve (3.6.2)",
-        ("one pair", At::Last),
-        ("one pair", At::First),
+        ("one pair", SeriesPoint::Last),
+        ("one pair", SeriesPoint::First),
     );
     Case {
         xs,

@@ -2,7 +2,7 @@
 
 use super::one_sided::COMPONENTS;
 use super::strategy::with_strategy;
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
 case!(510, |sizes| rates(sizes, "fig5.5-8", 8));
@@ -36,7 +36,7 @@ fn rates(sizes: &Sizes, name: &'static str, bytes: u64) -> Case {
     }
     series.push(Series::new("as installed", move |threads| Some(job(threads, "-w"))));
     series.push(Series::new("as installed, allocated by MPI", move |threads| Some(job(threads, ""))));
-    let last = |line: &'static str| (line, At::Last);
+    let last = |line: &'static str| (line, SeriesPoint::Last);
     let ratios = vec![
         Ratio::new(
             "dedicated CRIs over one, most threads",
@@ -60,7 +60,7 @@ fn rates(sizes: &Sizes, name: &'static str, bytes: u64) -> Case {
             "dedicated CRIs: most threads over one",
             "nearly the number of threads, each with a core (5.4.6)",
             last("dedicated, serial progress"),
-            ("dedicated, serial progress", At::First),
+            ("dedicated, serial progress", SeriesPoint::First),
         ),
     ];
     Case {

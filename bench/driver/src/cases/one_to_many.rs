@@ -2,7 +2,7 @@
 
 use super::multirate;
 use super::shape::{PROCESSES, Shape, THREADS, both, rate};
-use crate::case::{At, Case, Ratio, Sizes};
+use crate::case::{Case, Ratio, SeriesPoint, Sizes};
 
 case!(309, |sizes| one_to_many(sizes, "fig3.9", "3.9", 1024));
 case!(310, |sizes| one_to_many(sizes, "fig3.10", "3.10", 4096));
@@ -19,14 +19,14 @@ fn one_to_many(sizes: &Sizes, name: &'static str, figure: &'static str, bytes: u
             Ratio::new(
                 "processes: best over one receiver",
                 published,
-                (PROCESSES, At::Best),
-                (PROCESSES, At::First),
+                (PROCESSES, SeriesPoint::Best),
+                (PROCESSES, SeriesPoint::First),
             ),
             Ratio::new(
                 "threads at their best over processes at their best",
                 "none of them comparable with processes (3.6.3)",
-                (THREADS, At::Best),
-                (PROCESSES, At::Best),
+                (THREADS, SeriesPoint::Best),
+                (PROCESSES, SeriesPoint::Best),
             ),
         ],
         ..rate(sizes, name, figure, title, "receivers")

@@ -1,6 +1,6 @@
 //! Packing with the help of threads that wait.
 
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
 case!(410, |sizes| packing(sizes));
@@ -30,8 +30,8 @@ fn packing(sizes: &Sizes) -> Case {
         ratios: vec![Ratio::new(
             "a thread that waits over none, most bytes",
             "a gain above 100 KB, most around 10 MB (4.6.2)",
-            (&label(list[1]), At::Last),
-            (&label(0), At::Last),
+            (&label(list[1]), SeriesPoint::Last),
+            (&label(0), SeriesPoint::Last),
         )],
         iterations: None,
     }

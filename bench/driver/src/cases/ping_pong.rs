@@ -1,6 +1,6 @@
 //! Messages as a task runtime sends them.
 
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::library::Binding;
 use crate::program::Program;
 
@@ -28,14 +28,14 @@ fn ping_pong(sizes: &Sizes) -> Case {
             Ratio::new(
                 "MPI_Testsome over MPIX_Sync_query, 400 bytes",
                 "1.1373 (4000: 1.0715, 40000: 1.031, 400000: 1.0255; table 4.1)",
-                ("MPI_Testsome", At::First),
-                ("MPIX_Sync_query", At::First),
+                ("MPI_Testsome", SeriesPoint::First),
+                ("MPIX_Sync_query", SeriesPoint::First),
             ),
             Ratio::new(
                 "MPI_Testsome over MPIX_Sync_query, most bytes",
                 "1.0255 at 400000 (table 4.1)",
-                ("MPI_Testsome", At::Last),
-                ("MPIX_Sync_query", At::Last),
+                ("MPI_Testsome", SeriesPoint::Last),
+                ("MPIX_Sync_query", SeriesPoint::Last),
             ),
         ],
         iterations: None,

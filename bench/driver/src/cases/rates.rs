@@ -2,7 +2,7 @@
 
 use super::multirate;
 use super::strategy::{ASSIGNMENTS, INSTANCES, label, with_strategy};
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
 case!(501, |sizes| rates(
@@ -96,12 +96,17 @@ fn rates(sizes: &Sizes, part: &Part) -> Case {
     };
     let ratio = |assignment: &str| {
         let text = format!("{what}: {assignment}, {most} CRIs over dedicated with one, most threads");
-        Ratio::new(&text, published, (&label(assignment, most), At::Last), (&base, At::Last))
+        Ratio::new(
+            &text,
+            published,
+            (&label(assignment, most), SeriesPoint::Last),
+            (&base, SeriesPoint::Last),
+        )
     };
     let holds = |assignment: &str| {
         let own = label(assignment, most);
         let text = format!("{own}: most threads over fewest");
-        Ratio::new(&text, "not published as a number", (&own, At::Last), (&own, At::First))
+        Ratio::new(&text, "not published as a number", (&own, SeriesPoint::Last), (&own, SeriesPoint::First))
     };
     Case {
         name: part.name,

@@ -2,7 +2,7 @@
 
 use super::multirate;
 use super::strategy::{INSTANCES, with_strategy};
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
 case!(508, |sizes| state_of_the_art(sizes));
@@ -38,20 +38,20 @@ fn state_of_the_art(sizes: &Sizes) -> Case {
             Ratio::new(
                 "threads over processes, most pairs",
                 "far below 1 in every library (5.4.5)",
-                ("threads", At::Last),
-                ("processes", At::Last),
+                ("threads", SeriesPoint::Last),
+                ("processes", SeriesPoint::Last),
             ),
             Ratio::new(
                 "threads with CRIs over threads as installed, most pairs",
                 "2 with ordinary communicators (5.4.5)",
-                ("threads, CRIs", At::Last),
-                ("threads", At::Last),
+                ("threads, CRIs", SeriesPoint::Last),
+                ("threads", SeriesPoint::Last),
             ),
             Ratio::new(
                 "threads with CRIs and a communicator each over processes, most pairs",
                 "up to 10 times the base, still below processes (5.4.5)",
-                ("threads, CRIs and a communicator each", At::Last),
-                ("processes", At::Last),
+                ("threads, CRIs and a communicator each", SeriesPoint::Last),
+                ("processes", SeriesPoint::Last),
             ),
         ],
         iterations: None,

@@ -2,7 +2,7 @@
 
 use super::multirate;
 use super::strategy::{ASSIGNMENTS, INSTANCES, OUT_OF_SEQUENCE, label, with_strategy};
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
 case!(507, |sizes| table(sizes));
@@ -50,7 +50,7 @@ fn table(sizes: &Sizes) -> Case {
             let under = format!("serial, {}", label(assignment, most));
             let over = format!("{strategy}, {}", label(assignment, most));
             let what = format!("time of matching: {over} over serial");
-            let mut ratio = Ratio::new(&what, text, (&over, At::Last), (&under, At::Last));
+            let mut ratio = Ratio::new(&what, text, (&over, SeriesPoint::Last), (&under, SeriesPoint::Last));
             ratio.quantity = MATCH_TIME;
             ratios.push(ratio);
         }

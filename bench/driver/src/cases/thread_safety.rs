@@ -2,7 +2,7 @@
 
 use super::multirate;
 use super::shape::{Shape, of_processes, rate};
-use crate::case::{At, Case, Ratio, Series, Sizes};
+use crate::case::{Case, Ratio, Series, SeriesPoint, Sizes};
 
 case!(318, |sizes| thread_safety(sizes));
 
@@ -16,8 +16,8 @@ fn thread_safety(sizes: &Sizes) -> Case {
     let ratio = Ratio::new(
         "MPI_THREAD_MULTIPLE over MPI_Init, fewest pairs",
         "0.95 to 0.97 (3.6.3)",
-        ("MPI_THREAD_MULTIPLE", At::First),
-        ("MPI_Init", At::First),
+        ("MPI_THREAD_MULTIPLE", SeriesPoint::First),
+        ("MPI_Init", SeriesPoint::First),
     );
     Case {
         series,

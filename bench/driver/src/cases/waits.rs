@@ -1,7 +1,7 @@
 //! More waiting threads than cores.
 
 use super::multirate;
-use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::library::Binding;
 use crate::program::Program;
 
@@ -29,7 +29,8 @@ fn waits(sizes: &Sizes, name: &'static str, figure: &'static str, binding: Bindi
     };
     let switches = |title, other| {
         let published = "not published; the cause named in 4.5";
-        let mut ratio = Ratio::new(title, published, (other, At::Last), ("MPI_Waitall", At::Last));
+        let mut ratio =
+            Ratio::new(title, published, (other, SeriesPoint::Last), ("MPI_Waitall", SeriesPoint::Last));
         ratio.quantity = "context switches per message";
         ratio
     };
@@ -48,14 +49,14 @@ fn waits(sizes: &Sizes, name: &'static str, figure: &'static str, binding: Bindi
             Ratio::new(
                 "MPI_Waitall over racing waiters, most threads",
                 published,
-                ("MPI_Waitall", At::Last),
-                (RACE, At::Last),
+                ("MPI_Waitall", SeriesPoint::Last),
+                (RACE, SeriesPoint::Last),
             ),
             Ratio::new(
                 "MPI_Waitall over the loop, most threads",
                 "as over racing waiters, where these are not to be had",
-                ("MPI_Waitall", At::Last),
-                ("loop of MPI_Testall", At::Last),
+                ("MPI_Waitall", SeriesPoint::Last),
+                ("loop of MPI_Testall", SeriesPoint::Last),
             ),
             switches("context switches for each message: race over wait, most threads", RACE),
             switches(

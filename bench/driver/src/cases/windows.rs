@@ -2,7 +2,7 @@
 
 use super::shape::{Shape, of_processes, rate};
 use super::with_window;
-use crate::case::{At, Case, Ratio, Series, Sizes};
+use crate::case::{Case, Ratio, Series, SeriesPoint, Sizes};
 
 case!(314, |sizes| windows(sizes, "fig3.13-pairwise", Shape::Pairwise));
 case!(315, |sizes| windows(sizes, "fig3.13-many-to-one", Shape::ManyToOne));
@@ -23,8 +23,8 @@ fn windows(sizes: &Sizes, name: &'static str, shape: Shape) -> Case {
     let ratio = Ratio::new(
         "largest window over smallest, most entities",
         "Intel MPI gains with the window, Open MPI does not (3.6.2)",
-        (&label(list.last()), At::Last),
-        (&label(list.first()), At::Last),
+        (&label(list.last()), SeriesPoint::Last),
+        (&label(list.first()), SeriesPoint::Last),
     );
     let title = format!("{title} message rate of processes, 1024 bytes, by window");
     Case { series: made.collect(), ratios: vec![ratio], ..rate(sizes, name, "3.13", title, x) }

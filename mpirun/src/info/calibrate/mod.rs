@@ -15,7 +15,7 @@ mod page;
 mod questions;
 pub mod rank;
 
-use super::known::{Answer, Known};
+use super::answers::{Answer, AnswerSources};
 use bench::Bench;
 pub use bench::Effort;
 use std::path::Path;
@@ -41,7 +41,12 @@ fn others_share() -> Option<f64> {
 }
 
 /// The whole of it.
-pub fn answer(known: &Known, file: &Path, effort: Effort, even_if_busy: bool) -> Result<Answer, String> {
+pub fn answer(
+    known: &AnswerSources,
+    file: &Path,
+    effort: Effort,
+    even_if_busy: bool,
+) -> Result<Answer, String> {
     let prefix = known.places.prefix.as_deref().ok_or("this program does not know its installation")?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     if cores < 2 {
@@ -59,10 +64,11 @@ pub fn answer(known: &Known, file: &Path, effort: Effort, even_if_busy: bool) ->
     let bench = Bench { mpirun: prefix.join("bin/mpirun"), own, effort };
     let begun = Instant::now();
     let found = questions::ask(&bench)?;
-    let about = page::About { busy, seconds: begun.elapsed().as_secs_f64(), cores };
-    std::fs::write(file, page::text(&about, &found)).map_err(|e| format!("{}: {e}", file.display()))?;
+    let conditions = page::MeasuringConditions { busy, seconds: begun.elapsed().as_secs_f64(), cores };
+    std::fs::write(file, page::text(&conditions, &found)).map_err(|e| format!("{}: {e}", file.display()))?;
     let mut text = page::summary(&found);
-    text += &format!("{}: written in {:.0} s; mpirun --tune {0} reads it\n", file.display(), about.seconds);
+    text +=
+        &format!("{}: written in {:.0} s; mpirun --tune {0} reads it\n", file.display(), conditions.seconds);
     if busy > BUSY {
         text += "The machine was busy: do not trust these values.\n";
     }

@@ -3,7 +3,7 @@
 use super::questions::Found;
 use std::fmt::Write;
 
-pub struct About {
+pub struct MeasuringConditions {
     /// Share of the processors' time that others used before.
     pub busy: f64,
     pub seconds: f64,
@@ -15,16 +15,16 @@ fn is_last(found: &[Found], index: usize, name: &str) -> bool {
     !found[index + 1..].iter().any(|f| f.set.iter().any(|(n, _)| *n == name))
 }
 
-pub fn text(about: &About, found: &[Found]) -> String {
+pub fn text(conditions: &MeasuringConditions, found: &[Found]) -> String {
     let host = oxmpi_runtime::wireup::server::hostname();
     let mut out = format!(
         "# Measured on {host} by mpi-info --calibrate, {} cores, in {:.0} s, two processes on two cores.\n\
          # Others used {:.0} % of the processors' time when it began.\n\
          #   mpirun --tune THIS_FILE ...\n\
          # Figures are microseconds for a message one way, the least of several jobs each.\n",
-        about.cores,
-        about.seconds,
-        about.busy * 100.0
+        conditions.cores,
+        conditions.seconds,
+        conditions.busy * 100.0
     );
     for (index, f) in found.iter().enumerate() {
         let _ = write!(out, "\n# {}\n#   {}: {}, {}\n", f.question, f.sizes, f.ways[0], f.ways[1]);

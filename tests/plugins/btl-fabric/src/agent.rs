@@ -11,7 +11,7 @@
 
 use crate::amo;
 use crate::area::Lane;
-use crate::nic::{Event, Link, Nic, Op, Phase, What, Work};
+use crate::nic::{Event, Link, Nic, Op, OperationKind, Phase, Work};
 use crate::params::Completions;
 use crate::wire::{DATA, Handle, Header, kind};
 use core::ptr::copy_nonoverlapping;
@@ -292,7 +292,7 @@ impl Agent {
         self.taken[peer] += 1;
         let limit = self.nic.settings.fail_after;
         let job = match work.what {
-            What::Put => Job::Put { work, at: 0, copy: None },
+            OperationKind::Put => Job::Put { work, at: 0, copy: None },
             _ => Job::Request { work },
         };
         self.out[peer].push_back(job);
@@ -367,7 +367,7 @@ impl Agent {
             }
             Job::Request { work } => {
                 let header = match work.what {
-                    What::Atomic { amo, flags, operand, compare } => {
+                    OperationKind::Atomic { amo, flags, operand, compare } => {
                         Header { amo, amo_flags: flags, operand, compare, ..request(work, kind::ATOMIC) }
                     }
                     _ => request(work, kind::GET),
@@ -487,7 +487,7 @@ impl Agent {
     fn got(&mut self, peer: usize, h: &Header, data: *const u8) {
         // Of an operation that has ended already, or that was never ours.
         let Some((work, bytes)) = self.ops.get_mut(&h.op) else { return };
-        if work.peer != peer || !matches!(work.what, What::Get) || h.total != work.len {
+        if work.peer != peer || !matches!(work.what, OperationKind::Get) || h.total != work.len {
             return;
         }
         let (at, len) = (work.local + h.at, u64::from(h.len));
@@ -508,11 +508,11 @@ impl Agent {
     fn answered(&mut self, peer: usize, h: &Header) {
         let Some(&(work, _)) = self.ops.get(&h.op).filter(|(w, _)| w.peer == peer) else { return };
         // Only data ends a get well.
-        if matches!(work.what, What::Get) && h.status >= 0 {
+        if matches!(work.what, OperationKind::Get) && h.status >= 0 {
             return;
         }
         self.ops.remove(&h.op);
-        if let What::Atomic { flags, .. } = work.what
+        if let OperationKind::Atomic { flags, .. } = work.what
             && work.local != 0
             && h.status == 0
         {

@@ -306,7 +306,7 @@ pub struct Ring {
 }
 
 /// A message in a ring.
-pub struct Lying {
+pub struct RingMessage {
     pub tag: u8,
     pub len: usize,
     from: u64,
@@ -337,7 +337,7 @@ impl Ring {
     }
 
     /// The next message. Err: its sender broke the rules.
-    pub fn look(&self, most: usize) -> Result<Option<Lying>, String> {
+    pub fn look(&self, most: usize) -> Result<Option<RingMessage>, String> {
         let ends = self.ends();
         let tail = ends.tail.load(Ordering::Relaxed);
         let there = ends.head.load(Ordering::Acquire).wrapping_sub(tail);
@@ -351,11 +351,11 @@ impl Ring {
         if there > self.size || len > most || Ring::slot(len as u64) > there {
             return Err(format!("a message of {len} bytes where {there} are there"));
         }
-        Ok(Some(Lying { tag, len, from: tail }))
+        Ok(Some(RingMessage { tag, len, from: tail }))
     }
 
     /// Copies a message out and gives its room back.
-    pub fn take(&self, message: &Lying, into: &mut [u8]) {
+    pub fn take(&self, message: &RingMessage, into: &mut [u8]) {
         self.copy_out(message.from + 8, &mut into[..message.len]);
         let end = message.from + Ring::slot(message.len as u64);
         self.ends().tail.store(end, Ordering::Release);

@@ -3,7 +3,7 @@
 
 use crate::amo;
 use crate::context::{Callback, Table};
-use crate::nic::{Link, Nic, Op, What, Work, held};
+use crate::nic::{Link, Nic, Op, OperationKind, Work, held};
 use crate::params::{Completions, Offered};
 use crate::wire::{Address, HANDLE, Handle};
 use core::cell::RefCell;
@@ -98,16 +98,16 @@ impl FabricModule {
         let op = state.table.enter(ctx, peer.link.number, callback);
         let (work, counts) = (work(op), &self.nic.counts);
         let count = match work.what {
-            What::Put => &counts.puts,
-            What::Get => &counts.gets,
-            What::Atomic { .. } => &counts.atomics,
+            OperationKind::Put => &counts.puts,
+            OperationKind::Get => &counts.gets,
+            OperationKind::Atomic { .. } => &counts.atomics,
         };
         count.fetch_add(1, Ordering::Relaxed);
         self.nic.post(work);
         Status::PENDING
     }
 
-    fn rma(&self, peer: &Peer, ctx: u32, rma: &RmaDesc, what: What, local: u32) -> Status {
+    fn rma(&self, peer: &Peer, ctx: u32, rma: &RmaDesc, what: OperationKind, local: u32) -> Status {
         let (limit, align) = (self.nic.settings.rma_limit, self.nic.settings.alignment.max(1));
         let here = rma.local as u64;
         let aligned = [here, rma.remote, rma.len].iter().all(|x| x.is_multiple_of(align));
@@ -356,13 +356,13 @@ impl Btl for FabricModule {
 
 impl BtlGet for FabricModule {
     fn get(&self, peer: &Peer, ctx: u32, rma: &RmaDesc) -> Status {
-        self.rma(peer, ctx, rma, What::Get, access::LOCAL_WRITE)
+        self.rma(peer, ctx, rma, OperationKind::Get, access::LOCAL_WRITE)
     }
 }
 
 impl BtlPut for FabricModule {
     fn put(&self, peer: &Peer, ctx: u32, rma: &RmaDesc) -> Status {
-        self.rma(peer, ctx, rma, What::Put, 0)
+        self.rma(peer, ctx, rma, OperationKind::Put, 0)
     }
 }
 
@@ -384,7 +384,8 @@ impl BtlAtomics for FabricModule {
         if local != 0 && !self.is_ours(op.local_handle, local, width, access::LOCAL_WRITE) {
             return Status::BAD_PARAM;
         }
-        let what = What::Atomic { amo: op.op, flags: op.flags, operand: op.operand, compare: op.compare };
+        let what =
+            OperationKind::Atomic { amo: op.op, flags: op.flags, operand: op.operand, compare: op.compare };
         let (number, addr) = (peer.link.number, op.remote);
         let callback = Callback { done: op.done, ctx: op.done_ctx };
         let local_handle = handle_of(op.local_handle).unwrap_or_default();

@@ -27,7 +27,7 @@ pub fn context_of(op: Op) -> u32 {
 pub struct Work {
     pub op: Op,
     pub peer: usize,
-    pub what: What,
+    pub what: OperationKind,
     pub handle: Handle,
     /// Target memory.
     pub addr: u64,
@@ -39,7 +39,7 @@ pub struct Work {
 }
 
 #[derive(Clone, Copy)]
-pub enum What {
+pub enum OperationKind {
     Put,
     Get,
     Atomic { amo: u32, flags: u32, operand: u64, compare: u64 },

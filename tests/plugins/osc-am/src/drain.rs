@@ -1,10 +1,10 @@
 //! Emptying the outbox: what waits is sent, and messages of this process to itself are received.
 
 use crate::receive::receive;
-use crate::state::Shared;
+use crate::state::SharedState;
 use oxmpi_mca::Host;
 
-impl Shared {
+impl SharedState {
     /// Sends what waits, and receives what waits for this process; the caller holds the CRI of our context. How many
     /// messages moved.
     pub fn drain(&mut self, host: &Host) -> i32 {

@@ -5,7 +5,7 @@
 
 use crate::layout::{Room, cut};
 use crate::request::Request;
-use crate::state::{Into, Operation, Shared};
+use crate::state::{Destination, Operation, SharedState};
 use crate::window::AmWindow;
 use crate::wire::{Header, kind};
 use oxmpi_datatype::kernel::op;
@@ -173,7 +173,7 @@ impl AmWindow {
     }
 
     /// Where the displacement lies from the base of the target's memory, in bytes; RMA_RANGE if the data does not lie inside.
-    fn offset(&self, shared: &mut Shared, task: &Task<'_>) -> Result<i64, Status> {
+    fn offset(&self, shared: &mut SharedState, task: &Task<'_>) -> Result<i64, Status> {
         let window = shared.window(self.slot).ok_or(Status::INTERNAL)?;
         let peer = window.peers.get(task.target as usize).ok_or(Status::BAD_PARAM)?;
         if self.dynamic {
@@ -195,21 +195,21 @@ impl AmWindow {
     /// Notes where what comes back goes.
     fn expect(
         &self,
-        shared: &mut Shared,
+        shared: &mut SharedState,
         task: &Task<'_>,
         request: Option<*mut Request>,
     ) -> Result<u32, Status> {
         let gets = task.gets.ok_or(Status::INTERNAL)?;
         // SAFETY: the type is alive during the call.
         let dtype = unsafe { TypeRef::retain(gets.dtype) };
-        let into = Into { at: gets.at, count: gets.count, dtype };
+        let into = Destination { at: gets.at, count: gets.count, dtype };
         let window = shared.window(self.slot).ok_or(Status::INTERNAL)?;
         let target = task.target;
         Ok(window.operations.add(Operation { target, left: 0, into, request, failure: Status::OK }))
     }
 
     /// Cuts it into messages; how many they are.
-    fn send(&self, shared: &mut Shared, task: &Task<'_>, total: u64, offset: i64, number: u32) -> u64 {
+    fn send(&self, shared: &mut SharedState, task: &Task<'_>, total: u64, offset: i64, number: u32) -> u64 {
         let Some(window) = shared.window(self.slot) else { return 0 };
         let rank = window.rank;
         let peer = &mut window.peers[task.target as usize];

@@ -5,7 +5,7 @@
 //! that makes no sense closes its sender.
 
 use crate::layout;
-use crate::state::{Am, Shared, WinState};
+use crate::state::{Am, SharedState, WinState};
 use crate::wire::{Header, body, kind};
 use core::ffi::c_void;
 use oxmpi_datatype::kernel::{OpDesc, op, reduce};
@@ -26,14 +26,14 @@ pub extern "C" fn arrived(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
 }
 
 /// Takes a message of a process.
-pub fn receive(shared: &mut Shared, host: &Host, proc: u32, bytes: &[u8]) {
+pub fn receive(shared: &mut SharedState, host: &Host, proc: u32, bytes: &[u8]) {
     if take(shared, host, proc, bytes).is_none() {
         host.peer_error(proc, true, "sent a one-sided message that makes no sense");
     }
 }
 
 /// `None`: no sender of ours makes such a message.
-fn take(shared: &mut Shared, host: &Host, proc: u32, bytes: &[u8]) -> Option<()> {
+fn take(shared: &mut SharedState, host: &Host, proc: u32, bytes: &[u8]) -> Option<()> {
     let header = Header::decode(bytes)?;
     let window = shared.window(header.window)?;
     if window.peers.get(header.from as usize)?.proc != proc {
@@ -67,7 +67,7 @@ fn take(shared: &mut Shared, host: &Host, proc: u32, bytes: &[u8]) -> Option<()>
 }
 
 /// Tells ranks that they have the lock.
-fn grant(shared: &mut Shared, header: &Header, ranks: &[u32]) -> Option<()> {
+fn grant(shared: &mut SharedState, header: &Header, ranks: &[u32]) -> Option<()> {
     for &from in ranks {
         let to = Header { from, operation: Header::NO_OPERATION, at: 0, ..*header };
         answer(shared, &to, Status::OK, GRANTED, None)?;
@@ -80,7 +80,7 @@ const GRANTED: u32 = 1;
 
 /// Answers the message with this header.
 fn answer(
-    shared: &mut Shared,
+    shared: &mut SharedState,
     to: &Header,
     status: Status,
     granted: u32,
@@ -193,7 +193,7 @@ fn combined(header: &Header, old: &[u8], data: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// An answer at the origin.
-fn answered(shared: &mut Shared, host: &Host, header: &Header, data: &[u8]) -> Option<()> {
+fn answered(shared: &mut SharedState, host: &Host, header: &Header, data: &[u8]) -> Option<()> {
     let window = shared.window(header.window)?;
     let status = Status(header.code.cast_signed());
     let peer = window.peers.get_mut(header.from as usize)?;

@@ -1,6 +1,6 @@
 //! The component's state for one instance, behind one lock.
 //!
-//! **One lock.** Everything but the host's view stands in [`Shared`] under a mutex: windows, requests, messages that wait.
+//! **One lock.** Everything but the host's view stands in [`SharedState`] under a mutex: windows, requests, messages that wait.
 //! Verbs hold it to change state and put messages into the outbox; receivers hold it while they carry an operation out,
 //! which makes operations atomic to each other. It is taken behind the CRI of our context, or alone; nobody enters
 //! a CRI, waits or makes progress while holding it.
@@ -24,11 +24,11 @@ pub struct Am {
     pub host: Host,
     /// The component's limit on messages; a transport's may be lower.
     pub max_message: usize,
-    shared: Mutex<Shared>,
+    shared: Mutex<SharedState>,
 }
 
 /// See the module's head.
-pub struct Shared {
+pub struct SharedState {
     pub windows: Vec<Option<WinState>>,
     pub outbox: Outbox,
     pub requests: Pool,
@@ -71,19 +71,19 @@ pub struct Operation {
     pub target: u32,
     /// Messages that are not answered.
     pub left: u64,
-    pub into: Into,
+    pub into: Destination,
     pub request: Option<*mut Request>,
     pub failure: Status,
 }
 
 /// Where the data goes.
-pub struct Into {
+pub struct Destination {
     pub at: *mut u8,
     pub count: u64,
     pub dtype: TypeRef,
 }
 
-impl Into {
+impl Destination {
     /// Packed bytes from `from` on have come.
     pub fn fill(&self, from: u64, data: &[u8]) -> bool {
         // SAFETY: the program's buffer is writable until the operation completes; `unpack` stops where its data ends.
@@ -121,7 +121,7 @@ impl Operations {
     }
 }
 
-impl Shared {
+impl SharedState {
     pub fn window(&mut self, number: u32) -> Option<&mut WinState> {
         self.windows.get_mut(number as usize)?.as_mut()
     }
@@ -140,7 +140,7 @@ impl Shared {
 impl Am {
     /// `tag`: of all our messages.
     pub fn new(host: Host, tag: u8, max_message: usize) -> Am {
-        let shared = Shared {
+        let shared = SharedState {
             windows: Vec::new(),
             outbox: Outbox::new(tag),
             requests: Pool::default(),
@@ -149,7 +149,7 @@ impl Am {
         Am { host, max_message, shared: Mutex::new(shared) }
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, Shared> {
+    pub fn lock(&self) -> MutexGuard<'_, SharedState> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,7 +1,7 @@
 //! The verbs of a window: synchronised, freed; its operations are in `operation.rs`.
 
 use crate::epoch::{Access, Epochs};
-use crate::state::{Peer, Shared, WinState};
+use crate::state::{Peer, SharedState, WinState};
 use crate::window::AmWindow;
 use crate::wire::{Header, kind};
 use core::ffi::c_void;
@@ -92,13 +92,13 @@ impl AmWindow {
 }
 
 /// Whether the window has all these ranks: another would be out of the range of its tables.
-fn known(shared: &mut Shared, slot: u32, ranks: &[u32]) -> bool {
+fn known(shared: &mut SharedState, slot: u32, ranks: &[u32]) -> bool {
     let n = shared.window(slot).map_or(0, |w| w.peers.len());
     ranks.iter().all(|rank| (*rank as usize) < n)
 }
 
 /// Sends a message without data to a rank, which answers it.
-fn tell(shared: &mut Shared, slot: u32, rank: u32, kind: u32, code: u32) {
+fn tell(shared: &mut SharedState, slot: u32, rank: u32, kind: u32, code: u32) {
     let Some(window) = shared.window(slot) else { return };
     let from = window.rank;
     let Some(peer) = window.peers.get_mut(rank as usize) else { return };

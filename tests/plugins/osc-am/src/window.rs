@@ -27,7 +27,7 @@ unsafe impl Sync for AmWindow {}
 /// Values that the ranks of a window tell each other.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Told {
+struct WindowFacts {
     bytes: u64,
     disp_unit: i64,
     window: u32,
@@ -65,9 +65,10 @@ impl AmWindow {
     pub fn meet(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<(), Status> {
         let (comm, services) = (self.comm(), self.services());
         let ways = (0..comm.num_ranks).map(|rank| self.way(rank)).collect::<Result<Vec<_>, _>>();
-        let told = Told { bytes: desc.bytes, disp_unit: desc.disp_unit, window: self.slot, reserved: 0 };
+        let told =
+            WindowFacts { bytes: desc.bytes, disp_unit: desc.disp_unit, window: self.slot, reserved: 0 };
         let mut all = vec![told; comm.num_ranks as usize];
-        let bytes = size_of::<Told>() as u64;
+        let bytes = size_of::<WindowFacts>() as u64;
         let status =
             (services.allgather)(comm.comm, thread, (&raw const told).cast(), bytes, all.as_mut_ptr().cast());
         // Nobody goes on where somebody cannot reach all: their messages would find no window.

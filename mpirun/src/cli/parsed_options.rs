@@ -6,9 +6,9 @@ use clap::ArgMatches;
 use std::ffi::{OsStr, OsString};
 
 /// Result of clap.
-pub struct Given<'a>(pub(super) &'a ArgMatches);
+pub struct ParsedOptions<'a>(pub(super) &'a ArgMatches);
 
-impl Given<'_> {
+impl ParsedOptions<'_> {
     pub fn flag(&self, name: &str) -> bool {
         self.0.get_flag(name)
     }

@@ -3,8 +3,8 @@
 
 use crate::failed;
 use crate::remote::agents::Agents;
-use crate::remote::below::Below;
 use crate::remote::socket;
+use crate::remote::subtree::Subtree;
 use rustix::io::Errno;
 use rustix::process::Pid;
 use std::collections::VecDeque;
@@ -12,9 +12,9 @@ use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 #[derive(Debug)]
-pub struct Elsewhere {
+pub struct RemoteState {
     pub(super) agents: Agents,
-    pub(super) below: Option<Below>,
+    pub(super) below: Option<Subtree>,
     pub(super) input: Option<Input>,
     pub(super) look_at: Instant,
 }
@@ -27,9 +27,9 @@ pub(super) struct Input {
     pub(super) ended: bool,
 }
 
-impl Elsewhere {
+impl RemoteState {
     /// `reads`: some rank of the node reads standard input.
-    pub fn new(agents: Agents, below: Option<Below>, reads: bool) -> Result<Elsewhere, String> {
+    pub fn new(agents: Agents, below: Option<Subtree>, reads: bool) -> Result<RemoteState, String> {
         let cannot = failed("cannot make a pipe for standard input");
         let mut input = None;
         if reads {
@@ -38,7 +38,7 @@ impl Elsewhere {
             rustix::stdio::dup2_stdin(read).map_err(&cannot)?;
             input = Some(Input { pipe, queue: VecDeque::new(), ended: false });
         }
-        Ok(Elsewhere { agents, below, input, look_at: Instant::now() + socket::LOOK })
+        Ok(RemoteState { agents, below, input, look_at: Instant::now() + socket::LOOK })
     }
 
     /// Children that are not the job's.
@@ -56,7 +56,7 @@ impl Elsewhere {
 
     /// mpirun is gone.
     pub fn lose_mpirun(&mut self) {
-        self.below.iter_mut().for_each(Below::clear);
+        self.below.iter_mut().for_each(Subtree::clear);
     }
 }
 

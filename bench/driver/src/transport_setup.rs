@@ -13,7 +13,7 @@ const COUNTER: &[u8] = b"oxmpi_fake_verbs_counter";
 const LIBRARY: &str = "btl_verbs_library";
 
 #[derive(Clone, Debug)]
-pub struct Over {
+pub struct TransportSetup {
     /// Our name of the transport.
     transport: String,
     /// `None`: two nodes that are made up here.
@@ -23,12 +23,12 @@ pub struct Over {
     counts: bool,
 }
 
-impl Over {
+impl TransportSetup {
     pub fn new(
         transport: &str,
         hosts: Option<[String; 2]>,
         mut params: Vec<(String, String)>,
-    ) -> Result<Over, String> {
+    ) -> Result<TransportSetup, String> {
         let mut counts = false;
         // A bare name is looked for by the system's loader, which has no device in software among its libraries.
         for (_, file) in params.iter_mut().filter(|(name, file)| name == LIBRARY && file.contains('/')) {
@@ -37,7 +37,7 @@ impl Over {
             counts = bytes.windows(COUNTER.len()).any(|part| part == COUNTER);
             *file = whole.to_string_lossy().into_owned();
         }
-        Ok(Over { transport: transport.to_owned(), hosts, params, counts })
+        Ok(TransportSetup { transport: transport.to_owned(), hosts, params, counts })
     }
 
     pub fn params(&self) -> &[(String, String)] {
@@ -112,20 +112,21 @@ impl Over {
 mod tests {
     use super::*;
 
-    fn words(over: &Over, ranks: u64) -> String {
+    fn words(over: &TransportSetup, ranks: u64) -> String {
         let words = over.ours(ranks);
         words.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn nodes_and_transport() {
-        let over = Over::new("verbs", None, vec![("btl_verbs_credits".into(), "4".into())]).unwrap();
+        let over =
+            TransportSetup::new("verbs", None, vec![("btl_verbs_credits".into(), "4".into())]).unwrap();
         assert_eq!(
             words(&over, 6),
             "--host a:3,b:3 --mca plm local --mca btl verbs,self --mca btl_verbs_credits 4"
         );
         assert!(over.model().is_some_and(|text| text.contains("this machine")) && over.counts().is_none());
-        let over = Over::new("verbs", Some(["n1".into(), "n2".into()]), Vec::new()).unwrap();
+        let over = TransportSetup::new("verbs", Some(["n1".into(), "n2".into()]), Vec::new()).unwrap();
         assert_eq!(words(&over, 3), "--host n1:2,n2:2 --mca btl verbs,self");
         assert!(over.model().is_none() && over.line() == "over verbs between n1 and n2");
     }
@@ -140,11 +141,11 @@ mod tests {
             let file = folder.join(name);
             std::fs::write(&file, bytes).unwrap();
             let params = vec![(LIBRARY.to_owned(), file.display().to_string())];
-            let over = Over::new("verbs", None, params).unwrap();
+            let over = TransportSetup::new("verbs", None, params).unwrap();
             assert_eq!(over.counts().is_some(), counts);
             assert!(over.line().ends_with(name) && !over.line().contains("over-"), "{}", over.line());
         }
         std::fs::remove_dir_all(&folder).unwrap();
-        assert!(Over::new("verbs", None, vec![(LIBRARY.into(), "/no/such/file".into())]).is_err());
+        assert!(TransportSetup::new("verbs", None, vec![(LIBRARY.into(), "/no/such/file".into())]).is_err());
     }
 }

@@ -5,7 +5,7 @@ use oxmpi_mca_params::{Places, Reader, Sources};
 use oxmpi_runtime::registry::Registry;
 
 /// Everything the answers are made of.
-pub struct Known {
+pub struct AnswerSources {
     pub places: Places,
     pub registry: Registry,
     /// Parameter files that were read.
@@ -14,8 +14,8 @@ pub struct Known {
     pub mistakes: Vec<String>,
 }
 
-impl Known {
-    pub fn gather(options: &Options) -> Known {
+impl AnswerSources {
+    pub fn gather(options: &Options) -> AnswerSources {
         let places = Places::of_this_program();
         let sources = Sources::read(Reader::Launcher, std::env::vars_os(), &places, &options.given());
         let dirs: Vec<_> = places.components().into_iter().collect();
@@ -23,7 +23,7 @@ impl Known {
         let registry = unsafe { Registry::look(sources.resolver, &dirs, &[]) };
         let mut mistakes: Vec<String> = sources.errors.iter().map(ToString::to_string).collect();
         mistakes.extend(registry.problems().iter().cloned());
-        Known { places, registry, files: sources.files, mistakes }
+        AnswerSources { places, registry, files: sources.files, mistakes }
     }
 }
 

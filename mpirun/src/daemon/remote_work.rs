@@ -1,13 +1,13 @@
 //! A daemon's further work where mpirun is on another machine: it serves the daemons below it, takes standard input that
 //! comes in frames, and looks whether those to whom it has links still answer.
 
-use super::elsewhere::Elsewhere;
 use super::relay;
+use super::remote_state::RemoteState;
 use super::state::{self, BELOW, Daemon};
 use crate::failed;
-use crate::link::{Down, Exchange, FromNode, INPUT, Passed, ToNode};
-use crate::remote::below::Below;
+use crate::link::{DownMessage, Exchange, FromNode, INPUT, Passed, ToNode};
 use crate::remote::socket;
+use crate::remote::subtree::Subtree;
 use oxmpi_runtime::wireup::frame::Malformed;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::process::Pid;
@@ -15,28 +15,28 @@ use std::time::Instant;
 
 impl Daemon {
     /// Where mpirun is on another machine.
-    pub(super) fn live_elsewhere(&mut self, elsewhere: Option<Elsewhere>) -> Result<(), String> {
-        if let Some(below) = elsewhere.as_ref().and_then(|elsewhere| elsewhere.below.as_ref()) {
+    pub(super) fn live_remotely(&mut self, remote: Option<RemoteState>) -> Result<(), String> {
+        if let Some(below) = remote.as_ref().and_then(|remote| remote.below.as_ref()) {
             epoll::add(&self.epoll, below, EventData::new_u64(BELOW), EventFlags::IN)
                 .map_err(failed("cannot wait for other daemons"))?;
         }
-        self.elsewhere = elsewhere;
+        self.remote = remote;
         Ok(())
     }
 
     /// Tells what of the wire-up went over its links, if that is asked for.
     pub(super) fn write_counts(&self) {
         crate::link::write_counts(&format!("node{}", self.launch.node), || {
-            let below = self.elsewhere.as_ref().and_then(|elsewhere| elsewhere.below.as_ref());
-            let below = below.map(Below::counts).unwrap_or_default();
+            let below = self.remote.as_ref().and_then(|remote| remote.below.as_ref());
+            let below = below.map(Subtree::counts).unwrap_or_default();
             let [received, received_bytes, sent, sent_bytes] = self.server.traffic();
             let ranks = format!("{sent} {sent_bytes} {received} {received_bytes}");
             format!("up {}\nbelow {below}\nranks {ranks}\n", self.link.counts())
         });
     }
 
-    fn below(&mut self) -> Option<&mut Below> {
-        self.elsewhere.as_mut()?.below.as_mut()
+    fn below(&mut self) -> Option<&mut Subtree> {
+        self.remote.as_mut()?.below.as_mut()
     }
 
     fn pass_up(&mut self, all: Vec<Passed>) {
@@ -50,38 +50,38 @@ impl Daemon {
 
     /// Messages of daemons below go up.
     pub(super) fn hear_below(&mut self) {
-        if let Some(turn) = self.below().map(Below::turn) {
+        if let Some(turn) = self.below().map(Subtree::turn) {
             self.pass_up(turn.up);
         }
     }
 
     /// Listens to those below, or not.
     pub(super) fn watch_below(&self, heard: bool) {
-        if let Some(below) = self.elsewhere.as_ref().and_then(|elsewhere| elsewhere.below.as_ref()) {
+        if let Some(below) = self.remote.as_ref().and_then(|remote| remote.below.as_ref()) {
             let flags = if heard { EventFlags::IN } else { EventFlags::empty() };
             let _ = epoll::modify(&self.epoll, below, EventData::new_u64(BELOW), flags);
         }
     }
 
     /// Messages that came for daemons below; those that are for this one, too, are returned.
-    pub(super) fn hand_down(&mut self, down: Down) -> Result<Option<ToNode>, Malformed> {
+    pub(super) fn hand_down(&mut self, down: DownMessage) -> Result<Option<ToNode>, Malformed> {
         relay::hand_down(self.below(), down)
     }
 
     /// All ranks of this node have come to the fence. It is said when all below have.
     pub(super) fn enter_fence(&mut self) {
-        if self.below().is_none_or(Below::enter_fence) {
+        if self.below().is_none_or(Subtree::enter_fence) {
             self.say(&FromNode::Exchange(Exchange::Fence));
         }
     }
 
     /// Looks, when it is time to, whether those at the links' other ends still answer.
     pub(super) fn look_at_links(&mut self, now: Instant) {
-        let Some(elsewhere) = self.elsewhere.as_mut().filter(|elsewhere| elsewhere.look_at <= now) else {
+        let Some(remote) = self.remote.as_mut().filter(|remote| remote.look_at <= now) else {
             return;
         };
-        elsewhere.look_at = now + socket::LOOK;
-        let lost = elsewhere.below.as_mut().map(|below| below.look(now)).unwrap_or_default();
+        remote.look_at = now + socket::LOOK;
+        let lost = remote.below.as_mut().map(|below| below.look(now)).unwrap_or_default();
         self.pass_up(lost);
         if self.linked && socket::deaf(&self.link) {
             self.lose_mpirun();
@@ -90,8 +90,8 @@ impl Daemon {
 
     /// A piece of standard input; an empty one is the end.
     pub(super) fn take_input(&mut self, bytes: Vec<u8>) {
-        let Some(elsewhere) = &mut self.elsewhere else { return };
-        let Some(input) = &mut elsewhere.input else { return };
+        let Some(remote) = &mut self.remote else { return };
+        let Some(input) = &mut remote.input else { return };
         if input.queue.len() + bytes.len() > INPUT {
             self.say(&FromNode::Failed("mpirun sent more standard input than agreed".into()));
             return self.phase.force();
@@ -102,7 +102,7 @@ impl Daemon {
     }
 
     pub(super) fn give_own_input(&mut self) {
-        let Some(input) = self.elsewhere.as_mut().and_then(|elsewhere| elsewhere.input.as_mut()) else {
+        let Some(input) = self.remote.as_mut().and_then(|remote| remote.input.as_mut()) else {
             return;
         };
         let (given, goes_on) = input.give();
@@ -111,8 +111,8 @@ impl Daemon {
         if goes_on && !input.queue.is_empty() {
             let _ = epoll::add(&self.epoll, &input.pipe, EventData::new_u64(state::INPUT), EventFlags::OUT);
         }
-        if !goes_on && let Some(elsewhere) = &mut self.elsewhere {
-            elsewhere.input = None;
+        if !goes_on && let Some(remote) = &mut self.remote {
+            remote.input = None;
         }
         if given > 0 || !goes_on {
             let bytes = u32::try_from(given).unwrap_or(u32::MAX);
@@ -122,6 +122,6 @@ impl Daemon {
 
     /// Children that are not the job's.
     pub(super) fn kept(&self) -> Vec<Pid> {
-        self.elsewhere.as_ref().map_or_else(Vec::new, Elsewhere::agents)
+        self.remote.as_ref().map_or_else(Vec::new, RemoteState::agents)
     }
 }

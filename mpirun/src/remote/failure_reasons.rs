@@ -1,6 +1,6 @@
 //! Why a daemon on another node did not come: what its agent said and how it ended, as a paragraph for the user.
 
-use super::agents::{Failure, How};
+use super::agents::{AgentEnd, Failure};
 use crate::help::paragraph;
 
 /// How `oxmpid` ends when it cannot take part; the agent passes it on.
@@ -52,7 +52,7 @@ pub fn explain(name: &str, failure: &Failure, others: usize) -> String {
         n => format!("\n\n{n} other nodes were to be started from there."),
     };
     let code = match failure.how {
-        How::Exit(code) => code,
+        AgentEnd::Exit(code) => code,
         _ => -1,
     };
     let how = failure.how.to_string();
@@ -78,7 +78,7 @@ mod tests {
     fn said(code: i32, words: &str) -> String {
         let failure = Failure {
             nodes: vec![3],
-            how: How::Exit(code),
+            how: AgentEnd::Exit(code),
             words: words.into(),
             command: "ssh far x".into(),
         };

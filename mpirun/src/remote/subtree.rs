@@ -14,7 +14,7 @@ use super::addresses;
 use super::boot::Boot;
 use super::reception::{Guest, Reception};
 use super::socket;
-use crate::link::{Channel, Counts, Down, Exchange, FromNode, Message, Passed, Peer, ToNode};
+use crate::link::{Channel, Counts, DownMessage, Exchange, FromNode, Message, Passed, Peer, ToNode};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ const CLOSED: &str = "has closed its connection: it was killed, or its node was 
 const DEAF: &str = "does not answer any more: its node was switched off, or the network between is gone";
 
 #[derive(Debug)]
-pub struct Below {
+pub struct Subtree {
     epoll: OwnedFd,
     /// Until all are there.
     reception: Option<Reception>,
@@ -56,9 +56,9 @@ pub struct Turn {
     pub arrived: Vec<u32>,
 }
 
-impl Below {
+impl Subtree {
     /// Listens for the daemons of these nodes. Where: for them.
-    pub fn listen(boot: &Boot) -> Result<(Below, Vec<SocketAddr>), String> {
+    pub fn listen(boot: &Boot) -> Result<(Subtree, Vec<SocketAddr>), String> {
         let cannot = |why: std::io::Error| format!("cannot listen for the daemons that it starts: {why}");
         let interfaces = addresses::interfaces()?;
         let launcher = &boot.launcher;
@@ -72,7 +72,7 @@ impl Below {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|why| cannot(why.into()))?;
         epoll::add(&epoll, reception.listener(), EventData::new_u64(0), EventFlags::IN)
             .map_err(|why| cannot(why.into()))?;
-        let below = Below {
+        let below = Subtree {
             epoll,
             reception: Some(reception),
             children: Vec::new(),
@@ -130,7 +130,7 @@ impl Below {
         let child = &mut self.children[at];
         let _ = match child.node == node {
             true => child.link.send(&Passed { node: None, frame }),
-            false => child.link.send(&Down::To(node, frame)),
+            false => child.link.send(&DownMessage::To(node, frame)),
         };
         self.watch(at);
     }
@@ -146,7 +146,7 @@ impl Below {
             // One that has nothing below it needs no envelope.
             let _ = match child.below.is_empty() {
                 true => child.link.send(&Passed { node: None, frame: frame.to_vec() }),
-                false => child.link.send(&Down::All(frame.to_vec())),
+                false => child.link.send(&DownMessage::All(frame.to_vec())),
             };
             self.watch(at);
         }
@@ -241,7 +241,7 @@ impl Below {
     }
 }
 
-impl AsFd for Below {
+impl AsFd for Subtree {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
     }

@@ -108,3 +108,51 @@ fn system_calls_of_components_are_in_one_place() {
     }
     none("system calls outside sys.rs", findings);
 }
+
+/// Question words, prepositions, adverbs, pronouns and plain adjectives: alone they name no type and no file.
+const NO_NAMES: &str = "about after again ahead also and any apart around at away before behind below beside both down each \
+    early elsewhere exact far for from further here how into large late later many near nearest of older \
+    on other others outside own plain small there thing through together unable up usual varying via way \
+    ways what which whole whose why without";
+
+/// The type that a line declares.
+fn declared(line: &str) -> Option<&str> {
+    let code = line.trim_start();
+    let code = match code.strip_prefix("pub") {
+        Some(rest) => rest.split_once(' ')?.1,
+        None => code,
+    };
+    let name = ["struct ", "enum ", "trait ", "union "].iter().find_map(|kind| code.strip_prefix(kind))?;
+    name.split(|c: char| !c.is_alphanumeric()).next()
+}
+
+#[test]
+fn types_and_files_are_named_by_nouns() {
+    let (mut findings, mut looked_at) = (Vec::new(), 0);
+    for path in files(&root(), ".rs") {
+        let is_bad = |name: &str| NO_NAMES.split(' ').any(|word| name.eq_ignore_ascii_case(word));
+        if path.file_stem().is_some_and(|stem| is_bad(&stem.to_string_lossy())) {
+            findings.push(short(&path));
+        }
+        let text = read(&path);
+        let names: Vec<&str> = text.lines().filter_map(declared).collect();
+        looked_at += names.len();
+        findings.extend(names.iter().filter(|n| is_bad(n)).map(|n| format!("{}: {n}", short(&path))));
+    }
+    assert!(looked_at > 1000, "{looked_at}");
+    none("types and files that no noun names", findings);
+}
+
+#[test]
+fn declarations_are_found() {
+    for (line, name) in [
+        ("    pub(crate) struct Way<'a> {", Some("Way")),
+        ("pub enum What {", Some("What")),
+        ("trait Near: Sized {}", Some("Near")),
+        ("struct One(u32);", Some("One")),
+        ("// struct Other", None),
+        ("let structure = 1;", None),
+    ] {
+        assert_eq!(declared(line), name, "{line}");
+    }
+}

@@ -226,7 +226,8 @@ pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused
         }
     }
     if params.int(MATCHING_RANK_WINDOW) == 0 {
-        let because = "0: in 'fuzzy32' the bits that tell a communicator's ranks apart, in the others no window";
+        let because =
+            "0: in 'fuzzy32' the bits that tell a communicator's ranks apart, in the others no window";
         answers.as_set(MATCHING_RANK_WINDOW, because);
     }
     Ok(())

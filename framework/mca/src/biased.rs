@@ -152,7 +152,7 @@ impl LockServices {
         LockServices { enter: enter_for::<S>, keep: keep_for::<S> }
     }
     /// Services of a host without the barrier: no lock ever has an owner.
-    pub const WITHOUT_OWNERS: &'static LockServices = &LockServices::of::<Unable>();
+    pub const WITHOUT_OWNERS: &'static LockServices = &LockServices::of::<NoBarrier>();
 }
 
 extern "C" fn enter_for<S: System>(bias: *const Bias, word: *const Lock, level: u32) {
@@ -167,9 +167,9 @@ extern "C" fn keep_for<S: System>(bias: *const Bias, seat: *mut Seat) -> u32 {
 }
 
 /// A system without the barrier.
-struct Unable;
+struct NoBarrier;
 
-impl System for Unable {
+impl System for NoBarrier {
     fn has_barrier() -> bool {
         false
     }

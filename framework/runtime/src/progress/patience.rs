@@ -5,8 +5,13 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 /// Turns in which nobody looks whether the level rises.
 pub(crate) const FIRST_TURNS: u32 = 256;
 
-/// Turns with a yield behind each before a thread in a crowd is put to sleep.
-pub(crate) const POLITE_TURNS: u32 = 64;
+/// Yields of a thread in a crowd before it is put to sleep.
+pub(crate) const CROWD_YIELDS: u32 = 64;
+
+/// Turns without an event before each of those yields: about as long as an answer takes from a thread that runs on another
+/// core. With a yield behind every turn, threads of two processes that exchange messages lose their cores between a
+/// message and its answer; with many more turns, the thread that an answer comes from waits for this core.
+const CROWD_TURNS: u32 = 30;
 
 /// A parked thread looks at its state so often before it sleeps.
 pub(crate) const PARKED_SPINS: u32 = 1000;
@@ -33,9 +38,14 @@ impl Patience {
         self.spins.load(Ordering::Relaxed).min(FIRST_TURNS)
     }
 
-    /// Turns with a yield behind each before a thread in a crowd is put to sleep.
-    pub(crate) fn yielding_turns(&self) -> u32 {
-        self.yields.load(Ordering::Relaxed).clamp(1, POLITE_TURNS)
+    /// Yields of a thread in a crowd before it is put to sleep.
+    pub(crate) fn crowd_yields(&self) -> u32 {
+        self.yields.load(Ordering::Relaxed).clamp(1, CROWD_YIELDS)
+    }
+
+    /// Turns without an event before a thread in a crowd yields.
+    pub(crate) fn crowd_turns(&self) -> u32 {
+        self.spins.load(Ordering::Relaxed).min(CROWD_TURNS)
     }
 
     /// A thread that waits and has nothing to do gives its core away at once.

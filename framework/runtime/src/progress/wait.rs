@@ -7,8 +7,8 @@
 //! **Patience.** Turns without events are counted: so many turns at full speed, then so many with a
 //! `sched_yield`, then sleep on the transports' doorbell. An event starts the count again. Where more
 //! threads than cores want to run there is no full-speed phase: the thread we wait for may need this
-//! core. The same holds while more threads of this process wait than there are cores for each of the node's
-//! processes (`Waiters::crowd`).
+//! core. While more threads of this process wait than there are cores for each of the node's
+//! processes (`Waiters::crowd`), that phase is as short as an answer takes, and follows each yield.
 //!
 //! **Limit of yields.** A yield among ranks that wait costs little; one to a program that computes costs its time slice. Where more
 //! ranks than cores run and yields take so long, the one thread of a process sleeps instead (`yield_limit`). Ranks with a core for
@@ -73,7 +73,7 @@ impl Idle {
     #[inline(always)]
     pub(super) fn step(&mut self, patience: &Patience, crowded: bool) -> Step {
         self.turns = self.turns.saturating_add(1);
-        let spins = if crowded { 1 } else { patience.spins.load(Ordering::Relaxed) };
+        let spins = if crowded { patience.crowd_turns() } else { patience.spins.load(Ordering::Relaxed) };
         if self.turns < spins {
             Step::Spin
         } else if self.turns < spins.saturating_add(patience.yields.load(Ordering::Relaxed)) {
@@ -260,21 +260,18 @@ impl Instance {
         let (beside, crowded) = (self.progress_side_by_side(), self.is_crowded());
         if beside || crowded || self.waiters.is_idle() {
             // Nobody else waits, or others progress instances of their own: a few turns may be all it takes.
-            let (turns, polite) = match crowded {
-                false => (self.patience.first_turns(), false),
-                // As processes would: each leaves the core to the others between its looks, which costs less than
+            let (turns, yields) = match crowded {
+                false => (self.patience.first_turns(), 0),
+                // As processes would: each leaves the core to the others now and then, which costs less than
                 // being put to sleep and woken for every few messages.
-                true if self.cooperation.hooks().is_none() => (self.patience.yielding_turns(), true),
-                true => (1, false),
+                true if self.cooperation.hooks().is_none() => {
+                    (self.patience.crowd_turns(), self.patience.crowd_yields())
+                }
+                true => (1, 0),
             };
-            for _ in 0..turns {
-                let events = self.engine.turn(thread);
-                if live().all(|&r| completion!(r).is_complete()) {
-                    return;
-                }
-                if polite && events == 0 {
-                    std::thread::yield_now();
-                }
+            if self.turns_complete(thread, (turns, yields), || live().all(|&r| completion!(r).is_complete()))
+            {
+                return;
             }
         }
         let count = live().count() as u32;
@@ -291,6 +288,31 @@ impl Instance {
         if !sync.retire(already) {
             self.run_sync(thread, &sync);
         }
+    }
+
+    /// Makes turns of progress until `done`: true. False: that was not so after `yields` yields of the core, each behind so many `turns`
+    /// in a row without an event; with no yields, after `turns` turns.
+    #[inline(always)]
+    fn turns_complete(
+        &self,
+        thread: *mut ThreadCtx,
+        (turns, yields): (u32, u32),
+        done: impl Fn() -> bool,
+    ) -> bool {
+        for _ in 0..yields.max(1) {
+            let mut idle = 0;
+            while idle < turns {
+                let events = self.engine.turn(thread);
+                if done() {
+                    return true;
+                }
+                idle = if events > 0 && yields > 0 { 0 } else { idle + 1 };
+            }
+            if yields > 0 {
+                std::thread::yield_now();
+            }
+        }
+        false
     }
 
     /// Returns when no request is attached to `events` that is not complete. At any level after

@@ -36,20 +36,20 @@ pub struct Shm {
     pub(crate) local_rank: u32,
     pub(crate) barriers: Barriers,
     pub(crate) receivers: Box<[Receiver]>,
-    /// By peer, then context.
+    /// The outgoing ends, ordered by peer, then context.
     pub(crate) outgoing: Box<[OutgoingCell]>,
     pub(crate) settings: Settings,
     /// Ring size as a power of two: of the first context, and of every other one.
     ring_log2: [u32; 2],
     pub(crate) pid: u32,
     pub(crate) pid_namespace: u64,
-    /// From this size on a read is done together with its source; `u64::MAX`: never.
+    /// Bytes from which on a read is shared with its source; `u64::MAX`: never.
     pub(crate) assist_min: AtomicU64,
     pub(crate) server: Server,
-    /// Contexts that are armed: they share a bell.
+    /// Number of contexts that are armed: they share a bell.
     pub(crate) armed: AtomicI32,
     pub(crate) xpmem: Option<Box<dyn Device>>,
-    /// It has refused something.
+    /// Whether XPMEM has refused something, so that it is not used any more.
     pub(crate) no_xpmem: AtomicBool,
     /// A shortage has been reported; the next ones only count as statuses.
     pub(crate) short_reported: AtomicBool,
@@ -166,7 +166,7 @@ impl Shm {
     }
     /// Ends shared reads for this process, because a helper could not write to its memory: it reads alone from now on.
     #[cold]
-    pub(crate) fn stop_helping(&self) {
+    pub(crate) fn stop_asking_for_help(&self) {
         self.assist_min.store(u64::MAX, Ordering::Relaxed);
     }
 

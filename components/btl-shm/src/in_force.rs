@@ -4,7 +4,7 @@ use crate::params::*;
 use oxmpi_mca::resolve::bytes;
 use oxmpi_mca::{Answers, Params, Process, Refused, processor};
 
-/// Facts that opening finds out.
+/// Functions that find out what opening the component would find out.
 pub struct Found {
     /// /dev/xpmem can be used.
     pub xpmem: fn() -> bool,

@@ -21,6 +21,7 @@ pub const ASSIST_MIN: usize = 12;
 pub const ANSWER_PAUSE: usize = 13;
 pub const STRING_MIN: usize = 14;
 
+/// Values of the parameter `single_copy_mechanism`, in the order of [`Mechanism`].
 pub const MECHANISMS: &[StrRef] =
     &[StrRef::new("auto"), StrRef::new("xpmem"), StrRef::new("cma"), StrRef::new("none")];
 
@@ -29,16 +30,20 @@ pub const MAX_WATCHED: usize = 4;
 /// Ring size where nothing else is said, for up to [`FULL_SIZE_RANKS`] ranks; with more, the rings into
 /// one process together stay as large as that, so that they stay in its caches.
 const AUTO_RING: u64 = 512 << 10;
+/// Processes on a node up to which rings have their full size.
 const FULL_SIZE_RANKS: u64 = 2;
 /// Ring size where copies go by string and nothing else is said: rows of long messages are faster where the lines that
 /// will be written next lie in no core's own cache any more (README.md); the bulks of the rings of a node's first
 /// contexts together stay below 25M.
 const AUTO_STRING_RING: u64 = 4 << 20;
+/// Smallest ring size where nothing else is said.
 const LEAST_AUTO_RING: u64 = 64 << 10;
 /// One copy by the receiver beats two through the ring from here on; where ranks share cores, and a copy
 /// through the ring wakes nobody, a little later.
 const AUTO_MIN_GET: u64 = 8 << 10;
+/// Least size of a message that is read from the sender's memory where more processes than cores run.
 const SHARED_CORES_MIN_GET: u64 = 16 << 10;
+/// Largest message size that a parameter may name.
 const LARGEST_MESSAGE: i64 = 64 << 20;
 /// The largest value of what is a size from which on something is done.
 pub const NEVER: usize = 1 << 40;
@@ -47,20 +52,26 @@ pub const NEVER: usize = 1 << 40;
 /// 16 KiB that each side has written before 4.2 and 8.6, 32 KiB 6.6 and 14.0, because what is read then comes out of the
 /// sender's cache; of a message that nobody writes the reader keeps a copy, and they take 3.7 and 4.3, 5.6 and 5.1.
 const AUTO_EAGER: core::ops::RangeInclusive<u64> = 12 << 10..=32 << 10;
+/// The eager limit's part of a ring where nothing else is said: one in so many.
 const AUTO_EAGER_PART: u64 = 16;
 /// Bounds of the largest message where nothing else is said: it may be copied or read, as turns out to be faster.
 const AUTO_MAX_SEND: core::ops::RangeInclusive<u64> = 32 << 10..=(64 << 10) + HEADER;
+/// The largest message's part of a ring where nothing else is said: one in so many.
 const AUTO_MAX_SEND_PART: u64 = 8;
 /// Most payload of one message where copies go by string, whose rings are larger.
 const AUTO_STRING_SEND: u64 = 256 << 10;
+/// The largest message's part of a ring where copies go by string: one in so many.
 const AUTO_STRING_SEND_PART: u64 = 16;
-/// So many of the largest messages find room in a further context's ring.
+/// Number of the largest messages for which a further context's ring has room at least.
 const FEWEST_IN_A_RING: u64 = 4;
 /// Most bytes of a header.
 pub const HEADER: u64 = wire::MOST_AROUND;
+/// Smallest message size that a parameter may name.
 const LEAST_EAGER: u64 = 256;
+/// Bytes that go with a rendezvous request where nothing else is said.
 const AUTO_RNDV_EAGER: u64 = (16 << 10) + HEADER;
 
+/// The parameters of this component; the constants above are their indices.
 pub static DECLARATIONS: &[ParamDecl] = &[
     ParamDecl::new(
         "eager_limit",

@@ -69,14 +69,18 @@ pub const MAX_RING_LOG2: u32 = 30;
 /// Where the next free byte behind the header area is counted.
 pub const NEXT: u64 = 64;
 
-/// States of an identity.
+/// State of an identity whose process has not come yet.
 pub const ABSENT: u32 = 0;
+/// State of an identity whose process is there.
 pub const PRESENT: u32 = 1;
+/// State of an identity whose process has left.
 pub const LEFT: u32 = 2;
 
-/// Values of a ring's notification word (see `doorbell.rs`).
+/// Notification word of a ring that its receiver does not watch: the sender sets its ready bit (`doorbell.rs`).
 pub const NEED_BIT: u32 = 0;
+/// Notification word of a ring that its receiver watches.
 pub const WATCHED: u32 = 1;
+/// Notification word of a ring that its receiver watches without membarrier, so that the sender needs a fence.
 pub const WATCHED_FENCED: u32 = 2;
 
 /// Offsets within an identity.
@@ -318,27 +322,29 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flag(pub u64);
 
-/// A message that lies in this line and those behind it.
+/// Kind of a line in which a message starts that lies in this line and those behind it.
 pub const SHORT: u64 = 1;
-/// A message in the bulk; the line's second word says where. The space that it takes there starts and ends with a granule.
+/// Kind of a line for a message in the bulk; the line's second word says where. The space that it takes there starts
+/// and ends with a granule.
 pub const LONG: u64 = 2;
-/// A later line of a short message.
+/// Kind of a later line of a message.
 pub const MORE: u64 = 3;
-/// No message: the receiver is asked to help with a read (`cooperative.rs`).
+/// Kind of a line that holds no message but asks the receiver to help with a read (`cooperative.rs`).
 pub const ASSIST: u64 = 4;
-/// A message in a cell; the line's second word says in which.
+/// Kind of a line for a message in a cell; the line's second word says in which.
 pub const CELL: u64 = 5;
-/// As [`CELL`], of a message that is written in pieces ([`pieces_of`]): the first is there; each other is when the next line is,
-/// of kind [`MORE`].
+/// Kind of a line for a message in a cell that is written in pieces ([`pieces_of`]): the first piece is there; each
+/// further one is when the next line is, of kind [`MORE`].
 pub const PIECES: u64 = 6;
 
-/// As [`LONG`], of a message that is written in pieces as one in a cell is, and announced in as many lines.
+/// Kind of a line for a message in the bulk that is written in pieces, with a line of kind [`MORE`] for each further
+/// one.
 pub const LONG_PIECES: u64 = 7;
 
-/// The most that a header takes, where rings are made for payload of a round size.
+/// Most bytes of a header, where rings are made for payload of a round size.
 pub const MOST_AROUND: u64 = 128;
 
-/// Pieces of a message that is written so have this length, but for the last one.
+/// Bytes of a piece of a message that is written in pieces; the last one may be longer.
 pub const PIECE: u64 = 16 << 10;
 
 /// Number of pieces of a message of `len` bytes that is written in pieces. The last one may have up to twice the
@@ -362,7 +368,9 @@ pub const THE_OTHERS: u64 = 1;
 /// Most cells of a ring.
 pub const MOST_CELLS: u64 = 8;
 
+/// Bit of a flag word at which the kind starts.
 const KIND_SHIFT: u32 = 40;
+/// Bit of a flag word at which the lap starts.
 const LAP_SHIFT: u32 = 44;
 
 impl Flag {

@@ -21,19 +21,19 @@ pub struct Incoming {
     pub(super) proc: u32,
     pub(super) source: u32,
     pub(super) watched: Cell<bool>,
-    /// It sent garbage, and is not looked at any more.
+    /// Whether the sender wrote garbage, so that the ring is not looked at any more.
     pub(super) closed: Cell<bool>,
-    /// Turn in which it last had a message.
+    /// Turn in which the ring last had a message.
     pub(super) last: Cell<u64>,
-    /// How much of the message at our position has been handed up already (`pieces.rs`).
+    /// How much of the message in pieces at our position has been handed up already (`pieces.rs`).
     pub handed_up: Cell<u64>,
-    /// Which message that is.
+    /// The message in pieces at our position, of which `handed_up` bytes have been handed up.
     pub begun: Cell<Option<InPieces>>,
     /// Our end of the ring back to the sender; alive as long as the module.
     pub back: *const OutgoingCell,
-    /// When to look for what it answers to our messages.
+    /// When to look for the sender's answer to our messages.
     pub(super) pace: Pace,
-    /// Times its bit was found since turn `since`.
+    /// Times its ready bit was found since turn `since`.
     pub(super) found: Cell<u32>,
     pub(super) since: Cell<u64>,
     pub(super) _mapping: Mapping,

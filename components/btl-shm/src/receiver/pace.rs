@@ -23,13 +23,15 @@ use core::hint::black_box;
 
 /// Looks behind the first at which an answer was nearly met.
 const NEAR: u64 = 2;
-/// More looks than that say nothing about the next answer.
+/// Looks behind the first after which an answer says nothing about when the next one comes.
 const LATE: u64 = 40;
-/// So many answers in a row that came as the one before make the next one likely to do so, too.
+/// Answers in a row, each like the one before, after which the next one is expected to be so, too.
 const ALIKE: u32 = 2;
-/// Steps by which a pause grows that was nearly long enough, and one that was not; and by which it shrinks.
+/// Steps by which a pause grows that was nearly long enough.
 const NEARLY: u32 = 5;
+/// Steps by which a pause grows that was too short.
 const LONGER: u32 = 2;
+/// Steps by which a pause shrinks after an answer that was there at the first look.
 const SHORTER: u32 = 1;
 
 /// In `since`: no answer is waited for.

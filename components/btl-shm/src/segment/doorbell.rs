@@ -60,6 +60,7 @@ use oxmpi_mca::sync::{AtomicU32, Ordering, compiler_fence, fence};
 
 /// The bell of a receiver that is asleep, or about to be.
 pub const ASLEEP: u32 = 1;
+/// The bell of a receiver that is awake.
 const AWAKE: u32 = 0;
 
 /// Runs the sender's barrier between publishing a message and reading the notification word: a compiler fence.
@@ -68,7 +69,7 @@ pub fn light_barrier() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// This process's means of ordering against others.
+/// The barriers by which this process orders its messages and notification words against other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barriers {
     /// We are registered, and may issue membarrier.

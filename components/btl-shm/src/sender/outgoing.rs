@@ -28,16 +28,17 @@ pub struct Outgoing {
     pub(super) peer: u32,
     pub(super) inbox: Inbox,
     pub(super) ring: Option<Mapping>,
-    /// The cells that are ours, and the peer's ring, behind which some lie; once one of those has come it stays mapped.
+    /// The cells of this pair that are ours.
     pub(super) cells: CellPool,
+    /// The peer's ring, behind which some cells lie; it stays mapped once a cell of it has come.
     pub(super) far: Mapped,
-    /// A place that was given to us while there was no memory for it.
+    /// A place in the segment that was given to us while there was no memory for a ring.
     pub(super) place: Option<Place>,
-    /// The ring's.
+    /// The place of the ring in the segment.
     pub(super) at: Option<Place>,
-    /// A part of its bulk has no memory yet.
+    /// Whether a part of the ring's bulk has no memory yet.
     pub(super) partial: bool,
-    /// Those of its cells that have none.
+    /// Cells behind the ring that have no memory yet, by bit.
     pub(super) bare: u32,
 }
 

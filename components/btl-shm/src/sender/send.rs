@@ -41,7 +41,7 @@ impl Shm {
             copy_short(desc.payload, at.add(header), payload);
         }
         outgoing.producer.publish_line(len as u64, msg.tag());
-        self.published(outgoing)
+        self.end_send(outgoing)
     }
 
     /// Sends a message that is longer or packed, or meets a ring without room, by whichever way fits: lines, a cell or
@@ -53,7 +53,7 @@ impl Shm {
             // The turns of our own progress tell whether we did anything but send since the last one.
             let turn = self.receiver(ctx).map_or(0, |receiver| receiver.turns());
             let in_a_row = core::mem::replace(&mut outgoing.turn, turn) == turn;
-            if self.sent_in_cell(outgoing, msg, len) {
+            if self.try_send_in_cell(outgoing, msg, len) {
                 return Status::OK;
             }
             if len > MAX_SHORT || in_a_row {
@@ -68,7 +68,7 @@ impl Shm {
             }
         }
         write_lines(&mut outgoing.producer, msg);
-        self.published(outgoing)
+        self.end_send(outgoing)
     }
 
     /// Sends a message through the bulk of the ring, in pieces where that pays. `NO_RESOURCE`: there is no room now.
@@ -94,7 +94,7 @@ impl Shm {
             unsafe { write(msg, to, self.limits()) };
             outgoing.producer.publish_long(at, len, msg.tag());
         }
-        self.published(outgoing)
+        self.end_send(outgoing)
     }
 
     /// Whether the payload is copied by string, so that its lines are not read before they are written.
@@ -112,7 +112,7 @@ impl Shm {
     }
 
     /// Sends a long message in a cell. False: we hold none with room for it, and nothing was sent.
-    fn sent_in_cell(&self, outgoing: &mut Outgoing, msg: &Message<'_>, len: u64) -> bool {
+    fn try_send_in_cell(&self, outgoing: &mut Outgoing, msg: &Message<'_>, len: u64) -> bool {
         if self.limits().goes_past_cache(msg.payload_len()) || len > self.max_send_size() {
             return false;
         }
@@ -129,7 +129,7 @@ impl Shm {
             outgoing.producer.publish_cell(which, len, msg.tag());
         }
         outgoing.cells.give(which);
-        self.published(outgoing);
+        self.end_send(outgoing);
         true
     }
 
@@ -183,14 +183,14 @@ impl Shm {
         // SAFETY: the line at the tail is free, and a call is shorter than a line.
         unsafe { core::ptr::copy_nonoverlapping(call.as_ptr(), at, call.len()) };
         outgoing.producer.publish_assist(call.len() as u64);
-        self.published(outgoing);
+        self.end_send(outgoing);
         true
     }
 
     /// Ends every send: runs the light barrier and reads the notification word, to wake a receiver that does not watch
     /// the ring. Returns OK.
     #[inline(always)]
-    fn published(&self, outgoing: &Outgoing) -> Status {
+    fn end_send(&self, outgoing: &Outgoing) -> Status {
         light_barrier();
         // SYNC POINT with `doorbell::unwatch` and `arm`.
         if outgoing.producer.mem().notification().load(Ordering::Relaxed) == outgoing.quiet {

@@ -16,6 +16,7 @@ macro_rules! move_ends {
     }};
 }
 
+/// Copies one word at offset `at` from `src` to `dst`.
 macro_rules! move_word {
     ($word:ty, $src:expr, $dst:expr, $at:expr) => {{
         let (src, dst, at): (*const u8, *mut u8, usize) = ($src, $dst, $at);

@@ -15,6 +15,7 @@ use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// The bell of a server that is asleep, or about to be.
 pub const ASLEEP: u32 = 1;
+/// The bell of a server that is awake.
 const AWAKE: u32 = 0;
 
 /// The memory of a service inbox.

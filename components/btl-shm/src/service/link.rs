@@ -27,9 +27,11 @@ pub const LEN: u64 = 4096 + ROOM * SLOT;
 /// Offset of the first slot.
 pub const SLOTS: u64 = 4096;
 
-/// States of a slot.
+/// State of a slot that the requester may write a request into.
 const FREE: u32 = 0;
+/// State of a slot with a request that waits for the server.
 const ASKED: u32 = 1;
+/// State of a slot with a reply that waits for the requester.
 const ANSWERED: u32 = 2;
 
 /// Marks a slot, which was free, as having a request that is written. The requester calls it.

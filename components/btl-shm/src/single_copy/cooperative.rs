@@ -41,19 +41,21 @@ use oxmpi_mca::sync::{Ordering, spin_hint};
 
 /// How often the reader looks whether the helper is done before it goes on with something else.
 const PATIENCE: u32 = 2000;
-/// Least bytes of a share; more than this many shares are never made.
+/// Least bytes of a share.
 const LEAST_SHARE: u64 = 32 << 10;
+/// Most shares of a read.
 const MOST_SHARES: u64 = 64;
-/// So much is read in one call from a source that has its own to read; by the next one it may have ended.
+/// Bytes that are read in one call from a source that is at a long read of its own; by the next call that may have
+/// ended.
 const ALONE: u64 = 512 << 10;
 
 /// A reader's message to its helper.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Call {
-    /// The helper's memory.
+    /// Address of the source in the helper's memory.
     from: u64,
-    /// The reader's.
+    /// Address of the destination in the reader's memory.
     to: u64,
     len: u64,
     share: u64,
@@ -152,7 +154,7 @@ impl Shm {
             Ok(()) if well => Status::OK,
             Ok(()) => {
                 // The helper could not write; it need not be asked again.
-                self.stop_helping();
+                self.stop_asking_for_help();
                 self.read_alone(ctx, read.peer, &read.rma)
             }
         })

@@ -5,9 +5,10 @@ use core::cell::{Cell, RefCell};
 use oxmpi_btl::RmaDesc;
 use rustix::io::Errno;
 
-/// After so many reads without a helper only one in [`ASKED_EVERY`] reads asks for one.
+/// Reads in a row without a helper after which only one read in [`ASKED_EVERY`] asks for one.
 const MOST_ALONE: u32 = 4;
 
+/// One in so many reads asks for a helper, after helpers have not come.
 const ASKED_EVERY: u32 = 8;
 
 /// A read whose helper was not done when the reader was.

@@ -26,8 +26,9 @@ use rustix::io::Errno;
 pub(super) const MOST: usize = 128;
 /// Ranges begin and end at multiples of this.
 pub(super) const UNIT: u64 = 2 << 20;
-/// Nothing of a process's lies above (four levels of page tables, without the page that guards the end).
+/// End of a process's addresses (four levels of page tables, without the page that guards the end).
 const TOP: u64 = (1 << 47) - PAGE;
+/// Bytes of a page, the unit of attachments.
 pub(super) const PAGE: u64 = 4096;
 
 /// Access to the memory that a peer offers: the peer, the number of its offer, and the number of the access.

@@ -66,7 +66,7 @@ const AUTO_STRING_SEND_PART: u64 = 16;
 const FEWEST_IN_A_RING: u64 = 4;
 /// Most bytes of a header.
 pub const HEADER: u64 = wire::MOST_AROUND;
-/// Smallest message size that a parameter may name.
+/// Smallest message size, other than 0, that a parameter may name.
 const LEAST_EAGER: u64 = 256;
 /// Bytes that go with a rendezvous request where nothing else is said.
 const AUTO_RNDV_EAGER: u64 = (16 << 10) + HEADER;

@@ -88,8 +88,8 @@ impl Pace {
         }
     }
 
-    /// Halves the pause because the message found is long: the time until the next one is better used otherwise
-    /// (`cooperative.rs`).
+    /// Stops waiting for an answer and halves the pause, because the message found is long: the time until the next
+    /// one is better used otherwise (`cooperative.rs`).
     pub fn note_long_message(&self) {
         self.since.set(NEVER);
         self.steps.set(self.steps.get() / 2);

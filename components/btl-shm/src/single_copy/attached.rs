@@ -9,8 +9,8 @@ impl Shm {
     /// memory. False: the memory cannot be mapped, and nothing was copied.
     ///
     /// # Safety
-    /// `local` must be valid for `len` bytes (writable for `Read`). `remote` is the peer's word; see the head of this
-    /// file.
+    /// `local` must be valid for `len` bytes (writable for `Read`). `remote` is the peer's word; see the head of
+    /// `xpmem.rs`.
     pub(crate) unsafe fn copy_attached(
         &self,
         direction: Direction,

@@ -207,8 +207,9 @@ impl Context {
         Status::PENDING
     }
 
-    /// Waits for all operations issued before on a context, to one endpoint or to all, by calling `done` of `flush`;
-    /// OK: there are none. `first` starts a flush of the transport's own, which is part of it.
+    /// Starts a flush of all operations issued before on a context, to one endpoint or to all. PENDING: `done` of
+    /// `flush` is called when they are complete. `first` starts a flush of the transport's own, which is part of it;
+    /// where no operation is under way its answer is the result.
     pub fn flush(
         &self,
         route: Route<'_>,

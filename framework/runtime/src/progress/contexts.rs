@@ -19,8 +19,8 @@ use oxmpi_mca::Cri;
 use oxmpi_mca::sync::Ordering;
 use std::time::Duration;
 
-/// Time between two looks at the counts of turns. An owner that waits makes a turn in less, so a context without one
-/// is left alone.
+/// Time between two looks at the counts of turns. An owner that waits makes a turn in less, so nobody progresses a
+/// context that had none.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(5);
 /// The most CRIs that there may be.
 const MOST: usize = 64;

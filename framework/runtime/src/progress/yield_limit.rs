@@ -50,7 +50,7 @@ pub(crate) struct YieldLimit {
     history: Mutex<YieldHistory>,
 }
 
-/// What is known about yields that took too long.
+/// The knowledge about yields that took too long, by which the next ones are left out or made.
 struct YieldHistory {
     /// How many are left out next time.
     next: u32,

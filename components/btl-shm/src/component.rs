@@ -69,7 +69,8 @@ impl Component for ShmComponent {
     }
 }
 
-/// Offers our memory through XPMEM, if it is there and wished for: the device and the number.
+/// Offers this process's memory to others through XPMEM, if the parameter permits and the device can be used: the
+/// device, and the number under which the memory is offered.
 fn offer_memory(host: &Host, mechanism: Mechanism) -> Option<(Box<dyn Device>, i64)> {
     if !matches!(mechanism, Mechanism::Auto | Mechanism::Xpmem) {
         return None;
@@ -87,12 +88,13 @@ fn offer_memory(host: &Host, mechanism: Mechanism) -> Option<(Box<dyn Device>, i
     }
 }
 
+/// Opens the kernel's XPMEM device.
 #[cfg(any(not(test), loom))]
 fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
     Ok(Box::new(sys::Xpmem::open()?))
 }
 
-/// The launcher's facts about the node.
+/// Checks the launcher's facts about the node: there is a segment, and number and rank of processes are possible.
 fn check(job: &JobInfo) -> Result<(), OpenError> {
     if job.segment_fd < 0 {
         return Err(OpenError::not_available(
@@ -115,7 +117,7 @@ fn check(job: &JobInfo) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// How many contexts we would like.
+/// Number of contexts that this process wishes for: the parameter, at most `cris` and [`wire::MAX_FIFOS`].
 fn contexts(settings: &Settings, cris: u32) -> u32 {
     let most = cris.clamp(1, wire::MAX_FIFOS);
     match settings.contexts {
@@ -124,6 +126,7 @@ fn contexts(settings: &Settings, cris: u32) -> u32 {
     }
 }
 
+/// Turns a failure of the segment into the error of opening, and tells the user where a person must act.
 fn explain(host: &Host, error: SegmentError) -> OpenError {
     match error {
         SegmentError::System(errno) => {

@@ -6,26 +6,29 @@
 //! them in the cache, where the receiver finds them (parameter `string_min`). Nor does a store that bypasses
 //! the cache (`movnt`), but then the receiver has to get them from memory (parameter `nontemporal_min`).
 
-/// From which size on payload is copied how; `usize::MAX`: never. Shorter payload goes by ordinary stores.
+/// Payload sizes in bytes from which on a copy goes by string, or past the cache; `usize::MAX`: never. Shorter payload
+/// goes by ordinary stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub string: usize,
     pub past: usize,
 }
 
-/// From which size on it pays in a cell.
+/// Bytes of payload from which on a copy by string pays in a cell.
 const STRING_IN_CELLS: usize = 8 << 10;
 
 impl Limits {
+    /// Limits with which every copy goes by ordinary stores.
     pub const NONE: Limits = Limits { string: usize::MAX, past: usize::MAX };
 
-    /// The same for a cell, whose lines the writer has read, so that of few of them nothing has to be got.
+    /// The limits for a copy into a cell. The writer has read the cell's lines last, so few of them have to be
+    /// fetched: strings pay later, and nothing goes past the cache.
     #[inline(always)]
     pub fn in_cells(self) -> Limits {
         Limits { string: self.string.max(STRING_IN_CELLS), past: usize::MAX }
     }
 
-    /// Whether so much goes past the cache.
+    /// Whether payload of `len` bytes is copied past the cache.
     #[inline(always)]
     pub fn goes_past_cache(self, len: usize) -> bool {
         len >= self.past && len < self.string
@@ -47,7 +50,7 @@ pub unsafe fn by_string(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// Where there is no such instruction, the ordinary copy.
+/// Copies `len` bytes as `copy_nonoverlapping` does: this processor has no string instruction.
 ///
 /// # Safety
 /// As `copy_nonoverlapping`.
@@ -92,7 +95,7 @@ pub unsafe fn past_the_cache(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// Where the processor has no such stores that Rust offers, the ordinary copy.
+/// Copies `len` bytes as `copy_nonoverlapping` does: Rust offers no stores past the cache for this processor.
 ///
 /// # Safety
 /// As `copy_nonoverlapping`.

@@ -18,7 +18,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicI32};
 use oxmpi_mca::sync::{AtomicU64, Ordering};
 use rustix::io::Errno;
 
-/// Facts that opening found out.
+/// Facts about the process and the node that opening the component has found out; [`Shm::new`] takes them over.
 pub struct Facts {
     pub segment: Segment,
     pub settings: Settings,
@@ -29,26 +29,27 @@ pub struct Facts {
     pub xpmem: Option<Box<dyn Device>>,
 }
 
+/// The module of the component: the shared-memory state of one rank, with its outgoing ends, receivers and segment.
 pub struct Shm {
     pub(crate) host: Host,
     pub(crate) max_send_size: u64,
     pub(crate) local_rank: u32,
     pub(crate) barriers: Barriers,
     pub(crate) receivers: Box<[Receiver]>,
-    /// By peer, then context.
+    /// The outgoing ends, ordered by peer, then context.
     pub(crate) outgoing: Box<[OutgoingCell]>,
     pub(crate) settings: Settings,
-    /// Of the first context and of the others.
+    /// Ring size as a power of two: of the first context, and of every other one.
     ring_log2: [u32; 2],
     pub(crate) pid: u32,
     pub(crate) pid_namespace: u64,
-    /// From this size on a read is done together with its source; `u64::MAX`: never.
+    /// Bytes from which on a read is shared with its source; `u64::MAX`: never.
     pub(crate) assist_min: AtomicU64,
     pub(crate) server: Server,
-    /// Contexts that are armed: they share a bell.
+    /// Number of contexts that are armed: they share a bell.
     pub(crate) armed: AtomicI32,
     pub(crate) xpmem: Option<Box<dyn Device>>,
-    /// It has refused something.
+    /// Whether XPMEM has refused something, so that it is not used any more.
     pub(crate) no_xpmem: AtomicBool,
     /// A shortage has been reported; the next ones only count as statuses.
     pub(crate) short_reported: AtomicBool,
@@ -57,6 +58,8 @@ pub struct Shm {
 }
 
 impl Shm {
+    /// Makes the module: a receiver for each context and an unconnected outgoing end for each peer and context. No
+    /// ring is made or mapped yet.
     pub fn new(host: Host, facts: Facts) -> Shm {
         let Facts { segment, settings, barriers, contexts, pid, pid_namespace, xpmem } = facts;
         let job = host.job();
@@ -91,71 +94,87 @@ impl Shm {
         }
     }
 
+    /// The host that opened the component: job facts, receive callbacks, messages to the user.
     #[inline(always)]
     pub(crate) fn host(&self) -> &Host {
         &self.host
     }
+    /// Number of contexts of this process; contexts are numbered from 0.
     #[inline(always)]
     pub(crate) fn contexts(&self) -> u32 {
         self.receivers.len() as u32
     }
+    /// Payload sizes in bytes from which on copies into a ring go by string or past the cache.
     #[inline(always)]
     pub(crate) fn limits(&self) -> Limits {
         self.settings.limits
     }
 
+    /// Most bytes, header included, of a message that is sent at all.
     pub(crate) fn max_send_size(&self) -> u64 {
         self.max_send_size
     }
+    /// The receiving end of a context; `None`: there is no such context. To be used inside verbs of that context
+    /// alone.
     #[inline(always)]
     pub(crate) fn receiver(&self, ctx: u32) -> Option<&Receiver> {
         self.receivers.get(ctx as usize)
     }
+    /// The outgoing end to a peer (by local rank) on a context. To be used inside verbs of that context alone.
     #[inline(always)]
     pub(crate) fn outgoing(&self, peer: u32, ctx: u32) -> Option<&OutgoingCell> {
         self.outgoing.get((peer * self.contexts() + ctx) as usize)
     }
+    /// The receiving ends of all contexts, in the order of the contexts' numbers.
     pub(crate) fn receivers(&self) -> &[Receiver] {
         &self.receivers
     }
+    /// This process's rank among those of the node.
     pub(crate) fn local_rank(&self) -> u32 {
         self.local_rank
     }
+    /// The barriers that this process uses between a message and a notification word.
     pub(crate) fn barriers(&self) -> Barriers {
         self.barriers
     }
+    /// The state of the service context, touched only under the service context's lock.
     pub(crate) fn server(&self) -> &Server {
         &self.server
     }
+    /// The segment of the node as this process has mapped it.
     pub(crate) fn segment(&self) -> &Segment {
         &self.segment
     }
+    /// The process's id at opening; in a child after `fork` it differs from that of the child.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
     }
+    /// Number of the pid namespace in which [`Shm::pid`] counts; 0 if /proc does not say.
     pub(crate) fn pid_namespace(&self) -> u64 {
         self.pid_namespace
     }
-    /// How large a ring of a context is, and how large at least.
+    /// Sizes of a ring of a context, as powers of two: the usual one, and the smallest that will do where memory is
+    /// short.
     pub(crate) fn ring_log2(&self, ctx: u32) -> [u32; 2] {
         let usual = self.ring_log2[usize::from(ctx > 0)];
         [usual, self.settings.min_ring_log2(self.host.job().local_size).min(usual)]
     }
 
+    /// Bytes from which on a read is shared with the source process; `u64::MAX`: reads are never shared.
     pub(crate) fn assist_min(&self) -> u64 {
         self.assist_min.load(Ordering::Relaxed)
     }
-    /// A helper could not write to us: we read alone from now on.
+    /// Ends shared reads for this process, because a helper could not write to its memory: it reads alone from now on.
     #[cold]
-    pub(crate) fn stop_helping(&self) {
+    pub(crate) fn stop_asking_for_help(&self) {
         self.assist_min.store(u64::MAX, Ordering::Relaxed);
     }
 
-    /// The device by which peers' memory is mapped, while it does what it is asked for.
+    /// The XPMEM device, by which peers' memory is mapped. `None`: there is none, or it has refused something.
     pub(crate) fn xpmem(&self) -> Option<&dyn Device> {
         self.xpmem.as_deref().filter(|_| !self.no_xpmem.load(Ordering::Relaxed))
     }
-    /// It does not: copies go on without it.
+    /// Ends the use of XPMEM for this process after a refusal, and tells the user once; copies go on by system calls.
     #[cold]
     pub(crate) fn xpmem_refused(&self, errno: Errno) {
         if !self.no_xpmem.swap(true, Ordering::Relaxed) {
@@ -163,14 +182,16 @@ impl Shm {
         }
     }
 
-    /// Counts an armed context; true: it was the first. The caller of `arm` serialises all contexts.
+    /// Adds `change` to the number of armed contexts; true: there was none before. The caller of `arm` serialises all
+    /// contexts.
     pub(crate) fn count_armed(&self, change: i32) -> bool {
         let before = self.armed.load(Ordering::Relaxed);
         self.armed.store(before + change, Ordering::Relaxed);
         before == 0
     }
 
-    /// A peer broke the protocol: the job cannot go on without it.
+    /// Reports that a peer (by local rank) has written something against the protocol, to the user and as a fatal
+    /// failure of that process to the host. `what` completes the sentence that starts with the process.
     #[cold]
     pub(crate) fn peer_broke(&self, peer: u32, what: &str) {
         let proc = self.segment.identity(peer).map_or(u32::MAX, |who| who.proc);
@@ -178,7 +199,8 @@ impl Shm {
         self.host.peer_error(proc, true, &format!("process {proc} (local rank {peer}) {what}"));
     }
 
-    /// Memory is short; said once.
+    /// Tells the user, with help paragraph `topic`, that `bytes` bytes of shared memory could not be had; the first
+    /// time only.
     #[cold]
     pub(crate) fn report_shortage(&self, topic: &str, bytes: u64, why: &str) {
         if !self.short_reported.swap(true, Ordering::Relaxed) {

@@ -4,7 +4,7 @@ use crate::params::*;
 use oxmpi_mca::resolve::bytes;
 use oxmpi_mca::{Answers, Params, Process, Refused, processor};
 
-/// Facts that opening finds out.
+/// Functions that find out what opening the component would find out.
 pub struct Found {
     /// /dev/xpmem can be used.
     pub xpmem: fn() -> bool,
@@ -12,7 +12,8 @@ pub struct Found {
     pub contexts: fn(&Settings, u32) -> u32,
 }
 
-/// See `Component::resolve`.
+/// Writes the values in force of this component's parameters, and the reasons for them, into `answers`; see
+/// `Component::resolve`.
 pub fn tell(
     process: &Process<'_>,
     params: Params<'_>,
@@ -29,6 +30,7 @@ pub fn tell(
     Ok(())
 }
 
+/// The parameters of a process and the facts about its node that decide their values in force.
 struct Values<'a> {
     settings: Settings,
     params: Params<'a>,
@@ -38,16 +40,19 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
+    /// Whether a parameter (by its number) is 0, so that the component chooses the value.
     fn is_automatic(&self, param: usize) -> bool {
         self.params.int(param) == 0
     }
+    /// Whether contiguous payload is copied into rings by the processor's string instruction.
     fn string_copies(&self) -> bool {
         self.settings.limits.string < usize::MAX
     }
-    /// The size of a ring, for sentences.
+    /// A half sentence with the size of the first context's rings and the number of processes, for reasons.
     fn ring(&self) -> String {
         format!("ring_size is {} with {}", bytes(1 << self.settings.ring_log2(self.ranks)), self.node())
     }
+    /// The number of processes on the node as words, for reasons.
     fn node(&self) -> String {
         match self.ranks {
             0 | 1 => "one process on the node".into(),
@@ -55,6 +60,7 @@ impl Values<'_> {
         }
     }
 
+    /// Tells the message sizes in force: `eager_limit`, `rndv_eager_limit` and `max_send_size`.
     fn limits(&self, answers: &mut Answers<'_>) {
         let (s, ranks) = (&self.settings, self.ranks);
         let most = bytes(s.max_send_size(ranks));
@@ -88,6 +94,8 @@ impl Values<'_> {
         }
     }
 
+    /// Tells how payload is copied: single-copy mechanism, least size for a read of the sender's memory, stores past
+    /// the cache, string copies. `xpmem` finds out whether /dev/xpmem can be used.
     fn copies(&self, answers: &mut Answers<'_>, xpmem: fn() -> bool) {
         let s = &self.settings;
         let wishes_map = matches!(s.mechanism, Mechanism::Auto | Mechanism::Xpmem);
@@ -144,6 +152,8 @@ impl Values<'_> {
         }
     }
 
+    /// Tells ring size, number of contexts (`count`) and number of watched rings in force; `num_cris` is the runtime's
+    /// number of CRIs.
     fn rings(&self, answers: &mut Answers<'_>, count: u32, num_cris: u32) {
         let (s, ranks) = (&self.settings, self.ranks);
         let (first, further) = (1_u64 << s.ring_log2(ranks), 1_u64 << s.further_ring_log2(ranks));
@@ -189,6 +199,8 @@ impl Values<'_> {
         }
     }
 
+    /// Tells the values in force for waiting: least size of a shared read, and longest pause before a look for an
+    /// answer.
     fn waiting(&self, answers: &mut Answers<'_>) {
         let s = &self.settings;
         let none = "none, because more processes than cores run";

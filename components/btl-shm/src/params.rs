@@ -21,23 +21,29 @@ pub const ASSIST_MIN: usize = 12;
 pub const ANSWER_PAUSE: usize = 13;
 pub const STRING_MIN: usize = 14;
 
+/// Values of the parameter `single_copy_mechanism`, in the order of [`Mechanism`].
 pub const MECHANISMS: &[StrRef] =
     &[StrRef::new("auto"), StrRef::new("xpmem"), StrRef::new("cma"), StrRef::new("none")];
 
-/// Most rings that are polled one by one.
+/// Most rings that a context watches.
 pub const MAX_WATCHED: usize = 4;
 /// Ring size where nothing else is said, for up to [`FULL_SIZE_RANKS`] ranks; with more, the rings into
 /// one process together stay as large as that, so that they stay in its caches.
 const AUTO_RING: u64 = 512 << 10;
+/// Processes on a node up to which rings have their full size.
 const FULL_SIZE_RANKS: u64 = 2;
-/// The same where copies go by string: rows of long messages are faster where the lines that will be written next lie in no core's own
-/// cache any more (README.md); the bulks of the rings of a node's first contexts together stay below 25M.
+/// Ring size where copies go by string and nothing else is said: rows of long messages are faster where the lines that
+/// will be written next lie in no core's own cache any more (README.md); the bulks of the rings of a node's first
+/// contexts together stay below 25M.
 const AUTO_STRING_RING: u64 = 4 << 20;
+/// Smallest ring size where nothing else is said.
 const LEAST_AUTO_RING: u64 = 64 << 10;
 /// One copy by the receiver beats two through the ring from here on; where ranks share cores, and a copy
 /// through the ring wakes nobody, a little later.
 const AUTO_MIN_GET: u64 = 8 << 10;
+/// Least size of a message that is read from the sender's memory where more processes than cores run.
 const SHARED_CORES_MIN_GET: u64 = 16 << 10;
+/// Largest message size that a parameter may name.
 const LARGEST_MESSAGE: i64 = 64 << 20;
 /// The largest value of what is a size from which on something is done.
 pub const NEVER: usize = 1 << 40;
@@ -46,20 +52,26 @@ pub const NEVER: usize = 1 << 40;
 /// 16 KiB that each side has written before 4.2 and 8.6, 32 KiB 6.6 and 14.0, because what is read then comes out of the
 /// sender's cache; of a message that nobody writes the reader keeps a copy, and they take 3.7 and 4.3, 5.6 and 5.1.
 const AUTO_EAGER: core::ops::RangeInclusive<u64> = 12 << 10..=32 << 10;
+/// The eager limit's part of a ring where nothing else is said: one in so many.
 const AUTO_EAGER_PART: u64 = 16;
-/// The same for what may be copied or read, as turns out to be faster.
+/// Bounds of the largest message where nothing else is said: it may be copied or read, as turns out to be faster.
 const AUTO_MAX_SEND: core::ops::RangeInclusive<u64> = 32 << 10..=(64 << 10) + HEADER;
+/// The largest message's part of a ring where nothing else is said: one in so many.
 const AUTO_MAX_SEND_PART: u64 = 8;
-/// The same where copies go by string and rings are larger.
+/// Most payload of one message where copies go by string, whose rings are larger.
 const AUTO_STRING_SEND: u64 = 256 << 10;
+/// The largest message's part of a ring where copies go by string: one in so many.
 const AUTO_STRING_SEND_PART: u64 = 16;
-/// So many of those find room in a further context's ring.
+/// Number of the largest messages for which a further context's ring has room at least.
 const FEWEST_IN_A_RING: u64 = 4;
-/// A header takes no more.
+/// Most bytes of a header.
 pub const HEADER: u64 = wire::MOST_AROUND;
+/// Smallest message size, other than 0, that a parameter may name.
 const LEAST_EAGER: u64 = 256;
+/// Bytes that go with a rendezvous request where nothing else is said.
 const AUTO_RNDV_EAGER: u64 = (16 << 10) + HEADER;
 
+/// The parameters of this component; the constants above are their indices.
 pub static DECLARATIONS: &[ParamDecl] = &[
     ParamDecl::new(
         "eager_limit",
@@ -177,20 +189,24 @@ pub static DECLARATIONS: &[ParamDecl] = &[
     .range(0, NEVER as i64),
 ];
 
+/// Bytes from which on copies go past the cache where nothing is said: 2 KiB on AMD's processors, else never.
 /// Measured: on one AMD processor (Zen) 4 KiB go through the ring in 0.9 us past the cache and in 0.75 or 2.5 us
-/// otherwise, as the machine pleases. On one of Intel's (Sapphire Rapids) 64 KiB and 1 MiB go at 0.7 to 1.0 times the rate
-/// past the cache, from whichever cache they come and whether or not the receiver reads them (README.md has the table).
+/// otherwise, as the machine pleases. On one of Intel's (Sapphire Rapids) 64 KiB and 1 MiB go at 0.7 to 1.0 times the
+/// rate past the cache, from whichever cache they come and whether or not the receiver reads them (README.md has the
+/// table).
 fn auto_nontemporal_min() -> usize {
     if processor::is_amd() { 2 << 10 } else { usize::MAX }
 }
 
-/// Measured on one of AMD's (Zen 5), whose cores lay in one group that shares a cache or in two: copies into the ring, and
-/// all of what follows, are as fast or faster by string from 1 KiB on, up to four times, in either state (README.md has the table).
+/// Bytes from which on copies go by string where nothing is said: 1 KiB on AMD's processors with fast string
+/// instructions, else never. Measured on one of AMD's (Zen 5), whose cores lay in one group that shares a cache or in
+/// two: copies into the ring, and all of what follows, are as fast or faster by string from 1 KiB on, up to four
+/// times, in either state (README.md has the table).
 fn auto_string_min() -> usize {
     if processor::string_takes_lines_whole() { 1 << 10 } else { usize::MAX }
 }
 
-/// A limit by the value of its parameter.
+/// The limit that a parameter's value stands for: 0 is `automatic`, [`NEVER`] and above `usize::MAX`.
 fn from_which_on(value: usize, automatic: impl FnOnce() -> usize) -> usize {
     match value {
         0 => automatic(),
@@ -211,7 +227,7 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// By the place of its name in [`MECHANISMS`].
+    /// The mechanism by the index of its name in [`MECHANISMS`].
     fn of(place: i64) -> Mechanism {
         match place {
             0 => Mechanism::Auto,
@@ -222,7 +238,7 @@ impl Mechanism {
     }
 }
 
-/// The smallest ring in which messages of that size always find room.
+/// The smallest ring, as a power of two, in which messages of `message` bytes always find room.
 fn ring_with(message: u64) -> u32 {
     let mut log2 = wire::MIN_RING_LOG2;
     while largest_slot(1 << log2) < slot(message) {
@@ -259,7 +275,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Refuses what does not fit each other, and what is too small for any message.
+    /// Reads the parameters. An error: limits that do not fit each other, or are too small for any message.
     pub fn read(p: Params<'_>) -> Result<Settings, Refused> {
         let settings = Settings {
             eager_limit: p.size(EAGER_LIMIT) as u64,
@@ -302,7 +318,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The largest message that is sent without asking, with `ranks` processes on the node.
+    /// Bytes of the largest message, header included, that is sent without a rendezvous, with `ranks` processes on the
+    /// node.
     pub fn eager_limit(&self, ranks: u32) -> u64 {
         match self.eager_limit {
             0 if self.limits.string < usize::MAX => {
@@ -327,7 +344,7 @@ impl Settings {
         }
     }
 
-    /// The largest message that is sent at all, with `ranks` processes on the node.
+    /// Bytes of the largest message, header included, that is sent at all, with `ranks` processes on the node.
     pub fn max_send_size(&self, ranks: u32) -> u64 {
         match self.max_send_size {
             0 => {
@@ -339,7 +356,7 @@ impl Settings {
         }
     }
 
-    /// How much payload of one message goes through a ring where nothing is said of it.
+    /// Bytes of payload of one message that go through a ring where nothing is said of it.
     fn part_of_ring(&self, ranks: u32) -> u64 {
         let ring = 1 << self.ring_log2(ranks);
         let part = (ring / AUTO_MAX_SEND_PART).min(AUTO_MAX_SEND.end() - HEADER);
@@ -350,7 +367,7 @@ impl Settings {
         }
     }
 
-    /// The least size of the largest message where nothing is said of it.
+    /// Lower bound of the largest message's size: the parameter; where that is 0, both eager limits and 32 KiB.
     fn least_max_send(&self) -> u64 {
         match self.max_send_size {
             0 => self.eager_limit.max(self.rndv_eager_limit).max(*AUTO_MAX_SEND.start()),
@@ -358,7 +375,7 @@ impl Settings {
         }
     }
 
-    /// Size of a ring of the first context as a power of two, with `ranks` processes on the node.
+    /// Bytes of bulk of a ring of the first context, as a power of two, with `ranks` processes on the node.
     pub fn ring_log2(&self, ranks: u32) -> u32 {
         let ranks = u64::from(ranks).max(FULL_SIZE_RANKS);
         let usual = AUTO_RING * FULL_SIZE_RANKS / ranks;
@@ -366,8 +383,9 @@ impl Settings {
         self.log2_of(if self.limits.string < usize::MAX { usual.max(string) } else { usual })
     }
 
-    /// The same for a further context: a part of the node's memory for them all that no number of processes exceeds
-    /// by much, for each pair of processes has such rings for each context that its threads use.
+    /// Bytes of bulk of a ring of any other context, as a power of two: each pair of processes has such rings for each
+    /// context that its threads use, so they shrink with the square of `ranks`, and take about the same part of the
+    /// node's memory for any number.
     pub fn further_ring_log2(&self, ranks: u32) -> u32 {
         let part = self.part_of_ring(ranks);
         let ranks = (ranks as u64).max(FULL_SIZE_RANKS);
@@ -375,6 +393,8 @@ impl Settings {
         self.log2_of(if part > *AUTO_MAX_SEND.end() { usual.max(FEWEST_IN_A_RING * part) } else { usual })
     }
 
+    /// Size of a ring as a power of two: the parameter, or `automatic` bytes where that is 0, and large enough for the
+    /// largest message.
     fn log2_of(&self, automatic: u64) -> u32 {
         let wish = match self.ring_size {
             0 => automatic.max(LEAST_AUTO_RING),
@@ -385,22 +405,24 @@ impl Settings {
         log2.min(wire::MAX_RING_LOG2)
     }
 
-    /// The smallest ring in which the largest message always finds room.
+    /// The smallest ring, as a power of two, in which the largest message always finds room.
     pub fn min_ring_log2(&self, ranks: u32) -> u32 {
         ring_with(self.max_send_size(ranks))
     }
 
-    /// The most steps before a look for an answer: where more processes than cores run the core is better left to others.
+    /// Longest pause before a look for an answer, in steps of about a nanosecond; none where more processes than cores
+    /// run, since the core is better left to others.
     pub fn answer_pause(&self, oversubscribed: bool) -> u32 {
         if oversubscribed { 0 } else { self.answer_pause }
     }
 
-    /// From which size on two processes copy together.
+    /// Bytes from which on a read is shared with its source; `u64::MAX`: never.
     pub fn assist_min(&self, oversubscribed: bool) -> u64 {
         if oversubscribed { u64::MAX } else { self.assist_min }
     }
 
-    /// From which size on a message is read from the sender's memory.
+    /// Bytes from which on a message is read from the sender's memory; `u64::MAX`: never. `mapped`: that memory can be
+    /// mapped through XPMEM.
     pub fn min_get(&self, oversubscribed: bool, mapped: bool) -> u64 {
         match self.min_get_size {
             _ if self.mechanism == Mechanism::None => u64::MAX,
@@ -411,7 +433,7 @@ impl Settings {
         }
     }
 
-    /// How many rings to watch.
+    /// Number of rings that a context watches at most.
     pub fn watched(&self, oversubscribed: bool) -> usize {
         self.watched.unwrap_or(if oversubscribed { 0 } else { MAX_WATCHED }).min(MAX_WATCHED)
     }

@@ -32,7 +32,7 @@ impl fmt::Display for Shortage {
     }
 }
 
-/// A descriptor of our own for the file behind `fd`, closed on exec.
+/// Duplicates a descriptor of the host, closed on exec, so that the segment stays open after `open`.
 pub fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
     if fd < 0 {
         return Err(Errno::BADF);
@@ -42,15 +42,13 @@ pub fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
     rustix::io::fcntl_dupfd_cloexec(fd, 0)
 }
 
-/// Size of the file in bytes.
+/// Size of a file in bytes.
 pub fn file_size(fd: impl AsFd) -> Result<u64, Errno> {
     Ok(fstat(fd)?.st_size.max(0) as u64)
 }
 
-/// Makes the pages of a range exist, so that touching them later cannot fail.
-///
-/// Growing a file beyond RLIMIT_FSIZE would kill the process with SIGXFSZ, so that limit is looked at
-/// first.
+/// Allocates the pages of a range of the segment's file, growing it if need be, so that touching them later cannot
+/// fail. Growing a file beyond RLIMIT_FSIZE would kill the process with SIGXFSZ, so that limit is looked at first.
 pub fn reserve(fd: impl AsFd, offset: u64, len: u64) -> Result<(), Shortage> {
     let end = offset.checked_add(len).ok_or(Shortage::Refused(Errno::OVERFLOW))?;
     if let Some(limit) = getrlimit(Resource::Fsize).current
@@ -80,6 +78,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
+    /// Maps `len` bytes of a file from `offset` (a multiple of a page) on, shared, for reading and writing.
     pub fn new(fd: impl AsFd, offset: u64, len: u64) -> Result<Mapping, Errno> {
         let len = usize::try_from(len).map_err(|_| Errno::OVERFLOW)?;
         // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
@@ -96,6 +95,7 @@ impl Mapping {
         Ok(Mapping { base: base.cast(), len })
     }
 
+    /// Address of the first byte.
     #[inline(always)]
     pub fn base(&self) -> *mut u8 {
         self.base
@@ -118,8 +118,8 @@ impl Drop for Mapping {
     }
 }
 
-/// Makes this process one that [`membarrier`] of any process reaches. Cheap while the process has one
-/// thread, which is when components are opened.
+/// Registers this process for [`membarrier`], so that one of any process reaches it. False: the kernel refuses. Cheap
+/// while the process has one thread, which is when components are opened.
 pub fn register_for_membarrier() -> bool {
     // The query is not trusted alone: a filter may let it pass and refuse the command itself.
     membarrier_query().contains_command(MembarrierCommand::GlobalExpedited)
@@ -127,8 +127,8 @@ pub fn register_for_membarrier() -> bool {
         && run_membarrier(MembarrierCommand::GlobalExpedited).is_ok()
 }
 
-/// A full memory barrier on every running thread of all registered processes and on this one. False:
-/// the kernel refused, and nothing is ordered.
+/// Runs a full memory barrier on every running thread of all registered processes and on this one. False: the kernel
+/// refused, and nothing is ordered.
 #[cfg(not(loom))]
 pub fn membarrier() -> bool {
     run_membarrier(MembarrierCommand::GlobalExpedited).is_ok()
@@ -142,17 +142,18 @@ pub fn wake(word: *const u32) {
     let _ = futex::wake(word, futex::Flags::empty(), 1);
 }
 
+/// Id of this process, in its own pid namespace.
 pub fn pid() -> u32 {
     rustix::process::getpid().as_raw_nonzero().get() as u32
 }
 
-/// Which pid namespace the numbers of this process are from; 0 where /proc does not say.
+/// Number of the pid namespace that this process's id belongs to; 0 where /proc does not say.
 pub fn pid_namespace() -> u64 {
     rustix::fs::stat("/proc/self/ns/pid").map_or(0, |s| s.st_ino)
 }
 
-/// Lets the keeper and its descendants read our memory where the Yama module asks for it. Without
-/// Yama the kernel says EINVAL, and everyone of our user may anyway.
+/// Permits process `keeper` and its descendants to read our memory, where the Yama module asks for it. Without Yama
+/// the kernel says EINVAL, and everyone of our user may anyway.
 pub fn permit_reads_by_descendants_of(keeper: u32) {
     if let Some(pid) = Pid::from_raw(keeper as i32) {
         let _ = rustix::process::set_ptracer(rustix::process::PTracer::ProcessID(pid));
@@ -162,8 +163,8 @@ pub fn permit_reads_by_descendants_of(keeper: u32) {
 /// Pieces of one call to the kernel, which takes no more than 1024.
 const PIECES: usize = 256;
 
-/// The next pieces of a list from byte `done` of its first one on: at most [`PIECES`] of them with at most
-/// `most` bytes together. How many, and how many bytes.
+/// Writes the next pieces of `list`, from byte `done` of its first one on, into a vector for the kernel: at most
+/// [`PIECES`] of them with at most `most` bytes together. Returns the number of pieces and of bytes.
 fn fill(vector: &mut [libc::iovec; PIECES], list: &[Piece], mut done: u64, most: u64) -> (usize, u64) {
     let (mut count, mut bytes) = (0, 0);
     for piece in list {
@@ -182,7 +183,7 @@ fn fill(vector: &mut [libc::iovec; PIECES], list: &[Piece], mut done: u64, most:
     (count, bytes)
 }
 
-/// Moves a place in a list on by `bytes`.
+/// Moves a place in a list, byte `done` of its first piece, on by `bytes`.
 fn skip(list: &mut &[Piece], done: &mut u64, bytes: u64) {
     *done += bytes;
     while let Some(first) = list.first()
@@ -193,7 +194,8 @@ fn skip(list: &mut &[Piece], done: &mut u64, bytes: u64) {
     }
 }
 
-/// Copies `len` bytes that lie in pieces in process `pid` to where they belong here.
+/// Copies `len` bytes from the pieces `remote` of process `pid` to the pieces `local` here; the lists may be cut
+/// differently.
 ///
 /// # Safety
 /// The memory that `local` names must be writable. (The kernel checks that of `remote`.)
@@ -244,8 +246,8 @@ pub enum Direction {
     Write,
 }
 
-/// Copies `len` bytes between `local` and address `remote` of process `pid`, whole or not at all as
-/// far as the caller is told.
+/// Copies `len` bytes between `local` and address `remote` of process `pid` by system call. An error leaves the
+/// destination undefined.
 ///
 /// # Safety
 /// `local` must be valid for `len` bytes (writable for `Read`).
@@ -287,10 +289,11 @@ pub unsafe fn copy_between(
 /// The kernel module XPMEM.
 pub struct Xpmem(OwnedFd);
 
-/// Arguments of its calls, by the numbers of the calls: `_IO('x', n)`.
+/// Numbers and arguments of the kernel module's calls.
 mod xpmem {
     use core::ffi::c_int;
 
+    /// The number of a call: `_IO('x', number)`.
     const fn io(number: libc::Ioctl) -> libc::Ioctl {
         (b'x' as libc::Ioctl) << 8 | number
     }
@@ -301,13 +304,14 @@ mod xpmem {
     pub const ATTACH: libc::Ioctl = io(5);
     pub const DETACH: libc::Ioctl = io(6);
 
-    /// From the first address to the last.
+    /// Bytes of an offer that has all memory.
     pub const WHOLE: usize = usize::MAX;
     pub const READ_AND_WRITE: c_int = 2;
-    /// The permit is a file mode.
+    /// Type of permit: a file mode.
     pub const MODE: c_int = 1;
     pub const OWNER_ONLY: u64 = 0o600;
 
+    /// Argument of [`MAKE`]: offers memory, and takes the number of the offer.
     #[repr(C)]
     pub struct Make {
         pub vaddr: u64,
@@ -316,6 +320,7 @@ mod xpmem {
         pub permit_value: u64,
         pub segment: i64,
     }
+    /// Argument of [`GET`]: asks for access to an offer, and takes the number of the access.
     #[repr(C)]
     pub struct Get {
         pub segment: i64,
@@ -324,10 +329,12 @@ mod xpmem {
         pub permit_value: u64,
         pub grant: i64,
     }
+    /// Argument of [`RELEASE`]: gives an access back.
     #[repr(C)]
     pub struct Release {
         pub grant: i64,
     }
+    /// Argument of [`ATTACH`]: maps a range of offered memory, and takes its address here.
     #[repr(C)]
     pub struct Attach {
         pub grant: i64,
@@ -337,6 +344,7 @@ mod xpmem {
         pub fd: c_int,
         pub flags: c_int,
     }
+    /// Argument of [`DETACH`]: unmaps such a range.
     #[repr(C)]
     pub struct Detach {
         pub vaddr: u64,
@@ -347,6 +355,7 @@ mod xpmem {
 }
 
 impl Xpmem {
+    /// Opens /dev/xpmem, and asks it for its version to see that calls are answered.
     pub fn open() -> Result<Xpmem, Errno> {
         let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
         let device = Xpmem(rustix::fs::open("/dev/xpmem", flags, rustix::fs::Mode::empty())?);
@@ -355,6 +364,8 @@ impl Xpmem {
         Ok(device)
     }
 
+    /// Makes call `number` of the device with argument `about`.
+    ///
     /// # Safety
     /// `about` must be what call `number` takes.
     unsafe fn call<T>(&self, number: libc::Ioctl, about: &mut T) -> Result<(), Errno> {

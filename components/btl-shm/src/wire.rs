@@ -37,8 +37,10 @@
 //! boundaries, so the low bits are free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
+/// Version of the segment's bytes; processes of different versions refuse each other.
 pub const VERSION: u16 = 13;
 
+/// Bytes of a page; rings and links lie on pages.
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
 pub const GRANULE: u64 = 64;
@@ -51,28 +53,34 @@ pub const MAX_LINES: u64 = 20;
 /// Longest message in lines, header and payload.
 pub const MAX_SHORT: u64 = MAX_LINES * PER_LINE;
 
-/// Reads of a context that sources help with at the same time.
+/// Reads of a context that may be shared with their sources at the same time.
 pub const ASSISTS: usize = 4;
 
-/// One summary word covers 64 words of ready bits.
+/// Most processes on a node: one summary word covers 64 words of ready bits.
 pub const MAX_RANKS: u32 = 4096;
+/// Most contexts of a process.
 pub const MAX_FIFOS: u32 = 64;
 
-/// Smallest and largest ring, as powers of two.
+/// Bytes of bulk of the smallest ring, as a power of two.
 pub const MIN_RING_LOG2: u32 = 12;
+/// Bytes of bulk of the largest ring, as a power of two.
 pub const MAX_RING_LOG2: u32 = 30;
 
 /// Where the next free byte behind the header area is counted.
 pub const NEXT: u64 = 64;
 
-/// States of an identity.
+/// State of an identity whose process has not come yet.
 pub const ABSENT: u32 = 0;
+/// State of an identity whose process is there.
 pub const PRESENT: u32 = 1;
+/// State of an identity whose process has left.
 pub const LEFT: u32 = 2;
 
-/// Values of a ring's notification word (see `doorbell.rs`).
+/// Notification word of a ring that its receiver does not watch: the sender sets its ready bit (`doorbell.rs`).
 pub const NEED_BIT: u32 = 0;
+/// Notification word of a ring that its receiver watches.
 pub const WATCHED: u32 = 1;
+/// Notification word of a ring that its receiver watches without membarrier, so that the sender needs a fence.
 pub const WATCHED_FENCED: u32 = 2;
 
 /// Offsets within an identity.
@@ -109,6 +117,7 @@ pub mod ring {
         }
     }
 
+    /// Offset of the bulk within a ring with `1 << log2` bytes of bulk.
     pub const fn bulk(log2: u32) -> u64 {
         LINES + (super::GRANULE << lines_log2(log2)) + ASIDE
     }
@@ -116,7 +125,8 @@ pub mod ring {
     /// Bytes of bulk that get memory when the ring is made; the others do when rows of long messages fill these.
     pub const FIRST_BULK: u64 = 512 << 10;
 
-    /// How many cells lie behind the bulk: none where one would be much beside the ring, and one unless there are to be several.
+    /// Number of cells behind the bulk: none where one would be much beside the ring, and one unless there are to be
+    /// `several`.
     pub const fn cells(log2: u32, several: bool) -> u64 {
         match log2 {
             0..17 => 0,
@@ -140,12 +150,13 @@ pub mod ring {
         payload + super::MOST_AROUND + super::GRANULE
     }
 
-    /// Bytes of them all.
+    /// Bytes of all cells of a ring.
     pub const fn all_cells(log2: u32, several: bool) -> u64 {
         cells(log2, several) * cell(log2)
     }
 }
 
+/// `n` rounded up to a multiple of `unit`.
 const fn up(n: u64, unit: u64) -> u64 {
     n.div_ceil(unit) * unit
 }
@@ -164,87 +175,97 @@ impl Layout {
         (VERSION as u64) << 48 | (self.fifos as u64) << 32 | self.ranks as u64
     }
 
-    /// The parts of a version word: version and layout.
+    /// Version and layout that a version word stands for.
     pub const fn from_version_word(word: u64) -> (u16, Layout) {
         ((word >> 48) as u16, Layout { ranks: word as u32, fifos: (word >> 32) as u32 & 0xffff })
     }
 
+    /// Whether the numbers of ranks and FIFOs are possible.
     pub const fn is_sane(self) -> bool {
         self.ranks >= 1 && self.ranks <= MAX_RANKS && self.fifos >= 1 && self.fifos <= MAX_FIFOS
     }
 
-    /// Words of ready bits of an inbox.
+    /// Words of ready bits in an inbox.
     pub const fn words(self) -> u64 {
         (self.ranks as u64).div_ceil(64)
     }
 
+    /// Bytes of a table with a word for each rank.
     const fn table(self) -> u64 {
         up(self.ranks as u64 * 8, GRANULE)
     }
 
+    /// Bytes of an inbox, with its directories and assists.
     const fn inbox_len(self) -> u64 {
         (2 + ASSISTS as u64) * GRANULE + up(self.words() * 8, GRANULE) + 2 * self.table()
     }
 
+    /// Bytes of the area of a rank.
     const fn rank_len(self) -> u64 {
         GRANULE + self.table() + self.service_len() + self.fifos as u64 * self.inbox_len()
     }
 
+    /// Bytes of the inbox of a service context.
     const fn service_len(self) -> u64 {
         2 * GRANULE + up(self.words() * 8, GRANULE)
     }
 
+    /// Offset of a rank's area, which starts with its identity.
     pub const fn identity(self, rank: u32) -> u64 {
         PAGE + rank as u64 * self.rank_len()
     }
 
-    /// Stamp of the oldest message from `source` to `rank` that is not in its FIFO yet.
+    /// Offset of the word with the stamp of the oldest message from `source` to `rank` that is not in its FIFO yet.
     pub const fn oldest_pending(self, rank: u32, source: u32) -> u64 {
         self.identity(rank) + GRANULE + source as u64 * 8
     }
 
-    /// Bell of the service context.
+    /// Offset of the bell of a rank's service context.
     pub const fn service_bell(self, rank: u32) -> u64 {
         self.oldest_pending(rank, 0) + self.table()
     }
 
-    /// Summary of the service context.
+    /// Offset of the summary word of a rank's service context.
     pub const fn service_pending(self, rank: u32) -> u64 {
         self.service_bell(rank) + GRANULE
     }
 
-    /// Words of bits of the service context.
+    /// Offset of the words of bits of a rank's service context.
     pub const fn service_ready(self, rank: u32) -> u64 {
         self.service_pending(rank) + GRANULE
     }
 
+    /// Offset of the bell of an inbox; only that of FIFO 0 is used.
     pub const fn bell(self, rank: u32, fifo: u32) -> u64 {
         self.service_bell(rank) + self.service_len() + fifo as u64 * self.inbox_len()
     }
 
+    /// Offset of the summary word of an inbox.
     pub const fn summary(self, rank: u32, fifo: u32) -> u64 {
         self.bell(rank, fifo) + GRANULE
     }
 
+    /// Offset of the words of ready bits of an inbox.
     pub const fn ready(self, rank: u32, fifo: u32) -> u64 {
         self.summary(rank, fifo) + GRANULE
     }
 
+    /// Offset of the directory word of the ring from `source` to an inbox.
     pub const fn directory(self, rank: u32, fifo: u32, source: u32) -> u64 {
         self.ready(rank, fifo) + up(self.words() * 8, GRANULE) + source as u64 * 8
     }
 
-    /// The two words of an assist: shares and their ends.
+    /// Offset of the two words of shared read `index`: shares taken, shares ended.
     pub const fn assist(self, rank: u32, fifo: u32, index: u32) -> u64 {
         self.directory(rank, fifo, 0) + self.table() + index as u64 * GRANULE
     }
 
-    /// Whether a long read of the rank is under way; in the line of its first assist.
+    /// Offset of the word that says whether the rank is at a long read; in the line of its first assist.
     pub const fn reading(self, rank: u32, fifo: u32) -> u64 {
         self.assist(rank, fifo, 0) + 16
     }
 
-    /// Directory word of the service link from a context of `source`.
+    /// Offset of the directory word of the service link from context `fifo` of `source` to `rank`.
     pub const fn link(self, rank: u32, fifo: u32, source: u32) -> u64 {
         self.assist(rank, fifo, 0) + ASSISTS as u64 * GRANULE + source as u64 * 8
     }
@@ -268,20 +289,22 @@ pub struct Place {
 pub const SEVERAL_CELLS: u64 = 1 << 5;
 
 impl Place {
-    /// Bytes a ring with `1 << log2` bytes of bulk takes in the segment.
+    /// Bytes that a ring with `1 << log2` bytes of bulk takes in the segment, whole pages.
     pub const fn len_for(log2: u32, several: bool) -> u64 {
         up(ring::bulk(log2) + (1 << log2) + ring::all_cells(log2, several), PAGE)
     }
 
+    /// Bytes that the ring takes in the segment, whole pages.
     pub const fn len(self) -> u64 {
         Place::len_for(self.log2, self.several)
     }
 
+    /// The directory word that names this place.
     pub const fn word(self) -> u64 {
         self.offset | self.log2 as u64 | if self.several { SEVERAL_CELLS } else { 0 }
     }
 
-    /// The place a directory word names, if a ring can lie there in a segment of `file_size` bytes.
+    /// The place that a directory word names; `None`: no ring can lie there in a segment of `file_size` bytes.
     pub fn checked(word: u64, header_len: u64, file_size: u64) -> Option<Place> {
         let low = word & (PAGE - 1);
         let log2 = (low & !SEVERAL_CELLS) as u32;
@@ -299,79 +322,89 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flag(pub u64);
 
-/// A message that lies in this line and those behind it.
+/// Kind of a line in which a message starts that lies in this line and those behind it.
 pub const SHORT: u64 = 1;
-/// A message in the bulk; the line's second word says where. The space that it takes there starts and ends with a granule.
+/// Kind of a line for a message in the bulk; the line's second word says where. The space that it takes there starts
+/// and ends with a granule.
 pub const LONG: u64 = 2;
-/// A later line of a short message.
+/// Kind of a later line of a message.
 pub const MORE: u64 = 3;
-/// No message: the receiver is asked to help with a read (`cooperative.rs`).
+/// Kind of a line that holds no message but asks the receiver to help with a read (`cooperative.rs`).
 pub const ASSIST: u64 = 4;
-/// A message in a cell; the line's second word says in which.
+/// Kind of a line for a message in a cell; the line's second word says in which.
 pub const CELL: u64 = 5;
-/// As [`CELL`], of a message that is written in pieces ([`pieces_of`]): the first is there; each other is when the next line is,
-/// of kind [`MORE`].
+/// Kind of a line for a message in a cell that is written in pieces ([`pieces_of`]): the first piece is there; each
+/// further one is when the next line is, of kind [`MORE`].
 pub const PIECES: u64 = 6;
 
-/// As [`LONG`], of a message that is written in pieces as one in a cell is, and announced in as many lines.
+/// Kind of a line for a message in the bulk that is written in pieces, with a line of kind [`MORE`] for each further
+/// one.
 pub const LONG_PIECES: u64 = 7;
 
-/// The most that a header takes, where rings are made for payload of a round size.
+/// Most bytes of a header, where rings are made for payload of a round size.
 pub const MOST_AROUND: u64 = 128;
 
-/// Pieces of a message that is written so have this length, but for the last one.
+/// Bytes of a piece of a message that is written in pieces; the last one may be longer.
 pub const PIECE: u64 = 16 << 10;
 
-/// How many pieces such a message has. The last one may have up to twice the length of the others.
+/// Number of pieces of a message of `len` bytes that is written in pieces. The last one may have up to twice the
+/// length of the others.
 #[inline(always)]
 pub const fn pieces_of(len: u64) -> u64 {
     if len < 2 * PIECE { 1 } else { len / PIECE }
 }
 
-/// How much of such a message is there with so many of its pieces.
+/// Bytes of a message of `len` bytes that are there with its first `pieces` pieces.
 #[inline(always)]
 pub const fn with_pieces(len: u64, pieces: u64) -> u64 {
     if pieces >= pieces_of(len) { len } else { pieces * PIECE }
 }
 
-/// In a line of kind [`CELL`] or [`PIECES`]: the first of the cells behind this ring, or behind the ring the other way; those that follow
-/// have every second number from there on.
+/// Number of the first cell behind this ring, in a line of kind [`CELL`] or [`PIECES`]; the others have every second
+/// number from there on.
 pub const THIS_RINGS: u64 = 0;
+/// Number of the first cell behind the ring the other way; the others have every second number from there on.
 pub const THE_OTHERS: u64 = 1;
-/// No ring has more cells.
+/// Most cells of a ring.
 pub const MOST_CELLS: u64 = 8;
 
+/// Bit of a flag word at which the kind starts.
 const KIND_SHIFT: u32 = 40;
+/// Bit of a flag word at which the lap starts.
 const LAP_SHIFT: u32 = 44;
 
 impl Flag {
-    /// `lap` is one that [`lap`] gave.
+    /// The flag of a line in which something of the given kind starts, of `len` bytes; `lap` is one that [`lap`] gave.
     #[inline(always)]
     pub const fn new(kind: u64, len: u64, tag: u8, lap: u64) -> Flag {
         Flag(lap | kind << KIND_SHIFT | (tag as u64) << 32 | len)
     }
 
+    /// The flag of a later line of a message.
     #[inline(always)]
     pub const fn more(lap: u64) -> Flag {
         Flag(lap | MORE << KIND_SHIFT)
     }
 
+    /// Whether the line was written in lap `lap`, one that [`lap`] gave.
     #[inline(always)]
     pub const fn is_of(self, lap: u64) -> bool {
         (self.0 ^ lap) >> LAP_SHIFT == 0
     }
 
+    /// Bytes of the message, header and payload.
     #[inline(always)]
     pub const fn len(self) -> u64 {
         self.0 as u32 as u64
     }
 
+    /// Tag of the message, which chooses its receiver.
     #[inline(always)]
     pub const fn tag(self) -> u8 {
         (self.0 >> 32) as u8
     }
 
-    /// Length and tag of a short message of one line, in that lap.
+    /// Length and tag, if this is the flag of a short message of one line written in lap `lap`; else `None`.
     #[inline(always)]
     pub const fn of_one(self, lap: u64) -> Option<(u64, u8)> {
         // All above the tag must be equal.
@@ -383,6 +416,7 @@ impl Flag {
         }
     }
 
+    /// Kind of the line: [`SHORT`], [`LONG`], [`MORE`] and so on; 0: never written.
     #[inline(always)]
     pub const fn kind(self) -> u64 {
         self.0 >> KIND_SHIFT & 0xf

@@ -32,9 +32,10 @@ use oxmpi_mca::host::receive::STOP;
 const BATCH: i32 = 32;
 /// Looks at a line that its sender is just writing before the receiver turns to something else.
 pub const PATIENCE: u32 = 300;
-/// How much of a long message is fetched while it is being matched: of one that was waited for as much as is asked
-/// for sooner than the processor sees a stream, and of one that came behind others the beginning.
+/// Bytes prefetched of a long message that was waited for, while it is matched: as much as is asked for sooner than
+/// the processor sees a stream.
 pub const FETCHED: u64 = 8 << 10;
+/// Bytes prefetched of a long message that came behind others.
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
 /// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). One line is
 /// worth it as well; of few lines the requests cross those for the message itself, and both are late, unless the
@@ -56,7 +57,8 @@ enum Taken {
 }
 
 impl Shm {
-    /// The verb.
+    /// Carries out the verb progress: polls the watched rings, the rings whose ready bits are set, shared reads, and
+    /// replies of service links. Returns the number of events.
     #[inline(always)]
     pub(crate) fn turn(&self, ctx: u32) -> i32 {
         let Some(receiver) = self.receiver(ctx) else { return 0 };
@@ -80,10 +82,10 @@ impl Shm {
         events
     }
 
-    /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. The thread that
-    /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always finds
-    /// the next message early and copies it twice, and so stays behind. One in pieces ends it always, others where the layer above
-    /// answers so (`receive::STOP`).
+    /// Hands up the messages of a ring, at most a batch, and none behind a long message that was waited for: the
+    /// thread that waited posts its next receive first. Else two ranks that exchange messages fall into a step in
+    /// which one always finds the next message early, copies it twice, and stays behind. A message in pieces ends it
+    /// always, others where the layer above answers [`STOP`]. Returns how many were handled.
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
         let mut events = 0;
@@ -187,7 +189,7 @@ impl Shm {
         }
     }
 
-    /// Gives a message to the layer above, where it lies.
+    /// Calls the receiver of the message's tag with a message where it lies; returns its answer.
     #[inline(always)]
     pub fn hand_up(
         &self,
@@ -201,6 +203,7 @@ impl Shm {
         (row.receive)(row.ctx, &self.describe(receiver, incoming, data, len))
     }
 
+    /// The descriptor with which a message at `data` is handed up: bytes, sending process, context and module.
     #[inline(always)]
     pub fn describe(&self, receiver: &Receiver, incoming: &Incoming, data: *const u8, len: u64) -> RecvDesc {
         RecvDesc {
@@ -213,8 +216,8 @@ impl Shm {
         }
     }
 
-    /// Puts a message of several lines together, hands it up, and tells what its receiver answered. None: not all of it is
-    /// there.
+    /// Copies a message of several lines into one buffer, hands it up, and moves the ring on. Returns the answer of
+    /// its receiver; `None`: not all lines are written.
     #[inline(never)]
     fn take_lines(
         &self,
@@ -243,6 +246,8 @@ impl Shm {
         Some(answer)
     }
 
+    /// Closes a ring into which its sender wrote something impossible (`word`), and reports the peer; the first time
+    /// only.
     #[cold]
     #[inline(never)]
     pub fn garbage(&self, receiver: &Receiver, incoming: &Incoming, word: u64) {
@@ -252,7 +257,8 @@ impl Shm {
         }
     }
 
-    /// Looks at the rings whose bits are set.
+    /// Drains the rings whose ready bits are set, and watches them where a place is free. Returns the number of
+    /// messages.
     #[cold]
     #[inline(never)]
     fn sweep(&self, receiver: &Receiver) -> i32 {
@@ -271,7 +277,7 @@ impl Shm {
         events
     }
 
-    /// The ring from `source`, mapped on first use.
+    /// The receiver's end of the ring from `source`, mapped on first use. `None`: it cannot be mapped, now or at all.
     fn incoming<'a>(&self, receiver: &'a Receiver, source: u32) -> Option<&'a Incoming> {
         let slot = receiver.rings.get(source as usize)?;
         if let Some(incoming) = slot.get() {
@@ -281,6 +287,8 @@ impl Shm {
         Some(slot.get_or_init(|| incoming))
     }
 
+    /// Maps the ring from `source` and makes its receiver's end. `None`: the peer broke the protocol, or memory is
+    /// short, and then a later turn tries again.
     fn attach(&self, receiver: &Receiver, source: u32) -> Option<Box<Incoming>> {
         let segment = self.segment();
         let proc = segment.identity(source).map(|who| who.proc).filter(|&p| p < self.host().job().job_size);
@@ -327,7 +335,8 @@ impl Shm {
         }))
     }
 
-    /// A ring that is not watched had something: should it be?
+    /// Watches a ring that its ready bit was set for, if a place is free, or if the ring was found so often that it
+    /// may displace another.
     fn consider(&self, receiver: &Receiver, incoming: &Incoming) {
         if incoming.watched.get() || receiver.places == 0 {
             return;
@@ -373,13 +382,14 @@ impl Shm {
         self.watch(incoming);
     }
 
+    /// Marks a ring as watched and tells its sender so.
     fn watch(&self, incoming: &Incoming) {
         incoming.watched.set(true);
         doorbell::watch(&incoming.ring, self.barriers());
     }
 
-    /// Rings that an earlier life of this rank knew (or that peers made before we came) are looked at by
-    /// the first turn: their senders may believe them watched. False: that could not be made sure.
+    /// Maps the rings that peers have made before this rank came, or in an earlier life of it, and sets their ready
+    /// bits, since their senders may believe them watched. False: the barrier for that failed.
     #[must_use]
     pub(crate) fn take_up_old_rings(&self) -> bool {
         let mut old = Vec::new();
@@ -402,6 +412,8 @@ impl Shm {
         true
     }
 
+    /// Prepares a context for sleep: the word on which to sleep, and the value to expect there. `None`: something has
+    /// come, or the barrier failed, so the caller must poll on. [`Shm::disarm_ctx`] follows in any case.
     pub(crate) fn arm_ctx(&self, ctx: u32) -> Option<WaitWord> {
         let receiver = self.receiver(ctx)?;
         // A look that costs nothing before the one that may cost a system call.
@@ -422,6 +434,7 @@ impl Shm {
         })
     }
 
+    /// Ends the sleep of a context: its rings are watched again. Nothing happens to a context that is not armed.
     pub(crate) fn disarm_ctx(&self, ctx: u32) {
         if let Some(receiver) = self.receiver(ctx)
             && receiver.armed.replace(false)

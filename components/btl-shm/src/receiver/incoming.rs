@@ -21,19 +21,19 @@ pub struct Incoming {
     pub(super) proc: u32,
     pub(super) source: u32,
     pub(super) watched: Cell<bool>,
-    /// It sent garbage, and is not looked at any more.
+    /// Whether the sender wrote garbage, so that the ring is not looked at any more.
     pub(super) closed: Cell<bool>,
-    /// Turn in which it last had a message.
+    /// Turn in which the ring last had a message.
     pub(super) last: Cell<u64>,
-    /// How much of the message at our position has been handed up already (`pieces.rs`).
+    /// How much of the message in pieces at our position has been handed up already (`pieces.rs`).
     pub handed_up: Cell<u64>,
-    /// Which message that is.
+    /// The message in pieces at our position, of which `handed_up` bytes have been handed up.
     pub begun: Cell<Option<InPieces>>,
     /// Our end of the ring back to the sender; alive as long as the module.
     pub back: *const OutgoingCell,
-    /// When to look for what it answers to our messages.
+    /// When to look for the sender's answer to our messages.
     pub(super) pace: Pace,
-    /// Times its bit was found since turn `since`.
+    /// Times its ready bit was found since turn `since`.
     pub(super) found: Cell<u32>,
     pub(super) since: Cell<u64>,
     pub(super) _mapping: Mapping,
@@ -69,6 +69,8 @@ unsafe impl Sync for Receiver {}
 unsafe impl Send for Receiver {}
 
 impl Receiver {
+    /// The receiving end of context `ctx` without rings, for `ranks` processes on the node. At most `places` rings are
+    /// watched; `longest_pause` is in steps of about a nanosecond.
     pub fn new(ctx: u32, ranks: u32, inbox: Inbox, places: usize, longest_pause: u32) -> Receiver {
         Receiver {
             count: Cell::new(0),
@@ -88,28 +90,31 @@ impl Receiver {
         }
     }
 
+    /// The rings that every turn polls.
     #[inline(always)]
     pub(super) fn watched(&self) -> impl Iterator<Item = &Incoming> + Clone {
         // SAFETY: the first `count` pointers are to boxes in `rings`, which stay.
         self.watched.iter().take(self.count.get() as usize).map(|p| unsafe { &*p.get() })
     }
 
+    /// The receiver's ends of the rings that every turn polls.
     pub(super) fn watched_rings(&self) -> impl Iterator<Item = &Consumer<Mapped>> + Clone {
         self.watched().map(|incoming| &incoming.ring)
     }
 
+    /// The service requests of this context that wait for replies.
     pub fn requests(&self) -> &Requests {
         &self.requests
     }
 
-    /// How many turns there were.
+    /// Number of turns of progress that the context has had.
     #[inline(always)]
     pub fn turns(&self) -> u64 {
         self.turn.get()
     }
 
-    /// Stops watching a ring whatever may come in it. (A turn that is going over the watched rings may
-    /// then look at one of them twice.)
+    /// Stops watching a ring, messages in it notwithstanding. (A turn that is going over the watched rings may then
+    /// look at one of them twice.)
     pub(super) fn forget(&self, incoming: &Incoming) {
         if let Some(place) = self.watched().position(|i| core::ptr::eq(i, incoming)) {
             let last = self.count.get() - 1;
@@ -119,7 +124,7 @@ impl Receiver {
         }
     }
 
-    /// Tells all senders how far we have read and that nobody polls any more.
+    /// Tells the senders of all rings how far this rank has read, and that it polls no more.
     pub fn close(&self) {
         for incoming in self.rings.iter().filter_map(OnceCell::get) {
             incoming.ring.publish_heads();
@@ -129,9 +134,9 @@ impl Receiver {
 }
 
 impl Incoming {
-    /// A message of so many lines has come, and its sender may wait for one back. It looks at the line where that will
-    /// start and so has it in its cache: asks for that line, and for those that follow, while this message is dealt
-    /// with, instead of when they are written.
+    /// Prefetches the `lines` lines of our ring back to the sender, after a message of as many lines. The sender may
+    /// wait for one in return and polls the line where that will start, so that it has this line in its cache: the
+    /// lines come back while its message is dealt with.
     #[inline(always)]
     pub(super) fn expect_answer(&self, lines: u64) {
         // SAFETY: the outgoing end to the sender, touched in a verb of its context and not beyond this call.

@@ -23,13 +23,15 @@ use core::hint::black_box;
 
 /// Looks behind the first at which an answer was nearly met.
 const NEAR: u64 = 2;
-/// More looks than that say nothing about the next answer.
+/// Looks behind the first after which an answer says nothing about when the next one comes.
 const LATE: u64 = 40;
-/// So many answers in a row that came as the one before make the next one likely to do so, too.
+/// Answers in a row, each like the one before, after which the next one is expected to be so, too.
 const ALIKE: u32 = 2;
-/// Steps by which a pause grows that was nearly long enough, and one that was not; and by which it shrinks.
+/// Steps by which a pause grows that was nearly long enough.
 const NEARLY: u32 = 5;
+/// Steps by which a pause grows that was too short.
 const LONGER: u32 = 2;
+/// Steps by which a pause shrinks after an answer that was there at the first look.
 const SHORTER: u32 = 1;
 
 /// In `since`: no answer is waited for.
@@ -49,6 +51,7 @@ pub struct Pace {
 }
 
 impl Pace {
+    /// A pace without a pause, for a peer that has answered nothing yet.
     pub const fn new() -> Pace {
         Pace {
             sent: Cell::new(0),
@@ -59,7 +62,8 @@ impl Pace {
         }
     }
 
-    /// In front of a look, in this turn; our messages to the peer have come to `sent`. `may`: a pause may be made.
+    /// Pauses before the first look at a ring after we have sent something to its sender. `sent`: the tail of our ring
+    /// to it; `turn`: the turn of the look; `may`: whether a pause may be made.
     #[inline(always)]
     pub fn pause_before_look(&self, sent: u64, turn: u64, may: impl FnOnce() -> bool) {
         if self.sent.get() != sent {
@@ -74,7 +78,8 @@ impl Pace {
         }
     }
 
-    /// A look has found messages. No pause is longer than `most`.
+    /// Learns from a look in `turn` that has found messages how long the peer takes to answer. No pause is longer than
+    /// `most` steps.
     #[inline(always)]
     pub fn note_messages(&self, turn: u64, most: u32) {
         let since = self.since.replace(NEVER);
@@ -83,18 +88,20 @@ impl Pace {
         }
     }
 
-    /// The message found is long. The time until the next is better used otherwise (`cooperative.rs`).
+    /// Stops waiting for an answer and halves the pause, because the message found is long: the time until the next
+    /// one is better used otherwise (`cooperative.rs`).
     pub fn note_long_message(&self) {
         self.since.set(NEVER);
         self.steps.set(self.steps.get() / 2);
     }
 
-    /// The answers of this peer are waited for with a pause; so, very likely, are ours.
+    /// Whether a pause is made for this peer's answers: they come alike, and so, very likely, do ours.
     #[inline(always)]
     pub fn is_steady(&self) -> bool {
         self.steps.get() > 0
     }
 
+    /// Adapts the pause to an answer that came `looks` looks after the first.
     #[inline(never)]
     fn learn(&self, looks: u64, most: u32) {
         let before = if looks > 0 { self.missed_by.replace(looks) } else { 0 };

@@ -19,11 +19,12 @@ use crate::wire::with_pieces;
 use oxmpi_mca::PartDesc;
 use oxmpi_mca::host::receive::TAKEN;
 
-/// How much of a message is fetched while it is matched.
+/// Bytes prefetched of a message in pieces while it is matched.
 const FETCHED_OF_PIECES: u64 = 4 << 10;
 
 impl Shm {
-    /// Hands up a message in a cell, which is ours then, and tells what its receiver answered. None: not now.
+    /// Hands up a message in a cell, and keeps the cell for our own messages. Returns the answer of its receiver;
+    /// `None`: the cell cannot be looked at now, or the message is garbage.
     #[inline(never)]
     pub(crate) fn take_cell(
         &self,
@@ -40,7 +41,8 @@ impl Shm {
         Some(answer)
     }
 
-    /// Hands up what is there of a message, as it comes. False: not now, or not all of it is there.
+    /// Hands up the pieces of a message that are written, and waits a little for further ones. True: the whole message
+    /// has been handed up, and the ring moved on; false: a later turn goes on.
     #[inline(never)]
     pub(crate) fn take_pieces(&self, receiver: &Receiver, incoming: &Incoming, msg: InPieces) -> bool {
         let at = match msg.location {
@@ -92,7 +94,8 @@ impl Shm {
         true
     }
 
-    /// The cell that the peer calls `which`, if a message of so many bytes can lie there and it can be looked at now.
+    /// The cell that the peer calls `which`. `None`: its ring cannot be mapped now, or no message of `len` bytes can
+    /// lie there, which closes the ring as garbage.
     #[inline(always)]
     fn cell_of(&self, receiver: &Receiver, incoming: &Incoming, which: u64, len: u64) -> Option<CellMem> {
         // SAFETY: the outgoing end to the sender, touched in a verb of its context and not beyond this call.
@@ -107,7 +110,8 @@ impl Shm {
         }
     }
 
-    /// The message in it, of so many lines, has been dealt with, and the cell is ours. (The callback, which may have sent, is over.)
+    /// Moves the ring behind a message of `lines` lines in cell `which`, and takes the cell into our pool. `end`:
+    /// bytes from the cell's beginning to the message's end. (The callback, which may have sent, is over.)
     #[inline(always)]
     fn keep_cell(&self, incoming: &Incoming, which: u64, end: u64, lines: u64) {
         incoming.ring.advance(lines);
@@ -115,7 +119,8 @@ impl Shm {
         unsafe { (*incoming.back).get() }.keep_cell(seen_from_here(which), end, incoming.ring.mem());
     }
 
-    /// Offers a part of a message to whoever takes its tag, or hands it on where the part before it was taken.
+    /// Offers bytes `from` to `to` of a message to the receiver of its tag, if that takes parts. True: they were
+    /// taken.
     fn offer(
         &self,
         receiver: &Receiver,

@@ -21,7 +21,7 @@ pub enum Location {
     Bulk(u64),
 }
 
-/// A message in line `at`, and nowhere else.
+/// A message of one line: its line's position, its length in bytes with header, and its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineMessage {
     pub at: u64,
@@ -77,7 +77,7 @@ impl From<LineMessage> for Look {
     }
 }
 
-/// Whether the later lines of a message are there.
+/// Whether the later lines of a message have been written.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Rest {
     Here,
@@ -85,7 +85,8 @@ pub enum Rest {
     Garbage(u64),
 }
 
-/// See the module's head. Cells, not `&mut`: a receive callback may come back to the module.
+/// The receiver's end of a ring; the head of `ring/mod.rs` explains it. Cells, not `&mut`: a receive callback may come
+/// back to the module.
 pub struct Consumer<M> {
     mem: M,
     position: Cell<u64>,
@@ -96,7 +97,8 @@ pub struct Consumer<M> {
 }
 
 impl<M: RingMem> Consumer<M> {
-    /// Goes on where an earlier life stopped; a fresh ring starts at 0.
+    /// The receiver's end of a mapped ring. It starts at the heads in the ring's memory: at 0 in a fresh ring, else
+    /// where an earlier life of this rank stopped.
     pub fn new(mem: M) -> Consumer<M> {
         // Our own words, written by nobody else.
         let head = mem.head().load(Ordering::Relaxed);
@@ -111,6 +113,7 @@ impl<M: RingMem> Consumer<M> {
         }
     }
 
+    /// The memory of the ring.
     #[inline(always)]
     pub fn mem(&self) -> &M {
         &self.mem
@@ -129,14 +132,15 @@ impl<M: RingMem> Consumer<M> {
         }
     }
 
-    /// The message at our position.
+    /// The message at our position, of any kind; reads the flag of one line and moves nothing on.
     #[inline(always)]
     pub fn look(&self) -> Look {
         let at = self.position.get();
         self.look_at(at, self.flag(at))
     }
 
-    /// The message at our position, if it is one of a single line, as nearly all are; else what is there, which takes longer to say.
+    /// The message at our position, if it is one of a single line, as nearly all are; else the general answer of
+    /// [`Consumer::look`] as the error.
     #[inline(always)]
     pub fn look_for_line(&self) -> Result<LineMessage, Look> {
         let at = self.position.get();
@@ -147,12 +151,15 @@ impl<M: RingMem> Consumer<M> {
         }
     }
 
+    /// Reads the flag word of line `at` once, with acquire: the bytes of the line are visible behind a flag of this
+    /// lap.
     #[inline(always)]
     fn flag(&self, at: u64) -> Flag {
         // SYNC POINT with the release stores in `Producer`.
         Flag(self.mem.flag(at).load(Ordering::Acquire))
     }
 
+    /// Explains the flag of line `at`, where a message starts, if its lap is the one that the line is in.
     #[inline(always)]
     fn look_at(&self, at: u64, flag: Flag) -> Look {
         if !flag.is_of(lap(at, self.mem.lines_log2())) {
@@ -166,6 +173,8 @@ impl<M: RingMem> Consumer<M> {
         self.look_long(at, flag)
     }
 
+    /// Explains a flag that does not start a short message: requests for help, and messages in the bulk or a cell,
+    /// whose place the line's second word says. A place where no message can lie is garbage.
     #[inline(never)]
     fn look_long(&self, line: u64, flag: Flag) -> Look {
         if flag.kind() == ASSIST && lines_of(flag.len()) == 1 {
@@ -196,7 +205,8 @@ impl<M: RingMem> Consumer<M> {
         }
     }
 
-    /// Whether all lines of a message are there; looks at the next missing one up to `patience` times.
+    /// Whether all `lines` lines of the message that starts in `first` are written; looks at the next missing one up
+    /// to `patience` times.
     #[inline(always)]
     pub fn has_all(&self, first: u64, lines: u64, patience: u32) -> Rest {
         for line in first + 1..first + lines {
@@ -208,7 +218,7 @@ impl<M: RingMem> Consumer<M> {
         Rest::Here
     }
 
-    /// Whether a line of a message that is not its first is there; looks at it up to `patience` times.
+    /// Whether `line`, a later line of a message, is written; looks at it up to `patience` times.
     #[inline(always)]
     pub fn has_line(&self, line: u64, patience: u32) -> Rest {
         let lap = lap(line, self.mem.lines_log2());
@@ -233,7 +243,8 @@ impl<M: RingMem> Consumer<M> {
         }
     }
 
-    /// The message of `lines` lines at our position has been dealt with.
+    /// Moves our position behind a message of `lines` lines, which has been dealt with. The sender is told after a
+    /// quarter of the ring.
     #[inline(always)]
     pub fn advance(&self, lines: u64) {
         let position = self.position.get() + lines;
@@ -243,14 +254,16 @@ impl<M: RingMem> Consumer<M> {
         }
     }
 
-    /// The long message of `lines` lines at bulk position `at` has been dealt with.
+    /// Moves our position behind a message of `lines` lines and `len` bytes at bulk position `at`, and tells the
+    /// sender at once.
     pub fn advance_long(&self, at: u64, len: u64, lines: u64) {
         self.position.set(self.position.get() + lines);
         self.bulk.set(slot(at + len));
         self.publish_heads();
     }
 
-    /// Tells the sender how far we have read.
+    /// Writes our position and bulk position into the ring's memory, so that the sender may overwrite what lies before
+    /// them.
     pub fn publish_heads(&self) {
         self.published.set(self.position.get());
         // SYNC POINT with the acquire loads in `Producer::make_room` and `adopt`.

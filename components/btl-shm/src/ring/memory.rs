@@ -17,19 +17,24 @@ pub const fn window(bulk_size: u64, size: u64) -> u64 {
     if size < LONG && bulk_size > ring::FIRST_BULK { ring::FIRST_BULK } else { bulk_size }
 }
 
+/// Bytes of bulk from which on a message is no longer kept within the window.
 const LONG: u64 = 32 << 10;
 
 /// The memory of a ring: mapped in earnest, lines of model atomics under loom.
 pub trait RingMem {
-    /// How many lines, as a power of two.
+    /// Number of lines, as a power of two.
     fn lines_log2(&self) -> u32;
     /// Bytes of bulk, a power of two.
     fn bulk_size(&self) -> u64;
+    /// The flag word of a line, at any position: the line is that modulo their number.
     fn flag(&self, line: u64) -> &AtomicU64;
-    /// The word behind the flag: where a long message lies.
+    /// The word behind a line's flag: for a message outside the lines, the cell or bulk position where it lies.
     fn second(&self, line: u64) -> &AtomicU64;
+    /// How many lines the receiver has read, as it has last told.
     fn head(&self) -> &AtomicU64;
+    /// How many bytes of bulk the receiver has read, as it has last told.
     fn bulk_head(&self) -> &AtomicU64;
+    /// The word in which the receiver says whether it watches the ring.
     fn notification(&self) -> &AtomicU32;
 }
 
@@ -46,10 +51,12 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// No ring: nothing of it may be touched, and a producer over it has no room.
+    /// A placeholder for a ring: its memory must not be touched, and a producer over it has no room.
     pub const NONE: Mapped =
         Mapped { lines: core::ptr::null_mut(), bulk_mask: 0, line_mask: 0, lines_log2: 0, cells: 0, cell: 0 };
 
+    /// The ring that is mapped at `base`, with `1 << log2` bytes of bulk.
+    ///
     /// # Safety
     /// At `base` a ring with `1 << log2` bytes of bulk, with several cells or not, is mapped, for as long as this is used.
     pub unsafe fn new(base: *mut u8, log2: u32, several: bool) -> Mapped {
@@ -71,7 +78,7 @@ impl Mapped {
         self.cells.into()
     }
 
-    /// One of them, if there are so many.
+    /// The memory of cell `index` behind the bulk; `None`: there are not so many.
     pub fn cell(&self, index: u64) -> Option<CellMem> {
         if index >= self.cells() {
             return None;
@@ -82,6 +89,7 @@ impl Mapped {
         Some(CellMem { at, size })
     }
 
+    /// Address of a line, whose position is taken modulo the number of lines.
     #[inline(always)]
     fn line(&self, line: u64) -> *mut u8 {
         // SAFETY: masked, so within the lines.
@@ -95,7 +103,7 @@ impl Mapped {
         unsafe { self.line(line).add(FLAG as usize) }
     }
 
-    /// Where bulk byte `position` is.
+    /// Address of the bulk byte at `position`, taken modulo the size of the bulk.
     #[inline(always)]
     pub fn bulk_at(&self, position: u64) -> *mut u8 {
         let bulk = (self.line_mask as usize + 1) * GRANULE as usize + ring::ASIDE as usize;
@@ -103,20 +111,19 @@ impl Mapped {
         unsafe { self.lines.add(bulk + (position & u64::from(self.bulk_mask)) as usize) }
     }
 
-    /// Asks for so many bytes of the bulk, which lie in one piece, so that they are on their way while
-    /// something else is done.
+    /// Prefetches `len` bytes of the bulk from `position` on, which lie in one piece, for a read that comes soon.
     #[inline(always)]
     pub fn fetch_bulk(&self, position: u64, len: u64) {
         fetch_all(self.bulk_at(position), len);
     }
 
-    /// Asks for a line that will be written soon.
+    /// Prefetches a line for writing, which takes possession of it from the receiver's cache.
     #[inline(always)]
     pub fn fetch_to_write(&self, line: u64) {
         fetch_to_write(self.line(line));
     }
 
-    /// Asks for the lines of a short message behind its first.
+    /// Prefetches the later lines of a short message of `lines` lines that starts in `first`.
     #[inline(always)]
     pub fn fetch_lines(&self, first: u64, lines: u64) {
         for line in 1..lines {
@@ -124,7 +131,7 @@ impl Mapped {
         }
     }
 
-    /// Copies the bytes of whole lines, one behind the other.
+    /// Copies the message bytes of `lines` whole lines from `first` on to `dst`, one behind the other.
     ///
     /// # Safety
     /// `dst` has room for `lines` times [`PER_LINE`] bytes.
@@ -139,6 +146,7 @@ impl Mapped {
         }
     }
 
+    /// Address of a word in the ring's first page, by its offset there.
     #[inline(always)]
     fn word(&self, offset: u64) -> *const u8 {
         // SAFETY: the ring's first page lies right before its lines.
@@ -146,7 +154,7 @@ impl Mapped {
     }
 }
 
-/// Asks for so many bytes from the beginning of a line on.
+/// Prefetches `len` bytes from `at`, the beginning of a cache line, for a read that comes soon.
 #[inline(always)]
 pub fn fetch_all(at: *const u8, len: u64) {
     for granule in 0..len.div_ceil(GRANULE) {
@@ -154,6 +162,7 @@ pub fn fetch_all(at: *const u8, len: u64) {
     }
 }
 
+/// Prefetches the cache line at `at` for reading; does nothing on other processors than x86-64.
 #[inline(always)]
 fn fetch(at: *const u8) {
     #[cfg(target_arch = "x86_64")]

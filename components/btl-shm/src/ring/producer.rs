@@ -8,7 +8,7 @@ use crate::wire::{
 };
 use oxmpi_mca::sync::Ordering;
 
-/// Result of a sender's slow path.
+/// Whether a ring has room for a message, after a look at the receiver's heads.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Room {
@@ -19,7 +19,7 @@ pub enum Room {
     Garbage(u64),
 }
 
-/// See the module's head.
+/// The sender's end of a ring; the head of `ring/mod.rs` explains it.
 pub struct Producer<M> {
     mem: M,
     /// The line of the next message.
@@ -33,7 +33,7 @@ pub struct Producer<M> {
 }
 
 impl<M: RingMem> Producer<M> {
-    /// An end without room: every message meets the slow path.
+    /// An end without room, so that every message meets the slow path, which connects it to a ring.
     pub const fn detached(mem: M) -> Producer<M> {
         Producer { mem, tail: 0, limit: 0, bulk_tail: 0, bulk_limit: 0, usable: u64::MAX }
     }
@@ -72,12 +72,13 @@ impl<M: RingMem> Producer<M> {
         (tail - head <= lines && bulk_tail.is_multiple_of(GRANULE)).then_some(producer)
     }
 
+    /// The memory of the ring.
     #[inline(always)]
     pub fn mem(&self) -> &M {
         &self.mem
     }
 
-    /// From now on no more than so much of the bulk is written.
+    /// Limits messages to the first `bytes` bytes of the bulk from now on; `u64::MAX`: all of it.
     pub fn use_bulk(&mut self, bytes: u64) {
         self.usable = bytes;
     }
@@ -88,13 +89,14 @@ impl<M: RingMem> Producer<M> {
         self.tail
     }
 
-    /// Whether so many lines are known to be free.
+    /// Whether the next `lines` lines are known to be free, without a look at the receiver's head.
     #[inline(always)]
     pub fn has_lines(&self, lines: u64) -> bool {
         self.tail + lines <= self.limit
     }
 
-    /// Where `size` bytes of bulk are known to be free, with `lines` lines for them: in the window if possible.
+    /// A bulk position where `size` bytes are known to be free, if `lines` lines are, too; within the window if
+    /// possible. `None`: there is none without a look at the receiver's heads.
     #[inline(always)]
     pub fn find_bulk(&self, size: u64, lines: u64) -> Option<u64> {
         let bulk = self.mem.bulk_size();
@@ -107,7 +109,7 @@ impl<M: RingMem> Producer<M> {
         (size <= usable && at + size <= self.bulk_limit && self.has_lines(lines)).then_some(at)
     }
 
-    /// Looks at the receiver's heads.
+    /// Reads the receiver's heads, and says whether `lines` lines and `bulk` bytes of bulk are free now.
     pub fn make_room(&mut self, lines: u64, bulk: u64) -> Room {
         // SYNC POINT with the release stores in `Consumer::publish_heads`: what was read before them may
         // be overwritten now.
@@ -132,11 +134,13 @@ impl<M: RingMem> Producer<M> {
         self.publish_one(SHORT, len, tag);
     }
 
-    /// The same for a line that asks for help.
+    /// Publishes a request for help with a read, whose `len` bytes are in the line at `tail` already.
     pub fn publish_assist(&mut self, len: u64) {
         self.publish_one(ASSIST, len, 0);
     }
 
+    /// Writes the flag of the line at `tail`, with release, for something that takes this one line, and moves the tail
+    /// on.
     #[inline(always)]
     fn publish_one(&mut self, kind: u64, len: u64, tag: u8) {
         debug_assert!(self.has_lines(1) && lines_of(len) == 1);
@@ -146,8 +150,8 @@ impl<M: RingMem> Producer<M> {
         self.tail += 1;
     }
 
-    /// Publishes a message of several lines while it is written: `fill` writes the bytes of one line,
-    /// given the line and its index in the message. There must be room.
+    /// Publishes a message of several lines line by line: `fill` writes the bytes of one line, given the line and its
+    /// index in the message. There must be room.
     #[inline(always)]
     pub fn publish_lines(&mut self, len: u64, tag: u8, mut fill: impl FnMut(&M, u64, u64)) {
         let lines = lines_of(len);
@@ -163,7 +167,8 @@ impl<M: RingMem> Producer<M> {
         self.tail += lines;
     }
 
-    /// Publishes a long message, written at bulk position `at`: one that `find_bulk` gave, or less than a granule behind that.
+    /// Publishes a message of `len` bytes in the bulk, written at position `at`: one that `find_bulk` gave, or less
+    /// than a granule behind that.
     #[inline(always)]
     pub fn publish_long(&mut self, at: u64, len: u64, tag: u8) {
         self.publish_bulk(LONG, at, len, tag);
@@ -171,15 +176,16 @@ impl<M: RingMem> Producer<M> {
         self.bulk_tail = slot(at + len);
     }
 
-    /// Publishes a message that lies in a cell.
+    /// Publishes a message of `len` bytes that has been written into cell `which`, and with that gives the cell to the
+    /// receiver.
     #[inline(always)]
     pub fn publish_cell(&mut self, which: u64, len: u64, tag: u8) {
         self.publish_elsewhere(CELL, which, len, tag);
         self.tail += 1;
     }
 
-    /// Publishes a message in a cell, or where `find_bulk` has room, while it is written, piece by piece: `fill` writes the
-    /// bytes from one place of the message to another. There must be a line for each piece.
+    /// Publishes a message piece by piece while it is written into a cell, or where `find_bulk` has room: `fill`
+    /// writes the bytes from one offset of the message to another. There must be a line for each piece.
     pub fn publish_pieces(&mut self, location: Location, len: u64, tag: u8, mut fill: impl FnMut(u64, u64)) {
         let pieces = pieces_of(len);
         debug_assert!(self.has_lines(pieces));
@@ -205,12 +211,15 @@ impl<M: RingMem> Producer<M> {
         self.tail += pieces;
     }
 
+    /// Writes the first line of a message in the bulk; the caller moves the tails on.
     #[inline(always)]
     fn publish_bulk(&mut self, kind: u64, at: u64, len: u64, tag: u8) {
         debug_assert!(slot(at + len) <= self.bulk_limit);
         self.publish_elsewhere(kind, at, len, tag);
     }
 
+    /// Writes the line at `tail` for a message outside the lines: its second word says where (`at`: cell or bulk
+    /// position), and the flag, with release, publishes both. The tail stays.
     #[inline(always)]
     fn publish_elsewhere(&mut self, kind: u64, at: u64, len: u64, tag: u8) {
         debug_assert!(self.has_lines(1));

@@ -49,6 +49,7 @@ pub struct CellPool {
     came: [Held; MOST as usize],
 }
 
+/// A cell in our pool.
 #[derive(Clone, Copy, Default)]
 struct Held {
     which: u32,
@@ -56,6 +57,7 @@ struct Held {
     last: u32,
 }
 
+/// Cells of a pair at most: those behind both rings.
 const MOST: u64 = 2 * MOST_CELLS;
 
 /// How the receiver of a line calls the cell that the line's sender calls `which`.
@@ -64,20 +66,22 @@ pub const fn seen_from_here(which: u64) -> u64 {
     which ^ (THIS_RINGS ^ THE_OTHERS)
 }
 
-/// Whether it lies behind our own ring, and which of those there it is.
+/// Whether cell `which` lies behind our own ring, and its index among the cells there.
 #[inline(always)]
 pub const fn place_of(which: u64) -> (bool, u64) {
     (which & 1 == THIS_RINGS, which >> 1)
 }
 
-/// The cell that lies behind this one, and behind the last one of a ring the first of the other.
+/// The number of the cell that follows `which` in memory; behind the last one of a ring comes the first of the other
+/// ring.
 const fn behind(which: u64) -> u32 {
     let (next, first) = (which + 2, (which & 1) ^ (THIS_RINGS ^ THE_OTHERS));
     (if next < MOST { next } else { first }) as u32
 }
 
 impl CellPool {
-    /// The cell for a message of that length.
+    /// Chooses the cell for a message of `len` bytes by the rule of [`CellPool`]; the cell stays in the pool. `None`:
+    /// we have none.
     #[inline]
     pub fn best_for(&self, len: u64) -> Option<u64> {
         let held = self.came.get(..self.count as usize)?;
@@ -91,12 +95,13 @@ impl CellPool {
         Some(best.which.into())
     }
 
+    /// Whether cell `which` is ours now.
     #[inline(always)]
     pub fn has(&self, which: u64) -> bool {
         self.held >> (which & 31) & 1 != 0
     }
 
-    /// The cell goes to the peer.
+    /// Removes a cell from the pool, because it goes to the peer with a message; nothing happens if it is not there.
     #[inline]
     pub fn give(&mut self, which: u64) {
         let all = ..self.count as usize;
@@ -110,8 +115,8 @@ impl CellPool {
         }
     }
 
-    /// The cell has come from the peer with a message of `len` bytes, or with a new ring. One that we have, or that cannot be, stays
-    /// where it is.
+    /// Adds a cell to the pool that has come from the peer with a message of `len` bytes, or with a new ring (0). One
+    /// that we have, or that cannot be, is left out.
     #[inline]
     pub fn take(&mut self, which: u64, len: u64) {
         if which < MOST && !self.has(which) {

@@ -60,15 +60,16 @@ use oxmpi_mca::sync::{AtomicU32, Ordering, compiler_fence, fence};
 
 /// The bell of a receiver that is asleep, or about to be.
 pub const ASLEEP: u32 = 1;
+/// The bell of a receiver that is awake.
 const AWAKE: u32 = 0;
 
-/// The sender's barrier between publishing a message and reading the notification word.
+/// Runs the sender's barrier between publishing a message and reading the notification word: a compiler fence.
 #[inline(always)]
 pub fn light_barrier() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// This process's means of ordering against others.
+/// The barriers by which this process orders its messages and notification words against other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barriers {
     /// We are registered, and may issue membarrier.
@@ -82,7 +83,7 @@ impl Barriers {
         if self.membarrier { WATCHED } else { u32::MAX }
     }
 
-    /// The value that this process, as a receiver, writes into the word of a ring it polls.
+    /// The notification word that this process, as a receiver, writes into a ring that it polls.
     pub fn watched(self) -> u32 {
         if self.membarrier { WATCHED } else { WATCHED_FENCED }
     }
@@ -101,8 +102,8 @@ impl Barriers {
     }
 }
 
-/// For a sender that published and did not find its quiet word: tells the receiver what it must be
-/// told. True: wake the sleeper on the bell.
+/// Tells the receiver of a ring about a message, after the sender did not find its quiet word: sets the ready bit and
+/// takes the bell to awake, unless a fence shows that the ring is watched. True: wake the sleeper on the bell.
 pub fn notify(notification: &AtomicU32, inbox: &impl InboxMem, source: u32) -> bool {
     if matches!(notification.load(Ordering::Relaxed), WATCHED | WATCHED_FENCED) {
         // SYNC POINT with `Barriers::full_barrier`.
@@ -121,12 +122,13 @@ pub fn notify(notification: &AtomicU32, inbox: &impl InboxMem, source: u32) -> b
     inbox.bell().load(Ordering::SeqCst) != AWAKE && inbox.bell().swap(AWAKE, Ordering::SeqCst) != AWAKE
 }
 
-/// Polls this ring from now on.
+/// Writes into a ring's notification word that the receiver polls it from now on.
 pub fn watch<M: RingMem>(ring: &Consumer<M>, barriers: Barriers) {
     ring.mem().notification().store(barriers.watched(), Ordering::Relaxed);
 }
 
-/// Stops polling this ring. The caller looks at it once more afterwards. False: it must go on.
+/// Writes into a ring's notification word that senders must set the ready bit, and runs the full barrier. The caller
+/// looks into the ring once more afterwards. False: the barrier failed, and the ring is still watched.
 #[must_use]
 pub fn unwatch<M: RingMem>(ring: &Consumer<M>, barriers: Barriers) -> bool {
     ring.mem().notification().store(NEED_BIT, Ordering::Relaxed);
@@ -138,15 +140,15 @@ pub fn unwatch<M: RingMem>(ring: &Consumer<M>, barriers: Barriers) -> bool {
     false
 }
 
-/// Nobody polls this ring from now on, and a message that comes in silence at this moment does not
-/// matter: the receiver closes, or makes sure in another way that it looks again.
+/// Writes into a ring's notification word that senders must set the ready bit, without a barrier. A message that comes
+/// at this moment may come in silence: the receiver closes, or makes sure in another way that it looks again.
 pub fn abandon<M: RingMem>(ring: &Consumer<M>) {
     ring.mem().notification().store(NEED_BIT, Ordering::Relaxed);
 }
 
-/// Announces sleep for the owner of `inbox`, who polls `watched`. True: nothing has arrived, sleep while
-/// the bell says [`ASLEEP`]. Either way `disarm` follows. `first`: no other inbox with the same bell is
-/// announced; the others must not say [`ASLEEP`] again, since the bell may have been rung for the first.
+/// Announces sleep for the owner of `inbox`, who polls `watched`. True: nothing has arrived, so it may sleep while the
+/// bell says [`ASLEEP`]. Either way [`disarm`] follows. `first`: no other inbox with the same bell is announced; the
+/// others must not say [`ASLEEP`] again, since the bell may have been rung for the first.
 pub fn arm<'a, M: RingMem + 'a>(
     inbox: &impl InboxMem,
     watched: impl Iterator<Item = &'a Consumer<M>> + Clone,
@@ -172,7 +174,7 @@ pub fn arm<'a, M: RingMem + 'a>(
     ordered && !ready::any(inbox) && watched.into_iter().all(Consumer::is_empty)
 }
 
-/// The owner of `inbox` is up and polls `watched` again.
+/// Announces that the owner of `inbox` is awake and polls the rings `watched` again.
 pub fn disarm<'a, M: RingMem + 'a>(
     inbox: &impl InboxMem,
     watched: impl Iterator<Item = &'a Consumer<M>>,

@@ -50,6 +50,7 @@ pub struct Identity {
     pub xpmem: i64,
 }
 
+/// The node's segment as this process has mapped it.
 pub struct Segment {
     fd: OwnedFd,
     header: Mapping,
@@ -57,7 +58,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Maps the header area. The first process decides the layout; `fifos` is only its wish.
+    /// Maps the header area of the segment behind `fd`. The first process decides the layout: `fifos` is only the wish
+    /// of this one.
     pub fn open(fd: RawFd, ranks: u32, fifos: u32) -> Result<Segment, SegmentError> {
         let fd = sys::duplicate(fd).map_err(SegmentError::System)?;
         let first = Segment::reserve(&fd, 0, wire::PAGE)?;
@@ -68,12 +70,14 @@ impl Segment {
         Ok(Segment { fd, header, layout })
     }
 
+    /// Allocates and maps `len` bytes of the segment from `offset` on.
     fn reserve(fd: &OwnedFd, offset: u64, len: u64) -> Result<Mapping, SegmentError> {
         sys::reserve(fd, offset, len).map_err(|why| SegmentError::NoMemory { bytes: len, why })?;
         Mapping::new(fd, offset, len).map_err(SegmentError::System)
     }
 
-    /// Agrees with the other processes on version and layout.
+    /// Agrees with the other processes on version and layout: writes the version word if it is 0, else takes the
+    /// layout from it. An error: another version, another number of ranks, or no version word at all.
     fn agree(first_page: &Mapping, wish: Layout) -> Result<Layout, SegmentError> {
         // SAFETY: the first word of a mapped page.
         let word: &AtomicU64 = unsafe { &*first_page.at(0).cast() };
@@ -93,21 +97,24 @@ impl Segment {
         Ok(layout)
     }
 
+    /// The layout on which all processes of the node have agreed.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
+    /// The word of 32 bits at `offset` of the header area.
     fn u32_at(&self, offset: u64) -> &AtomicU32 {
         // SAFETY: offsets come from the layout the header was mapped for, and are aligned.
         unsafe { &*self.header.at(offset).cast() }
     }
 
+    /// The word of 64 bits at `offset` of the header area.
     fn u64_at(&self, offset: u64) -> &AtomicU64 {
         // SAFETY: as above.
         unsafe { &*self.header.at(offset).cast() }
     }
 
-    /// Becomes local rank `rank`.
+    /// Publishes this process as local rank `rank`, for others to see. An error: another process is that rank.
     pub fn enter(&self, rank: u32, who: Identity) -> Result<(), SegmentError> {
         let at = self.layout.identity(rank);
         let state = self.u32_at(at + identity::STATE);
@@ -124,12 +131,12 @@ impl Segment {
         Ok(())
     }
 
-    /// Leaves: nobody reads its inboxes from now on.
+    /// Marks local rank `rank` as gone: nobody reads its inboxes from now on.
     pub fn leave(&self, rank: u32) {
         self.u32_at(self.layout.identity(rank) + identity::STATE).store(wire::LEFT, Ordering::Release);
     }
 
-    /// The process of a rank; `None` before it has come.
+    /// Facts about the process that is, or was, local rank `rank`; `None` before it has come.
     pub fn identity(&self, rank: u32) -> Option<Identity> {
         let at = self.layout.identity(rank);
         // SYNC POINT with `enter`.
@@ -143,7 +150,7 @@ impl Segment {
         })
     }
 
-    /// The inbox of a rank for one FIFO. Valid as long as the segment is.
+    /// The inbox of a local rank for the rings of one FIFO. Valid as long as the segment is.
     pub fn inbox(&self, rank: u32, fifo: u32) -> Inbox {
         Inbox {
             // One bell for all FIFOs of a rank: a sleeper waits on one word.
@@ -154,7 +161,7 @@ impl Segment {
         }
     }
 
-    /// The inbox of a rank's service context. Valid as long as the segment is.
+    /// The inbox of a local rank's service context. Valid as long as the segment is.
     pub fn service_inbox(&self, rank: u32) -> ServiceInbox {
         ServiceInbox {
             bell: self.u32_at(self.layout.service_bell(rank)),
@@ -164,26 +171,28 @@ impl Segment {
         }
     }
 
-    /// Makes a service link, which is all zero: its memory and its directory word.
+    /// Allocates and maps a service link, all zero; returns its memory and its directory word.
     pub fn new_link(&self) -> Result<(Mapping, u64), Shortage> {
         let offset = self.give_out(link::LEN).ok_or(Shortage::Refused(Errno::OVERFLOW))?;
         sys::reserve(&self.fd, offset, link::LEN)?;
         Mapping::new(&self.fd, offset, link::LEN).map_err(Shortage::Refused).map(|memory| (memory, offset))
     }
 
-    /// Tells the server where the link from a context of `source` lies.
+    /// Writes the directory word of the service link from context `fifo` of `source` to `rank`, which tells the server
+    /// where the link lies.
     pub fn publish_link(&self, rank: u32, fifo: u32, source: u32, word: u64) {
         // SYNC POINT with `link_word`.
         self.u64_at(self.layout.link(rank, fifo, source)).store(word, Ordering::Release);
     }
 
-    /// Where the service link from a context of `source` to `rank` lies; 0: nowhere yet.
+    /// The directory word of the service link from context `fifo` of `source` to `rank`; 0: there is none yet.
     pub fn link_word(&self, rank: u32, fifo: u32, source: u32) -> u64 {
         // SYNC POINT with `publish_link`.
         self.u64_at(self.layout.link(rank, fifo, source)).load(Ordering::Acquire)
     }
 
-    /// Maps a link of a peer's; `None`: there is none.
+    /// Maps the service link that a peer's directory word names. `None`: the word is 0; `INVAL`: no link can lie
+    /// there.
     pub fn map_link(&self, word: u64) -> Result<Option<Mapping>, Errno> {
         if word == 0 {
             return Ok(None);
@@ -197,28 +206,29 @@ impl Segment {
         Mapping::new(&self.fd, word, link::LEN).map(Some)
     }
 
-    /// The word of `source` about messages to `rank` that wait for room.
+    /// The word with the stamp of the oldest message from `source` to `rank` that is not in its FIFO yet.
     pub fn oldest_pending(&self, rank: u32, source: u32) -> &AtomicU64 {
         self.u64_at(self.layout.oldest_pending(rank, source))
     }
 
-    /// The words of one of the reads that `rank` is helped with. Valid as long as the segment is.
+    /// The two words of shared read `index` of `rank` on a context. Valid as long as the segment is.
     pub fn assist(&self, rank: u32, fifo: u32, index: u32) -> Shares<'_> {
         let at = self.layout.assist(rank, fifo, index);
         Shares { taken: self.u64_at(at), ended: self.u64_at(at + 8) }
     }
 
-    /// Not zero while a long read of `rank` is under way. Valid as long as the segment is.
+    /// The word that is not zero while `rank` is at a long read on a context. Valid as long as the segment is.
     pub fn reading(&self, rank: u32, fifo: u32) -> &AtomicU64 {
         self.u64_at(self.layout.reading(rank, fifo))
     }
 
-    /// Directory word of the ring from `source` to `rank`.
+    /// The directory word of the ring from `source` to `rank` on a context.
     fn directory(&self, rank: u32, fifo: u32, source: u32) -> &AtomicU64 {
         self.u64_at(self.layout.directory(rank, fifo, source))
     }
 
-    /// Where the ring from `source` to `rank` lies: nowhere yet, at a place, or at an impossible one.
+    /// Where the ring from `source` to `rank` lies. `None`: there is none yet. An error: the directory word, which
+    /// names a place where no ring can lie.
     pub fn find_ring(&self, rank: u32, fifo: u32, source: u32) -> Result<Option<Place>, u64> {
         // SYNC POINT with `publish_ring`.
         match self.directory(rank, fifo, source).load(Ordering::Acquire) {
@@ -230,13 +240,14 @@ impl Segment {
         }
     }
 
-    /// Gives out a place for a ring. The place is taken for good; memory comes with `map_new`.
+    /// Gives out a place for a ring with `1 << log2` bytes of bulk, for good; memory comes with [`Segment::map_new`].
+    /// `None`: the segment's counter is damaged.
     pub fn place_ring(&self, log2: u32, several: bool) -> Option<Place> {
         let offset = self.give_out(Place::len_for(log2, several))?;
         Some(Place { offset, log2, several })
     }
 
-    /// Gives out so many bytes behind the header area, whole pages, for good.
+    /// Gives out `bytes` bytes behind the header area, whole pages, for good. `None`: the counter is damaged.
     fn give_out(&self, bytes: u64) -> Option<u64> {
         let next = self.u64_at(wire::NEXT).fetch_add(bytes, Ordering::Relaxed);
         let offset = next.checked_add(self.layout.header_len())?;
@@ -244,7 +255,8 @@ impl Segment {
         (offset < 1 << 46 && offset.is_multiple_of(wire::PAGE)).then_some(offset)
     }
 
-    /// Reserves and maps a new ring's memory, which is zero: of its bulk no more than is there at first, and no cells.
+    /// Allocates and maps a new ring, all zero: its lines and the first part of its bulk; the rest of the bulk and the
+    /// cells have no memory yet.
     pub fn map_new(&self, place: Place) -> Result<Mapping, Shortage> {
         let first = FIRST_BULK.min(1 << place.log2);
         sys::reserve(&self.fd, place.offset, wire::ring::bulk(place.log2) + first)?;
@@ -253,12 +265,12 @@ impl Segment {
         self.map(place).map_err(Shortage::Refused)
     }
 
-    /// Reserves what a ring's bulk has no memory for yet.
+    /// Allocates the rest of a ring's bulk.
     pub fn reserve_rest(&self, place: Place) -> Result<(), Shortage> {
         sys::reserve(&self.fd, place.offset, wire::ring::bulk(place.log2) + (1 << place.log2))
     }
 
-    /// Reserves one of its cells.
+    /// Allocates cell `index` of a ring.
     pub fn reserve_cell(&self, place: Place, index: u64) -> Result<(), Shortage> {
         let size = wire::ring::cell(place.log2);
         let first = wire::ring::bulk(place.log2) + (1 << place.log2);
@@ -270,7 +282,8 @@ impl Segment {
         Mapping::new(&self.fd, place.offset, place.len())
     }
 
-    /// Tells the receiver where our ring lies.
+    /// Writes the directory word of the ring from `source` to `rank` on a context, which tells the receiver where the
+    /// ring lies.
     pub fn publish_ring(&self, rank: u32, fifo: u32, source: u32, place: Place) {
         // SYNC POINT with `find_ring`.
         self.directory(rank, fifo, source).store(place.word(), Ordering::Release);
@@ -289,6 +302,7 @@ pub struct Inbox {
 }
 
 impl Inbox {
+    /// Number of words of ready bits.
     pub fn words(&self) -> usize {
         self.words
     }
@@ -323,6 +337,7 @@ pub struct ServiceInbox {
 }
 
 impl ServiceInbox {
+    /// Number of words of bits, one bit for each process of the node.
     pub fn words(&self) -> usize {
         self.words
     }

@@ -21,12 +21,15 @@ use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// The memory of an inbox.
 pub trait InboxMem {
+    /// The futex word on which the receiver sleeps; that of all contexts of a rank.
     fn bell(&self) -> &AtomicU32;
+    /// The summary: bit w is set if a bit of word w may be.
     fn summary(&self) -> &AtomicU64;
+    /// Word `index` of the ready bits, one bit for each source rank.
     fn word(&self, index: usize) -> &AtomicU64;
 }
 
-/// Sets the bit of `source`. True if it was clear, i.e. if the receiver may have to be woken.
+/// Sets the ready bit of `source`, and its summary bit. True: the bit was clear, so the receiver may have to be woken.
 pub fn mark(inbox: &impl InboxMem, source: u32) -> bool {
     let bit = 1u64 << (source % 64);
     let index = source as usize / 64;
@@ -38,7 +41,8 @@ pub fn mark(inbox: &impl InboxMem, source: u32) -> bool {
     true
 }
 
-/// Sets the bit of a ring in which the receiver left something, or may have: its next look finds that.
+/// Sets the ready bit of a ring in which the receiver has left something, or may have, so that its next look finds
+/// that. The receiver itself calls it.
 pub fn mark_again(inbox: &impl InboxMem, source: u32) {
     let index = source as usize / 64;
     // SYNC POINT with `mark`: a sender that finds the bit set leaves the summary to us.
@@ -46,13 +50,14 @@ pub fn mark_again(inbox: &impl InboxMem, source: u32) {
     inbox.summary().fetch_or(1 << index, Ordering::SeqCst);
 }
 
-/// Whether any bit may be set.
+/// Whether any ready bit may be set.
 #[inline(always)]
 pub fn any(inbox: &impl InboxMem) -> bool {
     inbox.summary().load(Ordering::Relaxed) != 0
 }
 
-/// Takes all bits and calls `each` with every source whose bit was set.
+/// Clears all ready bits and calls `each` with the local rank of every bit that was set; ranks that do not exist may
+/// be among them.
 pub fn take(inbox: &impl InboxMem, words: usize, mut each: impl FnMut(u32)) {
     // SYNC POINT with `mark`.
     let mut summary = inbox.summary().swap(0, Ordering::AcqRel);

@@ -3,7 +3,7 @@
 use core::ops::Range;
 use oxmpi_mca::sync::{AtomicU64, Ordering};
 
-/// A failure of the helper's, in `ended`.
+/// Added to `ended` for each failed copy of the helper's: the bits from here on count failures, those below shares.
 const FAILED: u64 = 1 << 32;
 
 /// The shared words of one read.
@@ -14,14 +14,15 @@ pub struct Shares<'a> {
 }
 
 impl Shares<'_> {
-    /// A new read. The reader's, when no other is under way on these words.
+    /// Opens a new read with number `generation`. The reader calls it, when no other read is under way on these words.
     pub fn begin(&self, generation: u32) {
         self.ended.store(0, Ordering::Relaxed);
         // SYNC POINT with `take`: a helper of this generation finds its count at zero.
         self.taken.store(u64::from(generation) << 32, Ordering::Release);
     }
 
-    /// Half of what is left of `shares`, or at most so many, if anything is left and the read is still this one.
+    /// Takes half of the shares that are left, or at most `most`, by compare-and-swap. `None`: none is left, or the
+    /// words serve another read than `generation`.
     pub fn take(&self, generation: u32, shares: u32, most: Option<u32>) -> Option<Range<u32>> {
         // SYNC POINT with `begin`.
         let mut word = self.taken.load(Ordering::Acquire);
@@ -40,18 +41,18 @@ impl Shares<'_> {
         }
     }
 
-    /// No share is given out any more; how many were. The reader's.
+    /// Ends the giving out of shares, and returns how many were given out. The reader calls it.
     pub fn close(&self, generation: u32, shares: u32) -> u32 {
         self.taken.swap(u64::from(generation) << 32 | u64::from(shares), Ordering::AcqRel) as u32
     }
 
-    /// So many shares of the helper's have ended.
+    /// Counts `shares` shares of the helper's as ended; `well`: they were copied.
     pub fn end(&self, shares: u32, well: bool) {
         // SYNC POINT with `all_ended`: the bytes are there.
         self.ended.fetch_add(u64::from(shares) + if well { 0 } else { FAILED }, Ordering::AcqRel);
     }
 
-    /// Whether `expected` shares have ended, and how.
+    /// Whether all copies went well, once `expected` shares of the helper's have ended; `None` before.
     pub fn all_ended(&self, expected: u32) -> Option<bool> {
         // SYNC POINT with `end`.
         let word = self.ended.load(Ordering::Acquire);

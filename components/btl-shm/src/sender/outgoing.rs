@@ -28,16 +28,17 @@ pub struct Outgoing {
     pub(super) peer: u32,
     pub(super) inbox: Inbox,
     pub(super) ring: Option<Mapping>,
-    /// The cells that are ours, and the peer's ring, behind which some lie; once one of those has come it stays mapped.
+    /// The cells of this pair that are ours.
     pub(super) cells: CellPool,
+    /// The peer's ring, behind which some cells lie; it stays mapped once a cell of it has come.
     pub(super) far: Mapped,
-    /// A place that was given to us while there was no memory for it.
+    /// A place in the segment that was given to us while there was no memory for a ring.
     pub(super) place: Option<Place>,
-    /// The ring's.
+    /// The place of the ring in the segment.
     pub(super) at: Option<Place>,
-    /// A part of its bulk has no memory yet.
+    /// Whether a part of the ring's bulk has no memory yet.
     pub(super) partial: bool,
-    /// Those of its cells that have none.
+    /// Cells behind the ring that have no memory yet, by bit.
     pub(super) bare: u32,
 }
 
@@ -63,6 +64,7 @@ unsafe impl Send for Endpoint {}
 unsafe impl Sync for Endpoint {}
 
 impl OutgoingCell {
+    /// An outgoing end without a ring, to the peer with that local rank, whose inbox is given.
     pub fn new(peer: u32, inbox: Inbox) -> OutgoingCell {
         OutgoingCell(UnsafeCell::new(Outgoing {
             producer: Producer::detached(Mapped::NONE),
@@ -80,6 +82,8 @@ impl OutgoingCell {
         }))
     }
 
+    /// The outgoing end itself.
+    ///
     /// # Safety
     /// Inside a verb of its context, and not twice at once.
     #[expect(clippy::mut_from_ref, reason = "that is what a cell under the caller's serialisation is")]
@@ -99,13 +103,13 @@ pub(super) const LINES_AHEAD: u64 = 4;
 pub(super) const SHORT_IN_A_ROW: u64 = 5 * PER_LINE;
 
 impl Outgoing {
-    /// How much has been sent.
+    /// The line of the ring in which the next message starts; grows with every message.
     #[inline(always)]
     pub fn tail(&self) -> u64 {
         self.producer.tail()
     }
 
-    /// Takes possession of the lines of the next message.
+    /// Prefetches for writing the `lines` lines of the ring in which the next message will lie.
     #[inline(always)]
     pub fn claim_lines(&self, lines: u64) {
         let tail = self.producer.tail();
@@ -114,14 +118,16 @@ impl Outgoing {
         }
     }
 
-    /// The cell at `which`, if there is one.
+    /// The memory of the cell with number `which`, seen from here: behind our ring, or behind the peer's. `None`:
+    /// there is none.
     pub(super) fn cell(&self, which: u64) -> Option<CellMem> {
         let (near, index) = place_of(which);
         let ring = if near { self.producer.mem() } else { &self.far };
         ring.cell(index)
     }
 
-    /// A cell of ours with room for so much, if there are so many lines to announce it.
+    /// Chooses a cell of ours for a message of `len` bytes: its number and memory. `None`: we hold none with room, or
+    /// the ring lacks `lines` free lines to announce it.
     pub(super) fn cell_for(&mut self, len: u64, lines: u64) -> Option<(u64, CellMem)> {
         let which = self.cells.best_for(slot(len))?;
         let cell = self.cell(which).filter(|cell| len <= cell.size)?;
@@ -132,7 +138,8 @@ impl Outgoing {
         free.then_some((which, cell))
     }
 
-    /// A message in a cell, which ended so far behind its beginning, has been dealt with, and the cell is ours.
+    /// Takes over a cell whose message has been dealt with. `end`: bytes from the cell's beginning to the message's
+    /// end; `far`: the peer's ring, behind which the cell may lie.
     pub fn keep_cell(&mut self, which: u64, end: u64, far: &Mapped) {
         self.far = *far;
         self.cells.take(which, slot(end));

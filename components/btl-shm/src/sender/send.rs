@@ -15,8 +15,8 @@ use oxmpi_mca::Status;
 use oxmpi_mca::sync::Ordering;
 
 impl Shm {
-    /// The verb. The fast path is a short message into a ring with room: no call, no read-modify-write,
-    /// and one cache line to the receiver if header and payload have up to 56 bytes.
+    /// Carries out the verb send. The fast path is a short message into a ring with room: no call, no
+    /// read-modify-write, and one cache line to the receiver if header and payload have up to 56 bytes.
     #[inline(always)]
     pub(crate) fn send_on(&self, endpoint: &Endpoint, ctx: u32, msg: &Message<'_>) -> Status {
         if ctx >= self.contexts() {
@@ -41,10 +41,11 @@ impl Shm {
             copy_short(desc.payload, at.add(header), payload);
         }
         outgoing.producer.publish_line(len as u64, msg.tag());
-        self.published(outgoing)
+        self.end_send(outgoing)
     }
 
-    /// Messages that are longer, packed, or meet a ring without room.
+    /// Sends a message that is longer or packed, or meets a ring without room, by whichever way fits: lines, a cell or
+    /// the bulk.
     #[inline(never)]
     fn send_any(&self, outgoing: &mut Outgoing, ctx: u32, msg: &Message<'_>) -> Status {
         let len = msg.total_len() as u64;
@@ -52,7 +53,7 @@ impl Shm {
             // The turns of our own progress tell whether we did anything but send since the last one.
             let turn = self.receiver(ctx).map_or(0, |receiver| receiver.turns());
             let in_a_row = core::mem::replace(&mut outgoing.turn, turn) == turn;
-            if self.sent_in_cell(outgoing, msg, len) {
+            if self.try_send_in_cell(outgoing, msg, len) {
                 return Status::OK;
             }
             if len > MAX_SHORT || in_a_row {
@@ -67,10 +68,10 @@ impl Shm {
             }
         }
         write_lines(&mut outgoing.producer, msg);
-        self.published(outgoing)
+        self.end_send(outgoing)
     }
 
-    /// Sends a message in the bulk.
+    /// Sends a message through the bulk of the ring, in pieces where that pays. `NO_RESOURCE`: there is no room now.
     fn send_long(&self, outgoing: &mut Outgoing, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
         let (lines, size) = (self.pieces_for(msg, len), slot(len));
         let find = |outgoing: &Outgoing| outgoing.producer.find_bulk(size, lines);
@@ -93,7 +94,7 @@ impl Shm {
             unsafe { write(msg, to, self.limits()) };
             outgoing.producer.publish_long(at, len, msg.tag());
         }
-        self.published(outgoing)
+        self.end_send(outgoing)
     }
 
     /// Whether the payload is copied by string, so that its lines are not read before they are written.
@@ -102,15 +103,16 @@ impl Shm {
         msg.payload_len() >= self.limits().string && msg.desc().pack.is_none()
     }
 
-    /// In how many pieces it is announced, where it may be. The header goes with the first one.
+    /// In how many pieces, each with a line, a message of `len` bytes is announced: several only where it goes by
+    /// string and its header fits into the first one.
     #[inline(always)]
     fn pieces_for(&self, msg: &Message<'_>, len: u64) -> u64 {
         let may_be = self.goes_by_string(msg) && (msg.header().len() as u64) < PIECE - GRANULE;
         if may_be { pieces_of(len) } else { 1 }
     }
 
-    /// Sends a long message in a cell, if we hold one with room for it.
-    fn sent_in_cell(&self, outgoing: &mut Outgoing, msg: &Message<'_>, len: u64) -> bool {
+    /// Sends a long message in a cell. False: we hold none with room for it, and nothing was sent.
+    fn try_send_in_cell(&self, outgoing: &mut Outgoing, msg: &Message<'_>, len: u64) -> bool {
         if self.limits().goes_past_cache(msg.payload_len()) || len > self.max_send_size() {
             return false;
         }
@@ -127,11 +129,12 @@ impl Shm {
             outgoing.producer.publish_cell(which, len, msg.tag());
         }
         outgoing.cells.give(which);
-        self.published(outgoing);
+        self.end_send(outgoing);
         true
     }
 
-    /// Gets memory for a cell of our own ring. False: there is none, and the pair goes on without this cell.
+    /// Reserves memory for a cell behind our own ring before its first use. False: there is none, and the pair goes on
+    /// without this cell.
     #[cold]
     #[inline(never)]
     fn supply(&self, outgoing: &mut Outgoing, which: u64) -> bool {
@@ -144,7 +147,8 @@ impl Shm {
         supplied
     }
 
-    /// The cell in which a message of the peer lies. An error: it cannot be looked at now; `None`: no message can lie there.
+    /// The memory of the cell in which a message of the peer lies. `None`: no message can lie there, so the peer wrote
+    /// garbage. An error: our ring cannot be mapped now; try again later.
     pub(crate) fn cell_of_peer(
         &self,
         outgoing: &mut Outgoing,
@@ -165,7 +169,8 @@ impl Shm {
         Ok(cell.filter(|_| !outgoing.cells.has(which)))
     }
 
-    /// Asks a peer for help with a read; false: no room for that now.
+    /// Asks a peer, by a line in the ring to it, for help with a read; `call` is shorter than a line. False: there is
+    /// no room now.
     pub(crate) fn send_assist(&self, endpoint: &Endpoint, ctx: u32, call: &[u8]) -> bool {
         // SAFETY: the module has an outgoing end per peer and context, and this is a verb of that context.
         let outgoing = unsafe { (*endpoint.outgoing.add(ctx as usize)).get() };
@@ -178,13 +183,14 @@ impl Shm {
         // SAFETY: the line at the tail is free, and a call is shorter than a line.
         unsafe { core::ptr::copy_nonoverlapping(call.as_ptr(), at, call.len()) };
         outgoing.producer.publish_assist(call.len() as u64);
-        self.published(outgoing);
+        self.end_send(outgoing);
         true
     }
 
-    /// Steps that follow the publishing of a message.
+    /// Ends every send: runs the light barrier and reads the notification word, to wake a receiver that does not watch
+    /// the ring. Returns OK.
     #[inline(always)]
-    fn published(&self, outgoing: &Outgoing) -> Status {
+    fn end_send(&self, outgoing: &Outgoing) -> Status {
         light_barrier();
         // SYNC POINT with `doorbell::unwatch` and `arm`.
         if outgoing.producer.mem().notification().load(Ordering::Relaxed) == outgoing.quiet {
@@ -193,7 +199,7 @@ impl Shm {
         self.tell(outgoing)
     }
 
-    /// Tells a receiver that does not watch the ring.
+    /// Sets the ready bit at a receiver that does not watch the ring, and wakes it if it sleeps. Returns OK.
     #[cold]
     #[inline(never)]
     fn tell(&self, outgoing: &Outgoing) -> Status {
@@ -203,7 +209,8 @@ impl Shm {
         Status::OK
     }
 
-    /// Everything that can stand between a message and its place in the ring. OK: go on.
+    /// Looks for room for a message of `len` bytes in `lines` lines and `bulk` bytes of bulk: connects the ring if
+    /// need be, and reads the receiver's heads. OK: there is room; `NO_RESOURCE`: not now.
     #[cold]
     #[inline(never)]
     fn make_ring_room(&self, outgoing: &mut Outgoing, ctx: u32, len: u64, lines: u64, bulk: u64) -> Status {
@@ -250,7 +257,8 @@ impl Shm {
         }
     }
 
-    /// Gives the outgoing end its ring: the one of an earlier life, or a new one.
+    /// Connects the outgoing end to its ring: the one that an earlier life of this rank made, or a new one. Tells the
+    /// receiver where it lies.
     fn connect(&self, outgoing: &mut Outgoing, ctx: u32) -> Status {
         let (segment, me) = (self.segment(), self.local_rank());
         if segment.identity(outgoing.peer).is_some_and(|peer| ctx >= peer.contexts) {
@@ -298,7 +306,8 @@ impl Shm {
         Status::OK
     }
 
-    /// Makes a ring: of the usual size, or where memory is short the smallest that will do.
+    /// Gives out a place for a ring and maps it: of the usual size, or where memory is short of the smallest that will
+    /// do. An error names the bytes that could not be had, and why.
     fn new_ring(&self, outgoing: &mut Outgoing, ctx: u32) -> Result<(Place, Mapping), (u64, Shortage)> {
         let mut shortage = None;
         // Long messages go through them, or one will do.
@@ -325,6 +334,7 @@ impl Shm {
         Err(shortage.unwrap_or((0, Shortage::Refused(rustix::io::Errno::NOMEM))))
     }
 
+    /// Tells the user (once) that memory for a ring is short, and returns the status for that.
     fn no_memory(&self, bytes: u64, why: Shortage) -> Status {
         self.report_shortage("ring-no-memory", bytes, &why.to_string());
         Status::OUT_OF_MEMORY

@@ -16,6 +16,7 @@ macro_rules! move_ends {
     }};
 }
 
+/// Copies one word at offset `at` from `src` to `dst`.
 macro_rules! move_word {
     ($word:ty, $src:expr, $dst:expr, $at:expr) => {{
         let (src, dst, at): (*const u8, *mut u8, usize) = ($src, $dst, $at);
@@ -83,7 +84,8 @@ pub unsafe fn write(msg: &Message<'_>, dst: *mut u8, limits: Limits) {
     }
 }
 
-/// Writes a message into lines that are free, and publishes each when it is written.
+/// Writes a message into free lines of the ring, and publishes each line when it is written. The caller has found
+/// room.
 pub fn write_lines(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
     const LINE: usize = PER_LINE as usize;
     let desc = msg.desc();
@@ -110,7 +112,7 @@ pub fn write_lines(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
     });
 }
 
-/// The same for messages that have to be put together first: packed ones, and long headers.
+/// Writes a message into lines by way of a buffer on the stack: packed payload, and headers longer than [`SHORT`].
 #[inline(never)]
 fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
     let mut staged = [0u8; MAX_SHORT as usize];

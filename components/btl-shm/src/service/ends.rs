@@ -21,28 +21,31 @@ pub(super) struct Link {
 }
 
 impl Link {
+    /// One side's view of a link in `memory`, whose next request has number `next`.
     pub(super) fn new(memory: Mapping, word: u64, next: u64) -> Link {
         Link { memory, word, next: Cell::new(next), end: Cell::new(next) }
     }
 
+    /// Address of byte `offset` in the slot of request number `position`.
     pub(super) fn at(&self, position: u64, offset: u64) -> *mut u8 {
         self.memory.at(SLOTS + position % ROOM * SLOT + offset)
     }
-    /// State, length and tag of a slot.
+    /// The words of a request's slot: state, length and tag.
     pub(super) fn words(&self, position: u64) -> [&AtomicU32; 3] {
         // SAFETY: aligned words of a mapped link.
         [0, 4, 8].map(|offset| unsafe { &*self.at(position, offset).cast() })
     }
+    /// The state word of a request's slot.
     pub(super) fn state(&self, position: u64) -> &AtomicU32 {
         self.words(position)[0]
     }
-    /// How many have been answered.
+    /// The word in which the server counts the requests that it has answered.
     pub(super) fn answered(&self) -> &AtomicU64 {
         // SAFETY: as above.
         unsafe { &*self.memory.at(0).cast() }
     }
 
-    /// Writes a message into a slot that is ours. Its length was checked.
+    /// Writes a message into a slot that is ours; the caller has checked that it is no longer than [`MOST`] bytes.
     pub(super) fn write(&self, position: u64, msg: &Message<'_>) {
         let (header, to) = (msg.header(), self.at(position, DATA));
         // SAFETY: the slot is ours, and the message is no longer than it.
@@ -55,7 +58,8 @@ impl Link {
         tag.store(msg.tag().into(), Ordering::Relaxed);
     }
 
-    /// Copies what the other side wrote: length and tag. `None`: it cannot be so long.
+    /// Copies the message that the other side wrote into a slot; returns its length and tag. `None`: the length is
+    /// impossible.
     pub(super) fn read(&self, position: u64, into: &mut [u8; MOST as usize]) -> Option<(usize, u8)> {
         let [_, len, tag] = self.words(position).map(|word| word.load(Ordering::Relaxed));
         let to = into.get_mut(..len as usize)?;
@@ -66,6 +70,7 @@ impl Link {
 }
 
 impl Link {
+    /// Whether the reply to the oldest request has come (the requester's side).
     pub(super) fn has_reply(&self) -> bool {
         self.next.get() != self.end.get() && link::is_answered(self.state(self.next.get()))
     }
@@ -74,6 +79,7 @@ impl Link {
 /// A buffer that is taken out while a message in it is handed up.
 pub(super) type Stage = Cell<Option<Box<[u8; MOST as usize]>>>;
 
+/// Takes the buffer out of a stage; makes one if it is in use, or the first time.
 pub(super) fn staged(stage: &Stage) -> Box<[u8; MOST as usize]> {
     stage.take().unwrap_or_else(|| Box::new([0; MOST as usize]))
 }
@@ -88,12 +94,13 @@ pub struct Requests {
 }
 
 impl Requests {
+    /// Whether any request of the context is without a reply.
     #[inline(always)]
     pub fn is_waiting(&self) -> bool {
         self.waiting.get() != 0
     }
 
-    /// Whether a reply is there. True also where all is in use by a turn.
+    /// Whether a reply has come on any link of the context. True also while a turn uses the links.
     pub fn has_reply(&self) -> bool {
         self.is_waiting()
             && self.links.try_borrow().map_or(true, |links| links.values().any(|l| l.has_reply()))
@@ -109,6 +116,7 @@ pub struct Server {
     pub(super) current: RefCell<Option<Current>>,
 }
 
+/// The request that is being served: its link, the process (local rank) and the context that it came from.
 pub(super) struct Current {
     pub(super) link: Rc<Link>,
     pub(super) source: u32,
@@ -122,6 +130,7 @@ unsafe impl Send for Server {}
 unsafe impl Sync for Server {}
 
 impl Server {
+    /// The service context without links, for the inbox of this process.
     pub fn new(inbox: ServiceInbox) -> Server {
         Server { inbox, links: RefCell::default(), stage: Cell::new(None), current: RefCell::new(None) }
     }

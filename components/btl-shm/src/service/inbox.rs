@@ -15,12 +15,16 @@ use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// The bell of a server that is asleep, or about to be.
 pub const ASLEEP: u32 = 1;
+/// The bell of a server that is awake.
 const AWAKE: u32 = 0;
 
 /// The memory of a service inbox.
 pub trait ServiceMem {
+    /// The futex word on which the server sleeps.
     fn bell(&self) -> &AtomicU32;
+    /// The summary: bit b is set if a bit of word b or b + 32 may be.
     fn pending(&self) -> &AtomicU32;
+    /// A word of the bits, one for each process of the node.
     fn word(&self, index: usize) -> &AtomicU64;
 }
 
@@ -33,8 +37,8 @@ pub fn mark(inbox: &impl ServiceMem, source: u32) -> bool {
     ring(inbox.bell())
 }
 
-/// For who has published something, and then executed a read-modify-write or a full fence: takes a bell from
-/// asleep to awake. True: wake the sleeper.
+/// Takes a bell from asleep to awake. True: the caller must wake the sleeper. The caller has published something, and
+/// executed a read-modify-write or a full fence since.
 pub fn ring(bell: &AtomicU32) -> bool {
     // loom gives SeqCst operations no order among themselves, fences it does.
     #[cfg(loom)]
@@ -43,12 +47,13 @@ pub fn ring(bell: &AtomicU32) -> bool {
     bell.load(Ordering::SeqCst) != AWAKE && bell.swap(AWAKE, Ordering::SeqCst) != AWAKE
 }
 
-/// Whether requests may be there.
+/// Whether any bit may be set, so that requests may be there.
 pub fn any(inbox: &impl ServiceMem) -> bool {
     inbox.pending().load(Ordering::Relaxed) != 0
 }
 
-/// Takes all bits and calls `each` with every process whose bit was set. Bits beyond the processes there are may be among them.
+/// Clears all bits and calls `each` with the local rank of every bit that was set; ranks that do not exist may be
+/// among them.
 pub fn take(inbox: &impl ServiceMem, words: usize, mut each: impl FnMut(u32)) {
     // SYNC POINT with `mark`.
     let summary = inbox.pending().swap(0, Ordering::AcqRel);
@@ -62,7 +67,8 @@ pub fn take(inbox: &impl ServiceMem, words: usize, mut each: impl FnMut(u32)) {
     }
 }
 
-/// Announces sleep. True: nothing is there, sleep while the bell says [`ASLEEP`]. `disarm` follows in any case.
+/// Announces that the server will sleep. True: no request is there, so it may sleep while the bell is [`ASLEEP`].
+/// [`disarm`] follows in any case.
 pub fn arm(inbox: &impl ServiceMem) -> bool {
     // Not a store: behind what requesters have done to the bell before, whoever looks at it next.
     inbox.bell().swap(ASLEEP, Ordering::AcqRel);
@@ -71,7 +77,7 @@ pub fn arm(inbox: &impl ServiceMem) -> bool {
     !any(inbox)
 }
 
-/// The server is up.
+/// Announces that the server is awake: nobody has to ring its bell.
 pub fn disarm(inbox: &impl ServiceMem) {
     inbox.bell().swap(AWAKE, Ordering::AcqRel);
 }

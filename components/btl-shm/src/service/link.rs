@@ -16,46 +16,49 @@ use oxmpi_mca::sync::{AtomicU32, Ordering};
 
 /// Slots of a link: requests without a reply at most.
 pub const ROOM: u64 = 16;
-/// Bytes of a slot, and of header and payload in it.
+/// Bytes of a slot.
 pub const SLOT: u64 = 4096;
+/// Bytes of header and payload that a slot takes.
 pub const MOST: u64 = SLOT - DATA;
-/// Where those start.
+/// Offset of the header within a slot.
 pub const DATA: u64 = 64;
 /// Bytes of a link.
 pub const LEN: u64 = 4096 + ROOM * SLOT;
 /// Offset of the first slot.
 pub const SLOTS: u64 = 4096;
 
-/// States of a slot.
+/// State of a slot that the requester may write a request into.
 const FREE: u32 = 0;
+/// State of a slot with a request that waits for the server.
 const ASKED: u32 = 1;
+/// State of a slot with a reply that waits for the requester.
 const ANSWERED: u32 = 2;
 
-/// The requester has written a request into a free slot.
+/// Marks a slot, which was free, as having a request that is written. The requester calls it.
 pub fn ask(state: &AtomicU32) {
     // SYNC POINT with `is_asked`.
     state.store(ASKED, Ordering::Release);
 }
 
-/// Whether a slot has a request for the server.
+/// Whether a slot has a request that the server has not answered.
 pub fn is_asked(state: &AtomicU32) -> bool {
     // SYNC POINT with `ask`.
     state.load(Ordering::Acquire) == ASKED
 }
 
-/// The server has written the reply.
+/// Marks a slot as having a reply, written in the place of its request. The server calls it.
 pub fn answer(state: &AtomicU32) {
     // SYNC POINT with `is_answered`.
     state.store(ANSWERED, Ordering::Release);
 }
 
-/// Whether a slot has a reply for the requester.
+/// Whether a slot has a reply that the requester has not taken.
 pub fn is_answered(state: &AtomicU32) -> bool {
     // SYNC POINT with `answer`.
     state.load(Ordering::Acquire) == ANSWERED
 }
 
-/// The requester has taken the reply.
+/// Marks a slot as free, after its reply was taken. The requester calls it.
 pub fn free(state: &AtomicU32) {
     state.store(FREE, Ordering::Relaxed);
 }

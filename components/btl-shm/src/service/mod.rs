@@ -28,12 +28,13 @@ use std::rc::Rc;
 /// Requests served in one call at most, so that others get the lock.
 const BATCH: i32 = 32;
 
+/// The number by which a request that is being served is answered: local rank and context of its requester.
 fn name(source: u32, ctx: u32) -> u64 {
     u64::from(source) << 32 | u64::from(ctx)
 }
 
 impl Shm {
-    /// Our end of the link from a context to a peer; made now if there is none.
+    /// Our end of the link from context `ctx` to a peer; makes the link at the first request.
     fn link_to(&self, requests: &Requests, peer: u32, ctx: u32) -> Result<Rc<Link>, Status> {
         if let Some(link) = requests.links.borrow().get(&peer) {
             return Ok(Rc::clone(link));
@@ -50,7 +51,7 @@ impl Shm {
         Ok(link)
     }
 
-    /// Hands up the replies that are there; how many.
+    /// Hands up the replies to a context's requests, and frees their slots. Returns how many.
     #[cold]
     #[inline(never)]
     pub(crate) fn take_replies(&self, ctx: u32) -> i32 {
@@ -77,6 +78,7 @@ impl Shm {
         events
     }
 
+    /// Calls the receiver of a tag with a request or reply; `link` is the number with which a request is answered.
     fn hand_up_service(&self, source: u32, ctx: u32, link: u64, bytes: &[u8], tag: u8) {
         let proc = self.segment().identity(source).map_or(u32::MAX, |who| who.proc);
         let row = self.host().am(tag);
@@ -85,7 +87,8 @@ impl Shm {
         (row.receive)(row.ctx, &RecvDesc { data, len, proc, ctx, module, link });
     }
 
-    /// The server's end of a link; `None`: there is none.
+    /// The server's end of the link from a context of a peer, mapped on first use. `None`: there is none, or the peer
+    /// wrote a place where none can be.
     fn link_from(&self, source: u32, ctx: u32) -> Option<Rc<Link>> {
         let server = self.server();
         let word = self.segment().link_word(self.local_rank(), ctx, source);
@@ -112,7 +115,8 @@ impl Shm {
         }
     }
 
-    /// Serves the requests of a link. False: some are left.
+    /// Hands up the requests of a link in order, until none is left or a batch has been handled; `handled` counts
+    /// them. False: some may be left.
     fn serve_link(&self, source: u32, ctx: u32, link: &Rc<Link>, handled: &mut i32) -> bool {
         let server = self.server();
         while link::is_asked(link.state(link.next.get())) {

@@ -5,12 +5,12 @@ use crate::segment::map::Identity;
 use crate::sys::Direction;
 
 impl Shm {
-    /// Copies between `local` and address `remote` of a peer through an attachment; false: that cannot be had, and
-    /// nothing was copied.
+    /// Copies `len` bytes between `local` and address `remote` of a peer through an XPMEM mapping of the peer's
+    /// memory. False: the memory cannot be mapped, and nothing was copied.
     ///
     /// # Safety
-    /// `local` must be valid for `len` bytes (writable for `Read`). `remote` is the peer's word; see the head of this
-    /// file.
+    /// `local` must be valid for `len` bytes (writable for `Read`). `remote` is the peer's word; see the head of
+    /// `xpmem.rs`.
     pub(crate) unsafe fn copy_attached(
         &self,
         direction: Direction,

@@ -41,19 +41,21 @@ use oxmpi_mca::sync::{Ordering, spin_hint};
 
 /// How often the reader looks whether the helper is done before it goes on with something else.
 const PATIENCE: u32 = 2000;
-/// Least bytes of a share; more than this many shares are never made.
+/// Least bytes of a share.
 const LEAST_SHARE: u64 = 32 << 10;
+/// Most shares of a read.
 const MOST_SHARES: u64 = 64;
-/// So much is read in one call from a source that has its own to read; by the next one it may have ended.
+/// Bytes that are read in one call from a source that is at a long read of its own; by the next call that may have
+/// ended.
 const ALONE: u64 = 512 << 10;
 
 /// A reader's message to its helper.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Call {
-    /// The helper's memory.
+    /// Address of the source in the helper's memory.
     from: u64,
-    /// The reader's.
+    /// Address of the destination in the reader's memory.
     to: u64,
     len: u64,
     share: u64,
@@ -62,10 +64,11 @@ struct Call {
 }
 
 impl Call {
+    /// Number of shares into which the read is cut.
     fn shares(&self) -> u32 {
         self.len.div_ceil(self.share) as u32
     }
-    /// Offset and length of some shares.
+    /// Offset and length in bytes of a range of shares within the read.
     fn part(&self, shares: Range<u32>) -> (u64, u64) {
         let at = u64::from(shares.start) * self.share;
         (at, (shares.len() as u64 * self.share).min(self.len - at))
@@ -73,7 +76,8 @@ impl Call {
 }
 
 impl Shm {
-    /// A long read: together with the source, if that has nothing better to do.
+    /// Reads a long message from a peer's memory, together with the source process if that will help, else alone.
+    /// `PENDING`: the helper still copies, and `done` is called by a later turn.
     pub(crate) fn read_long(&self, endpoint: &Endpoint, ctx: u32, peer: &Identity, rma: &RmaDesc) -> Status {
         let own = self.segment().reading(self.local_rank(), ctx);
         own.store(1, Ordering::Relaxed);
@@ -84,12 +88,13 @@ impl Shm {
         status
     }
 
-    /// Whether a process is at a long read of its own. A hint: nothing depends on its being of this moment.
+    /// Whether the peer is at a long read of its own on this context. A hint: the answer may be old.
     fn is_reading(&self, endpoint: &Endpoint, ctx: u32) -> bool {
         self.segment().reading(endpoint.peer, ctx).load(Ordering::Relaxed) != 0
     }
 
-    /// Reads together with the source. `None`: not now, do it alone.
+    /// Reads in shares, some of which the source process takes over and writes itself. `None`: the source was not
+    /// asked, so the caller reads alone. `PENDING`: the helper still copies, and [`Shm::end_reads`] ends the read.
     fn read_together(&self, endpoint: &Endpoint, ctx: u32, peer: &Identity, rma: &RmaDesc) -> Option<Status> {
         let receiver = self.receiver(ctx)?;
         let reads = &receiver.cooperative_reads;
@@ -136,7 +141,8 @@ impl Shm {
         Some(Status::PENDING)
     }
 
-    /// How a read ended, if it has. Its words are free then.
+    /// The status of a shared read whose helper has ended all its shares; frees its assist words. `None`: the helper
+    /// still copies. Where the helper failed, the whole of it is read again here, without help.
     fn ended(&self, ctx: u32, read: &Waiting) -> Option<Status> {
         let words = self.segment().assist(self.local_rank(), ctx, read.index);
         let well = words.all_ended(read.expected)?;
@@ -148,13 +154,13 @@ impl Shm {
             Ok(()) if well => Status::OK,
             Ok(()) => {
                 // The helper could not write; it need not be asked again.
-                self.stop_helping();
+                self.stop_asking_for_help();
                 self.read_alone(ctx, read.peer, &read.rma)
             }
         })
     }
 
-    /// Ends reads whose helpers are done; how many.
+    /// Ends the shared reads whose helpers are done, and calls their `done`. Returns how many.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_reads(&self, ctx: u32) -> i32 {
@@ -181,7 +187,8 @@ impl Shm {
         events
     }
 
-    /// A line of the ring asks for help with one of the sender's reads.
+    /// Helps with a read that a peer has announced in a line of the ring: takes shares of it and writes them into the
+    /// peer's memory. False: the line holds no call that a peer of this version writes.
     #[inline(never)]
     pub(crate) fn help(&self, source: u32, ctx: u32, line: *const u8, len: u64) -> bool {
         if len != size_of::<Call>() as u64 {
@@ -211,6 +218,8 @@ impl Shm {
         true
     }
 
+    /// Asks the source of a read, by a line in the ring to it, to take shares of the read. False: the ring had no
+    /// room.
     fn call_for_help(&self, endpoint: &Endpoint, ctx: u32, call: &Call) -> bool {
         // SAFETY: as for a message.
         let bytes =

@@ -5,9 +5,10 @@ use core::cell::{Cell, RefCell};
 use oxmpi_btl::RmaDesc;
 use rustix::io::Errno;
 
-/// After so many reads without a helper only one in so many asks for one.
+/// Reads in a row without a helper after which only one read in [`ASKED_EVERY`] asks for one.
 const MOST_ALONE: u32 = 4;
 
+/// One in so many reads asks for a helper, after helpers have not come.
 const ASKED_EVERY: u32 = 8;
 
 /// A read whose helper was not done when the reader was.
@@ -30,6 +31,7 @@ pub struct CooperativeReads {
 }
 
 impl CooperativeReads {
+    /// A record without reads, with room for as many as can be under way.
     pub fn new() -> CooperativeReads {
         CooperativeReads {
             generation: Cell::new(0),
@@ -40,7 +42,8 @@ impl CooperativeReads {
         }
     }
 
-    /// Whether it is worth asking for help.
+    /// Whether to ask the source to help with the next read: helpers came lately, or it is time to try again. A false
+    /// answer counts as one more read without a helper.
     pub(super) fn is_help_likely(&self) -> bool {
         let alone = self.alone.get();
         if alone < MOST_ALONE || alone.is_multiple_of(ASKED_EVERY) {
@@ -50,6 +53,8 @@ impl CooperativeReads {
         false
     }
 
+    /// Takes a free pair of assist words for a new read, and moves the generation on. Returns the pair's index;
+    /// `None`: all are in use.
     pub(super) fn claim(&self) -> Option<u32> {
         let index = self.used.get().trailing_ones();
         if index as usize >= ASSISTS {
@@ -60,11 +65,12 @@ impl CooperativeReads {
         Some(index)
     }
 
+    /// Frees the pair of assist words `index`, whose read has ended.
     pub(super) fn free(&self, index: u32) {
         self.used.set(self.used.get() & !(1 << index));
     }
 
-    /// Whether a read waits for its helper.
+    /// Whether any pair of assist words is in use, so that a read may wait for its helper.
     #[inline(always)]
     pub fn is_waiting(&self) -> bool {
         self.used.get() != 0

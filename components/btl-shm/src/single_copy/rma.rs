@@ -15,7 +15,7 @@ use oxmpi_mca::sync::{Ordering, fence};
 use rustix::io::Errno;
 
 impl Shm {
-    /// Reads by ourselves.
+    /// Reads `rma` from a peer's memory without its help; complete on return.
     pub(crate) fn read_alone(&self, ctx: u32, peer: u32, rma: &RmaDesc) -> Status {
         let Some(who) = self.segment().identity(peer) else { return Status::UNREACHABLE };
         // SAFETY: the caller's buffer is valid for `len` bytes until the read has ended.
@@ -26,6 +26,9 @@ impl Shm {
         }
     }
 
+    /// Carries out a get or put on a peer's memory: a plain copy within a process, a shared read if it is long, else a
+    /// copy by mapping or system call. `PENDING` only for a shared read; `NOT_SUPPORTED` or `NO_PERMISSION`: the
+    /// system refuses such copies.
     pub(crate) fn copy_memory(
         &self,
         direction: Direction,
@@ -68,7 +71,7 @@ impl Shm {
         }
     }
 
-    /// Reads what lies in pieces.
+    /// Reads a payload that lies in pieces, on either side, from a peer's memory; complete on return.
     pub(crate) fn read_pieces(&self, endpoint: &Endpoint, ctx: u32, rma: &RmaVectorDesc) -> Status {
         let Some(peer) = self.segment().identity(endpoint.peer) else { return Status::UNREACHABLE };
         if peer.pid_namespace != self.pid_namespace() {
@@ -104,7 +107,8 @@ impl Shm {
         }
     }
 
-    /// Copies `len` bytes by the best that the system permits.
+    /// Copies `len` bytes between `local` and address `remote` of a peer: through an XPMEM mapping if there is one to
+    /// be had, else by system call.
     ///
     /// # Safety
     /// As [`copy_between`].
@@ -126,13 +130,15 @@ impl Shm {
         }
     }
 
-    /// Everything was complete when `put` returned; what follows comes after it.
+    /// Completes puts at their targets: each was complete when `put` returned, so a full fence orders later stores
+    /// behind them.
     pub(crate) fn flush_puts(&self) -> Status {
         fence(Ordering::SeqCst);
         Status::OK
     }
 }
 
+/// The status that stands for an error of the kernel in a copy between processes.
 pub(crate) fn status_of(errno: Errno) -> Status {
     match errno {
         Errno::PERM | Errno::ACCESS => Status::NO_PERMISSION,

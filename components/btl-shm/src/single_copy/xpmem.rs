@@ -26,16 +26,19 @@ use rustix::io::Errno;
 pub(super) const MOST: usize = 128;
 /// Ranges begin and end at multiples of this.
 pub(super) const UNIT: u64 = 2 << 20;
-/// Nothing of a process's lies above (four levels of page tables, without the page that guards the end).
+/// End of a process's addresses (four levels of page tables, without the page that guards the end).
 const TOP: u64 = (1 << 47) - PAGE;
+/// Bytes of a page, the unit of attachments.
 pub(super) const PAGE: u64 = 4096;
 
+/// Access to the memory that a peer offers: the peer, the number of its offer, and the number of the access.
 struct Grant {
     peer: u32,
     segment: i64,
     number: i64,
 }
 
+/// A range of a peer's memory, by its addresses there, and where it is mapped here.
 pub(super) struct Attached {
     peer: u32,
     from: u64,
@@ -54,7 +57,7 @@ pub struct Attachments {
 }
 
 impl Attachments {
-    /// Where bytes `[from, from + len)` of a peer's memory lie here.
+    /// The address here of bytes `[from, from + len)` of a peer's memory, which is mapped if it is not yet.
     pub(super) fn find(
         &mut self,
         device: &dyn Device,
@@ -75,6 +78,8 @@ impl Attachments {
         Ok((range.at + (from - range.from) as usize) as *mut u8)
     }
 
+    /// The number of our access to the memory that a peer offers as `segment`; asks for access the first time, and
+    /// anew (without the old mappings) when the peer offers another number.
     fn grant(&mut self, device: &dyn Device, peer: u32, segment: i64) -> Result<i64, Errno> {
         match self.grants.iter().find(|grant| grant.peer == peer) {
             Some(grant) if grant.segment == segment => return Ok(grant.number),
@@ -86,7 +91,8 @@ impl Attachments {
         Ok(number)
     }
 
-    /// A new attachment: its place among the ranges.
+    /// Maps the range of a peer's memory around `[from, to)`, after unmapping the one used longest ago if there are
+    /// [`MOST`]. Returns its index in `ranges`.
     fn attach(
         &mut self,
         device: &dyn Device,
@@ -108,7 +114,7 @@ impl Attachments {
         Ok(self.ranges.len() - 1)
     }
 
-    /// Gives back what was had of a peer.
+    /// Unmaps all ranges of a peer's memory and gives back the access to it.
     fn forget(&mut self, device: &dyn Device, peer: u32) {
         self.ranges.retain(|range| {
             if range.peer == peer {
@@ -124,7 +130,7 @@ impl Attachments {
         });
     }
 
-    /// Gives back everything.
+    /// Unmaps the memory of all peers and gives back the access to it.
     pub fn clear(&mut self, device: &dyn Device) {
         while let Some(grant) = self.grants.first() {
             self.forget(device, grant.peer);

@@ -8,10 +8,10 @@ use oxmpi_btl::amo::{ADD, AND, COMPARE_SWAP, FLOAT, MAX, MIN, OR, SIGNED, SWAP, 
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 
-/// All operations there are, by bit.
+/// All atomic operations that there are, by bit.
 pub const ALL: u32 = (1 << (COMPARE_SWAP + 1)) - 1;
 
-/// The change of a word; fields as in `AtomicDesc`.
+/// An atomic operation on one word; fields as in `AtomicDesc`.
 #[derive(Clone, Copy, Debug)]
 pub struct Update {
     pub op: u32,
@@ -26,7 +26,7 @@ impl Update {
         if self.flags & WIDTH_32 != 0 { 4 } else { 8 }
     }
 
-    /// BAD_PARAM: no such operation on no such operand.
+    /// OK if there is such an operation on such an operand, else `BAD_PARAM`.
     pub fn check(&self) -> Status {
         let bits_of_float = self.flags & FLOAT != 0 && matches!(self.op, AND | OR | XOR);
         let sane =
@@ -35,7 +35,7 @@ impl Update {
     }
 }
 
-/// Does it and answers the old value. `update` was checked.
+/// Carries an update out on the word at `at`, atomically, and returns the old value. `update` was checked.
 ///
 /// # Safety
 /// `at` must be writable for the width; the caller holds the service lock.
@@ -62,7 +62,8 @@ pub unsafe fn apply(update: &Update, at: *mut u8) -> u64 {
     }
 }
 
-/// Does it to elements side by side, whose operands stand in `data`, and adds the old ones to `results`. The operand in `update` does not count.
+/// Carries an update out on each of several elements side by side, whose operands stand in `data` (the one in `update`
+/// does not count), and adds the old elements to `results`.
 ///
 /// # Safety
 /// As [`apply`], for as many elements as `data` has.
@@ -96,6 +97,8 @@ pub unsafe fn apply_each(update: &Update, at: *mut u8, data: &[u8], mut results:
     }
 }
 
+/// Adds operands to elements side by side, each by one atomic addition (`add`).
+///
 /// # Safety
 /// As [`apply_each`]; words of so many bytes from `at` on are in their natural places.
 #[inline(always)]
@@ -107,6 +110,7 @@ unsafe fn add_each<W, const N: usize>(operands: &[[u8; N]], at: *mut u8, add: im
     }
 }
 
+/// Replaces a word by `next` of it, atomically, and returns the old value.
 fn update32(word: &AtomicU32, next: impl Fn(u32) -> u32) -> u32 {
     let mut old = word.load(Ordering::Relaxed);
     // SYNC POINT with every other atomic update of the word.
@@ -116,6 +120,7 @@ fn update32(word: &AtomicU32, next: impl Fn(u32) -> u32) -> u32 {
     old
 }
 
+/// Replaces a word of 64 bits by `next` of it, atomically, and returns the old value.
 fn update64(word: &AtomicU64, next: impl Fn(u64) -> u64) -> u64 {
     let mut old = word.load(Ordering::Relaxed);
     // SYNC POINT as above.
@@ -125,8 +130,10 @@ fn update64(word: &AtomicU64, next: impl Fn(u64) -> u64) -> u64 {
     old
 }
 
+/// Makes the function that computes a word's next value, for one width.
 macro_rules! next {
     ($name:ident, $unsigned:ty, $signed:ty, $float:ty) => {
+        /// The value that `update` gives a word which has the value `old`.
         fn $name(update: &Update, old: $unsigned) -> $unsigned {
             let new = update.operand as $unsigned;
             let (is_float, is_signed) = (update.flags & FLOAT != 0, update.flags & SIGNED != 0);

@@ -4,11 +4,12 @@ use crate::objects::{Emulation, Wrapped};
 use core::ffi::c_void;
 
 impl Emulation {
+    /// The emulated transports that are in use.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Wrapped> {
         self.wrapped.get().into_iter().flat_map(|all| all.iter()).filter_map(|w| w.get().map(|w| &**w))
     }
 
-    /// The emulated transport over the module with that state.
+    /// The emulated transport over the module with state `module`; `None`: there is none.
     pub(crate) fn over(&self, module: *mut c_void) -> Option<&Wrapped> {
         self.all().find(|w| w.raw().state == module)
     }

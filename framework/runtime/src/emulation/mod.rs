@@ -33,8 +33,8 @@ use std::sync::OnceLock;
 use wire::Reply;
 
 impl Instance {
-    /// The services around transports as one-sided components get them: `reach` answers with transports that have
-    /// all one-sided verbs where they can be had, native ones before emulated ones. For the life of the instance.
+    /// The services around transports for one-sided components: `reach` answers with transports that have all
+    /// one-sided verbs where they can be had, native ones before emulated ones. Valid for the life of the instance.
     pub fn btl_services_for_rma(&self) -> *const BtlServices {
         let make = || {
             // SAFETY: the host's own table.
@@ -44,7 +44,7 @@ impl Instance {
         &raw const **self.emulation.services.get_or_init(make)
     }
 
-    /// The transports that reach a process, best for one-sided operations first.
+    /// The transports that reach a process, those with the fewest emulated verbs first.
     pub(crate) fn reach_for_rma(&self, proc: u32) -> Result<SliceRef<Reach>, Status> {
         let plain = self.reach(proc)?;
         let mut reached = self.emulation.reached.lock();
@@ -60,6 +60,8 @@ impl Instance {
         Ok(SliceRef { ptr: found.as_ptr(), len: found.len() })
     }
 
+    /// The answer for one transport that reaches `proc`: emulated in its place if it lacks verbs, with an endpoint
+    /// that `endpoints` keeps.
     #[allow(clippy::vec_box, reason = "their addresses are in use")]
     fn with_all_verbs(&self, plain: &Reach, proc: u32, endpoints: &mut Vec<Box<Endpoint>>) -> Reach {
         let raw = plain.btl();
@@ -70,7 +72,7 @@ impl Instance {
         reach
     }
 
-    /// The transport with the verbs it lacks; `None`: it has all, or cannot have them.
+    /// The emulated transport over `raw`, made at the first call. `None`: it has all verbs, or cannot have them.
     fn wrapped(&self, raw: &BtlHandle) -> Option<&Wrapped> {
         if !Wrapped::is_for(raw) {
             return None;
@@ -84,14 +86,14 @@ impl Instance {
         Some(wrapped)
     }
 
-    /// Takes requests and replies from now on. Before the first progress.
+    /// Sets the receiver of requests and replies of emulated verbs. Before the first progress.
     pub(crate) fn take_requests(&self) {
         let entry = AmEntry { receive: take, ctx: std::ptr::from_ref(self).cast_mut().cast() };
         // It is the first to take a tag.
         let _ = self.am_table().set(wire::TAG, entry);
     }
 
-    /// Somebody uses a communication resource instance: it becomes active with those below it, as `Host::activate` says.
+    /// Makes a CRI active, and those below it, because somebody uses it; as `Host::activate` says.
     #[inline]
     pub(crate) fn activate(&self, ctx: u32) {
         if let Some(cri) = self.cris().get(ctx as usize)
@@ -101,8 +103,8 @@ impl Instance {
         }
     }
 
-    /// Goes on with operations for which no reply is due: they found no room, or their peer has failed. The caller holds
-    /// nothing. False: there is still no room, look again.
+    /// Goes on with operations for which no reply is due, because they found no room or their peer has failed. False:
+    /// there is still no room, look again. The caller holds no lock.
     pub(crate) fn settle_emulated(&self) -> bool {
         let mut all = true;
         for wrapped in self.emulation.all() {
@@ -117,7 +119,7 @@ impl Instance {
         all
     }
 
-    /// Runs `f` with a context entered, taking it from its owner. The caller holds nothing.
+    /// Runs `f` with a context entered, whose lock is taken from its owner. The caller holds no lock.
     fn with_context(&self, ctx: u32, f: impl FnOnce()) {
         let Some(cri) = self.cris().get(ctx as usize).filter(|_| self.threaded()) else { return f() };
         cri.enter(None);
@@ -125,8 +127,8 @@ impl Instance {
         cri.leave(None);
     }
 
-    /// A process has failed: what is under way to it by emulated verbs completes with PEER_FAILED, in idle turns of
-    /// whoever waits, and later verbs answer so. Any thread, holding nothing.
+    /// Fails the emulated operations to a process that has failed: those under way complete with PEER_FAILED in idle
+    /// turns of whoever waits, and later ones answer so. Any thread, holding no lock.
     pub fn fail_emulated(&self, proc: u32) {
         for endpoint in self.emulation.reached.lock().endpoints.iter().filter(|e| e.proc == proc) {
             endpoint.set_failed();
@@ -134,7 +136,7 @@ impl Instance {
         self.service.ask_attention();
     }
 
-    /// Ends everything that is under way. No other thread is in the library any more.
+    /// Ends all emulated operations that are under way, as failed. No other thread is in the library any more.
     pub(crate) fn end_emulation(&self) {
         for endpoint in &self.emulation.reached.lock().endpoints {
             endpoint.set_failed();
@@ -147,6 +149,7 @@ impl Instance {
     }
 }
 
+/// Writes the transports that reach `proc` to `out`, for one-sided components; in the table as `BtlServices::reach`.
 extern "C" fn reach(ctx: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
     // SAFETY: components pass `BtlServices::instance`, which lives as long as they do.
     match unsafe { &*(ctx as *const Instance) }.reach_for_rma(proc) {
@@ -194,6 +197,8 @@ extern "C" fn take(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     receive::CONTINUE
 }
 
+/// Carries out a request of a peer and sends the reply.
+///
 /// # Safety
 /// The caller holds the service lock.
 unsafe fn answer(instance: &Instance, wrapped: &Wrapped, msg: &RecvDesc, bytes: &[u8]) {

@@ -39,6 +39,7 @@ unsafe impl Send for Endpoint {}
 // SAFETY: as above.
 unsafe impl Sync for Endpoint {}
 
+/// The operations of one context to one endpoint: how many were issued, and how many have completed without a gap.
 #[derive(Default)]
 struct Flow {
     issued: AtomicU64,
@@ -46,6 +47,7 @@ struct Flow {
     rest: RefCell<FlowRest>,
 }
 
+/// Operations of a flow behind the first that is not complete, and flushes that wait for some.
 #[derive(Default)]
 struct FlowRest {
     /// Whether it is on the context's list of flows.
@@ -57,12 +59,13 @@ struct FlowRest {
 }
 
 impl Endpoint {
+    /// An endpoint without operations, over the transport's own endpoint `raw`.
     pub fn new(raw: *mut RawEndpoint, proc: u32, contexts: u32) -> Endpoint {
         let flows = (0..contexts).map(|_| Flow::default()).collect();
         Endpoint { raw, proc, refused: AtomicU32::new(0), failed: AtomicBool::new(false), flows }
     }
 
-    /// How many operations on a context are not complete. Any thread.
+    /// Number of operations on a context that are not complete. Any thread.
     pub fn under_way(&self, ctx: u32) -> u64 {
         let Some(flow) = self.flows.get(ctx as usize) else { return 0 };
         // SYNC POINT with `State::finish`: what is complete has its results in place. In this order the answer is not too small.
@@ -70,17 +73,19 @@ impl Endpoint {
         flow.issued.load(Ordering::Acquire).wrapping_sub(completed)
     }
 
-    /// Its operations end with PEER_FAILED from now on; [`Context::settle`] ends those under way.
+    /// Marks the process as failed: operations end with PEER_FAILED from now on; [`Context::settle`] ends those under
+    /// way.
     pub fn set_failed(&self) {
         self.failed.store(true, Ordering::Release);
     }
 
+    /// Whether the process is marked as failed.
     pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)
     }
 }
 
-/// The way requests go.
+/// The transport, context and sizes by which requests go.
 #[derive(Clone, Copy)]
 pub struct Route<'a> {
     pub raw: &'a BtlHandle,
@@ -102,6 +107,7 @@ pub struct Wish {
     pub done_ctx: *mut c_void,
 }
 
+/// An operation that is under way.
 struct Op {
     wish: Wish,
     endpoint: *const Endpoint,
@@ -114,12 +120,14 @@ struct Op {
     status: Status,
 }
 
+/// A part of an operation that one request has asked for.
 struct Piece {
     op: u64,
     offset: u64,
     len: u64,
 }
 
+/// A flush that waits for `left` parts: flows, and the transport's own flush.
 struct Join {
     left: u32,
     status: Status,
@@ -127,12 +135,14 @@ struct Join {
     done_ctx: *mut c_void,
 }
 
+/// A function of the caller's that is to be called, with its status.
 struct Finished {
     done: Option<Done>,
     done_ctx: *mut c_void,
     status: Status,
 }
 
+/// Operations, pieces and flushes under way on a context.
 #[derive(Default)]
 struct State {
     ops: Slab<Op>,
@@ -158,14 +168,15 @@ unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
 impl Context {
-    /// Memory to write a list into, until it is issued.
+    /// Memory to write a list into, empty; to be dropped when the list is issued.
     pub fn list(&self) -> std::cell::RefMut<'_, Vec<u8>> {
         let mut bytes = self.lists.borrow_mut();
         bytes.clear();
         bytes
     }
 
-    /// Starts an operation: PENDING, or why not.
+    /// Starts an operation: asks for as many of its pieces as there is room for. PENDING, or the reason why nothing
+    /// has happened.
     pub fn issue(&self, route: Route<'_>, endpoint: &Endpoint, wish: Wish) -> Status {
         if endpoint.has_failed() {
             return Status::PEER_FAILED;
@@ -196,8 +207,9 @@ impl Context {
         Status::PENDING
     }
 
-    /// Completes what was issued before, to one endpoint or to all. `first`: a flush of the transport's own, which is part of it
-    /// and answers as one.
+    /// Starts a flush of all operations issued before on a context, to one endpoint or to all. PENDING: `done` of
+    /// `flush` is called when they are complete. `first` starts a flush of the transport's own, which is part of it;
+    /// where no operation is under way its answer is the result.
     pub fn flush(
         &self,
         route: Route<'_>,
@@ -243,7 +255,8 @@ impl Context {
         Status::PENDING
     }
 
-    /// A reply came. True: a peer's mistake, for a message.
+    /// Takes the reply to a piece: stores its result, and completes the operation with the last one. True: the reply
+    /// does not fit what was asked, which is a peer's mistake.
     pub fn take_reply(&self, route: Route<'_>, proc: u32, reply: Reply, payload: &[u8]) -> bool {
         let mut state = self.state.borrow_mut();
         // Of a peer that has failed, for one.
@@ -278,7 +291,7 @@ impl Context {
         !fits
     }
 
-    /// Goes on with what stalled, and ends what is under way to failed peers.
+    /// Asks for the pieces that stalled, as far as there is room, and ends what is under way to failed peers.
     pub fn settle(&self, route: Route<'_>) {
         let mut state = self.state.borrow_mut();
         // SAFETY: endpoints live as long as the transport.
@@ -289,12 +302,13 @@ impl Context {
         self.run_done(state);
     }
 
-    /// Something stalled, and no reply will make it go on.
+    /// Whether pieces have stalled and no reply is due that would make them go on.
     pub fn needs_attention(&self) -> bool {
         let state = self.state.borrow();
         !state.stalled.is_empty() && state.pieces.is_empty()
     }
 
+    /// Calls the callers' functions for what has finished, with the state given back before.
     fn run_done(&self, mut state: std::cell::RefMut<'_, State>) {
         let mut finished = std::mem::take(&mut state.finished);
         drop(state);
@@ -307,12 +321,13 @@ impl Context {
     }
 }
 
-/// The transport's own part of a flush.
+/// The transport's own part of a flush, until it is done.
 struct Part {
     context: *const Context,
     join: u64,
 }
 
+/// Ends the transport's own part of a flush; the transport calls it from progress of the context, under its lock.
 extern "C" fn part_done(part: *mut c_void, status: Status) {
     // SAFETY: made by `Context::flush`, given back once; contexts live as long as their transport. This runs from progress of
     // the context, under its lock.
@@ -327,6 +342,9 @@ extern "C" fn part_done(part: *mut c_void, status: Status) {
 }
 
 impl Wish {
+    /// Stores what a reply brought in the caller's memory: the bytes of a get from `offset` on, the old value of an
+    /// atomic, the results of a list.
+    ///
     /// # Safety
     /// The local memory is the caller's as the descriptor said.
     unsafe fn take_result(&self, offset: u64, payload: &[u8], old: u64) {
@@ -359,7 +377,7 @@ impl Wish {
 }
 
 impl Op {
-    /// No further piece is asked for; the first failure counts.
+    /// Notes a failure, of which the first counts; no further piece is asked for.
     fn fail(&mut self, status: Status) {
         if self.status.is_ok() {
             self.status = status;
@@ -369,7 +387,8 @@ impl Op {
 }
 
 impl State {
-    /// Asks for the pieces of an operation that have not been asked for, as far as there is room.
+    /// Asks for the pieces of operation `id` that have not been asked for, as far as there is room. OK: all are;
+    /// `NO_RESOURCE`: there is no room for more.
     fn send_pieces(&mut self, route: Route<'_>, id: u64) -> Status {
         loop {
             let Some(op) = self.ops.get_mut(id) else { return Status::OK };
@@ -409,7 +428,7 @@ impl State {
         }
     }
 
-    /// Goes on with what stalled, in order.
+    /// Asks for the pieces of operations that stalled, in order, as far as there is room.
     fn go_on(&mut self, route: Route<'_>) {
         while let Some(&id) = self.stalled.front() {
             match self.send_pieces(route, id) {
@@ -421,7 +440,7 @@ impl State {
         }
     }
 
-    /// Pieces that were not asked for are not going to be; the operation ends with its last piece.
+    /// Fails operation `id` with `status`: no further pieces are asked for, and it ends with the last that was.
     fn give_up(&mut self, ctx: u32, id: u64, status: Status) {
         let Some(op) = self.ops.get_mut(id) else { return };
         op.fail(status);
@@ -430,6 +449,8 @@ impl State {
         }
     }
 
+    /// Completes operation `id` in its flow, and the flushes that wait for it; the callers' functions run later
+    /// (`run_done`).
     fn finish(&mut self, ctx: u32, id: u64) {
         let Some(op) = self.ops.remove(id) else { return };
         let Wish { done, done_ctx, .. } = op.wish;
@@ -452,7 +473,7 @@ impl State {
         }
     }
 
-    /// A part of a flush is done.
+    /// Counts one part of flush `id` as done, and finishes the flush with the last.
     fn end_part(&mut self, id: u64, status: Status) {
         let Some(join) = self.joins.get_mut(id) else { return };
         if join.status.is_ok() {
@@ -466,7 +487,7 @@ impl State {
         }
     }
 
-    /// Ends everything that is under way to an endpoint.
+    /// Ends all operations that are under way to an endpoint, and the flushes that wait for them, with PEER_FAILED.
     fn fail(&mut self, ctx: u32, endpoint: &Endpoint) {
         for &(_, join) in &endpoint.flows[ctx as usize].rest.borrow().waiting {
             if let Some(join) = self.joins.get_mut(join) {

@@ -1,11 +1,12 @@
 //! Objects by number and generation: a number that outlives its object finds nothing.
 
-/// Values that have been inserted and not removed.
+/// Objects that have been inserted and not removed, by ids that are used once.
 pub struct Slab<T> {
     places: Vec<Place<T>>,
     free: Vec<u32>,
 }
 
+/// A place for one object, and how many have gone from it.
 struct Place<T> {
     generation: u32,
     here: Option<T>,
@@ -18,7 +19,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Keeps an object; its id is never `u64::MAX`.
+    /// Keeps an object and returns its id, which is never `u64::MAX`.
     pub fn insert(&mut self, object: T) -> u64 {
         let at = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place { generation: 0, here: None });
@@ -29,19 +30,23 @@ impl<T> Slab<T> {
         u64::from(place.generation) << 32 | u64::from(at)
     }
 
+    /// The place of an object with that id; `None`: the object has gone.
     fn place(&mut self, id: u64) -> Option<&mut Place<T>> {
         self.places.get_mut(id as u32 as usize).filter(|place| place.generation == (id >> 32) as u32)
     }
 
+    /// The object with that id; `None`: it has gone.
     pub fn get(&self, id: u64) -> Option<&T> {
         let place = self.places.get(id as u32 as usize)?;
         if place.generation == (id >> 32) as u32 { place.here.as_ref() } else { None }
     }
 
+    /// The object with that id, to be changed; `None`: it has gone.
     pub fn get_mut(&mut self, id: u64) -> Option<&mut T> {
         self.place(id)?.here.as_mut()
     }
 
+    /// Takes the object with that id out; `None`: it has gone before.
     pub fn remove(&mut self, id: u64) -> Option<T> {
         let place = self.place(id)?;
         let object = place.here.take()?;
@@ -50,11 +55,12 @@ impl<T> Slab<T> {
         Some(object)
     }
 
+    /// Whether no object is kept.
     pub fn is_empty(&self) -> bool {
         self.free.len() == self.places.len()
     }
 
-    /// The ids of all for which `yes` says so.
+    /// The ids of all objects for which `yes` says so.
     pub fn ids_of(&self, yes: impl Fn(&T) -> bool) -> Vec<u64> {
         let of = |(at, place): (usize, &Place<T>)| {
             place.here.as_ref().filter(|t| yes(t)).map(|_| u64::from(place.generation) << 32 | at as u64)

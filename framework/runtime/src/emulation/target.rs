@@ -23,6 +23,7 @@ pub struct Memory {
     results: RefCell<Vec<u8>>,
 }
 
+/// A piece of memory that peers may reach, and the key that they must know.
 struct Registered {
     key: u64,
     base: u64,
@@ -38,19 +39,19 @@ pub struct Answer {
 }
 
 impl Memory {
-    /// Makes memory accessible; it stays valid until `remove`.
+    /// Registers memory for requests; it stays valid until [`Memory::remove`]. The answer names the registration.
     pub fn add(&mut self, key: u64, base: *mut u8, len: u64, access: u32) -> RegistrationName {
         let id = self.registered.insert(Registered { key, base: base as u64, len, access });
         RegistrationName { id, key }
     }
 
-    /// False: there is no such registration.
+    /// Removes a registration. False: there is no such registration.
     pub fn remove(&mut self, name: RegistrationName) -> bool {
         let known = self.registered.get(name.id).is_some_and(|r| r.key == name.key);
         known && self.registered.remove(name.id).is_some()
     }
 
-    /// Where the memory of a request lies, if all of it may be reached in that way.
+    /// The address of the memory that a request names, if all of it may be reached with that `access`.
     fn find(
         &self,
         RegistrationName { id, key }: RegistrationName,
@@ -68,7 +69,7 @@ impl Memory {
         if inside { Ok(addr as *mut u8) } else { Err(Status::RMA_RANGE) }
     }
 
-    /// Carries a request out. `most`: bytes of payload that fit into a reply.
+    /// Carries out a request, given by its bytes, and makes the reply. `most`: bytes of payload that fit into a reply.
     ///
     /// # Safety
     /// Registered memory is valid, and the caller holds the service lock.
@@ -87,6 +88,8 @@ impl Memory {
         }
     }
 
+    /// Carries out a request: the old value of an atomic, and address and length of the reply's payload.
+    ///
     /// # Safety
     /// As [`Memory::serve`].
     unsafe fn carry_out(
@@ -137,7 +140,8 @@ impl Memory {
         }
     }
 
-    /// Where the memory of an entry lies, and the update of each of its elements; `None`: bytes are written.
+    /// The address of the memory that an entry of a list names, and the update of each of its elements; `None`: bytes
+    /// are written.
     fn find_entry(&self, entry: &Entry) -> Result<(*mut u8, Option<Update>), Status> {
         let (access, update) = if u32::from(entry.op) == LIST_PUT {
             (access::REMOTE_WRITE, None)
@@ -154,7 +158,8 @@ impl Memory {
         Ok((at, update))
     }
 
-    /// Nothing is done of a list in which something does not fit. The results, until the next request.
+    /// Carries out the entries of a list in order, or none of them if one does not fit. Returns the old elements,
+    /// which stay until the next request.
     ///
     /// # Safety
     /// As [`Memory::serve`].
@@ -190,7 +195,7 @@ impl Memory {
     }
 }
 
-/// Bytes of a put in one request, and of a get in one reply, where a link carries `limit` bytes.
+/// Most bytes of a put in one request, and of a get in one reply, where a service link carries `limit` bytes.
 pub fn payload_limits(limit: u32) -> (u64, u64) {
     let limit = limit as usize;
     (limit.saturating_sub(wire::REQUEST) as u64, limit.saturating_sub(wire::REPLY) as u64)

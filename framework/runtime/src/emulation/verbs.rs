@@ -23,13 +23,14 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{MemKind, SliceRef, Status};
 use std::ffi::c_void;
 
+/// The state of an emulated transport's handle: a [`Wrapped`].
 type State = *mut c_void;
 
 /// Verbs that requests can carry out, and for which a transport is wrapped; it then has lists, too.
 pub const EMULATED: u32 = cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH;
 
 impl Wrapped {
-    /// Whether a transport needs it, and can have it.
+    /// Whether a transport lacks one-sided verbs and has the service links for their emulation.
     pub fn is_for(raw: &BtlHandle) -> bool {
         raw.can(cap::SERVICE)
             && EMULATED & !complete(raw) != 0
@@ -37,7 +38,7 @@ impl Wrapped {
             && raw.attrs().registration_handle_size as usize + NAME + 8 <= oxmpi_btl::HANDLE_LIMIT
     }
 
-    /// In a box, since the handle points to it.
+    /// Makes the emulated transport over `raw`; in a box, since its handle points to it.
     pub fn new(instance: &Instance, raw: &BtlHandle) -> Box<Wrapped> {
         // Atomics of the transport's own are carried out only where they are coherent with what lists do.
         let emulated = EMULATED & !complete(raw) | cap::LIST & !raw.caps;
@@ -83,37 +84,41 @@ impl Wrapped {
         wrapped
     }
 
+    /// The transport below.
     pub fn raw(&self) -> &BtlHandle {
         // SAFETY: accepted modules stay as long as the instance.
         unsafe { &*self.raw }
     }
 
+    /// The instance that has the transport.
     fn instance(&self) -> &Instance {
         // SAFETY: it has us.
         unsafe { &*self.instance }
     }
 
-    /// A context and the way its requests go.
+    /// The operations of a context, and the way its requests go; `None`: there is no such context.
     pub fn context(&self, ctx: u32) -> Option<(&Context, Route<'_>)> {
         let (put_most, get_most) = (self.put_most, self.get_most);
         let context = self.contexts.get(ctx as usize)?;
         Some((context, Route { raw: self.raw(), ctx, put_most, get_most }))
     }
 
+    /// Number of contexts of the transport.
     pub fn contexts(&self) -> u32 {
         self.contexts.len() as u32
     }
 
+    /// An endpoint of the emulated transport to process `proc`, over the transport's own endpoint `raw`.
     pub fn endpoint(&self, raw: *mut RawEndpoint, proc: u32) -> Endpoint {
         Endpoint::new(raw, proc, self.contexts())
     }
 
-    /// Where our part of a registration handle starts.
+    /// Offset in a registration handle at which the name of the emulated registration starts.
     fn name_at(&self) -> usize {
         (self.raw().attrs().registration_handle_size as usize).next_multiple_of(8)
     }
 
-    /// Our part of one; `None`: there is no handle.
+    /// The name of the emulated registration in a registration handle; `None`: the handle is null.
     ///
     /// # Safety
     /// `handle` is null or has as many bytes as the attributes say.
@@ -126,6 +131,8 @@ impl Wrapped {
         Some(RegistrationName::decode(&bytes))
     }
 
+    /// Starts an emulated operation on a context, which becomes active. PENDING, or the reason why nothing has
+    /// happened.
     fn issue(&self, endpoint: &Endpoint, ctx: u32, wish: Wish) -> Status {
         let Some((context, route)) = self.context(ctx) else { return Status::BAD_PARAM };
         let instance = self.instance();
@@ -137,6 +144,7 @@ impl Wrapped {
         status
     }
 
+    /// Starts a put or get (`verb`) by requests.
     fn issue_copy(&self, verb: Verb, endpoint: &Endpoint, ctx: u32, rma: &RmaDesc) -> Status {
         if rma.len == 0 {
             return Status::OK;
@@ -160,6 +168,7 @@ impl Wrapped {
         self.issue(endpoint, ctx, Wish { request, local, results: Vec::new(), done, done_ctx })
     }
 
+    /// Starts an atomic by a request.
     fn issue_atomic(&self, endpoint: &Endpoint, ctx: u32, desc: &AtomicDesc) -> Status {
         let AtomicDesc { op, flags, operand, compare, done, done_ctx, .. } = *desc;
         let update = Update { op, flags, operand, compare };
@@ -183,6 +192,7 @@ impl Wrapped {
         self.issue(endpoint, ctx, Wish { request, local, results, done, done_ctx })
     }
 
+    /// Starts a list by one request, which must take all of its entries.
     fn issue_list(&self, endpoint: &Endpoint, ctx: u32, list: &ListDesc) -> Status {
         let Some((context, _)) = self.context(ctx) else { return Status::BAD_PARAM };
         // SAFETY: the caller's list.
@@ -235,7 +245,8 @@ impl Wrapped {
     }
 }
 
-/// Verbs of which requests need to carry out nothing: those that the transport has, atomics if it has each of them on each operand.
+/// The transport's verbs that need no emulation (bits of `cap`); atomics are among them only if it has each of them on
+/// each operand.
 fn complete(raw: &BtlHandle) -> u32 {
     let attrs = raw.attrs();
     let all_atomics = attrs.flags & BtlAttrs::AMO_COHERENT != 0
@@ -256,7 +267,7 @@ fn is_native(raw: &BtlHandle, desc: &AtomicDesc) -> bool {
         && desc.remote.is_multiple_of(if desc.flags & WIDTH_32 != 0 { 4 } else { 8 })
 }
 
-/// The operand as [`operand`] names it: bits alone matter but to those that compute.
+/// The operand of an atomic as [`operand`] names it; unsigned where the operation does not compute.
 fn kind(desc: &AtomicDesc) -> u32 {
     let (typed, narrow) = (matches!(desc.op, ADD | MIN | MAX), desc.flags & WIDTH_32 != 0);
     match (typed, desc.flags & FLOAT != 0, desc.flags & SIGNED != 0) {
@@ -269,7 +280,7 @@ fn kind(desc: &AtomicDesc) -> u32 {
     }
 }
 
-/// Attributes of a transport with emulated verbs.
+/// The attributes of a transport with the verbs `emulated` (bits of `cap`) carried out by requests.
 fn attrs_with(raw: &BtlAttrs, emulated: u32) -> BtlAttrs {
     let mut attrs = *raw;
     attrs.registration_handle_size = raw.registration_handle_size.next_multiple_of(8) + NAME as u32;
@@ -299,7 +310,8 @@ macro_rules! at {
     };
 }
 
-/// Whether a native verb has done its part: it answered, and not that it cannot with this peer.
+/// Whether a native verb has done its part. False: the transport cannot with this peer, and requests do it from now
+/// on.
 fn answered(endpoint: &Endpoint, verb: u32, status: Status) -> bool {
     if matches!(status, Status::NOT_SUPPORTED | Status::NO_PERMISSION) {
         endpoint.refused.fetch_or(verb, Ordering::Relaxed);
@@ -308,10 +320,12 @@ fn answered(endpoint: &Endpoint, verb: u32, status: Status) -> bool {
     true
 }
 
+/// Whether the transport itself carries out `verb` to this endpoint: it has the verb, and the peer has not refused it.
 fn native(w: &Wrapped, endpoint: &Endpoint, verb: u32) -> bool {
     w.raw().can(verb) && endpoint.refused.load(Ordering::Relaxed) & verb == 0
 }
 
+/// The verb put: by the transport itself, or by requests.
 extern "C" fn put(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) -> Status {
     let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
     if native(w, endpoint, cap::PUT) {
@@ -323,6 +337,7 @@ extern "C" fn put(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) ->
     w.issue_copy(Verb::Put, endpoint, ctx, at!(RmaDesc, d))
 }
 
+/// The verb get: by the transport itself, or by requests.
 extern "C" fn get(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) -> Status {
     let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
     if native(w, endpoint, cap::GET) {
@@ -334,6 +349,7 @@ extern "C" fn get(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) ->
     w.issue_copy(Verb::Get, endpoint, ctx, at!(RmaDesc, d))
 }
 
+/// The verb atomic: by the transport itself if it has that operation on that operand, or by a request.
 extern "C" fn atomic(s: State, e: *mut RawEndpoint, ctx: u32, d: *const AtomicDesc) -> Status {
     let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
     if is_native(w.raw(), at!(AtomicDesc, d)) {
@@ -342,6 +358,7 @@ extern "C" fn atomic(s: State, e: *mut RawEndpoint, ctx: u32, d: *const AtomicDe
     w.issue_atomic(endpoint, ctx, at!(AtomicDesc, d))
 }
 
+/// The verb list: by the transport itself, or by one request.
 extern "C" fn list(s: State, e: *mut RawEndpoint, ctx: u32, d: *const ListDesc) -> Status {
     let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
     if w.raw().can(cap::LIST) {
@@ -350,6 +367,7 @@ extern "C" fn list(s: State, e: *mut RawEndpoint, ctx: u32, d: *const ListDesc) 
     w.issue_list(endpoint, ctx, at!(ListDesc, d))
 }
 
+/// The verb flush: waits for operations by requests, and for those of the transport's own.
 extern "C" fn flush(s: State, e: *mut RawEndpoint, ctx: u32, d: *const FlushDesc) -> Status {
     let (w, flush) = (at!(Wrapped, s), at!(FlushDesc, d));
     let endpoint = if e.is_null() { None } else { Some(at!(Endpoint, e)) };
@@ -360,6 +378,8 @@ extern "C" fn flush(s: State, e: *mut RawEndpoint, ctx: u32, d: *const FlushDesc
     })
 }
 
+/// Registers memory with the transport, if it needs that, and for requests; opens the service context at the first
+/// call.
 extern "C" fn register_mem(
     s: State,
     addr: *mut u8,
@@ -398,6 +418,7 @@ extern "C" fn register_mem(
     }
 }
 
+/// Removes a registration, first for requests, then with the transport.
 extern "C" fn deregister_mem(s: State, handle: *const RegHandle) -> Status {
     let w = at!(Wrapped, s);
     // SAFETY: the caller's handle.
@@ -409,6 +430,7 @@ extern "C" fn deregister_mem(s: State, handle: *const RegHandle) -> Status {
     if raw.can(cap::REGISTER) { (raw.deregister_mem)(raw.state, handle) } else { Status::OK }
 }
 
+/// Makes progress on the transport's context, and goes on with pieces that stalled. Returns the transport's events.
 extern "C" fn progress(s: State, ctx: u32) -> i32 {
     let w = at!(Wrapped, s);
     let events = (w.raw().progress)(w.raw().state, ctx);
@@ -422,30 +444,37 @@ extern "C" fn progress(s: State, ctx: u32) -> i32 {
 
 // --- passed on ---
 
+/// Passes a send on to the transport.
 extern "C" fn send(s: State, e: *mut RawEndpoint, ctx: u32, d: *const SendDesc) -> Status {
     let raw = at!(Wrapped, s).raw();
     (raw.send)(raw.state, at!(Endpoint, e).raw, ctx, d)
 }
+/// Passes a get of pieces on to the transport.
 extern "C" fn get_vector(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaVectorDesc) -> Status {
     let raw = at!(Wrapped, s).raw();
     (raw.get_vector)(raw.state, at!(Endpoint, e).raw, ctx, d)
 }
+/// Passes the announcement of a sleep on to the transport.
 extern "C" fn arm(s: State, ctx: u32, set: *mut WaitSet) -> Status {
     let raw = at!(Wrapped, s).raw();
     (raw.arm)(raw.state, ctx, set)
 }
+/// Passes the end of a sleep on to the transport.
 extern "C" fn disarm(s: State, ctx: u32) {
     let raw = at!(Wrapped, s).raw();
     (raw.disarm)(raw.state, ctx)
 }
+/// Passes the stamp of the oldest message that waits on to the transport.
 extern "C" fn hold(s: State, e: *mut RawEndpoint, oldest: u64) {
     let raw = at!(Wrapped, s).raw();
     (raw.hold)(raw.state, at!(Endpoint, e).raw, oldest)
 }
+/// Asks the transport for the peer's stamp of the oldest message that waits.
 extern "C" fn held(s: State, e: *mut RawEndpoint) -> u64 {
     let raw = at!(Wrapped, s).raw();
     (raw.held)(raw.state, at!(Endpoint, e).raw)
 }
+/// Passes a service request on to the transport.
 extern "C" fn service_request(s: State, e: *mut RawEndpoint, ctx: u32, d: *const SendDesc) -> Status {
     let raw = at!(Wrapped, s).raw();
     (raw.service_request)(raw.state, at!(Endpoint, e).raw, ctx, d)
@@ -453,29 +482,38 @@ extern "C" fn service_request(s: State, e: *mut RawEndpoint, ctx: u32, d: *const
 
 // --- the host's own business, not a caller's ---
 
+/// Opens the transport's service context, which the host serves.
 extern "C" fn service_open(s: State) -> Status {
     let w = at!(Wrapped, s);
     w.instance().open_service(w.raw()).map_or_else(|status| status, |()| Status::OK)
 }
+/// Does nothing: the host serves the transport itself.
 extern "C" fn service_progress(_: State) -> i32 {
     0
 }
+/// Refuses: the host replies over the transport itself.
 extern "C" fn service_reply(_: State, _: u64, _: *const SendDesc) -> Status {
     Status::NOT_SUPPORTED
 }
+/// Names no word: the host looks at that of the transport itself.
 extern "C" fn service_pending(_: State) -> *const u32 {
     std::ptr::null()
 }
+/// Refuses: the helper sleeps on the transport itself.
 extern "C" fn service_arm(_: State, _: *mut WaitSet) -> Status {
     Status::NOT_SUPPORTED
 }
+/// Does nothing: the helper sleeps on the transport itself.
 extern "C" fn service_disarm(_: State) {}
+/// Refuses: the host makes endpoints of emulated transports.
 extern "C" fn add_procs(_: State, _: SliceRef<ProcInfo>, _: *mut *mut RawEndpoint) -> Status {
     Status::NOT_SUPPORTED
 }
+/// Refuses: endpoints of emulated transports stay as long as the instance.
 extern "C" fn del_procs(_: State, _: SliceRef<*mut RawEndpoint>) -> Status {
     Status::NOT_SUPPORTED
 }
+/// Does nothing: the host finalizes the transport itself.
 extern "C" fn finalize(_: State) -> Status {
     Status::OK
 }

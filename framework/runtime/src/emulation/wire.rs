@@ -15,6 +15,7 @@ pub const REQUEST: usize = 64;
 /// Bytes of an encoded [`Reply`]; payload of a get, or results of a list, follow.
 pub const REPLY: usize = 24;
 
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Verb {
@@ -53,6 +54,7 @@ pub struct RegistrationName {
 pub const NAME: usize = 16;
 
 impl RegistrationName {
+    /// The bytes of the name.
     pub fn encode(self) -> [u8; NAME] {
         let mut out = [0; NAME];
         out[..8].copy_from_slice(&self.id.to_le_bytes());
@@ -60,6 +62,7 @@ impl RegistrationName {
         out
     }
 
+    /// Reads a name out of its bytes.
     pub fn decode(bytes: &[u8; NAME]) -> RegistrationName {
         RegistrationName { id: word(bytes, 0), key: word(bytes, 8) }
     }
@@ -72,14 +75,16 @@ pub struct BadRequest {
     pub status: Status,
 }
 
-/// No id that a requester gives.
+/// An id that no requester gives.
 pub const NO_ID: u64 = u64::MAX;
 
+/// The word of 64 bits at offset `at`; 0 where the bytes end before.
 fn word(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..at + 8).and_then(|b| b.first_chunk()).map_or(0, |b| u64::from_le_bytes(*b))
 }
 
 impl Request {
+    /// The bytes of the request, to which the payload is added.
     pub fn encode(&self) -> [u8; REQUEST] {
         let mut out = [0; REQUEST];
         out[..2].copy_from_slice(&VERSION.to_le_bytes());
@@ -94,7 +99,7 @@ impl Request {
         out
     }
 
-    /// The request and its payload, which is as long as the request says.
+    /// Reads a request, and the payload behind it, which must be as long as the request says.
     pub fn decode(bytes: &[u8]) -> Result<(Request, &[u8]), BadRequest> {
         let id = if bytes.len() >= 16 { word(bytes, 8) } else { NO_ID };
         let bad = |status| Err(BadRequest { id, status });
@@ -141,6 +146,7 @@ pub struct Entry {
 pub const ENTRY: usize = oxmpi_btl::LIST_ENTRY as usize;
 
 impl Entry {
+    /// Adds the bytes of the entry to a list; its data follows.
     pub fn encode(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.registration.encode());
         into.extend_from_slice(&self.addr.to_le_bytes());
@@ -150,7 +156,8 @@ impl Entry {
         into.extend_from_slice(&[self.flags, u8::from(self.fetches)]);
     }
 
-    /// The first entry of some, its data, and what is behind it. `None`: there is none, or not all of it.
+    /// The first entry of a list, its data, and the rest of the list. `None`: the list is empty, or ends within the
+    /// entry.
     pub fn decode(bytes: &[u8]) -> Option<(Entry, &[u8], &[u8])> {
         let (b, rest) = bytes.split_first_chunk::<ENTRY>()?;
         let entry = Entry {
@@ -167,6 +174,7 @@ impl Entry {
     }
 }
 
+/// The target's answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
     pub id: u64,
@@ -177,6 +185,7 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// The bytes of the reply, to which the payload is added.
     pub fn encode(&self) -> [u8; REPLY] {
         let mut out = [0; REPLY];
         out[..2].copy_from_slice(&VERSION.to_le_bytes());
@@ -186,7 +195,7 @@ impl Reply {
         out
     }
 
-    /// The reply and its payload. `None`: another version, or no reply.
+    /// Reads a reply, and the payload behind it. `None`: another version, or no reply.
     pub fn decode(bytes: &[u8]) -> Option<(Reply, &[u8])> {
         let (b, payload) = bytes.split_first_chunk::<REPLY>()?;
         if u16::from_le_bytes([b[0], b[1]]) != VERSION {

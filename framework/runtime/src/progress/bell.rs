@@ -24,6 +24,7 @@ pub(crate) struct Bell {
     watcher: Mutex<Option<Watcher>>,
 }
 
+/// The event thread, with the kernel's list of descriptors that it watches.
 struct Watcher {
     poll: Arc<OwnedFd>,
     /// Ready once the thread is to end.
@@ -35,17 +36,19 @@ struct Watcher {
 const STOP: u64 = u64::MAX;
 
 impl Bell {
-    /// To be read before transports are armed.
+    /// The value of the word, which grows each time the bell rings. To be read before transports are armed.
     pub fn value(&self) -> u32 {
         // SYNC POINT with `Watcher::run`: what a descriptor tells of was done before it was ready.
         self.word.load(Ordering::Acquire)
     }
 
+    /// The word of the bell for a sleep: the sleeper is woken once it is no longer `value`.
     pub fn word(&self, value: u32) -> WaitWord {
         WaitWord { addr: self.word.as_ptr(), expected: value, reserved: 0 }
     }
 
-    /// Rings once one of the descriptors is ready. False: that is not to be had here, and the caller naps.
+    /// Has the event thread ring the bell once one of the descriptors is ready; starts the thread if there is none.
+    /// False: descriptors cannot be watched here, and the caller naps.
     pub fn watch(&self, fds: &[WaitFd]) -> bool {
         let mut watcher = self.watcher.lock();
         if watcher.is_none() {
@@ -58,7 +61,7 @@ impl Bell {
         fds.iter().all(|fd| watcher.add(fd).is_ok())
     }
 
-    /// Ends the thread, if there is one.
+    /// Ends the event thread, if there is one, and waits for its end.
     pub fn stop(&self) {
         if let Some(watcher) = self.watcher.lock().take() {
             let _ = rustix::io::write(&watcher.stop, &1u64.to_ne_bytes());
@@ -69,6 +72,7 @@ impl Bell {
 }
 
 impl Watcher {
+    /// Starts the event thread, which rings `word`.
     fn start(word: Arc<AtomicU32>) -> Result<Watcher, Errno> {
         let poll = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
         let stop = eventfd(0, EventfdFlags::CLOEXEC)?;
@@ -79,6 +83,7 @@ impl Watcher {
         Ok(Watcher { poll, stop, thread: thread.map_err(|_| Errno::AGAIN)? })
     }
 
+    /// Asks the kernel to report once when a descriptor is ready.
     fn add(&self, fd: &WaitFd) -> Result<(), Errno> {
         // SAFETY: the transport keeps its descriptor open until `disarm`.
         let at = unsafe { BorrowedFd::borrow_raw(fd.fd) };
@@ -90,6 +95,8 @@ impl Watcher {
         }
     }
 
+    /// The loop of the event thread: adds 1 to `word` and wakes its sleepers when descriptors are ready, until the
+    /// stop descriptor is.
     fn run(poll: &OwnedFd, word: &AtomicU32) {
         let mut ready = Vec::with_capacity(16);
         loop {

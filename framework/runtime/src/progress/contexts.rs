@@ -19,9 +19,10 @@ use oxmpi_mca::Cri;
 use oxmpi_mca::sync::Ordering;
 use std::time::Duration;
 
-/// So much later nobody is at a context that has had no turn: an owner that waits makes one in less.
+/// Time between two looks at the counts of turns. An owner that waits makes a turn in less, so nobody progresses a
+/// context that had none.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(5);
-/// As many CRIs as there may be.
+/// The most CRIs that there may be.
 const MOST: usize = 64;
 
 /// One waiter's view of contexts.
@@ -33,11 +34,13 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
+    /// A view in which no context has been looked at.
     pub fn new() -> Looks {
         Looks { turns: [0; MOST], next: Duration::ZERO }
     }
 
-    /// Those of `outstanding` that had no turn since the last look. None, until it is time for a look.
+    /// The contexts of `outstanding` (by bit) that had no turn of progress since the last look. 0 until it is time for
+    /// the next look; `now` is on the clock of all calls.
     pub fn idle(&mut self, cris: &[Cri], outstanding: u64, now: Duration) -> u64 {
         if now < self.next {
             return 0;
@@ -53,12 +56,14 @@ impl Looks {
         idle
     }
 
-    /// The waiter itself made a turn of one.
+    /// Notes that the waiter itself made a turn of context `ctx`, so that the next look does not take it for another
+    /// thread's.
     pub fn made_a_turn(&mut self, cris: &[Cri], ctx: u32) {
         self.turns[ctx as usize] = turns(&cris[ctx as usize]);
     }
 }
 
+/// Turns of progress that a CRI has had, plus 1.
 fn turns(cri: &Cri) -> u64 {
     // SYNC POINT with `Cri::count_progress`.
     cri.progress_calls.load(Ordering::Acquire).wrapping_add(1)
@@ -73,8 +78,8 @@ mod waiting {
     use oxmpi_mca::cri::members;
 
     impl Instance {
-        /// Waits until `outstanding` answers 0. It says on which contexts, by bit, something is under way that the caller waits
-        /// for; of those the ones that nobody progresses are entered. The caller holds nothing.
+        /// Waits until `outstanding` answers 0. It says on which contexts, by bit, something is under way that the
+        /// caller waits for; those of them that nobody progresses are entered. The caller holds no lock.
         pub fn wait_contexts(&self, thread: *mut ThreadCtx, mut outstanding: impl FnMut() -> u64) {
             let mut looks = Looks::new();
             self.wait_until(thread, || {
@@ -91,12 +96,13 @@ mod waiting {
             });
         }
 
-        /// How many contexts there are.
+        /// Number of contexts of the instance, one for each CRI.
         pub fn contexts(&self) -> usize {
             self.cris().len()
         }
 
-        /// One turn of a context, whoever owns its lock: how many events were handled. The caller holds nothing.
+        /// Makes one turn of progress on one context, and takes its lock from the owner for that. Returns the number
+        /// of events. The caller holds no lock.
         pub fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
             self.pml().map_or(0, |pml| (pml.table.progress_context)(pml.state, thread, ctx))
         }

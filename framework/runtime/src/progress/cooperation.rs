@@ -4,7 +4,7 @@ use crate::progress::sync::Sleepers;
 use core::ffi::c_void;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
 
-/// The functions, and their first argument.
+/// Functions of a program's own thread scheduler, and their first argument.
 #[derive(Clone, Copy)]
 pub struct Hooks {
     pub state: *mut c_void,
@@ -18,7 +18,7 @@ pub struct Hooks {
     pub unpark: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void),
 }
 
-/// Those of an instance, if it has any.
+/// The hooks of an instance, if the program has set any, and its parked threads that are to be resumed.
 #[derive(Default)]
 pub(crate) struct Cooperation {
     /// Leaked: a thread may be inside.
@@ -27,13 +27,15 @@ pub(crate) struct Cooperation {
 }
 
 impl Cooperation {
+    /// The program's functions for user-level threads; `None`: it has set none.
     #[inline]
     pub fn hooks(&self) -> Option<&'static Hooks> {
         // SYNC POINT with `set_hooks`. SAFETY: never given back.
         unsafe { self.hooks.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Resumes those who were found parked. No lock is held.
+    /// Unparks the user-level threads whose sync objects were taken out of STOPPED. Returns how many. The caller holds
+    /// no lock.
     pub fn resume(&self, hooks: &Hooks) -> i32 {
         let mut n = 0;
         for thread in self.sleepers.take() {

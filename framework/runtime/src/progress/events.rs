@@ -44,14 +44,18 @@ use std::ptr::{null, null_mut, with_exposed_provenance};
 /// In a completion word: this is the address of an event, not of a sync object.
 const EVENT: usize = 2;
 
+/// State of an event that stands for no request.
 const FREE: u32 = 0;
+/// State of an event that stands for an attached request, until it is taken out.
 const ATTACHED: u32 = 1;
 
-/// One event to take, and one attached request.
+/// One event that can be taken, in the counts.
 const ONE_EVENT: u64 = 1 << 32;
+/// One request that is attached and not complete, in the counts.
 const ONE_ATTACHED: u64 = 1;
 
-/// Tells what stood in the completion word of a request that completed. It may be gone when this returns.
+/// Tells the sync object or event that stood in the completion word of a request which has completed. That may be gone
+/// when this returns.
 ///
 /// # Safety
 /// `word` was found there by the caller, who completed the request.
@@ -107,33 +111,34 @@ pub enum TakenBack {
 }
 
 impl Event {
-    /// The request it stands for; the taker's only.
+    /// The request that the event stands for. For the taker only.
     pub fn request(&self) -> *mut RequestHeader {
         self.request.get()
     }
-    /// The user's value that came with it; the taker's only.
+    /// The value that the user gave when the request was attached. For the taker only.
     pub fn data(&self) -> usize {
         self.data.get()
     }
-    /// The user does not want to hear of it; the taker's only.
+    /// Whether the user does not want to hear of the event. For the taker only.
     pub fn is_quiet(&self) -> bool {
         self.quiet.get()
     }
 
-    /// It stands for a request that is attached to `queue`, or was and is not taken.
+    /// Whether the event's request is attached to `queue`, or was and the event is not taken out yet.
     pub fn is_attached_to(&self, queue: &Events) -> bool {
         // SYNC POINT with `attach`.
         self.state.load(Ordering::Acquire) == ATTACHED
             && self.queue.load(Ordering::Relaxed) == queue.address()
     }
 
+    /// The queue that the event's request is, or was, attached to.
     fn queue(&self) -> &'static Events {
         // SAFETY: queues are never given back, and who asks knows that it is attached or was.
         unsafe { &*with_exposed_provenance(self.queue.load(Ordering::Relaxed)) }
     }
 
-    /// Takes the event of a completed request out if it is quiet: so the request is the caller's, who
-    /// need not wait until somebody takes what is before it.
+    /// Takes the event of a completed request out of its queue if the event is quiet, whatever lies before it. After
+    /// `Now` the request is the caller's.
     pub fn take_back(&'static self) -> TakenBack {
         // SYNC POINT with `attach`: its request may have been complete before, so nothing else tells us where it is attached.
         if self.state.load(Ordering::Acquire) != ATTACHED {
@@ -153,11 +158,12 @@ impl Event {
         TakenBack::Now
     }
 
+    /// The value of a request's completion word while this event is attached: its address, marked as that of an event.
     fn word(&self) -> usize {
         (self as *const Event).expose_provenance() | EVENT
     }
 
-    /// The request has completed.
+    /// Pushes the event on its queue, because its request has completed, and counts it unless it is quiet.
     fn complete(&self) {
         let queue = self.queue();
         // SAFETY: the request is complete and cannot be given back before the event is taken.
@@ -170,7 +176,7 @@ impl Event {
     }
 }
 
-/// The event that requests are attached to, and those of them that have completed.
+/// A queue of events: how many requests are attached and not complete, and the events of those that have completed.
 #[repr(align(128))]
 #[derive(Default)]
 pub struct Events {
@@ -182,7 +188,7 @@ pub struct Events {
     taken: Mutex<List>,
 }
 
-/// Completed, oldest first.
+/// Events of completed requests, oldest first.
 struct List {
     head: *const Event,
     tail: *const Event,
@@ -219,34 +225,37 @@ impl Iterator for Taken {
     }
 }
 
+/// The low half of a word, as a signed number.
 fn signed_half(half: u64) -> i32 {
     (half as u32).cast_signed()
 }
 
 impl Events {
+    /// The queue's address, by which events name it.
     fn address(&self) -> usize {
         (self as *const Events).expose_provenance()
     }
 
-    /// Attached and not complete.
+    /// Number of requests that are attached and not complete.
     pub fn outstanding(&self) -> u32 {
         // SYNC POINT with `one_less`.
         self.counts.load(Ordering::Acquire) as u32
     }
 
-    /// Completed and not yet taken.
+    /// Number of events that can be taken, quiet ones not among them: a hint, since others may take them.
     pub fn ready(&self) -> u32 {
         // A hint of what `take` will find, which looks for itself.
         signed_half(self.counts.load(Ordering::Relaxed) >> 32).max(0).cast_unsigned()
     }
 
-    /// There may be something to take.
+    /// Whether there may be an event to take, a quiet one included.
     #[inline]
     pub fn has_news(&self) -> bool {
         self.ready() > 0 || self.pushed.load(Ordering::Relaxed) != 0
     }
 
-    /// Attaches an active request. If it is complete already the event is there at once.
+    /// Attaches an active request by way of its event; `data` comes back with that. If the request is complete
+    /// already, the event is in the queue at once.
     ///
     /// # Safety
     /// `event` is that of this request object and not attached; `request` is live, active and attached to
@@ -274,8 +283,8 @@ impl Events {
         }
     }
 
-    /// Takes a request off again, whether it is complete or not. False: its event was taken already, or
-    /// it is attached elsewhere.
+    /// Takes a request off the queue again, whether it is complete or not. False: its event was taken already, or it
+    /// is attached elsewhere.
     pub fn detach(&self, event: &'static Event) -> bool {
         if !event.is_attached_to(self) {
             return false;
@@ -307,7 +316,7 @@ impl Events {
         }
     }
 
-    /// Takes out up to `most` events, and all quiet ones before, between and right behind them.
+    /// Takes out up to `most` events, oldest first, and all quiet ones before, between and right behind them.
     pub fn take(&self, most: usize) -> Taken {
         let mut list = lock(&self.taken);
         self.take_pushed(&mut list);
@@ -335,7 +344,8 @@ impl Events {
         Taken { next: first }
     }
 
-    /// Returns when nothing was outstanding at some moment. `wait` returns when the object it gets is done.
+    /// Waits until no attached request is incomplete, at some moment. `wait` returns when the sync object that it gets
+    /// is done.
     pub fn wait_for_none(&self, mut wait: impl FnMut(&SyncObject)) {
         while self.outstanding() != 0 {
             let me = Enrolled { sync: SyncObject::new(1), next: Cell::new(0) };
@@ -357,6 +367,7 @@ impl Events {
         }
     }
 
+    /// Pushes an event on the stack of completed ones, by compare-and-swap.
     fn push(&self, event: &Event) {
         let mut head = self.pushed.load(Ordering::Relaxed);
         let address = (event as *const Event).expose_provenance();
@@ -370,7 +381,7 @@ impl Events {
         }
     }
 
-    /// One request less is outstanding.
+    /// Counts one request less as outstanding, and adds `and` to the counts; tells the waiters when none is left.
     fn one_less(&self, and: u64) {
         // SYNC POINT with `outstanding` in `wait_for_none`: a chain of read-modify-writes, so it sees every push.
         let before = self.counts.fetch_add(and.wrapping_sub(ONE_ATTACHED), Ordering::Release);
@@ -379,6 +390,8 @@ impl Events {
         }
     }
 
+    /// Takes all threads off the stack of those that wait for none to be outstanding, and completes their sync
+    /// objects.
     fn tell_waiting(&self) {
         // SYNC POINT with `wait_for_none`: who swaps an object out owes it its one completion.
         let mut at = self.waiting.swap(0, Ordering::AcqRel);
@@ -391,7 +404,7 @@ impl Events {
         }
     }
 
-    /// Moves what was pushed to the end of the list. Under the lock.
+    /// Moves the events on the stack to the end of the list, oldest first. The caller holds the lock of `taken`.
     fn take_pushed(&self, list: &mut List) {
         if self.pushed.load(Ordering::Relaxed) == 0 {
             return;
@@ -415,6 +428,7 @@ impl Events {
 }
 
 impl List {
+    /// Whether an event is in the list.
     fn has(&self, event: &Event) -> bool {
         let mut at = self.head;
         // SAFETY: events are never given back.
@@ -427,6 +441,7 @@ impl List {
         false
     }
 
+    /// Removes an event from the list. False: it is not there.
     fn unlink(&mut self, event: &Event) -> bool {
         let (mut before, mut at) = (null::<Event>(), self.head);
         // SAFETY: events are never given back.

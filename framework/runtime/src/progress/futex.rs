@@ -9,11 +9,12 @@ use std::ffi::c_void;
 use std::sync::atomic;
 use std::time::Duration;
 
+/// A duration as the kernel takes it.
 fn timespec(d: Duration) -> futex::Timespec {
     futex::Timespec { tv_sec: d.as_secs() as _, tv_nsec: d.subsec_nanos() as _ }
 }
 
-/// Sleeps while `word` (of this process) has the value `expected`; `None`: for as long as that takes.
+/// Sleeps while `word` (of this process alone) has the value `expected`; at most for `timeout`, if there is one.
 pub fn wait_private(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
     let timeout = timeout.map(timespec);
     // SAFETY: the same word, in the standard library's type.
@@ -39,7 +40,8 @@ pub fn wake_shared(addr: usize) {
     }
 }
 
-/// Sleeps while the word at `addr`, shared with other processes, has the value `expected`.
+/// Sleeps while the word at `addr`, which may be shared with other processes, has the value `expected`; at most for
+/// `timeout`.
 ///
 /// # Safety
 /// `addr` must stay mapped during the call.
@@ -52,8 +54,9 @@ pub unsafe fn wait_shared(addr: *const u32, expected: u32, timeout: Duration) {
 /// Words that one thread can wait for at once.
 pub const MOST_WORDS: usize = 128;
 
-/// Sleeps while all words have their values: `shared` ones, which may lie in memory shared with other processes, and one of
-/// this process. At most [`MOST_WORDS`] in all. False: this kernel cannot wait for several words.
+/// Sleeps while all words have their values, at most for `timeout`: `shared` ones, which may lie in memory shared with
+/// other processes, and one of this process. At most [`MOST_WORDS`] in all. False: this kernel cannot wait for several
+/// words.
 ///
 /// # Safety
 /// The shared words must stay mapped during the call.
@@ -84,7 +87,7 @@ pub unsafe fn wait_many(shared: &[WaitWord], private: Option<(&AtomicU32, u32)>,
     !matches!(woken, Err(Errno::NOSYS | Errno::INVAL | Errno::PERM))
 }
 
-/// Sleeps for a while.
+/// Sleeps for the given time; nothing wakes the thread before.
 pub fn nap(d: Duration) {
     std::thread::sleep(d);
 }

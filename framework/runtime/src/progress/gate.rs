@@ -55,16 +55,22 @@
 
 use oxmpi_mca::sync::{AtomicU32, AtomicUsize, Ordering, compiler_fence, yield_now};
 
+/// State of the gate while nobody uses MPI.
 const CLOSED: u32 = 0;
+/// State below MULTIPLE with one thread that makes the calls.
 const ALONE: u32 = 1;
+/// State at MULTIPLE with one thread that makes the calls.
 const SOLO: u32 = 2;
+/// State below MULTIPLE with several threads, one after another.
 const TURNS: u32 = 3;
+/// State with several threads at once, for good.
 const SHARED: u32 = 4;
 
 /// In `owner` and `inside`: no thread, which no thread pointer is.
 const NOBODY: usize = 0;
 
-/// One per instance; threads are named by their thread pointers.
+/// The gate of an instance: its state, the owner, and the thread that is inside a call. Threads are named by their
+/// thread pointers.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Gate {
@@ -100,6 +106,7 @@ impl Default for Gate {
 }
 
 impl Gate {
+    /// A gate in the state `CLOSED`.
     #[cfg(not(loom))]
     pub const fn new() -> Gate {
         Gate {
@@ -111,6 +118,7 @@ impl Gate {
             first: AtomicUsize::new(NOBODY),
         }
     }
+    /// A gate in the state `CLOSED`, of model atomics.
     #[cfg(loom)]
     pub fn new() -> Gate {
         Gate {
@@ -123,13 +131,13 @@ impl Gate {
         }
     }
 
-    /// Marks the calling thread `me` if it is the owner. False: [`Gate::ask`].
+    /// Marks the calling thread `me` as inside if it is the owner. False: it is not, and [`Gate::ask`] follows.
     #[inline(always)]
     pub fn enter(&self, me: usize) -> bool {
         self.is_owner(me) && self.mark_owner(me)
     }
 
-    /// The first half of [`Gate::enter`]: whether the second one is worth trying.
+    /// Whether the calling thread `me` is the owner: the first half of [`Gate::enter`].
     #[inline(always)]
     pub fn is_owner(&self, me: usize) -> bool {
         self.owner.load(Ordering::Relaxed) == me
@@ -151,15 +159,15 @@ impl Gate {
         false
     }
 
-    /// The call of the thread that is inside ends.
+    /// Takes back the mark of the thread inside, whose call ends.
     #[inline(always)]
     pub fn leave(&self) {
         // SYNC POINT with `stop`: what this thread did without locks is seen by the raiser.
         self.inside.store(NOBODY, Ordering::Release);
     }
 
-    /// The same for a call behind which MPI may be closed: by now the mark may be that of a thread that opened it
-    /// again, which stays.
+    /// Takes back the mark of thread `me` at the end of a call behind which MPI may be closed. The mark may be that of
+    /// another thread by now, which has opened MPI again; then it stays.
     #[inline(always)]
     pub fn leave_own(&self, me: usize) {
         if self.inside.load(Ordering::Relaxed) == me {
@@ -167,7 +175,8 @@ impl Gate {
         }
     }
 
-    /// The way in of everybody but an owner whom nothing stops.
+    /// Lets a thread in that [`Gate::enter`] did not: makes it the owner, marks it, or says that nothing is to be
+    /// marked or that the process must act with several threads first.
     #[cold]
     pub fn ask(&self, me: usize) -> Answer {
         loop {
@@ -191,7 +200,8 @@ impl Gate {
         }
     }
 
-    /// Under `rising`: a thread that does not own came.
+    /// Makes `me` the owner if there is none, or ends the ownership of another thread below MULTIPLE. `Raise`: another
+    /// thread owns at MULTIPLE. The caller holds `rising`.
     fn claim(&self, me: usize, state: u32) -> Option<Answer> {
         match (state, self.owner.load(Ordering::Relaxed)) {
             (ALONE | SOLO, NOBODY) => self.owner.store(me, Ordering::Relaxed),
@@ -205,7 +215,7 @@ impl Gate {
         None
     }
 
-    /// Marks the calling thread while the state is the one named.
+    /// Marks the calling thread as inside while the state is `state` and nobody changes it. False: it is not marked.
     fn mark(&self, me: usize, state: u32) -> bool {
         self.inside.store(me, Ordering::Relaxed);
         // SYNC POINT with `stop`, as in `mark_owner`, and the load of `rising` with `change`: whose change is over is seen whole.
@@ -217,7 +227,7 @@ impl Gate {
         false
     }
 
-    /// Runs `f` on the state while nobody else changes it.
+    /// Runs `f` on the state while nobody else changes it: `rising` is held meanwhile.
     fn change<R>(&self, f: impl FnOnce(u32) -> R) -> R {
         // SYNC POINT with the release below and in `stop`.
         while self.rising.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
@@ -228,7 +238,8 @@ impl Gate {
         result
     }
 
-    /// Somebody begins to use MPI, or one more does. `solo`: at MPI_THREAD_MULTIPLE.
+    /// Opens the gate, because somebody begins to use MPI. `solo`: at MPI_THREAD_MULTIPLE. Nothing happens where it is
+    /// open in a higher state.
     pub fn open(&self, solo: bool) {
         self.change(|state| match state {
             CLOSED | ALONE => self.state.store(if solo { SOLO } else { ALONE }, Ordering::Release),
@@ -236,7 +247,8 @@ impl Gate {
         });
     }
 
-    /// The level becomes MULTIPLE. False: that takes a [`Gate::stop`].
+    /// Raises the gate to `SOLO` because the level becomes MULTIPLE. False: several threads have taken turns, so
+    /// [`Gate::stop`] is needed.
     pub fn guard(&self) -> bool {
         self.change(|state| {
             if state == ALONE {
@@ -246,7 +258,7 @@ impl Gate {
         })
     }
 
-    /// Nobody uses MPI any more.
+    /// Closes the gate, because nobody uses MPI any more; a gate that is `SHARED` stays so.
     pub fn close(&self) {
         self.change(|state| {
             if state != SHARED {
@@ -256,7 +268,7 @@ impl Gate {
         });
     }
 
-    /// In a child of the process: none of its threads is there, and nothing is marked any more.
+    /// Closes the gate without any lock, in a child of the process, which has none of its threads.
     pub fn forget(&self) {
         for word in [&self.owner, &self.inside, &self.bed] {
             word.store(0, Ordering::Relaxed);
@@ -265,8 +277,8 @@ impl Gate {
         self.rising.store(0, Ordering::Relaxed);
     }
 
-    /// The process acts with several threads; `me` begins to use it, and is the first if that was so from the start.
-    /// There is one first thread for good: what belongs to it is never given to a second one.
+    /// Makes the state `SHARED`, for a process that acts with several threads from the start, and notes `me` as the
+    /// first thread. There is one first thread for good: what belongs to it is never given to a second one.
     pub fn share(&self, me: usize) {
         self.change(|state| {
             if state != SHARED {
@@ -276,7 +288,7 @@ impl Gate {
         });
     }
 
-    /// There are several threads, for good: nobody is marked, and `threaded` is 1.
+    /// Whether the state is `SHARED`: several threads, for good, no marks, and `threaded` is 1.
     #[inline(always)]
     pub fn is_shared(&self) -> bool {
         // SYNC POINT with `stop` and `share`.
@@ -288,9 +300,9 @@ impl Gate {
         self.first.load(Ordering::Relaxed)
     }
 
-    /// Runs `raise` while nobody is inside; if that says yes, the state is `SHARED` from then on. `fence` is
-    /// `membarrier`, false where the kernel has none: then nothing was done. `wake` wakes who sleeps on an
-    /// address. The caller is not inside.
+    /// Waits until nobody is inside and runs `raise`; if that says yes, the state is `SHARED` from then on, and the
+    /// answer true. `fence` is `membarrier`, false where the kernel has none: then nothing was done. `wake` wakes the
+    /// thread that sleeps on an address. The caller is not inside.
     pub fn stop(
         &self,
         fence: impl FnOnce() -> bool,
@@ -328,27 +340,28 @@ impl Gate {
         })
     }
 
-    /// A loop that waits inside looks here each time round and then calls [`Gate::let_raiser_in`].
+    /// Whether a change of state is going on. A loop that waits inside asks each time round, and then calls
+    /// [`Gate::let_raiser_in`].
     #[inline(always)]
     pub fn wanted(&self) -> bool {
         self.rising.load(Ordering::Relaxed) != 0
     }
 
-    /// Orders nothing: who goes on looks at the state again.
+    /// Waits until no change of state is going on. Orders nothing: the caller looks at the state again.
     fn wait_for_raiser(&self) {
         while self.rising.load(Ordering::Relaxed) != 0 {
             yield_now();
         }
     }
 
-    /// Lets a raiser have its way, between two turns of a loop that waits.
+    /// Leaves the gate between two turns of a loop that waits, until the change of state is done, and comes back in.
     #[cold]
     pub fn let_raiser_in(&self, me: usize) {
         self.run_outside(me, || self.wait_for_raiser());
     }
 
-    /// Runs `f`, which may take any time or call MPI, outside the call that the thread `me` may be in. A
-    /// value of `threaded` that the call read before is to be read again.
+    /// Runs `f`, which may take any time or call MPI, outside the call that the thread `me` may be in. A value of
+    /// `threaded` that the call read before is to be read again.
     pub fn run_outside<R>(&self, me: usize, f: impl FnOnce() -> R) -> R {
         let was_inside = self.inside.load(Ordering::Relaxed) == me;
         if was_inside {
@@ -361,7 +374,8 @@ impl Gate {
         result
     }
 
-    /// Back into the call that is still on the stack.
+    /// Marks thread `me` as inside again, for the call that is still on its stack; not where there are no marks any
+    /// more.
     fn reenter(&self, me: usize) {
         loop {
             // SYNC POINT with `stop`.
@@ -373,7 +387,7 @@ impl Gate {
         }
     }
 
-    /// The thread inside sleeps on the word at `bed` from now on, or with 0 no longer.
+    /// Names the word on which the thread inside is going to sleep, by its address; 0: it is awake.
     #[inline]
     pub fn sleeps_on(&self, bed: usize) {
         self.bed.store(bed, Ordering::Relaxed);

@@ -24,6 +24,7 @@ use oxmpi_mca::ThreadCtx;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use std::ffi::c_void;
 
+/// The progress function that unparks user-level threads, behind all others in each turn. Returns how many.
 extern "C" fn resume(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
     // SAFETY: registered with the instance's own address, which outlives its progress.
     let cooperation = unsafe { &*ctx.cast::<Cooperation>() };
@@ -31,8 +32,8 @@ extern "C" fn resume(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
 }
 
 impl Instance {
-    /// From now on waiting threads use these; with `None` they sleep in the kernel again. Not to be called while
-    /// another thread is in a call.
+    /// Sets the functions by which waiting threads let others run; with `None` they sleep in the kernel again. Not to
+    /// be called while another thread is in a call.
     pub fn set_hooks(&self, hooks: Option<Hooks>) {
         let new = hooks.map_or(std::ptr::null_mut(), |hooks| Box::into_raw(Box::new(hooks)));
         // SYNC POINT with `Cooperation::hooks`.
@@ -45,7 +46,7 @@ impl Instance {
         }
     }
 
-    /// Waits as a user-level thread.
+    /// Waits for a sync object as a user-level thread: yields between turns as the owner of progress, else parks.
     #[inline(never)]
     pub(super) fn run_cooperative(&self, thread: *mut ThreadCtx, sync: &SyncObject, hooks: &'static Hooks) {
         // SAFETY: here and below: the program gave the functions for this purpose, and no lock is held.

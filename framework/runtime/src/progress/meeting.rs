@@ -6,7 +6,8 @@
 
 use oxmpi_mca::sync::{AtomicU32, Ordering};
 
-/// See the module's head. Threads may come in any order; never more of them at once than it is for.
+/// A place where a fixed number of threads meet. Threads may come in any order; never more of them at once than it is
+/// for.
 #[derive(Default)]
 pub struct Meeting {
     here: AtomicU32,
@@ -18,7 +19,8 @@ pub struct Meeting {
 pub struct Round(u32);
 
 impl Meeting {
-    /// A thread has come. The last one of `threads` runs `last`, before any of the others goes on, and gets `None`.
+    /// Counts the calling thread in. The last one of `threads` runs `last`, before any of the others goes on, and gets
+    /// `None`; the others wait until their round [is over](Meeting::is_over).
     pub fn come(&self, threads: u32, last: impl FnOnce()) -> Option<Round> {
         let round = self.round.load(Ordering::Relaxed);
         // SYNC POINT with itself: the last one sees what the others did before they came.
@@ -32,7 +34,7 @@ impl Meeting {
         None
     }
 
-    /// Whether all have come since.
+    /// Whether all threads have come since `come` gave this round.
     pub fn is_over(&self, Round(round): Round) -> bool {
         // SYNC POINT with `come`.
         self.round.load(Ordering::Acquire) != round

@@ -46,12 +46,14 @@ use std::ffi::c_void;
 /// Low-priority functions run once in so many turns of a thread.
 const LOW_EVERY: u32 = 8;
 
+/// A progress function and its argument.
 #[derive(Clone, Copy)]
 struct Callback {
     f: ProgressFn,
     ctx: *mut c_void,
 }
 
+/// An immutable list of progress functions, in the groups in which a turn calls them.
 #[derive(Clone)]
 struct List {
     /// The only function there is, if there is only one, of high priority: else one that does nothing.
@@ -67,10 +69,12 @@ struct List {
     after: Vec<Callback>,
 }
 
+/// A progress function that brings nothing.
 extern "C" fn nothing(_: *mut c_void, _: *mut ThreadCtx) -> i32 {
     0
 }
 
+/// The entry for no function.
 const NOTHING: Callback = Callback { f: nothing, ctx: std::ptr::null_mut() };
 
 /// The list of progress functions of an instance.
@@ -87,6 +91,7 @@ unsafe impl Send for Engine {}
 unsafe impl Sync for Engine {}
 
 impl Engine {
+    /// An engine without progress functions.
     pub(crate) fn new() -> Engine {
         let list = List {
             only: NOTHING,
@@ -101,7 +106,8 @@ impl Engine {
         Engine { current: AtomicPtr::new(list), lists: Mutex::new(vec![list]) }
     }
 
-    /// One turn; how many events were handled.
+    /// Makes one turn of progress: calls the registered functions. Returns the number of events. `thread` is the
+    /// caller's.
     #[inline(always)]
     pub fn turn(&self, thread: *mut ThreadCtx) -> i32 {
         // SAFETY: lists live as long as the engine. SYNC POINT with `publish`.
@@ -112,13 +118,13 @@ impl Engine {
         turn_all(list, thread)
     }
 
-    /// There is at most one function that brings news, the PML's.
+    /// Whether at most one function brings news, the PML's, so that a waiter may sleep on the PML's doorbell.
     pub(crate) fn is_single(&self) -> bool {
         // SAFETY: as in `turn`.
         unsafe { &*self.current.load(Ordering::Acquire) }.doorbell
     }
 
-    /// Adds a function that runs behind all others and only looks at what they did.
+    /// Adds a function that runs last in every turn and only looks at what the others did.
     pub(crate) fn register_follower(&self, f: ProgressFn, ctx: *mut c_void) {
         self.publish(|list| {
             list.after.push(Callback { f, ctx });
@@ -126,8 +132,7 @@ impl Engine {
         });
     }
 
-    /// Adds a function for turns in which all others brought nothing. It has its own way of being looked at while waiters
-    /// sleep.
+    /// Adds a function for turns in which all others brought nothing. While waiters sleep nobody calls it.
     pub(crate) fn register_idle(&self, f: ProgressFn, ctx: *mut c_void) {
         self.publish(|list| {
             list.idle.push(Callback { f, ctx });
@@ -135,7 +140,7 @@ impl Engine {
         });
     }
 
-    /// Takes one of those that run behind the others away.
+    /// Removes a function that runs last in every turn.
     pub(crate) fn unfollow(&self, f: ProgressFn, ctx: *mut c_void) {
         self.publish(|list| {
             list.after.retain(|c| !same(c, f, ctx));
@@ -143,6 +148,7 @@ impl Engine {
         });
     }
 
+    /// Adds a function for every turn (`high`), or for each eighth turn of a thread. `BAD_PARAM`: it is there already.
     pub(crate) fn register(&self, f: ProgressFn, ctx: *mut c_void, high: bool) -> Status {
         self.publish(|list| {
             if list.high.iter().chain(&list.low).any(|c| same(c, f, ctx)) {
@@ -154,6 +160,7 @@ impl Engine {
         })
     }
 
+    /// Removes a function; a turn that has begun may still call it. `NOT_FOUND`: it is not registered.
     pub(crate) fn unregister(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
         self.publish(|list| {
             let before = list.high.len() + list.low.len();
@@ -163,7 +170,7 @@ impl Engine {
         })
     }
 
-    /// Nothing is called any more.
+    /// Removes all functions.
     pub(crate) fn clear(&self) {
         self.publish(|list| {
             list.high.clear();
@@ -174,6 +181,8 @@ impl Engine {
         });
     }
 
+    /// Changes a copy of the list and makes that the current one, unless `change` fails. Old lists are kept, since
+    /// threads may be walking them.
     fn publish(&self, change: impl FnOnce(&mut List) -> Status) -> Status {
         let mut lists = self.lists.lock();
         // SAFETY: as in `turn`.
@@ -193,10 +202,13 @@ impl Engine {
     }
 }
 
+/// Whether a registered function is `f` with argument `ctx`.
 fn same(c: &Callback, f: ProgressFn, ctx: *mut c_void) -> bool {
     std::ptr::fn_addr_eq(c.f, f) && c.ctx == ctx
 }
 
+/// Makes a turn over all groups of a list: high ones, low ones if it is time for them, idle ones if nothing came,
+/// followers. Returns the number of events.
 #[inline(never)]
 fn turn_all(list: &List, thread: *mut ThreadCtx) -> i32 {
     let mut events = 0;

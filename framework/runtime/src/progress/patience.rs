@@ -2,7 +2,7 @@
 
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 
-/// Turns in which nobody looks whether the level rises.
+/// Turns at the beginning of a wait in which nobody looks whether the level rises.
 pub(crate) const FIRST_TURNS: u32 = 256;
 
 /// Yields of a thread in a crowd before it is put to sleep.
@@ -26,13 +26,15 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// `oversubscribed`: the one waited for may need this core.
+    /// Patience of `spins` turns at full speed and `yields` with a yield behind each. `oversubscribed`: none at full
+    /// speed, since the process waited for may need this core.
     pub fn new(spins: u32, yields: u32, oversubscribed: bool) -> Patience {
         let patience = Patience::default();
         patience.set(spins, yields, oversubscribed);
         patience
     }
 
+    /// Turns at full speed at the beginning of a wait, in which nobody looks whether the level rises.
     #[inline(always)]
     pub(crate) fn first_turns(&self) -> u32 {
         self.spins.load(Ordering::Relaxed).min(FIRST_TURNS)
@@ -48,17 +50,18 @@ impl Patience {
         self.spins.load(Ordering::Relaxed).min(CROWD_TURNS)
     }
 
-    /// A thread that waits and has nothing to do gives its core away at once.
+    /// Whether a waiter has no turns at full speed, so that it gives its core away at once.
     pub fn has_none(&self) -> bool {
         self.spins.load(Ordering::Relaxed) <= 1
     }
 
-    /// How often a parked thread looks at its state before it sleeps.
+    /// How often a parked thread looks at its state before it sleeps. `crowded`: more threads wait than there are
+    /// cores.
     pub(crate) fn parked_spins(&self, crowded: bool) -> u32 {
         if crowded { 1 } else { self.parked_spins.load(Ordering::Relaxed) }
     }
 
-    /// Takes effect with the next turn without an event.
+    /// Changes the numbers of turns; takes effect with a waiter's next turn without an event.
     pub fn set(&self, spins: u32, yields: u32, oversubscribed: bool) {
         let spins = if oversubscribed { 1 } else { spins.max(1) };
         self.spins.store(spins, Ordering::Relaxed);

@@ -15,8 +15,8 @@ use oxmpi_mca::ThreadCtx;
 const LOOKS: u32 = 16;
 
 impl Instance {
-    /// One turn of progress for a call that does not wait; how many events were handled. `thread` is the caller's
-    /// context of this instance.
+    /// Makes one turn of progress for a call that looks and does not wait. Returns the number of events. `thread` is
+    /// the caller's context of this instance.
     #[inline(always)]
     pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
         let events = self.engine.turn(thread);
@@ -26,6 +26,8 @@ impl Instance {
         events
     }
 
+    /// Counts a look that brought nothing, and gives the core away once in [`LOOKS`] of them, where more threads than
+    /// cores want to run.
     #[inline(never)]
     fn no_news(&self, thread: *mut ThreadCtx) {
         if !self.patience.has_none() && !self.thread_count.exceeds(self.room) {

@@ -10,14 +10,15 @@ use crate::objects::Instance;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{Cri, ThreadCtx};
 
-/// Turns of one thread alone.
+/// Turns without an event that tell a thread alone that nothing comes.
 const TURNS: u32 = 4;
-/// Turns of several: for a PML that does not count. So many yields are longer than any thread is kept from a core.
+/// Most turns where there are several threads, for a PML that does not count its turns. So many yields are longer than
+/// any thread is kept from a core.
 const MOST_TURNS: u32 = 1 << 16;
 
 impl Instance {
-    /// Makes progress until it brings something (false) or until every resource instance has been looked at and there
-    /// was nothing (true). The caller holds no lock.
+    /// Makes turns of progress until one brings an event (false), or until every CRI in use has been looked at and
+    /// there was nothing (true). The caller holds no lock.
     pub fn is_quiescent(&self, thread: *mut ThreadCtx) -> bool {
         if !self.threaded() {
             return (0..TURNS).all(|_| self.engine.turn(thread) == 0);
@@ -39,6 +40,7 @@ struct Seen {
     events: u64,
 }
 
+/// Reads the counts of turns and events of a CRI.
 fn look(cri: &Cri) -> Seen {
     Seen {
         // SYNC POINT with `Cri::count_progress`: what was completed in those turns is seen. Read first, so that the
@@ -48,11 +50,13 @@ fn look(cri: &Cri) -> Seen {
     }
 }
 
-/// Those on which messages may come; the first always.
+/// The CRIs on which messages may come, by number; the first one always.
 fn used(cris: &[Cri]) -> impl Iterator<Item = (usize, &Cri)> {
     cris.iter().enumerate().filter(|(i, cri)| *i == 0 || cri.active.load(Ordering::Relaxed) != 0)
 }
 
+/// Makes turns with `turn` until an event is counted (false), or until each CRI in use has had two more turns without
+/// one (true).
 fn nothing_comes(cris: &[Cri], mut turn: impl FnMut() -> i32) -> bool {
     let asked: Vec<Seen> = cris.iter().map(look).collect();
     for _ in 0..MOST_TURNS {

@@ -13,13 +13,13 @@ use crate::objects::Instance;
 use oxmpi_mca::ThreadCtx;
 
 impl Instance {
-    /// Threads that wait among others do so by racing.
+    /// Whether threads that wait among others do so by racing (`runtime_wait`).
     #[inline(always)]
     pub(super) fn races(&self) -> bool {
         self.params.race
     }
 
-    /// Makes progress beside all others until `done` says so.
+    /// Waits until `done` says so, by turns of progress beside all other waiters, with yields but no sleep.
     #[inline(never)]
     pub(super) fn race(&self, thread: *mut ThreadCtx, done: &mut dyn FnMut() -> bool) {
         let mut idle = Idle::new();

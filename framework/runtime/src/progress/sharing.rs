@@ -18,12 +18,15 @@ use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
 struct Place(usize);
 
 impl Place {
+    /// The address `offset` bytes behind this place.
     fn at<T>(self, offset: i64) -> *mut T {
         std::ptr::with_exposed_provenance_mut(self.0.wrapping_add_signed(offset as isize))
     }
 }
 
 impl Instance {
+    /// Whether work on so many bytes goes to the task pool: it is long enough, others make calls and wait, and there
+    /// are cores for them.
     #[inline]
     fn is_shared(&self, bytes: u64) -> bool {
         bytes >= self.params.task_min
@@ -33,12 +36,14 @@ impl Instance {
             && self.job().oversubscribed == 0
     }
 
+    /// Does pieces 0 to `pieces` of `work` together with waiting threads, of which no more are woken than there are
+    /// spare cores. Returns when all are done.
     fn share(&self, pieces: u64, work: &(dyn Fn(u64) + Sync)) {
         let spare = self.room.saturating_sub(2).into();
         self.tasks.share(pieces, work, || self.waiters.rouse(pieces.min(spare)));
     }
 
-    /// Packs all of `count` elements at `base` to `dst`.
+    /// Packs all of `count` elements at `base` to `dst`, with help of waiting threads if it is much.
     ///
     /// # Safety
     /// As [`oxmpi_datatype::pack`], for all `count * desc.packed` bytes.
@@ -63,7 +68,7 @@ impl Instance {
         });
     }
 
-    /// Unpacks all of `count` elements at `base` from `src`.
+    /// Unpacks all of `count` elements at `base` from `src`, with help of waiting threads if it is much.
     ///
     /// # Safety
     /// As [`oxmpi_datatype::unpack`], for all `count * desc.packed` bytes.
@@ -88,7 +93,8 @@ impl Instance {
         });
     }
 
-    /// `inout[i] = input[i] op inout[i]`. A function of the user's runs in the calling thread.
+    /// Computes `inout[i] = input[i] op inout[i]`, with help of waiting threads if it is much. A function of the
+    /// user's runs in the calling thread.
     ///
     /// # Safety
     /// As [`kernel::reduce`].
@@ -120,10 +126,11 @@ impl Instance {
     }
 }
 
-/// A predefined operation: numbers only.
+/// A predefined operation, which has no function of the user's, so that several threads may use it.
 struct SharedOp(OpDesc);
 
 impl SharedOp {
+    /// The operation.
     fn get(&self) -> &OpDesc {
         &self.0
     }

@@ -11,9 +11,10 @@ use oxmpi_btl::{WaitFd, WaitSet, WaitWord};
 
 /// Descriptors that one sleep can watch.
 const MOST_FDS: usize = 256;
+/// An empty place for a word.
 const NO_WORD: WaitWord = WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 };
 
-/// See the module's head.
+/// The words that one sleep waits for, and the descriptors that the event thread watches for it.
 pub(super) struct SleepSet {
     words: [WaitWord; MOST_WORDS],
     fds: [WaitFd; MOST_FDS],
@@ -22,6 +23,7 @@ pub(super) struct SleepSet {
 }
 
 impl SleepSet {
+    /// A set without words and descriptors.
     pub fn new() -> SleepSet {
         SleepSet {
             words: [NO_WORD; MOST_WORDS],
@@ -31,13 +33,14 @@ impl SleepSet {
         }
     }
 
-    /// Words that the transports fill; two places are kept for the bell and the sleeper's own word.
+    /// The set as transports fill it; two places are kept for the bell and the sleeper's own word.
     pub fn set(&mut self) -> Filling<'_> {
         let set = WaitSet::new(&mut self.words[..MOST_WORDS - 2], &mut self.fds);
         Filling { set, num_words: &mut self.num_words, num_fds: &mut self.num_fds }
     }
 
-    /// Has the descriptors watched. False: there is nothing to sleep on.
+    /// Has the descriptors watched, and adds the bell's word for them, whose value was `rung` before transports were
+    /// armed. False: there is nothing to sleep on.
     pub fn make(&mut self, bell: &Bell, rung: u32) -> bool {
         if self.num_fds > 0 {
             if !bell.watch(&self.fds[..self.num_fds]) {
@@ -49,6 +52,7 @@ impl SleepSet {
         self.num_words > 0
     }
 
+    /// The words to sleep on.
     pub fn words(&self) -> &[WaitWord] {
         &self.words[..self.num_words]
     }

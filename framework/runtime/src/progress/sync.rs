@@ -38,13 +38,18 @@ use oxmpi_mca::sync::{AtomicU32, AtomicUsize, Cell, Ordering};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut, with_exposed_provenance};
 
+/// State of an object whose waiter is awake.
 const RUNNING: u32 = 0;
+/// State of an object whose waiter sleeps on it, or is about to.
 const PARKED: u32 = 1;
+/// State of an object whose completions have all come; final.
 const DONE: u32 = 2;
+/// State of an object whose waiter is awake and is to look around.
 const NUDGED: u32 = 3;
+/// State of an object whose waiter, a user-level thread, is parked by the program's scheduler.
 const STOPPED: u32 = 4;
 
-/// The object that requests attach to.
+/// The object that requests of one wait attach to; it lies on the waiter's stack.
 #[repr(C)]
 pub struct SyncObject {
     /// Completions still wanted, as a signed number: completions that nobody waited for take it
@@ -62,7 +67,7 @@ pub struct SyncObject {
 }
 
 impl SyncObject {
-    /// Done when `count` completions have come (at least 1, at most `i32::MAX`).
+    /// A sync object that is done when `count` completions have come (at least 1, at most `i32::MAX`).
     pub fn new(count: u32) -> SyncObject {
         SyncObject {
             count: AtomicU32::new(count),
@@ -80,13 +85,15 @@ impl SyncObject {
         self as *const SyncObject as usize
     }
 
+    /// Whether all completions have come; what the completers wrote before is visible then.
     #[inline]
     pub fn is_done(&self) -> bool {
         // SYNC POINT with `update`: what every completer wrote before its subtraction is seen.
         self.state.load(Ordering::Acquire) == DONE
     }
 
-    /// `n` attached requests completed. The object may be gone when this returns.
+    /// Subtracts `n` attached requests that have completed, and wakes the waiter with the last one it wants. The
+    /// object may be gone when this returns.
     ///
     /// # Safety
     /// `this` was found attached to `n` requests by the caller, who completed them.
@@ -108,16 +115,16 @@ impl SyncObject {
         }
     }
 
-    /// The waiter's own subtraction, for requests that were complete before it could attach. True:
-    /// nothing is outstanding, and nobody will touch the object any more.
+    /// Subtracts, for the waiter itself, `n` requests that were complete before it could attach. True: nothing is
+    /// outstanding, and nobody will touch the object any more.
     pub fn retire(&self, n: u32) -> bool {
         // SYNC POINT with `update`: if ours is the crossing one, all the others are before it.
         n > 0 && self.count.fetch_sub(n, Ordering::AcqRel) == n
     }
 
-    /// After a wait for any of `attached` requests, `taken_off` of which were taken off again: waits
-    /// for the completers that still owe their subtraction. They are on their way: between completing
-    /// the request and telling us.
+    /// Waits, after a wait for any of several requests, for the `owed` completers that have found the object attached
+    /// and not subtracted yet. They are on their way, between completing the request and the subtraction.
+    /// `started_with`: the count given to [`SyncObject::new`].
     pub fn settle(&self, started_with: u32, owed: u32) {
         let end = started_with.wrapping_sub(owed);
         // SYNC POINT with `update`.
@@ -126,35 +133,35 @@ impl SyncObject {
         }
     }
 
-    /// The waiter is about to sleep on `state_word`. False: it must not.
+    /// Announces that the waiter sleeps on its state word. False: it must look around first.
     pub fn park(&self) -> bool {
         self.state.compare_exchange(RUNNING, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// The waiter, a user-level thread, is about to stop. False: it must not. True: its name will be put
-    /// among the `sleepers` once, and it does not go on before.
+    /// Announces that the waiter, the user-level thread `thread`, stops. False: it must not. True: its name will be
+    /// put among the `sleepers` once, and it does not go on before.
     pub fn stop(&self, sleepers: &Sleepers, thread: *mut c_void) -> bool {
         self.thread.set(thread);
         self.sleepers.set(sleepers);
         self.state.compare_exchange(RUNNING, STOPPED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// The waiter is awake again.
+    /// Announces that the waiter is awake again after [`SyncObject::park`].
     pub fn unpark(&self) {
         let _ = self.state.compare_exchange(PARKED, RUNNING, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// True once for every nudge.
+    /// Whether somebody has nudged the waiter since the last call; true once for every nudge.
     pub fn take_nudge(&self) -> bool {
         self.state.compare_exchange(NUDGED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// The word a parked waiter sleeps on, and the value it sleeps at.
+    /// The word that a parked waiter sleeps on, and the value at which it sleeps.
     pub fn state_word(&self) -> (&AtomicU32, u32) {
         (&self.state, PARKED)
     }
 
-    /// Under the list's lock: a sleeper looks around, with nothing said about ownership.
+    /// Wakes the waiter if it sleeps, with nothing said about ownership. The caller holds the list's lock.
     fn rouse(&self) {
         if self.state.compare_exchange(PARKED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             wake(&self.state);
@@ -163,13 +170,15 @@ impl SyncObject {
         }
     }
 
-    /// By the one who took it out of STOPPED.
+    /// Puts the object among the sleepers, whose threads are unparked later. By the thread that took it out of
+    /// STOPPED.
     fn is_to_resume(&self) {
         // SAFETY: the sleepers live as long as the instance.
         unsafe { &*self.sleepers.get() }.push(self);
     }
 
-    /// Under the list's lock. True: it will look around. False: it is done.
+    /// Tells the waiter to look around, and wakes it if it sleeps. False: its wait is done. The caller holds the
+    /// list's lock.
     fn nudge(&self) -> bool {
         let mut state = self.state.load(Ordering::Acquire);
         loop {
@@ -199,7 +208,8 @@ impl SyncObject {
 pub struct Sleepers(AtomicUsize);
 
 impl Sleepers {
-    /// Its thread does not run before it was taken from here and resumed, so the object is alive.
+    /// Pushes an object that was taken out of STOPPED. Its thread does not run before it is resumed, so the object is
+    /// alive.
     fn push(&self, sync: *const SyncObject) {
         let mut head = self.0.load(Ordering::Relaxed);
         loop {
@@ -214,7 +224,7 @@ impl Sleepers {
         }
     }
 
-    /// Their threads, each of which is to be resumed once.
+    /// Takes all user-level threads out, each of which is to be resumed once.
     pub fn take(&self) -> impl Iterator<Item = *mut c_void> {
         let mut at: *const SyncObject = null();
         if self.0.load(Ordering::Relaxed) != 0 {
@@ -241,9 +251,10 @@ pub struct Waiters {
     crowd: AtomicU32,
 }
 
-/// Waits of one alone, in a row, after which there is no crowd any more.
+/// Waits of one thread alone, in a row, after which there is no crowd any more.
 const CALM: u32 = 64;
 
+/// The owner of progress and the parked waiters, under one lock.
 struct List {
     owner: *const SyncObject,
     /// The parked, in order of arrival.
@@ -267,30 +278,31 @@ impl Default for Waiters {
 }
 
 impl Waiters {
+    /// A list of waiters without any.
     pub fn new() -> Waiters {
         let list = List { owner: null(), head: null(), tail: null(), parked: 0, calm: 0, parks: 0 };
         Waiters { list: Mutex::new(list), busy: AtomicU32::new(0), crowd: AtomicU32::new(0) }
     }
 
-    /// How many threads waited at once lately. Where that is more than there are cores for them, one that
-    /// spins takes the core from one that has something to do.
+    /// How many threads waited at once lately. Where that is more than there are cores for them, one that spins takes
+    /// the core from one that has something to do.
     #[inline]
     pub fn crowd(&self) -> u32 {
         self.crowd.load(Ordering::Relaxed)
     }
 
-    /// How many waits began among the parked.
+    /// Number of waits, ever, that began with another thread as the owner of progress.
     pub fn parks(&self) -> u64 {
         lock(&self.list).parks
     }
 
-    /// Nobody seems to be waiting.
+    /// Whether no thread seems to wait: a hint, read without the lock.
     pub fn is_idle(&self) -> bool {
         self.busy.load(Ordering::Relaxed) == 0
     }
 
-    /// Waits until `sync` is done. `own` makes one step of progress as the owner (and may sleep);
-    /// `park` waits a while for the state to change.
+    /// Waits until `sync` is done. As the owner of progress the thread calls `own`, one step of progress (which may
+    /// sleep); else `park`, which waits a while for the object's state to change.
     pub fn run(
         &self,
         sync: &SyncObject,
@@ -309,7 +321,7 @@ impl Waiters {
         self.leave(sync);
     }
 
-    /// There is work for those who wait: the owner does not go to sleep, and up to `most` sleepers wake.
+    /// Wakes waiters because there is work for them: the owner does not go to sleep, and up to `most` sleepers wake.
     pub fn rouse(&self, most: u64) {
         let list = lock(&self.list);
         // SAFETY: the owner and all in the list are alive until they leave, which needs the lock.
@@ -327,7 +339,7 @@ impl Waiters {
         }
     }
 
-    /// True: the caller is the owner.
+    /// Puts a waiter in the list. True: it is the owner of progress; false: another thread is.
     fn enter(&self, sync: &SyncObject) -> bool {
         let mut list = lock(&self.list);
         if list.owner.is_null() {
@@ -350,6 +362,8 @@ impl Waiters {
         false
     }
 
+    /// Takes a waiter out of the list when its wait is done. The owner hands ownership to the first of the others that
+    /// is not done.
     fn leave(&self, sync: &SyncObject) {
         let mut list = lock(&self.list);
         if !std::ptr::eq(list.owner, sync) {
@@ -374,6 +388,7 @@ impl Waiters {
 }
 
 impl List {
+    /// Adds a parked waiter behind the others.
     fn push(&mut self, sync: &SyncObject) {
         sync.prev.set(self.tail);
         sync.next.set(null());
@@ -388,6 +403,7 @@ impl List {
         self.parks += 1;
     }
 
+    /// Removes a parked waiter.
     fn unlink(&mut self, sync: &SyncObject) {
         self.parked -= 1;
         let (prev, next) = (sync.prev.get(), sync.next.get());
@@ -409,11 +425,13 @@ impl List {
 #[cfg(not(loom))]
 pub(super) use crate::locks::{Mutex, MutexGuard};
 
+/// Locks a mutex; a panic of another holder is not looked at.
 #[cfg(not(loom))]
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock()
 }
 
+/// Wakes the thread that sleeps on a state word, which may be gone by now.
 #[cfg(not(loom))]
 fn wake(state: *const AtomicU32) {
     super::futex::wake_private(state);
@@ -422,6 +440,7 @@ fn wake(state: *const AtomicU32) {
 #[cfg(loom)]
 pub(super) use loom::sync::{Mutex, MutexGuard};
 
+/// Locks a mutex of the model; a panic of another holder is not looked at.
 #[cfg(loom)]
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.lock() {
@@ -430,7 +449,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     }
 }
 
-/// Under the model a sleeper polls, so nothing is to be done.
+/// Does nothing: under the model a sleeper polls.
 #[cfg(loom)]
 fn wake(_: *const AtomicU32) {}
 

@@ -29,8 +29,10 @@ use oxmpi_mca::sync::{AtomicU32, AtomicUsize, Ordering, fence, yield_now};
 /// waiting by the thread that has it.
 pub const PIECE: u64 = 64 << 10;
 
+/// A function that does the piece with the given number, in any thread.
 type Work<'a> = dyn Fn(u64) + Sync + 'a;
 
+/// Work in pieces, and how many of them are not done.
 struct Job<'a> {
     work: &'a Work<'a>,
     left: AtomicUsize,
@@ -46,6 +48,7 @@ struct Piece {
 unsafe impl Send for Piece {}
 
 impl Piece {
+    /// Does the piece, and counts it as done; the job may be gone afterwards.
     fn run(self) {
         // SAFETY: alive until `left` is zero, and this piece still counts.
         let job = unsafe { &*self.job };
@@ -71,19 +74,20 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// A thread that has announced its sleep asks whether it must not.
+    /// Whether there is work in the pool, so that a thread that has announced its sleep must not sleep.
     pub fn may_not_sleep(&self) -> bool {
         // SYNC POINT with `share`.
         fence(Ordering::SeqCst);
         self.busy.load(Ordering::Relaxed) != 0
     }
 
-    /// Does one piece of somebody's, if there is one.
+    /// Does one piece of another thread's work. False: there is none.
     #[inline]
     pub fn help(&self) -> bool {
         self.busy.load(Ordering::Relaxed) != 0 && self.steal_one()
     }
 
+    /// Steals a piece from the first deque that has one, and does it. False: all are empty.
     #[inline(never)]
     fn steal_one(&self) -> bool {
         let open: Vec<Stealer<Piece>> = lock(&self.open).iter().map(|o| o.stealer.clone()).collect();
@@ -102,8 +106,8 @@ impl Tasks {
         false
     }
 
-    /// Does pieces 0 to `pieces` of `work`, together with those whom `wake` wakes and who call `help`. Returns
-    /// when all are done. A piece must not panic.
+    /// Does pieces 0 to `pieces` of `work`, together with the threads that `wake` wakes and that call [`Tasks::help`].
+    /// Returns when all are done. A piece must not panic.
     pub fn share(&self, pieces: u64, work: &Work<'_>, wake: impl FnOnce()) {
         let job = Job { work, left: AtomicUsize::new(pieces as usize) };
         let at = (&raw const job).cast::<Job<'static>>();

@@ -41,11 +41,15 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use std::time::Duration;
 
+/// Longest sleep on doorbells.
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(10);
+/// Longest sleep on one word of several, where the kernel cannot wait for all.
 const LONGEST_BLIND_SLEEP: Duration = Duration::from_millis(1);
+/// Longest nap where a transport cannot wake a sleeper.
 const LONGEST_NAP: Duration = Duration::from_micros(500);
+/// First nap of a wait; each further one is twice as long.
 const FIRST_NAP: Duration = Duration::from_micros(5);
-/// With progress functions that no doorbell knows of.
+/// Longest sleep where there are progress functions that no doorbell knows of.
 const LONGEST_SLEEP_WITH_POLLERS: Duration = Duration::from_micros(200);
 
 /// A waiter's next step after a turn that brought nothing.
@@ -55,21 +59,25 @@ pub(super) enum Step {
     Sleep,
 }
 
-/// Counts turns without events.
+/// The turns of a waiter since its last event, and its next nap.
 pub(super) struct Idle {
     turns: u32,
     nap: Duration,
 }
 
 impl Idle {
+    /// The count of a waiter at the beginning of a wait.
     pub(super) fn new() -> Idle {
         Idle { turns: 0, nap: FIRST_NAP }
     }
+    /// Starts the count again, after an event.
     #[inline(always)]
     pub(super) fn reset(&mut self) {
         self.turns = 0;
         self.nap = FIRST_NAP;
     }
+    /// Counts a turn without an event, and says what the waiter does next. `crowded`: more threads wait than there are
+    /// cores.
     #[inline(always)]
     pub(super) fn step(&mut self, patience: &Patience, crowded: bool) -> Step {
         self.turns = self.turns.saturating_add(1);
@@ -82,6 +90,7 @@ impl Idle {
             Step::Sleep
         }
     }
+    /// The length of the next nap; doubles each time, up to [`LONGEST_NAP`].
     fn next_nap(&mut self) -> Duration {
         let nap = self.nap;
         self.nap = (nap * 2).min(LONGEST_NAP);
@@ -89,7 +98,7 @@ impl Idle {
     }
 }
 
-/// One thread that sleeps, counted.
+/// A sleeping thread, counted in its CRI until this is dropped.
 struct SleepingThread<'a>(&'a AtomicU32);
 
 impl Drop for SleepingThread<'_> {
@@ -111,8 +120,8 @@ macro_rules! completion {
     reason = "requests are live: the callers' promise, checked in mpi/"
 )]
 impl Instance {
-    /// Returns when the request is complete; its header has the status. The caller holds no lock
-    /// and `req` is a live request.
+    /// Waits until the request is complete; its header has the status then. The caller holds no lock and `req` is a
+    /// live request.
     #[inline]
     pub fn wait(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) {
         let done = completion!(req);
@@ -136,7 +145,7 @@ impl Instance {
         self.wait_with_others(thread, &[req]);
     }
 
-    /// Returns when all are complete; null entries are skipped.
+    /// Waits until all requests are complete; null entries are skipped. The caller holds no lock.
     pub fn wait_all(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
         let mut first = 0;
         let mut all_done = || {
@@ -157,7 +166,7 @@ impl Instance {
         self.wait_with_others(thread, &reqs[first..]);
     }
 
-    /// Returns when at least one is complete; null entries are skipped. With none, at once.
+    /// Waits until at least one request is complete; null entries are skipped. With no request it returns at once.
     pub fn wait_any(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
         let live = || reqs.iter().filter(|r| !r.is_null());
         let mut any_done = || live().any(|&r| completion!(r).is_complete());
@@ -186,7 +195,8 @@ impl Instance {
         sync.settle(1, owed as u32);
     }
 
-    /// Progresses until `done` says so. For waits that no request stands for (a blocking probe).
+    /// Makes progress until `done` says so, for waits that no request stands for (a blocking probe). The caller holds
+    /// no lock.
     pub fn wait_until(&self, thread: *mut ThreadCtx, mut done: impl FnMut() -> bool) {
         if done() {
             return;
@@ -224,8 +234,8 @@ impl Instance {
         }
     }
 
-    /// The loop of the only thread that makes calls, which is inside the gate. False: from now on there are
-    /// several, go on in their way.
+    /// Waits until `done` says so, as the only thread that makes calls, which is inside the gate. False: from now on
+    /// there are several threads, and the caller waits in their way.
     #[inline(never)]
     fn wait_alone(&self, thread: *mut ThreadCtx, done: &mut dyn FnMut() -> bool) -> bool {
         let mut idle = Idle::new();
@@ -253,7 +263,7 @@ impl Instance {
         }
     }
 
-    /// Waits for all of `reqs` where other threads make calls, too.
+    /// Waits for all of `reqs` where other threads make calls, too: a few turns of progress, then with a sync object.
     #[inline(never)]
     fn wait_with_others(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
         let live = || reqs.iter().filter(|r| !r.is_null());
@@ -315,12 +325,13 @@ impl Instance {
         false
     }
 
-    /// Returns when no request is attached to `events` that is not complete. At any level after
+    /// Waits until no request that is attached to `events` is incomplete. At any level, after
     /// [`Instance::act_threaded`].
     pub fn wait_for_none(&self, thread: *mut ThreadCtx, events: &Events) {
         events.wait_for_none(|sync| self.run_sync(thread, sync));
     }
 
+    /// Waits until a sync object is done, as the owner of progress or parked.
     fn run_sync(&self, thread: *mut ThreadCtx, sync: &SyncObject) {
         if self.races() {
             return self.race(thread, &mut || sync.is_done());
@@ -373,8 +384,8 @@ impl Instance {
         );
     }
 
-    /// The thread sleeps, and the owner of progress is to look at its resource instance until the result is dropped. Nothing
-    /// where all look at the same.
+    /// Counts the calling thread as asleep in its CRI, so that the owner of progress looks at that CRI until the
+    /// result is dropped. `None`: all threads look at the same CRIs.
     fn leaves_its_cri(&self, thread: *mut ThreadCtx) -> Option<SleepingThread<'_>> {
         if !self.progress_side_by_side() {
             return None;
@@ -387,19 +398,21 @@ impl Instance {
         Some(SleepingThread(&cri.asleep))
     }
 
-    /// More threads wait than there are cores for: whoever spins is in the way of one that has something to do.
+    /// Whether more threads wait than there are cores for: whoever spins is in the way of one that has something to
+    /// do.
     fn is_crowded(&self) -> bool {
         self.waiters.crowd() > self.room
     }
 
-    /// Messages come on several resource instances, which waiting threads progress beside the owner of progress,
-    /// each its own first (`runtime_progress`), before they are parked.
+    /// Whether messages come on several CRIs, which waiting threads progress beside the owner of progress, each its
+    /// own first (`runtime_progress`), before they are parked.
     fn progress_side_by_side(&self) -> bool {
         self.params.cri_modes & cri_mode::SERIAL_PROGRESS == 0
             && self.cris().get(1).is_some_and(|cri| cri.active.load(Ordering::Relaxed) != 0)
     }
 
-    /// Gives the core away. False: that is in vain, and the thread had better sleep. By the one thread of a process.
+    /// Gives the core away. False: it did not, because yields are in vain, and the thread had better sleep. For the
+    /// one thread of a process.
     fn yields_core(&self) -> bool {
         if self.patience.has_none() {
             return self.yield_limit.yield_core();
@@ -408,7 +421,8 @@ impl Instance {
         true
     }
 
-    /// One sleep, if the transports let us. `sync`: the caller owns progress for other threads.
+    /// Sleeps once on what the transports name, or naps where they cannot wake a sleeper. `sync`: the caller's object,
+    /// if it owns progress for other threads.
     #[cold]
     fn sleep(&self, thread: *mut ThreadCtx, sync: Option<&SyncObject>, idle: &mut Idle) {
         let Some(pml) = self.pml() else {
@@ -427,7 +441,8 @@ impl Instance {
         (pml.table.disarm)(pml.state, thread);
     }
 
-    /// Sleeps on the words, of which there is at least one.
+    /// Sleeps once on the words, of which there is at least one, unless the gate, a nudge or work in the task pool
+    /// forbids it.
     fn sleep_on(&self, words: &[WaitWord], sync: Option<&SyncObject>) {
         let longest = if self.engine.is_single() { LONGEST_SLEEP } else { LONGEST_SLEEP_WITH_POLLERS };
         let Some(sync) = sync else {
@@ -450,6 +465,8 @@ impl Instance {
         sync.take_nudge();
     }
 
+    /// Sleeps while all words, and `own`, have their values, at most for `longest`; on the first one alone where the
+    /// kernel cannot wait for several.
     fn sleep_while(&self, words: &[WaitWord], own: Option<(&AtomicU32, u32)>, longest: Duration) {
         let first = &words[0];
         let longest = if words.len() > 1 || own.is_some() {
@@ -468,6 +485,7 @@ impl Instance {
         unsafe { futex::wait_shared(first.addr, first.expected, longest) };
     }
 
+    /// Naps once; an owner of progress wakes early if its sync object changes.
     fn nap(&self, sync: Option<&SyncObject>, idle: &mut Idle) {
         let nap = idle.next_nap();
         match sync {

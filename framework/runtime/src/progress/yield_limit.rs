@@ -37,8 +37,9 @@ const MOST: u32 = 4096;
 /// Two yields that took too long say something of each other if no more than this lies between them.
 const SHORT_TIME: Duration = Duration::from_millis(50);
 
-/// See the module's head. Used by a process with one thread in MPI; others may change the limit. On a line of its own, since
-/// it is written while others compute.
+/// How long a yield may take, and how many of the next yields are left out because they took longer. Used by a process
+/// with one thread in MPI; others may change the limit. On a line of its own, since it is written while others
+/// compute.
 #[repr(align(128))]
 pub(crate) struct YieldLimit {
     /// Microseconds; 0: any time is good.
@@ -49,6 +50,7 @@ pub(crate) struct YieldLimit {
     history: Mutex<YieldHistory>,
 }
 
+/// The knowledge about yields that took too long, by which the next ones are left out or made.
 struct YieldHistory {
     /// How many are left out next time.
     next: u32,
@@ -57,7 +59,7 @@ struct YieldHistory {
     ranks: Ranks,
 }
 
-/// Of all ranks of the job on this node, and when.
+/// Begin and end of a yield that took too long, and the processor time that the ranks had used by its end.
 #[derive(Clone, Copy)]
 struct Look {
     /// Of the yield.
@@ -76,7 +78,7 @@ struct Ranks {
 }
 
 impl YieldLimit {
-    /// `limit`: how long a yield may take, in microseconds; 0: as long as it likes.
+    /// A limit of `limit` microseconds for a yield; 0: it may take as long as it likes.
     pub fn new(limit: u32, facts: &JobFacts) -> YieldLimit {
         let cores = if facts.bound || facts.keeper_pid == 0 { 0 } else { facts.cores };
         let ranks = Ranks { keeper: facts.keeper_pid, cores, clocks: None };
@@ -87,13 +89,14 @@ impl YieldLimit {
         }
     }
 
-    /// Takes effect with the next yield.
+    /// Changes the limit, in microseconds; takes effect with the next yield.
     pub fn set(&self, limit: u32) {
         self.limit.store(limit, Ordering::Relaxed);
         self.left_out.store(0, Ordering::Relaxed);
     }
 
-    /// Gives the core away. False: that is in vain, it did not, and had better sleep.
+    /// Gives the core away by `sched_yield`. False: it did not, because yields have taken too long for others than
+    /// ranks, and the thread had better sleep.
     pub fn yield_core(&self) -> bool {
         let left_out = self.left_out.load(Ordering::Relaxed);
         if left_out > 0 {
@@ -110,6 +113,7 @@ impl YieldLimit {
         true
     }
 
+    /// Decides, after a yield that took too long, how many of the next are left out.
     #[cold]
     fn took_long(&self, begin: Duration, at: Duration) {
         let mut history = self.history.lock();
@@ -125,7 +129,9 @@ impl YieldLimit {
 }
 
 impl YieldHistory {
-    /// A yield that ended now took too long. How many of the next are left out.
+    /// How many of the next yields are left out, after one (`now`) that took too long: none unless the one before was
+    /// a short time ago and a quarter or more of the time of the node's `cores` between them went to others than
+    /// ranks.
     fn judge(&mut self, now: Look, cores: u32) -> u32 {
         let Some(last) = self.last.replace(now) else { return 0 };
         let time = now.at.saturating_sub(last.at);
@@ -146,7 +152,7 @@ impl YieldHistory {
 }
 
 impl Ranks {
-    /// Processor time of all of them; `None`: that is not known.
+    /// Processor time that all ranks of the job on this node have used; `None`: that is not known.
     fn used(&mut self) -> Option<Duration> {
         if self.cores == 0 {
             return None;
@@ -161,7 +167,7 @@ impl Ranks {
     }
 }
 
-/// The clocks of the children of a process; none if this process is not one of them.
+/// The processor clocks of the children of process `keeper`; none if this process is not one of them.
 fn clocks_of_children(keeper: u32) -> Vec<libc::clockid_t> {
     let children: Vec<u32> = fs::read_dir(format!("/proc/{keeper}/task"))
         .into_iter()

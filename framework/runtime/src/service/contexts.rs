@@ -38,18 +38,20 @@ unsafe impl Sync for Service {}
 /// A transport without a word that says whether requests may be there is asked once in so many idle turns.
 pub(super) const BLIND_EVERY: u32 = 64;
 
+/// A helper thread, and how it is told to end.
 pub(crate) struct Helper {
     pub(crate) stop: Arc<Stop>,
     /// Not dropped in a forked child, which has no such thread.
     pub(crate) thread: ManuallyDrop<JoinHandle<()>>,
 }
 
-/// How it is told to end.
+/// The word and the descriptor by which a helper is told to end.
 pub(crate) struct Stop {
     pub(crate) word: AtomicU32,
     pub(crate) event: OwnedFd,
 }
 
+/// Lists of open service contexts, helpers, and whether waiters look: changed when a service context is opened.
 #[derive(Default)]
 pub(crate) struct Opening {
     /// Every list that there was.
@@ -59,6 +61,7 @@ pub(crate) struct Opening {
     pub(crate) looking: bool,
 }
 
+/// The open service contexts, one for each transport with emulated verbs.
 #[derive(Clone, Default)]
 pub(crate) struct List(pub(crate) Vec<Open>);
 
@@ -77,12 +80,13 @@ unsafe impl Send for Open {}
 unsafe impl Sync for Open {}
 
 impl Open {
+    /// The transport whose service context this is.
     pub(crate) fn raw(&self) -> &BtlHandle {
         // SAFETY: accepted modules stay as long as the instance.
         unsafe { &*self.raw }
     }
 
-    /// Whether requests may be there; `None`: the transport does not say.
+    /// Whether requests may be there, read without a lock; `None`: the transport does not say.
     pub(crate) fn pending(&self) -> Option<bool> {
         // SAFETY: valid from `service_open` to `finalize`.
         unsafe { self.pending.as_ref() }.map(|word| word.load(Ordering::Relaxed) != 0)
@@ -103,7 +107,7 @@ pub struct ServiceCounts {
 }
 
 impl Service {
-    /// Runs `f` with the service lock, if nobody has it.
+    /// Runs `f` with the service lock, if nobody has it; `None`: somebody has.
     pub(crate) fn try_with<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         if !self.lock.try_lock() {
             return None;
@@ -113,13 +117,14 @@ impl Service {
         Some(result)
     }
 
+    /// Runs `f` on the registered memory, with the service lock.
     pub(crate) fn with_memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
         let _held = self.lock.guard(true);
         // SAFETY: the lock is held.
         f(unsafe { &mut *self.memory.get() })
     }
 
-    /// Registered memory.
+    /// The registered memory.
     ///
     /// # Safety
     /// The caller holds the service lock.
@@ -128,23 +133,25 @@ impl Service {
         unsafe { &*self.memory.get() }
     }
 
-    /// Makes memory accessible to requests. It stays valid until `remove`.
+    /// Registers memory for requests of peers; `access` says for which. It stays valid until [`Service::remove`]. The
+    /// answer names the registration.
     pub fn add(&self, addr: *mut u8, len: u64, access: u32) -> Result<RegistrationName, Status> {
         let key = random_id().map_err(|_| Status::INTERNAL)?;
         Ok(self.with_memory(|memory| memory.add(key, addr, len, access)))
     }
 
-    /// No request touches the memory any more. False: there is no such registration.
+    /// Removes a registration, so that no request touches the memory any more. False: there is no such registration.
     pub fn remove(&self, name: RegistrationName) -> bool {
         self.with_memory(|memory| memory.remove(name))
     }
 
-    /// Somebody who waits is to look after emulated operations.
+    /// Asks the next waiter in an idle turn to look after emulated operations.
     pub fn ask_attention(&self) {
         self.attention.store(1, Ordering::Release);
     }
 
-    /// Serves what is there; events handled. Under the lock.
+    /// Serves the requests that a service context has, and counts that for `by` (0: a waiter, 1: the helper). Returns
+    /// the number of events. The caller holds the service lock.
     pub(crate) fn serve(&self, open: &Open, by: usize) -> i32 {
         let raw = open.raw();
         let handled = (raw.service_progress)(raw.state).max(0);
@@ -153,23 +160,27 @@ impl Service {
         handled
     }
 
+    /// Adds `n` to a count (0: by waiters, 1: by helpers, 2: events). The caller holds the service lock.
     pub(crate) fn count(&self, which: usize, n: u64) {
         let word = &self.counts[which];
         word.store(word.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
     }
 
+    /// How often the service contexts were served, and by whom.
     pub fn counts(&self) -> ServiceCounts {
         let [by_waiters, by_helper, handled] = self.counts.each_ref().map(|c| c.load(Ordering::Relaxed));
         let helpers = self.opening.lock().helpers.len() as u64;
         ServiceCounts { by_waiters, by_helper, handled, helpers }
     }
 
+    /// The open service contexts; `None`: there is none.
     pub(crate) fn list(&self) -> Option<&List> {
         // SAFETY: lists are kept as long as this. SYNC POINT with `Instance::open_service`.
         unsafe { self.open.load(Ordering::Acquire).as_ref() }
     }
 
-    /// A waiter's look in a turn that brought nothing: a load per open transport. Events handled.
+    /// Serves, as a waiter in a turn that brought nothing, the service contexts on which requests may be: a load for
+    /// each of them. Returns the number of events.
     #[inline]
     pub(crate) fn look(&self) -> i32 {
         let Some(list) = self.list() else { return 0 };
@@ -186,7 +197,7 @@ impl Service {
     }
 }
 
-/// Whether the transport can put its helper to sleep.
+/// Whether a transport can wake its helper, so that the helper may sleep.
 pub(crate) fn can_sleep(raw: &BtlHandle) -> bool {
     raw.can(cap::SERVICE_SLEEP)
 }

@@ -24,27 +24,31 @@ use std::time::Duration;
 /// The name that tools show.
 pub const NAME: &str = "oxmpi-service";
 
-/// A transport that cannot wake it is asked so often.
+/// Time between two looks at a transport that cannot wake its helper.
 const BLIND_NAP: Duration = Duration::from_millis(1);
-/// No sleep is longer; a net, and nothing that anybody waits for.
+/// Longest sleep of a helper: a net, and nothing that anybody waits for.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
-/// On kernels that cannot wait for two words.
+/// Longest sleep on kernels that cannot wait for two words.
 const LONGEST_BLIND_SLEEP: Duration = Duration::from_millis(10);
 
+/// Value of a helper's stop word while it runs.
 const RUNS: u32 = 0;
+/// Value of a helper's stop word when it is to end.
 const ENDS: u32 = 1;
 
 impl Stop {
+    /// Whether the helper is to end.
     fn is_set(&self) -> bool {
         self.word.load(Ordering::Acquire) == ENDS
     }
 
+    /// Sleeps for the given time; being told to end wakes the helper.
     fn nap(&self, nap: Duration) {
         futex::wait_private(&self.word, RUNS, Some(nap));
     }
 }
 
-/// The objects that the thread works on: it is ended before the instance ends.
+/// The objects that a helper works on. It is ended before the instance ends.
 struct Target {
     service: *const Service,
     open: Open,
@@ -55,6 +59,7 @@ struct Target {
 unsafe impl Send for Target {}
 
 impl Helper {
+    /// Starts the helper thread of an open service context.
     pub fn start(service: &Service, open: Open) -> std::io::Result<Helper> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let stop = Arc::new(Stop { word: AtomicU32::new(RUNS), event });
@@ -68,7 +73,7 @@ impl Helper {
         Ok(Helper { stop, thread: ManuallyDrop::new(thread) })
     }
 
-    /// Ends the thread and waits for that.
+    /// Ends the helper thread, and waits for its end.
     pub fn end(self) {
         // SYNC POINT with `Stop::is_set`.
         self.stop.word.store(ENDS, Ordering::Release);
@@ -81,7 +86,8 @@ impl Helper {
     }
 }
 
-/// Threads begin with the signal mask of their maker.
+/// Runs `f` with all signals blocked, so that a thread that it starts takes none: threads begin with the signal mask
+/// of their maker.
 fn without_signals<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: the sets are plain memory, filled before they are read.
     unsafe {
@@ -95,15 +101,19 @@ fn without_signals<R>(f: impl FnOnce() -> R) -> R {
 }
 
 impl Target {
+    /// The service contexts of the instance.
     fn service(&self) -> &Service {
         // SAFETY: the instance ends this thread before it ends itself.
         unsafe { &*self.service }
     }
 
+    /// The waiters' count of looks.
     fn looks(&self) -> u32 {
         self.service().looks.load(Ordering::Relaxed)
     }
 
+    /// The loop of the helper thread: sleeps until a request comes, then watches until there has been nothing for a
+    /// while.
     fn run(&self) {
         while !self.stop.is_set() {
             if can_sleep(self.open.raw()) {
@@ -115,7 +125,7 @@ impl Target {
         }
     }
 
-    /// Awake, with the bell off, until there has been nothing to do for a while.
+    /// Serves or naps, with the bell off, until there has been nothing to do for a while, or the helper is to end.
     fn watch(&self) {
         let mut watch = Watch::woken(monotonic_now(), self.looks());
         while !self.stop.is_set() {
@@ -135,7 +145,7 @@ impl Target {
         }
     }
 
-    /// Sleeps until a request comes. At once where one is there.
+    /// Sleeps until a request comes, or the helper is to end; returns at once where a request is there.
     fn sleep(&self) {
         const NO_WORD: WaitWord = WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 };
         const NO_FD: WaitFd = WaitFd { fd: -1, events: 0 };
@@ -162,6 +172,7 @@ impl Target {
         }
     }
 
+    /// Sleeps on the transport's words and the word by which the helper is told to end.
     fn sleep_on(&self, words: &[WaitWord]) {
         // SAFETY: the transport keeps the words mapped until `service_disarm`.
         let slept = unsafe { futex::wait_many(words, Some((&self.stop.word, RUNS)), LONGEST_SLEEP) };
@@ -171,6 +182,7 @@ impl Target {
         }
     }
 
+    /// Waits for the transport's descriptors and the one by which the helper is told to end.
     fn poll(&self, fds: &[WaitFd]) {
         // SAFETY: the transport keeps them open until `service_disarm`.
         let borrowed: Vec<BorrowedFd<'_>> =

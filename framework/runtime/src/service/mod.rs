@@ -26,7 +26,8 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};
 use std::ffi::c_void;
 
-/// The progress function of idle turns.
+/// The progress function of idle turns: goes on with emulated operations that ask for it, and serves requests. Returns
+/// the number of events.
 extern "C" fn idle(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
     // SAFETY: registered with the instance, which outlives its progress.
     let instance = unsafe { &*(ctx as *const Instance) };
@@ -41,7 +42,8 @@ extern "C" fn idle(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
 }
 
 impl Instance {
-    /// Waiters look after service contexts and emulated operations from now on, in turns that brought nothing.
+    /// Registers the progress function by which waiters look after service contexts and emulated operations in idle
+    /// turns; the first time only.
     pub(crate) fn look_when_idle(&self) {
         let mut opening = self.service.opening.lock();
         if !std::mem::replace(&mut opening.looking, true) {
@@ -76,7 +78,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Ends the helpers; nobody serves any more. Not in a forked child.
+    /// Ends the helpers, so that nobody serves any more. Not for a forked child, which has no helpers.
     pub(crate) fn end_service(&self) {
         let helpers = std::mem::take(&mut self.service.opening.lock().helpers);
         for helper in helpers {
@@ -85,7 +87,7 @@ impl Instance {
         self.service.open.store(std::ptr::null_mut(), Ordering::Release);
     }
 
-    /// Counts of the service contexts of this process so far.
+    /// How often the service contexts of this process were served so far, and by whom.
     pub fn service_counts(&self) -> ServiceCounts {
         self.service.counts()
     }

@@ -8,17 +8,18 @@
 
 use std::time::Duration;
 
-/// Nobody has looked for so long: waiters are gone.
+/// Time without a look of a waiter after which waiters count as gone.
 pub const ALONE_AFTER: Duration = Duration::from_micros(200);
-/// The bell is off for so long behind the last request.
+/// Time after the last request for which the helper stays awake, with the bell off.
 pub const AWAKE_FOR: Duration = Duration::from_millis(10);
-/// Naps while nobody else serves, the shortest and the longest.
+/// Shortest nap while nobody else serves.
 const FIRST_NAP: Duration = Duration::from_micros(20);
+/// Longest nap while nobody else serves.
 const LONGEST_NAP: Duration = Duration::from_micros(500);
-/// Of naps while waiters serve.
+/// Longest nap while waiters serve.
 const LONGEST_ASIDE: Duration = Duration::from_millis(1);
 
-/// The next step.
+/// The helper's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Serve, and tell [`Watch::served`].
@@ -28,7 +29,7 @@ pub enum Step {
     Sleep,
 }
 
-/// Times are of one monotonic clock.
+/// The state of a helper that is awake. All times are of one monotonic clock.
 #[derive(Debug)]
 pub struct Watch {
     /// The waiters' count of looks when it was last seen to change, and when.
@@ -41,12 +42,14 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The helper was woken, or found a request when it was about to sleep.
+    /// The state of a helper that was woken, or found a request when it was about to sleep. `looks`: the waiters'
+    /// count of looks.
     pub fn woken(now: Duration, looks: u32) -> Watch {
         Watch { looks, looked: now, request: now, nap: FIRST_NAP, aside: ALONE_AFTER }
     }
 
-    /// `pending`: requests may be there; `None`: one has to serve to find out.
+    /// The helper's next step, by the clock, the waiters' count of looks, and whether requests may be there (`None`:
+    /// one has to serve to find out).
     pub fn step(&mut self, now: Duration, looks: u32, pending: Option<bool>) -> Step {
         if looks != self.looks {
             (self.looks, self.looked) = (looks, now);
@@ -69,7 +72,8 @@ impl Watch {
         }
     }
 
-    /// So many requests were served; what to do next.
+    /// Notes that the helper has served `handled` requests. Returns its next step; `None`: it is to ask
+    /// [`Watch::step`].
     pub fn served(&mut self, now: Duration, handled: i32) -> Option<Step> {
         if handled > 0 {
             (self.request, self.nap) = (now, FIRST_NAP);
@@ -78,6 +82,7 @@ impl Watch {
         Some(self.next_nap())
     }
 
+    /// A nap, twice as long as the one before, up to [`LONGEST_NAP`].
     fn next_nap(&mut self) -> Step {
         let nap = self.nap;
         self.nap = (nap * 2).min(LONGEST_NAP);

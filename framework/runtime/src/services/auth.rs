@@ -13,9 +13,10 @@ use std::ffi::c_void;
 
 /// The label keeps these answers apart from whatever else the secret is used for.
 const LABEL: &[u8] = b"oxmpi auth 1";
-/// Shorter challenges may have been seen before.
+/// Least bytes of a challenge: shorter ones may have been seen before.
 const LEAST_CHALLENGE: usize = 16;
 
+/// The signature of challenge and context by the job's secret, still open.
 fn mac(secret: &Secret, challenge: &[u8], context: &[u8]) -> Hmac<Sha256> {
     let mut mac: Hmac<Sha256> = match Hmac::new_from_slice(secret.bytes()) {
         Ok(mac) => mac,
@@ -28,6 +29,8 @@ fn mac(secret: &Secret, challenge: &[u8], context: &[u8]) -> Hmac<Sha256> {
     mac
 }
 
+/// Writes the answer to a challenge, for a context, to `out`; in the table as `HostServices::auth_make`. `BAD_PARAM`:
+/// the challenge is too short.
 pub(super) extern "C" fn make(
     ctx: *mut c_void,
     challenge: SliceRef<u8>,
@@ -45,6 +48,8 @@ pub(super) extern "C" fn make(
     Status::OK
 }
 
+/// Checks a peer's answer to a challenge, in constant time; in the table as `HostServices::auth_check`.
+/// `NO_PERMISSION`: the peer does not know the secret.
 pub(super) extern "C" fn check(
     ctx: *mut c_void,
     challenge: SliceRef<u8>,

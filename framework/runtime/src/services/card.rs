@@ -19,10 +19,10 @@ use std::sync::{Arc, OnceLock};
 pub(crate) const KEY: &str = "host.process";
 /// Raise it with every change of the layout.
 pub(crate) const VERSION: u32 = 1;
-/// More than any process has, of bytes of a name and of modules.
+/// Most bytes of a name, and most modules: more than any process has.
 const MOST: usize = 256;
 
-/// See the module's head.
+/// The description of a process for others: number, hardware that it is bound to, CRIs and transports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Card {
     pub pid: u32,
@@ -53,26 +53,30 @@ pub(crate) enum Unreadable {
     Damaged,
 }
 
-/// Numbers out of bytes.
+/// The rest of a card's bytes, which numbers and names are read out of.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
+    /// Takes the next `n` bytes.
     fn bytes(&mut self, n: usize) -> Result<&'a [u8], Unreadable> {
         let (head, rest) = self.0.split_at_checked(n).ok_or(Unreadable::Damaged)?;
         self.0 = rest;
         Ok(head)
     }
+    /// Takes the next number of 32 bits.
     fn u32(&mut self) -> Result<u32, Unreadable> {
         let (head, rest) = self.0.split_first_chunk().ok_or(Unreadable::Damaged)?;
         self.0 = rest;
         Ok(u32::from_le_bytes(*head))
     }
+    /// Takes the next number, which counts something and must not exceed [`MOST`].
     fn count(&mut self) -> Result<usize, Unreadable> {
         Some(self.u32()? as usize).filter(|n| *n <= MOST).ok_or(Unreadable::Damaged)
     }
 }
 
 impl Card {
+    /// The bytes of the card, as they are published.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let mut put = |bytes: &[u8]| out.extend_from_slice(bytes);
@@ -92,6 +96,7 @@ impl Card {
         out
     }
 
+    /// Reads a card out of published bytes, none of which may be left over.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Card, Unreadable> {
         let mut r = Reader(bytes);
         match r.u32()? {
@@ -113,7 +118,7 @@ impl Card {
     }
 }
 
-/// Bits of [`distance`] between processes of a node that are bound to this.
+/// Hardware that processes of a node share, which are bound to `here` and `there`: bits of [`distance`].
 pub(crate) fn shared(here: &[Option<u32>; 4], there: &[Option<u32>; 4]) -> u32 {
     let bits = [distance::SAME_SOCKET, distance::SAME_NUMA, distance::SAME_CACHE, distance::SAME_CORE];
     let both = here.iter().zip(there).zip(bits);
@@ -121,7 +126,8 @@ pub(crate) fn shared(here: &[Option<u32>; 4], there: &[Option<u32>; 4]) -> u32 {
 }
 
 impl Module {
-    /// Describes an open transport for the card: name, number of contexts, exclusivity and latency. Its address is not here.
+    /// Describes an open transport for the card: name, number of contexts, exclusivity and latency, but not its
+    /// address.
     pub(crate) fn of(btl: &BtlHandle) -> Module {
         let a = btl.attrs();
         Module {
@@ -132,6 +138,7 @@ impl Module {
         }
     }
 
+    /// Reads the description of a transport out of a card.
     pub(crate) fn decode(r: &mut Reader<'_>) -> Result<Module, Unreadable> {
         let (contexts, exclusivity, latency) = (r.u32()?, r.u32()?, r.u32()?);
         let len = r.count()?;
@@ -139,7 +146,7 @@ impl Module {
         Ok(Module { name, contexts, exclusivity, latency })
     }
 
-    /// Which of the modules of its name this one of `all` is.
+    /// The index of module `at` of `all` among those of the same name.
     pub(crate) fn nth(all: &[Module], at: usize) -> usize {
         all[..at].iter().filter(|m| m.name == all[at].name).count()
     }
@@ -172,7 +179,7 @@ pub(crate) fn pair_with(own: &Card, other: &Card) -> Vec<Paired> {
     all.into_iter().map(|(_, paired)| paired).collect()
 }
 
-/// Cards of this process and of those it has had to do with.
+/// The card of this process, and those of processes that it has had to do with.
 #[derive(Default)]
 pub(crate) struct Cards {
     pub(crate) own: OnceLock<Arc<Card>>,
@@ -185,6 +192,7 @@ pub(crate) struct Cards {
 }
 
 impl Cards {
+    /// The hardware that this process is bound to; found out at the first call.
     pub(crate) fn bound(&self) -> [Option<u32>; 4] {
         *self.bound.get_or_init(hardware::binding)
     }

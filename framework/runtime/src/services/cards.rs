@@ -9,6 +9,7 @@ use oxmpi_mca::services::distance;
 use std::sync::Arc;
 
 impl Card {
+    /// Makes the card of this process: without transports as long as they are being opened.
     pub(crate) fn of(instance: &Instance) -> Card {
         use std::os::unix::fs::MetadataExt;
         let namespace = std::fs::metadata("/proc/self/ns/pid").map_or(0, |m| m.ino());
@@ -24,7 +25,7 @@ impl Card {
 }
 
 impl Instance {
-    /// Without transports while they are being opened, and kept from then on.
+    /// The card of this process: made anew, without transports, while they are being opened, and kept from then on.
     pub(crate) fn own_card(&self) -> Arc<Card> {
         let new = || Arc::new(Card::of(self));
         match self.parts.get() {
@@ -33,7 +34,8 @@ impl Instance {
         }
     }
 
-    /// The card of a process; `None`: it has published none. Asks for it at the first call, and waits for the answer.
+    /// The card of a process; `None`: it has published none. Asks the key-value store at the first call, and waits for
+    /// the answer.
     pub(crate) fn card_of(&self, proc: u32) -> Result<Option<Arc<Card>>, Status> {
         if proc == self.job().rank {
             return Ok(Some(self.own_card()));
@@ -60,7 +62,8 @@ impl Instance {
         Ok(card.map(|card| self.cards.known.lock().entry(proc).or_insert(card).clone()))
     }
 
-    /// Hardware shared with a process of this node, as far as it is known without asking anybody: bits of [`distance`].
+    /// Hardware shared with a process of this node, as far as it is known without asking anybody: bits of
+    /// [`distance`].
     pub(crate) fn distance_to(&self, proc: u32) -> u32 {
         let node = *self.cards.node.get_or_init(|| {
             let whole = hardware::whole_machine();

@@ -6,7 +6,8 @@ use crate::wireup::Polled;
 use oxmpi_mca::{SliceRef, Status, StrRef};
 use std::ffi::c_void;
 
-/// Copies a blob out; `len` is in: capacity, out: length.
+/// Copies a value to a component's buffer; `len` has the room before and the length afterwards. `NO_RESOURCE`: there
+/// is too little room.
 ///
 /// # Safety
 /// `len` is writable and `data` has as many bytes as it says.
@@ -23,6 +24,7 @@ pub(crate) unsafe fn hand_out(blob: &[u8], data: *mut u8, len: *mut usize) -> St
     Status::OK
 }
 
+/// Publishes the address of a component's module in the key-value store; in the table as `HostServices::exchange_put`.
 pub(super) extern "C" fn put(ctx: *mut c_void, module: StrRef, data: SliceRef<u8>) -> Status {
     let (ctx, instance) = caller(ctx);
     // SAFETY: the component's text and bytes are readable during the call.
@@ -33,7 +35,8 @@ pub(super) extern "C" fn put(ctx: *mut c_void, module: StrRef, data: SliceRef<u8
     Status::OK
 }
 
-/// Asks once; the answer is looked for without waiting.
+/// Asks for the address that process `proc` has published for a module, without waiting for the answer: `PENDING`
+/// until that has come. In the table as `HostServices::exchange_try`.
 pub(super) extern "C" fn get(
     ctx: *mut c_void,
     module: StrRef,
@@ -58,6 +61,7 @@ pub(super) extern "C" fn get(
     }
 }
 
+/// The beginning of a component's keys in the key-value store: framework and name.
 pub(crate) fn exchange_key(ctx: &ComponentCtx) -> String {
     format!("{}.{}", ctx.framework.name(), ctx.name)
 }

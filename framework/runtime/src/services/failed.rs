@@ -13,6 +13,7 @@ pub(crate) struct Failures {
     pub(crate) survive: AtomicBool,
 }
 
+/// The processes that have failed, and the functions to be told.
 #[derive(Default)]
 pub(crate) struct FailureState {
     /// In the order of failing; those before `told` have been told to all.
@@ -21,6 +22,7 @@ pub(crate) struct FailureState {
     pub(crate) subscribers: Vec<Subscriber>,
 }
 
+/// A component's function that is told of failures, and its argument.
 #[derive(Clone, Copy)]
 pub(crate) struct Subscriber {
     pub(crate) f: PeerFailed,
@@ -31,6 +33,7 @@ pub(crate) struct Subscriber {
 unsafe impl Send for Subscriber {}
 
 impl Subscriber {
+    /// Whether this is the subscriber with function `f` and argument `ctx`.
     pub(crate) fn is(&self, f: PeerFailed, ctx: *mut c_void) -> bool {
         std::ptr::fn_addr_eq(self.f, f) && self.ctx == ctx
     }

@@ -14,12 +14,13 @@ use oxmpi_mca::{Status, StrRef, ThreadCtx};
 use std::ffi::c_void;
 
 impl Instance {
-    /// Whether the job goes on without processes that fail. By default it ends.
+    /// Sets whether the job goes on without processes that fail. By default it ends.
     pub fn survive_failures(&self, yes: bool) {
         self.failures.survive.store(yes, Ordering::Relaxed);
     }
 
-    /// A process failed for good.
+    /// Notes that process `proc` has failed for good, for the next turn of progress to tell; ends the job unless it
+    /// survives failures. The caller may hold locks.
     pub(crate) fn process_failed(
         &self,
         framework: &str,
@@ -44,6 +45,8 @@ impl Instance {
         }
     }
 
+    /// Tells the PML, emulated operations and all subscribers of the processes that have failed since the last call.
+    /// Returns how many.
     fn tell_failures(&self) -> i32 {
         let mut state = self.failures.state.lock();
         let news = state.failed[state.told..].to_vec();
@@ -74,11 +77,14 @@ impl Instance {
     }
 }
 
+/// The progress function that tells of failures, from the first failure on until it has run.
 extern "C" fn tell(instance: *mut c_void, _: *mut ThreadCtx) -> i32 {
     // SAFETY: registered with the instance, which outlives its progress.
     unsafe { &*(instance as *const Instance) }.tell_failures()
 }
 
+/// Registers a component's function that is told of failures, and tells it of those so far; in the table as
+/// `HostServices::on_peer_failure`. `BAD_PARAM`: it is registered already.
 pub(super) extern "C" fn subscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_void) -> Status {
     let instance = caller(ctx).1;
     let mut state = instance.failures.state.lock();
@@ -94,6 +100,8 @@ pub(super) extern "C" fn subscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_
     Status::OK
 }
 
+/// Removes a component's function that is told of failures; in the table as `HostServices::off_peer_failure`.
+/// `NOT_FOUND`: it is not registered.
 pub(super) extern "C" fn unsubscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_void) -> Status {
     let subscribers = &mut caller(ctx).1.failures.state.lock().subscribers;
     let before = subscribers.len();
@@ -101,6 +109,8 @@ pub(super) extern "C" fn unsubscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut 
     if subscribers.len() < before { Status::OK } else { Status::NOT_FOUND }
 }
 
+/// Notes that a component has lost process `proc` for good; in the table as `HostServices::peer_failed`. `NOT_FOUND`:
+/// there is no such process.
 pub(super) extern "C" fn failed(ctx: *mut c_void, proc: u32, status: Status, message: StrRef) -> Status {
     let (ctx, instance) = caller(ctx);
     if proc >= instance.job().job_size {

@@ -9,6 +9,7 @@ use oxmpi_mca::Status;
 use rustix::io::Errno;
 use std::ffi::c_void;
 
+/// Whether a peer's memory is read or written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Direction {
     Read,
@@ -16,7 +17,8 @@ pub(crate) enum Direction {
 }
 
 impl Instance {
-    /// The number of a process here; this process's own where the rank lives in it.
+    /// The process id, valid here, of rank `proc` of this node; that of this process where the rank lives in it.
+    /// `NOT_SUPPORTED`: another node or pid namespace.
     fn pid_of(&self, proc: u32) -> Result<u32, Status> {
         if proc >= self.job().job_size {
             return Err(Status::NOT_FOUND);
@@ -34,7 +36,8 @@ impl Instance {
     }
 }
 
-/// Copies all of it, however much the kernel takes at once.
+/// Copies all `bytes` bytes between `local` and address `remote` of process `pid`, by as many system calls as that
+/// takes.
 fn copy(pid: u32, direction: Direction, remote: u64, local: *mut u8, bytes: u64) -> Result<(), Errno> {
     let mut done = 0;
     while done < bytes {
@@ -66,7 +69,7 @@ fn copy(pid: u32, direction: Direction, remote: u64, local: *mut u8, bytes: u64)
 }
 
 impl Instance {
-    /// Copies from or to the memory of a process of this node.
+    /// Copies `bytes` bytes between `local` and address `remote` of rank `proc` of this node.
     pub(crate) fn peer_copy(
         &self,
         direction: Direction,
@@ -91,7 +94,8 @@ impl Instance {
         }
     }
 
-    /// The memory of a process in this address space: of a rank that lives in this very process.
+    /// The address here of memory of rank `proc`, which lives in this very process. `NOT_SUPPORTED`: it lives in
+    /// another.
     pub(crate) fn peer_pointer(&self, proc: u32, remote: u64, bytes: u64) -> Result<*mut u8, Status> {
         if remote.checked_add(bytes).is_none() {
             return Err(Status::BAD_PARAM);
@@ -104,6 +108,7 @@ impl Instance {
     }
 }
 
+/// Copies memory of a process of this node to `local`; in the table as `HostServices::peer_read`.
 pub(super) extern "C" fn peer_read(
     ctx: *mut c_void,
     proc: u32,
@@ -114,6 +119,7 @@ pub(super) extern "C" fn peer_read(
     caller(ctx).1.peer_copy(Direction::Read, proc, remote, local, bytes)
 }
 
+/// Copies from `local` to the memory of a process of this node; in the table as `HostServices::peer_write`.
 pub(super) extern "C" fn peer_write(
     ctx: *mut c_void,
     proc: u32,
@@ -124,6 +130,7 @@ pub(super) extern "C" fn peer_write(
     caller(ctx).1.peer_copy(Direction::Write, proc, remote, local.cast_mut(), bytes)
 }
 
+/// Writes the address of memory of a rank in this very process to `out`; in the table as `HostServices::peer_pointer`.
 pub(super) extern "C" fn peer_pointer(
     ctx: *mut c_void,
     proc: u32,

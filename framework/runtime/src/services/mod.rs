@@ -20,6 +20,7 @@ mod waiting;
 
 use oxmpi_mca::HostServices;
 
+/// The table of services, one for all components of all instances.
 pub(crate) fn table() -> *const HostServices {
     const TABLE: &HostServices = &HostServices {
         size: size_of::<HostServices>() as u32,

@@ -15,6 +15,8 @@ use std::collections::hash_map::Entry;
 use std::ffi::c_void;
 
 impl Instance {
+    /// Memory of the node with that key, mapped at the first call and counted at each. `MISMATCH`: it has another
+    /// size.
     fn node_memory(&self, key: String, bytes: u64) -> Result<NodeMemory, Status> {
         let mut all = self.node_memories.0.lock();
         let (piece, first) = match all.entry(key) {
@@ -29,6 +31,8 @@ impl Instance {
         Ok(NodeMemory { base: piece.mapping.base(), bytes, first: first.into(), reserved: 0 })
     }
 
+    /// Gets memory of the node from the daemon and maps it. Returns the mapping, and whether this process is the first
+    /// of the node to ask.
     fn new_node_memory(&self, key: &str, bytes: u64) -> Result<(Mapping, bool), Status> {
         let say = |why: &str| {
             self.logger().error(crate::log::HOST, &format!("memory of the node by the key {key:?}: {why}"));
@@ -54,6 +58,8 @@ impl Instance {
             })
     }
 
+    /// Counts one user of a key's memory less; unmaps it and gives the key up with the last. `NOT_FOUND`: nobody uses
+    /// it.
     fn free_node_memory(&self, key: String) -> Status {
         let mut all = self.node_memories.0.lock();
         let Entry::Occupied(mut piece) = all.entry(key) else { return Status::NOT_FOUND };
@@ -66,7 +72,7 @@ impl Instance {
         Status::OK
     }
 
-    /// Frees what components left.
+    /// Unmaps all memory of the node that components have left.
     pub(crate) fn end_node_memory(&self) {
         for (key, piece) in self.node_memories.0.lock().drain() {
             drop(piece);
@@ -75,13 +81,14 @@ impl Instance {
     }
 }
 
-/// A key is the component's own.
+/// The key of a component's memory: framework, name and the component's own key. `None`: that is not UTF-8.
 fn full_key(ctx: &crate::objects::ComponentCtx, key: StrRef) -> Option<String> {
     // SAFETY: the component's text is readable during the call.
     let key = unsafe { key.get() }?;
     Some(format!("{}/{key}", exchange_key(ctx)))
 }
 
+/// Maps memory of the node by key, and writes where it is to `out`; in the table as `HostServices::node_memory`.
 pub(super) extern "C" fn node_memory(
     ctx: *mut c_void,
     key: StrRef,
@@ -100,6 +107,7 @@ pub(super) extern "C" fn node_memory(
     }
 }
 
+/// Ends one use of memory of the node; in the table as `HostServices::node_memory_free`.
 pub(super) extern "C" fn node_memory_free(ctx: *mut c_void, key: StrRef) -> Status {
     let (ctx, instance) = caller(ctx);
     full_key(ctx, key).map_or(Status::BAD_PARAM, |key| instance.free_node_memory(key))

@@ -17,18 +17,19 @@ const HASHED: usize = 3;
 #[derive(Default)]
 pub(crate) struct OscTags(Mutex<[Option<&'static str>; GROUPS]>);
 
-/// FNV-1a, 32 bits.
+/// A hash of a component's name (FNV-1a, 32 bits), the same in all processes.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
+/// The group of a one-sided component, by its name alone.
 fn group_of(name: &str) -> usize {
     let listed = LISTED.iter().position(|listed| *listed == name);
     listed.unwrap_or_else(|| HASHED + hash(name) as usize % (GROUPS - HASHED))
 }
 
 impl OscTags {
-    /// The first tag of a component's group, or the component that has it.
+    /// Claims the group of a component: its first tag, or, as the error, the component that has the group already.
     pub(crate) fn claim(&self, name: &'static str) -> Result<u8, &'static str> {
         let group = group_of(name);
         let owner = *self.0.lock()[group].get_or_insert(name);

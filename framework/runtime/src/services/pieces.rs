@@ -8,6 +8,7 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(crate) struct NodeMemories(pub(crate) Mutex<HashMap<String, Piece>>);
 
+/// Memory of the node that is mapped here.
 pub(crate) struct Piece {
     pub(crate) mapping: Mapping,
     pub(crate) bytes: u64,

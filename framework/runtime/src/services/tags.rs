@@ -13,6 +13,7 @@ use oxmpi_mca::Status;
 use std::ffi::c_void;
 
 impl Instance {
+    /// Claims the tags of a one-sided component, and tells the user where another one has them.
     fn osc_tags(&self, ctx: &ComponentCtx) -> Result<u8, Status> {
         if ctx.framework != Framework::Osc {
             return Err(Status::NOT_FOUND);

@@ -6,6 +6,8 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};
 use std::ffi::c_void;
 
+/// Makes progress until `done` answers something else than 0; in the table as `HostServices::wait_until`. The caller
+/// holds no lock.
 pub(super) extern "C" fn wait_until(
     ctx: *mut c_void,
     thread: *mut ThreadCtx,
@@ -16,6 +18,8 @@ pub(super) extern "C" fn wait_until(
     Status::OK
 }
 
+/// Makes progress until `word` has another value than `value`; in the table as `HostServices::wait_word`. The caller
+/// holds no lock.
 pub(super) extern "C" fn wait_word(
     ctx: *mut c_void,
     thread: *mut ThreadCtx,

@@ -174,7 +174,7 @@ extern "C" fn acquire(
     }
 }
 
-/// Service: gives a registration back, and ends it for peers that write: they do not reach the memory any more.
+/// Service: gives a registration back; when it returns, peers do not write to the memory by it any more.
 extern "C" fn deregister(
     ctx: *mut c_void,
     btl: *const BtlHandle,

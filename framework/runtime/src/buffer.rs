@@ -24,9 +24,11 @@ impl Space {
     pub fn new(size: u64) -> Space {
         Space { size, used: BTreeMap::new(), next: 0 }
     }
+    /// The number of bytes in the space, free and reserved.
     pub fn size(&self) -> u64 {
         self.size
     }
+    /// Whether no entry is reserved.
     pub fn is_empty(&self) -> bool {
         self.used.is_empty()
     }

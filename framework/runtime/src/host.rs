@@ -224,7 +224,8 @@ extern "C" fn cri_leave(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) {
     }
 }
 
-/// Host table: marks a CRI as in use, so that threads poll it.
+/// Host table: marks a CRI and those of lower number as active, so that progress covers them; called before the first
+/// operation on it.
 extern "C" fn cri_activate(ctx: *mut c_void, index: u32) {
     let (ctx, _) = at!(ctx);
     // SAFETY: its own table, which lives as long as the context.

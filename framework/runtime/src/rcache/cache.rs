@@ -60,7 +60,7 @@ impl<D: Device> Registered<D> {
         registration.cast_mut().wrapping_byte_sub(std::mem::offset_of!(Self, out)).cast()
     }
 
-    /// Ends the watcher's thread. Nobody uses the cache any more.
+    /// Ends the registration with its device; OK where the device registers nothing.
     fn end(&self) -> Status {
         if self.out.handle.is_null() {
             return Status::OK;

@@ -102,6 +102,9 @@ pub unsafe fn accept(
     unsafe { read_body(&d, promise, place) }
 }
 
+/// Checks the fields behind the first 16 bytes of a descriptor, in their order (target, lock protocol, framework, name,
+/// lists of texts), and copies what passes into an [`Accepted`].
+///
 /// # Safety
 /// As [`accept`], and the first 16 bytes have passed.
 unsafe fn read_body(d: &Descriptor, promise: Option<Promise<'_>>, place: &str) -> Result<Accepted, Refusal> {
@@ -163,12 +166,14 @@ unsafe fn read_body(d: &Descriptor, promise: Option<Promise<'_>>, place: &str) -
     Ok(Accepted { framework, name, aliases, version, params, help, open, resolve, place })
 }
 
-/// A component's name, which becomes part of parameters' names and file names.
+/// Whether a text may be a component's name, which becomes part of parameters' names and file names: small letters,
+/// digits and `_`, at least one.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
-/// Lengths and pointers of a declaration; what they mean is checked when it is declared.
+/// Checks lengths, pointers and UTF-8 of a parameter's declaration; what the texts mean is checked when the parameter
+/// is declared.
 fn check_param(p: &ParamDecl, place: &str) -> Result<(), Refusal> {
     // SAFETY: `accept`'s caller promised readable pointers.
     unsafe {
@@ -185,6 +190,9 @@ fn check_param(p: &ParamDecl, place: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Reads a component's text; one that is null, longer than `limit` bytes or not UTF-8 is refused in the name of
+/// `field`.
+///
 /// # Safety
 /// `s.ptr` must be readable for `s.len` bytes for good if it is not null and the length is within `limit`.
 unsafe fn text(field: &'static str, s: StrRef, limit: usize, place: &str) -> Result<&'static str, Refusal> {
@@ -202,6 +210,9 @@ unsafe fn text(field: &'static str, s: StrRef, limit: usize, place: &str) -> Res
     }
 }
 
+/// Reads a component's list; one that is null, misaligned or longer than `LIST_LIMIT` entries is refused in the name of
+/// `field`.
+///
 /// # Safety
 /// As [`text`], for values of `T`.
 unsafe fn list<T>(field: &'static str, s: SliceRef<T>, place: &str) -> Result<&'static [T], Refusal> {

@@ -7,6 +7,7 @@ use crate::objects::Communicator;
 use oxmpi_coll::CollArgs;
 use oxmpi_mca::{Status, ThreadCtx};
 
+/// Turns the status of a collective among the ranks of a communicator into the host's error.
 pub(crate) fn did(status: Status) -> Result<(), Error> {
     if status.is_err() {
         Err(Error::status(status, "what the ranks of a communicator tell each other"))
@@ -16,7 +17,8 @@ pub(crate) fn did(status: Status) -> Result<(), Error> {
 }
 
 impl Communicator {
-    /// All ranks' words, by rank; each has as many.
+    /// Gathers words of all ranks by an allgather: each rank gives the same number of words, and the result holds those
+    /// of all ranks, by rank.
     pub(crate) fn tell_all(&self, thread: *mut ThreadCtx, words: &[u64]) -> Result<Vec<u64>, Error> {
         let mut all = vec![0u64; words.len() * self.size() as usize];
         let bytes = size_of_val(words);
@@ -31,7 +33,8 @@ impl Communicator {
         Ok(all)
     }
 
-    /// The same of bytes; `all` has room for those of all ranks.
+    /// Gathers bytes of all ranks by an allgather: each rank gives the same number of bytes, and `all`, which has room
+    /// for those of all ranks, is filled by rank.
     pub(crate) fn tell_all_bytes(
         &self,
         thread: *mut ThreadCtx,
@@ -52,13 +55,15 @@ impl Communicator {
         did(self.coll.run(Slot::Allgather, self, thread, &args))
     }
 
-    /// The first rank that has not what all should have. Called by all, and returns when all have called it.
+    /// Finds the first rank whose `has` is false, by an allgather; `None`: it is true at all ranks. Called by all
+    /// ranks, and returns when all have called it.
     pub fn first_without(&self, thread: *mut ThreadCtx, has: bool) -> Result<Option<u32>, Error> {
         let all = self.tell_all(thread, &[u64::from(has)])?;
         Ok(all.iter().position(|has| *has == 0).map(|rank| rank as u32))
     }
 
-    /// The least status of all ranks: a failure anywhere is everybody's.
+    /// Gathers the statuses of all ranks and returns the least, so that a failure at one rank is a failure at all.
+    /// Called by all ranks.
     pub(crate) fn least(&self, thread: *mut ThreadCtx, own: Status) -> Result<Status, Error> {
         let all = self.tell_all(thread, &[u64::from(own.0.cast_unsigned()).to_le()])?;
         let statuses = all.into_iter().map(|word| (u64::from_le(word) as u32).cast_signed());

@@ -25,6 +25,7 @@ unsafe impl Send for AmTable {}
 unsafe impl Sync for AmTable {}
 
 impl AmTable {
+    /// Makes a table in which every tag is free and has the receiver `unclaimed`.
     pub fn new(unclaimed: AmReceive) -> AmTable {
         let nobody = AmEntry { receive: unclaimed, ctx: std::ptr::null_mut() };
         AmTable {
@@ -35,7 +36,7 @@ impl AmTable {
         }
     }
 
-    /// Unclaimed rows report to this instance.
+    /// Makes `instance` the context of the receivers of all tags that nobody has registered.
     pub fn report_to(&self, instance: *const c_void) {
         let taken = self.taken.lock();
         for (tag, taken) in taken.iter().enumerate() {
@@ -46,14 +47,17 @@ impl AmTable {
         }
     }
 
+    /// The address of the 256 receivers, by tag, for the host table.
     pub fn as_ptr(&self) -> *const AmEntry {
         self.rows.get().cast()
     }
 
+    /// The address of the 256 receivers of messages in parts, by tag, for the host table.
     pub fn parts_ptr(&self) -> *const Option<AmParts> {
         self.parts.get().cast()
     }
 
+    /// Gives a registered tag a receiver of messages in parts; BAD_PARAM: the tag is not registered.
     pub(crate) fn set_parts(&self, tag: u8, take: AmParts) -> Status {
         let taken = self.taken.lock();
         if !taken[tag as usize] {
@@ -64,6 +68,7 @@ impl AmTable {
         Status::OK
     }
 
+    /// Registers a receiver for a tag; BAD_PARAM: the tag is taken. Before the first progress.
     pub fn set(&self, tag: u8, entry: AmEntry) -> Status {
         let mut taken = self.taken.lock();
         if std::mem::replace(&mut taken[tag as usize], true) {

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 impl BeforeAbort {
+    /// Copies what is to be done before an abort (print a stack, wait) from the parameters.
     pub fn new(params: &HostParams) -> BeforeAbort {
         let (stack, delay) = (params.abort_stack, params.abort_delay);
         BeforeAbort { stack, delay, begun: AtomicBool::new(false), tell: OnceLock::new() }
@@ -17,14 +18,14 @@ impl BeforeAbort {
 }
 
 impl Instance {
-    /// `tell` says where the calling thread is; it is called before an abort when that is asked for.
-    /// The first one given counts.
+    /// Stores the hook that prints the calling thread's stack before an abort, where `opal_abort_print_stack` asks for
+    /// it. Only the first hook that is given counts.
     pub fn tell_before_abort(&self, tell: Tell) {
         let _ = self.before_abort.tell.set(tell);
     }
 
-    /// Once per process: of several threads that abort, the first does it, and the others go on, so
-    /// that an abort inside of it ends.
+    /// Calls the stack hook and waits for a debugger before an abort, as the parameters ask. Once per process: where
+    /// several threads abort, or an abort happens inside of this, the later calls return at once.
     pub(crate) fn linger(&self) {
         let before = &self.before_abort;
         if !before.stack && before.delay == 0 || before.begun.swap(true, Ordering::Relaxed) {

@@ -20,17 +20,20 @@ pub struct Space {
 }
 
 impl Space {
+    /// Makes an empty space of `size` bytes.
     pub fn new(size: u64) -> Space {
         Space { size, used: BTreeMap::new(), next: 0 }
     }
+    /// The number of bytes in the space, free and reserved.
     pub fn size(&self) -> u64 {
         self.size
     }
+    /// Whether no entry is reserved.
     pub fn is_empty(&self) -> bool {
         self.used.is_empty()
     }
 
-    /// A place for `len` (more than 0) bytes.
+    /// Reserves `len` (more than 0) contiguous bytes and returns their offset; `None`: no gap is large enough.
     pub fn take(&mut self, len: u64) -> Option<u64> {
         if self.used.is_empty() {
             self.next = 0;
@@ -41,7 +44,7 @@ impl Space {
         Some(at)
     }
 
-    /// The first gap that begins in `from..to` and has `len` bytes.
+    /// Finds the first gap of `len` bytes that begins in `from..to`; `None`: there is none.
     fn gap(&self, from: u64, to: u64, len: u64) -> Option<u64> {
         let before = self.used.range(..from).next_back().map_or(0, |(at, len)| at + len);
         let mut at = from.max(before);
@@ -58,7 +61,7 @@ impl Space {
         }
     }
 
-    /// Frees an entry.
+    /// Frees the entry that begins at offset `at`.
     pub fn give(&mut self, at: u64) {
         self.used.remove(&at);
     }

@@ -15,6 +15,7 @@ unsafe impl Send for ByteType {}
 unsafe impl Sync for ByteType {}
 
 impl ByteType {
+    /// Makes the committed type of one byte. Boxed, because the description points to the run beside it.
     pub fn new() -> Box<ByteType> {
         let run = Run { disp: 0, len: 1, count: 1, stride: 1 };
         let desc = TypeDesc {

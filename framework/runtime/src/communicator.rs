@@ -32,7 +32,8 @@ use std::sync::{Arc, OnceLock};
 const MATCHING_KEY: &str = "oxmpi_matching";
 
 impl Communicator {
-    /// Makes it known to the PML and asks the collective components. The calling rank is a member.
+    /// Makes a communicator: adds it to the PML and builds its stack of collective components. An error if the calling
+    /// rank is not in the plan's group.
     pub(crate) fn make(instance: &Arc<Instance>, plan: Plan) -> Result<Arc<Communicator>, Error> {
         let Some(rank) = plan.group.rank() else {
             return Err(Error::new(ErrorKind::Intern, "a communicator is made for a rank outside its group"));
@@ -100,7 +101,8 @@ impl Communicator {
         Ok(communicator)
     }
 
-    /// Gives everything back to the components; later calls do nothing.
+    /// Frees the collective modules, keeps the PML's counts and takes the communicator from the PML; later calls do
+    /// nothing, nor does one in a forked child.
     pub(crate) fn close(&self) {
         if self.closed.swap(true, Ordering::AcqRel) || self.instance.in_child() {
             return;
@@ -121,61 +123,74 @@ impl Communicator {
         }
     }
 
+    /// The calling rank's number in the (local) group.
     #[inline(always)]
     pub fn rank(&self) -> u32 {
         self.hot.rank
     }
+    /// The number of ranks in the (local) group.
     #[inline(always)]
     pub fn size(&self) -> u32 {
         self.size
     }
+    /// The group; of an inter-communicator the local one.
     pub fn group(&self) -> &Group {
         &self.group
     }
+    /// The global id, equal at all ranks.
     pub fn gid(&self) -> Gid {
         self.gid
     }
-    /// The remote group of an inter-communicator.
+    /// The remote group; `None`: it is no inter-communicator.
     pub fn remote_group(&self) -> Option<&Group> {
         self.remote.as_ref().map(|r| &r.group)
     }
-    /// Ranks that messages may name: of the remote group, if there is one.
+    /// The number of ranks that messages may name: those of the remote group, if there is one, else of the group.
     pub fn num_peers(&self) -> u32 {
         self.remote_group().map_or(self.size, Group::size)
     }
+    /// The other side of an inter-communicator: remote group and local communicator.
     pub(crate) fn remote(&self) -> Option<&Remote> {
         self.remote.as_ref()
     }
-    /// An inter-communicator's local group as a communicator.
+    /// The local group of an inter-communicator as a communicator of the library's own; `None`: it is no
+    /// inter-communicator.
     pub(crate) fn local(&self) -> Option<&Communicator> {
         self.remote.as_ref().map(|r| &*r.local)
     }
+    /// The internal communicators over which constructors send that only some ranks call, by
+    /// [`crate::construct::Wire`].
     pub(crate) fn wires(&self) -> &Mutex<[Option<Arc<Communicator>>; 2]> {
         &self.wires
     }
+    /// The instance of the calling rank.
     #[inline(always)]
     pub fn instance(&self) -> &Instance {
         &self.instance
     }
+    /// The shared pointer to the instance, for objects that keep it alive.
     pub(crate) fn shared_instance(&self) -> &Arc<Instance> {
         &self.instance
     }
+    /// The place where partitioned messages find their partners; made at the first call.
     pub(crate) fn meeting(&self) -> &Meeting {
         self.meeting.get_or_init(Meeting::default)
     }
-    /// The context that messages of this rank prefer; `None`: that of its endpoint, or any.
+    /// The context on which this rank prefers to send; `None`: that of its endpoint, or any.
     pub fn hint(&self) -> Option<u32> {
         self.hint
     }
+    /// Counts a constructor call on this communicator and returns its number from 0. All ranks make those calls in the
+    /// same order, so the number is equal at all.
     pub(crate) fn next_child(&self) -> u64 {
         self.children.fetch_add(1, Ordering::Relaxed)
     }
-    /// The hints in force.
+    /// The hints in force, with the defaults of assertions (MPI_Comm_get_info).
     pub fn info(&self) -> Info {
         in_force(&self.text.lock().info)
     }
-    /// Adds hints. The PML learns of assertions at once; one that takes them with new communicators only
-    /// (MPI_Comm_dup_with_info) loses nothing but what they would make cheaper.
+    /// Adds hints, and tells the PML the assertions if they have changed. A PML that takes assertions with new
+    /// communicators only refuses, which costs nothing but what they would make cheaper.
     pub fn set_info(&self, info: &Info) {
         let mut text = self.text.lock();
         let before = assertions(&text.info);
@@ -191,9 +206,11 @@ impl Communicator {
             }
         }
     }
+    /// The name that MPI_Comm_get_name returns.
     pub fn name(&self) -> String {
         self.text.lock().name.clone()
     }
+    /// Replaces the name that MPI_Comm_get_name returns.
     pub fn set_name(&self, name: &str) {
         name.clone_into(&mut self.text.lock().name);
     }
@@ -203,6 +220,7 @@ impl Communicator {
         self as *const Communicator as *mut c_void
     }
 
+    /// Fills the PML's arguments of a send on this communicator.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
     fn send_args(
@@ -229,6 +247,7 @@ impl Communicator {
         }
     }
 
+    /// Fills the PML's arguments of a receive or probe on this communicator.
     #[inline(always)]
     fn recv_args(
         &self,
@@ -243,7 +262,8 @@ impl Communicator {
         RecvArgs { comm: self.hot.comm, thread, buf, count, dtype, src, tag, host_comm }
     }
 
-    /// Starts a send. `None`: it is complete, and nothing went wrong.
+    /// Starts a send by the PML's blocking verb, without waiting. `None`: the send is complete without an error; else
+    /// the request that the caller waits for.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
     pub fn start_send(
@@ -266,7 +286,8 @@ impl Communicator {
         }
     }
 
-    /// Blocking send; `mode` is one of [`oxmpi_pml::mode`].
+    /// Sends and waits until the buffer may be used again; `mode` is one of [`oxmpi_pml::mode`]. Returns the send's
+    /// status.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
     pub fn send(
@@ -289,7 +310,7 @@ impl Communicator {
         self.finish(thread, unsafe { req.assume_init() }).error
     }
 
-    /// Nonblocking send. The request may be complete already.
+    /// Starts a nonblocking send; the request may be complete already. `mode` is one of [`oxmpi_pml::mode`].
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
     pub fn isend(
@@ -308,8 +329,8 @@ impl Communicator {
         if status.is_err() { Err(status) } else { Ok(req) }
     }
 
-    /// Blocking receive. OK: `status` is filled, look at its `error` (TRUNCATED, for one); a
-    /// failure: nothing was received.
+    /// Receives a message, blocking. OK: `status` is filled, and its `error` says how the receive ended (TRUNCATED, for
+    /// one); a failure: nothing was received.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Recv")]
     pub fn recv(
@@ -333,7 +354,7 @@ impl Communicator {
         Status::OK
     }
 
-    /// Nonblocking receive.
+    /// Starts a nonblocking receive; the request may be complete already.
     #[inline(always)]
     pub fn irecv(
         &self,
@@ -350,7 +371,7 @@ impl Communicator {
         if status.is_err() { Err(status) } else { Ok(req) }
     }
 
-    /// Waits for a request that nobody else knows, takes its status and gives it back.
+    /// Waits for a request that nobody else knows, takes its status and releases it.
     #[inline(never)]
     fn finish(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) -> MsgStatus {
         // SAFETY: `self.instance` keeps it alive.
@@ -363,7 +384,7 @@ impl Communicator {
         }
     }
 
-    /// Persistent send, inactive.
+    /// Makes a persistent send request, inactive until it is started.
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send_init")]
     pub fn send_init(
         &self,
@@ -382,7 +403,7 @@ impl Communicator {
         if status.is_err() { Err(status) } else { Ok(req) }
     }
 
-    /// Persistent receive, inactive.
+    /// Makes a persistent receive request, inactive until it is started.
     pub fn recv_init(
         &self,
         thread: *mut ThreadCtx,
@@ -399,7 +420,8 @@ impl Communicator {
         if status.is_err() { Err(status) } else { Ok(req) }
     }
 
-    /// Looks once for a message; `message` null: it stays where it is.
+    /// Looks once among the arrivals for a message that matches, without progress; true: found, and `status` is filled.
+    /// With `message` not null the message is taken out of matching, with null it stays.
     fn look(
         &self,
         thread: *mut ThreadCtx,
@@ -414,7 +436,8 @@ impl Communicator {
         if answer.is_err() { Err(answer) } else { Ok(answer == Status::OK) }
     }
 
-    /// Progresses once, then looks.
+    /// Makes one turn of progress, then looks for a message that matches; true: found, and `status` is filled. The
+    /// message stays where it is.
     pub fn iprobe(
         &self,
         thread: *mut ThreadCtx,
@@ -426,7 +449,7 @@ impl Communicator {
         self.look(thread, src, tag, status, null_mut())
     }
 
-    /// Blocks until there is a message.
+    /// Waits until there is a message that matches and fills `status`. The message stays where it is.
     pub fn probe(&self, thread: *mut ThreadCtx, src: i32, tag: i32, status: &mut MsgStatus) -> Status {
         let mut found = Ok(false);
         self.instance.wait_until(thread, || {
@@ -436,7 +459,8 @@ impl Communicator {
         found.err().unwrap_or(Status::OK)
     }
 
-    /// As `iprobe`, and takes the message out of matching.
+    /// Makes one turn of progress, then looks for a message that matches and takes it out of matching; `None`: there is
+    /// none. The message is received by [`Communicator::imrecv`].
     pub fn improbe(
         &self,
         thread: *mut ThreadCtx,
@@ -449,7 +473,8 @@ impl Communicator {
         Ok(self.look(thread, src, tag, status, &mut message)?.then_some(message))
     }
 
-    /// As `probe`, and takes the message out of matching.
+    /// Waits until there is a message that matches and takes it out of matching. The message is received by
+    /// [`Communicator::imrecv`].
     pub fn mprobe(
         &self,
         thread: *mut ThreadCtx,
@@ -466,7 +491,7 @@ impl Communicator {
         found.map(|_| message)
     }
 
-    /// Receives a message that `improbe` or `mprobe` took out.
+    /// Starts the receive of a message that `improbe` or `mprobe` has taken out of matching.
     pub fn imrecv(
         &self,
         thread: *mut ThreadCtx,

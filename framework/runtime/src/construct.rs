@@ -46,6 +46,7 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
+    /// Encodes a choice for the wire.
     fn encode(self) -> [u8; ENTRY] {
         let mut out = [0; ENTRY];
         out[..4].copy_from_slice(&self.color.unwrap_or(0).to_le_bytes());
@@ -53,6 +54,7 @@ impl Choice {
         out[5..].copy_from_slice(&self.key.to_le_bytes());
         out
     }
+    /// Decodes a choice from the wire.
     fn decode(bytes: &[u8; ENTRY]) -> Choice {
         let [c0, c1, c2, c3, has, k0, k1, k2, k3] = *bytes;
         let color = u32::from_le_bytes([c0, c1, c2, c3]);
@@ -60,7 +62,8 @@ impl Choice {
     }
 }
 
-/// The members that chose a colour, by key and then by rank.
+/// The members of a group that chose `color`, ordered by key and then by rank. `choices` come in the order of the
+/// group's ranks.
 fn chosen(group: &Group, choices: impl Iterator<Item = Choice>, color: u32) -> Vec<ProcId> {
     let mut ranks: Vec<(i32, usize)> =
         choices.enumerate().filter(|(_, c)| c.color == Some(color)).map(|(rank, c)| (c.key, rank)).collect();
@@ -68,13 +71,14 @@ fn chosen(group: &Group, choices: impl Iterator<Item = Choice>, color: u32) -> V
     ranks.iter().map(|&(_, rank)| group.members()[rank]).collect()
 }
 
-/// The first member of a group: tells the children of one call apart where each group is a child.
+/// Packs the first member of a group into a word, which tells the children of one constructor call apart where each
+/// group becomes a child.
 fn which(first: ProcId) -> u64 {
     u64::from(first.proc) << 16 | u64::from(first.endpoint)
 }
 
-/// Parent and children in the binomial tree over `n` places, of which 0 is the root: the parent lacks the
-/// lowest bit that is set, the children have one more below it.
+/// Computes parent and children of a place in the binomial tree over `n` places, of which 0 is the root: a place's
+/// parent has the lowest set bit of its number cleared, its children one more bit set below that.
 pub(crate) fn tree(place: u32, n: u32) -> (u32, impl Iterator<Item = u32>) {
     let limit = if place == 0 { n.next_power_of_two() } else { place & place.wrapping_neg() };
     let steps = std::iter::successors(Some(limit >> 1), |step| Some(step >> 1)).take_while(|step| *step > 0);
@@ -82,22 +86,23 @@ pub(crate) fn tree(place: u32, n: u32) -> (u32, impl Iterator<Item = u32>) {
 }
 
 impl Communicator {
-    /// The same ranks again, with these hints; this communicator's are not taken over (MPI 5.0 §7.4.2). Sends
-    /// nothing and waits for nobody.
+    /// Makes a communicator of the same ranks with the given hints; those of this communicator are not taken over (MPI
+    /// 5.0 §7.4.2). Sends nothing and waits for nobody.
     pub fn dup(&self, _thread: *mut ThreadCtx, info: Option<&Info>) -> Result<Arc<Communicator>, Error> {
         let gid = gid::child(self.gid(), self.next_child(), Origin::Dup, 0);
         let info = info.cloned().unwrap_or_default();
         self.child(gid, self.group().clone(), self.remote_group().cloned(), info)
     }
 
-    /// The same ranks again, of which the calling one prefers a context for its messages, or none. Each says it for itself. Sends nothing.
+    /// Makes a communicator of the same ranks, in which the calling rank prefers `context` for its messages (`None`: no
+    /// preference). Each rank gives its own preference. Sends nothing.
     pub fn dup_on(&self, context: Option<u32>) -> Result<Arc<Communicator>, Error> {
         let gid = gid::child(self.gid(), self.next_child(), Origin::Dup, 0);
         self.child_on(context, gid, self.group().clone(), self.remote_group().cloned(), Info::new())
     }
 
-    /// One communicator per colour, ranks ordered by key and then by rank here. No colour, or an
-    /// inter-communicator where the other side has nobody of it: `None`.
+    /// Makes one communicator for each colour, with ranks ordered by key and then by their rank here (MPI_Comm_split).
+    /// `None`: the caller gave no colour, or on an inter-communicator the other side has nobody of that colour.
     pub fn split(
         &self,
         thread: *mut ThreadCtx,
@@ -154,8 +159,8 @@ impl Communicator {
         Ok(None)
     }
 
-    /// A communicator of a subgroup; called by all ranks of this one. Groups of one call may be
-    /// disjoint. `None`: the caller is not in its group.
+    /// Makes a communicator of a subgroup (MPI_Comm_create); called by all ranks of this one. The groups that ranks
+    /// give in one call may be disjoint. `None`: the caller is not in its group.
     pub fn create(&self, thread: *mut ThreadCtx, group: &Group) -> Result<Option<Arc<Communicator>>, Error> {
         let nth = self.next_child();
         self.check_subgroup(group)?;
@@ -168,8 +173,8 @@ impl Communicator {
         self.child(gid, group.clone(), None, Info::new()).map(Some)
     }
 
-    /// A communicator of a subgroup; called by the subgroup's members only. `tag` tells calls apart
-    /// that run at once. `None`: the caller is not a member.
+    /// Makes a communicator of a subgroup (MPI_Comm_create_group); called by the subgroup's members only, whose leader
+    /// sends them the new id. `tag` tells calls apart that run at once. `None`: the caller is not a member.
     pub fn create_group(
         &self,
         thread: *mut ThreadCtx,
@@ -188,7 +193,8 @@ impl Communicator {
         self.child(gid, group.clone(), None, Info::new()).map(Some)
     }
 
-    /// A communicator made of this one; with a remote group an inter-communicator. The rank prefers the same context.
+    /// Makes a communicator with this id and group; with a remote group an inter-communicator. The rank prefers the
+    /// same context as in this one.
     pub(crate) fn child(
         &self,
         gid: Gid,
@@ -199,6 +205,8 @@ impl Communicator {
         self.child_on(self.hint(), gid, group, remote, info)
     }
 
+    /// Makes a communicator with this id and group, in which the rank prefers the context `hint`; with a remote group
+    /// an inter-communicator and the communicator of its local group.
     fn child_on(
         &self,
         hint: Option<u32>,
@@ -223,7 +231,8 @@ impl Communicator {
         Communicator::make(instance, Plan { remote, info, hint, ..Plan::new(gid, group) })
     }
 
-    /// See the top of the file.
+    /// The internal communicator for the messages of one kind of constructor calls that only some ranks make; made at
+    /// the first call, without messages.
     pub(crate) fn wire(&self, kind: Wire) -> Result<Arc<Communicator>, Error> {
         let mut wires = self.wires().lock();
         let place = &mut wires[kind as usize];
@@ -236,6 +245,7 @@ impl Communicator {
         Ok(place.insert(Communicator::make(self.shared_instance(), plan)?).clone())
     }
 
+    /// Checks that all members of `group` are in this communicator.
     fn check_subgroup(&self, group: &Group) -> Result<(), Error> {
         let stranger = group.difference(self.group());
         match stranger.members().first() {
@@ -247,7 +257,7 @@ impl Communicator {
         }
     }
 
-    /// All ranks' choices, by rank. Bruck's allgather: log2(n) rounds whatever n; block `i` of the
+    /// Gathers the choices of all ranks, by rank, with Bruck's allgather: log2(n) rounds whatever n; block `i` of the
     /// buffer is the choice of rank (me + i) mod n.
     pub(crate) fn gather_choices(&self, thread: *mut ThreadCtx, mine: Choice) -> Result<Vec<Choice>, Error> {
         let (n, me) = (self.size() as usize, self.rank() as usize);
@@ -271,7 +281,8 @@ impl Communicator {
         Ok(choices)
     }
 
-    /// Sends and receives at once.
+    /// Sends bytes to one rank and receives from another at the same time. PEER_FAILED: fewer bytes came than `into`
+    /// has room for.
     pub(crate) fn exchange(
         &self,
         thread: *mut ThreadCtx,
@@ -294,14 +305,14 @@ impl Communicator {
         if got.bytes == len { Ok(()) } else { Err(Status::PEER_FAILED) }
     }
 
-    /// Sends bytes.
+    /// Sends bytes to a rank, blocking.
     pub(crate) fn put(&self, thread: *mut ThreadCtx, out: &[u8], to: i32, tag: i32) -> Result<(), Status> {
         let byte = self.instance().byte_type();
         let sent = self.send(thread, out.as_ptr(), out.len() as u64, byte, to, tag, mode::STANDARD);
         if sent.is_err() { Err(sent) } else { Ok(()) }
     }
 
-    /// Receives exactly as many bytes as there is room.
+    /// Receives bytes from a rank, blocking. PEER_FAILED: fewer bytes came than `into` has room for.
     pub(crate) fn get(
         &self,
         thread: *mut ThreadCtx,
@@ -320,6 +331,7 @@ impl Communicator {
         }
     }
 
+    /// Waits for a request of the caller's, returns its status and releases it.
     fn take(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) -> MsgStatus {
         self.instance().wait(thread, req);
         // SAFETY: complete, and ours until it is released.
@@ -330,7 +342,8 @@ impl Communicator {
         }
     }
 
-    /// The leader's id to all members, along a tree over the group's ranks.
+    /// Sends the leader's id to all members along a binomial tree over the group's ranks, and returns it. `own` is the
+    /// id at the leader (rank 0 of the group), `None` elsewhere; `me` is the caller's rank in the group.
     fn spread_gid(
         &self,
         thread: *mut ThreadCtx,

@@ -14,7 +14,7 @@ impl Instance {
         self.counting.load(Ordering::Relaxed) > 0
     }
 
-    /// One more asks for counting, or one less.
+    /// Raises (`more`) or lowers the number of those who ask for counting; counters are kept while it is above 0.
     pub fn ask_counting(&self, more: bool) {
         match more {
             true => self.counting.fetch_add(1, Ordering::AcqRel),
@@ -22,8 +22,8 @@ impl Instance {
         };
     }
 
-    /// One more asks for the time of matching, or one less; measuring takes time itself, so it goes on only
-    /// while somebody does.
+    /// Raises (`more`) or lowers the number of those who ask for the time of matching. The PML measures it only while
+    /// that number is above 0, since measuring takes time itself.
     pub fn ask_match_time(&self, more: bool) {
         let mut asking = self.asking_match_time.lock();
         *asking = if more { *asking + 1 } else { asking.saturating_sub(1) };
@@ -33,8 +33,8 @@ impl Instance {
         }
     }
 
-    /// Software performance counters of this rank, by number. Those that `mpi_spc_attach` does not
-    /// name, if it names any, are 0.
+    /// Sums the software performance counters of all threads of this rank, by counter number; those that
+    /// `mpi_spc_attach` leaves out, if it names any, are 0.
     pub fn counters(&self) -> Vec<u64> {
         let mut counters = self.all_counters();
         for (n, _) in counters.iter_mut().zip(&self.params.spc_attach).filter(|(_, attached)| !**attached) {
@@ -43,12 +43,13 @@ impl Instance {
         counters
     }
 
-    /// All of them, whoever asked.
+    /// Sums the software performance counters of all threads of this rank, by counter number, whatever `mpi_spc_attach`
+    /// names.
     pub fn all_counters(&self) -> Vec<u64> {
         self.threads.counters()
     }
 
-    /// The PML's counts of all communicators, those that are gone included.
+    /// Sums the PML's counts of all communicators, those included that have been closed.
     pub fn message_counts(&self) -> Counts {
         // The owner of the last handle closes the communicator, which takes the list's lock.
         let live: Vec<Arc<Communicator>> = self.live.lock().iter().filter_map(Weak::upgrade).collect();
@@ -62,17 +63,17 @@ impl Instance {
         sum
     }
 
-    /// A communicator goes.
+    /// Adds the PML's counts of a communicator that is being closed to those of closed communicators.
     pub(crate) fn keep_counts(&self, counts: &Counts) {
         join(&mut self.gone_counts.lock(), counts);
     }
 
-    /// How threads waited among others.
+    /// Counts of parked waits and of naps: how threads waited while others had the progress.
     pub fn wait_counts(&self) -> WaitCounts {
         WaitCounts { parked: self.waiters.parks(), naps: self.naps.load(Ordering::Relaxed) }
     }
 
-    /// Counts of the resource instances, by instance.
+    /// Counts of each CRI, by its number.
     pub fn cri_counts(&self) -> Vec<CriCounts> {
         let counts = |cri: &Cri| CriCounts {
             lock_misses: cri.lock_misses.load(Ordering::Relaxed).into(),
@@ -85,7 +86,7 @@ impl Instance {
 }
 
 impl Communicator {
-    /// A collective sent or received so many bytes.
+    /// Adds bytes that a collective sent or received to a counter of the calling thread, if counting is asked for.
     #[inline]
     pub(crate) fn note_own(&self, thread: *mut ThreadCtx, counter: Counter, bytes: u64) {
         if self.instance().counting() {
@@ -94,22 +95,25 @@ impl Communicator {
         }
     }
 
-    /// So many more; for callers that have found that somebody asks. Any thread.
+    /// Adds `n` to a count of this communicator. Callers have looked whether counting is asked for; any thread may call
+    /// it.
     pub fn note(&self, what: OfComm, n: u64) {
         self.calls.0[what as usize].fetch_add(n, Ordering::Relaxed);
     }
 
-    /// How many were noted.
+    /// Reads a count of this communicator.
     pub fn noted(&self, what: OfComm) -> u64 {
         self.calls.0[what as usize].load(Ordering::Relaxed)
     }
 
-    /// The PML's counts here; `None`: it counts nothing, or the communicator is closed.
+    /// Asks the PML for its counts of this communicator; `None`: it counts nothing, or the communicator is closed.
     pub fn counts(&self) -> Option<Counts> {
         let _not_closing = self.reading.lock();
         if self.closed.load(Ordering::Acquire) { None } else { self.ask_counts() }
     }
 
+    /// Asks the PML for its counts of this communicator, which must still be known to it: the caller holds `reading`,
+    /// or is the one that closes. `None`: the PML counts nothing.
     pub(crate) fn ask_counts(&self) -> Option<Counts> {
         let pml = self.instance().pml()?;
         let mut counts = Counts { size: size_of::<Counts>() as u32, ..Counts::default() };
@@ -117,7 +121,8 @@ impl Communicator {
     }
 }
 
-/// All but what waits now.
+/// Adds counts of a communicator to a sum, or takes the larger one of maxima; leaves out the numbers of what is waiting
+/// now.
 fn join(sum: &mut Counts, counts: &Counts) {
     sum.unexpected += counts.unexpected;
     sum.posted += counts.posted;

@@ -35,14 +35,14 @@ pub struct WaitCounts {
 }
 
 impl WaitCounts {
-    /// With the names that tools see.
+    /// The counts with the names that tools see.
     pub fn named(&self) -> [(&'static str, u64); 2] {
         [("runtime_waits_parked", self.parked), ("runtime_waits_naps", self.naps)]
     }
 }
 
 impl CriCounts {
-    /// With the names that tools see.
+    /// The counts with the names that tools see.
     pub fn named(&self) -> [(&'static str, u64); 4] {
         [
             ("runtime_cri_lock_misses", self.lock_misses),

@@ -8,8 +8,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 impl Instance {
-    /// Sends what is queued, closes everything. Once; later calls do nothing. All requests have
-    /// been waited for and no other thread is in the library.
+    /// Ends the instance: flushes queued messages, prints counters, closes communicators, windows and components, and
+    /// tells the keeper. Later calls do nothing. All requests have been waited for and no other thread is in the
+    /// library.
     pub fn finalize(&self) -> Result<(), Error> {
         if self.in_child() || self.finalized.swap(true, Ordering::AcqRel) {
             return Ok(());
@@ -51,7 +52,8 @@ impl Instance {
         self.client.finalized();
     }
 
-    /// After `rest`: MPI is in use again.
+    /// Takes an instance that rests back into use: tells the keeper that the process is in MPI again. An error in a
+    /// forked child and after `finalize`.
     pub fn wake(&self) -> Result<(), Error> {
         if self.in_child() || self.finalized.load(Ordering::Acquire) {
             return Err(Error::new(ErrorKind::Other, "this process has no part in the job any more"));
@@ -61,7 +63,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Closes the world and self communicators; they are not made again.
+    /// Closes MPI_COMM_WORLD and MPI_COMM_SELF for good; they are not made again.
     pub fn end_world(&self) {
         if self.in_child() {
             return;
@@ -73,6 +75,7 @@ impl Instance {
         }
     }
 
+    /// Prints the counters of this rank to the standard error, if `mpi_spc_dump_enabled` is set.
     fn dump_counters(&self) {
         if self.params.spc_dump {
             let (rank, attached) = (self.job().rank, &self.params.spc_attach);
@@ -82,15 +85,15 @@ impl Instance {
         }
     }
 
-    /// A component panicked in what all ranks do together. Nothing can be agreed on with ranks that wait for this one inside of
-    /// the component, so that is the job's end.
+    /// Ends the job because a component panicked in an operation that all ranks do together: ranks that wait for this
+    /// one inside of the component cannot be told otherwise.
     pub(crate) fn component_panicked(&self, framework: &str, name: &str, doing: &str) -> ! {
         self.fail(&format!(
             "{framework}:{name}: the component panicked while {doing}, which all ranks do together; this is a bug in it              (--mca {framework} ^{name} leaves it out)"
         ))
     }
 
-    /// Waits until what this rank has sent is with the transports.
+    /// Waits, with progress, until the PML has handed everything that this rank has sent to the transports.
     pub fn flush(&self, thread: *mut ThreadCtx) -> Result<(), Error> {
         if self.in_child() {
             return Ok(());
@@ -107,6 +110,8 @@ impl Instance {
         }
     }
 
+    /// Closes windows, communicators and everything that the instance has opened, in the order users before what they
+    /// use. Called once, by the end of the instance.
     fn close(&self) {
         self.close_windows();
         let predefined = self.predefined.lock().take();

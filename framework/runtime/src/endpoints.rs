@@ -24,7 +24,8 @@ use std::sync::Arc;
 /// Most endpoints of a process in one communicator: their numbers have 16 bits, and one value is kept free.
 pub const MOST: u32 = 65_535;
 
-/// The ranks of the new communicator, by the parent's ranks and then by index, and where those of each rank begin.
+/// Numbers the ranks of a new communicator, by the parent's ranks and then by index: its members, and the rank of the
+/// first endpoint of each of the parent's ranks. An error where a process would have more than [`MOST`] endpoints.
 fn number(parent: &[ProcId], counts: &[u32]) -> Result<(Vec<ProcId>, Vec<usize>), Error> {
     let mut of_process: HashMap<u32, u64> = HashMap::new();
     for (member, count) in parent.iter().zip(counts) {
@@ -62,10 +63,10 @@ fn number(parent: &[ProcId], counts: &[u32]) -> Result<(Vec<ProcId>, Vec<usize>)
 }
 
 impl Communicator {
-    /// As many ranks of the calling process as it asks for, in one new communicator: one handle for each, by rank (`mpi-ext.h`,
-    /// MPIX_Comm_create_endpoints). Collective over this communicator, or over the local group of an inter-communicator. Where a rank gives an
-    /// error in place of a count, it gets that back and all others [`ErrorKind::Arg`]; more than [`MOST`] for a process are
-    /// [`ErrorKind::Endpoints`] at all ranks.
+    /// Makes a communicator in which the calling rank has `count` ranks, and returns a handle for each, by rank
+    /// (`mpi-ext.h`, MPIX_Comm_create_endpoints). Collective over this communicator, or over the local group of an
+    /// inter-communicator. Where a rank gives an error in place of a count, it gets that back and all others
+    /// [`ErrorKind::Arg`]; more than [`MOST`] for a process are [`ErrorKind::Endpoints`] at all ranks.
     pub fn create_endpoints(
         &self,
         thread: *mut ThreadCtx,

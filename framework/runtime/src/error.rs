@@ -68,7 +68,7 @@ impl ErrorKind {
         }
     }
 
-    /// The class a component's status belongs to.
+    /// The error class to which a component's status belongs.
     pub const fn of(status: Status) -> ErrorKind {
         match status {
             Status::TRUNCATED => ErrorKind::Truncate,
@@ -96,11 +96,12 @@ pub struct Error {
 }
 
 impl Error {
+    /// Makes an error of a class and a sentence.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
         Error { kind, message: message.into() }
     }
 
-    /// Something a component could not do: `what` says in whose service.
+    /// Makes an error of a component's status; `what` says what could not be done.
     pub fn status(status: Status, what: &str) -> Error {
         Error { kind: ErrorKind::of(status), message: format!("{what}: {status}") }
     }

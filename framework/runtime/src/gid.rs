@@ -36,7 +36,7 @@ pub enum Origin {
     FromGroup = 16,
 }
 
-/// An id with this lowest byte.
+/// Replaces the lowest byte of an id, which is not mixed but counts.
 fn numbered(id: Gid, number: u64) -> Gid {
     [id[0] & !0xff | number & 0xff, id[1]]
 }
@@ -80,12 +80,12 @@ pub fn child(parent: Gid, nth: u64, origin: Origin, which: u64) -> Gid {
     numbered(mix(&[parent[0], parent[1], nth, origin as u64, which]), number)
 }
 
-/// An id that no other rank of the job makes: from the maker and its own count.
+/// Makes an id that no other rank of the job makes, from the maker and the number `nth` of its own count.
 pub fn fresh(job_id: u64, proc: u32, endpoint: u16, nth: u64) -> Gid {
     numbered(mix(&[job_id, Origin::Group as u64, u64::from(proc), u64::from(endpoint), nth]), nth)
 }
 
-/// The id that two leaders make of one of each: the same whichever is `a`.
+/// Mixes the ids of two leaders into one; the order of the two does not matter.
 pub fn pair(a: Gid, b: Gid) -> Gid {
     let (a, b) = (a.min(b), a.max(b));
     mix(&[a[0], a[1], b[0], b[1], Origin::Inter as u64])
@@ -99,7 +99,7 @@ pub fn encode(gid: Gid) -> [u8; 16] {
     bytes
 }
 
-/// The opposite of [`encode`].
+/// Makes an id of the bytes that [`encode`] has made.
 pub fn decode(bytes: [u8; 16]) -> Gid {
     let (words, _) = bytes.as_chunks::<8>();
     [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1])]

@@ -50,27 +50,31 @@ struct Inner {
 pub struct Group(Arc<Inner>);
 
 impl Group {
-    /// `members` in rank order, each once; `me` is the calling rank, member or not.
+    /// Makes a group of the world. `members` are in rank order, each once; `me` is the calling rank, member or not.
     pub fn new(members: Vec<ProcId>, me: ProcId) -> Group {
         Group::of_session(members, me, 0)
     }
 
-    /// As [`Group::new`], for the session with this number; 0 is the world. Groups made of it, and
-    /// communicators made of those, belong to the session too.
+    /// Makes a group that belongs to the session of this number; 0 is the world. `members` are in rank order, each
+    /// once; `me` is the calling rank, member or not. Groups made of it, and communicators made of those, belong to the
+    /// session too.
     pub fn of_session(members: Vec<ProcId>, me: ProcId, session: u64) -> Group {
         let (procs, endpoints, places) = Default::default();
         Group::shared(Arc::new(Members { all: members.into(), procs, endpoints, places }), me, session)
     }
 
+    /// Makes a group that shares the list of members with others, and finds the rank of `me` in it.
     fn shared(members: Arc<Members>, me: ProcId, session: u64) -> Group {
         let rank = members.all.iter().position(|&m| m == me).map(|r| r as u32);
         Group(Arc::new(Inner { members, me, rank, session }))
     }
 
+    /// Makes a group without members.
     pub fn empty(me: ProcId) -> Group {
         Group::new(Vec::new(), me)
     }
 
+    /// The number of members.
     pub fn size(&self) -> u32 {
         self.members().len() as u32
     }
@@ -85,6 +89,7 @@ impl Group {
         self.0.me
     }
 
+    /// The members, by rank.
     pub fn members(&self) -> &[ProcId] {
         &self.0.members.all
     }
@@ -94,7 +99,7 @@ impl Group {
         self.0.members.procs.get_or_init(|| self.members().iter().map(|m| m.proc).collect())
     }
 
-    /// The members' endpoints, likewise; empty: all are 0.
+    /// The members' endpoint numbers, in rank order; an empty list if all are 0.
     pub(crate) fn endpoints(&self) -> &[u16] {
         self.0.members.endpoints.get_or_init(|| match self.members().iter().any(|m| m.endpoint != 0) {
             true => self.members().iter().map(|m| m.endpoint).collect(),
@@ -102,7 +107,8 @@ impl Group {
         })
     }
 
-    /// Where the members are; `place_of` says it of a process, and is always the same instance's.
+    /// The members' places, in rank order; computed at the first call by `place_of`, which tells where a process is and
+    /// must be the same instance's in each call.
     pub(crate) fn places(&self, place_of: impl Fn(u32) -> ProcPlace) -> &Places {
         self.0
             .members
@@ -115,7 +121,7 @@ impl Group {
         self.0.session
     }
 
-    /// The same members as another rank sees them.
+    /// Makes a group of these members in which `me` is the calling rank; shares the list.
     pub fn seen_by(&self, me: ProcId) -> Group {
         match me == self.0.me {
             true => self.clone(),
@@ -123,7 +129,7 @@ impl Group {
         }
     }
 
-    /// Other members, the same session.
+    /// Makes a group of other members, with this one's calling rank and session.
     pub fn made(&self, members: Vec<ProcId>) -> Group {
         Group::of_session(members, self.0.me, self.0.session)
     }
@@ -141,12 +147,14 @@ impl Group {
         Ok(self.made(kept.collect()))
     }
 
-    /// As [`Group::incl`], with ranks given as (first, last, stride) triplets.
+    /// Makes a group of the members with ranks given as (first, last, stride) triplets, in that order; each rank once
+    /// (MPI_Group_range_incl).
     pub fn range_incl(&self, ranges: &[[i32; 3]]) -> Result<Group, Error> {
         self.incl(&self.expand(ranges)?)
     }
 
-    /// As [`Group::excl`], with ranks given as (first, last, stride) triplets.
+    /// Makes a group of all but the members with ranks given as (first, last, stride) triplets, in this group's order
+    /// (MPI_Group_range_excl).
     pub fn range_excl(&self, ranges: &[[i32; 3]]) -> Result<Group, Error> {
         self.excl(&self.expand(ranges)?)
     }
@@ -181,6 +189,7 @@ impl Group {
         ranks.iter().map(|&r| self.member(r).map(find)).collect()
     }
 
+    /// Compares members and their order (MPI_Group_compare).
     pub fn compare(&self, other: &Group) -> GroupCompare {
         if Arc::ptr_eq(&self.0, &other.0) || self.members() == other.members() {
             return GroupCompare::Ident;
@@ -195,10 +204,12 @@ impl Group {
         }
     }
 
+    /// Makes a map from members to ranks.
     fn index(&self) -> HashMap<ProcId, u32> {
         self.members().iter().enumerate().map(|(r, &m)| (m, r as u32)).collect()
     }
 
+    /// The member with this rank; an error if there is none.
     fn member(&self, rank: u32) -> Result<ProcId, Error> {
         self.members().get(rank as usize).copied().ok_or_else(|| {
             let last = i64::from(self.size()) - 1;
@@ -206,7 +217,8 @@ impl Group {
         })
     }
 
-    /// Marks the given ranks; an error if one does not exist or comes twice.
+    /// Checks that the given ranks exist and come once each, and marks them: true for each rank of the group that is
+    /// given.
     fn check_distinct(&self, ranks: &[u32]) -> Result<Vec<bool>, Error> {
         let mut seen = vec![false; self.members().len()];
         for &r in ranks {
@@ -218,6 +230,7 @@ impl Group {
         Ok(seen)
     }
 
+    /// Lists the ranks of (first, last, stride) triplets; an error if a stride is 0 or a rank is outside the group.
     fn expand(&self, ranges: &[[i32; 3]]) -> Result<Vec<u32>, Error> {
         let mut ranks = Vec::new();
         for &[first, last, stride] in ranges {

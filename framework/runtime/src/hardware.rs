@@ -15,8 +15,8 @@ pub fn uri(kind: usize) -> String {
     format!("{PREFIX}{}", KINDS[kind])
 }
 
-/// The number of a kind by its name, with or without the prefix, in whatever case. A node's shared memory reaches as
-/// far as the machine.
+/// Finds the index in [`KINDS`] of a name, with or without the prefix, in whatever case; `mpi_shared_memory` is the
+/// machine.
 pub fn kind(name: &str) -> Option<usize> {
     if name == "mpi_shared_memory" {
         return Some(0);
@@ -25,8 +25,8 @@ pub fn kind(name: &str) -> Option<usize> {
     KINDS.iter().position(|k| k.eq_ignore_ascii_case(name))
 }
 
-/// For each kind the resource of this process: a number that is unique in the job. `node` is the number of ours in the
-/// job.
+/// Finds, for each kind, the resource that this process is bound to, as a number that is unique in the job; `None`: it
+/// is bound to none of that kind. `node` is the number of this node in the job.
 pub fn bound_to(node: u32) -> [Option<u32>; KINDS.len()] {
     let allowed = allowed();
     instances(Path::new(SYSTEM), &allowed)
@@ -36,25 +36,28 @@ pub fn bound_to(node: u32) -> [Option<u32>; KINDS.len()] {
 /// Where the kernel describes processors.
 const SYSTEM: &str = "/sys/devices/system/cpu";
 
-/// Package, NUMA node, third-level cache and core of this process, by their lowest processors; none of a kind where the
-/// process may run on several, or the kernel does not say.
+/// Finds package, NUMA node, third-level cache and core of this process, each by its lowest processor; `None` of a kind
+/// where the process may run on several, or the kernel does not say.
 pub(crate) fn binding() -> [Option<u32>; 4] {
     four(Path::new(SYSTEM), &allowed())
 }
 
-/// The same of all processors that are online.
+/// Finds package, NUMA node, third-level cache and core that hold all processors which are online, each by its lowest
+/// processor; `None` of a kind of which there are several, or the kernel does not say.
 pub(crate) fn whole_machine() -> [Option<u32>; 4] {
     let root = Path::new(SYSTEM);
     let online = std::fs::read_to_string(root.join("online")).ok().and_then(|text| parse(&text));
     four(root, &online.unwrap_or_default())
 }
 
+/// Finds package, NUMA node, third-level cache and core that hold all of `cpus`, each by its lowest processor, in the
+/// kernel's description below `root`.
 fn four(root: &Path, cpus: &[u32]) -> [Option<u32>; 4] {
     let [_, package, numa, l3, _, core, _] = instances(root, cpus);
     [package, numa, l3, core]
 }
 
-/// Processors the calling process may run on, ascending.
+/// The processors that the calling thread may run on, ascending; empty: the kernel does not say.
 fn allowed() -> Vec<u32> {
     // SAFETY: an all-zero set is a valid one.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -66,7 +69,8 @@ fn allowed() -> Vec<u32> {
     (0..libc::CPU_SETSIZE as u32).filter(|cpu| unsafe { libc::CPU_ISSET(*cpu as usize, &set) }).collect()
 }
 
-/// The lowest processor of each resource that holds all `allowed` ones.
+/// Finds, for each kind, the resource that holds all `allowed` processors, by its lowest processor; `None`: there is no
+/// such one. `root` is the folder of the kernel's description.
 fn instances(root: &Path, allowed: &[u32]) -> [Option<u32>; KINDS.len()] {
     let mut found = [None; KINDS.len()];
     found[0] = Some(0);
@@ -88,7 +92,7 @@ fn instances(root: &Path, allowed: &[u32]) -> [Option<u32>; KINDS.len()] {
     found
 }
 
-/// The list of processors of a processor's NUMA node, which is linked in its folder.
+/// Finds the file that lists the processors of a processor's NUMA node, which is linked in the processor's folder.
 fn numa_node(cpu: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(cpu).ok()?;
     let node = entries.flatten().find(|entry| {
@@ -99,7 +103,7 @@ fn numa_node(cpu: &Path) -> Option<PathBuf> {
     Some(node.path().join("cpulist"))
 }
 
-/// The list of processors that share a processor's data cache of a level.
+/// Finds the file that lists the processors which share a processor's data cache of a level.
 fn cache(cpu: &Path, level: &str) -> Option<PathBuf> {
     let entries = std::fs::read_dir(cpu.join("cache")).ok()?;
     let says = |path: &Path, file: &str| std::fs::read_to_string(path.join(file)).unwrap_or_default();
@@ -110,7 +114,7 @@ fn cache(cpu: &Path, level: &str) -> Option<PathBuf> {
         .map(|path| path.join("shared_cpu_list"))
 }
 
-/// A list as the kernel writes it: `0-3,8,10-11`.
+/// Reads a list of processors as the kernel writes it (`0-3,8,10-11`), ascending; `None`: it is no such list.
 fn parse(text: &str) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {

@@ -15,6 +15,7 @@ pub fn paragraph(help: &str, topic: &str, args: &[&str]) -> Option<String> {
     Some(fill(lines.join("\n").trim(), args))
 }
 
+/// The topic of a line `[topic]`; `None`: the line begins no paragraph.
 fn topic_of(line: &str) -> Option<&str> {
     line.strip_prefix('[')?.trim_end().strip_suffix(']')
 }

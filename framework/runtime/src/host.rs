@@ -22,7 +22,7 @@ use oxmpi_mca::{
 use std::ffi::c_void;
 use std::sync::atomic::AtomicPtr;
 
-/// A message with a tag nobody takes: the sender speaks another language.
+/// Receives a message with a tag that nobody has registered, and ends the job: the sender breaks the protocol.
 pub(crate) extern "C" fn unclaimed(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: `report_to` set the instance; the message is valid during the call.
     let (instance, proc) = unsafe { (&*(ctx as *const Instance), (*msg).proc) };
@@ -37,6 +37,8 @@ pub(crate) extern "C" fn unclaimed(ctx: *mut c_void, msg: *const RecvDesc) -> u3
 }
 
 impl ComponentCtx {
+    /// Makes the record of a component before it is opened, and the table that it gets. Boxed, because the table points
+    /// to it.
     pub fn new(instance: &Instance, component: &Accepted, values: Values) -> Box<ComponentCtx> {
         let mut ctx = Box::new(ComponentCtx {
             instance,
@@ -53,11 +55,13 @@ impl ComponentCtx {
         ctx
     }
 
+    /// The last line that the component has logged.
     pub fn last_words(&self) -> String {
         self.last_words.lock().clone()
     }
 }
 
+/// Fills the host table, but for the component that it belongs to.
 fn table(instance: &Instance) -> HostTable {
     HostTable {
         size: size_of::<HostTable>() as u32,
@@ -115,6 +119,8 @@ macro_rules! text {
     };
 }
 
+/// Host table: prints a component's line, if the framework's verbosity asks for it, and keeps it as the component's
+/// last words.
 extern "C" fn log(ctx: *mut c_void, level: i32, component: StrRef, message: StrRef) {
     let (ctx, instance) = at!(ctx);
     let (component, message) = (text!(component), text!(message));
@@ -123,6 +129,7 @@ extern "C" fn log(ctx: *mut c_void, level: i32, component: StrRef, message: StrR
     instance.logger().line(framework, level, &format!("{framework}:{component}"), message);
 }
 
+/// Host table: shows a paragraph of the component's help text once per job, with `args` filled in.
 extern "C" fn help(ctx: *mut c_void, _component: StrRef, topic: StrRef, args: SliceRef<StrRef>) {
     let (ctx, instance) = at!(ctx);
     // SAFETY: the component passes `len` texts.
@@ -131,12 +138,14 @@ extern "C" fn help(ctx: *mut c_void, _component: StrRef, topic: StrRef, args: Sl
     instance.show_help(&who, ctx.component.help, text!(topic), &args);
 }
 
+/// Host table: ends the job with a component's message.
 extern "C" fn fatal(ctx: *mut c_void, component: StrRef, message: StrRef) -> ! {
     let (ctx, instance) = at!(ctx);
     let message = format!("{}:{}: {}", ctx.framework.name(), text!(component), text!(message));
     instance.fail(&message)
 }
 
+/// Host table: registers the receiver of active messages with a tag; BAD_PARAM: the tag is the host's or taken.
 extern "C" fn am_register(ctx: *mut c_void, tag: u8, entry: AmEntry) -> Status {
     // The host's own tags are nobody else's, in use or not.
     match tag < am_tag::BTL {
@@ -145,27 +154,33 @@ extern "C" fn am_register(ctx: *mut c_void, tag: u8, entry: AmEntry) -> Status {
     }
 }
 
+/// Host table: gives a registered tag a receiver of messages in parts; BAD_PARAM: the tag is not registered.
 extern "C" fn am_register_parts(ctx: *mut c_void, tag: u8, take: AmParts) -> Status {
     at!(ctx).1.am_table().set_parts(tag, take)
 }
 
+/// Host table: adds a function to each turn of progress, or (`high` 0) to every eighth of a thread.
 extern "C" fn progress_register(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void, high: u32) -> Status {
     at!(ctx).1.engine.register(f, arg, high != 0)
 }
 
+/// Host table: takes a function out of progress.
 extern "C" fn progress_unregister(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void) -> Status {
     at!(ctx).1.engine.unregister(f, arg)
 }
 
+/// Host table: makes one turn of progress and returns the number of events.
 extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
     at!(ctx).1.progress(thread)
 }
 
+/// Host table: tells what is attached to a completed request, by the completion word `sync`, that it is complete.
 extern "C" fn sync_update(_: *mut c_void, sync: usize) {
     // SAFETY: the component found it in the completion word of the request it completed.
     unsafe { events::tell(sync) }
 }
 
+/// Host table: gives a request object a slot in the request table for good; called once for each object.
 extern "C" fn request_slot(ctx: *mut c_void, req: *mut RequestHeader) -> Status {
     match at!(ctx).1.requests().insert(req) {
         Ok(_) => Status::OK,
@@ -173,17 +188,20 @@ extern "C" fn request_slot(ctx: *mut c_void, req: *mut RequestHeader) -> Status 
     }
 }
 
+/// Host table: waits, with progress, until a request is complete and returns its error.
 extern "C" fn wait(ctx: *mut c_void, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
     at!(ctx).1.wait(thread, req);
     // SAFETY: a complete request of the caller.
     unsafe { (*req).status.error }
 }
 
-/// The CRI of that number, if its lock is to be taken.
+/// The CRI of a number; `None`: the process is not threaded, so that its lock is not taken.
 fn cri_to_lock(instance: &Instance, index: u32) -> Option<&Cri> {
     instance.threaded().then(|| &instance.cris()[index as usize])
 }
 
+/// Host table: takes the lock of a CRI, for components that cannot take it inline. Does nothing in a process that is
+/// not threaded.
 extern "C" fn cri_enter(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) {
     if let Some(cri) = cri_to_lock(at!(ctx).1, index) {
         // SAFETY: null, or the calling thread's context of this instance.
@@ -191,12 +209,14 @@ extern "C" fn cri_enter(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) {
     }
 }
 
+/// Host table: takes the lock of a CRI if it is free; 0: it is not. 1 in a process that is not threaded.
 extern "C" fn cri_try_enter(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) -> u32 {
     // SAFETY: as above.
     let enter = |cri: &Cri| cri.try_enter(unsafe { ThreadCtx::seat_of(thread) });
     cri_to_lock(at!(ctx).1, index).is_none_or(enter).into()
 }
 
+/// Host table: releases the lock of a CRI. Does nothing in a process that is not threaded.
 extern "C" fn cri_leave(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) {
     if let Some(cri) = cri_to_lock(at!(ctx).1, index) {
         // SAFETY: as above.
@@ -204,12 +224,16 @@ extern "C" fn cri_leave(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) {
     }
 }
 
+/// Host table: marks a CRI and those of lower number as active, so that progress covers them; called before the first
+/// operation on it.
 extern "C" fn cri_activate(ctx: *mut c_void, index: u32) {
     let (ctx, _) = at!(ctx);
     // SAFETY: its own table, which lives as long as the context.
     unsafe { Host::new(&ctx.table, ctx.name) }.activate(index);
 }
 
+/// Host table: puts a component's bytes under its own key into the process's exchange of addresses, which the start
+/// publishes.
 extern "C" fn exchange_put(ctx: *mut c_void, _component: StrRef, data: SliceRef<u8>) -> Status {
     let (ctx, instance) = at!(ctx);
     // SAFETY: the component passes `len` bytes.
@@ -217,6 +241,8 @@ extern "C" fn exchange_put(ctx: *mut c_void, _component: StrRef, data: SliceRef<
     Status::OK
 }
 
+/// Host table: gets the bytes that the calling component of process `proc` has published; NOT_FOUND: none. `len` is the
+/// room at `data` and becomes the number of bytes.
 extern "C" fn exchange_get(
     ctx: *mut c_void,
     _component: StrRef,
@@ -234,6 +260,7 @@ extern "C" fn exchange_get(
     unsafe { hand_out(&blob, data, len) }
 }
 
+/// Host table: reports that process `proc` broke the protocol or died; `fatal` not 0: the job ends.
 extern "C" fn peer_error(ctx: *mut c_void, _component: StrRef, proc: u32, fatal: u32, message: StrRef) {
     let (ctx, instance) = at!(ctx);
     instance.peer_error(ctx.framework.name(), ctx.name, proc, fatal != 0, text!(message));

@@ -26,13 +26,13 @@ pub struct InForce {
 }
 
 impl InForce {
-    /// The value that is set.
+    /// Takes the value that is set, without an explanation.
     pub fn as_set(r: &Resolved) -> InForce {
         InForce { value: r.value.clone(), text: r.text.clone(), because: String::new() }
     }
 
-    /// The explanation of a parameter's value: an empty text is the value as set. A text that is no value of the parameter is its component's
-    /// mistake and changes nothing.
+    /// Makes the value in force of a text and an explanation. An empty text is the value as set, and so is a text that
+    /// is no value of the parameter, which is its component's mistake.
     pub fn told(r: &Resolved, text: &str, because: &str) -> InForce {
         let told = if text.is_empty() { None } else { r.declaration.parse(text).ok() };
         let (value, text) = match told {
@@ -56,7 +56,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// One of a job of `ranks` processes on this machine that all may use `cores` processors, or `own` each if they are bound.
+    /// Describes a process of a job of `ranks` processes on this machine that all may use `cores` processors, or `own`
+    /// each if they are bound.
     pub fn like(ranks: u32, cores: u32, own: Option<u32>, level: Level) -> Process {
         let job = JobInfo {
             size: size_of::<JobInfo>() as u32,
@@ -74,12 +75,12 @@ impl Process {
         Process { job, bound: own.is_some_and(|own| own < cores), crowded: ranks > cores, level, cris: None }
     }
 
-    /// One of a job in which some node has more processes than cores, or none has.
+    /// Changes the description to a job in which some node has more processes than cores, or (false) none has.
     pub fn crowded(self, crowded: bool) -> Process {
         Process { crowded, ..self }
     }
 
-    /// A rank of a running job.
+    /// Describes this rank of a running job.
     pub(crate) fn of(facts: &JobFacts, level: Level) -> Process {
         let job = JobInfo {
             rank: facts.rank,
@@ -93,20 +94,21 @@ impl Process {
         Process { job, bound: facts.bound, crowded: facts.oversubscribed, level, cris: None }
     }
 
-    /// One that has made its communication resources.
+    /// Changes the description to a process that has made its CRIs, and how many.
     pub(crate) fn with_cris(self, cris: u32) -> Process {
         Process { cris: Some(cris), ..self }
     }
 
-    /// Cores for each of the node's processes, at least one.
+    /// The number of cores that each of the node's processes has to itself, at least one.
     pub(crate) fn own_cores(&self) -> u32 {
         let JobInfo { cores, local_size, .. } = self.job;
         if self.bound { cores.max(1) } else { (cores / local_size.max(1)).max(1) }
     }
 
-    /// Below MULTIPLE more than one would be of no use. At MULTIPLE threads that share cores need them as well: each
-    /// then takes its own messages when it is ready for them, as processes do, and not those of all. They cost memory for each
-    /// pair of processes that uses them (docs/threads.md), so nodes with more than a few processes have fewer.
+    /// Computes the number of CRIs. Below MULTIPLE more than one would be of no use. At MULTIPLE threads that share
+    /// cores need them as well: each then takes its own messages when it is ready for them, as processes do, and not
+    /// those of all. They cost memory for each pair of processes that uses them (docs/threads.md), so nodes with more
+    /// than a few processes have fewer.
     pub(crate) fn cris(&self, params: &HostParams) -> u32 {
         match self.cris.unwrap_or(params.num_cris) {
             0 if self.level < Level::Multiple => 1,
@@ -115,11 +117,12 @@ impl Process {
         }
     }
 
+    /// The process's part of the CRIs that all processes of a node share; 0: there are more processes than CRIs.
     fn shared_cris(&self) -> u32 {
         CRIS_OF_A_NODE / self.job.local_size.max(1)
     }
 
-    /// Waiting threads give their cores away at once.
+    /// Whether waiting threads give their cores away at once: the node is crowded, or `mpi_yield_when_idle` is set.
     pub(crate) fn yields(&self, params: &HostParams) -> bool {
         self.crowded || params.yield_when_idle
     }
@@ -132,7 +135,7 @@ const CRIS_OF_A_NODE: u32 = 64;
 /// As many as `runtime_num_cris` takes.
 const MOST_CRIS: u32 = 64;
 
-/// A parameter of the host's own.
+/// The value in force of one of the host's own parameters.
 pub(crate) fn of_host(r: &Resolved, params: &HostParams, process: &Process) -> InForce {
     let yes = |text: &str, because: &str| InForce::told(r, text, because);
     let empty = r.text.trim().is_empty();
@@ -177,7 +180,7 @@ pub(crate) fn of_host(r: &Resolved, params: &HostParams, process: &Process) -> I
     }
 }
 
-/// The selection of a framework: the components that it leaves.
+/// The value in force of a framework's selection: `names` are the components that it leaves.
 pub(crate) fn of_selection(r: &Resolved, mut names: Vec<&str>) -> InForce {
     names.sort_unstable();
     let names = names.join(",");
@@ -201,7 +204,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Of the parameter that stands at `at` among the component's.
+    /// The value in force of the parameter that stands at `at` among the component's.
     pub fn of(&self, at: usize, r: &Resolved) -> InForce {
         if let Some((_, _, why)) = self.refused.iter().find(|(param, ..)| *param == at) {
             return InForce { because: format!("refused at the start: {why}"), ..InForce::as_set(r) };
@@ -213,7 +216,8 @@ impl Answers {
     }
 }
 
-/// Asks a component.
+/// Asks a component for the values in force of its parameters, by the `resolve` of its descriptor; no answers where it
+/// has none or fails.
 pub(crate) fn ask(component: &Accepted, values: &Values, params: &HostParams, process: &Process) -> Answers {
     let mut answers = Answers::default();
     let Some(resolve) = component.resolve else { return answers };
@@ -231,24 +235,27 @@ pub(crate) fn ask(component: &Accepted, values: &Values, params: &HostParams, pr
     if resolve(&args).is_err() { Answers::default() } else { answers }
 }
 
+/// Called back by `resolve`: the component tells the value in force of a parameter and how it follows.
 extern "C" fn in_force(ctx: *mut c_void, param: u32, value: StrRef, because: StrRef) {
     // SAFETY: a component passes back the `ctx` of its arguments, which nothing else uses meanwhile.
     let answers = unsafe { &mut *ctx.cast::<Answers>() };
     answers.told.push((param as usize, owned(value), owned(because)));
 }
 
+/// Called back by `resolve`: the component tells that it would not open with a parameter's value, and why.
 extern "C" fn refuse(ctx: *mut c_void, param: u32, status: Status, why: StrRef) {
     // SAFETY: as above.
     let answers = unsafe { &mut *ctx.cast::<Answers>() };
     answers.refused.push((param as usize, status, owned(why)));
 }
 
+/// Copies a component's text; one that is not UTF-8 is replaced by a note.
 fn owned(text: StrRef) -> String {
     // SAFETY: a component's text is readable during the call.
     unsafe { text.get() }.unwrap_or("(text that is not UTF-8)").to_owned()
 }
 
-/// The framework whose selection a parameter is.
+/// The framework whose selection a parameter is; `None`: it is another parameter.
 pub(crate) fn selects(d: &Declaration) -> Option<crate::accept::Framework> {
     crate::accept::Framework::by_name(&d.full_name)
 }

@@ -114,7 +114,8 @@ fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
 const FAILURE: &str = "a failure inside the library";
 
 impl Instance {
-    /// Starts a rank.
+    /// Starts a rank: wire-up, parameters, choice and opening of components, the world (the steps at the top of the
+    /// file).
     pub fn start(config: Config) -> Result<Arc<Instance>, Error> {
         let client = config.wireup.client()?;
         let facts = client.facts();
@@ -158,6 +159,7 @@ impl Instance {
         Ok(instance)
     }
 
+    /// Makes the instance of all that is known before components are opened (step 4 of the start).
     fn assemble(
         client: wireup::Client,
         resolver: Resolver,
@@ -227,7 +229,8 @@ impl Instance {
         }
     }
 
-    /// Steps 6 to 8 of the start.
+    /// Exchanges addresses, enables the PML with the opened BTLs and makes the world and self communicators (steps 6 to
+    /// 8 of the start).
     fn connect(self: &Arc<Instance>) -> Result<(), Error> {
         if self.published.load(Ordering::Relaxed) {
             self.client.put(card::KEY, &self.own_card().encode());
@@ -273,7 +276,7 @@ impl Instance {
         Ok(())
     }
 
-    /// This rank.
+    /// This rank as a process and its endpoint 0.
     pub fn me(&self) -> ProcId {
         ProcId { proc: self.job.rank, endpoint: 0 }
     }
@@ -282,6 +285,7 @@ impl Instance {
         self.client.facts()
     }
 
+    /// The job's facts as components see them.
     pub fn job(&self) -> &JobInfo {
         &self.job
     }
@@ -291,12 +295,12 @@ impl Instance {
     pub fn main_thread(&self) -> *mut ThreadCtx {
         self.main
     }
-    /// A context for the calling thread.
+    /// Takes a thread context for the calling thread, which gives it back by [`Instance::detach_thread`].
     pub fn attach_thread(&self) -> *mut ThreadCtx {
         self.thread_count.comes();
         self.threads.attach()
     }
-    /// The thread makes no call with this context any more.
+    /// Gives a thread context back, with which the thread makes no call any more. Does nothing with the main thread's.
     pub fn detach_thread(&self, thread: *mut ThreadCtx) {
         if thread != self.main && !self.in_child() {
             self.thread_count.goes();
@@ -325,12 +329,13 @@ impl Instance {
         }
     }
 
-    /// For the handlers of signals that end the process; None: nobody would hear them.
+    /// The means by which handlers of signals that end the process report to the daemon; `None`: nobody would hear
+    /// them.
     pub fn witness(&self) -> Option<&wireup::Witness> {
         self.client.witness()
     }
 
-    /// One turn of progress; how many events were handled.
+    /// Makes one turn of progress and returns the number of events.
     #[inline(always)]
     pub fn progress(&self, thread: *mut ThreadCtx) -> i32 {
         self.engine.turn(thread)
@@ -339,7 +344,7 @@ impl Instance {
     pub(crate) fn follow_progress(&self, f: ProgressFn, ctx: *mut c_void) {
         self.engine.register_follower(f, ctx);
     }
-    /// Slot → request.
+    /// The table from slots to requests.
     pub fn requests(&self) -> &Table {
         &self.requests
     }
@@ -389,41 +394,53 @@ impl Instance {
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
         self.parts.get().map_or_else(Vec::new, |p| p.components())
     }
+    /// The host name that MPI_Get_processor_name returns.
     pub fn processor_name(&self) -> String {
         self.client.facts().hostname.clone()
     }
+    /// The text that MPI_Get_library_version returns.
     pub fn library_version(&self) -> String {
         format!("oxmpi {} (MPI 5.0, standard ABI)", env!("CARGO_PKG_VERSION"))
     }
 
+    /// The printer of lines on the standard error.
     pub(crate) fn logger(&self) -> &Logger {
         &self.logger
     }
+    /// The opened PML; `None` before the components are open.
     pub(crate) fn pml(&self) -> Option<&Pml> {
         self.parts.get().map(|p| &p.pml)
     }
+    /// The opened collective components.
     pub(crate) fn coll_components(&self) -> &[CollComponent] {
         self.parts.get().map_or(&[], |p| &p.colls)
     }
+    /// The opened one-sided components.
     pub(crate) fn osc_components(&self) -> &[OscComponent] {
         self.parts.get().map_or(&[], |p| &p.oscs)
     }
+    /// The CRIs, by number.
     pub(crate) fn cris(&self) -> &[Cri] {
         &self.cris
     }
+    /// The table of the receivers of active messages.
     pub(crate) fn am_table(&self) -> &AmTable {
         &self.am
     }
+    /// The type of one byte, for the library's own messages.
     pub(crate) fn byte_type(&self) -> &TypeDesc {
         &self.byte.desc
     }
+    /// Makes a communicator id that no other rank of the job makes, from this rank and a count of its own.
     pub(crate) fn fresh_gid(&self) -> Gid {
         let me = self.me();
         gid::fresh(self.job.job_id, me.proc, me.endpoint, self.fresh.fetch_add(1, Ordering::Relaxed))
     }
+    /// Whether the calling process is a forked child of the one that started the instance.
     pub(crate) fn in_child(&self) -> bool {
         std::process::id() != self.pid
     }
+    /// Adds a communicator to those that the end of the instance closes.
     pub(crate) fn remember(&self, communicator: &Arc<Communicator>) {
         let mut live = self.live.lock();
         if live.len() == live.capacity() {
@@ -432,20 +449,23 @@ impl Instance {
         live.push(Arc::downgrade(communicator));
     }
 
+    /// Puts a value under a key into the process's exchange of addresses, which the start publishes if there is any.
     pub(crate) fn exchange_put(&self, key: &str, value: &[u8]) {
         self.client.put(key, value);
         self.published.store(true, Ordering::Relaxed);
     }
+    /// Gets the value that a process has published under a key, and waits for the daemon's answer; `None`: there is no
+    /// such key.
     pub(crate) fn exchange_get(&self, proc: u32, key: &str) -> Result<Option<Vec<u8>>, wireup::Error> {
         self.client.get(proc, key)
     }
 
-    /// Prints a paragraph of a help text once per job.
+    /// Prints a paragraph of a help text once per job; `who` is the component in whose name it is said.
     pub(crate) fn show_help(&self, who: &str, text: &str, topic: &str, args: &[&str]) {
         show_help(&self.client, who, text, topic, args);
     }
 
-    /// A peer broke the protocol or died.
+    /// Reports that process `proc` broke the protocol or died: ends the job (`fatal`) or logs an error.
     pub(crate) fn peer_error(&self, framework: &str, name: &str, proc: u32, fatal: bool, message: &str) {
         let message = format!("{framework}:{name}: rank {proc}: {message}");
         if fatal {
@@ -454,17 +474,19 @@ impl Instance {
         self.logger.error(framework, &message);
     }
 
-    /// Something inside the library cannot go on: ends the job.
+    /// Ends the job because something inside the library cannot go on.
     pub fn fail(&self, message: &str) -> ! {
         self.abort(1, FAILURE, message)
     }
 
-    /// Reports to the keeper and ends the process. The job ends with it. `origin` as in [`wireup::Client::abort`].
+    /// Reports an abort to the keeper and ends the process with `code`; the job ends with it. `origin` as in
+    /// [`wireup::Client::abort`].
     pub fn abort(&self, code: i32, origin: &str, message: &str) -> ! {
         self.abort_for(code, origin, message, None)
     }
 
-    /// The same because of a `peer`, whose own end is the better news.
+    /// Reports an abort to the keeper and ends the process with `code`; the job ends with it. With a `peer` that died
+    /// or broke the protocol, the keeper may report that process's end instead of this message.
     fn abort_for(&self, code: i32, origin: &str, message: &str, peer: Option<u32>) -> ! {
         self.linger();
         if !self.client.abort_for(code, origin, message, peer) {
@@ -482,6 +504,7 @@ impl std::fmt::Debug for Instance {
     }
 }
 
+/// Prints a paragraph of a help text once per job by way of mpirun, or to the standard error where there is no mpirun.
 fn show_help(client: &wireup::Client, who: &str, text: &str, topic: &str, args: &[&str]) {
     let paragraph = help::paragraph(text, topic, args)
         .unwrap_or_else(|| format!("(no help text for topic {topic}: {})", args.join(", ")));

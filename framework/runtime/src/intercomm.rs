@@ -24,6 +24,7 @@ const MEMBER: usize = 6;
 /// More ranks than this no job has; a length from a peer is checked against it.
 const MOST_MEMBERS: usize = 1 << 24;
 
+/// Encodes a list of members for the wire.
 fn encode(members: &[ProcId]) -> Vec<u8> {
     let mut out = Vec::with_capacity(members.len() * MEMBER);
     for m in members {
@@ -33,6 +34,7 @@ fn encode(members: &[ProcId]) -> Vec<u8> {
     out
 }
 
+/// Decodes a list of members from the wire; an incomplete last one is left out.
 fn decode(bytes: &[u8]) -> Vec<ProcId> {
     let (entries, _) = bytes.as_chunks::<MEMBER>();
     let member = |&[a, b, c, d, e, f]: &[u8; MEMBER]| ProcId {
@@ -53,8 +55,8 @@ pub struct Bridge<'a> {
 }
 
 impl Communicator {
-    /// An inter-communicator of this group and another one (MPI_Intercomm_create). All ranks of both groups call it;
-    /// `bridge` is given by the leader of each. The groups may have no rank in common.
+    /// Makes an inter-communicator of this group and another one (MPI_Intercomm_create). All ranks of both groups call
+    /// it; `bridge` is given by the leader of each. The groups may have no rank in common.
     pub fn create_inter_with(
         &self,
         thread: *mut ThreadCtx,
@@ -84,7 +86,8 @@ impl Communicator {
         self.join(gid::decode(*gid), decode(members), Info::new())
     }
 
-    /// The leader tells the other leader its group and gets the other's: id of the new communicator and members.
+    /// Exchanges groups with the other leader; called by the leader. Returns the new communicator's id and the other
+    /// group's members, encoded.
     fn meet(&self, thread: *mut ThreadCtx, bridge: &Bridge<'_>) -> Result<Vec<u8>, Error> {
         let wire = bridge.peer.wire(Wire::Leaders)?;
         let own = self.instance().fresh_gid();
@@ -98,13 +101,14 @@ impl Communicator {
         Ok(theirs)
     }
 
-    /// Makes the inter-communicator of this group and another, of which everything is known.
+    /// Makes the inter-communicator of this group and the given remote members, without messages.
     fn join(&self, gid: Gid, members: Vec<ProcId>, info: Info) -> Result<Arc<Communicator>, Error> {
         let remote = self.group().made(members);
         self.check_disjoint(&remote)?;
         self.child(gid, self.group().clone(), Some(remote), info)
     }
 
+    /// Checks that the remote group has members and none in common with this one.
     fn check_disjoint(&self, remote: &Group) -> Result<(), Error> {
         match self.group().intersection(remote).members().first() {
             None if remote.size() > 0 => Ok(()),
@@ -116,9 +120,9 @@ impl Communicator {
         }
     }
 
-    /// An inter-communicator between this communicator and the remote group, which the leader names
-    /// (MPI_Intercomm_create_from_groups, after the local communicator was made from its group). `id` is equal on
-    /// both sides and given by both leaders.
+    /// Makes an inter-communicator of this communicator's group and the remote group, which the leader names
+    /// (MPI_Intercomm_create_from_groups, after the local communicator was made from its group). The id is equal on
+    /// both sides and given by both leaders, in `lead`.
     pub fn create_inter_from_groups(
         &self,
         thread: *mut ThreadCtx,
@@ -138,8 +142,8 @@ impl Communicator {
         self.join(gid::decode(*gid), decode(members), info)
     }
 
-    /// One group of both (MPI_Intercomm_merge): the side whose leader says `high` comes last; where both
-    /// say the same, the side whose first member has the lower number in the job comes first.
+    /// Makes one communicator of both groups (MPI_Intercomm_merge): the side whose leader says `high` comes last; where
+    /// both say the same, the side whose first member has the lower number in the job comes first.
     pub fn merge(&self, thread: *mut ThreadCtx, high: bool) -> Result<Arc<Communicator>, Error> {
         let nth = self.next_child();
         let Some(remote) = self.remote_group() else {
@@ -157,8 +161,8 @@ impl Communicator {
         self.child(gid, self.group().made(members), None, Info::new())
     }
 
-    /// `create` on an inter-communicator: each side gives its subgroup. `None` where one is empty, or the caller is
-    /// not in it.
+    /// Makes an inter-communicator of a subgroup of each side (MPI_Comm_create on an inter-communicator); `nth` is the
+    /// number of this constructor call. `None`: a subgroup is empty, or the caller is not in its side's.
     pub(crate) fn create_inter(
         &self,
         thread: *mut ThreadCtx,
@@ -181,7 +185,8 @@ impl Communicator {
         self.child(gid, group.clone(), Some(remote), Info::new()).map(Some)
     }
 
-    /// The messages of the leaders of both sides of an inter-communicator, in all ranks: ours and theirs.
+    /// Exchanges bytes between the leaders of both sides of an inter-communicator and spreads them to all ranks: this
+    /// side's and the other side's. Only the leaders' `ours` count. Called by all ranks of both sides.
     pub(crate) fn swap(&self, thread: *mut ThreadCtx, ours: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let Some(local) = self.local() else {
             return Err(Error::new(ErrorKind::Intern, "there is no other side"));
@@ -208,7 +213,7 @@ impl Communicator {
         }
     }
 
-    /// Exchanges bytes with one rank, whose number of bytes is not known.
+    /// Exchanges bytes with one rank; lengths go first, since neither knows the other's.
     fn exchange_any(
         &self,
         thread: *mut ThreadCtx,
@@ -230,7 +235,8 @@ impl Communicator {
         Ok(into)
     }
 
-    /// The bytes of rank `root`, which gives them, in all ranks.
+    /// Sends the bytes of rank `root` to all ranks along a binomial tree, and returns them. `own` is given by the root
+    /// alone; called by all.
     fn spread(
         &self,
         thread: *mut ThreadCtx,
@@ -260,7 +266,7 @@ impl Communicator {
     }
 }
 
-/// Room for as many bytes as a peer has announced.
+/// Makes a buffer of as many bytes as a peer has announced; PEER_FAILED: more than any message of these has.
 fn room(len: [u8; 8]) -> Result<Vec<u8>, Status> {
     match usize::try_from(u64::from_le_bytes(len)) {
         Ok(len) if len <= 64 + MOST_MEMBERS * 16 => Ok(vec![0; len]),

@@ -18,19 +18,20 @@ impl Instance {
     pub fn threaded(&self) -> bool {
         self.threaded.load(Ordering::Relaxed) != 0
     }
+    /// The address of the flag `threaded`, which components read through the host table.
     pub(crate) fn threaded_word(&self) -> *const oxmpi_mca::sync::AtomicU32 {
         &self.threaded
     }
 
-    /// Where threads that make calls are marked.
+    /// The gate at which threads that make calls are marked: the host's, or this instance's own.
     #[inline(always)]
     pub fn gate(&self) -> &Gate {
         // SAFETY: a static, or `own_gate`.
         unsafe { self.gate.as_ref() }
     }
 
-    /// Raises the level if that is more, and says what it is then. The caller is not inside the gate; other
-    /// threads that call this instance are.
+    /// Raises the thread level to `level` if that is more, and returns the level that is then provided. The caller is
+    /// not inside the gate; other threads that call this instance are.
     pub fn raise_level(&self, level: Level) -> Level {
         let _one_at_a_time = self.raising.lock();
         let now = self.level();
@@ -52,15 +53,16 @@ impl Instance {
         self.level()
     }
 
-    /// From now on calls take the way of several threads whatever the level is, so that a completion tells
-    /// whatever is attached to the request. The caller is not inside the gate; other threads that call this
-    /// instance are. False: this kernel or the point-to-point layer cannot.
+    /// Sets the flag `threaded` without changing the level, so that a completion tells whatever is attached to the
+    /// request. The caller is not inside the gate; other threads that call this instance are. False: this kernel or the
+    /// point-to-point layer cannot.
     pub fn act_threaded(&self) -> bool {
         let _one_at_a_time = self.raising.lock();
         self.begin_threads()
     }
 
-    /// Under `raising`.
+    /// Stops the gate, tells the components that several threads come, and sets the flag `threaded`. The caller holds
+    /// `raising`. False: the gate cannot be stopped, or a component refuses.
     fn begin_threads(&self) -> bool {
         if self.threaded() {
             return true;

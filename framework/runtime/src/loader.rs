@@ -28,7 +28,7 @@ pub struct Found {
     pub path: PathBuf,
 }
 
-/// Framework and name a file name stands for.
+/// Reads framework and component name from a file name `lib<framework>_<name>.so`; `None`: it is no component's.
 pub fn parse_file_name(file: &str) -> Option<(Framework, &str)> {
     let stem = file.strip_prefix("lib")?.strip_suffix(".so")?;
     let (framework, name) = stem.split_once('_')?;
@@ -38,7 +38,8 @@ pub fn parse_file_name(file: &str) -> Option<(Framework, &str)> {
     good.then_some((framework, name))
 }
 
-/// All component files, each name once, in the order of names. A directory that is not there has none.
+/// Lists all component files of the directories, each framework and name once (the first directory wins), in their
+/// order. A directory that does not exist has none.
 pub fn search(dirs: &[PathBuf]) -> Vec<Found> {
     let mut found = BTreeMap::new();
     for dir in dirs {
@@ -56,8 +57,8 @@ pub fn search(dirs: &[PathBuf]) -> Vec<Found> {
     found.into_values().collect()
 }
 
-/// Opens a file and checks what it says about itself. `Err`: why it is no component for us, as a
-/// sentence that names the file.
+/// Opens a component file and checks its descriptor; no function of the component but the one that returns it is
+/// called. `Err`: a sentence that names the file and the reason.
 pub fn load(found: &Found) -> Result<Accepted, String> {
     let place = found.path.display().to_string();
     // SAFETY: loading runs the file's initialisers; that the directory holds what an operator installed
@@ -85,6 +86,7 @@ pub fn load(found: &Found) -> Result<Accepted, String> {
     unsafe { accept(function(), Some(promise), &place) }.map_err(|refusal| refusal.to_string())
 }
 
+/// The text of the innermost cause that an error names, else its own.
 fn with_source(e: &dyn std::error::Error) -> String {
     match e.source() {
         Some(source) => source.to_string(),
@@ -92,7 +94,7 @@ fn with_source(e: &dyn std::error::Error) -> String {
     }
 }
 
-/// Does the code at `address` belong to this file?
+/// Whether the code at `address` comes from this file.
 fn lies_in(address: *const c_void, path: &Path) -> bool {
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: dladdr takes any address and fills `info` when it answers other than 0.

@@ -11,6 +11,7 @@ mod annotated {
     use oxmpi_mca::Lock;
     use parking_lot::lock_api::{self, RawMutex};
 
+    /// A lock of an atomic word, as lock_api asks for it.
     pub struct Raw(Lock);
 
     // SAFETY: `Lock` excludes, and orders what is done under it.
@@ -39,31 +40,37 @@ mod annotated {
     pub type Mutex<T> = lock_api::Mutex<Raw, T>;
     pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, Raw, T>;
 
-    /// One at a time, readers, too.
+    /// A lock for readers and writers that lets in one at a time, readers, too.
     #[derive(Default)]
     pub struct RwLock<T>(Mutex<T>);
 
     impl<T> RwLock<T> {
+        /// Makes a lock that nobody holds, around a value.
         pub const fn new(value: T) -> RwLock<T> {
             RwLock(Mutex::new(value))
         }
+        /// Takes the lock for reading; other readers wait, too.
         pub fn read(&self) -> MutexGuard<'_, T> {
             self.0.lock()
         }
+        /// Takes the lock for writing.
         pub fn write(&self) -> MutexGuard<'_, T> {
             self.0.lock()
         }
     }
 
-    /// A waiter looks again, over and over.
+    /// A condition on which waiters look again, over and over, without being woken.
     #[derive(Debug, Default)]
     pub struct Condvar;
 
     impl Condvar {
+        /// Makes a condition.
         pub const fn new() -> Condvar {
             Condvar
         }
+        /// Does nothing: waiters look again by themselves.
         pub fn notify_all(&self) {}
+        /// Releases the lock, yields the core once and takes the lock again; the caller looks at its condition then.
         pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
             lock_api::MutexGuard::unlocked(guard, std::thread::yield_now);
         }

@@ -29,26 +29,28 @@ impl Logger {
         Ok(Logger { prefix, verbosity })
     }
 
-    /// Says nothing.
+    /// Makes a logger that prints no lines but those of [`Logger::always`].
     pub fn silent() -> Logger {
         Logger { prefix: String::new(), verbosity: Vec::new() }
     }
 
-    /// Everyone who has a verbosity.
+    /// The frameworks that have a verbosity, the host's own among them.
     pub fn frameworks() -> impl Iterator<Item = &'static str> {
         Framework::ALL.map(Framework::name).into_iter().chain([HOST])
     }
 
+    /// Whether a message of a level, 0 (error) to 3 (debug), is printed for a framework.
     pub fn wants(&self, framework: &str, level: i32) -> bool {
         let from = FROM[level.clamp(0, 3) as usize];
         self.verbosity.iter().any(|(f, v)| *f == framework && v.load(Ordering::Relaxed) >= from)
     }
 
+    /// The verbosity that a parameter's full name stands for; `None`: the parameter is no verbosity.
     fn of(&self, full_name: &str) -> Option<&AtomicI64> {
         let framework = full_name.strip_suffix("_base_verbose")?;
         self.verbosity.iter().find(|(f, _)| *f == framework).map(|(_, v)| v)
     }
-    /// Is this parameter the verbosity of a framework?
+    /// Whether this parameter is the verbosity of a framework.
     pub fn says(&self, full_name: &str) -> bool {
         self.of(full_name).is_some()
     }
@@ -59,6 +61,7 @@ impl Logger {
         }
     }
 
+    /// Prints a line in the name of `who`, if the framework's verbosity asks for its level, 0 (error) to 3 (debug).
     pub fn line(&self, framework: &str, level: i32, who: &str, message: &str) {
         if self.wants(framework, level) {
             // One write per line, so that the lines of several ranks do not mix.
@@ -66,20 +69,24 @@ impl Logger {
         }
     }
 
+    /// Prints a framework's line of level 0, if its verbosity asks for it.
     pub fn error(&self, framework: &str, message: &str) {
         self.line(framework, 0, framework, message);
     }
+    /// Prints a framework's line of level 1, if its verbosity asks for it.
     pub fn warn(&self, framework: &str, message: &str) {
         self.line(framework, 1, framework, message);
     }
+    /// Prints a framework's line of level 2, if its verbosity asks for it.
     pub fn info(&self, framework: &str, message: &str) {
         self.line(framework, 2, framework, message);
     }
+    /// Prints a framework's line of level 3, if its verbosity asks for it.
     pub fn debug(&self, framework: &str, message: &str) {
         self.line(framework, 3, framework, message);
     }
 
-    /// Printed whatever the verbosity.
+    /// Prints a line whatever the verbosity.
     pub fn always(&self, message: &str) {
         eprintln!("{} {message}", self.prefix);
     }

@@ -38,6 +38,7 @@ impl Mapping {
         base.map(|base| Mapping { base, len }).map_err(|why| format!("{len} bytes cannot be mapped: {why}"))
     }
 
+    /// The address of the first byte; null where nothing is mapped.
     pub fn base(&self) -> *mut u8 {
         self.base.cast()
     }
@@ -52,7 +53,7 @@ impl Drop for Mapping {
     }
 }
 
-/// Growing a file beyond the limit on file sizes would be a signal.
+/// Sets the length of a piece of memory. An error beyond the limit on file sizes, where the kernel would send a signal.
 fn lengthen(memory: &OwnedFd, len: u64) -> Result<(), String> {
     if let Some(limit) = getrlimit(Resource::Fsize).current
         && len > limit
@@ -75,8 +76,8 @@ fn reserve(memory: &OwnedFd, offset: u64, bytes: u64) -> Result<(), String> {
     }
 }
 
-/// Whether the node's memory still has so much. The kernel sets memory without a name no limit: it would kill processes to give
-/// what is asked for.
+/// Checks that the node has so many bytes of memory left. The kernel sets memory without a name no limit: it would kill
+/// processes to give what is asked for.
 pub(crate) fn check_free_memory(bytes: u64) -> Result<(), String> {
     match left() {
         Some(left) if bytes > left => Err(format!("the node has {left} bytes left, {bytes} are asked for")),
@@ -84,10 +85,12 @@ pub(crate) fn check_free_memory(bytes: u64) -> Result<(), String> {
     }
 }
 
+/// The bytes of memory and swap space that the node has left; `None`: the kernel does not say.
 fn left() -> Option<u64> {
     available(&std::fs::read_to_string("/proc/meminfo").ok()?)
 }
 
+/// Reads available memory and free swap space, in bytes, from the text of `/proc/meminfo`; `None`: it does not say.
 fn available(meminfo: &str) -> Option<u64> {
     let of = |name: &str| {
         let value = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;

@@ -124,6 +124,7 @@ unsafe impl Send for Instance {}
 // SAFETY: as above.
 unsafe impl Sync for Instance {}
 
+/// The communicators that the instance itself holds.
 pub(crate) struct Predefined {
     pub world: Arc<Communicator>,
     pub self_comm: Arc<Communicator>,
@@ -196,6 +197,7 @@ pub(crate) struct Remote {
     pub local: Arc<Communicator>,
 }
 
+/// Name and hints of a communicator, which threads may change.
 pub(crate) struct Text {
     pub(crate) name: String,
     pub(crate) info: Info,
@@ -234,27 +236,29 @@ pub(crate) struct StackParts {
 
 /// Kind of an operation.
 pub trait Body: Any + Send + Sync {
-    /// Looks at the parts and moves on what can be moved; the status when a pending operation is over.
+    /// Looks at the operation's parts and moves on those that can be; the status once the operation is complete, `None`
+    /// before. Called under the lock of the request's pool.
     fn advance(&self, instance: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus>;
     /// Starts a persistent operation.
     fn start(&self, instance: &Instance) -> Status {
         let _ = instance;
         Status::NOT_SUPPORTED
     }
-    /// Nothing is under way on behalf of an operation that is complete or inactive.
+    /// Whether nothing is under way on behalf of an operation that is complete or inactive.
     fn at_rest(&self) -> bool {
         true
     }
-    /// Under the lock: there is work for `work`, and it is the caller's.
+    /// Claims work that is there for [`Body::work`]; true: there is some, and it is the caller's. Called under the lock
+    /// of the request's pool.
     fn claim(&self) -> bool {
         false
     }
-    /// Holding no lock, after `claim` said yes; whether anything was done.
+    /// Does the work that `claim` has claimed, without a lock; true: something was done.
     fn work(&self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
         let _ = (instance, thread);
         false
     }
-    /// The request is given up: lets go of everything.
+    /// Lets go of everything that the operation holds, because its request is released.
     fn reset(&self) {}
 }
 
@@ -289,6 +293,7 @@ pub(crate) struct MadeLane {
 // SAFETY: the lists are the holder's of the lock.
 unsafe impl Sync for MadeLane {}
 
+/// Requests of a lane: free ones by the type of their body, and those that progress looks at.
 #[derive(Default)]
 pub(crate) struct MadeLists {
     pub(crate) free: Vec<(TypeId, Vec<&'static Made>)>,
@@ -309,6 +314,7 @@ pub(crate) struct Makers {
 /// How a stack is told is not the runtime's to know.
 pub(crate) type Tell = fn(&Instance);
 
+/// The parameters of what is done before an abort, and its state.
 #[derive(Debug)]
 pub(crate) struct BeforeAbort {
     pub(crate) stack: bool,

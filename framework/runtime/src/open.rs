@@ -28,6 +28,8 @@ struct Opening {
 }
 
 impl Parts {
+    /// Opens the chosen components and keeps the best PML; the BTLs are sorted, best first. An error if a component
+    /// that somebody named cannot be used, or no PML can; then all that was opened is closed again.
     pub fn open(instance: &Instance, components: Vec<(Chosen, Values)>) -> Result<Parts, Error> {
         let mut opening = Opening::default();
         let logger = instance.logger();
@@ -59,19 +61,23 @@ impl Parts {
         }
     }
 
+    /// The handles of the BTL modules, best first.
     pub fn btls(&self) -> &[BtlHandle] {
         &self.btls
     }
 
+    /// The addresses of the BTL handles, best first.
     pub fn btl_pointers(&self) -> Vec<*const BtlHandle> {
         self.btls.iter().map(std::ptr::from_ref).collect()
     }
 
+    /// The opened components, as framework and name.
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
         self.contexts.iter().map(|c| (c.framework.name(), c.name)).collect()
     }
 
-    /// A parameter of one of the components, or the selection of their framework.
+    /// The value in force of a parameter of one of the components, or of the selection of their framework; `None`: the
+    /// parameter is none of these.
     pub fn in_force(&self, r: &Resolved, params: &HostParams, process: &Process) -> Option<InForce> {
         if let Some(framework) = in_force::selects(&r.declaration) {
             let names: Vec<&str> =
@@ -83,7 +89,7 @@ impl Parts {
         Some(in_force::ask(&ctx.component, &ctx.values, params, process).of(at, r))
     }
 
-    /// Finalizes everything; the libraries stay loaded. Nothing is called afterwards.
+    /// Finalizes all components, users of transports first; the libraries stay loaded. Nothing is called afterwards.
     pub fn close(&self, logger: &Logger, transports: &Transports) {
         close_users(logger, Some(&self.pml), &self.colls, &self.oscs);
         transports.close();
@@ -91,7 +97,7 @@ impl Parts {
     }
 }
 
-/// From the users of transports down to the transports.
+/// Finalizes the one-sided and collective components and then the PML, which use transports.
 fn close_users(logger: &Logger, pml: Option<&Pml>, colls: &[CollComponent], oscs: &[OscComponent]) {
     for c in oscs {
         complain(logger, Framework::Osc, c.name, (c.module.finalize)(c.module.state));
@@ -104,12 +110,14 @@ fn close_users(logger: &Logger, pml: Option<&Pml>, colls: &[CollComponent], oscs
     }
 }
 
+/// Finalizes BTL modules.
 fn close_btls(logger: &Logger, btls: &[BtlHandle]) {
     for b in btls {
         complain(logger, Framework::Btl, b.name(), (b.finalize)(b.state));
     }
 }
 
+/// Logs a warning if a component's `finalize` has failed.
 fn complain(logger: &Logger, framework: Framework, name: &str, status: Status) {
     if status.is_err() {
         logger.warn(framework.name(), &format!("{name}: does not close: {status}"));
@@ -117,6 +125,8 @@ fn complain(logger: &Logger, framework: Framework, name: &str, status: Status) {
 }
 
 impl Opening {
+    /// Opens components in order and keeps their modules and contexts here, until one that somebody named cannot be
+    /// used.
     fn open_all(&mut self, instance: &Instance, components: Vec<(Chosen, Values)>) -> Result<(), Error> {
         for (chosen, values) in components {
             let ctx = ComponentCtx::new(instance, &chosen.component, values);
@@ -134,8 +144,8 @@ impl Opening {
         Ok(())
     }
 
-    /// A component that does not open: an error if somebody named it. One that opens and has no module, because there is
-    /// nobody whom it would reach (alone on its node, alone in the job), may be named everywhere.
+    /// Logs that a component is not used, or returns an error if somebody named it. One that opens and has no module,
+    /// because there is nobody whom it would reach (alone on its node, alone in the job), may be named everywhere.
     fn refused(&mut self, logger: &Logger, chosen: &Chosen, reason: UnusedReason) -> Result<(), Error> {
         if reason.harmless {
             logger.info(
@@ -155,8 +165,8 @@ impl Opening {
         Ok(())
     }
 
-    /// In a job of one node the best transport between processes reaches all of them, so the others would be polled for nothing
-    /// (a network: by a system call): those that nobody named are closed again.
+    /// Closes, in a job of one node, the transports that nobody named but the best between processes and `self`: the
+    /// best reaches all processes, so the others would be polled for nothing (a network: by a system call).
     fn close_needless(&mut self, logger: &Logger) {
         let between = self.btls.iter().filter(|b| b.name() != "self");
         let best = between.map(|b| b.attrs().exclusivity).max().unwrap_or(0);
@@ -172,6 +182,8 @@ impl Opening {
         self.btls = kept;
     }
 
+    /// Calls a component's `open`, checks the modules that it gives and adds them. Of several PMLs the one of the
+    /// highest priority stays, and the other is finalized.
     fn open_one(&mut self, logger: &Logger, chosen: &Chosen, ctx: &ComponentCtx) -> Result<(), UnusedReason> {
         let (opened, place) = (call_open(chosen, ctx)?, ctx.place.as_str());
         ctx.modules.store(opened.modules.cast_mut(), Ordering::Relaxed);
@@ -235,14 +247,17 @@ struct UnusedReason {
 }
 
 impl UnusedReason {
+    /// The reason of a component whose modules are refused.
     fn refusal(refusal: crate::accept::Refusal) -> UnusedReason {
         UnusedReason { sentence: refusal.to_string(), silent: false, harmless: false }
     }
+    /// The reason of a component that opens without a module.
     fn nothing() -> UnusedReason {
         UnusedReason { sentence: "it has nothing to offer here".into(), silent: true, harmless: false }
     }
 }
 
+/// Calls a component's `open` with its host table and values. `Err`: its status and its last words.
 fn call_open(chosen: &Chosen, ctx: &ComponentCtx) -> Result<Opened, UnusedReason> {
     let values = &ctx.values.values;
     let args = OpenArgs {

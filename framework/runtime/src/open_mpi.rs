@@ -53,7 +53,7 @@ const COMPONENTS: &[(&str, &[&str])] = &[
     ("sharedfp", &["individual", "lockedfile", "sm"]),
 ];
 
-/// Does Open MPI's framework have a component of this name?
+/// Whether Open MPI's framework has a component of this name.
 pub fn has(framework: &str, component: &str) -> bool {
     COMPONENTS.iter().any(|(f, names)| *f == framework && names.contains(&component))
 }

@@ -30,7 +30,7 @@ const WAITS: [&str; 2] = ["sync", "race"];
 /// Trust in memory that was registered, likewise.
 const WATCHES: [&str; 2] = ["userfaultfd", "trusted"];
 
-/// The host's own parameters.
+/// Lists the declarations of the host's own parameters, those of mpirun that only parameter sources look at included.
 fn declarations() -> Vec<Declaration> {
     let d = Declaration::new;
     let about_sources = vec![
@@ -90,27 +90,31 @@ fn declarations() -> Vec<Declaration> {
 pub(crate) const LIVE: [&str; 4] =
     ["mpi_yield_when_idle", "mpi_spin_count", "mpi_yield_count", "mpi_yield_limit"];
 
+/// Reads a declared parameter as a number without sign; 0: there is no such number, and numbers that do not fit are the
+/// largest that does.
 fn number(resolver: &Resolver, name: &str) -> u32 {
     let n = resolver.get(name).and_then(|r| r.value.as_i64()).unwrap_or(0);
     u32::try_from(n).unwrap_or(u32::MAX)
 }
+/// Reads a declared parameter as a truth value; false: there is no such one.
 fn flag(resolver: &Resolver, name: &str) -> bool {
     resolver.get(name).and_then(|r| r.value.as_bool()).unwrap_or(false)
 }
+/// Reads a declared parameter as a text; empty: there is no such one.
 fn text<'a>(resolver: &'a Resolver, name: &str) -> &'a str {
     resolver.get(name).and_then(|r| r.value.as_str()).unwrap_or("")
 }
 
-/// A parameter of the host's as it stands outside any instance: for the little that MPI must know
-/// before it is started and after it has ended. `None`: no such parameter, or a value that is none.
-/// `places`: where the installation's parameter files are.
+/// Reads a parameter of the host's outside any instance, from all sources, for the little that MPI must know before it
+/// is started and after it has ended. `None`: no such parameter, or a value that is none. `places`: where the
+/// installation's parameter files are.
 pub fn outside(name: &str, places: &Places) -> Option<Value> {
     let mut resolver = Sources::read(Reader::Process, std::env::vars_os(), places, &[]).resolver;
     let declaration = declarations().into_iter().find(|d| d.full_name == name)?;
     resolver.declare(declaration).ok().map(|resolved| resolved.value.clone())
 }
 
-/// Declares and reads them.
+/// Declares the host's own parameters and reads their values; the first wrong value is an error.
 pub(crate) fn host_params(resolver: &mut Resolver) -> Result<HostParams, Error> {
     match declare_host(resolver).into_iter().next() {
         Some(why) => Err(why),
@@ -118,7 +122,7 @@ pub(crate) fn host_params(resolver: &mut Resolver) -> Result<HostParams, Error> 
     }
 }
 
-/// Declares them; everything that is wrong with their values.
+/// Declares the host's own parameters and returns an error for each wrong value.
 pub(crate) fn declare_host(resolver: &mut Resolver) -> Vec<Error> {
     let mut wrong: Vec<Error> =
         declarations().into_iter().filter_map(|d| resolver.declare(d).err()).map(Error::from).collect();
@@ -132,6 +136,8 @@ pub(crate) fn declare_host(resolver: &mut Resolver) -> Vec<Error> {
     wrong
 }
 
+/// Reads the counters that `mpi_spc_attach` names, as flags by counter; empty: none is named. `Err`: the name that is
+/// no counter.
 fn attached(resolver: &Resolver) -> Result<Vec<bool>, String> {
     match resolver.get("mpi_spc_attach").map(|r| &r.value) {
         Some(Value::List { items, .. }) if !items.is_empty() => spc::attached(items),
@@ -139,7 +145,7 @@ fn attached(resolver: &Resolver) -> Result<Vec<bool>, String> {
     }
 }
 
-/// Values of the declared ones.
+/// Reads the values of the host's own parameters, which have been declared.
 pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
     let path = text(resolver, "mca_base_component_path");
     HostParams {
@@ -161,6 +167,7 @@ pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
     }
 }
 
+/// Reads how registered memory is kept (`mpi_leave_pinned`, `rcache_base_…`).
 fn keeping(resolver: &Resolver) -> Keeping {
     let number_of = |name| resolver.get(name).and_then(|r| r.value.as_i64()).unwrap_or(0);
     Keeping {
@@ -175,6 +182,7 @@ fn keeping(resolver: &Resolver) -> Keeping {
     }
 }
 
+/// Reads assignment and progress of CRIs as bits of [`cri_mode`].
 fn cri_modes(resolver: &Resolver) -> u32 {
     let index = |name| resolver.get(name).and_then(|r| r.value.as_i64()).unwrap_or(0);
     let assignment = match index("runtime_cri_assignment") {
@@ -185,11 +193,13 @@ fn cri_modes(resolver: &Resolver) -> u32 {
     assignment | if index("runtime_progress") == 1 { cri_mode::SERIAL_PROGRESS } else { 0 }
 }
 
+/// Reads from how many bytes on packing is shared with waiting threads; `u64::MAX`: never.
 fn task_min(resolver: &Resolver) -> u64 {
     let bytes = resolver.get("mpi_task_min_size").and_then(|r| r.value.as_i64()).unwrap_or(0);
     u64::try_from(bytes).ok().filter(|n| *n > 0).unwrap_or(u64::MAX)
 }
 
+/// Parses the value of `mca_base_component_show_load_errors`.
 fn show_load_errors(text: &str) -> ShowLoadErrors {
     match text.trim().to_ascii_lowercase().as_str() {
         "all" | "true" | "yes" | "1" => ShowLoadErrors::All,
@@ -202,7 +212,8 @@ fn show_load_errors(text: &str) -> ShowLoadErrors {
     }
 }
 
-/// Declares what an accepted component declares and resolves it, in that order.
+/// Declares the parameters of an accepted component and resolves them, in the order of declaration. `Err`: the first
+/// wrong one.
 pub(crate) fn component_params(resolver: &mut Resolver, component: &Accepted) -> Result<Values, ParamError> {
     let mut resolved = Vec::new();
     for decl in component.params {
@@ -215,7 +226,7 @@ pub(crate) fn component_params(resolver: &mut Resolver, component: &Accepted) ->
     Ok(Values::new(resolved))
 }
 
-/// Declares what a component declares, as far as it goes; everything that is wrong.
+/// Declares the parameters of an accepted component and returns everything that is wrong with them or their values.
 pub(crate) fn declare_component(resolver: &mut Resolver, component: &Accepted) -> Vec<ParamError> {
     let mut wrong = Vec::new();
     for decl in component.params {

@@ -11,7 +11,8 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Of members in rank order, each by its process's index and its endpoint there. `place_of`: where a process is.
+    /// Computes the place of each member from the places of processes. `members` are process and endpoint, in rank
+    /// order; nodes are numbered by their lowest rank.
     pub fn new(
         members: impl ExactSizeIterator<Item = (u32, u16)>,
         place_of: impl Fn(u32) -> ProcPlace,
@@ -41,9 +42,11 @@ impl Places {
         Places { all: all.into(), num_nodes: nodes.len() as u32 }
     }
 
+    /// The number of nodes on which the ranks are.
     pub fn num_nodes(&self) -> u32 {
         self.num_nodes
     }
+    /// The place of a rank; `None`: there is no such rank.
     pub fn get(&self, rank: u32) -> Option<&Place> {
         self.all.get(rank as usize)
     }

@@ -6,7 +6,7 @@ use crate::info::Info;
 use crate::objects::Remote;
 use oxmpi_pml::assert_flag;
 
-/// See the module's head.
+/// Description of a new communicator: members, id, hints, and how it is connected with others.
 pub(crate) struct Plan {
     pub gid: Gid,
     pub group: Group,
@@ -35,6 +35,7 @@ pub(crate) enum ExcludedComponents {
 }
 
 impl Plan {
+    /// Plans a communicator of an id and a group, without name, hints and remote group.
     pub fn new(gid: Gid, group: Group) -> Plan {
         let (name, info) = (String::new(), Info::new());
         Plan {
@@ -62,13 +63,13 @@ const ASSERTIONS: [(&str, u32); 4] = [
 /// The assertion that no component of ours uses; a PML is told of it all the same.
 const EXACT_LENGTH: &str = "mpi_assert_exact_length";
 
-/// Of the assertions those that are given.
+/// The standard's assertions that are given as true, as bits of [`assert_flag`].
 pub(crate) fn assertions(info: &Info) -> u32 {
     ASSERTIONS.iter().filter(|(key, _)| info.is_true(key)).fold(0, |flags, (_, bit)| flags | bit)
 }
 
-/// Hints as MPI_Comm_get_info returns them: those that were given, the assertions with the values that are in force, their defaults
-/// included, and none that is ignored (MPI 5.0 §7.4.4).
+/// The hints as MPI_Comm_get_info returns them: those that were given, the assertions with the values that are in
+/// force, their defaults included, and none that is ignored (MPI 5.0 §7.4.4).
 pub(crate) fn in_force(given: &Info) -> Info {
     let mut info = given.clone();
     for (key, _) in ASSERTIONS {

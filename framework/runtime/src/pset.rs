@@ -23,8 +23,8 @@ impl Instance {
         &NAMES
     }
 
-    /// The group of a process set, for a session; `None`: there is no such set. Case does not count,
-    /// as in all URIs' schemes and authorities.
+    /// The group of a process set, for a session; `None`: there is no such set. Case does not count, as in all URIs'
+    /// schemes and authorities.
     pub fn pset(&self, name: &str, session: u64) -> Option<Group> {
         let id = |proc| ProcId { proc, endpoint: 0 };
         let members = match NAMES.iter().position(|n| n.eq_ignore_ascii_case(name))? {
@@ -35,8 +35,8 @@ impl Instance {
         Some(Group::of_session(members, self.me(), session))
     }
 
-    /// A communicator of a group whose members all call this, and nobody else. `tag` tells calls
-    /// apart that run at the same time.
+    /// Makes a communicator of a group whose members all call this, and nobody else, without messages. `tag` tells
+    /// calls apart that run at the same time.
     pub fn communicator_from_group(
         self: &Arc<Instance>,
         group: &Group,
@@ -52,9 +52,9 @@ impl Instance {
         Communicator::make(self, plan)
     }
 
-    /// An inter-communicator of two groups without a common member, which all members of both call. `remote`, the
-    /// other group, is needed from the leader only. The two leaders exchange nothing but what the
-    /// communicator itself needs: both know both groups, and count alike.
+    /// Makes an inter-communicator of two groups without a common member; all members of both call it. `remote`, the
+    /// other group, is needed from the leader only. The two leaders exchange nothing but what the communicator itself
+    /// needs: both know both groups, and count alike.
     pub fn intercommunicator_from_groups(
         self: &Arc<Instance>,
         thread: *mut ThreadCtx,
@@ -73,13 +73,13 @@ impl Instance {
         own.create_inter_from_groups(thread, leader, lead, info)
     }
 
-    /// The id that this group's members make of it and a tag.
+    /// Computes the id that the members of a group make of it and a tag, without messages.
     fn id_of(&self, group: &Group, tag: &str) -> Gid {
         let members: Vec<(u32, u16)> = group.members().iter().map(|m| (m.proc, m.endpoint)).collect();
         gid::from_group(self.job().job_id, &members, tag)
     }
 
-    /// How many communicators an endpoint of this process has made of an id before.
+    /// Counts a communicator made of an id, and returns how many an endpoint of this process has made of it before.
     fn count_of(&self, id: Gid, me: ProcId) -> u64 {
         let mut counts = self.from_groups.lock();
         let count = counts.entry((id, me.endpoint)).or_insert(0);

@@ -23,7 +23,7 @@ unsafe impl Send for Transports {}
 unsafe impl Sync for Transports {}
 
 impl Transports {
-    /// Gives all endpoints back. Nobody uses one any more.
+    /// Gives all endpoints back to their BTL modules. Nobody uses one any more.
     pub fn close(&self) {
         for (_, reached) in self.reached.lock().drain() {
             for r in reached {

@@ -32,7 +32,7 @@ impl Device for BtlHandle {
 }
 
 impl Instance {
-    /// The table for PML and OSC.
+    /// The table of services for PML and one-sided components; made at the first call.
     pub(crate) fn btl_services(&self) -> *const BtlServices {
         let make = || {
             Box::new(BtlServices {
@@ -49,7 +49,8 @@ impl Instance {
         &raw const **self.transports.services.get_or_init(make)
     }
 
-    /// The cache, and the number that a module has in it; `None`: what is registered with it is not kept.
+    /// The registration cache, and the number that a module has in it; the first call starts the watcher. `None`:
+    /// registrations with this module are not kept.
     fn cache_for(&self, btl: &BtlHandle) -> Option<(&Cache<BtlHandle>, usize)> {
         if self.params.keeping.leave_pinned == LeavePinned::Never {
             return None;
@@ -63,6 +64,8 @@ impl Instance {
         cache.as_deref().map(|cache| (cache, btl.index as usize * 2 + usize::from(btl.emulated != 0)))
     }
 
+    /// Starts the registration cache for so many modules, with its watcher. `None`: it cannot be had, which is logged,
+    /// and shown as a help text if `mpi_leave_pinned` asks for it.
     fn make_cache(&self, modules: usize) -> Option<Box<Cache<BtlHandle>>> {
         let HostParams { keeping, .. } = &self.params;
         let limits =
@@ -84,6 +87,7 @@ impl Instance {
         }
     }
 
+    /// The registration cache, if it has been started.
     fn existing_cache(&self) -> Option<&Cache<BtlHandle>> {
         self.transports.cache.get().and_then(|cache| cache.as_deref())
     }
@@ -93,22 +97,22 @@ impl Instance {
         self.existing_cache().map_or_else(Counts::default, Cache::counts)
     }
 
-    /// Nothing stays registered that nobody uses. `for_good`: that holds from now on.
+    /// Ends the kept registrations that nobody uses. `for_good`: from now on none is kept.
     pub(crate) fn empty_cache(&self, for_good: bool) {
         if let Some(cache) = self.existing_cache() {
             cache.empty(for_good);
         }
     }
 
-    /// All modules are closed.
+    /// Ends the watcher of the registration cache, after all modules have been closed.
     pub(crate) fn end_cache(&self) {
         if let Some(cache) = self.existing_cache() {
             cache.end();
         }
     }
 
-    /// Called in a forked child, before anything else of its runs: gives up what the child must not keep open. Makes a system call and
-    /// takes no lock.
+    /// Closes the watcher's descriptor in a forked child, where it would keep the parent's memory watched. Called
+    /// before anything else of the child's runs; makes a system call and takes no lock.
     pub fn forked(&self) {
         if let Some(cache) = self.existing_cache() {
             cache.forget();
@@ -124,6 +128,7 @@ macro_rules! at {
     };
 }
 
+/// Stores a registration at a component's out pointer; returns OK, or why there is none.
 fn give(made: Result<*const Registration, Status>, out: *mut *const Registration) -> Status {
     match made {
         Ok(registration) => {
@@ -135,6 +140,7 @@ fn give(made: Result<*const Registration, Status>, out: *mut *const Registration
     }
 }
 
+/// Service: registers memory with a module for the caller alone.
 extern "C" fn register(
     ctx: *mut c_void,
     btl: *const BtlHandle,
@@ -151,6 +157,8 @@ extern "C" fn register(
     give(made, out)
 }
 
+/// Service: finds a kept registration that covers the memory, or registers it and keeps that; where nothing is kept,
+/// registers it for the caller alone.
 extern "C" fn acquire(
     ctx: *mut c_void,
     btl: *const BtlHandle,
@@ -166,6 +174,7 @@ extern "C" fn acquire(
     }
 }
 
+/// Service: gives a registration back; when it returns, peers do not write to the memory by it any more.
 extern "C" fn deregister(
     ctx: *mut c_void,
     btl: *const BtlHandle,
@@ -179,6 +188,7 @@ extern "C" fn deregister(
     }
 }
 
+/// Service: gives a registration back, which may stay in the cache.
 extern "C" fn release(ctx: *mut c_void, btl: *const BtlHandle, registration: *const Registration) -> Status {
     let (instance, _) = at!(ctx, btl);
     match instance.existing_cache() {

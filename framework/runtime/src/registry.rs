@@ -45,7 +45,7 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// The whole paragraph.
+    /// The whole paragraph, arguments filled in.
     pub fn text(&self) -> String {
         let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
         help::paragraph(help::HOST, self.topic, &args).unwrap_or_else(|| self.args.join("\n"))
@@ -65,7 +65,8 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Looks at everything. `dirs` are searched behind `mca_base_component_path`.
+    /// Loads all components that can be found, declares all parameters and collects problems and warnings; opens
+    /// nothing. `dirs` are searched behind `mca_base_component_path`.
     ///
     /// # Safety
     /// `builtin` must hold descriptors of components that are part of this program.
@@ -147,7 +148,8 @@ impl Registry {
         &self.problems
     }
 
-    /// Which value a parameter has in a process, and how it follows from what is set. Its name may be a synonym.
+    /// The value in force of a parameter in a process like `process`, and how it follows from what is set. `None`:
+    /// nobody declares it. Its name may be a synonym.
     pub fn in_force(&self, name: &str, process: &Process) -> Option<InForce> {
         let r = self.resolver.get(name)?;
         if let Some(framework) = in_force::selects(&r.declaration) {
@@ -178,8 +180,8 @@ impl Registry {
         set.map(|r| (r.declaration.full_name.clone(), r.text.clone())).collect()
     }
 
-    /// Names nobody has, worth a warning. Not those that may belong to a component which is there and
-    /// cannot be loaded here.
+    /// The settings with names that no parameter has, as far as they are worth a warning. Left out are those that may
+    /// belong to a component which is there and cannot be loaded here.
     pub fn unknown(&self) -> Vec<Unknown> {
         if !self.own_seen {
             return Vec::new();
@@ -195,7 +197,8 @@ impl Registry {
         unknown
     }
 
-    /// Warnings that should be given once per job.
+    /// Collects the warnings about the settings of this process, by looking at all components and parameters; none if
+    /// nothing is set.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.selection_warnings.clone();
         let mut list = |topic, lines: Vec<String>| {
@@ -213,7 +216,7 @@ impl Registry {
         warnings
     }
 
-    /// Variables for components that only Open MPI has.
+    /// Lines about variables of Open MPI's that are for components which only Open MPI has.
     fn theirs(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for unknown in self.resolver.unknown().iter().filter(|u| u.origin.is_open_mpi()) {
@@ -233,8 +236,8 @@ impl Registry {
     }
 }
 
-/// Values with which a component does not open, wherever it is: those of a parameter alone that its declaration does not show, and
-/// those that do not fit each other.
+/// Sentences about values with which a component does not open, wherever it is: those of one parameter that its
+/// declaration does not show to be wrong, and those that do not fit each other.
 fn refusals(resolver: &mut Resolver, component: &Accepted, host: &HostParams) -> Vec<String> {
     let Ok(values) = params::component_params(resolver, component) else { return Vec::new() };
     let answers = in_force::ask(component, &values, host, &Process::like(2, 2, None, Level::Single));
@@ -243,15 +246,17 @@ fn refusals(resolver: &mut Resolver, component: &Accepted, host: &HostParams) ->
     named.map(|(r, why)| format!("parameter {}, from {}: {why}", r.declaration.full_name, r.origin)).collect()
 }
 
+/// Joins lines, two spaces before each.
 fn indented(lines: &[String]) -> String {
     lines.iter().map(|l| format!("  {l}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Warnings about the choice of components.
+/// The topic of the warnings that the choice of components may give, as a static text; `None`: another topic.
 fn known_topic(topic: &str) -> Option<&'static str> {
     (topic == "open-mpi-component").then_some("open-mpi-component")
 }
 
+/// Turns a candidate into the description of a component, usable or not.
 fn component(candidate: Candidate, selected: bool) -> Component {
     let Candidate { framework, name, source } = candidate;
     let (place, state) = match source {
@@ -279,7 +284,7 @@ pub(crate) unsafe fn warnings(
     unsafe { Registry::look(settings.clone(), dirs, builtin) }.warnings()
 }
 
-/// The sentence for a job that does not start.
+/// Makes the error for a job that does not start, of all problems.
 pub fn refusal(problems: &[String]) -> Error {
     let lines = indented(problems);
     let text = help::paragraph(help::HOST, "wrong-parameters", &[&lines]).unwrap_or(lines);

@@ -29,6 +29,7 @@ pub struct Table {
 }
 
 impl Table {
+    /// Makes a table without chunks.
     pub(crate) fn new() -> Table {
         Table { chunks: (0..CHUNKS).map(|_| AtomicPtr::new(null_mut())).collect(), used: Mutex::new(0) }
     }
@@ -40,8 +41,8 @@ impl Table {
         of_chunk(self.chunk(at >> CHUNK_BITS)?, at)
     }
 
-    /// The table that a slot and its neighbours are looked up in; of numbers that are no slot, too. Nothing where no slot near it was
-    /// ever given out.
+    /// The chunk in which a slot and its neighbours are looked up; `slot` may be any number. `None`: no slot near it
+    /// was ever given out.
     #[inline(always)]
     pub fn chunk_of(&self, slot: usize) -> Option<ChunkRef<'_>> {
         let number = slot >> CHUNK_BITS;
@@ -93,7 +94,7 @@ impl Table {
     }
 }
 
-/// The header of a slot whose chunk this is.
+/// The header of a slot, from the chunk that it lies in; `None`: the slot was not given out.
 #[inline(always)]
 fn of_chunk(chunk: &Chunk, slot: usize) -> Option<NonNull<RequestHeader>> {
     // SYNC POINT with `insert`: the header is seen as its pool made it.
@@ -109,7 +110,7 @@ pub struct ChunkRef<'a> {
 }
 
 impl ChunkRef<'_> {
-    /// As [`Table::get`], if the slot lies here.
+    /// The request object of a slot; `None`: the slot lies in another chunk, or was not given out.
     #[inline(always)]
     pub fn get(self, slot: usize) -> Option<NonNull<RequestHeader>> {
         if slot >> CHUNK_BITS != self.number {

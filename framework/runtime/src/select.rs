@@ -36,6 +36,7 @@ pub(crate) struct Candidate {
     pub source: Source,
 }
 
+/// State of a candidate's descriptor.
 #[derive(Clone)]
 pub(crate) enum Source {
     /// Linked in, or loaded already.
@@ -79,7 +80,8 @@ impl Chooser<'_> {
         Ok(chosen)
     }
 
-    /// Chooses in one framework, among its candidates.
+    /// Chooses in one framework, among its candidates, by the framework's selection: all usable ones, all but some, or
+    /// exactly those named.
     pub fn choose_in(
         &mut self,
         framework: Framework,
@@ -96,11 +98,12 @@ impl Chooser<'_> {
         Ok(chosen)
     }
 
+    /// The directories in which components are searched, those of `mca_base_component_path` first.
     fn all_dirs(&self, dirs: &[PathBuf]) -> Vec<PathBuf> {
         self.params.component_path.iter().chain(dirs).cloned().collect()
     }
 
-    /// Everything that might be used, nothing of it loaded.
+    /// Lists all components that might be used, linked in or as a file; no file is loaded.
     ///
     /// # Safety
     /// As [`Chooser::choose`].
@@ -117,6 +120,8 @@ impl Chooser<'_> {
         candidates
     }
 
+    /// Checks the descriptors of linked-in components and lists those that pass; refusals are logged as errors.
+    ///
     /// # Safety
     /// As [`Chooser::choose`].
     unsafe fn linked_in(&self, builtin: &[*const Descriptor]) -> Vec<Candidate> {
@@ -136,7 +141,8 @@ impl Chooser<'_> {
         out
     }
 
-    /// Is this including list to be followed? Not if Open MPI's variable names what only Open MPI has.
+    /// Whether an including list is followed. False, with a help text, where one of Open MPI's variables names a
+    /// component that only Open MPI has.
     fn honour(&self, framework: Framework, selection: &Selection, candidates: &mut [Candidate]) -> bool {
         if !selection.origin.is_open_mpi() {
             return true;
@@ -165,7 +171,7 @@ impl Chooser<'_> {
         })
     }
 
-    /// An including list: every name must be usable.
+    /// Chooses the components that an including list names; an error if one does not exist or cannot be used.
     fn exactly(
         &self,
         framework: Framework,
@@ -227,6 +233,7 @@ impl Chooser<'_> {
 }
 
 impl Candidate {
+    /// Loads the candidate's file, if it is one that is not loaded; afterwards its source is `Known` or `Broken`.
     pub fn load(&mut self) {
         if let Source::File(found) = &self.source {
             self.source = match loader::load(found) {
@@ -237,6 +244,8 @@ impl Candidate {
     }
 }
 
+/// Makes the error for a named component that does not exist: a similar name, those there are, and where they were
+/// searched.
 fn missing(by: &str, name: &str, candidates: &[Candidate], dirs: &[PathBuf]) -> Error {
     let names: Vec<&str> = candidates.iter().map(|c| c.name.as_str()).collect();
     let hint = nearest(name, names.iter().copied()).map(|n| format!(" (did you mean {n}?)"));

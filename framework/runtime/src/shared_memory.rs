@@ -28,11 +28,12 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
+    /// The parts of all ranks, by rank.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// Where a rank's part begins, here.
+    /// The address at which a rank's part begins in this process.
     pub fn at(&self, part: &Part) -> *mut u8 {
         self.mapping.base().wrapping_add(part.offset as usize)
     }

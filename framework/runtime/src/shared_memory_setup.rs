@@ -14,7 +14,8 @@ use oxmpi_mca::ThreadCtx;
 /// On the wire: bytes, unit, node, apart; little-endian words.
 const WORDS: usize = 4;
 
-/// Where the parts lie, and the length of all. Without gaps, or each on pages of its own.
+/// Computes where the parts of the ranks lie, and the length of all: without gaps, or each on pages of its own, as rank
+/// 0 wishes. `None`: more than there are addresses.
 fn places(wishes: &[Wish], page: u64) -> Option<(Box<[Part]>, u64)> {
     let apart = wishes.first().is_some_and(|w| w.apart);
     let mut end = 0u64;
@@ -31,7 +32,8 @@ fn places(wishes: &[Wish], page: u64) -> Option<(Box<[Part]>, u64)> {
 }
 
 impl Communicator {
-    /// Called by all ranks, which must be on one node. Zeroed memory.
+    /// Makes zeroed memory that all ranks of the communicator share, with a part for each. Called by all ranks, which
+    /// must be on one node; all succeed or all fail.
     pub fn share_memory(&self, thread: *mut ThreadCtx, wish: Wish) -> Result<SharedMemory, Error> {
         let node = u64::from(self.instance().job().node);
         let words = [wish.bytes, wish.disp_unit as u64, node, wish.apart.into()];
@@ -58,6 +60,8 @@ impl Communicator {
         self.segment(thread, parts, len)
     }
 
+    /// Gets memory of length `len` from the node under a key that follows from the communicator, maps it and makes the
+    /// pages of this rank's part. Called by all ranks.
     fn segment(&self, thread: *mut ThreadCtx, parts: Box<[Part]>, len: u64) -> Result<SharedMemory, Error> {
         let [high, low] = self.gid();
         let key = format!("comm/{high:016x}{low:016x}/{}", self.next_child());
@@ -74,7 +78,8 @@ impl Communicator {
         outcome
     }
 
-    /// Our outcome, if it is everybody's.
+    /// Returns this rank's outcome if all ranks have succeeded, else an error that names the first rank which has not.
+    /// Called by all ranks.
     fn agreed<T>(&self, thread: *mut ThreadCtx, own: Result<T, String>) -> Result<T, Error> {
         let missing = self.first_without(thread, own.is_ok())?;
         match (own, missing) {

@@ -163,7 +163,7 @@ fn of_messages(messages: &Counts) -> [u64; MESSAGE_NAMES.len()] {
     ]
 }
 
-/// As tools see times of matching.
+/// Converts a time of matching to the microseconds in which tools read it.
 pub fn in_microseconds(nanoseconds: u64) -> u64 {
     nanoseconds / 1000
 }
@@ -199,7 +199,7 @@ impl Counter {
     }
 }
 
-/// Whether they are the same but for capitals.
+/// Whether two names are equal but for capitals.
 const fn same(a: &[u8], b: &[u8]) -> bool {
     a.eq_ignore_ascii_case(b)
 }
@@ -223,12 +223,12 @@ pub unsafe fn count(thread: *mut ThreadCtx, counter: Counter, n: u64) {
     }
 }
 
-/// Names of all: those of calls, then those of messages.
+/// Iterates over the names of all counters: those of calls, then those of messages.
 fn all_names() -> impl Iterator<Item = &'static str> {
     NAMES.into_iter().chain(MESSAGE_NAMES)
 }
 
-/// A name in a list of counters.
+/// Lists the names that `mpi_spc_attach` takes: `all`, and each counter.
 pub(crate) fn choices() -> Vec<&'static str> {
     std::iter::once("all").chain(all_names()).collect()
 }

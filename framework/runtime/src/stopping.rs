@@ -2,12 +2,13 @@
 
 use rustix::thread::{MembarrierCommand, membarrier};
 
-/// Whether this kernel has the barrier that a change needs; asks it to have it ready.
+/// Whether this kernel has the barrier on all cores (membarrier) by which a thread is stopped at the gate; registers
+/// the process for it.
 pub(crate) fn can_stop() -> bool {
     membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
 }
 
-/// A full barrier on every core that runs a thread of this process. False: this kernel cannot.
+/// Makes a full barrier on every core that runs a thread of this process. False: this kernel cannot.
 pub(crate) fn fence_all() -> bool {
     can_stop() && membarrier(MembarrierCommand::PrivateExpedited).is_ok()
 }

@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-/// The clock of timeouts that are points in time.
+/// Reads the monotonic clock, by which timeouts are measured.
 pub fn monotonic_now() -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a place for the answer; the clock exists on every Linux.
@@ -11,7 +11,7 @@ pub fn monotonic_now() -> Duration {
     Duration::new(now.tv_sec.max(0) as u64, now.tv_nsec.clamp(0, 999_999_999) as u32)
 }
 
-/// The clock of the processor time that a process has used; `None`: there is no such process.
+/// The number of the clock of the processor time that a process has used; `None`: there is no such process.
 #[cfg_attr(loom, allow(dead_code, reason = "the models have no processes"))]
 pub fn cpu_clock(pid: u32) -> Option<libc::clockid_t> {
     let (pid, mut clock) = (i32::try_from(pid).ok()?, 0);
@@ -19,7 +19,7 @@ pub fn cpu_clock(pid: u32) -> Option<libc::clockid_t> {
     (unsafe { libc::clock_getcpuclockid(pid, &mut clock) } == 0).then_some(clock)
 }
 
-/// The time of a clock; `None`: its process has ended.
+/// Reads a clock; `None`: its process has ended.
 #[cfg_attr(loom, allow(dead_code, reason = "as above"))]
 pub fn read_clock(clock: libc::clockid_t) -> Option<Duration> {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };

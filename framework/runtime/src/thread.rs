@@ -29,6 +29,7 @@ pub enum Level {
 }
 
 impl Level {
+    /// The level of a number, as MPI orders them; numbers above are MULTIPLE.
     pub(crate) fn from_number(n: u32) -> Level {
         match n {
             0 => Level::Single,
@@ -39,7 +40,7 @@ impl Level {
     }
 }
 
-/// A number of the calling thread that no other thread of the process has at the same time, and not 0: one
+/// Reads the thread pointer, a number that no other thread of the process has at the same time, and not 0: one
 /// instruction.
 #[inline(always)]
 pub fn thread_pointer() -> usize {
@@ -96,6 +97,7 @@ pub(crate) struct Threads {
     state: Mutex<State>,
 }
 
+/// All contexts, and those that no thread has.
 #[derive(Default)]
 struct State {
     slots: Vec<*mut Slot>,
@@ -109,12 +111,13 @@ unsafe impl Send for Threads {}
 unsafe impl Sync for Threads {}
 
 impl Threads {
-    /// `num_counters` 0: software counters are off.
+    /// Makes the set of contexts, none yet. `num_counters` 0: software counters are off.
     pub fn new(num_cris: u32, num_counters: usize) -> Threads {
         Threads { num_cris: num_cris.max(1), num_counters, state: Mutex::default() }
     }
 
-    /// A context for the calling thread.
+    /// Takes a context for the calling thread: the free one of the lowest number, else a new one, whose CRI is the next
+    /// in turn.
     pub fn attach(&self) -> *mut ThreadCtx {
         let mut state = self.state.lock();
         // The lowest number first, so that few threads, however many there were, share instances as late as
@@ -139,7 +142,7 @@ impl Threads {
         slot.cast()
     }
 
-    /// Takes back what `attach` gave. The thread makes no call with it any more.
+    /// Takes a context back that `attach` gave. The thread makes no call with it any more.
     pub fn detach(&self, ctx: *mut ThreadCtx) {
         if ctx.is_null() {
             return;
@@ -150,8 +153,7 @@ impl Threads {
         state.free.push(slot);
     }
 
-    /// Sum of each counter over all threads that ever were; a running thread's last few counts may
-    /// be missing.
+    /// Sums each counter over all threads that ever were; a running thread's last few counts may be missing.
     pub fn counters(&self) -> Vec<u64> {
         let state = self.state.lock();
         let mut sums = vec![0u64; self.num_counters];

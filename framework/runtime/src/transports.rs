@@ -20,7 +20,8 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 impl Instance {
-    /// The transports that reach a process, best first; empty: none.
+    /// The transports that reach a process, best first; asks the modules at the first call. UNREACHABLE: there is none,
+    /// which is not kept.
     pub(crate) fn reach(&self, proc: u32) -> Result<SliceRef<Reach>, Status> {
         if proc >= self.job().job_size {
             return Err(Status::BAD_PARAM);
@@ -41,6 +42,8 @@ impl Instance {
         Ok(SliceRef { ptr: reached.as_ptr(), len: reached.len() })
     }
 
+    /// Asks the BTL modules for endpoints of a process, in order of exclusivity, until those of the highest that reach
+    /// it are found. Empty: none reaches it, which is shown as a help text.
     fn ask_modules(&self, proc: u32) -> Result<Vec<Reach>, Status> {
         let own = self.own_card();
         let card = self.card_of(proc)?;
@@ -87,6 +90,7 @@ macro_rules! at {
     };
 }
 
+/// Service: stores the transports that reach a process at `out`, best first.
 pub(crate) extern "C" fn reach(ctx: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
     match at!(ctx).reach(proc) {
         Ok(reached) => {

@@ -45,6 +45,7 @@ pub(crate) enum ShowLoadErrors {
 }
 
 impl ShowLoadErrors {
+    /// Whether a failure to load this component is reported.
     pub fn wants(&self, framework: &str, component: &str) -> bool {
         match self {
             ShowLoadErrors::All => true,
@@ -64,17 +65,17 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// In the order of their declarations.
+    /// Makes the values that a component receives of its resolved parameters, in the order of their declarations.
     pub fn new(resolved: Vec<Resolved>) -> Values {
         let resolved = resolved.into_boxed_slice();
         let values = resolved.iter().map(Resolved::to_abi).collect();
         Values { resolved, values }
     }
-    /// Where a parameter stands among them.
+    /// The index of a parameter among the component's; `None`: it has no such one.
     pub fn place(&self, full_name: &str) -> Option<usize> {
         self.resolved.iter().position(|r| r.declaration.full_name == full_name)
     }
-    /// The one that stands there.
+    /// The parameter at an index among the component's.
     pub fn at(&self, place: usize) -> Option<&Resolved> {
         self.resolved.get(place)
     }

@@ -11,12 +11,13 @@ use std::sync::Arc;
 
 /// The device that memory is registered with. Its functions may be called from any thread.
 pub trait Device {
-    /// As `register_mem` of a BTL.
+    /// Registers memory with the device and writes its handle to `handle`, as `register_mem` of a BTL.
     fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status;
+    /// Ends a registration of the device by its handle, as `deregister_mem` of a BTL.
     fn deregister(&self, handle: *const RegHandle) -> Status;
-    /// Bytes of a handle.
+    /// The number of bytes of a handle.
     fn handle_size(&self) -> usize;
-    /// Whether memory has to be registered at all; else handles are null.
+    /// Whether memory has to be registered at all; where not, handles are null.
     fn registers(&self) -> bool {
         true
     }
@@ -35,7 +36,7 @@ pub struct Registered<D> {
 const OWN: u32 = u32::MAX;
 
 impl<D: Device> Registered<D> {
-    /// Registers memory.
+    /// Registers memory with a device for one user; no cache has the registration.
     pub fn new(device: &D, addr: u64, len: u64, access: u32) -> Result<Box<Registered<D>>, Status> {
         let size = device.handle_size();
         let mut handle: Box<[u64]> = vec![0; size.div_ceil(8)].into();
@@ -48,16 +49,18 @@ impl<D: Device> Registered<D> {
         Ok(Box::new(Registered { out, handle, device, slot: OWN }))
     }
 
-    /// For whoever asked for it, until it is given back.
+    /// Hands the registration out as the pointer that components get; [`Registered::of`] finds the whole by it.
     pub fn give(self: Box<Self>) -> *const Registration {
         // `of` finds the whole by its part.
         Box::into_raw(self).cast_const().wrapping_byte_add(std::mem::offset_of!(Self, out)).cast()
     }
 
+    /// Finds the whole by the pointer that [`Registered::give`] has handed out.
     fn of(registration: *const Registration) -> *mut Registered<D> {
         registration.cast_mut().wrapping_byte_sub(std::mem::offset_of!(Self, out)).cast()
     }
 
+    /// Ends the registration with its device; OK where the device registers nothing.
     fn end(&self) -> Status {
         if self.out.handle.is_null() {
             return Status::OK;
@@ -66,7 +69,7 @@ impl<D: Device> Registered<D> {
         unsafe { (*self.device).deregister(self.handle.as_ptr().cast()) }
     }
 
-    /// Ends one that no cache has.
+    /// Ends and frees a registration that no cache has.
     ///
     /// # Safety
     /// It was given by [`Registered::give`], and is given back once.
@@ -87,6 +90,7 @@ pub(crate) struct Keeping {
     pub trusted: bool,
 }
 
+/// How `mpi_leave_pinned` is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeavePinned {
     Never,
@@ -125,7 +129,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// With the names that tools see.
+    /// The counts with the names that tools see.
     pub fn named(&self) -> [(&'static str, u64); 8] {
         [
             ("rcache_base_hits", self.hits),
@@ -140,6 +144,7 @@ impl Counts {
     }
 }
 
+/// The cache's own counters.
 #[derive(Default)]
 struct Counters {
     /// Of lives that have ended; those of living slots stand there.
@@ -150,6 +155,7 @@ struct Counters {
     unwatched: AtomicU64,
 }
 
+/// Adds one to a counter.
 fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
@@ -189,7 +195,8 @@ struct RequestedRange<'a, D> {
 }
 
 impl<D: Device> Cache<D> {
-    /// For so many devices, which are called by their number below that.
+    /// Makes an empty cache for so many devices, numbered from 0, and starts its watcher by `watch`, whose failure is
+    /// returned.
     pub fn start(
         devices: usize,
         limits: Limits,
@@ -210,8 +217,8 @@ impl<D: Device> Cache<D> {
         })
     }
 
-    /// A registration of at least this memory, for [`Cache::release`] or [`Cache::deregister`]. The caller has the memory mapped
-    /// until then.
+    /// Finds a live registration that covers the memory and adds a user, or registers the memory and keeps that. Given
+    /// back by [`Cache::release`] or [`Cache::deregister`]; the caller has the memory mapped until then.
     pub fn acquire(
         &self,
         device: &D,
@@ -234,6 +241,8 @@ impl<D: Device> Cache<D> {
         self.register(device, addr, len, access)
     }
 
+    /// Finds a live registration of the requested pages, or makes and keeps one, if no change of mappings is under way.
+    /// `None`: the caller registers for itself alone.
     fn look_up(&self, index: &Index, requested: RequestedRange<'_, D>) -> Option<*const Registration> {
         let Some(seen) = self.watch.quiet_soon() else {
             count(&self.counters.bypasses);
@@ -250,7 +259,8 @@ impl<D: Device> Cache<D> {
         self.fill(index, requested, seen)
     }
 
-    /// Registers and keeps. `None`: it cannot be kept.
+    /// Watches and registers the requested pages, and puts the registration into an index; `seen` is the watcher's
+    /// number from before. `None`: it cannot be kept.
     fn fill(
         &self,
         index: &Index,
@@ -284,7 +294,7 @@ impl<D: Device> Cache<D> {
         Some(out)
     }
 
-    /// A registration of the caller's alone.
+    /// Registers memory for the caller alone, outside of the cache.
     pub fn register(
         &self,
         device: &D,
@@ -295,7 +305,8 @@ impl<D: Device> Cache<D> {
         self.with_room(|| Registered::new(device, addr, len, access)).map(Registered::give)
     }
 
-    /// Tries again behind giving up what nobody uses, where a device has no room.
+    /// Calls `register`, and again after unused registrations have been ended, where the device says that it has no
+    /// room: first after some, then after all.
     fn with_room<T>(&self, register: impl Fn() -> Result<T, Status>) -> Result<T, Status> {
         match register() {
             Err(Status::NO_RESOURCE) => {
@@ -314,7 +325,8 @@ impl<D: Device> Cache<D> {
         }
     }
 
-    /// An operation is over; the registration may stay.
+    /// Takes a user from a registration after its operation; it stays in the cache if it is live, and ends with its
+    /// last user if it is stale or in no cache.
     pub fn release(&self, registration: *const Registration) -> Status {
         let made: *mut Registered<D> = Registered::of(registration);
         // SAFETY: given by `acquire` or `register`, given back once.
@@ -326,8 +338,8 @@ impl<D: Device> Cache<D> {
         if self.shared.slots[number as usize].release() { self.take_back(number) } else { Status::OK }
     }
 
-    /// An operation is over, and peers do not write to the memory any more when this returns. They may read it while others have it
-    /// acquired.
+    /// Marks a registration stale and takes the caller from its users. When it returns, peers do not write to the
+    /// memory by it any more; they may read it while others have it acquired.
     pub fn deregister(&self, registration: *const Registration) -> Status {
         let made: *mut Registered<D> = Registered::of(registration);
         // SAFETY: as in `release`.
@@ -339,7 +351,7 @@ impl<D: Device> Cache<D> {
         self.release(registration)
     }
 
-    /// Takes back what the watcher has marked and nobody uses.
+    /// Ends the stale registrations without users that the watcher has marked, if it has raised its flag.
     fn claim_stale(&self) {
         // SYNC POINT with `WatchedSlots::invalidate`.
         if !self.shared.to_claim.load(Ordering::Relaxed)
@@ -354,7 +366,8 @@ impl<D: Device> Cache<D> {
         }
     }
 
-    /// Nobody finds a registration any more; it ends with its last user.
+    /// Marks a life of a slot stale, so that nobody finds its registration any more, and ends that, now or with its
+    /// last user.
     fn give_up(&self, number: u32, life: Life) {
         let slot = &self.shared.slots[number as usize];
         if slot.mark(life) == Marked::Idle && slot.claim() {
@@ -374,6 +387,8 @@ impl<D: Device> Cache<D> {
         status
     }
 
+    /// Takes an empty slot for a registration of so many bytes, evicting others where a limit is reached. `None`: there
+    /// is no room.
     fn take_slot(&self, bytes: u64) -> Option<u32> {
         let taken = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let most = if self.limits.bytes == 0 { u64::MAX } else { self.limits.bytes };
@@ -385,6 +400,7 @@ impl<D: Device> Cache<D> {
         slot
     }
 
+    /// Takes an empty slot, evicting some unused registrations where all slots are full; `None`: all are in use.
     fn empty_slot(&self) -> Option<u32> {
         if let Some(number) = self.unused_slot() {
             return Some(number);
@@ -393,6 +409,7 @@ impl<D: Device> Cache<D> {
         self.unused_slot()
     }
 
+    /// Takes a slot from the free list, or the first that has never been filled; `None`: there is none.
     fn unused_slot(&self) -> Option<u32> {
         let mut free = self.free.lock();
         if let Some(number) = free.pop() {
@@ -406,13 +423,14 @@ impl<D: Device> Cache<D> {
         })
     }
 
+    /// Puts an empty slot of the caller's on the free list and takes its bytes from the sum.
     fn give_slot_back(&self, number: u32, bytes: u64) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.free.lock().push(number);
     }
 
-    /// Ends registrations without users, those unused for the longest time first, until so many, or so many bytes, are gone. False:
-    /// there are not as many bytes, or none at all.
+    /// Ends registrations without users, those unused for the longest time first, until `entries` of them and `bytes`
+    /// bytes are gone. False: none could be ended, or fewer bytes.
     fn evict(&self, entries: u64, bytes: u64) -> bool {
         let idle = (0u32..).zip(self.shared.filled()).filter(|(_, slot)| slot.is_idle());
         let mut idle: Vec<(u64, u32)> =
@@ -433,7 +451,8 @@ impl<D: Device> Cache<D> {
         gone > 0 && gone_bytes >= bytes
     }
 
-    /// Ends all that nobody uses, and what is used with its last user. `for_good`: nothing is kept from now on.
+    /// Ends all registrations, those in use with their last user, and watches nothing any more. `for_good`: from now on
+    /// none is kept.
     pub fn empty(&self, for_good: bool) {
         if for_good {
             self.closed.store(true, Ordering::SeqCst);
@@ -445,16 +464,17 @@ impl<D: Device> Cache<D> {
         self.watch.uncover();
     }
 
-    /// Ends the watcher. Nobody uses the cache any more.
+    /// Ends the watcher's thread. Nobody uses the cache any more.
     pub fn end(&self) {
         self.watch.end();
     }
 
-    /// In a forked child, which has no part in it.
+    /// Closes the watcher's descriptor in a forked child, which has no part in the cache.
     pub fn forget(&self) {
         self.watch.forget();
     }
 
+    /// Reads the counts.
     pub fn counts(&self) -> Counts {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let filled = self.shared.filled();

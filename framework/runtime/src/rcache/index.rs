@@ -17,6 +17,7 @@ pub struct Range {
     pub life: Life,
 }
 
+/// Sorted list of the ranges of one module and kind of access.
 #[derive(Default)]
 pub struct Index {
     ranges: Atomic<Vec<Range>>,
@@ -24,7 +25,8 @@ pub struct Index {
 }
 
 impl Index {
-    /// Acquires a registration that covers the range: its slot. No lock. `alone`: one without users.
+    /// Finds a live registration that covers the range, adds a user and returns its slot; takes no lock. `alone`: only
+    /// one without users.
     pub fn find(&self, slots: &[Slot], base: u64, end: u64, alone: bool) -> Option<u32> {
         let guard = epoch::pin();
         // SAFETY: lists are freed behind the epoch of their readers.
@@ -34,7 +36,8 @@ impl Index {
         covers.map(|r| (r.slot, slots[r.slot as usize].acquire(r.life, alone))).find(|r| r.1).map(|r| r.0)
     }
 
-    /// Puts a range in, in place of those that it contains, which are given to `superseded`. False: a live one contains it.
+    /// Puts a range in, in place of those that it contains, for each of which `superseded` is called after the lock is
+    /// released. False, and nothing is put in: a live range contains it.
     pub fn insert(&self, slots: &[Slot], new: Range, mut superseded: impl FnMut(&Range)) -> bool {
         let writer = self.writer.lock();
         let guard = epoch::pin();

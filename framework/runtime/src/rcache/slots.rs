@@ -51,6 +51,7 @@ pub enum Marked {
 }
 
 impl Slot {
+    /// Makes an empty slot.
     pub fn new() -> Slot {
         Slot {
             word: AtomicU64::new(0),
@@ -62,7 +63,7 @@ impl Slot {
         }
     }
 
-    /// Fills an empty slot of the caller's; it has one user, the caller.
+    /// Fills an empty slot of the caller's and makes it live, with the caller as its one user; returns its life.
     pub fn publish(&self, base: u64, end: u64, content: u64) -> Life {
         let life = self.word.load(Ordering::Relaxed) & !(LIFE - 1);
         self.base.store(base, Ordering::Relaxed);
@@ -74,7 +75,7 @@ impl Slot {
         Life(life)
     }
 
-    /// One user more, if it is live and in that life; `alone`: only where it has none.
+    /// Adds a user if the slot is live and in this life; `alone`: only where it has none. False: not added.
     pub fn acquire(&self, life: Life, alone: bool) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -90,7 +91,7 @@ impl Slot {
         }
     }
 
-    /// One user less. True: the slot is the caller's now, and empty.
+    /// Takes a user away. True: it was the last of a stale one, and the slot is empty and the caller's.
     pub fn release(&self) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -104,7 +105,7 @@ impl Slot {
         }
     }
 
-    /// Nobody finds that life of it any more.
+    /// Turns a live slot stale if it is in this life, so that nobody acquires it any more.
     pub fn mark(&self, life: Life) -> Marked {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -119,8 +120,8 @@ impl Slot {
         }
     }
 
-    /// Its life, if it is live and overlaps a range. Where the slot is filled again meanwhile, the answer may be wrong about
-    /// the life that it names, which has ended then.
+    /// The slot's life, if it is live and overlaps a range. Where the slot is filled again meanwhile, the answer may be
+    /// wrong about the life that it names, which has ended then.
     pub fn overlaps(&self, start: u64, end: u64) -> Option<Life> {
         // SYNC POINT with `publish`.
         let word = self.word.load(Ordering::Acquire);
@@ -128,16 +129,18 @@ impl Slot {
         (word & LIVE != 0 && overlap).then_some(Life(word & !(LIFE - 1)))
     }
 
-    /// Takes a stale one without users. True: it is the caller's, and empty.
+    /// Empties a stale slot without users. True: the slot is the caller's.
     pub fn claim(&self) -> bool {
         self.take(STALE)
     }
 
-    /// Takes a live one without users. True: it is the caller's, and empty.
+    /// Empties a live slot without users. True: the slot is the caller's.
     pub fn evict(&self) -> bool {
         self.take(LIVE)
     }
 
+    /// Empties a slot without users that is in state `from`, by one compare-exchange, and starts its next life. True:
+    /// the slot is the caller's.
     fn take(&self, from: u64) -> bool {
         let word = self.word.load(Ordering::Relaxed);
         if word & (LIFE - 1) != from {
@@ -147,29 +150,33 @@ impl Slot {
         self.word.compare_exchange(word, next_life(word), Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
+    /// Whether the slot is live and has no user.
     pub fn is_idle(&self) -> bool {
         self.word.load(Ordering::Relaxed) & (LIFE - 1) == LIVE
     }
 
+    /// Whether the slot is live and in this life.
     pub fn is_live(&self, life: Life) -> bool {
         self.word.load(Ordering::Relaxed) & !USERS == life.0 | LIVE
     }
 
-    /// The life it is in, whatever its state.
+    /// The life that the slot is in, whatever its state.
     pub fn life(&self) -> Life {
         Life(self.word.load(Ordering::Relaxed) & !(LIFE - 1))
     }
 
-    /// For its users, and for whoever has emptied it.
+    /// The value that `publish` has stored; for the slot's users, and for the thread that has emptied it.
     pub fn content(&self) -> u64 {
         self.content.load(Ordering::Relaxed)
     }
 
+    /// The length of the slot's range.
     pub fn bytes(&self) -> u64 {
         self.end.load(Ordering::Relaxed).saturating_sub(self.base.load(Ordering::Relaxed))
     }
 }
 
+/// The word of an empty slot in the life after that of `word`.
 fn next_life(word: u64) -> u64 {
     (word & !(LIFE - 1)).wrapping_add(LIFE)
 }

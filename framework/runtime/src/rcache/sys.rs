@@ -38,7 +38,7 @@ pub struct Message {
 impl Message {
     pub const EMPTY: Message = Message { event: 0, _reserved: [0; 7], words: [0; 3] };
 
-    /// The addresses where something else lies now; all there are for an event that is not known.
+    /// The addresses whose memory an event says is gone or replaced; all addresses for an unknown event.
     pub fn range(&self) -> (u64, u64) {
         let [first, second, third] = self.words;
         match self.event {
@@ -54,7 +54,8 @@ impl Message {
 pub struct Events(RawFd);
 
 impl Events {
-    /// The reason if there are none on this system.
+    /// Opens a userfaultfd descriptor with the events of unmapping, moving and emptying; the reason if this system has
+    /// none.
     pub fn open() -> Result<Events, String> {
         let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | USER_MODE_ONLY;
         // SAFETY: takes a number.
@@ -73,16 +74,18 @@ impl Events {
         Ok(Events(fd))
     }
 
+    /// The descriptor's number, to poll it.
     pub fn fd(self) -> RawFd {
         self.0
     }
 
+    /// Closes the descriptor, which nobody uses any more.
     pub fn close(self) {
         // SAFETY: ours; nobody uses it any more.
         unsafe { libc::close(self.0) };
     }
 
-    /// Whether a change is under way whose event has not been read. Takes no lock, in the kernel neither.
+    /// Whether a change of mappings is under way whose event has not been read. Takes no lock, in the kernel neither.
     pub fn is_pending(self) -> bool {
         // SAFETY: the kernel looks at its count first and then fails to read a structure at 0.
         let answer = unsafe { libc::ioctl(self.0, WRITEPROTECT, 0) };
@@ -90,21 +93,22 @@ impl Events {
         answer == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
     }
 
-    /// Events of an area are told from now on. False: it is of a kind for which they are not.
+    /// Gives an area to the descriptor, so that changes of it are told. False: the area is of a kind for which they are
+    /// not.
     pub fn watch(self, area: &Area) -> bool {
         let mut register = [area.start, area.end - area.start, MODE_WP, 0];
         // SAFETY: a structure of four words.
         unsafe { libc::ioctl(self.0, REGISTER, register.as_mut_ptr()) == 0 }
     }
 
-    /// They are told no more.
+    /// Takes an area from the descriptor, so that changes of it are told no more.
     pub fn unwatch(self, area: &Area) {
         let mut range = [area.start, area.end - area.start];
         // SAFETY: a structure of two words. A failure is of an area that is not what it was.
         unsafe { libc::ioctl(self.0, UNREGISTER, range.as_mut_ptr()) };
     }
 
-    /// Takes events; how many. Allocates nothing.
+    /// Reads events that are there and returns their number, 0 if there are none. Allocates nothing.
     pub fn read(self, messages: &mut [Message]) -> usize {
         // SAFETY: as many bytes as are there.
         let bytes = unsafe { libc::read(self.0, messages.as_mut_ptr().cast(), size_of_val(messages)) };
@@ -127,19 +131,20 @@ pub struct Areas {
     queries: bool,
 }
 
-/// Whether this system tells of changes of memory; the reason if not.
+/// Whether this system tells of changes of memory by userfaultfd; the reason if not.
 pub fn events_there() -> Result<(), String> {
     Events::open().map(Events::close)
 }
 
 impl Areas {
+    /// Opens the list of areas and finds out whether the kernel answers queries for single ones.
     pub fn open() -> std::io::Result<Areas> {
         let maps = File::open("/proc/self/maps")?;
         let queries = query(&maps, 0).is_some();
         Ok(Areas { maps, queries })
     }
 
-    /// The areas that have parts of a range; `None`: there is a hole in it, or it cannot be told.
+    /// The areas that have parts of a range; `None`: there is a hole in it, or the kernel does not say.
     pub fn of(&self, start: u64, end: u64) -> Option<Vec<Area>> {
         let mut found: Vec<Area> = Vec::new();
         let all = if self.queries { Vec::new() } else { read_all()? };
@@ -155,13 +160,14 @@ impl Areas {
         Some(found)
     }
 
-    /// All that are there.
+    /// All areas of the address space; empty: the kernel does not say.
     pub fn all(&self) -> Vec<Area> {
         read_all().unwrap_or_default()
     }
 }
 
-/// The area at an address, or the next one.
+/// Asks the kernel for the area at an address, or the next one above; `None`: there is none, or this kernel answers no
+/// such query.
 fn query(maps: &File, at: u64) -> Option<Area> {
     const SHARED: u64 = 8;
     const COVERING_OR_NEXT: u64 = 16;
@@ -175,13 +181,14 @@ fn query(maps: &File, at: u64) -> Option<Area> {
     Some(Area { start: words[3], end: words[4], anonymous: words[5] & SHARED == 0 && words[8] == 0 })
 }
 
-/// By the text that every kernel has.
+/// Reads all areas from the text of `/proc/self/maps`, which every kernel has.
 fn read_all() -> Option<Vec<Area>> {
     let mut text = String::new();
     File::open("/proc/self/maps").ok()?.read_to_string(&mut text).ok()?;
     Some(text.lines().filter_map(parse).collect())
 }
 
+/// Reads an area from a line of `/proc/self/maps`; `None`: it is no such line.
 fn parse(line: &str) -> Option<Area> {
     let mut words = line.split_ascii_whitespace();
     let (range, access, _, _, inode) =

@@ -2,16 +2,18 @@
 
 use oxmpi_mca::sync::{AtomicU64, Ordering, fence};
 
+/// The watcher's number: odd from before it reads events until it has marked what they name.
 pub struct Turns {
     number: AtomicU64,
 }
 
 impl Turns {
+    /// Makes an even number: the watcher is not handling events.
     pub fn new() -> Turns {
         Turns { number: AtomicU64::new(0) }
     }
 
-    /// The watcher's, before it reads.
+    /// Makes the number odd. Called by the watcher alone, before it reads events.
     pub fn begin(&self) {
         let now = self.number.load(Ordering::Relaxed);
         self.number.store(now + 1, Ordering::Relaxed);
@@ -19,21 +21,22 @@ impl Turns {
         fence(Ordering::SeqCst);
     }
 
-    /// The watcher's, when all that it read has been handled.
+    /// Makes the number even. Called by the watcher alone, when all that it read has been handled.
     pub fn end(&self) {
         let now = self.number.load(Ordering::Relaxed);
         // SYNC POINT with `quiet`: the marks come first.
         self.number.store(now + 1, Ordering::Release);
     }
 
-    /// The number, unless the watcher is at it.
+    /// The number; `None`: it is odd, so the watcher is handling events.
     pub fn quiet(&self) -> Option<u64> {
         // SYNC POINT with `end`.
         let now = self.number.load(Ordering::Acquire);
         (now & 1 == 0).then_some(now)
     }
 
-    /// Whether no turn has begun since; behind the caller's store to a slot.
+    /// Whether the number is still `seen`, so that no handling of events has begun since; called behind the caller's
+    /// store to a slot.
     pub fn is_still(&self, seen: u64) -> bool {
         // SYNC POINT with `begin`.
         fence(Ordering::SeqCst);

@@ -32,6 +32,7 @@ pub struct WatchedSlots {
 }
 
 impl WatchedSlots {
+    /// Makes so many empty slots.
     pub fn new(entries: usize) -> WatchedSlots {
         WatchedSlots {
             turns: Turns::new(),
@@ -43,13 +44,14 @@ impl WatchedSlots {
         }
     }
 
-    /// Those that may have been filled.
+    /// The slots that may have been filled.
     pub fn filled(&self) -> &[Slot] {
         // SYNC POINT with the cache's `publish`: raised before the slot is live.
         &self.slots[..self.most.load(Ordering::Acquire)]
     }
 
-    /// Marks what overlaps a range. Waits for nobody, allocates nothing.
+    /// Marks the live registrations stale that overlap a range. Called by the watcher; waits for nobody and allocates
+    /// nothing.
     pub fn invalidate(&self, start: u64, end: u64) {
         for slot in self.filled() {
             let Some(life) = slot.overlaps(start, end) else { continue };
@@ -72,6 +74,7 @@ pub struct Watch {
     kernel: Option<Kernel>,
 }
 
+/// The descriptor of events, the areas that were given to it, and the watcher's thread.
 struct Kernel {
     events: Events,
     areas: Areas,
@@ -85,20 +88,20 @@ struct Kernel {
 }
 
 impl Watch {
-    /// Starts the watcher; the reason if this system has no events.
+    /// Opens the descriptor and starts the watcher's thread; the reason if this system has no events.
     pub fn start(shared: Arc<WatchedSlots>) -> Result<Watch, String> {
         let events = Events::open()?;
         let kernel = Kernel::start(events, Arc::clone(&shared)).inspect_err(|_| events.close());
         Ok(Watch { shared, kernel: Some(kernel.map_err(|e| format!("watching memory: {e}"))?) })
     }
 
-    /// Believes that memory stays as it is.
+    /// Makes a source without events: memory is believed to stay as it is.
     pub fn trusting(shared: Arc<WatchedSlots>) -> Watch {
         Watch { shared, kernel: None }
     }
 
-    /// The watcher's number, if all changes of mappings that came before the caller's have been handled. A registration that
-    /// is found in the cache behind this is valid.
+    /// The watcher's number, if all changes of mappings that came before the caller's have been handled; `None`: one
+    /// may be outstanding. A registration that is found in the cache behind this is valid.
     pub fn quiet(&self) -> Option<u64> {
         // In this order: see the essay.
         if self.is_pending() {
@@ -109,7 +112,8 @@ impl Watch {
         self.shared.turns.quiet()
     }
 
-    /// The same, giving the watcher some time.
+    /// The watcher's number once no change of mappings is outstanding, yielding the core a few times between looks;
+    /// `None`: one still is.
     pub fn quiet_soon(&self) -> Option<u64> {
         (0..PATIENCE).find_map(|_| {
             self.quiet().or_else(|| {
@@ -119,35 +123,37 @@ impl Watch {
         })
     }
 
-    /// Whether what was published behind `quiet` was seen by every event since.
+    /// Whether the watcher's number is still `seen`, the answer of `quiet`: if so, every event since finds what the
+    /// caller has published.
     pub fn is_still(&self, seen: u64) -> bool {
         self.shared.turns.is_still(seen)
     }
 
+    /// Whether the kernel has a change of mappings under way whose event has not been read.
     fn is_pending(&self) -> bool {
         self.kernel.as_ref().is_some_and(|k| k.events.is_pending())
     }
 
-    /// Sees to it that changes of a range are told. False: they cannot be.
+    /// Gives the areas of a range to the descriptor, so that their changes are told. False: they cannot be.
     pub fn cover(&self, start: u64, end: u64) -> bool {
         self.kernel.as_ref().is_none_or(|kernel| kernel.cover(start, end))
     }
 
-    /// Nothing is watched any more; nothing may be in the cache.
+    /// Takes all areas from the descriptor; nothing may be in the cache.
     pub fn uncover(&self) {
         if let Some(kernel) = &self.kernel {
             kernel.uncover();
         }
     }
 
-    /// Ends the watcher. Not in a forked child.
+    /// Ends the watcher's thread, if it runs. Not in a forked child.
     pub fn end(&self) {
         if let Some(kernel) = &self.kernel {
             kernel.end();
         }
     }
 
-    /// In a forked child: gives up what would keep the parent's memory watched.
+    /// Closes the descriptor in a forked child, where it would keep the parent's memory watched.
     pub fn forget(&self) {
         if let Some(kernel) = &self.kernel {
             kernel.close();
@@ -156,6 +162,7 @@ impl Watch {
 }
 
 impl Kernel {
+    /// Starts the watcher's thread and waits until its stack is known.
     fn start(events: Events, shared: Arc<WatchedSlots>) -> std::io::Result<Kernel> {
         let areas = Areas::open()?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
@@ -175,6 +182,8 @@ impl Kernel {
         Ok(Kernel { events, areas, stack, watched: Mutex::default(), stop, thread, closed })
     }
 
+    /// Gives the areas of a range to the descriptor and remembers them. False: one is not private anonymous memory or
+    /// is the watcher's stack, the range has a hole, or the kernel refuses.
     fn cover(&self, start: u64, end: u64) -> bool {
         let Some(areas) = self.areas.of(start, end) else { return false };
         let fits = |a: &super::sys::Area| a.anonymous && !(a.start..a.end).contains(&self.stack);
@@ -197,6 +206,7 @@ impl Kernel {
         })
     }
 
+    /// Takes all remembered areas from the descriptor, as far as they still exist.
     fn uncover(&self) {
         let watched = std::mem::take(&mut *self.watched.lock());
         for area in self.areas.all().iter().filter(|a| a.anonymous) {
@@ -206,6 +216,8 @@ impl Kernel {
         }
     }
 
+    /// Takes all areas from the descriptor, stops the watcher's thread, waits for its end and closes the descriptor;
+    /// later calls do nothing.
     fn end(&self) {
         let Some(thread) = self.thread.lock().take() else { return };
         self.uncover();
@@ -217,7 +229,8 @@ impl Kernel {
         self.close();
     }
 
-    /// Once: a child's children have its memory, and other descriptors by that number.
+    /// Closes the descriptor, at the first call only: a child's children have its memory, and other descriptors by that
+    /// number.
     fn close(&self) {
         if !self.closed.swap(true, Ordering::Relaxed) {
             self.events.close();
@@ -225,7 +238,8 @@ impl Kernel {
     }
 }
 
-/// The watcher's thread. Behind its first line nothing here may allocate, free, lock or wait but for `poll`.
+/// Runs the watcher's thread: reads events and marks the registrations that they name, until `stop` is written to.
+/// Behind its first line nothing here may allocate, free, lock or wait but for `poll`.
 fn watch(events: Events, stop: i32, shared: &WatchedSlots) {
     let mut messages = [Message::EMPTY; 32];
     shared.stack.store(messages.as_ptr() as u64, Ordering::Release);

@@ -4,6 +4,7 @@
 /// MPI_PROC_NULL in lists of neighbors.
 pub const NOBODY: i32 = oxmpi_coll::NO_ROOT;
 
+/// A cartesian grid: its dimensions, and which of them are periodic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cart {
     dims: Vec<u32>,
@@ -11,7 +12,7 @@ pub struct Cart {
 }
 
 impl Cart {
-    /// `None`: the grid has a dimension without places, or more places than there can be ranks.
+    /// Makes a grid; `None`: it has a dimension without places, or more places than there can be ranks.
     pub fn new(dims: &[i32], periods: &[bool]) -> Option<Cart> {
         let dims: Vec<u32> =
             dims.iter().map(|d| u32::try_from(*d).ok().filter(|d| *d > 0)).collect::<Option<_>>()?;
@@ -20,24 +21,27 @@ impl Cart {
         Some(Cart { dims, periods: periods.to_vec() })
     }
 
+    /// The number of places in each dimension.
     pub fn dims(&self) -> &[u32] {
         &self.dims
     }
 
+    /// Which dimensions are periodic.
     pub fn periods(&self) -> &[bool] {
         &self.periods
     }
 
+    /// The number of dimensions.
     pub fn ndims(&self) -> usize {
         self.dims.len()
     }
 
-    /// Places in the grid.
+    /// The number of places in the grid.
     pub fn size(&self) -> u32 {
         self.dims.iter().product()
     }
 
-    /// Where a rank is; `rank` is below [`Self::size`].
+    /// The coordinates of a rank, which is below [`Self::size`].
     pub fn coords(&self, rank: u32) -> Vec<u32> {
         let mut rest = rank;
         let mut coords = Vec::with_capacity(self.dims.len());
@@ -49,7 +53,8 @@ impl Cart {
         coords
     }
 
-    /// The rank at these coordinates; periodic dimensions take any. The dimension that has no such place otherwise.
+    /// The rank at these coordinates; those of periodic dimensions wrap around. `Err`: the first dimension that has no
+    /// such place.
     pub fn rank(&self, coords: &[i32]) -> Result<u32, usize> {
         let place = |at: usize| {
             let (c, len) = (i64::from(coords[at]), i64::from(self.dims[at]));
@@ -59,8 +64,8 @@ impl Cart {
         (0..self.dims.len()).try_fold(0, |rank, at| Ok(rank * self.dims[at] + place(at)?))
     }
 
-    /// The ranks `disp` places below and above in a dimension: source and destination of a shift. [`NOBODY`] beyond the
-    /// border.
+    /// The ranks `disp` places below and above in a dimension: source and destination of a shift (MPI_Cart_shift).
+    /// [`NOBODY`] beyond the border.
     pub fn shift(&self, rank: u32, dimension: usize, disp: i32) -> (i32, i32) {
         let below: u32 = self.dims[dimension + 1..].iter().product();
         let len = i64::from(self.dims[dimension]);
@@ -80,7 +85,7 @@ impl Cart {
         (0..self.dims.len()).flat_map(|at| <[i32; 2]>::from(self.shift(rank, at, 1))).collect()
     }
 
-    /// The grid of the dimensions that are kept.
+    /// Makes the grid of the dimensions that are kept (MPI_Cart_sub).
     pub fn kept(&self, keep: &[bool]) -> Cart {
         let of = |at: &usize| keep[*at];
         Cart {

@@ -5,7 +5,7 @@
 //!
 //! Found by search, over divisors only and with what cannot be better than the best so far left out.
 
-/// `n` (at least 1) as `k` dimensions.
+/// Splits `n` (at least 1) into `k` dimensions that are as close to each other as possible, in descending order.
 pub fn balanced(n: u32, k: usize) -> Vec<u32> {
     if k == 0 {
         return Vec::new();
@@ -15,7 +15,7 @@ pub fn balanced(n: u32, k: usize) -> Vec<u32> {
     search.best
 }
 
-/// Ascending.
+/// Lists the divisors of `n`, ascending.
 fn divisors(n: u32) -> Vec<u64> {
     let n = u64::from(n);
     let low: Vec<u64> = (1..).take_while(|d| d * d <= n).filter(|d| n.is_multiple_of(*d)).collect();
@@ -23,6 +23,7 @@ fn divisors(n: u32) -> Vec<u64> {
     low.iter().copied().chain(high).collect()
 }
 
+/// The search for the best product: the best so far, and the dimensions chosen now.
 struct Search {
     divisors: Vec<u64>,
     best: Vec<u32>,
@@ -32,7 +33,8 @@ struct Search {
 }
 
 impl Search {
-    /// All ways to go on with `k` more dimensions whose product is `rest`, none above `cap`, in ascending order.
+    /// Tries all ways to go on with `k` more dimensions whose product is `rest`, none above `cap`, in ascending order,
+    /// and keeps the best product.
     fn from(&mut self, rest: u64, k: usize, cap: u64) {
         if k == 0 || rest == 1 {
             self.found(k);
@@ -55,7 +57,8 @@ impl Search {
         }
     }
 
-    /// `ones`: how many dimensions are left, of 1 each.
+    /// Compares the product found with the best so far and keeps the better one. `ones`: how many dimensions are left,
+    /// of 1 each.
     fn found(&mut self, ones: usize) {
         let first = self.now.first().copied().unwrap_or(1);
         let last = if ones > 0 { 1 } else { self.now.last().copied().unwrap_or(1) };
@@ -68,7 +71,7 @@ impl Search {
     }
 }
 
-/// `base` to the power of `k` is at least `goal`.
+/// Whether `base` to the power of `k` is at least `goal`.
 fn power_reaches(base: u64, k: usize, goal: u64) -> bool {
     let mut power = 1u64;
     for _ in 0..k {

@@ -32,6 +32,7 @@ struct End {
 }
 
 impl End {
+    /// Encodes an end for the wire.
     fn encode(self) -> [u8; ENTRY] {
         let mut out = [0; ENTRY];
         out[..4].copy_from_slice(&self.peer.to_le_bytes());
@@ -40,6 +41,7 @@ impl End {
         out
     }
 
+    /// Decodes an end from the wire.
     fn decode(bytes: &[u8; ENTRY]) -> End {
         let [p0, p1, p2, p3, w0, w1, w2, w3, incoming] = *bytes;
         End {
@@ -50,8 +52,8 @@ impl End {
     }
 }
 
-/// The ends of edges by the rank that has to know them, each in the order of the edges: all entries, and how many bytes of
-/// them are whose.
+/// Sorts the ends of edges by the rank that has to know them, each rank's in the order of the edges; returns all of
+/// them encoded, and the number of bytes for each rank.
 fn by_rank(edges: &[Edge], num_ranks: usize) -> (Vec<u8>, Vec<u64>) {
     let ends = |e: &Edge| {
         let out = End { peer: e.to, weight: e.weight, incoming: false };
@@ -67,7 +69,7 @@ fn by_rank(edges: &[Edge], num_ranks: usize) -> (Vec<u8>, Vec<u64>) {
     (all.iter().flat_map(|(_, end)| end.encode()).collect(), bytes)
 }
 
-/// The edges that others told, as one rank's part of the graph.
+/// Makes one rank's part of the graph of the encoded ends that it was told.
 fn part_of(told: &[u8], weighted: bool) -> DistGraph {
     let mut graph = DistGraph { sources: Side::default(), destinations: Side::default(), weighted };
     for end in told.as_chunks::<ENTRY>().0.iter().map(End::decode) {
@@ -80,7 +82,7 @@ fn part_of(told: &[u8], weighted: bool) -> DistGraph {
     graph
 }
 
-/// Where each of the parts begins, and the length of all.
+/// Computes the offset at which each of the parts begins, and the length of all; OUT_OF_MEMORY: too long.
 fn starts(lengths: &[u64]) -> Result<(Vec<i64>, u64), Status> {
     let mut total = 0u64;
     let starts = lengths.iter().map(|len| {
@@ -106,8 +108,9 @@ const WEIGHTED: u64 = 1 << 63;
 const UNWEIGHTED: u64 = 1 << 62;
 
 impl Communicator {
-    /// Called by all ranks, each with the edges it names, whose ends are ranks of this communicator. The graph has weights
-    /// if a rank says so, or nobody says anything.
+    /// Tells all ranks the edges that begin or end at them, and returns this rank's part of the graph. Called by all
+    /// ranks, each with the edges it names, whose ends are ranks of this communicator. The graph has weights if a rank
+    /// says so, or nobody says anything.
     pub fn share_edges(
         &self,
         thread: *mut ThreadCtx,
@@ -119,6 +122,8 @@ impl Communicator {
             .map_err(|s| Error::status(s, "telling the ranks of the edges of a distributed graph"))
     }
 
+    /// Exchanges lengths and answers about weights by an alltoall, then the encoded ends by an alltoallv; returns those
+    /// told to this rank, and whether the graph has weights.
     fn shared(
         &self,
         thread: *mut ThreadCtx,

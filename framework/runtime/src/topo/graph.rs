@@ -18,7 +18,7 @@ pub enum Flaw {
 }
 
 impl Graph {
-    /// How many edges an index describes.
+    /// The number of edges that an index describes; an error where the index falls.
     pub fn num_edges(index: &[i32]) -> Result<usize, Flaw> {
         let falls = |at: &usize| index[*at] < if *at == 0 { 0 } else { index[*at - 1] };
         match (0..index.len()).find(falls) {
@@ -27,6 +27,7 @@ impl Graph {
         }
     }
 
+    /// Makes a graph of an index and at least as many edges as it describes; an error where an edge leads to no node.
     pub fn new(index: &[i32], edges: &[i32]) -> Result<Graph, Flaw> {
         let n = Graph::num_edges(index)?;
         let strays = |to: &i32| usize::try_from(*to).map_or(true, |to| to >= index.len());
@@ -36,15 +37,17 @@ impl Graph {
         }
     }
 
+    /// The ends of the nodes' neighbors in the list of edges, by node.
     pub fn index(&self) -> &[i32] {
         &self.index
     }
 
+    /// The neighbors of all nodes, one node's behind the other's.
     pub fn edges(&self) -> &[i32] {
         &self.edges
     }
 
-    /// The neighbors of a node, in the order given; `rank` is one.
+    /// The neighbors of node `rank`, in the order given.
     pub fn neighbors(&self, rank: u32) -> &[i32] {
         let at = rank as usize;
         let start = if at == 0 { 0 } else { self.index[at - 1] };

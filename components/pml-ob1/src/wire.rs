@@ -109,10 +109,12 @@ pub const FREE: u64 = u64::MAX;
 pub const fn head(kind: u8, flags: u8, endpoint: u16, index: u32) -> u64 {
     kind as u64 | (flags as u64) << 8 | (endpoint as u64) << 16 | (index as u64) << 32
 }
+/// The message type in a head.
 #[inline(always)]
 pub const fn kind_of(head: u64) -> u8 {
     head as u8
 }
+/// The flags in a head.
 #[inline(always)]
 pub const fn flags_of(head: u64) -> u8 {
     (head >> 8) as u8
@@ -135,10 +137,12 @@ pub const fn endpoint_of(head: u64) -> u16 {
 pub const fn source_tag(source: i32, tag: i32) -> u64 {
     source as u32 as u64 | (tag as u32 as u64) << 32
 }
+/// The source rank in a word of source and tag.
 #[inline(always)]
 pub const fn source_of(word: u64) -> i32 {
     word as u32 as i32
 }
+/// The tag in a word of source and tag.
 #[inline(always)]
 pub const fn tag_of(word: u64) -> i32 {
     (word >> 32) as u32 as i32

@@ -46,14 +46,15 @@ impl Users {
     /// The most turns that can be asked for.
     pub const MOST: u32 = 255;
 
-    /// The thread with this number was the last that sent.
+    /// Whether the thread with this number was the last that sent on the communicator.
     #[inline(always)]
     pub fn is(&self, thread: u32) -> bool {
         self.last.load(Ordering::Relaxed) & LAST == thread.wrapping_add(1) & LAST
     }
 
-    /// A thread sends a message whose tag has this shard, at the time `now`, in milliseconds. True: threads have sent in
-    /// `due` turns (at most [`Users::MOST`]) close behind each other, mostly with tags of their own, now or before.
+    /// Counts a send by a thread, whose tag has this shard, at the time `now`, in milliseconds. `true`: the
+    /// communicator's messages are to part, because threads have sent in `due` turns (at most [`Users::MOST`]) close
+    /// behind each other, mostly with tags of their own, now or before.
     pub fn part(&self, thread: u32, shard: usize, due: u32, now: impl FnOnce() -> u32) -> bool {
         let me = thread.wrapping_add(1) & LAST;
         let word = self.last.load(Ordering::Relaxed);
@@ -71,14 +72,16 @@ impl Users {
         last != 0 && turns >= due
     }
 
-    /// The last change was a moment ago. Where one thread has taken another's place they do not share.
+    /// Whether the sending thread changed at most [`CLOSE`] milliseconds ago; notes `now` as the time of the last
+    /// change. Threads that replace others after longer pauses do not share the communicator.
     fn is_soon(&self, now: u32) -> bool {
         let before = self.changed.load(Ordering::Relaxed);
         self.changed.store(now, Ordering::Relaxed);
         now.wrapping_sub(before) <= CLOSE
     }
 
-    /// Nobody else sent with such a tag, as far as is known.
+    /// Whether no other thread sent with a tag of this shard, as far as is known; notes the thread `me` as the shard's
+    /// last user.
     fn is_own(&self, me: u32, shard: usize) -> bool {
         let tags = self.tags.get_or_init(|| Box::new([const { AtomicU8::new(0) }; SHARDS as usize]));
         let me = (me % 255) as u8 + 1;

@@ -34,7 +34,8 @@ use crate::wire::{self, FREE, FREE_BYTES, Header, flag, kind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 
 impl Ob1 {
-    /// A message with a number has come, or word that a number will not be used.
+    /// Admits a message with a number, or a SKIP, which says that its number will not be used: it is matched if its
+    /// number is due, kept in its source's [`Inbound`] if it is early; a number that cannot be closes the peer.
     #[inline(never)]
     pub fn arrive_numbered<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         let source = wire::source_of(inc.key);
@@ -75,7 +76,8 @@ impl Ob1 {
         }
     }
 
-    /// Matches what waited for the message before it.
+    /// Matches the messages that waited in `inbound` for the number that has just been passed, until the next number is
+    /// missing.
     fn catch_up(&self, held: &Held<'_>, comm: &Comm, inbound: &Inbound) {
         loop {
             let next = inbound.with(|sequence| {
@@ -91,6 +93,8 @@ impl Ob1 {
         }
     }
 
+    /// Delivers a message that waited for its number to its receive: here if its CRI is the one that is held, or if
+    /// nothing goes back to its sender; else it is pushed on the list of owed work ([`Ob1::pay`]).
     fn hand_over(&self, held: &Held<'_>, req: &'static Request, message: EarlyMessage) {
         let inc = message.incoming();
         if inc.ctx as u32 == held.ctx {
@@ -103,7 +107,8 @@ impl Ob1 {
         }
     }
 
-    /// Delivers what is owed. The caller holds no lock.
+    /// Delivers the matched messages on the list of owed work, each under the lock of the CRI that it came on. The
+    /// caller holds no lock. Returns how many were delivered.
     #[cold]
     pub fn pay(&self) -> i32 {
         let mut events = 0;
@@ -116,7 +121,8 @@ impl Ob1 {
         events
     }
 
-    /// The receive that a message fits, or nothing, and it waits for one.
+    /// Takes the posted receive that a message with its turn fits out of its shard. `None`: no receive fits, and the
+    /// message is kept there as an unexpected one.
     fn match_or_keep_numbered(&self, comm: &Comm, inc: &Incoming) -> Option<&'static Request> {
         let mut shard = comm.shard_of(inc.key, true, None);
         let found = meet(&mut shard, inc.arrival(comm), true);
@@ -132,7 +138,8 @@ impl Ob1 {
         None
     }
 
-    /// A send that had a number is not made after all: the receiver must not wait for it.
+    /// Sends SKIP for the number of a send that is not made after all, so that the receiver does not wait for it. Does
+    /// nothing for a send that has a stamp or no number.
     pub fn give_up_number(
         &self,
         held: &Held<'_>,

@@ -46,7 +46,8 @@ use core::ptr::NonNull;
 use std::collections::HashMap;
 
 impl Ob1 {
-    /// Matches or keeps a stamped message, or defers it.
+    /// Admits a message with a stamp: matches or keeps it at once, or, while MPI_ANY_TAG asks for the order of stamps,
+    /// puts it among the deferred messages of its communicator.
     pub fn arrive_stamped<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         if wire::source_of(inc.key) as u32 >= comm.num_peers {
             return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
@@ -76,7 +77,8 @@ impl Ob1 {
         self.host.fatal("no memory to keep a message that nobody receives yet");
     }
 
-    /// Resolves what is deferred, unless another thread is at it.
+    /// Matches the deferred messages whose turn is sure, of all communicators, under all CRI locks. Returns the number
+    /// of messages handled; 0 if another thread is at it.
     #[cold]
     pub fn resolve_some(&self) -> i32 {
         if !self.escalated.mode.try_lock() {
@@ -87,13 +89,16 @@ impl Ob1 {
         events
     }
 
-    /// A process's announcement of its messages that wait for room.
+    /// The oldest stamp that a process has announced of its messages that wait for room, or 0. A peer that cannot be
+    /// reached announces nothing.
     fn announced_by(&self, proc: u32) -> u64 {
         // SYNC POINT with `Peer::queue_changed`.
         self.peer(proc, true).map_or(0, Peer::announced_stamp)
     }
 
-    /// Two looks at all FIFOs, and what is sure after them; returns how many messages were handled.
+    /// Takes the arrivals of all FIFOs twice, reads between the two what senders announce, and matches the deferred
+    /// messages whose turn is sure then. Under the mode's lock and all CRI locks; returns how many messages were
+    /// handled.
     fn resolve(&self, all: &AllHeld<'_>) -> i32 {
         let mut events = self.look_everywhere(all);
         let comms = self.escalated.with_list(core::mem::take);
@@ -117,7 +122,8 @@ impl Ob1 {
         events
     }
 
-    /// Takes what all FIFOs have.
+    /// Polls every CRI that is held until it has no more arrivals, then handles early messages that have become due.
+    /// Returns the number of events.
     fn look_everywhere(&self, all: &AllHeld<'_>) -> i32 {
         let mut events = 0;
         for held in all.each() {
@@ -188,7 +194,8 @@ impl Ob1 {
         }
     }
 
-    /// Gives a deferred message to the oldest receive that fits, or puts it behind those that wait.
+    /// Gives a deferred message whose turn is sure to the oldest posted receive that fits, or adds it to the unexpected
+    /// messages.
     fn place(&self, all: &AllHeld<'_>, comm: &Comm, record: NonNull<Record>, inc: &Incoming) {
         let mut shard = comm.shards.home(true);
         let Some(req) = meet(&mut shard, inc.arrival(comm), true) else { return shard.add_waiting(record) };
@@ -197,8 +204,9 @@ impl Ob1 {
         comm.shards.home(true).give(record);
     }
 
-    /// Runs `then` on the shard with the oldest waiting message that fits, which still waits, if everything that was
-    /// sent before it is there; and with those that fit of which that is not sure, which wait no more.
+    /// Calls `then` with the home shard, the oldest unexpected message that fits `pattern` (`None`: there is none of
+    /// which the turn is sure; it is not taken out), and the messages that fit but of which the turn is not sure, which
+    /// were taken out. Meanwhile stamped messages are deferred; all CRI locks are taken.
     fn in_order<R>(
         &self,
         comm: &Comm,
@@ -245,7 +253,8 @@ impl Ob1 {
         result
     }
 
-    /// Posts an MPI_ANY_TAG receive in a communicator with stamped messages, or gives it what waits.
+    /// Posts an MPI_ANY_TAG receive in a communicator with stamped messages, or delivers to it the oldest unexpected
+    /// message that fits. The caller holds no lock.
     #[cold]
     pub fn post_in_order(&self, comm: &Comm, req: &'static Request, pattern: Pattern) {
         let mut shard = comm.shards.enter_in_mode_one(true);
@@ -271,7 +280,8 @@ impl Ob1 {
         }
     }
 
-    /// The oldest waiting message that an MPI_ANY_TAG probe finds, and what it is.
+    /// Finds the oldest unexpected message that an MPI_ANY_TAG probe fits, and takes it out if `take` says so. `None`:
+    /// no message whose turn is sure. The caller holds no lock.
     #[cold]
     pub fn look_in_order(
         &self,

@@ -46,6 +46,7 @@ impl<T> Default for Sequence<T> {
 }
 
 impl<T> Sequence<T> {
+    /// Says whether a message with this number is due, early or wrong. Changes nothing.
     pub fn look(&self, number: u64) -> Turn {
         if number == self.due {
             Turn::Due
@@ -58,7 +59,7 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// Keeps what is early. `None`: nothing will come under this number.
+    /// Keeps an early message under its number. `None`: no message will come under this number.
     pub fn keep(&mut self, number: u64, message: Option<T>) {
         if message.is_some() {
             self.kept.all += 1;
@@ -68,13 +69,15 @@ impl<T> Sequence<T> {
         self.early.insert(number, message);
     }
 
-    /// The one that was due has had its turn. True: the next is here.
+    /// Passes the due number, whose message has been matched or skipped. `true`: the next number is here already
+    /// ([`Sequence::take_due`]).
     pub fn pass(&mut self) -> bool {
         self.due += 1;
         self.early.first_key_value().is_some_and(|(&number, _)| number == self.due)
     }
 
-    /// Takes the due one, if it is here, and passes it; numbers that will not be used are passed on the way.
+    /// Takes the kept message with the due number and passes that number; numbers that will not be used are passed on
+    /// the way. `None`: the due number has not come.
     pub fn take_due(&mut self) -> Option<T> {
         while let Some(first) = self.early.first_entry().filter(|e| *e.key() == self.due) {
             let message = first.remove();
@@ -87,19 +90,20 @@ impl<T> Sequence<T> {
         None
     }
 
-    /// Takes the first early message that fits; its number will not be used.
+    /// Takes the first kept message for which `fits` is true; its number counts as one that will not be used.
     pub fn withdraw(&mut self, fits: impl Fn(&T) -> bool) -> Option<T> {
         let message = self.early.values_mut().find(|m| m.as_ref().is_some_and(&fits))?.take();
         self.kept.now -= 1;
         message
     }
 
-    /// Takes what never had its turn.
+    /// Takes all kept messages, whose turn never came.
     pub fn clear(&mut self) -> impl Iterator<Item = T> {
         self.kept.now = 0;
         core::mem::take(&mut self.early).into_values().flatten()
     }
 
+    /// The counts of messages that were kept because they were early.
     pub fn kept(&self) -> KeptCounts {
         self.kept
     }

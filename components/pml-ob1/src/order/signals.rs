@@ -9,17 +9,20 @@ use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
 pub struct Passed(AtomicU32);
 
 impl Passed {
+    /// An event that has not happened yet.
     pub fn new() -> Passed {
         Passed(AtomicU32::new(0))
     }
 
-    /// True: all that was done before [`Passed::pass`] is seen.
+    /// Whether the event has happened. `true`: all that was done before [`Passed::pass`] is seen.
     #[inline(always)]
     pub fn is_passed(&self) -> bool {
         // SYNC POINT with `pass`.
         self.0.load(Ordering::Acquire) != 0
     }
 
+    /// Notes that the event has happened. All that the caller did before is seen by the thread that finds
+    /// [`Passed::is_passed`] true.
     pub fn pass(&self) {
         // SYNC POINT with `is_passed`.
         self.0.store(1, Ordering::Release);
@@ -32,32 +35,34 @@ impl Passed {
 pub struct Switch(AtomicU64);
 
 impl Switch {
-    /// SWITCH is in the first FIFO, and messages take several.
+    /// Whether SWITCH is in the first FIFO, so that messages take several FIFOs.
     #[inline(always)]
     pub fn is_passed(&self) -> bool {
         // SYNC POINT with `begin`.
         self.0.load(Ordering::Acquire) != 0
     }
 
-    /// Under the lock of FIFO `ctx`: whether a message may go there whose sender found `passed`.
+    /// Whether a message whose sender read `passed` from [`Switch::is_passed`] before may still go on FIFO `ctx`. Under
+    /// the lock of that FIFO's CRI; `false`: the switch has changed, or the FIFO needs an OPEN.
     #[inline(always)]
     pub fn may_go(&self, passed: bool, ctx: u32) -> bool {
         let open = self.0.load(Ordering::Relaxed);
         if passed { open >> ctx & 1 != 0 } else { open == 0 }
     }
 
-    /// Under the lock of FIFO `ctx`: it needs an OPEN before the next message.
+    /// Whether OPEN has to be sent on FIFO `ctx` before the next message. Under the lock of that FIFO's CRI.
     pub fn needs_open(&self, ctx: u32) -> bool {
         let open = self.0.load(Ordering::Relaxed);
         open != 0 && open >> ctx & 1 == 0
     }
 
-    /// Under the lock of FIFO `ctx`, which has the OPEN.
+    /// Notes that OPEN was sent on FIFO `ctx`. Under the lock of that FIFO's CRI.
     pub fn opened(&self, ctx: u32) {
         self.0.fetch_or(1 << ctx, Ordering::AcqRel);
     }
 
-    /// Under the lock of FIFO `first`, which has the SWITCH.
+    /// Notes that SWITCH was sent on FIFO `first`: messages take several FIFOs from now on. Under the lock of that
+    /// FIFO's CRI.
     pub fn begin(&self, first: u32) {
         // SYNC POINT with `is_passed`.
         self.0.store(1 << first, Ordering::Release);
@@ -73,8 +78,8 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// In FIFO `ctx` the oldest message that waits has this stamp, or none does (0). `tell` is called with the oldest
-    /// of all, or 0, where that changes.
+    /// Notes the oldest stamp of the messages that wait for room in FIFO `ctx`, or 0 if none waits. Calls `tell` with
+    /// the oldest stamp of all FIFOs, or 0, where that changes.
     pub fn changed(&mut self, ctx: usize, oldest: u64, tell: impl FnOnce(u64)) {
         if self.oldest.len() <= ctx {
             self.oldest.resize(ctx + 1, 0);
@@ -88,7 +93,8 @@ impl Pending {
     }
 }
 
-/// Whether a message of this stamp is older than all that its sender said (`told`, 0: nothing) to be waiting.
+/// Whether a message of this stamp is older than all messages that its sender announced as waiting for room (`told`:
+/// the oldest of these, or 0 if there are none).
 pub fn is_sure(stamp: u64, told: u64) -> bool {
     told == 0 || stamp < told
 }

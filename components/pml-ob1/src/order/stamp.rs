@@ -69,13 +69,14 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// The value in `holder`: no other lease has it, and it is not 0.
+    /// The value of `holder` while this lease is held: an address, which no other lease has, and never 0.
     #[inline(always)]
     fn name(&self) -> usize {
         core::ptr::from_ref(self).addr()
     }
 
-    /// Whether to take one, now that there is none.
+    /// Whether the thread should take a lease now. `false` for the next [`PAUSE`] messages after several leases in a
+    /// row were too short.
     fn is_worth_it(&self) -> bool {
         if self.pause.get() > 0 {
             self.pause.set(self.pause.get() - 1);
@@ -98,11 +99,13 @@ impl Clock {
         Clock::on(if several { ClockSource::best() } else { ClockSource::Counter })
     }
 
+    /// Makes a clock on a given source of time.
     fn on(source: ClockSource) -> Clock {
         Clock { holder: AtomicUsize::new(0), counter: ClockCounter(AtomicU64::new(1)), source }
     }
 
-    /// The next stamp; neither 0 nor the largest number. `lease`: the calling thread's.
+    /// Gives the stamp of the next message; neither 0 nor the largest number. `lease`: the calling thread's, from which
+    /// it counts on without a look at the clock. `None`: the clock is read.
     #[inline(always)]
     pub fn stamp(&self, lease: Option<&Lease>) -> u64 {
         if let Some(lease) = lease
@@ -116,7 +119,7 @@ impl Clock {
         self.read(lease)
     }
 
-    /// A stamp that is a reading of the clock.
+    /// Reads the clock for a stamp, and takes the lease if that is worth it; else ends the lease of any other thread.
     #[inline(never)]
     fn read(&self, lease: Option<&Lease>) -> u64 {
         if let Some(lease) = lease.filter(|lease| lease.is_worth_it()) {
@@ -179,6 +182,7 @@ enum SkippedStep {
     End,
 }
 
+/// Whether a model leaves this step out, to prove that it would notice. Always `false` outside models.
 #[cfg(not(all(test, loom)))]
 #[inline(always)]
 const fn weakened(_: SkippedStep) -> bool {
@@ -188,6 +192,8 @@ const fn weakened(_: SkippedStep) -> bool {
 use model::weakened;
 
 impl ClockSource {
+    /// Chooses the source of time: the time stamp counter if the kernel uses it as its clock and the processor has
+    /// RDTSCP, else the shared counter.
     #[cfg(all(target_arch = "x86_64", not(loom)))]
     fn best() -> ClockSource {
         let source =
@@ -196,6 +202,7 @@ impl ClockSource {
         if trusted && ClockSource::has_rdtscp() { ClockSource::Tsc } else { ClockSource::Counter }
     }
 
+    /// Whether the processor has the instruction RDTSCP, by CPUID.
     #[cfg(all(target_arch = "x86_64", not(loom)))]
     fn has_rdtscp() -> bool {
         use core::arch::x86_64::__cpuid;

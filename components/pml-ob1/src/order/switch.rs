@@ -48,18 +48,20 @@ pub struct Sending {
     pub number: u64,
 }
 
-/// The FIFO of a thread, by its number: threads that end leave theirs to those that come.
+/// The FIFO of a thread, by its number modulo `width`: threads that end leave theirs to those that come. `None`: a call
+/// without a context.
 fn own_fifo(thread: *mut ThreadCtx, width: u32) -> Option<u32> {
     // SAFETY: the host passes a live context or null.
     unsafe { thread.as_ref() }.map(|t| t.index % width)
 }
 
-/// SWITCH or OPEN of all messages.
+/// A SWITCH or OPEN header (`kind`) about all messages of this process.
 fn of_all(kind: u8) -> Header {
     Header::new(&[wire::head(kind, 0, 0, 0)])
 }
 
-/// The same of a communicator's messages: names it by the index its receiver has for it, and the rank that sends.
+/// A SWITCH or OPEN header (`kind`) about the messages of one communicator from this rank, which names it by the index
+/// that the receiver has for it.
 fn of_comm(kind: u8, comm: &Comm, route: &Route) -> Header {
     let head = route.head.load(Ordering::Relaxed) & !0xffff;
     let kind = wire::head(kind, flag::COMM, 0, 0);
@@ -114,11 +116,13 @@ impl Ob1 {
         Ok((self.take_cri(ctx, about.thread), peer, self.any_order(comm, route, about)))
     }
 
+    /// The peer object for FIFO `ctx` to the process of `base`, made on first use.
     fn flow_on<'a>(&'a self, base: &'a Peer, ctx: u32) -> Result<&'a Peer, Status> {
         if ctx == FIFO { Ok(base) } else { self.flow_of(base, ctx, true) }
     }
 
-    /// The FIFO that follows from communicator and tag, locked (`fork.rs`).
+    /// Takes the lock of the FIFO that follows from communicator and tag (`fork.rs`): home until the communicator's
+    /// messages part, then the FIFO of the tag. Returns the lock and the peer on that FIFO.
     fn enter_stream<'a>(
         &'a self,
         comm: &Comm,
@@ -143,14 +147,16 @@ impl Ob1 {
         Ok((self.take_cri(peer.ctx, about.thread), peer))
     }
 
-    /// Whether the threads that send on a communicator are better off with a FIFO for each tag.
+    /// Counts a send and says whether the messages of this communicator are to part, so that each tag has a FIFO of its
+    /// own.
     #[inline(never)]
     fn parts(&self, comm: &Comm, route: &Route, about: Sending) -> bool {
         let (thread, shard) = (number_of(about.thread), route.tag_shard(about.tag));
         comm.users.part(thread, shard, self.config.fork_turns, || self.born.elapsed().as_millis() as u32)
     }
 
-    /// Lets the messages of a communicator part, if that is possible now.
+    /// Sends SWITCH for the messages of a communicator to one rank, so that they take the FIFOs of their tags. `false`:
+    /// not possible now, since the receiver's index is unknown or there is no room. Under the lock of home's CRI.
     #[cold]
     fn fork_now(&self, held: &Held<'_>, comm: &Comm, route: &Route, home: &Peer) -> bool {
         let knows_index = wire::flags_of(route.head.load(Ordering::Relaxed)) & flag::CID == 0;
@@ -159,7 +165,8 @@ impl Ob1 {
             && Self::switch_now(held, home, &route.fork, &of_comm(kind::SWITCH, comm, route))
     }
 
-    /// Goes over to several FIFOs, if that is due and possible now.
+    /// Sends SWITCH for all messages to a process, so that they take several FIFOs, once more than one thread sends.
+    /// `false`: that is not due, or there is no room now. Under the lock of the first FIFO's CRI.
     #[cold]
     fn switch_all(&self, held: &Held<'_>, base: &Peer, thread: *mut ThreadCtx) -> bool {
         if !self.is_crowd(thread) {
@@ -170,7 +177,8 @@ impl Ob1 {
         Self::switch_now(held, base, &base.base.switch, &of_all(kind::SWITCH))
     }
 
-    /// Puts SWITCH into the first FIFO, unless messages wait for room there.
+    /// Sends a SWITCH header on the first FIFO and notes it in `switch`. `false`: messages wait for room there, or the
+    /// transport has none.
     fn switch_now(held: &Held<'_>, first: &Peer, switch: &Switch, header: &Header) -> bool {
         let clear = !first.failed.get() && first.queued.get() == 0;
         let passed = clear && first.transmit(held, &header_only(header)).is_ok();
@@ -181,18 +189,20 @@ impl Ob1 {
         passed
     }
 
-    /// The message is matched when it comes. The library's own messages keep their order in any case.
+    /// Whether a message may be matched as it comes because the program allowed overtaking. Never for the library's own
+    /// (negative) tags, whose messages keep their order.
     fn may_overtake(comm: &Comm, tag: i32) -> bool {
         tag >= 0 && comm.asserts(assert_flag::ALLOW_OVERTAKING)
     }
 
-    /// The message's FIFO follows from communicator and tag.
+    /// Whether the FIFO of a message follows from communicator and tag.
     #[inline(never)]
     fn is_stream(&self, comm: &Comm, tag: i32) -> bool {
         self.assignment == Assignment::Stream && !Self::may_overtake(comm, tag)
     }
 
-    /// The FIFO where it does not follow from the tag.
+    /// The number of the FIFO of a message where it does not follow from the tag: the next in rotation, the rank's
+    /// preferred one, or that of the thread.
     #[inline(never)]
     fn any_fifo(&self, comm: &Comm, route: &Route, base: &Peer, about: Sending) -> u32 {
         let width = base.base.width;
@@ -205,7 +215,8 @@ impl Ob1 {
         }
     }
 
-    /// The place in the order there, under the lock of that FIFO's CRI.
+    /// The place in the order of a message that takes any FIFO: its number, or [`FREE`] if it may overtake. Under the
+    /// lock of that FIFO's CRI.
     #[inline(never)]
     fn any_order(&self, comm: &Comm, route: &Route, about: Sending) -> u64 {
         match self.assignment {
@@ -215,7 +226,8 @@ impl Ob1 {
         }
     }
 
-    /// The lock of a CRI for a send; what answers to it comes there, too.
+    /// Takes the lock of a CRI for a send, and notes the thread as its holder, since answers to the send come on this
+    /// CRI.
     #[inline(always)]
     fn take_cri(&self, ctx: u32, thread: *mut ThreadCtx) -> Held<'_> {
         let held = self.hold(ctx, seat_of(thread), true);
@@ -223,8 +235,8 @@ impl Ob1 {
         held
     }
 
-    /// Where a thread looks first for what it receives, and whether that is so as long as the communicator's epoch
-    /// ([`Comm::epoch`]).
+    /// The CRI on which a thread looks first for the messages that its receive of this source and tag fits, and whether
+    /// that stays so as long as the communicator's epoch ([`Comm::epoch`]).
     #[inline(always)]
     pub fn first_look(&self, comm: &Comm, (source, tag): (i32, i32), thread: *mut ThreadCtx) -> (u32, bool) {
         if !comm.by_tag() {
@@ -236,6 +248,7 @@ impl Ob1 {
         }
     }
 
+    /// The CRI on which a thread looks first where FIFOs of messages do not follow from their tags.
     #[inline(never)]
     fn first_look_at_any(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
         match self.assignment {
@@ -245,7 +258,7 @@ impl Ob1 {
         }
     }
 
-    /// The flag and the order key that say a message's place in the order to its receiver.
+    /// The header flag (stamp, number or none) and the order key that tell the receiver a message's place in the order.
     #[inline(always)]
     pub fn order_words(peer: &Peer, order: u64) -> (u8, u64) {
         match order {
@@ -255,20 +268,20 @@ impl Ob1 {
         }
     }
 
-    /// The number that a message must keep, if its place in the order is one.
+    /// The number that a message must keep when it is sent later, or 0 if its place in the order is a stamp or free.
     #[inline(always)]
     pub fn number_of(peer: &Peer, order: u64) -> u64 {
         if peer.base.stamps || order == FREE { 0 } else { order }
     }
 
-    /// From now on messages may come on all CRIs.
+    /// Notes that messages may come on all CRIs from now on, and has the host activate these.
     fn widen(&self) {
         if !self.wide.swap(true, Ordering::Relaxed) {
             self.host.activate(self.width() - 1);
         }
     }
 
-    /// Whether more than one thread has sent something.
+    /// Whether more than one thread has sent something; notes the calling thread as a sender.
     fn is_crowd(&self, thread: *mut ThreadCtx) -> bool {
         // SAFETY: the host passes a live context or null.
         let Some(me) = (unsafe { thread.as_ref() }).map(|t| t.index + 1) else { return false };
@@ -283,7 +296,8 @@ impl Ob1 {
         true
     }
 
-    /// Sends OPEN of a switch if that is due on that FIFO. Only OK means that messages may follow.
+    /// Sends OPEN of a switch if the FIFO needs it. Messages may follow only if this returns OK; NO_RESOURCE: there was
+    /// no room.
     #[inline(always)]
     fn open(&self, held: &Held<'_>, peer: &Peer, switch: &Switch, header: impl FnOnce() -> Header) -> Status {
         if !switch.needs_open(peer.ctx) {
@@ -296,7 +310,8 @@ impl Ob1 {
         status
     }
 
-    /// Sends what must be in front of a message of this communicator. Only OK means that it may follow.
+    /// Sends the OPENs that must be in front of a message of this communicator on this FIFO: that of all messages, and
+    /// that of the communicator's. The message may follow only if this returns OK.
     #[inline(always)]
     pub fn open_switches(&self, held: &Held<'_>, peer: &Peer, comm: &Comm, route: &Route) -> Status {
         let status = self.open(held, peer, &peer.base.switch, || of_all(kind::OPEN));
@@ -306,7 +321,7 @@ impl Ob1 {
         self.open(held, peer, &route.fork, || of_comm(kind::OPEN, comm, route))
     }
 
-    /// The subject of a SWITCH or OPEN.
+    /// Reads the subject of a SWITCH or OPEN: all messages of the process, or those of one communicator's rank.
     fn scope(&self, held: &Held<'_>, data: &[u8], proc: u32) -> Scope<'_> {
         let mut r = Reader::new(data);
         let Some(head) = r.word() else { return Scope::Nonsense };
@@ -328,7 +343,8 @@ impl Ob1 {
         }
     }
 
-    /// Whether the SWITCH of these messages was seen; `None`: they are of no communicator that we have.
+    /// Whether the SWITCH of these messages has been handled. `None`: it speaks of a communicator that is gone, or
+    /// makes no sense.
     fn is_seen(scope: &Scope<'_>) -> Option<bool> {
         match scope {
             // SYNC POINT with `on_switch`: everything in front of it has been handled.
@@ -339,7 +355,8 @@ impl Ob1 {
         }
     }
 
-    /// `data`: the message.
+    /// Handles SWITCH: from now on the sender's messages may come on several FIFOs, all of them or those of one
+    /// communicator. `data`: the whole message.
     pub fn on_switch(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         match self.scope(held, data, proc) {
             Scope::All(peer) if held.ctx == FIFO => {
@@ -357,7 +374,8 @@ impl Ob1 {
         }
     }
 
-    /// `data`: the message.
+    /// Handles OPEN: if the SWITCH that it belongs to has not been seen, this message and all that follow from its
+    /// process on this FIFO are kept as early ones. `data`: the whole message.
     pub fn on_open(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         match self.scope(held, data, proc) {
             Scope::Nonsense => self.bad_header(held, proc, "an OPEN of a FIFO that its messages do not have"),
@@ -366,12 +384,14 @@ impl Ob1 {
         }
     }
 
-    /// Whether a message that came early may be handled now, as far as it says so itself.
+    /// Whether an early message may be handled now: any but an OPEN whose SWITCH has not been seen.
     fn is_due(&self, held: &Held<'_>, message: &Orphan) -> bool {
         message.bytes.first() != Some(&kind::OPEN)
             || Self::is_seen(&self.scope(held, &message.bytes, message.proc)).unwrap_or(true)
     }
 
+    /// Puts a message on the CRI's list of early messages; while the list is not empty, every message is looked at
+    /// closer (`watchful`).
     fn keep_early(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         let first = self.cri(held.ctx).early.with(held, |early| {
             early.push(Orphan { proc, bytes: data.into() });
@@ -382,7 +402,7 @@ impl Ob1 {
         }
     }
 
-    /// Handles what came early and is in its place now; returns how many messages.
+    /// Handles the early messages of a CRI that have become due, in order of each process; returns how many.
     #[cold]
     pub fn take_early(&self, held: &Held<'_>) -> usize {
         let all = self.cri(held.ctx).early.with(held, core::mem::take);
@@ -408,7 +428,8 @@ impl Ob1 {
         due.len()
     }
 
-    /// A message in front of all that is early of its process.
+    /// Handles a message behind which others of its process may be early, so it passes by the check for these. Drops it
+    /// if the peer is closed.
     pub fn handle_in_turn(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         if self.is_closed(proc) {
         } else if self.timing.load(Ordering::Relaxed) {
@@ -418,7 +439,8 @@ impl Ob1 {
         }
     }
 
-    /// A message came while some are looked at closer. True: it is not to be handled now, or was.
+    /// Decides about a message while some messages are looked at closer (`watchful`). `true`: it is not to be handled
+    /// any more: dropped, kept as early, or handled with the match time measured.
     #[cold]
     pub fn intercept(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
         if self.is_closed(proc) {

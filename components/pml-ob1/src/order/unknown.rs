@@ -15,14 +15,15 @@ use crate::state::objects::Comm;
 use crate::state::orphan::Orphan;
 
 impl Ob1 {
-    /// Keeps a message for later.
+    /// Keeps a message as it came, on the CRI that is held, until its communicator is added.
     #[cold]
     pub fn keep_orphan(&self, held: &Held<'_>, proc: u32, message: &[u8]) {
         let orphan = Orphan { proc, bytes: message.into() };
         self.cri(held.ctx).orphans.with(held, |o| o.push(orphan));
     }
 
-    /// Takes a message back out of what is kept. `asked`: what its sender says of it.
+    /// Takes the message that a CANCEL asks back out of the kept ones. `asked`: the CANCEL. `None`: it is not among
+    /// them. A message with a number is replaced by a SKIP.
     pub fn withdraw_orphan(&self, held: &Held<'_>, asked: &Incoming) -> Option<Incoming> {
         self.cri(held.ctx).orphans.with(held, |orphans| {
             let (at, inc) = orphans.iter().enumerate().find_map(|(at, o)| {
@@ -37,7 +38,7 @@ impl Ob1 {
         })
     }
 
-    /// Handles what was kept for a communicator that exists now.
+    /// Handles the messages that were kept on the held CRI for a communicator that has been added now.
     pub fn adopt_orphans(&self, held: &Held<'_>, comm: &Comm) {
         let all = self.cri(held.ctx).orphans.with(held, core::mem::take);
         let (ours, others): (Vec<_>, Vec<_>) = all

@@ -47,19 +47,19 @@ struct TurnYield {
 }
 
 impl Ob1 {
-    /// Changes while somebody is at that CRI.
+    /// How many turns a CRI has had; it changes while some thread progresses that CRI.
     fn turns_of(&self, ctx: u32) -> u64 {
         self.host.cri(ctx).progress_calls.load(Ordering::Relaxed)
     }
 
-    /// Something of this thread will come, or waits, on that CRI.
+    /// Notes that something of this thread will come, or waits for room, on that CRI, so that the thread progresses it.
     #[inline(always)]
     pub fn expect_on(&self, thread: *mut ThreadCtx, ctx: u32) {
         if let Some(thread_state) = thread_state_of(thread) {
             self.expect_on_state(thread_state, ctx);
         }
     }
-    /// The same for the thread with that state.
+    /// Notes in a thread's state that something of it will come, or waits for room, on that CRI.
     #[inline(always)]
     pub fn expect_on_state(&self, ThreadState { attention, .. }: &ThreadState, ctx: u32) {
         if !has(&attention.mine, ctx) {
@@ -69,7 +69,7 @@ impl Ob1 {
         }
     }
 
-    /// A receive was posted, and nobody says by which thread.
+    /// Marks the CRIs as shared on which messages of a receive may come that was posted without a thread's context.
     pub fn mark_cris_shared(&self, comm: &Comm, pattern: Pattern) {
         if pattern.has_tag() && comm.by_tag() && !comm.fifos.prefers() {
             let width = self.width();
@@ -80,7 +80,7 @@ impl Ob1 {
         }
     }
 
-    /// Something of this thread will come on any CRI.
+    /// Notes that something of this thread may come on any CRI.
     #[inline(never)]
     pub fn expect_on_all(&self, thread: *mut ThreadCtx) {
         let Some(thread_state) = thread_state_of(thread) else { return };
@@ -92,8 +92,8 @@ impl Ob1 {
         }
     }
 
-    /// The CRI where the thread's messages come, if that has no other owner, or one that does not progress it. Events, and
-    /// whether it is time to look at others all the same.
+    /// Makes a turn of the CRI where the thread's messages come, if it has no other owner, or an owner that does not
+    /// progress it. Returns the number of events, and whether it is time to look at other CRIs all the same.
     #[inline(always)]
     pub fn poll_own(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> (i32, bool) {
         let Attention { seen, .. } = &thread_state.attention;
@@ -105,7 +105,8 @@ impl Ob1 {
         (self.help_owner(thread, thread_state, own), true)
     }
 
-    /// The thread's messages come where another is the owner. That one is trusted for a while.
+    /// Leaves the CRI where the thread's messages come to its owner for a while, then makes a turn of it if the owner
+    /// has made none. Returns the number of events.
     #[inline(never)]
     pub fn help_owner(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
         if thread_state.attention.has_trusted_enough() {
@@ -115,7 +116,7 @@ impl Ob1 {
         }
     }
 
-    /// A turn of a CRI, if its owner has made none since this was last asked.
+    /// Makes a turn of a CRI, if it has had none since this thread last asked. Returns the number of events.
     pub fn help_idle_owner(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, ctx: u32) -> i32 {
         let turns = self.turns_of(ctx);
         if thread_state.attention.seen(ctx).replace(turns) == turns {
@@ -125,7 +126,7 @@ impl Ob1 {
         }
     }
 
-    /// A turn of a CRI that is left alone. An owner that does not progress it loses it.
+    /// Makes a turn of a CRI that no thread progresses. An owner that does not progress it loses its lock.
     fn poll_neglected(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, ctx: u32) -> TurnYield {
         let who = seat_of(thread);
         let taken = if self.host.cri(ctx).is_anothers(who) {
@@ -147,7 +148,8 @@ impl Ob1 {
         TurnYield { events, wanted: events.unsigned_abs() > kept }
     }
 
-    /// Those beside `own` that this thread has to do with, as long as nobody else is at them.
+    /// Makes a turn of each CRI beside `own` that this thread has to do with; those that another thread progresses are
+    /// dropped from the set. Returns the number of events.
     #[inline(always)]
     pub fn poll_mine(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
         let mut rest = thread_state.attention.mine.get() & !(1 << (own % Set::BITS));
@@ -169,7 +171,8 @@ impl Ob1 {
         events
     }
 
-    /// Looks after the CRIs of others, if it is time.
+    /// Makes turns of the CRIs of other threads that nobody progresses, if it is time to look. Returns the number of
+    /// events.
     #[inline(always)]
     pub fn look_after_others(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
         if Attention::is_turn(&thread_state.attention.idle, TURNS_BETWEEN) {
@@ -179,6 +182,8 @@ impl Ob1 {
         }
     }
 
+    /// Makes turns of the CRIs that nobody has progressed for a while, soon those that are shared or wanted by this
+    /// thread. Returns the number of events.
     #[inline(never)]
     fn look_after_others_now(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> i32 {
         let now = Instant::now();
@@ -210,7 +215,7 @@ impl Ob1 {
         events
     }
 
-    /// Somebody else progresses this CRI, as far as this thread has seen.
+    /// Whether another thread progresses this CRI, as far as this thread has seen.
     pub fn is_attended(&self, thread_state: &ThreadState, ctx: u32) -> bool {
         let seen = thread_state.attention.seen(ctx).get();
         seen != self.turns_of(ctx)
@@ -218,8 +223,8 @@ impl Ob1 {
             && self.host.cri(ctx).asleep.load(Ordering::Relaxed) == 0
     }
 
-    /// Threads share cores, as far as can be told. Where a thread's messages come on any CRI there is none to be left to others
-    /// for long.
+    /// Whether threads share cores, as far as can be told. `false` where a thread's messages come on any CRI, since
+    /// then none can be left to others for long.
     fn is_crowded(&self) -> bool {
         if self.assignment != Assignment::Stream {
             return false;

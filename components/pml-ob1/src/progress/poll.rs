@@ -13,12 +13,14 @@ use oxmpi_mca::{Caller, Status, ThreadCtx};
 const TURNS_IN_A_ROW: u32 = 16;
 
 impl Ob1 {
-    /// Takes what the transports have and sends what waits. With threads, whoever does not get a
-    /// lock leaves that CRI: somebody else is at it.
+    /// Makes a turn of progress: takes what the transports have and sends what waits. With threads, a CRI whose lock is
+    /// taken is left to the thread that is at it. Returns the number of events.
     #[inline(always)]
     pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
         if self.threaded() { self.poll_threaded(thread) } else { self.poll_as(None, false) }
     }
+    /// Makes a turn of progress with threads: over all CRIs that the thread has to do with, or over the first alone
+    /// while messages come on that only. Returns the number of events.
     #[inline(never)]
     pub fn poll_threaded(&self, thread: *mut ThreadCtx) -> i32 {
         if self.wide.load(Ordering::Relaxed) || self.others_are_active() {
@@ -28,6 +30,8 @@ impl Ob1 {
         }
     }
 
+    /// Makes a turn of the first CRI for `who`; without threads also of the others if those are in use and the first
+    /// had nothing. Returns the number of events, 0 if the lock is taken.
     #[inline(always)]
     pub fn poll_as(&self, who: Caller, threaded: bool) -> i32 {
         let Some(held) = self.try_hold(FIFO, who, threaded) else {
@@ -52,7 +56,7 @@ impl Ob1 {
         events
     }
 
-    /// Whether another layer uses CRIs beside the first, or this one does.
+    /// Whether CRIs beside the first are in use, by another layer or by this one.
     #[inline(always)]
     fn others_are_active(&self) -> bool {
         self.host.num_cris() > 1 && self.host.cri(1).active.load(Ordering::Relaxed) != 0
@@ -64,14 +68,15 @@ impl Ob1 {
         own.max(self.host.active_cris())
     }
 
-    /// The CRIs beside the first, by the one thread in MPI.
+    /// Makes a turn of each CRI beside the first, for the only thread in MPI. Returns the number of events.
     #[cold]
     #[inline(never)]
     fn poll_others(&self) -> i32 {
         (1..self.turned()).map(|ctx| self.take_turn(&self.hold(ctx, None, false), 0)).sum()
     }
 
-    /// With threads, while messages come on one FIFO only.
+    /// Makes a turn of the first CRI, with threads, while messages come on that FIFO only. Returns the number of
+    /// events.
     #[inline(always)]
     fn poll_first(&self, thread: *mut ThreadCtx) -> i32 {
         let who = seat_of(thread);
@@ -105,12 +110,12 @@ impl Ob1 {
         events + self.follow_up()
     }
 
-    /// Somebody else had it.
+    /// Counts that the lock of a CRI was found taken.
     pub fn count_miss(&self, ctx: u32) {
         self.host.cri(ctx).lock_misses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Every CRI on which something may come.
+    /// Makes a turn of every CRI on which something may come, waiting for each lock. Returns the number of events.
     fn poll_all(&self) -> i32 {
         let threaded = self.threaded();
         let turn = |ctx| self.take_turn(&self.hold(ctx, None, threaded), u32::MAX);
@@ -118,7 +123,8 @@ impl Ob1 {
         events + self.follow_up()
     }
 
-    /// Work that arrivals leave to be done without a CRI's lock.
+    /// Does the work that arrivals leave to be done without a CRI's lock: deferred messages and owed deliveries.
+    /// Returns the number of events.
     #[inline(always)]
     fn follow_up(&self) -> i32 {
         let mut events = 0;
@@ -131,7 +137,8 @@ impl Ob1 {
         events
     }
 
-    /// One thread at a time, and that one everything (`runtime_progress`).
+    /// Makes a turn of all CRIs if no other thread is in progress (`runtime_progress` serial). Returns the number of
+    /// events.
     #[inline(never)]
     fn poll_serially(&self, thread: *mut ThreadCtx) -> i32 {
         if !self.progressing.try_lock() {
@@ -156,7 +163,8 @@ impl Ob1 {
         events + self.follow_up()
     }
 
-    /// Events, and whether it is time to look at the next CRI, too. `own`: the thread's messages come on it.
+    /// Makes a turn of one CRI if its lock is free. Returns the number of events, and whether it is time to look at the
+    /// next CRI, too. `own`: the thread's messages come on it.
     pub fn poll_cri(&self, ctx: u32, thread: *mut ThreadCtx, own: bool) -> (i32, bool) {
         let Some(held) = self.try_hold(ctx, seat_of(thread), true) else {
             self.count_miss(ctx);
@@ -172,8 +180,8 @@ impl Ob1 {
         (events, tired)
     }
 
-    /// One turn of a CRI for somebody who knows that something is to come there, whoever owns its lock. With serial progress
-    /// nothing while another progresses: that one looks at all.
+    /// Makes one turn of a CRI on which something is to come, whatever thread owns its lock. With serial progress does
+    /// nothing while another thread progresses, which looks at all CRIs. Returns the number of events.
     pub fn poll_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
         let threaded = self.threaded();
         let alone = threaded && self.one_at_a_time;
@@ -194,7 +202,8 @@ impl Ob1 {
         events + self.follow_up()
     }
 
-    /// One turn of a CRI whose lock is held by the thread of that number.
+    /// Makes one turn of a CRI whose lock the thread of that number holds: takes arrivals, closes lost peers, sends
+    /// what waits. Returns the number of events.
     #[inline(always)]
     pub fn take_turn(&self, held: &Held<'_>, number: u32) -> i32 {
         let cri = self.host.cri(held.ctx);
@@ -210,7 +219,8 @@ impl Ob1 {
         events
     }
 
-    /// Takes what the transports have on one CRI.
+    /// Polls the transports on one CRI, and handles early messages that have become due. Returns the transports' number
+    /// of events.
     pub fn take_arrivals(&self, held: &Held<'_>) -> i32 {
         let events = self.poll_several(held.ctx);
         if self.watchful.load(Ordering::Relaxed) != 0 {
@@ -219,13 +229,15 @@ impl Ob1 {
         events
     }
 
+    /// Calls the progress of every active transport on a CRI. Returns the number of events.
     #[inline(never)]
     fn poll_several(&self, ctx: u32) -> i32 {
         let active = self.transports().iter().filter(|t| self.is_active(t) && t.has(ctx));
         active.map(|t| (t.btl.progress)(t.btl.state, ctx)).sum()
     }
 
-    /// Goes on with what landed and offers what waits to the transports again; returns how many messages went on.
+    /// Continues operations whose pieces landed, and offers what waits for room to the transports again. Returns how
+    /// many messages went on.
     #[inline(never)]
     fn drain(&self, held: &Held<'_>) -> i32 {
         let cri = self.cri(held.ctx);
@@ -254,7 +266,8 @@ impl Ob1 {
         events
     }
 
-    /// Control messages first (others wait for them), then sends in order, then long messages.
+    /// Sends what waits for room to a peer: control messages first (others wait for them), then sends in order, then
+    /// long messages. Returns how many went on.
     fn drain_peer(&self, held: &Held<'_>, peer: &Peer) -> i32 {
         let mut events = 0;
         if !peer.drain_control(held, self) {
@@ -287,8 +300,8 @@ impl Ob1 {
         events
     }
 
-    /// PENDING while anything comes or waits for room, or sends that were released are under way. Before this
-    /// process goes it answers what has come on any CRI: its sender may wait for that.
+    /// Makes a turn of all CRIs before this process goes, so that senders get their answers. PENDING while anything
+    /// comes or waits for room, or sends that were released are under way.
     pub fn flush_queues(&self) -> Status {
         if self.poll_all() > 0 {
             return Status::PENDING;
@@ -344,7 +357,7 @@ impl Ob1 {
         verdict
     }
 
-    /// The CRIs that a thread answers for while it sleeps.
+    /// The set of CRIs, by bits, that a thread answers for while it sleeps: all but those that other threads progress.
     fn to_arm(&self, thread: *mut ThreadCtx) -> u64 {
         let all = set_below(self.turned());
         if all == 1 {
@@ -359,6 +372,7 @@ impl Ob1 {
         }
     }
 
+    /// Disarms what [`Ob1::arm_transports`] armed, under the locks of the armed CRIs.
     pub fn disarm_transports(&self, thread: *mut ThreadCtx) {
         let set = self.armed.cris.load(Ordering::Relaxed);
         if set != 0 {
@@ -366,6 +380,7 @@ impl Ob1 {
         }
     }
 
+    /// Disarms the armed transports on all CRIs that are held.
     fn disarm_all(&self, all: &AllHeld<'_>) {
         let armed = self.armed.transports.swap(0, Ordering::Relaxed);
         self.armed.cris.store(0, Ordering::Relaxed);
@@ -375,7 +390,7 @@ impl Ob1 {
     }
 }
 
-/// The CRI that a thread looks at first.
+/// The CRI that a thread looks at first. `None`: a call without a context.
 fn number_of_cri(thread: *mut ThreadCtx) -> Option<u32> {
     // SAFETY: the host passes the context of the calling thread, or null.
     unsafe { thread.as_ref() }.map(|t| t.cri)

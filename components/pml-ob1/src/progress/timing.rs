@@ -16,12 +16,13 @@ use std::time::Instant;
 pub struct Watch<const TIMED: bool>(Option<Instant>);
 
 impl<const TIMED: bool> Watch<TIMED> {
+    /// Starts a watch, or does nothing where matching is not timed.
     #[inline(always)]
     pub fn start() -> Self {
         Watch(if TIMED { Some(Instant::now()) } else { None })
     }
 
-    /// The message has its receive, or is kept.
+    /// Ends the watch when the message has its receive or is kept, and adds the time to the CRI's sum, in nanoseconds.
     #[inline(always)]
     pub fn stop(self, ob1: &Ob1, held: &Held<'_>) {
         if TIMED && let Some(began) = self.0 {
@@ -33,7 +34,7 @@ impl<const TIMED: bool> Watch<TIMED> {
 }
 
 impl Ob1 {
-    /// Messages that come from now on are timed, or not any more.
+    /// Switches the timing of matching on or off, for messages that come from now on.
     pub fn measure_matching(&self, on: bool) {
         if self.timing.swap(on, Ordering::AcqRel) != on {
             match on {
@@ -43,12 +44,12 @@ impl Ob1 {
         }
     }
 
-    /// The measured times, in nanoseconds.
+    /// The measured time of matching on all CRIs, in nanoseconds.
     pub fn match_time(&self) -> u64 {
         (0..self.host.num_cris()).map(|ctx| self.cri(ctx).match_time.load(Ordering::Relaxed)).sum()
     }
 
-    /// Handles a message and measures.
+    /// Handles a message with the match time measured.
     #[inline(never)]
     pub fn handle_timed(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         self.handle_now::<true>(held, data, proc);

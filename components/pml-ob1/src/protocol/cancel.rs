@@ -54,8 +54,8 @@ impl Ob1 {
         Status::OK
     }
 
-    /// A message to oneself: the answer is as near as a few turns of progress, and programs that look at the status behind
-    /// MPI_Cancel, without waiting, find it there.
+    /// Makes a few turns of progress for the answer to a CANCEL that was sent to this process, so that a program which
+    /// looks at the status behind MPI_Cancel without waiting finds it.
     fn answer_oneself(&self, req: &'static Request, threaded: bool) {
         const TURNS: u32 = 8;
         for _ in 0..TURNS {
@@ -70,7 +70,7 @@ impl Ob1 {
         }
     }
 
-    /// Takes back a send that waits for room, or asks its receiver to. True: nobody has seen it.
+    /// Takes back a send that waits for room, or sends CANCEL to its receiver. `true`: it had not been sent.
     fn take_back(&self, req: &'static Request, threaded: bool) -> bool {
         // SAFETY: peers stay until `finalize`; a send that was started has one.
         let peer = unsafe { req.peer.get().as_ref() };
@@ -96,7 +96,8 @@ impl Ob1 {
         false
     }
 
-    /// A sender asks for a message back.
+    /// Handles CANCEL: takes the message out of the early, deferred or unexpected ones and answers CANCELLED. Does
+    /// nothing if the message was matched.
     #[cold]
     pub fn withdraw(&self, held: &Held<'_>, comm: &Comm, asked: &Incoming) {
         let source = wire::source_of(asked.key);
@@ -128,7 +129,8 @@ impl Ob1 {
         self.give_back(held, asked);
     }
 
-    /// A message that nobody will ever receive: its credit comes back, and so does the message, if it is asked for.
+    /// Discards a message that will never be received: its credit comes back, and it is noted for a CANCEL that may ask
+    /// for it.
     pub fn discard_message(&self, held: &Held<'_>, inc: &Incoming) {
         if inc.src_req != 0 {
             self.cri(held.ctx).discarded.with(held, |discarded| discarded.insert((inc.proc, inc.src_req)));
@@ -136,7 +138,8 @@ impl Ob1 {
         self.consumed(inc, Some(held), held.threaded);
     }
 
-    /// A sender asks for a message back on a communicator that is not there.
+    /// Handles CANCEL on a communicator that does not exist here: takes the message out of the kept or discarded ones
+    /// and answers CANCELLED.
     #[cold]
     pub fn withdraw_stray(&self, held: &Held<'_>, asked: &Incoming) {
         if let Some(message) = self.withdraw_orphan(held, asked) {
@@ -148,14 +151,14 @@ impl Ob1 {
         self.give_back(held, asked);
     }
 
-    /// Says that a message which was asked back is not received.
+    /// Sends CANCELLED: a message that was asked back is not received.
     fn give_back(&self, held: &Held<'_>, asked: &Incoming) {
         if let Ok(peer) = self.flow(asked.proc, held.ctx, held.threaded) {
             peer.control(held, self, Header::new(&[wire::head(kind::CANCELLED, 0, 0, 0), asked.src_req]));
         }
     }
 
-    /// The receiver has given a message back.
+    /// Handles CANCELLED: completes the send that was asked back as cancelled. `None`: the header is cut off.
     pub fn on_cancelled(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let id = r.word()?;
         let Some(req) = self.quoted(held, id, proc, RequestHeader::SEND) else { return Some(()) };

@@ -30,6 +30,7 @@ const LOOK: u32 = 16;
 /// After so many messages that were answered the next is expected to be, too.
 const SINGLES: u32 = 4;
 
+/// The two ways of a message of middling length: read from the sender's memory, or copied through the transport's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transfer {
     Read,
@@ -65,7 +66,7 @@ pub struct ProtocolChoice {
 }
 
 impl Class {
-    /// A message that counts took so long.
+    /// Notes that a message which counts took `ns` nanoseconds; a completed look updates the time of its [`Transfer`].
     fn took(&self, transfer: Transfer, ns: u32) {
         let mut sum = self.sum.get();
         sum.messages += 1;
@@ -82,7 +83,7 @@ impl Class {
         self.sum.set(sum);
     }
 
-    /// How the next message goes, and whether its time counts.
+    /// The transfer of the next message of this class, and whether its time is to be measured.
     fn next(&self) -> (Transfer, bool) {
         let look = self.messages.get() % PERIOD;
         self.messages.set(self.messages.get().wrapping_add(1));
@@ -101,8 +102,8 @@ impl Class {
 }
 
 impl ProtocolChoice {
-    /// How the next message, of so many bytes, is to go; `None`: as always. `clock` tells the time in nanoseconds, of any
-    /// beginning.
+    /// The transfer of the next message, of so many bytes; `None`: by the usual limits, since messages to this peer are
+    /// not answered one by one. `clock` gives the time in nanoseconds, of any beginning.
     pub fn next(&self, bytes: u64, clock: impl Fn() -> u32) -> Option<Transfer> {
         let answered = self.answered.load(Ordering::Relaxed);
         self.answered.store(false, Ordering::Relaxed);
@@ -122,7 +123,7 @@ impl ProtocolChoice {
         Some(transfer)
     }
 
-    /// A message has come from the peer.
+    /// Notes that a message has come from the peer, which counts as an answer. Any thread may call it.
     pub fn note_arrival(&self) {
         self.answered.store(true, Ordering::Relaxed);
     }

@@ -11,7 +11,8 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// The C library uses the string instruction where the processor is good at it, and that is faster in any order.
+    /// Chooses the copies of this processor: where its string instruction takes whole lines, the C library uses that,
+    /// which is faster in any order.
     pub fn of_this_processor() -> Copies {
         Copies { rising_below: if processor::string_takes_lines_whole() { 0 } else { RISING_MAX } }
     }

@@ -18,8 +18,8 @@ use crate::wire::{self, FREE_BYTES, Header, Reader, kind};
 use core::sync::atomic::Ordering;
 
 impl Ob1 {
-    /// The eager payload of a message has been matched. `held`: the lock of the CRI it came on, where the
-    /// caller holds it.
+    /// Counts the eager payload of a matched message as consumed, for the credit of its sender. `held`: the lock of the
+    /// CRI it came on, where the caller holds it.
     #[inline(always)]
     pub fn consumed(&self, inc: &Incoming, held: Option<&Held<'_>>, threaded: bool) {
         if inc.len > FREE_BYTES {
@@ -27,7 +27,8 @@ impl Ob1 {
         }
     }
 
-    /// The payload was one that costs credit.
+    /// Counts `bytes` of consumed payload that cost credit, and returns credit to the sender when half of it has come
+    /// together. `held`: the lock of CRI `ctx`, where the caller holds it.
     #[inline(never)]
     pub fn count_consumed(&self, proc: u32, ctx: u32, bytes: u64, held: Option<&Held<'_>>, threaded: bool) {
         // Without a way back there is nobody to return the credit to; sending to it says why.
@@ -50,6 +51,7 @@ impl Ob1 {
         }
     }
 
+    /// Sends CREDIT for all bytes that have been consumed since the last one. Under the lock of the peer's CRI.
     fn return_credit(&self, held: &Held<'_>, peer: &Peer) {
         let bytes = if held.threaded {
             peer.consumed.swap(0, Ordering::Relaxed)
@@ -63,6 +65,7 @@ impl Ob1 {
         }
     }
 
+    /// Handles CREDIT: adds the bytes to the credit that we have at the peer. `None`: the header is cut off.
     pub fn on_credit(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let bytes = r.word()?;
         let Ok(peer) = self.flow(proc, held.ctx, held.threaded) else { return Some(()) };

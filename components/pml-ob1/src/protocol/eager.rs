@@ -26,6 +26,7 @@ pub struct Eager {
 }
 
 impl Eager {
+    /// The header words of an eager message: `head`, and its place in the order (0: none).
     #[inline(always)]
     fn of(out: &Outgoing<'_>, head: u64, order: u64) -> Eager {
         Eager { source: out.comm.my_rank, total: out.total, head, order }
@@ -33,7 +34,8 @@ impl Eager {
 }
 
 impl Ob1 {
-    /// MPI_Send, and what is like it: without a request where the message goes at once.
+    /// Sends a message for MPI_Send and what is like it. Returns null if all of it went at once, else the request that
+    /// the caller waits for.
     #[inline(always)]
     pub fn send_blocking(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         match self.eager(args, threaded)? {
@@ -43,7 +45,8 @@ impl Ob1 {
         }
     }
 
-    /// MPI_Isend, and what is like it.
+    /// Sends a message for MPI_Isend and what is like it; returns its request, which is complete if all of it went at
+    /// once.
     #[inline(always)]
     pub fn send_immediate(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
@@ -60,8 +63,8 @@ impl Ob1 {
         }
     }
 
-    /// Sends at once what needs no request. NO_RESOURCE: it needs one, and has the number that comes with that,
-    /// if it is not 0.
+    /// Sends a message at once if that needs no request. Returns the status and a number; NO_RESOURCE: the message
+    /// needs a request, which takes over the number, if it is not 0.
     #[inline(always)]
     pub fn eager(&self, args: &SendArgs, threaded: bool) -> Result<(Status, u64), Status> {
         if threaded && let Some(status) = self.eager_again(args) {
@@ -71,6 +74,8 @@ impl Ob1 {
         Ok(self.eager_now(&out, args, threaded))
     }
 
+    /// Sends a described message at once if it is short, not synchronous and needs no prefix. NO_RESOURCE: it needs a
+    /// request, with the number that is returned if it is not 0.
     #[inline(always)]
     fn eager_now(&self, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) -> (Status, u64) {
         let head = out.route.head.load(Ordering::Relaxed);
@@ -87,8 +92,9 @@ impl Ob1 {
         }
     }
 
-    /// The usual case with several threads: one that owns the CRI's lock, on the one FIFO or on the one of the tag, which it
-    /// has used before. `None`: it is another, and nothing happened.
+    /// Sends an eager message in the usual case with several threads: the thread owns the lock of the CRI, and the
+    /// message takes the only FIFO, or that of its tag, which was used before. `None`: it is another case, and nothing
+    /// happened.
     #[inline(always)]
     fn eager_of_owner(&self, out: &Outgoing<'_>, args: &SendArgs, head: u64) -> Option<Status> {
         let ((thread_state, seat), base) = (state_and_seat(args.thread)?, out.peer.base);
@@ -136,6 +142,8 @@ impl Ob1 {
         Some(self.eager_on(&inside.held(peer.ctx), peer, &Eager::of(out, head, stamp), args))
     }
 
+    /// Sends an eager message on the FIFO that its assignment names, in any state of the switches. NO_RESOURCE: it
+    /// needs a request, with the number that is returned if it is not 0.
     #[inline(never)]
     fn eager_of_any(&self, args: &SendArgs) -> (Status, u64) {
         let out = match self.outgoing(args, true) {
@@ -163,6 +171,8 @@ impl Ob1 {
         (self.eager_on(&held, peer, &message, args), number)
     }
 
+    /// Sends an eager message on a FIFO by one call of the transport. Under the lock of its CRI. NO_RESOURCE: other
+    /// messages wait, or credit or room is missing; nothing happened.
     #[inline(always)]
     pub fn eager_on(&self, held: &Held<'_>, peer: &Peer, message: &Eager, args: &SendArgs) -> Status {
         let Eager { source, total, head, order } = *message;

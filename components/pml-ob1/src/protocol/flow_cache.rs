@@ -37,14 +37,15 @@ use oxmpi_mca::host::receive::CONTINUE;
 use oxmpi_mca::{RecvDesc, RequestHeader, Seat, Status};
 use oxmpi_pml::{RecvArgs, SendArgs, mode};
 
-/// Of a plain message, perhaps with a stamp.
+/// Whether a header's word 0 is that of a plain MATCH, without flags or with a stamp.
 #[inline(always)]
 fn is_plain(head: u64) -> bool {
     head as u16 == STAMPED || head as u16 == kind::MATCH.into()
 }
 
-/// Rank and tag of a call in one word. They are read one by one, as the caller has just written them: the processor cannot
-/// pass two stores on to one load, which would wait until they and all stores before them have left the core.
+/// Joins rank and tag of a call to one word. They are read one by one, as the caller has just written them: the
+/// processor cannot pass two stores on to one load, which would wait until they and all stores before them have left
+/// the core.
 #[inline(always)]
 fn word_of(rank: &i32, tag: &i32) -> Key {
     // SAFETY: both are references.
@@ -52,8 +53,8 @@ fn word_of(rank: &i32, tag: &i32) -> Key {
 }
 
 impl Ob1 {
-    /// A message of a process with several threads, inside a transport's callback: if it is plain, and the thread that holds the lock of its CRI
-    /// owns that of its shard. Returns the callback's answer; `None`: nothing happened.
+    /// Takes a plain message, inside a transport's callback, if the thread that holds the CRI's lock also owns that of
+    /// its shard. Returns the callback's answer; `None`: it is another message, and nothing happened.
     #[inline(always)]
     pub fn arrive_at_owner(&self, msg: &RecvDesc) -> Option<u32> {
         let cri = self.cri(msg.ctx);
@@ -87,7 +88,8 @@ impl Ob1 {
         }
     }
 
-    /// Where messages with that head and key go, if they are plain, which is noted. The thread of that seat holds the CRI's lock.
+    /// Finds and notes the shard of plain messages with that head and key. `None`: the message is not plain, or its
+    /// communicator or shard is not there. The thread of that seat holds the CRI's lock.
     #[inline(always)]
     fn find_spot(&self, head: u64, key: Key, cri: &Cri, seat: &'static Seat) -> Option<Spot<ShardData>> {
         // SAFETY: the caller is inside a callback of that CRI.
@@ -103,6 +105,7 @@ impl Ob1 {
         None
     }
 
+    /// Keeps a message that no receive fits, in the shard that the CRI's note led to. Returns the callback's answer.
     #[inline(never)]
     fn keep_again(&self, shard: Owned<'_, ShardData>, msg: &RecvDesc, cri: &Cri) -> u32 {
         // SAFETY: the transport's caller holds the lock of the context for longer than this call.
@@ -117,7 +120,8 @@ impl Ob1 {
         cri.stop.take()
     }
 
-    /// An eager message of a thread among several. `None`: it is not like the one before, or not eager, and nothing happened.
+    /// Sends an eager message by the thread's note of its last send. `None`: the message goes to another rank or tag
+    /// than noted, or is not eager, and nothing happened.
     #[inline(always)]
     pub fn eager_again(&self, args: &SendArgs) -> Option<Status> {
         let (thread_state, seat) = state_and_seat(args.thread)?;
@@ -134,15 +138,15 @@ impl Ob1 {
         Some(self.eager_on(&inside.held(peer.ctx), peer, &message, args))
     }
 
-    /// Messages of this source and tag come on that CRI.
+    /// Notes in the thread's state that messages of this source and tag come on CRI `ctx`, for as long as the epoch.
     pub fn note_cri(&self, thread_state: &ThreadState, epoch: u64, from: Key, ctx: u32) {
         // SAFETY: CRIs go with the module, whose verbs alone look at the notes.
         let cri = unsafe { &*core::ptr::from_ref(self.cri(ctx)) };
         thread_state.received.take(epoch, from, Received { cri, spot: None });
     }
 
-    /// A receive of a thread among several. The common case takes no call: a receive like the one before it, in a shard that is
-    /// noted, too, and where no message waits.
+    /// Posts a receive of a thread among several. The common case takes no call: same source and tag as noted, in a
+    /// shard that is noted too, and where no message waits.
     #[inline(always)]
     pub fn recv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
         // While all messages come on one CRI there is nothing to note.
@@ -174,7 +178,7 @@ impl Ob1 {
         self.recv_unlike(args, out)
     }
 
-    /// A receive that is not like the one before.
+    /// Posts a receive for which the thread has no note, by the general way.
     #[inline(never)]
     fn recv_unlike(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
         match self.recv_immediate(args, true) {
@@ -186,7 +190,8 @@ impl Ob1 {
         }
     }
 
-    /// One that is, but only the CRI is noted, or a message waits.
+    /// Posts a receive whose CRI is noted, but not its shard, or whose message may wait already; notes the shard if the
+    /// thread owns its lock.
     #[inline(never)]
     fn recv_noted(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
         // SAFETY: the host passes a communicator that is alive.

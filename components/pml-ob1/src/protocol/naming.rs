@@ -9,7 +9,7 @@ use crate::wire::{self, Prefix, kind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 
 impl Ob1 {
-    /// A prefixed message came: tell its sender our index, once.
+    /// Tells the sender of a message with a prefix our index of the communicator, by a CID message, once for each rank.
     pub fn answer_prefix(&self, held: &Held<'_>, comm: &Comm, rank: i32, proc: u32, theirs: &Prefix) {
         if !comm.is_from(rank, proc) {
             return self.bad_header(held, proc, "a source rank that is not the sender's");
@@ -34,7 +34,8 @@ impl Ob1 {
         peer.control(held, self, h);
     }
 
-    /// The answer came: from now on the plain header is enough.
+    /// Handles the content of a CID message: keeps the receiver's index in the route, so that later headers to that
+    /// rank need no prefix.
     pub fn learn_index(&self, held: &Held<'_>, head: u64, rank: i32, proc: u32, theirs: &Prefix) {
         let comm = match self.comms.with(held, |t| t.find(head)) {
             Found::Comm(comm) => comm,

@@ -19,8 +19,8 @@ impl Ob1 {
         }
     }
 
-    /// Closes a peer on the CRI whose lock is held; the other CRIs follow in their next turn. False: it was
-    /// lost already.
+    /// Marks a peer as lost and closes it on the CRI whose lock is held; the other CRIs follow in their next turn.
+    /// `false`: it was lost already.
     fn lose(&self, held: &Held<'_>, peer: &Peer) -> bool {
         let first = !peer.base.lost.swap(true, Ordering::AcqRel);
         if first {
@@ -34,7 +34,7 @@ impl Ob1 {
         first
     }
 
-    /// The host says that a process failed. Operations under way with it end in the next turn of each CRI.
+    /// Closes the peer that the host reports as failed. Operations under way with it end in the next turn of each CRI.
     pub fn lose_process(&self, proc: u32) -> Status {
         let Ok(peer) = self.peer(proc, self.threaded()) else { return Status::OK };
         let held = self.hold(FIFO, None, self.threaded());
@@ -42,7 +42,7 @@ impl Ob1 {
         Status::OK
     }
 
-    /// Closes on this CRI what was lost on another.
+    /// Closes on the held CRI all peers that were lost on another CRI since this was last done.
     #[cold]
     pub fn close_lost(&self, held: &Held<'_>) {
         self.cri(held.ctx).closed.set(self.lost.load(Ordering::Acquire));
@@ -60,7 +60,8 @@ impl Ob1 {
         }
     }
 
-    /// Fails what is under way with a peer on one FIFO.
+    /// Fails everything under way with a peer on one FIFO: queued sends, streams, and requests whose ids it may quote.
+    /// Those that a transport still has pieces of fail with the last piece.
     fn close(&self, held: &Held<'_>, peer: &Peer) {
         peer.drop_control(held);
         self.abandon_streamed(held, peer);
@@ -85,14 +86,14 @@ impl Ob1 {
         }
     }
 
-    /// Completes a request with an error.
+    /// Completes a request with an error, and takes its registered memory back.
     pub fn fail(&self, held: &Held<'_>, req: &'static Request, status: Status) {
         self.release_memory(req);
         req.set_error(status);
         self.complete(req, held.threaded);
     }
 
-    /// A header that makes no sense: the peer is closed, and the sentence says what was wrong.
+    /// Closes the peer that sent a header which makes no sense; `what` says to the operator what was wrong with it.
     #[cold]
     pub fn bad_header(&self, held: &Held<'_>, proc: u32, what: &str) {
         if let Ok(peer) = self.flow(proc, held.ctx, held.threaded)

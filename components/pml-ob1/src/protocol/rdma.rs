@@ -44,26 +44,27 @@ use oxmpi_btl::{BtlAttrs, FlushDesc, RmaDesc, access};
 use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::{RequestHeader, Status};
 
-/// Bytes of one piece where several transports share a message: several pieces for each, so that a slow one gets fewer, but none so small
-/// that its own costs count.
+/// Bytes of one piece where `rails` transports share a message: several pieces for each, so that a slow one gets fewer,
+/// but none so small that its own costs count. A multiple of the alignment and of pages.
 fn stripe(wanted: u64, rails: usize, alignment: u64) -> u64 {
     const PIECES: u64 = 4;
     const LEAST: u64 = 64 << 10;
     wanted.div_ceil(PIECES * rails as u64).max(LEAST).next_multiple_of(alignment.max(4096))
 }
 
+/// Whether all values are multiples of a transport's alignment (0 or 1: none is asked for).
 fn aligned(alignment: u64, values: &[u64]) -> bool {
     alignment <= 1 || values.iter().all(|v| v.is_multiple_of(alignment))
 }
 
-/// Whether the transport's get is the better way for a send's buffer.
+/// Whether a send's buffer is long enough and aligned for the transport's get.
 pub fn worth_reading(peer: &Peer, req: &Request) -> bool {
     let a = peer.btl.attrs();
     let (total, addr) = (req.total.get(), req.buf.get() as u64);
     total >= a.min_get_size && aligned(a.get_alignment, &[total, addr])
 }
 
-/// The same for its put.
+/// Whether a send's buffer is long enough and aligned for the transport's put, and the peer has not refused puts.
 pub fn worth_writing(peer: &Peer, req: &Request) -> bool {
     let a = peer.btl.attrs();
     let (total, addr) = (req.total.get(), req.buf.get() as u64);
@@ -71,7 +72,8 @@ pub fn worth_writing(peer: &Peer, req: &Request) -> bool {
 }
 
 impl Ob1 {
-    /// Offers a send's buffer for reading. `None`: that is not possible now, and nothing happened.
+    /// Registers a send's buffer and sends RGET, which offers it for reading. `start` makes the header. `None`: credit,
+    /// room or a registration is missing, and nothing was sent.
     pub fn offer_reading(
         &self,
         held: &Held<'_>,
@@ -105,7 +107,8 @@ impl Ob1 {
         Some(status)
     }
 
-    /// Starts to read a message's data, if that can be done. `later`: not in this call.
+    /// Starts to get a message's data out of the sender's memory. `later`: the first piece is issued by progress, not
+    /// in this call. `false`: the memory cannot be read or registered.
     pub fn begin_pull(
         &self,
         held: &Held<'_>,
@@ -127,7 +130,8 @@ impl Ob1 {
         true
     }
 
-    /// Lets the sender write a message's data, if that can be done.
+    /// Registers a receive's buffer and offers it to the sender, which puts the data there. `false`: the buffer is not
+    /// contiguous, not aligned, or cannot be registered.
     pub fn begin_exposure(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> bool {
         let (local, wanted) = (req.buf.get() as u64, req.wanted.get());
         if req.dtype().is_some()
@@ -143,7 +147,7 @@ impl Ob1 {
         true
     }
 
-    /// Tells the sender where to put the data.
+    /// Sends PUT, which tells the sender where to put a message's data and by which handles.
     pub fn offer_memory(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         let words = [req.remote_id.get(), self.id_of(held, req), req.wanted.get(), req.buf.get() as u64];
         let mut h = Header::new(&[wire::head(kind::PUT, 0, 0, 0)]);
@@ -159,7 +163,8 @@ impl Ob1 {
         TransferProgress::Over
     }
 
-    /// The receiver says where the data of a send goes.
+    /// Handles PUT: the receiver says where the data of a send goes. Starts the puts, or sends fragments where put is
+    /// not possible. `None`: the header is cut off.
     pub fn on_put(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let (src_req, dst_req, wanted, remote) = (r.word()?, r.word()?, r.word()?, r.word()?);
         let Some(req) = self.quoted(held, src_req, proc, RequestHeader::SEND) else {
@@ -199,6 +204,8 @@ impl Ob1 {
         Some(())
     }
 
+    /// Starts the gets (`State::Pulling`) or puts (`State::Pushing`) of a request. `later`: the first is issued by
+    /// progress, not in this call.
     fn begin_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, state: State, later: bool) {
         req.pulls.set(0);
         req.outcome.set(Outcome::Fine);
@@ -267,7 +274,7 @@ impl Ob1 {
         self.conclude_if_down(held, peer, req)
     }
 
-    /// Issues the flush behind the last put.
+    /// Issues the flush behind the last put, unless a piece failed, and ends the operation if nothing is under way.
     pub fn flush_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         let flush = FlushDesc { done: Some(landed), done_ctx: core::ptr::from_ref(req).cast_mut().cast() };
         if req.outcome.get() == Outcome::Fine {
@@ -282,7 +289,7 @@ impl Ob1 {
         self.conclude_if_down(held, peer, req)
     }
 
-    /// Ends the operation unless something of it is still under way.
+    /// Ends a get or put operation unless a piece or flush of it is still under way.
     pub fn conclude_if_down(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         if req.pulls.get() == 0 {
             self.conclude(held, peer, req);
@@ -290,7 +297,8 @@ impl Ob1 {
         TransferProgress::Over
     }
 
-    /// Nothing of it is under way any more.
+    /// Ends a get or put operation of which nothing is under way, by its [`Outcome`]: completes the request, goes over
+    /// to fragments, or fails it.
     fn conclude(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         let is_get = req.kind() == RequestHeader::RECV;
         if self.is_revoked(req) {
@@ -327,7 +335,7 @@ impl Ob1 {
         }
     }
 
-    /// The sender has put all of a message's data. Its request ends.
+    /// Completes a receive into whose buffer the sender has put all data; one on a revoked communicator fails.
     pub fn end_exposure(&self, held: &Held<'_>, req: &'static Request) {
         self.drop_id(held, req);
         if req.outcome.get() == Outcome::Revoked {
@@ -340,8 +348,8 @@ impl Ob1 {
         self.cri(held.ctx).stop.set(STOP);
     }
 
-    /// A fragment comes for a receive that its sender may write to: it does not, or not any more. False: the
-    /// receive is over.
+    /// Takes the offered memory back from a sender that sends fragments instead of putting. `false`: the receive has
+    /// ended, since its communicator was revoked.
     pub fn takes_memory_back(&self, held: &Held<'_>, req: &'static Request) -> bool {
         self.release_memory(req);
         req.state.set(State::Receiving);
@@ -352,14 +360,14 @@ impl Ob1 {
         !revoked
     }
 
-    /// A piece is under way.
+    /// Counts a piece or flush that the transport has under way.
     fn takes_off(&self, held: &Held<'_>, req: &Request) {
         req.pulls.set(req.pulls.get() + 1);
         let flying = &self.cri(held.ctx).flying;
         flying.set(flying.get() + 1);
     }
 
-    /// Goes on with what landed in the turn of progress that has just ended; how many operations that were.
+    /// Continues the operations whose pieces ended in the turn that has just gone by; returns how many operations.
     pub fn take_landed(&self, held: &Held<'_>) -> i32 {
         let mut events = 0;
         let mut next = self.cri(held.ctx).landed.replace(null());
@@ -376,16 +384,19 @@ impl Ob1 {
         events
     }
 
+    /// Notes that gets from the peer are refused, so that its messages come by fragments.
     #[cold]
     pub fn remember_refusal(&self, peer: &Peer) {
         peer.no_get.set(true);
         self.tell_refusal(peer, "read");
     }
+    /// Notes that puts to the peer are refused, so that messages to it go by fragments.
     #[cold]
     fn remember_put_refusal(&self, peer: &Peer) {
         peer.no_put.set(true);
         self.tell_refusal(peer, "write");
     }
+    /// Tells the operator, once in a process, that a transport may not `what` (read or write) a peer's memory.
     fn tell_refusal(&self, peer: &Peer, what: &str) {
         if !self.told_no_get.swap(true, Ordering::Relaxed) {
             self.host.info(&format!(
@@ -398,7 +409,7 @@ impl Ob1 {
 }
 
 impl Request {
-    /// Something went wrong with a piece; no more are issued.
+    /// Notes the error of a piece as the outcome of the operation; no more pieces are issued.
     fn break_off(&self, error: Status) {
         if self.outcome.get() < Outcome::Broken {
             self.outcome.set(Outcome::Broken);
@@ -407,7 +418,8 @@ impl Request {
     }
 }
 
-/// A piece or a flush that was under way has ended. Runs in the transport's progress, under the lock of the request's CRI.
+/// The transport's callback for a piece or flush that has ended: counts it and lists the request for
+/// [`Ob1::take_landed`]. Runs in the transport's progress, under the lock of the request's CRI.
 extern "C" fn landed(ctx: *mut c_void, status: Status) {
     // SAFETY: a verb got a request, and requests are never freed.
     let req: &'static Request = unsafe { &*ctx.cast::<Request>() };

@@ -46,8 +46,8 @@ pub fn handle_size(peer: &Peer) -> usize {
 }
 
 impl Ob1 {
-    /// Registers the first `len` bytes of a request's buffer for the transport to a peer, if that needs it. Does nothing if
-    /// that was done before.
+    /// Registers the first `len` bytes of a request's buffer with each transport that may carry its pieces, where these
+    /// need registration. Does nothing if that was done before. `Err`: the first transport cannot register it.
     pub fn register_memory(&self, peer: &Peer, req: &Request, len: u64, access: u32) -> Result<(), Status> {
         if handle_size(peer) == 0 || !req.memory.get().is_null() {
             return Ok(());
@@ -70,7 +70,7 @@ impl Ob1 {
         Ok(())
     }
 
-    /// Peers do not reach the request's buffer any more.
+    /// Takes back a request's registrations for good, so that peers do not reach its buffer any more.
     pub fn release_memory(&self, req: &Request) {
         let memory = req.memory.replace(null_mut());
         if !memory.is_null() {
@@ -78,7 +78,8 @@ impl Ob1 {
         }
     }
 
-    /// All accesses to the request's buffer are over, ours and those of peers. It may stay registered.
+    /// Ends a request's use of its registrations after all accesses, ours and those of peers, are over; the host may
+    /// keep the buffer registered for the next message.
     pub fn leave_memory(&self, req: &Request) {
         let memory = req.memory.replace(null_mut());
         if !memory.is_null() {
@@ -90,11 +91,14 @@ impl Ob1 {
         }
     }
 
-    /// As `release_memory`, for memory that was taken out of its request.
+    /// Takes registrations back for good which were taken out of their request (`release_memory` does this for those
+    /// that are still in it).
     pub fn give_memory_back(&self, memory: *mut Memory) {
         self.end_memory(memory, self.btl_services().deregister);
     }
 
+    /// Calls `end` for each part of a memory and frees it. A transport that cannot take its registration back ends the
+    /// process.
     fn end_memory(&self, memory: *mut Memory, end: End) {
         // SAFETY: made by `register_memory`; its request does not have it any more.
         let memory = unsafe { Box::from_raw(memory) };
@@ -109,26 +113,28 @@ impl Ob1 {
 }
 
 impl Request {
+    /// The registered memory of the request, if it has one.
     fn registered(&self) -> Option<&Memory> {
         // SAFETY: it stays until `release_memory`, which the holder of the CRI's lock calls.
         unsafe { self.memory.get().as_ref() }
     }
 
-    /// Rails that both sides have registered the message's memory for; 0: it needs no handles.
+    /// How many rails both sides have registered the message's memory for; 0: it needs no handles.
     pub fn registered_rails(&self) -> usize {
         self.registered().map_or(0, |m| m.parts.len().min(m.remotes))
     }
 
-    /// The handle of our own memory for a rail; null: it needs none.
+    /// Our registration handle for a rail; null: the transport needs none.
     pub fn local_handle(&self, rail: usize) -> *const RegHandle {
         // SAFETY: a registration is valid until it is given back.
         self.registered().map_or(null(), |m| unsafe { (*m.parts[rail].local).handle })
     }
-    /// Our handles as they are sent to a peer.
+    /// Our registration handles, one behind the other, as they are sent to a peer; empty if the transport needs none.
     pub fn handle_bytes(&self) -> &[u8] {
         self.registered().map_or(&[], |m| &m.bytes)
     }
 
+    /// The peer's handle for a rail, as it was sent; null: the transport needs none.
     pub fn remote_handle(&self, rail: usize) -> *const RegHandle {
         self.registered().map_or(null(), |m| m.parts[rail].remote.as_ptr().cast())
     }
@@ -149,6 +155,7 @@ impl Request {
 }
 
 impl MemoryPart {
+    /// Our handle of one transport, as bytes to send.
     fn bytes(&self) -> &[u8] {
         // SAFETY: a registration is valid until it is given back; so many bytes stand there.
         unsafe {

@@ -48,9 +48,12 @@ pub enum TransferProgress {
     NoRoom,
 }
 
+/// An ACK header: the sender is to send bytes `[offset, wanted)` as fragments to `dst_req`; nothing more is wanted if
+/// the two are equal.
 fn ack(flags: u8, src_req: u64, dst_req: u64, offset: u64, wanted: u64) -> Header {
     Header::new(&[wire::head(kind::ACK, flags, 0, 0), src_req, dst_req, offset, wanted])
 }
+/// A FIN header: all data of the get or put that the request `req` waits for has arrived.
 pub fn fin(req: u64) -> Header {
     Header::new(&[wire::head(kind::FIN, 0, 0, 0), req])
 }
@@ -168,7 +171,8 @@ impl Ob1 {
         peer.control(held, self, ack(flags, req.remote_id.get(), id, offset, req.wanted.get()));
     }
 
-    /// The request of ours that a peer quotes; closes the peer if it may not.
+    /// The request of this `kind` whose id a peer quotes. `None`: there is none, and the peer is closed unless the
+    /// request was retired.
     pub fn quoted(&self, held: &Held<'_>, id: u64, proc: u32, kind: u32) -> Option<&'static Request> {
         let req = self.quoted_by(held, id, proc)?;
         if req.kind() != kind {
@@ -178,7 +182,8 @@ impl Ob1 {
         Some(req)
     }
 
-    /// The same, of either kind.
+    /// The request, send or receive, whose id a process quotes. `None`: it has none with that process; the peer is
+    /// closed unless the id was retired.
     fn quoted_by(&self, held: &Held<'_>, id: u64, proc: u32) -> Option<&'static Request> {
         let ids = &self.cri(held.ctx).ids;
         let req = ids.with(held, |t| t.get(id)).filter(|r| r.proc.get() == proc);
@@ -188,6 +193,8 @@ impl Ob1 {
         req
     }
 
+    /// Handles ACK: completes the send, or starts its fragments from the offset that the receiver names. `None`: the
+    /// header is cut off.
     pub fn on_ack(&self, held: &Held<'_>, head: u64, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let (src_req, dst_req, offset, wanted) = (r.word()?, r.word()?, r.word()?, r.word()?);
         let Some(req) = self.quoted(held, src_req, proc, RequestHeader::SEND) else { return Some(()) };
@@ -219,7 +226,8 @@ impl Ob1 {
         Some(())
     }
 
-    /// The other side has got, or put, all of a message.
+    /// Handles FIN: the other side has got or put all of a message's data, so the request completes. `None`: the header
+    /// is cut off.
     pub fn on_fin(&self, held: &Held<'_>, head: u64, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let id = r.word()?;
         let Some(req) = self.quoted_by(held, id, proc) else { return Some(()) };
@@ -239,6 +247,8 @@ impl Ob1 {
         Some(())
     }
 
+    /// Handles FRAG: stores a fragment in its receive's buffer, and completes the receive with the last one. `None`:
+    /// the header is cut off.
     pub fn on_fragment(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let (id, offset) = (r.word()?, r.word()?);
         let Some(req) = self.quoted(held, id, proc, RequestHeader::RECV) else { return Some(()) };
@@ -266,7 +276,8 @@ impl Ob1 {
         Some(())
     }
 
-    /// Notes a fragment that came before others which are not here yet; false: it does not belong to its receive.
+    /// Notes a fragment of another rail that came before fragments which are missing still. `false`: it does not belong
+    /// to its receive.
     fn takes_ahead(&self, held: &Held<'_>, req: &Request, proc: u32, (offset, len): (u64, u64)) -> bool {
         let fits = self.awaits_fragment(req, proc, req.done.get(), len)
             && offset > req.done.get()
@@ -277,7 +288,8 @@ impl Ob1 {
         fits && several() && self.cri(held.ctx).ahead.with(held, |ahead| ahead.add(req.id.get(), offset, len))
     }
 
-    /// The next `len` bytes of a message are in the buffer.
+    /// Counts the next `len` bytes of a receive as stored, with fragments behind them that came ahead; completes the
+    /// receive if these were the last.
     pub fn fragment_stored(&self, held: &Held<'_>, req: &'static Request, len: u64) {
         let done = req.done.get() + len;
         let done = self
@@ -293,20 +305,21 @@ impl Ob1 {
         }
     }
 
-    /// Moves a long operation on, and puts it on its peer's list if it is not over.
+    /// Takes one step of a long operation, and puts it on its peer's list of streams if it is not over.
     pub fn advance_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         if self.turn(held, peer, req) != TransferProgress::Over {
             self.queue_transfer(held, peer, req);
         }
     }
 
+    /// Puts a long operation on its peer's list of streams, which progress continues.
     pub fn queue_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         req.listed.set(true);
         peer.streams.with(held, |q| q.push_back(req));
         self.remember(held, peer);
     }
 
-    /// One turn for each long operation of a peer; false: the transport has no room.
+    /// Takes one step of each long operation on a peer's list of streams. `false`: the transport has no room.
     pub fn drain_streams(&self, held: &Held<'_>, peer: &Peer) -> bool {
         for _ in 0..peer.streams.with(held, |q| q.len()) {
             let Some(req) = peer.streams.with(held, |q| q.pop_front()) else { break };
@@ -323,6 +336,7 @@ impl Ob1 {
         true
     }
 
+    /// Takes one step of a long operation, by the state of its request.
     fn turn(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         match req.state.get() {
             State::Pulling | State::Pushing => self.move_pieces(held, peer, req),
@@ -337,7 +351,7 @@ impl Ob1 {
         }
     }
 
-    /// Sends fragments.
+    /// Sends the next fragments of a long message, at most [`FRAGMENTS_PER_TURN`].
     fn stream(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         for _ in 0..FRAGMENTS_PER_TURN {
             let (done, wanted) = (req.done.get(), req.wanted.get());
@@ -361,6 +375,7 @@ impl Ob1 {
         TransferProgress::Unfinished
     }
 
+    /// Fails a request after an error of the transport, and closes its peer.
     pub fn give_up(
         &self,
         held: &Held<'_>,
@@ -373,8 +388,9 @@ impl Ob1 {
         TransferProgress::Over
     }
 
-    /// All is read. The sender is told before the program here knows: what that says to the other program, by another
-    /// thread's FIFO, is not to be there while this is not even on its way (MPI_Bsend counts on its buffer being free then).
+    /// Completes a receive that has read all of its message. FIN goes to the sender before the program here knows: what
+    /// that says to the other program, by another thread's FIFO, is not to be there while FIN is not even on its way
+    /// (MPI_Bsend counts on its buffer being free then).
     pub fn end_pull(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, src_req: u64) {
         peer.control(held, self, fin(src_req));
         self.complete(req, held.threaded);

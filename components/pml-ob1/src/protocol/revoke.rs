@@ -27,6 +27,7 @@ use crate::wire::{Header, flag};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::Status;
 
+/// A FIN header that ends the other side's request because the communicator was revoked.
 fn fin_revoked(req: u64) -> Header {
     let mut h = fin(req);
     h.set_flags(flag::REVOKED);
@@ -34,7 +35,8 @@ fn fin_revoked(req: u64) -> Header {
 }
 
 impl Ob1 {
-    /// Ends everything on a communicator.
+    /// Revokes a communicator: fails every request on it, refuses the messages that wait there, and tells the other
+    /// sides. Takes all CRI locks.
     pub fn revoke_communicator(&self, comm: &Comm) -> Status {
         let threaded = self.threaded();
         let all = self.hold_all(self.width(), threaded);
@@ -58,7 +60,7 @@ impl Ob1 {
         Status::OK
     }
 
-    /// The peers on a CRI's FIFO.
+    /// The peer objects of all processes for the FIFO of the held CRI, as far as they exist.
     fn flows_on(&self, held: &Held<'_>) -> Vec<&Peer> {
         let peers = self.peers.iter().filter_map(|slot| {
             // SAFETY: peers and their flows stay until `finalize`.
@@ -69,7 +71,7 @@ impl Ob1 {
         peers.collect()
     }
 
-    /// Messages that wait for room to a peer, or come from it.
+    /// Fails the requests on a communicator whose messages wait for room on this FIFO or come from the peer in parts.
     fn end_on_flow(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
         if peer.failed.get() {
             return;
@@ -96,14 +98,16 @@ impl Ob1 {
         }
     }
 
-    /// Ends an operation on a revoked communicator of which nothing is under way, and tells the other side.
+    /// Fails a long operation on a revoked communicator of which nothing is under way, and tells the other side by a
+    /// FIN with REVOKED.
     pub fn end_revoked(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         self.drop_id(held, req);
         peer.control(held, self, fin_revoked(req.remote_id.get()));
         self.fail(held, req, Status::PEER_FAILED);
     }
 
-    /// Ends an operation whose id a peer may quote.
+    /// Fails a request on a revoked communicator whose id a peer may quote: its id is retired. One whose buffer a peer
+    /// may still write to only notes the revocation, and fails when the peer says FIN.
     pub fn end_named(&self, held: &Held<'_>, req: &'static Request) {
         match req.state.get() {
             State::Exposed => return req.outcome.set(Outcome::Revoked),
@@ -116,14 +120,16 @@ impl Ob1 {
         self.fail(held, req, Status::PEER_FAILED);
     }
 
-    /// Peers may quote its id in vain from now on.
+    /// Retires a request's id: a peer that quotes it later is ignored. `kept`: memory that the peer may read until
+    /// then.
     fn retire(&self, held: &Held<'_>, req: &'static Request, kept: Option<KeptMemory>) {
         let id = req.id.get();
         self.drop_id(held, req);
         self.cri(held.ctx).retired.with(held, |r| r.0.insert(id, kept));
     }
 
-    /// Whether an id is of a request that ended with its communicator. A peer gives up what it had of the request's memory by saying so.
+    /// Whether an id is a retired one, of a request that failed when its communicator was revoked. A peer that quotes
+    /// it does not read the request's memory any more, so that is given back.
     #[cold]
     pub fn is_of_revoked(&self, held: &Held<'_>, id: u64) -> bool {
         let (known, kept) = self.cri(held.ctx).retired.with(held, |r| match r.0.get_mut(&id) {
@@ -136,7 +142,7 @@ impl Ob1 {
         known
     }
 
-    /// Takes all retired memory back: nobody quotes an id any more.
+    /// Gives back the memory of all retired ids of this CRI, since no peer will quote one any more.
     pub fn forget_retired(&self, held: &Held<'_>) {
         let all = self.cri(held.ctx).retired.with(held, core::mem::take);
         for KeptMemory(memory) in all.0.into_values().flatten() {
@@ -144,7 +150,8 @@ impl Ob1 {
         }
     }
 
-    /// A receiver offers its memory to a send that ended with its communicator: nothing will be put there.
+    /// Answers a PUT for a send that failed when its communicator was revoked: a FIN with REVOKED tells the receiver
+    /// that nothing will be put.
     pub fn answer_put_of_revoked(&self, held: &Held<'_>, src_req: u64, dst_req: u64, proc: u32) {
         if self.is_of_revoked(held, src_req)
             && let Ok(peer) = self.flow(proc, held.ctx, held.threaded)
@@ -170,7 +177,8 @@ impl Ob1 {
         }
     }
 
-    /// A message that nobody will receive, because its communicator was revoked.
+    /// Refuses a message on a revoked communicator: returns its credit, and tells a sender that waits for an answer by
+    /// a FIN with REVOKED.
     fn refuse_message(&self, held: &Held<'_>, inc: &Incoming) {
         self.consumed(inc, Some(held), held.threaded);
         if inc.src_req != 0
@@ -185,7 +193,8 @@ impl Ob1 {
         self.refuse_message(&self.hold(inc.ctx.into(), None, threaded), inc);
     }
 
-    /// Ends receives that were posted though nothing can come for them, on all communicators.
+    /// Fails the posted receives for which nothing can come any more, on all communicators: those on revoked ones, and
+    /// those that name a lost process.
     #[cold]
     pub fn sweep(&self, held: &Held<'_>) {
         for comm in self.comms.with(held, |t| t.all()) {
@@ -194,6 +203,8 @@ impl Ob1 {
         }
     }
 
+    /// Fails the posted receives of a communicator for which nothing can come any more; if it was revoked, refuses its
+    /// unexpected messages that came on the held CRI.
     fn sweep_communicator(&self, held: &Held<'_>, comm: &Comm) {
         let (revoked, lost) = (comm.is_revoked(), self.lost.load(Ordering::Acquire));
         let (mut ended, mut refused) = (Vec::new(), Vec::new());
@@ -231,7 +242,8 @@ impl Ob1 {
     }
 }
 
-/// Takes the messages out of a shard that came on the CRI that is held. Of them only lengths are looked at from here on.
+/// Takes the unexpected messages that came on the held CRI out of a shard into `refused`; of these only the lengths may
+/// be looked at from here on.
 fn refuse_waiting(shard: &mut ShardData, held: &Held<'_>, refused: &mut Vec<Incoming>) {
     let mut others = Vec::new();
     while let Some(record) = shard.pop_unmatched() {

@@ -41,6 +41,7 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Whether a message of so many bytes may be read in pieces.
     pub fn permit(&self, total: u64) -> bool {
         self.remote > 0 && total <= self.largest
     }
@@ -56,6 +57,8 @@ const GLANCE: usize = 64;
 /// Pieces of one call to the transport.
 pub const WINDOW: usize = 512;
 
+/// Blocks of `len` bytes at equal distances: `count` of them, the first at `addr`, each `stride` bytes behind the one
+/// before.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Run {
     addr: u64,
@@ -65,19 +68,22 @@ struct Run {
 }
 
 impl Run {
+    /// The address of the block with this index in the run.
     fn block(&self, index: u64) -> u64 {
         self.addr.wrapping_add((index as i64).wrapping_mul(self.stride) as u64)
     }
-    /// Whether `next` is one more block of this.
+    /// Whether a block of `len` bytes at `next` continues the run.
     fn goes_on_with(&self, next: u64, len: u64) -> bool {
         len == self.len && (self.count == 1 || self.block(self.count) == next)
     }
+    /// Adds the block at `next`, which continues the run; the second block sets the distance.
     fn take(&mut self, next: u64) {
         if self.count == 1 {
             self.stride = next.wrapping_sub(self.addr) as i64;
         }
         self.count += 1;
     }
+    /// Decodes a run from the wire.
     fn read(bytes: &[u8; BYTES]) -> Run {
         let (words, _) = bytes.as_chunks::<8>();
         let word = |i: usize| u64::from_le_bytes(words[i]);
@@ -93,8 +99,8 @@ pub struct RunList {
 }
 
 impl RunList {
-    /// Where `total` bytes, all the data of `count` elements at `base`, lie. `None`: in pieces too
-    /// short on average, or too irregular ones.
+    /// Makes the list of where `total` bytes lie: all the data of `count` elements at `base`. `None`: the pieces are
+    /// shorter than `min_run` on average, or too irregular for [`MOST`] runs.
     pub fn of(dtype: &TypeDesc, count: u64, base: u64, total: u64, min_run: u64) -> Option<RunList> {
         if !may_be_long(dtype, min_run) {
             return None;
@@ -119,14 +125,14 @@ impl RunList {
         Some(list)
     }
 
-    /// The bytes for the wire.
+    /// The list as bytes for the wire.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: words are bytes.
         unsafe { core::slice::from_raw_parts(self.words.as_ptr().cast(), self.used * BYTES) }
     }
 
-    /// Puts a block behind the others; false: it continues the last piece. `used` above [`MOST`]: there
-    /// was no room.
+    /// Adds a block behind the others. `false`: it continues the last piece. `used` above [`MOST`] says that there was
+    /// no room.
     fn push(&mut self, addr: u64, len: u64) -> bool {
         if self.used == 0 {
             self.runs[0] = Run { addr, len, count: 1, stride: 0 };
@@ -150,7 +156,7 @@ impl RunList {
         true
     }
 
-    /// A last piece that was told in parts may be a block of the run before.
+    /// Joins the last piece to the run before if it is one more block of that run: a long block that was told in parts.
     fn fold(&mut self) {
         if self.used < 2 {
             return;
@@ -205,16 +211,19 @@ pub struct Pieces {
 }
 
 impl Pieces {
+    /// An empty list of pieces.
     pub const fn new() -> Pieces {
         Pieces { list: [Piece { addr: 0, len: 0 }; WINDOW], used: 0, bytes: 0 }
     }
+    /// The pieces, in the order of the message.
     pub fn list(&self) -> &[Piece] {
         &self.list[..self.used]
     }
+    /// Removes all pieces.
     fn clear(&mut self) {
         (self.used, self.bytes) = (0, 0);
     }
-    /// False: there is no room for it.
+    /// Adds a piece, which continues the last one if it lies right behind it. `false`: there is no room for it.
     fn push(&mut self, addr: u64, len: u64) -> bool {
         if let Some(last) = self.list[..self.used].last_mut()
             && last.addr.wrapping_add(last.len) == addr
@@ -230,12 +239,13 @@ impl Pieces {
         true
     }
 
-    /// Whether they are long enough on average.
+    /// Whether the pieces have at least `min_run` bytes on average.
     pub fn are_long(&self, min_run: u64) -> bool {
         self.bytes / (self.used as u64).max(1) >= min_run
     }
 
-    /// The first ones of packed bytes `[from, from + len)` of a buffer. `dtype` `None`: contiguous.
+    /// Fills the list with the first pieces of packed bytes `[from, from + len)` of a buffer, as many as fit. `dtype`
+    /// `None`: the buffer is contiguous.
     pub fn fill_local(&mut self, dtype: Option<&TypeDesc>, count: u64, base: u64, from: u64, len: u64) {
         self.clear();
         match dtype {
@@ -248,7 +258,8 @@ impl Pieces {
         }
     }
 
-    /// The first ones of bytes `[from, from + len)` of a message, which has as many.
+    /// Fills the list with the first pieces of bytes `[from, from + len)` of a message in its sender's memory, as many
+    /// as fit.
     pub fn fill_remote(&mut self, source: DataSource<'_>, from: u64, len: u64) {
         self.clear();
         let runs = match source {

@@ -32,6 +32,8 @@ pub struct Packer {
     pub from: u64,
 }
 
+/// The transport's callback that packs bytes `[offset, offset + len)` of a message into `dst`. `ctx`: the [`Packer`] of
+/// the descriptor that is being sent.
 pub extern "C" fn pack_part(ctx: *mut c_void, offset: u64, dst: *mut u8, len: u64) {
     // SAFETY: the transport passes the context of the descriptor we are in the middle of sending.
     let p = unsafe { &*ctx.cast::<Packer>() };
@@ -50,6 +52,8 @@ pub struct Outgoing<'a> {
 }
 
 impl Ob1 {
+    /// Looks up the route, the peer and the length of a send. `Err`: no such rank, the peer cannot be reached, or the
+    /// length overflows.
     #[inline(always)]
     pub fn outgoing<'a>(&'a self, args: &SendArgs, threaded: bool) -> Result<Outgoing<'a>, Status> {
         // SAFETY: the host passes a communicator and a type that are alive.
@@ -59,6 +63,8 @@ impl Ob1 {
         Ok(Outgoing { comm, route, peer, total })
     }
 
+    /// Sends a blocking message by a request, where it could not go at once. Null: the request completed within the
+    /// call and was recycled. `number`: the one that the message keeps, or 0.
     #[inline(never)]
     pub fn send_blocking_slowly(
         &self,
@@ -85,6 +91,8 @@ impl Ob1 {
         Ok(req.handle())
     }
 
+    /// Sends a message by the request that the caller took, where it could not go at once. `number`: the one that the
+    /// message keeps, or 0.
     #[inline(never)]
     pub fn send_immediate_slowly(
         &self,
@@ -110,7 +118,7 @@ impl Ob1 {
         Ok(req.handle())
     }
 
-    /// Fills a request with everything a send may need later.
+    /// Fills a request with everything that its send may need later.
     fn describe(&self, req: &Request, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) {
         req.buf.set(args.buf.cast_mut());
         req.total.set(out.total);
@@ -123,7 +131,7 @@ impl Ob1 {
         req.proc.set(out.peer.proc);
     }
 
-    /// Offers a new request; gives it back to its pool when that fails outright.
+    /// Chooses the FIFO of a new request and starts its send; recycles the request if that fails outright.
     fn offer_new(
         &self,
         req: &'static Request,
@@ -150,7 +158,7 @@ impl Ob1 {
         Ok(())
     }
 
-    /// Chooses the FIFO of a send that is described, and takes its lock.
+    /// Chooses the FIFO of a send that is described, notes it in the request, and takes the lock of its CRI.
     fn enter<'a>(
         &'a self,
         req: &Request,
@@ -167,7 +175,7 @@ impl Ob1 {
         Ok((held, peer))
     }
 
-    /// Starts a send that has a FIFO: now, or behind what waits already.
+    /// Starts a send that has a FIFO: issues it at once, or queues it behind the sends that wait for room.
     fn offer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
         req.id.set(0);
         req.done.set(0);
@@ -193,8 +201,8 @@ impl Ob1 {
         }
     }
 
-    /// Chooses the protocol and sends the first message of it. NO_RESOURCE: nothing happened.
-    /// Other failures are the transport's; the request is the caller's then.
+    /// Chooses the protocol of a send and transmits its first message. NO_RESOURCE: there was no room, and nothing
+    /// happened. Other errors are the transport's; the request is the caller's then.
     pub fn issue(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
         // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).
         let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
@@ -264,7 +272,8 @@ impl Ob1 {
         self.issued_long(held, req, status, State::WaitAck)
     }
 
-    /// Tells where data in pieces lies, if reading it there pays. `None`: it does not.
+    /// Sends RUNS, which tells where a send's data lies in pieces, if reading it there pays. `None`: it does not, and
+    /// nothing was sent.
     fn offer_runs(
         &self,
         held: &Held<'_>,
@@ -295,6 +304,8 @@ impl Ob1 {
         Some(self.issued_long(held, req, status, State::WaitFin))
     }
 
+    /// Ends the issue of an eager message by the transport's status: completes the request, has a synchronous one wait
+    /// for its ACK, or gives the credit back.
     fn issued_eager(
         &self,
         held: &Held<'_>,
@@ -319,6 +330,8 @@ impl Ob1 {
         status
     }
 
+    /// Ends the issue of a long message's first header by the transport's status: the request goes to the state `next`
+    /// if it was sent.
     fn issued_long(&self, held: &Held<'_>, req: &'static Request, status: Status, next: State) -> Status {
         if status.is_ok() {
             req.state.set(next);
@@ -327,7 +340,8 @@ impl Ob1 {
         status
     }
 
-    /// A send that failed for good is no longer in the table when its peer is closed.
+    /// Takes the id and the registered memory from a send that failed for good, so that closing its peer does not find
+    /// it. NO_RESOURCE is no such failure.
     fn drop_id_on_error(&self, held: &Held<'_>, req: &'static Request, status: Status) {
         if status.is_err() && status != Status::NO_RESOURCE {
             self.drop_id(held, req);
@@ -335,7 +349,7 @@ impl Ob1 {
         }
     }
 
-    /// Sends packed bytes `[from, from + len)` of a request behind a header.
+    /// Sends packed bytes `[from, from + len)` of a request behind a header, on the peer's own transport.
     pub fn transmit_part(
         &self,
         held: &Held<'_>,
@@ -348,7 +362,8 @@ impl Ob1 {
         Self::with_part(req, header, from, len, |desc| peer.transmit(held, desc))
     }
 
-    /// Describes packed bytes `[from, from + len)` of a request behind a header to `send`.
+    /// Calls `send` with a descriptor of packed bytes `[from, from + len)` of a request behind a header; data that is
+    /// not contiguous is packed by the transport's callback.
     pub fn with_part(
         req: &Request,
         header: &Header,
@@ -373,13 +388,15 @@ impl Ob1 {
         }
     }
 
-    /// The id of a request in our table, made when first needed and kept while it waits for room.
+    /// The id by which peers quote a request, in the table of the held CRI; made when first needed and kept while the
+    /// request waits for room.
     pub fn id_of(&self, held: &Held<'_>, req: &'static Request) -> u64 {
         if req.id.get() == 0 {
             req.id.set(self.cri(held.ctx).ids.with(held, |t| t.insert(req)));
         }
         req.id.get()
     }
+    /// Takes a request's id out of the table of the held CRI, and forgets its fragments that came ahead of their turn.
     pub fn drop_id(&self, held: &Held<'_>, req: &'static Request) {
         let id = req.id.replace(0);
         self.cri(held.ctx).ids.with(held, |t| t.remove(id));
@@ -390,7 +407,7 @@ impl Ob1 {
         });
     }
 
-    /// Takes a queued send back; false: it is not queued any more.
+    /// Takes a send that waits for room out of its peer's queue. `false`: it is not queued any more.
     pub fn unqueue(&self, held: &Held<'_>, req: &'static Request) -> bool {
         // SAFETY: peers stay until `finalize`.
         let Some(peer) = (unsafe { req.peer.get().as_ref() }).filter(|_| req.state.get() == State::Queued)
@@ -413,7 +430,7 @@ impl Ob1 {
         found
     }
 
-    /// Starts a persistent request.
+    /// Starts an inactive persistent send or receive.
     pub fn start(&self, req: &'static Request) -> Status {
         let threaded = self.threaded();
         req.restart();

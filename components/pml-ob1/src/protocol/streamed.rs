@@ -23,7 +23,9 @@ use core::sync::atomic::Ordering;
 use oxmpi_mca::host::receive::TAKEN;
 use oxmpi_mca::{PartDesc, RequestHeader, Status};
 
-/// Registered beside [`entry`](crate::receive::arrive::entry).
+/// The transport's callback for a part of a message that its sender still writes; registered beside
+/// [`entry`](crate::receive::arrive::entry). Returns 0 if the message is refused, else TAKEN and what the transport is
+/// to do next.
 pub extern "C" fn entry_parts(ctx: *mut c_void, part: *const PartDesc) -> u32 {
     // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for the call.
     let (ob1, part) = unsafe { (&*ctx.cast::<Ob1>(), &*part) };
@@ -41,7 +43,8 @@ pub extern "C" fn entry_parts(ctx: *mut c_void, part: *const PartDesc) -> u32 {
 }
 
 impl Ob1 {
-    /// Takes a message of `len` bytes of which `there` has come, if it is one that can be. Nothing of it is stored yet.
+    /// Takes a message of `len` bytes of which `there` has come, if it is a MATCH or RNDV that meets a posted receive,
+    /// or the fragment that is due. `None`: it is refused, and nothing happened. No payload is stored yet.
     fn take_streamed(&self, held: &Held<'_>, peer: &Peer, there: &[u8], len: u64) -> Option<()> {
         if self.watchful.load(Ordering::Relaxed) != 0 || peer.failed.get() {
             return None;
@@ -66,7 +69,7 @@ impl Ob1 {
         }
     }
 
-    /// Whether that is the next fragment of a receive.
+    /// Whether bytes `[at, at + len)` are the next fragment that a receive expects from this process.
     pub fn awaits_fragment(&self, req: &Request, proc: u32, at: u64, len: u64) -> bool {
         req.proc.get() == proc
             && req.kind() == RequestHeader::RECV
@@ -76,6 +79,8 @@ impl Ob1 {
             && len <= req.wanted.get() - at
     }
 
+    /// Matches a MATCH or RNDV message of which the first part has come, and notes the request as the one that its
+    /// parts go to. `None`: it is refused, and nothing happened.
     fn match_streamed(&self, held: &Held<'_>, peer: &Peer, head: u64, r: Reader<'_>, len: u64) -> Option<()> {
         let flags = wire::flags_of(head);
         let stamped = held.threaded && flags == flag::STAMPED;
@@ -118,7 +123,8 @@ impl Ob1 {
         Some(())
     }
 
-    /// The message that is coming from a peer has come as far as the end of `there`, and was stored as far as `from`.
+    /// Stores the bytes from `from` to the end of `there` of the message that a peer is writing, `len` bytes with its
+    /// header, in the request's buffer; ends or continues the receive when all has come.
     fn store_part(&self, held: &Held<'_>, peer: &Peer, there: &[u8], from: u64, len: u64) {
         let Some(streamed) = peer.streamed.with(held, |c| *c) else { return };
         let Streamed { req, header, at, room, part } = streamed;
@@ -145,12 +151,13 @@ impl Ob1 {
         }
     }
 
-    /// Whether a message from there has come in part.
+    /// Whether a message from that process has come only in part on this CRI.
     pub fn is_coming(&self, held: &Held<'_>, proc: u32) -> bool {
         self.flow(proc, held.ctx, held.threaded).is_ok_and(|peer| peer.streamed.with(held, |c| c.is_some()))
     }
 
-    /// A communicator is revoked: what still comes of its message goes nowhere.
+    /// Drops the message of a revoked communicator that has come only in part from a peer, and fails its receive; what
+    /// still comes of it goes nowhere.
     pub fn abandon_streamed_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
         let of_comm = |c: &Option<Streamed>| c.is_some_and(|c| core::ptr::eq(c.req.comm.get(), comm));
         let ours = peer.streamed.with(held, |c| if of_comm(c) { c.take() } else { None });
@@ -160,7 +167,7 @@ impl Ob1 {
         }
     }
 
-    /// The peer is closed.
+    /// Drops the message that has come only in part from a peer that is being closed, and fails its receive.
     pub fn abandon_streamed(&self, held: &Held<'_>, peer: &Peer) {
         // The transport that was asked for more knows the request, which fails with all that peers know.
         if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) =

@@ -40,7 +40,8 @@ pub struct Rails {
 }
 
 impl Rails {
-    /// Of the transports that reach a process, the first of which carries headers.
+    /// Chooses the rails among the transports that reach a process on FIFO `ctx`, the first of which carries headers.
+    /// Empty if fewer than two can share fragments.
     pub fn new(reached: &[Reach], ctx: u32) -> Rails {
         let Some(first) = reached.first().map(|r| r.btl().attrs()) else { return Rails::none() };
         let fits = |a: &BtlAttrs| {
@@ -66,18 +67,19 @@ impl Rails {
         Rails { all: rails, have_memory }
     }
 
+    /// No rails: one transport carries all fragments.
     fn none() -> Rails {
         Rails { all: Box::default(), have_memory: false }
     }
 
-    /// Those that gets and puts of a message go over; none: its peer's transport alone.
+    /// The rails that gets and puts of a message go over; empty: only its peer's transport.
     #[inline(always)]
     pub fn for_rdma(&self) -> &[Rail] {
         if self.have_memory { &self.all } else { &[] }
     }
 
-    /// Calls `issue` with one of the first `count` rails after the other, that with the least to do first, until one has room; it is charged
-    /// for so many bytes.
+    /// Calls `issue` with the first `count` rails, the one with the least load first, until one has room, and charges
+    /// that one for `bytes`. NO_RESOURCE: none has room.
     pub fn issue(&self, count: usize, bytes: u64, issue: impl Fn(usize, &Rail) -> Status) -> Status {
         let rails = &self.for_rdma()[..count];
         let mut tried = 0u64;
@@ -97,12 +99,13 @@ impl Rails {
         Status::NO_RESOURCE
     }
 
+    /// Whether one transport carries all fragments of the process.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Sends a fragment over one of them. NO_RESOURCE: none has room.
+    /// Sends a fragment over the rail with the least load that has room, on FIFO `ctx`. NO_RESOURCE: none has room.
     pub fn transmit(&self, ctx: u32, desc: &SendDesc) -> Status {
         let mut tried = 0u64;
         for _ in 0..self.all.len() {
@@ -121,6 +124,8 @@ impl Rails {
         Status::NO_RESOURCE
     }
 
+    /// Adds the time that `bytes` take by a rail's bandwidth to its load; loads of all rails are lowered together
+    /// before they get too large.
     fn charge(&self, rail: &Rail, bytes: u64) {
         let bandwidth = u64::from(rail.btl.attrs().bandwidth.max(1));
         rail.load.set(rail.load.get() + (bytes + FRAG_BYTES as u64) * 1024 / bandwidth + 1);
@@ -136,7 +141,8 @@ impl Rails {
 pub struct FragmentsAhead(BTreeMap<(u64, u64), u64>);
 
 impl FragmentsAhead {
-    /// Notes bytes from `at` on. False: some of them were there.
+    /// Notes stored bytes `[at, at + len)` of the receive with this id. `false`: some of them were noted before, and
+    /// nothing changed.
     pub fn add(&mut self, id: u64, at: u64, len: u64) -> bool {
         let free = self.is_free(id, at, len);
         if free {
@@ -145,13 +151,14 @@ impl FragmentsAhead {
         free
     }
 
-    /// Whether none of the bytes is there.
+    /// Whether none of the bytes `[at, at + len)` of a receive is noted.
     pub fn is_free(&self, id: u64, at: u64, len: u64) -> bool {
         let before = self.0.range((id, 0)..(id, at + len)).next_back();
         before.is_none_or(|(&(_, from), &len)| from + len <= at)
     }
 
-    /// Everything before `done` is there: where the first gap is now. Fragments behind it stay.
+    /// The end of the gapless part of a receive of which everything before `done` has come; fragments that this reaches
+    /// are forgotten, those behind a gap stay.
     pub fn pass(&mut self, id: u64, mut done: u64) -> u64 {
         while let Some(len) = self.0.remove(&(id, done)) {
             done += len;
@@ -159,12 +166,13 @@ impl FragmentsAhead {
         done
     }
 
-    /// The receive is over.
+    /// Forgets all noted fragments of a receive that has ended.
     pub fn forget(&mut self, id: u64) {
         let left: Vec<_> = self.0.range((id, 0)..=(id, u64::MAX)).map(|(key, _)| *key).collect();
         left.iter().for_each(|key| _ = self.0.remove(key));
     }
 
+    /// Whether no fragment is noted, of any receive.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -27,7 +27,7 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::RecvDesc;
 
-/// Registered for the PML's active-message tag.
+/// The transport's callback for a message of the PML; returns what the transport is to do next.
 pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for
     // the call.
@@ -36,6 +36,7 @@ pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     if ob1.threaded() { entry_threaded(ob1, msg) } else { entry_alone(ob1, msg) }
 }
 
+/// Handles a message where no locks are taken; returns what the transport is to do next.
 #[inline(never)]
 extern "C" fn entry_alone(ob1: &Ob1, msg: &RecvDesc) -> u32 {
     // SAFETY: who is alone holds every lock.
@@ -44,6 +45,8 @@ extern "C" fn entry_alone(ob1: &Ob1, msg: &RecvDesc) -> u32 {
     ob1.cri(msg.ctx).stop.take()
 }
 
+/// Handles a message with threads: by the short way of the shard's owner, or else by the general one. Returns what the
+/// transport is to do next.
 #[inline(never)]
 extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) -> u32 {
     match ob1.arrive_at_owner(msg) {
@@ -52,6 +55,7 @@ extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) -> u32 {
     }
 }
 
+/// Handles a message with threads by the general way; returns what the transport is to do next.
 #[inline(never)]
 extern "C" fn entry_among(ob1: &Ob1, msg: &RecvDesc) -> u32 {
     // SAFETY: the transport's caller holds the lock of the context for longer than this call.
@@ -60,7 +64,7 @@ extern "C" fn entry_among(ob1: &Ob1, msg: &RecvDesc) -> u32 {
     ob1.cri(msg.ctx).stop.take()
 }
 
-/// A transport's arrival.
+/// The bytes of a message that a transport passes on, header and payload.
 #[inline(always)]
 pub fn data_of(msg: &RecvDesc) -> &[u8] {
     if msg.len == 0 {
@@ -89,7 +93,7 @@ pub fn meet(shard: &mut ShardData, arrival: Arrival, threaded: bool) -> Option<&
 }
 
 impl Incoming {
-    /// The fields by which it is matched.
+    /// The fields of a message by which it is matched.
     #[inline(always)]
     pub fn arrival(&self, comm: &Comm) -> Arrival {
         Arrival { key: self.key, comm: comm.index(), order_key: self.order_key }
@@ -97,7 +101,7 @@ impl Incoming {
 }
 
 impl Ob1 {
-    /// One message of a process.
+    /// Handles one message of a process, under the lock of the CRI that it came on.
     #[inline(always)]
     pub fn handle(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         if self.watchful.load(Ordering::Relaxed) != 0 && self.intercept(held, data, proc) {
@@ -106,7 +110,7 @@ impl Ob1 {
         self.handle_now::<false>(held, data, proc);
     }
 
-    /// One message whose time has come. `TIMED`: match time is measured.
+    /// Handles one message that no early message is in front of. `TIMED`: match time is measured.
     #[inline(always)]
     pub fn handle_now<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         // The message that matters: plain, perhaps with a stamp, on a communicator we have.
@@ -142,7 +146,7 @@ impl Ob1 {
         self.handle_other::<TIMED>(held, data, proc);
     }
 
-    /// The same for a plain message of a process that sends on several FIFOs. False: it is another.
+    /// Admits a plain message with a stamp or a number. `false`: it is another message, and nothing happened.
     #[inline(always)]
     fn handle_ordered<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
         const NUMBERED: u16 = kind::MATCH as u16 | (flag::NUMBERED as u16) << 8;
@@ -161,6 +165,7 @@ impl Ob1 {
         true
     }
 
+    /// Handles any message by its header's kind; one that makes no sense closes the peer.
     #[inline(never)]
     fn handle_other<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         if self.handle_ordered::<TIMED>(held, data, proc) {
@@ -190,7 +195,7 @@ impl Ob1 {
         }
     }
 
-    /// Everything that is matched, in all its forms. `None`: cut off.
+    /// Handles a message that is matched, in all its forms, and CANCEL. `None`: the header is cut off.
     fn on_matching<const TIMED: bool>(
         &self,
         held: &Held<'_>,
@@ -221,7 +226,7 @@ impl Ob1 {
         Some(())
     }
 
-    /// The first thing about a message that cannot be, if any.
+    /// The first thing about a matched message's header that cannot be, in words; `None`: it is sound.
     pub fn what_is_wrong(&self, flags: u8, inc: &Incoming, payload: &[u8]) -> Option<&'static str> {
         let skip = inc.kind == kind::SKIP;
         if flags & !(flag::CID | flag::SYNC | flag::STAMPED | flag::NUMBERED) != 0 {
@@ -250,7 +255,8 @@ impl Ob1 {
         }
     }
 
-    /// The same about an offer to read the sender's memory.
+    /// The first thing about an RGET's address and registration handles that cannot be, in words; `None`: they are
+    /// sound.
     fn wrong_handle(&self, held: &Held<'_>, inc: &Incoming) -> Option<&'static str> {
         let Ok(peer) = self.flow(inc.proc, held.ctx, held.threaded) else {
             return Some("an offer that cannot be answered");
@@ -265,7 +271,7 @@ impl Ob1 {
         }
     }
 
-    /// The communicator of a message, or nothing when it was kept, dropped or refused.
+    /// The communicator of a message. `None`: the message was kept until there is one, dropped, or refused.
     fn destination<'a>(
         &'a self,
         held: &Held<'_>,
@@ -304,7 +310,7 @@ impl Ob1 {
         }
     }
 
-    /// A message nobody will ever receive: its communicator is gone.
+    /// Discards a message whose communicator is gone.
     fn drop_message(&self, held: &Held<'_>, inc: &Incoming) {
         self.host.debug(&format!(
             "dropped {} bytes from process {} for a communicator that is gone",
@@ -351,7 +357,7 @@ impl Ob1 {
         }
     }
 
-    /// Keeps a message that no receive fits.
+    /// Keeps a message that no receive fits as an unexpected one. `stamped`: it has a stamp.
     #[inline(never)]
     pub fn keep_arrived(
         &self,
@@ -381,6 +387,8 @@ impl Ob1 {
         }
     }
 
+    /// Handles CID: the receiver's answer to a prefix, which tells its index of the communicator. `None`: the header is
+    /// cut off.
     fn on_index(&self, held: &Held<'_>, head: u64, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let rank = wire::source_of(r.word()?);
         r.word()?;

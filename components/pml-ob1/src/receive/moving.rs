@@ -13,7 +13,7 @@ pub enum MovedEntry {
 }
 
 impl ShardData {
-    /// Receives posted here so far. `base`: home's stamp, or 0 for home itself.
+    /// How many receives were posted here so far. `base`: home's stamp, or 0 for home itself.
     pub fn posted(&self, base: u64) -> u64 {
         self.stamp.saturating_sub(base) / 2 + self.spreading.beyond
     }

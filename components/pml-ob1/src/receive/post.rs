@@ -24,18 +24,21 @@ fn capacity(args: &RecvArgs) -> u64 {
     dtype(args).packed.saturating_mul(args.count)
 }
 
+/// The datatype of a receive's arguments.
 #[inline(always)]
 fn dtype(args: &RecvArgs) -> &TypeDesc {
     // SAFETY: the host passes a type that is alive for the call.
     unsafe { &*args.dtype }
 }
 
-/// The verdict of a receive with room for `capacity` bytes on a message.
+/// The status of a receive with room for `capacity` bytes on a message.
 #[inline(always)]
 pub(crate) fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
     status_for(inc.key, inc.msg_len, capacity)
 }
 
+/// The status of a receive with room for `capacity` bytes on a message of `bytes` bytes; one that is longer is
+/// truncated.
 #[inline(always)]
 fn status_for(key: u64, bytes: u64, capacity: u64) -> MsgStatus {
     let (source, tag) = (wire::source_of(key), wire::tag_of(key));
@@ -71,6 +74,8 @@ fn copy_out(copies: &Copies, inc: &Incoming, args: &RecvArgs, capacity: u64) {
 }
 
 impl Ob1 {
+    /// Receives for MPI_Recv. Returns null if the message was received within the call, with its status, else the
+    /// request that the caller waits for.
     #[inline(always)]
     pub fn recv_blocking(
         &self,
@@ -112,6 +117,7 @@ impl Ob1 {
         Ok(req.handle())
     }
 
+    /// Receives for MPI_Irecv: posts the receive, or delivers the unexpected message that fits. Returns its request.
     #[inline(always)]
     pub fn recv_immediate(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         // SAFETY: as above.
@@ -126,6 +132,8 @@ impl Ob1 {
         Ok(req.handle())
     }
 
+    /// Posts a described receive in its shard, or delivers the unexpected message that fits. `by`: the number and the
+    /// seat of the thread.
     #[inline(always)]
     pub fn post_or_deliver(
         &self,
@@ -147,7 +155,8 @@ impl Ob1 {
         }
     }
 
-    /// A receive that nobody else knows yet found its message waiting.
+    /// Delivers an unexpected message, taken out of its engine, to a receive that only the caller knows. Leaves the
+    /// shard's lock.
     #[inline(never)]
     pub fn deliver_waiting(
         &self,
@@ -177,7 +186,8 @@ impl Ob1 {
         self.complete_unseen(req, threaded);
     }
 
-    /// A blocking receive found its message waiting.
+    /// Ends a blocking receive that found its message unexpected: copies it without a request if all of it is here.
+    /// Null: done.
     #[inline(never)]
     fn recv_waiting(
         &self,
@@ -218,7 +228,7 @@ impl Ob1 {
         Ok(req.handle())
     }
 
-    /// Delivers a message that waited, and gives its record back.
+    /// Delivers an unexpected message and gives its record back to the shard. The caller holds no lock.
     #[inline(never)]
     pub fn deliver_record(
         &self,
@@ -262,7 +272,8 @@ impl Ob1 {
         }
     }
 
-    /// The same for a message that is all here and just came.
+    /// Stores a plain message that just came in its receive's buffer and completes the request; `count_consumed` is
+    /// called with the length if that costs credit.
     #[inline(always)]
     pub fn deliver_plain(
         &self,
@@ -285,6 +296,7 @@ impl Ob1 {
         self.complete(req, threaded)
     }
 
+    /// Makes the inactive persistent request of MPI_Recv_init.
     pub fn recv_persistent(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
         let threaded = self.threaded();
         // SAFETY: the host passes a communicator that is alive.
@@ -296,7 +308,7 @@ impl Ob1 {
         Ok(req.handle())
     }
 
-    /// Starts a persistent receive.
+    /// Starts an inactive persistent receive.
     pub fn post_again(&self, req: &'static Request, threaded: bool) -> Status {
         // SAFETY: a communicator outlives the persistent requests on it (the host's promise).
         let comm = unsafe { &*req.comm.get() };
@@ -329,7 +341,7 @@ impl Ob1 {
         Ok(req.handle())
     }
 
-    /// Takes a posted receive back; false: it is not posted any more.
+    /// Takes a posted receive out of its engine. `false`: it is not posted any more.
     pub fn unpost(&self, req: &'static Request, threaded: bool) -> bool {
         // SAFETY: the communicator outlives its pending receives.
         let Some(comm) = (!req.is_complete()).then(|| unsafe { &*req.comm.get() }) else { return false };
@@ -344,7 +356,8 @@ impl Ob1 {
         found
     }
 
-    /// Lets the thread progress first the CRI on which what it receives will come.
+    /// Has the thread progress first the CRI on which the messages of its receive will come; with `req`, notes that for
+    /// the next receive like it.
     #[inline(always)]
     pub fn look_there_first(&self, comm: &Comm, req: Option<&'static Request>, args: &RecvArgs) {
         // SAFETY: the host passes the context of the calling thread, or null.
@@ -386,7 +399,7 @@ pub fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
     req.comm.set(comm);
 }
 
-/// Hands a request to the engine.
+/// Posts a described request in its shard's engine, under the shard's lock.
 #[inline(always)]
 pub fn post(shard: &mut ShardData, req: &'static Request, pattern: Pattern, threaded: bool) {
     req.state.set(State::Posted);

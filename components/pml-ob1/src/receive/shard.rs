@@ -41,7 +41,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// A message whose header has nothing but what is matched.
+    /// Describes a plain message that just came on FIFO `ctx`.
     pub fn plain(key: u64, order_key: u64, payload: &[u8], proc: u32, ctx: u32) -> Incoming {
         let len = payload.len() as u64;
         Incoming {
@@ -57,7 +57,8 @@ impl Incoming {
         }
     }
 
-    /// The data behind the head of anything that is matched, and its payload. `None`: it is cut off.
+    /// Reads the words behind the head of a message that is matched: its description, its prefix and its payload.
+    /// `None`: cut off.
     pub fn read<'a>(
         head: u64,
         mut r: Reader<'a>,
@@ -93,7 +94,7 @@ impl Incoming {
         Some((inc, prefix, payload))
     }
 
-    /// The address and the handle behind an RGET header.
+    /// The sender's address and registration handles behind an RGET header. `None`: cut off.
     pub fn address(&self) -> Option<(u64, &[u8])> {
         // SAFETY: the payload is here until the message has been dealt with.
         let payload = unsafe { core::slice::from_raw_parts(self.payload, self.len as usize) };
@@ -101,7 +102,7 @@ impl Incoming {
         Some((r.word()?, r.rest()))
     }
 
-    /// All data is here and nobody waits for an answer.
+    /// Whether all data is here and the sender waits for no answer.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         self.kind == kind::MATCH && self.src_req == 0
@@ -134,6 +135,8 @@ pub struct Record {
 const _: () = assert!(size_of::<Record>() <= 128);
 
 impl Record {
+    /// The record that a node of an unexpected message is part of.
+    ///
     /// # Safety
     /// `node` came out of the engine of a shard, which holds nothing but records.
     pub unsafe fn of(node: NonNull<Unexpected>) -> NonNull<Record> {
@@ -163,10 +166,12 @@ impl Record {
             ctx: self.ctx,
         }
     }
+    /// Whether the payload, if any, lies in the record itself.
     #[inline(always)]
     pub fn is_small(&self) -> bool {
         self.class == 0
     }
+    /// The communicator that the message waits in, as `Comm::of` takes it.
     pub fn comm(&self) -> *const c_void {
         self.comm
     }
@@ -194,10 +199,12 @@ impl Buffers {
     const CLASSES: usize = 12;
     const FIRST: usize = 128;
 
+    /// The smallest size class whose buffers have `len` bytes.
     fn class_of(len: usize) -> usize {
         let class = len.max(Self::FIRST).next_power_of_two().trailing_zeros() as usize;
         class - Self::FIRST.trailing_zeros() as usize + 1
     }
+    /// The size and alignment of a class's buffers. `None`: too large.
     fn layout(class: usize) -> Option<Layout> {
         Layout::from_size_align(Self::FIRST.checked_shl(class as u32 - 1)?, 64).ok()
     }
@@ -213,6 +220,7 @@ impl Buffers {
         // SAFETY: the layout is not empty.
         NonNull::new(unsafe { alloc(Self::layout(class)?) })
     }
+    /// Puts a buffer on its class's free list, or frees one of a class that is not pooled.
     fn give(&mut self, class: usize, buf: *mut u8) {
         match self.free.get_mut(class - 1) {
             Some(head) => {
@@ -223,6 +231,7 @@ impl Buffers {
             None => Self::free(class, buf),
         }
     }
+    /// Frees a buffer of that class.
     fn free(class: usize, buf: *mut u8) {
         if let Some(layout) = Self::layout(class) {
             // SAFETY: it was allocated with the layout of its class.
@@ -265,7 +274,7 @@ pub struct Ordering {
 }
 
 impl Ordering {
-    /// Stamped messages have come before, and are matched as they come.
+    /// Whether stamped messages are matched as they come: some came before, and MPI_ANY_TAG asks for no order.
     #[inline(always)]
     pub fn matches_stamped_at_once(&self) -> bool {
         self.stamped && self.wild == 0 && self.deferred.is_empty()
@@ -295,6 +304,7 @@ impl ShardData {
         self.order.deferred.iter().map(|record| unsafe { record.as_ref() }.incoming())
     }
 
+    /// A shard without receives and messages.
     pub fn new(engine: Engine, spreading: Spreading) -> ShardData {
         let (waiting, order) = (Waiting::default(), Ordering::default());
         ShardData {
@@ -309,6 +319,7 @@ impl ShardData {
         }
     }
 
+    /// The memory of records and buffers, made when first needed.
     #[inline(always)]
     fn stock(&mut self) -> &mut Stock {
         self.stock.get_or_insert_with(Box::default)
@@ -321,7 +332,8 @@ impl ShardData {
         self.stamp
     }
 
-    /// A posted receive left the engine.
+    /// Notes that a posted receive with this stamp left the engine: one fewer MPI_ANY_TAG receive, if it was counted as
+    /// such.
     #[inline(always)]
     pub fn uncount(&mut self, stamp: u64) {
         if stamp & Self::COUNTED != 0 {
@@ -455,6 +467,7 @@ impl ShardData {
         self.give_record(record);
     }
 
+    /// Takes a free record, after making more if there is none. `None`: no memory.
     fn take_record(&mut self) -> Option<NonNull<Record>> {
         if self.free.is_null() {
             self.grow()?;
@@ -464,12 +477,14 @@ impl ShardData {
         self.free = unsafe { record.as_ref() }.node.next.cast();
         Some(record)
     }
+    /// Puts a record on the free list; its buffer was given back before.
     fn give_record(&mut self, mut record: NonNull<Record>) {
         // SAFETY: the record is ours again.
         unsafe { record.as_mut() }.node.next = self.free.cast();
         self.free = record.as_ptr();
     }
 
+    /// Makes more free records: 16 at first, each time twice as many, up to 4096. `None`: no memory.
     #[cold]
     fn grow(&mut self) -> Option<()> {
         let slabs = &mut self.stock().slabs;

@@ -148,12 +148,12 @@ impl<T> Spot<T> {
 }
 
 impl<'a, T> Owned<'a, T> {
-    /// Where this is.
+    /// The shard that this is inside of, for entering it again.
     #[inline(always)]
     pub fn spot(&self) -> Spot<T> {
         Spot(self.shard.into())
     }
-    /// Inside as before.
+    /// Turns the owner's entry into a general one; the lock stays held.
     pub fn into_entered(self) -> Entered<'a, T> {
         let this = ManuallyDrop::new(self);
         Entered { shard: this.shard, pass: Pass::of(this.seat) }
@@ -273,7 +273,7 @@ impl<T: Content> Shards<T> {
         Shards { many, tables, home: Shard::new(content, true, lock) }
     }
 
-    /// Home, whatever the mode. Below the lock only a pool's lock may be taken, never a CRI's.
+    /// Enters home, whatever the mode. Below the lock only a pool's lock may be taken, never a CRI's.
     #[inline(always)]
     pub fn home(&self, threaded: bool) -> Entered<'_, T> {
         self.home.enter(threaded, None)
@@ -327,7 +327,8 @@ impl<T: Content> Shards<T> {
         self.spot(place).and_then(|spot| unsafe { spot.enter_own(seat) })
     }
 
-    /// The same where it did not lead to an open shard just now.
+    /// Enters the shard at the place of something after the first try found it closed or missing; tries until a shard
+    /// is open.
     #[inline(never)]
     fn enter_again(&self, who: Caller, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
         loop {
@@ -359,7 +360,7 @@ impl<T: Content> Shards<T> {
         if !threaded || home.is_open() { home } else { self.gather(home) }
     }
 
-    /// A shard that the table lacks, if its mode still lasts.
+    /// Makes a shard that the table lacks, if the table is still the one in use.
     #[cold]
     fn make(&self, table: &ShardTable<T>, number: usize) {
         let home = self.home.enter(true, None);
@@ -369,7 +370,7 @@ impl<T: Content> Shards<T> {
         }
     }
 
-    /// From many to one.
+    /// Brings the contents of all shards of the table together in home, and opens home alone.
     #[cold]
     fn gather<'a>(&'a self, mut home: Entered<'a, T>) -> Entered<'a, T> {
         // SAFETY: home is closed, so this is the table of the mode, which stays.
@@ -384,7 +385,7 @@ impl<T: Content> Shards<T> {
         home
     }
 
-    /// From one to many. False: that is not possible now.
+    /// Spreads home's content over the shards of a table, and opens these. `false`: that is not possible now.
     #[cold]
     pub fn spread(&self, mut home: Entered<'_, T>) -> bool {
         if !home.is_open() {

@@ -35,7 +35,7 @@ impl Layout {
         Layout { salt, mask: (1 << most.clamp(1, MOST as u32).ilog2()) - 1, by_source }
     }
 
-    /// The place of a message.
+    /// The shard of a message.
     #[inline(always)]
     pub fn of(self, key: Key) -> Place {
         let mut number = self.salt.wrapping_add((key >> 32) as u32);
@@ -45,7 +45,7 @@ impl Layout {
         Place::In((number & self.mask) as usize % MOST)
     }
 
-    /// The place of a receive.
+    /// The shard of a receive; all over if it names too little.
     #[inline(always)]
     pub fn of_receive(self, pattern: Pattern) -> Place {
         if pattern.has_tag() && (!self.by_source || pattern.has_source()) {
@@ -82,6 +82,7 @@ impl Spreading {
     /// As many times the limit, received in mode many, and it falls back to the first.
     pub(super) const CALM: u64 = 64;
 
+    /// The record of home; nothing has been received yet.
     pub fn new(layout: Layout) -> Spreading {
         Spreading { home: true, layout, user: 0, heat: 0, limit: Self::FIRST, count: 0, beyond: 0 }
     }
@@ -92,7 +93,8 @@ impl Spreading {
         self.user != user
     }
 
-    /// It does; true: spread. The first one of all takes it from nobody.
+    /// Counts a change of hands to the thread `user` (its number plus 1). `true`: there were enough, so the
+    /// communicator is to be spread.
     pub fn warm(&mut self, user: u32) -> bool {
         if core::mem::replace(&mut self.user, user) == 0 {
             return false;
@@ -101,18 +103,19 @@ impl Spreading {
         self.home && self.heat >= self.limit && self.layout.mask != 0
     }
 
-    /// MPI_ANY_TAG is used.
+    /// Forgets the changes of hands, since MPI_ANY_TAG is used.
     #[inline(always)]
     pub fn cool(&mut self) {
         self.heat = 0;
     }
 
-    /// The program's promises: see the module's head. Without MPI_ANY_TAG nothing is to be waited for.
+    /// Takes over the program's promises: whether sources count for the layout, and how soon to spread.
     pub fn promise(&mut self, no_any_tag: bool, no_any_source: bool) {
         self.layout.by_source = no_any_source;
         self.limit = if no_any_tag { 1 } else { self.limit.max(Self::FIRST) };
     }
 
+    /// Sets how many changes of hands spread the communicator next time, within the limits, and begins to count again.
     pub(super) fn raise(&mut self, limit: u32) {
         (self.heat, self.limit) = (0, limit.clamp(Self::FIRST, Self::LAST));
     }

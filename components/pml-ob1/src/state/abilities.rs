@@ -6,9 +6,11 @@ use oxmpi_btl::{BtlAttrs, BtlHandle, cap};
 fn has(btl: &BtlHandle, verb: u32) -> bool {
     btl.can(verb) && (btl.attrs().registration_handle_size == 0 || btl.can(cap::REGISTER))
 }
+/// Whether a transport's get serves long messages.
 pub fn can_get(btl: &BtlHandle) -> bool {
     has(btl, cap::GET) && piece(btl.attrs().get_limit, btl.attrs().get_alignment) > 0
 }
+/// Whether a transport's put serves long messages: a flush, or `done` itself, says when the data is there.
 pub fn can_put(btl: &BtlHandle) -> bool {
     let a = btl.attrs();
     let ends = a.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0 || btl.can(cap::FLUSH);

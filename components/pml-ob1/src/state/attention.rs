@@ -16,12 +16,13 @@ const _: () = assert!(MOST <= Set::BITS as usize);
 pub struct SharedFlag(AtomicBool);
 
 impl SharedFlag {
-    /// It is from now on. A hint, so it needs no order.
+    /// Marks the CRI as shared. A hint, so it needs no order.
     pub fn set(&self) {
         if !self.is_set() {
             self.0.store(true, Ordering::Relaxed);
         }
     }
+    /// Whether the CRI is marked as shared.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -58,19 +59,23 @@ impl Default for Attention {
     }
 }
 
+/// Whether a CRI is in the set.
 pub fn has(set: &Cell<Set>, ctx: u32) -> bool {
     set.get() >> (ctx % Set::BITS) & 1 != 0
 }
 
+/// Adds a CRI to the set.
 pub fn add(set: &Cell<Set>, ctx: u32) {
     set.set(set.get() | 1 << (ctx % Set::BITS));
 }
 
+/// Takes a CRI out of the set.
 pub fn remove(set: &Cell<Set>, ctx: u32) {
     set.set(set.get() & !(1 << (ctx % Set::BITS)));
 }
 
 impl Attention {
+    /// How many turns a CRI had had when this thread last looked.
     pub fn seen(&self, ctx: u32) -> &Cell<u64> {
         &self.seen[ctx as usize % MOST]
     }
@@ -84,7 +89,7 @@ impl Attention {
         due
     }
 
-    /// The thread progresses that CRI.
+    /// Whether the thread progresses that CRI beside its own.
     #[inline(always)]
     pub fn has_mine(&self, ctx: u32) -> bool {
         has(&self.mine, ctx)
@@ -95,7 +100,7 @@ impl Attention {
         Attention::is_turn(&self.trusted, TURNS_OF_TRUST)
     }
 
-    /// One more; whether it is one of so many.
+    /// Counts a turn; `true` for each `of`th one.
     pub fn is_turn(turns: &Cell<u32>, of: u32) -> bool {
         turns.set(turns.get().wrapping_add(1));
         turns.get().is_multiple_of(of)

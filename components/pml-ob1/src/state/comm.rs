@@ -41,6 +41,8 @@ const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
 const FIXED_SLOTS: u32 = 16;
 
 impl Comm {
+    /// The communicator behind the pointer that the host has.
+    ///
     /// # Safety
     /// `comm` is what `add_comm` gave and `del_comm` has not had.
     #[inline(always)]
@@ -86,6 +88,7 @@ impl Comm {
     /// From one epoch of a communicator to the next.
     pub(super) const NEXT_EPOCH: u64 = 1 << 40;
 
+    /// Tells home's record of spreading what the program promised.
     fn promise(&self, home: &mut ShardData) {
         let (no_any_tag, no_any_source) = (assert_flag::NO_ANY_TAG, assert_flag::NO_ANY_SOURCE);
         home.spreading.promise(self.asserts(no_any_tag), self.asserts(no_any_source));
@@ -97,7 +100,7 @@ impl Comm {
         self.shards.enter(threaded, who, |layout| layout.of(key))
     }
 
-    /// The same if the thread of that seat owns its lock.
+    /// Enters the shard of a message if the thread of that seat owns its lock. `None`: it does not.
     #[inline(always)]
     pub fn own_shard(&self, key: Key, seat: &'static Seat) -> Option<Owned<'_, ShardData>> {
         self.shards.enter_own(seat, |layout| layout.of(key))
@@ -110,7 +113,8 @@ impl Comm {
         self.shards.enter(threaded, who, |layout| layout.of_receive(pattern))
     }
 
-    /// The same for a receive by a thread with this number, which tells whether several receive here.
+    /// Enters the shard that a receive is posted in, by a thread with this number, and spreads the communicator if
+    /// different threads receive in turns.
     #[inline(always)]
     pub fn enter_to_receive(
         &self,
@@ -130,6 +134,8 @@ impl Comm {
         if shard.spreading.changes_hands(user) { self.change_hands(shard, user, pattern) } else { shard }
     }
 
+    /// Notes that another thread receives in the shard, and spreads the communicator if that is due. Returns the shard
+    /// of the receive.
     #[inline(never)]
     fn change_hands<'a>(
         &'a self,
@@ -144,9 +150,11 @@ impl Comm {
         self.shard_for(pattern, true, None)
     }
 
+    /// The number of the communicator in this process, by which senders name it.
     pub fn index(&self) -> u32 {
         (self.address >> 16) as u32
     }
+    /// The endpoint of the rank in this process.
     fn endpoint(&self) -> u16 {
         self.address as u16
     }
@@ -165,6 +173,7 @@ impl Comm {
         }
         before
     }
+    /// Whether the communicator was revoked.
     pub fn is_revoked(&self) -> bool {
         self.revoked.load(Ordering::Relaxed)
     }
@@ -178,10 +187,11 @@ impl Comm {
         self.place(rank).is_some_and(|(p, _)| p == proc)
     }
 
-    /// The same, if it was made.
+    /// The record of a source's messages that wait for an earlier one. `None`: none was made.
     pub fn inbound_made(&self, rank: usize) -> Option<&Inbound> {
         self.inbound.get(rank)
     }
+    /// The records of all sources whose messages may wait for an earlier one.
     pub fn all_inbound(&self) -> impl Iterator<Item = &Inbound> {
         self.inbound.iter()
     }
@@ -257,6 +267,7 @@ impl CommTable {
         self.find_slowly(head)
     }
 
+    /// Finds a communicator among the siblings of a slot, or says why the address leads to none.
     #[cold]
     fn find_slowly<'a>(&self, head: u64) -> Found<'a> {
         let slot = wire::index_of(head) & SLOT_MASK;
@@ -332,6 +343,7 @@ impl CommTable {
         Ok(comm)
     }
 
+    /// Takes a slot for a communicator without fixed index. `Err`: there are as many as there can be.
     fn free_slot(&mut self) -> Result<u32, Status> {
         if let Some(slot) = self.free.pop_front() {
             return Ok(slot);
@@ -402,6 +414,7 @@ impl CommTable {
         first.flat_map(|comm| core::iter::successors(Some(comm), sibling)).map(|c| c.cast_const()).collect()
     }
 
+    /// Frees all communicators when the instance ends.
     pub fn clear(&mut self) {
         for number in 0..self.slots.len() {
             while !self.slots[number].comm.is_null() {

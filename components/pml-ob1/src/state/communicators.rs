@@ -9,6 +9,7 @@ use oxmpi_mca::Status;
 use oxmpi_pml::CommDesc;
 
 impl Ob1 {
+    /// Makes a communicator and handles the messages that were kept for it. Takes all CRI locks.
     pub fn add_communicator(&self, desc: &CommDesc) -> Result<*mut Comm, Status> {
         // SAFETY: the host's text is valid for the call.
         let choice = match unsafe { desc.matching.get() } {
@@ -32,6 +33,7 @@ impl Ob1 {
         Ok(comm)
     }
 
+    /// Deletes a communicator, now or once nothing uses it. Takes all CRI locks.
     pub fn del_communicator(&self, comm: *mut Comm) -> Status {
         let all = self.hold_all(self.width(), self.threaded());
         self.comms.with(&all.held(0), |t| t.dying.push(comm));

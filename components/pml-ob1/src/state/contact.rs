@@ -36,6 +36,8 @@ impl Ob1 {
         self.make_peer(proc, threaded)
     }
 
+    /// Makes the peer of a job rank, under the peers' lock. `Err`: it cannot be reached, or speaks another wire
+    /// version.
     #[cold]
     fn make_peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
         let _guard = self.peers_lock.guard(threaded);
@@ -114,6 +116,7 @@ impl Ob1 {
         }
     }
 
+    /// Makes the peer object for FIFO `ctx` in its slot, under the peers' lock.
     #[cold]
     fn make_flow<'a>(
         &'a self,
@@ -205,6 +208,7 @@ impl Comm {
         self.make_route(ob1, rank, threaded)
     }
 
+    /// Makes the route to a rank, under the peers' lock. `Err`: no such rank, or the communicator was revoked.
     #[cold]
     fn make_route<'a>(
         &'a self,

@@ -29,6 +29,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
+    /// Counts a message that is kept as an unexpected one.
     #[inline(always)]
     pub fn keep(&mut self) {
         self.kept += 1;
@@ -45,7 +46,7 @@ impl Waiting {
             }
         }
     }
-    /// A message may be given back to another shard than kept it.
+    /// Counts a kept message as given back, perhaps to another shard than kept it.
     #[inline(always)]
     pub fn give(&mut self) {
         match &self.tally {

@@ -18,6 +18,7 @@ impl Cri {
     /// For good: receives may have to be swept out (`revoke.rs`).
     pub const SWEEP: u32 = 4;
 
+    /// The state of the CRI with this number, with nothing under way.
     pub fn new(host: &Host, ctx: u32) -> Cri {
         Cri {
             ctx,
@@ -52,6 +53,7 @@ impl Cri {
     pub fn mark(&self, bit: u32) {
         self.waiting.store(self.waiting.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
     }
+    /// Clears a bit of `waiting`. By the holder of the lock.
     pub fn unmark(&self, bit: u32) {
         self.waiting.store(self.waiting.load(Ordering::Relaxed) & !bit, Ordering::Relaxed);
     }
@@ -76,6 +78,7 @@ impl Default for ArrivalCache {
 }
 
 impl ArrivalCache {
+    /// Notes where plain messages with this head and key go.
     #[inline(always)]
     pub fn take(&self, head: u64, key: Key, comm: *const Comm, spot: Spot<ShardData>) {
         self.head.set(head);
@@ -84,11 +87,12 @@ impl ArrivalCache {
         self.spot.set(Some(spot));
     }
 
-    /// A communicator goes.
+    /// Forgets the note, since a communicator goes.
     pub fn forget(&self, _held: &Held<'_>) {
         self.spot.set(None);
     }
 
+    /// The shard of plain messages with this head and key, if it is noted.
     #[inline(always)]
     pub fn look(&self, head: u64, key: Key) -> Option<Spot<ShardData>> {
         if self.head.get() == head && self.key.get() == key { self.spot.get() } else { None }

@@ -16,6 +16,7 @@ pub struct Escalated {
 }
 
 impl Escalated {
+    /// Calls `f` with the list under its lock.
     pub fn with_list<R>(&self, f: impl FnOnce(&mut Vec<*const Comm>) -> R) -> R {
         let _guard = self.leaf.guard(true);
         // SAFETY: the lock is held.
@@ -24,10 +25,11 @@ impl Escalated {
         self.pending.store(list.len() as u32, Ordering::Relaxed);
         result
     }
+    /// Lists a communicator whose first message was deferred.
     pub fn add(&self, comm: &Comm) {
         self.with_list(|list| list.push(comm));
     }
-    /// A communicator goes; all CRI locks are held.
+    /// Takes a communicator that goes out of the list; all CRI locks are held.
     pub fn remove(&self, comm: *const Comm) {
         self.with_list(|list| list.retain(|c| *c != comm));
     }

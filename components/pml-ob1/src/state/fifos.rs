@@ -50,6 +50,7 @@ pub struct Fifos {
 }
 
 impl Fifos {
+    /// The part of a communicator in the choice of FIFOs, from its description.
     pub fn of(desc: &CommDesc) -> Fifos {
         Fifos {
             base: salt_of(desc),
@@ -69,7 +70,7 @@ impl Fifos {
         }
     }
 
-    /// The same for messages to this rank.
+    /// The argument of [`fifo_of`] for messages to this rank.
     pub fn salt(&self) -> u32 {
         self.salt_to(self.endpoint)
     }

@@ -31,6 +31,7 @@ pub struct FreeList<T: Linked> {
 struct ReturnedList<T>(AtomicPtr<T>);
 
 impl<T: Linked> FreeList<T> {
+    /// A list without free objects.
     pub fn new() -> FreeList<T> {
         FreeList { own: Cell::new(null()), returned: ReturnedList(AtomicPtr::new(null_mut())) }
     }
@@ -56,6 +57,7 @@ impl<T: Linked> FreeList<T> {
     /// Cache lines of a node that its taker writes.
     const LINES: usize = 3;
 
+    /// Takes all objects that other threads gave back. By the owner.
     #[inline(never)]
     fn take_returned(&self) -> Option<&'static T> {
         if self.returned.0.load(Ordering::Relaxed).is_null() {

@@ -26,6 +26,7 @@ pub struct EarlyMessage {
 unsafe impl Send for EarlyMessage {}
 
 impl EarlyMessage {
+    /// Copies a message with its payload.
     pub fn of(inc: &Incoming) -> EarlyMessage {
         let payload = match inc.len {
             0 => Box::default(),
@@ -34,6 +35,7 @@ impl EarlyMessage {
         };
         EarlyMessage { inc: *inc, payload }
     }
+    /// Describes the message, as on arrival; its payload is the copy here.
     pub fn incoming(&self) -> Incoming {
         Incoming { payload: self.payload.as_ptr(), ..self.inc }
     }
@@ -50,7 +52,7 @@ pub struct Inbound {
 unsafe impl Sync for Inbound {}
 
 impl Inbound {
-    /// `f` does not come back here.
+    /// Calls `f` with the sequence under its lock; `f` does not come back here.
     pub fn with<R>(&self, f: impl FnOnce(&mut Sequence<EarlyMessage>) -> R) -> R {
         let _guard = self.lock.guard(true);
         // SAFETY: the lock is held, and uses do not nest.

@@ -18,6 +18,8 @@ pub struct Members {
 }
 
 impl Members {
+    /// The places of ranks on the host's arrays; null `endpoints`: all are endpoint 0.
+    ///
     /// # Safety
     /// The arrays have `num` entries (`endpoints` may be null) and live until `keep` was called or this is dropped.
     pub unsafe fn new(num: u32, procs: *const u32, endpoints: *const u16) -> Members {

@@ -30,7 +30,7 @@ impl Orphan {
         Some(inc)
     }
 
-    /// The same without what it says: its number, if it has one, will not be used. False: it has none.
+    /// Turns a kept message with a number into a SKIP of that number. `false`: it has no number, and nothing changed.
     pub fn skip(&mut self) -> bool {
         let Some((head, prefix)) =
             self.address().filter(|(head, _)| wire::flags_of(*head) & flag::NUMBERED != 0)

@@ -153,6 +153,7 @@ impl Peer {
     pub fn largest(&self) -> u64 {
         limit(self.btl.attrs().max_send_size, u64::MAX)
     }
+    /// Largest first message of a rendezvous, with its header.
     pub fn rndv_limit(&self) -> u64 {
         limit(self.btl.attrs().rndv_eager_limit, MAX_EAGER)
             .min(limit(self.btl.attrs().max_send_size, MAX_EAGER))
@@ -179,6 +180,7 @@ impl Peer {
         self.credit.set(credit - bytes);
         true
     }
+    /// Gives credit back that was taken for `bytes` of payload which did not go.
     #[inline(always)]
     pub fn give_credit(&self, _held: &Held<'_>, bytes: u64) {
         if bytes > FREE_BYTES {
@@ -257,6 +259,7 @@ impl Peer {
             && self.streams.with(held, |q| q.is_empty())
     }
 
+    /// Drops the control messages that wait for room, since the peer is closed.
     pub fn drop_control(&self, held: &Held<'_>) {
         self.control.with(held, |q| q.clear());
     }

@@ -83,6 +83,8 @@ impl Request {
         self.header.get()
     }
 
+    /// The request of a header.
+    ///
     /// # Safety
     /// `header` is one that `handle` gave.
     pub unsafe fn of(header: *mut RequestHeader) -> &'static Request {
@@ -108,6 +110,8 @@ impl Request {
         unsafe { NonNull::new_unchecked(self.posted.get()) }
     }
 
+    /// The request that a node of the matching engine lies in.
+    ///
     /// # Safety
     /// `node` is one that `node` gave.
     #[inline(always)]
@@ -116,20 +120,24 @@ impl Request {
         unsafe { &*node.as_ptr().byte_sub(offset_of!(Request, posted)).cast::<Request>() }
     }
 
+    /// Sets the status; by the request's owner, before it completes.
     #[inline(always)]
     pub fn set_status(&self, status: MsgStatus) {
         // SAFETY: the owner (see the states) alone writes the status, before completion.
         unsafe { (*self.header.get()).status = status }
     }
+    /// The status as it is now.
     #[inline(always)]
     pub fn status(&self) -> MsgStatus {
         // SAFETY: as above.
         unsafe { (*self.header.get()).status }
     }
+    /// Sets the error of the status.
     pub fn set_error(&self, error: Status) {
         // SAFETY: as above.
         unsafe { (*self.header.get()).status.error = error }
     }
+    /// Whether the request is complete.
     #[inline(always)]
     pub fn is_complete(&self) -> bool {
         // SAFETY: the completion word is atomic.
@@ -139,6 +147,7 @@ impl Request {
         // SAFETY: flags change only while the request is the caller's.
         unsafe { (*self.header.get()).flags }
     }
+    /// Whether the request is a persistent one.
     pub fn is_persistent(&self) -> bool {
         self.flags() & RequestHeader::PERSISTENT != 0
     }
@@ -217,6 +226,7 @@ impl Request {
         self.count.set(count);
         core::mem::forget(kept);
     }
+    /// Gives up the datatype that [`Request::keep_type`] kept, if any.
     #[inline(always)]
     pub(super) fn drop_type(&self, threaded: bool) {
         let dtype = self.dtype.replace(null());
@@ -270,6 +280,7 @@ impl IdTable {
         let s = self.slots.get(id as u32 as usize)?;
         if s.generation == (id >> 32) as u32 { s.req } else { None }
     }
+    /// Frees an id; a peer that quotes it later finds no request.
     pub fn remove(&mut self, id: u64) {
         if self.get(id).is_some() {
             let s = &mut self.slots[id as u32 as usize];

@@ -52,6 +52,7 @@ impl Ob1 {
         }
     }
 
+    /// Recycles a request that completed after the host had released it.
     #[cold]
     fn complete_abandoned(&self, req: &'static Request, threaded: bool) {
         if req.kind() == RequestHeader::SEND {
@@ -69,6 +70,7 @@ impl Ob1 {
         self.abandon(req, threaded)
     }
 
+    /// Marks a pending request as released, so that its completion recycles it.
     #[cold]
     fn abandon(&self, req: &'static Request, threaded: bool) {
         let send = (req.kind() == RequestHeader::SEND) as u32;
@@ -131,6 +133,7 @@ impl Ob1 {
         thread_state_of(thread).or_else(|| self.first_thread_state(thread))
     }
 
+    /// Makes the state of a thread. `None`: a call without a context.
     #[cold]
     #[inline(never)]
     fn first_thread_state(&self, thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
@@ -182,6 +185,7 @@ pub fn owner(req: &Request) -> &Ob1 {
     unsafe { &*(*req.handle()).owner.cast::<Ob1>() }
 }
 
+/// The host's call to release a request, complete or not.
 extern "C" fn release_thunk(header: *mut RequestHeader, thread: *mut ThreadCtx) {
     // SAFETY: the host passes what we handed out.
     let req = unsafe { Request::of(header) };
@@ -204,12 +208,14 @@ extern "C" fn release_another(req: &'static Request, thread: *mut ThreadCtx) {
     owner(req).release(req, thread);
 }
 
+/// The host's call to cancel a request.
 extern "C" fn cancel_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as above.
     let req = unsafe { Request::of(header) };
     owner(req).cancel(req)
 }
 
+/// The host's call to start an inactive persistent request.
 extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as above.
     let req = unsafe { Request::of(header) };

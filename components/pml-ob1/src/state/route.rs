@@ -22,6 +22,7 @@ impl Route {
     pub fn fifo(&self, tag: i32, width: u32) -> u32 {
         fifo_of(self.salt.load(Ordering::Relaxed), tag, width)
     }
+    /// The shard of a tag's messages to the rank.
     #[inline(always)]
     pub fn tag_shard(&self, tag: i32) -> usize {
         shard_of(self.salt.load(Ordering::Relaxed), tag)
@@ -31,6 +32,7 @@ impl Route {
     pub fn home(&self, width: u32) -> u32 {
         self.fifo(0, width)
     }
+    /// The shard of tag 0, which all tags' messages take until they part.
     #[inline(always)]
     pub fn home_shard(&self) -> usize {
         self.tag_shard(0)

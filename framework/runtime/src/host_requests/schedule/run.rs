@@ -19,7 +19,8 @@ impl Message {
         unsafe { self.req.as_ref() }.is_none_or(|req| req.completion.is_complete())
     }
 
-    /// Takes the result of one that is over, and adds up what was received.
+    /// Releases the complete request of a message, adds up received bytes, and returns its status and, where its length
+    /// is wrong, what came.
     fn take(&mut self, received: &mut u64) -> (Status, Option<LengthMismatch>) {
         let Message { req, whole } = std::mem::replace(self, NO_MESSAGE);
         if req.is_null() {
@@ -179,6 +180,8 @@ impl Core {
         }
     }
 
+    /// Takes the results of the messages in slots `first..end` and returns the first error. PENDING: one is not
+    /// complete.
     fn take(&mut self, thread: *mut ThreadCtx, first: u32, end: u32) -> Status {
         if !self.messages_of(first, end).iter().all(Message::is_over) {
             return Status::PENDING;

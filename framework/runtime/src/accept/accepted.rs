@@ -17,8 +17,10 @@ pub enum Framework {
 }
 
 impl Framework {
+    /// All frameworks whose components the host opens.
     pub const ALL: [Framework; 4] = [Framework::Btl, Framework::Pml, Framework::Coll, Framework::Osc];
 
+    /// The framework's name as it stands in descriptors and parameter names (`btl`, `pml`, `coll`, `osc`).
     pub const fn name(self) -> &'static str {
         match self {
             Framework::Btl => oxmpi_btl::FRAMEWORK,
@@ -28,6 +30,7 @@ impl Framework {
         }
     }
 
+    /// Version of the framework's contract that this library was built with.
     pub const fn version(self) -> Version {
         match self {
             Framework::Btl => oxmpi_btl::VERSION,
@@ -37,6 +40,7 @@ impl Framework {
         }
     }
 
+    /// Finds a framework by its name; `None`: no framework has that name.
     pub fn by_name(name: &str) -> Option<Framework> {
         Framework::ALL.into_iter().find(|f| f.name() == name)
     }
@@ -55,6 +59,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// Makes a refusal, with the component's value and ours turned into text.
     pub(crate) fn new(
         field: &'static str,
         theirs: impl ToString,

@@ -18,33 +18,42 @@ const MODULES_LIMIT: usize = 1024;
 /// Tables only grow, but not to this.
 const TABLE_LIMIT: usize = 1 << 16;
 
+/// A component's own state, passed back as the first argument of each of its functions.
 type State = *mut c_void;
 
 /// Real functions for slots that a module does not fill.
 mod absent {
     use super::*;
 
+    /// Stands in for a BTL's missing `del_procs`: nothing is kept for each process, so it succeeds.
     pub extern "C" fn del_procs(_: State, _: SliceRef<*mut Endpoint>) -> Status {
         Status::OK
     }
+    /// Stands in for a BTL's missing `finalize`: nothing is to be given back, so it succeeds.
     pub extern "C" fn finalize(_: State) -> Status {
         Status::OK
     }
+    /// Stands in for a BTL's missing `get` or `put`: refuses with NOT_SUPPORTED.
     pub extern "C" fn rma(_: State, _: *mut Endpoint, _: u32, _: *const RmaDesc) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `get_vector`: refuses with NOT_SUPPORTED.
     pub extern "C" fn vector(_: State, _: *mut Endpoint, _: u32, _: *const RmaVectorDesc) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `flush`: refuses with NOT_SUPPORTED.
     pub extern "C" fn flush(_: State, _: *mut Endpoint, _: u32, _: *const FlushDesc) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `atomic`: refuses with NOT_SUPPORTED.
     pub extern "C" fn atomic(_: State, _: *mut Endpoint, _: u32, _: *const AtomicDesc) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `list`: refuses with NOT_SUPPORTED.
     pub extern "C" fn list(_: State, _: *mut Endpoint, _: u32, _: *const ListDesc) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `register_mem`: refuses with NOT_SUPPORTED.
     pub extern "C" fn register(
         _: State,
         _: *mut u8,
@@ -55,79 +64,105 @@ mod absent {
     ) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `deregister_mem`: refuses with NOT_SUPPORTED.
     pub extern "C" fn deregister(_: State, _: *const RegHandle) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `arm`: refuses with NOT_SUPPORTED, so no thread sleeps on the transport.
     pub extern "C" fn arm(_: State, _: u32, _: *mut WaitSet) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `disarm`: does nothing, since `arm` never succeeds.
     pub extern "C" fn disarm(_: State, _: u32) {}
+    /// Stands in for a BTL's missing `hold`: the receiver is told nothing of messages that wait here.
     pub extern "C" fn hold(_: State, _: *mut Endpoint, _: u64) {}
+    /// Stands in for a BTL's missing `held`: answers 0, no message of the peer is known to wait.
     pub extern "C" fn held(_: State, _: *mut Endpoint) -> u64 {
         0
     }
+    /// Stands in for a BTL's missing `service_open`: refuses with NOT_SUPPORTED.
     pub extern "C" fn service_open(_: State) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `service_request`: refuses with NOT_SUPPORTED.
     pub extern "C" fn service_request(_: State, _: *mut Endpoint, _: u32, _: *const SendDesc) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `service_progress`: answers 0 events.
     pub extern "C" fn service_progress(_: State) -> i32 {
         0
     }
+    /// Stands in for a BTL's missing `service_reply`: refuses with NOT_SUPPORTED.
     pub extern "C" fn service_reply(_: State, _: u64, _: *const SendDesc) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `service_pending`: answers null, so requests are found by `service_progress`
+    /// alone.
     pub extern "C" fn service_pending(_: State) -> *const u32 {
         std::ptr::null()
     }
+    /// Stands in for a BTL's missing `service_arm`: refuses with NOT_SUPPORTED, so nobody sleeps on the service
+    /// context.
     pub extern "C" fn service_arm(_: State, _: *mut WaitSet) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a BTL's missing `service_disarm`: does nothing, since `service_arm` never succeeds.
     pub extern "C" fn service_disarm(_: State) {}
+    /// Stands in for a PML's missing `revoke`: refuses with NOT_SUPPORTED.
     pub extern "C" fn revoke(_: State, _: *mut std::ffi::c_void) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a PML's missing `counts`: refuses with NOT_SUPPORTED.
     pub extern "C" fn counts(_: State, _: *mut std::ffi::c_void, _: *mut Counts) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a PML's missing `set_flags`: refuses with NOT_SUPPORTED.
     pub extern "C" fn set_flags(_: State, _: *mut std::ffi::c_void, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a PML's missing `measure`: refuses with NOT_SUPPORTED.
     pub extern "C" fn measure(_: State, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
-    /// Its `progress` covers all contexts, and is called, too.
+    /// Stands in for a PML's missing `progress_context`: answers 0 events; such a PML's `progress` covers all contexts
+    /// and is called as well.
     pub extern "C" fn progress_context(_: State, _: *mut ThreadCtx, _: u32) -> i32 {
         0
     }
 }
 
-/// The same for a window's verbs.
+/// Real functions for slots of a window's table that a one-sided component does not fill.
 mod absent_osc {
     use super::*;
 
+    /// Stands in for a window's missing `put_notify` or `get_notify`: refuses with NOT_SUPPORTED.
     pub extern "C" fn notified(_: State, _: *const RmaArgs, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a window's missing `notify_read`: refuses with NOT_SUPPORTED.
     pub extern "C" fn notify_read(_: State, _: *mut ThreadCtx, _: u32, _: u32, _: *mut u64) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a window's missing `notify_wait`: refuses with NOT_SUPPORTED.
     pub extern "C" fn notify_wait(_: State, _: *mut ThreadCtx, _: u32, _: u64, _: *mut u64) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a window's missing `dup`: refuses with NOT_SUPPORTED.
     pub extern "C" fn dup(_: State, _: *const WinDesc, _: *mut ThreadCtx, _: *mut OscWindow) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a window's missing `counts`: refuses with NOT_SUPPORTED.
     pub extern "C" fn counts(_: State, _: *mut WinCounts) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a window's missing `flush_begin`: refuses with NOT_SUPPORTED.
     pub extern "C" fn flush_begin(_: State, _: *mut ThreadCtx, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
 }
 
-/// The addresses of the modules `open` gave, checked as a list. `least`: bytes of the smallest module.
+/// Checks the list of modules that a component's `open` gave and returns their addresses. `least`: bytes of the
+/// smallest module; `most`: how many modules are taken.
 fn modules(opened: &Opened, least: usize, most: usize, place: &str) -> Result<Vec<*const u8>, Refusal> {
     let refuse = |field, theirs: String, ours: String| Err(Refusal::new(field, theirs, ours, place));
     if opened.count == 0 {
@@ -148,7 +183,7 @@ fn modules(opened: &Opened, least: usize, most: usize, place: &str) -> Result<Ve
     Ok((0..opened.count).map(|i| base.wrapping_add(i * stride)).collect())
 }
 
-/// The first field of modules, tables and attributes: how many bytes they have.
+/// Reads the first field of a module, table or attributes structure: how many bytes it has.
 ///
 /// # Safety
 /// `at` must be aligned and readable for four bytes.
@@ -185,6 +220,8 @@ pub unsafe fn accept_btl(
     Ok(handles)
 }
 
+/// Makes the host's table of one BTL module (one device), after checks of its size, attributes and table.
+///
 /// # Safety
 /// `at` must be readable for `stride` bytes, the pointers in it for the sizes they say.
 unsafe fn accept_device(
@@ -223,7 +260,8 @@ unsafe fn accept_device(
     handle(state, &table, attrs, name, place)
 }
 
-/// The component's table in our layout; what it does not have is `None`.
+/// Copies a BTL component's table into one of this library's layout; slots that the component's table does not have are
+/// `None`.
 ///
 /// # Safety
 /// `table` must be null or readable for the size it says.
@@ -276,6 +314,8 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
     Ok(own)
 }
 
+/// Builds the host's table of a BTL module: mandatory slots must be there, missing ones get a function of `absent`, and
+/// capability bits tell which verbs are real. Leaks the attributes, which [`discard`] frees.
 fn handle(
     state: State,
     table: &BtlTable,
@@ -354,7 +394,8 @@ pub(crate) fn discard(handle: BtlHandle) {
     drop(unsafe { Box::from_raw(handle.attrs.cast_mut()) });
 }
 
-/// Words `from..to` of a struct, in bytes, are pointers that must be there.
+/// Checks that all pointers in bytes `from..to` of a foreign structure are not null, and refuses the component
+/// otherwise.
 ///
 /// # Safety
 /// `at` must be aligned and readable up to `to`.
@@ -369,7 +410,7 @@ unsafe fn no_null(at: *const u8, from: usize, to: usize, place: &str) -> Result<
     Ok(())
 }
 
-/// Makes the host's table of a PML. All verbs up to `finalize` are mandatory.
+/// Makes the host's table of a PML. All verbs up to `finalize` are mandatory. `None`: the component opened no module.
 ///
 /// # Safety
 /// As [`accept_btl`].
@@ -430,7 +471,8 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
     Ok(Some(Pml { state: module.state, max_tag: module.max_tag, table }))
 }
 
-/// The one module of a component whose module is a struct of functions from the field at `first` on.
+/// Copies the one module of a collective or one-sided component, whose module is a structure of functions from byte
+/// `first` on. `None`: the component opened no module.
 ///
 /// # Safety
 /// As [`accept_btl`]; `T` is plain numbers and pointers up to `first`.
@@ -450,7 +492,7 @@ unsafe fn accept_module<T>(opened: &Opened, first: usize, place: &str) -> Result
     }
 }
 
-/// Makes the host's copy of a collective component's module.
+/// Makes the host's copy of a collective component's module. `None`: the component opened none.
 ///
 /// # Safety
 /// As [`accept_btl`].
@@ -459,7 +501,7 @@ pub unsafe fn accept_coll(opened: &Opened, place: &str) -> Result<Option<CollMod
     unsafe { accept_module(opened, offset_of!(CollModule, comm_query), place) }
 }
 
-/// Makes the host's copy of a one-sided component's module.
+/// Makes the host's copy of a one-sided component's module. `None`: the component opened none.
 ///
 /// # Safety
 /// As [`accept_btl`].

@@ -29,7 +29,8 @@ pub use slot::Slot;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-/// In the order of [`Slot`].
+/// The functions of a component's table as an array in the order of [`Slot`]; `None`: the component has no such
+/// collective.
 fn slots(table: &CollTable) -> [Option<CollFn>; SLOTS] {
     [
         table.barrier,
@@ -57,10 +58,12 @@ fn slots(table: &CollTable) -> [Option<CollFn>; SLOTS] {
     ]
 }
 
+/// Stands in the stack for a collective that no component has: answers NOT_SUPPORTED.
 extern "C" fn not_supported(_: *mut c_void, _: *const CollComm, _: *const CollArgs) -> Status {
     Status::NOT_SUPPORTED
 }
 
+/// A layer in which no component serves any collective.
 const NOBODY: Layer = [(not_supported as CollFn, null_mut()); SLOTS];
 
 /// A component's offer for a communicator.
@@ -96,7 +99,7 @@ unsafe fn read_table(table: *const CollTable) -> Option<CollTable> {
 }
 
 impl CollStack {
-    /// For communicators of the library's own, on which there are no collectives.
+    /// An empty stack, for communicators of the library's own: every collective answers NOT_SUPPORTED.
     pub fn none(instance: &Instance) -> CollStack {
         let components = instance.coll_components();
         let numbers = Numbers::default();
@@ -112,8 +115,8 @@ impl CollStack {
         }
     }
 
-    /// Asks every component; for an inter-communicator (`num_remote` is not 0) those that take such.
-    /// They may not communicate yet.
+    /// Asks every collective component about a new communicator and lays their offers over one another; for an
+    /// inter-communicator (`num_remote` is not 0) asks those that take such. Components may not communicate yet.
     pub fn build(instance: &Instance, plan: &Plan, rank: u32, num_remote: u32) -> CollStack {
         let components = instance.coll_components();
         let (num_nodes, node) = nodes(instance, &plan.group, rank);
@@ -168,6 +171,8 @@ impl CollStack {
         Self::lay(instance, offers, components, oversubscribed, name)
     }
 
+    /// Makes the stack from the components' offers: by ascending priority each overwrites the slots of those before it.
+    /// Modules of components that serve nothing in the end are given back.
     fn lay(
         instance: &Instance,
         mut offers: Vec<Offer>,
@@ -210,6 +215,8 @@ impl CollStack {
         CollStack { slots, plans, served, numbers, components, oversubscribed, parts }
     }
 
+    /// Calls the component that serves this collective on communicator `c`, in the calling thread, and returns its
+    /// status.
     #[inline]
     pub fn run(&self, slot: Slot, c: &Communicator, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
         let mut comm = self.seen(c, thread);
@@ -224,7 +231,8 @@ impl CollStack {
         }
     }
 
-    /// Lets the component make a plan; `places` are its words for the communicator and its local group.
+    /// Calls the component's planning function of a collective, which writes the steps of a plan down through
+    /// `services`. `places` are what the component gets as its communicator and as that of the local group.
     pub fn plan(
         &self,
         slot: Slot,
@@ -247,7 +255,7 @@ impl CollStack {
         }
     }
 
-    /// A communicator as a component sees it in a call.
+    /// Makes the description of a communicator that a component gets as argument of a call.
     #[inline]
     fn seen(&self, c: &Communicator, thread: *mut ThreadCtx) -> CollComm {
         let (num_nodes, node) = c.nodes();
@@ -267,7 +275,7 @@ impl CollStack {
         }
     }
 
-    /// Gives the modules back; no collective is called afterwards.
+    /// Gives the components' modules and the parts of the communicator back; no collective is called afterwards.
     pub fn free(&self) {
         // SAFETY: components live as long as the instance, which the communicator keeps alive.
         let components = unsafe { &*self.components };
@@ -279,7 +287,7 @@ impl CollStack {
     }
 }
 
-/// Whether a component is not to be asked.
+/// Whether the plan of a communicator excludes this component from being asked.
 fn is_left_out(component: &CollComponent, excluded: &ExcludedComponents) -> bool {
     match excluded {
         ExcludedComponents::Nobody => false,
@@ -288,7 +296,7 @@ fn is_left_out(component: &CollComponent, excluded: &ExcludedComponents) -> bool
     }
 }
 
-/// Nodes that have ranks of a group, and this process's among them.
+/// Number of nodes that have ranks of a group, and the number of the node of rank `rank` among them.
 fn nodes(instance: &Instance, group: &Group, rank: u32) -> (u32, u32) {
     if instance.facts().map.nodes() == 1 {
         return (1, 0);
@@ -297,6 +305,7 @@ fn nodes(instance: &Instance, group: &Group, rank: u32) -> (u32, u32) {
     (places.num_nodes(), places.get(rank).map_or(0, |place| place.node))
 }
 
+/// The table of services that components get for calls outside of a plan.
 fn services() -> *const CollServices {
     const SERVICES: &CollServices = &CollServices {
         size: size_of::<CollServices>() as u32,
@@ -334,6 +343,7 @@ macro_rules! at {
         (unsafe { &*(c.comm as *const Communicator) }, c.thread)
     }};
 }
+/// The datatype behind a component's pointer.
 macro_rules! dtype {
     ($d:expr) => {
         // SAFETY: the component passes a type of the call's arguments or one of its own.
@@ -341,11 +351,12 @@ macro_rules! dtype {
     };
 }
 
-/// A destination that does not fit is no rank.
+/// Converts a component's rank to the PML's type; one that does not fit answers BAD_PARAM.
 fn rank(r: u32) -> Result<i32, Status> {
     i32::try_from(r).map_err(|_| Status::BAD_PARAM)
 }
 
+/// Component service: blocking standard send on the communicator of the call; its bytes are counted.
 extern "C" fn send(
     comm: *const CollComm,
     buf: *const u8,
@@ -362,6 +373,8 @@ extern "C" fn send(
     }
 }
 
+/// Component service: blocking receive on the communicator of the call; `status` may be null. Answers the error of the
+/// message, if it had one.
 extern "C" fn recv(
     comm: *const CollComm,
     buf: *mut u8,
@@ -385,6 +398,7 @@ extern "C" fn recv(
     if answer.is_ok() { own.error } else { answer }
 }
 
+/// Component service: starts a standard send and stores its request in `out`, to be completed by `wait_all`.
 extern "C" fn isend(
     comm: *const CollComm,
     buf: *const u8,
@@ -400,6 +414,7 @@ extern "C" fn isend(
     hand_out(req, out)
 }
 
+/// Component service: starts a receive and stores its request in `out`, to be completed by `wait_all`.
 extern "C" fn irecv(
     comm: *const CollComm,
     buf: *mut u8,
@@ -414,6 +429,7 @@ extern "C" fn irecv(
     hand_out(req, out)
 }
 
+/// Stores a new request in the component's out pointer and answers OK, or passes the error on.
 fn hand_out(req: Result<*mut RequestHeader, Status>, out: *mut *mut RequestHeader) -> Status {
     match req {
         Ok(req) => {
@@ -425,6 +441,8 @@ fn hand_out(req: Result<*mut RequestHeader, Status>, out: *mut *mut RequestHeade
     }
 }
 
+/// Component service: waits for `n` requests (null ones are skipped), releases them and sets them to null. Answers the
+/// first error.
 extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status {
     let (c, thread) = at!(comm);
     if n == 0 {

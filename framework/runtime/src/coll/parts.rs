@@ -21,7 +21,8 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 impl StackParts {
-    /// Gives everything back, after the modules that used it.
+    /// Closes the parts of a communicator and frees the memory of their nodes; called when the component modules that
+    /// used them have been given back.
     pub fn close(&self) {
         for part in self.made.lock().drain(..) {
             part.close();
@@ -34,13 +35,13 @@ impl StackParts {
 }
 
 impl Communicator {
-    /// Where the ranks of the (local) group are.
+    /// The place (node, number on the node, process) of each rank of the (local) group.
     pub(crate) fn places(&self) -> &Places {
         let instance = self.instance();
         self.group().places(|proc| instance.place_of(proc))
     }
 
-    /// Nodes that have ranks of the (local) group, and this process's among them.
+    /// Number of nodes that have ranks of the (local) group, and the number of this process's node among them.
     pub(super) fn nodes(&self) -> (u32, u32) {
         if self.instance().facts().map.nodes() == 1 {
             return (1, 0);
@@ -49,7 +50,8 @@ impl Communicator {
         (places.num_nodes(), places.get(self.rank()).map_or(0, |place| place.node))
     }
 
-    /// A part of this communicator; called by all its ranks in the same order. `None`: this rank is not in it.
+    /// Makes a part of this communicator (`oxmpi_coll::part`), with collectives of its own; called by all ranks in the
+    /// same order. `None`: this rank is not in the part.
     fn part(&self, which: u32, excluded: ExcludedComponents) -> Result<Option<Arc<Communicator>>, Status> {
         let nth = self.next_child();
         let places = self.places();
@@ -73,12 +75,14 @@ impl Communicator {
         made.map(Some).map_err(|why| self.say(&why, "a part of a communicator"))
     }
 
-    /// Puts an error into the log and makes a status of it.
+    /// Writes an error to the log and answers OUT_OF_MEMORY.
     fn say(&self, why: &Error, what: &str) -> Status {
         self.instance().logger().error("coll", &format!("{what}: {}", why.message));
         Status::OUT_OF_MEMORY
     }
 
+    /// Makes memory of `bytes` bytes that all ranks of this node share, kept until the communicator is closed, and
+    /// returns its address. Called by all ranks of the communicator.
     fn node_memory(&self, thread: *mut oxmpi_mca::ThreadCtx, bytes: u64) -> Result<*mut u8, Status> {
         let node = self.part(part::NODE, ExcludedComponents::Nesting)?.ok_or(Status::INTERNAL)?;
         // All of it is the leader's part.
@@ -92,12 +96,13 @@ impl Communicator {
     }
 }
 
-/// The communicator of a call outside of a plan.
+/// The communicator of a component's call outside of a plan.
 fn of<'a>(comm: *const CollComm) -> &'a Communicator {
     // SAFETY: the component passes on what `run` or `sub_view` gave it.
     unsafe { &*((*comm).comm as *const Communicator) }
 }
 
+/// Stores a value in the component's out pointer and answers OK, or passes the error on.
 fn hand_out<T>(value: Result<T, Status>, out: *mut T) -> Status {
     match value {
         Ok(value) => {
@@ -113,14 +118,17 @@ fn hand_out<T>(value: Result<T, Status>, out: *mut T) -> Status {
 pub(crate) mod anywhere {
     use super::*;
 
+    /// Stores the place of a rank in `out`; BAD_PARAM: no such rank.
     pub fn place(c: &Communicator, rank: u32, out: *mut Place) -> Status {
         hand_out(c.places().get(rank).copied().ok_or(Status::BAD_PARAM), out)
     }
 
+    /// The process that has this rank; BAD_PARAM: no such rank.
     fn proc(c: &Communicator, rank: u32) -> Result<u32, Status> {
         c.group().members().get(rank as usize).map(|member| member.proc).ok_or(Status::BAD_PARAM)
     }
 
+    /// Copies `bytes` bytes between memory of this process and address `remote` of a rank on this node.
     pub fn copy(
         c: &Communicator,
         direction: Direction,
@@ -135,21 +143,26 @@ pub(crate) mod anywhere {
         }
     }
 
+    /// Stores in `out` the address of memory `remote` of a rank that lives in this very process; refused for others.
     pub fn pointer(c: &Communicator, rank: u32, remote: u64, bytes: u64, out: *mut *mut u8) -> Status {
         hand_out(proc(c, rank).and_then(|proc| c.instance().peer_pointer(proc, remote, bytes)), out)
     }
 }
 
+/// Component service: stores the place of a rank in `out`.
 pub(super) extern "C" fn place(comm: *const CollComm, rank: u32, out: *mut Place) -> Status {
     anywhere::place(of(comm), rank, out)
 }
 
+/// Component service: stores in `out` the address of new memory that the ranks of this node share; called by all ranks
+/// of the communicator.
 pub(super) extern "C" fn node_memory(comm: *const CollComm, bytes: u64, out: *mut *mut u8) -> Status {
     // SAFETY: as in `of`.
     let thread = unsafe { (*comm).thread };
     hand_out(of(comm).node_memory(thread, bytes), out)
 }
 
+/// Component service: copies `bytes` bytes from address `remote` of a rank to `local`.
 pub(super) extern "C" fn peer_read(
     comm: *const CollComm,
     rank: u32,
@@ -160,6 +173,7 @@ pub(super) extern "C" fn peer_read(
     anywhere::copy(of(comm), Direction::Read, rank, remote, local, bytes)
 }
 
+/// Component service: copies `bytes` bytes from `local` to address `remote` of a rank.
 pub(super) extern "C" fn peer_write(
     comm: *const CollComm,
     rank: u32,
@@ -170,6 +184,7 @@ pub(super) extern "C" fn peer_write(
     anywhere::copy(of(comm), Direction::Write, rank, remote, local.cast_mut(), bytes)
 }
 
+/// Component service: stores in `out` the address of memory `remote` of a rank that lives in this very process.
 pub(super) extern "C" fn peer_pointer(
     comm: *const CollComm,
     rank: u32,
@@ -180,6 +195,7 @@ pub(super) extern "C" fn peer_pointer(
     anywhere::pointer(of(comm), rank, remote, bytes, out)
 }
 
+/// Component service: makes progress until `*word` is no longer `value`.
 pub(super) extern "C" fn wait_word(comm: *const CollComm, word: *const AtomicU32, value: u32) -> Status {
     // SAFETY: as in `of`; the component keeps the word until the call returns.
     let (thread, word) = unsafe { ((*comm).thread, &*word) };
@@ -188,6 +204,8 @@ pub(super) extern "C" fn wait_word(comm: *const CollComm, word: *const AtomicU32
     Status::OK
 }
 
+/// Component service: makes a part of the communicator and stores a handle of it in `out`; the component named `except`
+/// is not asked to serve it. NOT_FOUND: this rank is not in the part.
 pub(super) extern "C" fn sub_comm(
     comm: *const CollComm,
     which: u32,
@@ -207,6 +225,7 @@ pub(super) extern "C" fn sub_comm(
     hand_out(kept, out)
 }
 
+/// Component service: fills `view` with the description of a part made by `sub_comm`, for calls of the present thread.
 pub(super) extern "C" fn sub_view(comm: *const CollComm, sub: *mut c_void, view: *mut CollComm) -> Status {
     // SAFETY: `sub` is what `sub_comm` gave, which lives as long as the communicator; the view is the component's.
     unsafe {
@@ -217,6 +236,7 @@ pub(super) extern "C" fn sub_view(comm: *const CollComm, sub: *mut c_void, view:
     Status::OK
 }
 
+/// Component service: runs collective number `which` (`oxmpi_coll::which`) on the communicator of `view`.
 pub(super) extern "C" fn call(view: *const CollComm, which: u32, args: *const CollArgs) -> Status {
     let Some(slot) = Slot::by_number(which) else { return Status::BAD_PARAM };
     let c = of(view);

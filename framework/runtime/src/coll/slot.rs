@@ -29,7 +29,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// The collective of that number (`oxmpi_coll::which`); those on graphs have none.
+    /// The collective of that number (`oxmpi_coll::which`); `None` for those on graphs, which have no number.
     pub(crate) fn by_number(number: u32) -> Option<Slot> {
         const ALL: [Slot; 17] = [
             Slot::Barrier,
@@ -54,8 +54,10 @@ impl Slot {
     }
 }
 
+/// How many collectives a stack has.
 pub(crate) const SLOTS: usize = 22;
 
+/// Names of the collectives for the log, in the order of [`Slot`].
 pub(crate) const NAMES: [&str; SLOTS] = [
     "barrier",
     "bcast",

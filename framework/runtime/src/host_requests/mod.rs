@@ -56,6 +56,7 @@ pub unsafe fn of<'a>(header: *mut RequestHeader) -> Option<&'a Made> {
 }
 
 impl Made {
+    /// The request's header, by which the C interface and the PML know it.
     pub fn handle(&self) -> *mut RequestHeader {
         self.header.get()
     }
@@ -64,10 +65,12 @@ impl Made {
         let body: &dyn Any = &*self.body;
         body.downcast_ref()
     }
+    /// The instance that made the request.
     fn instance(&self) -> &Instance {
         // SAFETY: the instance that made it outlives the use of its requests.
         unsafe { &*self.instance }
     }
+    /// Whether the request is a persistent one.
     fn persistent(&self) -> bool {
         // SAFETY: flags change only while the request is the caller's.
         unsafe { (*self.header.get()).flags & RequestHeader::PERSISTENT != 0 }
@@ -99,6 +102,8 @@ impl Makers {
         unsafe { &mut *self.pools[pool as usize].lists.get() }
     }
 
+    /// Sets or clears the pool's bit in the word that tells pollers which pools have watched requests. The caller holds
+    /// the pool's lock.
     fn set_busy(&self, pool: u32, busy: bool, threaded: bool) {
         let (bit, now) = (1 << pool, self.busy.load(Ordering::Relaxed));
         if (now & bit != 0) == busy {
@@ -153,6 +158,7 @@ impl Instance {
         Ok(made)
     }
 
+    /// Allocates a new request with an empty body for a pool and enters it in the instance's list of requests.
     #[cold]
     fn another<B: Body + Default>(&self, pool: u32) -> Result<&'static Made, Status> {
         let header = RequestHeader::new(RequestHeader::OTHER, &OPS, std::ptr::null_mut());
@@ -221,7 +227,8 @@ impl Instance {
         self.recycle_made(made);
     }
 
-    /// Under the pool's lock.
+    /// Puts a request on its pool's list of watched ones, and has progress poll these lists from the first time on. The
+    /// caller holds the pool's lock.
     fn watch(&self, made: &'static Made, threaded: bool) {
         if !made.watched.replace(true) {
             self.makers.lists(made.pool).watched.push(made);
@@ -232,7 +239,7 @@ impl Instance {
         });
     }
 
-    /// Under the pool's lock.
+    /// Resets a request's body and puts the request on its pool's free list. The caller holds the pool's lock.
     fn recycle_made(&self, made: &'static Made) {
         made.body.reset();
         made.released.set(false);
@@ -247,7 +254,8 @@ impl Instance {
         }
     }
 
-    /// Looks at everything watched now; threads that complete parts outside progress call it.
+    /// Polls all watched requests of all pools and does their claimed work; returns how many events there were. Called
+    /// by progress, and by threads that complete parts outside progress.
     pub fn poll_requests(&self, thread: *mut ThreadCtx) -> i32 {
         let mut busy = self.makers.busy.load(Ordering::Relaxed);
         if busy == 0 {
@@ -288,7 +296,8 @@ impl Instance {
         events
     }
 
-    /// Under the pool's lock.
+    /// Polls the watched requests of one pool, completes those that are over and collects claimed work in `todo`;
+    /// returns the number of completions. The caller holds the pool's lock.
     fn poll_pool(&self, pool: u32, thread: *mut ThreadCtx, threaded: bool, todo: &mut Todo) -> i32 {
         let (mut i, mut events) = (0, 0);
         while let Some(&made) = self.makers.lists(pool).watched.get(i) {
@@ -335,25 +344,29 @@ struct Todo {
 }
 
 impl Todo {
+    /// Whether another claimed request fits.
     fn has_room(&self) -> bool {
         self.len < self.list.len()
     }
+    /// Appends a request whose work the caller has claimed; there must be room.
     fn add(&mut self, made: &'static Made) {
         self.list[self.len] = Some(made);
         self.len += 1;
     }
-    /// Does it all; how much there was.
+    /// Does the work of all claimed requests and empties the list; returns how many of them moved. No lock is held.
     fn work(&mut self, instance: &Instance, thread: *mut ThreadCtx) -> i32 {
         let todo = self.list[..std::mem::take(&mut self.len)].iter().flatten();
         todo.map(|made| i32::from(made.body.work(instance, thread))).sum()
     }
 }
 
+/// Progress function of the instance: polls the host's requests and returns the number of events.
 extern "C" fn poll(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
     // SAFETY: registered with the instance, which clears its list of functions before it goes.
     unsafe { &*ctx.cast::<Instance>() }.poll_requests(thread)
 }
 
+/// Request verb `release`: puts the request back in its pool, or marks it for the poller while it is watched.
 extern "C" fn release_thunk(header: *mut RequestHeader, _: *mut ThreadCtx) {
     // SAFETY: the host passes what we handed out.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };
@@ -362,10 +375,12 @@ extern "C" fn release_thunk(header: *mut RequestHeader, _: *mut ThreadCtx) {
     if made.watched.get() { made.released.set(true) } else { instance.recycle_made(made) }
 }
 
+/// Request verb `cancel`: requests of the host cannot be cancelled, so it answers NOT_SUPPORTED.
 extern "C" fn cancel_thunk(_: *mut RequestHeader) -> Status {
     Status::NOT_SUPPORTED
 }
 
+/// Request verb `start`: starts an inactive persistent request and has progress watch it; an error leaves it inactive.
 extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as in `release_thunk`.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };

@@ -17,6 +17,7 @@ struct SendRecv {
     kept: UnsafeCell<Vec<u8>>,
 }
 
+/// The request of the send or of the receive; null: with MPI_PROC_NULL.
 #[derive(Clone, Copy)]
 struct Half(*mut RequestHeader);
 
@@ -32,11 +33,12 @@ unsafe impl Sync for SendRecv {}
 unsafe impl Send for SendRecv {}
 
 impl Half {
+    /// Whether the request is complete or null.
     fn is_over(self) -> bool {
         // SAFETY: null, or a live request of the point-to-point layer that is ours.
         unsafe { self.0.as_ref() }.is_none_or(|r| r.completion.is_complete())
     }
-    /// Takes the status and gives the request back.
+    /// Releases the complete request and returns its status; `None`: there is none.
     fn take(self) -> Option<MsgStatus> {
         // SAFETY: null, or complete and ours until it is released.
         unsafe {
@@ -61,7 +63,7 @@ impl Body for SendRecv {
     }
 }
 
-/// The receive's status; the send's error where the receive has none.
+/// Releases both requests; returns the receive's status, with the send's error where the receive has none.
 fn outcome(recv: Half, send: Half) -> MsgStatus {
     let sent = send.take().map_or(Status::OK, |s| s.error);
     let mut status = recv.take().unwrap_or(MsgStatus { source: PROC_NULL, ..MsgStatus::EMPTY });
@@ -83,7 +85,7 @@ pub struct Outgoing<'a> {
     pub tag: i32,
 }
 
-/// As [`Outgoing`].
+/// A receive's buffer and its partner; `None` instead of one: MPI_PROC_NULL.
 pub struct Incoming<'a> {
     pub buf: *mut u8,
     pub count: u64,
@@ -93,8 +95,8 @@ pub struct Incoming<'a> {
 }
 
 impl Communicator {
-    /// Both at once, one request. `kept`: where `send.buf` points to, if that is not the user's; it
-    /// lives until the request is over.
+    /// Starts a send and a receive that complete as one request. `kept`: the memory that `send.buf` points to, if that
+    /// is not the user's; it lives until the request is over.
     pub fn isendrecv(
         &self,
         thread: *mut ThreadCtx,
@@ -133,7 +135,7 @@ impl Communicator {
     }
 }
 
-/// Cancels what can be, and lets go of it.
+/// Cancels and releases a request that nobody else has; null is skipped.
 fn give_up(half: Half) {
     // SAFETY: null, or a live request that nobody else has.
     unsafe {

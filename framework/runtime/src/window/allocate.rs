@@ -12,7 +12,8 @@ use crate::window::memory::AllocatedBlock;
 use oxmpi_mca::ThreadCtx;
 
 impl Memory {
-    /// MPI_Win_allocate; called by all ranks.
+    /// Allocates the memory of MPI_Win_allocate: shared on the node where that can be, else of the process; called by
+    /// all ranks.
     pub fn allocate(
         comm: &Communicator,
         thread: *mut ThreadCtx,
@@ -60,7 +61,7 @@ impl Memory {
     }
 }
 
-/// Our outcome, if it is everybody's.
+/// Our memory, if all ranks have theirs; else an error on every rank. Called by all ranks.
 fn agreed(comm: &Communicator, thread: *mut ThreadCtx, own: Result<Memory, Error>) -> Result<Memory, Error> {
     let missing = comm.first_without(thread, own.is_ok())?;
     match (own, missing) {

@@ -28,6 +28,7 @@ impl From<Operation> for CallKind {
     }
 }
 
+/// How many kinds of calls are counted.
 const KINDS: usize = CallKind::Flush as usize + 1;
 
 /// Numbers by [`CallKind`].
@@ -35,9 +36,11 @@ const KINDS: usize = CallKind::Flush as usize + 1;
 pub(crate) struct Calls([AtomicU64; KINDS]);
 
 impl Calls {
+    /// Counts one call of a kind.
     pub fn note(&self, kind: CallKind) {
         self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
     }
+    /// How many calls of a kind were counted.
     pub fn get(&self, kind: CallKind) -> u64 {
         self.0[kind as usize].load(Ordering::Relaxed)
     }

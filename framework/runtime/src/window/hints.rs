@@ -20,8 +20,10 @@ pub(crate) struct Hints {
 /// Counters of notifications that a window may have: each costs a word at each rank.
 const MOST_NOTIFY: u32 = 1 << 16;
 
+/// Info keys that are true or false, with their bits.
 const FLAGS: [(&str, u32); 3] =
     [("no_locks", hint::NO_LOCKS), ("same_size", hint::SAME_SIZE), ("same_disp_unit", hint::SAME_DISP_UNIT)];
+/// Words of `accumulate_ordering`, with their bits.
 const ORDERS: [(&str, u32); 4] =
     [("rar", ordering::RAR), ("raw", ordering::RAW), ("war", ordering::WAR), ("waw", ordering::WAW)];
 
@@ -35,11 +37,12 @@ impl Hints {
     /// How many words tell them to other ranks.
     pub const WORDS: usize = 3;
 
+    /// The hints of a new window: the defaults, changed by what the info object says.
     pub fn of(info: &Info) -> Hints {
         Hints::default().with(info)
     }
 
-    /// These, but for what the info object says.
+    /// These hints, changed by every key of the info object whose value makes sense.
     pub fn with(mut self, info: &Info) -> Hints {
         for (key, bit) in FLAGS {
             match info.get(key).map(str::trim) {
@@ -66,13 +69,14 @@ impl Hints {
         self
     }
 
-    /// These, as far as they may change while there is the window: the others are what it was made with.
+    /// These hints, changed by the keys that may change while the window exists; the others stay as it was made.
     pub fn changed(self, info: &Info) -> Hints {
         let wanted = self.with(info);
         Hints { hints: wanted.hints, ordering: wanted.ordering, ..self }
     }
 
-    /// These of a second window on the memory of one that has `made`: what its memory and its accumulates were made with stays.
+    /// The hints of a second window on the memory of one with hints `made`: what its memory and its accumulates were
+    /// made with stays.
     pub fn of_duplicate(made: Hints, info: &Info) -> Hints {
         const MADE: u32 = hint::SAME_SIZE | hint::SAME_DISP_UNIT;
         let changed = made.changed(info);
@@ -80,6 +84,7 @@ impl Hints {
         Hints { hints, num_notify: made.with(info).num_notify, ..changed }
     }
 
+    /// Sets the bit of `same_op` and clears that of `same_op_no_op`, or the other way round.
     fn set_same_op(&mut self, same: bool) {
         let (on, off) = match same {
             true => (hint::SAME_OP, hint::SAME_OP_NO_OP),
@@ -88,6 +93,7 @@ impl Hints {
         self.hints = (self.hints & !off) | on;
     }
 
+    /// The hints as little-endian words, for other ranks.
     pub fn words(&self) -> [u64; Hints::WORDS] {
         let bits = u64::from(self.hints) | u64::from(self.ordering) << 32;
         [bits.to_le(), self.granularity.to_le(), u64::from(self.num_notify).to_le()]
@@ -111,7 +117,7 @@ impl Hints {
         agreed
     }
 
-    /// As MPI_Win_get_info tells them.
+    /// Writes the hints into an info object, as MPI_Win_get_info returns them.
     pub fn told(&self) -> Info {
         let mut info = Info::new();
         for (key, bit) in FLAGS {
@@ -128,7 +134,7 @@ impl Hints {
     }
 }
 
-/// `rar,waw` and the like, or `none`.
+/// Reads the value of `accumulate_ordering` (`none`, or words as in `rar,waw`) as bits; `None`: it has an unknown word.
 fn order(text: &str) -> Option<u32> {
     if text.trim() == "none" {
         return Some(0);

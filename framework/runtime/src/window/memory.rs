@@ -32,7 +32,7 @@ impl Drop for AllocatedBlock {
 }
 
 impl AllocatedBlock {
-    /// `align`: a power of two, at least a pointer's size.
+    /// Allocates `bytes` bytes. `align`: a power of two, at least a pointer's size.
     pub(crate) fn new(bytes: u64, align: usize) -> Result<AllocatedBlock, Error> {
         let none = || Error::new(ErrorKind::NoMem, format!("there are no {bytes} bytes"));
         let mut memory = null_mut();
@@ -55,7 +55,7 @@ impl Memory {
         }
     }
 
-    /// The memory of the rank with this number on the node.
+    /// The memory of the rank with this number on the node; `None`: the memory is not shared, or there is no such rank.
     pub fn mapped(&self, node_rank: u32) -> Option<Mapped> {
         let Memory::Shared(memory) = self else { return None };
         let part = memory.parts().get(node_rank as usize)?;

@@ -65,6 +65,7 @@ pub enum WantedMemory {
 }
 
 impl WantedMemory {
+    /// Bytes of this rank's memory; 0 for a dynamic window.
     fn bytes(&self) -> u64 {
         match *self {
             WantedMemory::Users { bytes, .. }
@@ -74,6 +75,7 @@ impl WantedMemory {
         }
     }
 
+    /// The kind of window, one of [`oxmpi_osc::flavor`].
     fn flavor(&self) -> u32 {
         match self {
             WantedMemory::Users { .. } => flavor::CREATE,
@@ -125,7 +127,8 @@ impl Window {
         Ok(Window::adopt(inner, verbs, hints, &instance, thread))
     }
 
-    /// A window that is made.
+    /// Makes the window object of a chosen component (`verbs`, `None`: nobody serves it) and has the instance remember
+    /// it.
     fn adopt(
         inner: Box<WindowData>,
         verbs: Option<Verbs>,
@@ -197,6 +200,7 @@ impl Window {
         }
     }
 
+    /// The hints in force.
     fn in_force(&self) -> Hints {
         *self.hints.lock()
     }
@@ -211,7 +215,7 @@ impl Window {
         self.in_force().num_notify
     }
 
-    /// MPI_Win_set_info: what the object says is in force from now on, as far as it may change and all ranks agree. CallKind by all.
+    /// Puts the hints of an info object in force, as far as they may change and all ranks agree. Called by all ranks.
     pub fn set_info(&self, thread: *mut ThreadCtx, info: &Info) -> Result<(), Error> {
         let wanted = self.in_force().changed(info);
         let own = told(self.inner.own.bytes, self.inner.own.disp_unit, &wanted);
@@ -222,7 +226,7 @@ impl Window {
         if told.is_err() { Err(Error::status(told, "the hints cannot be changed")) } else { Ok(()) }
     }
 
-    /// A call of that kind is made; for [`Window::calls`].
+    /// Counts one call of a kind, for [`Window::calls`].
     pub fn note(&self, kind: CallKind) {
         self.calls.note(kind);
     }
@@ -273,6 +277,7 @@ impl std::fmt::Debug for Window {
     }
 }
 
+/// Provides the memory that the program wants for its window; called by all ranks.
 fn memory_for(
     comm: &Communicator,
     thread: *mut ThreadCtx,
@@ -291,7 +296,7 @@ fn memory_for(
     }
 }
 
-/// The lowest rank that has memory, and the hints that are in force: those about sizes hold where they are true.
+/// Exchanges sizes and hints with all ranks; returns the lowest rank that has memory and the hints in force.
 fn meet(
     comm: &Communicator,
     thread: *mut ThreadCtx,
@@ -311,7 +316,7 @@ fn told(bytes: u64, disp_unit: i64, hints: &Hints) -> Vec<u64> {
     words
 }
 
-/// The hints in force, from what all ranks have told: sizes and units are alike only where they are.
+/// The hints in force, from what all ranks have told: `same_size` and `same_disp_unit` hold only where they are true.
 fn agreed(all: &[u64], own: &[u64]) -> Hints {
     let ranks = || all.chunks(own.len());
     let mut hints = Hints::agreed(ranks().map(|rank| &rank[2..]));
@@ -324,7 +329,7 @@ fn agreed(all: &[u64], own: &[u64]) -> Hints {
 }
 
 impl WindowData {
-    /// The description that components get.
+    /// The description of the window that components get.
     fn desc(&self, hints: &Hints, services: *const WinServices) -> WinDesc {
         let seen = self.seen.get_or_init(|| WinComm {
             size: size_of::<WinComm>() as u32,
@@ -353,6 +358,7 @@ impl WindowData {
 }
 
 impl Instance {
+    /// Enters a window in the instance's list, weakly, so that it is closed when the instance ends.
     fn remember_window(&self, window: &Arc<Window>) {
         let mut windows = self.windows.lock();
         if windows.len() == windows.capacity() {
@@ -361,7 +367,7 @@ impl Instance {
         windows.push(Arc::downgrade(window));
     }
 
-    /// Gives back what components have of windows that nobody freed.
+    /// Gives the components' modules of all windows that nobody freed back, without communication.
     pub(crate) fn close_windows(&self) {
         let windows = std::mem::take(&mut *self.windows.lock());
         windows.iter().filter_map(Weak::upgrade).for_each(|window| window.close());

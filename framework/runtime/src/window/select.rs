@@ -24,9 +24,11 @@ struct Answer {
 
 /// Bytes of a name that tell components apart; the loader refuses longer ones.
 const NAME: usize = 64;
+/// Bytes of an answer on the wire.
 const ANSWER: usize = NAME + 4;
 
 impl Answer {
+    /// Makes an answer; a longer name is cut off.
     fn new(name: &str, priority: i32) -> Answer {
         let mut bytes = [0; NAME];
         let n = name.len().min(NAME);
@@ -34,6 +36,7 @@ impl Answer {
         Answer { name: bytes, priority }
     }
 
+    /// Turns an answer into the bytes that travel.
     fn encode(&self) -> [u8; ANSWER] {
         let mut out = [0; ANSWER];
         out[..NAME].copy_from_slice(&self.name);
@@ -41,6 +44,7 @@ impl Answer {
         out
     }
 
+    /// Reads an answer from its bytes.
     fn decode(bytes: &[u8; ANSWER]) -> Answer {
         let (mut name, mut priority) = ([0; NAME], [0; 4]);
         name.copy_from_slice(&bytes[..NAME]);
@@ -68,7 +72,7 @@ fn ranking(all: &[Vec<Answer>]) -> Vec<[u8; NAME]> {
     common.into_iter().map(|(_, name)| name).collect()
 }
 
-/// All ranks' answers, by rank.
+/// Tells all ranks this rank's answers; returns the answers of each rank, by rank. Called by all ranks.
 fn exchange(comm: &Communicator, thread: *mut ThreadCtx, own: &[Answer]) -> Result<Vec<Vec<Answer>>, Error> {
     let counts = comm.tell_all(thread, &[(own.len() as u64).to_le()])?;
     let counts: Vec<usize> = counts.into_iter().map(|n| u64::from_le(n) as usize).collect();
@@ -84,12 +88,14 @@ fn exchange(comm: &Communicator, thread: *mut ThreadCtx, own: &[Answer]) -> Resu
     Ok(counts.iter().enumerate().map(of_rank).collect())
 }
 
+/// Asks a component about the window; `None`: it does not want to serve it.
 fn ask(component: &OscComponent, desc: &WinDesc) -> Option<Answer> {
     let mut priority = 0;
     let status = (component.module.query)(component.module.state, desc, &mut priority);
     (!status.is_err()).then(|| Answer::new(component.name, priority))
 }
 
+/// Has a component make its module of the window; called by all ranks.
 fn create(
     instance: &Instance,
     component: &OscComponent,
@@ -109,7 +115,7 @@ fn create(
     table.map(|table| Verbs::new(component.name, made.window, table)).map_err(|_| Status::INTERNAL)
 }
 
-/// A module for the window, of the best component; `None`: no component serves it. Called by all ranks.
+/// Has the best component make a module for the window; `None`: no component serves it. Called by all ranks.
 pub(super) fn choose(
     comm: &Communicator,
     thread: *mut ThreadCtx,

@@ -15,6 +15,7 @@ use oxmpi_osc::{Mapped, Outstanding, Place, Predicate, WinServices};
 use oxmpi_pml::mode;
 use std::ffi::c_void;
 
+/// The table of services that a one-sided component gets for a window.
 pub(super) fn services() -> *const WinServices {
     const SERVICES: &WinServices = &WinServices {
         size: size_of::<WinServices>() as u32,
@@ -45,6 +46,7 @@ fn at<'a>(window: *mut c_void) -> &'a WindowData {
     unsafe { &*window.cast::<WindowData>() }
 }
 
+/// Stores a value in the component's out pointer and answers OK, or passes the error on.
 fn hand_out<T>(value: Result<T, Status>, out: *mut T) -> Status {
     match value {
         Ok(value) => {
@@ -56,25 +58,29 @@ fn hand_out<T>(value: Result<T, Status>, out: *mut T) -> Status {
     }
 }
 
+/// Component service: stores the place of a rank in `out`.
 extern "C" fn place(window: *mut c_void, rank: u32, out: *mut Place) -> Status {
     hand_out(at(window).comm.places().get(rank).copied().ok_or(Status::BAD_PARAM), out)
 }
 
+/// Component service: stores in `out` the transports by which one-sided operations reach a rank.
 extern "C" fn reach(window: *mut c_void, rank: u32, out: *mut SliceRef<Reach>) -> Status {
     let window = at(window);
     let Some(place) = window.comm.places().get(rank) else { return Status::BAD_PARAM };
     hand_out(window.comm.instance().reach_for_rma(place.proc), out)
 }
 
+/// Component service: stores in `out` a rank's memory in this address space; NOT_FOUND: it is not mapped.
 extern "C" fn mapped(window: *mut c_void, rank: u32, out: *mut Mapped) -> Status {
     hand_out(at(window).mapped(rank).ok_or(Status::NOT_FOUND), out)
 }
 
-/// The tags that are the component's.
+/// Whether a tag is one of the component's, 0 to 32767.
 fn tag_is_fine(tag: i32) -> bool {
     (0..=32767).contains(&tag)
 }
 
+/// Component service: starts a standard send on the window's communicator and stores its request in `out`.
 extern "C" fn isend(
     window: *mut c_void,
     thread: *mut ThreadCtx,
@@ -94,6 +100,7 @@ extern "C" fn isend(
     hand_out(comm.isend(thread, buf, count, dtype, dst as i32, tag, mode::STANDARD), out)
 }
 
+/// Component service: starts a receive on the window's communicator and stores its request in `out`.
 extern "C" fn irecv(
     window: *mut c_void,
     thread: *mut ThreadCtx,
@@ -114,7 +121,7 @@ extern "C" fn irecv(
     hand_out(comm.irecv(thread, buf, count, dtype, src, tag), out)
 }
 
-/// Takes the status of a complete request and gives it back.
+/// Releases a complete request and stores its status, unless `status` is null; answers the message's error.
 fn take(req: *mut RequestHeader, thread: *mut ThreadCtx, status: *mut MsgStatus) -> Status {
     // SAFETY: complete, and the component's until it is released; `status` is null or the component's.
     unsafe {
@@ -127,6 +134,7 @@ fn take(req: *mut RequestHeader, thread: *mut ThreadCtx, status: *mut MsgStatus)
     }
 }
 
+/// Component service: waits for a request and releases it.
 extern "C" fn wait(
     window: *mut c_void,
     thread: *mut ThreadCtx,
@@ -137,6 +145,7 @@ extern "C" fn wait(
     take(req, thread, status)
 }
 
+/// Component service: releases a complete request; PENDING: it is not complete. Makes no progress.
 extern "C" fn test(
     _: *mut c_void,
     thread: *mut ThreadCtx,
@@ -150,12 +159,14 @@ extern "C" fn test(
     }
 }
 
+/// Component service: cancels a request, waits until it is complete, and releases it.
 extern "C" fn cancel(window: *mut c_void, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
     // SAFETY: as above. A request that cannot be cancelled any more completes by itself.
     unsafe { ((*(*req).ops).cancel)(req) };
     wait(window, thread, req, std::ptr::null_mut())
 }
 
+/// Component service: makes progress until the predicate answers something else than 0.
 extern "C" fn wait_until(
     window: *mut c_void,
     thread: *mut ThreadCtx,
@@ -166,6 +177,7 @@ extern "C" fn wait_until(
     Status::OK
 }
 
+/// Component service: makes progress on the contexts that `outstanding` names until it names none.
 extern "C" fn wait_contexts(
     window: *mut c_void,
     thread: *mut ThreadCtx,
@@ -176,14 +188,17 @@ extern "C" fn wait_contexts(
     Status::OK
 }
 
+/// Component service: makes one turn of progress and returns the number of events.
 extern "C" fn progress(window: *mut c_void, thread: *mut ThreadCtx) -> i32 {
     at(window).comm.instance().poll(thread)
 }
 
+/// Runs a collective on the window's communicator.
 fn run(comm: &Communicator, slot: Slot, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
     comm.coll.run(slot, comm, thread, args)
 }
 
+/// Component service: barrier of the window's ranks.
 extern "C" fn barrier(window: *mut c_void, thread: *mut ThreadCtx) -> Status {
     run(&at(window).comm, Slot::Barrier, thread, &CollArgs::NONE)
 }
@@ -202,6 +217,7 @@ fn of_bytes(comm: &Communicator, from: *const u8, bytes: u64, to: *mut u8) -> Co
     }
 }
 
+/// Component service: gathers `bytes` bytes of each rank at all ranks.
 extern "C" fn allgather(
     window: *mut c_void,
     thread: *mut ThreadCtx,
@@ -213,6 +229,7 @@ extern "C" fn allgather(
     run(comm, Slot::Allgather, thread, &of_bytes(comm, mine, bytes, all))
 }
 
+/// Component service: sends `bytes` bytes to each rank and receives as many from each.
 extern "C" fn alltoall(
     window: *mut c_void,
     thread: *mut ThreadCtx,
@@ -224,10 +241,12 @@ extern "C" fn alltoall(
     run(comm, Slot::Alltoall, thread, &of_bytes(comm, to, bytes, from))
 }
 
+/// Component service: the least of the statuses that all ranks give; PEER_FAILED: the exchange failed.
 extern "C" fn agree(window: *mut c_void, thread: *mut ThreadCtx, own: Status) -> Status {
     at(window).comm.least(thread, own).unwrap_or(Status::PEER_FAILED)
 }
 
+/// Component service: the datatype of a byte.
 extern "C" fn byte_type(window: *mut c_void) -> *const TypeDesc {
     at(window).comm.instance().byte_type()
 }

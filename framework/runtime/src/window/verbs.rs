@@ -30,6 +30,7 @@ pub enum Operation {
 }
 
 impl Verbs {
+    /// Wraps a component's module of a window and its table.
     pub(super) fn new(component: &'static str, window: *mut c_void, table: OscTable) -> Verbs {
         Verbs { component, window, table }
     }
@@ -51,13 +52,13 @@ impl Verbs {
         }
     }
 
-    /// MPI_Put and the like.
+    /// Starts an operation without a request (MPI_Put, MPI_Get, ...).
     #[inline]
     pub fn start(&self, operation: Operation, args: &RmaArgs) -> Status {
         self.operation(operation)(self.window, args, null_mut())
     }
 
-    /// MPI_Rput and the like; not for FetchAndOp and CompareAndSwap.
+    /// Starts an operation and returns its request (MPI_Rput, MPI_Rget, ...); not for FetchAndOp and CompareAndSwap.
     pub fn request(&self, operation: Operation, args: &RmaArgs) -> Result<*mut RequestHeader, Status> {
         let mut request = null_mut();
         let status = self.operation(operation)(self.window, args, &mut request);
@@ -68,7 +69,7 @@ impl Verbs {
         }
     }
 
-    /// A put or get that adds 1 to a counter of its target; of no other operation.
+    /// Starts a put or get that adds 1 to a notification counter; NOT_SUPPORTED for other operations.
     pub fn notified(&self, operation: Operation, args: &RmaArgs, counter: u32) -> Status {
         match operation {
             Operation::Put => (self.table.put_notify)(self.window, args, counter),
@@ -77,21 +78,21 @@ impl Verbs {
         }
     }
 
-    /// A counter of this rank; `reset`: it is 0 afterwards.
+    /// Reads a notification counter of this rank; `reset`: it is 0 afterwards.
     pub fn notify_read(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
         let mut value = 0;
         let status = (self.table.notify_read)(self.window, thread, counter, reset.into(), &mut value);
         if status.is_err() { Err(status) } else { Ok(value) }
     }
 
-    /// Waits until a counter of this rank is at least `threshold`; its value.
+    /// Waits until a notification counter of this rank is at least `threshold`; returns its value.
     pub fn notify_wait(&self, thread: *mut ThreadCtx, counter: u32, threshold: u64) -> Result<u64, Status> {
         let mut value = 0;
         let status = (self.table.notify_wait)(self.window, thread, counter, threshold, &mut value);
         if status.is_err() { Err(status) } else { Ok(value) }
     }
 
-    /// A module for another window on the memory of this one.
+    /// Has the component make a module for another window on the memory of this one.
     pub(super) fn dup(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Verbs, Status> {
         let mut made = OscWindow { window: null_mut(), table: null() };
         let status = (self.table.dup)(self.window, desc, thread, &mut made);
@@ -103,6 +104,7 @@ impl Verbs {
         table.map(|table| Verbs::new(self.component, made.window, table)).map_err(|_| Status::INTERNAL)
     }
 
+    /// The component's counts for this window; zeros where it counts nothing.
     pub(super) fn counts(&self) -> WinCounts {
         let size = size_of::<WinCounts>() as u32;
         let mut counts = WinCounts { size, ..WinCounts::default() };
@@ -117,53 +119,64 @@ impl Verbs {
         (self.table.flush_begin)(self.window, thread, rank.unwrap_or(oxmpi_osc::ALL))
     }
 
+    /// MPI_Win_fence.
     pub fn fence(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
         (self.table.fence)(self.window, thread, assert)
     }
+    /// MPI_Win_post: opens an exposure epoch for these ranks.
     pub fn post(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
         (self.table.post)(self.window, thread, SliceRef { ptr: ranks.as_ptr(), len: ranks.len() }, assert)
     }
-    /// MPI_Win_start.
+    /// MPI_Win_start: opens an access epoch to these ranks.
     pub fn access(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
         (self.table.start)(self.window, thread, SliceRef { ptr: ranks.as_ptr(), len: ranks.len() }, assert)
     }
+    /// MPI_Win_complete: ends the access epoch.
     pub fn complete(&self, thread: *mut ThreadCtx) -> Status {
         (self.table.complete)(self.window, thread)
     }
-    /// `block` false: PENDING if the epoch cannot end yet.
+    /// MPI_Win_wait, or with `block` false MPI_Win_test: ends the exposure epoch; PENDING: it cannot end yet.
     pub fn wait(&self, thread: *mut ThreadCtx, block: bool) -> Status {
         (self.table.wait)(self.window, thread, block.into())
     }
+    /// MPI_Win_lock: opens a passive epoch at one rank.
     pub fn lock(&self, thread: *mut ThreadCtx, kind: u32, rank: u32, assert: u32) -> Status {
         (self.table.lock)(self.window, thread, kind, rank, assert)
     }
+    /// MPI_Win_unlock: ends the passive epoch at one rank.
     pub fn unlock(&self, thread: *mut ThreadCtx, rank: u32) -> Status {
         (self.table.unlock)(self.window, thread, rank)
     }
+    /// MPI_Win_lock_all: opens a passive epoch at all ranks.
     pub fn lock_all(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
         (self.table.lock_all)(self.window, thread, assert)
     }
+    /// MPI_Win_unlock_all: ends the passive epoch at all ranks.
     pub fn unlock_all(&self, thread: *mut ThreadCtx) -> Status {
         (self.table.unlock_all)(self.window, thread)
     }
-    /// `rank` `None`: all.
+    /// MPI_Win_flush and its kin: completes the operations to a rank (`None`: to all), with `local` at this side only.
     #[inline]
     pub fn flush(&self, thread: *mut ThreadCtx, rank: Option<u32>, local: bool) -> Status {
         (self.table.flush)(self.window, thread, rank.unwrap_or(oxmpi_osc::ALL), local.into())
     }
+    /// MPI_Win_sync.
     pub fn sync(&self, thread: *mut ThreadCtx) -> Status {
         (self.table.sync)(self.window, thread)
     }
+    /// MPI_Win_attach: adds memory to a dynamic window.
     pub fn attach(&self, thread: *mut ThreadCtx, base: *mut u8, bytes: u64) -> Status {
         (self.table.attach)(self.window, thread, base, bytes)
     }
+    /// MPI_Win_detach: takes memory from a dynamic window.
     pub fn detach(&self, thread: *mut ThreadCtx, base: *mut u8) -> Status {
         (self.table.detach)(self.window, thread, base)
     }
+    /// Tells the component hints and orders that are in force from now on.
     pub(super) fn set_hints(&self, hints: u32, ordering: u32) -> Status {
         (self.table.set_hints)(self.window, hints, ordering)
     }
-    /// The module is gone afterwards, unless it answers with a failure and `discard` is false.
+    /// Frees the component's module, which is gone afterwards unless it answers with a failure and `discard` is false.
     pub(super) fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status {
         (self.table.free)(self.window, thread, discard.into())
     }

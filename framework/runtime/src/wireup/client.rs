@@ -31,6 +31,7 @@ pub enum Source {
 }
 
 impl Source {
+    /// Connects to the source and returns this process's client of the wire-up.
     pub fn client(self) -> Result<Client, Error> {
         match self {
             Source::Environment => Client::from_environment()?.map_or_else(Client::singleton, Ok),
@@ -52,6 +53,7 @@ pub struct Client {
     witness: Option<Witness>,
 }
 
+/// The other side of a client: a daemon, or a store in this process.
 #[derive(Debug)]
 enum Link {
     Daemon(Daemon),
@@ -154,6 +156,7 @@ impl Client {
         (0..n).zip(nodes).map(make).collect()
     }
 
+    /// The facts of the job that this process was told.
     pub fn facts(&self) -> &JobFacts {
         &self.facts
     }
@@ -224,8 +227,8 @@ impl Client {
         }
     }
 
-    /// The same without waiting: asks once, and is called again until the answer is here. Values of more than `room` bytes are
-    /// kept for a call with more room.
+    /// Looks for the value that process `proc` has committed under `key`, without waiting: asks once, and is called
+    /// again until the answer is here. Values of more than `room` bytes are kept for a call with more room.
     pub fn try_get(&self, proc: u32, key: &str, room: usize) -> Result<Polled, Error> {
         let value = match &self.link {
             Link::Local(store) => store.get(proc, key),
@@ -260,7 +263,7 @@ impl Client {
         }
     }
 
-    /// This rank does not ask for that memory any more. A daemon that is gone needs no telling.
+    /// Tells the daemon or store that this rank does not ask for that memory any more. Ignores a daemon that is gone.
     pub fn give_up(&self, key: &str) {
         match &self.link {
             Link::Local(store) => {
@@ -286,15 +289,15 @@ impl Client {
         }
     }
 
-    /// Asks for the end of the job. It ends soon after; the caller ends its own process. False:
-    /// nobody is there to report it, and the caller does. `origin`: what in the library ends it ("an error in
-    /// MPI_Recv"); empty where the program called MPI_Abort.
+    /// Asks for the end of the job, which comes soon after; the caller ends its own process. False: nobody is there to
+    /// report it, and the caller does. `origin`: what in the library ends it ("an error in MPI_Recv"); empty where the
+    /// program called MPI_Abort.
     pub fn abort(&self, code: i32, origin: &str, message: &str) -> bool {
         self.abort_for(code, origin, message, None)
     }
 
-    /// The same because a `peer` does not answer any more or answers nonsense: where mpirun learns soon how that
-    /// rank ended, it reports that and not us.
+    /// Asks for the end of the job because `peer` does not answer or answers nonsense; where mpirun soon learns how
+    /// that rank ended, it reports that and not us. False: nobody is there to report it.
     pub fn abort_for(&self, code: i32, origin: &str, message: &str, peer: Option<u32>) -> bool {
         match &self.link {
             Link::Local(_) => false,
@@ -306,15 +309,14 @@ impl Client {
         }
     }
 
-    /// MPI is finalized here: the process may end when it likes. A daemon that is gone needs no
-    /// telling.
+    /// Tells the daemon that MPI is finalized and the process may end at any time. Ignores a daemon that is gone.
     pub fn finalized(&self) {
         if let Link::Daemon(daemon) = &self.link {
             let _ = daemon.tell(&ToDaemon::Finalized);
         }
     }
 
-    /// MPI is in use again: the process must not end before the next `finalized`.
+    /// Tells the daemon that MPI is in use again, so that the process must not end before the next `finalized`.
     pub fn resumed(&self) -> Result<(), Error> {
         match &self.link {
             Link::Local(_) => Ok(()),
@@ -323,7 +325,7 @@ impl Client {
     }
 }
 
-/// Cuts a commit into frames the daemon takes.
+/// Cuts the pairs of a commit into lists that each fit a frame.
 fn batches(pairs: Vec<(String, Vec<u8>)>) -> Vec<Vec<(String, Vec<u8>)>> {
     let mut all = Vec::new();
     let (mut batch, mut bytes) = (Vec::new(), 4);
@@ -342,6 +344,7 @@ fn batches(pairs: Vec<(String, Vec<u8>)>) -> Vec<Vec<(String, Vec<u8>)>> {
     all
 }
 
+/// Reads an environment variable; `None`: it is not set. An error: it is not text.
 fn variable(name: &str) -> Result<Option<String>, Error> {
     match std::env::var(name) {
         Ok(text) => Ok(Some(text)),
@@ -352,7 +355,7 @@ fn variable(name: &str) -> Result<Option<String>, Error> {
     }
 }
 
-/// The daemon knows the node's cores; a rank that is bound may use fewer.
+/// Reduces the node's cores in the facts to those of this process's mask, and notes whether it is bound.
 fn with_own_cores(mut facts: JobFacts) -> JobFacts {
     if let Ok(mask) = rustix::thread::sched_getaffinity(None) {
         facts.bound = mask.count() < facts.cores;

@@ -29,6 +29,7 @@ pub struct Error {
 }
 
 impl Error {
+    /// Makes an error of a kind with a message for the user.
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
         Error { kind, message: message.into() }
     }
@@ -38,6 +39,7 @@ impl Error {
         Error::new(ErrorKind::System, format!("{what}: {why}"))
     }
 
+    /// Makes the error of a lost connection to the daemon.
     pub(crate) fn lost(why: impl std::fmt::Display) -> Error {
         let message = format!("the connection to the node daemon is lost ({why}); the job is ending");
         Error::new(ErrorKind::Lost, message)

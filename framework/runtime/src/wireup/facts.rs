@@ -56,6 +56,7 @@ impl AppFacts {
     /// Bytes that one needs at least on the wire.
     pub const LEAST: usize = 4 + 7 * 4;
 
+    /// Appends the program's facts to a frame.
     pub fn encode(&self, into: Builder) -> Builder {
         let mut b = into.u32(self.ranks).text(&self.command).count(self.arguments.len());
         for argument in &self.arguments {
@@ -67,6 +68,7 @@ impl AppFacts {
         b
     }
 
+    /// Reads a program's facts from a frame's fields.
     pub fn decode(f: &mut Fields<'_>) -> Result<AppFacts, Malformed> {
         let text = |f: &mut Fields<'_>, field| Ok(f.text(field)?.to_owned());
         Ok(AppFacts {
@@ -96,6 +98,7 @@ impl JobFacts {
         None
     }
 
+    /// How many processes of the job are on this node.
     pub fn local_size(&self) -> u32 {
         // At most `size`, which is a u32.
         self.local_ranks.len() as u32
@@ -123,6 +126,7 @@ impl JobFacts {
         }
     }
 
+    /// Appends the facts to a frame.
     pub(super) fn encode(&self, into: Builder) -> Builder {
         let mut b = self
             .map
@@ -142,6 +146,7 @@ impl JobFacts {
         self.apps.iter().fold(b.u32(self.universe).count(self.apps.len()), |b, app| app.encode(b))
     }
 
+    /// Reads the facts from a frame's fields; refused where they contradict each other.
     pub(super) fn decode(f: &mut Fields<'_>) -> Result<JobFacts, Malformed> {
         let rank = f.u32("rank")?;
         let map = NodeMap::decode(f)?;

@@ -72,7 +72,7 @@ impl Inbox {
         self.limit = limit;
     }
 
-    /// Bytes that arrived.
+    /// Appends bytes that arrived.
     pub fn extend(&mut self, bytes: &[u8]) {
         if self.start == self.bytes.len() {
             self.bytes.clear();
@@ -89,8 +89,8 @@ impl Inbox {
         self.bytes.len() - self.start
     }
 
-    /// The next whole frame. After an error the stream cannot be read on: nobody knows where the
-    /// next frame starts.
+    /// Gives the next whole frame; `None`: it has not arrived. After an error the stream cannot be read on, since
+    /// nobody knows where the next frame starts.
     #[expect(clippy::should_implement_trait, reason = "a lending iterator, which Iterator cannot be")]
     pub fn next(&mut self) -> Result<Option<Frame<'_>>, Malformed> {
         let rest = &self.bytes[self.start..];
@@ -115,26 +115,31 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// Begins a frame of this kind.
     pub fn new(kind: u8) -> Builder {
         let mut bytes = Vec::with_capacity(64);
         bytes.extend_from_slice(&[0, 0, 0, 0, kind]);
         Builder { bytes }
     }
 
+    /// Appends a byte.
     pub fn u8(mut self, value: u8) -> Builder {
         self.bytes.push(value);
         self
     }
 
+    /// Appends a number of 32 bits.
     pub fn u32(mut self, value: u32) -> Builder {
         self.bytes.extend_from_slice(&value.to_le_bytes());
         self
     }
 
+    /// Appends a signed number of 32 bits.
     pub fn i32(self, value: i32) -> Builder {
         self.u32(value.cast_unsigned())
     }
 
+    /// Appends a number of 64 bits.
     pub fn u64(mut self, value: u64) -> Builder {
         self.bytes.extend_from_slice(&value.to_le_bytes());
         self
@@ -152,17 +157,18 @@ impl Builder {
         self.count(value.len()).raw(value)
     }
 
+    /// Appends a text with its length in front.
     pub fn text(self, value: &str) -> Builder {
         self.bytes(value.as_bytes())
     }
 
-    /// A number of things that follow.
+    /// Appends the number of items that follow.
     pub fn count(self, value: usize) -> Builder {
         // Saturates: the frame's own length then does not fit either, and `finish` says so.
         self.u32(u32::try_from(value).unwrap_or(u32::MAX))
     }
 
-    /// The whole frame, or how long its payload would have been.
+    /// Completes the frame with its length and returns its bytes; an error where the payload is too long.
     pub fn finish(mut self) -> Result<Vec<u8>, Malformed> {
         let length = self.bytes.len() - HEADER;
         let Ok(coded) = u32::try_from(length) else {
@@ -180,32 +186,39 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// Begins to read a payload at its first byte.
     pub fn new(payload: &'a [u8]) -> Fields<'a> {
         Fields { rest: payload }
     }
 
+    /// Takes a field of `N` bytes; an error where fewer are left.
     pub fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], Malformed> {
         let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(Malformed::Short { field })?;
         self.rest = rest;
         Ok(*taken)
     }
 
+    /// Takes a byte.
     pub fn u8(&mut self, field: &'static str) -> Result<u8, Malformed> {
         Ok(u8::from_le_bytes(self.array(field)?))
     }
 
+    /// Takes a number of 32 bits.
     pub fn u32(&mut self, field: &'static str) -> Result<u32, Malformed> {
         Ok(u32::from_le_bytes(self.array(field)?))
     }
 
+    /// Takes a signed number of 32 bits.
     pub fn i32(&mut self, field: &'static str) -> Result<i32, Malformed> {
         Ok(i32::from_le_bytes(self.array(field)?))
     }
 
+    /// Takes a number of 64 bits.
     pub fn u64(&mut self, field: &'static str) -> Result<u64, Malformed> {
         Ok(u64::from_le_bytes(self.array(field)?))
     }
 
+    /// Takes a byte that is 0 or 1.
     pub fn bool(&mut self, field: &'static str) -> Result<bool, Malformed> {
         match self.u8(field)? {
             0 => Ok(false),
@@ -214,6 +227,7 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Takes bytes with their length in front.
     pub fn bytes(&mut self, field: &'static str) -> Result<&'a [u8], Malformed> {
         let length = self.u32(field)? as usize;
         let (taken, rest) = self.rest.split_at_checked(length).ok_or(Malformed::Short { field })?;
@@ -221,6 +235,7 @@ impl<'a> Fields<'a> {
         Ok(taken)
     }
 
+    /// Takes a text with its length in front, which must be UTF-8.
     pub fn text(&mut self, field: &'static str) -> Result<&'a str, Malformed> {
         std::str::from_utf8(self.bytes(field)?).map_err(|_| Malformed::Text { field })
     }
@@ -240,12 +255,12 @@ impl<'a> Fields<'a> {
         (0..count).map(|_| item(self)).collect()
     }
 
-    /// Everything that is left.
+    /// Takes all bytes that are left.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
 
-    /// There must be nothing left.
+    /// Checks that no bytes are left.
     pub fn finish(self) -> Result<(), Malformed> {
         match self.rest.len() {
             0 => Ok(()),

@@ -16,6 +16,7 @@ pub(super) struct Store {
     passed: Condvar,
 }
 
+/// Values of a [`Store`], and how far its fence is.
 #[derive(Debug, Default)]
 struct State {
     values: HashMap<(u32, String), Vec<u8>>,
@@ -25,10 +26,12 @@ struct State {
 }
 
 impl Store {
+    /// An empty store for a job of `size` ranks.
     pub(super) fn new(size: u32) -> Store {
         Store { size, state: Mutex::default(), shares: Mutex::default(), passed: Condvar::new() }
     }
 
+    /// Keeps the pairs that a rank commits; a later value replaces an earlier one.
     pub(super) fn publish(&self, rank: u32, pairs: Vec<(String, Vec<u8>)>) {
         let mut state = self.state.lock();
         for (key, value) in pairs {
@@ -36,15 +39,17 @@ impl Store {
         }
     }
 
+    /// The value that a rank has published under a key; `None`: none.
     pub(super) fn get(&self, proc: u32, key: &str) -> Option<Vec<u8>> {
         self.state.lock().values.get(&(proc, key.to_owned())).cloned()
     }
 
-    /// With the memory of a node.
+    /// Calls `f` with the memory that ranks of a node share, under its lock.
     pub(super) fn shares<T>(&self, node: u32, f: impl FnOnce(&mut Shares) -> T) -> T {
         f(self.shares.lock().entry(node).or_insert_with(Shares::new))
     }
 
+    /// Waits until all ranks of the job have come to the fence.
     pub(super) fn fence(&self) -> Result<(), Error> {
         let mut state = self.state.lock();
         let mine = state.fences;

@@ -92,6 +92,7 @@ pub enum ToRank {
 }
 
 impl ToDaemon {
+    /// Makes the message's frame.
     pub fn encode(&self) -> Result<Vec<u8>, Malformed> {
         match self {
             ToDaemon::Hello { version, secret, rank, pid } => {
@@ -125,6 +126,7 @@ impl ToDaemon {
         .finish()
     }
 
+    /// Reads a message of a rank from its frame.
     pub fn decode(frame: Frame<'_>) -> Result<ToDaemon, Malformed> {
         let mut f = Fields::new(frame.payload);
         let message = match frame.kind {
@@ -173,6 +175,7 @@ impl ToDaemon {
 }
 
 impl ToRank {
+    /// Makes the message's frame.
     pub fn encode(&self) -> Result<Vec<u8>, Malformed> {
         match self {
             ToRank::Facts(facts) => facts.encode(Builder::new(FACTS)),
@@ -191,6 +194,7 @@ impl ToRank {
         .finish()
     }
 
+    /// Reads a message of the daemon from its frame.
     pub fn decode(frame: Frame<'_>) -> Result<ToRank, Malformed> {
         let mut f = Fields::new(frame.payload);
         let message = match frame.kind {
@@ -217,6 +221,7 @@ impl ToRank {
     }
 }
 
+/// Takes a [`Moment`] from a frame's fields.
 fn decode_moment(f: &mut Fields<'_>) -> Result<Moment, Malformed> {
     Ok(Moment {
         signal: f.i32("signal")?,
@@ -230,7 +235,7 @@ fn decode_moment(f: &mut Fields<'_>) -> Result<Moment, Malformed> {
     })
 }
 
-/// A list of at most one number.
+/// Takes a number that may be absent, which travels as a list of at most one item.
 fn optional(f: &mut Fields<'_>, field: &'static str) -> Result<Option<u32>, Malformed> {
     let mut list = f.list(field, 4, |f| f.u32(field))?;
     match list.len() <= 1 {
@@ -239,6 +244,7 @@ fn optional(f: &mut Fields<'_>, field: &'static str) -> Result<Option<u32>, Malf
     }
 }
 
+/// Takes bytes of which there may be at most `limit`.
 fn bounded<'a>(f: &mut Fields<'a>, field: &'static str, limit: usize) -> Result<&'a [u8], Malformed> {
     let bytes = f.bytes(field)?;
     match bytes.len() <= limit {
@@ -247,6 +253,7 @@ fn bounded<'a>(f: &mut Fields<'a>, field: &'static str, limit: usize) -> Result<
     }
 }
 
+/// Takes a text of at most `limit` bytes.
 fn bounded_text(f: &mut Fields<'_>, field: &'static str, limit: usize) -> Result<String, Malformed> {
     let bytes = bounded(f, field, limit)?;
     Ok(std::str::from_utf8(bytes).map_err(|_| Malformed::Text { field })?.to_owned())

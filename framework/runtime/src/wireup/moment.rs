@@ -1,8 +1,9 @@
 //! Where a thread was when a signal came, and how much a report of it may say.
 
-/// Longest stack and map of memory that are sent.
+/// Longest stack that is sent, in bytes.
 pub const STACK_LIMIT: usize = 64 << 10;
 
+/// Longest map of memory that is sent, in bytes.
 pub const MAPS_LIMIT: usize = 512 << 10;
 
 /// Where a thread was when a signal came.
@@ -23,6 +24,7 @@ pub struct Moment {
 impl Moment {
     pub(super) const BYTES: usize = 52;
 
+    /// Turns the moment into the bytes that travel; async-signal-safe.
     pub(super) fn to_bytes(self) -> [u8; Moment::BYTES] {
         let mut bytes = [0; Moment::BYTES];
         bytes[..4].copy_from_slice(&self.signal.to_le_bytes());

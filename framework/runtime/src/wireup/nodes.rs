@@ -13,6 +13,7 @@ pub struct NodeMap {
     blocks: Vec<Block>,
 }
 
+/// A pattern: `each` ranks to each of `nodes` nodes from `node` on, `times` times over, from rank `rank` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Block {
     /// The first rank, and the first node.
@@ -24,15 +25,18 @@ struct Block {
 }
 
 impl Block {
+    /// How many ranks the block has.
     fn size(&self) -> u64 {
         u64::from(self.nodes) * u64::from(self.each) * u64::from(self.times)
     }
 
+    /// Whether the block has ranks on this node.
     fn has(&self, node: u32) -> bool {
         node.checked_sub(self.node).is_some_and(|n| n < self.nodes)
     }
 
-    /// The same ranks for as many nodes as often, whatever comes before.
+    /// Whether both blocks give as many ranks to the same nodes in each turn; first rank and number of turns may
+    /// differ.
     fn same_pattern(&self, other: &Block) -> bool {
         (self.node, self.nodes, self.each) == (other.node, other.nodes, other.each)
     }
@@ -44,7 +48,7 @@ impl NodeMap {
         NodeMap { blocks: vec![Block { rank: 0, node: 0, nodes: 1, each: size, times: 1 }] }
     }
 
-    /// From the node of each rank; there is at least one rank and there are fewer than 2³¹.
+    /// Makes the map from the node of each rank; there is at least one rank and there are fewer than 2³¹.
     pub fn of(nodes: &[u32]) -> NodeMap {
         let mut strips: Vec<Block> = Vec::new();
         let mut rank = 0;
@@ -83,7 +87,7 @@ impl NodeMap {
         Some(block.node + offset / block.each % block.nodes)
     }
 
-    /// How many lower ranks are on the same node.
+    /// How many lower ranks are on the same node; `None`: there is no such rank.
     pub fn local_rank_of(&self, rank: u32) -> Option<u32> {
         let node = self.node_of(rank)?;
         let (own, offset) = self.find(rank)?;
@@ -109,19 +113,22 @@ impl NodeMap {
         ranks
     }
 
+    /// The block that has a rank, and the rank's offset in it; `None`: there is no such rank.
     fn find(&self, rank: u32) -> Option<(&Block, u32)> {
         let at = self.blocks.partition_point(|block| block.rank <= rank).checked_sub(1)?;
         let (block, offset) = (&self.blocks[at], rank - self.blocks[at].rank);
         (u64::from(offset) < block.size()).then_some((block, offset))
     }
 
+    /// Appends the map to a frame.
     pub fn encode(&self, into: Builder) -> Builder {
         self.blocks.iter().fold(into.count(self.blocks.len()), |b, block| {
             b.u32(block.node).u32(block.nodes).u32(block.each).u32(block.times)
         })
     }
 
-    /// Refuses what is no map: no rank at all, more than MPI can number, patterns without ranks.
+    /// Reads a map from a frame's fields; refuses one without ranks, with more than MPI can number, or with patterns
+    /// without ranks.
     pub fn decode(f: &mut Fields<'_>) -> Result<NodeMap, Malformed> {
         let wrong = |value: u64| Malformed::Value { field: "map of nodes", value };
         let mut blocks = f.list("map of nodes", 16, |f| {

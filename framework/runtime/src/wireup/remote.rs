@@ -22,6 +22,7 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
+/// A rank's connection to its node daemon.
 #[derive(Debug)]
 pub(super) struct Daemon {
     socket: UnixStream,
@@ -32,6 +33,7 @@ pub(super) struct Daemon {
 /// A value's name: the rank that put it, and its key.
 type Name = (u32, String);
 
+/// Frames and values that came from the daemon and were not taken yet; guarded by a lock.
 #[derive(Debug)]
 struct Conversation {
     inbox: Inbox,
@@ -113,7 +115,7 @@ impl Daemon {
         }
     }
 
-    /// Sends without an answer.
+    /// Sends a message that is not answered.
     pub(super) fn tell(&self, message: &ToDaemon) -> Result<(), Error> {
         let bytes = message.encode().map_err(|why| Error::new(ErrorKind::TooLarge, why.to_string()))?;
         let _writing = self.outgoing.lock();
@@ -146,7 +148,8 @@ impl Daemon {
         }
     }
 
-    /// The same without waiting: the question goes out at the first call.
+    /// Looks for the value that a rank has published, without waiting: asks at the first call, and is called again
+    /// until the answer is here. Values of more than `room` bytes stay.
     pub(super) fn try_value(&self, proc: u32, key: &str, room: usize) -> Result<Polled, Error> {
         // Another thread listens; what comes for us it puts where we find it.
         let Some(mut conversation) = self.conversation.try_lock() else { return Ok(Polled::Waits) };
@@ -161,6 +164,7 @@ impl Daemon {
         }
     }
 
+    /// Sends the question for a value, unless it is under way already. The caller holds `conversation`.
     fn ask_for_value(&self, conversation: &mut Conversation, name: &Name) -> Result<(), Error> {
         if !conversation.asked.contains_key(name) {
             self.tell(&ToDaemon::Get { proc: name.0, key: name.1.clone() })?;
@@ -169,7 +173,8 @@ impl Daemon {
         Ok(())
     }
 
-    /// Memory of the node.
+    /// Asks for memory that ranks of the node share under `key`; returns its descriptor and whether this rank is the
+    /// first.
     pub(super) fn share(&self, key: &str, bytes: u64) -> Result<(OwnedFd, bool), Error> {
         match self.ask(&ToDaemon::Share { key: key.to_owned(), bytes })? {
             (ToRank::Shared { first }, Some(memory)) => Ok((memory, first)),
@@ -183,17 +188,18 @@ impl Daemon {
     }
 }
 
+/// The error of an answer whose descriptor did not come.
 fn no_descriptor(of: &str) -> Error {
     let message = format!("no descriptor of {of} came; is the limit of open files (ulimit -n) reached?");
     Error::new(ErrorKind::System, message)
 }
 
-/// While values alone are waited for.
+/// An error if a frame came that is no value; for those who wait for values alone.
 fn no_other(answer: Option<ToRank>) -> Result<(), Error> {
     answer.map_or(Ok(()), |other| Err(unexpected("get", &other)))
 }
 
-/// An answer that does not belong to the question.
+/// The error of an answer that does not belong to the question.
 pub(super) fn unexpected(question: &str, answer: &ToRank) -> Error {
     let kind = match answer {
         ToRank::Facts(_) => "facts",

@@ -8,28 +8,32 @@ use std::fmt;
 pub struct Secret([u8; Secret::BYTES]);
 
 impl Secret {
+    /// Bytes of a secret.
     pub const BYTES: usize = 32;
 
-    /// From the kernel's generator.
+    /// Makes a new secret from the kernel's generator.
     pub fn random() -> Result<Secret, Error> {
         let mut bytes = [0; Secret::BYTES];
         fill_random(&mut bytes)?;
         Ok(Secret(bytes))
     }
 
+    /// Makes a secret of given bytes.
     pub fn from_bytes(bytes: [u8; Secret::BYTES]) -> Secret {
         Secret(bytes)
     }
 
+    /// The secret's bytes.
     pub fn bytes(&self) -> &[u8; Secret::BYTES] {
         &self.0
     }
 
-    /// As it travels in the environment.
+    /// The secret as hexadecimal text, the form in which it travels in the environment.
     pub fn to_hex(&self) -> String {
         self.0.iter().map(|b| format!("{b:02x}")).collect()
     }
 
+    /// Reads a secret from hexadecimal text; `None`: it has not 64 hexadecimal digits.
     pub fn from_hex(text: &str) -> Option<Secret> {
         let text = text.as_bytes();
         if text.len() != 2 * Secret::BYTES {

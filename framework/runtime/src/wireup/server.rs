@@ -1,22 +1,20 @@
 //! The node daemon's side of the wire-up: who may join, what everybody published, who is gone.
 //!
-//! A [`Server`] is a value with one descriptor to wait on (an epoll that holds the listening socket
-//! and every connection). When that is readable, [`Server::turn`] does all there is to do without
-//! ever blocking and returns what the daemon has to know. So the daemon's own loop need not know
-//! how many connections there are, and a test can drive a server without any daemon.
+//! A [`Server`] is a value with one descriptor to wait on (an epoll that holds the listening socket and every
+//! connection). When that is readable, [`Server::turn`] does all there is to do without ever blocking and returns what
+//! the daemon has to know. So the daemon's own loop need not know how many connections there are, and a test can drive
+//! a server without any daemon.
 //!
-//! **A stranger can do nothing.** Until a connection has shown the job's secret it may send one
-//! short frame; there is a bound on how many such connections are kept; whatever else they send
-//! costs them the connection and the job nothing. A *rank* that breaks the protocol is a broken
-//! rank and is reported as that.
+//! **A stranger can do nothing.** Until a connection has shown the job's secret it may send one short frame; there is a
+//! bound on how many such connections are kept; whatever else they send costs them the connection and the job nothing.
+//! A *rank* that breaks the protocol is a broken rank and is reported as that.
 //!
-//! **A rank's place is taken once.** A second process that claims it (a child that inherited the
-//! environment, a second program in one shell line) is told so; it would find the shared segment
-//! in use by its predecessor.
+//! **A rank's place is taken once.** A second process that claims it (a child that inherited the environment, a second
+//! program in one shell line) is told so; it would find the shared segment in use by its predecessor.
 //!
-//! **Other nodes** have servers of their own. This one says what it needs of them as events ([`Event::AllHere`], [`Event::Wanted`],
-//! [`Event::Gone`]), and is told by [`Server::pass_fence`], [`Server::receive_values`], [`Server::lose_far`] and [`Server::never_comes`];
-//! [`Server::values`] is what others ask for. How these travel is the daemon's business.
+//! **Other nodes** have servers of their own. This one says what it needs of them as events ([`Event::AllHere`],
+//! [`Event::Wanted`], [`Event::Gone`]), and is told by [`Server::pass_fence`], [`Server::receive_values`],
+//! [`Server::lose_far`] and [`Server::never_comes`]; [`Server::values`] is what others ask for. The daemon carries these.
 
 mod connection;
 mod exchange;
@@ -232,13 +230,13 @@ impl Server {
         open.fold(self.traffic, |sum, connection| add(sum, connection.traffic))
     }
 
-    /// All ranks of the job have come to the fence.
+    /// Tells the ranks that wait that all ranks of the job have come to the fence.
     pub fn pass_fence(&mut self) {
         let all = self.exchange.pass();
         self.answer_all(&all, &ToRank::FenceDone);
     }
 
-    /// A rank of another node has left.
+    /// Notes that a rank of another node has left; ranks that wait at the fence hear that it fails.
     pub fn lose_far(&mut self, rank: u32) {
         self.fail_fence(rank);
     }
@@ -267,18 +265,19 @@ impl Server {
         }
     }
 
+    /// Keeps a value of another node and sends it to the ranks that wait for it.
     fn receive_value(&mut self, proc: u32, key: &str, value: Option<Vec<u8>>) {
         let waiting = self.exchange.keep_far(proc, key.to_owned(), value.as_deref());
         self.answer_all(&waiting, &ToRank::Value { proc, key: key.to_owned(), value });
     }
 
+    /// Tells the ranks that wait at the fence that it fails because `rank` is gone.
     fn fail_fence(&mut self, rank: u32) {
         let waiting = self.exchange.lost(rank);
         self.answer_all(&waiting, &ToRank::FenceFailed(will_not_come(rank)));
     }
 
-    /// The process `pid` of this rank has ended and nobody has said hello for it, here or on another node: whoever comes
-    /// to a fence waits in vain.
+    /// Notes that a rank's process `pid` ended without a hello, here or on another node: those at a fence wait in vain.
     pub fn never_comes(&mut self, rank: u32, pid: u32) {
         self.never.get_or_insert((rank, pid));
         self.look_for_waiting();
@@ -315,6 +314,7 @@ impl Server {
         }
     }
 
+    /// Accepts all connections that wait to be accepted, and serves each once.
     fn accept(&mut self) -> Result<(), Error> {
         loop {
             let stream = match self.listener.accept() {
@@ -384,6 +384,7 @@ impl Server {
         let _ = epoll::modify(&self.epoll, connection, EventData::new_u64(id), flags);
     }
 
+    /// Drops a connection: reports a rank that left or broke the protocol, or tells a stranger the refusal.
     fn close(&mut self, mut connection: Connection, refusal: Option<Refusal>) {
         if let Some(rank) = connection.rank {
             self.traffic = add(self.traffic, connection.traffic);
@@ -491,6 +492,7 @@ impl Server {
         Ok(connection.queue(&answer, memory)?)
     }
 
+    /// Handles a message of a connection without a rank: hello, a witness's hello, or a crash report.
     fn join(&mut self, id: u64, connection: &mut Connection, message: ToDaemon) -> Result<(), Refusal> {
         let refuse = |why: String| Err(Refusal(why));
         let (version, secret, rank, witness) = match message {
@@ -554,6 +556,7 @@ impl Server {
         Ok(connection.queue(&ToRank::Facts(self.facts_of(rank)), Some(segment))?)
     }
 
+    /// The job's facts as this rank is told them.
     fn facts_of(&self, rank: u32) -> JobFacts {
         let mut facts = self.job.facts.clone();
         facts.rank = rank;
@@ -561,6 +564,7 @@ impl Server {
         facts
     }
 
+    /// Sends an answer to connections; one that is being served is skipped, its caller answers.
     fn answer_all(&mut self, ids: &[u64], answer: &ToRank) {
         for id in ids {
             // Absent: the connection being served; its caller answers.
@@ -588,6 +592,7 @@ impl Server {
     }
 }
 
+/// The text of a fence that fails because a rank has ended.
 fn will_not_come(rank: u32) -> String {
     format!("rank {rank} has ended and will not come to the fence")
 }

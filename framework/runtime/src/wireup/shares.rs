@@ -12,6 +12,7 @@ use rustix::process::{Resource, getrlimit};
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 
+/// Memory of one node that ranks share, by key.
 #[derive(Debug)]
 pub(super) struct Shares {
     all: HashMap<String, Share>,
@@ -19,6 +20,7 @@ pub(super) struct Shares {
     most: usize,
 }
 
+/// One piece of shared memory.
 #[derive(Debug)]
 struct Share {
     memory: OwnedFd,
@@ -36,13 +38,14 @@ pub(super) enum Denied {
 }
 
 impl Shares {
-    /// Half of the descriptors that this process may have.
+    /// Shares of a node without any; they take at most half of the descriptors that this process may have.
     pub(super) fn new() -> Shares {
         let limit = getrlimit(Resource::Nofile).current.map_or(1 << 20, |n| n as usize);
         Shares { all: HashMap::new(), most: limit / 2 }
     }
 
-    /// A rank asks. Its descriptor, and whether it is the first.
+    /// Gives a rank a descriptor of the memory under a key, which is made if it is not there, and says whether the rank
+    /// is the first.
     pub(super) fn take(&mut self, rank: u32, key: &str, bytes: u64) -> Result<(OwnedFd, bool), Denied> {
         let cannot = |why: &dyn std::fmt::Display| Denied::Cannot(why.to_string());
         if let Some(share) = self.all.get_mut(key) {
@@ -65,7 +68,7 @@ impl Shares {
         Ok((given, true))
     }
 
-    /// A rank gives it up. A key that it does not hold changes nothing.
+    /// Ends a rank's hold on the memory under a key. A key that it does not hold changes nothing.
     pub(super) fn give_up(&mut self, rank: u32, key: &str) {
         let Some(share) = self.all.get_mut(key) else { return };
         share.holders.retain(|holder| *holder != rank);
@@ -74,7 +77,7 @@ impl Shares {
         }
     }
 
-    /// A rank is gone.
+    /// Ends all holds of a rank that is gone.
     pub(super) fn gone(&mut self, rank: u32) {
         self.all.retain(|_, share| {
             share.holders.retain(|holder| *holder != rank);

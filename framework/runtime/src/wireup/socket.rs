@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
+/// The address of the abstract socket `name`.
 pub(super) fn address(name: &str) -> Result<SocketAddr, Error> {
     SocketAddr::from_abstract_name(name)
         .map_err(|why| Error::system(&format!("{name:?} cannot be the name of a socket"), why))
@@ -82,6 +83,7 @@ pub(super) fn receive_with_descriptor(
     Ok((got.bytes, beside))
 }
 
+/// Repeats a system call as long as a signal interrupts it.
 fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
         match call() {

@@ -133,7 +133,7 @@ impl Topology {
         self.places.get(&processor).map(|place| place[level as usize])
     }
 
-    /// For another process, which plans for this node.
+    /// Appends the topology to a frame, for another process, which plans for this node.
     pub fn encode(&self, into: Builder) -> Builder {
         let processors = self.processors();
         processors.iter().fold(into.count(processors.len()), |b, cpu| {
@@ -142,7 +142,7 @@ impl Topology {
         })
     }
 
-    /// The same, backwards. Places that come from elsewhere are taken as they are, once for each processor and up to `MOST`.
+    /// Reads a topology from a frame's fields. Places are taken as they are, once for each processor and up to `MOST`.
     pub fn decode(f: &mut Fields<'_>) -> Result<Topology, Malformed> {
         let all = f.list("processors", 32, |f| {
             let cpu = f.u32("processor")?;
@@ -231,11 +231,12 @@ fn caches(folder: &Path) -> [Option<Vec<u32>>; 3] {
     found
 }
 
+/// Reads a list of numbers from a file of the kernel; `None`: it cannot be read.
 fn list(path: &Path) -> Option<Vec<u32>> {
     parse_list(read_to_string(path).ok()?.trim())
 }
 
-/// The kernel's lists: `0,4-6`. An empty text is an empty list.
+/// Reads a list as the kernel writes it (`0,4-6`); an empty text is an empty list. `None`: it is no such list.
 pub fn parse_list(text: &str) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for part in text.split(',').filter(|_| !text.is_empty()) {
@@ -249,7 +250,7 @@ pub fn parse_list(text: &str) -> Option<Vec<u32>> {
     Some(all)
 }
 
-/// The same, backwards: ascending numbers as a list with ranges.
+/// Writes ascending numbers as a list with ranges, as the kernel does (`0,4-6`).
 pub fn write_list(numbers: &[u32]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = numbers;

@@ -15,6 +15,7 @@ use super::secret::Secret;
 use crate::wireup::moment::Moment;
 use std::mem::offset_of;
 
+/// Room for the frame that shows the secret, in bytes.
 const HELLO: usize = 64;
 
 /// A process's ready-made connection to its daemon.
@@ -33,6 +34,7 @@ impl std::fmt::Debug for Witness {
 }
 
 impl Witness {
+    /// Prepares the socket's address and the frame that shows the secret, so that a signal handler can report.
     pub(super) fn new(socket: &str, secret: &Secret, rank: u32) -> Result<Witness, Error> {
         let too_large = |what: &str| Error::new(ErrorKind::TooLarge, format!("{what} is too long"));
         // SAFETY: all fields are numbers.
@@ -100,6 +102,7 @@ impl Witness {
     }
 }
 
+/// Sends all bytes, waiting for room; false: the connection failed. Async-signal-safe.
 fn send_all(socket: libc::c_int, mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         // SAFETY: `bytes` is a readable slice; the call changes nothing of ours.

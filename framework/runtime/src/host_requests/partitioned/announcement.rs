@@ -4,8 +4,10 @@
 /// communicators below (`construct`).
 pub(crate) const ANNOUNCE: i32 = -(1 << 20);
 
+/// How many channel tags there are; channel numbers come round after so many.
 pub(crate) const CHANNELS: u32 = 1 << 29;
 
+/// The tag of the channel of partition `part` in an operation whose first channel is `first`.
 pub(crate) fn channel_tag(first: u32, part: usize) -> i32 {
     ANNOUNCE - 1 - (first.wrapping_add(part as u32) % CHANNELS) as i32
 }
@@ -19,14 +21,16 @@ pub(crate) struct Announcement {
     pub(crate) bytes: u64,
 }
 
+/// Words of an announcement on the wire.
 pub(crate) const WORDS: usize = 3;
 
 impl Announcement {
+    /// Turns the announcement into the little-endian words that travel.
     pub(crate) fn encode(self) -> [u64; WORDS] {
         let head = self.tag as u32 as u64 | u64::from(self.first) << 32;
         [head.to_le(), self.partitions.to_le(), self.bytes.to_le()]
     }
-    /// `None`: no sender says such a thing.
+    /// Reads an announcement from its words; `None`: the numbers are impossible.
     pub(crate) fn decode(words: &[u64; WORDS]) -> Option<Announcement> {
         let [head, partitions, bytes] = words.map(u64::from_le);
         let whole = partitions.checked_mul(bytes).is_some_and(|n| n <= i64::MAX as u64);

@@ -20,6 +20,7 @@ unsafe impl Sync for Meeting {}
 // SAFETY: as above.
 unsafe impl Send for Meeting {}
 
+/// The part of a [`Meeting`] that its lock guards.
 #[derive(Default)]
 pub(crate) struct Inner {
     pub(crate) expected: Vec<Expected>,
@@ -36,6 +37,7 @@ pub(crate) struct Expected {
     pub(crate) words: Box<[u64; WORDS]>,
 }
 
+/// A Precv_init that waits for the announcement of its source and tag.
 pub(crate) struct Waiting {
     pub(crate) number: u64,
     pub(crate) source: i32,
@@ -46,8 +48,8 @@ pub(crate) struct Waiting {
 }
 
 impl Inner {
-    /// Announcements whose receive is complete, in the order they were posted. The error of one that
-    /// could not be received, or made no sense.
+    /// Takes in the announcements whose receives are complete, in the order they were posted. Returns the last error of
+    /// one that could not be received or made no sense.
     pub(crate) fn take_complete(&mut self) -> Option<Status> {
         let mut wrong = None;
         let come = &mut self.come;

@@ -8,10 +8,13 @@ use oxmpi_mca::{Status, ThreadCtx};
 use std::ptr::null_mut;
 
 impl Meeting {
+    /// Reserves `count` channel numbers of the communicator and returns the first.
     pub(super) fn take_channels(&self, count: u32) -> u32 {
         self.channels.fetch_add(count, Ordering::Relaxed)
     }
 
+    /// The guarded part of the meeting; the caller holds the lock or is the only thread.
+    ///
     /// # Safety
     /// Not nested.
     #[allow(clippy::mut_from_ref, reason = "the lock's holder is alone")]
@@ -20,7 +23,8 @@ impl Meeting {
         unsafe { &mut *self.inner.get() }
     }
 
-    /// Gets in line; the number is for `met` and `leave`.
+    /// Posts a receive for an announcement and enters the operation among those that wait for source and tag; returns
+    /// its number, for `met` and `leave`.
     pub(super) fn join(
         &self,
         comm: &Communicator,
@@ -42,7 +46,8 @@ impl Meeting {
         Ok(number)
     }
 
-    /// Pairs what has come, and says whether this one was met; that ends its place in the line.
+    /// Pairs announcements that have come and returns the one of operation `number`, whose waiting that ends. `None`:
+    /// it has not come.
     pub(super) fn met(&self, threaded: bool, number: u64) -> Option<Result<Announcement, Status>> {
         let _guard = self.lock.guard(threaded);
         // SAFETY: the lock is held.
@@ -59,6 +64,7 @@ impl Meeting {
         }
     }
 
+    /// Marks operation `number` as freed; it still takes the announcement that is meant for it.
     pub(super) fn leave(&self, threaded: bool, number: u64) {
         let _guard = self.lock.guard(threaded);
         // SAFETY: the lock is held.
@@ -69,7 +75,7 @@ impl Meeting {
         inner.waiting.retain(|w| !(w.dead && w.met.is_some()));
     }
 
-    /// The communicator goes: nothing is received for it any more.
+    /// Cancels and releases the receives for announcements; called when the communicator is freed.
     pub(crate) fn close(&self) {
         // SAFETY: the last user of the communicator is here.
         for e in unsafe { self.inner() }.expected.drain(..) {

@@ -48,14 +48,17 @@ unsafe impl Sync for Receiving {}
 unsafe impl Send for Receiving {}
 
 impl Receiving {
+    /// The user's description of the message; `None`: the request is free.
     fn layout(&self) -> Option<&KeptLayout> {
         // SAFETY: set before the request is handed out, cleared when nobody has it.
         unsafe { (*self.layout.get()).as_ref() }
     }
+    /// One part for each of the sender's partitions; empty until the sender's announcement has come.
     fn parts(&self) -> &[Part] {
         // SAFETY: filled before `live` is set for the first time, constant then.
         unsafe { &*self.parts.get() }
     }
+    /// The receiver's number of partitions.
     pub fn partitions(&self) -> usize {
         self.layout().map_or(0, |w| w.partitions)
     }
@@ -131,6 +134,8 @@ impl Receiving {
         }
     }
 
+    /// Makes a persistent receive for each of the sender's partitions, into the user's buffer or, where partitions end
+    /// inside elements, into memory aside.
     fn make_parts(&self, layout: &KeptLayout, thread: *mut ThreadCtx) -> Result<(), Status> {
         let sender = self.sender.get();
         let packed = layout.dtype.packed;
@@ -161,6 +166,7 @@ impl Receiving {
         Ok(())
     }
 
+    /// Starts the receives of all parts and lets `arrived` look at them.
     fn start_parts(&self) {
         for part in self.parts() {
             part.word.store(IDLE, Ordering::Relaxed);

@@ -25,6 +25,7 @@ pub struct Sending {
     left: AtomicUsize,
 }
 
+/// The request of the announcement's send.
 #[derive(Clone, Copy)]
 struct Half(*mut RequestHeader);
 
@@ -34,10 +35,12 @@ unsafe impl Sync for Sending {}
 unsafe impl Send for Sending {}
 
 impl Sending {
+    /// The parts of the message, one persistent send for each partition.
     fn parts(&self) -> &[Part] {
         // SAFETY: changed only while nobody has an active operation.
         unsafe { &*self.parts.get() }
     }
+    /// The sender's number of partitions.
     pub fn partitions(&self) -> usize {
         self.parts().len()
     }

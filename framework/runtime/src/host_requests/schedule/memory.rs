@@ -9,12 +9,14 @@ const ALIGN: usize = 64;
 /// Bytes that a request without a plan keeps.
 const KEEP: usize = 64 << 10;
 
+/// An aligned block from the allocator, given back when dropped.
 struct Block {
     start: NonNull<u8>,
     layout: Layout,
 }
 
 impl Block {
+    /// Allocates at least `len` bytes, aligned to 64; `None`: there is no memory.
     fn new(len: usize) -> Option<Block> {
         let size = len.max(ALIGN).checked_next_multiple_of(ALIGN)?;
         let layout = Layout::from_size_align(size, ALIGN).ok()?;
@@ -39,7 +41,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// At least `len` bytes until `clear`.
+    /// Gives at least `len` bytes that are valid until `clear`, from a spare block or the allocator; `None`: there is
+    /// no memory.
     pub fn take(&mut self, len: u64) -> Option<*mut u8> {
         let len = usize::try_from(len).ok()?;
         let fits = |block: &&Block| block.layout.size() >= len;
@@ -54,7 +57,7 @@ impl Memory {
         Some(start)
     }
 
-    /// Nothing points there any more.
+    /// Ends the use of all blocks: keeps some as spare, up to a limit, and frees the others.
     pub fn clear(&mut self) {
         let mut kept: usize = self.spare.iter().map(|block| block.layout.size()).sum();
         for block in self.used.drain(..) {

@@ -45,8 +45,11 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use std::cell::UnsafeCell;
 
+/// State of an operation: no steps are left, or it was never started.
 const OVER: u32 = 0;
+/// State of an operation: steps are left and no thread runs them.
 const IDLE: u32 = 1;
+/// State of an operation: a thread runs its steps.
 const CLAIMED: u32 = 2;
 
 /// The body of such a request.
@@ -62,6 +65,8 @@ unsafe impl Sync for Operation {}
 unsafe impl Send for Operation {}
 
 impl Operation {
+    /// The plan and its progress, for the thread that has the claim.
+    ///
     /// # Safety
     /// For the claim's holder; under the pool's lock, to look, where the state is not CLAIMED.
     #[allow(clippy::mut_from_ref, reason = "the claim's holder is alone")]
@@ -70,6 +75,7 @@ impl Operation {
         unsafe { &mut *self.core.get() }
     }
 
+    /// The status of an operation that is over.
     fn outcome(&self) -> MsgStatus {
         // SAFETY: over, so nobody runs it.
         MsgStatus { error: unsafe { self.core() }.error, ..MsgStatus::EMPTY }
@@ -157,7 +163,7 @@ impl Communicator {
         Ok(made.handle())
     }
 
-    /// A request with a plan, claimed by the caller.
+    /// Makes a request with a plan that a component recorded; the caller has the claim of its operation.
     fn planned(
         &self,
         thread: *mut ThreadCtx,

@@ -5,11 +5,13 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 /// Largest tag of nonblocking collectives: below those of partitioned messages.
 const LATER: i32 = -(1 << 29) - (1 << 21);
 
+/// How many tags nonblocking collectives have.
 const LATERS: u32 = 1 << 28;
 
-/// Of persistent ones; above the tags for making communicators.
+/// Largest tag of persistent collectives; all of theirs lie above the tags for making communicators.
 const AGAIN: i32 = LATER - LATERS as i32;
 
+/// How many tags persistent collectives have.
 const AGAINS: u32 = 1 << 27;
 
 /// How many operations of each kind a communicator has begun.
@@ -20,15 +22,18 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// One call at a time on one communicator, so it takes no read-modify-write.
+    /// Adds 1 to a counter and returns its old value, without a read-modify-write: calls on one communicator come one
+    /// at a time.
     pub(crate) fn next(word: &AtomicU32) -> u32 {
         let number = word.load(Ordering::Relaxed);
         word.store(number.wrapping_add(1), Ordering::Relaxed);
         number
     }
+    /// The tag of the next nonblocking collective of the communicator.
     pub(crate) fn later(&self) -> i32 {
         LATER - (Self::next(&self.later) % LATERS) as i32
     }
+    /// The tag of the next persistent collective of the communicator.
     pub(crate) fn again(&self) -> i32 {
         AGAIN - (Self::next(&self.again) % AGAINS) as i32
     }

@@ -22,7 +22,7 @@ struct Recorder {
     comm: *const Communicator,
 }
 
-/// Fills an empty plan.
+/// Has a component write the steps of a collective into an empty plan.
 pub fn plan(
     core: &mut Core,
     comm: &Communicator,
@@ -41,6 +41,7 @@ pub fn plan(
     if status.is_err() { status } else { Status::OK }
 }
 
+/// The table of services of a component that plans.
 const SERVICES: &CollServices = &CollServices {
     size: size_of::<CollServices>() as u32,
     reserved: 0,
@@ -77,17 +78,19 @@ fn at<'a>(comm: *const CollComm) -> (&'a mut Core, bool) {
 }
 
 impl Core {
+    /// Appends a step to the plan; always answers OK.
     fn note(&mut self, step: Step) -> Status {
         self.steps.push(step);
         Status::OK
     }
 
+    /// Takes the number of a new slot for a message.
     fn slot(&mut self) -> u32 {
         self.slots += 1;
         self.slots - 1
     }
 
-    /// Waits that follow each other become one.
+    /// Appends a wait for the message of a slot, or widens the wait at the plan's end.
     fn wait_for(&mut self, slot: u32) {
         match self.steps.last_mut() {
             Some(Step::Wait { end, .. }) if *end == slot => *end += 1,
@@ -97,10 +100,12 @@ impl Core {
     }
 }
 
+/// Makes a peer of a component's rank; BAD_PARAM: the rank is too large.
 fn peer(rank: u32, local: bool) -> Result<Peer, Status> {
     i32::try_from(rank).map(|rank| Peer { rank, local }).map_err(|_| Status::BAD_PARAM)
 }
 
+/// Appends a send step and returns the slot of its message.
 fn note_send(comm: *const CollComm, data: Data, dst: u32) -> Result<u32, Status> {
     let (core, local) = at(comm);
     let (peer, slot) = (peer(dst, local)?, core.slot());
@@ -108,6 +113,8 @@ fn note_send(comm: *const CollComm, data: Data, dst: u32) -> Result<u32, Status>
     Ok(slot)
 }
 
+/// Appends a receive step and returns the slot of its message. `whole`: a message that does not fill the place is an
+/// error.
 fn note_recv(comm: *const CollComm, data: Data, src: u32, whole: bool) -> Result<u32, Status> {
     let (core, local) = at(comm);
     let (peer, slot) = (peer(src, local)?, core.slot());
@@ -115,6 +122,7 @@ fn note_recv(comm: *const CollComm, data: Data, src: u32, whole: bool) -> Result
     Ok(slot)
 }
 
+/// Appends a wait for the message of a slot, or passes the error on.
 fn note_wait_for(comm: *const CollComm, slot: Result<u32, Status>) -> Status {
     match slot {
         Ok(slot) => {
@@ -125,6 +133,7 @@ fn note_wait_for(comm: *const CollComm, slot: Result<u32, Status>) -> Status {
     }
 }
 
+/// Stores a slot's number, from 1 on, as the component's request, or passes the error on.
 fn hand_out(slot: Result<u32, Status>, out: *mut *mut RequestHeader) -> Status {
     match slot {
         Ok(slot) => {
@@ -136,6 +145,7 @@ fn hand_out(slot: Result<u32, Status>, out: *mut *mut RequestHeader) -> Status {
     }
 }
 
+/// Planning service: writes down a send and the wait for it.
 extern "C" fn send(
     comm: *const CollComm,
     buf: *const u8,
@@ -147,6 +157,8 @@ extern "C" fn send(
     note_wait_for(comm, note_send(comm, Data { at: buf.cast_mut(), count, dtype }, dst))
 }
 
+/// Planning service: writes down a receive and the wait for it. A component that wants the status is told that the
+/// place is filled.
 extern "C" fn recv(
     comm: *const CollComm,
     buf: *mut u8,
@@ -166,6 +178,7 @@ extern "C" fn recv(
     note_wait_for(comm, note_recv(comm, Data { at: buf, count, dtype }, src, !status.is_null()))
 }
 
+/// Planning service: writes down a send; `out` gets the number of its slot as a request.
 extern "C" fn isend(
     comm: *const CollComm,
     buf: *const u8,
@@ -178,6 +191,7 @@ extern "C" fn isend(
     hand_out(note_send(comm, Data { at: buf.cast_mut(), count, dtype }, dst), out)
 }
 
+/// Planning service: writes down a receive; `out` gets the number of its slot as a request.
 extern "C" fn irecv(
     comm: *const CollComm,
     buf: *mut u8,
@@ -190,6 +204,7 @@ extern "C" fn irecv(
     hand_out(note_recv(comm, Data { at: buf, count, dtype }, src, false), out)
 }
 
+/// Planning service: writes down the wait for `n` messages and sets their requests to null.
 extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status {
     if n == 0 {
         return Status::OK;
@@ -207,6 +222,7 @@ extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: 
     Status::OK
 }
 
+/// Planning service: stores in `out` the address of `len` bytes that live as long as the plan.
 extern "C" fn memory(comm: *const CollComm, len: u64, out: *mut *mut u8) -> Status {
     match at(comm).0.memory.take(len) {
         Some(start) => {
@@ -218,6 +234,7 @@ extern "C" fn memory(comm: *const CollComm, len: u64, out: *mut *mut u8) -> Stat
     }
 }
 
+/// Planning service: writes down the packing of `len` bytes, from packed byte `from` on.
 extern "C" fn pack(
     comm: *const CollComm,
     dtype: *const TypeDesc,
@@ -230,6 +247,7 @@ extern "C" fn pack(
     at(comm).0.note(Step::Pack { data: Data { at: base.cast_mut(), count, dtype }, from, dst, len })
 }
 
+/// Planning service: writes down the unpacking of `len` bytes, from packed byte `from` on.
 extern "C" fn unpack(
     comm: *const CollComm,
     dtype: *const TypeDesc,
@@ -242,6 +260,7 @@ extern "C" fn unpack(
     at(comm).0.note(Step::Unpack { data: Data { at: base, count, dtype }, from, src, len })
 }
 
+/// Planning service: writes down a copy of elements.
 extern "C" fn copy(
     comm: *const CollComm,
     dtype: *const TypeDesc,
@@ -252,6 +271,7 @@ extern "C" fn copy(
     at(comm).0.note(Step::Copy { data: Data { at: src.cast_mut(), count, dtype }, to: dst })
 }
 
+/// Planning service: writes down `right[i] = left[i] op right[i]`; BAD_PARAM: the collective has no operation.
 extern "C" fn reduce(
     comm: *const CollComm,
     dtype: *const TypeDesc,
@@ -266,6 +286,7 @@ extern "C" fn reduce(
     core.note(Step::Reduce { left, right: Data { at: right, count, dtype } })
 }
 
+/// Planning service: writes down a step of the component's own.
 extern "C" fn step(comm: *const CollComm, function: StepFn, ctx: *mut c_void) -> Status {
     at(comm).0.note(Step::Own { function, ctx })
 }
@@ -276,14 +297,17 @@ fn means<'a>(comm: *const CollComm) -> &'a Communicator {
     unsafe { &*(*(*comm).comm.cast::<Recorder>()).comm }
 }
 
+/// Planning service: stores the place of a rank in `out` at once.
 extern "C" fn place(comm: *const CollComm, rank: u32, out: *mut Place) -> Status {
     anywhere::place(means(comm), rank, out)
 }
 
+/// Planning service: copies `bytes` bytes from address `remote` of a rank to `local` at once.
 extern "C" fn peer_read(comm: *const CollComm, rank: u32, remote: u64, local: *mut u8, bytes: u64) -> Status {
     anywhere::copy(means(comm), Direction::Read, rank, remote, local, bytes)
 }
 
+/// Planning service: copies `bytes` bytes from `local` to address `remote` of a rank at once.
 extern "C" fn peer_write(
     comm: *const CollComm,
     rank: u32,
@@ -294,6 +318,7 @@ extern "C" fn peer_write(
     anywhere::copy(means(comm), Direction::Write, rank, remote, local.cast_mut(), bytes)
 }
 
+/// Planning service: stores in `out` the address of memory `remote` of a rank that lives in this very process.
 extern "C" fn peer_pointer(
     comm: *const CollComm,
     rank: u32,
@@ -310,6 +335,7 @@ struct Awaited {
     value: u32,
 }
 
+/// Step function of `wait_word`: PENDING while the word has its old value.
 extern "C" fn has_changed(ctx: *mut c_void, what: u32) -> Status {
     if what == step_of::DROP {
         return Status::OK;
@@ -323,6 +349,7 @@ extern "C" fn has_changed(ctx: *mut c_void, what: u32) -> Status {
     if word.load(Ordering::Acquire) == value { Status::PENDING } else { Status::OK }
 }
 
+/// Planning service: writes down a wait until `*word` is no longer `value`.
 extern "C" fn wait_word(comm: *const CollComm, word: *const AtomicU32, value: u32) -> Status {
     let (core, _) = at(comm);
     let Some(start) = core.memory.take(size_of::<Awaited>() as u64) else { return Status::OUT_OF_MEMORY };
@@ -332,18 +359,22 @@ extern "C" fn wait_word(comm: *const CollComm, word: *const AtomicU32, value: u3
     core.note(Step::Own { function: has_changed, ctx: awaited.cast() })
 }
 
+/// Planning service: refused, a plan makes no memory of the node.
 extern "C" fn node_memory(_: *const CollComm, _: u64, _: *mut *mut u8) -> Status {
     Status::NOT_SUPPORTED
 }
 
+/// Planning service: refused, a plan makes no parts of the communicator.
 extern "C" fn sub_comm(_: *const CollComm, _: u32, _: StrRef, _: *mut *mut c_void) -> Status {
     Status::NOT_SUPPORTED
 }
 
+/// Planning service: refused, a plan looks at no parts of the communicator.
 extern "C" fn sub_view(_: *const CollComm, _: *mut c_void, _: *mut CollComm) -> Status {
     Status::NOT_SUPPORTED
 }
 
+/// Planning service: refused, a plan calls no collectives.
 extern "C" fn call(_: *const CollComm, _: u32, _: *const CollArgs) -> Status {
     Status::NOT_SUPPORTED
 }

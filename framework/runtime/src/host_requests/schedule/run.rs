@@ -9,15 +9,18 @@ use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
 use std::ptr::null_mut;
 
+/// A slot without a message.
 const NO_MESSAGE: Message = Message { req: null_mut(), whole: None };
 
 impl Message {
+    /// Whether the message's request is complete, or there is none.
     fn is_over(&self) -> bool {
         // SAFETY: null, or a live request of ours.
         unsafe { self.req.as_ref() }.is_none_or(|req| req.completion.is_complete())
     }
 
-    /// Takes the result of one that is over, and adds up what was received.
+    /// Releases the complete request of a message, adds up received bytes, and returns its status and, where its length
+    /// is wrong, what came.
     fn take(&mut self, received: &mut u64) -> (Status, Option<LengthMismatch>) {
         let Message { req, whole } = std::mem::replace(self, NO_MESSAGE);
         if req.is_null() {
@@ -45,6 +48,7 @@ impl Message {
 }
 
 impl LengthMismatch {
+    /// Keeps what came for a place in packed form: `len` bytes, of which those that the place holds are copied.
     #[cold]
     fn new(place: Data, len: u64) -> LengthMismatch {
         let mut bytes = vec![0; len as usize];
@@ -55,17 +59,19 @@ impl LengthMismatch {
 }
 
 impl Data {
+    /// The elements' type.
     fn dtype(&self) -> &TypeDesc {
         // SAFETY: the type lives as long as the plan (the module's head).
         unsafe { &*self.dtype }
     }
+    /// Packed bytes of all elements.
     fn bytes(&self) -> u64 {
         self.dtype().packed.saturating_mul(self.count)
     }
 }
 
 impl Core {
-    /// Back to the first step.
+    /// Puts the plan back to its first step and empties its slots.
     pub fn rewind(&mut self) {
         (self.at, self.begun, self.error) = (0, false, Status::OK);
         self.wrong.clear();
@@ -95,11 +101,12 @@ impl Core {
         }
     }
 
+    /// The messages in slots `first..end`.
     fn messages_of(&self, first: u32, end: u32) -> &[Message] {
         self.messages.get(first as usize..end as usize).unwrap_or_default()
     }
 
-    /// Does what can be done; true: everything is.
+    /// Does steps in order until one has to wait; true: all are done. An error is noted and the steps go on.
     pub fn run(&mut self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
         while let Some(step) = self.steps.get(self.at) {
             let status = self.one(*step, instance, thread);
@@ -114,6 +121,7 @@ impl Core {
         true
     }
 
+    /// Does one step. PENDING: it has to wait for a message or for the component.
     fn one(&mut self, step: Step, instance: &Instance, thread: *mut ThreadCtx) -> Status {
         match step {
             Step::Send { peer, data, slot } => {
@@ -140,6 +148,7 @@ impl Core {
         }
     }
 
+    /// The communicator of a peer: the plan's, or its local group's.
     fn comm<'a>(&self, peer: Peer) -> &'a Communicator {
         // SAFETY: in use as long as the request is (the module's head).
         let comm = unsafe { &*self.comm };
@@ -155,6 +164,7 @@ impl Core {
         }
     }
 
+    /// Keeps the request of a started message in its slot, or passes its error on.
     fn under_way(
         &mut self,
         slot: u32,
@@ -170,6 +180,8 @@ impl Core {
         }
     }
 
+    /// Takes the results of the messages in slots `first..end` and returns the first error. PENDING: one is not
+    /// complete.
     fn take(&mut self, thread: *mut ThreadCtx, first: u32, end: u32) -> Status {
         if !self.messages_of(first, end).iter().all(Message::is_over) {
             return Status::PENDING;

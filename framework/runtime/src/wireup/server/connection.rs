@@ -15,6 +15,7 @@ pub(super) enum Progress {
     Closed,
 }
 
+/// A process's connection: bytes that came, frames that go out.
 #[derive(Debug)]
 pub(super) struct Connection {
     socket: UnixStream,
@@ -34,7 +35,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// None: another user, or nobody any more.
+    /// Takes a new connection, without blocking. `None`: it is of another user, or closed already.
     pub(super) fn of_same_user(socket: UnixStream) -> Option<Connection> {
         let peer = rustix::net::sockopt::socket_peercred(&socket).ok()?;
         if peer.uid != rustix::process::geteuid() || socket.set_nonblocking(true).is_err() {
@@ -53,6 +54,7 @@ impl Connection {
         })
     }
 
+    /// Sets how long a payload the connection may send from now on, in bytes.
     pub(super) fn accept_payloads(&mut self, limit: usize) {
         self.inbox.set_limit(limit);
     }
@@ -76,6 +78,7 @@ impl Connection {
         }
     }
 
+    /// Takes the next whole message that arrived; `None`: there is none.
     pub(super) fn next(&mut self) -> Result<Option<ToDaemon>, Malformed> {
         let Some(frame) = self.inbox.next()? else { return Ok(None) };
         self.traffic[0] += 1;
@@ -118,10 +121,12 @@ impl Connection {
         Ok(())
     }
 
+    /// How many bytes are queued and not sent.
     pub(super) fn unsent(&self) -> usize {
         self.outgoing.len() - self.sent
     }
 
+    /// Whether queued bytes are not sent yet.
     pub(super) fn has_unsent(&self) -> bool {
         self.unsent() > 0
     }
@@ -142,7 +147,7 @@ impl From<Malformed> for Refusal {
     }
 }
 
-/// Traffic of two together.
+/// Adds the traffic of two connections.
 pub(super) fn add(a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
     std::array::from_fn(|i| a[i] + b[i])
 }

@@ -24,6 +24,7 @@ pub type Values = Vec<(u32, Option<Vec<u8>>)>;
 /// A value's name: the rank that put it, and its key.
 type Name = (u32, String);
 
+/// The values and the fence of one node; see the module's head.
 #[derive(Debug)]
 pub(super) struct Exchange {
     /// Ranks of this node, and whether they are all of the job.
@@ -65,6 +66,7 @@ pub(super) enum Found {
 }
 
 impl Exchange {
+    /// An empty store of a node with `here` ranks; `alone`: they are all of the job.
     pub(super) fn new(here: usize, alone: bool) -> Exchange {
         Exchange {
             here,
@@ -79,6 +81,7 @@ impl Exchange {
         }
     }
 
+    /// Keeps the pairs that a rank publishes; an error where it has more than it may.
     pub(super) fn publish(&mut self, rank: u32, pairs: Vec<(String, Vec<u8>)>) -> Result<(), String> {
         for (key, value) in pairs {
             let (key_bytes, more) = (key.len(), value.len());
@@ -117,7 +120,7 @@ impl Exchange {
         (values, true)
     }
 
-    /// A value of a rank of another node, `node`, for a connection.
+    /// Looks for a value of rank `proc` on another node, and notes that the connection waits for it if it is not here.
     pub(super) fn get_far(
         &mut self,
         node: u32,
@@ -141,19 +144,19 @@ impl Exchange {
         Ok(if self.asking.insert(question) { Found::Far } else { Found::Waits })
     }
 
-    /// The question to a node is answered, and for these of its ranks others wait still.
+    /// Ends the question to a node under a key; returns those of its ranks for whose values connections still wait.
     pub(super) fn still_asked(&mut self, node: u32, key: &str, is_there: impl Fn(u32) -> bool) -> Vec<u32> {
         self.asking.remove(&(node, key.to_owned()));
         let waiting = self.asked.keys().filter(|(proc, k)| k == key && is_there(*proc));
         waiting.map(|(proc, _)| *proc).collect()
     }
 
-    /// Asks a node again.
+    /// Notes that a node is asked for a key again.
     pub(super) fn ask_again(&mut self, node: u32, key: &str) {
         self.asking.insert((node, key.to_owned()));
     }
 
-    /// A value came from another node. Returns the connections that wait for it.
+    /// Keeps a value that came from another node until the next fence; returns the connections that wait for it.
     pub(super) fn keep_far(&mut self, proc: u32, key: String, value: Option<&[u8]>) -> Vec<u64> {
         let name = (proc, key);
         let waiting = self.asked.remove(&name).unwrap_or_default();
@@ -164,16 +167,17 @@ impl Exchange {
         waiting
     }
 
+    /// The first rank that left; `None`: none has.
     pub(super) fn gone(&self) -> Option<u32> {
         self.gone
     }
 
-    /// Somebody who waits at the fence.
+    /// The lowest rank that waits at the fence; `None`: none does.
     pub(super) fn first_waiting(&self) -> Option<u32> {
         self.waiting.iter().map(|(rank, _)| *rank).min()
     }
 
-    /// A rank comes to the fence.
+    /// Notes that a rank has come to the fence; an error where it waits there already.
     pub(super) fn enter(&mut self, rank: u32, connection: u64) -> Result<Entered, String> {
         if self.waiting.iter().any(|(r, _)| *r == rank) {
             return Err("it came to a fence at which it waits already".into());
@@ -186,13 +190,14 @@ impl Exchange {
         })
     }
 
-    /// All ranks of the job have come. Returns the connections that wait.
+    /// Passes the fence, to which all ranks of the job have come; forgets values of other nodes and returns the
+    /// connections that wait.
     pub(super) fn pass(&mut self) -> Vec<u64> {
         self.far.clear();
         self.waiting.drain(..).map(|(_, connection)| connection).collect()
     }
 
-    /// A rank is gone, here or elsewhere. Returns the connections that wait in vain.
+    /// Notes that a rank is gone, here or elsewhere; returns the connections that wait at the fence in vain.
     pub(super) fn lost(&mut self, rank: u32) -> Vec<u64> {
         self.gone.get_or_insert(rank);
         self.waiting.drain(..).filter(|(r, _)| *r != rank).map(|(_, connection)| connection).collect()

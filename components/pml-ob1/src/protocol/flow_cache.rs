@@ -169,6 +169,7 @@ impl Ob1 {
                 describe(req, comm, args, true);
                 // SAFETY: the host passes the context of the calling thread: it has a state here.
                 unsafe { (*args.thread).cri = cri.ctx };
+                cri.posted(req);
                 post(&mut shard, req, Pattern::exact(from), true);
                 *out = req.handle();
                 return Status::PENDING;
@@ -210,6 +211,7 @@ impl Ob1 {
         describe(req, comm, args, true);
         // SAFETY: the host passes the context of the calling thread: it has a state here.
         unsafe { (*args.thread).cri = cri.ctx };
+        cri.posted(req);
         self.expect_on_state(thread_state, cri.ctx);
         match comm.own_shard(from, seat) {
             Some(mut shard) if !shard.spreading.changes_hands(thread_state.index + 1) => {

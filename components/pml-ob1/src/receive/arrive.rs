@@ -26,6 +26,7 @@ use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::RecvDesc;
+use oxmpi_mca::host::receive::STOP;
 
 /// The transport's callback for a message of the PML; returns what the transport is to do next.
 pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
@@ -367,8 +368,9 @@ impl Ob1 {
         inc: &Incoming,
         stamped: bool,
     ) {
-        let kept = &self.cri(held.ctx).kept;
-        kept.set(kept.get().wrapping_add(1));
+        if self.cri(held.ctx).count_kept(held) {
+            self.cri(held.ctx).stop.set(STOP);
+        }
         if inc.len as usize > MAX_KEPT {
             drop(shard);
             return self.bad_header(held, inc.proc, "an eager message larger than any");

@@ -371,11 +371,11 @@ impl Ob1 {
             let epoch = comm.epoch();
             let (ctx, stays) = self.first_look(comm, (args.src, args.tag), args.thread);
             thread.cri = ctx;
-            if req.is_some()
-                && stays
-                && let Some(thread_state) = thread_state_of(args.thread)
-            {
-                self.note_cri(thread_state, epoch, wire::source_tag(args.src, args.tag), ctx);
+            if let Some(req) = req {
+                self.cri(ctx).posted(req);
+                if stays && let Some(thread_state) = thread_state_of(args.thread) {
+                    self.note_cri(thread_state, epoch, wire::source_tag(args.src, args.tag), ctx);
+                }
             }
         }
         if tagged && comm.by_tag() {

@@ -5,11 +5,11 @@ use crate::receive::shard::ShardData;
 use crate::receive::shards::Spot;
 use crate::state::attention::SharedFlag;
 use crate::state::guarded::{Guarded, Held};
-use crate::state::objects::{ArrivalCache, Comm, Cri};
+use crate::state::objects::{ArrivalCache, Comm, Cri, Request};
 use core::cell::Cell;
-use core::ptr::{NonNull, null};
+use core::ptr::{NonNull, null, null_mut};
 use oxmpi_mca::Host;
-use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 impl Cri {
     /// In `waiting`: `backlog` has something, and so has `landed`.
@@ -34,6 +34,7 @@ impl Cri {
             turns: Cell::new(0),
             kept: Cell::new(0),
             stop: Cell::new(0),
+            newest: AtomicPtr::new(null_mut()),
             waiting: AtomicU32::new(0),
             landed: Cell::new(core::ptr::null()),
             flying: Cell::new(0),
@@ -68,6 +69,18 @@ impl Cri {
     pub fn number(&self, _held: &Held<'_>) -> u64 {
         self.numbered.set(self.numbered.get() + 1);
         1 << 32 | self.numbered.get()
+    }
+    /// A message came that no receive fits. True: nor will one that follows it, since the receives that were posted here have
+    /// their messages; better let their thread go on.
+    pub fn count_kept(&self, _held: &Held<'_>) -> bool {
+        self.kept.set(self.kept.get().wrapping_add(1));
+        // SAFETY: null, or a request, which is never freed while messages come.
+        unsafe { self.newest.load(Ordering::Relaxed).as_ref() }.is_some_and(Request::is_complete)
+    }
+    /// This receive was posted last of those whose messages come here.
+    #[inline(always)]
+    pub fn posted(&self, req: &'static Request) {
+        self.newest.store(core::ptr::from_ref(req).cast_mut(), Ordering::Relaxed);
     }
 }
 

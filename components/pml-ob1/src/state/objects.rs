@@ -355,6 +355,9 @@ pub struct Cri {
     pub kept: Cell<u32>,
     /// The answer of the transport's callback: `receive::STOP` where the receives that come next are to be posted first.
     pub stop: Cell<u32>,
+    /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
+    /// without a lock.
+    pub(super) newest: AtomicPtr<Request>,
     /// Work that waits beside messages: [`Cri::BACKLOG`] … The holder of the lock writes it.
     pub waiting: AtomicU32,
     /// Requests of which pieces landed (`rdma.rs`), linked.

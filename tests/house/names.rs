@@ -129,7 +129,7 @@ fn declared(line: &str) -> Option<&str> {
 #[test]
 fn types_and_files_are_named_by_nouns() {
     let (mut findings, mut looked_at) = (Vec::new(), 0);
-    for path in files(&root(), ".rs") {
+    for path in files(root(), ".rs") {
         let is_bad = |name: &str| NO_NAMES.split(' ').any(|word| name.eq_ignore_ascii_case(word));
         if path.file_stem().is_some_and(|stem| is_bad(&stem.to_string_lossy())) {
             findings.push(short(&path));

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 /// Jobs that a case is to have.
 fn jobs(case: &Case, ours: bool) -> usize {
-    let series = case.series.iter().filter(|s| s.whose.runs(ours));
+    let series = case.series.iter().filter(|s| s.libraries.runs(ours));
     series.map(|s| case.xs.iter().filter(|x| s.sweep || (s.point)(**x).is_some()).count()).sum()
 }
 

@@ -227,7 +227,7 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// The mechanism by the index of its name in [`MECHANISMS`].
+    /// Returns the mechanism whose name has this index in [`MECHANISMS`]; an index outside the list means `none`.
     fn of(place: i64) -> Mechanism {
         match place {
             0 => Mechanism::Auto,

@@ -281,8 +281,9 @@ impl Communicator {
         Ok(choices)
     }
 
-    /// Sends bytes to one rank and receives from another at the same time. PEER_FAILED: fewer bytes came than `into`
-    /// has room for.
+    /// Sends bytes to rank `to` and receives from rank `from` at the same time, and waits for both. These are ranks of
+    /// this communicator, or of the remote group if it is an inter-communicator. PEER_FAILED: fewer bytes came than
+    /// `into` has room for.
     pub(crate) fn exchange(
         &self,
         thread: *mut ThreadCtx,

@@ -180,7 +180,9 @@ pub(crate) fn of_host(r: &Resolved, params: &HostParams, process: &Process) -> I
     }
 }
 
-/// The value in force of a framework's selection: `names` are the components that it leaves.
+/// Makes the value in force of the parameter that selects a framework's components. Where it is empty or says what to
+/// leave out (`^`), that is `names`, the components that were selected, sorted; a list of components is in force as it
+/// is set.
 pub(crate) fn of_selection(r: &Resolved, mut names: Vec<&str>) -> InForce {
     names.sort_unstable();
     let names = names.join(",");

@@ -90,7 +90,8 @@ fn left() -> Option<u64> {
     available(&std::fs::read_to_string("/proc/meminfo").ok()?)
 }
 
-/// Reads available memory and free swap space, in bytes, from the text of `/proc/meminfo`; `None`: it does not say.
+/// Reads available memory plus free swap space, in bytes, from the text of `/proc/meminfo`; swap space counts as 0 if
+/// the text does not tell it. `None`: it does not tell the available memory.
 fn available(meminfo: &str) -> Option<u64> {
     let of = |name: &str| {
         let value = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;

@@ -58,8 +58,9 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Maps the header area of the segment behind `fd`. The first process decides the layout: `fifos` is only the wish
-    /// of this one.
+    /// Maps the header area of the segment behind `fd`, which is duplicated and stays the caller's. The first process
+    /// decides the layout: `fifos` is only the wish of this one, [`Segment::layout`] tells the outcome. An error: no
+    /// memory, or the first process has another version or another number of ranks.
     pub fn open(fd: RawFd, ranks: u32, fifos: u32) -> Result<Segment, SegmentError> {
         let fd = sys::duplicate(fd).map_err(SegmentError::System)?;
         let first = Segment::reserve(&fd, 0, wire::PAGE)?;

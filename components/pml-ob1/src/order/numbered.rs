@@ -34,8 +34,9 @@ use crate::wire::{self, FREE, FREE_BYTES, Header, flag, kind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 
 impl Ob1 {
-    /// Admits a message with a number, or a SKIP, which says that its number will not be used: it is matched if its
-    /// number is due, kept in its source's [`Inbound`] if it is early; a number that cannot be closes the peer.
+    /// Admits a message with a number, or a SKIP, which says that its number will not be used. If its number is due, it
+    /// is matched, and then those that waited for it; if it is early, it is kept in its source's [`Inbound`]; a number
+    /// or source that cannot be closes the peer. `held`: the CRI that it came on. `TIMED`: match time is measured.
     #[inline(never)]
     pub fn arrive_numbered<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         let source = wire::source_of(inc.key);

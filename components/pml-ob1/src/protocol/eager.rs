@@ -93,8 +93,9 @@ impl Ob1 {
     }
 
     /// Sends an eager message in the usual case with several threads: the thread owns the lock of the CRI, and the
-    /// message takes the only FIFO, or that of its tag, which was used before. `None`: it is another case, and nothing
-    /// happened.
+    /// message takes the first FIFO while that is the only one in use, else the FIFO of its tag or its communicator's
+    /// home, which was used before, with a stamp. `head`: word 0 of the header. `Some(NO_RESOURCE)`: it did not go, and
+    /// needs a request. `None`: it is another case, and nothing happened; [`Ob1::eager_of_any`] sends it.
     #[inline(always)]
     fn eager_of_owner(&self, out: &Outgoing<'_>, args: &SendArgs, head: u64) -> Option<Status> {
         let ((thread_state, seat), base) = (state_and_seat(args.thread)?, out.peer.base);
@@ -142,8 +143,10 @@ impl Ob1 {
         Some(self.eager_on(&inside.held(peer.ctx), peer, &Eager::of(out, head, stamp), args))
     }
 
-    /// Sends an eager message on the FIFO that its assignment names, in any state of the switches. NO_RESOURCE: it
-    /// needs a request, with the number that is returned if it is not 0.
+    /// Sends an eager message in any case with several threads: on the FIFO that its assignment names, whether one or
+    /// several FIFOs to the peer are in use by now (`order/switch.rs`). The caller has checked that the message may be
+    /// eager. Returns the status and a sequence number. NO_RESOURCE: the message did not go and needs a request, which
+    /// takes over the number if that is not 0. With any other status the number means nothing.
     #[inline(never)]
     fn eager_of_any(&self, args: &SendArgs) -> (Status, u64) {
         let out = match self.outgoing(args, true) {

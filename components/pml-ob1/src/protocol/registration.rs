@@ -138,7 +138,9 @@ impl Request {
     pub fn remote_handle(&self, rail: usize) -> *const RegHandle {
         self.registered().map_or(null(), |m| m.parts[rail].remote.as_ptr().cast())
     }
-    /// Keeps the handles that a peer sent; their length was checked.
+    /// Keeps the registration handles of the other side's memory for the request's message, as the peer sent them: one
+    /// for each rail, behind the other ([`Request::remote_handle`]). Does nothing if the request's own buffer is not
+    /// registered. The caller holds the CRI's lock and has checked the length ([`are_handles`]).
     pub fn keep_remote_handles(&self, peer: &Peer, bytes: &[u8]) {
         // SAFETY: the holder of the CRI's lock is alone with it.
         let Some(memory) = (unsafe { self.memory.get().as_mut() }) else { return };

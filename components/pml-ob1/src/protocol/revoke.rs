@@ -71,7 +71,10 @@ impl Ob1 {
         peers.collect()
     }
 
-    /// Fails the requests on a communicator whose messages wait for room on this FIFO or come from the peer in parts.
+    /// Fails, with PEER_FAILED, the requests on a revoked communicator that use the FIFO of `peer` on the held CRI:
+    /// sends that found no room, long sends and gets that progress would continue, and a receive whose message has come
+    /// in part. A request with pieces of a get or put under way fails when these have landed (`conclude`). Does nothing
+    /// if the peer has failed.
     fn end_on_flow(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
         if peer.failed.get() {
             return;

@@ -126,8 +126,8 @@ pub(crate) fn shared(here: &[Option<u32>; 4], there: &[Option<u32>; 4]) -> u32 {
 }
 
 impl Module {
-    /// Describes an open transport for the card: name, number of contexts, exclusivity and latency, but not its
-    /// address.
+    /// Describes an open transport for the card: name, number of contexts, exclusivity and latency. The card has no
+    /// addresses: components publish theirs beside it.
     pub(crate) fn of(btl: &BtlHandle) -> Module {
         let a = btl.attrs();
         Module {

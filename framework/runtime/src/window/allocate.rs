@@ -32,9 +32,9 @@ impl Memory {
         agreed(comm, thread, memory)
     }
 
-    /// Allocates the window's memory in a segment that the ranks of `comm` on this node share; called by all ranks of `comm`,
-    /// which is split by node. `None`: this rank is the only one on its node, or its node cannot share memory (logged); each
-    /// rank takes memory of its own then.
+    /// Allocates the window's memory in a segment that the ranks of `comm` on this node share; called by all ranks of
+    /// `comm`, which is split by node. `None`, for all ranks of a node alike: there is only one, or the node cannot
+    /// share memory or has too little (logged); each rank takes memory of its own then. `Err`: `comm` cannot be split.
     fn of_node(
         comm: &Communicator,
         thread: *mut ThreadCtx,

@@ -126,12 +126,13 @@ pub struct IdTable {
     pub(super) free: Vec<u32>,
 }
 
+/// A slot of the table of request ids: its generation, and the request that has the id.
 pub struct IdSlot {
     pub(super) generation: u32,
     pub(super) req: Option<&'static Request>,
 }
 
-/// A message that has somewhere to go, and has not come to its end.
+/// A message whose request is known and whose end has not come yet.
 #[derive(Clone, Copy)]
 pub struct Streamed {
     pub req: &'static Request,
@@ -143,6 +144,7 @@ pub struct Streamed {
     pub part: StreamedPart,
 }
 
+/// The part of a message that is streamed: all of it, its first part, or a fragment.
 #[derive(Clone, Copy)]
 pub enum StreamedPart {
     /// Matched, and with it the request is over, but for an answer that its sender may wait for.

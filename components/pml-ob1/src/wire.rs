@@ -56,19 +56,19 @@ pub mod kind {
     pub const FIN: u8 = 7;
     pub const CREDIT: u8 = 8;
     pub const CID: u8 = 9;
-    /// On the first FIFO: what follows may come on any FIFO.
+    /// On the first FIFO: messages that follow may come on any FIFO.
     pub const SWITCH: u8 = 10;
     /// In front of the first matched message on every other FIFO.
     pub const OPEN: u8 = 11;
     /// No message has this number.
     pub const SKIP: u8 = 12;
-    /// As RGET for data in pieces.
+    /// A rendezvous for data in pieces, which the receiver may read from the sender's memory.
     pub const RUNS: u8 = 13;
-    /// Give a message back, if nobody has received it.
+    /// Asks for a message back, if nobody has received it.
     pub const CANCEL: u8 = 14;
-    /// It was given back.
+    /// Gives back a message that CANCEL asked for.
     pub const CANCELLED: u8 = 15;
-    /// As RNDV without a first part: the data can be put where the receiver says.
+    /// A rendezvous without a first part: the data can be put where the receiver says.
     pub const RPUT: u8 = 18;
 }
 
@@ -270,9 +270,9 @@ pub struct Card {
 
 impl Card {
     const BYTES: usize = 32;
-    /// Its messages on several FIFOs have numbers, so it uses them over any transport.
+    /// Flag: messages of the process on several FIFOs have numbers, so it uses them over any transport.
     pub const NUMBERS: u64 = 1;
-    /// Its messages on several FIFOs have numbers over transports that do not show them at once.
+    /// Flag: messages of the process on several FIFOs have numbers over transports that do not show them at once.
     pub const COUNTS: u64 = 2;
     const MAGIC: u32 = u32::from_le_bytes(*b"ob1\0");
 

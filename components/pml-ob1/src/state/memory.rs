@@ -13,7 +13,7 @@ pub struct Memory {
     pub remotes: usize,
 }
 
-/// Of one transport.
+/// The part of one transport in a request's registered memory: our registration, and the peer's handle.
 pub struct MemoryPart {
     pub btl: &'static BtlHandle,
     pub local: *const Registration,

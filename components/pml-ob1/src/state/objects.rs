@@ -60,11 +60,11 @@ pub enum State {
 #[repr(u8)]
 pub enum Outcome {
     Fine,
-    /// The transport would not take the next one; those before went well.
+    /// The transport would not take a piece; those before went well.
     Refused,
-    /// It refused one that was under way.
+    /// The transport refused a piece that was under way.
     Lost,
-    /// It failed.
+    /// A piece failed.
     Broken,
     /// The communicator was revoked.
     Revoked,
@@ -147,10 +147,11 @@ pub struct Streamed {
 /// The part of a message that is streamed: all of it, its first part, or a fragment.
 #[derive(Clone, Copy)]
 pub enum StreamedPart {
-    /// Matched, and with it the request is over, but for an answer that its sender may wait for.
+    /// Matched and complete: the request is over with it, but for an answer that the sender may wait for.
     Whole(Incoming),
-    /// Matched, and fragments follow, for which its sender has been asked.
+    /// Matched, as the first part of a message whose fragments its sender has been asked for.
     First,
+    /// A fragment of a message that was matched before.
     Fragment,
 }
 

@@ -231,7 +231,7 @@ impl Peer {
     }
 
     /// Tells the receiver, through the transport, the stamp of the oldest message in `queue`. Called after a send was
-    /// put into the queue, or left it and is in its FIFO, before the call that made the message returns.
+    /// put into the queue, or has left it for good, before the call that made the message returns.
     pub fn queue_changed(&self, held: &Held<'_>) {
         if !held.threaded || !self.base.stamps || self.base.width == 1 {
             return;

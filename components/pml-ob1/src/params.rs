@@ -149,7 +149,7 @@ pub struct Config {
     pub priority: i32,
     pub pool_step: usize,
     pub eager_credit: u64,
-    /// Of communicators that name no engine.
+    /// The matching engine of communicators that name none.
     pub matching: Setting,
     /// Matching shards that a communicator may have.
     pub max_shards: u32,

@@ -61,9 +61,9 @@ pub struct Setting {
 /// How many low bits of the source the fuzzy engines compare; the tag has the rest of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Windows {
-    /// 0: the engine's own.
+    /// The number that the operator asked for; 0: none.
     asked: u8,
-    /// From the size, where none is asked for; 0: not known.
+    /// The number that follows from the communicator's size, used where none is asked for; 0: not known.
     sized: u8,
 }
 

@@ -7,8 +7,8 @@ use oxmpi_pml::{ANY_SOURCE, ANY_TAG};
 /// Source and tag of a message, as in word 1 of its header.
 pub type Key = u64;
 
-/// The source and tag that a receive asks for, with wildcards as a mask: it takes a message if `(key ^ want) & mask ==
-/// 0`.
+/// The source and tag that a receive asks for, as bits to compare: a message fits if `(key ^ want) & mask` is 0.
+/// Wildcards are holes in the mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pub want: u64,
@@ -96,6 +96,7 @@ pub(crate) trait Node: Sized + 'static {
     /// The question that entries are searched by: a message asks for receives by its key, a receive for messages by its
     /// pattern.
     type Ask: Copy;
+    /// The index over such entries.
     type Index: Index<Self>;
     /// Whether this entry answers the question: the receive takes the message that asks, or the message fits the
     /// receive that asks.

@@ -12,7 +12,7 @@ const PAGE: usize = 8;
 
 /// A `T` for each source, in pages of [`PAGE`] neighbouring ranks that are made when first used.
 pub(super) struct Peers<T> {
-    /// From a page's number to its place.
+    /// The index in `pages` by a page's number.
     numbers: Table<u32>,
     pages: Vec<Box<[T; PAGE]>>,
 }

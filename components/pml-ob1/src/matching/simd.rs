@@ -171,8 +171,8 @@ fn avx2<S: Search>(search: S) -> S::Found {
 
 /// The comparison of lines as one level's instructions do it.
 pub(super) trait Isa {
-    /// Compares all lanes of a line at once. Bit i of the result is 1 if `(want ^ ask) & mask` is 0 in lane i, i.e. if the two
-    /// are equal where the mask has ones. `W`: bits of a lane (8, 16, 32 or 64).
+    /// Compares all lanes of a line at once. Bit i of the result is 1 if `(want ^ ask) & mask` is 0 in lane i, i.e. if
+    /// the two are equal where the mask has ones. `W`: bits of a lane (8, 16, 32 or 64).
     ///
     /// # Safety
     /// The processor has the level.

@@ -36,11 +36,11 @@ pub struct Attention {
     /// Idle turns, and those in which the owner of this thread's CRI was trusted.
     pub idle: Cell<u32>,
     pub trusted: Cell<u32>,
-    /// Those beside its own that it progresses.
+    /// CRIs beside its own that the thread progresses.
     pub mine: Cell<Set>,
-    /// Those where something of its own came or waited lately, whoever progresses them.
+    /// CRIs where something of the thread's own came or waited lately, whichever thread progresses them.
     pub wanted: Cell<Set>,
-    /// How many turns each had had when this thread last looked.
+    /// How many turns each CRI had had when this thread last looked.
     pub seen: [Cell<u64>; MOST],
     /// When it last looked after those that it looks after soon, and after all.
     pub looked: [Cell<Option<Instant>>; 2],

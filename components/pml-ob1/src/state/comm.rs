@@ -400,8 +400,8 @@ impl CommTable {
         gone
     }
 
-    /// Takes the deleted communicators that nothing uses any more out of the table, each with its former address. One
-    /// in which receives are posted stays, and all stay if `busy`. The caller holds all CRI locks.
+    /// Takes the deleted communicators that nothing uses any more out of the table, each with the pointer that the host
+    /// had. One in which receives are posted stays, and all stay if `busy`. The caller holds all CRI locks.
     pub(super) fn reap(&mut self, busy: bool) -> Vec<(*const Comm, Comm)> {
         let mut gone = Vec::new();
         let dying = core::mem::take(&mut self.dying);

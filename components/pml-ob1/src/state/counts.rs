@@ -25,7 +25,7 @@ pub struct Waiting {
     /// Still kept, and most at once; without `tally`.
     now: i64,
     most: i64,
-    /// Of all shards. `None`: home is alone.
+    /// The count of all shards. `None`: home is alone.
     tally: Option<Arc<Tally>>,
 }
 

@@ -19,7 +19,7 @@ pub fn shard_of(salt: u32, tag: i32) -> usize {
     salt.wrapping_add(tag as u32) as usize % SHARDS as usize
 }
 
-/// By width and shard: dividing takes longer than looking it up.
+/// The FIFO by width and shard: dividing takes longer than looking it up.
 static FIFOS: [[u8; SHARDS as usize]; 65] = {
     let mut fifos = [[0; SHARDS as usize]; 65];
     let mut width = 1;
@@ -40,7 +40,7 @@ pub const FIFO: u32 = 0;
 /// A communicator's part in the choice of FIFOs, as one of its ranks sees it: where its salts begin, and the CRI that
 /// its messages prefer.
 pub struct Fifos {
-    /// Of messages to endpoint 0.
+    /// The salt of messages to endpoint 0.
     base: u32,
     /// The CRI that this rank's messages prefer, or [`NO_HINT`].
     hint: u32,

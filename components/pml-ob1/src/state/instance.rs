@@ -52,9 +52,9 @@ pub struct Ob1 {
     /// The info line about refused reads was written.
     pub told_no_get: AtomicBool,
     pub comms: Guarded<CommTable>,
-    /// By exclusivity; set by `enable`, before anything else is called.
+    /// The transports, best exclusivity first; set by `enable`, before anything else is called.
     pub btls: OnceCell<Vec<Transport>>,
-    /// The host's, around transports; set by `enable`.
+    /// The host's services around transports; set by `enable`.
     pub services: Cell<*const BtlServices>,
     /// The state of CRI 0, and of the others.
     pub first: Cri,

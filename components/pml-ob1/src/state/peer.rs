@@ -73,8 +73,9 @@ impl Peer {
     /// The value of `queued` once the peer has failed.
     pub const SHUT: u32 = u32::MAX;
 
-    /// Makes the sender's state for one FIFO to process `proc`: nothing is queued, and all of the credit is there. `base`: the
-    /// fields that all FIFOs to this process share. `ctx`, `cri`: the FIFO's number, and the CRI whose lock guards the state.
+    /// Makes the sender's state for one FIFO to process `proc`: nothing is queued, and all of the credit is there.
+    /// `base`: the fields that all FIFOs to this process share. `ctx`, `cri`: the FIFO's number, and the CRI whose lock
+    /// guards the state.
     pub(super) fn new(
         proc: u32,
         btl: &'static BtlHandle,

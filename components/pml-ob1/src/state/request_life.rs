@@ -12,6 +12,7 @@ use oxmpi_mca::{RequestHeader, RequestOps, Status, ThreadCtx};
 /// Attached instead of a sync object's address: nobody waits. No object lies at this address.
 pub(super) const ABANDONED: usize = 2;
 
+/// The operations that the host calls on a request.
 static OPS: RequestOps = RequestOps {
     size: size_of::<RequestOps>() as u32,
     reserved: 0,
@@ -30,8 +31,8 @@ impl Ob1 {
         req.complete_unseen();
     }
 
-    /// Completes an operation: wakes the waiter, or recycles a request that the host has released. `status` is set
-    /// before. The request may be gone when this returns.
+    /// Completes an operation: counts down the waiter's sync object, or recycles a request that the host has released.
+    /// `status` is set before. The request may be gone when this returns.
     #[inline(always)]
     pub fn complete(&self, req: &'static Request, threaded: bool) {
         if !req.is_persistent() {

@@ -143,13 +143,13 @@ pub static PARAMS: [ParamDecl; 13] = [
     .range(0, Windows::MOST as i64),
 ];
 
-/// The values of one instance.
+/// The values of one instance's parameters, as the component uses them.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     pub priority: i32,
     pub pool_step: usize,
     pub eager_credit: u64,
-    /// Of communicators that name no engine.
+    /// The matching engine of communicators that name none.
     pub matching: Setting,
     /// Matching shards that a communicator may have.
     pub max_shards: u32,
@@ -163,6 +163,7 @@ pub struct Config {
 }
 
 impl Config {
+    /// Reads the parameters of an instance. `Err`: a value that the component cannot use, with the reason.
     pub fn read(params: &Params<'_>) -> Result<Config, Refused> {
         let max_shards = params.int(MAX_SHARDS);
         if !max_shards.unsigned_abs().is_power_of_two() {
@@ -195,7 +196,8 @@ impl Config {
     }
 }
 
-/// The instruction set by the index of its enumerator.
+/// Gives the instruction set for an enumerator's index of `pml_ob1_matching_simd`; 0 is the best of this processor.
+/// `Err`: the processor lacks it.
 fn simd(index: i64) -> Result<Simd, Refused> {
     let Some(level) = usize::try_from(index - 1).ok().and_then(|i| Level::ALL.get(i)) else {
         return Ok(Simd::best());
@@ -209,7 +211,8 @@ fn simd(index: i64) -> Result<Simd, Refused> {
     })
 }
 
-/// See `Component::resolve`.
+/// Tells the values in force of parameters that are 0 or `auto`, and why (the component's `resolve`). `Err`: a value
+/// that the component cannot use.
 pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
     let config = Config::read(&params)?;
     if params.int(MATCHING_SIMD) == 0 {

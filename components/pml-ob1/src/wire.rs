@@ -56,19 +56,19 @@ pub mod kind {
     pub const FIN: u8 = 7;
     pub const CREDIT: u8 = 8;
     pub const CID: u8 = 9;
-    /// On the first FIFO: what follows may come on any FIFO.
+    /// On the first FIFO: messages that follow may come on any FIFO.
     pub const SWITCH: u8 = 10;
     /// In front of the first matched message on every other FIFO.
     pub const OPEN: u8 = 11;
     /// No message has this number.
     pub const SKIP: u8 = 12;
-    /// As RGET for data in pieces.
+    /// A rendezvous for data in pieces, which the receiver may read from the sender's memory.
     pub const RUNS: u8 = 13;
-    /// Give a message back, if nobody has received it.
+    /// Asks for a message back, if nobody has received it.
     pub const CANCEL: u8 = 14;
-    /// It was given back.
+    /// Gives back a message that CANCEL asked for.
     pub const CANCELLED: u8 = 15;
-    /// As RNDV without a first part: the data can be put where the receiver says.
+    /// A rendezvous without a first part: the data can be put where the receiver says.
     pub const RPUT: u8 = 18;
 }
 
@@ -104,51 +104,54 @@ pub const FREE_BYTES: u64 = 64;
 /// Place in the order of a message that has none: it goes on any FIFO and is matched when it comes.
 pub const FREE: u64 = u64::MAX;
 
-/// Word 0.
+/// Packs word 0 of a message: its type and flags, the destination endpoint, and the communicator's index at the
+/// receiver.
 #[inline(always)]
 pub const fn head(kind: u8, flags: u8, endpoint: u16, index: u32) -> u64 {
     kind as u64 | (flags as u64) << 8 | (endpoint as u64) << 16 | (index as u64) << 32
 }
-/// The message type in a head.
+/// Gives the message type in a head.
 #[inline(always)]
 pub const fn kind_of(head: u64) -> u8 {
     head as u8
 }
-/// The flags in a head.
+/// Gives the flags in a head.
 #[inline(always)]
 pub const fn flags_of(head: u64) -> u8 {
     (head >> 8) as u8
 }
+/// Gives the communicator's index at the receiver in a head.
 #[inline(always)]
 pub const fn index_of(head: u64) -> u32 {
     (head >> 32) as u32
 }
-/// Endpoint and index together: what a communicator is addressed by, compared in one go.
+/// Gives endpoint and index in a head as one number: a communicator's address, compared in one go.
 #[inline(always)]
 pub const fn address_of(head: u64) -> u64 {
     head >> 16
 }
+/// Gives the destination endpoint in a head.
 #[inline(always)]
 pub const fn endpoint_of(head: u64) -> u16 {
     (head >> 16) as u16
 }
-/// Word 1: source in the low half, tag in the high half. Matching works on this word as it is.
+/// Packs word 1 of a message: source in the low half, tag in the high half. Matching works on this word as it is.
 #[inline(always)]
 pub const fn source_tag(source: i32, tag: i32) -> u64 {
     source as u32 as u64 | (tag as u32 as u64) << 32
 }
-/// The source rank in a word of source and tag.
+/// Gives the source rank in a word of source and tag.
 #[inline(always)]
 pub const fn source_of(word: u64) -> i32 {
     word as u32 as i32
 }
-/// The tag in a word of source and tag.
+/// Gives the tag in a word of source and tag.
 #[inline(always)]
 pub const fn tag_of(word: u64) -> i32 {
     (word >> 32) as u32 as i32
 }
 
-/// The words of a plain MATCH header.
+/// Reads the three words of a plain MATCH header: head, source and tag, order key.
 #[inline(always)]
 pub fn match_words(header: &[u8; MATCH_BYTES]) -> [u64; 3] {
     let (words, _) = header.as_chunks::<8>();
@@ -165,6 +168,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
+    /// Packs the prefix into its three words, as they stand in a header.
     fn words(&self) -> [u64; 3] {
         let last = self.index as u64 | (self.endpoint as u64) << 32 | (self.version as u64) << 48;
         [self.gid[0], self.gid[1], last]
@@ -179,6 +183,7 @@ pub struct Header {
 }
 
 impl Header {
+    /// Starts a header with these words, at most [`MAX_WORDS`].
     #[inline(always)]
     pub fn new(words: &[u64]) -> Header {
         let mut h = Header { words: [0; MAX_WORDS], len: 0 };
@@ -187,55 +192,62 @@ impl Header {
         }
         h
     }
-    /// At most [`MAX_WORDS`] times.
+    /// Appends a word; a header takes at most [`MAX_WORDS`].
     #[inline(always)]
     pub fn push(&mut self, word: u64) {
         self.words[self.len] = word.to_le();
         self.len += 1;
     }
+    /// Sets further bits of the flags byte in word 0.
     pub fn set_flags(&mut self, flags: u8) {
         self.words[0] |= ((flags as u64) << 8).to_le();
     }
+    /// Appends the three words of a prefix.
     pub fn push_prefix(&mut self, prefix: &Prefix) {
         for w in prefix.words() {
             self.push(w);
         }
     }
+    /// Points to the header's bytes as they go on the wire; good until the header moves or goes.
     #[inline(always)]
     pub fn ptr(&self) -> *const u8 {
         self.words.as_ptr().cast()
     }
+    /// Gives the header's length in bytes.
     #[inline(always)]
     pub fn bytes(&self) -> usize {
         self.len * 8
     }
-    /// Nobody waits for it: it only spares its receiver something in what follows.
+    /// Whether the message only spares its receiver something later (CREDIT, CID, SKIP), so that nobody waits for it.
     pub fn only_informs(&self) -> bool {
         let kind = u64::from_le(self.words[0]) as u8;
         matches!(kind, kind::CREDIT | kind::CID | kind::SKIP)
     }
 }
 
-/// A message being read.
+/// A message being read, word by word; the bytes that are left.
 #[derive(Clone, Copy)]
 pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
+    /// Starts reading a message at its first word.
     #[inline(always)]
     pub fn new(message: &'a [u8]) -> Reader<'a> {
         Reader(message)
     }
+    /// Reads the next word. `None`: fewer than 8 bytes are left.
     #[inline(always)]
     pub fn word(&mut self) -> Option<u64> {
         let (word, rest) = self.0.split_first_chunk::<8>()?;
         self.0 = rest;
         Some(u64::from_le_bytes(*word))
     }
+    /// Reads the three words of a prefix. `None`: the message ends before.
     pub fn prefix(&mut self) -> Option<Prefix> {
         let (a, b, c) = (self.word()?, self.word()?, self.word()?);
         Some(Prefix { gid: [a, b], index: c as u32, endpoint: (c >> 32) as u16, version: (c >> 48) as u16 })
     }
-    /// The rest: the payload.
+    /// Gives the bytes that were not read: the payload.
     #[inline(always)]
     pub fn rest(self) -> &'a [u8] {
         self.0
@@ -258,12 +270,13 @@ pub struct Card {
 
 impl Card {
     const BYTES: usize = 32;
-    /// Its messages on several FIFOs have numbers, so it uses them over any transport.
+    /// Flag: messages of the process on several FIFOs have numbers, so it uses them over any transport.
     pub const NUMBERS: u64 = 1;
-    /// Its messages on several FIFOs have numbers over transports that do not show them at once.
+    /// Flag: messages of the process on several FIFOs have numbers over transports that do not show them at once.
     pub const COUNTS: u64 = 2;
     const MAGIC: u32 = u32::from_le_bytes(*b"ob1\0");
 
+    /// Packs the card into the bytes that the process publishes.
     pub fn encode(&self) -> [u8; Card::BYTES] {
         let mut out = [0; Card::BYTES];
         out[0..4].copy_from_slice(&Self::MAGIC.to_le_bytes());
@@ -275,7 +288,8 @@ impl Card {
         out[24..32].copy_from_slice(&self.flags.to_le_bytes());
         out
     }
-    /// `None`: not a card. Longer ones (of later versions) are read as far as they are known.
+    /// Reads a card from the bytes that a process published. `None`: they are not a card. Longer ones (of later
+    /// versions) are read as far as they are known.
     pub fn decode(bytes: &[u8]) -> Option<Card> {
         let mut r = Reader::new(bytes);
         let (a, b, c) = (r.word()?, r.word()?, r.word()?);
@@ -318,7 +332,8 @@ mod tests {
     }
 }
 
-/// A descriptor of a message without payload.
+/// Makes the descriptor by which a transport sends a message without payload. It points into the header, which stays
+/// until the transport's call returns.
 pub fn header_only(header: &Header) -> SendDesc {
     SendDesc {
         tag: am_tag::PML as u32,

@@ -20,7 +20,7 @@ use core::ptr::{NonNull, null_mut};
 const NONE: u32 = u32::MAX;
 const PER_LINE: usize = 8;
 
-/// Slots that a look-up leads to, oldest first.
+/// The first and last slot of a chain, oldest first, to which a look-up leads; [`NONE`] in both if it is empty.
 #[derive(Clone, Copy)]
 pub struct Chain {
     head: u32,
@@ -33,23 +33,27 @@ impl Default for Chain {
     }
 }
 
-/// From a key to a chain.
+/// A look-up from a message's key to the chain of the slots that have that key, or that source.
 pub(crate) trait LookUp {
-    /// Whether all messages that fit are in one chain.
+    /// Whether all messages that fit the pattern are in one chain, so that walking it is enough.
     fn serves(pattern: Pattern) -> bool;
+    /// Finds the chain of a key. `None`: there is none. A chain that is found may be empty.
     fn get(&mut self, key: Key) -> Option<&mut Chain>;
+    /// Finds the chain of a key, and makes an empty one if there is none.
     fn make(&mut self, key: Key) -> &mut Chain;
-    /// The chain of this key has become empty.
+    /// Drops the chain of a key if the look-up can; the chain has just lost its last slot.
     fn emptied(&mut self, key: Key);
+    /// Empties or drops all chains.
     fn clear(&mut self);
-    /// Bytes allocated.
+    /// Gives the bytes of memory that the look-up has allocated.
     fn bytes(&self) -> usize;
 }
 
-/// A chain for each source and tag.
+/// The look-up of `hash`: a chain for each source and tag, in a hash table.
 pub struct ByKey(Table<Chain>);
 
 impl ByKey {
+    /// Makes a look-up without chains.
     pub fn new() -> ByKey {
         ByKey(Table::new())
     }
@@ -79,10 +83,11 @@ impl LookUp for ByKey {
     }
 }
 
-/// A chain for each source.
+/// The look-up of `perpeer`: a chain for each source, in pages by rank.
 pub struct BySource(Peers<Chain>);
 
 impl BySource {
+    /// Makes a look-up without chains.
     pub fn new() -> BySource {
         BySource(Peers::new())
     }
@@ -107,6 +112,7 @@ impl LookUp for BySource {
     }
 }
 
+/// The place of one waiting message in the order of arrival.
 #[derive(Clone, Copy)]
 struct Slot {
     /// Null: a hole.
@@ -115,7 +121,7 @@ struct Slot {
     next: u32,
 }
 
-/// See the module's head.
+/// The index of waiting messages: slots in the order of arrival, chained by the look-up `L` (see the module's head).
 pub struct Arrivals<L> {
     look_up: L,
     /// Keys by slot, [`PER_LINE`] to a line; a hole's is stale.
@@ -129,16 +135,19 @@ pub struct Arrivals<L> {
 }
 
 impl<L: LookUp> Arrivals<L> {
+    /// Makes an index without slots. `simd`: the instruction set that compares keys where the look-up does not serve.
     pub fn new(look_up: L, simd: Simd) -> Arrivals<L> {
         Arrivals { look_up, keys: Vec::new(), slots: Vec::new(), first: 0, end: 0, live: 0, simd }
     }
 
+    /// Gives the source and tag of the message in a slot; for a hole, those of a message that has left.
     #[inline(always)]
     fn key(&self, slot: usize) -> Key {
         self.keys[slot / PER_LINE].0[slot % PER_LINE]
     }
 
-    /// Puts a message into a free slot, at the end of its chain.
+    /// Writes a message into a free slot and appends the slot to the chain of its key. The caller moves `end` and
+    /// counts the message.
     fn place(&mut self, slot: usize, key: Key, node: *mut Unexpected) {
         self.keys[slot / PER_LINE].0[slot % PER_LINE] = key;
         self.slots[slot] = Slot { node, next: NONE };
@@ -151,7 +160,8 @@ impl<L: LookUp> Arrivals<L> {
         }
     }
 
-    /// Room for one more.
+    /// Makes a slot free behind the last: doubles the slots, or, where at least half of them are holes, moves the
+    /// messages together and chains them anew.
     #[cold]
     fn make_room(&mut self) {
         if self.slots.is_empty() || self.live * 2 > self.end {
@@ -174,7 +184,8 @@ impl<L: LookUp> Arrivals<L> {
         }
     }
 
-    /// The oldest that fits: its slot and the one before it in its chain.
+    /// Finds the oldest message that fits: its slot, and the slot before it in its chain ([`NONE`]: it is the first).
+    /// `None`: no message fits.
     #[inline(always)]
     fn locate(&mut self, pattern: Pattern) -> Option<(usize, u32)> {
         if L::serves(pattern) {
@@ -199,7 +210,8 @@ impl<L: LookUp> Arrivals<L> {
         Some((slot, before))
     }
 
-    /// Compares all keys in order.
+    /// Finds the slot of the oldest message that fits by comparing the keys of all slots in order, a line at a time.
+    /// `None`: no message fits.
     fn scan(&self, pattern: Pattern) -> Option<usize> {
         let lines = &self.keys[self.first / PER_LINE..self.end.div_ceil(PER_LINE)];
         let base = self.first / PER_LINE * PER_LINE;
@@ -209,6 +221,8 @@ impl<L: LookUp> Arrivals<L> {
         self.simd.find64(lines, pattern.want, pattern.mask, is_live).map(|slot| base + slot)
     }
 
+    /// Takes the message out of a slot, which becomes a hole, and the slot out of its chain. `before`: the slot before
+    /// it in the chain, or [`NONE`].
     fn empty(&mut self, slot: usize, before: u32) {
         let key = self.key(slot);
         let next = core::mem::replace(&mut self.slots[slot], Slot { node: null_mut(), next: NONE }).next;

@@ -2,7 +2,7 @@
 
 use super::simd::Simd;
 
-/// The engines; README.md says what each is good for.
+/// The engines, each named as in the parameter `pml_ob1_matching`; README.md says what each is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// A list; `hash` behind it once a search walked far.
@@ -28,6 +28,7 @@ impl Choice {
         Choice::Fuzzy8,
     ];
 
+    /// Gives the engine's name in the parameter `pml_ob1_matching` and the info key `oxmpi_matching`.
     pub const fn name(self) -> &'static str {
         match self {
             Choice::Adaptive => "adaptive",
@@ -41,13 +42,13 @@ impl Choice {
         }
     }
 
-    /// By the name of an info key or parameter. `None`: no such engine.
+    /// Finds the engine with this name, from an info key or parameter. `None`: no engine has it.
     pub fn by_name(name: &str) -> Option<Choice> {
         Choice::ALL.into_iter().find(|c| c.name() == name)
     }
 }
 
-/// The choice by parameters and info key.
+/// Parts that an engine is made from: its kind, and how it compares, as parameters and info key have chosen.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     pub choice: Choice,
@@ -60,9 +61,9 @@ pub struct Setting {
 /// How many low bits of the source the fuzzy engines compare; the tag has the rest of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Windows {
-    /// 0: the engine's own.
+    /// The number that the operator asked for; 0: none.
     asked: u8,
-    /// From the size, where none is asked for; 0: not known.
+    /// The number that follows from the communicator's size, used where none is asked for; 0: not known.
     sized: u8,
 }
 
@@ -70,22 +71,25 @@ impl Windows {
     /// Most bits of the source. Eight of 32 are left to the tag then, the windows of the paper's prototype.
     pub const MOST: u32 = 24;
 
-    /// So many bits of the source; 0: as many as a communicator has use for.
+    /// Makes windows with so many low bits of the source, at most [`Windows::MOST`]; 0: the number follows from the
+    /// communicator's size.
     pub fn of(source_bits: u32) -> Windows {
         Windows { asked: source_bits.min(Self::MOST) as u8, sized: 0 }
     }
 
-    /// In a communicator of so many ranks: those bits that tell them all apart.
+    /// Adds the number of bits that tell the ranks of a communicator of this size apart. It counts where the operator
+    /// asked for none.
     pub fn for_ranks(self, ranks: u32) -> Windows {
         let bits = u32::BITS - ranks.saturating_sub(1).leading_zeros();
         Windows { sized: bits.clamp(1, Self::MOST) as u8, ..self }
     }
 
-    /// The operator's choice, not that by size.
+    /// Whether the operator chose the number of bits, so that it does not follow from the communicator's size.
     pub(super) fn are_asked(self) -> bool {
         self.asked != 0
     }
 
+    /// Gives how many low bits of the source are compared: those asked for, else those by size, else [`Windows::MOST`].
     pub(super) fn source_bits(self) -> u32 {
         match (self.asked, self.sized) {
             (0, 0) => Self::MOST,
@@ -93,14 +97,15 @@ impl Windows {
         }
     }
 
-    /// The mask of those bits.
+    /// Gives the mask of the low bits of the source that are compared.
     pub(super) fn source(self) -> u64 {
         (1 << self.source_bits()) - 1
     }
 }
 
 impl Setting {
-    /// From which search depth on a queue has an index: 0, always; all ones, never.
+    /// Gives how many nodes a search may walk before the queue moves into its index: 0 for engines that start with it,
+    /// all ones for `list`, which has none.
     pub(super) fn limit(&self) -> usize {
         match self.choice {
             Choice::Adaptive => self.walk.max(1),

@@ -24,7 +24,8 @@ impl Node for Posted {
     fn asked(key: Key) -> Pattern {
         Pattern::exact(key)
     }
-    /// No message has source -1: a source is checked against the communicator before it is matched.
+    /// Makes a receive that no message fits: none has source -1, since a source is checked against the communicator
+    /// before it is matched.
     fn never() -> Posted {
         Posted { next: null_mut(), pattern: Pattern::exact(!0), stamp: 0 }
     }
@@ -51,7 +52,7 @@ impl Node for Unexpected {
     fn asked(pattern: Pattern) -> Pattern {
         pattern
     }
-    /// No receive has source -1, and none has the lowest of all tags.
+    /// Makes a message that no receive fits: none names source -1, and none asks for the lowest of all tags.
     fn never() -> Unexpected {
         Unexpected { next: null_mut(), key: 1 << 63 | Pattern::SOURCE, order_key: 0 }
     }
@@ -60,18 +61,21 @@ impl Node for Unexpected {
     }
 }
 
-/// The engine of a shard.
+/// The engine of a shard: a queue of posted receives and one of waiting messages. The holder of the shard's lock uses
+/// it.
 pub struct Engine {
     pub(super) posted: Queue<Posted>,
     pub(super) waiting: Queue<Unexpected>,
 }
 
 impl Engine {
+    /// Makes an engine whose two queues are empty and of the setting's kind.
     pub fn new(setting: Setting) -> Engine {
         Engine { posted: Queue::new(setting), waiting: Queue::new(setting) }
     }
 
-    /// Takes a receive that no waiting message fits. Stamps rise from one receive to the next.
+    /// Queues a receive that no waiting message fits, as the youngest. Its stamp is above those of all receives posted
+    /// before.
     ///
     /// # Safety
     /// The node stays valid and unmoved until the engine gives it out again.
@@ -81,29 +85,30 @@ impl Engine {
         unsafe { self.posted.push(node) }
     }
 
-    /// Gives out the oldest posted receive that fits.
+    /// Takes out the oldest posted receive that the message fits. `None`: no receive fits, and the message has to wait.
     #[inline(always)]
     pub fn match_arrival(&mut self, arrival: Arrival) -> Option<NonNull<Posted>> {
         self.posted.find(arrival.key, true)
     }
 
-    /// Shows what `match_arrival` would give out: who decides between several shards compares its stamp.
+    /// Finds the posted receive that [`Engine::match_arrival`] would take out, and leaves it in the queue. Its stamp
+    /// decides where several engines have one.
     #[inline(always)]
     pub fn peek_arrival(&mut self, arrival: Arrival) -> Option<NonNull<Posted>> {
         self.posted.find(arrival.key, false)
     }
 
-    /// Takes a message that no posted receive fits.
+    /// Queues a message that no posted receive fits, as the youngest waiting one.
     ///
     /// # Safety
-    /// As [`Engine::post`].
+    /// The node stays valid and unmoved until the engine gives it out again.
     #[inline(always)]
     pub unsafe fn add_unexpected(&mut self, node: NonNull<Unexpected>) {
         // SAFETY: the caller's promise, passed on.
         unsafe { self.waiting.push(node) }
     }
 
-    /// Gives out the oldest waiting message that fits, or with `take` false only shows it.
+    /// Finds the oldest waiting message that fits the receive's pattern, and takes it out if `take`. `None`: none fits.
     #[inline(always)]
     pub fn find_unexpected(&mut self, pattern: Pattern, take: bool) -> Option<NonNull<Unexpected>> {
         self.waiting.find(pattern, take)
@@ -122,37 +127,40 @@ impl Engine {
         self.waiting.take_all()
     }
 
-    /// The choice that it was made with.
+    /// Gives the setting that the engine was made with.
     pub fn setting(&self) -> Setting {
         self.posted.setting()
     }
 
-    /// Takes a posted receive back. False: it is not here.
+    /// Takes a posted receive out of its queue. `false`: it is not there; a message has matched it, or it was never
+    /// posted here.
     pub fn cancel(&mut self, node: NonNull<Posted>) -> bool {
         self.posted.remove(node)
     }
 
-    /// Gives out the oldest waiting message, for clearing up.
+    /// Takes out the oldest waiting message, whatever its source and tag, for clearing up. `None`: none waits.
     pub fn pop_unexpected(&mut self) -> Option<NonNull<Unexpected>> {
         self.waiting.pop()
     }
 
-    /// Receives that are posted. Walks the list.
+    /// Counts the posted receives; walks the list if the index is not in use.
     pub fn posted_len(&self) -> usize {
         self.posted.len()
     }
 
-    /// No message waits, as can be seen at a glance; false: `find_unexpected` tells.
+    /// Whether the queue of waiting messages is an empty list, which one load tells. `false` decides nothing:
+    /// [`Engine::find_unexpected`] does.
     #[inline(always)]
     pub fn surely_none_waits(&self) -> bool {
         self.waiting.is_bare()
     }
 
+    /// Whether any receive is posted.
     pub fn has_posted(&self) -> bool {
         !self.posted.is_empty()
     }
 
-    /// Bytes of memory, its own and what it has allocated.
+    /// Gives the bytes of memory of the engine: its own and those that its queues have allocated.
     pub fn bytes(&self) -> usize {
         size_of::<Engine>() + self.posted.bytes() + self.waiting.bytes()
     }

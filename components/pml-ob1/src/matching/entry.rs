@@ -7,7 +7,8 @@ use oxmpi_pml::{ANY_SOURCE, ANY_TAG};
 /// Source and tag of a message, as in word 1 of its header.
 pub type Key = u64;
 
-/// Which messages a receive takes: `(key ^ want) & mask == 0`.
+/// The source and tag that a receive asks for, as bits to compare: a message fits if `(key ^ want) & mask` is 0.
+/// Wildcards are holes in the mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pub want: u64,
@@ -20,39 +21,42 @@ impl Pattern {
     /// Fits every message, the library's own too.
     pub(super) const ALL: Pattern = Pattern { want: 0, mask: 0 };
 
-    /// MPI_ANY_SOURCE leaves the source out; MPI_ANY_TAG looks at the tag's sign alone.
+    /// Makes the pattern of a receive: MPI_ANY_SOURCE masks the source out, and MPI_ANY_TAG leaves only the tag's sign
+    /// to compare, so that it fits tags from 0 up.
     #[inline(always)]
     pub fn new(source: i32, tag: i32) -> Pattern {
         let (s, sm) = if source == ANY_SOURCE { (0, 0) } else { (source as u32, u32::MAX) };
         let (t, tm) = if tag == ANY_TAG { (0, 1 << 31) } else { (tag as u32, u32::MAX) };
         Pattern { want: s as u64 | (t as u64) << 32, mask: sm as u64 | (tm as u64) << 32 }
     }
-    /// One source and one tag.
+    /// Makes the pattern that fits one source and one tag only.
     #[inline(always)]
     pub fn exact(key: Key) -> Pattern {
         Pattern { want: key, mask: !0 }
     }
+    /// Whether a message with this source and tag fits: the bits that the mask leaves are equal.
     #[inline(always)]
     pub fn fits(&self, key: Key) -> bool {
         (key ^ self.want) & self.mask == 0
     }
+    /// Whether neither source nor tag is a wildcard.
     pub(super) fn is_exact(&self) -> bool {
         self.mask == !0
     }
-    /// The source, unless it is MPI_ANY_SOURCE.
+    /// Gives the source that the receive names. `None`: it takes MPI_ANY_SOURCE.
     pub(super) fn source(&self) -> Option<u32> {
         self.has_source().then_some(self.want as u32)
     }
-    /// The source as a rank, unless it is MPI_ANY_SOURCE.
+    /// Gives the source that the receive names, as a rank. `None`: it takes MPI_ANY_SOURCE.
     pub fn named_source(&self) -> Option<i32> {
         self.source().map(u32::cast_signed)
     }
-    /// The source is not MPI_ANY_SOURCE.
+    /// Whether the receive names a source, rather than MPI_ANY_SOURCE.
     #[inline(always)]
     pub fn has_source(&self) -> bool {
         self.mask & Self::SOURCE == Self::SOURCE
     }
-    /// The tag is not MPI_ANY_TAG.
+    /// Whether the receive names a tag, rather than MPI_ANY_TAG.
     #[inline(always)]
     pub fn has_tag(&self) -> bool {
         self.mask & Self::TAG == Self::TAG
@@ -87,40 +91,48 @@ pub struct Unexpected {
     pub order_key: u64,
 }
 
-/// A queue's entries, and the operations on it.
+/// An entry of a queue: a posted receive or a waiting message, with what lists and indices have to know of it.
 pub(crate) trait Node: Sized + 'static {
-    /// A message asks for receives by its key, a receive for messages by its pattern.
+    /// The question that entries are searched by: a message asks for receives by its key, a receive for messages by its
+    /// pattern.
     type Ask: Copy;
+    /// The index over such entries.
     type Index: Index<Self>;
+    /// Whether this entry answers the question: the receive takes the message that asks, or the message fits the
+    /// receive that asks.
     fn fits(&self, ask: Self::Ask) -> bool;
-    /// The link, which belongs to the engine.
+    /// Points to the field that leads from the node to the next of its list; the engine owns that field while it holds
+    /// the node.
     ///
     /// # Safety
     /// `this` points to a node.
     unsafe fn link(this: *mut Self) -> *mut *mut Self;
-    /// The key that the node is found by.
+    /// Gives the pattern under which an index keeps the node: a receive's own, or the one that fits a message's source
+    /// and tag alone.
     fn pattern(&self) -> Pattern;
+    /// Turns a question into the pattern that an index compares its nodes with.
     fn asked(ask: Self::Ask) -> Pattern;
-    /// A node that nothing fits.
+    /// Makes a node that no question fits; a queue has it as its first node while its index is in use.
     fn never() -> Self;
-    /// The index of an engine; `None`: it is a list only.
+    /// Makes the empty index of the setting's engine. `None`: the engine is a list only.
     fn index(setting: Setting) -> Option<Self::Index>;
 }
 
 /// How a queue finds its nodes without walking all of them.
 pub(crate) trait Index<N: Node> {
-    /// Adds the youngest.
+    /// Adds a node as the youngest.
     ///
     /// # Safety
     /// The node stays valid and unmoved until the index gives it out again.
     unsafe fn push(&mut self, node: NonNull<N>);
-    /// The oldest that fits; it leaves the index if `take`.
+    /// Finds the oldest node that fits, and takes it out if `take`. `None`: none fits.
     fn find(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>>;
-    /// False: it is not here.
+    /// Takes this very node out. `false`: the index does not hold it.
     fn remove(&mut self, node: NonNull<N>) -> bool;
-    /// Takes all out: messages oldest first, receives in any order (their stamps tell).
+    /// Takes all nodes out and appends them to `out`: messages oldest first, receives in any order (their stamps tell).
     fn take_all(&mut self, out: &mut Vec<NonNull<N>>);
+    /// Gives the number of nodes in the index.
     fn len(&self) -> usize;
-    /// Bytes of memory, its own and what it has allocated.
+    /// Gives the bytes of memory of the index: its own and those that it has allocated.
     fn bytes(&self) -> usize;
 }

@@ -25,11 +25,13 @@ impl Default for ReceiveChain {
 /// Masks of the four classes.
 const CLASSES: [u64; 4] = [!0, Pattern::TAG, 1 << 63 | Pattern::SOURCE, 1 << 63];
 
+/// Gives the class of a pattern, an index of [`CLASSES`]: bit 0 says that its source is a wildcard, bit 1 that its tag
+/// is.
 fn class_of(pattern: Pattern) -> usize {
     pattern.source().is_none() as usize | (!pattern.has_tag() as usize) << 1
 }
 
-/// See the module's head.
+/// The `hash` index of posted receives: a table of chains by pattern and class.
 pub struct PostedHash {
     table: Table<ReceiveChain>,
     /// Receives of each class.
@@ -37,11 +39,13 @@ pub struct PostedHash {
 }
 
 impl PostedHash {
+    /// Makes an index without receives.
     pub fn new() -> PostedHash {
         PostedHash { table: Table::new(), counts: [0; 4] }
     }
 
-    /// Place and class of the chain whose oldest receive a message matches.
+    /// Finds the chain whose oldest receive a message matches: its place in the table, and its class. `None`: no
+    /// receive fits.
     #[inline(always)]
     fn chain_for(&mut self, key: Key) -> Option<(usize, usize)> {
         let mut best = None;

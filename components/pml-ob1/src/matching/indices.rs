@@ -8,14 +8,17 @@ use super::lanes::{ExactForm, FoldedForm, Lanes, WindowedForm};
 use super::perpeer::PerPeer;
 use core::ptr::NonNull;
 
-/// A closed set, so that a call costs no indirection.
+/// Defines the index of a queue as an enum over the indices of all engines: a closed set, so that a call costs no
+/// indirection.
 macro_rules! indices {
     ($name:ident of $node:ty, asked $ask:ty: $($variant:ident($index:ty) = $choice:pat => $make:expr,)*) => {
+        /// The index of a queue, with a variant for each engine that has one.
         #[allow(clippy::large_enum_variant, reason = "there are two per communicator, behind a pointer")]
         pub(crate) enum $name {
             $($variant($index),)*
         }
         impl $name {
+            /// Makes the empty index of the setting's engine. `None`: the engine is `list`, which has none.
             pub fn new(setting: Setting) -> Option<$name> {
                 let make: fn(Setting) -> $name = match setting.choice {
                     $($choice => |setting| $name::$variant($make(setting)),)*

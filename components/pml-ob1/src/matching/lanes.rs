@@ -22,13 +22,14 @@ use super::simd::{Isa, Line, Search, Simd};
 use core::marker::PhantomData;
 use core::ptr::{NonNull, null_mut};
 
-/// How a pattern is squeezed into lanes: value and mask for each line, of which the lowest `WIDTH`
-/// bits count. A form with one line leaves the second unused.
+/// A rule by which a pattern is squeezed into lanes, one in each line of a block.
 pub(crate) trait Form: 'static {
+    /// Squeezes a pattern into lanes: a value and a mask for each line, of which the lowest `W` bits of [`Lanes`]
+    /// count. A form with one line leaves the second unused.
     fn lanes(pattern: Pattern, windows: Windows) -> [(u64, u64); 2];
 }
 
-/// Source and tag, whole.
+/// The form of `vector`: the source whole in one line, the tag whole in the other.
 pub struct ExactForm;
 impl Form for ExactForm {
     #[inline(always)]
@@ -62,7 +63,8 @@ impl Form for FoldedForm {
     }
 }
 
-/// See the module's head. `MASKS` is `LINES` or 0.
+/// One block: up to `LANES` nodes in the order in which they came, their keys in `LINES` lines, and their masks in
+/// `MASKS` lines, which is `LINES` or 0.
 #[repr(C, align(64))]
 struct Block<N, const LINES: usize, const MASKS: usize, const LANES: usize> {
     wants: [Line; LINES],
@@ -82,7 +84,7 @@ struct LanePosition<B> {
     lane: usize,
 }
 
-/// See the module's head. `W`: bits of a lane, `LANES` is 512 / `W`.
+/// The `vector` or a fuzzy index: a chain of blocks (see the module's head). `W`: bits of a lane; `LANES` is 512 / `W`.
 pub(crate) struct Lanes<N, F, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> {
     head: *mut Block<N, LINES, MASKS, LANES>,
     tail: *mut Block<N, LINES, MASKS, LANES>,
@@ -102,7 +104,7 @@ struct SearchPattern<const LINES: usize> {
     masks: [Line; LINES],
 }
 
-/// From the first block on, the first lane that fits and is verified.
+/// A search through the chain, from the first block on, for the first lane that compares equal and whose node fits.
 struct Walk<'a, N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> {
     head: *mut Block<N, LINES, MASKS, LANES>,
     pattern: &'a SearchPattern<LINES>,
@@ -145,6 +147,7 @@ impl<N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANE
 impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize>
     Lanes<N, F, W, LINES, MASKS, LANES>
 {
+    /// Makes an index without blocks, with the setting's instruction set and windows.
     pub fn new(setting: Setting) -> Self {
         const { assert!(W * LANES == 512 && (MASKS == 0 || MASKS == LINES) && LINES >= 1 && LINES <= 2) };
         Lanes {
@@ -160,7 +163,7 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
         }
     }
 
-    /// A block at the end of the chain.
+    /// Appends an empty block to the chain: a spare one, or a new one if there is none.
     fn append(&mut self) -> NonNull<Block<N, LINES, MASKS, LANES>> {
         let block = match NonNull::new(self.spare) {
             Some(block) => {
@@ -193,7 +196,7 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
         block
     }
 
-    /// A block leaves the chain.
+    /// Takes a block out of the chain and keeps it as a spare. `before`: the block before it, or null.
     fn drop_block(
         &mut self,
         before: *mut Block<N, LINES, MASKS, LANES>,
@@ -216,6 +219,8 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
         self.blocks -= 1;
     }
 
+    /// Takes the node out of its lane. A block that has no node left leaves the chain, and a chain with few nodes is
+    /// moved together.
     fn empty(&mut self, place: LanePosition<Block<N, LINES, MASKS, LANES>>) {
         // SAFETY: found in the chain since it last changed.
         let live = unsafe {
@@ -232,6 +237,8 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
         }
     }
 
+    /// Moves all nodes to the front of the chain, in order and in place, and takes the blocks that become empty out of
+    /// the chain.
     fn move_together(&mut self) {
         let mut from = self.head;
         let (mut before, mut to, mut lane) = (null_mut(), self.head, 0);

@@ -40,7 +40,7 @@ impl<N: Node> List<N> {
         self.tail = node.as_ptr();
     }
 
-    /// The first node for which `fits` holds.
+    /// Finds the oldest node for which `fits` holds, and the node before it. `None`: it holds for none.
     pub fn find(&self, mut fits: impl FnMut(&N) -> bool) -> Option<Position<N>> {
         let (mut before, mut at) = (null_mut(), self.head);
         while let Some(node) = NonNull::new(at) {
@@ -56,7 +56,7 @@ impl<N: Node> List<N> {
         None
     }
 
-    /// Takes all out, oldest first.
+    /// Takes all nodes out, oldest first, and appends them to `out`.
     pub fn take_all(&mut self, out: &mut Vec<NonNull<N>>) {
         while let Some(at) = self.find(|_| true) {
             self.take(&at);
@@ -64,7 +64,7 @@ impl<N: Node> List<N> {
         }
     }
 
-    /// Takes out what `find` has found since the list last changed.
+    /// Takes out the node at a position that [`List::find`] gave; the list has not changed since.
     pub fn take(&mut self, at: &Position<N>) {
         // SAFETY: both are nodes of the list.
         unsafe {

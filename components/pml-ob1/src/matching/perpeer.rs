@@ -10,24 +10,27 @@ use core::ptr::NonNull;
 
 const PAGE: usize = 8;
 
-/// Something for each source that was used.
+/// A `T` for each source, in pages of [`PAGE`] neighbouring ranks that are made when first used.
 pub(super) struct Peers<T> {
-    /// From a page's number to its place.
+    /// The index in `pages` by a page's number.
     numbers: Table<u32>,
     pages: Vec<Box<[T; PAGE]>>,
 }
 
 impl<T: Default> Peers<T> {
+    /// Makes a table without pages.
     pub fn new() -> Peers<T> {
         Peers { numbers: Table::new(), pages: Vec::new() }
     }
+    /// Finds the `T` of a source. `None`: its page was never made.
     #[inline(always)]
     pub fn get(&mut self, source: u32) -> Option<&mut T> {
         let at = self.numbers.find((source as usize / PAGE) as u64, 1)?;
         let page = *self.numbers.at(at) as usize;
         Some(&mut self.pages[page][source as usize % PAGE])
     }
-    /// Sources are ranks of the communicator: their callers have checked that.
+    /// Finds the `T` of a source, and makes its page with default values if there is none. The caller has checked that
+    /// the source is a rank of the communicator.
     pub fn make(&mut self, source: u32) -> &mut T {
         let number = (source as usize / PAGE) as u64;
         let page = match self.numbers.find(number, 1) {
@@ -40,17 +43,18 @@ impl<T: Default> Peers<T> {
         };
         &mut self.pages[page][source as usize % PAGE]
     }
+    /// Iterates over the `T` of every rank whose page was made, in any order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.pages.iter_mut().flat_map(|page| page.iter_mut())
     }
-    /// Bytes allocated.
+    /// Gives the bytes of memory that the table has allocated.
     pub fn bytes(&self) -> usize {
         let pages = self.pages.capacity() * size_of::<Box<[T; PAGE]>>();
         pages + self.pages.len() * size_of::<[T; PAGE]>() + self.numbers.bytes()
     }
 }
 
-/// See the module's head.
+/// The `perpeer` index of posted receives: a list for each source, and one for receives from MPI_ANY_SOURCE.
 pub struct PerPeer {
     peers: Peers<List<Posted>>,
     any: List<Posted>,
@@ -58,6 +62,7 @@ pub struct PerPeer {
 }
 
 impl PerPeer {
+    /// Makes an index without receives.
     pub fn new() -> PerPeer {
         PerPeer { peers: Peers::new(), any: List::default(), len: 0 }
     }

@@ -21,13 +21,15 @@ use super::choice::Setting;
 use super::entry::{Index, Node, Pattern, Unexpected};
 use core::ptr::{NonNull, null_mut};
 
-/// See the module's head. Behind a raw pointer, because `head` points into it.
+/// A queue's index, and the node that nothing fits (first of the queue while the index is in use). Behind a raw
+/// pointer, because `head` points into it.
 struct IndexParts<N: Node> {
     never: N,
     index: N::Index,
 }
 
-/// See the module's head.
+/// One side of an engine: posted receives or waiting messages, in a list, or in an index once searches were long (see
+/// the module's head).
 pub(super) struct Queue<N: Node> {
     head: *mut N,
     tail: *mut N,
@@ -38,6 +40,7 @@ pub(super) struct Queue<N: Node> {
 }
 
 impl<N: Node> Queue<N> {
+    /// Makes an empty queue; an engine whose limit is 0 starts with its index in use.
     pub fn new(setting: Setting) -> Queue<N> {
         let mut queue =
             Queue { head: null_mut(), tail: null_mut(), index_parts: null_mut(), setting, peak: 0 };
@@ -47,6 +50,8 @@ impl<N: Node> Queue<N> {
         queue
     }
 
+    /// Adds a node as the youngest, to the list or the index, whichever is in use.
+    ///
     /// # Safety
     /// The node stays valid and unmoved until the queue gives it out again.
     #[inline(always)]
@@ -66,7 +71,8 @@ impl<N: Node> Queue<N> {
         self.tail = node.as_ptr();
     }
 
-    /// The oldest node that fits; it leaves the queue if `take`.
+    /// Finds the oldest node that fits, and takes it out if `take`. `None`: none fits. A search that walks far moves
+    /// the list into the index.
     #[inline(always)]
     pub fn find(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>> {
         let first = NonNull::new(self.head)?;
@@ -82,7 +88,7 @@ impl<N: Node> Queue<N> {
         Some(first)
     }
 
-    /// The index, if it is in use.
+    /// Gives the index if it is in use. `None`: the queue is a list.
     #[inline(always)]
     fn index(&mut self) -> Option<&mut N::Index> {
         let used = !self.head.is_null() && self.tail.is_null();
@@ -91,8 +97,10 @@ impl<N: Node> Queue<N> {
         used.then(|| unsafe { &mut (*self.index_parts).index })
     }
 
+    /// Adds a node to the index, which is in use, as the youngest, and notes the greatest length.
+    ///
     /// # Safety
-    /// As `push`.
+    /// The index is in use, and the node stays valid and unmoved until the queue gives it out again.
     #[inline(never)]
     unsafe fn push_to_index(&mut self, node: NonNull<N>) {
         // SAFETY: `index_parts` is set in this mode; the rest is the caller's promise.
@@ -104,7 +112,8 @@ impl<N: Node> Queue<N> {
         self.peak = self.peak.max(len);
     }
 
-    /// The first node does not fit.
+    /// Finds the oldest node that fits where the queue's first node does not: in the index, or by walking on in the
+    /// list, which moves into the index if the walk was longer than the limit. The queue has a first node.
     #[inline(never)]
     fn find_beyond(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>> {
         if let Some(index) = self.index() {
@@ -137,8 +146,10 @@ impl<N: Node> Queue<N> {
         found
     }
 
+    /// Takes a node out of the list, given the node before it.
+    ///
     /// # Safety
-    /// Two neighbours of the list.
+    /// `before` and `node` are neighbours in the list, in this order.
     unsafe fn unlink(&mut self, before: *mut N, node: NonNull<N>) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -150,7 +161,8 @@ impl<N: Node> Queue<N> {
         }
     }
 
-    /// Moves the list into the index.
+    /// Moves the nodes of the list into the index, oldest first, and puts the index to use. Does nothing with `list`,
+    /// which has no index.
     #[cold]
     fn move_to_index(&mut self) {
         if self.index_parts.is_null() {
@@ -171,7 +183,8 @@ impl<N: Node> Queue<N> {
         self.tail = null_mut();
     }
 
-    /// The index has become empty.
+    /// Goes back to the list after the index has become empty, if it was never longer than the limit since it was empty
+    /// last and the engine does not start with an index.
     fn drained(&mut self) {
         if self.peak <= self.setting.limit() && self.setting.limit() != 0 {
             self.head = null_mut();
@@ -179,7 +192,7 @@ impl<N: Node> Queue<N> {
         self.peak = 0;
     }
 
-    /// False: it is not here.
+    /// Takes this very node out. `false`: the queue does not hold it.
     pub fn remove(&mut self, node: NonNull<N>) -> bool {
         if let Some(index) = self.index() {
             let was_here = index.remove(node);
@@ -206,7 +219,7 @@ impl<N: Node> Queue<N> {
         false
     }
 
-    /// Takes all out, in the order of [`Index::take_all`].
+    /// Takes all nodes out, in the order of [`Index::take_all`].
     pub fn take_all(&mut self) -> Vec<NonNull<N>> {
         let mut all = Vec::new();
         if let Some(index) = self.index() {
@@ -223,22 +236,24 @@ impl<N: Node> Queue<N> {
         all
     }
 
+    /// Gives the setting that the queue was made with.
     pub fn setting(&self) -> Setting {
         self.setting
     }
 
-    /// Empty, and no index.
+    /// Whether the queue is an empty list; `false` also for an index that is in use and empty.
     #[inline(always)]
     pub fn is_bare(&self) -> bool {
         self.head.is_null()
     }
 
+    /// Whether the queue holds no node.
     pub fn is_empty(&self) -> bool {
         // SAFETY: in this mode `index_parts` is set.
         self.head.is_null() || self.tail.is_null() && unsafe { (*self.index_parts).index.len() == 0 }
     }
 
-    /// How many are here; walks the list.
+    /// Counts the nodes; walks the list if the index is not in use.
     pub fn len(&self) -> usize {
         if !self.head.is_null() && self.tail.is_null() {
             // SAFETY: in this mode `index_parts` is set.
@@ -253,12 +268,13 @@ impl<N: Node> Queue<N> {
         len
     }
 
+    /// Whether the index is in use.
     #[cfg(all(test, not(loom)))]
     pub fn uses_index(&self) -> bool {
         !self.head.is_null() && self.tail.is_null()
     }
 
-    /// Bytes allocated.
+    /// Gives the bytes of memory that the queue has allocated: those of its index, or 0.
     pub fn bytes(&self) -> usize {
         // SAFETY: set once, stays.
         let parts = unsafe { self.index_parts.as_ref() };
@@ -267,7 +283,7 @@ impl<N: Node> Queue<N> {
 }
 
 impl Queue<Unexpected> {
-    /// The oldest of all.
+    /// Takes out the oldest message, whatever its source and tag. `None`: the queue is empty.
     pub fn pop(&mut self) -> Option<NonNull<Unexpected>> {
         if self.index().is_some() {
             return self.find_beyond(Pattern::ALL, true);

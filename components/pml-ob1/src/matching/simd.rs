@@ -8,26 +8,29 @@
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64 as x86;
 
-/// 64 bytes.
+/// A cache line of lanes: 64 bytes, which are compared at once.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Line(pub [u64; 8]);
 
+/// Gives a word whose lowest `W` bits are 1: the mask of one lane.
 const fn lane_mask<const W: usize>() -> u64 {
     u64::MAX >> (64 - W)
 }
 
 impl Line {
-    /// All lanes of `W` bits alike.
+    /// Makes a line whose lanes of `W` bits all have the same value.
     #[inline(always)]
     pub fn splat<const W: usize>(lane: u64) -> Line {
         // 0x…0101 for bytes, and so on.
         Line([(lane & lane_mask::<W>()).wrapping_mul(u64::MAX / lane_mask::<W>()); 8])
     }
+    /// Gives the value of a lane of `W` bits.
     #[inline(always)]
     pub fn get<const W: usize>(&self, lane: usize) -> u64 {
         self.0[lane * W / 64] >> (lane * W % 64) & lane_mask::<W>()
     }
+    /// Writes the lowest `W` bits of a value into a lane; the other lanes stay.
     #[inline(always)]
     pub fn set<const W: usize>(&mut self, lane: usize, value: u64) {
         let (word, shift) = (&mut self.0[lane * W / 64], lane * W % 64);
@@ -35,7 +38,7 @@ impl Line {
     }
 }
 
-/// Instruction sets, worst first.
+/// Instruction sets that lines are compared with, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     Scalar,
@@ -48,6 +51,7 @@ pub enum Level {
 impl Level {
     pub const ALL: [Level; 4] = [Level::Scalar, Level::Neon, Level::Avx2, Level::Avx512];
 
+    /// Gives the level's name in the parameter `pml_ob1_matching_simd`.
     pub const fn name(self) -> &'static str {
         match self {
             Level::Scalar => "scalar",
@@ -57,6 +61,7 @@ impl Level {
         }
     }
 
+    /// Whether this processor has the level's instructions.
     fn is_here(self) -> bool {
         match self {
             Level::Scalar => true,
@@ -72,29 +77,32 @@ impl Level {
     }
 }
 
-/// A level that this processor has.
+/// A level that this processor has, so that calls of its instructions are sound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Simd(Level);
 
 /// A search over lines, written once for all levels.
 pub(super) trait Search {
     type Found;
-    /// Must be inlined, so that it is compiled for the level it is called at.
+    /// Runs the search with the comparison of one level. Must be inlined, so that it is compiled for that level.
     fn run<I: Isa>(self) -> Self::Found;
 }
 
 impl Simd {
-    /// `None`: this processor lacks it.
+    /// Makes the proof that this processor has a level. `None`: the processor lacks it.
     pub fn new(level: Level) -> Option<Simd> {
         level.is_here().then_some(Simd(level))
     }
+    /// Finds the best level that this processor has.
     pub fn best() -> Simd {
         Level::ALL.into_iter().rev().find_map(Simd::new).unwrap_or(Simd(Level::Scalar))
     }
+    /// Gives the level itself.
     pub fn level(self) -> Level {
         self.0
     }
 
+    /// Runs a search in the copy of its code that was compiled for this level.
     #[inline(always)]
     pub(super) fn run<S: Search>(self, search: S) -> S::Found {
         match self.0 {
@@ -110,7 +118,8 @@ impl Simd {
         }
     }
 
-    /// The first lane of 64 bits that `(lane ^ want) & mask == 0` and `is_live` hold for.
+    /// Finds the first lane of 64 bits, counted through all lines, for which `(lane ^ want) & mask == 0` and `is_live`
+    /// hold. `None`: they hold for none.
     #[inline(always)]
     pub(super) fn find64(
         self,
@@ -147,28 +156,30 @@ impl Simd {
     }
 }
 
+/// Runs a search with its code compiled for AVX-512 F and BW.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn avx512<S: Search>(search: S) -> S::Found {
     search.run::<Avx512>()
 }
+/// Runs a search with its code compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn avx2<S: Search>(search: S) -> S::Found {
     search.run::<Avx2>()
 }
 
-/// One level's code.
+/// The comparison of lines as one level's instructions do it.
 pub(super) trait Isa {
-    /// Compares all lanes of a line at once. Bit i of the result is 1 if `(want ^ ask) & mask` is 0 in lane i, i.e. if the two
-    /// are equal where the mask has ones. `W`: bits of a lane (8, 16, 32 or 64).
+    /// Compares all lanes of a line at once. Bit i of the result is 1 if `(want ^ ask) & mask` is 0 in lane i, i.e. if
+    /// the two are equal where the mask has ones. `W`: bits of a lane (8, 16, 32 or 64).
     ///
     /// # Safety
     /// The processor has the level.
     unsafe fn zeros<const W: usize>(want: &Line, ask: &Line, mask: &Line) -> u64;
 }
 
-/// Any processor; the compiler may make vectors of it.
+/// The comparison by plain words, for any processor; the compiler may make vectors of it.
 pub(super) struct Scalar;
 
 impl Isa for Scalar {
@@ -186,6 +197,7 @@ impl Isa for Scalar {
     }
 }
 
+/// The comparison by AVX-512: a line is one register.
 #[cfg(target_arch = "x86_64")]
 struct Avx512;
 #[cfg(target_arch = "x86_64")]
@@ -205,6 +217,7 @@ impl Isa for Avx512 {
     }
 }
 
+/// The comparison by AVX2: a line is two registers.
 #[cfg(target_arch = "x86_64")]
 struct Avx2;
 #[cfg(target_arch = "x86_64")]
@@ -256,6 +269,7 @@ mod neon {
     use super::{Isa, Line};
     use core::arch::aarch64::*;
 
+    /// The comparison by NEON: a line is four registers.
     pub struct Neon;
 
     impl Isa for Neon {

@@ -4,7 +4,7 @@
 //! At most half of the places are taken. Peers choose tags, so keys that all meet in one place can be
 //! made on purpose: what that costs is time in proportion to their number, as a list would.
 
-/// One place; class 0 is a free one.
+/// One place of the table. Class 0: it is free.
 #[derive(Clone, Copy)]
 struct TableEntry<V> {
     key: u64,
@@ -12,7 +12,7 @@ struct TableEntry<V> {
     value: V,
 }
 
-/// See the module's head.
+/// A hash table by key and class, with open addressing; at most half of its places are taken.
 pub(super) struct Table<V> {
     places: Box<[TableEntry<V>]>,
     used: usize,
@@ -23,10 +23,12 @@ pub(super) struct Table<V> {
 impl<V: Copy + Default> Table<V> {
     const LEAST: usize = 16;
 
+    /// Makes an empty table; the first entry allocates its places.
     pub fn new() -> Table<V> {
         Table { places: Box::new([]), used: 0, shift: 64 }
     }
 
+    /// Gives the place where the search for a key and class begins, by multiplying and shifting.
     #[inline(always)]
     fn home(&self, key: u64, class: u32) -> usize {
         // The tag is the upper half and often counts from 0, the source the lower half.
@@ -34,7 +36,8 @@ impl<V: Copy + Default> Table<V> {
         (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 
-    /// Where an entry is; good until the table changes. `class` counts from 1.
+    /// Finds the place of an entry, which is good until the table changes. `class` counts from 1. `None`: there is no
+    /// such entry.
     #[inline(always)]
     pub fn find(&self, key: u64, class: u32) -> Option<usize> {
         if self.used == 0 {
@@ -54,12 +57,13 @@ impl<V: Copy + Default> Table<V> {
         }
     }
 
+    /// Gives the value of the entry at a place that [`Table::find`] gave.
     #[inline(always)]
     pub fn at(&mut self, at: usize) -> &mut V {
         &mut self.places[at].value
     }
 
-    /// The entry, made with the default value if need be.
+    /// Finds the value of a key and class, and adds an entry with the default value if there is none.
     pub fn make(&mut self, key: u64, class: u32) -> &mut V {
         let at = match self.find(key, class) {
             Some(at) => at,
@@ -74,7 +78,8 @@ impl<V: Copy + Default> Table<V> {
         &mut self.places[at].value
     }
 
-    /// Into a free place.
+    /// Writes an entry into the first free place from its home on, and gives the place. The caller has made room,
+    /// counts it, and knows that the table does not have it.
     fn put(&mut self, new: TableEntry<V>) -> usize {
         let mask = self.places.len() - 1;
         let mut at = self.home(new.key, new.class);
@@ -85,6 +90,7 @@ impl<V: Copy + Default> Table<V> {
         at
     }
 
+    /// Doubles the places, at least to [`Table::LEAST`], and puts all entries into them anew.
     #[cold]
     fn grow(&mut self) {
         let len = (self.places.len() * 2).max(Self::LEAST);
@@ -96,7 +102,7 @@ impl<V: Copy + Default> Table<V> {
         }
     }
 
-    /// Takes out the entry at a place.
+    /// Takes out the entry at a place, and shifts back entries behind it that a search would not find past the hole.
     pub fn remove(&mut self, at: usize) {
         let mask = self.places.len() - 1;
         let (mut hole, mut next) = (at, at);
@@ -117,21 +123,23 @@ impl<V: Copy + Default> Table<V> {
         self.used -= 1;
     }
 
+    /// Takes out all entries; the memory stays.
     pub fn clear(&mut self) {
         self.places.iter_mut().for_each(|p| p.class = 0);
         self.used = 0;
     }
 
-    /// Every entry.
+    /// Iterates over the values of all entries, in any order.
     pub fn iter(&self) -> impl Iterator<Item = V> {
         self.places.iter().filter(|p| p.class != 0).map(|p| p.value)
     }
 
-    /// Bytes allocated.
+    /// Gives the bytes of memory that the table has allocated.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.places)
     }
 
+    /// Gives the number of entries.
     #[cfg(all(test, not(loom)))]
     pub fn used(&self) -> usize {
         self.used

@@ -2,7 +2,8 @@
 
 use oxmpi_btl::{BtlAttrs, BtlHandle, cap};
 
-/// Whether a transport has a verb that long messages can use. Where its memory has to be registered it must be able to.
+/// Whether a transport has a verb that long messages can use: if its memory has to be registered, it must be able to
+/// register.
 fn has(btl: &BtlHandle, verb: u32) -> bool {
     btl.can(verb) && (btl.attrs().registration_handle_size == 0 || btl.can(cap::REGISTER))
 }
@@ -17,7 +18,8 @@ pub fn can_put(btl: &BtlHandle) -> bool {
     has(btl, cap::PUT) && ends && piece(a.put_limit, a.put_alignment) > 0
 }
 
-/// Bytes of one piece: the limit, cut to whole units of the alignment.
+/// Gives the bytes of one piece of a get or put: the transport's limit (0: none), cut to whole units of the alignment.
+/// 0: no piece is possible.
 pub fn piece(limit: u64, alignment: u64) -> u64 {
     match (limit, alignment) {
         (0, _) => u64::MAX,

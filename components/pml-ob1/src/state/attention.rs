@@ -36,11 +36,11 @@ pub struct Attention {
     /// Idle turns, and those in which the owner of this thread's CRI was trusted.
     pub idle: Cell<u32>,
     pub trusted: Cell<u32>,
-    /// Those beside its own that it progresses.
+    /// CRIs beside its own that the thread progresses.
     pub mine: Cell<Set>,
-    /// Those where something of its own came or waited lately, whoever progresses them.
+    /// CRIs where something of the thread's own came or waited lately, whichever thread progresses them.
     pub wanted: Cell<Set>,
-    /// How many turns each had had when this thread last looked.
+    /// How many turns each CRI had had when this thread last looked.
     pub seen: [Cell<u64>; MOST],
     /// When it last looked after those that it looks after soon, and after all.
     pub looked: [Cell<Option<Instant>>; 2],
@@ -75,12 +75,12 @@ pub fn remove(set: &Cell<Set>, ctx: u32) {
 }
 
 impl Attention {
-    /// How many turns a CRI had had when this thread last looked.
+    /// Gives the cell with the number of turns that a CRI had had when this thread last looked.
     pub fn seen(&self, ctx: u32) -> &Cell<u64> {
         &self.seen[ctx as usize % MOST]
     }
 
-    /// Whether `patience` has gone by since this was last true.
+    /// Whether `patience` has gone by since the time in `looked`, or there is none; if so, `looked` becomes `now`.
     pub fn is_time(looked: &Cell<Option<Instant>>, now: Instant, patience: Duration) -> bool {
         let due = looked.get().is_none_or(|at| now.saturating_duration_since(at) >= patience);
         if due {
@@ -95,12 +95,13 @@ impl Attention {
         has(&self.mine, ctx)
     }
 
-    /// One more turn in which an owner was trusted; whether it is time to see what it does.
+    /// Counts an idle turn in which the thread trusts the owner of its CRI. `true`, for every [`TURNS_OF_TRUST`]th: it
+    /// is time to see whether the owner progresses it.
     pub fn has_trusted_enough(&self) -> bool {
         Attention::is_turn(&self.trusted, TURNS_OF_TRUST)
     }
 
-    /// Counts a turn; `true` for each `of`th one.
+    /// Counts a turn in `turns`; `true` for each `of`th one.
     pub fn is_turn(turns: &Cell<u32>, of: u32) -> bool {
         turns.set(turns.get().wrapping_add(1));
         turns.get().is_multiple_of(of)

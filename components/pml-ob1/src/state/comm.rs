@@ -41,7 +41,7 @@ const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
 const FIXED_SLOTS: u32 = 16;
 
 impl Comm {
-    /// The communicator behind the pointer that the host has.
+    /// Gives the communicator behind the pointer that the host has.
     ///
     /// # Safety
     /// `comm` is what `add_comm` gave and `del_comm` has not had.
@@ -51,17 +51,19 @@ impl Comm {
         unsafe { &*comm.cast::<Comm>() }
     }
 
-    /// The pointer that [`Comm::of`] takes.
+    /// Gives the pointer that [`Comm::of`] takes.
     pub fn handle(&self) -> *const c_void {
         core::ptr::from_ref(self).cast()
     }
 
-    /// Whether the program promised one of [`oxmpi_pml::assert_flag`]. Each speaks of the process that makes it.
+    /// Whether the program made a promise ([`oxmpi_pml::assert_flag`]) for this communicator. Each speaks of the
+    /// process that makes it.
     #[inline(always)]
     pub fn asserts(&self, flag: u32) -> bool {
         self.assertions.load(Ordering::Relaxed) & flag != 0
     }
-    /// All of them, as they are from now on.
+    /// Replaces the program's promises ([`oxmpi_pml::assert_flag`]), and with them how messages find their FIFOs and
+    /// shards. Gathers the communicator.
     pub fn set_assertions(&self, flags: u32, threaded: bool) {
         self.assertions.store(flags, Ordering::Relaxed);
         let overtaking = flags & assert_flag::ALLOW_OVERTAKING != 0;
@@ -71,50 +73,54 @@ impl Comm {
         }
         self.promise(&mut self.shards.enter_in_mode_one(threaded));
     }
-    /// A message's FIFO follows from communicator and tag alone: all messages that an exact-tag receive can match take the same,
-    /// or one after the other (`fork.rs`).
+    /// Whether a message's FIFO follows from communicator and tag alone: all messages that an exact-tag receive can
+    /// match take the same, or one after the other (`fork.rs`).
     #[inline(always)]
     pub fn by_tag(&self) -> bool {
         self.by_tag.load(Ordering::Relaxed)
     }
-    /// Where the messages of a source and a tag come is the same while this is, which no other communicator has.
+    /// Gives the communicator's epoch: while it stays, so do the FIFOs of the messages of each source and tag. No other
+    /// communicator has the same; with [`Comm::NO_EPOCH`] nothing is said.
     #[inline(always)]
     pub fn epoch(&self) -> u64 {
         // SYNC POINT with `fork_from`: who sees an epoch sees where messages come in it.
         self.epoch.load(Ordering::Acquire)
     }
-    /// Of one whose messages' FIFOs do not follow from their tags, or did not once.
+    /// The epoch of a communicator whose messages' FIFOs do not follow from their tags, or did not once, or which was
+    /// revoked.
     pub const NO_EPOCH: u64 = NO_EPOCH;
-    /// From one epoch of a communicator to the next.
+    /// The distance from one epoch of a communicator to its next.
     pub(super) const NEXT_EPOCH: u64 = 1 << 40;
 
-    /// Tells home's record of spreading what the program promised.
+    /// Passes the program's promises about wildcards to home's record of spreading. `home`: the content of the home
+    /// shard, whose lock is held.
     fn promise(&self, home: &mut ShardData) {
         let (no_any_tag, no_any_source) = (assert_flag::NO_ANY_TAG, assert_flag::NO_ANY_SOURCE);
         home.spreading.promise(self.asserts(no_any_tag), self.asserts(no_any_source));
     }
 
-    /// The shard of a message, under its lock.
+    /// Enters the shard that a message belongs to: its lock is held until the result is dropped.
     #[inline(always)]
     pub fn shard_of(&self, key: Key, threaded: bool, who: Caller) -> Entered<'_, ShardData> {
         self.shards.enter(threaded, who, |layout| layout.of(key))
     }
 
-    /// Enters the shard of a message if the thread of that seat owns its lock. `None`: it does not.
+    /// Enters the shard that a message belongs to, if the thread of that seat owns its lock. `None`: it does not, or
+    /// the shard is not open; [`Comm::shard_of`] enters in any case.
     #[inline(always)]
     pub fn own_shard(&self, key: Key, seat: &'static Seat) -> Option<Owned<'_, ShardData>> {
         self.shards.enter_own(seat, |layout| layout.of(key))
     }
 
-    /// The shard that a receive is posted in and whose messages it finds, under its lock. Where a receive fits
-    /// into none alone, the communicator is gathered first.
+    /// Enters the shard that a receive is posted in and whose messages it finds: its lock is held until the result is
+    /// dropped. Where a receive fits into none alone, the communicator is gathered first.
     #[inline(always)]
     pub fn shard_for(&self, pattern: Pattern, threaded: bool, who: Caller) -> Entered<'_, ShardData> {
         self.shards.enter(threaded, who, |layout| layout.of_receive(pattern))
     }
 
-    /// Enters the shard that a receive is posted in, by a thread with this number, and spreads the communicator if
-    /// different threads receive in turns.
+    /// Enters the shard that a receive of the thread with this number is posted in, and spreads the communicator first
+    /// if different threads have received in turns often enough. The lock is held until the result is dropped.
     #[inline(always)]
     pub fn enter_to_receive(
         &self,
@@ -134,8 +140,8 @@ impl Comm {
         if shard.spreading.changes_hands(user) { self.change_hands(shard, user, pattern) } else { shard }
     }
 
-    /// Notes that another thread receives in the shard, and spreads the communicator if that is due. Returns the shard
-    /// of the receive.
+    /// Notes that another thread, `user` (its number plus 1), receives in the shard, and spreads the communicator if
+    /// that is due. Gives the shard of the receive, entered.
     #[inline(never)]
     fn change_hands<'a>(
         &'a self,
@@ -150,21 +156,22 @@ impl Comm {
         self.shard_for(pattern, true, None)
     }
 
-    /// The number of the communicator in this process, by which senders name it.
+    /// Gives the communicator's index: its number in this process, by which senders name it.
     pub fn index(&self) -> u32 {
         (self.address >> 16) as u32
     }
-    /// The endpoint of the rank in this process.
+    /// Gives the endpoint of this communicator's own rank in this process.
     fn endpoint(&self) -> u16 {
         self.address as u16
     }
 
-    /// Job rank and endpoint of a rank; `None`: no such rank.
+    /// Gives process (its rank in the job) and endpoint of a rank of the communicator. `None`: no such rank.
     pub fn place(&self, rank: i32) -> Option<(u32, u16)> {
         self.members.place(rank)
     }
 
-    /// From now on nothing is sent on it. All CRIs' locks are held. True: so it was before.
+    /// Marks the communicator as revoked and takes the peers out of its routes, so that nothing is sent on it any more.
+    /// The caller holds all CRI locks. `true`: it was revoked before.
     pub fn revoke(&self) -> bool {
         self.epoch.store(Self::NO_EPOCH, Ordering::Relaxed);
         let before = self.revoked.swap(true, Ordering::Relaxed);
@@ -177,38 +184,39 @@ impl Comm {
     pub fn is_revoked(&self) -> bool {
         self.revoked.load(Ordering::Relaxed)
     }
-    /// The process of a rank; `None`: no such rank.
+    /// Gives the process of a rank, as its rank in the job. `None`: no such rank.
     pub fn process_of(&self, rank: i32) -> Option<u32> {
         self.place(rank).map(|(proc, _)| proc)
     }
 
-    /// Whether a rank is of a process.
+    /// Whether a rank of the communicator is one of the process `proc`.
     pub fn is_from(&self, rank: i32, proc: u32) -> bool {
         self.place(rank).is_some_and(|(p, _)| p == proc)
     }
 
-    /// The record of a source's messages that wait for an earlier one. `None`: none was made.
+    /// Gives the record of a source's messages that wait for an earlier one. `None`: none was made.
     pub fn inbound_made(&self, rank: usize) -> Option<&Inbound> {
         self.inbound.get(rank)
     }
-    /// The records of all sources whose messages may wait for an earlier one.
+    /// Iterates over the records of messages that wait for an earlier one, of all sources that may have any.
     pub fn all_inbound(&self) -> impl Iterator<Item = &Inbound> {
         self.inbound.iter()
     }
 
-    /// Whether the messages of a source (negative: of any) take the FIFOs of their tags.
+    /// Whether the messages of a source (negative: of any source) take the FIFOs of their tags.
     #[inline(always)]
     pub fn is_forked(&self, source: i32) -> bool {
         self.forked.load(Ordering::Relaxed)
             && (source < 0 || self.routes.get(source as usize).is_some_and(|route| route.forked.is_passed()))
     }
 
-    /// The prefix that names this communicator to somebody who does not know our index.
+    /// Makes the prefix that names this communicator to a process that does not know its index here.
     pub fn prefix(&self) -> Prefix {
         Prefix { gid: self.gid, index: self.index(), endpoint: self.endpoint(), version: wire::VERSION }
     }
 
-    /// Whether a message is for this communicator, which the table did not have when it came.
+    /// Whether a message that was kept because the table did not have its communicator is for this one. `prefix`: the
+    /// message's, if it has one.
     pub fn claims(&self, head: u64, prefix: Option<&Prefix>) -> bool {
         match prefix {
             Some(p) => {
@@ -219,7 +227,7 @@ impl Comm {
     }
 }
 
-/// The communicator and peer that a head's address leads to.
+/// The result of a search for the communicator that a head addresses.
 pub enum Found<'a> {
     Comm(&'a Comm),
     /// A fixed index that we have not been given yet.
@@ -230,6 +238,7 @@ pub enum Found<'a> {
     Nonsense,
 }
 
+/// A slot of the table: the communicator that has it, or null, and the generation of the next index made from it.
 struct CommSlot {
     comm: *mut Comm,
     generation: u32,
@@ -249,12 +258,13 @@ pub struct CommTable {
 }
 
 impl CommTable {
+    /// Makes a table without communicators, with slots for the fixed indices.
     pub fn new() -> CommTable {
         let slots = (0..FIXED_SLOTS).map(|_| CommSlot { comm: null_mut(), generation: 0 }).collect();
         CommTable { slots, free: VecDeque::new(), by_gid: HashMap::new(), dying: Vec::new(), added: 0 }
     }
 
-    /// The communicator a message is addressed to. The reference is good while the lock is held.
+    /// Finds the communicator that a head addresses; the reference is good while the CRI's lock is held.
     #[inline(always)]
     pub fn find<'a>(&self, head: u64) -> Found<'a> {
         if let Some(slot) = self.slots.get((wire::index_of(head) & SLOT_MASK) as usize)
@@ -287,12 +297,15 @@ impl CommTable {
         }
     }
 
-    /// By global id and destination endpoint.
+    /// Finds a communicator by its global id and the destination endpoint. `None`: the table does not have it.
     pub fn find_gid<'a>(&self, gid: [u64; 2], endpoint: u16) -> Option<&'a Comm> {
         // SAFETY: as in `find`.
         self.by_gid.get(&(gid, endpoint)).map(|&c| unsafe { &*c })
     }
 
+    /// Adds a communicator by its description, and gives the pointer by which the host names it. The caller holds all
+    /// CRI locks. `most_shards`: shards that its matching may have; `streams`: messages find their FIFOs by
+    /// communicator and tag. `Err`: a fixed index that is too large, or no slot is left.
     pub(super) fn add(
         &mut self,
         desc: &CommDesc,
@@ -356,7 +369,8 @@ impl CommTable {
         Ok(slot)
     }
 
-    /// Takes a communicator out.
+    /// Takes a communicator out of the table and gives it to the caller; a slot that is not of a fixed index can be
+    /// used again.
     ///
     /// # Safety
     /// Nothing uses it any more but what is returned.
@@ -386,7 +400,8 @@ impl CommTable {
         gone
     }
 
-    /// Takes out what was deleted and is not used any more.
+    /// Takes the deleted communicators that nothing uses any more out of the table, each with the pointer that the host
+    /// had. One in which receives are posted stays, and all stay if `busy`. The caller holds all CRI locks.
     pub(super) fn reap(&mut self, busy: bool) -> Vec<(*const Comm, Comm)> {
         let mut gone = Vec::new();
         let dying = core::mem::take(&mut self.dying);
@@ -406,7 +421,7 @@ impl CommTable {
         gone
     }
 
-    /// All that there are.
+    /// Lists all communicators of the table, those that share a slot included.
     pub fn all(&self) -> Vec<*const Comm> {
         // SAFETY: as in `find`; siblings are in the table as well.
         let sibling = |comm: &*mut Comm| Some(unsafe { &**comm }.sibling.get()).filter(|c| !c.is_null());

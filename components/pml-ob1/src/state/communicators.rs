@@ -9,7 +9,8 @@ use oxmpi_mca::Status;
 use oxmpi_pml::CommDesc;
 
 impl Ob1 {
-    /// Makes a communicator and handles the messages that were kept for it. Takes all CRI locks.
+    /// Makes a communicator and handles the messages that were kept for it. Takes all CRI locks. `Err`: no matching
+    /// engine has the name, or the table has no place.
     pub fn add_communicator(&self, desc: &CommDesc) -> Result<*mut Comm, Status> {
         // SAFETY: the host's text is valid for the call.
         let choice = match unsafe { desc.matching.get() } {
@@ -41,8 +42,9 @@ impl Ob1 {
         Status::OK
     }
 
-    /// Frees deleted communicators, unless sends that were released while queued may name them.
-    /// Messages that nobody received cost their sender no credit any more.
+    /// Frees deleted communicators that nothing uses any more: no posted receive, and no work or queued message
+    /// anywhere that may name one. Messages that nobody received cost their sender no credit any more. The caller holds
+    /// all CRI locks.
     fn reap(&self, all: &AllHeld<'_>) {
         let owed = self.owed.is_any();
         let busy = owed || all.each().any(|held| self.has_backlog(&held));

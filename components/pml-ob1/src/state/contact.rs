@@ -15,7 +15,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, Ordering};
 use oxmpi_mca::{Lock, SliceRef, Status};
 
 impl Ob1 {
-    /// Whether messages of a process are dropped.
+    /// Whether the messages of a process are dropped, because it broke the protocol or its transport failed.
     #[cold]
     pub fn is_closed(&self, proc: u32) -> bool {
         let slot = self.peers.get(proc as usize).map(|s| s.load(Ordering::Acquire));
@@ -23,7 +23,8 @@ impl Ob1 {
         slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.base.lost.load(Ordering::Acquire))
     }
 
-    /// The peer of a job rank, made on first use.
+    /// Gives the peer of a process (`proc`: its rank in the job) on the first FIFO, made on first use. `Err`: the
+    /// process cannot be reached, or speaks another wire version.
     #[inline(always)]
     pub fn peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
         if let Some(slot) = self.peers.get(proc as usize) {
@@ -36,8 +37,8 @@ impl Ob1 {
         self.make_peer(proc, threaded)
     }
 
-    /// Makes the peer of a job rank, under the peers' lock. `Err`: it cannot be reached, or speaks another wire
-    /// version.
+    /// Makes the peer of a process on the first FIFO, under the peers' lock, unless another thread just did. `Err`: the
+    /// process cannot be reached, or speaks another wire version.
     #[cold]
     fn make_peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
         let _guard = self.peers_lock.guard(threaded);
@@ -87,9 +88,9 @@ impl Ob1 {
         Ok(unsafe { &*peer })
     }
 
-    /// How many FIFOs there may be to a process, or from it. Several only where messages have numbers, or
-    /// one is visible to its receiver as soon as `send` has returned and those that wait for room are told: the
-    /// order of MPI_ANY_TAG rests on that.
+    /// Gives how many FIFOs there may be to a process, or from it. Several only where messages have numbers, or one is
+    /// visible to its receiver as soon as `send` has returned and those that wait for room are told: the order of
+    /// MPI_ANY_TAG rests on that.
     fn width_to(&self, transport: &Transport, reach: &Reach, numbers: bool) -> u32 {
         if !numbers && !shows_messages_at_once(transport.btl) {
             return 1;
@@ -97,14 +98,15 @@ impl Ob1 {
         reach.width.clamp(1, self.width())
     }
 
-    /// The FIFO `ctx` to a job rank, made on first use.
+    /// Gives the peer of a process (`proc`: its rank in the job) on FIFO `ctx`, made on first use. `Err`: the process
+    /// cannot be reached, or has fewer FIFOs.
     #[inline(always)]
     pub fn flow(&self, proc: u32, ctx: u32, threaded: bool) -> Result<&Peer, Status> {
         let peer = self.peer(proc, threaded)?;
         if ctx == FIFO { Ok(peer) } else { self.flow_of(peer, ctx, threaded) }
     }
 
-    /// The FIFO `ctx` to the process of `peer`. A peer that has fewer has none.
+    /// Gives the peer on FIFO `ctx` to the process of `peer`, made on first use. `Err`: the process has fewer FIFOs.
     #[inline(always)]
     pub fn flow_of<'a>(&'a self, peer: &'a Peer, ctx: u32, threaded: bool) -> Result<&'a Peer, Status> {
         let slot = peer.base.flows.get(ctx as usize).ok_or(Status::UNREACHABLE)?;
@@ -116,7 +118,8 @@ impl Ob1 {
         }
     }
 
-    /// Makes the peer object for FIFO `ctx` in its slot, under the peers' lock.
+    /// Makes the peer on FIFO `ctx` to the process of `peer`, in its slot, under the peers' lock, unless another thread
+    /// just did.
     #[cold]
     fn make_flow<'a>(
         &'a self,
@@ -138,8 +141,8 @@ impl Ob1 {
         unsafe { &*flow }
     }
 
-    /// The record that the process published; a process that speaks another wire is refused here, before the
-    /// first message.
+    /// Fetches the card that a process published. `Err`, with a message to the user: there is none, or the process
+    /// speaks another wire version; that is refused here, before the first message.
     fn card_of(&self, proc: u32) -> Result<Card, Status> {
         let blob = self.host.exchange_get(proc).map_err(|status| {
             self.host.help("no-card", &[&proc.to_string(), status.name()]);
@@ -156,7 +159,8 @@ impl Ob1 {
         }
     }
 
-    /// The transport that carries headers to the process, and all that reach it, of which it is the first.
+    /// Asks the host for the transports that reach a process: the one that carries headers, which is the first, and all
+    /// of them. `Err`: none does.
     fn reach(&self, proc: u32) -> Result<(&Transport, &'static [Reach]), Status> {
         let services = self.btl_services();
         let mut reached = SliceRef { ptr: core::ptr::null(), len: 0 };
@@ -169,7 +173,8 @@ impl Ob1 {
         Ok((transport, all))
     }
 
-    /// Puts a peer on the list that progress drains.
+    /// Puts a peer, unless it is there, on its CRI's list of peers with something that waits for room, which progress
+    /// drains.
     pub fn remember(&self, held: &Held<'_>, peer: &Peer) {
         if !peer.in_backlog.replace(true) {
             let cri = self.cri(held.ctx);
@@ -177,14 +182,15 @@ impl Ob1 {
             cri.mark(Cri::BACKLOG);
         }
     }
-    /// Undoes `remember` for a peer just taken off the list.
+    /// Notes that a peer was taken off the list of those that wait for room ([`Ob1::remember`]).
     pub fn forget(&self, peer: &Peer) {
         peer.in_backlog.set(false);
     }
 }
 
 impl Comm {
-    /// The record of messages of a source that wait; made when first asked for. `None`: no such rank.
+    /// Gives the record of a source's messages that wait for an earlier one, made when first asked for. `None`: no such
+    /// rank.
     pub fn inbound(&self, ob1: &Ob1, rank: usize) -> Option<&Inbound> {
         self.inbound.get(rank).or_else(|| {
             let _guard = ob1.peers_lock.guard(true);
@@ -192,7 +198,8 @@ impl Comm {
         })
     }
 
-    /// The route to a rank and its process.
+    /// Gives the route to a rank and the peer of its process on the first FIFO, made on first use. `Err`: no such rank,
+    /// the process cannot be reached, or the communicator was revoked.
     #[inline(always)]
     pub fn route<'a>(
         &'a self,
@@ -208,7 +215,8 @@ impl Comm {
         self.make_route(ob1, rank, threaded)
     }
 
-    /// Makes the route to a rank, under the peers' lock. `Err`: no such rank, or the communicator was revoked.
+    /// Makes the route to a rank, under the peers' lock. `Err`: no such rank, the process cannot be reached, or the
+    /// communicator was revoked.
     #[cold]
     fn make_route<'a>(
         &'a self,
@@ -236,7 +244,8 @@ impl Comm {
         Ok((route, peer))
     }
 
-    /// The messages of a source, one of its ranks, do so from now on: everything in front of the SWITCH has been handled.
+    /// Notes that the messages of a source, one of the communicator's ranks, take the FIFOs of their tags from now on,
+    /// and begins a new epoch. Everything in front of the source's SWITCH has been handled.
     pub fn fork_from(&self, ob1: &Ob1, source: i32) {
         let _guard = ob1.peers_lock.guard(true);
         if let Some(route) = self.routes.make(source as usize) {

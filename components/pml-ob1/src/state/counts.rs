@@ -16,7 +16,8 @@ struct Tally {
     most: AtomicI64,
 }
 
-/// Unexpected messages of one shard, and through it of its communicator.
+/// The count of a shard's unexpected messages, and through it of its communicator's. The holder of the shard's lock
+/// uses it.
 #[derive(Debug, Default)]
 pub struct Waiting {
     /// Kept so far, by this shard.
@@ -24,7 +25,7 @@ pub struct Waiting {
     /// Still kept, and most at once; without `tally`.
     now: i64,
     most: i64,
-    /// Of all shards. `None`: home is alone.
+    /// The count of all shards. `None`: home is alone.
     tally: Option<Arc<Tally>>,
 }
 
@@ -54,27 +55,27 @@ impl Waiting {
             Some(tally) => _ = tally.now.fetch_sub(1, Ordering::Relaxed),
         }
     }
-    /// There will be other shards.
+    /// Makes home's count one of all shards, before there are others.
     pub fn share(&mut self) {
         if self.tally.is_none() {
             let (now, most) = (self.now.into(), self.most.into());
             self.tally = Some(Arc::new(Tally { now, most }));
         }
     }
-    /// The count of a shard beside this one, which is shared.
+    /// Makes the count of a shard beside home, whose count is shared.
     pub fn beside(&self) -> Waiting {
         Waiting { tally: self.tally.clone(), ..Waiting::default() }
     }
-    /// Takes over what a shard beside has kept so far.
+    /// Adds the number of messages that a shard beside home has kept so far to home's, and sets it to 0 there.
     pub fn join(&mut self, other: &mut Waiting) {
         self.kept += core::mem::take(&mut other.kept);
     }
-    /// Still kept, of all shards.
+    /// Gives how many messages are kept now, in all shards together.
     pub fn now(&self) -> u64 {
         let now = self.tally.as_ref().map_or(self.now, |tally| tally.now.load(Ordering::Relaxed));
         now.max(0) as u64
     }
-    /// Most at once, of all shards.
+    /// Gives how many messages were kept at once at most, in all shards together.
     pub fn most(&self) -> u64 {
         self.tally.as_ref().map_or(self.most, |tally| tally.most.load(Ordering::Relaxed)) as u64
     }

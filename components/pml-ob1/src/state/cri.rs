@@ -12,13 +12,14 @@ use oxmpi_mca::Host;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 impl Cri {
-    /// In `waiting`: `backlog` has something, and so has `landed`.
+    /// A bit of `waiting`: peers in `backlog` have something that waits for room.
     pub const BACKLOG: u32 = 1;
+    /// A bit of `waiting`: pieces of the requests in `landed` have landed.
     pub const LANDED: u32 = 2;
-    /// For good: receives may have to be swept out (`revoke.rs`).
+    /// A bit of `waiting` that stays once it is set: receives may have to be swept out (`revoke.rs`).
     pub const SWEEP: u32 = 4;
 
-    /// The state of the CRI with this number, with nothing under way.
+    /// Makes the state of the CRI with this number, with nothing under way.
     pub fn new(host: &Host, ctx: u32) -> Cri {
         Cri {
             ctx,
@@ -45,12 +46,13 @@ impl Cri {
         }
     }
 
-    /// Something waits for room, or to be gone on with. Any thread, where that is a hint.
+    /// Whether something on the CRI waits for room, or for its request to go on. Any thread may ask where a hint is
+    /// enough.
     #[inline(always)]
     pub fn has_work(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) & !Cri::SWEEP != 0
     }
-    /// Sets a bit of `waiting`.
+    /// Sets a bit of `waiting`. By the holder of the lock.
     pub fn mark(&self, bit: u32) {
         self.waiting.store(self.waiting.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
     }
@@ -58,26 +60,26 @@ impl Cri {
     pub fn unmark(&self, bit: u32) {
         self.waiting.store(self.waiting.load(Ordering::Relaxed) & !bit, Ordering::Relaxed);
     }
-    /// The host's part, with the lock.
+    /// Gives the host's part of the CRI, with the lock.
     #[inline(always)]
     pub fn base(&self) -> &oxmpi_mca::Cri {
         // SAFETY: the host's table outlives the module.
         unsafe { self.base.as_ref() }
     }
-    /// The number of a message's arrival, above all that messages get otherwise and below any stamp
-    /// (`spread.rs`).
+    /// Gives the next arrival number of this CRI, for a message without stamp: above the order keys that messages get
+    /// otherwise and below any stamp (`spread.rs`).
     pub fn number(&self, _held: &Held<'_>) -> u64 {
         self.numbered.set(self.numbered.get() + 1);
         1 << 32 | self.numbered.get()
     }
-    /// A message came that no receive fits. True: nor will one that follows it, since the receives that were posted here have
-    /// their messages; better let their thread go on.
+    /// Counts a message that no receive fits. `true`: no receive will fit one that follows it either, since those that
+    /// were posted here have their messages; better let their thread go on.
     pub fn count_kept(&self, _held: &Held<'_>) -> bool {
         self.kept.set(self.kept.get().wrapping_add(1));
         // SAFETY: null, or a request, which is never freed while messages come.
         unsafe { self.newest.load(Ordering::Relaxed).as_ref() }.is_some_and(Request::is_complete)
     }
-    /// This receive was posted last of those whose messages come here.
+    /// Notes a receive as the one posted last of those whose messages come on this CRI.
     #[inline(always)]
     pub fn posted(&self, req: &'static Request) {
         self.newest.store(core::ptr::from_ref(req).cast_mut(), Ordering::Relaxed);
@@ -91,7 +93,7 @@ impl Default for ArrivalCache {
 }
 
 impl ArrivalCache {
-    /// Notes where plain messages with this head and key go.
+    /// Notes the communicator and the shard to which plain messages with this head and key go.
     #[inline(always)]
     pub fn take(&self, head: u64, key: Key, comm: *const Comm, spot: Spot<ShardData>) {
         self.head.set(head);
@@ -100,12 +102,12 @@ impl ArrivalCache {
         self.spot.set(Some(spot));
     }
 
-    /// Forgets the note, since a communicator goes.
+    /// Drops the note, because its communicator goes.
     pub fn forget(&self, _held: &Held<'_>) {
         self.spot.set(None);
     }
 
-    /// The shard of plain messages with this head and key, if it is noted.
+    /// Gives the shard of plain messages with this head and key. `None`: the note is about others.
     #[inline(always)]
     pub fn look(&self, head: u64, key: Key) -> Option<Spot<ShardData>> {
         if self.head.get() == head && self.key.get() == key { self.spot.get() } else { None }

@@ -16,7 +16,7 @@ pub struct Escalated {
 }
 
 impl Escalated {
-    /// Calls `f` with the list under its lock.
+    /// Calls `f` with the list under its lock, and counts the list anew afterwards.
     pub fn with_list<R>(&self, f: impl FnOnce(&mut Vec<*const Comm>) -> R) -> R {
         let _guard = self.leaf.guard(true);
         // SAFETY: the lock is held.
@@ -25,11 +25,11 @@ impl Escalated {
         self.pending.store(list.len() as u32, Ordering::Relaxed);
         result
     }
-    /// Lists a communicator whose first message was deferred.
+    /// Adds a communicator, whose first message was deferred, to the list.
     pub fn add(&self, comm: &Comm) {
         self.with_list(|list| list.push(comm));
     }
-    /// Takes a communicator that goes out of the list; all CRI locks are held.
+    /// Takes a communicator that is about to be freed out of the list. The caller holds all CRI locks.
     pub fn remove(&self, comm: *const Comm) {
         self.with_list(|list| list.retain(|c| *c != comm));
     }

@@ -16,27 +16,28 @@ use oxmpi_mca::sync::{AtomicPtr, Ordering};
 
 /// Something that lies on a list of its kind while it is free.
 pub trait Linked: 'static {
+    /// Gives the link to the next object of the list, which belongs to the list while the object is free.
     fn next(&self) -> &Cell<*const Self>;
 }
 
-/// Free objects of one thread, see the module's head.
+/// Free objects of one thread: a list of its own, and one of those that other threads gave back.
 #[repr(align(128))]
 pub struct FreeList<T: Linked> {
     own: Cell<*const T>,
     returned: ReturnedList<T>,
 }
 
-/// On lines of its own: others write it.
+/// The list of objects that other threads gave back. On lines of its own, since others write it.
 #[repr(align(128))]
 struct ReturnedList<T>(AtomicPtr<T>);
 
 impl<T: Linked> FreeList<T> {
-    /// A list without free objects.
+    /// Makes a list without free objects.
     pub fn new() -> FreeList<T> {
         FreeList { own: Cell::new(null()), returned: ReturnedList(AtomicPtr::new(null_mut())) }
     }
 
-    /// Takes one. By the owner.
+    /// Takes a free object. `None`: there is none. By the owner.
     #[inline(always)]
     pub fn take(&self) -> Option<&'static T> {
         // SAFETY: what the lists hold is never freed.
@@ -57,7 +58,8 @@ impl<T: Linked> FreeList<T> {
     /// Cache lines of a node that its taker writes.
     const LINES: usize = 3;
 
-    /// Takes all objects that other threads gave back. By the owner.
+    /// Takes all objects that other threads gave back, and gives the first, which is linked to the others. `None`:
+    /// there are none. By the owner.
     #[inline(never)]
     fn take_returned(&self) -> Option<&'static T> {
         if self.returned.0.load(Ordering::Relaxed).is_null() {
@@ -68,14 +70,14 @@ impl<T: Linked> FreeList<T> {
         unsafe { self.returned.0.swap(null_mut(), Ordering::Acquire).as_ref() }
     }
 
-    /// Gives one back. By the owner.
+    /// Puts a free object on the owner's own list. By the owner.
     #[inline(always)]
     pub fn give(&self, free: &'static T) {
         free.next().set(self.own.get());
         self.own.set(free);
     }
 
-    /// Gives one back. By anybody.
+    /// Puts a free object on the list of those that other threads gave back, by compare-and-swap. By any thread.
     pub fn give_from_outside(&self, free: &'static T) {
         let mut head = self.returned.0.load(Ordering::Relaxed);
         loop {

@@ -9,16 +9,17 @@ use core::cell::UnsafeCell;
 pub use oxmpi_mca::cri::{members, set_below};
 pub use oxmpi_mca::{CriGuard as Held, CriSetGuard as AllHeld, OwnerGuard as Inside};
 
-/// Data of the holder of the CRI lock.
+/// Data that belongs to the holder of a CRI's lock.
 #[derive(Default)]
 pub struct Guarded<T>(UnsafeCell<T>);
 
 impl<T> Guarded<T> {
+    /// Puts data under the lock of a CRI, of which [`Held`] will be the proof.
     pub const fn new(value: T) -> Guarded<T> {
         Guarded(UnsafeCell::new(value))
     }
-    /// `f` must not reach this very value again; all uses are short and call nothing of this room
-    /// that could.
+    /// Calls `f` with the data, for the holder of the lock. `f` must not reach this very value again; all uses are
+    /// short and call nothing of this room that could.
     #[inline(always)]
     pub fn with<R>(&self, _held: &Held<'_>, f: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: the holder of the lock is alone, and uses do not nest.

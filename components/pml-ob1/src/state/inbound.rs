@@ -8,15 +8,15 @@ use oxmpi_mca::Lock;
 /// How messages find their FIFO, once there are several.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Assignment {
-    /// By communicator and tag.
+    /// A message's FIFO follows from communicator and tag.
     Stream,
-    /// By thread.
+    /// Each thread's messages take a FIFO of its own.
     Dedicated,
-    /// One after the other.
+    /// Messages take the FIFOs one after the other.
     RoundRobin,
 }
 
-/// A message with a copy of its payload.
+/// A message that is kept with a copy of its payload.
 pub struct EarlyMessage {
     inc: Incoming,
     payload: Box<[u8]>,
@@ -41,7 +41,8 @@ impl EarlyMessage {
     }
 }
 
-/// Messages of one source on one communicator that wait for an earlier one. The lock is taken under a CRI's and over a shard's.
+/// Messages of one source on one communicator that wait for an earlier one. The lock is taken under a CRI's and over a
+/// shard's.
 #[derive(Default)]
 pub struct Inbound {
     lock: Lock,

@@ -23,7 +23,8 @@ use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, O
 use oxmpi_mca::{Caller, Host, Lock};
 use std::time::Instant;
 
-/// Undoes `arm`: one thread at a time does, which the host sees to.
+/// The transports and CRIs that the last `arm` armed, for the `disarm` that follows; the host sees to it that one
+/// thread at a time does either.
 #[derive(Default)]
 pub struct Armed {
     /// By index, and by bits of CRIs; 0: nothing.
@@ -31,12 +32,12 @@ pub struct Armed {
     pub cris: AtomicU64,
 }
 
-/// The next FIFO where messages go on one after the other. Every thread writes it.
+/// The next FIFO where messages go on the FIFOs one after the other. Every thread writes it.
 #[repr(align(128))]
 #[derive(Default)]
 pub struct Rotation(pub AtomicU32);
 
-/// See the module's head. Fields that every message reads stand first.
+/// The state of one instance. Fields that every message reads stand first.
 #[repr(C)]
 pub struct Ob1 {
     /// Whether locks must be taken: there are several threads, or a peer sends on several FIFOs.
@@ -51,9 +52,9 @@ pub struct Ob1 {
     /// The info line about refused reads was written.
     pub told_no_get: AtomicBool,
     pub comms: Guarded<CommTable>,
-    /// By exclusivity; set by `enable`, before anything else is called.
+    /// The transports, best exclusivity first; set by `enable`, before anything else is called.
     pub btls: OnceCell<Vec<Transport>>,
-    /// The host's, around transports; set by `enable`.
+    /// The host's services around transports; set by `enable`.
     pub services: Cell<*const BtlServices>,
     /// The state of CRI 0, and of the others.
     pub first: Cri,
@@ -95,6 +96,8 @@ unsafe impl Sync for Ob1 {}
 unsafe impl Send for Ob1 {}
 
 impl Ob1 {
+    /// Makes the state of an instance, with its CRIs and without transports, peers and communicators; `enable` sets the
+    /// transports.
     pub fn new(host: Host, config: Config) -> Ob1 {
         Ob1 {
             careful: AtomicU32::new(0),
@@ -129,7 +132,7 @@ impl Ob1 {
         }
     }
 
-    /// How the process was told to spread its messages.
+    /// Gives the rule by which the process's messages get their FIFO, as the host's modes say.
     pub fn assignment_of(host: &Host) -> Assignment {
         if host.has_mode(cri_mode::ROUND_ROBIN) {
             Assignment::RoundRobin
@@ -140,7 +143,7 @@ impl Ob1 {
         }
     }
 
-    /// In `senders`.
+    /// The value of `senders` once several threads have sent something.
     pub const CROWD: u32 = u32::MAX;
 
     /// Whether locks must be taken. Looked at once per call and passed down. The
@@ -150,18 +153,18 @@ impl Ob1 {
     pub fn threaded(&self) -> bool {
         self.careful.load(Ordering::Relaxed) != 0
     }
-    /// From the next call on, locks are taken. Nobody else is in a verb now.
+    /// Makes calls take locks from the next one on. No other thread is in a verb now.
     pub fn enable_locking(&self) {
         self.careful.store(1, Ordering::Relaxed);
     }
 
-    /// FIFOs that we could use; CRI locks from 0 to this are all there are.
+    /// Gives how many FIFOs we could use; CRI locks from 0 to this are all there are.
     #[inline(always)]
     pub fn width(&self) -> u32 {
         self.width.load(Ordering::Relaxed)
     }
 
-    /// The state of a CRI.
+    /// Gives the state of the CRI with this number.
     #[inline(always)]
     pub fn cri(&self, ctx: u32) -> &Cri {
         match self.others.get((ctx as usize).wrapping_sub(1)) {
@@ -170,25 +173,25 @@ impl Ob1 {
         }
     }
 
-    /// Whether anything waits on a CRI for room, or to be gone on with.
+    /// Whether something on a CRI, whose lock is held, waits for room, or for its request to go on.
     #[inline(always)]
     pub fn has_backlog(&self, held: &Held<'_>) -> bool {
         self.cri(held.ctx).has_work()
     }
 
-    /// The transports, best exclusivity first.
+    /// Gives the transports, best exclusivity first; none before `enable`.
     #[inline(always)]
     pub fn transports(&self) -> &[Transport] {
         self.btls.get().map_or(&[], |b| b)
     }
 
-    /// Whether messages may come through a transport.
+    /// Whether messages may come through a transport: the one to ourselves is active once it is used.
     #[inline(always)]
     pub fn is_active(&self, transport: &Transport) -> bool {
         !transport.own || self.self_active.load(Ordering::Relaxed)
     }
 
-    /// The host's services around transports.
+    /// Gives the host's services around transports. Not before `enable`.
     pub fn btl_services(&self) -> &BtlServices {
         // SAFETY: `enable` set it, before any other verb; valid as long as the instance.
         unsafe { &*self.services.get() }
@@ -196,19 +199,20 @@ impl Ob1 {
 }
 
 impl Ob1 {
-    /// Takes a CRI's lock. The caller holds no other CRI's lock and no shard lock.
+    /// Takes a CRI's lock, which is held until the result is dropped. The caller holds no other CRI's lock and no shard
+    /// lock.
     #[inline(always)]
     pub fn hold(&self, ctx: u32, who: Caller, threaded: bool) -> Held<'_> {
         self.host.hold(ctx, who, threaded)
     }
 
-    /// Takes a CRI's lock if it is free.
+    /// Takes a CRI's lock if it is free. `None`: another thread holds it.
     #[inline(always)]
     pub fn try_hold(&self, ctx: u32, who: Caller, threaded: bool) -> Option<Held<'_>> {
         self.host.try_hold(ctx, who, threaded)
     }
 
-    /// Inside a transport's callback for `ctx`.
+    /// Makes the proof that the lock of `ctx` is held, inside a transport's callback for `ctx`.
     ///
     /// # Safety
     /// Somebody up the stack holds the lock of `ctx` for longer than the result lives.
@@ -218,13 +222,14 @@ impl Ob1 {
         unsafe { self.host.inherit(ctx, threaded) }
     }
 
-    /// All CRI locks below `width`, taken in rising order: nothing arrives and nothing is sent meanwhile. The caller
+    /// Takes all CRI locks below `width`, in rising order: nothing arrives and nothing is sent meanwhile. The caller
     /// holds no CRI lock and no shard lock.
     pub fn hold_all(&self, width: u32, threaded: bool) -> AllHeld<'_> {
         self.hold_set(set_below(width), None, threaded)
     }
 
-    /// The CRI locks of a set, by bits, taken in rising order. Locks that `who` owns among them it owns afterwards, too.
+    /// Takes the CRI locks of a set, by bits, in rising order. Locks that `who` owns among them it owns afterwards,
+    /// too.
     pub fn hold_set(&self, set: u64, who: Caller, threaded: bool) -> AllHeld<'_> {
         self.host.hold_set(set, who, threaded)
     }

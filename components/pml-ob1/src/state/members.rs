@@ -18,7 +18,8 @@ pub struct Members {
 }
 
 impl Members {
-    /// The places of ranks on the host's arrays; null `endpoints`: all are endpoint 0.
+    /// Makes the places of `num` ranks from the host's arrays, which are not copied; null `endpoints`: all are endpoint
+    /// 0.
     ///
     /// # Safety
     /// The arrays have `num` entries (`endpoints` may be null) and live until `keep` was called or this is dropped.
@@ -31,7 +32,7 @@ impl Members {
         }
     }
 
-    /// Job rank and endpoint of a rank; `None`: no such rank.
+    /// Gives process (its rank in the job) and endpoint of a rank of the communicator. `None`: no such rank.
     #[inline(always)]
     pub fn place(&self, rank: i32) -> Option<(u32, u16)> {
         let i = usize::try_from(rank).ok().filter(|&i| i < self.num)?;
@@ -43,8 +44,8 @@ impl Members {
         }
     }
 
-    /// Goes on with a copy, once. Nobody else looks meanwhile: the caller holds the locks of all resource instances, and the program has
-    /// given the communicator up.
+    /// Copies the places of all ranks, once, and reads the copy from now on. Nobody else looks meanwhile: the caller
+    /// holds the locks of all resource instances, and the program has given the communicator up.
     pub fn keep(&self) {
         let (procs, endpoints) = self.kept.get_or_init(|| {
             let ranks = || (0..self.num as i32).filter_map(|rank| self.place(rank));

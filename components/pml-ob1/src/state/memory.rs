@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Registered memory of a request's buffer, and the handles of the other side's.
 pub struct Memory {
-    /// By the rails that the message takes (`protocol/stripes.rs`), or of its peer's transport alone.
+    /// Registrations by the rails that the message takes (`protocol/stripes.rs`), or the one of its peer's transport.
     pub parts: Vec<MemoryPart>,
     /// Our handles as they are sent, one behind the other.
     pub bytes: Vec<u8>,
@@ -13,7 +13,7 @@ pub struct Memory {
     pub remotes: usize,
 }
 
-/// Of one transport.
+/// The part of one transport in a request's registered memory: our registration, and the peer's handle.
 pub struct MemoryPart {
     pub btl: &'static BtlHandle,
     pub local: *const Registration,
@@ -21,8 +21,8 @@ pub struct MemoryPart {
     pub remote: [u64; HANDLE_LIMIT / 8],
 }
 
-/// Ids that peers may still quote though their requests ended with their communicator, and the memory that they may still
-/// read for them.
+/// Ids that peers may still quote though their requests ended with their communicator, and the memory that they may
+/// still read for them.
 #[derive(Default)]
 pub struct Retired(pub BTreeMap<u64, Option<KeptMemory>>);
 

@@ -3,7 +3,8 @@
 use crate::matching::Key;
 use core::cell::Cell;
 
-/// Of a communicator whose messages' FIFOs do not follow from their tags, or did not once.
+/// The epoch of a communicator whose messages' FIFOs do not follow from their tags, or did not once; nothing is noted
+/// in it.
 pub const NO_EPOCH: u64 = 0;
 
 /// A thread's note of the last source and tag, or the last rank and tag. Touched by that thread alone.
@@ -20,7 +21,8 @@ impl<T> Default for Note<T> {
 }
 
 impl<T: Copy> Note<T> {
-    /// That is so from now on.
+    /// Notes `what` for the source (or rank) and tag in `about`, good while the communicator's epoch is `epoch`.
+    /// Nothing is noted with [`NO_EPOCH`].
     #[inline(always)]
     pub fn take(&self, epoch: u64, about: Key, what: T) {
         if epoch != NO_EPOCH {
@@ -30,7 +32,7 @@ impl<T: Copy> Note<T> {
         }
     }
 
-    /// The note of that.
+    /// Gives the note about this source (or rank) and tag in this epoch. `None`: the note is about others, or old.
     #[inline(always)]
     pub fn look(&self, epoch: u64, about: Key) -> Option<T> {
         if self.epoch.get() == epoch && self.about.get() == about { self.what.get() } else { None }

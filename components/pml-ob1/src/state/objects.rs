@@ -60,11 +60,11 @@ pub enum State {
 #[repr(u8)]
 pub enum Outcome {
     Fine,
-    /// The transport would not take the next one; those before went well.
+    /// The transport would not take a piece; those before went well.
     Refused,
-    /// It refused one that was under way.
+    /// The transport refused a piece that was under way.
     Lost,
-    /// It failed.
+    /// A piece failed.
     Broken,
     /// The communicator was revoked.
     Revoked,
@@ -109,7 +109,7 @@ pub struct Request {
     pub remote_addr: Cell<u64>,
     /// Process at the other end of a rendezvous.
     pub proc: Cell<u32>,
-    /// It is on a list of what goes on by itself: its peer's streams, or what landed on its CRI.
+    /// The request is on a list of those that go on by themselves: its peer's streams, or what landed on its CRI.
     pub listed: Cell<bool>,
     /// The FIFO to the other end, once it is chosen.
     pub peer: Cell<*const Peer>,
@@ -126,12 +126,13 @@ pub struct IdTable {
     pub(super) free: Vec<u32>,
 }
 
+/// A slot of the table of request ids: its generation, and the request that has the id.
 pub struct IdSlot {
     pub(super) generation: u32,
     pub(super) req: Option<&'static Request>,
 }
 
-/// A message that has somewhere to go, and has not come to its end.
+/// A message whose request is known and whose end has not come yet.
 #[derive(Clone, Copy)]
 pub struct Streamed {
     pub req: &'static Request,
@@ -143,12 +144,14 @@ pub struct Streamed {
     pub part: StreamedPart,
 }
 
+/// The part of a message that is streamed: all of it, its first part, or a fragment.
 #[derive(Clone, Copy)]
 pub enum StreamedPart {
-    /// Matched, and with it the request is over, but for an answer that its sender may wait for.
+    /// Matched and complete: the request is over with it, but for an answer that the sender may wait for.
     Whole(Incoming),
-    /// Matched, and fragments follow, for which its sender has been asked.
+    /// Matched, as the first part of a message whose fragments its sender has been asked for.
     First,
+    /// A fragment of a message that was matched before.
     Fragment,
 }
 
@@ -167,9 +170,9 @@ pub struct Peer {
     /// so that the short way, which looks at nothing else, is closed.
     pub queued: Cell<u32>,
     pub proc: u32,
-    /// It broke the protocol or its transport failed.
+    /// The process broke the protocol or its transport failed.
     pub failed: Cell<bool>,
-    /// It cannot read our memory; do not offer RGET again.
+    /// The process cannot read our memory; do not offer RGET again.
     pub no_rget: Cell<bool>,
     /// We cannot read its memory.
     pub no_get: Cell<bool>,
@@ -213,17 +216,17 @@ pub struct Base {
     pub stamps: bool,
     /// We send on several FIFOs (`switch.rs`).
     pub switch: Switch,
-    /// It sends on several: its SWITCH was seen.
+    /// The process sends on several FIFOs: its SWITCH was seen.
     pub peers_switch: Passed,
-    /// It broke the protocol or its transport failed.
+    /// The process broke the protocol or its transport failed.
     pub lost: AtomicBool,
     /// A leaf, taken where stamped messages wait for room.
     pub(super) pending_lock: Lock,
     pub(super) pending: UnsafeCell<Pending>,
-    /// By FIFO; made when first used.
+    /// The peers by FIFO; made when first used.
     pub flows: Box<[AtomicPtr<Peer>]>,
-    /// By the shard of (communicator, tag): the FIFO of messages whose tags choose it, once one went there. Where there are
-    /// several FIFOs.
+    /// The FIFO of messages that go by their tags, by the shard of (communicator, tag), once one went there. `None`:
+    /// there is only one FIFO.
     pub(super) shard_fifos: Option<Box<[AtomicPtr<Peer>; SHARDS as usize]>>,
     pub(super) our_credit: u64,
     pub(super) their_credit: u64,
@@ -237,7 +240,7 @@ pub struct Route {
     pub peer: AtomicPtr<Peer>,
     /// Word 0 of a MATCH header to it; has the prefix flag while its index is unknown.
     pub head: AtomicU64,
-    /// Written before the peer: the argument of the choice of a FIFO for our messages to it ([`crate::state::fifos::Fifos::salt_to`]).
+    /// The `salt` of the FIFOs of our messages to the rank ([`Fifos::salt_to`]). Written before the peer.
     pub salt: AtomicU32,
     /// We told it our index.
     pub answered: AtomicBool,
@@ -324,7 +327,7 @@ pub struct ArrivalCache {
 /// One accepted BTL module.
 pub struct Transport {
     pub btl: &'static BtlHandle,
-    /// It takes a process to itself: nothing comes through it that we did not send.
+    /// The transport takes a process to itself: nothing comes through it that we did not send.
     pub own: bool,
 }
 
@@ -340,7 +343,7 @@ pub struct Cri {
     pub ids: Guarded<IdTable>,
     /// Messages for communicators to come.
     pub orphans: Guarded<Vec<Orphan>>,
-    /// By process and the sender's request: messages that went with their communicator (`cancel.rs`).
+    /// Messages that went with their communicator, by process and the sender's request (`cancel.rs`).
     pub discarded: Guarded<BTreeSet<(u32, u64)>>,
     /// Messages that came before their sender's SWITCH (`switch.rs`).
     pub early: Guarded<Vec<Orphan>>,
@@ -353,7 +356,8 @@ pub struct Cri {
     pub turns: Cell<u32>,
     /// Messages that came and no receive fitted.
     pub kept: Cell<u32>,
-    /// The answer of the transport's callback: `receive::STOP` where the receives that come next are to be posted first.
+    /// The answer of the transport's callback: `receive::STOP` where the receives that come next are to be posted
+    /// first.
     pub stop: Cell<u32>,
     /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
     /// without a lock.

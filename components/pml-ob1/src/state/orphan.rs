@@ -3,14 +3,14 @@
 use crate::receive::shard::Incoming;
 use crate::wire::{self, Prefix, Reader, flag, kind};
 
-/// A message as it came.
+/// A message that is kept as it came, and the process that sent it.
 pub struct Orphan {
     pub proc: u32,
     pub bytes: Box<[u8]>,
 }
 
 impl Orphan {
-    /// Word 0, and the prefix if there is one.
+    /// Reads the kept message's word 0, and its prefix if it has one. `None`: the message is too short.
     pub fn address(&self) -> Option<(u64, Option<Prefix>)> {
         let mut r = Reader::new(&self.bytes);
         let head = r.word()?;
@@ -22,7 +22,7 @@ impl Orphan {
         Some((head, Some(r.prefix()?)))
     }
 
-    /// The part of it that is matched.
+    /// Reads the kept message as matching takes it, as having come on FIFO `ctx`. `None`: it is malformed.
     pub fn incoming(&self, ctx: u32) -> Option<Incoming> {
         let mut r = Reader::new(&self.bytes);
         let head = r.word()?;

@@ -13,7 +13,7 @@ use oxmpi_mca::Lock;
 use oxmpi_mca::sync::{AtomicU32, Ordering};
 use std::collections::VecDeque;
 
-/// The list; its lock is a leaf.
+/// The list of work that was found under one CRI's lock and needs another's. Its own lock is a leaf.
 pub struct Owed<T> {
     leaf: Lock,
     list: UnsafeCell<VecDeque<T>>,
@@ -27,30 +27,33 @@ impl<T> Default for Owed<T> {
 }
 
 impl<T> Owed<T> {
+    /// Calls `f` with the list under its lock; `f` does not come back here.
     fn with<R>(&self, f: impl FnOnce(&mut VecDeque<T>) -> R) -> R {
         let _guard = self.leaf.guard(true);
         // SAFETY: the lock is held, and uses do not nest.
         f(unsafe { &mut *self.list.get() })
     }
 
-    /// Under the lock of the CRI where it was found; the caller takes what is here once it holds none.
+    /// Adds a piece of work, under the lock of the CRI where it was found. The caller takes the work of the list once
+    /// it holds no CRI's lock.
     pub fn push(&self, work: T) {
         self.pending.fetch_add(1, Ordering::Relaxed);
         self.with(|list| list.push_back(work));
     }
 
-    /// The oldest piece, to be done by the caller, which says so by [`Owed::is_done`].
+    /// Takes the oldest piece of work off the list. `None`: there is none. The caller holds no CRI's lock, does the
+    /// work, and says so by [`Owed::is_done`].
     pub fn take(&self) -> Option<T> {
         self.with(|list| list.pop_front())
     }
 
-    /// A piece that was taken has been done, and the lock that it needed was given back.
+    /// Counts off a piece of work that the caller took and has done; it has given back the lock that the work needed.
     pub fn is_done(&self) {
         // SYNC POINT with `is_any`.
         self.pending.fetch_sub(1, Ordering::Release);
     }
 
-    /// Whether something is not done yet.
+    /// Whether any piece of work is on the list, or was taken and is not done yet.
     #[inline(always)]
     pub fn is_any(&self) -> bool {
         // SYNC POINT with `is_done`.

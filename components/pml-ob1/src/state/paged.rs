@@ -9,19 +9,21 @@ use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
 const SHIFT: u32 = 7;
 const PAGE: usize = 1 << SHIFT;
 
-/// See the module's head.
+/// A table with an entry for each rank, in pages of neighbouring ranks that are made when first used (see the module's
+/// head).
 pub struct Paged<T> {
     pages: Box<[AtomicPtr<[T; PAGE]>]>,
     len: usize,
 }
 
 impl<T: Default> Paged<T> {
+    /// Makes a table for `len` entries, without pages.
     pub fn new(len: usize) -> Paged<T> {
         let pages = (0..len.div_ceil(PAGE)).map(|_| AtomicPtr::new(null_mut())).collect();
         Paged { pages, len }
     }
 
-    /// The entry, if its page exists.
+    /// Finds an entry. `None`: its page was never made, or there is no such index.
     #[inline(always)]
     pub fn get(&self, index: usize) -> Option<&T> {
         let page = self.pages.get(index >> SHIFT)?.load(Ordering::Acquire);
@@ -29,8 +31,8 @@ impl<T: Default> Paged<T> {
         unsafe { page.as_ref() }.map(|p| &p[index & (PAGE - 1)])
     }
 
-    /// The entry, its page made if need be; the caller's lock keeps others from making it too.
-    /// `None`: no such index.
+    /// Finds an entry, and makes its page with default values if there is none; the caller's lock keeps others from
+    /// making it, too. `None`: no such index.
     pub fn make(&self, index: usize) -> Option<&T> {
         if index >= self.len {
             return None;
@@ -43,7 +45,7 @@ impl<T: Default> Paged<T> {
         self.get(index)
     }
 
-    /// Every entry of every page there is.
+    /// Iterates over the entries of every page that was made, used or not.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.pages.iter().flat_map(|p| {
             // SAFETY: as in `get`.

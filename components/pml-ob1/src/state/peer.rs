@@ -29,7 +29,8 @@ const MAX_FRAGMENT: u64 = 1 << 20;
 unsafe impl Sync for Base {}
 
 impl Base {
-    /// The FIFO of a shard's messages, if one went there before.
+    /// Gives the FIFO that messages of a shard take to this process. `None`: none went by its tag yet, or there is only
+    /// one FIFO.
     #[inline(always)]
     pub fn fifo_of_shard(&self, shard: usize) -> Option<&Peer> {
         // SYNC POINT with `set_fifo_of_shard`.
@@ -37,7 +38,7 @@ impl Base {
         unsafe { self.shard_fifos.as_ref()?[shard].load(Ordering::Acquire).as_ref() }
     }
 
-    /// The FIFO of a shard's messages is that of `peer`, now and for ever.
+    /// Notes for good that messages of a shard take the FIFO of `peer`; the first note stays.
     #[inline(always)]
     pub fn set_fifo_of_shard(&self, shard: usize, peer: &Peer) {
         if let Some(fifos) = &self.shard_fifos
@@ -49,30 +50,32 @@ impl Base {
     }
 }
 
-/// A limit as data where 0 means none.
+/// Gives a transport's limit in bytes, at most `none`; the transport says 0 where it has no limit.
 fn limit(value: u64, none: u64) -> u64 {
     if value == 0 { none } else { value.min(none) }
 }
 
-/// As much of a message as ends where a page does if it starts where one does, but for short parts: parts of data that starts
-/// there then start there, too, and copies of them are never those of which processors make slow ones (`btl-shm/src/copy.rs`).
+/// Rounds a length in bytes down to whole pages; one below a page stays. Where data starts at a page, all its parts
+/// then do, and copies of them are never those of which processors make slow ones (`btl-shm/src/copy.rs`).
 pub fn whole_pages(len: u64) -> u64 {
     if len < PAGE { len } else { len & !(PAGE - 1) }
 }
 const PAGE: u64 = 4096;
 
-/// Whether there are two ways for messages of middling length.
+/// Whether messages of middling length can be copied or read by choice: the transport reads without registration, at a
+/// cost that varies.
 fn chooses(btl: &BtlHandle) -> bool {
     let a = btl.attrs();
     can_get(btl) && a.registration_handle_size == 0 && a.flags & BtlAttrs::GET_COST_VARIES != 0
 }
 
 impl Peer {
-    /// In `queued`.
+    /// The value of `queued` once the peer has failed.
     pub const SHUT: u32 = u32::MAX;
 
-    /// Makes the sender's state for one FIFO to process `proc`: nothing is queued, and all of the credit is there. `base`: the
-    /// fields that all FIFOs to this process share. `ctx`, `cri`: the FIFO's number, and the CRI whose lock guards the state.
+    /// Makes the sender's state for one FIFO to process `proc`: nothing is queued, and all of the credit is there.
+    /// `base`: the fields that all FIFOs to this process share. `ctx`, `cri`: the FIFO's number, and the CRI whose lock
+    /// guards the state.
     pub(super) fn new(
         proc: u32,
         btl: &'static BtlHandle,
@@ -112,7 +115,7 @@ impl Peer {
         }
     }
 
-    /// How many transports reach the process.
+    /// Gives how many transports reach the process.
     pub fn transports(&self) -> usize {
         self.base.reached.len()
     }
@@ -123,25 +126,27 @@ impl Peer {
         self.base.reached.iter().filter(stripes).count() > 1
     }
 
-    /// The CRI of the FIFO.
+    /// Gives the host's CRI of this FIFO.
     #[inline(always)]
     pub fn cri(&self) -> &oxmpi_mca::Cri {
         // SAFETY: the host's table outlives the module.
         unsafe { self.cri.as_ref() }
     }
 
-    /// One call of the transport.
+    /// Calls the transport's `send` once, on this FIFO. `NO_RESOURCE`: there is no room now, and nothing was sent.
     #[inline(always)]
     pub fn transmit(&self, held: &Held<'_>, desc: &SendDesc) -> Status {
         debug_assert_eq!(held.ctx, self.ctx);
         (self.send)(self.state, self.endpoint, self.ctx, desc)
     }
 
-    /// Largest message with header that goes eagerly (first part of a rendezvous: `rndv`).
+    /// Gives the largest message that goes eagerly, in bytes with its header (first part of a rendezvous:
+    /// [`Peer::rndv_limit`]).
     pub fn eager_limit(&self) -> u64 {
         self.eager_payload + wire::MATCH_BYTES as u64
     }
-    /// Largest message with header that may go eagerly where reading is slow, and 0 where only one way is to be had.
+    /// Gives the largest message that may go eagerly where reading is slow, in bytes with its header; 0 where there is
+    /// no choice between copying and reading.
     pub fn copied_limit(&self) -> u64 {
         if chooses(self.btl) && !self.no_rget.get() {
             limit(self.btl.attrs().max_send_size, MAX_EAGER)
@@ -149,17 +154,17 @@ impl Peer {
             0
         }
     }
-    /// Largest message at all.
+    /// Gives the largest message that the transport takes, in bytes with its header.
     pub fn largest(&self) -> u64 {
         limit(self.btl.attrs().max_send_size, u64::MAX)
     }
-    /// Largest first message of a rendezvous, with its header.
+    /// Gives the largest first message of a rendezvous, in bytes with its header.
     pub fn rndv_limit(&self) -> u64 {
         limit(self.btl.attrs().rndv_eager_limit, MAX_EAGER)
             .min(limit(self.btl.attrs().max_send_size, MAX_EAGER))
     }
-    /// Payload of one fragment. Where the largest message of the transport is one that may be copied or read it is longer than
-    /// a fragment needs to be.
+    /// Gives the payload of one fragment in bytes, in whole pages. Where the transport's get varies in cost, its
+    /// largest message is longer than a fragment needs to be, and half of it is taken.
     pub fn fragment(&self) -> u64 {
         let largest = limit(self.btl.attrs().max_send_size, MAX_FRAGMENT);
         let varies = self.btl.attrs().flags & BtlAttrs::GET_COST_VARIES != 0;
@@ -167,7 +172,8 @@ impl Peer {
         whole_pages(fragment.saturating_sub(wire::FRAG_BYTES as u64)).max(1)
     }
 
-    /// Takes credit for `bytes` of payload, all or nothing.
+    /// Takes credit for `bytes` of eager payload, all or nothing; up to [`FREE_BYTES`] cost none. `false`: there is too
+    /// little.
     #[inline(always)]
     pub fn take_credit(&self, _held: &Held<'_>, bytes: u64) -> bool {
         if bytes <= FREE_BYTES {
@@ -180,7 +186,7 @@ impl Peer {
         self.credit.set(credit - bytes);
         true
     }
-    /// Gives credit back that was taken for `bytes` of payload which did not go.
+    /// Gives back credit that was taken for `bytes` of eager payload that were not sent.
     #[inline(always)]
     pub fn give_credit(&self, _held: &Held<'_>, bytes: u64) {
         if bytes > FREE_BYTES {
@@ -188,9 +194,9 @@ impl Peer {
         }
     }
 
-    /// Sends a message that is all header, or keeps it until there is room. Where the peer is not there any more,
-    /// what only informs it is dropped: it may have ended in good order before its last message was read, and
-    /// whoever waits for one that did not finds out by what it waits for.
+    /// Sends a message that is all header, or queues it until there is room. Where the process is not there any more, a
+    /// message that only informs it is dropped: the process may have ended in good order before its last message was
+    /// read. For any other message the peer fails.
     pub fn control(&self, held: &Held<'_>, ob1: &Ob1, header: Header) {
         if self.failed.get() {
             return;
@@ -207,7 +213,7 @@ impl Peer {
         ob1.remember(held, self);
     }
 
-    /// Sends kept control messages; false: there is no room yet.
+    /// Sends the queued control messages, oldest first. `false`: the transport has no room for the next one yet.
     pub fn drain_control(&self, held: &Held<'_>, ob1: &Ob1) -> bool {
         loop {
             // The message leaves the queue only after it went out, so that order is kept.
@@ -225,8 +231,8 @@ impl Peer {
         }
     }
 
-    /// Something was put into `queue`, or taken out for good and is in its FIFO: tells the receiver which message
-    /// is the oldest that waits. To be called before the call that made the message returns.
+    /// Tells the receiver, through the transport, the stamp of the oldest message in `queue`. Called after a send was
+    /// put into the queue, or has left it for good, before the call that made the message returns.
     pub fn queue_changed(&self, held: &Held<'_>) {
         if !held.threaded || !self.base.stamps || self.base.width == 1 {
             return;
@@ -246,12 +252,14 @@ impl Peer {
         pending.changed(self.ctx as usize, oldest, |first| (self.btl.hold)(self.state, self.endpoint, first));
     }
 
-    /// The stamp of the oldest message that this process has for us and found no room for, or 0.
+    /// Gives the stamp of the oldest message that the process has for us and found no room for, as the transport shows
+    /// it; 0: there is none.
     pub fn announced_stamp(&self) -> u64 {
         if self.btl.caps & cap::HOLD != 0 { (self.btl.held)(self.state, self.endpoint) } else { 0 }
     }
 
-    /// Whether anything waits for room.
+    /// Whether nothing waits for room on this FIFO: no send, no control message, no stream. Of a failed peer sends do
+    /// not count.
     pub fn is_idle(&self, held: &Held<'_>) -> bool {
         let queue = self.queued.get();
         (queue == 0 || queue == Peer::SHUT)
@@ -265,17 +273,18 @@ impl Peer {
     }
 }
 
-/// Whether a message is seen by its receiver as soon as it is sent, and what waits for room is told: what stamps rest on.
+/// Whether a transport shows a message to its receiver as soon as it is sent, and tells it the messages that wait for
+/// room: stamps rest on that.
 pub fn shows_messages_at_once(btl: &BtlHandle) -> bool {
     btl.attrs().flags & BtlAttrs::VISIBLE_AT_ONCE != 0 && btl.caps & cap::HOLD != 0
 }
 
-/// A transport that reads data in pieces. The verb takes no handles.
+/// Whether a transport reads data in pieces by one get, without registration handles.
 pub fn can_get_vector(btl: &BtlHandle) -> bool {
     btl.caps & cap::GET_VECTOR != 0 && btl.attrs().registration_handle_size == 0
 }
 
-/// A transport's name for messages.
+/// Gives a transport's name, for messages to users.
 pub fn btl_name(btl: &BtlHandle) -> &str {
     // SAFETY: the name lives as long as the handle.
     unsafe { btl.name.get() }.unwrap_or("?")

@@ -41,6 +41,8 @@ use oxmpi_datatype::{TypeDesc, TypeRef};
 use oxmpi_mca::{MsgStatus, RequestHeader, RequestOps, Status};
 
 impl Request {
+    /// Makes a free request of a thread state. `owner`: the instance's state ([`Ob1`](crate::state::instance::Ob1));
+    /// `ops`: the operations that the host calls.
     pub fn new(owner: *mut c_void, thread_state: &'static ThreadState, ops: &'static RequestOps) -> Request {
         Request {
             header: UnsafeCell::new(RequestHeader::new(RequestHeader::OTHER, ops, owner)),
@@ -77,22 +79,23 @@ impl Request {
         }
     }
 
-    /// The host's part.
+    /// Gives the header, by which the host knows the request.
     #[inline(always)]
     pub fn handle(&self) -> *mut RequestHeader {
         self.header.get()
     }
 
-    /// The request of a header.
+    /// Gives the request that a header is part of.
     ///
     /// # Safety
-    /// `header` is one that `handle` gave.
+    /// [`Request::handle`] gave `header`.
     pub unsafe fn of(header: *mut RequestHeader) -> &'static Request {
         // SAFETY: the header is the first field of a request, and requests are never freed.
         unsafe { &*header.cast::<Request>() }
     }
 
-    /// The node for the matching engine, filled.
+    /// Fills the request's node for the matching engine and gives it. The request is the caller's, and not in an
+    /// engine.
     #[inline(always)]
     pub fn node(&self, pattern: Pattern, stamp: u64) -> NonNull<Posted> {
         let node = self.posted.get();
@@ -104,35 +107,35 @@ impl Request {
         }
     }
 
-    /// The node's key, whatever the node holds, for taking it back out of the engine.
+    /// Gives the request's node, whatever it holds, for taking it out of the matching engine.
     pub fn posted_node(&self) -> NonNull<Posted> {
         // SAFETY: the address of a field is not null.
         unsafe { NonNull::new_unchecked(self.posted.get()) }
     }
 
-    /// The request that a node of the matching engine lies in.
+    /// Gives the request that a node of the matching engine lies in.
     ///
     /// # Safety
-    /// `node` is one that `node` gave.
+    /// [`Request::node`] gave `node`.
     #[inline(always)]
     pub unsafe fn from_node(node: NonNull<Posted>) -> &'static Request {
         // SAFETY: the node lies in a request at this offset, and requests are never freed.
         unsafe { &*node.as_ptr().byte_sub(offset_of!(Request, posted)).cast::<Request>() }
     }
 
-    /// Sets the status; by the request's owner, before it completes.
+    /// Sets the status. By the request's owner, before it completes.
     #[inline(always)]
     pub fn set_status(&self, status: MsgStatus) {
         // SAFETY: the owner (see the states) alone writes the status, before completion.
         unsafe { (*self.header.get()).status = status }
     }
-    /// The status as it is now.
+    /// Gives the status as it is now. By the request's owner.
     #[inline(always)]
     pub fn status(&self) -> MsgStatus {
         // SAFETY: as above.
         unsafe { (*self.header.get()).status }
     }
-    /// Sets the error of the status.
+    /// Sets the error of the status. By the request's owner, before it completes.
     pub fn set_error(&self, error: Status) {
         // SAFETY: as above.
         unsafe { (*self.header.get()).status.error = error }
@@ -143,6 +146,7 @@ impl Request {
         // SAFETY: the completion word is atomic.
         unsafe { (*self.header.get()).completion.is_complete() }
     }
+    /// Gives the flags of the header, as [`RequestHeader`] names them.
     fn flags(&self) -> u32 {
         // SAFETY: flags change only while the request is the caller's.
         unsafe { (*self.header.get()).flags }
@@ -151,6 +155,7 @@ impl Request {
     pub fn is_persistent(&self) -> bool {
         self.flags() & RequestHeader::PERSISTENT != 0
     }
+    /// Gives the kind of the operation, as [`RequestHeader`] names it (`SEND` and others).
     pub fn kind(&self) -> u32 {
         // SAFETY: set when the request is taken, constant until it is recycled.
         unsafe { (*self.header.get()).kind }
@@ -168,7 +173,7 @@ impl Request {
         h.status = MsgStatus::EMPTY;
     }
 
-    /// Nobody refers to it any more.
+    /// Makes a request that nobody refers to any more FREE and gives up its datatype; the caller puts it into its pool.
     #[inline(always)]
     pub fn leave(&self, threaded: bool) {
         debug_assert_eq!(self.id.get(), 0, "a peer may still quote it");
@@ -178,7 +183,7 @@ impl Request {
         self.state.set(State::Free);
     }
 
-    /// Makes it a persistent request, inactive: complete, with an empty status.
+    /// Makes the request a persistent one, inactive: complete, with an empty status.
     pub fn make_persistent(&self) {
         // SAFETY: the request is the caller's alone.
         let h = unsafe { &mut *self.header.get() };
@@ -186,7 +191,7 @@ impl Request {
         h.completion.finish_alone();
     }
 
-    /// Pending again, for a persistent request that starts.
+    /// Makes a persistent request that starts pending again, with an empty status.
     pub fn restart(&self) {
         // SAFETY: the host starts inactive requests only, which are nobody else's.
         let h = unsafe { &mut *self.header.get() };
@@ -203,7 +208,8 @@ impl Request {
         unsafe { (*self.header.get()).completion.finish_alone() }
     }
 
-    /// Data that is not contiguous: its type, kept alive until [`Request::drop_type`].
+    /// Keeps the datatype of data that is not contiguous alive, until [`Request::drop_type`]. Notes none for contiguous
+    /// data.
     #[inline(always)]
     pub fn keep_type(&self, dtype: &TypeDesc, count: u64, threaded: bool) {
         if dtype.is_contiguous() {
@@ -212,7 +218,8 @@ impl Request {
         }
         self.keep_layout(dtype, count, threaded)
     }
-    /// Data that is one block all the same is as good as contiguous: all protocols can have it.
+    /// Keeps the datatype of data that is not contiguous by its type alive. If it is one block all the same, no type is
+    /// kept and `buf` moves to the block: all protocols can have it.
     #[inline(never)]
     fn keep_layout(&self, dtype: &TypeDesc, count: u64, threaded: bool) {
         if let Some((disp, _)) = dtype.one_block(count) {
@@ -239,14 +246,15 @@ impl Request {
             if threaded { drop(kept) } else { kept.release_alone() }
         }
     }
-    /// `None`: contiguous.
+    /// Gives the datatype of the data. `None`: the data is contiguous.
     #[inline(always)]
     pub fn dtype(&self) -> Option<&TypeDesc> {
         // SAFETY: retained.
         unsafe { self.dtype.get().as_ref() }
     }
 
-    /// Puts packed bytes where they belong in the receive buffer.
+    /// Copies `len` packed bytes from `src` to where they belong in the receive buffer, `from` bytes into the packed
+    /// message.
     ///
     /// # Safety
     /// `from + len` is at most `total`, and `src` readable for `len` bytes.
@@ -265,7 +273,7 @@ impl Request {
 }
 
 impl IdTable {
-    /// An id; never 0.
+    /// Gives a request an id, never 0, which peers may quote.
     pub fn insert(&mut self, req: &'static Request) -> u64 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(IdSlot { generation: 1, req: None });
@@ -275,7 +283,7 @@ impl IdTable {
         s.req = Some(req);
         (s.generation as u64) << 32 | slot as u64
     }
-    /// `None`: no such request, whatever a peer says.
+    /// Finds the request with an id. `None`: there is no such request, whatever a peer says.
     pub fn get(&self, id: u64) -> Option<&'static Request> {
         let s = self.slots.get(id as u32 as usize)?;
         if s.generation == (id >> 32) as u32 { s.req } else { None }
@@ -289,11 +297,11 @@ impl IdTable {
             self.free.push(id as u32);
         }
     }
-    /// All requests in a rendezvous on a communicator.
+    /// Lists the requests with ids, those in a rendezvous, on a communicator.
     pub fn of_comm(&self, comm: &Comm) -> Vec<&'static Request> {
         self.slots.iter().filter_map(|s| s.req).filter(|r| core::ptr::eq(r.comm.get(), comm)).collect()
     }
-    /// All requests in a rendezvous with a process.
+    /// Lists the requests with ids, those in a rendezvous, with a process.
     pub fn of_proc(&self, proc: u32) -> Vec<&'static Request> {
         self.slots.iter().filter_map(|s| s.req).filter(|r| r.proc.get() == proc).collect()
     }
@@ -307,7 +315,7 @@ const _: () = {
     assert!(offset_of!(Request, dtype) == 128);
 };
 
-/// A receive posted in an engine, as its request.
+/// Gives the request of a receive that was posted in an engine.
 ///
 /// # Safety
 /// `node` came out of a shard's engine.

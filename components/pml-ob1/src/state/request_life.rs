@@ -12,6 +12,7 @@ use oxmpi_mca::{RequestHeader, RequestOps, Status, ThreadCtx};
 /// Attached instead of a sync object's address: nobody waits. No object lies at this address.
 pub(super) const ABANDONED: usize = 2;
 
+/// The operations that the host calls on a request.
 static OPS: RequestOps = RequestOps {
     size: size_of::<RequestOps>() as u32,
     reserved: 0,
@@ -21,7 +22,7 @@ static OPS: RequestOps = RequestOps {
 };
 
 impl Ob1 {
-    /// The operation is over before anybody but the caller has seen the request; `status` is set.
+    /// Completes an operation whose request nobody but the caller has seen yet; `status` is set before.
     #[inline(always)]
     pub fn complete_unseen(&self, req: &'static Request, threaded: bool) {
         if !req.is_persistent() {
@@ -30,7 +31,8 @@ impl Ob1 {
         req.complete_unseen();
     }
 
-    /// The operation is over; `status` is set. The request may be gone when this returns.
+    /// Completes an operation: counts down the waiter's sync object, or recycles a request that the host has released.
+    /// `status` is set before. The request may be gone when this returns.
     #[inline(always)]
     pub fn complete(&self, req: &'static Request, threaded: bool) {
         if !req.is_persistent() {
@@ -61,7 +63,7 @@ impl Ob1 {
         self.recycle(req, null_mut(), threaded);
     }
 
-    /// The host is done with the request, finished or not.
+    /// Gives up a request for the host: recycles one that is complete, and leaves a pending one to its completion.
     fn release(&self, req: &'static Request, thread: *mut ThreadCtx) {
         let threaded = self.threaded();
         if req.is_complete() {
@@ -70,7 +72,7 @@ impl Ob1 {
         self.abandon(req, threaded)
     }
 
-    /// Marks a pending request as released, so that its completion recycles it.
+    /// Marks a pending request as released, so that the thread that completes it recycles it.
     #[cold]
     fn abandon(&self, req: &'static Request, threaded: bool) {
         let send = (req.kind() == RequestHeader::SEND) as u32;
@@ -95,7 +97,7 @@ impl Ob1 {
 }
 
 impl Ob1 {
-    /// A request for one operation of `thread`.
+    /// Takes a free request for one operation of `thread` and resets its header. `Err`: there is no memory for more.
     #[inline(always)]
     pub fn take_request(
         &self,
@@ -112,7 +114,9 @@ impl Ob1 {
         Ok(req)
     }
 
-    /// The thread has no state here yet, or there is nothing in it.
+    /// Takes a free request where the thread has none: makes its thread state if it has none, and more requests. A call
+    /// without a context takes from the state that those calls share, under its lock. `Err`: there is no memory for
+    /// more.
     #[cold]
     #[inline(never)]
     fn take_slowly(&self, thread: *mut ThreadCtx, threaded: bool) -> Result<&'static Request, Status> {
@@ -127,13 +131,14 @@ impl Ob1 {
         }
     }
 
-    /// The state of a thread, made on first use. `None`: a call without a context.
+    /// Gives the state of the calling thread, made on first use. `None`: the call has no context.
     #[inline(always)]
     pub fn thread_state_for(&self, thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
         thread_state_of(thread).or_else(|| self.first_thread_state(thread))
     }
 
-    /// Makes the state of a thread. `None`: a call without a context.
+    /// Makes the state of the calling thread, which has none, and notes it in the thread's context. `None`: the call
+    /// has no context.
     #[cold]
     #[inline(never)]
     fn first_thread_state(&self, thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
@@ -148,7 +153,8 @@ impl Ob1 {
         Some(thread_state)
     }
 
-    /// Makes more requests for a thread state and gives the first. By its owner, or under its lock.
+    /// Makes more requests for a thread state, takes one of them, and leaves the others free. By the state's owner, or
+    /// under its lock. `Err`: there is no memory for them.
     fn grow(&self, thread_state: &'static ThreadState) -> Result<&'static Request, Status> {
         let owner = self as *const Ob1 as *mut c_void;
         let mut slab = Vec::new();
@@ -166,7 +172,7 @@ impl Ob1 {
         thread_state.free.take().ok_or(Status::OUT_OF_MEMORY)
     }
 
-    /// Puts a request back that nobody refers to any more. `thread`: of the caller, or null.
+    /// Puts a request that nobody refers to any more back to its thread state. `thread`: the caller's context, or null.
     #[inline(always)]
     pub fn recycle(&self, req: &'static Request, thread: *mut ThreadCtx, threaded: bool) {
         req.leave(threaded);
@@ -179,13 +185,13 @@ impl Ob1 {
     }
 }
 
-/// The module of a request.
+/// Gives the instance's state that a request belongs to.
 pub fn owner(req: &Request) -> &Ob1 {
     // SAFETY: `Request::new` put it there; the module outlives the use of its requests.
     unsafe { &*(*req.handle()).owner.cast::<Ob1>() }
 }
 
-/// The host's call to release a request, complete or not.
+/// Releases a request for the host, complete or not (`release` of [`RequestOps`]).
 extern "C" fn release_thunk(header: *mut RequestHeader, thread: *mut ThreadCtx) {
     // SAFETY: the host passes what we handed out.
     let req = unsafe { Request::of(header) };
@@ -202,20 +208,21 @@ extern "C" fn release_thunk(header: *mut RequestHeader, thread: *mut ThreadCtx) 
     release_another(req, thread)
 }
 
-/// Apart, so that registers are saved for this only.
+/// Releases a request that is pending, of a datatype or of another thread's state. Apart, so that registers are saved
+/// for this only.
 #[inline(never)]
 extern "C" fn release_another(req: &'static Request, thread: *mut ThreadCtx) {
     owner(req).release(req, thread);
 }
 
-/// The host's call to cancel a request.
+/// Cancels a request for the host (`cancel` of [`RequestOps`]).
 extern "C" fn cancel_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as above.
     let req = unsafe { Request::of(header) };
     owner(req).cancel(req)
 }
 
-/// The host's call to start an inactive persistent request.
+/// Starts an inactive persistent request for the host (`start` of [`RequestOps`]).
 extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as above.
     let req = unsafe { Request::of(header) };

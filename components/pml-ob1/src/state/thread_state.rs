@@ -18,6 +18,7 @@ use std::sync::OnceLock;
 unsafe impl Sync for ThreadState {}
 
 impl ThreadState {
+    /// Makes the state of the thread with this number, without free requests. It is never freed.
     pub(super) fn new(index: u32) -> &'static ThreadState {
         Box::leak(Box::new(ThreadState {
             free: FreeList::new(),
@@ -30,25 +31,25 @@ impl ThreadState {
         }))
     }
 
-    /// Takes a request, if there is one. By the owner.
+    /// Takes a free request. `None`: there is none. By the owner.
     #[inline(always)]
     pub fn take(&self) -> Option<&'static Request> {
         self.free.take()
     }
 
-    /// How it stamps its messages.
+    /// Gives the lease by which the thread stamps its messages (`stamp.rs`).
     #[inline(always)]
     pub fn lease(&'static self) -> &'static Lease {
         &self.lease
     }
 
-    /// Where the request goes when it is free.
+    /// Whether a request comes from this state, to which it goes back when it is free.
     #[inline(always)]
     pub fn is_of(&self, req: &Request) -> bool {
         core::ptr::eq(self, req.thread_state)
     }
 
-    /// Takes back one of its own that nobody refers to any more. By the owner.
+    /// Takes back a request of this state that nobody refers to any more. By the owner.
     #[inline(always)]
     pub fn give(&self, req: &'static Request) {
         self.free.give(req);
@@ -62,6 +63,8 @@ impl Linked for Request {
     }
 }
 
+/// The instance's part in the pools of requests: the thread state for calls without a context, how many requests are
+/// made at once, and counts.
 pub struct Pools {
     /// For calls without a context; made by the first.
     pub(super) shared: OnceLock<&'static ThreadState>,
@@ -73,19 +76,20 @@ pub struct Pools {
 }
 
 impl Pools {
+    /// Makes the record of an instance without thread states; requests will be allocated `step` at a time.
     pub fn new(step: usize) -> Pools {
         Pools { shared: OnceLock::new(), step, detached: AtomicU32::new(0), thread_states: AtomicU32::new(0) }
     }
 }
 
-/// The number of a thread; the largest if that is not known.
+/// Gives the number of the calling thread, as the host counts them; `u32::MAX` if the call has no context.
 #[inline(always)]
 pub fn number_of(thread: *mut ThreadCtx) -> u32 {
     // SAFETY: the host passes a live context or null.
     unsafe { thread.as_ref() }.map_or(u32::MAX, |t| t.index)
 }
 
-/// The state of a thread that has one.
+/// Gives the state of the calling thread. `None`: it has none yet, or the call has no context.
 #[inline(always)]
 pub fn thread_state_of(thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
     // SAFETY: the host passes the context of the calling thread, or null; what is in it was put there by
@@ -93,26 +97,27 @@ pub fn thread_state_of(thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
     unsafe { thread.as_ref()?.pml_private.cast::<ThreadState>().as_ref() }
 }
 
-/// Where a thread notes which locks it is inside.
+/// Gives the calling thread's seat, where it notes which locks it is inside. `None`: the call has no context.
 #[inline(always)]
 pub fn seat_of(thread: *mut ThreadCtx) -> Caller {
     // SAFETY: the host passes the context of the calling thread, or null, and outlives this component's locks.
     unsafe { ThreadCtx::seat_of(thread) }
 }
 
-/// The state of a thread that has one, and its seat.
+/// Gives the state of the calling thread and its seat. `None`: it has no state yet, or the call has no context.
 #[inline(always)]
 pub fn state_and_seat(thread: *mut ThreadCtx) -> Option<(&'static ThreadState, &'static Seat)> {
     thread_state_of(thread).zip(seat_of(thread))
 }
 
-/// The lease of a thread that has a state.
+/// Gives the lease by which the calling thread stamps its messages. `None`: it has no state yet, or the call has no
+/// context.
 #[inline(always)]
 pub fn lease_of(thread: *mut ThreadCtx) -> Option<&'static Lease> {
     thread_state_of(thread).map(|thread_state| &thread_state.lease)
 }
 
-/// The number of a thread and its seat.
+/// Gives the number of the calling thread ([`number_of`]) and its seat ([`seat_of`]).
 #[inline(always)]
 pub fn identity(thread: *mut ThreadCtx) -> (u32, Caller) {
     (number_of(thread), seat_of(thread))

@@ -51,7 +51,7 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// A placeholder for a ring: its memory must not be touched, and a producer over it has no room.
+    /// Stands for no ring: its memory must not be touched, and a producer over it has no room.
     pub const NONE: Mapped =
         Mapped { lines: core::ptr::null_mut(), bulk_mask: 0, line_mask: 0, lines_log2: 0, cells: 0, cell: 0 };
 

@@ -1,4 +1,4 @@
-//! Which CRIs a thread progresses while it waits, and when it looks after those of others.
+//! Choice of the CRIs that a thread progresses while it waits, and of the time when it looks after those of others.
 //!
 //! **Its own** first: the one where what it received last will come (`ThreadCtx::cri`). Then those that it has to do
 //! with besides (`mine`): where it posted receives before, where sends of its wait for room, and those it found

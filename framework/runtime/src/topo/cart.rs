@@ -26,7 +26,7 @@ impl Cart {
         &self.dims
     }
 
-    /// Which dimensions are periodic.
+    /// Whether each dimension is periodic.
     pub fn periods(&self) -> &[bool] {
         &self.periods
     }

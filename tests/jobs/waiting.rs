@@ -15,3 +15,14 @@ fn waiters_are_parked_or_race() {
         }
     }
 }
+
+/// A blocking probe beside other threads sleeps until something comes.
+#[test]
+fn probes_wait_for_messages() {
+    if !mpi().is_ours() {
+        return leave_out("probes_wait_for_messages", "counts naps by our own variable");
+    }
+    for cris in ["1", "4"] {
+        Job::new(2).args(["--mca", "runtime_num_cris", cris]).program("probing").limit(300).run().all_ok(2);
+    }
+}

@@ -74,6 +74,8 @@ pub struct Instance {
     pub(crate) several_words: AtomicU32,
     /// Naps of waits among others.
     pub(crate) naps: AtomicU64,
+    /// Threads that wait among others for something that no request stands for.
+    pub(crate) guests: AtomicU32,
     /// Rung by the thread that watches descriptors.
     pub(crate) bell: Bell,
     pub(crate) parts: OnceLock<Parts>,

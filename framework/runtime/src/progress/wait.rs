@@ -63,12 +63,14 @@ pub(super) enum Step {
 pub(super) struct Idle {
     turns: u32,
     nap: Duration,
+    /// No sleep is longer.
+    longest: Duration,
 }
 
 impl Idle {
     /// The count of a waiter at the beginning of a wait.
     pub(super) fn new() -> Idle {
-        Idle { turns: 0, nap: FIRST_NAP }
+        Idle { turns: 0, nap: FIRST_NAP, longest: LONGEST_SLEEP }
     }
     /// Starts the count again, after an event.
     #[inline(always)]
@@ -208,7 +210,6 @@ impl Instance {
             return self.race(thread, &mut done);
         }
         let mut idle = Idle::new();
-        // Another thread may own progress and the doorbell, so this one does not sleep for long.
         loop {
             let events = self.engine.turn(thread);
             if done() {
@@ -226,11 +227,79 @@ impl Instance {
             match idle.step(&self.patience, false) {
                 Step::Spin => std::hint::spin_loop(),
                 Step::Yield => std::thread::yield_now(),
-                Step::Sleep => {
-                    self.naps.fetch_add(1, Ordering::Relaxed);
-                    futex::nap(idle.next_nap());
-                }
+                Step::Sleep => return self.wait_as_guest(thread, &mut done),
             }
+        }
+    }
+
+    /// Waits until `done` says so, among the threads that wait for requests: as the owner of progress, on the doorbell, or asleep
+    /// until another thread's turn has brought something. No request stands for this wait, so nobody completes it: those who make
+    /// turns while there are guests wake them ([`Instance::tell_guests`]). Turns of calls that do not wait tell nobody, so no sleep is longer
+    /// than [`LONGEST_NAP`].
+    fn wait_as_guest(&self, thread: *mut ThreadCtx, done: &mut dyn FnMut() -> bool) {
+        let sync = SyncObject::new(1);
+        let done = std::cell::RefCell::new(done);
+        // What is asked may be done by asking (a matched probe), so it is never asked again.
+        let ends = |sync: &SyncObject| {
+            let is_done = (done.borrow_mut())();
+            if is_done {
+                // SAFETY: it stands for the one completion that the object was made for.
+                unsafe { SyncObject::update(sync, 1) };
+            }
+            is_done
+        };
+        let mut idle = Idle::new();
+        let mut nap = FIRST_NAP;
+        let crowded = self.is_crowded();
+        self.guests.fetch_add(1, Ordering::Relaxed);
+        self.waiters.run(
+            &sync,
+            |sync| {
+                let events = self.engine.turn(thread);
+                if events > 0 {
+                    self.tell_guests();
+                    idle.reset();
+                }
+                if ends(sync) || events > 0 || self.tasks.help() {
+                    return;
+                }
+                match idle.step(&self.patience, crowded) {
+                    Step::Spin => std::hint::spin_loop(),
+                    Step::Yield => std::thread::yield_now(),
+                    Step::Sleep => {
+                        idle.longest = idle.next_nap();
+                        self.sleep(thread, Some(sync), &mut idle);
+                    }
+                }
+            },
+            |sync| {
+                if self.engine.turn(thread) > 0 {
+                    nap = FIRST_NAP;
+                    self.tell_guests();
+                }
+                if ends(sync) || !sync.park() {
+                    return;
+                }
+                // From here on whoever brings something sees it parked; it looks at what came before that.
+                if !ends(sync) && !self.tasks.may_not_sleep() {
+                    let (word, parked) = sync.state_word();
+                    let away = self.leaves_its_cri(thread);
+                    self.naps.fetch_add(1, Ordering::Relaxed);
+                    futex::wait_private(word, parked, Some(nap));
+                    nap = (nap * 2).min(LONGEST_NAP);
+                    drop(away);
+                }
+                sync.unpark();
+            },
+        );
+        self.guests.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Wakes the threads that wait for something else than requests, behind a turn that brought something.
+    #[inline(always)]
+    fn tell_guests(&self) {
+        if self.guests.load(Ordering::Relaxed) != 0 {
+            self.waiters.rouse(u64::MAX);
         }
     }
 
@@ -348,6 +417,7 @@ impl Instance {
             |sync| {
                 let events = self.engine.turn(thread);
                 if events > 0 {
+                    self.tell_guests();
                     idle.reset();
                     return;
                 }
@@ -369,6 +439,7 @@ impl Instance {
                     if !beside {
                         std::hint::spin_loop();
                     } else if self.engine.turn(thread) > 0 {
+                        self.tell_guests();
                         looks = 0;
                     }
                 } else if sync.park() {
@@ -432,7 +503,9 @@ impl Instance {
         let rung = self.bell.value();
         let armed = (pml.table.arm)(pml.state, thread, &mut *sleep_set.set());
         match armed {
-            Status::OK if sleep_set.make(&self.bell, rung) => self.sleep_on(sleep_set.words(), sync),
+            Status::OK if sleep_set.make(&self.bell, rung) => {
+                self.sleep_on(sleep_set.words(), sync, idle.longest)
+            }
             // Something waits for room: whoever makes it may need this core.
             Status::PENDING => std::thread::yield_now(),
             Status::OK | Status::NO_RESOURCE => self.nap(sync, idle),
@@ -443,8 +516,8 @@ impl Instance {
 
     /// Sleeps once on the words, of which there is at least one, unless the gate, a nudge or work in the task pool
     /// forbids it.
-    fn sleep_on(&self, words: &[WaitWord], sync: Option<&SyncObject>) {
-        let longest = if self.engine.is_single() { LONGEST_SLEEP } else { LONGEST_SLEEP_WITH_POLLERS };
+    fn sleep_on(&self, words: &[WaitWord], sync: Option<&SyncObject>, longest: Duration) {
+        let longest = if self.engine.is_single() { longest } else { longest.min(LONGEST_SLEEP_WITH_POLLERS) };
         let Some(sync) = sync else {
             // A thread that wants to get in knocks until we are up.
             self.gate().sleeps_on(words[0].addr.expose_provenance());

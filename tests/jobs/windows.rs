@@ -4,6 +4,7 @@
 use oxmpi_tests::{Job, leave_out, mpi, osc_am};
 use rustix::process::Signal;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// Installed components.
 const INSTALLED: [&str; 2] = ["pt2pt", "rdma"];
@@ -75,6 +76,32 @@ fn a_rank_is_killed_in_an_epoch() {
         let mut running = job.program("hang").arg(&folder).arg("window").start();
         running.until_up(4);
         running.rank(2).signal(Signal::KILL);
+        running.wait_and_leave_nothing().is_one_report(2, "");
+    }
+}
+
+/// Ranks of another node notice the death of a rank before its own daemon has told: they wait for what that says.
+#[test]
+fn a_rank_whose_end_is_told_late() {
+    if !mpi().is_ours() {
+        return leave_out("a rank whose end is told late", "reports are ours");
+    }
+    for job in by_each(4).into_iter().skip(INSTALLED.len()) {
+        let folder = job.folder();
+        let mut running = job.program("hang").arg(&folder).arg("window").start();
+        running.until_up(4);
+        let [first, second, killed] = [0, 1, 2].map(|rank| running.rank(rank));
+        let daemon = killed.parent().expect("the daemon of its node");
+        daemon.signal(Signal::STOP);
+        killed.signal(Signal::KILL);
+        // If it died with a lock that all want, they do not notice.
+        let begin = Instant::now();
+        running.until("others notice", || {
+            first.has_ended() || second.has_ended() || begin.elapsed() > Duration::from_millis(500)
+        });
+        // mpirun hears of the error first, and waits a second for its cause.
+        std::thread::sleep(Duration::from_millis(50));
+        daemon.signal(Signal::CONT);
         running.wait_and_leave_nothing().is_one_report(2, "");
     }
 }

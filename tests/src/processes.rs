@@ -23,6 +23,28 @@ impl Process {
             let _ = kill_process(pid, signal);
         }
     }
+
+    /// The process that started it; of a rank the daemon of its node. `None`: it is gone.
+    pub fn parent(&self) -> Option<Process> {
+        let pid = stat(self.pid)?.2;
+        let (name, state, _) = stat(pid)?;
+        Some(Process { pid, name, state })
+    }
+
+    /// Whether it has ended; its parent may not have heard of it.
+    pub fn has_ended(&self) -> bool {
+        stat(self.pid).is_none_or(|(_, state, _)| state == 'Z')
+    }
+}
+
+/// Name, state and parent of a process as /proc says; `None`: there is none.
+fn stat(pid: i32) -> Option<(String, char, i32)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (before, after) = stat.rsplit_once(')')?;
+    let name = before.split_once('(')?.1.to_owned();
+    let mut rest = after.split_ascii_whitespace();
+    let state = rest.next()?.chars().next()?;
+    Some((name, state, rest.next()?.parse().ok()?))
 }
 
 /// All living processes that carry `mark`.
@@ -34,13 +56,7 @@ pub fn marked(mark: &str) -> Vec<Process> {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|&b| b == 0).any(|variable| variable == wanted.as_bytes())
     })
-    .filter_map(|pid| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let (before, after) = stat.rsplit_once(')')?;
-        let name = before.split_once('(')?.1.to_owned();
-        let state = after.trim_start().chars().next()?;
-        Some(Process { pid, name, state })
-    })
+    .filter_map(|pid| stat(pid).map(|(name, state, _)| Process { pid, name, state }))
     // A process that has ended has no environment any more; between the two looks it may have.
     .filter(|p| p.state != 'Z')
     .collect()

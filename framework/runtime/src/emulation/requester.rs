@@ -11,6 +11,9 @@
 //! completes when all its pieces have been answered, or its peer has failed: then its pieces are forgotten, and what comes for them finds
 //! nothing, so that local memory is not touched any more.
 //!
+//! **Loss.** A transport that refuses a request for good has lost the process. The host hears that first ([`Losses`]), since by default the
+//! job ends there, with a report that names the process.
+//!
 //! **Access.** Everything but the flows' two counters is used under the lock of the context's CRI. Counters
 //! are written there and read by whoever flushes another thread's context. `done` runs behind all changes, when nothing is borrowed.
 
@@ -85,6 +88,13 @@ impl Endpoint {
     }
 }
 
+/// The host, which hears of processes that a transport has lost.
+pub trait Losses {
+    /// Notes that `raw` can send nothing to process `proc` any more. Called under the lock of a CRI; does not return where
+    /// the job ends with its first failure.
+    fn lost(&self, raw: &BtlHandle, proc: u32);
+}
+
 /// The transport, context and sizes by which requests go.
 #[derive(Clone, Copy)]
 pub struct Route<'a> {
@@ -92,6 +102,7 @@ pub struct Route<'a> {
     pub ctx: u32,
     pub put_most: u64,
     pub get_most: u64,
+    pub losses: &'a dyn Losses,
 }
 
 /// An operation as the caller gives it.
@@ -417,10 +428,13 @@ impl State {
                 pack_ctx: std::ptr::null_mut(),
             };
             // SAFETY: endpoints live as long as the transport.
-            let raw = unsafe { (*op.endpoint).raw };
-            let status = (route.raw.service_request)(route.raw.state, raw, route.ctx, &desc);
+            let endpoint = unsafe { &*op.endpoint };
+            let status = (route.raw.service_request)(route.raw.state, endpoint.raw, route.ctx, &desc);
             if status != Status::OK {
                 self.pieces.remove(piece);
+                if status == Status::PEER_FAILED {
+                    route.losses.lost(route.raw, endpoint.proc);
+                }
                 return if status == Status::PENDING { Status::INTERNAL } else { status };
             }
             op.sent += len;

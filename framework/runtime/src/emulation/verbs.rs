@@ -10,7 +10,7 @@
 //! requests from then on for that peer.
 
 use super::amo::{self, Update};
-use super::requester::{Context, Endpoint, Route, Wish};
+use super::requester::{Context, Endpoint, Losses, Route, Wish};
 use super::target::payload_limits;
 use super::wire::{self, ENTRY, Entry, NAME, RegistrationName, Request, Verb};
 use crate::objects::{Instance, Wrapped};
@@ -100,7 +100,7 @@ impl Wrapped {
     pub fn context(&self, ctx: u32) -> Option<(&Context, Route<'_>)> {
         let (put_most, get_most) = (self.put_most, self.get_most);
         let context = self.contexts.get(ctx as usize)?;
-        Some((context, Route { raw: self.raw(), ctx, put_most, get_most }))
+        Some((context, Route { raw: self.raw(), ctx, put_most, get_most, losses: self.instance() }))
     }
 
     /// Number of contexts of the transport.
@@ -242,6 +242,12 @@ impl Wrapped {
         };
         let (local, done, done_ctx) = (bytes.as_mut_ptr(), list.done, list.done_ctx);
         self.issue(endpoint, ctx, Wish { request, local, results, done, done_ctx })
+    }
+}
+
+impl Losses for Instance {
+    fn lost(&self, raw: &BtlHandle, proc: u32) {
+        self.process_failed("btl", raw.name(), proc, Status::PEER_FAILED, "no request reaches it any more");
     }
 }
 

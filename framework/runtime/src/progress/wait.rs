@@ -237,7 +237,7 @@ impl Instance {
     /// turns while there are guests wake them ([`Instance::tell_guests`]). Turns of calls that do not wait tell nobody, so no sleep is longer
     /// than [`LONGEST_NAP`].
     fn wait_as_guest(&self, thread: *mut ThreadCtx, done: &mut dyn FnMut() -> bool) {
-        let sync = SyncObject::new(1);
+        let sync = SyncObject::of_guest();
         let done = std::cell::RefCell::new(done);
         // What is asked may be done by asking (a matched probe), so it is never asked again.
         let ends = |sync: &SyncObject| {
@@ -299,7 +299,7 @@ impl Instance {
     #[inline(always)]
     fn tell_guests(&self) {
         if self.guests.load(Ordering::Relaxed) != 0 {
-            self.waiters.rouse(u64::MAX);
+            self.waiters.rouse_guests();
         }
     }
 

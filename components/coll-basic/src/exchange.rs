@@ -34,6 +34,7 @@ pub mod tag {
     pub const ALLTOALL: i32 = FIRST_TAG - 7;
     pub const SCAN: i32 = FIRST_TAG - 8;
     pub const NEIGHBOR: i32 = FIRST_TAG - 9;
+    pub const REDUCE_SCATTER: i32 = FIRST_TAG - 10;
 }
 
 pub use crate::layout::Result;

@@ -7,11 +7,12 @@
 use crate::alltoallv::exchange_all;
 use crate::exchange::{Call, Result, in_bytes, out_bytes, tag};
 use crate::layout::{bytes, element, element_mut};
-use crate::reduce_scatter::{starts, to_rank_0};
+use crate::reduce_scatter::{starts, total};
 use crate::reduction::Reduction;
-use crate::{barrier as local_barrier, bcast as local_bcast, gatherv as direct, scatter as local_scatter};
+use crate::{barrier as local_barrier, bcast as local_bcast, gatherv as direct};
+use crate::{reduce as local_reduce, scatter as local_scatter};
 use core::ptr::null_mut;
-use oxmpi_coll::{CollArgs, NO_ROOT, ROOT};
+use oxmpi_coll::{CollArgs, IN_PLACE, NO_ROOT, ROOT};
 use oxmpi_mca::Status;
 
 /// A rank's part in a collective with a root.
@@ -110,8 +111,8 @@ pub fn allreduce(call: &Call<'_>) -> Result {
 /// Each group gets the sum of the other, in parts: both sums have the same number of elements.
 pub fn reduce_scatter(call: &Call<'_>) -> Result {
     let counts = call.recvcounts();
-    let (starts, total) = starts(counts)?;
-    let landed = swap_sums(call, total)?;
+    let starts = starts(counts)?;
+    let landed = swap_sums(call, total(&starts))?;
     direct::scatterv(&call.locally(&CollArgs {
         sendbuf: landed.at,
         sendcounts: counts.as_ptr(),
@@ -158,6 +159,37 @@ fn swap_sums<'a>(call: &Call<'a>, total: u64) -> Result<Landed<'a>> {
     let at = span.place(memory.at(0));
     call.exchange((whole.at.cast_const(), total, dtype), 0, (at, total, dtype), 0, tag::REDUCE)?;
     Ok(Landed { at, _memory: Some(memory) })
+}
+
+/// The sum of all operands of the local group.
+struct FullReduction<'a> {
+    /// In rank 0; null elsewhere.
+    at: *mut u8,
+    _memory: Option<crate::scratch::Lease<'a>>,
+}
+
+/// Reduces all `total` elements into temporary memory of rank 0.
+fn to_rank_0<'a>(call: &Call<'a>, total: u64) -> Result<FullReduction<'a>> {
+    let in_place = call.args.sendbuf == IN_PLACE;
+    let operand = if in_place { call.args.recvbuf.cast_const() } else { call.args.sendbuf };
+    let mut args = CollArgs {
+        sendbuf: operand,
+        recvcount: total,
+        recvtype: call.args.recvtype,
+        op: call.args.op,
+        root: 0,
+        ..CollArgs::NONE
+    };
+    // Refuses what is not defined before memory is taken.
+    let span = Reduction::of(&call.with(&args))?.span(total)?;
+    if call.rank() != 0 {
+        local_reduce::reduce(&call.with(&args))?;
+        return Ok(FullReduction { at: null_mut(), _memory: None });
+    }
+    let memory = call.scratch(span.len)?;
+    args.recvbuf = span.place(memory.at(0));
+    local_reduce::reduce(&call.with(&args))?;
+    Ok(FullReduction { at: args.recvbuf, _memory: Some(memory) })
 }
 
 pub fn gather(call: &Call<'_>) -> Result {

@@ -41,7 +41,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         7,
         "10000",
-        "Largest message that reduce and allreduce combine as a whole; larger ones are divided among the ranks. Raise it on networks with long latency",
+        "Largest message that reduce and allreduce combine as a whole and that reduce_scatter combines in log2(n) steps; larger ones are divided among the ranks. Raise it on networks with long latency",
     )
     .range(0, 1 << 40),
     ParamDecl::new(

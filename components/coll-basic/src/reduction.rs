@@ -80,6 +80,15 @@ impl<'a> Reduction<'a> {
     /// Both must hold `count` elements and not overlap unless they are the same.
     pub unsafe fn duplicate(&self, src: *const u8, dst: *mut u8) -> Result {
         // SAFETY: the caller's promise.
-        unsafe { self.local.duplicate(self.dtype, self.count, src, dst) }
+        unsafe { self.copy(self.count, src, dst) }
+    }
+
+    /// Copies `count` elements, unless source and target are the same.
+    ///
+    /// # Safety
+    /// As for [`Reduction::duplicate`], of `count` elements.
+    pub unsafe fn copy(&self, count: u64, src: *const u8, dst: *mut u8) -> Result {
+        // SAFETY: the caller's promise.
+        unsafe { self.local.duplicate(self.dtype, count, src, dst) }
     }
 }

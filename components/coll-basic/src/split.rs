@@ -48,7 +48,7 @@ impl Fold {
         }
     }
 
-    /// Rank of a member.
+    /// Rank of a member; of the number of members the number of ranks.
     pub fn rank_of(&self, member: u32) -> u32 {
         if member < self.pairs { 2 * member } else { member + self.pairs }
     }
@@ -69,6 +69,8 @@ pub struct Split<'a, 'b> {
     tag: i32,
     fold: Fold,
     ring: bool,
+    /// Where the blocks of ranks begin, where these are given; else all blocks have about as many elements.
+    starts: Option<&'a [i64]>,
 }
 
 /// Smallest block for which a ring is worth its many steps.
@@ -79,7 +81,28 @@ impl<'a, 'b> Split<'a, 'b> {
     pub fn new(call: &'a Call<'b>, reduction: &'a Reduction<'b>, tag: i32) -> Split<'a, 'b> {
         let n = call.num_ranks();
         let ring = !n.is_power_of_two() && reduction.bytes() / n as u64 >= RING_BLOCK;
-        Split { call, reduction, tag, fold: Fold::of(call), ring }
+        Split { call, reduction, tag, fold: Fold::of(call), ring, starts: None }
+    }
+
+    /// For blocks of any lengths, one for each rank, by halving. `starts`: where they begin, and where the last one ends. A
+    /// member has the block of the rank that it stands for, too.
+    pub fn of_blocks(
+        call: &'a Call<'b>,
+        reduction: &'a Reduction<'b>,
+        starts: &'a [i64],
+        tag: i32,
+    ) -> Split<'a, 'b> {
+        Split { call, reduction, tag, fold: Fold::of(call), ring: false, starts: Some(starts) }
+    }
+
+    /// The rank that has our block, if we are no member.
+    pub fn gives_to(&self) -> Option<u32> {
+        self.fold.gives_to
+    }
+
+    /// The rank whose block we have, too.
+    pub fn takes_from(&self) -> Option<u32> {
+        self.fold.takes_from
     }
 
     pub fn blocks(&self) -> u32 {
@@ -88,6 +111,10 @@ impl<'a, 'b> Split<'a, 'b> {
 
     /// First element and number of elements of the blocks from `first` to before `end`.
     pub fn range(&self, first: u32, end: u32) -> (u64, u64) {
+        if let Some(starts) = self.starts {
+            let start = |member| starts[self.fold.rank_of(member) as usize] as u64;
+            return (start(first), start(end) - start(first));
+        }
         let (each, rest) =
             (self.reduction.count / self.blocks() as u64, self.reduction.count % self.blocks() as u64);
         let start = |block: u32| each * block as u64 + rest.min(block as u64);

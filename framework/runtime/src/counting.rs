@@ -68,9 +68,10 @@ impl Instance {
         join(&mut self.gone_counts.lock(), counts);
     }
 
-    /// Counts of parked waits and of naps: how threads waited while others had the progress.
+    /// Counts of parked waits, of naps and of pieces of work: how threads waited while others had the progress.
     pub fn wait_counts(&self) -> WaitCounts {
-        WaitCounts { parked: self.waiters.parks(), naps: self.naps.load(Ordering::Relaxed) }
+        let (parked, naps) = (self.waiters.parks(), self.naps.load(Ordering::Relaxed));
+        WaitCounts { parked, naps, helped: self.tasks.helped() }
     }
 
     /// Counts of each CRI, by its number.

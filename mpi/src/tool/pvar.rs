@@ -259,9 +259,10 @@ fn of_cris() -> impl Iterator<Item = Variable> {
 
 /// Of threads that wait among others.
 fn of_waits() -> impl Iterator<Item = Variable> {
-    const WHAT: [&str; 2] = [
+    const WHAT: [&str; 3] = [
         "Waits that began while another thread owned progress, and whose thread was parked until its own requests were complete",
-        "Short sleeps of threads that wait among others for something that cannot wake them",
+        "Sleeps by timer of threads that wait for something that no request stands for (a blocking probe) while another thread owns progress",
+        "Pieces of large packing, copying and reducing that other threads had to do and a waiting thread did (mpi_task_min_size)",
     ];
     let names = WaitCounts::default().named().map(|(name, _)| name);
     names.into_iter().zip(WHAT).enumerate().map(|(i, (name, what))| Variable {

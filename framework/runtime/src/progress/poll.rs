@@ -20,7 +20,9 @@ impl Instance {
     #[inline(always)]
     pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
         let events = self.engine.turn(thread);
-        if events == 0 && (self.threaded() || self.patience.has_none()) {
+        if events > 0 {
+            self.tell_guests();
+        } else if self.threaded() || self.patience.has_none() {
             self.no_news(thread);
         }
         events

@@ -29,6 +29,21 @@ fn wait_all(waiters: &Waiters, words: &[&Completion], own: impl FnMut(&SyncObjec
     }
 }
 
+/// When something comes, waits that no request stands for wake, and the others sleep on.
+#[cfg(not(loom))]
+#[test]
+fn guests_are_roused_alone() {
+    let waiters = Waiters::new();
+    let [owner, guest, other] = [SyncObject::of_guest(), SyncObject::of_guest(), SyncObject::new(1)];
+    assert!(waiters.enter(&owner) && !waiters.enter(&guest) && !waiters.enter(&other));
+    assert!(owner.take_nudge() && guest.park() && other.park());
+    waiters.rouse_guests();
+    assert!(owner.take_nudge(), "the owner is a guest, too");
+    assert!(guest.park(), "awake again");
+    assert!(!other.park(), "parked still");
+    [&guest, &other, &owner].into_iter().for_each(|sync| waiters.leave(sync));
+}
+
 /// Waits for any of `words`; which are complete then.
 fn wait_any(waiters: &Waiters, words: &[&Completion], own: impl FnMut(&SyncObject)) {
     let sync = SyncObject::new(1);

@@ -23,7 +23,7 @@ use super::sync::{Mutex, lock};
 use crossbeam_deque::{Steal, Stealer, Worker};
 #[cfg(loom)]
 use model::deque::{Steal, Stealer, Worker};
-use oxmpi_mca::sync::{AtomicU32, AtomicUsize, Ordering, fence, yield_now};
+use oxmpi_mca::sync::{AtomicU32, AtomicUsize, Ordering, fence, unmodelled, yield_now};
 
 /// Bytes of a piece: large enough that fetching it costs little, small enough that a message is not kept
 /// waiting by the thread that has it.
@@ -71,9 +71,16 @@ pub struct Tasks {
     /// Jobs in `open`.
     busy: AtomicU32,
     open: Mutex<Vec<Open>>,
+    /// Pieces that waiting threads have done.
+    helped: unmodelled::AtomicU64,
 }
 
 impl Tasks {
+    /// Number of pieces that waiting threads have done.
+    pub fn helped(&self) -> u64 {
+        self.helped.load(Ordering::Relaxed)
+    }
+
     /// Whether there is work in the pool, so that a thread that has announced its sleep must not sleep.
     pub fn may_not_sleep(&self) -> bool {
         // SYNC POINT with `share`.
@@ -95,6 +102,7 @@ impl Tasks {
             loop {
                 match stealer.steal() {
                     Steal::Success(piece) => {
+                        self.helped.fetch_add(1, Ordering::Relaxed);
                         piece.run();
                         return true;
                     }

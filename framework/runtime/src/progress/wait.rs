@@ -234,8 +234,8 @@ impl Instance {
 
     /// Waits until `done` says so, among the threads that wait for requests: as the owner of progress, on the doorbell, or asleep
     /// until another thread's turn has brought something. No request stands for this wait, so nobody completes it: those who make
-    /// turns while there are guests wake them ([`Instance::tell_guests`]). Turns of calls that do not wait tell nobody, so no sleep is longer
-    /// than [`LONGEST_NAP`].
+    /// turns while there are guests wake them ([`Instance::tell_guests`]). Turns inside a send that waits for room tell nobody, so no sleep is
+    /// longer than [`LONGEST_NAP`].
     fn wait_as_guest(&self, thread: *mut ThreadCtx, done: &mut dyn FnMut() -> bool) {
         let sync = SyncObject::of_guest();
         let done = std::cell::RefCell::new(done);
@@ -297,7 +297,7 @@ impl Instance {
 
     /// Wakes the threads that wait for something else than requests, behind a turn that brought something.
     #[inline(always)]
-    fn tell_guests(&self) {
+    pub(super) fn tell_guests(&self) {
         if self.guests.load(Ordering::Relaxed) != 0 {
             self.waiters.rouse_guests();
         }

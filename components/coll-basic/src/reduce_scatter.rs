@@ -77,13 +77,13 @@ impl Blocks<'_, '_> {
     }
 }
 
+/// Small operands, combined in log2 n steps.
 fn halving(call: &Call<'_>, blocks: &Blocks<'_, '_>) -> Result {
     let (r, own) = (blocks.reduction, blocks.len(call.rank()));
     let split = Split::of_blocks(call, r, blocks.starts, tag::REDUCE_SCATTER);
     let span = r.span(r.count)?;
     let scratch = call.scratch(2 * span.len)?;
     let sum = span.place(scratch.at(0));
-    // The other half begins where a span does.
     let mut work = Work { from: r.input, sum, spare: scratch.at(span.len) };
     split.reduce_scatter(&mut work)?;
     if let Some(member) = split.gives_to() {
@@ -102,6 +102,7 @@ fn halving(call: &Call<'_>, blocks: &Blocks<'_, '_>) -> Result {
     unsafe { r.copy(own, r.at(sum, blocks.start(call.rank())), call.args.recvbuf) }
 }
 
+/// Operands of any length and operations that need not commute, in n - 1 steps.
 fn pair_by_pair(call: &Call<'_>, blocks: &Blocks<'_, '_>) -> Result {
     let (n, rank, r) = (call.num_ranks(), call.rank(), blocks.reduction);
     let own = blocks.len(rank);
@@ -137,7 +138,7 @@ fn pair_by_pair(call: &Call<'_>, blocks: &Blocks<'_, '_>) -> Result {
     if own > 0 { sums.end(call.args.recvbuf) } else { Ok(()) }
 }
 
-/// What a rank has combined of its block, as the operands come.
+/// The partial sums of one block, as the operands of the ranks come.
 struct Sums<'a, 'b> {
     reduction: &'a Reduction<'b>,
     /// Elements of the block.

@@ -239,7 +239,7 @@ impl Instance {
     fn wait_as_guest(&self, thread: *mut ThreadCtx, done: &mut dyn FnMut() -> bool) {
         let sync = SyncObject::of_guest();
         let done = std::cell::RefCell::new(done);
-        // What is asked may be done by asking (a matched probe), so it is never asked again.
+        // Asking may change something (a matched probe takes its message), so a question that was answered is not asked again.
         let ends = |sync: &SyncObject| {
             let is_done = (done.borrow_mut())();
             if is_done {

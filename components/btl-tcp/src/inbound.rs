@@ -118,13 +118,27 @@ impl Inbound {
         self.check(&header)?;
         let len = header.len as usize;
         if header.kind.is_in_stream() && bytes.len() < room(len) {
-            return Ok(None);
+            return if self.ends_in_question(bytes, &header) {
+                Err(Fault::Damaged("a message whose end is missing"))
+            } else {
+                Ok(None)
+            };
         }
         let message = &bytes[HEADER..HEADER + len];
         if header.sum.is_some_and(|sum| check::sum(message) != sum) {
             return Err(Fault::Damaged("a message with a wrong checksum"));
         }
         Ok(Some(Arrived { header, message }))
+    }
+
+    /// Whether a frame that is not whole ends with a question. Its sender asks between frames, so the rest of this one is
+    /// lost: nothing but further questions would come, 32 bytes a second.
+    fn ends_in_question(&self, bytes: &[u8], header: &Header) -> bool {
+        let behind = self.position + room(header.len as usize) as u64;
+        bytes[HEADER..]
+            .last_chunk()
+            .and_then(|last| Header::decode(last).ok())
+            .is_some_and(|last| last.kind == Kind::Question && last.position >= behind)
     }
 
     fn check(&self, header: &Header) -> Result<(), Fault> {
@@ -261,6 +275,21 @@ mod tests {
             }
             whole_stream(&all, || 100);
         }
+    }
+
+    /// The end of a message is swallowed and its sender, which gets no answer, asks.
+    #[test]
+    fn a_question_in_a_message_shows_a_gap() {
+        let good = stream(&[10, 3000], true);
+        let question =
+            Header { len: 0, kind: Kind::Question, tag: 0, sum: None, position: good.len() as u64, acked: 0 };
+        for gone in [33, 500, 2999] {
+            let bad = [&good[..good.len() - gone], &question.encode()].concat();
+            let (got, fault) = whole_stream(&bad, || 512);
+            assert_eq!((got.len(), fault), (1, Some(Fault::Damaged("a message whose end is missing"))));
+        }
+        // A message that is not whole yet may have anything in it.
+        assert_eq!(whole_stream(&good[..good.len() - 33], || 512).1, None);
     }
 
     #[test]

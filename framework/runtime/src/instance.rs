@@ -192,7 +192,7 @@ impl Instance {
             cooperation: Cooperation::default(),
             several_words: AtomicU32::new(1),
             naps: AtomicU64::new(0),
-            guests: AtomicU32::new(0),
+            condition_waiters: AtomicU32::new(0),
             bell: Bell::default(),
             parts: OnceLock::new(),
             requests: Table::new(),

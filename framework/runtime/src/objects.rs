@@ -75,7 +75,7 @@ pub struct Instance {
     /// Naps of waits among others.
     pub(crate) naps: AtomicU64,
     /// Threads that wait among others for something that no request stands for.
-    pub(crate) guests: AtomicU32,
+    pub(crate) condition_waiters: AtomicU32,
     /// Rung by the thread that watches descriptors.
     pub(crate) bell: Bell,
     pub(crate) parts: OnceLock<Parts>,

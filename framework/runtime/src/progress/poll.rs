@@ -21,7 +21,7 @@ impl Instance {
     pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
         let events = self.engine.turn(thread);
         if events > 0 {
-            self.tell_guests();
+            self.tell_condition_waiters();
         } else if self.threaded() || self.patience.has_none() {
             self.no_news(thread);
         }

@@ -64,8 +64,8 @@ pub struct SyncObject {
     /// The user-level thread, and its neighbour among the sleepers.
     thread: Cell<*mut c_void>,
     below: Cell<*const SyncObject>,
-    /// No request stands for the wait; see [`Waiters::rouse_guests`].
-    is_guest: bool,
+    /// No request stands for the wait; see [`Waiters::rouse_condition_waiters`].
+    is_condition: bool,
 }
 
 impl SyncObject {
@@ -79,14 +79,14 @@ impl SyncObject {
             sleepers: Cell::new(null()),
             thread: Cell::new(null_mut()),
             below: Cell::new(null()),
-            is_guest: false,
+            is_condition: false,
         }
     }
 
     /// The sync object of a wait that no request stands for: the waiter itself says when it is done, by [`SyncObject::update`]
     /// of 1.
-    pub fn of_guest() -> SyncObject {
-        SyncObject { is_guest: true, ..SyncObject::new(1) }
+    pub fn of_condition() -> SyncObject {
+        SyncObject { is_condition: true, ..SyncObject::new(1) }
     }
 
     /// The value of a completion word while this object is attached.
@@ -349,18 +349,18 @@ impl Waiters {
     }
 
     /// Wakes the waiters that no request stands for, because something has come that may be what they wait for.
-    pub fn rouse_guests(&self) {
+    pub fn rouse_condition_waiters(&self) {
         let list = lock(&self.list);
         // SAFETY: the owner and all in the list are alive until they leave, which needs the lock.
         if let Some(owner) = unsafe { list.owner.as_ref() }
-            && owner.is_guest
+            && owner.is_condition
         {
             owner.nudge();
         }
         let mut at = list.head;
         // SAFETY: as above.
         while let Some(sync) = unsafe { at.as_ref() } {
-            if sync.is_guest {
+            if sync.is_condition {
                 sync.rouse();
             }
             at = sync.next.get();

@@ -32,16 +32,17 @@ fn wait_all(waiters: &Waiters, words: &[&Completion], own: impl FnMut(&SyncObjec
 /// When something comes, waits that no request stands for wake, and the others sleep on.
 #[cfg(not(loom))]
 #[test]
-fn guests_are_roused_alone() {
+fn condition_waiters_are_roused_alone() {
     let waiters = Waiters::new();
-    let [owner, guest, other] = [SyncObject::of_guest(), SyncObject::of_guest(), SyncObject::new(1)];
-    assert!(waiters.enter(&owner) && !waiters.enter(&guest) && !waiters.enter(&other));
-    assert!(owner.take_nudge() && guest.park() && other.park());
-    waiters.rouse_guests();
-    assert!(owner.take_nudge(), "the owner is a guest, too");
-    assert!(guest.park(), "awake again");
+    let [owner, condition, other] =
+        [SyncObject::of_condition(), SyncObject::of_condition(), SyncObject::new(1)];
+    assert!(waiters.enter(&owner) && !waiters.enter(&condition) && !waiters.enter(&other));
+    assert!(owner.take_nudge() && condition.park() && other.park());
+    waiters.rouse_condition_waiters();
+    assert!(owner.take_nudge(), "the owner waits for a condition, too");
+    assert!(condition.park(), "awake again");
     assert!(!other.park(), "parked still");
-    [&guest, &other, &owner].into_iter().for_each(|sync| waiters.leave(sync));
+    [&condition, &other, &owner].into_iter().for_each(|sync| waiters.leave(sync));
 }
 
 /// Waits for any of `words`; which are complete then.

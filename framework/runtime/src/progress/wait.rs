@@ -227,17 +227,17 @@ impl Instance {
             match idle.step(&self.patience, false) {
                 Step::Spin => std::hint::spin_loop(),
                 Step::Yield => std::thread::yield_now(),
-                Step::Sleep => return self.wait_as_guest(thread, &mut done),
+                Step::Sleep => return self.wait_for_condition(thread, &mut done),
             }
         }
     }
 
     /// Waits until `done` says so, among the threads that wait for requests: as the owner of progress, on the doorbell, or asleep
-    /// until another thread's turn has brought something. No request stands for this wait, so nobody completes it: those who make
-    /// turns while there are guests wake them ([`Instance::tell_guests`]). Turns inside a send that waits for room tell nobody, so no sleep is
-    /// longer than [`LONGEST_NAP`].
-    fn wait_as_guest(&self, thread: *mut ThreadCtx, done: &mut dyn FnMut() -> bool) {
-        let sync = SyncObject::of_guest();
+    /// until another thread's turn has brought something. No request stands for this wait, so nobody completes it: those who
+    /// make turns wake condition waiters ([`Instance::tell_condition_waiters`]). Turns inside a send that waits for room tell
+    /// nobody, and a condition may be another thread's store; so no sleep is longer than [`LONGEST_NAP`].
+    fn wait_for_condition(&self, thread: *mut ThreadCtx, done: &mut dyn FnMut() -> bool) {
+        let sync = SyncObject::of_condition();
         let done = std::cell::RefCell::new(done);
         // Asking may change something (a matched probe takes its message), so a question that was answered is not asked again.
         let ends = |sync: &SyncObject| {
@@ -251,13 +251,13 @@ impl Instance {
         let mut idle = Idle::new();
         let mut nap = FIRST_NAP;
         let crowded = self.is_crowded();
-        self.guests.fetch_add(1, Ordering::Relaxed);
+        self.condition_waiters.fetch_add(1, Ordering::Relaxed);
         self.waiters.run(
             &sync,
             |sync| {
                 let events = self.engine.turn(thread);
                 if events > 0 {
-                    self.tell_guests();
+                    self.tell_condition_waiters();
                     idle.reset();
                 }
                 if ends(sync) || events > 0 || self.tasks.help() {
@@ -275,7 +275,7 @@ impl Instance {
             |sync| {
                 if self.engine.turn(thread) > 0 {
                     nap = FIRST_NAP;
-                    self.tell_guests();
+                    self.tell_condition_waiters();
                 }
                 if ends(sync) || !sync.park() {
                     return;
@@ -292,14 +292,14 @@ impl Instance {
                 sync.unpark();
             },
         );
-        self.guests.fetch_sub(1, Ordering::Relaxed);
+        self.condition_waiters.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Wakes the threads that wait for something else than requests, behind a turn that brought something.
     #[inline(always)]
-    pub(super) fn tell_guests(&self) {
-        if self.guests.load(Ordering::Relaxed) != 0 {
-            self.waiters.rouse_guests();
+    pub(super) fn tell_condition_waiters(&self) {
+        if self.condition_waiters.load(Ordering::Relaxed) != 0 {
+            self.waiters.rouse_condition_waiters();
         }
     }
 
@@ -417,7 +417,7 @@ impl Instance {
             |sync| {
                 let events = self.engine.turn(thread);
                 if events > 0 {
-                    self.tell_guests();
+                    self.tell_condition_waiters();
                     idle.reset();
                     return;
                 }
@@ -439,7 +439,7 @@ impl Instance {
                     if !beside {
                         std::hint::spin_loop();
                     } else if self.engine.turn(thread) > 0 {
-                        self.tell_guests();
+                        self.tell_condition_waiters();
                         looks = 0;
                     }
                 } else if sync.park() {

@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_btl::{Btl, BtlAttrs, BtlSleep, Message, ProcInfo, WaitSet};
 use oxmpi_mca::{Host, ProcName, Status};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 
 /// Messages join others that wait for the socket, or for the end of the turn, up to so many bytes: what waits goes by one call of
 /// the system. Beyond that it is known that the network takes no more.
@@ -59,6 +59,7 @@ impl Tcp {
                 first: self.name.bytes < name.bytes,
                 route: OnceLock::new(),
                 failed: AtomicBool::new(false),
+                report: Once::new(),
                 gone: AtomicBool::new(false),
             };
             Arc::new(Peer::new(core, self.contexts.len()))

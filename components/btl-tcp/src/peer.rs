@@ -3,7 +3,7 @@
 use crate::card::PeerAddress;
 use core::sync::atomic::AtomicBool;
 use oxmpi_mca::ProcName;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 /// State that all streams to a process share.
 pub struct Core {
@@ -15,6 +15,8 @@ pub struct Core {
     pub route: OnceLock<Route>,
     /// It was reported as failed.
     pub failed: AtomicBool,
+    /// Taken by the thread that reports it as failed; others wait until the host has heard.
+    pub report: Once,
     /// It has said good-bye.
     pub gone: AtomicBool,
 }

@@ -335,11 +335,13 @@ impl Tcp {
     /// The process is given up: everybody is told, once.
     pub(crate) fn fail(&self, cx: &Context, s: &Stream, why: &str) {
         self.shut(cx, s);
-        if !s.core.failed.swap(true, Ordering::AcqRel) {
+        // The host hears why before a send to that process answers PEER_FAILED, after which the layers above would report less.
+        s.core.report.call_once(|| {
             let message = format!("connection of btl tcp given up: {why}");
             let failed = self.host.services().peer_failed;
             failed(self.host.table().instance, s.core.proc, Status::PEER_FAILED, StrRef::of(&message));
-        }
+            s.core.failed.store(true, Ordering::Release);
+        });
     }
 
     /// Work that has to be done without the peer's doing.

@@ -107,11 +107,11 @@ mod tests {
     use super::*;
     use crate::link::Core;
     use core::sync::atomic::AtomicBool;
-    use std::sync::OnceLock;
+    use std::sync::{Once, OnceLock};
 
     fn core(proc: u32) -> Arc<Core> {
         let (failed, gone) = (AtomicBool::new(false), AtomicBool::new(false));
-        Arc::new(Core { proc, card: OnceLock::new(), failed, gone })
+        Arc::new(Core { proc, card: OnceLock::new(), failed, report: Once::new(), gone })
     }
 
     #[test]

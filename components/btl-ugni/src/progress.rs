@@ -35,7 +35,6 @@ enum MailboxRead {
 impl Rail {
     /// A turn of a lane. How much it handled.
     pub fn turn(&self, number: usize, module: *mut c_void) -> i32 {
-        self.tell_failures();
         let mut handled = 0;
         if self.calls.load(Ordering::Relaxed) > 0 {
             handled += self.look_for_datagrams();

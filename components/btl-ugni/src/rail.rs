@@ -11,7 +11,7 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use oxmpi_mca::{Host, ProcName, Status, StrRef};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 
 /// State of the holder of the service context.
 #[derive(Default)]
@@ -43,9 +43,6 @@ pub struct Rail {
     pub stop: AtomicBool,
     /// The process ends: what comes is not handed up.
     pub closing: AtomicBool,
-    /// Lost processes that the host does not know of yet.
-    failures: Mutex<Vec<(u32, String)>>,
-    has_failures: AtomicBool,
     overrun_told: AtomicBool,
 }
 
@@ -77,8 +74,6 @@ impl Rail {
             calls: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            failures: Mutex::default(),
-            has_failures: AtomicBool::new(false),
             overrun_told: AtomicBool::new(false),
         }
     }
@@ -106,6 +101,7 @@ impl Rail {
                 proc,
                 card: OnceLock::new(),
                 failed: AtomicBool::new(false),
+                report: Once::new(),
                 gone: AtomicBool::new(false),
             };
             Arc::new(Peer::new(core, self.lanes.len()))
@@ -146,15 +142,20 @@ impl Rail {
         }
     }
 
-    /// A process is lost. Any thread, holding no lock of a link: the host is told by the next turn of a context.
+    /// A process is lost. Any thread, holding no lock of a link. The host hears why before a send to that process answers
+    /// PEER_FAILED, after which the layers above would report less.
     pub fn fail(&self, core: &Core, why: &str) {
-        if core.failed.swap(true, Ordering::SeqCst) {
+        let mut first = false;
+        core.report.call_once(|| {
+            first = true;
+            // A process that has said good-bye is not reported as failed, but operations under way to it end all the same.
+            if !core.gone.load(Ordering::Acquire) && !self.closing.load(Ordering::Acquire) {
+                self.tell_host(core.proc, why);
+            }
+            core.failed.store(true, Ordering::SeqCst);
+        });
+        if !first {
             return;
-        }
-        // A process that has said good-bye is not reported as failed, but operations under way to it end all the same.
-        if !core.gone.load(Ordering::Acquire) {
-            held(&self.failures).push((core.proc, why.to_owned()));
-            self.has_failures.store(true, Ordering::SeqCst);
         }
         for lane in &self.lanes {
             for link in lane.links().iter().filter(|l| l.core.proc == core.proc) {
@@ -164,25 +165,16 @@ impl Rail {
         }
     }
 
-    /// Tells the host of lost processes. No lock of ours is held.
-    pub fn tell_failures(&self) {
-        if !self.has_failures.load(Ordering::Acquire) {
-            return;
-        }
-        self.has_failures.store(false, Ordering::SeqCst);
-        for (proc, why) in std::mem::take(&mut *held(&self.failures)) {
-            if self.closing.load(Ordering::Acquire) {
-                continue;
-            }
-            // No report of ours: the runtime makes one, unless the launcher has one already of a process that was killed.
-            let message = format!(
-                "the connection to process {proc} over btl_ugni has ended: {why} (btl_ugni_smsg_max_retries sets how often a lost message is sent again)"
-            );
-            let tell = self.host.services().peer_failed;
-            // The text lives during the call.
-            let text = StrRef { ptr: message.as_ptr(), len: message.len() };
-            tell(self.host.table().instance, proc, Status::PEER_FAILED, text);
-        }
+    /// Tells the host of a lost process.
+    fn tell_host(&self, proc: u32, why: &str) {
+        // No report of ours: the runtime makes one, unless the launcher has one already of a process that was killed.
+        let message = format!(
+            "the connection to process {proc} over btl_ugni has ended: {why} (btl_ugni_smsg_max_retries sets how often a lost message is sent again)"
+        );
+        let tell = self.host.services().peer_failed;
+        // The text lives during the call.
+        let text = StrRef { ptr: message.as_ptr(), len: message.len() };
+        tell(self.host.table().instance, proc, Status::PEER_FAILED, text);
     }
 
     /// A queue of arrivals has lost entries: said once.

@@ -17,6 +17,8 @@ fn a_lost_message_is_told() {
     while h.ranks[0].host.failures().is_empty() {
         let status = h.ranks[0].send(1, 0, &Msg::new(1, 24, 8));
         assert!(matches!(status, Status::OK | Status::NO_RESOURCE | Status::PEER_FAILED), "{status}");
+        let is_told = !h.ranks[0].host.failures().is_empty();
+        assert!(status != Status::PEER_FAILED || is_told, "the host hears why before a send fails");
         h.progress();
         assert!(begun.elapsed() < Duration::from_secs(60), "it is never told");
     }

@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use oxmpi_btl::Done;
 use oxmpi_mca::ProcName;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
 /// Locks a mutex; a panic elsewhere does not matter to what is inside.
 pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -32,6 +32,8 @@ pub struct Core {
     pub place: OnceLock<Place>,
     /// It is lost.
     pub failed: AtomicBool,
+    /// Taken by the thread that reports it as failed; others wait until the host has heard.
+    pub report: Once,
     /// It has said good-bye.
     pub gone: AtomicBool,
 }

@@ -43,7 +43,6 @@ impl Rail {
                 },
             }
         }
-        self.tell_failures();
         handled
     }
 

@@ -12,7 +12,7 @@ use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_mca::{Host, ProcName, Status, StrRef};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 
 /// State of the holder of the service context.
 #[derive(Default)]
@@ -52,9 +52,6 @@ pub struct Rail {
     pub stop: AtomicBool,
     /// The process ends: what comes is not handed up.
     pub closing: AtomicBool,
-    /// Lost processes that the host does not know of yet.
-    failures: Mutex<Vec<(u32, String)>>,
-    has_failures: AtomicBool,
 }
 
 /// Parts of a new rail.
@@ -89,8 +86,6 @@ impl Rail {
             bell: parts.bell,
             stop: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            failures: Mutex::default(),
-            has_failures: AtomicBool::new(false),
         }
     }
 
@@ -122,6 +117,7 @@ impl Rail {
                 first: self.name.bytes < name.bytes,
                 place: OnceLock::new(),
                 failed: AtomicBool::new(false),
+                report: Once::new(),
                 gone: AtomicBool::new(false),
             };
             Arc::new(Peer::new(core, self.lanes.len()))
@@ -156,15 +152,20 @@ impl Rail {
         }
     }
 
-    /// A process is lost. Any thread, under any lock of ours: the host is told by the next turn of a context.
+    /// A process is lost. Any thread, under any lock of ours. The host hears why before a send to that process answers
+    /// PEER_FAILED, after which the layers above would report less.
     pub fn fail(&self, core: &Core, why: &str) {
-        if core.failed.swap(true, Ordering::SeqCst) {
+        let mut first = false;
+        core.report.call_once(|| {
+            first = true;
+            // A process that has said good-bye is not reported as failed, but operations under way to it end all the same.
+            if !core.gone.load(Ordering::Acquire) && !self.closing.load(Ordering::Acquire) {
+                self.tell_host(core.proc, why);
+            }
+            core.failed.store(true, Ordering::SeqCst);
+        });
+        if !first {
             return;
-        }
-        // A process that has said good-bye is not reported as failed, but operations under way to it end all the same.
-        if !core.gone.load(Ordering::Acquire) {
-            held(&self.failures).push((core.proc, why.to_owned()));
-            self.has_failures.store(true, Ordering::SeqCst);
         }
         for (number, lane) in self.lanes.iter().enumerate() {
             lane.news.store(true, Ordering::SeqCst);
@@ -172,30 +173,21 @@ impl Rail {
         }
     }
 
+    /// Tells the host of a lost process.
+    fn tell_host(&self, proc: u32, why: &str) {
+        // No report of ours: the runtime makes one, unless the launcher has one already of a process that was killed.
+        let message = format!(
+            "the connection of {} to process {proc} has ended: {why} (btl_verbs_timeout and btl_verbs_retry_count set how long a device tries again)",
+            self.port.name
+        );
+        let tell = self.host.services().peer_failed;
+        // The text lives during the call.
+        let text = StrRef { ptr: message.as_ptr(), len: message.len() };
+        tell(self.host.table().instance, proc, Status::PEER_FAILED, text);
+    }
+
     /// The device is lost, and with it everybody.
     pub fn fail_all(&self, why: &str) {
         self.peers().iter().for_each(|p| self.fail(&p.core, why));
-    }
-
-    /// Tells the host of lost processes. No lock of ours is held.
-    pub fn tell_failures(&self) {
-        if !self.has_failures.load(Ordering::Acquire) {
-            return;
-        }
-        self.has_failures.store(false, Ordering::SeqCst);
-        for (proc, why) in std::mem::take(&mut *held(&self.failures)) {
-            if self.closing.load(Ordering::Acquire) {
-                continue;
-            }
-            // No report of ours: the runtime makes one, unless the launcher has one already of a process that was killed.
-            let message = format!(
-                "the connection of {} to process {proc} has ended: {why} (btl_verbs_timeout and btl_verbs_retry_count set how long a device tries again)",
-                self.port.name
-            );
-            let tell = self.host.services().peer_failed;
-            // The text lives during the call.
-            let text = StrRef { ptr: message.as_ptr(), len: message.len() };
-            tell(self.host.table().instance, proc, Status::PEER_FAILED, text);
-        }
     }
 }

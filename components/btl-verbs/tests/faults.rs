@@ -16,6 +16,8 @@ fn until_lost(h: &Harness) {
     while rank.host.failures().is_empty() {
         let status = rank.send(1, 0, &Msg::new(1, 24, 8));
         assert!(matches!(status, Status::OK | Status::NO_RESOURCE | Status::PEER_FAILED), "{status}");
+        let is_told = !rank.host.failures().is_empty();
+        assert!(status != Status::PEER_FAILED || is_told, "the host hears why before a send fails");
         rank.progress(0);
         assert!(begun.elapsed() < PATIENCE, "the loss of the peer is never told");
     }

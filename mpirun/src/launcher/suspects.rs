@@ -2,6 +2,8 @@
 //!
 //! When a rank dies, ranks of other nodes notice by their transports, perhaps before its own daemon has said how it
 //! ended. So what they say is kept for a moment; if meanwhile anything else is found to be wrong, that is the report.
+//! Where the blamed rank itself says that it ends because of a peer, that is nearer to the cause, and is kept in the place of the
+//! first, which may have overtaken it from another node.
 
 use crate::link::FromNode;
 use std::time::{Duration, Instant};
@@ -23,8 +25,11 @@ impl Suspects {
         match message {
             FromNode::Abort { rank, peer: Some(_), .. } => {
                 self.ranks.push(*rank);
-                let until = Instant::now() + PATIENCE;
-                self.first.get_or_insert_with(|| (until, node, message.clone()));
+                match &mut self.first {
+                    Some((_, at, kept)) if blames(kept, *rank) => (*at, *kept) = (node, message.clone()),
+                    Some(_) => {}
+                    None => self.first = Some((Instant::now() + PATIENCE, node, message.clone())),
+                }
                 true
             }
             FromNode::Exited { rank, .. } => self.ranks.contains(rank),
@@ -47,21 +52,32 @@ impl Suspects {
     }
 }
 
+/// Whether a message says that its rank ends because of rank `blamed`.
+fn blames(message: &FromNode, blamed: u32) -> bool {
+    matches!(message, FromNode::Abort { peer: Some(peer), .. } if *peer == blamed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::link::{Ending, Mpi};
 
+    fn abort(rank: u32, peer: Option<u32>) -> FromNode {
+        FromNode::Abort { rank, pid: 1, code: 1, origin: "a failure".into(), message: "m".into(), peer }
+    }
+
+    #[test]
+    fn a_blamed_rank_that_blames_another_is_nearer_to_the_cause() {
+        let mut s = Suspects::default();
+        assert!(s.keep(1, &abort(3, Some(0))));
+        let until = s.deadline().expect("it waits");
+        assert!(s.keep(1, &abort(2, Some(1))) && s.keep(0, &abort(0, Some(2))));
+        assert_eq!(s.deadline(), Some(until), "no longer than for the first");
+        assert_eq!(s.due(until), Some((0, abort(0, Some(2)))));
+    }
+
     #[test]
     fn who_blames_a_peer_waits_for_a_better_cause() {
-        let abort = |rank, peer| FromNode::Abort {
-            rank,
-            pid: 1,
-            code: 1,
-            origin: "a failure".into(),
-            message: "m".into(),
-            peer,
-        };
         let exit = |rank| FromNode::Exited { rank, pid: 1, ending: Ending::Exit(1), mpi: Mpi::Inside };
         let mut s = Suspects::default();
         assert!(!s.keep(0, &abort(1, None)) && !s.keep(0, &exit(1)), "a cause");

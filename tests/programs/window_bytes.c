@@ -3,7 +3,7 @@
 
 #include <malloc.h>
 
-enum { WINDOWS = 8 };
+enum { WINDOWS = 64 };
 
 /* Bytes of all mappings that others see, too. */
 static long shared_bytes(void) {

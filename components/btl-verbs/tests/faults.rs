@@ -3,7 +3,7 @@
 mod common;
 
 use common::{port, setup};
-use oxmpi_btl_conformance::{Harness, Msg};
+use oxmpi_btl_conformance::{Harness, Link, Msg};
 use oxmpi_mca::Status;
 use std::time::{Duration, Instant};
 
@@ -11,18 +11,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Sends until the peer is known to be lost.
 fn until_lost(h: &Harness) {
-    let rank = &h.ranks[0];
-    let begun = Instant::now();
-    while rank.host.failures().is_empty() {
-        let status = rank.send(1, 0, &Msg::new(1, 24, 8));
-        assert!(matches!(status, Status::OK | Status::NO_RESOURCE | Status::PEER_FAILED), "{status}");
-        let is_told = !rank.host.failures().is_empty();
-        assert!(status != Status::PEER_FAILED || is_told, "the host hears why before a send fails");
-        rank.progress(0);
-        assert!(begun.elapsed() < PATIENCE, "the loss of the peer is never told");
-    }
-    assert_eq!(rank.host.failures(), [(1, Status::PEER_FAILED)]);
-    assert_eq!(rank.send(1, 0, &Msg::new(1, 24, 8)), Status::PEER_FAILED, "from then on");
+    h.send_until_refused(Link { from: 0, to: 1 }, PATIENCE);
+    assert_eq!(h.ranks[0].host.failures(), [(1, Status::PEER_FAILED)]);
 }
 
 /// One test, since port and set-up are the process's.

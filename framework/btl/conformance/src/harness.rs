@@ -157,6 +157,31 @@ impl Harness {
         }
     }
 
+    /// Sends to a peer that is being lost until a send answers `PEER_FAILED`, and checks that the host was told why before. Between the
+    /// two, sends are still answered as if the peer were there, since another thread may be the one that tells. Fails after `patience`.
+    pub fn send_until_refused(&self, link: Link, patience: Duration) {
+        let (rank, begun) = (&self.ranks[link.from], Instant::now());
+        loop {
+            let status = rank.send(link.to, 0, &Msg::new(1, 24, 8));
+            let is_told = !rank.host.failures().is_empty();
+            match status {
+                Status::PEER_FAILED => {
+                    assert!(is_told, "{}: the host hears why before a send fails", self.name);
+                    return;
+                }
+                Status::OK | Status::NO_RESOURCE => {}
+                s => panic!("{}: {link:?}: {s}\n{}", self.name, self.logs()),
+            }
+            self.progress();
+            let elapsed = begun.elapsed();
+            assert!(
+                elapsed < patience,
+                "{}: {link:?}: no send fails (the host was told: {is_told})",
+                self.name
+            );
+        }
+    }
+
     /// Progresses until `count` messages in all have come in at `rank` (since its host was made), and
     /// a little longer, so that one too many is seen.
     pub fn settle(&self, rank: usize, count: u64) {

@@ -152,7 +152,7 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
         step("build", 15, Action::Run(cargo(&["build", "-q", "--workspace"]))),
         step(
             "unit and property tests",
-            15,
+            25,
             Action::Run(cargo(&["test", "-q", "--workspace", "--exclude", "oxmpi-tests", "--no-fail-fast"])),
         ),
     ];

@@ -10,10 +10,10 @@ use crate::params::Settings;
 use crate::peer::{Core, Route};
 use crate::stream::{Link, Stream};
 use core::sync::atomic::{AtomicBool, Ordering};
-use oxmpi_btl::{Btl, BtlAttrs, BtlSleep, Message, ProcInfo, WaitSet};
+use oxmpi_btl::{Btl, BtlAttrs, BtlSleep, Loss, Message, ProcInfo, WaitSet};
 use oxmpi_mca::{Host, ProcName, Status};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, Once, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Messages join others that wait for the socket, or for the end of the turn, up to so many bytes: what waits goes by one call of
 /// the system. Beyond that it is known that the network takes no more.
@@ -58,8 +58,7 @@ impl Tcp {
                 name,
                 first: self.name.bytes < name.bytes,
                 route: OnceLock::new(),
-                failed: AtomicBool::new(false),
-                report: Once::new(),
+                loss: Loss::default(),
                 gone: AtomicBool::new(false),
             };
             Arc::new(Peer::new(core, self.contexts.len()))
@@ -146,7 +145,7 @@ impl Tcp {
     #[cold]
     fn wants_connection(&self, cx: &Context, s: &Arc<Stream>) -> Status {
         let core = &s.core;
-        if s.is_shut() || core.failed.load(Ordering::Acquire) || core.gone.load(Ordering::Acquire) {
+        if s.is_shut() || core.loss.is_declared() || core.gone.load(Ordering::Acquire) {
             return Status::PEER_FAILED;
         }
         if matches!(*s.link.borrow(), Link::Idle) {

@@ -2,8 +2,9 @@
 
 use crate::card::PeerAddress;
 use core::sync::atomic::AtomicBool;
+use oxmpi_btl::Loss;
 use oxmpi_mca::ProcName;
-use std::sync::{Once, OnceLock};
+use std::sync::OnceLock;
 
 /// State that all streams to a process share.
 pub struct Core {
@@ -13,10 +14,7 @@ pub struct Core {
     pub first: bool,
     /// Where it is; not known as long as only it has called.
     pub route: OnceLock<Route>,
-    /// It was reported as failed.
-    pub failed: AtomicBool,
-    /// Taken by the thread that reports it as failed; others wait until the host has heard.
-    pub report: Once,
+    pub loss: Loss,
     /// It has said good-bye.
     pub gone: AtomicBool,
 }

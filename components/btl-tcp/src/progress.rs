@@ -335,19 +335,17 @@ impl Tcp {
     /// The process is given up: everybody is told, once.
     pub(crate) fn fail(&self, cx: &Context, s: &Stream, why: &str) {
         self.shut(cx, s);
-        // The host hears why before a send to that process answers PEER_FAILED, after which the layers above would report less.
-        s.core.report.call_once(|| {
+        s.core.loss.declare(|| {
             let message = format!("connection of btl tcp given up: {why}");
             let failed = self.host.services().peer_failed;
             failed(self.host.table().instance, s.core.proc, Status::PEER_FAILED, StrRef::of(&message));
-            s.core.failed.store(true, Ordering::Release);
         });
     }
 
     /// Work that has to be done without the peer's doing.
     fn look_after(&self, cx: &Context, now: Instant) {
         for s in cx.all() {
-            if s.core.failed.load(Ordering::Acquire) {
+            if s.core.loss.is_declared() {
                 self.shut(cx, &s);
                 continue;
             }
@@ -435,7 +433,7 @@ impl Tcp {
     }
 
     fn objection(&self, s: &Stream, a: &Admission) -> Refusal {
-        let gone = s.core.gone.load(Ordering::Acquire) || s.core.failed.load(Ordering::Acquire);
+        let gone = s.core.gone.load(Ordering::Acquire) || s.core.loss.is_declared();
         if gone || s.is_shut() {
             return Refusal::Closed;
         }

@@ -8,8 +8,9 @@ use crate::wire::Card;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use oxmpi_btl::Loss;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// The lock, whoever has panicked with it.
 pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -20,9 +21,7 @@ pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub struct Core {
     pub proc: u32,
     pub card: OnceLock<Card>,
-    pub failed: AtomicBool,
-    /// Taken by the thread that reports it as failed; others wait until the host has heard.
-    pub report: Once,
+    pub loss: Loss,
     /// It has said good-bye.
     pub gone: AtomicBool,
 }

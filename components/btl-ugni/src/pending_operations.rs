@@ -107,11 +107,11 @@ mod tests {
     use super::*;
     use crate::link::Core;
     use core::sync::atomic::AtomicBool;
-    use std::sync::{Once, OnceLock};
+    use oxmpi_btl::Loss;
+    use std::sync::OnceLock;
 
     fn core(proc: u32) -> Arc<Core> {
-        let (failed, gone) = (AtomicBool::new(false), AtomicBool::new(false));
-        Arc::new(Core { proc, card: OnceLock::new(), failed, report: Once::new(), gone })
+        Arc::new(Core { proc, card: OnceLock::new(), loss: Loss::default(), gone: AtomicBool::new(false) })
     }
 
     #[test]

@@ -9,9 +9,10 @@ use crate::memory::Memory;
 use crate::params::Settings;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use oxmpi_btl::Loss;
 use oxmpi_mca::{Host, ProcName, Status, StrRef};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, Once, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// State of the holder of the service context.
 #[derive(Default)]
@@ -97,13 +98,8 @@ impl Rail {
 
     pub fn peer_of(&self, proc: u32) -> Arc<Peer> {
         let make = || {
-            let core = Core {
-                proc,
-                card: OnceLock::new(),
-                failed: AtomicBool::new(false),
-                report: Once::new(),
-                gone: AtomicBool::new(false),
-            };
+            let core =
+                Core { proc, card: OnceLock::new(), loss: Loss::default(), gone: AtomicBool::new(false) };
             Arc::new(Peer::new(core, self.lanes.len()))
         };
         held(&self.peers).entry(proc).or_insert_with(make).clone()
@@ -117,7 +113,7 @@ impl Rail {
         }
         let lane = self.lanes.get(usize::from(ours)).ok_or("there is no such lane")?;
         let link = lane.add(|index, mailbox| Link::new(peer.core.clone(), (ours, theirs), index, mailbox))?;
-        if peer.core.failed.load(Ordering::SeqCst) {
+        if peer.core.loss.is_declared() {
             link.fail();
         }
         all.insert((ours, theirs), link.clone());
@@ -142,19 +138,15 @@ impl Rail {
         }
     }
 
-    /// A process is lost. Any thread, holding no lock of a link. The host hears why before a send to that process answers
-    /// PEER_FAILED, after which the layers above would report less.
+    /// A process is lost. Any thread, holding no lock of a link.
     pub fn fail(&self, core: &Core, why: &str) {
-        let mut first = false;
-        core.report.call_once(|| {
-            first = true;
+        let told = core.loss.declare(|| {
             // A process that has said good-bye is not reported as failed, but operations under way to it end all the same.
             if !core.gone.load(Ordering::Acquire) && !self.closing.load(Ordering::Acquire) {
                 self.tell_host(core.proc, why);
             }
-            core.failed.store(true, Ordering::SeqCst);
         });
-        if !first {
+        if !told {
             return;
         }
         for lane in &self.lanes {

@@ -173,7 +173,7 @@ impl Rail {
     /// Posts an operation, or has done nothing.
     pub fn issue(&self, endpoint: &UgniEndpoint, ctx: u32, plan: Plan, notice: Notice) -> Status {
         let (lane, core) = (&self.lanes[ctx as usize], &endpoint.peer.core);
-        if core.failed.load(Ordering::Acquire) {
+        if core.loss.is_declared() {
             return self.give_up(plan, Status::PEER_FAILED);
         }
         let Some(card) = core.card.get() else { return self.give_up(plan, Status::UNREACHABLE) };
@@ -375,7 +375,7 @@ impl Round<'_> {
         let repeats = again
             && flying.piece.may_be_repeated()
             && flying.retries < self.rail.settings.rdma_max_retries
-            && !flying.operation.core.failed.load(Ordering::Relaxed);
+            && !flying.operation.core.loss.is_declared();
         if repeats {
             flying.retries += 1;
             slot.flying = Some(flying);

@@ -12,10 +12,10 @@ use crate::wire::{Place, Purpose};
 use core::cell::RefCell;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use oxmpi_btl::Done;
+use oxmpi_btl::{Done, Loss};
 use oxmpi_mca::ProcName;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Locks a mutex; a panic elsewhere does not matter to what is inside.
 pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -30,10 +30,7 @@ pub struct Core {
     pub first: bool,
     /// Its port; not known before `add_proc` or its first call.
     pub place: OnceLock<Place>,
-    /// It is lost.
-    pub failed: AtomicBool,
-    /// Taken by the thread that reports it as failed; others wait until the host has heard.
-    pub report: Once,
+    pub loss: Loss,
     /// It has said good-bye.
     pub gone: AtomicBool,
 }
@@ -41,7 +38,7 @@ pub struct Core {
 impl Core {
     /// Whether nothing can be sent to it any more.
     pub fn is_out(&self) -> bool {
-        self.failed.load(Ordering::Acquire) || self.gone.load(Ordering::Acquire)
+        self.loss.is_declared() || self.gone.load(Ordering::Acquire)
     }
 }
 
@@ -167,7 +164,7 @@ impl Link {
     /// Whether its pair may go: the peer is lost. Messages of one that has said good-bye, perhaps by another link, may lie here still.
     pub fn is_over(&self) -> bool {
         let expected = self.purpose != Purpose::Memory && self.peer.gone.load(Ordering::Acquire);
-        self.peer.failed.load(Ordering::Acquire) && !expected
+        self.peer.loss.is_declared() && !expected
     }
     /// Taken → idle, by the lane's holder: its pair is gone.
     pub fn reopen(&self) {

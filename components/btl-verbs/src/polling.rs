@@ -6,7 +6,6 @@ use crate::outbound::Body;
 use crate::rail::Rail;
 use crate::ring::{RingIn, RingOut, State};
 use crate::wire::{FRAME, Frame, Kind, Purpose};
-use core::sync::atomic::Ordering;
 use oxmpi_mca::Status;
 use std::sync::Arc;
 
@@ -110,7 +109,7 @@ impl Rail {
 
     /// Takes one message. False: none is due.
     pub fn take_from_ring(&self, lane: &Lane, link: &Arc<Link>) -> bool {
-        if link.peer.failed.load(Ordering::Acquire) {
+        if link.peer.loss.is_declared() {
             return false;
         }
         let next = {

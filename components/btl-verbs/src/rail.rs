@@ -10,9 +10,10 @@ use crate::sys::Bell;
 use crate::wire::Place;
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicBool, Ordering};
+use oxmpi_btl::Loss;
 use oxmpi_mca::{Host, ProcName, Status, StrRef};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, Once, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// State of the holder of the service context.
 #[derive(Default)]
@@ -116,8 +117,7 @@ impl Rail {
                 name,
                 first: self.name.bytes < name.bytes,
                 place: OnceLock::new(),
-                failed: AtomicBool::new(false),
-                report: Once::new(),
+                loss: Loss::default(),
                 gone: AtomicBool::new(false),
             };
             Arc::new(Peer::new(core, self.lanes.len()))
@@ -152,19 +152,15 @@ impl Rail {
         }
     }
 
-    /// A process is lost. Any thread, under any lock of ours. The host hears why before a send to that process answers
-    /// PEER_FAILED, after which the layers above would report less.
+    /// A process is lost. Any thread, under any lock of ours.
     pub fn fail(&self, core: &Core, why: &str) {
-        let mut first = false;
-        core.report.call_once(|| {
-            first = true;
+        let told = core.loss.declare(|| {
             // A process that has said good-bye is not reported as failed, but operations under way to it end all the same.
             if !core.gone.load(Ordering::Acquire) && !self.closing.load(Ordering::Acquire) {
                 self.tell_host(core.proc, why);
             }
-            core.failed.store(true, Ordering::SeqCst);
         });
-        if !first {
+        if !told {
             return;
         }
         for (number, lane) in self.lanes.iter().enumerate() {

@@ -31,6 +31,7 @@
 //! them, so that a receiver that looks at several contexts knows what it does not see yet.
 
 mod author;
+mod loss;
 mod services;
 mod table;
 mod wait;
@@ -39,6 +40,7 @@ pub use author::{
     Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlLists, BtlMemory, BtlPut, BtlService,
     BtlServiceSleep, BtlSleep, Message, ModuleBuilder, module,
 };
+pub use loss::Loss;
 pub use services::{BtlServices, Reach, Registration};
 pub use table::*;
 pub use wait::{WaitFd, WaitSet, WaitWord};

@@ -26,10 +26,12 @@ fn sendrecv(
     status: *mut Status,
 ) -> c_int {
     let mut receiving = Request(MPI_REQUEST_NULL);
+    let mut object = None;
     let (buf, count, _) = incoming;
     let started = call(name, Some(comm), |process| {
         // Everything is checked before anything is started.
         let (o, _) = check_both((outgoing, dest, sendtag), (incoming, source, recvtag), comm)?;
+        object = Some(o.object);
         receiving = if source == MPI_PROC_NULL {
             request::done(process)
         } else {
@@ -43,13 +45,24 @@ fn sendrecv(
         return started;
     }
     let sent = send(name, entry::quick_call_context(), outgoing, dest, sendtag, comm, mode::STANDARD);
-    let (Some(process), true) = (crate::process::current(), sent == MPI_SUCCESS) else { return sent };
+    let Some(process) = crate::process::current() else { return sent };
     let Some(req) = request::find(process, receiving) else { return sent };
+    let mut ended = sent;
     if !request::ready(req) {
+        if let (MPI_SUCCESS, Some(object)) = (sent, object) {
+            ended = call(name, Some(comm), |_| Ok(object.comm.can_come_from(source)?));
+        }
+        if ended != MPI_SUCCESS {
+            // One half was refused: nobody may be left to send, and the buffer is the user's once we return.
+            let _ = request::cancel(req);
+        }
         process.instance.wait(process.thread(), req.as_ptr());
     }
     // SAFETY: ready; the place is ours, the status the caller's.
     let outcome = unsafe { request::collect(req, &mut receiving, status, process.thread()) };
+    if ended != MPI_SUCCESS {
+        return ended;
+    }
     if outcome.is_err() { raise(name, Some(comm), outcome.failure()) } else { MPI_SUCCESS }
 }
 

@@ -11,7 +11,7 @@
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `one_sided` (conjugate gradients and patches) ·
 //! `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
-//! `ugni` (Gemini and Aries, on their library in software) ·
+//! `ugni` (Gemini and Aries, on their library in software) · `unreachable` (calls that need a process which no transport reaches) ·
 //! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
 //! `verbs_rates` (messages of threads on it, by the bench driver) ·
 //! `waiting` (threads among others) ·
@@ -55,6 +55,7 @@ mod tool_interface;
 mod tools;
 mod topologies;
 mod ugni;
+mod unreachable;
 mod values;
 mod verbs;
 mod verbs_kernels;

@@ -2,7 +2,8 @@
 //!
 //! **Buffers outlive their receives.** A posted receive is always waited for, whatever else fails:
 //! its buffer may be the communicator's temporary one or the user's, and neither is ours any more
-//! once the call has returned. The point-to-point layer completes receives whose peer is gone.
+//! once the call has returned. The point-to-point layer completes receives whose peer is gone. Where a message is refused (no
+//! transport reaches its peer), those that were started beside it are cancelled first: nobody may be left to send.
 //!
 //! **Order.** Collectives of one kind use one tag. Messages from one rank to another are received
 //! in the order they were sent, so two calls in a row cannot mix.
@@ -274,6 +275,7 @@ impl<'a> Call<'a> {
         let mut pending = Pending::<1>::new(self);
         pending.recv(into, from, tag)?;
         let sent = self.send(out, to, tag);
+        pending.refused = sent.is_err();
         let received = pending.wait();
         sent.and(received)
     }
@@ -284,25 +286,32 @@ pub struct Pending<'a, 'b, const N: usize = WINDOW> {
     call: &'a Call<'b>,
     requests: [*mut RequestHeader; N],
     len: usize,
+    /// A message of those that belong together could not be started.
+    refused: bool,
 }
 
 impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
     pub fn new(call: &'a Call<'b>) -> Pending<'a, 'b, N> {
-        Pending { call, requests: [null_mut(); N], len: 0 }
+        Pending { call, requests: [null_mut(); N], len: 0, refused: false }
     }
 
     /// Starts a receive; waits for the others first if there is no room.
     pub fn recv(&mut self, into: ReceiveData<'_>, from: u32, tag: i32) -> Result {
         self.room()?;
-        self.requests[self.len] = self.call.irecv(into, from, tag)?;
-        self.len += 1;
-        Ok(())
+        let request = self.call.irecv(into, from, tag);
+        self.add(request)
     }
 
     /// Starts a send; waits for the others first if there is no room.
     pub fn send(&mut self, out: SendData<'_>, to: u32, tag: i32) -> Result {
         self.room()?;
-        self.requests[self.len] = self.call.isend(out, to, tag)?;
+        let request = self.call.isend(out, to, tag);
+        self.add(request)
+    }
+
+    /// Adds a request that was started, or notes that it was refused.
+    fn add(&mut self, request: Result<*mut RequestHeader>) -> Result {
+        self.requests[self.len] = request.inspect_err(|_| self.refused = true)?;
         self.len += 1;
         Ok(())
     }
@@ -311,13 +320,25 @@ impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
         if self.len == N { self.wait() } else { Ok(()) }
     }
 
-    /// Waits for all that were started.
+    /// Waits for all that were started, and cancels them first where one was refused.
     pub fn wait(&mut self) -> Result {
         if self.len == 0 {
             return Ok(());
         }
         let n = core::mem::take(&mut self.len);
+        if core::mem::take(&mut self.refused) && self.call.comm.planning == 0 {
+            cancel(&self.requests[..n]);
+        }
         self.call.wait_all(&mut self.requests[..n])
+    }
+}
+
+/// Cancels requests that are under way; they are waited for afterwards. Not for plans, whose requests are numbers.
+#[cold]
+fn cancel(requests: &[*mut RequestHeader]) {
+    for &request in requests {
+        // SAFETY: live requests of the services, which nobody else has.
+        unsafe { ((*(*request).ops).cancel)(request) };
     }
 }
 

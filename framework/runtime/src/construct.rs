@@ -295,8 +295,14 @@ impl Communicator {
     ) -> Result<(), Status> {
         let byte = self.instance().byte_type();
         let len = into.len() as u64;
+        self.can_come_from(from as i32)?;
         let recv = self.irecv(thread, into.as_mut_ptr(), len, byte, from as i32, tag)?;
         let sent = self.put(thread, out, to as i32, tag);
+        if sent.is_err() {
+            // Who did not get ours may not send either.
+            // SAFETY: live, and nobody else has it.
+            unsafe { ((*(*recv).ops).cancel)(recv) };
+        }
         let got = self.take(thread, recv);
         sent?;
         if got.error.is_err() {
@@ -322,6 +328,7 @@ impl Communicator {
         tag: i32,
     ) -> Result<(), Status> {
         let (byte, len) = (self.instance().byte_type(), into.len() as u64);
+        self.can_come_from(from)?;
         let mut status = MsgStatus::EMPTY;
         let got = self.recv(thread, into.as_mut_ptr(), len, byte, from, tag, &mut status);
         match () {

@@ -4,6 +4,7 @@ use crate::locks::Mutex;
 use crate::rcache::Cache;
 use oxmpi_btl::{BtlHandle, BtlServices, Reach};
 use oxmpi_mca::SliceRef;
+use oxmpi_mca::sync::unmodelled::AtomicU64;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -12,6 +13,9 @@ use std::sync::OnceLock;
 pub(crate) struct Transports {
     pub(crate) services: OnceLock<Box<BtlServices>>,
     pub(crate) reached: Mutex<HashMap<u32, Box<[Reach]>>>,
+    /// One bit for each process of the job, set once it was found to be reached: what is asked for each message of a
+    /// collective takes no lock. Made at the first question.
+    pub(crate) known: OnceLock<Box<[AtomicU64]>>,
     /// Of registrations; `None` where nothing is kept.
     pub(crate) cache: OnceLock<Option<Box<Cache<BtlHandle>>>>,
 }

@@ -6,14 +6,23 @@
 //! directions; modules that the other process has not are left out. The answer is kept until the instance ends; the
 //! list of a process never changes, so its address may be kept, too.
 //!
+//! **Receives.** The pairing of cards is the same at both ends, so what no transport reaches never sends either. A receive that names such
+//! a process would be waited for in vain, so those of the library's own protocols (collectives, plans, constructors of communicators, windows,
+//! and both halves of MPI_Sendrecv) are refused when they are posted ([`Communicator::can_come_from`]). A point-to-point receive of the user's is not
+//! looked at: nothing is added to a message's path. Asking costs a load and a bit where the process was reached before; else an endpoint is
+//! made, which the first message from there would do, too, and nothing is connected.
+//! Where the second of two things that are posted together is refused, the first is cancelled and then waited for: its buffer
+//! may be the user's, and nobody may be left to send.
+//!
 //! **Registration** is in `registration.rs`.
 //!
 //! The lock of the table is a leaf but for the modules' `add_procs` and the exchange of addresses, which take no
 //! lock of the library's. It is taken off a message's path only.
 
-use crate::objects::Instance;
+use crate::objects::{Communicator, Instance};
 use crate::services::card::pair_with;
 use oxmpi_btl::{Endpoint, ProcInfo, Reach};
+use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use oxmpi_mca::{SliceRef, Status};
 use std::collections::hash_map::Entry;
 use std::ffi::c_void;
@@ -40,6 +49,20 @@ impl Instance {
         };
         // The box stays where it is until the instance ends.
         Ok(SliceRef { ptr: reached.as_ptr(), len: reached.len() })
+    }
+
+    /// Checks that a transport reaches a process, and remembers that for good. UNREACHABLE: none does, which a help text
+    /// told.
+    fn check_reached(&self, proc: u32) -> Result<(), Status> {
+        let words = self.job().job_size.div_ceil(u64::BITS) as usize;
+        let known = self.transports.known.get_or_init(|| (0..words).map(|_| AtomicU64::new(0)).collect());
+        let bit = 1 << (proc % u64::BITS);
+        let word = known.get((proc / u64::BITS) as usize).ok_or(Status::BAD_PARAM)?;
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            self.reach(proc)?;
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Asks the BTL modules for endpoints of a process, in order of exclusivity, until those of the highest that reach
@@ -79,6 +102,18 @@ impl Instance {
             self.show_help(crate::log::HOST, include_str!("help.txt"), topic, &args);
         }
         Ok(found)
+    }
+}
+
+impl Communicator {
+    /// Checks that messages can come from a rank, one that messages may name. UNREACHABLE: no transport reaches it, which
+    /// a help text told. A wildcard is not looked at.
+    pub fn can_come_from(&self, rank: i32) -> Result<(), Status> {
+        let peers = self.remote_group().unwrap_or(self.group()).members();
+        match usize::try_from(rank).ok().and_then(|rank| peers.get(rank)) {
+            Some(member) => self.instance().check_reached(member.proc),
+            None => Ok(()),
+        }
     }
 }
 

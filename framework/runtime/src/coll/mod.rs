@@ -387,7 +387,10 @@ extern "C" fn recv(
     let (c, thread) = at!(comm);
     let mut own = MsgStatus::EMPTY;
     let answer = match rank(src) {
-        Ok(src) => c.recv(thread, buf, count, dtype!(dtype), src, tag, &mut own),
+        Ok(src) => match c.can_come_from(src) {
+            Ok(()) => c.recv(thread, buf, count, dtype!(dtype), src, tag, &mut own),
+            Err(e) => e,
+        },
         Err(e) => e,
     };
     c.note_own(thread, Counter::BytesReceivedMpi, own.bytes);
@@ -425,7 +428,10 @@ extern "C" fn irecv(
     out: *mut *mut RequestHeader,
 ) -> Status {
     let (c, thread) = at!(comm);
-    let req = rank(src).and_then(|src| c.irecv(thread, buf, count, dtype!(dtype), src, tag));
+    let req = rank(src).and_then(|src| {
+        c.can_come_from(src)?;
+        c.irecv(thread, buf, count, dtype!(dtype), src, tag)
+    });
     hand_out(req, out)
 }
 

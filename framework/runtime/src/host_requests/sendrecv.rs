@@ -105,7 +105,10 @@ impl Communicator {
         kept: Vec<u8>,
     ) -> Result<*mut RequestHeader, Status> {
         let recv = match recv {
-            Some(r) => Half(self.irecv(thread, r.buf, r.count, r.dtype, r.src, r.tag)?),
+            Some(r) => {
+                self.can_come_from(r.src)?;
+                Half(self.irecv(thread, r.buf, r.count, r.dtype, r.src, r.tag)?)
+            }
             None => Half(null_mut()),
         };
         let sent = send.map(|s| self.isend(thread, s.buf, s.count, s.dtype, s.dst, s.tag, mode::STANDARD));

@@ -118,7 +118,8 @@ extern "C" fn irecv(
     }
     // SAFETY: as above.
     let dtype = unsafe { &*dtype };
-    hand_out(comm.irecv(thread, buf, count, dtype, src, tag), out)
+    let req = comm.can_come_from(src).and_then(|()| comm.irecv(thread, buf, count, dtype, src, tag));
+    hand_out(req, out)
 }
 
 /// Releases a complete request and stores its status, unless `status` is null; answers the message's error.

@@ -133,7 +133,9 @@ impl Core {
             }
             Step::Recv { peer, data, slot, whole } => {
                 let comm = self.comm(peer);
-                let req = comm.irecv(thread, data.at, data.count, data.dtype(), peer.rank, self.tag);
+                let req = comm.can_come_from(peer.rank).and_then(|()| {
+                    comm.irecv(thread, data.at, data.count, data.dtype(), peer.rank, self.tag)
+                });
                 self.under_way(slot, req, whole.then_some(data))
             }
             Step::Wait { first, end } => self.take(thread, first, end),

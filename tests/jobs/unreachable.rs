@@ -1,0 +1,87 @@
+//! Calls that need a process which no transport reaches: they end the job with one paragraph, or return.
+
+use oxmpi_tests::{Ended, Job, leave_out, mpi};
+use std::process::Command;
+
+/// Every kind of call that sends and receives at once, by its name in `unreachable.c`.
+const CALLS: [&str; 22] = [
+    "barrier",
+    "allreduce",
+    "bcast",
+    "reduce",
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+    "reduce_scatter",
+    "scan",
+    "sendrecv",
+    "half",
+    "isendrecv",
+    "split",
+    "win_allocate",
+    "win_create",
+    "win_dynamic",
+    "neighbor",
+    "ibarrier",
+    "iallreduce",
+    "persistent",
+    "intercomm",
+];
+
+fn ours(test: &str) -> bool {
+    if !mpi().is_ours() {
+        leave_out(test, "lists of transports are ours");
+    }
+    mpi().is_ours()
+}
+
+/// Two ranks on one node that do not reach each other.
+fn one_node(ranks: &str) -> Job {
+    Job::of(Command::new(mpi().bin("mpirun"))).args(["-n", ranks, "--mca", "btl", "self"])
+}
+
+/// Two nodes of one rank, with transports that reach nobody on another.
+fn two_nodes(btl: &[&str]) -> Job {
+    Job::of(Command::new(mpi().bin("mpirun")))
+        .args(["--host", "a,b", "--mca", "plm", "local", "--mca", "btl"])
+        .args(btl)
+}
+
+/// How many paragraphs say that no transport reaches a process.
+fn told(ended: &Ended) -> usize {
+    ended.err.matches("no transport reaches it").count()
+}
+
+#[test]
+fn a_missing_route_ends_the_job_and_is_told_once() {
+    if !ours("missing routes") {
+        return;
+    }
+    for call in ["barrier", "allreduce", "sendrecv", "split", "win_allocate", "iallreduce", "intercomm"] {
+        let ended = one_node("2").program("unreachable").args([call, "fatal"]).limit(60).run().failed();
+        assert_eq!(told(&ended), 1, "{call}: {}", ended.err);
+    }
+    let absent = ["tcp,self", "--mca", "btl_tcp_if_include", "203.0.113.0/24"];
+    for job in [two_nodes(&["shm,self"]), two_nodes(&absent)] {
+        let ended = job.program("unreachable").args(["barrier", "fatal"]).limit(60).run().failed();
+        assert_eq!(told(&ended), 1, "{}", ended.err);
+    }
+}
+
+#[test]
+fn errors_that_are_returned_come_from_each_call() {
+    if !ours("missing routes") {
+        return;
+    }
+    let all = |job: Job, ranks| {
+        job.program("unreachable").args(CALLS).arg("return").limit(60).run().all_ok(ranks);
+    };
+    all(one_node("2"), 2);
+    all(one_node("2").args(["--mca", "osc", "pt2pt"]), 2);
+    all(two_nodes(&["shm,self"]), 2);
+    // Four ranks, none of which reaches another.
+    let more =
+        one_node("4").program("unreachable").args(["allreduce", "allgather", "alltoall", "win_create"]);
+    more.arg("return").limit(60).run().all_ok(4);
+}

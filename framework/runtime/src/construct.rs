@@ -299,7 +299,7 @@ impl Communicator {
         let recv = self.irecv(thread, into.as_mut_ptr(), len, byte, from as i32, tag)?;
         let sent = self.put(thread, out, to as i32, tag);
         if sent.is_err() {
-            // Who did not get ours may not send either.
+            // A peer that did not get ours may not send either.
             // SAFETY: live, and nobody else has it.
             unsafe { ((*(*recv).ops).cancel)(recv) };
         }

@@ -312,7 +312,8 @@ impl Call<'_> {
         let under_way =
             |&(lane, ctx, mark): &(&Lane, u32, u64)| u64::from(!lane.flow.is_complete(mark)) << ctx;
         let contexts = || marks.iter().fold(0, |contexts, mark| contexts | under_way(mark));
-        let waited = if contexts() == 0 { Status::OK } else { self.win.comm.until_idle(self.thread, contexts) };
+        let waited =
+            if contexts() == 0 { Status::OK } else { self.win.comm.until_idle(self.thread, contexts) };
         if waited.is_err() { Err(waited) } else { Ok(()) }
     }
 }
@@ -346,9 +347,14 @@ mod tests {
     fn places_meet_where_they_share_a_byte() {
         let all = places(&[(40, 8), (10, 5), (15, 5), (12, 2), (100, 1)]);
         assert_eq!(all.0, [(10, 20), (40, 48), (100, 101)]);
-        for (first, end, meets) in
-            [(0, 10, false), (0, 11, true), (19, 20, true), (20, 40, false), (47, 99, true), (101, 200, false)]
-        {
+        for (first, end, meets) in [
+            (0, 10, false),
+            (0, 11, true),
+            (19, 20, true),
+            (20, 40, false),
+            (47, 99, true),
+            (101, 200, false),
+        ] {
             assert_eq!(all.meet(first, end), meets, "{first} {end}");
         }
         assert!(!places(&[]).meet(0, u64::MAX));

@@ -247,3 +247,20 @@ fn rdma_windows_as_objects() {
         }
     }
 }
+
+/// Operations that overlap take effect in the order of their calls where they are completed locally in between: rows of three, and random ones by threads
+/// that take turns, on windows of every flavor.
+#[test]
+fn rdma_keeps_the_order_of_unlike_operations() {
+    if !ours("order of unlike operations by osc-rdma") {
+        return;
+    }
+    for threads in ["1", "3"] {
+        let run = |job: Job| job.program("rma_order").args(["1", "100", threads]).run().all_ok(4);
+        run(on_a_node(4));
+        run(on_a_node(4).args(["--mca", "osc_rdma_accumulate_granularity", "4k"]));
+        run(over_nodes("a:2,b:2"));
+        run(over_nodes_by_fabric("a:2,b:2", "fabric,shm,self").args(REORDERED));
+        run(over_fabric(4).args(SHORT_OF_ALL));
+    }
+}

@@ -106,6 +106,26 @@ fn a_rank_whose_end_is_told_late() {
     }
 }
 
+/// Operations that overlap take effect in the order of their calls where they are completed locally in between.
+#[test]
+fn windows_by_pt2pt_keep_the_order_of_unlike_operations() {
+    if !mpi().is_ours() {
+        return leave_out("order of unlike operations by osc-pt2pt", "one-sided components are ours");
+    }
+    for transports in ["shm,self", "tcp,self"] {
+        let job = Job::new(4).args(["--mca", "osc", "pt2pt", "--mca", "btl", transports]).limit(300);
+        job.program("rma_order").args(["1", "100", "2"]).run().all_ok(4);
+    }
+    let job = Job::of(std::process::Command::new(mpi().bin("mpirun")));
+    let job = job.args(["--host", "a:2,b:2", "--mca", "plm", "local", "--mca", "btl", "tcp,shm,self"]);
+    job.args(["--mca", "osc", "pt2pt"])
+        .limit(300)
+        .program("rma_order")
+        .args(["1", "100", "2"])
+        .run()
+        .all_ok(4);
+}
+
 /// Settings that only osc-pt2pt has: no aggregation, and messages so small that nearly everything travels apart.
 #[test]
 fn windows_by_pt2pt_in_other_messages() {

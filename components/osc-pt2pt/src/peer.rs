@@ -5,7 +5,7 @@
 //! sent and that was answered. Records arrive and are carried out in order, so an answer stands for all that was sent before it.
 //!
 //! **As an origin.** Its records are carried out one behind the other. Where one needs data that comes in a message of its own (an
-//! accumulate, a record that is too long) or must not pass what is on its way (a FLUSH behind a long put), it and those behind
+//! accumulate, a record that is too long) or must not pass what is on its way (a FLUSH behind a long put, an operation on what that writes), it and those behind
 //! it wait in `backlog`; nothing else of the window waits for them.
 
 use crate::request::Request;

@@ -172,8 +172,9 @@ impl LockedState<'_> {
         match taken {
             Ok(Step::Over) => self.resume(from),
             Ok(Step::Stopped) => self.peer(from).stopped = true,
-            // Only records without data wait themselves.
-            Ok(Step::Early) | Err(Nonsense) => self.refuse(from),
+            // It goes on with the backlog when what it waits for has ended.
+            Ok(Step::Early) => self.peer(from).backlog.push_front(bytes.to_vec()),
+            Err(Nonsense) => self.refuse(from),
         }
     }
 
@@ -196,6 +197,9 @@ impl LockedState<'_> {
         if bytes(&runs) != Some(head.len) {
             return Err(Nonsense);
         }
+        if self.lands_on(from, &runs) {
+            return Ok(Step::Early);
+        }
         if !head.has(flag::GIVES_APART) {
             self.carry_out(from, &head, &runs, record.data)?;
             return Ok(Step::Over);
@@ -214,6 +218,20 @@ impl LockedState<'_> {
         }
     }
 
+    /// Whether data of a put is on its way from a rank to memory that an operation of the same rank, issued behind it, uses.
+    fn lands_on(&mut self, from: u32, runs: &[Run]) -> bool {
+        if self.peer(from).busy == 0 {
+            return false;
+        }
+        let (first, end) = stretch(runs);
+        self.transfers.iter().any(|transfer| match &transfer.purpose {
+            TransferPurpose::Memory { rank, lands, .. } => {
+                *rank == from && lands.0 < lands.1 && lands.0 < end && first < lands.1
+            }
+            _ => false,
+        })
+    }
+
     /// Receives data where it belongs.
     fn put_in_place(&mut self, from: u32, head: &Head, runs: &[Run]) -> Taken {
         let core = self.core;
@@ -223,7 +241,11 @@ impl LockedState<'_> {
             let (refused, begun) = self.await_rest(from, head.len, tag::DATA)?;
             self.fail(from, head, Status::RMA_RANGE);
             self.peer(from).busy += 1;
-            self.watch(from, begun, TransferPurpose::Memory { rank: from, _refused: refused, counter: None });
+            self.watch(
+                from,
+                begun,
+                TransferPurpose::Memory { rank: from, _refused: refused, counter: None, lands: (0, 0) },
+            );
             return Ok(());
         };
         let (at, count, dtype) = expect(self.in_place(base, runs))?;
@@ -231,7 +253,11 @@ impl LockedState<'_> {
         let begun = core.link.receive(self.thread, data, from.cast_signed(), tag::DATA);
         self.peer(from).busy += 1;
         let counter = head.counter();
-        self.watch(from, begun, TransferPurpose::Memory { rank: from, _refused: Vec::new(), counter });
+        self.watch(
+            from,
+            begun,
+            TransferPurpose::Memory { rank: from, _refused: Vec::new(), counter, lands: stretch(runs) },
+        );
         Ok(())
     }
 
@@ -282,7 +308,11 @@ impl LockedState<'_> {
         let begun = core.link.send(self.thread, Buffer { at, count, dtype: &dtype }, from, tag::RESULT);
         self.peer(from).busy += 1;
         let counter = head.counter();
-        self.watch(from, begun, TransferPurpose::Memory { rank: from, _refused: Vec::new(), counter });
+        self.watch(
+            from,
+            begun,
+            TransferPurpose::Memory { rank: from, _refused: Vec::new(), counter, lands: (0, 0) },
+        );
         self.answer(from, end_of(head, Status::OK, 0), &[]);
         Ok(())
     }
@@ -347,6 +377,17 @@ impl LockedState<'_> {
         }
         self.changed();
     }
+}
+
+/// From the first byte of blocks to behind the last. No origin of ours sends blocks that leave the numbers: those are taken for all memory.
+fn stretch(runs: &[Run]) -> (i64, i64) {
+    let of = |run: &Run| {
+        let steps = i128::from(run.stride) * (i128::from(run.count) - 1).max(0);
+        let (low, high) = (i128::from(run.disp) + steps.min(0), i128::from(run.disp) + steps.max(0));
+        (low, high + i128::from(run.len))
+    };
+    let all = runs.iter().map(of).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0));
+    (i64::try_from(all.0).unwrap_or(i64::MIN), i64::try_from(all.1).unwrap_or(i64::MAX))
 }
 
 /// The head of an operation's answer.

@@ -23,6 +23,7 @@ use crate::op::{FinalStep, Op};
 use crate::order::Touch;
 use crate::peer::Peer;
 use crate::transfer::{RemoteTarget, Spot, copy};
+use crate::writes::Kind;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{LIST_ENTRY, ListEntry, RegHandle, amo};
 use oxmpi_datatype::kernel::op;
@@ -39,6 +40,8 @@ pub struct Task<'a> {
     /// Packed elements of the origin's; none for MPI_NO_OP.
     pub input: Option<Packed>,
     result: Option<Elements<'a>>,
+    /// A request stands for it.
+    pub wanted: bool,
 }
 
 /// Packed elements: the program's own, or packed ones.
@@ -132,7 +135,10 @@ impl<'a> Call<'a> {
             Spot::Here(_) => blocks,
             Spot::There(there) => there.cut(blocks).ok_or(Status::RMA_RANGE)?,
         };
-        let task = Task { peer, update, blocks, len, input, result };
+        if let Spot::There(there) = &spot {
+            self.wait_for_writes(peer, there.link, Kind::ACCUMULATE, None, &blocks)?;
+        }
+        let task = Task { peer, update, blocks, len, input, result, wanted };
         let request = self.request(wanted)?;
         let started = self.carry_out(&task, &spot, request);
         match started {
@@ -291,6 +297,9 @@ impl<'a> Call<'a> {
             Some(_) => pieces.with_own(|pieces, local| each(pieces, Some(local))),
             None => each(&mut pieces, None),
         }
+        if !link.remote_done {
+            pieces.record(Kind::ACCUMULATE, false, task.wanted, task.places());
+        }
         pieces.end();
         Ok(())
     }
@@ -447,6 +456,11 @@ impl Task<'_> {
     /// A byte is read as it was at one time, whoever writes it.
     fn only_reads_bytes(&self) -> bool {
         self.update.code == op::NO_OP && self.update.width == 1
+    }
+
+    /// Addresses and lengths of its blocks.
+    pub fn places(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.blocks.iter().map(|block| (block.at, block.len))
     }
 
     pub fn touch(&self) -> Touch {

@@ -5,6 +5,7 @@
 //! puts at the target: those look at [`Batch::waits`] of all lanes, which is set behind each put and cleared when the operation that the
 //! batch has become is counted, so they find the puts here or there.
 
+use crate::writes::Places;
 use core::cell::UnsafeCell;
 use oxmpi_btl::{LIST_ENTRY, LIST_PUT, ListEntry, RegHandle};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
@@ -70,6 +71,16 @@ impl Batch {
         Some(puts.data.as_mut_ptr().wrapping_add(at))
     }
 
+    /// Whether a put that waits is to any of these places.
+    ///
+    /// # Safety
+    /// The caller holds the lane's CRI.
+    pub unsafe fn meets(&self, places: &Places) -> bool {
+        // SAFETY: the caller's promise.
+        let puts = unsafe { &*self.puts.get() };
+        puts.all.iter().any(|put| places.meet(put.remote, put.remote.saturating_add(put.len as u64)))
+    }
+
     /// Takes what waits. `sent` follows.
     ///
     /// # Safety
@@ -103,6 +114,16 @@ impl Batch {
 impl Puts {
     pub fn all(&self) -> &[Put] {
         &self.all
+    }
+
+    /// Whether they may land in any order.
+    pub fn are_apart(&self) -> bool {
+        let end = |put: &Put| put.remote.saturating_add(put.len as u64);
+        let behind = |n: usize| self.all.get(n + 1..).unwrap_or(&[]);
+        self.all
+            .iter()
+            .enumerate()
+            .all(|(n, a)| behind(n).iter().all(|b| end(a) <= b.remote || end(b) <= a.remote))
     }
 
     pub fn data(&self) -> &[u8] {

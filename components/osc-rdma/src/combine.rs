@@ -17,6 +17,7 @@ use crate::peer::Peer;
 use crate::runs::Runs;
 use crate::transfer::RemoteTarget;
 use crate::wire::word;
+use crate::writes::Kind;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{LIST_ENTRY, LIST_PUT, ListEntry, amo};
 use oxmpi_datatype::kernel::op;
@@ -94,6 +95,10 @@ impl Call<'_> {
         self.wait_for_order(peer, touch)?;
         let op = Op { ordered: Some(touch), ..Op::new(self.rdma(), peer) };
         let mut pieces = Issue::begin(*self, link, op);
+        if task.wanted {
+            // Its request is complete before the list is.
+            pieces.record(Kind::ACCUMULATE, true, true, task.places());
+        }
         pieces.list(&entries);
         pieces.end();
         peer.may_ask();

@@ -7,6 +7,7 @@ use crate::call::Call;
 use crate::local::Local;
 use crate::op::{Op, done};
 use crate::peer::{Link, Peer};
+use crate::writes::Kind;
 use core::ffi::c_void;
 use oxmpi_btl::{AtomicDesc, FlushDesc, LIST_ENTRY, ListDesc, ListEntry, RegHandle, RmaDesc, cap};
 use oxmpi_mca::sync::unmodelled::Ordering;
@@ -69,12 +70,22 @@ impl<'a, 'p> Issue<'a, 'p> {
         let puts = unsafe { batch.take() };
         let mut op = Op { is_put: true, ..Op::new(call.rdma(), peer) };
         // So few are written by the transport itself, where it can.
-        if puts.all().len() <= BY_THEMSELVES && btl.emulated & cap::PUT == 0 {
+        if puts.all().len() <= BY_THEMSELVES && btl.emulated & cap::PUT == 0 && puts.are_apart() {
             op.local = call.scratch(link, puts.data().len()).ok();
         }
         let alone = op.local.is_some();
         let mut pieces = Issue::begin_on_context(call, link, ctx, inside, op);
+        let (settled, ends_there) = (link.fences.has_batch(ctx), !alone || link.remote_done);
+        // A flush of another thread's comes before those that find no room, so they are recorded again when all are issued.
+        let record = |pieces: &Issue<'_, '_>| {
+            if settled || !ends_there {
+                let places = puts.all().iter().map(|put| (put.remote, put.len as u64));
+                pieces.record(Kind::TRANSFER, ends_there, settled, places);
+            }
+        };
+        record(&pieces);
         batch.sent();
+        link.fences.batch_is_sent_if(settled, ctx);
         if alone {
             pieces.with_own(|pieces, local| {
                 // SAFETY: as much room as data.
@@ -86,6 +97,9 @@ impl<'a, 'p> Issue<'a, 'p> {
                         return;
                     }
                 }
+                if !ends_there {
+                    record(pieces);
+                }
             });
         } else {
             pieces.list(&puts.entries());
@@ -93,6 +107,28 @@ impl<'a, 'p> Issue<'a, 'p> {
         // SAFETY: it is still entered, or again.
         unsafe { batch.give_back(puts) };
         pieces.end();
+    }
+
+    /// Notes writes that operations of other kinds may have to wait for. `ends_there`: their end says that they are at the target; `settled`: they are, or will be,
+    /// complete for the program without a wait for that.
+    pub fn record(
+        &self,
+        kind: Kind,
+        ends_there: bool,
+        settled: bool,
+        places: impl Iterator<Item = (u64, u64)>,
+    ) {
+        if self.call.win.rules.unordered() {
+            return;
+        }
+        let lane = &self.link.lanes[self.ctx as usize];
+        for (at, len) in places {
+            // SAFETY: the context is entered between pieces.
+            unsafe { lane.record.add(&lane.flow, kind, ends_there, at, len) };
+        }
+        if settled {
+            self.link.fences.lane_wrote(self.ctx);
+        }
     }
 
     /// Carries entries out by lists, of which each is as long as may be; no entry is longer than one.

@@ -39,6 +39,7 @@ mod transfer;
 mod window;
 mod wire;
 mod words;
+mod writes;
 
 oxmpi_mca::component! {
     component: component::RdmaComponent,

@@ -4,6 +4,7 @@ use crate::batch::Batch;
 use crate::known_regions::KnownRegions;
 use crate::order::Ordered;
 use crate::wire::{RemoteRegistration, TRANSPORTS};
+use crate::writes::{Fences, Record};
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
 use oxmpi_mca::Status;
@@ -81,6 +82,8 @@ pub struct Link {
     /// The transport reads and writes memory of the node by itself, and asks the process for atomics: two copies are cheaper then than an answer, for which
     /// that process, or its helper, may have to get a core first.
     pub copies: bool,
+    /// Lanes with writes that later operations have to come behind.
+    pub fences: Fences,
     /// By context.
     pub lanes: Box<[Lane]>,
 }
@@ -93,6 +96,7 @@ pub struct Lane {
     /// Locks taken on the way of puts.
     pub put_locks: AtomicU64,
     pub batch: Batch,
+    pub record: Record,
 }
 
 impl Lane {
@@ -102,6 +106,7 @@ impl Lane {
             written: AtomicU32::new(0),
             put_locks: AtomicU64::new(0),
             batch: Batch::default(),
+            record: Record::default(),
         }
     }
 
@@ -119,6 +124,7 @@ impl Link {
             reach,
             remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,
             copies: false,
+            fences: Fences::default(),
             lists: if reach.btl().can(cap::LIST) { attrs.list_limit } else { 0 },
             lanes: (0..contexts).map(|_| Lane::new()).collect(),
         }

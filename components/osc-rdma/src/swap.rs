@@ -9,6 +9,7 @@ use crate::layout::Block;
 use crate::order::Touch;
 use crate::peer::Peer;
 use crate::transfer::Spot;
+use crate::writes::Kind;
 use oxmpi_btl::amo;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
@@ -35,7 +36,9 @@ impl Call<'_> {
         // As few elements of an accumulate: see `accumulate.rs`.
         let copies = rules.under_lock && matches!(&spot, Spot::There(there) if there.link.copies);
         let by_atomic = !rules.coarse && !copies && update.is_atomic_at(at);
-        if let Spot::There(_) = spot {
+        if let Spot::There(there) = &spot {
+            let place = Block { at, len: width as u64, packed: 0 };
+            self.wait_for_writes(peer, there.link, Kind::ACCUMULATE, None, &[place])?;
             self.wait_for_order(peer, Touch::BOTH)?;
             peer.ordered.end(Touch::BOTH);
         }

@@ -29,6 +29,8 @@ impl<'a> Call<'a> {
     pub fn settle(&self, peers: &[&Peer], remote: bool) -> Status {
         if remote {
             self.begin_settling(peers);
+        } else {
+            peers.iter().for_each(|peer| self.settle_at_origin(peer));
         }
         let mut marks: Vec<(&Lane, u32, u64)> = Vec::new();
         for peer in peers {
@@ -67,11 +69,14 @@ impl<'a> Call<'a> {
     }
 
     /// Issues a flush of the transport's behind what was written, as one more operation.
-    fn flush_lane(&self, peer: &Peer, link: &Link, ctx: u32) {
+    pub fn flush_lane(&self, peer: &Peer, link: &Link, ctx: u32) {
         let inside = self.enter(ctx);
         let mut pieces = Issue::begin_on_context(*self, link, ctx, inside, Op::new(self.rdma(), peer));
         // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `begin_settling`.
-        link.lanes[ctx as usize].written.store(0, Ordering::Release);
+        let lane = &link.lanes[ctx as usize];
+        lane.written.store(0, Ordering::Release);
+        // SAFETY: the context is entered, and the flush counted.
+        unsafe { lane.record.flush(&lane.flow) };
         pieces.flush();
         pieces.end();
     }

@@ -12,6 +12,7 @@ use crate::mapped_targets::copy_block;
 use crate::op::{FinalStep, Op};
 use crate::peer::{Link, Peer};
 use crate::request::Request;
+use crate::writes::Kind;
 use core::ptr::null_mut;
 use oxmpi_btl::{LIST_ENTRY, RegHandle};
 use oxmpi_datatype::TypeDesc;
@@ -134,7 +135,7 @@ impl<'a> Call<'a> {
             Err(status) => return self.refused(status, wanted),
         };
         if let Spot::There(there) = &spot
-            && self.gather(peer, &origin, there, args.target_count, target)
+            && self.gather(peer, &origin, there, (args.target_count, target), wanted)?
         {
             return self.request(wanted).map(|request| self.complete(request));
         }
@@ -236,22 +237,24 @@ impl<'a> Call<'a> {
         peer: &Peer,
         origin: &Elements<'_>,
         there: &RemoteTarget<'_>,
-        count: u64,
-        target: &TypeDesc,
-    ) -> bool {
+        (count, target): (u64, &TypeDesc),
+        wanted: bool,
+    ) -> Result<bool, Status> {
         let (link, len) = (there.link, origin.bytes());
         let (Handles::One(handle), Some((disp, room))) = (&there.handles, target.one_block(count)) else {
-            return false;
+            return Ok(false);
         };
         if len > self.rdma().settings.aggregation
             || link.lists < LIST_ENTRY + len.next_multiple_of(8)
             || room < len
         {
-            return false;
+            return Ok(false);
         }
         let (ctx, at) = (self.context(link), there.base.wrapping_add(disp as u64));
         let batch = &link.lanes[ctx as usize].batch;
+        let place = Block { at, len, packed: 0 };
         loop {
+            self.wait_for_writes(peer, link, Kind::TRANSFER, Some(ctx), &[place])?;
             let inside = self.enter(ctx);
             // SAFETY: the context is entered; the batch has room for what it was asked for.
             unsafe {
@@ -261,7 +264,10 @@ impl<'a> Call<'a> {
                         None => origin.pack(0, to, len),
                     }
                     link.lanes[ctx as usize].note_put(1);
-                    return true;
+                    if wanted {
+                        link.fences.batch_waits(ctx);
+                    }
+                    return Ok(true);
                 }
             }
             Issue::send_batch(*self, link, peer, ctx, inside);
@@ -333,6 +339,10 @@ impl<'a> Call<'a> {
         for block in &blocks {
             handles.push(there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?);
         }
+        // SAFETY: the operation's peer outlives it.
+        self.wait_for_writes(unsafe { &*op.peer }, there.link, Kind::TRANSFER, None, &blocks)?;
+        let ends_early = op.is_put && !there.link.remote_done;
+        let wanted = !op.request.is_null();
         let mut pieces = Issue::begin(*self, there.link, op);
         pieces.with_own(|pieces, local| {
             for (block, handle) in blocks.iter().zip(handles) {
@@ -341,6 +351,9 @@ impl<'a> Call<'a> {
                 }
             }
         });
+        if ends_early {
+            pieces.record(Kind::TRANSFER, false, wanted, blocks.iter().map(|block| (block.at, block.len)));
+        }
         pieces.end();
         Ok(())
     }

@@ -98,6 +98,10 @@ impl Rules {
     pub fn same_op(&self) -> bool {
         self.hints.load(Ordering::Relaxed) & hint::SAME_OP != 0
     }
+    /// Operations of different kinds need not be seen in the order in which they were issued.
+    pub fn unordered(&self) -> bool {
+        self.hints.load(Ordering::Relaxed) & hint::UNORDERED != 0
+    }
     pub fn set(&self, hints: u32, ordering: u32) {
         self.hints.store(hints, Ordering::Relaxed);
         self.ordering.store(ordering, Ordering::Relaxed);

@@ -50,6 +50,9 @@ pub mod hint {
     pub const SAME_OP: u32 = 8;
     /// `accumulate_ops` is `same_op_no_op` (the default): or that one and MPI_NO_OP.
     pub const SAME_OP_NO_OP: u32 = 16;
+    /// `mpix_unordered`: operations that overlap, are not both accumulates, and of which the first is complete at the origin when the second is issued may take
+    /// effect in any order. Without it they take effect in the order of their calls.
+    pub const UNORDERED: u32 = 32;
 }
 
 /// Which pairs of accumulates to one target are ordered (`accumulate_ordering`), by bit in [`WinDesc::ordering`].

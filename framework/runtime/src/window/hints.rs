@@ -21,8 +21,12 @@ pub(crate) struct Hints {
 const MOST_NOTIFY: u32 = 1 << 16;
 
 /// Info keys that are true or false, with their bits.
-const FLAGS: [(&str, u32); 3] =
-    [("no_locks", hint::NO_LOCKS), ("same_size", hint::SAME_SIZE), ("same_disp_unit", hint::SAME_DISP_UNIT)];
+const FLAGS: [(&str, u32); 4] = [
+    ("no_locks", hint::NO_LOCKS),
+    ("same_size", hint::SAME_SIZE),
+    ("same_disp_unit", hint::SAME_DISP_UNIT),
+    ("mpix_unordered", hint::UNORDERED),
+];
 /// Words of `accumulate_ordering`, with their bits.
 const ORDERS: [(&str, u32); 4] =
     [("rar", ordering::RAR), ("raw", ordering::RAW), ("war", ordering::WAR), ("waw", ordering::WAW)];
@@ -166,7 +170,7 @@ mod tests {
         Hints::agreed(words.iter().map(|words| &words[..]))
     }
 
-    const ALL: [(&str, &str); 7] = [
+    const ALL: [(&str, &str); 8] = [
         ("no_locks", "true"),
         ("same_size", "true"),
         ("same_disp_unit", "true"),
@@ -174,12 +178,13 @@ mod tests {
         ("accumulate_ordering", "rar, waw"),
         ("mpi_accumulate_granularity", "64"),
         ("mpi_num_notify", "5"),
+        ("mpix_unordered", "true"),
     ];
 
     #[test]
     fn keys_become_bits() {
         assert_eq!(of(&[]), Hints::default());
-        let hints = hint::NO_LOCKS | hint::SAME_SIZE | hint::SAME_DISP_UNIT | hint::SAME_OP;
+        let hints = hint::NO_LOCKS | hint::SAME_SIZE | hint::SAME_DISP_UNIT | hint::SAME_OP | hint::UNORDERED;
         let ordering = ordering::RAR | ordering::WAW;
         assert_eq!(of(&ALL), Hints { hints, ordering, granularity: 64, num_notify: 5 });
         assert_eq!(of(&[("accumulate_ordering", "none")]).ordering, 0);
@@ -221,7 +226,7 @@ mod tests {
     fn some_hints_stay_as_the_window_was_made() {
         let made = of(&[("same_size", "true"), ("mpi_accumulate_granularity", "16")]);
         let ordering = ordering::RAR | ordering::WAW;
-        let hints = hint::SAME_SIZE | hint::NO_LOCKS | hint::SAME_OP;
+        let hints = hint::SAME_SIZE | hint::NO_LOCKS | hint::SAME_OP | hint::UNORDERED;
         assert_eq!(
             made.changed(&info(&ALL)),
             Hints { hints: hints | hint::SAME_DISP_UNIT, ordering, ..made }

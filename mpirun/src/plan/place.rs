@@ -4,6 +4,7 @@ use super::bind::{self, Policy};
 use super::hosts::{Grant, NamedNodes, NodeOptions, from_files, sequence};
 use super::listed::{self, Listed, Slots};
 use super::map::{self, Node, Process, Wanted, usual_ranking};
+use crate::cli::output::Verbosity;
 use crate::cli::policy::{BindTo, MapBy};
 use crate::cli::{App, CommandLine, JobOptions};
 use crate::cores;
@@ -176,7 +177,8 @@ fn must_know(job: &JobOptions) -> bool {
         Some(MapBy::Object(_) | MapBy::PerResource(_, Some(_)) | MapBy::Rankfile | MapBy::PeList(_))
     );
     let bound = job.binding.to.is_some_and(|to| to != BindTo::None) || job.mapping.pe.is_some();
-    by_object || bound || job.display.any() || job.binding.report
+    let shown = job.display.any() || job.binding.report || job.verbosity >= Verbosity::Verbose;
+    by_object || bound || shown
 }
 
 /// Maps all programs, each onto what the ones before left.

@@ -48,8 +48,8 @@ pub struct Plan {
     pub reported: String,
     /// The number that each node of the job had while it was planned: that of its daemon.
     pub machines: Vec<u32>,
-    /// Processors of each where nodes are machines of their own.
-    processors: Option<Vec<u32>>,
+    /// Processors of each: its share of its machine's.
+    processors: Vec<u32>,
 }
 
 impl Plan {
@@ -59,15 +59,12 @@ impl Plan {
         let part = |node: u32| {
             let local_ranks = job.map.ranks_of(node);
             let place = |rank: &u32| job.places[*rank as usize].clone();
-            // Where all nodes are on this machine they share it.
-            let share = u64::from(job.cores) * local_ranks.len() as u64 / u64::from(job.map.size().max(1));
-            let share = u32::try_from(share).unwrap_or(job.cores).max(1);
-            let own = self.processors.as_ref().and_then(|all| all.get(node as usize).copied());
+            let own = self.processors.get(node as usize).copied();
             Launch {
                 node,
                 places: local_ranks.iter().map(place).collect(),
                 local_ranks,
-                cores: own.unwrap_or(share),
+                cores: own.unwrap_or(job.cores),
                 ..job.clone()
             }
         };
@@ -160,12 +157,18 @@ pub fn make(
         processors: p.processors.clone(),
     });
     let (map, node_names, in_use) = nodes_in_use(&placed);
-    let each = (!machines.others.is_empty())
-        .then(|| in_use.iter().map(|node| machines.processors(*node as usize)).collect::<Vec<u32>>());
-    let crowded = match &each {
-        None => size > processors,
-        Some(each) => (0..).zip(each).any(|(node, processors)| map.count(node) > *processors),
+    // Nodes of one machine share its processors.
+    let hardware = machines.hardware(placed.nodes.len());
+    let room = machines.shared(&hardware);
+    let mut counts = vec![0_u32; hardware.len()];
+    placed.processes.iter().for_each(|process| counts[hardware[process.node]] += 1);
+    let crowded = counts.iter().zip(&room).any(|(count, room)| count > room);
+    let part = |(local, node): (u32, &u32)| {
+        let (all, room) = (counts[hardware[*node as usize]].max(1), room[*node as usize]);
+        let share = u64::from(room) * u64::from(map.count(local)) / u64::from(all);
+        u32::try_from(share).unwrap_or(room).max(1)
     };
+    let each: Vec<u32> = (0..).zip(&in_use).map(part).collect();
     let launch = Launch {
         job_id: new_job_id().map_err(|why| why.to_string())?,
         secret: Secret::random().map_err(|why| why.to_string())?,

@@ -39,6 +39,8 @@ use std::time::{Duration, Instant};
 use suspects::Suspects;
 use verdict::Verdict;
 
+/// From a rank's bad end to SIGTERM for the others: those that are ending for a reason of their own finish their reports.
+const OWN_ENDINGS: Duration = Duration::from_secs(1);
 /// Between SIGTERM and SIGKILL when a rank has failed, and when the user wants the end.
 const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
 const GRACE_FOR_USER: Duration = Duration::from_secs(2);
@@ -107,6 +109,8 @@ struct Job {
     started: BTreeMap<u32, u32>,
     /// The user has asked for the end.
     interrupted: bool,
+    /// A rank has ended badly: when the others are told to.
+    end_at: Option<Instant>,
 }
 
 impl Job {
@@ -183,6 +187,7 @@ impl Job {
             table,
             started: BTreeMap::new(),
             interrupted: false,
+            end_at: None,
         }))
     }
 
@@ -197,6 +202,9 @@ impl Job {
             }
             if let Some((limit, _)) = self.census.take_if(|(_, until)| *until <= now) {
                 self.end_at_limit(limit);
+            }
+            if self.end_at.is_some_and(|at| at <= now) {
+                self.end(GRACE_AFTER_FAILURE);
             }
             for lost in self.nodes.look(now) {
                 self.lose_daemon(&lost);
@@ -262,7 +270,13 @@ impl Job {
         let limits = [self.limit, self.census].map(|limit| limit.map(|(_, at)| at));
         let deadline = limits
             .into_iter()
-            .chain([last_words, self.output.deadline(), self.suspects.deadline(), self.nodes.look_at()])
+            .chain([
+                last_words,
+                self.end_at,
+                self.output.deadline(),
+                self.suspects.deadline(),
+                self.nodes.look_at(),
+            ])
             .flatten()
             .min();
         let timeout = deadline.map(|at| {
@@ -388,7 +402,10 @@ impl Job {
             self.suspects.forget();
             self.report(&report);
             self.table.abort(&report);
-            self.end(GRACE_AFTER_FAILURE);
+            match verdict::leaves_time(message) {
+                true => self.end_at = Some(Instant::now() + OWN_ENDINGS),
+                false => self.end(GRACE_AFTER_FAILURE),
+            }
         }
     }
 
@@ -412,6 +429,7 @@ impl Job {
     }
 
     fn end(&mut self, grace: Duration) {
+        self.end_at = None;
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
         self.nodes.tell_all(&ToNode::Terminate { grace_ms });
     }

@@ -193,6 +193,12 @@ impl Verdict {
     }
 }
 
+/// After this the other ranks may be ending by the same mistake, each with a report of its own to write. Nobody has asked
+/// for their end, as MPI_Abort does.
+pub fn leaves_time(message: &FromNode) -> bool {
+    matches!(message, FromNode::Exited { ending: Ending::Signal { .. } | Ending::Exit(1..), .. })
+}
+
 /// A status has eight bits; a code that is not 0 must not become 0 by that.
 fn status_of_code(code: i32) -> u8 {
     match code & 0xff {
@@ -235,6 +241,20 @@ mod tests {
             None
         );
         assert_eq!(v.status(), 7);
+    }
+
+    #[test]
+    fn bad_endings_leave_others_time_and_aborts_do_not() {
+        let signal = Ending::Signal { number: 6, core: false };
+        assert!(
+            [signal, Ending::Exit(1), Ending::Exit(255)]
+                .iter()
+                .all(|e| leaves_time(&exited(*e, Mpi::Inside)))
+        );
+        assert!(!leaves_time(&exited(Ending::Exit(0), Mpi::Inside)));
+        assert!(!leaves_time(&FromNode::CannotStart { rank: 0, errno: libc::ENOENT }));
+        let (origin, message) = (String::new(), String::new());
+        assert!(!leaves_time(&FromNode::Abort { rank: 1, pid: 2, code: 5, origin, message, peer: None }));
     }
 
     #[test]

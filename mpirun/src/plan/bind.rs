@@ -79,12 +79,18 @@ fn check(to: BindTo, by: Option<&MapBy>, pe: Option<u32>, unit: BindTo, lenient:
     }
 }
 
-/// Binds processes, in the order in which they were mapped.
-pub fn bind(processes: &mut [Process], nodes: &[Node], policy: &Policy) -> Result<(), String> {
+/// Binds processes, in the order in which they were mapped. `hardware`: the machine of each node; no core of one is given
+/// twice, whichever of its nodes the processes are on.
+pub fn bind(
+    processes: &mut [Process],
+    nodes: &[Node],
+    policy: &Policy,
+    hardware: &[usize],
+) -> Result<(), String> {
     let mut used = Used::new();
     let mut all = Vec::with_capacity(processes.len());
     for process in processes.iter() {
-        match processors(process, nodes, policy, &mut used) {
+        match processors(process, nodes, policy, hardware[process.node], &mut used) {
             Ok(processors) => all.push(processors),
             Err(why) if policy.asked => return Err(why),
             // It was nobody's wish.
@@ -101,6 +107,7 @@ fn processors(
     process: &Process,
     nodes: &[Node],
     policy: &Policy,
+    machine: usize,
     used: &mut Used,
 ) -> Result<Vec<u32>, String> {
     let Some(topology) = &nodes[process.node].topology else { return Ok(Vec::new()) };
@@ -111,19 +118,29 @@ fn processors(
     match policy.to {
         BindTo::None => Ok(Vec::new()),
         // `choose` has made a core or a hardware thread of it.
-        BindTo::Slot => one(process.node, topology, &scope, Level::Core, policy, used),
+        BindTo::Slot => one(machine, topology, &scope, Level::Core, policy, used),
         BindTo::Node => Ok(topology.processors()),
-        _ if policy.pe.is_some() => several(process.node, topology, &scope, policy, used),
-        BindTo::Object(level) => one(process.node, topology, &scope, level, policy, used),
+        _ if policy.pe.is_some() => several(machine, topology, &scope, policy, used),
+        BindTo::Object(level) => one(machine, topology, &scope, level, policy, used),
     }
 }
 
-/// How many processes are bound to an object, by node and number.
+/// How many processes are bound to a processor, by machine and number. Nodes of one machine may number its objects
+/// differently, by their masks; processors have the kernel's numbers.
 type Used = BTreeMap<(usize, u32), usize>;
+
+/// How many processes share what is most used of these.
+fn load(machine: usize, processors: &[u32], used: &Used) -> usize {
+    processors.iter().filter_map(|p| used.get(&(machine, *p))).max().copied().unwrap_or(0)
+}
+
+fn note(machine: usize, processors: &[u32], used: &mut Used) {
+    processors.iter().for_each(|p| *used.entry((machine, *p)).or_insert(0) += 1);
+}
 
 /// One object of the level inside of the scope.
 fn one(
-    node: usize,
+    machine: usize,
     topology: &Topology,
     scope: &[u32],
     level: Level,
@@ -132,13 +149,13 @@ fn one(
 ) -> Result<Vec<u32>, String> {
     let objects = topology.objects(level).iter();
     let inside = objects.filter(|object| object.processors.iter().any(|p| scope.contains(p)));
-    let chosen = inside.min_by_key(|object| used.get(&(node, object.index)).copied().unwrap_or(0));
+    let chosen = inside.min_by_key(|object| load(machine, &object.processors, used));
     let Some(chosen) = chosen else { return Err(paragraph("bind-nothing", &[level.name()])) };
-    let count = used.entry((node, chosen.index)).or_insert(0);
-    *count += 1;
+    note(machine, &chosen.processors, used);
+    let count = load(machine, &chosen.processors, used);
     let room = units_of(topology, &chosen.processors, policy.threads).len();
     // A hardware thread that is no unit of its own still has room for one.
-    if *count > room.max(1) && !policy.overload {
+    if count > room.max(1) && !policy.overload {
         return Err(paragraph("overload", &[level.name(), &room.max(1).to_string()]));
     }
     Ok(chosen.processors.clone())
@@ -146,7 +163,7 @@ fn one(
 
 /// The next `pe` cores (or threads) inside of the scope that the fewest processes have.
 fn several(
-    node: usize,
+    machine: usize,
     topology: &Topology,
     scope: &[u32],
     policy: &Policy,
@@ -158,15 +175,14 @@ fn several(
     if units.len() < wanted {
         return Err(paragraph("pe-too-many", &[&wanted.to_string(), &units.len().to_string(), unit]));
     }
-    let load = |u: &Vec<u32>, used: &Used| used.get(&(node, u[0])).copied().unwrap_or(0);
     let mut order: Vec<&Vec<u32>> = units.iter().collect();
-    order.sort_by_key(|u| load(u, used));
+    order.sort_by_key(|u| load(machine, u, used));
     let chosen: Vec<&Vec<u32>> = order.into_iter().take(wanted).collect();
-    if !policy.overload && chosen.iter().any(|u| load(u, used) > 0) {
+    if !policy.overload && chosen.iter().any(|u| load(machine, u, used) > 0) {
         return Err(paragraph("overload", &[unit, "1"]));
     }
     for u in &chosen {
-        *used.entry((node, u[0])).or_insert(0) += 1;
+        note(machine, u, used);
     }
     let mut processors: Vec<u32> = chosen.into_iter().flatten().copied().collect();
     // `bind-to hwthread` with pe=1: the first thread of the core.

@@ -58,7 +58,7 @@ fn place(
     let crowded = grants.iter().any(|g| g.used > g.slots);
     let policy =
         Policy::choose(&mapping, &binding, processes.len(), crowded, oversubscribing(&mapping, &grants))?;
-    bind::bind(&mut processes, &nodes, &policy)?;
+    bind::bind(&mut processes, &nodes, &policy, &(0..nodes.len()).collect::<Vec<_>>())?;
     rank(&mut processes, by);
     let topology = machine();
     let describe = |p: &Process| match p.processors.is_empty() {
@@ -195,4 +195,57 @@ fn what_cannot_be_bound_is_refused() {
     assert_eq!(on_one(17, "slot", "", "core:overload-allowed").len(), 17);
     assert_eq!(on_one(17, "slot:oversubscribe", "", "core").len(), 17);
     assert_eq!(on_one(17, "slot", "", "core:if-supported"), vec!["-"; 17]);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    /// Nodes that are one machine share its 16 cores of two processors: no core is given twice while there are enough, and
+    /// what was nobody's wish is left out where there are not.
+    #[test]
+    fn nodes_of_one_machine_share_its_cores(
+        nodes in proptest::collection::vec((0_u32..3, 1_u32..20), 1..5),
+        options in proptest::sample::select(vec!["", "--map-by node", "--map-by core", "--bind-to core"]),
+    ) {
+        let facts = |number: u32| {
+            let own = crate::remote::facts::NodeFacts::own().expect("this node");
+            let mark = format!("machine {number}");
+            crate::remote::facts::NodeFacts {
+                machine: mark, processors: 32, cores: 16, topology: machine(), ..own
+            }
+        };
+        let others = (1..).zip(&nodes).map(|(node, (machine, _))| (node, facts(*machine))).collect();
+        let hosts: Vec<String> = (0..).zip(&nodes).map(|(at, (_, slots))| format!("x{at}:{slots}")).collect();
+        let line = format!("--host {} --mca plm ssh {options} true", hosts.join(","));
+        let line = line.split_whitespace().map(std::ffi::OsString::from);
+        let line = crate::cli::CommandLine::parse(line).expect("sound");
+        let survey = crate::plan::survey(&line).expect("a survey");
+        let mut ranks = [0_u32; 3];
+        nodes.iter().for_each(|(machine, slots)| ranks[*machine as usize] += slots);
+        let plan = match crate::plan::make(&line, false, survey, others) {
+            Ok(plan) => plan,
+            Err(why) => {
+                assert!(options == "--bind-to core" && ranks.iter().any(|n| *n > 16), "{why}");
+                return Ok(());
+            }
+        };
+        assert_eq!(plan.launch.oversubscribed, ranks.iter().any(|n| *n > 32));
+        let mut used = std::collections::BTreeMap::new();
+        for part in plan.split() {
+            let at = nodes.iter().enumerate().find(|(at, _)| plan.launch.node_names[part.node as usize] == format!("x{at}"));
+            let (machine, _) = at.expect("a name of ours").1;
+            let share = 32 * part.local_ranks.len() as u32 / ranks[*machine as usize];
+            assert_eq!(part.cores, share.max(1));
+            for processor in part.places.iter().flat_map(|place| &place.processors) {
+                *used.entry((*machine, *processor)).or_insert(0) += 1;
+            }
+        }
+        let by_core = options.ends_with("core") || plan.launch.map.size() <= 2 && options.is_empty();
+        // A NUMA node has four cores.
+        let most = if by_core { 1 } else { 4 };
+        assert!(used.values().all(|count| *count <= most), "{options} {nodes:?}: {used:?}");
+        if by_core && ranks.iter().all(|n| *n <= 16) {
+            assert_eq!(used.len() as u32, 2 * ranks.iter().sum::<u32>());
+        }
+    }
 }

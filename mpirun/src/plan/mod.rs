@@ -48,8 +48,8 @@ pub struct Plan {
     pub reported: String,
     /// The number that each node of the job had while it was planned: that of its daemon.
     pub machines: Vec<u32>,
-    /// Processors of each where nodes are machines of their own.
-    processors: Option<Vec<u32>>,
+    /// Processors of each: its share of its machine's.
+    processors: Vec<u32>,
 }
 
 impl Plan {
@@ -59,15 +59,12 @@ impl Plan {
         let part = |node: u32| {
             let local_ranks = job.map.ranks_of(node);
             let place = |rank: &u32| job.places[*rank as usize].clone();
-            // Where all nodes are on this machine they share it.
-            let share = u64::from(job.cores) * local_ranks.len() as u64 / u64::from(job.map.size().max(1));
-            let share = u32::try_from(share).unwrap_or(job.cores).max(1);
-            let own = self.processors.as_ref().and_then(|all| all.get(node as usize).copied());
+            let own = self.processors.get(node as usize).copied();
             Launch {
                 node,
                 places: local_ranks.iter().map(place).collect(),
                 local_ranks,
-                cores: own.unwrap_or(share),
+                cores: own.unwrap_or(job.cores),
                 ..job.clone()
             }
         };
@@ -94,12 +91,16 @@ pub fn has_nodes_of_slurm() -> bool {
 
 /// Which machines a job is about.
 pub fn survey(line: &CommandLine) -> Result<Survey, String> {
+    survey_in(line, Allocation::of_this_process())
+}
+
+/// The same inside an allocation.
+fn survey_in(line: &CommandLine, allocation: Option<Allocation>) -> Result<Survey, String> {
     let hostname = server::hostname();
     let mut known = programs::SettingsCache::default();
     let plm = known.plm(line)?;
     let options = known.options(line)?;
     let apart = plm == Some(Plm::Local);
-    let allocation = Allocation::of_this_process();
     let allocated = allocation.as_ref().map_or(&[][..], |allocation| &allocation.named).to_vec();
     let usual = match &options.default_hostfile {
         _ if apart => DefaultNodes::Here,
@@ -114,10 +115,12 @@ pub fn survey(line: &CommandLine) -> Result<Survey, String> {
     if !apart {
         machines.meet(line)?;
         let nodes = machines.here.others();
-        let given = |(_, name): &(u32, String)| allocated.iter().any(|(known, _)| known == name);
-        let plm = plm.unwrap_or(match nodes.iter().any(given) {
-            true => Plm::Slurm,
-            false => Plm::Ssh,
+        let given =
+            |(_, name): &(u32, String)| allocated.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        // Where Slurm has given nodes it starts the daemons, and has no others; ssh is then an explicit choice.
+        let plm = plm.unwrap_or(match allocated.is_empty() {
+            true => Plm::Ssh,
+            false => Plm::Slurm,
         });
         if let Some((_, name)) = nodes.iter().find(|node| plm == Plm::Slurm && !given(node)) {
             return Err(paragraph("not-allocated", &[name]));
@@ -154,12 +157,18 @@ pub fn make(
         processors: p.processors.clone(),
     });
     let (map, node_names, in_use) = nodes_in_use(&placed);
-    let each = (!machines.others.is_empty())
-        .then(|| in_use.iter().map(|node| machines.processors(*node as usize)).collect::<Vec<u32>>());
-    let crowded = match &each {
-        None => size > processors,
-        Some(each) => (0..).zip(each).any(|(node, processors)| map.count(node) > *processors),
+    // Nodes of one machine share its processors.
+    let hardware = machines.hardware(placed.nodes.len());
+    let room = machines.shared(&hardware);
+    let mut counts = vec![0_u32; hardware.len()];
+    placed.processes.iter().for_each(|process| counts[hardware[process.node]] += 1);
+    let crowded = counts.iter().zip(&room).any(|(count, room)| count > room);
+    let part = |(local, node): (u32, &u32)| {
+        let (all, room) = (counts[hardware[*node as usize]].max(1), room[*node as usize]);
+        let share = u64::from(room) * u64::from(map.count(local)) / u64::from(all);
+        u32::try_from(share).unwrap_or(room).max(1)
     };
+    let each: Vec<u32> = (0..).zip(&in_use).map(part).collect();
     let launch = Launch {
         job_id: new_job_id().map_err(|why| why.to_string())?,
         secret: Secret::random().map_err(|why| why.to_string())?,
@@ -279,6 +288,32 @@ mod tests {
         assert!(parts.iter().all(|p| p.programs[0].arguments == ["a"]));
     }
 
+    /// Slurm's nodes are all there is inside its allocation, unless ssh is asked for.
+    #[test]
+    fn slurm_has_its_own_nodes_only() {
+        let allocation = || {
+            let named = vec![("n1".to_owned(), 2), ("n2".to_owned(), 2)];
+            Some(Allocation { system: "Slurm", nodes: 2, named })
+        };
+        let survey = |words: &str, allocation| {
+            let line = CommandLine::parse(words.split_whitespace().map(OsString::from)).expect("sound");
+            survey_in(&line, allocation)
+        };
+        for outside in ["--host elsewhere", "--host n1,elsewhere", "--host n1,elsewhere --mca plm slurm"] {
+            let why = survey(&format!("{outside} true"), allocation()).expect_err(outside);
+            assert!(why.contains("elsewhere") && why.contains("not in this Slurm allocation"), "{why}");
+            assert!(why.contains("--mca plm ssh"), "{why}");
+        }
+        let plm =
+            |words, allocation| survey(words, allocation).expect(words).request.map(|request| request.plm);
+        assert_eq!(plm("--host elsewhere --mca plm ssh true", allocation()), Some(Plm::Ssh));
+        assert_eq!(plm("--host n2 true", allocation()), Some(Plm::Slurm));
+        assert_eq!(plm("--host N2 true", allocation()), Some(Plm::Slurm), "case is no matter in names");
+        assert_eq!(plm("--host elsewhere true", None), Some(Plm::Ssh));
+        let unknown = Allocation { system: "Slurm", nodes: 2, named: Vec::new() };
+        assert_eq!(plm("--host elsewhere true", Some(unknown)), Some(Plm::Ssh), "its names are not known");
+    }
+
     /// Nodes of one machine do not get the same core.
     #[test]
     fn nodes_share_the_machine_s_cores() {
@@ -333,6 +368,13 @@ mod tests {
         let none = plan("-n 2 --bind-to none --report-bindings true").expect("a plan");
         assert_eq!(none.reported.matches("is not bound (or bound to all available processors)").count(), 2);
         assert_eq!(none.shown, "");
+        for options in ["--verbose", "--display map", "--mca plm local --host a:1,b:1 --verbose"] {
+            let shown = plan(&format!("-n 2 {options} true")).expect("a plan");
+            let bound = shown.launch.places.iter().filter(|place| !place.processors.is_empty()).count();
+            let text = shown.shown + &shown.reported;
+            assert_eq!(text.matches("Binding: package[").count(), bound, "{options}: {text}");
+            assert_eq!(text.matches("Binding: N/A").count(), 2 - bound, "{options}: {text}");
+        }
         let parseable = plan("-n 2 --display map,bind:parseable true").expect("a plan").shown;
         assert!(parseable.lines().all(|line| line.split(':').count() >= 3), "{parseable}");
     }

@@ -4,13 +4,14 @@ use super::bind::{self, Policy};
 use super::hosts::{Grant, NamedNodes, NodeOptions, from_files, sequence};
 use super::listed::{self, Listed, Slots};
 use super::map::{self, Node, Process, Wanted, usual_ranking};
+use crate::cli::output::Verbosity;
 use crate::cli::policy::{BindTo, MapBy};
 use crate::cli::{App, CommandLine, JobOptions};
 use crate::cores;
 use crate::help::paragraph;
-use crate::remote::facts::NodeFacts;
+use crate::remote::facts::{self, NodeFacts};
 use oxmpi_runtime::wireup::topology::{Level, SYSTEM, Topology, numa_nodes};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// All processes in the order of their ranks, and where they are.
@@ -101,6 +102,35 @@ impl Machines {
         self.others.get(&node).map_or(self.processors, |facts| facts.processors)
     }
 
+    /// The first node of each node's machine: nodes that are one machine share its cores.
+    pub fn hardware(&self, nodes: usize) -> Vec<usize> {
+        let own = if self.others.is_empty() { String::new() } else { facts::machine() };
+        let mark = |node: usize| self.others.get(&node).map_or(&own, |facts| &facts.machine);
+        let here = |node: usize| !self.others.contains_key(&node);
+        let same = |a: usize, b: usize| here(a) && here(b) || !mark(a).is_empty() && mark(a) == mark(b);
+        (0..nodes).map(|node| (0..node).find(|&before| same(before, node)).unwrap_or(node)).collect()
+    }
+
+    /// Processors that each node's machine has for all its nodes: those of its nodes may be different ones, by the masks
+    /// of their daemons.
+    pub fn shared(&self, hardware: &[usize]) -> Vec<u32> {
+        let mut sets: BTreeMap<usize, BTreeMap<Vec<u32>, u32>> = BTreeMap::new();
+        for (node, &first) in hardware.iter().enumerate() {
+            let mut set =
+                self.others.get(&node).map_or_else(|| self.allowed.clone(), |f| f.topology.processors());
+            set.sort_unstable();
+            let most = sets.entry(first).or_default().entry(set).or_default();
+            *most = (*most).max(self.processors(node));
+        }
+        let count = |first: &usize| {
+            let own = &sets[first];
+            let all: BTreeSet<u32> = own.keys().flatten().copied().collect();
+            let sum = own.values().fold(0_u32, |sum, n| sum.saturating_add(*n));
+            if own.len() == 1 { sum } else { sum.min(all.len() as u32) }
+        };
+        hardware.iter().map(count).collect()
+    }
+
     /// The nodes that programs share that name no hosts.
     fn usual_grants(&mut self, job: &JobOptions) -> Result<Vec<Grant>, String> {
         match (&job.default_hostfile, &self.usual) {
@@ -154,12 +184,12 @@ pub fn place(line: &CommandLine, machines: &mut Machines) -> Result<Placed, Stri
 
 /// Has some machine more processes than processors?
 fn crowded(machines: &Machines, processes: &[Process]) -> bool {
-    if machines.others.is_empty() {
-        return processes.len() > machines.processors as usize;
-    }
-    let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
-    processes.iter().for_each(|process| *counts.entry(process.node).or_default() += 1);
-    counts.into_iter().any(|(node, count)| count > machines.processors(node))
+    let nodes = processes.iter().map(|process| process.node + 1).max().unwrap_or(0);
+    let hardware = machines.hardware(nodes);
+    let room = machines.shared(&hardware);
+    let mut counts = vec![0_u32; nodes];
+    processes.iter().for_each(|process| counts[hardware[process.node]] += 1);
+    counts.iter().zip(room).any(|(count, room)| *count > room)
 }
 
 /// Slots of the job: what was said of a node, or where nobody said anything what was counted there.
@@ -176,7 +206,8 @@ fn must_know(job: &JobOptions) -> bool {
         Some(MapBy::Object(_) | MapBy::PerResource(_, Some(_)) | MapBy::Rankfile | MapBy::PeList(_))
     );
     let bound = job.binding.to.is_some_and(|to| to != BindTo::None) || job.mapping.pe.is_some();
-    by_object || bound || job.display.any() || job.binding.report
+    let shown = job.display.any() || job.binding.report || job.verbosity >= Verbosity::Verbose;
+    by_object || bound || shown
 }
 
 /// Maps all programs, each onto what the ones before left.
@@ -356,17 +387,7 @@ fn bind_all(
         let topology = Topology::read(root, allowed);
         nodes.iter_mut().for_each(|node| node.topology = Some(topology.clone()));
     }
-    if several {
-        return bind::bind(processes, nodes, policy);
-    }
-    // All nodes are one machine, of which no core is given twice.
-    let mut together = processes.to_vec();
-    together.iter_mut().for_each(|process| process.node = 0);
-    bind::bind(&mut together, nodes, policy)?;
-    for (process, bound) in processes.iter_mut().zip(together) {
-        process.processors = bound.processors;
-    }
-    Ok(())
+    bind::bind(processes, nodes, policy, &machines.hardware(nodes.len()))
 }
 
 /// `pe-list`: all on all of these, or one on each.

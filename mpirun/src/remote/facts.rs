@@ -9,12 +9,20 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeFacts {
     pub hostname: String,
+    /// Mark of the machine, for sharing its cores among nodes that are one; never for membership of a node. Empty: unknown.
+    pub machine: String,
     /// The daemon's process there.
     pub pid: u32,
     /// Resources it may use: processors, by the control group's quota, too, and cores.
     pub processors: u32,
     pub cores: u32,
     pub topology: Topology,
+}
+
+/// Mark of this machine: what its kernel drew at its start, which containers share and copies of a disk do not.
+pub fn machine() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
 }
 
 impl NodeFacts {
@@ -24,6 +32,7 @@ impl NodeFacts {
         let processors = cores::available();
         Ok(NodeFacts {
             hostname: hostname(),
+            machine: machine(),
             pid: std::process::id(),
             processors,
             cores: cores::count(Path::new(SYSTEM), &allowed).min(processors),
@@ -32,7 +41,7 @@ impl NodeFacts {
     }
 
     pub fn encode(&self, b: Builder) -> Builder {
-        let b = b.text(&self.hostname).u32(self.pid).u32(self.processors).u32(self.cores);
+        let b = b.text(&self.hostname).text(&self.machine).u32(self.pid).u32(self.processors).u32(self.cores);
         self.topology.encode(b)
     }
 
@@ -43,6 +52,7 @@ impl NodeFacts {
         };
         Ok(NodeFacts {
             hostname: f.text("host name")?.to_owned(),
+            machine: f.text("machine")?.to_owned(),
             pid: f.u32("daemon's process")?,
             processors: positive(f, "processors")?,
             cores: positive(f, "cores")?,

@@ -16,6 +16,22 @@ fn the_first_status_that_is_not_0_ends_the_job_and_is_its_status() {
     assert_eq!(ended.err.matches("mpirun has").count(), 1, "one report: {ended:?}");
 }
 
+/// Sanitizers write in pieces. The third rank does not end by itself.
+#[test]
+fn ranks_that_are_ending_finish_their_reports() {
+    let script = "r=$OMPI_COMM_WORLD_RANK; test $r = 2 && exec sleep 1000; test $r = 1 && sleep 0.2
+        for piece in 1 2 3 4; do echo \"report $r.$piece\" >&2; sleep 0.1; done; echo \"end of $r\" >&2; exit 23";
+    let ended = mpirun("-n 3").script(script).run();
+    ended.expect(23, &["Rank 0", "exit status 23"]);
+    for rank in 0..2 {
+        for piece in 1..5 {
+            assert!(ended.err.contains(&format!("report {rank}.{piece}\n")), "{ended:?}");
+        }
+        assert!(ended.err.contains(&format!("end of {rank}\n")), "{ended:?}");
+    }
+    assert_eq!(ended.reports(), 1, "{ended:?}");
+}
+
 #[test]
 fn death_by_signal_is_128_and_the_signal() {
     let ended = mpirun("-n 2").script("test $OMPI_COMM_WORLD_RANK = 1 && kill -SEGV $$; sleep 1000").run();

@@ -309,3 +309,26 @@ fn output_of_all_nodes_comes_in_whole_lines() {
     let sum: u64 = ended.out.lines().map(|line| line.parse::<u64>().expect("a number")).sum();
     assert_eq!(sum, 4 * (30_000 * 30_001 / 2));
 }
+
+/// Two ranks have a core each, or are not bound: nodes of one machine do not get the same.
+#[test]
+fn nodes_of_one_machine_do_not_get_the_same_core() {
+    let script = "echo says: $(grep Cpus_allowed_list /proc/self/status)";
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let ended = mpirun("--mca plm local --host a:1,b:1").script(script).run();
+    ended.expect(0, &[]);
+    let said = ended.said();
+    assert_eq!(said.len(), 2, "{ended:?}");
+    // One core may have two threads.
+    if cores > 2 || cores == 2 && !two_threads() {
+        assert_ne!(said[0], said[1], "{ended:?}");
+    }
+    let many = mpirun(&format!("--mca plm local --host a:{cores},b:{cores}")).script(script).run();
+    many.expect(0, &[]);
+    let said = many.said();
+    assert_eq!((said.len(), said[0]), (2 * cores, said[2 * cores - 1]), "nobody is bound: {many:?}");
+}
+
+fn two_threads() -> bool {
+    std::fs::read_to_string("/sys/devices/system/cpu/smt/active").is_ok_and(|text| text.trim() != "0")
+}

@@ -82,6 +82,22 @@ fn every_rank_gets_the_facts_of_its_node() {
     }
 }
 
+/// Daemons of two nodes that are one machine tell so: their ranks have a core each.
+#[test]
+fn daemons_of_one_machine_share_its_cores() {
+    let threads = std::fs::read_to_string("/sys/devices/system/cpu/smt/active");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if cores < 2 || cores == 2 && threads.is_ok_and(|text| text.trim() != "0") {
+        eprintln!("left out: there is one core");
+        return;
+    }
+    let script = "echo says: $(grep Cpus_allowed_list /proc/self/status)";
+    let ended = Room::new("").over("far:1,further:1", "").script(script).run();
+    ended.expect(0, &[]);
+    let said = ended.said();
+    assert!(said.len() == 2 && said[0] != said[1], "{ended:?}");
+}
+
 #[test]
 fn values_are_found_on_every_node() {
     let room = Room::new("");

@@ -88,7 +88,9 @@ fn jobs_in_allocations() {
     job.command.args(["-x", &format!("{}=nodes", crate::support::ROLE)]).args(own_rank());
     job.run().expect(0, &[]);
 
-    printed("not-allocated", &slurm.job("--host n1,elsewhere").script("echo never").run(), &[]);
+    for outside in ["--host elsewhere", "--host n1,elsewhere"] {
+        printed("not-allocated", &slurm.job(outside).script("echo never").run(), &[]);
+    }
     printed("slurm-no-oxmpid", &slurm.job("--prefix /no/such").script("echo never").run(), &[]);
     let without = slurm.job_by(&["/usr/bin/env", "PATH=/no/such"], "");
     printed("no-srun", &without.script("echo never").run(), &[]);

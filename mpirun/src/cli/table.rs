@@ -142,7 +142,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(PROCESSES, Job, "npernode", &["N"], "Run N processes on each node")
         .short(&['N'])
         .alias(&["ppn"]),
-    Opt::new(PROCESSES, Job, "app", &["FILE"], "Read programs and their options from an appfile, one per line")
+    Opt::new(PROCESSES, Job, "app", &["FILE"], "Read programs and their options from an appfile, one per line; a line that ends in \\ goes on in the next")
         .alias(&["configfile"])
         .differs("options on the command line are used as well; Open MPI ignores them"),
     Opt::new(PROCESSES, App, "wdir", &["FOLDER"], "Working directory of the processes").alias(&["wd"]),

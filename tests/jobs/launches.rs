@@ -116,15 +116,14 @@ fn programs_find_the_library_of_their_mpirun() {
     if !ours("a moved install") {
         return;
     }
-    let job = Job::new(2);
-    let folder = job.folder();
-    let program = folder.join("moved");
+    let folder = tempfile::tempdir_in(oxmpi_tests::root().join("target")).expect("target can be written");
+    let program = folder.path().join("moved");
     let mut command = Command::new("cc");
     let (include, library) = (mpi().bin("../include"), mpi().bin("../lib/libmpi_abi.so.1"));
     command.arg("-I").arg(include).arg(oxmpi_tests::root().join("tests/programs/size.c"));
     command.arg("-o").arg(&program).arg(library).arg("-Wl,-rpath,/no/such/prefix/lib,--enable-new-dtags");
     assert!(command.status().expect("a compiler").success());
-    says(&job.arg(&program).run().passed(), &["rank 1 of 2"]);
+    says(&Job::new(2).arg(&program).run().passed(), &["rank 1 of 2"]);
     // Nodes of this machine, and a variable that is named on the command line.
     let nodes = ["--mca", "plm", "local", "--host", "a,b", "-x", "LD_LIBRARY_PATH=/tmp"];
     says(&Job::new(2).args(nodes).arg(&program).run().passed(), &["rank 1 of 2"]);

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What mpirun adds to the arguments must not keep a program from starting that the system starts.
+/// The variables that mpirun adds must not keep a program from starting that the system starts.
 #[test]
 fn as_many_arguments_as_the_system_takes() {
     if !ours("OMPI_ARGV") {

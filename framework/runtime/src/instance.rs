@@ -54,7 +54,7 @@ use crate::services::card::{self, Cards};
 use crate::services::failed::Failures;
 use crate::services::pieces::NodeMemories;
 use crate::thread::{Level, Threads};
-use crate::wireup::others::other_launcher;
+use crate::wireup::other_launcher;
 use crate::{cri_locks, help, registry, spc, wireup};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::host::ProgressFn;
@@ -114,7 +114,7 @@ fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
 /// Refuses to start a process alone that another launcher has started among several. The first of them says what to do, the
 /// others a sentence.
 fn refuse_other_launcher() -> Result<(), Error> {
-    let Some(other) = other_launcher(|name| std::env::var(name).ok()) else { return Ok(()) };
+    let Some(other) = other_launcher::find(|name| std::env::var(name).ok()) else { return Ok(()) };
     let text = match other.rank {
         Some(rank) if rank > 0 => {
             let evidence = &other.evidence;

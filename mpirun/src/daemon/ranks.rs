@@ -68,7 +68,7 @@ pub fn start(
         });
     }
     let mut child = match command.spawn() {
-        // What is there to be looked at must not keep a program from starting.
+        // A variable that is there to be looked at must not keep a program from starting.
         Err(why) if why.raw_os_error() == Some(libc::E2BIG) => command.env_remove(ARGUMENTS).spawn()?,
         started => started?,
     };

@@ -6,7 +6,7 @@ use rustix::process::{Resource, getrlimit};
 /// Bytes that one argument, or one variable with its name, may have, its end included (the kernel's MAX_ARG_STRLEN).
 pub const STRING_LIMIT: usize = 128 << 10;
 
-/// What an errno is about: the resource, its unit and meaning, its name, and the option of `ulimit`.
+/// Errors and the resources they are about, each with its unit and meaning, its name, and the option of `ulimit`.
 const LIMITS: [(Errno, Resource, &str, &str); 5] = [
     (Errno::AGAIN, Resource::Nproc, "processes and threads of one user", "RLIMIT_NPROC, ulimit -u"),
     (Errno::MFILE, Resource::Nofile, "open files of a process", "RLIMIT_NOFILE, ulimit -n"),

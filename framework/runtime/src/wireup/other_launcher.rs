@@ -13,7 +13,7 @@ pub struct OtherLauncher {
 }
 
 /// Looks for such a launcher among variables. `None`: nothing says that there are several processes.
-pub fn other_launcher(variable: impl Fn(&str) -> Option<String>) -> Option<OtherLauncher> {
+pub fn find(variable: impl Fn(&str) -> Option<String>) -> Option<OtherLauncher> {
     let number = |name: &str| variable(name)?.trim().parse::<u64>().ok();
     let several = |name: &str| number(name).filter(|n| *n > 1).map(|n| format!("{name}={n}"));
     let pmix = number("PMIX_RANK");
@@ -34,7 +34,7 @@ mod tests {
     fn found(variables: &[(&str, &str)]) -> Option<(String, Option<u64>)> {
         let variable =
             |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-        other_launcher(variable).map(|other| (other.evidence, other.rank))
+        find(variable).map(|other| (other.evidence, other.rank))
     }
 
     #[test]

@@ -85,6 +85,8 @@ pub fn other_mpi(name: &OsStr, folder: Option<&Path>) -> Option<String> {
     };
     // Names stand near the end of a program, so all of it is looked at where it is one.
     beginning(&path).filter(|bytes| bytes.starts_with(b"\x7fELF"))?;
+    // The job must not wait while a huge one is read.
+    std::fs::metadata(&path).ok().filter(|about| about.len() <= 256 << 20)?;
     let bytes = std::fs::read(&path).ok()?;
     use object::read::elf::{Dyn, FileHeader};
     let header = object::elf::FileHeader64::<object::Endianness>::parse(&*bytes).ok()?;

@@ -265,7 +265,7 @@ impl Daemon {
         };
         let (rank, pid) = (self.launch.local_ranks[local], self.ranks[local].number());
         if mpi == Mpi::Never
-            && let Some(library) = ranks::other_mpi(&self.launch, local)
+            && let Some(library) = self.other_mpi(local)
         {
             self.say(&FromNode::OtherMpi { rank, library });
         }
@@ -277,6 +277,13 @@ impl Daemon {
             self.server.never_comes(rank, pid);
             self.hear_ranks();
         }
+    }
+
+    /// The library of another MPI that the program of this place is linked with. Its file is read once.
+    fn other_mpi(&mut self, local: usize) -> Option<String> {
+        let launch = &self.launch;
+        let program = launch.places.get(local)?.program;
+        self.other_mpis.entry(program).or_insert_with(|| ranks::other_mpi(launch, local)).clone()
     }
 
     /// Messages of the ranks on their connections.

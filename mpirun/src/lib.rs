@@ -47,5 +47,5 @@ pub mod tally;
 
 /// A failed system call, with what it was for.
 fn failed(what: &str) -> impl Fn(rustix::io::Errno) -> String + '_ {
-    move |why| format!("{what}: {why}")
+    move |why| format!("{what}: {why}{}", oxmpi_runtime::wireup::limits::named(why.raw_os_error()))
 }

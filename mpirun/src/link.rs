@@ -23,7 +23,7 @@ pub use channel::{Channel, Peer};
 pub use counts::{Counts, Sum, write as write_counts};
 pub use ending::{Ending, Mpi};
 pub use exchange::Exchange;
-pub use launch::{Launch, Part, Place, Program};
+pub use launch::{ARGUMENTS, Launch, Part, Place, Program};
 pub use message::{LIMIT, Message};
 pub use messages::{FromNode, Stream, ToNode};
 pub use route::{DownMessage, Passed, unpack};

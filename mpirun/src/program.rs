@@ -77,6 +77,37 @@ pub fn foreign(name: &OsStr) -> Option<String> {
     Some(format!("it is for another kind of processor ({name})"))
 }
 
+/// The library of another MPI that a program is linked with: of Open MPI, MPICH and what is made of them.
+pub fn other_mpi(name: &OsStr, folder: Option<&Path>) -> Option<String> {
+    let path = match folder {
+        Some(folder) if name.as_bytes().contains(&b'/') => folder.join(name),
+        _ => file(name)?,
+    };
+    // Names stand near the end of a program, so all of it is looked at where it is one.
+    beginning(&path).filter(|bytes| bytes.starts_with(b"\x7fELF"))?;
+    // The job must not wait while a huge one is read.
+    std::fs::metadata(&path).ok().filter(|about| about.len() <= 256 << 20)?;
+    let bytes = std::fs::read(&path).ok()?;
+    use object::read::elf::{Dyn, FileHeader};
+    let header = object::elf::FileHeader64::<object::Endianness>::parse(&*bytes).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, &*bytes).ok()?;
+    let (entries, link) = sections.dynamic(endian, &*bytes).ok()??;
+    let strings = sections.strings(endian, &*bytes, link).ok()?;
+    let needed = entries.iter().filter(|entry| entry.tag(endian) == object::elf::DT_NEEDED);
+    let mut names = needed.filter_map(|entry| entry.string(endian, strings).ok());
+    let found = names.find(|name| is_other_mpi(name))?;
+    Some(String::from_utf8_lossy(found).into_owned())
+}
+
+/// Names of MPI libraries, ours apart.
+fn is_other_mpi(library: &[u8]) -> bool {
+    let Some(rest) = library.strip_prefix(b"libmpi") else { return false };
+    ["", "_cxx", "_mpifh", "_usempi", "_usempif08", "ch", "cxx", "fort", "chcxx", "chfort"]
+        .iter()
+        .any(|kind| rest.strip_prefix(kind.as_bytes()).is_some_and(|rest| rest.starts_with(b".so")))
+}
+
 /// Somebody has taught this kernel to run programs of other machines.
 fn emulated() -> bool {
     let entries = std::fs::read_dir("/proc/sys/fs/binfmt_misc").into_iter().flatten().flatten();
@@ -108,6 +139,19 @@ mod tests {
         }
         assert_eq!(foreign(&script), None);
         assert_eq!(interpreter(OsStr::new("/proc/self/exe")).map(|i| i.contains("loader")), Some(true));
+        for (library, other) in [
+            ("libmpi.so.40", true),
+            ("libmpi.so.12", true),
+            ("libmpich.so.12", true),
+            ("libmpi_mpifh.so.40", true),
+            ("libmpi_abi.so.1", false),
+            ("libmpir.so", false),
+            ("libc.so.6", false),
+        ] {
+            assert_eq!(is_other_mpi(library.as_bytes()), other, "{library}");
+        }
+        assert_eq!(other_mpi(OsStr::new("/proc/self/exe"), None), None);
+        assert_eq!(other_mpi(&script, None), None);
         assert!(exists(OsStr::new("sh")) && !exists(OsStr::new("/no/such")));
     }
 }

@@ -14,6 +14,7 @@ use oxmpi_mca_params::{CHECKED, CommandSetting, FILES_ARE_READ, Origin, Places, 
 use oxmpi_runtime::registry::{self, Registry};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// Consequences of the parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,6 +96,13 @@ fn resolve_with(
     Ok(settings)
 }
 
+/// The folder with the library that belongs to this mpirun, which its ranks are to find before any other's. `None`: it is not
+/// installed, or lies where the loader looks anyway, and there what a user has put before those folders is to stay before them.
+pub fn own_libraries() -> Option<PathBuf> {
+    let prefix = Places::of_this_program().prefix.filter(|prefix| prefix.join("bin/mpirun").exists())?;
+    (prefix != Path::new("/usr") && prefix != Path::new("/")).then(|| prefix.join("lib"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +134,18 @@ mod tests {
         let settings = with(&given(&[("btl_nobody_knows", "1")])).expect("perhaps linked in");
         assert_eq!(settings.warnings, [] as [String; 0]);
         assert!(settings.environment.contains(&(FILES_ARE_READ.into(), "read".into())));
+    }
+
+    #[test]
+    fn folders_for_components_that_are_not_there_are_told() {
+        let path = "/no/where:/tmp:/nor/here";
+        let settings = with(&given(&[("mca_base_component_path", path)])).expect("a warning only");
+        let text = settings.warnings.join("");
+        for part in ["  /no/where\n  /nor/here\n", "mca_base_component_path", "command line"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let there = with(&given(&[("mca_base_component_path", "/tmp")])).expect("sound");
+        assert_eq!(there.warnings, [] as [String; 0]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //!
 //! And: `extensions` (mpi-ext.h) · `fabric` (a loaded transport with registered memory) · `first_hour` (help, pages, refusals) · `idle` (ranks that
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
+//! `launches` (limits of the system, other launchers, programs of another MPI) ·
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `one_sided` (conjugate gradients and patches) ·
 //! `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
@@ -32,6 +33,7 @@ mod fabric;
 mod first_hour;
 mod idle;
 mod info;
+mod launches;
 mod logins;
 mod machines;
 mod matching;

@@ -54,6 +54,7 @@ use crate::services::card::{self, Cards};
 use crate::services::failed::Failures;
 use crate::services::pieces::NodeMemories;
 use crate::thread::{Level, Threads};
+use crate::wireup::other_launcher;
 use crate::{cri_locks, help, registry, spc, wireup};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::host::ProgressFn;
@@ -110,6 +111,20 @@ fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
     }
 }
 
+/// Refuses to start a process alone that another launcher has started among several. The first of them says what to do, the
+/// others a sentence.
+fn refuse_other_launcher() -> Result<(), Error> {
+    let Some(other) = other_launcher::find(|name| std::env::var(name).ok()) else { return Ok(()) };
+    let text = match other.rank {
+        Some(rank) if rank > 0 => {
+            let evidence = &other.evidence;
+            format!("process {rank} was not started by mpirun ({evidence}); process 0 says what to do")
+        }
+        _ => help::paragraph(help::HOST, "another-launcher", &[&other.evidence]).unwrap_or(other.evidence),
+    };
+    Err(Error::new(ErrorKind::Other, text))
+}
+
 /// Origin of an end that is the library's own.
 const FAILURE: &str = "a failure inside the library";
 
@@ -117,6 +132,7 @@ impl Instance {
     /// Starts a rank: wire-up, parameters, choice and opening of components, the world (the steps at the top of the
     /// file).
     pub fn start(config: Config) -> Result<Arc<Instance>, Error> {
+        let alone = config.wireup.is_without_launcher();
         let client = config.wireup.client()?;
         let facts = client.facts();
         let sources = Sources::read(Reader::Process, std::env::vars_os(), &config.places, &[]);
@@ -128,6 +144,9 @@ impl Instance {
         let mut resolver = settings.clone();
         let logger = Logger::new(&mut resolver, &facts.hostname, facts.rank)?;
         let params = params::host_params(&mut resolver)?;
+        if alone && !params.permit_singletons {
+            refuse_other_launcher()?;
+        }
         // The warnings of the choice are among those below.
         let quiet = |_: &str, _: &[&str]| {};
         let mut chooser = Chooser { resolver: &mut resolver, params: &params, logger: &logger, help: &quiet };

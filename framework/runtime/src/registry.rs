@@ -123,7 +123,8 @@ impl Registry {
                 note(refusal);
             }
         }
-        let selection_warnings = said.into_inner();
+        let mut selection_warnings = said.into_inner();
+        selection_warnings.extend(missing_folders(&resolver, &host.component_path));
         Registry { resolver, components, own_seen, dirs: all_dirs, problems, selection_warnings }
     }
 
@@ -244,6 +245,15 @@ fn refusals(resolver: &mut Resolver, component: &Accepted, host: &HostParams) ->
     let everywhere = answers.refused.iter().filter(|(_, status, _)| *status == Status::BAD_PARAM);
     let named = everywhere.filter_map(|(at, _, why)| Some((values.at(*at)?, why)));
     named.map(|(r, why)| format!("parameter {}, from {}: {why}", r.declaration.full_name, r.origin)).collect()
+}
+
+/// Makes the warning about folders of `mca_base_component_path` that are not there. `None`: all are.
+fn missing_folders(resolver: &Resolver, path: &[PathBuf]) -> Option<Warning> {
+    let missing: Vec<String> =
+        path.iter().filter(|dir| !dir.is_dir()).map(|dir| dir.display().to_string()).collect();
+    let origin = &resolver.get("mca_base_component_path")?.origin;
+    let args = vec![indented(&missing), origin.to_string()];
+    (!missing.is_empty()).then_some(Warning { topic: "component-path", args })
 }
 
 /// Joins lines, two spaces before each.

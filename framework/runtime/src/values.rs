@@ -14,6 +14,8 @@ pub(crate) struct HostParams {
     pub cri_modes: u32,
     /// Threads that wait among others race for progress.
     pub race: bool,
+    /// Processes of another launcher may each be alone in their job.
+    pub permit_singletons: bool,
     pub yield_when_idle: bool,
     pub spins: u32,
     pub yields: u32,

@@ -6,6 +6,7 @@
 //! (input, output, the time limit), `environment`, `runtime_options`. Options that exclude each other are
 //! refused here or, where it depends on the machine, by the plan.
 
+mod app_line;
 pub mod document;
 pub mod environment;
 mod options;
@@ -422,16 +423,27 @@ fn without_missing_tips(mut why: clap::Error) -> Refusal {
     Refusal::Clap(why)
 }
 
-/// `--app FILE`: one program per line, quoted as in a shell; `#` begins a comment.
+/// `--app FILE`: one program per line, quoted as in a shell; `#` begins a comment, and a line that ends in `\` goes on in the
+/// next (MPI 5.0 §11.5).
 fn app_file(file: &str) -> Result<Vec<Words>, String> {
     let text =
         std::fs::read_to_string(file).map_err(|why| paragraph("cannot-read", &[file, &why.to_string()]))?;
     let mut contexts = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let words = shlex::split(line).ok_or_else(|| {
+    let mut lines = text.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        let bad = |line: &str, why| {
             let place = format!("{file}, line {}", number + 1);
-            paragraph("bad-line", &[&place, line.trim(), "a quotation mark is not closed"])
-        })?;
+            paragraph("bad-line", &[&place, line.trim(), why])
+        };
+        let mut line = line.to_owned();
+        while app_line::goes_on(&line) {
+            let (_, next) = lines
+                .next()
+                .ok_or_else(|| bad(&line, "it ends in \\, and no line is left in which it could go on"))?;
+            line.pop();
+            line += next;
+        }
+        let words = shlex::split(&line).ok_or_else(|| bad(&line, "a quotation mark is not closed"))?;
         if !words.is_empty() {
             contexts.extend(split::contexts(words.into_iter().map(OsString::from).collect()));
         }

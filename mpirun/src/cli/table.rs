@@ -142,7 +142,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(PROCESSES, Job, "npernode", &["N"], "Run N processes on each node")
         .short(&['N'])
         .alias(&["ppn"]),
-    Opt::new(PROCESSES, Job, "app", &["FILE"], "Read programs and their options from an appfile, one per line")
+    Opt::new(PROCESSES, Job, "app", &["FILE"], "Read programs and their options from an appfile, one per line; a line that ends in \\ goes on in the next")
         .alias(&["configfile"])
         .differs("options on the command line are used as well; Open MPI ignores them"),
     Opt::new(PROCESSES, App, "wdir", &["FOLDER"], "Working directory of the processes").alias(&["wd"]),
@@ -241,7 +241,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(SETTING, Job, "prefix", &["FOLDER"], "Where this MPI is installed on the nodes")
         .alias(&["pmix-prefix", "app-pmix-prefix"])
         .differs("sets the ranks' PATH and LD_LIBRARY_PATH on this node, too; without it the installation is where mpirun's own is"),
-    Opt::new(SETTING, Job, "noprefix", &[], "Nodes find oxmpid and libraries by their own PATH and LD_LIBRARY_PATH")
+    Opt::new(SETTING, Job, "noprefix", &[], "Nodes find oxmpid and libraries by their own PATH and LD_LIBRARY_PATH, and processes here by mpirun's")
         .alias(&["no-app-prefix"]),
     Opt::new(SETTING, Job, "initial-errhandler", &["NAME"], "")
         .missing("processes start with MPI_ERRORS_ARE_FATAL and set another themselves"),

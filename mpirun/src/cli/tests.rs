@@ -111,6 +111,17 @@ fn an_app_file_names_programs() {
     assert_eq!(line.apps[1].ranks, Some(2));
     assert!(parse(&format!("--app {} -n 2", file.display())).is_err());
     assert!(parse(&format!("--app {} prog", file.display())).is_err());
+    std::fs::write(&file, "-n 1 \\\r\n  a 'b \\\nc' \\\n\n# not this \\\n-n 2 d '\\\\'\r\n")
+        .expect("written");
+    let line = parse(&format!("--configfile {}", file.display())).expect("lines that go on");
+    assert_eq!((line.apps.len(), line.apps[0].ranks), (2, Some(1)));
+    assert_eq!(
+        (&*line.apps[0].arguments, &*line.apps[1].arguments),
+        (&["b c".into()][..], &["\\\\".into()][..])
+    );
+    std::fs::write(&file, "a\n-n 1 b \\\n  c \\").expect("written");
+    let why = parse(&format!("--app {}", file.display())).expect_err("nothing to go on in");
+    assert!(why.contains("line 2") && why.contains("no line is left"), "{why}");
     assert!(parse("--app /no/such/file").expect_err("no file").contains("/no/such/file"));
     std::fs::write(&file, "-n 1 'a").expect("written");
     assert!(parse(&format!("--app {}", file.display())).expect_err("open quote").contains("line 1"));

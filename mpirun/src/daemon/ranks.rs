@@ -6,7 +6,7 @@
 //! are made there, nothing that allocates or locks.
 
 use super::lines::Output;
-use crate::link::Launch;
+use crate::link::{ARGUMENTS, Launch};
 use crate::{failed, signals};
 use oxmpi_runtime::wireup::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use rustix::fs::{Mode, OFlags};
@@ -16,6 +16,7 @@ use rustix::thread::CpuSet;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A rank's process, as it was started.
@@ -66,7 +67,11 @@ pub fn start(
             Ok(())
         });
     }
-    let mut child = command.spawn()?;
+    let mut child = match command.spawn() {
+        // A variable that is there to be looked at must not keep a program from starting.
+        Err(why) if why.raw_os_error() == Some(libc::E2BIG) => command.env_remove(ARGUMENTS).spawn()?,
+        started => started?,
+    };
     let out = Output::new(child.stdout.take().map(OwnedFd::from).ok_or_else(no_pipe)?, launch.raw)?;
     let err = Output::new(child.stderr.take().map(OwnedFd::from).ok_or_else(no_pipe)?, launch.raw)?;
     Ok(Rank { pid: Pid::from_child(&child), running: true, outputs: [Some(out), Some(err)] })
@@ -147,6 +152,13 @@ pub fn close_stdout() -> Result<(), String> {
 fn open_null() -> Result<OwnedFd, String> {
     rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
         .map_err(failed("cannot open /dev/null"))
+}
+
+/// The library of another MPI that the program of this place is linked with, as far as that can be seen in its file.
+pub fn other_mpi(launch: &Launch, local: usize) -> Option<String> {
+    let program = launch.programs.get(launch.places.get(local)?.program as usize)?;
+    let folder = program.folder.as_ref().map(Path::new);
+    crate::program::other_mpi(&program.program, folder.filter(|folder| folder.is_dir()))
 }
 
 impl Rank {

@@ -7,6 +7,7 @@ use super::state::{BELOW, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SI
 use super::{ending, ranks};
 use crate::link::{DownMessage, Ending, Exchange, FromNode, Mpi, Peer, Stdin, Stream, ToNode};
 use crate::{descendants, failed, signals};
+use oxmpi_runtime::wireup::limits;
 use oxmpi_runtime::wireup::server::{Event, Membership};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
@@ -30,7 +31,7 @@ impl Daemon {
         let place = |which| self.launch.places.iter().position(|place| place.program as usize == which);
         if let Some(local) = foreign.and_then(place) {
             let rank = self.launch.local_ranks[local];
-            self.say(&FromNode::CannotStart { rank, errno: libc::ENOEXEC });
+            self.say(&FromNode::CannotStart { rank, errno: libc::ENOEXEC, limits: String::new() });
             self.phase.force();
             return ranks::close_stdin();
         }
@@ -46,7 +47,8 @@ impl Daemon {
                 }
                 Err(why) => {
                     let errno = why.raw_os_error().unwrap_or(libc::EIO);
-                    self.say(&FromNode::CannotStart { rank: self.launch.local_ranks[local], errno });
+                    let limits = limits::named(errno);
+                    self.say(&FromNode::CannotStart { rank: self.launch.local_ranks[local], errno, limits });
                     self.phase.force();
                     break;
                 }
@@ -262,6 +264,11 @@ impl Daemon {
             Membership::Finalized { .. } => Mpi::Finalized,
         };
         let (rank, pid) = (self.launch.local_ranks[local], self.ranks[local].number());
+        if mpi == Mpi::Never
+            && let Some(library) = self.other_mpi(local)
+        {
+            self.say(&FromNode::OtherMpi { rank, library });
+        }
         self.say(&FromNode::Exited { rank, pid, ending, mpi });
         if mpi == Mpi::Never && self.phase == Phase::Running {
             if self.several_nodes() {
@@ -270,6 +277,13 @@ impl Daemon {
             self.server.never_comes(rank, pid);
             self.hear_ranks();
         }
+    }
+
+    /// The library of another MPI that the program of this place is linked with. Its file is read once.
+    fn other_mpi(&mut self, local: usize) -> Option<String> {
+        let launch = &self.launch;
+        let program = launch.places.get(local)?.program;
+        self.other_mpis.entry(program).or_insert_with(|| ranks::other_mpi(launch, local)).clone()
     }
 
     /// Messages of the ranks on their connections.

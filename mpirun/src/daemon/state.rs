@@ -52,6 +52,8 @@ pub(super) struct Daemon {
     pub(super) server_watched: bool,
     /// Ranks whose connection is gone: when that becomes news.
     pub(super) vanishing: Vec<(Instant, usize)>,
+    /// Libraries of other MPIs that programs of the job are linked with, by program, as far as it has been asked.
+    pub(super) other_mpis: HashMap<u32, Option<String>>,
     pub(super) phase: Phase,
     /// mpirun has asked for the end: it must not wait for a reader who may never read again.
     pub(super) hurry: bool,
@@ -110,6 +112,7 @@ impl Daemon {
             crashes: Crashes::default(),
             server_watched: true,
             vanishing: Vec::new(),
+            other_mpis: HashMap::new(),
             phase: Phase::Running,
             hurry: false,
             finished: false,

@@ -29,12 +29,22 @@ pub struct CannotStart {
 
 impl NodeDaemon {
     /// Starts the daemon of a node, here. Its standard output is the link: starting it then needs
-    /// nothing but what an ordinary spawn does, and so no fork.
-    pub fn start(stdin: Stdio) -> Result<(NodeDaemon, UnixStream), CannotStart> {
+    /// nothing but what an ordinary spawn does, and so no fork. `libraries`: the folder that its ranks are to look into first.
+    pub fn start(stdin: Stdio, libraries: Option<&Path>) -> Result<(NodeDaemon, UnixStream), CannotStart> {
         let path = path();
         let because = |reason: String| CannotStart { reason, looked_at: path.display().to_string() };
         let (ours, theirs) = UnixStream::pair().map_err(|why| because(why.to_string()))?;
-        let child = Command::new(&path)
+        let mut command = Command::new(&path);
+        if let Some(libraries) = libraries {
+            let before = std::env::var_os("LD_LIBRARY_PATH").filter(|folders| !folders.is_empty());
+            let folders = std::iter::once(libraries.to_path_buf());
+            let folders = folders.chain(before.iter().flat_map(std::env::split_paths));
+            command.env(
+                "LD_LIBRARY_PATH",
+                std::env::join_paths(folders).map_err(|why| because(why.to_string()))?,
+            );
+        }
+        let child = command
             .stdin(stdin)
             .stdout(Stdio::from(OwnedFd::from(theirs)))
             .spawn()

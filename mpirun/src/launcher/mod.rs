@@ -160,7 +160,8 @@ impl Job {
         };
         let table = mpir::Table::new(&hosts, &programs);
         let launches = plan.split();
-        let daemons = nodes::start(&launches, names, &plan.machines, gathered.take());
+        let libraries = (!line.job.no_prefix).then(crate::settings::own_libraries).flatten();
+        let daemons = nodes::start(&launches, names, &plan.machines, gathered.take(), libraries.as_deref());
         let daemons = daemons.map_err(|why| paragraph_line(&why))?;
         let forwarded = forwarded(line.job.forward_signals.as_deref());
         let signals = signals::Signals::take(&wanted_signals(&forwarded))?;
@@ -231,6 +232,9 @@ impl Job {
             }
         }
         self.nodes.dismiss();
+        if let Some(text) = self.verdict.strangers() {
+            eprint!("{}", framed(&text));
+        }
         self.say_how_often();
         self.verdict.status()
     }
@@ -368,6 +372,7 @@ impl Job {
                 }
             }
             FromNode::Crashed { rank, report } => self.verdict.note_crash(rank, report),
+            FromNode::OtherMpi { library, .. } => self.verdict.note_stranger(library),
             FromNode::Help { component, topic, text, .. } => {
                 let key = (component, topic);
                 match self.help.get_mut(&key) {

@@ -28,6 +28,7 @@ use oxmpi_runtime::wireup::{NodeMap, Secret};
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -113,12 +114,13 @@ pub struct Started {
 
 /// Starts the daemons of these nodes that are not there yet, one for each launch, with the standard input that their
 /// ranks are to have. `machines`: the number of each node for `gathered`. Daemons of nodes that turned out to have no part
-/// in the job end with their links, unless others are behind them.
+/// in the job end with their links, unless others are behind them. `libraries`: the folder that ranks here are to look into first.
 pub fn start(
     launches: &[Launch],
     names: &[String],
     machines: &[u32],
     gathered: Option<Gathered>,
+    libraries: Option<&Path>,
 ) -> Result<Started, CannotStart> {
     let because = |reason: String| CannotStart { reason, looked_at: String::new() };
     let readers: Vec<bool> = launches.iter().map(Launch::reads_stdin).collect();
@@ -151,7 +153,7 @@ pub fn start(
                     None if reads && usable => Stdio::inherit(),
                     None => Stdio::null(),
                 };
-                let (daemon, socket) = NodeDaemon::start(stdin)?;
+                let (daemon, socket) = NodeDaemon::start(stdin, libraries)?;
                 let channel = Channel::new(socket).map_err(|why| because(why.to_string()))?;
                 let node = Node::new(name, daemon.number(), None, links.len(), None);
                 links.push(Link::new(Daemon::Here(daemon), None, channel, Some(nodes.len())));

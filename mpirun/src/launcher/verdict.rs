@@ -30,11 +30,21 @@ pub struct Verdict {
     tolerated: Option<(u32, u8)>,
     /// Where ranks were that crashed, the first of each node.
     crashes: BTreeMap<u32, String>,
+    /// Ranks that ended without this MPI and are linked with another, and that one's library.
+    strangers: Option<(u32, String)>,
 }
 
 impl Verdict {
     pub fn new(programs: Vec<OsString>, size: u32) -> Verdict {
-        Verdict { programs, size, status: None, otherwise: 0, tolerated: None, crashes: BTreeMap::new() }
+        Verdict {
+            programs,
+            size,
+            status: None,
+            otherwise: 0,
+            tolerated: None,
+            crashes: BTreeMap::new(),
+            strangers: None,
+        }
     }
 
     pub fn status(&self) -> u8 {
@@ -71,6 +81,17 @@ impl Verdict {
     /// Where a rank was when it crashed; it is shown when that decides the job.
     pub fn note_crash(&mut self, rank: u32, report: String) {
         self.crashes.entry(rank).or_insert(report);
+    }
+
+    /// A rank never came, and its program is linked with another MPI's library.
+    pub fn note_stranger(&mut self, library: String) {
+        self.strangers.get_or_insert((0, library)).0 += 1;
+    }
+
+    /// The paragraph about such ranks, for the end of the job.
+    pub fn strangers(&self) -> Option<String> {
+        let (count, library) = self.strangers.as_ref()?;
+        Some(paragraph("other-mpi", &[&count.to_string(), &self.size.to_string(), library]))
     }
 
     fn crash_of(&self, rank: u32) -> String {
@@ -124,7 +145,7 @@ impl Verdict {
                     }
                 }
             }
-            FromNode::CannotStart { rank, errno } => self.cannot_start(node, *rank, *errno),
+            FromNode::CannotStart { rank, errno, limits } => self.cannot_start(node, *rank, *errno, limits),
             FromNode::Vanished { rank, pid } => {
                 let crash = self.crash_of(*rank);
                 (1, paragraph("vanished", &[&rank.to_string(), node, &pid.to_string(), &crash]))
@@ -143,6 +164,7 @@ impl Verdict {
             FromNode::Output { .. }
             | FromNode::Started(_)
             | FromNode::Crashed { .. }
+            | FromNode::OtherMpi { .. }
             | FromNode::State { .. }
             | FromNode::Counted
             | FromNode::Help { .. }
@@ -153,7 +175,7 @@ impl Verdict {
         })
     }
 
-    fn cannot_start(&self, node: &str, rank: u32, errno: i32) -> (u8, String) {
+    fn cannot_start(&self, node: &str, rank: u32, errno: i32, limits: &str) -> (u8, String) {
         let why = std::io::Error::from_raw_os_error(errno);
         let name = self.programs.get(rank as usize).cloned().unwrap_or_default();
         let program = format!("{name:?}");
@@ -187,7 +209,7 @@ impl Verdict {
             }
             _ => {
                 let rank = format!("{rank} of {}", self.size);
-                (1, paragraph("cannot-start", &[&rank, node, &why.to_string()]))
+                (1, paragraph("cannot-start", &[&rank, node, &format!("{why}{limits}")]))
             }
         }
     }
@@ -269,6 +291,16 @@ mod tests {
     }
 
     #[test]
+    fn programs_of_another_mpi_are_counted() {
+        let mut v = fresh();
+        assert_eq!(v.strangers(), None);
+        (0..2).for_each(|_| v.note_stranger("libmpi.so.40".into()));
+        let text = v.strangers().expect("a paragraph");
+        assert!(text.contains("2 of the job's 4") && text.contains("libmpi.so.40"), "{text}");
+        assert_eq!(v.status(), 0);
+    }
+
+    #[test]
     fn every_failure_has_its_status() {
         let abort = |code| FromNode::Abort {
             rank: 1,
@@ -294,9 +326,13 @@ mod tests {
             (error, 15, "why"),
             (abort(256), 1, "256"),
             (abort(-1), 255, "-1"),
-            (FromNode::CannotStart { rank: 0, errno: libc::ENOENT }, 127, "/no/such"),
-            (FromNode::CannotStart { rank: 0, errno: libc::EACCES }, 126, "/no/such"),
-            (FromNode::CannotStart { rank: 0, errno: libc::EAGAIN }, 1, "0 of 4"),
+            (FromNode::CannotStart { rank: 0, errno: libc::ENOENT, limits: String::new() }, 127, "/no/such"),
+            (FromNode::CannotStart { rank: 0, errno: libc::EACCES, limits: String::new() }, 126, "/no/such"),
+            (
+                FromNode::CannotStart { rank: 0, errno: libc::EAGAIN, limits: " (a limit)".into() },
+                1,
+                "(a limit)",
+            ),
             (FromNode::Vanished { rank: 1, pid: 2 }, 1, "still running"),
             (FromNode::NeverInit { rank: 1, pid: 2, waiting: 0 }, 1, "without calling MPI_Init"),
             (FromNode::Broken { rank: 1, pid: 2, why: "odd".into() }, 1, "odd"),

@@ -29,6 +29,7 @@ pub(super) const HERE: u8 = 0xb1;
 pub(super) const UNSTARTED: u8 = 0xb2;
 pub(super) const TOOK: u8 = 0xb3;
 pub(super) const LOST: u8 = 0xb4;
+pub(super) const OTHER_MPI: u8 = 0xb5;
 /// Envelopes.
 pub(super) const TO: u8 = 0xa1;
 pub(super) const ALL: u8 = 0xa2;

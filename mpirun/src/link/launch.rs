@@ -8,6 +8,9 @@ use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
+/// The variable with a program's arguments, as Open MPI has it.
+pub const ARGUMENTS: &str = "OMPI_ARGV";
+
 /// Everything a daemon needs to start its part of a job.
 #[derive(Clone, Debug)]
 pub struct Launch {

@@ -99,10 +99,17 @@ pub enum FromNode {
         ending: Ending,
         mpi: Mpi,
     },
-    /// The program could not be started; `errno` says why.
+    /// The program could not be started; `errno` says why, and `limits` names those of the node that may be the cause.
     CannotStart {
         rank: u32,
         errno: i32,
+        limits: String,
+    },
+    /// The rank's process ends without MPI_Init of ours, and its program is linked with this library of another MPI. Said before
+    /// `Exited`.
+    OtherMpi {
+        rank: u32,
+        library: String,
     },
     Help {
         rank: u32,
@@ -231,7 +238,10 @@ impl Message for FromNode {
             FromNode::Exited { rank, pid, ending, mpi } => {
                 ending.encode(Builder::new(EXITED).u32(*rank).u32(*pid)).u8(*mpi as u8)
             }
-            FromNode::CannotStart { rank, errno } => Builder::new(CANNOT_START).u32(*rank).i32(*errno),
+            FromNode::CannotStart { rank, errno, limits } => {
+                Builder::new(CANNOT_START).u32(*rank).i32(*errno).text(limits)
+            }
+            FromNode::OtherMpi { rank, library } => Builder::new(OTHER_MPI).u32(*rank).text(library),
             FromNode::Help { rank, component, topic, text } => {
                 Builder::new(HELP).u32(*rank).text(component).text(topic).text(text)
             }
@@ -281,7 +291,12 @@ impl Message for FromNode {
                 ending: Ending::decode(&mut f)?,
                 mpi: Mpi::decode(&mut f)?,
             },
-            CANNOT_START => FromNode::CannotStart { rank: f.u32("rank")?, errno: f.i32("errno")? },
+            CANNOT_START => FromNode::CannotStart {
+                rank: f.u32("rank")?,
+                errno: f.i32("errno")?,
+                limits: text(&mut f, "limits")?,
+            },
+            OTHER_MPI => FromNode::OtherMpi { rank: f.u32("rank")?, library: text(&mut f, "library")? },
             HELP => FromNode::Help {
                 rank: f.u32("rank")?,
                 component: text(&mut f, "component")?,

@@ -90,7 +90,8 @@ proptest! {
             FromNode::Counted,
             FromNode::Exited { rank, pid, ending: Ending::Exit(code), mpi: Mpi::Inside },
             FromNode::Exited { rank, pid, ending: Ending::Signal { number: code, core }, mpi: Mpi::Never },
-            FromNode::CannotStart { rank, errno: code },
+            FromNode::CannotStart { rank, errno: code, limits: text.clone() },
+            FromNode::OtherMpi { rank, library: text.clone() },
             FromNode::Help { rank, component: text.clone(), topic: text.clone(), text: text.clone() },
             FromNode::Abort {
                 rank,

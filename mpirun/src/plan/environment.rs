@@ -41,6 +41,17 @@ impl Environment {
         self.set.insert(name.into(), value.into());
     }
 
+    /// Takes a variable out, wherever it comes from.
+    pub fn unset(&mut self, name: &str) {
+        self.set.remove(OsStr::new(name));
+        self.unset.push(name.into());
+    }
+
+    /// Nothing of mpirun's own is handed on that is not named.
+    pub fn is_cleared(&self) -> bool {
+        self.clear
+    }
+
     /// Sets what the user has not set.
     pub fn set_default(&mut self, name: &str, value: &str, own: &BTreeMap<OsString, OsString>) {
         if self.get(name.as_ref(), own).is_none() {

@@ -5,12 +5,13 @@ use super::environment::Environment;
 use crate::cli::environment::exported;
 use crate::cli::{App, CommandLine, JobOptions};
 use crate::help::paragraph;
-use crate::link::Program;
+use crate::link::{ARGUMENTS, Program};
 use crate::plm::Plm;
 use crate::remote::options::Options;
 use crate::settings::{self, Settings};
 use oxmpi_mca_params::CommandSetting;
 use oxmpi_runtime::wireup::AppFacts;
+use oxmpi_runtime::wireup::limits::STRING_LIMIT;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -59,7 +60,10 @@ pub fn programs(
         // Other machines have their own folders, and their daemons put the prefix before these.
         if let Some(prefix) = line.job.prefix.as_ref().filter(|_| elsewhere.is_none()) {
             environment.join("PATH".as_ref(), ":".as_ref(), prefix.join("bin").as_ref(), &own, true);
-            let libraries = prefix.join("lib");
+        }
+        let own_libraries = || settings::own_libraries().filter(|_| !environment.is_cleared());
+        let libraries = line.job.prefix.as_ref().map(|prefix| prefix.join("lib")).or_else(own_libraries);
+        if let Some(libraries) = libraries.filter(|_| elsewhere.is_none() && !line.job.no_prefix) {
             environment.join("LD_LIBRARY_PATH".as_ref(), ":".as_ref(), libraries.as_ref(), &own, true);
         }
         let mut program = Program {
@@ -205,7 +209,13 @@ fn describe(
         environment.set("OXMPI_REPORT_CALLS", "1");
     }
     environment.set("OMPI_COMMAND", &app.program);
-    environment.set("OMPI_ARGV", app.arguments.join(OsStr::new(" ")));
+    // One variable cannot hold as much as all arguments; where it does not, it is left out.
+    let arguments = app.arguments.join(OsStr::new(" "));
+    if ARGUMENTS.len() + "=".len() + arguments.len() < STRING_LIMIT {
+        environment.set(ARGUMENTS, arguments);
+    } else {
+        environment.unset(ARGUMENTS);
+    }
     if let Some(folder) = folder.map(Path::to_path_buf).or_else(|| std::env::current_dir().ok()) {
         environment.set("OMPI_MCA_initial_wdir", folder);
     }

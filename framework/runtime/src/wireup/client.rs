@@ -31,6 +31,11 @@ pub enum Source {
 }
 
 impl Source {
+    /// Whether the process is to ask its environment, and no launcher of ours has put anything there.
+    pub(crate) fn is_without_launcher(&self) -> bool {
+        matches!(self, Source::Environment) && std::env::var_os(SOCKET_VARIABLE).is_none()
+    }
+
     /// Connects to the source and returns this process's client of the wire-up.
     pub fn client(self) -> Result<Client, Error> {
         match self {

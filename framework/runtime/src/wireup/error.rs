@@ -1,6 +1,6 @@
 //! Why the wire-up cannot go on.
 
-use super::frame;
+use super::{frame, limits};
 
 /// Kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +35,9 @@ impl Error {
     }
 
     /// A failed system call, with what it was for.
-    pub(crate) fn system(what: &str, why: impl std::fmt::Display) -> Error {
-        Error::new(ErrorKind::System, format!("{what}: {why}"))
+    pub(crate) fn system(what: &str, why: impl SystemError) -> Error {
+        let limits = why.errno().map_or_else(String::new, limits::named);
+        Error::new(ErrorKind::System, format!("{what}: {why}{limits}"))
     }
 
     /// Makes the error of a lost connection to the daemon.
@@ -57,5 +58,23 @@ impl std::error::Error for Error {}
 impl From<frame::Malformed> for Error {
     fn from(why: frame::Malformed) -> Error {
         Error::new(ErrorKind::Malformed, format!("the node daemon sent an impossible frame: {why}"))
+    }
+}
+
+/// Error of a system call, with or without a number.
+pub(crate) trait SystemError: std::fmt::Display {
+    /// The number of the error; `None`: it has none.
+    fn errno(&self) -> Option<i32>;
+}
+
+impl SystemError for rustix::io::Errno {
+    fn errno(&self) -> Option<i32> {
+        Some(self.raw_os_error())
+    }
+}
+
+impl SystemError for std::io::Error {
+    fn errno(&self) -> Option<i32> {
+        self.raw_os_error()
     }
 }

@@ -24,17 +24,20 @@
 //!
 //! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `facts` · `nodes` (which rank is where) · `secret` ·
 //! `shares` (memory that ranks of a node share by name) · `client` (and what it talks to: `remote` over the socket, `local` in the process) · `witness` (a
-//! crashing process's last word) · `server` · `topology` (what the node is made of).
+//! crashing process's last word) · `server` · `topology` (what the node is made of) ·
+//! `limits` (of the system, by name) · `other_launcher` (launchers that are not ours).
 
 mod client;
 mod error;
 mod facts;
 pub mod frame;
+pub mod limits;
 mod local;
 pub mod message;
 mod moment;
 mod names;
 mod nodes;
+pub mod other_launcher;
 mod polled;
 mod remote;
 mod secret;

@@ -11,6 +11,7 @@ use crate::error::{Failure, Res, call};
 use crate::handle::{Kind, Table};
 use crate::memory::{object_name, read, text, write, write_text};
 use crate::predefined;
+use crate::status::to_user;
 use crate::types::{Aint, Count, Datatype};
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -184,15 +185,9 @@ pub fn attributes(datatype: Datatype) -> Res<&'static Attributes> {
     Ok(&object(datatype, "datatype")?.attributes)
 }
 
-/// A number for the user, or MPI_UNDEFINED where it does not fit.
-fn fit<N: TryFrom<i64> + From<i16>>(value: i64) -> N {
-    const UNDEFINED: i16 = MPI_UNDEFINED as i16;
-    N::try_from(value).unwrap_or_else(|_| N::from(UNDEFINED))
-}
-
 mpi_fn! {
     fn MPI_Type_size[c_int], MPI_Type_size_c[Count], MPI_Type_size_x[Count]<N>(datatype: Datatype, size: *mut N) -> c_int {
-        call(NAME, None, |_| write(size, "size", fit::<N>(require(datatype, "datatype")?.packed as i64)))
+        call(NAME, None, |_| write(size, "size", to_user::<N>(Some(require(datatype, "datatype")?.packed))))
     }
 }
 mpi_fn! {

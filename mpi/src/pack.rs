@@ -7,6 +7,7 @@ use crate::error::{Failure, Res, call};
 use crate::memory::{read, text, write};
 use crate::operands::{Operands, check_buffer};
 use crate::process::Process;
+use crate::status::to_user;
 use crate::types::{Comm, Count, Datatype};
 use core::ffi::{c_char, c_int};
 use oxmpi_datatype::{Signature, TypeDesc, external};
@@ -125,11 +126,7 @@ mpi_fn! {
                 return Failure::err(MPI_ERR_COUNT, format!("incount is {incount}"));
             };
             let desc = datatype::require_committed(datatype, "datatype")?;
-            let bytes = desc.packed.checked_mul(count).and_then(|n| N::try_from(n).ok());
-            let Some(bytes) = bytes else {
-                return Failure::err(MPI_ERR_VALUE_TOO_LARGE, format!("{incount} elements pack to too many bytes"));
-            };
-            write(size, "size", bytes)
+            write(size, "size", to_user::<N>(desc.packed.checked_mul(count)))
         })
     }
 }
@@ -184,11 +181,7 @@ mpi_fn! {
             let Ok(count) = u64::try_from(incount) else {
                 return Failure::err(MPI_ERR_COUNT, format!("incount is {incount}"));
             };
-            let bytes = signature.external_bytes().checked_mul(count).and_then(|n| Count::try_from(n).ok());
-            let Some(bytes) = bytes else {
-                return Failure::err(MPI_ERR_VALUE_TOO_LARGE, format!("{incount} elements pack to too many bytes"));
-            };
-            write(size, "size", bytes)
+            write(size, "size", to_user::<Count>(signature.external_bytes().checked_mul(count)))
         })
     }
 }

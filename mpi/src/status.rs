@@ -71,7 +71,7 @@ fn elements(bytes: u64, size: u64) -> Option<u64> {
 }
 
 /// A count for the user: MPI_UNDEFINED if there is none or it does not fit.
-fn to_user<N: TryFrom<u64> + From<i16>>(count: Option<u64>) -> N {
+pub fn to_user<N: TryFrom<u64> + From<i16>>(count: Option<u64>) -> N {
     const UNDEFINED: i16 = MPI_UNDEFINED as i16;
     count.and_then(|c| N::try_from(c).ok()).unwrap_or_else(|| N::from(UNDEFINED))
 }

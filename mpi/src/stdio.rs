@@ -129,7 +129,7 @@ pub fn rescue() {
 #[cfg(target_env = "gnu")]
 const PAGE: &core::ffi::CStr = c"oxmpi-stdout";
 
-/// What stands on it.
+/// The content of that page.
 #[cfg(target_env = "gnu")]
 #[repr(C)]
 struct Page {

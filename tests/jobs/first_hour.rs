@@ -101,7 +101,7 @@ fn texts_below(folder: &std::path::Path, into: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// Whatever an install has to read names only pages that the install has, too.
+/// All text of an install names only pages that the install has, too.
 #[test]
 fn pages_that_are_cited_are_installed() {
     if !ours("cited pages") {

@@ -39,7 +39,7 @@ fn errors_that_are_returned() {
     assert!(ended.err.contains("after an error in MPI_File_open"), "{}", ended.err);
 }
 
-/// What a program finds behind MPI_Init and MPI_Finalize as it was before: actions and masks of signals, floating point, umask, folder and more.
+/// MPI_Init and MPI_Finalize leave what is the program's: actions and masks of signals, floating point, umask, folder and more.
 #[test]
 fn what_is_the_programs_stays_as_it_was() {
     let sources = ["tests/programs/surroundings.c".to_owned()];

@@ -70,7 +70,7 @@ int main(void) {
     large = -7;
     CHECK(MPI_Pack_external_size_c("external32", LLONG_MAX, huge, &large) == MPI_SUCCESS && large == MPI_UNDEFINED);
 
-    /* What is wrong stays an error, and stores nothing. */
+    /* Wrong arguments stay errors, and nothing is stored. */
     small = -7;
     CHECK(class_of(MPI_Pack_size(-1, MPI_INT, MPI_COMM_SELF, &small)) == MPI_ERR_COUNT && small == -7);
     CHECK(class_of(MPI_Pack_size(1, MPI_DATATYPE_NULL, MPI_COMM_SELF, &small)) == MPI_ERR_TYPE && small == -7);

@@ -40,7 +40,7 @@ const LONGEST: u64 = 16 << 20;
 /// As often as emptying the largest pipe takes.
 const TURNS: usize = 64;
 
-/// What a FILE holds that was not written.
+/// The part of a FILE that was not written yet.
 #[derive(Debug, PartialEq, Eq)]
 struct Rest {
     begin: u64,

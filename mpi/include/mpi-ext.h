@@ -16,7 +16,7 @@ void PMPIX_Progress(void);
 
 /* Sync objects: requests are attached as they are started, and any number of threads may ask the object
  * at the same time which have completed. Asking costs the same however many are pending. At any thread
- * level; threads may share an object at MPI_THREAD_MULTIPLE. */
+ * level; threads may share an object at MPI_THREAD_MULTIPLE. docs/sync-objects.md says more. */
 #define MPIX_HAVE_SYNC 1
 typedef struct MPIX_Sync_object *MPIX_Sync;
 #define MPIX_SYNC_NULL ((MPIX_Sync)0)

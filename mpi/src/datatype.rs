@@ -9,7 +9,7 @@ use crate::attr::Attributes;
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::handle::{Kind, Table};
-use crate::memory::{object_name, read, text, write, write_text};
+use crate::memory::{object_name, read, text, to_user, write, write_text};
 use crate::predefined;
 use crate::types::{Aint, Count, Datatype};
 use core::ffi::{c_char, c_int};
@@ -184,15 +184,9 @@ pub fn attributes(datatype: Datatype) -> Res<&'static Attributes> {
     Ok(&object(datatype, "datatype")?.attributes)
 }
 
-/// A number for the user, or MPI_UNDEFINED where it does not fit.
-fn fit<N: TryFrom<i64> + From<i16>>(value: i64) -> N {
-    const UNDEFINED: i16 = MPI_UNDEFINED as i16;
-    N::try_from(value).unwrap_or_else(|_| N::from(UNDEFINED))
-}
-
 mpi_fn! {
     fn MPI_Type_size[c_int], MPI_Type_size_c[Count], MPI_Type_size_x[Count]<N>(datatype: Datatype, size: *mut N) -> c_int {
-        call(NAME, None, |_| write(size, "size", fit::<N>(require(datatype, "datatype")?.packed as i64)))
+        call(NAME, None, |_| write(size, "size", to_user::<N>(Some(require(datatype, "datatype")?.packed))))
     }
 }
 mpi_fn! {

@@ -32,7 +32,7 @@ pub fn make(level: Level) -> Res<Process> {
     tool::started(&instance);
     let check = instance.param("mpi_param_check").and_then(|p| p.value.as_bool()).unwrap_or(true);
     crash::install(&instance).map_err(|why| Failure::new(MPI_ERR_OTHER, why))?;
-    stdio::handle_end();
+    stdio::publish();
     instance.tell_before_abort(crash::tell);
     let done = local_requests::Pool::new(&instance)?;
     let facts = instance.facts();

@@ -132,11 +132,10 @@ mpi_fn! {
             let object = object(info)?;
             let key = key_of(key)?;
             let value = text(value, "value")?;
-            let value = value.trim_matches(' ');
             if value.len() >= MPI_MAX_INFO_VAL as usize {
                 return Failure::err(MPI_ERR_INFO_VALUE, format!("value has {} characters", value.len()));
             }
-            object.lock().set(&key, value);
+            object.lock().set(&key, &value);
             Ok(())
         })
     }

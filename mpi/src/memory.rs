@@ -1,6 +1,6 @@
 //! The user's pointers: written and read only after a look at null.
 
-use crate::constants::MPI_ERR_ARG;
+use crate::constants::{MPI_ERR_ARG, MPI_UNDEFINED};
 use crate::error::{Failure, Res};
 use core::ffi::{CStr, c_char, c_int};
 
@@ -61,6 +61,12 @@ pub fn slice_mut<'a, T>(at: *mut T, count: usize, name: &str) -> Res<&'a mut [T]
     }
     // SAFETY: as in `write`, for `count` values that no other reference covers.
     Ok(unsafe { core::slice::from_raw_parts_mut(at, count) })
+}
+
+/// A number for the user: MPI_UNDEFINED if there is none or it does not fit.
+pub fn to_user<N: TryFrom<u64> + From<i16>>(number: Option<u64>) -> N {
+    const UNDEFINED: i16 = MPI_UNDEFINED as i16;
+    number.and_then(|n| N::try_from(n).ok()).unwrap_or_else(|| N::from(UNDEFINED))
 }
 
 /// A length from C: not negative.

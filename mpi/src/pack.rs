@@ -4,7 +4,7 @@ use crate::comm;
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call};
-use crate::memory::{read, text, write};
+use crate::memory::{read, text, to_user, write};
 use crate::operands::{Operands, check_buffer};
 use crate::process::Process;
 use crate::types::{Comm, Count, Datatype};
@@ -125,11 +125,7 @@ mpi_fn! {
                 return Failure::err(MPI_ERR_COUNT, format!("incount is {incount}"));
             };
             let desc = datatype::require_committed(datatype, "datatype")?;
-            let bytes = desc.packed.checked_mul(count).and_then(|n| N::try_from(n).ok());
-            let Some(bytes) = bytes else {
-                return Failure::err(MPI_ERR_VALUE_TOO_LARGE, format!("{incount} elements pack to too many bytes"));
-            };
-            write(size, "size", bytes)
+            write(size, "size", to_user::<N>(desc.packed.checked_mul(count)))
         })
     }
 }
@@ -184,11 +180,7 @@ mpi_fn! {
             let Ok(count) = u64::try_from(incount) else {
                 return Failure::err(MPI_ERR_COUNT, format!("incount is {incount}"));
             };
-            let bytes = signature.external_bytes().checked_mul(count).and_then(|n| Count::try_from(n).ok());
-            let Some(bytes) = bytes else {
-                return Failure::err(MPI_ERR_VALUE_TOO_LARGE, format!("{incount} elements pack to too many bytes"));
-            };
-            write(size, "size", bytes)
+            write(size, "size", to_user::<Count>(signature.external_bytes().checked_mul(count)))
         })
     }
 }

@@ -61,7 +61,7 @@ pub fn watch(name: &'static str) {
             let now = look();
             if now.is_some() && now == before {
                 crate::stdio::flush();
-                let Failure { code, message } = not_there(name);
+                let Failure { code, message } = not_there();
                 let text = format!(
                     "{name}: {message}. The error was returned to the program, and since then each of its threads waits for another.{}",
                     if name == "MPI_Comm_spawn" { OTHER_WAY } else { "" }

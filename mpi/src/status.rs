@@ -3,7 +3,7 @@
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call, call_any_time};
-use crate::memory::{read, write};
+use crate::memory::{read, to_user, write};
 use crate::types::{Count, Datatype, Status};
 use core::ffi::c_int;
 use oxmpi_mca::MsgStatus;
@@ -68,12 +68,6 @@ fn elements(bytes: u64, size: u64) -> Option<u64> {
         (bytes, size) if bytes.is_multiple_of(size) => Some(bytes / size),
         _ => None,
     }
-}
-
-/// A count for the user: MPI_UNDEFINED if there is none or it does not fit.
-fn to_user<N: TryFrom<u64> + From<i16>>(count: Option<u64>) -> N {
-    const UNDEFINED: i16 = MPI_UNDEFINED as i16;
-    count.and_then(|c| N::try_from(c).ok()).unwrap_or_else(|| N::from(UNDEFINED))
 }
 
 mpi_fn! {

@@ -12,8 +12,9 @@
 //! A C program without MPI that block-buffers into a pipe does so under mpirun, too; `stdbuf -oL` helps there.
 //!
 //! **The rest of a line** that stands in the buffer when a process ends badly is written by [`flush`] (MPI_Abort, an
-//! error that ends the job) and [`rescue`] (a crash, or mpirun's SIGTERM, for which a handler stands from MPI_Init on
-//! where there was none). `rescue` reads the C library's FILE without its lock, because the interrupted thread may
+//! error that ends the job) and [`rescue`] (a crash). Where mpirun ends the process by SIGTERM its node daemon writes it
+//! (`mpirun/src/daemon/last_words.rs`), which [`publish`] lets find the buffer from MPI_Init on: a handler of ours would be one that
+//! the program finds where it had none. `rescue` reads the C library's FILE without its lock, because the interrupted thread may
 //! hold that; pointers that make no sense are left alone. It knows the layout of glibc's FILE, which is
 //! part of that library's binary interface (`bits/types/struct_FILE.h`); with other libraries it does nothing.
 //!
@@ -36,6 +37,9 @@ unsafe extern "C" {
 
 /// The process whose output is arranged; 0: none. A child of it has no part in this.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
+/// The process whose page is made: MPI may start many times.
+#[cfg(target_env = "gnu")]
+static PUBLISHED: AtomicI32 = AtomicI32::new(0);
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -121,29 +125,40 @@ pub fn rescue() {
     }
 }
 
-/// Has the signal by which mpirun ends a job write the rest of a line first, if the program leaves that signal alone.
-pub fn handle_end() {
-    if !is_arranged() {
-        return;
-    }
-    // SAFETY: the old action is written to a place of ours; `ended` has the form of a handler.
-    unsafe {
-        let mut before: libc::sigaction = core::mem::zeroed();
-        let asked = libc::sigaction(libc::SIGTERM, core::ptr::null(), &mut before);
-        if asked != 0 || before.sa_sigaction != libc::SIG_DFL {
-            return;
-        }
-        let mut action: libc::sigaction = core::mem::zeroed();
-        action.sa_sigaction = ended as *const () as usize;
-        // Behind the first one the default action stands again.
-        action.sa_flags = libc::SA_RESETHAND | libc::SA_ONSTACK;
-        libc::sigemptyset(&mut action.sa_mask);
-        libc::sigaction(libc::SIGTERM, &action, null_mut());
-    }
+/// Where the node daemon finds the stream, by this name of a page in the map of memory; shared with `mpirun/src/daemon/last_words.rs`.
+#[cfg(target_env = "gnu")]
+const PAGE: &core::ffi::CStr = c"oxmpi-stdout";
+
+/// The content of that page.
+#[cfg(target_env = "gnu")]
+#[repr(C)]
+struct Page {
+    process: u32,
+    nothing: u32,
+    file: u64,
 }
 
-extern "C" fn ended(signal: c_int) {
-    rescue();
-    // SAFETY: sent again; it arrives when this handler returns, and ends the process.
-    unsafe { libc::raise(signal) };
+/// Lets the node daemon find what is left in the buffer of standard output when it ends this process. Where there is no memory for that
+/// the rest of a line is lost then.
+pub fn publish() {
+    #[cfg(target_env = "gnu")]
+    if is_arranged() {
+        // SAFETY: a fresh file without a name, written from a place of ours and mapped where the kernel likes; the
+        // mapping stays for the process's life.
+        unsafe {
+            if PUBLISHED.swap(libc::getpid(), Ordering::Relaxed) == libc::getpid() {
+                return;
+            }
+            let page = Page { process: std::process::id(), nothing: 0, file: stdout as u64 };
+            let file = libc::memfd_create(PAGE.as_ptr(), libc::MFD_CLOEXEC);
+            if file < 0 {
+                return;
+            }
+            let written = libc::write(file, (&raw const page).cast(), size_of::<Page>());
+            if usize::try_from(written) == Ok(size_of::<Page>()) {
+                libc::mmap(null_mut(), size_of::<Page>(), libc::PROT_READ, libc::MAP_SHARED, file, 0);
+            }
+            libc::close(file);
+        }
+    }
 }

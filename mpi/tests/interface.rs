@@ -119,6 +119,16 @@ fn objects_live_and_die() {
 }
 
 #[test]
+fn values_that_do_not_fit_are_undefined() {
+    passes("large", &[]);
+}
+
+#[test]
+fn info_keeps_values_as_they_are() {
+    passes("infos", &[]);
+}
+
+#[test]
 fn datatypes_say_what_they_are() {
     passes("datatypes", &[]);
 }

@@ -1,6 +1,6 @@
 //! The functions that `mpi-ext.h` offers, between processes.
 
-use oxmpi_tests::{Job, leave_out, mpi};
+use oxmpi_tests::{Job, leave_out, mpi, root};
 
 fn ours(what: &str) -> bool {
     let ours = mpi().is_ours();
@@ -37,4 +37,41 @@ fn a_task_runtime_factors_a_matrix() {
             );
         }
     }
+}
+
+const SYNC_PAGE: &str = "docs/sync-objects.md";
+
+#[test]
+fn the_example_of_sync_objects_runs() {
+    if !mpi().is_ours() {
+        return leave_out("the example of sync objects", "they are ours");
+    }
+    let page = std::fs::read_to_string(root().join(SYNC_PAGE)).expect(SYNC_PAGE);
+    let examples = super::endpoints::examples(&page, "c");
+    assert_eq!(examples.len(), 1);
+    let room = tempfile::tempdir().expect("a folder");
+    let source = room.path().join("sync_objects_example.c");
+    std::fs::write(&source, examples[0]).expect("the folder can be written");
+    let options = ["-O2", "-Wall", "-Wextra", "-Werror", "-pthread"];
+    let program = mpi().build("sync_objects_example", &[source.display().to_string()], &options);
+    for ranks in [1, 2, 4] {
+        Job::new(ranks).arg(&program).run().all_ok(ranks);
+    }
+}
+
+/// The page names every function and constant of sync objects, and none that is not there.
+#[test]
+fn the_page_of_sync_objects_names_what_the_header_has() {
+    let header = std::fs::read_to_string(root().join("mpi/include/mpi-ext.h")).expect("mpi-ext.h");
+    let page = std::fs::read_to_string(root().join(SYNC_PAGE)).expect(SYNC_PAGE);
+    let names = |text: &str| -> std::collections::BTreeSet<String> {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.filter(|word| word.starts_with("MPIX_") && *word != "MPIX_").map(str::to_owned).collect()
+    };
+    let (declared, told) = (names(&header), names(&page));
+    let unknown: Vec<_> = told.difference(&declared).collect();
+    assert!(unknown.is_empty(), "{SYNC_PAGE} names what mpi-ext.h has not: {unknown:?}");
+    let of_sync = |name: &&String| name.to_ascii_lowercase().contains("_sync") && *name != "MPIX_Sync_object";
+    let missing: Vec<_> = declared.difference(&told).filter(of_sync).collect();
+    assert!(missing.is_empty(), "{SYNC_PAGE} says nothing of {missing:?}");
 }

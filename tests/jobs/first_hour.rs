@@ -55,6 +55,7 @@ fn pages_are_there() {
     says(&tool("mpi-info", &["--help", "functions"]).passed(), &["| MPI_Send |", "Not there yet"]);
     says(&tool("mpi-info", &["--help", "function"]).failed(), &["the nearest is functions"]);
     let texts = [
+        "mpirun/src/daemon/begin.rs",
         "mpirun/src/help.txt",
         "mpi/src/error/body.rs",
         "mpirun/src/info/facts.rs",
@@ -78,6 +79,54 @@ fn pages_are_there() {
         }
     }
     assert!(pointers >= 3, "{pointers}");
+}
+
+/// Names of pages in a text, `docs/NAME.md`, as topics.
+fn cited(text: &str) -> Vec<String> {
+    let names = text.split("docs/").skip(1).filter_map(|rest| {
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))?;
+        rest[end..].starts_with(".md").then(|| rest[..end].to_ascii_lowercase())
+    });
+    names.collect()
+}
+
+/// Text files below a folder.
+fn texts_below(folder: &std::path::Path, into: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("installed").flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => texts_below(&path, into),
+            false => into.push(path),
+        }
+    }
+}
+
+/// All text of an install names only pages that the install has, too.
+#[test]
+fn pages_that_are_cited_are_installed() {
+    if !ours("cited pages") {
+        return;
+    }
+    let topics = tool("mpi-info", &["--help", "topics"]).passed().out;
+    let topics: Vec<&str> = topics.lines().collect();
+    let prefix = mpi().bin("mpirun").parent().and_then(|bin| bin.parent()).expect("an install").to_path_buf();
+    let mut files = Vec::new();
+    for folder in ["share", "include"] {
+        texts_below(&prefix.join(folder), &mut files);
+    }
+    let (mut cites, mut wrong) = (0, Vec::new());
+    for file in files {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        for topic in cited(&text) {
+            cites += 1;
+            if !topics.contains(&topic.as_str()) {
+                wrong.push(format!("{} cites docs/{topic}.md", file.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}\npages: {topics:?}");
+    assert!(cites >= 10, "only {cites} pages are cited");
+    assert_eq!(cited("`docs/CONFORMANCE.md`, docs/a-b.md. docs/x/y.md docs/"), ["conformance", "a-b"]);
 }
 
 #[test]

@@ -39,6 +39,16 @@ fn errors_that_are_returned() {
     assert!(ended.err.contains("after an error in MPI_File_open"), "{}", ended.err);
 }
 
+/// MPI_Init and MPI_Finalize leave what is the program's: actions and masks of signals, floating point, umask, folder and more.
+#[test]
+fn what_is_the_programs_stays_as_it_was() {
+    let sources = ["tests/programs/surroundings.c".to_owned()];
+    let program = mpi().build("surroundings", &sources, &["-O2", "-pthread", "-lm"]);
+    for how in ["plain", "own"] {
+        Job::new(2).arg(&program).arg(how).run().all_ok(2);
+    }
+}
+
 /// Functions that no other program calls by name.
 #[test]
 fn the_rest_of_the_functions() {

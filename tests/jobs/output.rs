@@ -87,6 +87,9 @@ fn nothing_is_lost_at_a_bad_end() {
         let ended = Job::new(2).args(["--timeout", "4"]).arg(&program).arg("hang").run().ended_with(110);
         all_said(&ended, 2);
     }
+    // A rank with a handler of its own writes its buffer, and nobody else does.
+    let ended = Job::new(2).args(["--timeout", "4"]).arg(c()).arg("own").run().ended_with(110);
+    all_said(&ended, 2);
     let ended = Job::new(1).arg(c()).arg("early").run().ended_with(3);
     assert_eq!(ended.out, "before MPI_Init\n", "what a program leaves in its buffers with _exit is its own");
 }

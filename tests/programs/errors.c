@@ -59,6 +59,46 @@ static void truncated(int rank, int size) {
     SAYS(MPI_ERR_QUOTA, MPI_ERR_QUOTA, "MPI_ERR_QUOTA", "quota");
 }
 
+/* A part of a collective that is longer than its place is told with both sizes, whichever form the collective has. */
+static void truncated_collectives(int rank) {
+    int ten[10] = {0}, one[4], code;
+    MPI_Request request;
+    MPI_Comm pair;
+    MPI_Comm_split(MPI_COMM_WORLD, rank > 1, rank, &pair);
+    MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN);
+    if (rank > 1) goto over;
+    code = MPI_Bcast(rank ? one : ten, rank ? 1 : 10, MPI_INT, 0, pair);
+    if (rank) SAYS(code, MPI_ERR_TRUNCATE, "MPI_Bcast", "MPI_ERR_TRUNCATE", "rank 0", "40 bytes", "place for it 4");
+    code = MPI_Scatter(ten, 5, MPI_INT, rank ? (void *)one : MPI_IN_PLACE, 2, MPI_INT, 0, pair);
+    if (rank) SAYS(code, MPI_ERR_TRUNCATE, "MPI_Scatter", "rank 0", "20 bytes", "place for it 8");
+    code = MPI_Gather(rank ? (void *)ten : MPI_IN_PLACE, 6, MPI_INT, ten, 3, MPI_INT, 0, pair);
+    if (!rank) SAYS(code, MPI_ERR_TRUNCATE, "MPI_Gather", "rank 1", "24 bytes", "place for it 12");
+    MPI_Ibcast(rank ? one : ten, rank ? 3 : 10, MPI_INT, 0, pair, &request);
+    code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank) SAYS(code, MPI_ERR_TRUNCATE, "MPI_Wait", "rank 0", "40 bytes", "place for it 12");
+    MPI_Scatter_init(ten, 5, MPI_INT, rank ? (void *)one : MPI_IN_PLACE, 4, MPI_INT, 0, pair, MPI_INFO_NULL, &request);
+    for (int turn = 0; turn < 2; turn++) {
+        MPI_Start(&request);
+        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (rank) SAYS(code, MPI_ERR_TRUNCATE, "MPI_Wait", "rank 0", "20 bytes", "place for it 16");
+    }
+    MPI_Request_free(&request);
+    /* The sizes of one error are not told with the next. */
+    code = MPI_Bcast(ten, 1, MPI_INT, 5, pair);
+    SAYS(code, MPI_ERR_ROOT, "MPI_Bcast", "root is 5");
+over:
+    MPI_Comm_free(&pair);
+}
+
+/* The sentence for a code names the function once. */
+static void says_once(int code, const char *name) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    MPI_Error_string(code, text, &length);
+    const char *first = strstr(text, name);
+    CHECK(first && !strstr(first + 1, name), "%s", text);
+}
+
 int main(int argc, char **argv) {
     int rank, size, code;
     MPI_File file = MPI_FILE_NULL;
@@ -68,11 +108,13 @@ int main(int argc, char **argv) {
     code = MPI_File_open(MPI_COMM_WORLD, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
     CHECK(argc == 1, "still here behind a fatal error");
     if (code != MPI_SUCCESS) {
-        SAYS(code, MPI_ERR_UNSUPPORTED_OPERATION, "MPI_File_open");
+        SAYS(code, MPI_ERR_UNSUPPORTED_OPERATION, "MPI_File_open", "not in this version");
+        says_once(code, "MPI_File_open");
         SAYS(MPI_File_delete("/no/such/file", MPI_INFO_NULL), MPI_ERR_UNSUPPORTED_OPERATION, "MPI_File_delete");
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     truncated(rank, size);
+    truncated_collectives(rank);
     return end();
 }

@@ -1,6 +1,7 @@
 /* Prints without flushing, and ends as it is told, on rank 0, while the others wait in MPI. Also compiled as C++.
- * Usage: prints wait FILE | abort | crash | error | hang | many N | blocks N */
+ * Usage: prints wait FILE | abort | crash | error | hang | own | many N | blocks N */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,13 @@
 #else
 #define SAY(text) fputs(text, stdout)
 #endif
+
+/* The program's own end, which writes its buffer itself. */
+static void leave(int number) {
+    (void)number;
+    fflush(stdout);
+    _exit(5);
+}
 
 int main(int argc, char **argv) {
     int rank = 0, size = 0, word = 0;
@@ -35,6 +43,7 @@ int main(int argc, char **argv) {
         MPI_Finalize();
         return 0;
     }
+    if (strcmp(how, "own") == 0) signal(SIGTERM, leave);
     SAY("a line\nthe beginning of one");
     if (rank != 0) MPI_Recv(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (strcmp(how, "wait") == 0) {
@@ -44,7 +53,7 @@ int main(int argc, char **argv) {
     if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
     if (strcmp(how, "crash") == 0) *(volatile int *)8 = 1;
     if (strcmp(how, "error") == 0) MPI_Send(&word, 1, MPI_INT, size + 7, 0, MPI_COMM_WORLD);
-    if (strcmp(how, "hang") == 0) MPI_Recv(&word, 1, MPI_INT, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (strcmp(how, "hang") == 0 || strcmp(how, "own") == 0) MPI_Recv(&word, 1, MPI_INT, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     SAY(" and its end\n");
     MPI_Finalize();
     return 0;

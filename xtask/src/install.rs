@@ -103,8 +103,9 @@ fn headers(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     Ok(())
 }
 
-/// Pages that `mpi-info --help TOPIC` shows, by topic. Pages that a message points to are among them.
-const PAGES: [(&str, &str); 11] = [
+/// Pages that `mpi-info --help TOPIC` shows, by topic: for a page of docs/ its name. Pages that a message, a header or another of these pages
+/// points to are among them.
+const PAGES: [(&str, &str); 18] = [
     ("functions", "mpi/INDEX.md"),
     ("mpirun-options", "docs/mpirun-options.md"),
     ("ompi_info-options", "docs/ompi_info-options.md"),
@@ -115,6 +116,13 @@ const PAGES: [(&str, &str); 11] = [
     ("one-sided-extensions", "docs/one-sided-extensions.md"),
     ("adding-a-btl", "docs/adding-a-btl.md"),
     ("adding-a-coll", "docs/adding-a-coll.md"),
+    ("adding-a-pml", "docs/adding-a-pml.md"),
+    ("adding-an-osc", "docs/adding-an-osc.md"),
+    ("conformance", "docs/CONFORMANCE.md"),
+    ("endpoints-by-proxies", "docs/endpoints-by-proxies.md"),
+    ("running-on-several-nodes", "docs/running-on-several-nodes.md"),
+    ("sync-objects", "docs/sync-objects.md"),
+    ("threads", "docs/threads.md"),
     ("abi", "docs/abi.md"),
 ];
 

@@ -92,6 +92,7 @@ impl Communicator {
             text: Mutex::new(Text { name: plan.name, info: plan.info }),
             closed: AtomicBool::new(false),
             reading: Mutex::new(()),
+            truncated: Mutex::new(None),
             calls: CommCalls::default(),
             meeting: OnceLock::new(),
             instance: instance.clone(),
@@ -157,6 +158,17 @@ impl Communicator {
     /// inter-communicator.
     pub(crate) fn local(&self) -> Option<&Communicator> {
         self.remote.as_ref().map(|r| &*r.local)
+    }
+    /// Keeps what is known of a collective's message that was longer than its place, for [`Communicator::take_truncated`].
+    #[cold]
+    pub(crate) fn note_truncated(&self, status: &MsgStatus) {
+        self.truncated.lock().get_or_insert(*status);
+    }
+    /// Takes what is known of the message by which the last blocking collective failed with TRUNCATED: its `source`, the
+    /// bytes of its place, and in `cancelled` those that did not fit. `None`: it was no message (data of this process).
+    pub fn take_truncated(&self) -> Option<MsgStatus> {
+        let of_local = self.local().and_then(Communicator::take_truncated);
+        self.truncated.lock().take().or(of_local)
     }
     /// The internal communicators over which constructors send that only some ranks call, by
     /// [`crate::construct::Wire`].

@@ -176,6 +176,8 @@ pub struct Communicator {
     /// Held while the PML is asked what it has counted, so that it does not forget meanwhile.
     pub(crate) reading: Mutex<()>,
     pub(crate) calls: CommCalls,
+    /// The first message of a blocking collective that was longer than its place, until its error is told.
+    pub(crate) truncated: Mutex<Option<MsgStatus>>,
     /// Partitioned messages, from the first on.
     pub(crate) meeting: OnceLock<Meeting>,
     /// Keeps what `hot.instance` points to alive.

@@ -45,7 +45,7 @@ pub mod vector_variants;
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::datatype;
-use crate::error::{self, Failure, Res};
+use crate::error::{Failure, Res};
 use crate::memory::write;
 use crate::operands::{check_buffer, check_place};
 use crate::p2p::place_of;
@@ -55,6 +55,7 @@ use crate::{info, op, request};
 use core::ffi::c_int;
 use oxmpi_coll::{CollArgs, IN_PLACE};
 use oxmpi_datatype::{TypeDesc, TypeRef, flag};
+use oxmpi_mca::{MsgStatus, Status};
 use oxmpi_runtime::Communicator;
 use oxmpi_runtime::coll::Slot;
 
@@ -228,6 +229,18 @@ impl Kept {
     }
 }
 
+/// The error of a blocking collective. A message of it that was too long is told with its sizes.
+#[cold]
+#[inline(never)]
+fn failed(object: &CommObject, status: Status) -> Res {
+    // Taken in any case, so that it is not taken for a later error's.
+    let message = object.comm.take_truncated().filter(|_| status == Status::TRUNCATED);
+    match message {
+        Some(message) => Err(request::truncated(&MsgStatus { tag: MPI_ANY_TAG, ..message })),
+        None => Err(status.into()),
+    }
+}
+
 impl Process {
     /// Runs a collective, or begins or prepares it. `op`: of a reduction; then `args` need not have it.
     pub fn collective(
@@ -243,7 +256,8 @@ impl Process {
         let place = match mode {
             CompletionMode::Blocking => {
                 args.op = desc.as_ref().map_or(core::ptr::null(), |op| op);
-                return error::check((collective.now)(&object.comm, self.thread(), &args));
+                let status = (collective.now)(&object.comm, self.thread(), &args);
+                return if status.is_err() { failed(object, status) } else { Ok(()) };
             }
             CompletionMode::Nonblocking(place) | CompletionMode::Persistent(place) => place,
         };

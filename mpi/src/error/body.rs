@@ -37,15 +37,15 @@ pub fn call_any_time(name: &'static str, body: impl FnOnce() -> Res) -> c_int {
 }
 
 /// The error of a function of later work.
-pub fn not_there(name: &str) -> Failure {
-    let text = format!("{name} is not in this version of oxmpi; `mpi-info --help functions` lists what is");
+pub fn not_there() -> Failure {
+    let text = "this function is not in this version of oxmpi; `mpi-info --help functions` lists what is";
     Failure::new(MPI_ERR_UNSUPPORTED_OPERATION, text)
 }
 
 /// Body of the functions of later work.
 #[cold]
 pub fn unsupported(name: &'static str, on: Option<Comm>) -> c_int {
-    let failure = process::require().map_or_else(|failure| failure, |_| not_there(name));
+    let failure = process::require().map_or_else(|failure| failure, |_| not_there());
     raise(name, on, failure)
 }
 
@@ -54,7 +54,7 @@ pub fn unsupported(name: &'static str, on: Option<Comm>) -> c_int {
 #[cold]
 pub fn unsupported_file(name: &'static str) -> c_int {
     match process::require() {
-        Ok(_) => raise_on(name, ErrorObject::File(File(MPI_FILE_NULL)), not_there(name)),
+        Ok(_) => raise_on(name, ErrorObject::File(File(MPI_FILE_NULL)), not_there()),
         Err(failure) => raise(name, None, failure),
     }
 }

@@ -76,6 +76,23 @@ fn dropped(status: &MsgStatus) -> (u64, bool) {
     (dropped.into(), dropped == u32::MAX >> 1)
 }
 
+/// The error of a message that was longer than its place. One of a collective operation has no tag of the user's.
+#[cold]
+pub fn truncated(status: &MsgStatus) -> Failure {
+    let MsgStatus { source, tag, bytes, .. } = *status;
+    let (message, room) = match tag {
+        MPI_ANY_TAG => (format!("the part of rank {source}"), "the place for it"),
+        _ => (format!("the message of rank {source} with tag {tag}"), "the receive buffer"),
+    };
+    let (dropped, at_least) = dropped(status);
+    let sizes = match (dropped, at_least) {
+        (0, _) => format!("is longer than {room}"),
+        (_, true) => format!("is over {} bytes longer than {room}", dropped - 1),
+        _ => format!("has {} bytes, {room} {bytes}", bytes + dropped),
+    };
+    Failure::new(MPI_ERR_TRUNCATE, format!("{message} {sizes}"))
+}
+
 impl Outcome {
     /// Of an operation with this status, whose errors go to this communicator.
     #[inline(always)]
@@ -101,21 +118,9 @@ impl Outcome {
     /// The error as the user shall hear it.
     pub fn failure(&self) -> Failure {
         let Some(failed) = &self.0 else { return Code::OK.into() };
-        let MsgStatus { source, tag, bytes, .. } = failed.status;
         match failed.status.error {
-            // Of one with a collective nobody can be named.
-            Code::TRUNCATED if source != MPI_ANY_SOURCE => {
-                let (dropped, at_least) = dropped(&failed.status);
-                let message = match (dropped, at_least) {
-                    (0, _) => "is longer than the receive buffer".to_owned(),
-                    (_, true) => format!("is over {} bytes longer than the receive buffer", dropped - 1),
-                    _ => format!("has {} bytes, the receive buffer {bytes}", bytes + dropped),
-                };
-                Failure::new(
-                    MPI_ERR_TRUNCATE,
-                    format!("the message of rank {source} with tag {tag} {message}"),
-                )
-            }
+            // Of data that did not leave this process nothing is known.
+            Code::TRUNCATED if failed.status.source != MPI_ANY_SOURCE => truncated(&failed.status),
             other => other.into(),
         }
     }

@@ -25,7 +25,7 @@ static int failures;
         }                                                                             \
     } while (0)
 
-static int finish(void) {
+__attribute__((unused)) static int finish(void) {
     MPI_Finalize();
     if (failures == 0) printf("No Errors\n");
     return failures != 0;

@@ -27,7 +27,7 @@ pub fn main() -> ExitCode {
             println!("oxmpid (oxmpi) {}", version());
             (0, None)
         }
-        _ => (2, Some("it takes --remote or --version; mpirun starts this program, and docs/running-on-several-nodes.md says how it is started by hand".into())),
+        _ => (2, Some("it takes --remote or --version; mpirun starts this program, and `mpi-info --help running-on-several-nodes` says how it is started by hand".into())),
     };
     match why {
         None => ExitCode::SUCCESS,

@@ -33,6 +33,11 @@ impl Daemon {
             self.say(&FromNode::State { rank, pid, state, stack });
         }
         self.say(&FromNode::Counted);
+        self.hear_of_ended(ended);
+    }
+
+    /// Children that were found to have ended while they were looked at.
+    pub(super) fn hear_of_ended(&mut self, ended: Vec<ptrace::Ended>) {
         for (pid, status) in ended {
             let ending = match libc::WIFEXITED(status) {
                 true => Ending::Exit(libc::WEXITSTATUS(status)),

@@ -16,7 +16,7 @@
 //! **Map.** `begin` starts, `guard` watches over a daemon on another machine. `state` is what a daemon has, `serve` the loop.
 //! Ranks: `ranks` starts them, `crashes` and `report` say where they were when they ended badly, `calls` and `census` where they
 //! are. Output: `output`, `lines`; input: `feed`. Other machines: `remote_state` is what a daemon there has besides, `remote_work` what
-//! it does, `relay` what it passes on. `ending` is the end.
+//! it does, `relay` what it passes on. `ending` is the end, before which `last_words` are written.
 
 mod begin;
 mod calls;
@@ -25,6 +25,7 @@ mod crashes;
 mod ending;
 pub(crate) mod feed;
 mod guard;
+mod last_words;
 mod lines;
 mod output;
 mod ranks;

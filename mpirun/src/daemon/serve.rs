@@ -368,6 +368,9 @@ impl Daemon {
             self.reap();
         }
         self.look_at_links(now);
+        if matches!(self.phase, Phase::Asking(_)) {
+            self.save_last_words();
+        }
         let kept = self.kept();
         if let Some(stuck) = self.phase.advance(now, &kept) {
             self.say(&FromNode::Failed(stuck));

@@ -42,7 +42,29 @@ pub fn stacks(reader: &mut Reader, pid: u32, frames: Frames, ended: &mut Vec<End
 }
 
 /// A thread that stands still; it goes on when this is dropped.
-struct Stopped(i32);
+pub struct Stopped(i32);
+
+/// Rounds in which threads that others have just made are looked for.
+const ROUNDS: usize = 3;
+
+/// Stops all threads of a process. Those that cannot be stopped are left out.
+pub fn stop_all(pid: u32, ended: &mut Vec<Ended>) -> Vec<Stopped> {
+    let (mut seen, mut stopped) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { break };
+        let before = seen.len();
+        for thread in threads.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
+            if !seen.contains(&thread) {
+                seen.push(thread);
+                stopped.extend(stop(thread, ended));
+            }
+        }
+        if seen.len() == before {
+            break;
+        }
+    }
+    stopped
+}
 
 fn last_error() -> String {
     std::io::Error::last_os_error().to_string()

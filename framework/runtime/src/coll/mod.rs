@@ -398,6 +398,9 @@ extern "C" fn recv(
         // SAFETY: the component's out pointer.
         unsafe { *status = own };
     }
+    if own.error == Status::TRUNCATED {
+        c.note_truncated(&own);
+    }
     if answer.is_ok() { own.error } else { answer }
 }
 
@@ -465,6 +468,9 @@ extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: 
         // SAFETY: complete, and ours until released.
         let (error, received) = unsafe {
             let status = (**req).status;
+            if status.error == Status::TRUNCATED {
+                c.note_truncated(&status);
+            }
             let received = if (**req).kind == RequestHeader::RECV { status.bytes } else { 0 };
             ((*(**req).ops).release)(*req, thread);
             (status.error, received)

@@ -75,10 +75,13 @@ impl Operation {
         unsafe { &mut *self.core.get() }
     }
 
-    /// The status of an operation that is over.
+    /// The status of an operation that is over; where a message was too long its source, the bytes of its place and, in
+    /// `cancelled`, those that did not fit.
     fn outcome(&self) -> MsgStatus {
         // SAFETY: over, so nobody runs it.
-        MsgStatus { error: unsafe { self.core() }.error, ..MsgStatus::EMPTY }
+        let core = unsafe { self.core() };
+        let failed = core.truncated.filter(|_| core.error == Status::TRUNCATED);
+        MsgStatus { error: core.error, tag: MsgStatus::EMPTY.tag, ..failed.unwrap_or(MsgStatus::EMPTY) }
     }
 }
 

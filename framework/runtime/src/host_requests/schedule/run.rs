@@ -5,7 +5,7 @@ use crate::objects::{Communicator, Instance};
 use crate::spc::Counter;
 use oxmpi_coll::step;
 use oxmpi_datatype::{TypeDesc, copy, pack, unpack};
-use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
 use std::ptr::null_mut;
 
@@ -21,13 +21,13 @@ impl Message {
 
     /// Releases the complete request of a message, adds up received bytes, and returns its status and, where its length
     /// is wrong, what came.
-    fn take(&mut self, received: &mut u64) -> (Status, Option<LengthMismatch>) {
+    fn take(&mut self, received: &mut u64) -> (MsgStatus, Option<LengthMismatch>) {
         let Message { req, whole } = std::mem::replace(self, NO_MESSAGE);
         if req.is_null() {
-            return (Status::OK, None);
+            return (MsgStatus::EMPTY, None);
         }
         // SAFETY: complete, and ours until released.
-        let (status, is_recv) = unsafe {
+        let (mut status, is_recv) = unsafe {
             let found = ((*req).status, (*req).kind == RequestHeader::RECV);
             ((*(*req).ops).release)(req, null_mut());
             found
@@ -35,15 +35,15 @@ impl Message {
         if is_recv {
             *received += status.bytes;
         }
-        match (status.error, whole) {
-            (Status::TRUNCATED, Some(place)) => {
-                (status.error, Some(LengthMismatch::new(place, place.bytes() + 1)))
-            }
+        let wrong = match (status.error, whole) {
+            (Status::TRUNCATED, Some(place)) => Some(LengthMismatch::new(place, place.bytes() + 1)),
             (Status::OK, Some(place)) if status.bytes != place.bytes() => {
-                (Status::MISMATCH, Some(LengthMismatch::new(place, status.bytes)))
+                status.error = Status::MISMATCH;
+                Some(LengthMismatch::new(place, status.bytes))
             }
-            (error, _) => (error, None),
-        }
+            _ => None,
+        };
+        (status, wrong)
     }
 }
 
@@ -74,6 +74,7 @@ impl Core {
     /// Puts the plan back to its first step and empties its slots.
     pub fn rewind(&mut self) {
         (self.at, self.begun, self.error) = (0, false, Status::OK);
+        self.truncated = None;
         self.wrong.clear();
         self.messages.clear();
         self.messages.resize(self.slots as usize, NO_MESSAGE);
@@ -193,7 +194,10 @@ impl Core {
             let (status, wrong) = message.take(&mut received);
             self.wrong.extend(wrong);
             if worst.is_ok() {
-                worst = status;
+                worst = status.error;
+            }
+            if status.error == Status::TRUNCATED {
+                self.truncated.get_or_insert(status);
             }
         }
         // SAFETY: in use as long as the request is.

@@ -7,7 +7,7 @@ use core::ptr::null;
 use oxmpi_coll::StepFn;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::OpDesc;
-use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status};
 use std::any::Any;
 
 /// Objects that a request holds until it is given up: types, the operation.
@@ -108,6 +108,8 @@ pub(crate) struct Core {
     pub(crate) messages: Vec<Message>,
     pub(crate) wrong: Vec<LengthMismatch>,
     pub(crate) error: Status,
+    /// The first message that was longer than its place.
+    pub(crate) truncated: Option<MsgStatus>,
 }
 
 impl Default for Core {
@@ -125,6 +127,7 @@ impl Default for Core {
             messages: Vec::new(),
             wrong: Vec::new(),
             error: Status::OK,
+            truncated: None,
         }
     }
 }

@@ -76,7 +76,7 @@ fn machines_with_different_networks_talk() {
         Ok(networks) => networks,
         Err(why) => return leave_out(TEST, &why),
     };
-    // What m1 takes for m2 at 172.17.0.2 is the process on m3.
+    // The process on m3 answers where m1 takes 172.17.0.2 for m2.
     networks.passes("m1,m2,m3", "ring");
     networks.passes("m3,m2,m1", "collectives");
     // Nobody answers there.

@@ -351,7 +351,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever networks two processes have, in whatever order: both find the same pairs, in one order, somebody is paired where any two
+        /// Any two processes, with any networks in any order: both find the same pairs, in one order, somebody is paired where any two
         /// addresses may talk, over a common network where there is one, and every address that is called may be called.
         #[test]
         fn any_two_cards_are_paired_alike(a in any_card(), b in any_card()) {

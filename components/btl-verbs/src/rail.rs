@@ -40,7 +40,7 @@ pub struct Rail {
     pub port: Port,
     pub name: ProcName,
     pub place: Place,
-    /// What this process has published, once all its ports are open.
+    /// The card that this process has published, once all its ports are open.
     pub card: Arc<OnceLock<Card>>,
     /// The ordinary ones, and behind them the service context and its lane.
     pub contexts: Box<[Context]>,

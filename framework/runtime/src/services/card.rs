@@ -344,7 +344,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever modules two processes have, in whatever order, and whichever of a component's modules talk to which: both find the same
+        /// Any modules of two processes, in any order, and any that talk to each other within a component: both find the same
         /// pairs, in one order, with one width; and somebody is found wherever any two modules reach each other.
         #[test]
         fn any_two_sets_of_modules_are_paired_alike(

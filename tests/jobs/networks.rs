@@ -53,16 +53,21 @@ impl Networks {
     }
 
     /// A job over TCP alone, a rank on each machine, at the same ports everywhere: messages flow, and nobody is alarmed.
-    fn passes(&self, hosts: &str, program: &str) {
-        let job = self.machines.job(hosts).args(["--mca", "btl", "tcp,self"]);
+    fn passes(&self, hosts: &str, program: &str) -> Ended {
+        self.runs(hosts, program, "warn")
+    }
+
+    fn runs(&self, hosts: &str, program: &str, verbose: &str) -> Ended {
+        let job =
+            self.machines.job(hosts).args(["--mca", "btl", "tcp,self", "--mca", "btl_base_verbose", verbose]);
         let job = job.args(["--mca", "btl_tcp_if_exclude", "127.0.0.1/8,eth0"]);
         let job =
             job.args(["--mca", "btl_tcp_port_min_v4", "21000", "--mca", "btl_tcp_port_range_v4", "100"]);
-        let ended: Ended = job.program(program).limit(120).run();
+        let ended = job.program(program).limit(120).run();
         for alarm in ["does not reach", "refused", "has failed", "no transport"] {
             assert!(!ended.err.contains(alarm), "{hosts}, {program}: {}", ended.shown);
         }
-        ended.all_ok(hosts.split(',').count());
+        ended.all_ok(hosts.split(',').count())
     }
 }
 
@@ -77,7 +82,10 @@ fn machines_with_different_networks_talk() {
         Err(why) => return leave_out(TEST, &why),
     };
     // The process on m3 answers where m1 takes 172.17.0.2 for m2.
-    networks.passes("m1,m2,m3", "ring");
+    let ended = networks.runs("m1,m2,m3", "ring", "debug");
+    for said in ["calls another one at our address", "the network of docker0 is not used for process"] {
+        assert!(ended.err.contains(said), "no {said:?} in {}", ended.shown);
+    }
     networks.passes("m3,m2,m1", "collectives");
     // Nobody answers there.
     networks.machines.ip(3, "link set docker0 down");

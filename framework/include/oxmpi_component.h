@@ -31,7 +31,7 @@ extern "C" {
 #define OXMPI_BTL_TABLE_VERSION 2
 #define OXMPI_PML_TABLE_VERSION 2
 #define OXMPI_BTL_FRAMEWORK "btl"
-#define OXMPI_BTL_VERSION { 2, 1, 0 }
+#define OXMPI_BTL_VERSION { 2, 2, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 2, 1, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
@@ -1038,6 +1038,11 @@ struct oxmpi_btl_table {
      * the target's processors and the results are here. The list, its handles and its data are read during the call only. Of a
      * list that fails, entries may have been carried out. */
     oxmpi_status (*list)(void *, void *, uint32_t ctx, const oxmpi_list_desc *);
+    /* The number, among the modules of this component in the endpoint's process, of the module that an endpoint leads to. They are
+     * counted best first: by exclusivity, by latency, in the order of `open`. Both processes of a pair answer alike: the module
+     * that mine leads to leads to mine, and no other does. A module without this verb reaches the module of its own number,
+     * and no process that has none. Any thread. */
+    uint32_t (*partner)(void *, void *);
 };
 
 /* `RecvDesc::ctx` of a request on a service link. */
@@ -1074,6 +1079,7 @@ struct oxmpi_btl_module {
 /* `service_arm` and `service_disarm`. */
 #define OXMPI_CAP_SERVICE_SLEEP 512
 #define OXMPI_CAP_LIST 1024
+#define OXMPI_CAP_PARTNER 2048
 
 /* An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
  * components call: `(btl.send)(btl.state, endpoint, ctx, &desc)`. */
@@ -1114,6 +1120,8 @@ struct oxmpi_btl_handle {
     /* Position among the accepted modules, best first. */
     uint32_t index;
     oxmpi_status (*list)(void *, void *, uint32_t, const oxmpi_list_desc *);
+    /* `SAME_NUMBER` where `cap::PARTNER` is missing. */
+    uint32_t (*partner)(void *, void *);
 };
 
 /* A transport that reaches a process, with the endpoint that the host has made. Valid as long as the instance. */
@@ -2271,7 +2279,7 @@ OXMPI_ASSERT(offsetof(oxmpi_proc_info, proc) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, node) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, local_rank) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, local) == 12);
-OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 200);
+OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 208);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, add_procs) == 8);
@@ -2298,13 +2306,14 @@ OXMPI_ASSERT(offsetof(oxmpi_btl_table, service_pending) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, service_arm) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, service_disarm) == 184);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, list) == 192);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, partner) == 200);
 OXMPI_ASSERT(sizeof(oxmpi_btl_module) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, state) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, table) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, attrs) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_btl_handle) == 240);
+OXMPI_ASSERT(sizeof(oxmpi_btl_handle) == 248);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, caps) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, state) == 8);
@@ -2336,6 +2345,7 @@ OXMPI_ASSERT(offsetof(oxmpi_btl_handle, name) == 208);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, emulated) == 224);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, index) == 228);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, list) == 232);
+OXMPI_ASSERT(offsetof(oxmpi_btl_handle, partner) == 240);
 OXMPI_ASSERT(sizeof(oxmpi_wait_word) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, addr) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, expected) == 8);

@@ -39,6 +39,7 @@ mod machines;
 mod matching;
 mod messages;
 mod mistakes;
+mod networks;
 mod nodes;
 mod nonblocking_collectives;
 mod objects;

@@ -83,14 +83,14 @@ pub fn all() -> Vec<Layout> {
         BtlTable {
             size version add_procs del_procs finalize send progress get put flush atomic
             register_mem deregister_mem arm disarm get_vector hold held service_open service_request
-            service_progress service_reply service_pending service_arm service_disarm list
+            service_progress service_reply service_pending service_arm service_disarm list partner
         }
         BtlModule { size reserved state table attrs }
         BtlHandle {
             size caps state send progress get put flush atomic register_mem deregister_mem arm
             disarm get_vector hold held service_open service_request service_progress service_reply
             service_pending service_arm service_disarm add_procs del_procs finalize attrs name
-            emulated index list
+            emulated index list partner
         }
         WaitWord { addr expected reserved }
         WaitFd { fd events }

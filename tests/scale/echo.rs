@@ -207,6 +207,7 @@ pub fn handle(attrs: &BtlAttrs, counts: &Counts) -> BtlHandle {
         emulated: 0,
         index: 0,
         list,
+        partner,
     }
 }
 
@@ -230,6 +231,7 @@ unused! {
     get_vector(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status;
     hold(State, *mut Endpoint, u64);
     held(State, *mut Endpoint) -> u64;
+    partner(State, *mut Endpoint) -> u32;
     service_open(State) -> Status;
     service_request(State, *mut Endpoint, u32, *const SendDesc) -> Status;
     service_progress(State) -> i32;

@@ -1,9 +1,12 @@
 //! The address that a process publishes, and which of its interfaces talks to which of a peer's.
 //!
 //! Each module (an interface, and one of its links) is a *rail* in the card. Both processes pair the rails of their two cards by
-//! the same rule, so that they agree without a word: pairs on one network first, then pairs that share a family,
-//! each rail once. A rail's connections go between its pair's addresses, and between those of the other pairs while its own network
-//! is cut ([`peer_addresses`]).
+//! the same rule, so that they agree without a word: pairs on one network, and only where there is none pairs that share a family
+//! (networks between which there is a router, perhaps); each rail once. A rail that has no partner does not reach the process.
+//! An address that both processes have is no way between them unless they are in one place: each machine has the same one at a bridge of its own.
+//! That two addresses look as if they were of one network does not prove that they are.
+//! A rail's connections go between its pair's addresses, and where that cannot be had between those of the other pairs, and of any two
+//! rails that share a family ([`peer_addresses`]).
 
 use crate::hello::VERSION;
 use crate::interfaces::same_network;
@@ -12,6 +15,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 const MAGIC: u32 = u32::from_le_bytes(*b"oxtc");
 /// More addresses of one rail are of no use.
 const MOST: usize = 64;
+/// More ways to a process are not tried.
+const MOST_WAYS: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rail {
@@ -109,15 +114,23 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], BadCard> {
     Ok(*first)
 }
 
-/// How well two rails fit: 0 not at all, 1 they share a family, 2 they are on one network.
-fn fit(a: &Rail, b: &Rail, same_place: bool) -> u8 {
-    if a.loopback != b.loopback || (a.loopback && !same_place) {
+/// Whether one of two processes may call an address of the other's: it is none of its own, or both are in one place.
+fn is_way(ours: &Card, theirs: &Card, x: IpAddr, y: IpAddr) -> bool {
+    let has = |card: &Card, ip| card.rails.iter().any(|r| r.addresses.iter().any(|(a, _)| a.ip() == ip));
+    x.is_ipv4() == y.is_ipv4() && (ours.place == theirs.place || !has(ours, y) && !has(theirs, x))
+}
+
+/// How well rail `i` of ours fits rail `j` of theirs: 0 not at all, 1 they share a family, 2 they are on one network.
+fn fit(ours: &Card, i: usize, theirs: &Card, j: usize) -> u8 {
+    let (a, b) = (&ours.rails[i], &theirs.rails[j]);
+    if a.loopback != b.loopback || (a.loopback && ours.place != theirs.place) {
         return 0;
     }
-    let pairs = || a.addresses.iter().flat_map(|x| b.addresses.iter().map(move |y| (x, y)));
-    let near = pairs().any(|((x, px), (y, py))| same_network(x.ip(), y.ip(), (*px).max(*py)));
-    let far = pairs().any(|((x, _), (y, _))| x.is_ipv4() == y.is_ipv4());
-    if near { 2 } else { far.into() }
+    let pairs = a.addresses.iter().flat_map(|x| b.addresses.iter().map(move |y| (x, y)));
+    let ways = pairs.filter(|((x, _), (y, _))| is_way(ours, theirs, x.ip(), y.ip()));
+    let near =
+        |((x, p), (y, q)): (&(SocketAddr, u8), &(SocketAddr, u8))| same_network(x.ip(), y.ip(), *p.max(q));
+    ways.map(|way| 1 + u8::from(near(way))).max().unwrap_or(0)
 }
 
 /// From an address of which of our rails an address is called.
@@ -128,54 +141,61 @@ pub struct PeerAddress {
 }
 
 /// The rail of `theirs` that our rail talks to, and the addresses to call there: its own, best first, then those of the other
-/// pairs. `first`: ours is the process with the lower name. `None`: it reaches none of them.
+/// pairs, then those of all others that share a family. `first`: ours is the process with the lower name. `None`: it reaches none of them.
 pub fn peer_addresses(
     ours: &Card,
     rail: usize,
     theirs: &Card,
     first: bool,
 ) -> Option<(u16, Vec<PeerAddress>)> {
-    let mut pairs = pairs(ours, theirs, first);
+    let (mut pairs, others) = pairs(ours, theirs, first);
     let own = pairs.iter().position(|(i, _)| *i == rail)?;
     pairs[..=own].rotate_right(1);
     let partner = pairs[0].1 as u16;
     let of = |(i, j): (usize, usize)| {
         let from = i as u16;
-        order(&ours.rails[i], &theirs.rails[j]).into_iter().map(move |to| PeerAddress { from, to })
+        order(ours, i, theirs, j).into_iter().map(move |to| PeerAddress { from, to })
     };
-    Some((partner, pairs.into_iter().flat_map(of).collect()))
+    Some((partner, pairs.into_iter().chain(others).flat_map(of).take(MOST_WAYS).collect()))
 }
 
-/// Pairs of rails, ours and theirs, that talk to each other, best first.
-fn pairs(ours: &Card, theirs: &Card, first: bool) -> Vec<(usize, usize)> {
-    let same_place = ours.place == theirs.place;
-    let mut pairs = Vec::new();
-    for (i, a) in ours.rails.iter().enumerate() {
-        for (j, b) in theirs.rails.iter().enumerate() {
-            let fit = fit(a, b, same_place);
+/// Two rails, ours and theirs.
+type Pair = (usize, usize);
+
+/// Pairs of rails that talk to each other, best first; and all others that may lead to the process.
+fn pairs(ours: &Card, theirs: &Card, first: bool) -> (Vec<Pair>, Vec<Pair>) {
+    let mut all = Vec::new();
+    for i in 0..ours.rails.len() {
+        for j in 0..theirs.rails.len() {
+            let fit = fit(ours, i, theirs, j);
             if fit > 0 {
                 let (low, high) = if first { (i, j) } else { (j, i) };
-                pairs.push((core::cmp::Reverse(fit), low.abs_diff(high), low, high));
+                all.push((core::cmp::Reverse(fit), low.abs_diff(high), low, high));
             }
         }
     }
-    pairs.sort_unstable();
-    let mut chosen: Vec<(usize, usize)> = Vec::new();
-    for (_, _, low, high) in pairs {
-        if chosen.iter().all(|(l, h)| *l != low && *h != high) {
-            chosen.push((low, high));
-        }
+    all.sort_unstable();
+    let best = all.first().map(|(fit, ..)| *fit);
+    let mut chosen: Vec<Pair> = Vec::new();
+    let mut others = Vec::new();
+    for (fit, _, low, high) in all {
+        let free = chosen.iter().all(|(l, h)| *l != low && *h != high);
+        let list = if free && Some(fit) == best { &mut chosen } else { &mut others };
+        list.push((low, high));
     }
-    chosen.into_iter().map(|(low, high)| if first { (low, high) } else { (high, low) }).collect()
+    let ordered = |list: Vec<Pair>| -> Vec<Pair> {
+        list.into_iter().map(|(low, high)| if first { (low, high) } else { (high, low) }).collect()
+    };
+    (ordered(chosen), ordered(others))
 }
 
-/// Addresses of `to` that `from` can call: those of its own networks first.
-fn order(from: &Rail, to: &Rail) -> Vec<SocketAddr> {
-    let near = |(b, p): &(SocketAddr, u8)| {
-        from.addresses.iter().any(|(a, q)| same_network(a.ip(), b.ip(), (*p).max(*q)))
-    };
-    let callable = |b: &SocketAddr| from.addresses.iter().any(|(a, _)| a.is_ipv4() == b.is_ipv4());
-    let mut all: Vec<_> = to.addresses.iter().filter(|(b, _)| callable(b)).collect();
+/// Addresses of rail `j` of theirs that rail `i` of ours can call: those of its own networks first.
+fn order(ours: &Card, i: usize, theirs: &Card, j: usize) -> Vec<SocketAddr> {
+    let from = &ours.rails[i].addresses;
+    let near =
+        |(b, p): &(SocketAddr, u8)| from.iter().any(|(a, q)| same_network(a.ip(), b.ip(), (*p).max(*q)));
+    let callable = |b: &SocketAddr| from.iter().any(|(a, _)| is_way(ours, theirs, a.ip(), b.ip()));
+    let mut all: Vec<_> = theirs.rails[j].addresses.iter().filter(|(b, _)| callable(b)).collect();
     all.sort_by_key(|b| !near(b));
     all.into_iter().map(|(b, _)| *b).collect()
 }
@@ -275,8 +295,84 @@ mod tests {
         let told: Vec<_> = at.iter().map(|w| (w.from, w.to.to_string())).collect();
         assert_eq!(partner, 1);
         assert_eq!(told[0], (1, "10.0.2.2:2".to_owned()));
-        let mut rest = told[1..].to_vec();
-        rest.sort();
-        assert_eq!(rest, [(0, "10.0.1.2:1".to_owned()), (2, "10.0.3.2:3".to_owned())]);
+        let mut pairs = told[1..3].to_vec();
+        pairs.sort();
+        assert_eq!(pairs, [(0, "10.0.1.2:1".to_owned()), (2, "10.0.3.2:3".to_owned())]);
+        // A router may know a way between any two.
+        assert_eq!(told.len(), 9);
+    }
+
+    #[test]
+    fn numbers_of_interfaces_may_differ() {
+        // A head with one more network, which stands first.
+        let head = card(1, &[&["192.0.2.1:1"], &["10.0.1.1:1"], &["10.0.2.1:1"]]);
+        assert_eq!(agree(&head, &card(2, &[&["10.0.1.2:1"]])), [None, Some(0), None]);
+        assert_eq!(agree(&head, &card(2, &[&["10.0.2.2:1"], &["10.0.1.2:1"]])), [None, Some(1), Some(0)]);
+        // Links of an interface, more here than there.
+        let links = card(1, &[&["10.0.1.1:1"], &["10.0.1.1:2"], &["10.0.1.1:3"]]);
+        assert_eq!(agree(&links, &card(2, &[&["10.0.1.7:1"]])), [Some(0), None, None]);
+        // An alias in a network that the other side has, beside a main address that it has not.
+        let alias = card(1, &[&["192.0.2.1:1", "10.0.1.1:1"]]);
+        assert_eq!(agree(&alias, &card(2, &[&["198.51.100.1:1"], &["10.0.1.2:1"]])), [Some(1)]);
+        // One family alone against both.
+        let both = card(1, &[&["192.0.2.1:1"], &["10.0.1.1:1", "[fd00::1]:1"]]);
+        assert_eq!(agree(&both, &card(2, &[&["[fd00::2]:1"]])), [None, Some(0)]);
+    }
+
+    #[test]
+    fn an_address_that_both_have_is_no_way() {
+        let a = card(1, &[&["172.17.0.1:1"], &["10.0.1.1:1"]]);
+        let b = card(2, &[&["172.17.0.1:2"], &["10.0.1.2:1"]]);
+        assert_eq!(agree(&a, &b), [None, Some(1)]);
+        let (_, at) = peer_addresses(&a, 1, &b, true).expect("reached");
+        assert_eq!(at.iter().map(|w| w.to.to_string()).collect::<Vec<_>>(), ["10.0.1.2:1"]);
+        assert_eq!(agree(&a, &card(2, &[&["172.17.0.1:2"]])), [None, None]);
+        // Processes of one place share all addresses.
+        assert_eq!(agree(&a, &a), [Some(0), Some(1)]);
+        // It may be a bridge here and a network with others there: that one is another.
+        let c = card(3, &[&["172.17.0.2:2"], &["10.9.0.1:1"]]);
+        let (partner, at) = peer_addresses(&a, 0, &c, true).expect("it looks as if");
+        assert_eq!((partner, at[0].to.to_string()), (0, "172.17.0.2:2".to_owned()));
+        assert!(at.contains(&PeerAddress { from: 1, to: "10.9.0.1:1".parse().expect("an address") }));
+    }
+
+    fn any_card() -> impl Strategy<Value = Card> {
+        let address = (0..5u8, 1..4u8, any::<bool>()).prop_map(|(net, host, v6)| match (v6, net) {
+            (true, _) => format!("[fd00:{net}::{host}]:7"),
+            (_, 4) => "172.17.0.1:7".to_owned(),
+            _ => format!("10.0.{net}.{host}:7"),
+        });
+        let rails = prop::collection::vec(prop::collection::vec(address, 1..4), 1..5);
+        (1..3u8, rails).prop_map(|(place, rails)| {
+            let rails: Vec<Vec<&str>> =
+                rails.iter().map(|r| r.iter().map(String::as_str).collect()).collect();
+            card(place, &rails.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        })
+    }
+
+    proptest! {
+        /// Any two processes, with any networks in any order: both find the same pairs, in one order, somebody is paired where any two
+        /// addresses may talk, over a common network where there is one, and every address that is called may be called.
+        #[test]
+        fn any_two_cards_are_paired_alike(a in any_card(), b in any_card()) {
+            agree(&a, &b);
+            let (ours, others) = pairs(&a, &b, true);
+            let (theirs, _) = pairs(&b, &a, false);
+            let turned: Vec<Pair> = theirs.into_iter().map(|(j, i)| (i, j)).collect();
+            prop_assert_eq!(&ours, &turned);
+            let all = (0..a.rails.len()).flat_map(|i| (0..b.rails.len()).map(move |j| (i, j)));
+            let best = all.clone().map(|(i, j)| fit(&a, i, &b, j)).max().unwrap_or(0);
+            prop_assert_eq!(ours.is_empty(), best == 0);
+            prop_assert!(ours.iter().all(|(i, j)| fit(&a, *i, &b, *j) == best));
+            prop_assert_eq!(ours.len() + others.len(), all.filter(|(i, j)| fit(&a, *i, &b, *j) > 0).count());
+            for (i, _) in &ours {
+                let (_, ways) = peer_addresses(&a, *i, &b, true).expect("paired");
+                prop_assert!(!ways.is_empty() && ways[0].from as usize == *i);
+                let own = |way: &PeerAddress| {
+                    a.rails.iter().any(|r| r.addresses.iter().any(|x| x.0.ip() == way.to.ip()))
+                };
+                prop_assert!(a.place == b.place || !ways.iter().any(own));
+            }
+        }
     }
 }

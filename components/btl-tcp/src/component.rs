@@ -55,7 +55,7 @@ impl Component for TcpComponent {
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
         }
-        let build = |tcp| oxmpi_btl::module(tcp).sleep().service().service_sleep().build();
+        let build = |tcp| oxmpi_btl::module(tcp).sleep().service().service_sleep().partner().build();
         Ok((0, modules.into_iter().map(build).collect()))
     }
 

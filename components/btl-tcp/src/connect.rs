@@ -8,6 +8,7 @@ use crate::module::Tcp;
 use crate::proof::ProofContext;
 use crate::stream::{Link, Stream};
 use crate::sys::{self, Interest, send_all};
+use core::sync::atomic::Ordering;
 use core::time::Duration;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -158,10 +159,25 @@ impl Tcp {
             return self.fail(cx, s, "it wants to go on from where it never was");
         }
         s.welcomed.set(s.attempt.get());
-        if call.from != self.rail {
-            self.host.help("detour", &[&self.device, &s.core.proc.to_string(), &call.to.to_string()]);
+        s.core.way.store(s.address.get(), Ordering::Relaxed);
+        if call.from == self.rail {
+            s.core.carried.store(true, Ordering::Relaxed);
+        } else {
+            self.tell_of_detour(s, call.to);
         }
         self.connection_proved(cx, s, call.fd, welcome.window);
+    }
+
+    /// A connection of this rail goes over the network of another. Something has failed where it did not before; else that network
+    /// never led there, as those of bridges that each machine has for itself.
+    fn tell_of_detour(&self, s: &Stream, by: SocketAddr) {
+        let (device, proc) = (&self.device, s.core.proc);
+        if s.core.carried.load(Ordering::Relaxed) {
+            self.host.help("detour", &[device, &proc.to_string(), &by.to_string()]);
+        } else if !s.core.told.swap(true, Ordering::Relaxed) {
+            self.host
+                .info(&format!("the network of {device} is not used for process {proc}: {by} is called"));
+        }
     }
 
     /// Pauses, or gives the process up.

@@ -14,6 +14,8 @@ use std::sync::{Arc, Mutex};
 pub struct Admission {
     pub fd: OwnedFd,
     pub proc: u32,
+    /// It came over the network of this rail of ours.
+    pub by: u16,
     pub raw: [u8; Hello::BYTES],
     pub hello: Hello,
     /// Our question to it.

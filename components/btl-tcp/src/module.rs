@@ -9,8 +9,8 @@ use crate::lobby::Lobby;
 use crate::params::Settings;
 use crate::peer::{Core, Route};
 use crate::stream::{Link, Stream};
-use core::sync::atomic::{AtomicBool, Ordering};
-use oxmpi_btl::{Btl, BtlAttrs, BtlSleep, Loss, Message, ProcInfo, WaitSet};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use oxmpi_btl::{Btl, BtlAttrs, BtlPartner, BtlSleep, Loss, Message, ProcInfo, WaitSet};
 use oxmpi_mca::{Host, ProcName, Status};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -60,6 +60,9 @@ impl Tcp {
                 route: OnceLock::new(),
                 loss: Loss::default(),
                 gone: AtomicBool::new(false),
+                way: AtomicUsize::new(0),
+                carried: AtomicBool::new(false),
+                told: AtomicBool::new(false),
             };
             Arc::new(Peer::new(core, self.contexts.len()))
         };
@@ -205,6 +208,14 @@ impl Btl for Tcp {
 
     fn finalize(&self) {
         self.part();
+    }
+}
+
+/// The partner follows from both cards (`card.rs`).
+impl BtlPartner for Tcp {
+    fn partner(&self, endpoint: &TcpEndpoint) -> u32 {
+        // An endpoint is made once the route is known.
+        endpoint.peer.core.route.get().map_or(oxmpi_btl::SAME_NUMBER, |route| route.rail.into())
     }
 }
 

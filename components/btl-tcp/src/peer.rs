@@ -1,7 +1,7 @@
 //! A peer process: what is known of it, and where to call it.
 
 use crate::card::PeerAddress;
-use core::sync::atomic::AtomicBool;
+use core::sync::atomic::{AtomicBool, AtomicUsize};
 use oxmpi_btl::Loss;
 use oxmpi_mca::ProcName;
 use std::sync::OnceLock;
@@ -17,6 +17,12 @@ pub struct Core {
     pub loss: Loss,
     /// It has said good-bye.
     pub gone: AtomicBool,
+    /// Index of the address at which a call was welcome last: new streams begin there.
+    pub way: AtomicUsize,
+    /// The rail's own network has carried a connection with it.
+    pub carried: AtomicBool,
+    /// Somebody has heard that the rail's own network does not reach it.
+    pub told: AtomicBool,
 }
 
 /// Where to call a process.

@@ -429,6 +429,9 @@ impl Tcp {
         if send_all(&a.fd, &welcome.encode()).is_err() {
             return self.lost(cx, &s, "it was gone before it was welcome".into());
         }
+        if a.by == self.rail {
+            core.carried.store(true, Ordering::Relaxed);
+        }
         self.connection_proved(cx, &s, a.fd, a.hello.window);
     }
 

@@ -37,6 +37,7 @@ use crate::params::Settings;
 use crate::peer::Core;
 use crate::sys::Interest;
 use core::cell::{Cell, RefCell};
+use core::sync::atomic::Ordering;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
@@ -109,6 +110,7 @@ unsafe impl Sync for Stream {}
 
 impl Stream {
     pub fn new(core: Arc<Core>, ours: u16, theirs: u16, slot: usize, settings: &Settings) -> Stream {
+        let address = Cell::new(core.way.load(Ordering::Relaxed));
         Stream {
             core,
             ours,
@@ -128,7 +130,7 @@ impl Stream {
             tell_after: Cell::new(settings.window as u64 / 8),
             requests: Cell::new(0),
             asked: Cell::new(None),
-            address: Cell::new(0),
+            address,
             late: Cell::new(false),
             trouble: RefCell::default(),
         }

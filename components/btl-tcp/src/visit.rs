@@ -81,7 +81,7 @@ impl Tcp {
                 self.lobby.poller.remove(&guest.fd);
                 let Some(said) = guest.challenged else { return };
                 let Challenged { door, raw, hello, proc, nonce } = *said;
-                let admission = Admission { fd: guest.fd, proc, raw, hello, nonce, position };
+                let admission = Admission { fd: guest.fd, proc, by: self.rail, raw, hello, nonce, position };
                 door.deliver(admission);
             }
             Err(Leaves(why)) => {
@@ -109,6 +109,17 @@ impl Tcp {
                 return refuse(guest, Refusal::Version, &why);
             }
         };
+        if self.index_of(&hello.from).is_some()
+            && self.index_of(&hello.to).is_some_and(|_| hello.to != self.name)
+        {
+            // Two machines have the same address, each on a network of its own: the caller finds that out by this and goes another way.
+            let _ = send_all(&guest.fd, &Challenge { refusal: Refusal::Name, nonce: [0; NONCE] }.encode());
+            self.host.debug(&format!(
+                "a process of this job calls another one at our address, from {}",
+                guest.from
+            ));
+            return Err(Leaves(None));
+        }
         let known = self.index_of(&hello.from).filter(|_| hello.to == self.name && hello.from != self.name);
         let Some(proc) = known else {
             return refuse(guest, Refusal::Name, "it calls another process, or is none of this job");

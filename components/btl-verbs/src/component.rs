@@ -16,7 +16,7 @@ use crate::sys::{self, Bell};
 use crate::wire::{Card, Place};
 use oxmpi_btl::{BtlModule, SERVICE_CTX};
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub struct VerbsComponent;
 
@@ -38,21 +38,30 @@ impl Component for VerbsComponent {
         found.truncate(MOST_PORTS);
         let settings = Arc::new(settings);
         let mut modules = Vec::new();
+        let published = Arc::new(OnceLock::new());
         for (number, port) in found.into_iter().enumerate() {
             let name = port.name.clone();
-            let opened = open_port(host, &settings, number, port);
+            let opened = open_port(host, &settings, number, port, &published);
             modules
                 .push(opened.map_err(|why| OpenError::new(Status::NO_RESOURCE, format!("{name}: {why}")))?);
         }
         let card = Card { places: modules.iter().map(|v| v.rail.place).collect() };
         let status = host.exchange_put(&card.encode());
+        published.get_or_init(|| card);
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
         }
         let build = |verbs: Verbs| {
             let atomics = verbs.rail.port.limits.atomics;
-            let module =
-                oxmpi_btl::module(verbs).get().put().flush().memory().sleep().service().service_sleep();
+            let module = oxmpi_btl::module(verbs)
+                .get()
+                .put()
+                .flush()
+                .memory()
+                .sleep()
+                .service()
+                .service_sleep()
+                .partner();
             if atomics { module.atomics().build() } else { module.build() }
         };
         Ok((0, modules.into_iter().map(build).collect()))
@@ -114,7 +123,13 @@ fn no_port(host: &Host, settings: &Settings, why: NoPort) -> OpenError {
 }
 
 /// Makes a port's lanes, and its connecting thread.
-fn open_port(host: Host, settings: &Arc<Settings>, number: usize, port: Port) -> Result<Verbs, String> {
+fn open_port(
+    host: Host,
+    settings: &Arc<Settings>,
+    number: usize,
+    port: Port,
+    card: &Arc<OnceLock<Card>>,
+) -> Result<Verbs, String> {
     let random = sys::random::<16>().map_err(|e| e.to_string())?;
     let half = |at: usize| random[at..].first_chunk().map_or(0, |w| u64::from_le_bytes(*w));
     // Keys of which the highest bit is set are of privileged programs.
@@ -158,6 +173,7 @@ fn open_port(host: Host, settings: &Arc<Settings>, number: usize, port: Port) ->
         port,
         name,
         place,
+        card: card.clone(),
         lanes,
         contexts,
         memory: Memory::new(&protections, half(8)),

@@ -16,6 +16,7 @@ mod memory;
 mod module;
 mod objects;
 mod outbound;
+mod pairs;
 mod params;
 mod parting;
 mod polling;

@@ -78,6 +78,8 @@ impl Peer {
 
 /// The endpoint that verbs of the contract get. Several may be of one process.
 pub struct VerbsEndpoint {
+    /// The number of the port that it leads to.
+    pub partner: u32,
     pub peer: Arc<Peer>,
 }
 

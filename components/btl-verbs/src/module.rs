@@ -3,14 +3,15 @@
 use crate::link::VerbsEndpoint;
 use crate::memory::{HANDLE, Handle};
 use crate::outbound::Body;
+use crate::pairs::partner;
 use crate::rail::Rail;
 use crate::rma::{AMO_OPERANDS, AMO_OPS};
 use crate::wire::{BadCard, Card, Frame, Kind, Place, VERSION};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{
-    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlService, BtlServiceSleep,
-    BtlSleep, FlushDesc, Message, ProcInfo, RmaDesc, WaitSet,
+    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPartner, BtlPut, BtlService,
+    BtlServiceSleep, BtlSleep, FlushDesc, Message, ProcInfo, RmaDesc, WaitSet,
 };
 use oxmpi_mca::{MemKind, Status};
 use std::sync::{Arc, Mutex};
@@ -22,8 +23,8 @@ pub struct Verbs {
 }
 
 impl Verbs {
-    /// The port by which a process is reached; `None`: it is not.
-    fn place_of(&self, proc: u32) -> Result<Option<Place>, Status> {
+    /// The port by which a process is reached, and its number there; `None`: it is not. `first`: ours is the lower name.
+    fn place_of(&self, proc: u32, first: bool) -> Result<Option<(u32, Place)>, Status> {
         let rail = &self.rail;
         let blob = match rail.host.exchange_get(proc) {
             Ok(blob) => blob,
@@ -32,9 +33,10 @@ impl Verbs {
             Err(e) => return Err(e),
         };
         match Card::decode(&blob) {
-            Ok(card) => {
-                let place = card.places.get(rail.number).copied();
-                Ok(place.filter(|p| p.ethernet == rail.port.ethernet))
+            Ok(theirs) => {
+                let ours = rail.card.get().ok_or(Status::INTERNAL)?;
+                let found = partner(ours, rail.number, &theirs, first);
+                Ok(found.map(|number| (number as u32, theirs.places[number])))
             }
             Err(why) => {
                 let why = match why {
@@ -87,11 +89,12 @@ impl Btl for Verbs {
             return Ok(None);
         }
         let name = Rail::name_of(&rail.host, proc.proc).ok_or(Status::NOT_FOUND)?;
-        let Some(place) = self.place_of(proc.proc)? else { return Ok(None) };
+        let first = rail.name.bytes < name.bytes;
+        let Some((partner, place)) = self.place_of(proc.proc, first)? else { return Ok(None) };
         let peer = rail.peer_of(proc.proc, name);
         // It may have called before, with the same.
         let _ = peer.core.place.set(place);
-        Ok(Some(Box::new(VerbsEndpoint { peer })))
+        Ok(Some(Box::new(VerbsEndpoint { partner, peer })))
     }
 
     fn send(&self, endpoint: &VerbsEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
@@ -130,6 +133,12 @@ impl Btl for Verbs {
             self.rail.host.error("the connecting thread has ended by a panic");
         }
         self.rail.destroy_pairs();
+    }
+}
+
+impl BtlPartner for Verbs {
+    fn partner(&self, endpoint: &VerbsEndpoint) -> u32 {
+        endpoint.partner
     }
 }
 

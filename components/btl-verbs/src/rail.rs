@@ -7,7 +7,7 @@ use crate::link::{Core, Link, Peer, held};
 use crate::memory::Memory;
 use crate::params::Settings;
 use crate::sys::Bell;
-use crate::wire::Place;
+use crate::wire::{Card, Place};
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_btl::Loss;
@@ -40,6 +40,8 @@ pub struct Rail {
     pub port: Port,
     pub name: ProcName,
     pub place: Place,
+    /// The card that this process has published, once all its ports are open.
+    pub card: Arc<OnceLock<Card>>,
     /// The ordinary ones, and behind them the service context and its lane.
     pub contexts: Box<[Context]>,
     pub lanes: Box<[Lane]>,
@@ -63,6 +65,7 @@ pub struct Parts {
     pub port: Port,
     pub name: ProcName,
     pub place: Place,
+    pub card: Arc<OnceLock<Card>>,
     pub lanes: Vec<Lane>,
     pub contexts: Vec<Context>,
     pub memory: Memory,
@@ -78,6 +81,7 @@ impl Rail {
             port: parts.port,
             name: parts.name,
             place: parts.place,
+            card: parts.card,
             contexts: parts.contexts.into(),
             lanes: parts.lanes.into(),
             service: Service::default(),

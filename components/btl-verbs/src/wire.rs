@@ -5,7 +5,7 @@ use oxmpi_mca::ProcName;
 use oxmpi_mca::services::AUTH_BYTES;
 
 /// Of everything in this file; peers with another one are not reached.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 /// Bytes of a challenge.
 pub const NONCE: usize = 16;
 const MAGIC: [u8; 4] = *b"oxVB";

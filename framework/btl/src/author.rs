@@ -1,7 +1,7 @@
 //! How an author writes a BTL: safe traits, from which [`module`] makes the table.
 //!
 //! The basic verbs are [`Btl`]; what a device can do beyond is a trait each ([`BtlGet`],
-//! [`BtlPut`], [`BtlFlush`], [`BtlAtomics`], [`BtlLists`], [`BtlMemory`], [`BtlSleep`], [`BtlService`]) and is added to the table by name:
+//! [`BtlPut`], [`BtlFlush`], [`BtlAtomics`], [`BtlLists`], [`BtlMemory`], [`BtlSleep`], [`BtlService`], [`BtlPartner`]) and is added to the table by name:
 //! `module(shm).get().sleep().build()`. A trait that is not added is not offered, so capabilities cannot
 //! differ from the code.
 
@@ -119,6 +119,11 @@ pub trait BtlHold: Btl {
     fn hold(&self, endpoint: &Self::Endpoint, oldest: u64);
     /// That process's last answer.
     fn held(&self, endpoint: &Self::Endpoint) -> u64;
+}
+/// Chooses by itself which of a peer's modules each of its own talks to.
+pub trait BtlPartner: Btl {
+    /// The number of that module among those that the peer's component has opened.
+    fn partner(&self, endpoint: &Self::Endpoint) -> u32;
 }
 /// Lets a waiter sleep.
 pub trait BtlSleep: Btl {
@@ -355,6 +360,9 @@ mod thunk {
     pub extern "C" fn service_disarm<T: BtlServiceSleep>(s: *mut c_void) {
         at!(T, s).disarm_service()
     }
+    pub extern "C" fn partner<T: BtlPartner>(s: *mut c_void, ep: *mut Endpoint) -> u32 {
+        at!(T, s).partner(at!(T::Endpoint, ep))
+    }
     pub extern "C" fn hold<T: BtlHold>(s: *mut c_void, ep: *mut Endpoint, oldest: u64) {
         at!(T, s).hold(at!(T::Endpoint, ep), oldest)
     }
@@ -400,6 +408,7 @@ pub fn module<T: Btl>(device: T) -> ModuleBuilder<T> {
             service_arm: None,
             service_disarm: None,
             list: None,
+            partner: None,
         },
     }
 }
@@ -440,6 +449,13 @@ impl<T: Btl> ModuleBuilder<T> {
         T: BtlPut,
     {
         if yes { self.put() } else { self }
+    }
+    pub fn partner(mut self) -> Self
+    where
+        T: BtlPartner,
+    {
+        self.table.partner = Some(thunk::partner::<T>);
+        self
     }
     pub fn flush(mut self) -> Self
     where

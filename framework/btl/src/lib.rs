@@ -37,8 +37,8 @@ mod table;
 mod wait;
 
 pub use author::{
-    Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlLists, BtlMemory, BtlPut, BtlService,
-    BtlServiceSleep, BtlSleep, Message, ModuleBuilder, module,
+    Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlLists, BtlMemory, BtlPartner, BtlPut,
+    BtlService, BtlServiceSleep, BtlSleep, Message, ModuleBuilder, module,
 };
 pub use loss::Loss;
 pub use services::{BtlServices, Reach, Registration};

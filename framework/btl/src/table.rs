@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use oxmpi_mca::{MemKind, SliceRef, Status, Version};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 2, minor: 1, patch: 0 };
+pub const VERSION: Version = Version { major: 2, minor: 2, patch: 0 };
 /// Version of [`BtlTable`]'s layout.
 pub const TABLE_VERSION: u32 = 2;
 pub const FRAMEWORK: &str = "btl";
@@ -348,7 +348,16 @@ pub struct BtlTable {
     /// the target's processors and the results are here. The list, its handles and its data are read during the call only. Of a
     /// list that fails, entries may have been carried out.
     pub list: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const ListDesc) -> Status>,
+    // --- 2.2 ---
+    /// The number, among the modules of this component in the endpoint's process, of the module that an endpoint leads to. They are
+    /// counted best first: by exclusivity, by latency, in the order of `open`. Both processes of a pair answer alike: the module
+    /// that mine leads to leads to mine, and no other does. A module without this verb reaches the module of its own number,
+    /// and no process that has none. Any thread.
+    pub partner: Option<extern "C" fn(State, *mut Endpoint) -> u32>,
 }
+
+/// From [`BtlHandle::partner`]: the module does not say it; the one of its own number.
+pub const SAME_NUMBER: u32 = u32::MAX;
 
 /// `RecvDesc::ctx` of a request on a service link.
 pub const SERVICE_CTX: u32 = u32::MAX;
@@ -389,6 +398,7 @@ pub mod cap {
     /// `service_arm` and `service_disarm`.
     pub const SERVICE_SLEEP: u32 = 512;
     pub const LIST: u32 = 1024;
+    pub const PARTNER: u32 = 2048;
 }
 
 /// An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
@@ -431,6 +441,8 @@ pub struct BtlHandle {
     /// Position among the accepted modules, best first.
     pub index: u32,
     pub list: extern "C" fn(State, *mut Endpoint, u32, *const ListDesc) -> Status,
+    /// [`SAME_NUMBER`] where [`cap::PARTNER`] is missing.
+    pub partner: extern "C" fn(State, *mut Endpoint) -> u32,
 }
 
 impl BtlHandle {
@@ -471,6 +483,6 @@ const _: () = {
     assert!(offset_of!(BtlTable, get) == 48);
     assert!(offset_of!(BtlTable, get_vector) == 112);
     assert!(offset_of!(BtlTable, service_open) == 136);
-    assert!(size_of::<BtlTable>() == 200);
+    assert!(size_of::<BtlTable>() == 208);
     assert!(size_of::<BtlModule>() == 32);
 };

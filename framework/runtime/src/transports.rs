@@ -3,7 +3,8 @@
 //! **Reach.** Endpoints are the host's, so that PML and OSC share them. They are made at the first question about a
 //! process, by the modules in order of exclusivity: those of the highest exclusivity that reach it, and no lower ones. That order, and
 //! how many contexts there are, follow from the cards of both processes (`services/card.rs`), so both have one header transport for both
-//! directions; modules that the other process has not are left out. The answer is kept until the instance ends; the
+//! directions; modules that the other process has not are left out. Where a component has several modules it decides itself which talks to
+//! which of the peer's (`BtlTable::partner`), by their networks; the host only makes the order alike. The answer is kept until the instance ends; the
 //! list of a process never changes, so its address may be kept, too.
 //!
 //! **Receives.** The pairing of cards is the same at both ends, so what no transport reaches never sends either. A receive that names such
@@ -20,8 +21,8 @@
 //! lock of the library's. It is taken off a message's path only.
 
 use crate::objects::{Communicator, Instance};
-use crate::services::card::pair_with;
-use oxmpi_btl::{Endpoint, ProcInfo, Reach};
+use crate::services::card::{Paired, candidates, choose};
+use oxmpi_btl::{BtlHandle, Endpoint, ProcInfo, Reach, SAME_NUMBER};
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use oxmpi_mca::{SliceRef, Status};
 use std::collections::hash_map::Entry;
@@ -73,28 +74,35 @@ impl Instance {
         let place = self.place_of(proc);
         let info = ProcInfo { proc, node: place.node, local_rank: place.local_rank, local: place.local };
         let btls = self.parts.get().map_or(&[][..], |parts| parts.btls());
-        let pairs = pair_with(&own, card.as_ref().unwrap_or(&own));
-        let lacks = (0..).zip(btls).filter(|(at, _)| pairs.iter().all(|p| p.module != *at));
+        // A process without a card is taken to be as this one.
+        let other = card.as_ref().unwrap_or(&own);
+        let candidates =
+            candidates(&own, other, |at| btls.get(at).is_some_and(|b| b.can(oxmpi_btl::cap::PARTNER)));
+        let lacks = (0..).zip(btls).filter(|(at, _)| candidates.iter().all(|c| c.module != *at));
         let mut tried: Vec<String> =
             lacks.map(|(_, b)| format!("{} (that process has it not)", b.name())).collect();
-        let mut found: Vec<Reach> = Vec::new();
-        let mut best = 0;
-        // A process without a card is taken to be as this one.
-        for paired in pairs {
-            if !found.is_empty() && best > paired.exclusivity {
-                break;
-            }
-            let Some(btl) = btls.get(paired.module) else { continue };
+        let choice = choose((&own, other), self.job().rank < proc, &candidates, |at| {
+            let btl = btls.get(at)?;
             let mut endpoint: *mut Endpoint = null_mut();
             let status = (btl.add_procs)(btl.state, SliceRef { ptr: &info, len: 1 }, &mut endpoint);
-            if !status.is_err() && !endpoint.is_null() {
-                best = paired.exclusivity;
-                found.push(Reach { btl, endpoint, width: paired.width, reserved: 0 });
-                continue;
+            if status.is_err() || endpoint.is_null() {
+                let why = if status.is_err() { status.name() } else { "does not reach it" };
+                tried.push(format!("{} ({why})", btl.name()));
+                return None;
             }
-            let why = if status.is_err() { status.name() } else { "does not reach it" };
-            tried.push(format!("{} ({why})", btl.name()));
+            let partner = (btl.partner)(btl.state, endpoint);
+            Some(((btl, endpoint), (partner != SAME_NUMBER).then_some(partner as usize)))
+        });
+        for (btl, endpoint) in choice.spare {
+            (btl.del_procs)(btl.state, SliceRef { ptr: &endpoint, len: 1 });
         }
+        let reach = |(p, (btl, endpoint)): (Paired, (&BtlHandle, *mut Endpoint))| Reach {
+            btl,
+            endpoint,
+            width: p.width,
+            reserved: 0,
+        };
+        let found: Vec<Reach> = choice.pairs.into_iter().map(reach).collect();
         if found.is_empty() {
             let tried = if tried.is_empty() { "none".to_owned() } else { tried.join(", ") };
             let topic = if proc == self.job().rank { "unreachable-self" } else { "unreachable" };

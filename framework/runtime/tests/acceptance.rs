@@ -212,6 +212,7 @@ fn basic_table() -> BtlTable {
         service_arm: None,
         service_disarm: None,
         list: None,
+        partner: None,
     }
 }
 

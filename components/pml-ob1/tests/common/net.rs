@@ -491,6 +491,9 @@ extern "C" fn no_service_arm(_: *mut c_void, _: *mut WaitSet) -> Status {
     Status::NOT_SUPPORTED
 }
 extern "C" fn no_service_disarm(_: *mut c_void) {}
+extern "C" fn no_partner(_: *mut c_void, _: *mut c_void) -> u32 {
+    oxmpi_btl::SAME_NUMBER
+}
 extern "C" fn no_list(_: *mut c_void, _: *mut c_void, _: u32, _: *const ListDesc) -> Status {
     Status::NOT_SUPPORTED
 }
@@ -576,6 +579,7 @@ impl Proc {
             emulated: 0,
             index: 0,
             list: no_list,
+            partner: no_partner,
         }
     }
 }

@@ -73,6 +73,7 @@ pub unsafe fn handle(module: &BtlModule, attrs: &BtlAttrs, name: StrRef) -> BtlH
         (cap::SERVICE, service.is_some()),
         (cap::SERVICE_SLEEP, service_sleep.is_some()),
         (cap::LIST, list.is_some()),
+        (cap::PARTNER, slot!(partner).is_some()),
     ];
     let (((open, request), serve), reply) =
         service.unwrap_or((((missing::open, missing::request), missing::progress_service), missing::reply));
@@ -108,6 +109,7 @@ pub unsafe fn handle(module: &BtlModule, attrs: &BtlAttrs, name: StrRef) -> BtlH
         emulated: 0,
         index: 0,
         list: list.unwrap_or(missing::list),
+        partner: slot!(partner).unwrap_or(missing::partner),
     }
 }
 
@@ -116,6 +118,9 @@ mod missing {
     use super::*;
     type State = *mut c_void;
 
+    pub extern "C" fn partner(_: State, _: *mut Endpoint) -> u32 {
+        oxmpi_btl::SAME_NUMBER
+    }
     pub extern "C" fn add_procs(_: State, _: SliceRef<ProcInfo>, _: *mut *mut Endpoint) -> Status {
         Status::NOT_SUPPORTED
     }

@@ -197,6 +197,7 @@ refused! {
     add_procs(*mut c_void, SliceRef<ProcInfo>, *mut *mut c_void);
     del_procs(*mut c_void, SliceRef<*mut c_void>);
     finalize(*mut c_void);
+    partner(*mut c_void, *mut c_void);
 }
 extern "C" fn hold(_: *mut c_void, _: *mut c_void, _: u64) {}
 extern "C" fn held(_: *mut c_void, _: *mut c_void) -> u64 {
@@ -266,5 +267,6 @@ pub fn handle_of(rank: &Rank, attrs: &BtlAttrs) -> BtlHandle {
         emulated: 0,
         index: 0,
         list,
+        partner,
     }
 }

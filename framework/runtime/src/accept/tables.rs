@@ -29,6 +29,10 @@ mod absent {
     pub extern "C" fn del_procs(_: State, _: SliceRef<*mut Endpoint>) -> Status {
         Status::OK
     }
+    /// Stands in for a BTL's missing `partner`: each module reaches that of its own number.
+    pub extern "C" fn partner(_: State, _: *mut Endpoint) -> u32 {
+        oxmpi_btl::SAME_NUMBER
+    }
     /// Stands in for a BTL's missing `finalize`: nothing is to be given back, so it succeeds.
     pub extern "C" fn finalize(_: State) -> Status {
         Status::OK
@@ -305,6 +309,7 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
         service_arm: None,
         service_disarm: None,
         list: None,
+        partner: None,
     };
     // SAFETY: that many bytes are there; a slot is a pointer or null, which is `None`.
     unsafe { overlay(&mut own, at, size) };
@@ -343,6 +348,7 @@ fn handle(
         (cap::SERVICE, service.is_some() && attrs.service_limit > 0),
         (cap::SERVICE_SLEEP, service_sleep.is_some()),
         (cap::LIST, table.list.is_some() && attrs.list_limit > 0),
+        (cap::PARTNER, table.partner.is_some()),
     ];
     let caps = caps.iter().filter(|(_, has)| *has).fold(0, |all, (bit, _)| all | bit);
     if caps & cap::ATOMIC == 0 {
@@ -385,6 +391,7 @@ fn handle(
         emulated: 0,
         index: 0,
         list: table.list.unwrap_or(absent::list),
+        partner: table.partner.unwrap_or(absent::partner),
     })
 }
 

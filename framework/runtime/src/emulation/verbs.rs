@@ -77,6 +77,7 @@ impl Wrapped {
             emulated,
             index: raw.index,
             list,
+            partner,
         };
         let mut wrapped =
             Box::new(Wrapped { handle, _attrs: attrs, raw, instance, put_most, get_most, contexts });
@@ -518,6 +519,10 @@ extern "C" fn add_procs(_: State, _: SliceRef<ProcInfo>, _: *mut *mut RawEndpoin
 /// Refuses: endpoints of emulated transports stay as long as the instance.
 extern "C" fn del_procs(_: State, _: SliceRef<*mut RawEndpoint>) -> Status {
     Status::NOT_SUPPORTED
+}
+/// Names none: the host asks the transport itself.
+extern "C" fn partner(_: State, _: *mut RawEndpoint) -> u32 {
+    oxmpi_btl::SAME_NUMBER
 }
 /// Does nothing: the host finalizes the transport itself.
 extern "C" fn finalize(_: State) -> Status {

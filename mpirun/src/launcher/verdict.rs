@@ -274,7 +274,7 @@ mod tests {
                 .all(|e| leaves_time(&exited(*e, Mpi::Inside)))
         );
         assert!(!leaves_time(&exited(Ending::Exit(0), Mpi::Inside)));
-        assert!(!leaves_time(&FromNode::CannotStart { rank: 0, errno: libc::ENOENT }));
+        assert!(!leaves_time(&FromNode::CannotStart { rank: 0, errno: libc::ENOENT, limits: String::new() }));
         let (origin, message) = (String::new(), String::new());
         assert!(!leaves_time(&FromNode::Abort { rank: 1, pid: 2, code: 5, origin, message, peer: None }));
     }

@@ -197,7 +197,6 @@ refused! {
     add_procs(*mut c_void, SliceRef<ProcInfo>, *mut *mut c_void);
     del_procs(*mut c_void, SliceRef<*mut c_void>);
     finalize(*mut c_void);
-    partner(*mut c_void, *mut c_void);
 }
 extern "C" fn hold(_: *mut c_void, _: *mut c_void, _: u64) {}
 extern "C" fn held(_: *mut c_void, _: *mut c_void) -> u64 {
@@ -210,6 +209,9 @@ extern "C" fn service_pending(_: *mut c_void) -> *const u32 {
     null()
 }
 extern "C" fn service_disarm(_: *mut c_void) {}
+extern "C" fn partner(_: *mut c_void, _: *mut c_void) -> u32 {
+    oxmpi_btl::SAME_NUMBER
+}
 
 /// Attributes that the transport declares.
 pub fn attrs_of(wire: Wire, cris: u32) -> BtlAttrs {

@@ -32,6 +32,8 @@ pub struct Node {
     pub name: String,
     /// None: nobody has to know.
     pub topology: Option<Topology>,
+    /// The node that counts what is mapped to objects: the first one of those that are one machine.
+    counted_in: usize,
     /// Processes mapped to each object of the level that is mapped by.
     load: Vec<u32>,
     /// How many each of them can take.
@@ -39,8 +41,8 @@ pub struct Node {
 }
 
 impl Node {
-    pub fn new(name: String, topology: Option<Topology>) -> Node {
-        Node { name, topology, load: Vec::new(), room: Vec::new() }
+    pub fn new(name: String, topology: Option<Topology>, counted_in: usize) -> Node {
+        Node { name, topology, counted_in, load: Vec::new(), room: Vec::new() }
     }
 
     fn objects(&self, level: Level) -> usize {
@@ -70,6 +72,12 @@ impl Node {
         self.load[chosen] += 1;
         chosen
     }
+}
+
+/// The next object of a node in turn.
+fn next_object(nodes: &mut [Node], node: usize, level: Level, mapping: &Mapping) -> usize {
+    let counted_in = nodes[node].counted_in;
+    nodes[counted_in].next_object(level, mapping)
 }
 
 /// Cores (or threads) of which `processors` consist, each with its processors.
@@ -105,7 +113,7 @@ pub fn map(wanted: &Wanted<'_>, grants: &mut [Grant], nodes: &mut [Node]) -> Res
                 let node = grants[grant].node;
                 let object = match by {
                     Some(MapBy::Object(level)) => {
-                        Some((*level, nodes[node].next_object(*level, wanted.mapping)))
+                        Some((*level, next_object(nodes, node, *level, wanted.mapping)))
                     }
                     _ => None,
                 };
@@ -224,7 +232,7 @@ fn span(
                     let room = if beyond { grant.has_room() } else { grant.free() > 0 };
                     if room && (processes.len() as u32) < count {
                         grant.used += 1;
-                        let object = nodes[grant.node].next_object(level, wanted.mapping);
+                        let object = next_object(nodes, grant.node, level, wanted.mapping);
                         processes.push(Process::new(wanted.app, grant.node, Some((level, object))));
                     }
                 }

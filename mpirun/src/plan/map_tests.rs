@@ -29,7 +29,7 @@ pub fn machine() -> Topology {
 }
 
 fn nodes(count: usize) -> Vec<Node> {
-    (0..count).map(|n| Node::new(format!("n{n}"), Some(machine()))).collect()
+    (0..count).map(|n| Node::new(format!("n{n}"), Some(machine()), n)).collect()
 }
 
 fn grants(slots: &[u32]) -> Vec<Grant> {
@@ -207,12 +207,16 @@ proptest::proptest! {
         nodes in proptest::collection::vec((0_u32..3, 1_u32..20), 1..5),
         options in proptest::sample::select(vec!["", "--map-by node", "--map-by core", "--bind-to core"]),
     ) {
-        let facts = |number: u32| {
-            let own = crate::remote::facts::NodeFacts::own().expect("this node");
-            let mark = format!("machine {number}");
-            crate::remote::facts::NodeFacts {
-                machine: mark, processors: 32, cores: 16, topology: machine(), ..own
-            }
+        static KNOWN: std::sync::OnceLock<crate::remote::facts::NodeFacts> = std::sync::OnceLock::new();
+        let known = KNOWN.get_or_init(|| crate::remote::facts::NodeFacts {
+            processors: 32,
+            cores: 16,
+            topology: machine(),
+            ..crate::remote::facts::NodeFacts::own().expect("this node")
+        });
+        let facts = |number: u32| crate::remote::facts::NodeFacts {
+            machine: format!("machine {number}"),
+            ..known.clone()
         };
         let others = (1..).zip(&nodes).map(|(node, (machine, _))| (node, facts(*machine))).collect();
         let hosts: Vec<String> = (0..).zip(&nodes).map(|(at, (_, slots))| format!("x{at}:{slots}")).collect();

@@ -104,11 +104,7 @@ impl Machines {
 
     /// The first node of each node's machine: nodes that are one machine share its cores.
     pub fn hardware(&self, nodes: usize) -> Vec<usize> {
-        let own = if self.others.is_empty() { String::new() } else { facts::machine() };
-        let mark = |node: usize| self.others.get(&node).map_or(&own, |facts| &facts.machine);
-        let here = |node: usize| !self.others.contains_key(&node);
-        let same = |a: usize, b: usize| here(a) && here(b) || !mark(a).is_empty() && mark(a) == mark(b);
-        (0..nodes).map(|node| (0..node).find(|&before| same(before, node)).unwrap_or(node)).collect()
+        hardware(&self.others, nodes)
     }
 
     /// Processors that each node's machine has for all its nodes: those of its nodes may be different ones, by the masks
@@ -182,6 +178,15 @@ pub fn place(line: &CommandLine, machines: &mut Machines) -> Result<Placed, Stri
     Ok(Placed { processes: ranked, nodes, grants, slots, policy, mapped_by })
 }
 
+/// The first node of each node's machine, where `others` are the nodes with a daemon of their own.
+fn hardware(others: &BTreeMap<usize, NodeFacts>, nodes: usize) -> Vec<usize> {
+    let own = if others.is_empty() { String::new() } else { facts::machine() };
+    let mark = |node: usize| others.get(&node).map_or(&own, |facts| &facts.machine);
+    let here = |node: usize| !others.contains_key(&node);
+    let same = |a: usize, b: usize| here(a) && here(b) || !mark(a).is_empty() && mark(a) == mark(b);
+    (0..nodes).map(|node| (0..node).find(|&before| same(before, node)).unwrap_or(node)).collect()
+}
+
 /// Has some machine more processes than processors?
 fn crowded(machines: &Machines, processes: &[Process]) -> bool {
     let nodes = processes.iter().map(|process| process.node + 1).max().unwrap_or(0);
@@ -241,9 +246,13 @@ fn map_all(
         let wanted = Wanted { app: number, name: &name, ranks: app.ranks, mapping: &job.mapping };
         let others = &machines.others;
         let meet = |nodes: &mut Vec<Node>, here: &NamedNodes| {
+            let machine = hardware(others, here.names().len());
             for (at, name) in here.names().iter().enumerate().skip(nodes.len()) {
-                let own = others.get(&at).map(|facts| &facts.topology);
-                nodes.push(Node::new(name.clone(), own.or(topology).cloned()));
+                let own = others.get(&at).map(|facts| &facts.topology).or(topology);
+                // Objects have the same numbers in both where the masks of both daemons are the same.
+                let first = nodes.get(machine[at]).filter(|first| first.topology.as_ref() == own);
+                let counted_in = first.map_or(at, |_| machine[at]);
+                nodes.push(Node::new(name.clone(), own.cloned(), counted_in));
             }
         };
         let here = &mut machines.here;

@@ -264,3 +264,14 @@ fn rdma_keeps_the_order_of_unlike_operations() {
         run(over_fabric(4).args(SHORT_OF_ALL));
     }
 }
+
+/// Patches of global arrays over transports that reorder and complete early, on one node and on two.
+#[test]
+fn rdma_finds_patches_as_they_were_written() {
+    if ours("patches by osc-rdma") {
+        for job in [over_fabric(4), over_nodes_by_fabric("a:2,b:2", "fabric,shm,self")] {
+            job.args(REORDERED).program("patches").run().all_ok(4);
+        }
+        over_fabric(4).args(SHORT_OF_ALL).program("patches").run().all_ok(4);
+    }
+}

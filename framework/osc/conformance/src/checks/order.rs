@@ -55,8 +55,9 @@ check!(sums_and_products_in_turn, ranks: [2], |rank: &Rank| {
     win.free();
 });
 
-/// Puts, accumulates and gets of one place in turn, each complete at the origin before the next; `by_request`: by its request, else by a local flush.
-fn take_turns(win: &Win<'_>, there: TargetElements<'_>, by_request: bool) {
+/// Puts, accumulates and gets of one place in turn, each complete at the origin before the next; `by_request`: by its request, else by a local flush. `step`: of
+/// displacements from element to element.
+fn take_turns(win: &Win<'_>, there: TargetElements<'_>, step: i64, by_request: bool) {
     let (rank, count) = (there.rank, there.count as usize);
     let carry_out = |which, values: &mut [i64], code| {
         let data = Data::into(values, there.dtype);
@@ -65,6 +66,13 @@ fn take_turns(win: &Win<'_>, there: TargetElements<'_>, by_request: bool) {
                 let pending = win.request(which, data, there, code);
                 assert_eq!(win.wait(pending), Status::OK, "{which:?}");
                 return;
+            }
+            // Many small ones, which a component may gather.
+            Operation::Put if there.count == 40 => {
+                for (i, value) in values.iter().enumerate() {
+                    let there = TargetElements { disp: there.disp + i as i64 * step, count: 1, ..there };
+                    win.put(Data::of(core::slice::from_ref(value), there.dtype), there);
+                }
             }
             Operation::Put => win.put(data, there),
             Operation::Get => win.get(data, there),
@@ -95,12 +103,12 @@ fn take_turns(win: &Win<'_>, there: TargetElements<'_>, by_request: bool) {
 }
 
 /// Patches of all lengths on every rank, each rank's at a place of its own there.
-fn take_turns_everywhere(win: &Win<'_>, dtype: &TypeDesc, place: &dyn Fn(u32) -> i64) {
+fn take_turns_everywhere(win: &Win<'_>, dtype: &TypeDesc, step: i64, place: &dyn Fn(u32) -> i64) {
     win.lock_all();
     for to in win.rank.all() {
         for (count, by_request) in [(1, false), (1, true), (40, false), (LONGEST, false), (LONGEST, true)] {
             let there = TargetElements { rank: to, disp: place(to), count, dtype };
-            take_turns(win, there, by_request);
+            take_turns(win, there, step, by_request);
         }
     }
     win.unlock_all();
@@ -115,15 +123,15 @@ check!(unlike_operations_that_overlap_are_ordered, ranks: [1, 2, 4], |rank: &Ran
     let mut memory = vec![0i64; 4 * LONGEST as usize];
     let (mine, bytes) = (LONGEST as i64 * i64::from(rank.me()), size_of_val(&*memory) as u64);
     let win = rank.over(&mut memory);
-    take_turns_everywhere(&win, &long, &|_| mine);
+    take_turns_everywhere(&win, &long, 1, &|_| mine);
     win.free();
     let win = rank.window(8, WantedMemory::Allocated { bytes, align: 8 });
-    take_turns_everywhere(&win, &long, &|_| mine);
+    take_turns_everywhere(&win, &long, 1, &|_| mine);
     win.free();
     let win = rank.window(1, WantedMemory::Dynamic);
     assert_eq!(attach(&win, &mut memory), Status::OK);
     let bases = addresses(rank, &memory);
-    take_turns_everywhere(&win, &long, &|to| bases[to as usize] + 8 * mine);
+    take_turns_everywhere(&win, &long, 8, &|to| bases[to as usize] + 8 * mine);
     assert_eq!(detach(&win, &memory), Status::OK);
     win.free();
 });

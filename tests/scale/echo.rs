@@ -1,5 +1,5 @@
 //! A transport whose every rank is the one process: gets, puts and atomics are carried out on the addresses that they name, at once, and
-//! counted; so are registrations. What is carried out may be told at once, or when somebody waits ([`Counts::late`]).
+//! counted; so are registrations. The end of an operation is told at once, or when somebody waits ([`Counts::late`]).
 
 use crate::allocations::apart;
 use core::cell::{Cell, RefCell};

@@ -34,8 +34,8 @@ impl Win {
         self.flush(rank);
     }
 
-    /// Starts an operation on as many bytes as `data` has, from displacement `disp` on, in words of eight bytes. What it gives stands in `data`, and what it
-    /// takes comes there; it stays until a flush.
+    /// Starts an operation on as many bytes as `data` has, from displacement `disp` on, in words of eight bytes. `data` has the bytes that it gives
+    /// and gets those that it takes; it stays until a flush.
     pub fn issue(&self, what: Operation, rank: u32, disp: i64, data: &mut [u8]) {
         let (window, table, thread) = self.verbs();
         let sum = OpDesc {

@@ -93,8 +93,8 @@ fn an_overlapping_operation_costs_one_round_trip() {
     }
 }
 
-/// What stands in the first word of a rank of osc-pt2pt, and what a get finds, where the data of a long put is complete at the origin and on its way when
-/// an operation on the first words is carried out.
+/// Memory of a rank of osc-pt2pt, the bytes of an operation on word `disp`, and whether that was carried out early: while the data of a long put, complete at
+/// its origin, was on its way.
 fn behind_a_put_on_its_way(second: Operation, disp: i64) -> (Vec<u64>, Vec<u8>, bool) {
     /// The tag of data that does not stand in its record.
     const DATA: i32 = 2;

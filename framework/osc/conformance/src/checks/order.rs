@@ -84,7 +84,7 @@ fn take_turns(win: &Win<'_>, there: TargetElements<'_>, step: i64, by_request: b
     for turn in 0..6 {
         let mut values: Vec<i64> = (0..count).map(|i| rank_value(rank, i) * 8 + turn).collect();
         carry_out(Operation::Put, &mut values, op::NO_OP);
-        // What was put is what others add to, and find.
+        // Others add to the values that were put, and find the sums.
         let mut ones = vec![1i64; count];
         carry_out(Operation::Accumulate, &mut ones, op::SUM);
         let (mut found, mut read) = (vec![0i64; count], vec![0i64; count]);

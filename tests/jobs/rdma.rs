@@ -263,15 +263,21 @@ fn rdma_keeps_the_order_of_unlike_operations() {
         run(on_a_node(4).args(["--mca", "osc_rdma_accumulate_granularity", "4k"]), 4, threads);
     }
     run(over_nodes("a:1,b:1"), 2, "3");
-    run(over_nodes_by_fabric("a:1,b:1", "fabric,self").args(REORDERED), 2, "3");
-    run(over_fabric(2).args(SHORT_OF_ALL), 2, "1");
+    let reordered = over_nodes_by_fabric("a:1,b:1", "fabric,self").args(REORDERED);
+    reordered.program("rma_order").args(["1", "60", "3", "200"]).run().all_ok(2);
+    over_fabric(2).args(SHORT_OF_ALL).program("rma_order").args(["1", "60", "1", "200"]).run().all_ok(2);
 }
 
 /// Patches of global arrays over transports that reorder and complete early, on one node and on two.
 #[test]
 fn rdma_finds_patches_as_they_were_written() {
     if ours("patches by osc-rdma") {
-        over_nodes_by_fabric("a:2,b:2", "fabric,shm,self").args(REORDERED).program("patches").run().all_ok(4);
-        over_fabric(2).args(SHORT_OF_ALL).program("patches").run().all_ok(2);
+        over_nodes_by_fabric("a:2,b:2", "fabric,shm,self")
+            .args(REORDERED)
+            .program("patches")
+            .arg("5")
+            .run()
+            .all_ok(4);
+        over_fabric(2).args(SHORT_OF_ALL).program("patches").arg("5").run().all_ok(2);
     }
 }

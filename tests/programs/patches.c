@@ -1,6 +1,8 @@
 /* Rectangles of everybody's memory that are put, added to and read back, as programs do that keep global arrays in windows: an operation is complete at the
  * origin before the next one on the same place is issued, and what it wrote is there for that. Windows of three flavors, places of every form, completion
- * by local flushes and by requests, one target after the other and all at once. */
+ * by local flushes and by requests, one target after the other and all at once.
+ *
+ * usage: patches [MOST ROWS OF A PATCH] */
 #include "check.h"
 
 enum { ROWS = 40, COLS = 64, CELLS = ROWS * COLS, MOST_RANKS = 8, ROUNDS = 2 };
@@ -9,7 +11,7 @@ enum { CONTIGUOUS, VECTOR, SUBARRAY, LISTED, BY_ROWS, FORMS };
 enum { FLUSH_ONE, FLUSH_ALL, REQUESTS, WAYS };
 enum { PUT, ADD, GET, READ };
 
-static int rank, size, flavor, form, way;
+static int rank, size, flavor, form, way, most = 12;
 static MPI_Win win;
 /* Each rank has a panel of its own in each rank's memory. */
 static MPI_Aint base[MOST_RANKS];
@@ -103,7 +105,7 @@ static void all_patches(void) {
         for (int i = 0; i < 4; i++)
             for (form = 0; form < FORMS; form++)
                 for (way = 0; way < WAYS; way++) {
-                    if (form == CONTIGUOUS && patches[i].rows > 1) continue;
+                    if ((form == CONTIGUOUS && patches[i].rows > 1) || patches[i].rows > most) continue;
                     /* One rank, another for each setting, and all at once. */
                     int n = round % 2 ? size : 1, first = rank + i + form + way;
                     for (size_t k = 0; k < sizeof sequence / sizeof *sequence; k++) one(sequence[k], &patches[i], first, n, round);
@@ -139,6 +141,7 @@ static void run(void) {
 
 int main(int argc, char **argv) {
     begin(&argc, &argv, &rank, &size);
+    if (argc > 1) most = atoi(argv[1]);
     CHECK(size <= MOST_RANKS, "%d ranks", size);
     for (int to = 0; to < size; to++)
         give[to] = need(CELLS * sizeof(double)), take[to] = need(CELLS * sizeof(double)), model[to] = need(CELLS * sizeof(double));

@@ -45,6 +45,13 @@ impl Call<'_> {
         self.wait_for_lanes(peer, link, kind, (unsent, unsent | sent), &Places::of(blocks))
     }
 
+    /// The same for a put of one block that is going to join a lane's batch.
+    #[cold]
+    #[inline(never)]
+    pub fn wait_behind(&self, peer: &Peer, link: &Link, ctx: u32, at: u64, len: u64) -> Result<(), Status> {
+        self.wait_for_writes(peer, link, Kind::TRANSFER, Some(ctx), &[Block { at, len, packed: 0 }])
+    }
+
     #[cold]
     fn wait_for_lanes(
         &self,

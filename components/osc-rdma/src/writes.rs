@@ -52,6 +52,13 @@ impl Fences {
         (unsent, self.sent.load(Ordering::Acquire))
     }
 
+    /// Whether there are any but in the batch of one lane.
+    #[inline(always)]
+    pub fn beside(&self, ctx: u32) -> bool {
+        let (unsent, sent) = self.lanes();
+        unsent & !(1 << ctx) | sent != 0
+    }
+
     fn set(word: &AtomicU64, ctx: u32) {
         if word.load(Ordering::Acquire) & (1 << ctx) == 0 {
             word.fetch_or(1 << ctx, Ordering::AcqRel);

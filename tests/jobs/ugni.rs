@@ -85,6 +85,19 @@ fn windows_over_ugni() {
     }
 }
 
+/// Operations that overlap take effect in the order of their calls.
+#[test]
+fn unlike_operations_over_ugni() {
+    if !ours("order of unlike operations over btl-ugni") {
+        return;
+    }
+    for component in ["rdma", "pt2pt"] {
+        let job = |ranks| over(ranks, &[]).env("OXMPI_MCA_osc", component);
+        job(2).program("rma_order").args(["1", "40", "2"]).run().all_ok(2);
+        job(4).program("patches").run().all_ok(4);
+    }
+}
+
 /// Few credits and small messages.
 #[test]
 fn rendezvous_in_every_shape() {

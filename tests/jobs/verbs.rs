@@ -36,6 +36,19 @@ fn with(job: Job, params: &[(&str, &str)]) -> Job {
     job.limit(300)
 }
 
+/// Operations that overlap take effect in the order of their calls.
+#[test]
+fn unlike_operations_over_verbs() {
+    if !ours("order of unlike operations over btl-verbs") {
+        return;
+    }
+    for component in ["rdma", "pt2pt"] {
+        let job = |job: Job| job.args(["--mca", "osc", component]);
+        job(over(2, &[])).program("rma_order").args(["1", "40", "2"]).run().all_ok(2);
+        job(over_nodes("a:2,b:2", &[])).program("patches").run().all_ok(4);
+    }
+}
+
 #[test]
 fn programs_over_verbs() {
     if !ours("programs over btl-verbs") {

@@ -126,6 +126,22 @@ fn windows_by_pt2pt_keep_the_order_of_unlike_operations() {
         .all_ok(4);
 }
 
+/// Patches of global arrays by both components, on one node with and without copies between processes, and on two.
+#[test]
+fn patches_are_found_as_they_were_written() {
+    if !mpi().is_ours() {
+        return leave_out("patches by each component", "one-sided components are ours");
+    }
+    for component in ["rdma", "pt2pt"] {
+        let run =
+            |job: Job| job.args(["--mca", "osc", component]).limit(300).program("patches").run().all_ok(4);
+        run(Job::new(4));
+        run(Job::new(4).args(["--mca", "btl_shm_single_copy_mechanism", "none"]));
+        let job = Job::of(std::process::Command::new(mpi().bin("mpirun")));
+        run(job.args(["--host", "a:2,b:2", "--mca", "plm", "local", "--mca", "btl", "tcp,shm,self"]));
+    }
+}
+
 /// Settings that only osc-pt2pt has: no aggregation, and messages so small that nearly everything travels apart.
 #[test]
 fn windows_by_pt2pt_in_other_messages() {

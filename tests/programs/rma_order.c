@@ -1,7 +1,7 @@
 /* Operations of one origin on the same place of one target take effect in the order of their calls, where MPI_Win_flush_local, or the completion of
  * a request, stands between.
  *
- * usage: rma_order [SEED [STEPS [THREADS]]]
+ * usage: rma_order [SEED [STEPS [THREADS [LONGEST]]]]
  *
  * Every rank has a part of each rank's memory of its own, and knows what it must hold. First all rows of three operations on one place, from an element to
  * thousands; then STEPS random ones on places that overlap, by threads that take turns. */
@@ -15,7 +15,7 @@ enum { CREATED, ALLOCATED, SHARED, DYNAMIC, FLAVORS };
 enum { PUT, GET, ACCUMULATE, GET_ACCUMULATE, FETCH, SWAP, KINDS };
 static const char *const names[KINDS] = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"};
 
-static int rank, size, threads = 1, flavor;
+static int rank, size, threads = 1, longest = 3000, flavor;
 static uint64_t state;
 static MPI_Win win;
 static MPI_Aint base[MOST_RANKS];
@@ -145,7 +145,7 @@ static void rows(void) {
     static const int counts[] = {1, 10, 200, 3000}, widths[] = {8, 1};
     char row[80];
     for (int w = 0; w < 2; w++)
-        for (int c = 0; c < 4; c++)
+        for (int c = 0; c < 4 && counts[c] <= longest; c++)
             for (int number = 0; number < KINDS * KINDS * KINDS; number++) {
                 int what[3] = {number / (KINDS * KINDS), number / KINDS % KINDS, number % KINDS}, to = (rank + 1 + number % size) % size;
                 if (counts[c] > 1 && (what[0] > GET_ACCUMULATE || what[1] > GET_ACCUMULATE || what[2] > GET_ACCUMULATE)) continue;
@@ -180,7 +180,7 @@ static void step(long number) {
         int width = widths[below(3)], kind = below(10), most = part / width - 8, near = below(2);
         operation o = {.what = below(KINDS), .op = below(OPS), .width = width, .target = below(4) ? target : below(size), .number = number};
         o.with_request = below(3) == 0;
-        o.count = kind < 5 ? 1 : kind < 8 ? 1 + below(30) : 1 + below(most < 3000 ? most : 3000);
+        o.count = kind < 5 ? 1 : kind < 8 ? 1 + below(30) : 1 + below(most < longest ? most : longest);
         o.step = below(4) == 0 && 2 * o.count < most ? 2 : 1;
         /* Nearly always where others are; elements in their natural places, but bytes. */
         int room = part - (o.count - 1) * o.step * width - width;
@@ -264,6 +264,7 @@ int main(int argc, char **argv) {
     int provided;
     long seed = argc > 1 ? atol(argv[1]) : 1, asked = argc > 2 ? atol(argv[2]) : 300;
     threads = argc > 3 ? atoi(argv[3]) : 1;
+    if (argc > 4) longest = atoi(argv[4]);
     MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -1,12 +1,12 @@
 //! A transport whose every rank is the one process: gets, puts and atomics are carried out on the addresses that they name, at once, and
-//! counted; so are registrations.
+//! counted; so are registrations. The end of an operation is told at once, or when somebody waits ([`Counts::late`]).
 
 use crate::allocations::apart;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Endpoint, FlushDesc, LIST_PUT, ListDesc, ProcInfo, Reach,
-    RegHandle, Registration, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, amo, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Done, Endpoint, FlushDesc, LIST_PUT, ListDesc, ProcInfo,
+    Reach, RegHandle, Registration, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, amo, cap,
 };
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
 
@@ -17,6 +17,9 @@ pub struct Counts {
     pub puts: Cell<u64>,
     /// Lists.
     pub lists: Cell<u64>,
+    pub flushes: Cell<u64>,
+    /// Waits for operations under way.
+    pub waits: Cell<u64>,
     /// Atomics that the transport carries out, those of lists not.
     pub atomics: Cell<u64>,
     /// Messages from one process to another.
@@ -26,6 +29,29 @@ pub struct Counts {
     /// Memory of the node that was asked for, and registrations that are there.
     pub node_bytes: Cell<u64>,
     pub registrations: Cell<u64>,
+    /// Operations end when somebody waits for any, not at once.
+    pub late: Cell<bool>,
+    under_way: RefCell<Vec<(Done, *mut c_void)>>,
+}
+
+impl Counts {
+    /// An operation has been carried out; its end as the verb answers it.
+    fn carried_out(&self, done: Option<Done>, done_ctx: *mut c_void) -> Status {
+        match done.filter(|_| self.late.get()) {
+            Some(done) => {
+                apart(|| self.under_way.borrow_mut().push((done, done_ctx)));
+                Status::PENDING
+            }
+            None => Status::OK,
+        }
+    }
+
+    /// Tells the ends of all operations.
+    pub fn end_all(&self) {
+        let all = self.under_way.take();
+        all.iter().for_each(|(done, ctx)| done(*ctx, Status::OK));
+        apart(|| drop(all));
+    }
 }
 
 pub fn more(count: &Cell<u64>) {
@@ -107,7 +133,7 @@ extern "C" fn get(counts: *mut c_void, _: *mut Endpoint, _: u32, rma: *const Rma
     counts.longest_get.set(counts.longest_get.get().max(rma.len));
     // SAFETY: every address is this process's own, and as long as the component says.
     unsafe { core::ptr::copy(rma.remote as *const u8, rma.local, rma.len as usize) };
-    Status::OK
+    counts.carried_out(rma.done, rma.done_ctx)
 }
 
 extern "C" fn put(counts: *mut c_void, _: *mut Endpoint, _: u32, rma: *const RmaDesc) -> Status {
@@ -116,11 +142,14 @@ extern "C" fn put(counts: *mut c_void, _: *mut Endpoint, _: u32, rma: *const Rma
     more(&of(counts).puts);
     // SAFETY: as above.
     unsafe { core::ptr::copy(rma.local.cast_const(), rma.remote as *mut u8, rma.len as usize) };
-    Status::OK
+    of(counts).carried_out(rma.done, rma.done_ctx)
 }
 
-extern "C" fn flush(_: *mut c_void, _: *mut Endpoint, _: u32, _: *const FlushDesc) -> Status {
-    Status::OK
+extern "C" fn flush(counts: *mut c_void, _: *mut Endpoint, _: u32, desc: *const FlushDesc) -> Status {
+    more(&of(counts).flushes);
+    // SAFETY: the component's.
+    let desc = unsafe { &*desc };
+    of(counts).carried_out(desc.done, desc.done_ctx)
 }
 
 extern "C" fn atomic(counts: *mut c_void, _: *mut Endpoint, _: u32, desc: *const AtomicDesc) -> Status {
@@ -142,15 +171,15 @@ extern "C" fn atomic(counts: *mut c_void, _: *mut Endpoint, _: u32, desc: *const
             desc.result.write(before);
         }
     }
-    Status::OK
+    of(counts).carried_out(desc.done, desc.done_ctx)
 }
 
 extern "C" fn list(counts: *mut c_void, _: *mut Endpoint, _: u32, list: *const ListDesc) -> Status {
     more(&of(counts).lists);
     // SAFETY: the component's, with so many entries.
-    let entries = unsafe {
+    let (list, entries) = unsafe {
         let list = &*list;
-        core::slice::from_raw_parts(list.entries.ptr, list.entries.len)
+        (list, core::slice::from_raw_parts(list.entries.ptr, list.entries.len))
     };
     for entry in entries {
         // SAFETY: as in `put`, or a word of this process.
@@ -165,7 +194,7 @@ extern "C" fn list(counts: *mut c_void, _: *mut Endpoint, _: u32, list: *const L
             }
         }
     }
-    Status::OK
+    of(counts).carried_out(list.done, list.done_ctx)
 }
 
 /// The handle of the transport; valid as long as what it is made of.

@@ -40,6 +40,8 @@ pub struct Instance {
     pub counts: Counts,
     /// Messages to ranks of the origin's window, by rank; each with its sender, in that window, its tag and its bytes.
     boxes: RefCell<Vec<VecDeque<Message>>>,
+    /// Messages with this tag do not come.
+    pub held: Cell<Option<i32>>,
     attrs: BtlAttrs,
     /// Memory of the node.
     node: RefCell<Vec<Vec<Line>>>,
@@ -74,7 +76,7 @@ pub enum Cast {
 
 /// A window of one rank. Never moves.
 pub struct Win {
-    instance: Rc<Instance>,
+    pub instance: Rc<Instance>,
     shape: Shape,
     cast: Cast,
     flavor: u32,
@@ -82,10 +84,10 @@ pub struct Win {
     btl_services: BtlServices,
     handle: BtlHandle,
     reach: Cell<Reach>,
-    byte: TypeDesc,
+    pub byte: TypeDesc,
     /// Bytes that this process told another by a tag: echoes tell the same.
     told: RefCell<HashMap<i32, Vec<u8>>>,
-    base: Box<[u64]>,
+    pub base: Box<[u64]>,
     made: Cell<Option<(*mut c_void, *const OscTable)>>,
 }
 
@@ -148,6 +150,7 @@ impl Instance {
             progress: RefCell::default(),
             counts: Counts::default(),
             boxes: RefCell::new((0..boxes).map(|_| VecDeque::new()).collect()),
+            held: Cell::new(None),
             attrs: echo::attrs(lists),
             node: RefCell::default(),
             thread: Box::new(std::cell::UnsafeCell::new(ThreadCtx::new(0, 0))),
@@ -172,7 +175,7 @@ impl Instance {
     }
 
     /// A turn of progress of everybody who is there.
-    fn turn(&self) -> i32 {
+    pub fn turn(&self) -> i32 {
         let all = apart(|| self.progress.borrow().clone());
         let events = all.iter().map(|(f, ctx)| f(*ctx, self.thread())).sum();
         apart(|| drop(all));
@@ -241,7 +244,7 @@ impl Win {
         win
     }
 
-    fn verbs(&self) -> (*mut c_void, &OscTable, *mut ThreadCtx) {
+    pub fn verbs(&self) -> (*mut c_void, &OscTable, *mut ThreadCtx) {
         let (window, table) = self.made.get().expect("it is made");
         // SAFETY: the component's, as long as the window.
         (window, unsafe { &*table }, self.instance.thread())
@@ -255,56 +258,6 @@ impl Win {
     pub fn unlock_all(&self) {
         let (window, table, thread) = self.verbs();
         assert_eq!((table.unlock_all)(window, thread), Status::OK);
-    }
-
-    /// Puts a byte to a rank, which the component meets with that if it did not know it.
-    pub fn put(&self, rank: u32) {
-        let (window, table, thread) = self.verbs();
-        let mut byte = 1u8;
-        let args = self.args(rank, &raw mut byte, 1);
-        assert_eq!((table.put)(window, &args, null_mut()), Status::OK);
-        assert_eq!((table.flush)(window, thread, rank, 0), Status::OK);
-    }
-
-    /// Adds ones to so many bytes of a rank; all of it has ended behind.
-    pub fn accumulate(&self, rank: u32, bytes: u64) {
-        let (window, table, thread) = self.verbs();
-        let mut ones = vec![1u8; bytes as usize];
-        let sum = oxmpi_datatype::kernel::OpDesc {
-            size: size_of::<oxmpi_datatype::kernel::OpDesc>() as u32,
-            code: oxmpi_datatype::kernel::op::SUM,
-            commutative: 1,
-            reserved: 0,
-            user: None,
-            ctx: null_mut(),
-        };
-        let args = oxmpi_osc::RmaArgs { op: &sum, ..self.args(rank, ones.as_mut_ptr(), bytes) };
-        assert_eq!((table.accumulate)(window, &args, null_mut()), Status::OK);
-        assert_eq!((table.flush)(window, thread, rank, 0), Status::OK);
-    }
-
-    /// This rank's memory, which is everybody's.
-    pub fn memory(&self) -> &[u64] {
-        &self.base
-    }
-
-    fn args(&self, rank: u32, origin: *mut u8, count: u64) -> oxmpi_osc::RmaArgs {
-        oxmpi_osc::RmaArgs {
-            thread: self.instance.thread(),
-            origin,
-            origin_count: count,
-            origin_type: &self.byte,
-            result: null_mut(),
-            result_count: 0,
-            result_type: core::ptr::null(),
-            compare: core::ptr::null(),
-            target: rank,
-            reserved: 0,
-            disp: 0,
-            target_count: count,
-            target_type: &self.byte,
-            op: core::ptr::null(),
-        }
     }
 
     /// The sender of a rank's messages, and the box that messages to a rank go to, in the origin's numbers.
@@ -446,12 +399,17 @@ fn take(win: &Win, wanted: &Pending) -> Option<(u32, Vec<u8>)> {
         return Some((0, win.told.borrow().get(&wanted.tag).cloned().unwrap_or_default()));
     };
     let mut boxes = win.instance.boxes.borrow_mut();
-    let fits = |(_, tag, _): &Message| *tag == wanted.tag;
-    assert_eq!(wanted.from, -1, "records come from anybody");
-    let at = boxes[me as usize].iter().position(fits)?;
     // A target knows the origin as rank 0 and itself as rank 1.
+    let known = |from: u32| if me == 0 { from } else { u32::from(from != 0) };
+    let fits = |(from, tag, _): &Message| {
+        *tag == wanted.tag && (wanted.from == -1 || wanted.from.cast_unsigned() == known(*from))
+    };
+    if win.instance.held.get() == Some(wanted.tag) {
+        return None;
+    }
+    let at = boxes[me as usize].iter().position(fits)?;
     let (from, _, bytes) = boxes[me as usize].remove(at)?;
-    Some((if me == 0 { from } else { u32::from(from != 0) }, bytes))
+    Some((known(from), bytes))
 }
 
 extern "C" fn test(
@@ -511,12 +469,15 @@ extern "C" fn wait_until(win: *mut c_void, _: *mut ThreadCtx, so: Predicate, ctx
 }
 
 extern "C" fn wait_contexts(
-    _: *mut c_void,
+    win: *mut c_void,
     _: *mut ThreadCtx,
     under_way: Outstanding,
     ctx: *mut c_void,
 ) -> Status {
-    // The transport completes at once; some look a few times whatever it says.
+    let counts = &of(win).instance.counts;
+    more(&counts.waits);
+    counts.end_all();
+    // All has ended; some look a few times whatever it says.
     assert!((0..8).any(|_| under_way(ctx) == 0), "a wait that nothing ends");
     Status::OK
 }

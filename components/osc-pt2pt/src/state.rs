@@ -117,8 +117,8 @@ pub enum TransferPurpose {
     /// Data of the accumulate that this record's head and runs describe.
     Operand { rank: u32, head: Head, runs: Vec<Run>, buffer: Vec<u8> },
     /// Data into or out of the window's memory; or into a buffer, where it may not go there.
-    /// `lands`: displacements of the memory that it changes, the first and the one behind the last; of nothing where they are alike.
-    Memory { rank: u32, _refused: Vec<u8>, counter: Option<u32>, lands: (i64, i64) },
+    /// `lands`: the blocks of memory that it changes.
+    Memory { rank: u32, _refused: Vec<u8>, counter: Option<u32>, lands: Vec<Run> },
 }
 
 impl State {

@@ -3,7 +3,7 @@
 //! Runs in progress with the window locked, and with the memory's lock while that is changed, which makes operations atomic to each other, all
 //! elements of one at once. Incoming records are not trusted: a record that makes no sense ends its sender's part in the job.
 
-use crate::layout::{bytes, each, gather, one_block, scatter, type_of};
+use crate::layout::{bytes, each, gather, meet, one_block, scatter, type_of};
 use crate::link::{Buffer, Pending};
 use crate::state::{LockedState, TransferPurpose};
 use crate::wire::{Head, Record, flag, kind, tag};
@@ -206,7 +206,7 @@ impl LockedState<'_> {
         }
         match head.kind {
             kind::PUT => {
-                self.put_in_place(from, &head, &runs)?;
+                self.put_in_place(from, &head, runs)?;
                 Ok(Step::Over)
             }
             kind::ACCUMULATE | kind::FETCH => {
@@ -223,19 +223,16 @@ impl LockedState<'_> {
         if self.peer(from).busy == 0 {
             return false;
         }
-        let (first, end) = stretch(runs);
         self.transfers.iter().any(|transfer| match &transfer.purpose {
-            TransferPurpose::Memory { rank, lands, .. } => {
-                *rank == from && lands.0 < lands.1 && lands.0 < end && first < lands.1
-            }
+            TransferPurpose::Memory { rank, lands, .. } => *rank == from && meet(lands, runs),
             _ => false,
         })
     }
 
     /// Receives data where it belongs.
-    fn put_in_place(&mut self, from: u32, head: &Head, runs: &[Run]) -> Taken {
+    fn put_in_place(&mut self, from: u32, head: &Head, runs: Vec<Run>) -> Taken {
         let core = self.core;
-        let found = core.exposed().find(runs);
+        let found = core.exposed().find(&runs);
         let Some(base) = found else {
             // It comes all the same.
             let (refused, begun) = self.await_rest(from, head.len, tag::DATA)?;
@@ -244,11 +241,11 @@ impl LockedState<'_> {
             self.watch(
                 from,
                 begun,
-                TransferPurpose::Memory { rank: from, _refused: refused, counter: None, lands: (0, 0) },
+                TransferPurpose::Memory { rank: from, _refused: refused, counter: None, lands: Vec::new() },
             );
             return Ok(());
         };
-        let (at, count, dtype) = expect(self.in_place(base, runs))?;
+        let (at, count, dtype) = expect(self.in_place(base, &runs))?;
         let data = Buffer { at, count, dtype: &dtype };
         let begun = core.link.receive(self.thread, data, from.cast_signed(), tag::DATA);
         self.peer(from).busy += 1;
@@ -256,7 +253,7 @@ impl LockedState<'_> {
         self.watch(
             from,
             begun,
-            TransferPurpose::Memory { rank: from, _refused: Vec::new(), counter, lands: stretch(runs) },
+            TransferPurpose::Memory { rank: from, _refused: Vec::new(), counter, lands: runs },
         );
         Ok(())
     }
@@ -311,7 +308,7 @@ impl LockedState<'_> {
         self.watch(
             from,
             begun,
-            TransferPurpose::Memory { rank: from, _refused: Vec::new(), counter, lands: (0, 0) },
+            TransferPurpose::Memory { rank: from, _refused: Vec::new(), counter, lands: Vec::new() },
         );
         self.answer(from, end_of(head, Status::OK, 0), &[]);
         Ok(())
@@ -377,17 +374,6 @@ impl LockedState<'_> {
         }
         self.changed();
     }
-}
-
-/// From the first byte of blocks to behind the last. No origin of ours sends blocks that leave the numbers: those are taken for all memory.
-fn stretch(runs: &[Run]) -> (i64, i64) {
-    let of = |run: &Run| {
-        let steps = i128::from(run.stride) * (i128::from(run.count) - 1).max(0);
-        let (low, high) = (i128::from(run.disp) + steps.min(0), i128::from(run.disp) + steps.max(0));
-        (low, high + i128::from(run.len))
-    };
-    let all = runs.iter().map(of).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0));
-    (i64::try_from(all.0).unwrap_or(i64::MIN), i64::try_from(all.1).unwrap_or(i64::MAX))
 }
 
 /// The head of an operation's answer.

@@ -252,9 +252,10 @@ impl<'a> Call<'a> {
         }
         let (ctx, at) = (self.context(link), there.base.wrapping_add(disp as u64));
         let batch = &link.lanes[ctx as usize].batch;
-        let place = Block { at, len, packed: 0 };
         loop {
-            self.wait_for_writes(peer, link, Kind::TRANSFER, Some(ctx), &[place])?;
+            if link.fences.beside(ctx) {
+                self.wait_behind(peer, link, ctx, at, len)?;
+            }
             let inside = self.enter(ctx);
             // SAFETY: the context is entered; the batch has room for what it was asked for.
             unsafe {

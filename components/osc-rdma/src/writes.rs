@@ -1,6 +1,6 @@
 //! Order of an operation behind writes that are complete for the program and may not be at the target yet.
 //!
-//! A transport carries operations out in any order. What an operation has to come behind are writes that the program knows to be complete at the
+//! A transport carries operations out in any order. An operation has to come behind writes that the program knows to be complete at the
 //! origin, by MPI_Win_flush_local or by a request: a put that waits in its batch, a list of such puts under way, a write whose completion
 //! says nothing of the target. All others have been waited for by whoever completed them. So a write is *settled at the origin* in one of two sets of the link,
 //! a bit for each lane: [`Fences::unsent`], the batch has such puts; [`Fences::sent`], the lane's [`Record`] has such writes. While no bit is set an
@@ -9,14 +9,12 @@
 //! Bits are set before a call returns. Those of `unsent` are set and cleared under the lane's CRI, where a batch that is sent goes to the record and sets
 //! `sent` before it clears `unsent`; readers look at them in that order. `sent` is cleared under the CRI when the record is empty.
 //!
+//! `predecessors.rs` looks at them for a call. Writes that fail are complete for the flow as others are, so nobody waits for them.
+//!
 //! A record has up to [`MOST`] ranges as they are. Beyond that neighbours become one, and what lies between them is taken for written.
 
-use crate::call::Call;
-use crate::issue::Issue;
 use crate::layout::Block;
-use crate::peer::{Lane, Link, Peer};
 use core::cell::UnsafeCell;
-use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use oxmpi_osc::Flow;
 
@@ -48,10 +46,17 @@ pub struct Fences {
 impl Fences {
     /// Lanes whose batch has such puts, and lanes that have sent such writes.
     #[inline(always)]
-    fn lanes(&self) -> (u64, u64) {
+    pub fn lanes(&self) -> (u64, u64) {
         // SYNC POINT with `batch_is_sent`: in this order.
         let unsent = self.unsent.load(Ordering::Acquire);
         (unsent, self.sent.load(Ordering::Acquire))
+    }
+
+    /// Whether there are any but in the batch of one lane.
+    #[inline(always)]
+    pub fn beside(&self, ctx: u32) -> bool {
+        let (unsent, sent) = self.lanes();
+        unsent & !(1 << ctx) | sent != 0
     }
 
     fn set(word: &AtomicU64, ctx: u32) {
@@ -87,7 +92,7 @@ impl Fences {
     }
 
     /// Its record is empty. Under its CRI.
-    fn lane_is_clean(&self, ctx: u32) {
+    pub fn lane_is_clean(&self, ctx: u32) {
         self.sent.fetch_and(!(1 << ctx), Ordering::AcqRel);
     }
 }
@@ -182,11 +187,11 @@ impl Record {
         }
     }
 
-    /// What an operation of a kind on places finds.
+    /// The writes that an operation of a kind on places meets.
     ///
     /// # Safety
     /// The caller holds the lane's CRI.
-    unsafe fn find(&self, flow: &Flow, kind: Kind, places: &Places) -> Found {
+    pub unsafe fn find(&self, flow: &Flow, kind: Kind, places: &Places) -> Found {
         // SAFETY: the caller's promise.
         let all = unsafe { self.ranges() };
         prune(all, flow);
@@ -202,12 +207,12 @@ impl Record {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Found {
-    empty: bool,
+pub struct Found {
+    pub empty: bool,
     /// Some of it has to be waited for, and
-    waits: bool,
+    pub waits: bool,
     /// flushed before that.
-    unflushed: bool,
+    pub unflushed: bool,
 }
 
 /// Leaves out what is at the target.
@@ -242,85 +247,10 @@ fn merge(all: &mut Vec<Range>) {
     *all = apart;
 }
 
-impl Call<'_> {
-    /// What was issued to a rank and is complete at the origin by now has to come before what follows.
-    pub fn settle_at_origin(&self, peer: &Peer) {
-        let Some(link) = peer.link.as_ref().filter(|_| !self.win.rules.unordered()) else { return };
-        for (ctx, lane) in (0..).zip(&link.lanes) {
-            if lane.batch.waits() && !link.fences.has_batch(ctx) {
-                let _inside = self.enter(ctx);
-                // Sent meanwhile, it is under way and waited for. SYNC POINT with `send_batch`.
-                if lane.batch.waits() {
-                    link.fences.batch_waits(ctx);
-                }
-            }
-            // SYNC POINT with `flush_lane`.
-            if !link.remote_done && lane.written.load(Ordering::Acquire) != 0 {
-                link.fences.lane_wrote(ctx);
-            }
-        }
-    }
-
-    /// Waits until an operation on blocks at a rank may be issued: what it overlaps is there. `batch`: the lane whose batch it is going to join.
-    #[inline]
-    pub fn wait_for_writes(
-        &self,
-        peer: &Peer,
-        link: &Link,
-        kind: Kind,
-        batch: Option<u32>,
-        blocks: &[Block],
-    ) -> Result<(), Status> {
-        let (unsent, sent) = link.fences.lanes();
-        let unsent = unsent & !batch.map_or(0, |ctx| 1 << ctx);
-        if unsent | sent == 0 || self.win.rules.unordered() {
-            return Ok(());
-        }
-        self.wait_for_lanes(peer, link, kind, (unsent, unsent | sent), &Places::of(blocks))
-    }
-
-    #[cold]
-    fn wait_for_lanes(
-        &self,
-        peer: &Peer,
-        link: &Link,
-        kind: Kind,
-        (unsent, all): (u64, u64),
-        places: &Places,
-    ) -> Result<(), Status> {
-        let mut marks: Vec<(&Lane, u32, u64)> = Vec::new();
-        for (ctx, lane) in (0..).zip(&link.lanes).filter(|(ctx, _)| all & (1 << ctx) != 0) {
-            let mut inside = self.enter(ctx);
-            // SAFETY: the context is entered.
-            if unsent & (1 << ctx) != 0 && unsafe { lane.batch.meets(places) } {
-                Issue::send_batch(*self, link, peer, ctx, inside);
-                inside = self.enter(ctx);
-            }
-            // SAFETY: as above.
-            let found = unsafe { lane.record.find(&lane.flow, kind, places) };
-            if found.empty {
-                link.fences.lane_is_clean(ctx);
-            }
-            drop(inside);
-            if found.unflushed {
-                self.flush_lane(peer, link, ctx);
-            }
-            if found.waits {
-                marks.push((lane, ctx, lane.flow.mark()));
-            }
-        }
-        let under_way =
-            |&(lane, ctx, mark): &(&Lane, u32, u64)| u64::from(!lane.flow.is_complete(mark)) << ctx;
-        let contexts = || marks.iter().fold(0, |contexts, mark| contexts | under_way(mark));
-        let waited =
-            if contexts() == 0 { Status::OK } else { self.win.comm.until_idle(self.thread, contexts) };
-        if waited.is_err() { Err(waited) } else { Ok(()) }
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use oxmpi_mca::Status;
     use oxmpi_osc::Token;
 
     fn places(all: &[(u64, u64)]) -> Places {

@@ -9,7 +9,7 @@ use oxmpi_osc::lock_type;
 use oxmpi_runtime::window::WantedMemory;
 
 /// The address of everybody's memory, told through a window of its own.
-fn addresses(rank: &Rank, own: &[i64]) -> Vec<i64> {
+pub fn addresses(rank: &Rank, own: &[i64]) -> Vec<i64> {
     let long = basic(Base::I64);
     let mut all = vec![0i64; rank.size() as usize];
     let win = rank.over(&mut all);
@@ -26,11 +26,11 @@ fn addresses(rank: &Rank, own: &[i64]) -> Vec<i64> {
     all
 }
 
-fn attach(win: &Win<'_>, memory: &mut [i64]) -> Status {
+pub fn attach(win: &Win<'_>, memory: &mut [i64]) -> Status {
     win.verbs().attach(win.rank.thread(), memory.as_mut_ptr().cast(), size_of_val(memory) as u64)
 }
 
-fn detach(win: &Win<'_>, memory: &[i64]) -> Status {
+pub fn detach(win: &Win<'_>, memory: &[i64]) -> Status {
     win.verbs().detach(win.rank.thread(), memory.as_ptr().cast_mut().cast())
 }
 

@@ -5,7 +5,7 @@ use oxmpi_bench::library::Library;
 use oxmpi_bench::results::Report;
 use oxmpi_bench::run::{Effort, Runner};
 use oxmpi_bench::{cases, plot};
-use oxmpi_tests::{Job, leave_out, mpi, root, ugni_library};
+use oxmpi_tests::{Job, Places, leave_out, mpi, root, ugni_library};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -51,7 +51,9 @@ fn every_case_of_the_bench_driver() {
             assert!(folder.path().join("fig3.5.part.json").exists());
             runner.effort.until = None;
         }
+        let places = Places::take(4);
         let report = runner.case(&case, folder.path()).expect("a folder of its own").expect("no limit");
+        drop(places);
         assert!(!folder.path().join(format!("{}.part.json", case.name)).exists());
         report.write(folder.path()).expect("a fresh folder can be written");
         plot::draw(&case, &report, folder.path()).expect("a picture can be drawn");

@@ -9,7 +9,7 @@ use oxmpi_bench::library::Library;
 use oxmpi_bench::results::{Report, Row};
 use oxmpi_bench::run::{Effort, Runner};
 use oxmpi_bench::transport_setup::TransportSetup;
-use oxmpi_tests::{mpi, root, verbs_device};
+use oxmpi_tests::{Places, mpi, root, verbs_device};
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -42,6 +42,7 @@ fn folder() -> TempDir {
 
 /// The report of a case in which nothing failed and every byte was right.
 fn run(runner: &mut Runner, case: &Case, folder: &Path) -> Report {
+    let _places = Places::take(2 * 4);
     let report = runner.case(case, folder).expect("a folder of its own").expect("no limit");
     assert_eq!(report.main_rows().count(), case.series.len() * case.xs.len(), "{}", case.name);
     for row in report.main_rows() {

@@ -1,6 +1,7 @@
 //! One job: started, bounded, read, and cleared away.
 
 use crate::mpi::{Flavour, mpi};
+use crate::places::Places;
 use crate::processes::{MARK, Process, marked};
 use rustix::process::Signal;
 use std::ffi::OsStr;
@@ -16,6 +17,8 @@ use tempfile::TempDir;
 pub struct Job {
     command: Command,
     limit: Duration,
+    /// Ranks and threads that want a core; `None`: by the arguments.
+    weight: Option<usize>,
     mark: String,
     folder: TempDir,
 }
@@ -27,6 +30,8 @@ pub struct Running {
     mark: String,
     folder: TempDir,
     shown: String,
+    /// Given back when its processes are gone.
+    _places: Places,
 }
 
 /// A job that has ended.
@@ -70,7 +75,7 @@ impl Job {
                 command.env_remove(name);
             }
         }
-        Job { command, limit: Duration::from_secs(300), mark, folder }
+        Job { command, limit: Duration::from_secs(300), weight: None, mark, folder }
     }
 
     pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Job {
@@ -94,7 +99,13 @@ impl Job {
         self
     }
 
-    /// Generous: the machine may be busy. The default is five minutes.
+    /// How many of the machine's places the job takes; otherwise one for each rank.
+    pub fn weighs(mut self, places: usize) -> Job {
+        self.weight = Some(places);
+        self
+    }
+
+    /// Generous: the machine may be busy. It counts from the job's start, not while the job waits for a place. The default is five minutes.
     pub fn limit(mut self, seconds: u64) -> Job {
         self.limit = Duration::from_secs(seconds);
         self
@@ -105,7 +116,9 @@ impl Job {
         self.folder.path().to_owned()
     }
 
+    /// Waits for the job's places and starts it.
     pub fn start(mut self) -> Running {
+        let places = Places::take(self.weight.unwrap_or_else(|| ranks_of(self.command.get_args())));
         // Files rather than pipes: nobody has to read while the job runs, and a process that
         // outlives its launcher does not keep us waiting for the end of a pipe.
         let file =
@@ -114,7 +127,7 @@ impl Job {
         let shown = format!("{:?}", self.command);
         let child = self.command.stdout(out).stderr(err).spawn();
         let child = child.unwrap_or_else(|error| panic!("cannot start {shown}: {error}"));
-        Running { child, limit: self.limit, mark: self.mark, folder: self.folder, shown }
+        Running { child, limit: self.limit, mark: self.mark, folder: self.folder, shown, _places: places }
     }
 
     /// Starts it and waits for its end.
@@ -228,6 +241,19 @@ impl Running {
     }
 }
 
+/// Ranks that a launcher's arguments ask for: the numbers behind `-n`, or the places of `--host`. What begins with neither counts as one.
+fn ranks_of<'a>(arguments: impl Iterator<Item = &'a OsStr>) -> usize {
+    let words: Vec<_> = arguments.map(|word| word.to_string_lossy()).collect();
+    let behind = |names: [&str; 2]| {
+        let pairs = words.windows(2).filter(move |pair| names.contains(&pair[0].as_ref()));
+        pairs.map(|pair| pair[1].clone()).collect::<Vec<_>>()
+    };
+    let ranks: usize = behind(["-n", "-np"]).iter().filter_map(|n| n.parse::<usize>().ok()).sum();
+    let slots = |host: &str| host.rsplit_once(':').map_or(1, |(_, n)| n.parse().unwrap_or(1));
+    let hosts: usize = behind(["--host", "-H"]).iter().flat_map(|list| list.split(',')).map(slots).sum();
+    if ranks > 0 { ranks } else { hosts.max(1) }
+}
+
 fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|s| 128 + s)).unwrap_or(-1)
 }
@@ -288,5 +314,25 @@ impl Ended {
         };
         assert_eq!(ok, ranks, "{}: ranks that said ok\n--- stdout\n{}", ended.shown, ended.out);
         ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_read_from_the_arguments() {
+        for (words, ranks) in [
+            ("--oversubscribe -n 4 ring", 4),
+            ("--host a:2,b:3 --mca plm local ring", 5),
+            ("--host a,b,c ring", 3),
+            ("--host a:8,b:8 -n 8 star", 8),
+            ("-n 2 ring : -np 3 ring", 5),
+            ("--version", 1),
+            ("-n", 1),
+        ] {
+            assert_eq!(ranks_of(words.split(' ').map(OsStr::new)), ranks, "{words}");
+        }
     }
 }

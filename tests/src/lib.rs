@@ -5,16 +5,20 @@
 //! `OXMPI_PREFIX` says it is already). With `MPI_UNDER_TEST=PREFIX` the same C programs run on
 //! another MPI: a program that fails there too is a wrong test.
 //!
+//! **Jobs beside each other are bounded by cores**, whatever the number of test threads and binaries (`places`). A job's limit begins when it starts.
+//!
 //! **Every job has a limit and is cleaned up.** Its processes are recognised by a variable that all
 //! of them inherit, so nothing that a job started can hide by leaving its session or its parent.
 
 mod job;
 mod mpi;
+mod places;
 mod plugin;
 mod processes;
 
 pub use job::{Ended, Job, Running};
 pub use mpi::{Flavour, Mpi, mpi, root};
+pub use places::Places;
 pub use plugin::{btl_fabric, osc_am, ugni_library, verbs_device};
 pub use processes::{Process, marked};
 

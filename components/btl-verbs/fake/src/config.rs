@@ -38,6 +38,8 @@ pub struct Config {
     /// Every n-th packet is lost.
     pub drop: u64,
     pub down_at: u64,
+    /// The process stops itself when it has taken so many packets, before it answers them.
+    pub stop_at: u64,
     /// Every n-th packet waits so long.
     pub delay_every: u64,
     pub delay: Duration,
@@ -75,6 +77,7 @@ impl Default for Config {
             domains: true,
             drop: 0,
             down_at: 0,
+            stop_at: 0,
             delay_every: 0,
             delay: Duration::ZERO,
             error_at: 0,
@@ -147,6 +150,7 @@ impl Config {
             "mtu" => self.mtu = number().filter(|n| (1..=5).contains(n))?,
             "drop" => self.drop = long().filter(|n| *n != 1)?,
             "down_at" => self.down_at = long()?,
+            "stop_at" => self.stop_at = long()?,
             "delay_every" => self.delay_every = long()?,
             "delay_us" => self.delay = Duration::from_micros(long()?),
             "error_at" => self.error_at = long()?,

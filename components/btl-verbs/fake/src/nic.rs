@@ -7,7 +7,7 @@
 
 use crate::config::Config;
 use crate::counters::{self, Counter};
-use crate::links::{INDEX_BITS, Links};
+use crate::links::{INDEX_BITS, InboundLink, Links};
 use crate::memory::Memory;
 use crate::objects::{Engine, Nic, Pair, Pairs, QpCore};
 use crate::requests::locked;
@@ -153,27 +153,12 @@ impl Nic {
         for num in locked(&self.rung).drain(..) {
             pairs.activate(num);
         }
-        for at in 0..links.inbound.len() {
-            for _ in 0..BATCH {
-                let inbound = &links.inbound[at];
-                let taken = inbound.ring.pop(|packet, bytes| {
-                    if let Some(pair) = pairs.all.get_mut(&packet.to) {
-                        pair.take(self, packet, bytes);
-                        if !pair.is_active {
-                            pair.is_active = true;
-                            pairs.active.push(packet.to);
-                        }
-                    }
-                });
-                match taken {
-                    Some(true) => did += 1,
-                    Some(false) => {
-                        eprintln!("fake verbs: a peer has written over its ring");
-                        std::process::abort();
-                    }
-                    None => break,
-                }
-            }
+        for inbound in &mut links.inbound {
+            inbound.hear_question();
+            did += self.receive(inbound, pairs);
+        }
+        if links.has_taken(did, self.config.stop_at) {
+            sys::stop();
         }
         let is_due = self.config.down_at != 0 && links.sent() >= self.config.down_at;
         if is_due && !self.has_gone_down.swap(true, Ordering::Relaxed) {
@@ -190,7 +175,36 @@ impl Nic {
                 pairs.active.push(num);
             }
         }
+        // Behind the answers of this turn.
+        links.answer_questions(|process| {
+            let is_unpaid = |pair: &Pair| pair.owes(process);
+            pairs.all.values().any(is_unpaid)
+        });
         did
+    }
+
+    /// Takes packets of a process: how many.
+    fn receive(&self, inbound: &InboundLink, pairs: &mut Pairs) -> usize {
+        for did in 0..BATCH {
+            let taken = inbound.ring.pop(|packet, bytes| {
+                if let Some(pair) = pairs.all.get_mut(&packet.to) {
+                    pair.take(self, packet, bytes);
+                    if !pair.is_active {
+                        pair.is_active = true;
+                        pairs.active.push(packet.to);
+                    }
+                }
+            });
+            match taken {
+                Some(true) => {}
+                Some(false) => {
+                    eprintln!("fake verbs: a peer has written over its ring");
+                    std::process::abort();
+                }
+                None => return did,
+            }
+        }
+        BATCH
     }
 
     fn run(&self) {

@@ -3,7 +3,7 @@
 
 use crate::channel::{Channel, Events};
 use crate::config::Config;
-use crate::links::Links;
+use crate::links::{Links, Quiet};
 use crate::lock::ModelLock;
 use crate::memory::Memory;
 use crate::packet::Packet;
@@ -144,7 +144,7 @@ pub struct Pair {
     pub retries: u8,
     pub rnr_retries: u8,
     pub rnr_until: Option<Instant>,
-    pub quiet_since: Option<Instant>,
+    pub quiet: Option<Quiet>,
     // --- responder ---
     pub expected: u32,
     pub expected_offset: u64,

@@ -4,6 +4,10 @@
 //! the rest of the ring is too short for it a mark says so. SYNC POINTs: `push` publishes by `head` (release) what `pop` reads (acquire);
 //! `pop` gives room back by `tail` likewise. `asleep` goes with a full fence on both sides: the popper sets it and looks
 //! once more, the pusher pushes and looks at it, so at least one of them sees the other.
+//!
+//! Beside the packets the pusher may ask for a sign of life: it raises `asked` (release, behind its packets), and the popper sets `served` to what it
+//! has read (acquire) once it has taken all that was there then, and its answers lie in the ring the other way (release). Whoever has read `served`
+//! (acquire) and takes what lies there has every answer.
 
 use crate::packet::{PAYLOAD, Packet};
 use crate::sys;
@@ -24,6 +28,10 @@ struct Head {
     tail: AtomicU64,
     _b: [u64; 7],
     asleep: AtomicU32,
+    _c: [u32; 15],
+    asked: AtomicU64,
+    _d: [u64; 7],
+    served: AtomicU64,
 }
 
 pub struct Ring {
@@ -109,14 +117,37 @@ impl Ring {
         Some(true)
     }
 
-    /// The popper has had everything.
-    pub fn is_consumed(&self) -> bool {
-        let h = self.head();
-        h.tail.load(Ordering::Acquire) == h.head.load(Ordering::Relaxed)
+    /// Position behind the last packet that has been pushed.
+    pub fn end(&self) -> u64 {
+        self.head().head.load(Ordering::Acquire)
+    }
+    /// The popper has taken what lies before a position.
+    pub fn is_past(&self, position: u64) -> bool {
+        self.head().tail.load(Ordering::Acquire) >= position
     }
     pub fn has_more(&self) -> bool {
         let h = self.head();
         h.tail.load(Ordering::Relaxed) != h.head.load(Ordering::Acquire)
+    }
+
+    /// The pusher asks: its question's number, which `served` reaches.
+    pub fn ask(&self) -> u64 {
+        // SYNC POINT with `asked`.
+        self.head().asked.fetch_add(1, Ordering::Release) + 1
+    }
+    pub fn served(&self) -> u64 {
+        // SYNC POINT with `serve`.
+        self.head().served.load(Ordering::Acquire)
+    }
+    /// The popper reads the last question.
+    pub fn asked(&self) -> u64 {
+        // SYNC POINT with `ask`.
+        self.head().asked.load(Ordering::Acquire)
+    }
+    /// The popper has taken everything that preceded this question, and has answered it.
+    pub fn serve(&self, question: u64) {
+        // SYNC POINT with `served`.
+        self.head().served.store(question, Ordering::Release);
     }
 
     /// The popper says whether it sleeps.

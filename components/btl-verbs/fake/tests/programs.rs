@@ -39,6 +39,17 @@ impl Rig {
 
     /// Server and client; what both said, and whether both ended well.
     fn pair(&self, program: &str, setup: &str, arguments: &[&str]) -> (bool, String) {
+        let begun = Instant::now();
+        loop {
+            let (ok, said) = self.pair_at_a_port(program, setup, arguments);
+            // Somebody else has taken the port meanwhile.
+            if !said.contains("Couldn't listen") || begun.elapsed() > LIMIT {
+                return (ok, said);
+            }
+        }
+    }
+
+    fn pair_at_a_port(&self, program: &str, setup: &str, arguments: &[&str]) -> (bool, String) {
         let port = Rig::port();
         let all = [&["-p", &port], arguments].concat();
         let mut server = self.start(program, setup, &all);
@@ -47,7 +58,8 @@ impl Rig {
         let (client_ok, client_said) = loop {
             let client = self.start(program, setup, &[&all[..], &["localhost"]].concat());
             let (ok, said) = end(client, program);
-            if !said.contains("Couldn't connect") || begun.elapsed() > LIMIT {
+            let is_there = matches!(server.try_wait(), Ok(None));
+            if !said.contains("Couldn't connect") || !is_there || begun.elapsed() > LIMIT {
                 break (ok, said);
             }
             std::thread::sleep(Duration::from_millis(50));

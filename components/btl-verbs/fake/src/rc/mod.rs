@@ -2,8 +2,9 @@
 //!
 //! Messages are numbered, packets of a message follow each other by offset. The responder takes what it expects, answers in order, and
 //! says where it wants the requester to begin again; the requester goes back to that message. Requests are complete in order, each with its
-//! acknowledgement or its answer. A repeated request is answered again, an atomic out of memory. Time runs only while the other side has
-//! taken all that was sent: a busy machine loses no connection.
+//! acknowledgement or its answer. A repeated request is answered again, an atomic out of memory. A request counts as unanswered when its time is over and
+//! the other process's device has said, asked behind that, that it has taken and answered everything: a process without a core, or stopped,
+//! costs no retry. One that has ended fails its requests at once.
 
 mod requester;
 mod responder;
@@ -40,7 +41,7 @@ impl Pair {
             retries: 0,
             rnr_retries: 0,
             rnr_until: None,
-            quiet_since: None,
+            quiet: None,
             expected: 0,
             expected_offset: 0,
             receiving: None,
@@ -132,7 +133,7 @@ impl Pair {
         all.append(&mut locked(&self.core.incoming));
         all.iter().for_each(|wqe| self.complete(wqe, wc_status::WR_FLUSH_ERR));
         (self.current, self.offset) = (0, 0);
-        (self.rnr_until, self.quiet_since) = (None, None);
+        (self.rnr_until, self.quiet) = (None, None);
         let mut recv = self.receiving.take();
         while let Some(r) = recv.or_else(|| self.core.recv_is_own().then(|| self.core.recv.take()).flatten())
         {

@@ -2,7 +2,7 @@
 
 use super::Pair;
 use crate::counters::{self, Counter};
-use crate::links::{Links, Sent};
+use crate::links::{Attention, Links, Quiet, Sent};
 use crate::memory::Denied;
 use crate::objects::Nic;
 use crate::packet::{Packet, flag, kind, nak};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 impl Pair {
     pub(super) fn answer(&mut self, nic: &Nic, packet: &Packet, bytes: &[u8]) {
-        (self.quiet_since, self.retries) = (None, 0);
+        (self.quiet, self.retries) = (None, 0);
         let Some(at) = self.queue.iter().position(|w| w.psn == packet.psn) else { return };
         if at > self.current || at == self.current && self.offset == 0 && packet.kind != kind::NAK {
             return;
@@ -193,22 +193,42 @@ impl Pair {
                 (self.current, self.offset) = (self.current + 1, 0);
             }
         }
+        if did > 0 {
+            // The answer's time begins behind the last packet.
+            self.quiet = None;
+        }
         did
     }
 
     /// Looks whether the answer is overdue.
-    pub(super) fn watch(&mut self, links: &Links, up: bool) {
+    pub(super) fn watch(&mut self, links: &mut Links, up: bool) {
         let attr = self.attr();
-        let waits = !self.queue.is_empty() && self.rnr_until.is_none();
-        if !waits || attr.timeout == 0 || up && !links.is_consumed(attr.dest_qp_num) {
-            self.quiet_since = None;
+        let has_sent = !self.queue.is_empty() && (self.current, self.offset) != (0, 0);
+        let waits =
+            self.rnr_until.is_none() && (has_sent && !links.is_held() || !up && !self.queue.is_empty());
+        if !waits || attr.timeout == 0 {
+            self.quiet = None;
             return;
         }
-        let since = *self.quiet_since.get_or_insert_with(Instant::now);
-        if since.elapsed() < Duration::from_nanos(4096 << attr.timeout.min(31)) {
-            return;
+        let quiet = self.quiet.get_or_insert_with(Quiet::begin);
+        let is_over = quiet.since.elapsed() >= Duration::from_nanos(4096 << attr.timeout.min(31));
+        // With the own port down nothing goes out, and nobody is asked.
+        let attention = if up { links.answer_of(attr.dest_qp_num, quiet) } else { Attention::Given };
+        match attention {
+            Attention::Gone => {
+                self.quiet = None;
+                return self.fail(wc_status::RETRY_EXC_ERR);
+            }
+            _ if !is_over => return,
+            Attention::Pending => {
+                if quiet.question.is_none() {
+                    quiet.question = links.ask(attr.dest_qp_num);
+                }
+                return;
+            }
+            Attention::Given => {}
         }
-        self.quiet_since = None;
+        self.quiet = None;
         if self.retries >= attr.retry_cnt {
             return self.fail(wc_status::RETRY_EXC_ERR);
         }

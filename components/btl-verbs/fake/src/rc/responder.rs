@@ -2,7 +2,7 @@
 
 use super::{Pair, REMEMBERED};
 use crate::counters::{self, Counter};
-use crate::links::{Links, Sent};
+use crate::links::{INDEX_BITS, Links, Sent};
 use crate::memory::Denied;
 use crate::objects::{Nic, Reply};
 use crate::packet::{PAYLOAD, PSN, Packet, ahead, flag, kind, nak};
@@ -219,6 +219,11 @@ impl Pair {
         }
         self.owe(packet, kind::ATOMIC_DATA, 0, old);
         Ok(true)
+    }
+
+    /// Whether answers to a process have not been sent.
+    pub fn owes(&self, process: u32) -> bool {
+        !self.replies.is_empty() && self.attr().dest_qp_num >> INDEX_BITS == process
     }
 
     /// Sends what is owed, as far as there is room.

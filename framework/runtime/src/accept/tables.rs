@@ -133,6 +133,15 @@ mod absent {
     pub extern "C" fn progress_context(_: State, _: *mut ThreadCtx, _: u32) -> i32 {
         0
     }
+    /// Stands in for a PML's missing `send_failure`: refuses with NOT_SUPPORTED.
+    pub extern "C" fn send_failure(
+        _: State,
+        _: *const SendArgs,
+        _: Status,
+        _: *mut *mut RequestHeader,
+    ) -> Status {
+        Status::NOT_SUPPORTED
+    }
 }
 
 /// Real functions for slots of a window's table that a one-sided component does not fill.
@@ -472,6 +481,9 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
         }
         if is_empty(offset_of!(PmlTable, progress_context)) {
             (&raw mut (*own.as_mut_ptr()).progress_context).write(absent::progress_context);
+        }
+        if is_empty(offset_of!(PmlTable, send_failure)) {
+            (&raw mut (*own.as_mut_ptr()).send_failure).write(absent::send_failure);
         }
         own.assume_init()
     };

@@ -7,9 +7,9 @@ use oxmpi_btl::{
 };
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::{MemKind, SliceRef, Status, StrRef, ThreadCtx};
+use oxmpi_mca::{MemKind, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
 use oxmpi_osc::{OscModule, OscTable, OscWindow, RmaArgs, WinCounts, WinDesc};
-use oxmpi_pml::{Counts, PmlModule, PmlTable};
+use oxmpi_pml::{Counts, PmlModule, PmlTable, SendArgs};
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
 

@@ -54,7 +54,9 @@ fn all_mine(at: &Place) -> Option<Vec<i32>> {
 /// In a ring, with the rank before as first and the one behind as second source and destination.
 fn of_neighbors(at: &Place) -> Option<Vec<i32>> {
     let (before, behind) = ((at.rank + at.n - 1) % at.n, (at.rank + 1) % at.n);
-    Some([block(before, 1), block(behind, 0)].concat())
+    // Of two ranks each is both to the other, whose blocks come in the order in which they were sent.
+    let (first, second) = if at.n == 2 { (0, 1) } else { (1, 0) };
+    Some([block(before, first), block(behind, second)].concat())
 }
 
 fn first_of_neighbors(at: &Place) -> Option<Vec<i32>> {
@@ -106,7 +108,7 @@ fn cuts(n: u32, random: &mut Random) -> Vec<(u32, u32)> {
 fn over_cuts(job: &Job, which: TableSlot, model: Model, needs_ring: bool) {
     let mut random = Random::new(46);
     for n in [2, 3, 4, 5, 8] {
-        if needs_ring && n == 2 || n > job.ranks() {
+        if n > job.ranks() {
             continue;
         }
         for _ in 0..3 {

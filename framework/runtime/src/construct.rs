@@ -122,7 +122,8 @@ impl Communicator {
             None => None,
             Some(remote) => {
                 // The other side hears of a failure, too.
-                let ours = choices.clone().map(|all| all.iter().flat_map(|c| c.encode()).collect::<Vec<u8>>());
+                let ours =
+                    choices.clone().map(|all| all.iter().flat_map(|c| c.encode()).collect::<Vec<u8>>());
                 let swapped = self.swap(thread, ours.as_deref().map_err(|s| *s));
                 let (_, theirs) = ours.map_err(failed).and(swapped)?;
                 let (entries, _) = theirs.as_chunks::<ENTRY>();

@@ -4,7 +4,7 @@ use oxmpi_tests::{Ended, Job, leave_out, mpi};
 use std::process::Command;
 
 /// Every kind of call that sends and receives at once, by its name in `unreachable.c`.
-const CALLS: [&str; 22] = [
+const CALLS: [&str; 29] = [
     "barrier",
     "allreduce",
     "bcast",
@@ -26,6 +26,13 @@ const CALLS: [&str; 22] = [
     "ibarrier",
     "iallreduce",
     "persistent",
+    "dup",
+    "create_group",
+    "handler",
+    "ibcast",
+    "iscan",
+    "ialltoall",
+    "started",
     "intercomm",
 ];
 
@@ -84,4 +91,23 @@ fn errors_that_are_returned_come_from_each_call() {
     let calls = CALLS.iter().filter(|call| **call != "intercomm");
     let more = one_node("4").arg("--oversubscribe").program("unreachable").args(calls).arg("return");
     more.limit(60).run().all_ok(4);
+}
+
+/// Two nodes with two ranks each: every rank reaches another, which waits for what its neighbor will never have.
+#[test]
+fn ranks_that_are_reached_hear_of_what_is_missing() {
+    if !ours("missing routes") {
+        return;
+    }
+    let job = || {
+        let nodes = ["--host", "a:2,b:2", "--mca", "plm", "local", "--mca", "btl", "shm,self", "-n", "4"];
+        Job::of(Command::new(mpi().bin("mpirun"))).args(nodes).program("unreachable")
+    };
+    // "half" receives from anyone, and somebody could send; "intercomm" is of two ranks.
+    let calls = CALLS.iter().filter(|call| !["half", "intercomm"].contains(call));
+    job().args(calls).args(["leaders", "nodes"]).limit(60).run().all_ok(4);
+    for call in ["barrier", "bcast", "ibarrier", "split"] {
+        let ended = job().args([call, "fatal"]).limit(60).run().failed();
+        assert_eq!(told(&ended), 1, "{call}: {}", ended.err);
+    }
 }

@@ -127,7 +127,7 @@ pub fn all() -> Vec<Layout> {
         PmlTable {
             size version enable add_comm del_comm send isend recv irecv send_init recv_init probe
             imrecv progress arm disarm threads_begin flush peer_failed finalize counts
-            set_flags measure revoke progress_context
+            set_flags measure revoke progress_context send_failure
         }
         PmlModule { size max_tag state table }
         CollComm {
@@ -137,6 +137,7 @@ pub fn all() -> Vec<Layout> {
         CollServices {
             size reserved send recv isend irecv wait_all memory pack unpack copy reduce step place
             node_memory peer_read peer_write peer_pointer wait_word sub_comm sub_view call
+            send_failure
         }
         CollArgs {
             sendbuf sendcount sendtype recvbuf recvcount recvtype op root reserved sendcounts

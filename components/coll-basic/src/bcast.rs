@@ -5,7 +5,6 @@
 
 use crate::exchange::{Call, Pending, Result, in_bytes, out_bytes, tag};
 use crate::layout::bytes;
-use oxmpi_mca::Status;
 
 pub fn bcast(call: &Call<'_>) -> Result {
     let total = bytes(call.recvtype(), call.args.recvcount)?;
@@ -51,13 +50,10 @@ fn binomial(call: &Call<'_>, total: u64) -> Result {
         bit *= 2;
     }
     if place != 0 {
-        match call.recv_whole((buf, count, dtype), to_rank(call, place - bit), tag::BCAST) {
-            (Ok(()), _) => {}
-            (Err(wrong @ (Status::TRUNCATED | Status::MISMATCH)), len) => {
-                pass_on(call, total, len, (1..n).take_while(|b| *b < bit).filter(|b| b.is_power_of_two()))?;
-                return Err(wrong);
-            }
-            (Err(e), _) => return Err(e),
+        let parent = to_rank(call, place - bit);
+        if let Some((wrong, len)) = call.recv_whole((buf, count, dtype), parent, tag::BCAST)? {
+            pass_on(call, total, len, (1..n).take_while(|b| *b < bit).filter(|b| b.is_power_of_two()))?;
+            return Err(wrong);
         }
     }
     let mut pending = Pending::<32>::new(call);
@@ -141,5 +137,6 @@ fn chain(call: &Call<'_>, total: u64, pieces: u64) -> Result {
         }
     }
     let [one, other] = &mut leaving;
-    one.wait().and(other.wait())
+    one.wait()?;
+    other.wait()
 }

@@ -1,6 +1,6 @@
 //! Opening, and the table of what this component does.
 
-use crate::exchange::Call;
+use crate::exchange::{Call, Failure};
 use crate::module::BasicModule;
 use crate::params::{Settings, tell};
 use crate::{
@@ -36,13 +36,11 @@ macro_rules! entry {
     };
     ($function:path, $inter:path) => {{
         extern "C" fn entry(module: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status {
+            let failure = Failure::none();
             // SAFETY: the host passes the module that `query` made for this communicator, and a
             // communicator and arguments that are valid during the call.
-            let call = unsafe { Call::new(module.cast(), comm, args) };
-            match if call.is_inter() { $inter(&call) } else { $function(&call) } {
-                Ok(()) => Status::OK,
-                Err(status) => status,
-            }
+            let call = unsafe { Call::new(module.cast(), comm, args, &failure) };
+            failure.outcome(if call.is_inter() { $inter(&call) } else { $function(&call) })
         }
         entry
     }};

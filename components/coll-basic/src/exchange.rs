@@ -2,8 +2,17 @@
 //!
 //! **Buffers outlive their receives.** A posted receive is always waited for, whatever else fails:
 //! its buffer may be the communicator's temporary one or the user's, and neither is ours any more
-//! once the call has returned. The point-to-point layer completes receives whose peer is gone. Where a message is refused (no
-//! transport reaches its peer), those that were started beside it are cancelled first: nobody may be left to send.
+//! once the call has returned. The point-to-point layer completes receives whose peer is gone.
+//!
+//! **Failures.** A message that fails (no transport reaches its peer, say) does not end the call of this rank: the others go on
+//! by the pattern of the algorithm and wait for its messages, also those that never speak to the peer that is not reached. So a call notes its
+//! first failure, follows the rest of its pattern, and returns the failure in the end ([`Failure`]). From the first receive that failed
+//! on, what this rank would send rests on data that it has not: in place of each message goes one that ends its receive with the
+//! error, so that every rank whose result depends on what is missing returns an error, too, by however many ranks it would have come. A
+//! send that is refused spoils nothing: its receiver, which is not reached either way, refuses the receive and tells its own.
+//! Work on data that did not come is left undone: operations of the user would be given garbage.
+//! No message is ever left over, since every rank has sent and received what its pattern says; so a second call begins as the first
+//! did and ends like it.
 //!
 //! **Order.** Collectives of one kind use one tag. Messages from one rank to another are received
 //! in the order they were sent, so two calls in a row cannot mix.
@@ -16,6 +25,7 @@ use crate::layout::{BYTE, displaced};
 use crate::local::Local;
 use crate::module::BasicModule;
 use crate::scratch::Lease;
+use core::cell::Cell;
 use core::ops::Range;
 use core::ptr::null_mut;
 use oxmpi_coll::{CollArgs, CollComm, CollServices, FIRST_TAG};
@@ -58,20 +68,73 @@ pub fn in_bytes(buf: *mut u8, len: u64) -> ReceiveData<'static> {
     (buf, len, &BYTE)
 }
 
+/// What failed in a call so far, in all its steps.
+pub struct Failure {
+    first: Cell<Status>,
+    /// Data is missing, and with it what this rank would send.
+    spoiled: Cell<bool>,
+}
+
+impl Failure {
+    pub fn none() -> Failure {
+        Failure { first: Cell::new(Status::OK), spoiled: Cell::new(false) }
+    }
+
+    /// The status that a call returns which ended with `done`.
+    pub fn outcome(&self, done: Result) -> Status {
+        match (self.first.get(), done) {
+            (Status::OK, Ok(())) => Status::OK,
+            (Status::OK, Err(status)) => status,
+            (first, _) => first,
+        }
+    }
+
+    /// Notes a failure; `spoils`: it left data missing.
+    #[cold]
+    pub fn note(&self, status: Status, spoils: bool) {
+        if self.first.get().is_ok() {
+            self.first.set(status);
+        }
+        self.spoiled.set(self.spoiled.get() | spoils);
+    }
+
+    /// Whether data is missing.
+    #[inline(always)]
+    pub fn has_spoiled(&self) -> bool {
+        self.spoiled.get()
+    }
+
+    /// The error that others hear of. A length that does not fit is told in its own words where it is found.
+    fn told(&self) -> Status {
+        match self.first.get() {
+            Status::TRUNCATED => Status::MISMATCH,
+            status => status,
+        }
+    }
+}
+
 /// A collective in progress.
 pub struct Call<'a> {
     module: &'a BasicModule,
     comm: &'a CollComm,
     services: &'a CollServices,
     pub args: &'a CollArgs,
+    failure: &'a Failure,
 }
 
 impl<'a> Call<'a> {
     /// # Safety
-    /// All three must be valid for `'a`.
-    pub unsafe fn new(module: *const BasicModule, comm: *const CollComm, args: *const CollArgs) -> Call<'a> {
+    /// All three pointers must be valid for `'a`.
+    pub unsafe fn new(
+        module: *const BasicModule,
+        comm: *const CollComm,
+        args: *const CollArgs,
+        failure: &'a Failure,
+    ) -> Call<'a> {
         // SAFETY: the caller's promise; the services live as long as the communicator.
-        unsafe { Call { module: &*module, comm: &*comm, services: &*(*comm).services, args: &*args } }
+        unsafe {
+            Call { module: &*module, comm: &*comm, services: &*(*comm).services, args: &*args, failure }
+        }
     }
 
     /// The same collective call with other arguments.
@@ -79,7 +142,7 @@ impl<'a> Call<'a> {
     where
         'a: 'b,
     {
-        Call { module: self.module, comm: self.comm, services: self.services, args }
+        Call { module: self.module, comm: self.comm, services: self.services, args, failure: self.failure }
     }
 
     /// A step of a collective on an inter-communicator, inside the local group.
@@ -90,7 +153,8 @@ impl<'a> Call<'a> {
         // SAFETY: the host gives it with every inter-communicator, for as long as that.
         let comm = unsafe { &*self.comm.local };
         // SAFETY: as in `new`.
-        Call { module: self.module, comm, services: unsafe { &*comm.services }, args }
+        let services = unsafe { &*comm.services };
+        Call { module: self.module, comm, services, args, failure: self.failure }
     }
 
     pub fn is_inter(&self) -> bool {
@@ -208,7 +272,7 @@ impl<'a> Call<'a> {
     /// Work on data in this process.
     #[inline(always)]
     pub fn local(&self) -> Local<'a> {
-        Local::new(self.comm, self.services)
+        Local::new(self.comm, self.services, self.failure)
     }
 
     /// Temporary memory of `len` bytes.
@@ -224,36 +288,73 @@ impl<'a> Call<'a> {
         lease.inspect_err(|_| host.help("no-memory", &[&len.to_string()]))
     }
 
+    /// Notes a failure, behind which the call goes on; an error of a plan that is made ends the making.
+    #[cold]
+    fn failed(&self, status: Status, spoils: bool) -> Result {
+        if self.comm.planning != 0 {
+            return Err(status);
+        }
+        self.failure.note(status, spoils);
+        Ok(())
+    }
+
+    /// Starts a message that says that the data of the next one is missing. Null: the peer cannot be told. It knows by itself
+    /// then, since it does not reach this rank either.
+    #[cold]
+    fn tell(&self, to: u32, tag: i32) -> *mut RequestHeader {
+        let mut request = null_mut();
+        let status = (self.services.send_failure)(self.comm, to, tag, self.failure.told(), &mut request);
+        if status.is_err() { null_mut() } else { request }
+    }
+
     pub fn send(&self, (buf, count, dtype): SendData<'_>, to: u32, tag: i32) -> Result {
-        (self.services.send)(self.comm, buf, count, dtype, to, tag).ok().map(drop)
+        if self.failure.has_spoiled() {
+            return self.wait_all(&mut [self.tell(to, tag)]);
+        }
+        let status = (self.services.send)(self.comm, buf, count, dtype, to, tag);
+        if status.is_err() { self.failed(status, false) } else { Ok(()) }
     }
 
     pub fn recv(&self, (buf, count, dtype): ReceiveData<'_>, from: u32, tag: i32) -> Result {
-        (self.services.recv)(self.comm, buf, count, dtype, from, tag, null_mut()).ok().map(drop)
+        let status = (self.services.recv)(self.comm, buf, count, dtype, from, tag, null_mut());
+        if status.is_err() { self.failed(status, true) } else { Ok(()) }
     }
 
-    /// As [`Call::recv`], for a message that has to fill its place: a shorter one is an error. Tells how long it was,
-    /// or that it was longer than its place.
-    pub fn recv_whole(&self, (buf, count, dtype): ReceiveData<'_>, from: u32, tag: i32) -> (Result, u64) {
+    /// As [`Call::recv`], for a message that has to fill its place. `Some`: it did not; the error, and how long the message was, or
+    /// that it was longer than its place. The caller ends the call with that error, and passes on what came.
+    pub fn recv_whole(
+        &self,
+        (buf, count, dtype): ReceiveData<'_>,
+        from: u32,
+        tag: i32,
+    ) -> Result<Option<(Status, u64)>> {
         let mut status = MsgStatus::EMPTY;
         let room = dtype.packed.wrapping_mul(count);
         let done = (self.services.recv)(self.comm, buf, count, dtype, from, tag, &mut status).ok();
         match done.and(status.error.ok()) {
-            Err(Status::TRUNCATED) => (Err(Status::TRUNCATED), room + 1),
-            Err(e) => (Err(e), 0),
-            Ok(_) if status.bytes != room => (Err(Status::MISMATCH), status.bytes),
-            Ok(_) => (Ok(()), room),
+            // Nobody is told this error (`Failure::told`): it is this rank's own.
+            Err(Status::TRUNCATED) => Ok(Some((Status::TRUNCATED, room + 1))),
+            Err(e) => self.failed(e, true).map(|()| None),
+            Ok(_) if status.bytes != room => Ok(Some((Status::MISMATCH, status.bytes))),
+            Ok(_) => Ok(None),
         }
     }
 
-    /// Starts a send, which somebody has to wait for.
+    /// Starts a send, which somebody has to wait for. Null: it was refused, which is noted.
     pub fn isend(&self, (buf, count, dtype): SendData<'_>, to: u32, tag: i32) -> Result<*mut RequestHeader> {
+        if self.failure.has_spoiled() {
+            return Ok(self.tell(to, tag));
+        }
         let mut request = null_mut();
-        (self.services.isend)(self.comm, buf, count, dtype, to, tag, &mut request).ok()?;
+        let status = (self.services.isend)(self.comm, buf, count, dtype, to, tag, &mut request);
+        if status.is_err() {
+            self.failed(status, false)?;
+            return Ok(null_mut());
+        }
         Ok(request)
     }
 
-    /// Starts a receive, which somebody has to wait for.
+    /// Starts a receive, which somebody has to wait for. Null: it was refused, which is noted.
     pub fn irecv(
         &self,
         (buf, count, dtype): ReceiveData<'_>,
@@ -261,23 +362,31 @@ impl<'a> Call<'a> {
         tag: i32,
     ) -> Result<*mut RequestHeader> {
         let mut request = null_mut();
-        (self.services.irecv)(self.comm, buf, count, dtype, from, tag, &mut request).ok()?;
+        let status = (self.services.irecv)(self.comm, buf, count, dtype, from, tag, &mut request);
+        if status.is_err() {
+            self.failed(status, true)?;
+            return Ok(null_mut());
+        }
         Ok(request)
     }
 
-    /// Waits for all, and releases them.
+    /// Waits for all, of which none is null but a lone one, and releases them.
     pub fn wait_all(&self, requests: &mut [*mut RequestHeader]) -> Result {
-        (self.services.wait_all)(self.comm, requests.as_mut_ptr(), requests.len()).ok().map(drop)
+        if let [request] = requests
+            && request.is_null()
+        {
+            return Ok(());
+        }
+        let status = (self.services.wait_all)(self.comm, requests.as_mut_ptr(), requests.len());
+        if status.is_err() { self.failed(status, true) } else { Ok(()) }
     }
 
     /// Sends and receives at the same time.
     pub fn exchange(&self, out: SendData<'_>, to: u32, into: ReceiveData<'_>, from: u32, tag: i32) -> Result {
         let mut pending = Pending::<1>::new(self);
         pending.recv(into, from, tag)?;
-        let sent = self.send(out, to, tag);
-        pending.refused = sent.is_err();
-        let received = pending.wait();
-        sent.and(received)
+        self.send(out, to, tag)?;
+        pending.wait()
     }
 }
 
@@ -286,64 +395,52 @@ pub struct Pending<'a, 'b, const N: usize = WINDOW> {
     call: &'a Call<'b>,
     requests: [*mut RequestHeader; N],
     len: usize,
-    /// A message of those that belong together could not be started.
-    refused: bool,
 }
 
 impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
     pub fn new(call: &'a Call<'b>) -> Pending<'a, 'b, N> {
-        Pending { call, requests: [null_mut(); N], len: 0, refused: false }
+        Pending { call, requests: [null_mut(); N], len: 0 }
     }
 
     /// Starts a receive; waits for the others first if there is no room.
     pub fn recv(&mut self, into: ReceiveData<'_>, from: u32, tag: i32) -> Result {
         self.room()?;
-        let request = self.call.irecv(into, from, tag);
-        self.add(request)
+        let request = self.call.irecv(into, from, tag)?;
+        self.add(request);
+        Ok(())
     }
 
     /// Starts a send; waits for the others first if there is no room.
     pub fn send(&mut self, out: SendData<'_>, to: u32, tag: i32) -> Result {
         self.room()?;
-        let request = self.call.isend(out, to, tag);
-        self.add(request)
+        let request = self.call.isend(out, to, tag)?;
+        self.add(request);
+        Ok(())
     }
 
-    /// Adds a request that was started, or notes that it was refused.
-    fn add(&mut self, request: Result<*mut RequestHeader>) -> Result {
-        self.requests[self.len] = request.inspect_err(|_| self.refused = true)?;
-        self.len += 1;
-        Ok(())
+    /// Adds a request that was started.
+    fn add(&mut self, request: *mut RequestHeader) {
+        if !request.is_null() {
+            self.requests[self.len] = request;
+            self.len += 1;
+        }
     }
 
     fn room(&mut self) -> Result {
         if self.len == N { self.wait() } else { Ok(()) }
     }
 
-    /// Waits for all that were started, and cancels them first where one was refused.
+    /// Waits for all that were started.
     pub fn wait(&mut self) -> Result {
-        if self.len == 0 {
-            return Ok(());
+        match core::mem::take(&mut self.len) {
+            0 => Ok(()),
+            n => self.call.wait_all(&mut self.requests[..n]),
         }
-        let n = core::mem::take(&mut self.len);
-        if core::mem::take(&mut self.refused) && self.call.comm.planning == 0 {
-            cancel(&self.requests[..n]);
-        }
-        self.call.wait_all(&mut self.requests[..n])
-    }
-}
-
-/// Cancels requests that are under way; they are waited for afterwards. Not for plans, whose requests are numbers.
-#[cold]
-fn cancel(requests: &[*mut RequestHeader]) {
-    for &request in requests {
-        // SAFETY: live requests of the services, which nobody else has.
-        unsafe { ((*(*request).ops).cancel)(request) };
     }
 }
 
 impl<const N: usize> Drop for Pending<'_, '_, N> {
-    /// After a failure: see the top of the file. The failure itself is on its way already.
+    /// After an error that ends the call, which is on its way already.
     fn drop(&mut self) {
         let _ = self.wait();
     }

@@ -1,5 +1,6 @@
 //! A collective's work on data in this process: at once or, in a plan, later.
 
+use crate::exchange::Failure;
 use crate::layout::{Result, bytes};
 use core::ptr::null_mut;
 use oxmpi_coll::{CollComm, CollServices};
@@ -7,11 +8,12 @@ use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::{self, OpDesc};
 use oxmpi_mca::Status;
 
-/// The data of this process in one call.
+/// The data of this process in one call. Where data is missing ([`Failure`]) nothing is done with it.
 #[derive(Clone, Copy)]
 pub struct Local<'a> {
     comm: &'a CollComm,
     services: &'a CollServices,
+    failure: &'a Failure,
 }
 
 /// A step that was written down, or not.
@@ -20,8 +22,8 @@ fn noted(status: Status) -> Result {
 }
 
 impl<'a> Local<'a> {
-    pub fn new(comm: &'a CollComm, services: &'a CollServices) -> Local<'a> {
-        Local { comm, services }
+    pub fn new(comm: &'a CollComm, services: &'a CollServices, failure: &'a Failure) -> Local<'a> {
+        Local { comm, services, failure }
     }
 
     #[inline(always)]
@@ -50,8 +52,10 @@ impl<'a> Local<'a> {
         if self.planning() {
             return noted((self.services.pack)(self.comm, dtype, count, base, from, dst, len));
         }
-        // SAFETY: the caller's promise.
-        unsafe { oxmpi_datatype::pack(dtype, count, base, from, dst, len) };
+        if !self.failure.has_spoiled() {
+            // SAFETY: the caller's promise.
+            unsafe { oxmpi_datatype::pack(dtype, count, base, from, dst, len) };
+        }
         Ok(())
     }
 
@@ -69,8 +73,10 @@ impl<'a> Local<'a> {
         if self.planning() {
             return noted((self.services.unpack)(self.comm, dtype, count, base, from, src, len));
         }
-        // SAFETY: the caller's promise.
-        unsafe { oxmpi_datatype::unpack(dtype, count, base, from, src, len) };
+        if !self.failure.has_spoiled() {
+            // SAFETY: the caller's promise.
+            unsafe { oxmpi_datatype::unpack(dtype, count, base, from, src, len) };
+        }
         Ok(())
     }
 
@@ -85,8 +91,10 @@ impl<'a> Local<'a> {
         if self.planning() {
             return noted((self.services.copy)(self.comm, dtype, count, src, dst));
         }
-        // SAFETY: the caller's promise.
-        unsafe { oxmpi_datatype::copy(dtype, count, src, dst) };
+        if !self.failure.has_spoiled() {
+            // SAFETY: the caller's promise.
+            unsafe { oxmpi_datatype::copy(dtype, count, src, dst) };
+        }
         Ok(())
     }
 
@@ -106,8 +114,14 @@ impl<'a> Local<'a> {
         if self.planning() {
             return noted((self.services.reduce)(self.comm, dtype, count, left, right));
         }
-        // SAFETY: the caller's promise.
-        noted(unsafe { kernel::reduce(op, left, right, count, dtype) })
+        if !self.failure.has_spoiled() {
+            // SAFETY: the caller's promise.
+            let status = unsafe { kernel::reduce(op, left, right, count, dtype) };
+            if status.is_err() {
+                self.failure.note(status, true);
+            }
+        }
+        Ok(())
     }
 
     /// A message to oneself: `from` elements of one type into `to` of another with the same signature.
@@ -135,6 +149,8 @@ impl<'a> Local<'a> {
                 let between = self.memory(total)?;
                 self.pack((src, from, from_type), 0, between, total)?;
                 self.unpack((dst, to, to_type), 0, between, total)
+            } else if self.failure.has_spoiled() {
+                Ok(())
             } else {
                 in_pieces(total, (src, from, from_type), (dst, to, to_type));
                 Ok(())

@@ -91,8 +91,10 @@ struct Flight<'a, 'b> {
 
 impl Flight<'_, '_> {
     fn add(&mut self, request: *mut RequestHeader) {
-        self.requests[self.len] = request;
-        self.len += 1;
+        if !request.is_null() {
+            self.requests[self.len] = request;
+            self.len += 1;
+        }
     }
 
     fn wait(&mut self) -> Result {

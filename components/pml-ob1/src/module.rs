@@ -117,6 +117,10 @@ impl Pml for Ob1 {
         self.revoke_communicator(unsafe { Comm::of(comm) })
     }
 
+    fn send_failure(&self, args: &SendArgs, error: Status) -> Result<*mut RequestHeader, Status> {
+        self.send_failing(args, error)
+    }
+
     fn set_flags(&self, comm: *mut c_void, flags: u32) -> Status {
         // SAFETY: the host passes a communicator that is alive.
         unsafe { Comm::of(comm) }.set_assertions(flags, self.threaded());

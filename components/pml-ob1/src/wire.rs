@@ -18,6 +18,7 @@
 //! | CID | source and tag (the rank that answers), order key 0, prefix (index = the answerer's) | |
 //! | SWITCH, OPEN | if COMM: source and tag (the rank that sends) | |
 //! | SKIP | source and tag, order key, \[prefix\] | |
+//! | FAILURE | source and tag, order key, \[prefix\] | the error, one word |
 //! | CANCEL | source and tag, order key 0, \[prefix\], sender's request | |
 //! | CANCELLED | sender's request | |
 //!
@@ -29,7 +30,8 @@
 //! do (`switch.rs`); behind a SWITCH of all its messages they
 //! have the flag STAMPED and a stamp as order key, or NUMBERED and a number (`numbered.rs`), or neither where
 //! they may overtake each other; before it the order key is 0. SKIP says that a number will not be used. CANCEL
-//! asks for a message back that nobody has received, CANCELLED gives it back (`cancel.rs`).
+//! asks for a message back that nobody has received, CANCELLED gives it back (`cancel.rs`). FAILURE stands for a message whose
+//! data does not come: it is matched as a MATCH, and ends its receive with the error.
 //!
 //! The **prefix** (flag CID, three words) names the communicator by its global id while the sender
 //! does not know the receiver's index: gid, gid, and index u32, endpoint u16, wire version u16 of
@@ -43,7 +45,7 @@ use oxmpi_btl::SendDesc;
 use oxmpi_mca::host::am_tag;
 
 /// Version of this page. Checked before the first message to a peer and in every prefix.
-pub const VERSION: u16 = 9;
+pub const VERSION: u16 = 10;
 
 /// Message types.
 pub mod kind {
@@ -70,6 +72,8 @@ pub mod kind {
     pub const CANCELLED: u8 = 15;
     /// A rendezvous without a first part: the data can be put where the receiver says.
     pub const RPUT: u8 = 18;
+    /// In place of a message whose data does not come; ends its receive with an error.
+    pub const FAILURE: u8 = 19;
 }
 
 /// Bits of the flags byte.

@@ -7,7 +7,7 @@ use oxmpi_mca::Place;
 use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 1, minor: 4, patch: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 5, patch: 0 };
 pub const FRAMEWORK: &str = "coll";
 
 /// Largest tag of the range collectives may use; they count downwards from it.
@@ -158,6 +158,17 @@ pub struct CollServices {
     /// Runs a collective (one of [`which`]) of the components that were selected for a part; `view` is from `sub_view`.
     /// In plans NOT_SUPPORTED.
     pub call: extern "C" fn(view: *const CollComm, which: u32, args: *const CollArgs) -> Status,
+    /// Since 1.5. Starts, as `isend`, an empty message in place of one whose data does not come: the receive that it meets ends with
+    /// `error` and no data. For a rank whose part of a collective failed: the others wait for its messages, and are to hear that what
+    /// they would say is not known. In plans NOT_SUPPORTED: there the host sends this in place of each message that comes after a receive
+    /// that failed, and leaves work on data undone. NOT_SUPPORTED elsewhere: the PML cannot.
+    pub send_failure: extern "C" fn(
+        *const CollComm,
+        dst: u32,
+        tag: i32,
+        error: Status,
+        out: *mut *mut RequestHeader,
+    ) -> Status,
 }
 
 /// Parts of a communicator by the nodes of its ranks.
@@ -358,7 +369,7 @@ impl CollOffer {
 const _: () = {
     use core::mem::size_of;
     assert!(size_of::<CollComm>() == 64);
-    assert!(size_of::<CollServices>() == 168);
+    assert!(size_of::<CollServices>() == 176);
     assert!(size_of::<CollArgs>() == 120);
     assert!(size_of::<CollTable>() == 184);
     assert!(size_of::<Neighbors>() == 32);

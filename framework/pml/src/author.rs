@@ -54,6 +54,11 @@ pub trait Pml: Send + Sync + Sized + 'static {
         let _ = comm;
         Status::NOT_SUPPORTED
     }
+    /// Sends an empty message whose receive completes with `error`; `Ok(request)` as of `isend`.
+    fn send_failure(&self, args: &SendArgs, error: Status) -> Result<*mut RequestHeader, Status> {
+        let _ = (args, error);
+        Err(Status::NOT_SUPPORTED)
+    }
     fn finalize(&self) -> Status;
     /// Counts of a communicator; `None`: nothing is counted.
     fn counts(&self, comm: *mut c_void) -> Option<Counts> {
@@ -234,6 +239,14 @@ mod thunk {
     pub extern "C" fn progress_context<T: Pml>(s: State, thread: *mut ThreadCtx, ctx: u32) -> i32 {
         at!(T, s).progress_context(thread, ctx)
     }
+    pub extern "C" fn send_failure<T: Pml>(
+        s: State,
+        a: *const SendArgs,
+        error: Status,
+        out: *mut *mut RequestHeader,
+    ) -> Status {
+        hand_out(at!(T, s).send_failure(at!(SendArgs, a), error), out)
+    }
     pub extern "C" fn finalize<T: Pml>(s: State) -> Status {
         let run = std::panic::AssertUnwindSafe(|| {
             // SAFETY: last call; `module` made it with Box::into_raw.
@@ -272,6 +285,7 @@ pub fn module<T: Pml>(pml: T) -> PmlModule {
         measure: thunk::measure::<T>,
         revoke: thunk::revoke::<T>,
         progress_context: thunk::progress_context::<T>,
+        send_failure: thunk::send_failure::<T>,
     };
     PmlModule {
         size: core::mem::size_of::<PmlModule>() as u32,

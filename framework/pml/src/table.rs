@@ -5,7 +5,7 @@ use oxmpi_btl::{BtlHandle, BtlServices, WaitSet};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 2, minor: 1, patch: 0 };
+pub const VERSION: Version = Version { major: 2, minor: 2, patch: 0 };
 /// Version of [`PmlTable`]'s layout.
 pub const TABLE_VERSION: u32 = 2;
 pub const FRAMEWORK: &str = "pml";
@@ -195,6 +195,11 @@ pub struct PmlTable {
     /// whoever owns its lock, taking it away, and waits for one who is inside. The caller holds nothing. For waits that know that something
     /// is to come on a context nobody progresses; `progress` finds that, too, but in its own time.
     pub progress_context: extern "C" fn(State, thread: *mut ThreadCtx, ctx: u32) -> i32,
+    /// Since 2.2. As `isend`, of an empty message in place of one whose data does not come: the receive that it meets completes with
+    /// `error`, an error, and no data. `buf`, `count`, `dtype` and `mode` are not looked at. It keeps the order of messages; a probe shows
+    /// an empty message. NOT_SUPPORTED: receives cannot be ended from the other side.
+    pub send_failure:
+        extern "C" fn(State, *const SendArgs, error: Status, out: *mut *mut RequestHeader) -> Status,
 }
 
 /// The one module of a PML component.
@@ -212,7 +217,7 @@ const _: () = {
     assert!(size_of::<CommDesc>() == 80);
     assert!(size_of::<SendArgs>() == 64);
     assert!(size_of::<RecvArgs>() == 56);
-    assert!(size_of::<PmlTable>() == 8 + 23 * 8);
+    assert!(size_of::<PmlTable>() == 8 + 24 * 8);
     assert!(size_of::<PmlModule>() == 24);
     assert!(size_of::<Counts>() == 88);
 };

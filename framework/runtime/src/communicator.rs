@@ -22,7 +22,7 @@ use crate::plan::{Plan, assertions, in_force};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
-use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs};
+use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs, mode};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null, null_mut};
@@ -338,6 +338,22 @@ impl Communicator {
         let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
         let mut req = null_mut();
         let status = (self.hot.isend)(self.hot.state, &args, &mut req);
+        if status.is_err() { Err(status) } else { Ok(req) }
+    }
+
+    /// Starts an empty message that ends its receive with `error`, in place of one whose data does not come. NOT_SUPPORTED: the PML
+    /// has no such messages.
+    pub fn isend_failure(
+        &self,
+        thread: *mut ThreadCtx,
+        dst: i32,
+        tag: i32,
+        error: Status,
+    ) -> Result<*mut RequestHeader, Status> {
+        let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
+        let args = self.send_args(thread, null(), 0, self.instance.byte_type(), dst, tag, mode::STANDARD);
+        let mut req = null_mut();
+        let status = (pml.table.send_failure)(pml.state, &args, error, &mut req);
         if status.is_err() { Err(status) } else { Ok(req) }
     }
 

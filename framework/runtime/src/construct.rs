@@ -8,6 +8,9 @@
 //! **Wires.** A call that only some ranks of a communicator make, with a user's tag to tell calls apart,
 //! needs all tags for itself. Its messages go over a communicator of the same group that each rank makes
 //! when it first needs it; one for each kind of call.
+//!
+//! **Failures.** A rank that some other is not reached by goes on with its pattern, as a collective does: the ranks behind it wait for
+//! its messages. In their place it sends what ends their receives with the error ([`Communicator::tell`]), so that all of them end.
 
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid, Origin};
@@ -35,6 +38,9 @@ pub(crate) enum Wire {
     /// Facts that two leaders exchange to make an inter-communicator.
     Leaders = 1,
 }
+
+/// Doing of a split in the words of an error.
+pub(crate) const GATHERING: &str = "exchanging the colours of a split";
 
 /// One rank's part of a split. Little-endian on the wire: colour, has a colour, key.
 const ENTRY: usize = 9;
@@ -110,12 +116,16 @@ impl Communicator {
         key: i32,
     ) -> Result<Option<Arc<Communicator>>, Error> {
         let nth = self.next_child();
-        let choices = self.local().unwrap_or(self).gather_choices(thread, Choice { color, key })?;
+        let choices = self.local().unwrap_or(self).gather_choices(thread, Choice { color, key });
+        let failed = |s: Status| Error::status(s, GATHERING);
         let theirs = match self.remote() {
             None => None,
             Some(remote) => {
-                let ours: Vec<u8> = choices.iter().flat_map(|c| c.encode()).collect();
-                let (_, theirs) = self.swap(thread, &ours)?;
+                // The other side hears of a failure, too.
+                let ours =
+                    choices.clone().map(|all| all.iter().flat_map(|c| c.encode()).collect::<Vec<u8>>());
+                let swapped = self.swap(thread, ours.as_deref().map_err(|s| *s));
+                let (_, theirs) = ours.map_err(failed).and(swapped)?;
                 let (entries, _) = theirs.as_chunks::<ENTRY>();
                 if entries.len() != remote.group.size() as usize {
                     return Err(Error::status(Status::PEER_FAILED, "exchanging the colours of a split"));
@@ -123,6 +133,7 @@ impl Communicator {
                 Some((remote, entries.iter().map(Choice::decode).collect::<Vec<_>>()))
             }
         };
+        let choices = choices.map_err(failed)?;
         let Some(mine) = color else { return Ok(None) };
         let group = self.group().made(chosen(self.group(), choices.into_iter(), mine));
         let remote = theirs.map(|(r, theirs)| r.group.made(chosen(&r.group, theirs.into_iter(), mine)));
@@ -147,7 +158,9 @@ impl Communicator {
         }
         for (place, &color) in colors.iter().enumerate() {
             let nth = self.next_child();
-            let choices = self.gather_choices(thread, Choice { color, key })?;
+            let choices = self
+                .gather_choices(thread, Choice { color, key })
+                .map_err(|s| Error::status(s, GATHERING))?;
             if choices.iter().all(|c| c.color == color) {
                 continue;
             }
@@ -259,20 +272,21 @@ impl Communicator {
 
     /// Gathers the choices of all ranks, by rank, with Bruck's allgather: log2(n) rounds whatever n; block `i` of the
     /// buffer is the choice of rank (me + i) mod n.
-    pub(crate) fn gather_choices(&self, thread: *mut ThreadCtx, mine: Choice) -> Result<Vec<Choice>, Error> {
+    pub(crate) fn gather_choices(&self, thread: *mut ThreadCtx, mine: Choice) -> Result<Vec<Choice>, Status> {
         let (n, me) = (self.size() as usize, self.rank() as usize);
         let mut blocks = vec![0u8; n * ENTRY];
         blocks[..ENTRY].copy_from_slice(&mine.encode());
-        let mut have = 1;
+        let (mut have, mut so_far) = (1, Ok(()));
         while have < n {
             let count = have.min(n - have);
             let (to, from) = ((me + n - have) % n, (me + have) % n);
             let (done, rest) = blocks.split_at_mut(have * ENTRY);
-            let what = "exchanging the colours of a split";
-            self.exchange(thread, &done[..count * ENTRY], to, &mut rest[..count * ENTRY], from, tag::SPLIT)
-                .map_err(|s| Error::status(s, what))?;
+            let ours = so_far.map(|()| &done[..count * ENTRY]);
+            let met = self.exchange(thread, ours, to, &mut rest[..count * ENTRY], from, tag::SPLIT);
+            so_far = so_far.and(met);
             have += count;
         }
+        so_far?;
         let (entries, _) = blocks.as_chunks::<ENTRY>();
         let mut choices = vec![mine; n];
         for (i, entry) in entries.iter().enumerate() {
@@ -282,12 +296,12 @@ impl Communicator {
     }
 
     /// Sends bytes to rank `to` and receives from rank `from` at the same time, and waits for both. These are ranks of
-    /// this communicator, or of the remote group if it is an inter-communicator. PEER_FAILED: fewer bytes came than
-    /// `into` has room for.
+    /// this communicator, or of the remote group if it is an inter-communicator. `out` is an error where an earlier message has
+    /// failed: rank `to` hears of it. PEER_FAILED: fewer bytes came than `into` has room for.
     pub(crate) fn exchange(
         &self,
         thread: *mut ThreadCtx,
-        out: &[u8],
+        out: Result<&[u8], Status>,
         to: usize,
         into: &mut [u8],
         from: usize,
@@ -295,21 +309,43 @@ impl Communicator {
     ) -> Result<(), Status> {
         let byte = self.instance().byte_type();
         let len = into.len() as u64;
-        self.can_come_from(from as i32)?;
-        let recv = self.irecv(thread, into.as_mut_ptr(), len, byte, from as i32, tag)?;
-        let sent = self.put(thread, out, to as i32, tag);
-        if sent.is_err() {
-            // A peer that did not get ours may not send either.
-            // SAFETY: live, and nobody else has it.
-            unsafe { ((*(*recv).ops).cancel)(recv) };
-        }
-        let got = self.take(thread, recv);
+        let posted = self
+            .can_come_from(from as i32)
+            .and_then(|()| self.irecv(thread, into.as_mut_ptr(), len, byte, from as i32, tag));
+        let sent = self.put_or_tell(thread, out.and_then(|out| posted.map(|_| out)), to as i32, tag);
+        let got = self.take(thread, posted?);
         sent?;
         if got.error.is_err() {
             return Err(got.error);
         }
         // A peer that sends less than the protocol says is not one we can go on with.
         if got.bytes == len { Ok(()) } else { Err(Status::PEER_FAILED) }
+    }
+
+    /// Sends bytes to a rank, blocking, or tells it that they do not come; the error that was given, or of the sending.
+    pub(crate) fn put_or_tell(
+        &self,
+        thread: *mut ThreadCtx,
+        out: Result<&[u8], Status>,
+        to: i32,
+        tag: i32,
+    ) -> Result<(), Status> {
+        match out {
+            Ok(out) => self.put(thread, out, to, tag),
+            Err(error) => {
+                self.tell(thread, error, to, tag);
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends the receive that waits for this rank's next message with an error. A rank that cannot be told knows by itself: it does not
+    /// reach this one either.
+    #[cold]
+    fn tell(&self, thread: *mut ThreadCtx, error: Status, to: i32, tag: i32) {
+        if let Ok(req) = self.isend_failure(thread, to, tag, error) {
+            self.take(thread, req);
+        }
     }
 
     /// Sends bytes to a rank, blocking.
@@ -366,12 +402,15 @@ impl Communicator {
         let failed = |s: Status| Error::status(s, "passing on the id of a new communicator");
         let mut bytes = own.map_or([0; 16], gid::encode);
         let (parent, children) = tree(me, group.size());
-        if own.is_none() {
-            self.get(thread, &mut bytes, rank_of(parent), tag).map_err(failed)?;
-        }
+        let got = match own {
+            Some(_) => Ok(()),
+            None => self.get(thread, &mut bytes, rank_of(parent), tag),
+        };
+        let mut sent = got;
         for child in children {
-            self.put(thread, &bytes, rank_of(child), tag).map_err(failed)?;
+            sent = sent.and(self.put_or_tell(thread, got.map(|()| &bytes[..]), rank_of(child), tag));
         }
+        sent.map_err(failed)?;
         Ok(gid::decode(bytes))
     }
 }

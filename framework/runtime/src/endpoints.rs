@@ -10,7 +10,7 @@
 //! all give the same answer. Each endpoint is a [`Communicator`] of its own, with one global id: point-to-point layers tell them apart by the
 //! number in the header, and have neighbouring endpoints of a process, in this communicator and in what is made of it, on contexts of their own.
 
-use crate::construct::Choice;
+use crate::construct::{Choice, GATHERING};
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Origin};
 use crate::group::ProcId;
@@ -76,7 +76,7 @@ impl Communicator {
         let parent = self.local().unwrap_or(self);
         let nth = parent.next_child();
         let own = Choice { color: count.as_ref().ok().copied(), key: 0 };
-        let choices = parent.gather_choices(thread, own)?;
+        let choices = parent.gather_choices(thread, own).map_err(|s| Error::status(s, GATHERING))?;
         let count = count?;
         if let Some(rank) = choices.iter().position(|choice| choice.color.is_none()) {
             return Err(Error::new(ErrorKind::Arg, format!("an argument of rank {rank} has no valid value")));

@@ -72,7 +72,7 @@ impl Communicator {
             None => Err(Error::new(ErrorKind::Intern, "the leader of an inter-communicator without a peer")),
         });
         let failure = told.as_ref().and_then(|t| t.as_ref().err()).cloned();
-        let bytes = told.map(|t| t.unwrap_or_default());
+        let bytes = told.map(|t| Ok(t.unwrap_or_default()));
         let bytes = self.spread(thread, leader, bytes, tag::SPREAD)?;
         if let Some(error) = failure {
             return Err(error);
@@ -95,7 +95,7 @@ impl Communicator {
         ours.extend(encode(self.group().members()));
         let failed = |s: Status| Error::status(s, "meeting the leader of the other group");
         let mut theirs =
-            wire.exchange_any(thread, &ours, bridge.remote_leader as i32, bridge.tag).map_err(failed)?;
+            wire.exchange_any(thread, Ok(&ours), bridge.remote_leader as i32, bridge.tag).map_err(failed)?;
         let Some(gid) = theirs.first_chunk_mut::<16>() else { return Err(failed(Status::PEER_FAILED)) };
         *gid = gid::encode(gid::pair(own, gid::decode(*gid)));
         Ok(theirs)
@@ -133,7 +133,7 @@ impl Communicator {
         let told = lead.map(|(id, remote)| {
             let mut bytes = gid::encode(id).to_vec();
             bytes.extend(encode(remote.members()));
-            bytes
+            Ok(bytes)
         });
         let bytes = self.spread(thread, leader, told, tag::SPREAD)?;
         let Some((gid, members)) = bytes.split_first_chunk::<16>() else {
@@ -149,7 +149,7 @@ impl Communicator {
         let Some(remote) = self.remote_group() else {
             return Err(Error::new(ErrorKind::Comm, "comm is no inter-communicator"));
         };
-        let (ours, theirs) = self.swap(thread, &[high.into()])?;
+        let (ours, theirs) = self.swap(thread, Ok(&[high.into()]))?;
         let first = |g: &Group| g.members().first().copied();
         let we_follow = match (ours.first(), theirs.first()) {
             (Some(ours), Some(theirs)) if ours != theirs => *ours != 0,
@@ -169,7 +169,7 @@ impl Communicator {
         group: &Group,
         nth: u64,
     ) -> Result<Option<Arc<Communicator>>, Error> {
-        let (_, theirs) = self.swap(thread, &encode(group.members()))?;
+        let (_, theirs) = self.swap(thread, Ok(&encode(group.members())))?;
         let remote = group.made(decode(&theirs));
         let known = self.remote_group().is_some_and(|all| remote.difference(all).size() == 0);
         if !known {
@@ -186,20 +186,24 @@ impl Communicator {
     }
 
     /// Exchanges bytes between the leaders of both sides of an inter-communicator and spreads them to all ranks: this
-    /// side's and the other side's. Only the leaders' `ours` count. Called by all ranks of both sides.
-    pub(crate) fn swap(&self, thread: *mut ThreadCtx, ours: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Error> {
+    /// side's and the other side's. Only the leaders' `ours` count: an error ends the call on both sides. Called by all ranks of both
+    /// sides.
+    pub(crate) fn swap(
+        &self,
+        thread: *mut ThreadCtx,
+        ours: Result<&[u8], Status>,
+    ) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let Some(local) = self.local() else {
             return Err(Error::new(ErrorKind::Intern, "there is no other side"));
         };
         let both = match self.rank() {
-            0 => {
-                let failed = |s: Status| Error::status(s, "exchanging with the remote group");
-                let theirs = self.exchange_any(thread, ours, 0, tag::SPLIT).map_err(failed)?;
+            0 => Some(self.exchange_any(thread, ours, 0, tag::SPLIT).and_then(|theirs| {
+                let ours = ours?;
                 let mut both = (ours.len() as u64).to_le_bytes().to_vec();
                 both.extend_from_slice(ours);
                 both.extend(theirs);
-                Some(both)
-            }
+                Ok(both)
+            })),
             _ => None,
         };
         let both = local.spread(thread, 0, both, tag::SPREAD)?;
@@ -213,56 +217,52 @@ impl Communicator {
         }
     }
 
-    /// Exchanges bytes with one rank; lengths go first, since neither knows the other's.
+    /// Exchanges bytes with one rank; lengths go first, since neither knows the other's. An error in place of `out`, or on the way of
+    /// the lengths, is one at both, and nothing follows.
     fn exchange_any(
         &self,
         thread: *mut ThreadCtx,
-        out: &[u8],
+        out: Result<&[u8], Status>,
         with: i32,
         tag: i32,
     ) -> Result<Vec<u8>, Status> {
-        let mut len = [0u8; 8];
-        self.exchange(
-            thread,
-            &(out.len() as u64).to_le_bytes(),
-            with as usize,
-            &mut len,
-            with as usize,
-            tag,
-        )?;
+        let (mut len, with) = ([0u8; 8], with as usize);
+        let ours = out.map(|out| (out.len() as u64).to_le_bytes());
+        let ours = ours.as_ref().map(|len| &len[..]).map_err(|s| *s);
+        self.exchange(thread, ours, with, &mut len, with, tag)?;
         let mut into = room(len)?;
-        self.exchange(thread, out, with as usize, &mut into, with as usize, tag)?;
+        self.exchange(thread, out, with, &mut into, with, tag)?;
         Ok(into)
     }
 
     /// Sends the bytes of rank `root` to all ranks along a binomial tree, and returns them. `own` is given by the root
-    /// alone; called by all.
+    /// alone; called by all. An error in place of the bytes, or on their way, goes down the tree in place of a length.
     fn spread(
         &self,
         thread: *mut ThreadCtx,
         root: u32,
-        own: Option<Vec<u8>>,
+        own: Option<Result<Vec<u8>, Status>>,
         tag: i32,
     ) -> Result<Vec<u8>, Error> {
         let failed = |s: Status| Error::status(s, "passing on what a leader said");
         let n = self.size();
         let rank_of = |place: u32| ((place + root) % n) as i32;
         let (parent, children) = tree((self.rank() + n - root) % n, n);
-        let bytes = match own {
-            Some(bytes) => bytes,
-            None => {
-                let mut len = [0u8; 8];
-                self.get(thread, &mut len, rank_of(parent), tag).map_err(failed)?;
-                let mut bytes = room(len).map_err(failed)?;
-                self.get(thread, &mut bytes, rank_of(parent), tag).map_err(failed)?;
-                bytes
-            }
-        };
-        for child in children {
-            self.put(thread, &(bytes.len() as u64).to_le_bytes(), rank_of(child), tag).map_err(failed)?;
-            self.put(thread, &bytes, rank_of(child), tag).map_err(failed)?;
+        let bytes = own.unwrap_or_else(|| {
+            let mut len = [0u8; 8];
+            self.get(thread, &mut len, rank_of(parent), tag)?;
+            let mut bytes = room(len)?;
+            self.get(thread, &mut bytes, rank_of(parent), tag)?;
+            Ok(bytes)
+        });
+        let len = bytes.as_ref().map(|bytes| (bytes.len() as u64).to_le_bytes()).map_err(|s| *s);
+        let mut sent = Ok(());
+        for child in children.map(rank_of) {
+            let put = self.put_or_tell(thread, len.as_ref().map(|len| &len[..]).map_err(|s| *s), child, tag);
+            let put = put.and_then(|()| self.put(thread, bytes.as_ref().map_or(&[], |all| all), child, tag));
+            sent = sent.and(put);
         }
-        Ok(bytes)
+        sent.and(bytes).map_err(failed)
     }
 }
 

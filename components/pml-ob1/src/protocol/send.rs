@@ -17,12 +17,21 @@ use crate::state::objects::{Comm, Peer, Request, Route, State};
 use crate::state::peer::{can_get_vector, whole_pages};
 use crate::wire::{self, Header, PREFIX_BYTES, flag, header_only, kind};
 use core::ffi::c_void;
-use core::ptr::null_mut;
+use core::ptr::{null, null_mut};
 use core::sync::atomic::Ordering;
 use oxmpi_btl::SendDesc;
-use oxmpi_datatype::TypeDesc;
+use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{SendArgs, mode};
+
+/// Mode of a request that sends a FAILURE, beside those of [`mode`]; `wanted` has the error.
+const FAILURE: u32 = u32::MAX;
+
+/// Type of what a FAILURE does not have.
+static EMPTY: TypeDesc = match TypeDesc::basic(Base::BYTE) {
+    Some(desc) => desc,
+    None => panic!("MPI_BYTE is a basic type"),
+};
 
 /// Packs a part of a user's buffer straight into the transport's.
 pub struct Packer {
@@ -115,6 +124,22 @@ impl Ob1 {
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         self.describe(req, &out, args, threaded);
         req.make_persistent();
+        Ok(req.handle())
+    }
+
+    /// Sends a FAILURE in place of a message of `args`; returns its request. `Err`: the destination cannot be sent to, or no
+    /// request can be had.
+    pub fn send_failing(&self, args: &SendArgs, error: Status) -> Result<*mut RequestHeader, Status> {
+        if !error.is_err() {
+            return Err(Status::BAD_PARAM);
+        }
+        let threaded = self.threaded();
+        let args = SendArgs { buf: null(), count: 0, dtype: &EMPTY, mode: FAILURE, ..*args };
+        let out = self.outgoing(&args, threaded)?;
+        let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
+        self.describe(req, &out, &args, threaded);
+        req.wanted.set(i64::from(error.0).cast_unsigned());
+        self.offer_new(req, &out, args.thread, 0, threaded)?;
         Ok(req.handle())
     }
 
@@ -227,6 +252,11 @@ impl Ob1 {
             }
             h
         };
+        if req.mode.get() == FAILURE {
+            let mut h = start(kind::FAILURE, 0);
+            h.push(req.wanted.get());
+            return self.issued_eager(held, peer, req, peer.transmit(held, &header_only(&h)), false);
+        }
         let eager_header = matching as u64 + if sync { 8 } else { 0 };
         let contiguous = req.dtype().is_none();
         let readable = contiguous && !peer.no_rget.get() && worth_reading(peer, req);

@@ -177,9 +177,14 @@ impl Ob1 {
             return self.bad_header(held, proc, "a message shorter than any header");
         };
         let understood = match wire::kind_of(head) {
-            kind::MATCH | kind::RNDV | kind::RGET | kind::RPUT | kind::SKIP | kind::RUNS | kind::CANCEL => {
-                self.on_matching::<TIMED>(held, head, r, data, proc)
-            }
+            kind::MATCH
+            | kind::RNDV
+            | kind::RGET
+            | kind::RPUT
+            | kind::SKIP
+            | kind::RUNS
+            | kind::CANCEL
+            | kind::FAILURE => self.on_matching::<TIMED>(held, head, r, data, proc),
             kind::ACK => self.on_ack(held, head, r, proc),
             kind::FRAG => self.on_fragment(held, r, proc),
             kind::FIN => self.on_fin(held, head, r, proc),
@@ -242,7 +247,9 @@ impl Ob1 {
             Some("a list of pieces that does not fit its message")
         } else if inc.kind == kind::RPUT && inc.len != 0 {
             Some("data in front of what is to be put")
-        } else if !matches!(inc.kind, kind::RUNS | kind::RGET) && inc.len > inc.msg_len {
+        } else if inc.kind == kind::FAILURE && (flags & flag::SYNC != 0 || inc.failure().is_none()) {
+            Some("a failure that is none")
+        } else if !matches!(inc.kind, kind::RUNS | kind::RGET | kind::FAILURE) && inc.len > inc.msg_len {
             Some("more data than its length says")
         } else if inc.msg_len > i64::MAX as u64 {
             Some("a length that no buffer has")

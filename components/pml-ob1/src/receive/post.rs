@@ -261,6 +261,9 @@ impl Ob1 {
             self.consumed(inc, held, threaded);
             return self.complete(req, threaded);
         }
+        if inc.kind == wire::kind::FAILURE {
+            return self.deliver_failure(req, inc, held, threaded);
+        }
         // Where fragments follow, their sender hears of it first (`ask_for_rest`).
         let goes_on = inc.kind == wire::kind::RNDV && inc.len < room.min(inc.msg_len);
         if !matches!(inc.kind, wire::kind::RUNS | wire::kind::RGET) && !goes_on {
@@ -270,6 +273,21 @@ impl Ob1 {
             Some(held) => self.ask_for_rest(held, req, inc, false),
             None => self.ask_for_rest(&self.hold(inc.ctx as u32, None, threaded), req, inc, true),
         }
+    }
+
+    /// Ends a receive with the error that its sender tells.
+    #[cold]
+    fn deliver_failure(
+        &self,
+        req: &'static Request,
+        inc: &Incoming,
+        held: Option<&Held<'_>>,
+        threaded: bool,
+    ) {
+        // Checked when it came.
+        req.set_error(inc.failure().unwrap_or(Status::PEER_FAILED));
+        self.consumed(inc, held, threaded);
+        self.complete(req, threaded)
     }
 
     /// Stores a plain message that just came in its receive's buffer and completes the request; `count_consumed` is

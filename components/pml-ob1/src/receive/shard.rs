@@ -17,6 +17,7 @@ use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::alloc::Layout;
 use core::ffi::c_void;
 use core::ptr::{NonNull, null, null_mut};
+use oxmpi_mca::Status;
 use std::alloc::{alloc, dealloc};
 
 /// Payload that lies in the record itself; equal to what costs no credit.
@@ -34,7 +35,8 @@ pub struct Incoming {
     /// The sender's request where it waits for an answer, or 0.
     pub src_req: u64,
     pub proc: u32,
-    /// [`kind`]: MATCH, RNDV, RPUT, or RGET or RUNS (whose payload is no data, but says where that is).
+    /// [`kind`]: MATCH, RNDV, RPUT, or RGET or RUNS (whose payload is no data, but says where that is), or FAILURE (whose payload is an
+    /// error).
     pub kind: u8,
     /// The FIFO it came on.
     pub ctx: u8,
@@ -100,6 +102,15 @@ impl Incoming {
         let payload = unsafe { core::slice::from_raw_parts(self.payload, self.len as usize) };
         let mut r = Reader::new(payload);
         Some((r.word()?, r.rest()))
+    }
+
+    /// The error that a FAILURE ends its receive with. `None`: it has no such payload, or that is no error.
+    pub fn failure(&self) -> Option<Status> {
+        // SAFETY: the payload is here until the message has been dealt with.
+        let payload = unsafe { core::slice::from_raw_parts(self.payload, self.len as usize) };
+        let word = u64::from_le_bytes(payload.try_into().ok()?);
+        let error = Status(i32::try_from(word.cast_signed()).ok()?);
+        error.is_err().then_some(error)
     }
 
     /// Whether all data is here and the sender waits for no answer.

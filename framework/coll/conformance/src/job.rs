@@ -49,6 +49,8 @@ struct RunSettings {
     nodes: u32,
     /// After so many operations the net is dead.
     dies_after: usize,
+    /// Pairs of ranks that do not reach each other, the lower one first; of two groups the second's follow the first's.
+    cut: Vec<(u32, u32)>,
 }
 
 /// One rank before its thread starts, and what its communicator points to.
@@ -84,7 +86,7 @@ impl Job<'_> {
 
     /// Runs `main` as ranks 0 to n - 1 of a communicator, in every way.
     pub fn group(&self, n: u32, main: impl Fn(&Rank) + Sync) {
-        self.each_run(usize::MAX, |settings| self.run([n, 0], settings, &main));
+        self.each_run(&[], |settings| self.run([n, 0], settings, &main));
     }
 
     /// The same in groups of 1 to `most` ranks, one by one.
@@ -94,7 +96,13 @@ impl Job<'_> {
 
     /// Runs `main` as the ranks of two groups that an inter-communicator joins, in every way.
     pub fn between(&self, sizes: [u32; 2], main: impl Fn(&Rank) + Sync) {
-        self.each_run(usize::MAX, |settings| self.run(sizes, settings, &main));
+        self.each_run(&[], |settings| self.run(sizes, settings, &main));
+    }
+
+    /// As [`Job::group`], or [`Job::between`] where the second size is not 0, over a net in which these pairs of ranks, the lower one
+    /// first, do not reach each other. The second group's ranks count on from the first's.
+    pub fn without(&self, cut: &[(u32, u32)], sizes: [u32; 2], main: impl Fn(&Rank) + Sync) {
+        self.each_run(cut, |settings| self.run(sizes, settings, &main));
     }
 
     /// As [`Job::group`], by the functions of the table alone, over a net that is dead after so many operations. False where the component
@@ -109,7 +117,9 @@ impl Job<'_> {
     ) -> bool {
         let params = self.params(&self.setup.variants[variant]);
         let before = self.runs();
-        self.run([n, 0], &RunSettings { params, synchronous, planned: false, nodes: 1, dies_after }, &main);
+        let settings =
+            RunSettings { params, synchronous, planned: false, nodes: 1, dies_after, cut: Vec::new() };
+        self.run([n, 0], &settings, &main);
         self.runs() > before
     }
 
@@ -123,7 +133,7 @@ impl Job<'_> {
         rest.chain(variant).cloned().collect()
     }
 
-    fn each_run(&self, dies_after: usize, run: impl Fn(&RunSettings)) {
+    fn each_run(&self, cut: &[(u32, u32)], run: impl Fn(&RunSettings)) {
         for variant in &self.setup.variants {
             for synchronous in [false, true] {
                 for planned in [false, true] {
@@ -133,7 +143,8 @@ impl Job<'_> {
                         synchronous,
                         planned,
                         nodes,
-                        dies_after,
+                        dies_after: usize::MAX,
+                        cut: cut.to_vec(),
                     });
                 }
             }
@@ -145,6 +156,7 @@ impl Job<'_> {
             sizes[0] + sizes[1],
             settings.synchronous,
             settings.dies_after,
+            settings.cut.clone(),
             self.setup.patience,
         ));
         // SAFETY: a descriptor is a static of its component, which is not unloaded.

@@ -113,6 +113,22 @@ pub extern "C" fn irecv(
     hand_out(start_recv(comm, (buf, count, dtype), from, tag).map(|(_, id)| id), out)
 }
 
+pub extern "C" fn send_failure(
+    comm: *const CollComm,
+    to: u32,
+    tag: i32,
+    error: Status,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    let started = line(comm, to, tag).and_then(|(view, line)| {
+        if !error.is_err() {
+            view.violation(format!("tells {error}, which is no error"));
+        }
+        view.net.start_failure(view.me(), error, line)
+    });
+    hand_out(started, out)
+}
+
 pub extern "C" fn wait_all(comm: *const CollComm, requests: *mut *mut RequestHeader, n: usize) -> Status {
     let view = View::of(comm);
     if n == 0 {

@@ -27,6 +27,8 @@ pub struct Net {
     synchronous: bool,
     /// After so many operations no message arrives any more, and everything fails.
     dies_after: usize,
+    /// Pairs of ranks, the lower one first, that do not reach each other.
+    cut: Vec<(u32, u32)>,
     patience: Duration,
     state: Mutex<State>,
     woken: Vec<Condvar>,
@@ -60,6 +62,8 @@ struct Request {
     owner: u32,
     line: Line,
     data: Data,
+    /// How it ends: a receive by what its sender told.
+    outcome: Status,
     done: bool,
     waited: bool,
 }
@@ -68,6 +72,8 @@ enum Data {
     /// Address, count and type in the owner's memory, which waits until it is done.
     User(usize, u64, usize),
     Copied(Vec<u8>),
+    /// In place of a message: its receive ends with this.
+    Failure(Status),
 }
 
 // SAFETY (of the pointers above): both sides wait for their requests, and matching is under the lock.
@@ -80,6 +86,7 @@ impl Data {
             // SAFETY: the type lives until the request is waited for.
             Data::User(_, count, dtype) => unsafe { (*(*dtype as *const TypeDesc)).packed * count },
             Data::Copied(bytes) => bytes.len() as u64,
+            Data::Failure(_) => 0,
         }
     }
     fn read(&self) -> Vec<u8> {
@@ -94,6 +101,7 @@ impl Data {
                 bytes
             }
             Data::Copied(bytes) => bytes.clone(),
+            Data::Failure(_) => Vec::new(),
         }
     }
     fn write(&self, bytes: &[u8]) {
@@ -119,14 +127,21 @@ impl Drop for EndsWithPanics<'_> {
 }
 
 impl Net {
-    pub fn new(n: u32, synchronous: bool, dies_after: usize, patience: Duration) -> Net {
+    pub fn new(
+        n: u32,
+        synchronous: bool,
+        dies_after: usize,
+        cut: Vec<(u32, u32)>,
+        patience: Duration,
+    ) -> Net {
         let state = State {
             ranks: (0..n).map(|_| Mail::default()).collect(),
             told: vec![false; n as usize],
             ..State::default()
         };
         let woken = (0..n).map(|_| Condvar::new()).collect();
-        Net { synchronous, dies_after, patience, state: Mutex::new(state), woken, shared: Arc::default() }
+        let state = Mutex::new(state);
+        Net { synchronous, dies_after, cut, patience, state, woken, shared: Arc::default() }
     }
 
     pub fn size(&self) -> u32 {
@@ -179,11 +194,19 @@ impl Net {
 
     pub fn start_send(&self, me: u32, what: Elements, line: Line) -> Result<usize, Status> {
         let user = Data::of(what);
-        let data = if self.synchronous { user } else { Data::Copied(user.read()) };
+        self.post_send(me, if self.synchronous { user } else { Data::Copied(user.read()) }, line)
+    }
+
+    /// In place of a message: its receive ends with `error`.
+    pub fn start_failure(&self, me: u32, error: Status, line: Line) -> Result<usize, Status> {
+        self.post_send(me, Data::Failure(error), line)
+    }
+
+    fn post_send(&self, me: u32, data: Data, line: Line) -> Result<usize, Status> {
         let mut state = held(&self.state);
-        self.count(&mut state, me)?;
+        self.count(&mut state, me, line.peer)?;
         let done = !self.synchronous;
-        let id = state.add(Request { owner: me, line, data, done, waited: false });
+        let id = state.add(Request { owner: me, line, data, outcome: Status::OK, done, waited: false });
         let wanted = Line { peer: me, ..line };
         let posted = &state.ranks[line.peer as usize].posted;
         match posted.iter().position(|r| state.requests[*r].line == wanted) {
@@ -198,8 +221,10 @@ impl Net {
 
     pub fn start_recv(&self, me: u32, what: Elements, line: Line) -> Result<usize, Status> {
         let mut state = held(&self.state);
-        self.count(&mut state, me)?;
-        let id = state.add(Request { owner: me, line, data: Data::of(what), done: false, waited: false });
+        self.count(&mut state, me, line.peer)?;
+        let data = Data::of(what);
+        let id =
+            state.add(Request { owner: me, line, data, outcome: Status::OK, done: false, waited: false });
         let sent = |s: &usize| {
             let request = &state.requests[*s];
             request.owner == line.peer && request.line == Line { peer: me, ..line }
@@ -214,11 +239,12 @@ impl Net {
         Ok(id)
     }
 
-    /// Counts an operation, which may be one too many.
-    fn count(&self, state: &mut State, me: u32) -> Result<(), Status> {
+    /// Counts an operation, which may be one too many, or with a rank that is not reached.
+    fn count(&self, state: &mut State, me: u32, peer: u32) -> Result<(), Status> {
         state.operations += 1;
         if !state.is_dead(self) {
-            return Ok(());
+            let is_cut = self.cut.contains(&(me.min(peer), me.max(peer)));
+            return if is_cut { Err(Status::UNREACHABLE) } else { Ok(()) };
         }
         state.told[me as usize] = true;
         self.wake_all();
@@ -248,7 +274,9 @@ impl Net {
         let bytes = state.requests[message].data.read();
         let (from, to) = (state.requests[message].owner, state.requests[receive].owner);
         let room = state.requests[receive].data.len();
-        if bytes.len() as u64 == room {
+        if let Data::Failure(error) = state.requests[message].data {
+            state.requests[receive].outcome = error;
+        } else if bytes.len() as u64 == room {
             state.requests[receive].data.write(&bytes);
         } else {
             let len = bytes.len();
@@ -286,7 +314,7 @@ impl Net {
         }
         state.requests[id].waited = true;
         if state.requests[id].done {
-            return Status::OK;
+            return state.requests[id].outcome;
         }
         state.told[me as usize] = true;
         Status::PEER_FAILED

@@ -146,33 +146,41 @@ impl Plan<'_> {
     pub fn run(&self) -> Status {
         let (net, me) = (&self.view.net, self.view.me());
         let mut requests: Vec<Option<usize>> = vec![None; self.core.slots];
-        let mut first = Status::OK;
+        let (mut first, mut spoiled) = (Status::OK, false);
         let mut note = |status: Status| {
             if status.is_err() && !first.is_err() {
                 first = status;
             }
+            status.is_err()
         };
         for step in &self.core.steps {
             match step {
+                // It says that the data is missing, as far as its receiver can be told.
+                Step::Send { line, slot, .. } if spoiled => {
+                    requests[*slot] = net.start_failure(me, Status::UNREACHABLE, *line).ok();
+                }
                 Step::Send { what, line, slot } => match net.start_send(me, *what, *line) {
                     Ok(id) => requests[*slot] = Some(id),
-                    Err(status) => note(status),
+                    Err(status) => _ = note(status),
                 },
                 Step::Recv { what, line, slot } => match net.start_recv(me, *what, *line) {
                     Ok(id) => requests[*slot] = Some(id),
-                    Err(status) => note(status),
+                    Err(status) => spoiled |= note(status),
                 },
                 Step::Wait { slot } => {
                     if let Some(id) = requests[*slot].take() {
-                        note(net.wait(me, id));
+                        spoiled |= note(net.wait(me, id));
                     }
                 }
-                Step::Here(work) => note(work()),
-                Step::Own { f, ctx } => note(self.own(*f, *ctx)),
+                Step::Here(_) if spoiled => {}
+                Step::Here(work) => spoiled |= note(work()),
+                Step::Own { f, ctx } => spoiled |= note(self.own(*f, *ctx)),
             }
         }
         // A request that is still on its way belongs to the operation.
-        requests.into_iter().flatten().for_each(|id| note(net.wait(me, id)));
+        for id in requests.into_iter().flatten() {
+            note(net.wait(me, id));
+        }
         first
     }
 
@@ -225,6 +233,7 @@ const RECORDING: CollServices = CollServices {
     sub_comm,
     sub_view,
     call,
+    send_failure,
     ..SERVICES
 };
 
@@ -469,5 +478,15 @@ extern "C" fn sub_view(_: *const CollComm, _: *mut c_void, _: *mut CollComm) -> 
 }
 
 extern "C" fn call(_: *const CollComm, _: u32, _: *const CollArgs) -> Status {
+    Status::NOT_SUPPORTED
+}
+
+extern "C" fn send_failure(
+    _: *const CollComm,
+    _: u32,
+    _: i32,
+    _: Status,
+    _: *mut *mut RequestHeader,
+) -> Status {
     Status::NOT_SUPPORTED
 }

@@ -30,6 +30,16 @@ impl Rank<'_> {
         self.net.told(View::of(self.comm).me())
     }
 
+    /// Whether two places of the table have the same function, which then is there.
+    pub fn is(
+        &self,
+        which: impl Fn(&CollTable) -> Option<CollFn>,
+        other: impl Fn(&CollTable) -> Option<CollFn>,
+    ) -> bool {
+        let address = |function: Option<CollFn>| function.map(|function| function as usize);
+        address(which(self.table)).is_some() && address(which(self.table)) == address(other(self.table))
+    }
+
     /// Calls a collective that the check needs.
     pub fn call(&self, which: impl Fn(&CollTable) -> Option<CollFn>, args: Args<'_>) -> Status {
         if self.planned {

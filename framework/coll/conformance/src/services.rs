@@ -39,6 +39,7 @@ pub const SERVICES: CollServices = CollServices {
     sub_comm,
     sub_view,
     call,
+    send_failure: messages::send_failure,
 };
 
 mod in_plans {

@@ -7,9 +7,9 @@ use oxmpi_btl::{
 };
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::{MemKind, SliceRef, Status, StrRef, ThreadCtx};
+use oxmpi_mca::{MemKind, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
 use oxmpi_osc::{OscModule, OscTable, OscWindow, RmaArgs, WinCounts, WinDesc};
-use oxmpi_pml::{Counts, PmlModule, PmlTable};
+use oxmpi_pml::{Counts, PmlModule, PmlTable, SendArgs};
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
 
@@ -132,6 +132,15 @@ mod absent {
     /// and is called as well.
     pub extern "C" fn progress_context(_: State, _: *mut ThreadCtx, _: u32) -> i32 {
         0
+    }
+    /// Stands in for a PML's missing `send_failure`: refuses with NOT_SUPPORTED.
+    pub extern "C" fn send_failure(
+        _: State,
+        _: *const SendArgs,
+        _: Status,
+        _: *mut *mut RequestHeader,
+    ) -> Status {
+        Status::NOT_SUPPORTED
     }
 }
 
@@ -472,6 +481,9 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
         }
         if is_empty(offset_of!(PmlTable, progress_context)) {
             (&raw mut (*own.as_mut_ptr()).progress_context).write(absent::progress_context);
+        }
+        if is_empty(offset_of!(PmlTable, send_failure)) {
+            (&raw mut (*own.as_mut_ptr()).send_failure).write(absent::send_failure);
         }
         own.assume_init()
     };

@@ -330,6 +330,7 @@ fn services() -> *const CollServices {
         sub_comm: parts::sub_comm,
         sub_view: parts::sub_view,
         call: parts::call,
+        send_failure,
     };
     SERVICES
 }
@@ -436,6 +437,18 @@ extern "C" fn irecv(
         c.irecv(thread, buf, count, dtype!(dtype), src, tag)
     });
     hand_out(req, out)
+}
+
+/// Component service: starts a message that ends its receive with `error`, and stores its request in `out`.
+extern "C" fn send_failure(
+    comm: *const CollComm,
+    dst: u32,
+    tag: i32,
+    error: Status,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    let (c, thread) = at!(comm);
+    hand_out(rank(dst).and_then(|dst| c.isend_failure(thread, dst, tag, error)), out)
 }
 
 /// Stores a new request in the component's out pointer and answers OK, or passes the error on.

@@ -19,3 +19,4 @@ mod reduce;
 mod reduce_scatter;
 mod scan;
 mod scatter;
+mod unreachable;

@@ -6,6 +6,7 @@ mod counts;
 mod declared;
 mod endpoints;
 mod failure;
+mod failures_told;
 mod flood;
 mod modes;
 mod oneself;

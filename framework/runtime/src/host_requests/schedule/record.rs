@@ -65,6 +65,7 @@ const SERVICES: &CollServices = &CollServices {
     sub_comm,
     sub_view,
     call,
+    send_failure,
 };
 
 /// The plan that is being made, and whether this is the local group's communicator.
@@ -376,5 +377,16 @@ extern "C" fn sub_view(_: *const CollComm, _: *mut c_void, _: *mut CollComm) -> 
 
 /// Planning service: refused, a plan calls no collectives.
 extern "C" fn call(_: *const CollComm, _: u32, _: *const CollArgs) -> Status {
+    Status::NOT_SUPPORTED
+}
+
+/// Planning service: refused, a plan that is carried out tells others of its failure by itself.
+extern "C" fn send_failure(
+    _: *const CollComm,
+    _: u32,
+    _: i32,
+    _: Status,
+    _: *mut *mut RequestHeader,
+) -> Status {
     Status::NOT_SUPPORTED
 }

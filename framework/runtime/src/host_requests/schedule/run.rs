@@ -9,6 +9,11 @@ use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
 use std::ptr::null_mut;
 
+/// The error that others hear of for one of this rank. A length that does not fit is told in its own words where it is found.
+fn told(error: Status) -> Status {
+    if error == Status::TRUNCATED { Status::MISMATCH } else { error }
+}
+
 /// A slot without a message.
 const NO_MESSAGE: Message = Message { req: null_mut(), whole: None };
 
@@ -74,7 +79,7 @@ impl Core {
     /// Puts the plan back to its first step and empties its slots.
     pub fn rewind(&mut self) {
         (self.at, self.begun, self.error) = (0, false, Status::OK);
-        self.truncated = None;
+        (self.spoiled, self.truncated) = (false, None);
         self.wrong.clear();
         self.messages.clear();
         self.messages.resize(self.slots as usize, NO_MESSAGE);
@@ -107,7 +112,8 @@ impl Core {
         self.messages.get(first as usize..end as usize).unwrap_or_default()
     }
 
-    /// Does steps in order until one has to wait; true: all are done. An error is noted and the steps go on.
+    /// Does steps in order until one has to wait; true: all are done. An error is noted and the steps go on, since others wait for the
+    /// plan's messages: from then on these say that the data is missing.
     pub fn run(&mut self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
         while let Some(step) = self.steps.get(self.at) {
             let status = self.one(*step, instance, thread);
@@ -125,6 +131,7 @@ impl Core {
     /// Does one step. PENDING: it has to wait for a message or for the component.
     fn one(&mut self, step: Step, instance: &Instance, thread: *mut ThreadCtx) -> Status {
         match step {
+            Step::Send { peer, slot, .. } if self.spoiled => self.tell(peer, slot, thread),
             Step::Send { peer, data, slot } => {
                 let comm = self.comm(peer);
                 let (buf, count, dtype) = self.outgoing(&data, instance);
@@ -137,6 +144,7 @@ impl Core {
                 let req = comm.can_come_from(peer.rank).and_then(|()| {
                     comm.irecv(thread, data.at, data.count, data.dtype(), peer.rank, self.tag)
                 });
+                self.spoiled |= req.is_err();
                 self.under_way(slot, req, whole.then_some(data))
             }
             Step::Wait { first, end } => self.take(thread, first, end),
@@ -144,11 +152,29 @@ impl Core {
                 let what = if self.begun { step::LOOK } else { step::START };
                 let status = function(ctx, what);
                 self.begun = status == Status::PENDING;
+                self.spoiled |= status.is_err();
                 status
             }
-            // SAFETY: what the component wrote down, about buffers that the user promised or it got for this.
-            _ => unsafe { self.here(step, instance) },
+            // What it would work on did not come.
+            _ if self.spoiled => Status::OK,
+            _ => {
+                // SAFETY: what the component wrote down, about buffers that the user promised or it got for this.
+                let status = unsafe { self.here(step, instance) };
+                self.spoiled |= status.is_err();
+                status
+            }
         }
+    }
+
+    /// Sends a message that says that the data of the plan's next one is missing. A peer that cannot be told knows by itself: it does
+    /// not reach this rank either.
+    #[cold]
+    fn tell(&mut self, peer: Peer, slot: u32, thread: *mut ThreadCtx) -> Status {
+        let told = self.comm(peer).isend_failure(thread, peer.rank, self.tag, told(self.error));
+        if let Ok(req) = told {
+            self.messages[slot as usize] = Message { req, whole: None };
+        }
+        Status::OK
     }
 
     /// The communicator of a peer: the plan's, or its local group's.
@@ -192,6 +218,8 @@ impl Core {
         let (mut worst, mut received) = (Status::OK, 0);
         for message in &mut self.messages[first as usize..end as usize] {
             let (status, wrong) = message.take(&mut received);
+            // What came in another length goes on as it came.
+            self.spoiled |= status.error.is_err() && wrong.is_none();
             self.wrong.extend(wrong);
             if worst.is_ok() {
                 worst = status.error;

@@ -108,6 +108,8 @@ pub(crate) struct Core {
     pub(crate) messages: Vec<Message>,
     pub(crate) wrong: Vec<LengthMismatch>,
     pub(crate) error: Status,
+    /// Data of the plan is missing: a receive failed, or work on data. The sends that follow say so in place of their messages.
+    pub(crate) spoiled: bool,
     /// The first message that was longer than its place.
     pub(crate) truncated: Option<MsgStatus>,
 }
@@ -127,6 +129,7 @@ impl Default for Core {
             messages: Vec::new(),
             wrong: Vec::new(),
             error: Status::OK,
+            spoiled: false,
             truncated: None,
         }
     }

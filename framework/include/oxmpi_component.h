@@ -33,9 +33,9 @@ extern "C" {
 #define OXMPI_BTL_FRAMEWORK "btl"
 #define OXMPI_BTL_VERSION { 2, 2, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
-#define OXMPI_PML_VERSION { 2, 1, 0 }
+#define OXMPI_PML_VERSION { 2, 2, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 1, 4, 0 }
+#define OXMPI_COLL_VERSION { 1, 5, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 2, 0 }
 
@@ -1499,6 +1499,10 @@ struct oxmpi_pml_table {
      * whoever owns its lock, taking it away, and waits for one who is inside. The caller holds nothing. For waits that know that something
      * is to come on a context nobody progresses; `progress` finds that, too, but in its own time. */
     int32_t (*progress_context)(void *, oxmpi_thread_ctx *thread, uint32_t ctx);
+    /* Since 2.2. As `isend`, of an empty message in place of one whose data does not come: the receive that it meets completes with
+     * `error`, an error, and no data. `buf`, `count`, `dtype` and `mode` are not looked at. It keeps the order of messages; a probe shows
+     * an empty message. NOT_SUPPORTED: receives cannot be ended from the other side. */
+    oxmpi_status (*send_failure)(void *, const oxmpi_send_args *, oxmpi_status error, oxmpi_request_header **out);
 };
 
 /* The one module of a PML component. */
@@ -1644,6 +1648,11 @@ struct oxmpi_coll_services {
     /* Runs a collective (one of `which`) of the components that were selected for a part; `view` is from `sub_view`.
      * In plans NOT_SUPPORTED. */
     oxmpi_status (*call)(const oxmpi_coll_comm *view, uint32_t which, const oxmpi_coll_args *args);
+    /* Since 1.5. Starts, as `isend`, an empty message in place of one whose data does not come: the receive that it meets ends with
+     * `error` and no data. For a rank whose part of a collective failed: the others wait for its messages, and are to hear that what
+     * they would say is not known. In plans NOT_SUPPORTED: there the host sends this in place of each message that comes after a receive
+     * that failed, and leaves work on data undone. NOT_SUPPORTED elsewhere: the PML cannot. */
+    oxmpi_status (*send_failure)(const oxmpi_coll_comm *, uint32_t dst, int32_t tag, oxmpi_status error, oxmpi_request_header **out);
 };
 
 /* Sentinel for MPI_IN_PLACE in buffer arguments. */
@@ -1805,6 +1814,9 @@ struct oxmpi_coll_module {
 #define OXMPI_OSC_HINT_SAME_OP 8
 /* `accumulate_ops` is `same_op_no_op` (the default): or that one and MPI_NO_OP. */
 #define OXMPI_OSC_HINT_SAME_OP_NO_OP 16
+/* `mpix_unordered`: operations that overlap, are not both accumulates, and of which the first is complete at the origin when the second is issued may take
+ * effect in any order. Without it they take effect in the order of their calls. */
+#define OXMPI_OSC_HINT_UNORDERED 32
 
 /* Which pairs of accumulates to one target are ordered (`accumulate_ordering`), by bit in `WinDesc::ordering`.
  * All four by default. */
@@ -2518,7 +2530,7 @@ OXMPI_ASSERT(offsetof(oxmpi_counts, most_out_of_sequence) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_counts, spreads) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_counts, posted_now) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_counts, match_time) == 80);
-OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 192);
+OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 200);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, enable) == 8);
@@ -2544,6 +2556,7 @@ OXMPI_ASSERT(offsetof(oxmpi_pml_table, set_flags) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, measure) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, revoke) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, progress_context) == 184);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, send_failure) == 192);
 OXMPI_ASSERT(sizeof(oxmpi_pml_module) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, max_tag) == 4);
@@ -2562,7 +2575,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_comm, planning) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, local) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_nodes) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, node) == 60);
-OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 168);
+OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send) == 8);
@@ -2585,6 +2598,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_services, wait_word) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_comm) == 144);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_view) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, call) == 160);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, send_failure) == 168);
 OXMPI_ASSERT(sizeof(oxmpi_coll_args) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendbuf) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendcount) == 8);

@@ -1,6 +1,7 @@
 //! Opening, and the table of what this component does.
 
-use crate::exchange::{Call, Failure};
+use crate::exchange::Call;
+use crate::failure::Failure;
 use crate::module::BasicModule;
 use crate::params::{Settings, tell};
 use crate::{

@@ -21,11 +21,11 @@
 //! the arguments alone, messages go through the services, which then write them down, and work on data goes
 //! through [`Local`].
 
+use crate::failure::Failure;
 use crate::layout::{BYTE, displaced};
 use crate::local::Local;
 use crate::module::BasicModule;
 use crate::scratch::Lease;
-use core::cell::Cell;
 use core::ops::Range;
 use core::ptr::null_mut;
 use oxmpi_coll::{CollArgs, CollComm, CollServices, FIRST_TAG};
@@ -66,51 +66,6 @@ pub fn out_bytes(buf: *const u8, len: u64) -> SendData<'static> {
 /// Where to receive packed bytes.
 pub fn in_bytes(buf: *mut u8, len: u64) -> ReceiveData<'static> {
     (buf, len, &BYTE)
-}
-
-/// What failed in a call so far, in all its steps.
-pub struct Failure {
-    first: Cell<Status>,
-    /// Data is missing, and with it what this rank would send.
-    spoiled: Cell<bool>,
-}
-
-impl Failure {
-    pub fn none() -> Failure {
-        Failure { first: Cell::new(Status::OK), spoiled: Cell::new(false) }
-    }
-
-    /// The status that a call returns which ended with `done`.
-    pub fn outcome(&self, done: Result) -> Status {
-        match (self.first.get(), done) {
-            (Status::OK, Ok(())) => Status::OK,
-            (Status::OK, Err(status)) => status,
-            (first, _) => first,
-        }
-    }
-
-    /// Notes a failure; `spoils`: it left data missing.
-    #[cold]
-    pub fn note(&self, status: Status, spoils: bool) {
-        if self.first.get().is_ok() {
-            self.first.set(status);
-        }
-        self.spoiled.set(self.spoiled.get() | spoils);
-    }
-
-    /// Whether data is missing.
-    #[inline(always)]
-    pub fn has_spoiled(&self) -> bool {
-        self.spoiled.get()
-    }
-
-    /// The error that others hear of. A length that does not fit is told in its own words where it is found.
-    fn told(&self) -> Status {
-        match self.first.get() {
-            Status::TRUNCATED => Status::MISMATCH,
-            status => status,
-        }
-    }
 }
 
 /// A collective in progress.

@@ -10,6 +10,7 @@ mod barrier;
 mod bcast;
 mod component;
 mod exchange;
+mod failure;
 mod gather;
 mod gatherv;
 mod inter;

@@ -1,6 +1,6 @@
 //! A collective's work on data in this process: at once or, in a plan, later.
 
-use crate::exchange::Failure;
+use crate::failure::Failure;
 use crate::layout::{Result, bytes};
 use core::ptr::null_mut;
 use oxmpi_coll::{CollComm, CollServices};

@@ -12,8 +12,12 @@
 //! and both halves of MPI_Sendrecv) are refused when they are posted ([`Communicator::can_come_from`]). A point-to-point receive of the user's is not
 //! looked at: nothing is added to a message's path. Asking costs a load and a bit where the process was reached before; else an endpoint is
 //! made, which the first message from there would do, too, and nothing is connected.
-//! Where the second of two things that are posted together is refused, the first is cancelled and then waited for: its buffer
-//! may be the user's, and nobody may be left to send.
+//!
+//! **A call that fails** is followed to its end. A rank that is not reached by some other may well be waited for by those that it
+//! reaches, so collectives, plans and constructors go on with their pattern, and send what ends a receive with an error
+//! (`PmlTable::send_failure`) in place of each message that rests on what is missing. The two halves of MPI_Sendrecv belong to the
+//! program: where the send is refused the receive is cancelled and then waited for, since its buffer is the user's and nobody may be left
+//! to send.
 //!
 //! **Registration** is in `registration.rs`.
 //!

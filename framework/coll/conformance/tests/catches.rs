@@ -9,6 +9,7 @@ use oxmpi_coll::{
 };
 use oxmpi_coll_conformance::{Setup, checks, run};
 use oxmpi_datatype::kernel::{OpDesc, op};
+use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::{Descriptor, OpenArgs, Status};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -222,6 +223,29 @@ extern "C" fn keeps_arrays(module: *mut c_void, comm: *const CollComm, args: *co
 
 faulty!(without_barrier, blocking: barrier = does_nothing, planned: barrier = does_nothing);
 faulty!(without_order, blocking: reduce = reorders);
+/// Everyone tells rank 0, which tells everyone; who fails leaves, though others wait for it.
+extern "C" fn leaves_early(_: *mut c_void, comm: *const CollComm, _: *const CollArgs) -> Status {
+    // SAFETY: valid during the call.
+    let (seen, services) = unsafe { (&*comm, &*(*comm).services) };
+    let byte = TypeDesc::basic(Base::BYTE).expect("MPI_BYTE is a basic type");
+    let send = |to| (services.send)(comm, null_mut(), 0, &byte, to, FIRST_TAG);
+    let recv = |from| (services.recv)(comm, null_mut(), 0, &byte, from, FIRST_TAG, null_mut());
+    let all = || {
+        if seen.rank != 0 {
+            send(0).ok()?;
+            return recv(0).ok();
+        }
+        for rank in 1..seen.num_ranks {
+            recv(rank).ok()?;
+        }
+        for rank in 1..seen.num_ranks {
+            send(rank).ok()?;
+        }
+        Ok(Status::OK)
+    };
+    all().unwrap_or_else(|status| status)
+}
+faulty!(without_patience, blocking: barrier = leaves_early);
 faulty!(without_place, blocking: gather = misplaces, planned: gather = misplaces);
 faulty!(without_bounds, blocking: bcast = overruns);
 faulty!(without_exclusion, blocking: exscan = includes);
@@ -257,7 +281,7 @@ type Make = fn() -> *const Descriptor;
 
 #[test]
 fn each_fault_is_seen() {
-    let cases: [(&str, Make); 12] = [
+    let cases: [(&str, Make); 14] = [
         ("barrier", without_barrier),
         ("reduce", without_order),
         ("gather", without_place),
@@ -267,6 +291,8 @@ fn each_fault_is_seen() {
         ("equal_blocks_along_every_edge", without_pairs),
         ("persistent_allgather", without_delay),
         ("dies_in_alltoall", without_errors),
+        ("unreachable_in_alltoall", without_errors),
+        ("unreachable_in_barrier", without_patience),
         ("agreement", without_agreement),
         ("alltoallv", without_copies),
         ("scatter", without_unity),

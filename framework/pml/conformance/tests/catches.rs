@@ -2,6 +2,7 @@
 
 use core::ffi::c_void;
 use oxmpi_btl::WaitSet;
+use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::{Descriptor, MsgStatus, OpenArgs, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{Message, PmlModule, PmlTable, RecvArgs, SendArgs, mode};
@@ -71,6 +72,19 @@ extern "C" fn picky(state: State, args: *const RecvArgs, out: *mut *mut RequestH
     // SAFETY: as above.
     (unsafe { table_of(state) }.irecv)(state, &args, out)
 }
+/// A failure is told as an empty message.
+extern "C" fn hides_failures(
+    state: State,
+    args: *const SendArgs,
+    _: Status,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    let byte = TypeDesc::basic(Base::BYTE).expect("MPI_BYTE is a basic type");
+    // SAFETY: valid for the call.
+    let args = SendArgs { dtype: Box::leak(Box::new(byte)), ..unsafe { args.read() } };
+    // SAFETY: as above.
+    (unsafe { table_of(state) }.isend)(state, &args, out)
+}
 extern "C" fn never_flushed(_: State) -> Status {
     Status::PENDING
 }
@@ -90,6 +104,7 @@ faulty!(without_arming, arm = always_asleep);
 faulty!(without_probes, probe = sees_nothing);
 faulty!(without_synchronous, isend = impatient);
 faulty!(without_any_tag, irecv = picky);
+faulty!(with_hidden_failures, send_failure = hides_failures);
 faulty!(without_flush, flush = never_flushed);
 
 /// Whether a check passes over a transport.
@@ -124,13 +139,14 @@ type Make = fn() -> *const Descriptor;
 #[test]
 fn each_fault_is_seen() {
     remember_the_right_one();
-    let cases: [(&str, Make); 7] = [
+    let cases: [(&str, Make); 8] = [
         ("revoke", without_revoke),
         ("a_process_that_failed", without_failures),
         ("sleeping", without_arming),
         ("probes", without_probes),
         ("modes_and_sizes", without_synchronous),
         ("wildcards", without_any_tag),
+        ("failures_told", with_hidden_failures),
         ("order", without_flush),
     ];
     for (check, faulty) in cases {

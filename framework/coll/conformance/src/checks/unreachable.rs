@@ -13,7 +13,7 @@ use oxmpi_mca::Status;
 /// Elements of a block.
 const COUNT: usize = 6;
 
-/// Who takes part in a call, as its model needs it.
+/// A rank of a call, as its model needs it.
 struct Place {
     rank: u32,
     n: u32,

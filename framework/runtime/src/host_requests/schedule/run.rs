@@ -155,7 +155,7 @@ impl Core {
                 self.spoiled |= status.is_err();
                 status
             }
-            // What it would work on did not come.
+            // The data of the step did not come.
             _ if self.spoiled => Status::OK,
             _ => {
                 // SAFETY: what the component wrote down, about buffers that the user promised or it got for this.
@@ -218,7 +218,7 @@ impl Core {
         let (mut worst, mut received) = (Status::OK, 0);
         for message in &mut self.messages[first as usize..end as usize] {
             let (status, wrong) = message.take(&mut received);
-            // What came in another length goes on as it came.
+            // A message of another length goes on as it came.
             self.spoiled |= status.error.is_err() && wrong.is_none();
             self.wrong.extend(wrong);
             if worst.is_ok() {

@@ -241,7 +241,7 @@ impl Running {
     }
 }
 
-/// Ranks that a launcher's arguments ask for: the numbers behind `-n`, or the places of `--host`. What begins with neither counts as one.
+/// Ranks that a launcher's arguments ask for: the numbers behind `-n`, or the places of `--host`. A command without either counts as one.
 fn ranks_of<'a>(arguments: impl Iterator<Item = &'a OsStr>) -> usize {
     let words: Vec<_> = arguments.map(|word| word.to_string_lossy()).collect();
     let behind = |names: [&str; 2]| {

@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(order.into_inner().expect("nobody panics")[0], 0);
     }
 
-    /// What another process has is not taken, and comes back with its end. A thread's second job waits for nothing.
+    /// The places of another process are not taken, and come back with its end. A thread's second job waits for nothing.
     #[test]
     fn places_are_the_machines() {
         let house = house("machine", 1);

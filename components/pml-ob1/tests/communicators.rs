@@ -236,7 +236,7 @@ fn another_wire_version_is_refused_before_the_first_message() {
     card[4] = 99;
     w.set_card(1, Some(card));
     assert_eq!(w.send(c[0], b"x", 1, 0, mode::STANDARD).err(), Some(Status::UNREACHABLE));
-    assert_eq!(w.procs[0].helps.lock()[0], "wire-version 1 | 99 | 9");
+    assert_eq!(w.procs[0].helps.lock()[0], "wire-version 1 | 99 | 10");
     w.set_card(1, None);
     assert_eq!(w.send(c[0], b"x", 1, 0, mode::STANDARD).err(), Some(Status::UNREACHABLE));
     assert_eq!(w.procs[0].helps.lock()[1], "no-card 1 | not found");

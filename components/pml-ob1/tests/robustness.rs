@@ -27,6 +27,7 @@ const SKIP: u64 = 12;
 const RUNS: u64 = 13;
 const CANCEL: u64 = 14;
 const CANCELLED: u64 = 15;
+const FAILURE: u64 = 19;
 /// A flag.
 const NUMBERED: u64 = 16;
 
@@ -50,7 +51,11 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(11, 0, 0, 0)]), "an OPEN of"),
         (words(&[head(11, 64, 0, 0), 1]), "an OPEN of"),
         (words(&[head(16, 0, 0, 0), 1]), "type 16"),
-        (words(&[head(19, 0, 0, 0), 0, 0]), "type 19"),
+        (words(&[head(20, 0, 0, 0), 0, 0]), "type 20"),
+        (words(&[head(FAILURE, 0, 0, 0), 0, 0]), "a failure that is none"),
+        (words(&[head(FAILURE, 0, 0, 0), 0, 0, 0]), "a failure that is none"),
+        (words(&[head(FAILURE, 0, 0, 0), 0, 0, 1 << 40]), "a failure that is none"),
+        (words(&[head(FAILURE, 2, 0, 0), 0, 0, 7, 16]), "a failure that is none"),
         (words(&[head(CANCEL, 0, 0, 0), 1, 0]), "cut off"),
         (words(&[head(CANCEL, 0, 0, 0), 1, 0, 0]), "no request"),
         (words(&[head(CANCEL, NUMBERED, 0, 0), 1, 1, 7]), "a message to take back"),
@@ -83,7 +88,7 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(MATCH, 0, 0, 0), u32::MAX as u64, 0]), "a source rank"),
         (words(&[head(MATCH, 0x80, 0, 0), 0, 0]), "flags"),
         (words(&[head(MATCH, 2, 0, 0), 0, 0, 0]), "no request"),
-        (with(&[head(MATCH, 1, 0, no_index), 0, 0], prefix(10)), "wire version 10"),
+        (with(&[head(MATCH, 1, 0, no_index), 0, 0], prefix(11)), "wire version 11"),
         (words(&[head(RNDV, 0, 0, 0), 0, 0, 4, 7, 1]), "more data"),
         (words(&[head(RNDV, 0, 0, 0), 0, 0, 4, 0]), "no request"),
         (words(&[head(RNDV, 0, 0, 0), 0, 0, u64::MAX, 9]), "a length"),
@@ -100,8 +105,8 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(FIN, 0, 0, 0), u64::MAX]), "a request id"),
         (words(&[head(CREDIT, 0, 0, 0), 1]), "more credit"),
         (words(&[head(CREDIT, 0, 0, 0), u64::MAX]), "more credit"),
-        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(9)), ""),
-        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(9)), "an index nobody was told"),
+        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(10)), ""),
+        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(10)), "an index nobody was told"),
         (with(&[head(CID, 0, 0, 0), 0, 0], prefix(3)), "another wire version"),
     ];
     for (bytes, what) in cases {

@@ -4,7 +4,7 @@
 //! it does. Queue pair numbers begin with it. Towards each process talked to it makes a ring and hands it over a socket, which wakes
 //! the other side when that sleeps, and tells either side that the other is gone.
 //!
-//! Who waits for an answer asks the other process for a sign of life (`ask`), which its device gives when it has taken and answered all that was sent
+//! A waiting device asks the other process for a sign of life (`ask`), which its device gives when it has taken and answered all that was sent
 //! before. A process that is stopped or has no core gives none, and one whose end the socket tells never will (`answer_of`).
 
 use crate::config::Config;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// Bits of a queue pair's number below the process's.
 pub const INDEX_BITS: u32 = 12;
 const MOST: u32 = (1 << (24 - INDEX_BITS)) - 2;
-/// What a caller says first, with its number behind.
+/// First words of a caller, with its number behind.
 const HELLO: &[u8] = b"oxmpi-verbs-fake 2 ";
 
 /// The connection to a process.

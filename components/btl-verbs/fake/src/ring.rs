@@ -6,7 +6,7 @@
 //! once more, the pusher pushes and looks at it, so at least one of them sees the other.
 //!
 //! Beside the packets the pusher may ask for a sign of life: it raises `asked` (release, behind its packets), and the popper sets `served` to what it
-//! has read (acquire) once it has taken all that was there then, and its answers lie in the ring the other way (release). Whoever has read `served`
+//! has read (acquire) once it has taken all that was there then, and its answers lie in the ring the other way (release). A pusher that has read `served`
 //! (acquire) and takes what lies there has every answer.
 
 use crate::packet::{PAYLOAD, Packet};

@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// What the peer is, in its environment.
+/// Environment variable that names the role of a peer.
 const PEER: &str = "OXMPI_TEST_PEER";
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The longest time-out: 2.4 hours.

@@ -204,7 +204,7 @@ pub mod which {
 }
 
 /// A component's step; `what` is one of [`step`]. Must not block. No lock is held but for `DROP`, which must not call
-/// the host.
+/// the host. An error is the operation's unless it had one, and the plan's messages that come later say that their data is missing.
 pub type StepFn = extern "C" fn(ctx: *mut c_void, what: u32) -> Status;
 
 /// The question to a [`StepFn`].

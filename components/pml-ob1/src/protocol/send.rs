@@ -23,13 +23,9 @@ use oxmpi_btl::SendDesc;
 use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{SendArgs, mode};
-use std::sync::LazyLock;
 
 /// Mode of a request that sends a FAILURE, beside those of [`mode`]; `wanted` has the error.
 const FAILURE: u32 = u32::MAX;
-
-/// Type of what a FAILURE does not have.
-static EMPTY: LazyLock<TypeDesc> = LazyLock::new(|| TypeDesc::basic(Base::BYTE).expect("MPI_BYTE is a basic type"));
 
 /// Packs a part of a user's buffer straight into the transport's.
 pub struct Packer {
@@ -132,7 +128,9 @@ impl Ob1 {
             return Err(Status::BAD_PARAM);
         }
         let threaded = self.threaded();
-        let args = SendArgs { buf: null(), count: 0, dtype: &*EMPTY, mode: FAILURE, ..*args };
+        // Contiguous, so no request keeps it.
+        let nothing = TypeDesc::basic(Base::BYTE).ok_or(Status::INTERNAL)?;
+        let args = SendArgs { buf: null(), count: 0, dtype: &nothing, mode: FAILURE, ..*args };
         let out = self.outgoing(&args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         self.describe(req, &out, &args, threaded);

@@ -1593,7 +1593,7 @@ struct oxmpi_coll_comm {
 #define OXMPI_COLL_STEP_DROP 2
 
 /* A component's step; `what` is one of `step`. Must not block. No lock is held but for `DROP`, which must not call
- * the host. */
+ * the host. An error is the operation's unless it had one, and the plan's messages that come later say that their data is missing. */
 typedef oxmpi_status (*oxmpi_step_fn)(void *ctx, uint32_t what);
 
 /* Services of the host for a collective: point-to-point on the communicator. */

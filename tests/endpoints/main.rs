@@ -58,7 +58,9 @@ fn every_setting() {
 fn a_wrong_setting_ends_the_job_and_is_named() {
     for peer in peers("a wrong setting") {
         let ended = peer.endpoints(2, 1, "all").env("OXMPI_EP_PROGRESS", "never").run().failed();
-        assert!(ended.err.contains("OXMPI_EP_PROGRESS"), "{}", ended.err);
+        // MPICH's launcher, ended by MPI_Abort, may end before it has passed on what the processes wrote.
+        let lost = !peer.is_ours() && ended.err.is_empty();
+        assert!(lost || ended.err.contains("OXMPI_EP_PROGRESS"), "{ended:?}");
     }
 }
 

@@ -274,10 +274,10 @@ fn rdma_finds_patches_as_they_were_written() {
     if ours("patches by osc-rdma") {
         over_nodes_by_fabric("a:2,b:2", "fabric,shm,self")
             .args(REORDERED)
-            .program("patches")
+            .program("rma_patches")
             .arg("5")
             .run()
             .all_ok(4);
-        over_fabric(2).args(SHORT_OF_ALL).program("patches").arg("5").run().all_ok(2);
+        over_fabric(2).args(SHORT_OF_ALL).program("rma_patches").arg("5").run().all_ok(2);
     }
 }

@@ -94,7 +94,7 @@ fn unlike_operations_over_ugni() {
     for component in ["rdma", "pt2pt"] {
         let job = |ranks| over(ranks, &[]).env("OXMPI_MCA_osc", component);
         job(2).program("rma_order").args(["1", "40", "2"]).run().all_ok(2);
-        job(4).program("patches").run().all_ok(4);
+        job(4).program("rma_patches").run().all_ok(4);
     }
 }
 

@@ -45,7 +45,7 @@ fn unlike_operations_over_verbs() {
     for component in ["rdma", "pt2pt"] {
         let job = |job: Job| job.args(["--mca", "osc", component]);
         job(over(2, &[])).program("rma_order").args(["1", "40", "2"]).run().all_ok(2);
-        job(over_nodes("a:2,b:2", &[])).program("patches").run().all_ok(4);
+        job(over_nodes("a:2,b:2", &[])).program("rma_patches").run().all_ok(4);
     }
 }
 

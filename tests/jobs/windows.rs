@@ -133,8 +133,9 @@ fn patches_are_found_as_they_were_written() {
         return leave_out("patches by each component", "one-sided components are ours");
     }
     for component in ["rdma", "pt2pt"] {
-        let run =
-            |job: Job| job.args(["--mca", "osc", component]).limit(300).program("patches").run().all_ok(4);
+        let run = |job: Job| {
+            job.args(["--mca", "osc", component]).limit(300).program("rma_patches").run().all_ok(4)
+        };
         run(Job::new(4));
         run(Job::new(4).args(["--mca", "btl_shm_single_copy_mechanism", "none"]));
         let job = Job::of(std::process::Command::new(mpi().bin("mpirun")));

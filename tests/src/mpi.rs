@@ -18,7 +18,7 @@ pub enum Flavour {
 pub struct Mpi {
     pub prefix: PathBuf,
     pub flavour: Flavour,
-    compiled: Mutex<HashMap<String, PathBuf>>,
+    compiled: Mutex<HashMap<String, (Vec<String>, PathBuf)>>,
 }
 
 /// The root of the workspace.
@@ -130,7 +130,8 @@ impl Mpi {
     /// Compiles and links sources (relative to the workspace) with further arguments.
     pub fn build(&self, name: &str, sources: &[String], arguments: &[&str]) -> PathBuf {
         let mut compiled = self.compiled.lock().expect("no test panics while it compiles");
-        if let Some(path) = compiled.get(name) {
+        if let Some((from, path)) = compiled.get(name) {
+            assert_eq!(from, sources, "two programs are called {name}");
             return path.clone();
         }
         let out = self.programs().join(name);
@@ -149,7 +150,7 @@ impl Mpi {
             output.status,
             String::from_utf8_lossy(&output.stderr)
         );
-        compiled.insert(name.to_owned(), out.clone());
+        compiled.insert(name.to_owned(), (sources.to_vec(), out.clone()));
         out
     }
 

@@ -84,8 +84,7 @@ fn find_table() -> io::Result<(SharedMemory, OwnedFd, Seat)> {
     loop {
         match sys::connect(&name()) {
             Ok(socket) => {
-                sys::wait(&[socket.as_raw_fd()], Some(Duration::from_secs(1)));
-                if let Ok((_, Some(fd))) = sys::recv(&socket, &mut [0; 8]) {
+                if let Some(fd) = take_table(&socket) {
                     return Ok((SharedMemory::of(&fd, size_of::<NodeTable>())?, fd, Seat::Follows(socket)));
                 }
             }
@@ -98,10 +97,29 @@ fn find_table() -> io::Result<(SharedMemory, OwnedFd, Seat)> {
                 Err(e) if e.kind() == io::ErrorKind::AddrInUse => {}
                 Err(e) => return Err(e),
             },
+            // The holder has many callers, and no core to answer them.
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            }
             Err(e) => return Err(e),
         }
         if Instant::now() > end {
-            return Err(io::Error::other("the node's table was not handed over within ten seconds"));
+            return Err(io::Error::other(
+                "nobody handed over the node's table, and it could not be made, for ten seconds",
+            ));
+        }
+    }
+}
+
+/// The table's descriptor from its holder, which may be stopped or have no core for as long as it likes. `None`: it has ended.
+fn take_table(holder: &OwnedFd) -> Option<OwnedFd> {
+    loop {
+        sys::wait(&[holder.as_raw_fd()], None);
+        match sys::recv(holder, &mut [0; 8]) {
+            // A signal ended the wait.
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+            answer => return answer.ok()?.1,
         }
     }
 }

@@ -55,6 +55,8 @@ pub struct NamedNodes {
     logins: Vec<String>,
     /// Cores of other machines, once they are known.
     counted: BTreeMap<usize, u32>,
+    /// Names of the nodes of the batch system's allocation: a node is called as there, whether or not the user gives a domain.
+    allocated: Vec<String>,
 }
 
 /// Longest name of a node: what MPI_Get_processor_name gives.
@@ -65,7 +67,27 @@ impl NamedNodes {
     pub fn new(hostname: &str, slots: u32, apart: bool) -> NamedNodes {
         let names = if apart { Vec::new() } else { vec![hostname.to_owned()] };
         let (logins, counted) = (names.clone(), BTreeMap::new());
-        NamedNodes { hostname: hostname.to_owned(), slots, apart, names, logins, counted }
+        let allocated = Vec::new();
+        NamedNodes { hostname: hostname.to_owned(), slots, apart, names, logins, counted, allocated }
+    }
+
+    /// The nodes that a batch system has given; before any is named.
+    pub fn in_allocation(mut self, allocated: &[(String, u32)]) -> NamedNodes {
+        self.allocated = allocated.iter().map(|(name, _)| name.clone()).collect();
+        self
+    }
+
+    /// The allocation's name of a node that is called by it with or without a domain; another name stays what it is.
+    fn allocated_name<'a>(&'a self, name: &'a str) -> &'a str {
+        let all = || self.allocated.iter().map(String::as_str);
+        let is_short = |name: &str| !name.contains('.');
+        let alike = |known: &&str| {
+            (is_short(known) || is_short(name)) && short(known).eq_ignore_ascii_case(short(name))
+        };
+        if name.parse::<IpAddr>().is_ok() {
+            return name;
+        }
+        all().find(|known| known.eq_ignore_ascii_case(name)).or_else(|| all().find(alike)).unwrap_or(name)
     }
 
     /// Nodes that are other machines: number, and name to log in by.
@@ -102,7 +124,7 @@ impl NamedNodes {
             return Ok(0);
         }
         let login = name;
-        let name = name.rsplit('@').next().unwrap_or(name);
+        let (user, name) = name.rsplit_once('@').map_or((None, name), |(user, name)| (Some(user), name));
         // A text that an agent would take for an option is no name, either.
         let odd = |c: char| c.is_control() || !self.apart && (c.is_whitespace() || c == ',');
         if name.is_empty() || name.len() > NAME || name.starts_with('+') || name.contains(odd) {
@@ -111,9 +133,10 @@ impl NamedNodes {
         if !self.apart && (login.starts_with('-') || login.contains(odd)) {
             return Err(paragraph("node-name", &[login]));
         }
-        Ok(self.names.iter().position(|known| known.eq_ignore_ascii_case(name)).unwrap_or_else(|| {
-            self.names.push(name.to_owned());
-            self.logins.push(login.to_owned());
+        let name = self.allocated_name(name).to_owned();
+        Ok(self.names.iter().position(|known| known.eq_ignore_ascii_case(&name)).unwrap_or_else(|| {
+            self.logins.push(user.map_or_else(|| name.clone(), |user| format!("{user}@{name}")));
+            self.names.push(name);
             self.names.len() - 1
         }))
     }
@@ -312,6 +335,11 @@ fn hostfile(text: &str, file: &Path) -> Result<(Vec<Entry>, Vec<String>), String
     Ok((entries, without))
 }
 
+/// A node's name without its domain.
+fn short(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
 /// Is this a name of the node we are on?
 fn is_here(name: &str, hostname: &str) -> bool {
     let name = name.rsplit('@').next().unwrap_or(name).to_ascii_lowercase();
@@ -320,7 +348,6 @@ fn is_here(name: &str, hostname: &str) -> bool {
         return address.is_loopback() || !address.is_unspecified() && UdpSocket::bind((address, 0)).is_ok();
     }
     let hostname = hostname.to_ascii_lowercase();
-    let short = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
     // Open MPI compares names without their domains, too.
     name == "localhost" || name == "+n0" || name == hostname || short(&name) == short(&hostname)
 }
@@ -359,6 +386,28 @@ mod tests {
         for name in ["vmx", "other", "203.0.113.7", "0.0.0.0", "+n1", ""] {
             assert!(!is_here(name, "vm.cluster.org"), "{name}");
         }
+    }
+
+    #[test]
+    fn nodes_are_called_as_in_the_allocation() {
+        let allocated = ["n1", "n2.cluster.org", "m.a", "m.b"].map(|name| (name.to_owned(), 1));
+        let mut nodes = here().in_allocation(&allocated);
+        for (said, name) in [
+            ("n1", "n1"),
+            ("N1.cluster.org", "n1"),
+            ("u@n1", "n1"),
+            ("n2", "n2.cluster.org"),
+            ("m.b", "m.b"),
+            ("m.c", "m.c"),
+            ("n11", "n11"),
+            ("10.0.0.1", "10.0.0.1"),
+        ] {
+            let node = nodes.node_of(said).expect(said);
+            assert_eq!(nodes.names()[node], name, "{said}");
+        }
+        let mut nodes = here().in_allocation(&allocated);
+        assert_eq!(nodes.node_of("u@n2"), Ok(1));
+        assert_eq!(nodes.others(), [(1, "u@n2.cluster.org".to_owned())]);
     }
 
     #[test]

@@ -110,13 +110,14 @@ fn survey_in(line: &CommandLine, allocation: Option<Allocation>) -> Result<Surve
         }
         None => DefaultNodes::Here,
     };
-    let mut machines = Machines::new(line, &hostname, apart, usual)?;
+    let mut machines = Machines::new(line, &hostname, apart, usual, &allocated)?;
     let mut request = None;
     if !apart {
         machines.meet(line)?;
-        let nodes = machines.here.others();
-        let given =
-            |(_, name): &(u32, String)| allocated.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        let mut nodes = machines.here.others();
+        let given = |(_, name): &(u32, String)| {
+            allocated.iter().any(|(known, _)| name.rsplit('@').next() == Some(known))
+        };
         // Where Slurm has given nodes it starts the daemons, and has no others; ssh is then an explicit choice.
         let plm = plm.unwrap_or(match allocated.is_empty() {
             true => Plm::Ssh,
@@ -125,11 +126,25 @@ fn survey_in(line: &CommandLine, allocation: Option<Allocation>) -> Result<Surve
         if let Some((_, name)) = nodes.iter().find(|node| plm == Plm::Slurm && !given(node)) {
             return Err(paragraph("not-allocated", &[name]));
         }
+        if plm == Plm::Slurm {
+            nodes.iter_mut().try_for_each(|(_, name)| without_user(name))?;
+        }
         let prefix = line.job.prefix.as_ref().map(|prefix| prefix.display().to_string());
         let (options, no_prefix) = (options.clone(), line.job.no_prefix);
         request = (!nodes.is_empty()).then_some(Request { nodes, plm, options, prefix, no_prefix });
     }
     Ok(Survey { known, hostname, machines, options, allocation, request })
+}
+
+/// Takes the user off a node's name: srun starts daemons as this user, whom USER or LOGNAME names.
+fn without_user(node: &mut String) -> Result<(), String> {
+    let Some((user, name)) = node.rsplit_once('@') else { return Ok(()) };
+    let own = |variable: &&str| std::env::var(variable).is_ok_and(|own| own == user);
+    if !["USER", "LOGNAME"].iter().any(own) {
+        return Err(paragraph("slurm-user", &[user, name]));
+    }
+    *node = name.to_owned();
+    Ok(())
 }
 
 /// Makes the plan of a job. `others`: what the daemons say that were asked for; where none were started, other machines are

@@ -57,11 +57,13 @@ impl Machines {
         hostname: &str,
         apart: bool,
         usual: DefaultNodes,
+        allocated: &[(String, u32)],
     ) -> Result<Machines, String> {
         let (processors, allowed) = (cores::available(), cores::allowed()?);
         let threads = line.job.mapping.threads == Some(true);
         let cores = cores::count(Path::new(SYSTEM), &allowed).min(processors);
-        let here = NamedNodes::new(hostname, if threads { processors } else { cores }, apart);
+        let here = NamedNodes::new(hostname, if threads { processors } else { cores }, apart)
+            .in_allocation(allocated);
         Ok(Machines { here, processors, allowed, usual, others: BTreeMap::new() })
     }
 

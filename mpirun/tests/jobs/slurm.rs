@@ -84,6 +84,10 @@ fn jobs_in_allocations() {
     assert_eq!(ended.said(), ["0 n1", "1 n2", "2 n3"], "{ended:?}");
     let ended = slurm.job("--host n3,n1 --mca plm slurm").script(nodes).run();
     assert_eq!(ended.said(), ["0 n3", "1 n1"], "{ended:?}");
+    let mut job = slurm.job("--host me@n3,n1.cluster.org").script(nodes);
+    job.command.env("USER", "me");
+    assert_eq!(job.run().said(), ["0 n3", "1 n1"]);
+    printed("slurm-user", &slurm.job("--host him@n3").script("echo never").run(), &["him@n3"]);
     let mut job = slurm.job("");
     job.command.args(["-x", &format!("{}=nodes", crate::support::ROLE)]).args(own_rank());
     job.run().expect(0, &[]);

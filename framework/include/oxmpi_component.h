@@ -26,10 +26,12 @@ extern "C" {
 
 #define OXMPI_MAGIC UINT64_C(0x504d4349504d584f) /* "OXMPICMP" */
 #define OXMPI_ABI_MAJOR 2
-#define OXMPI_ABI_MINOR 1
+#define OXMPI_ABI_MINOR 2
 #define OXMPI_TARGET "64-le-line64"
 #define OXMPI_BTL_TABLE_VERSION 2
 #define OXMPI_PML_TABLE_VERSION 2
+#define OXMPI_COLL_TABLE_VERSION 1
+#define OXMPI_OSC_TABLE_VERSION 1
 #define OXMPI_BTL_FRAMEWORK "btl"
 #define OXMPI_BTL_VERSION { 2, 2, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
@@ -733,6 +735,10 @@ struct oxmpi_descriptor {
     /* Tells which values are in force; called any number of times, by several threads at a time, before and after `open` and
      * without it. `None`: all values are in force as they are set. Since ABI 2.1. */
     oxmpi_status (*resolve)(const oxmpi_resolve_args *args);
+    /* Version of the framework's table that the component's modules have: what `version` says there; equal or refused, before
+     * anything of the component is called. 0: it is seen when a module comes. Since ABI 2.2. */
+    uint32_t table_version;
+    uint32_t reserved;
 };
 
 /* A futex word (it may be shared between processes) that a sleeper sleeps on, and the value it must still have. */
@@ -2195,7 +2201,7 @@ OXMPI_ASSERT(offsetof(oxmpi_opened, priority) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_opened, modules) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_opened, count) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_opened, stride) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_descriptor) == 152);
+OXMPI_ASSERT(sizeof(oxmpi_descriptor) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, magic) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, abi_major) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, abi_minor) == 10);
@@ -2212,6 +2218,8 @@ OXMPI_ASSERT(offsetof(oxmpi_descriptor, open) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, lock_protocol) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, cri_stride) == 140);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, resolve) == 144);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, table_version) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, reserved) == 156);
 OXMPI_ASSERT(sizeof(oxmpi_btl_attrs) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, contexts) == 4);

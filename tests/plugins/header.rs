@@ -342,6 +342,8 @@ fn render() -> String {
         ("OXMPI_TARGET", format!("\"{}\"", oxmpi_mca::abi::TARGET)),
         ("OXMPI_BTL_TABLE_VERSION", oxmpi_btl::TABLE_VERSION.to_string()),
         ("OXMPI_PML_TABLE_VERSION", oxmpi_pml::TABLE_VERSION.to_string()),
+        ("OXMPI_COLL_TABLE_VERSION", oxmpi_coll::TABLE_VERSION.to_string()),
+        ("OXMPI_OSC_TABLE_VERSION", oxmpi_osc::TABLE_VERSION.to_string()),
     ] {
         writeln!(out, "#define {name} {value}").expect("string");
     }

@@ -63,7 +63,7 @@ pub fn all() -> Vec<Layout> {
         Opened { size priority modules count stride }
         Descriptor {
             magic abi_major abi_minor size target framework framework_version name version aliases params help open
-            lock_protocol cri_stride resolve
+            lock_protocol cri_stride resolve table_version reserved
         }
         BtlAttrs {
             size contexts eager_limit rndv_eager_limit max_send_size min_get_size get_limit

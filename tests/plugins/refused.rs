@@ -4,7 +4,7 @@
 use crate::support::{compile_c, scratch};
 use oxmpi_runtime::accept::Framework;
 use oxmpi_runtime::loader::{Found, load};
-use oxmpi_tests::root;
+use oxmpi_tests::{Job, mpi, root};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -29,9 +29,9 @@ type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const CASES: &[Case] = &[
     ("magic", &["-DMAGIC=0x1234"], &["magic", "0x0000000000001234", "0x504d4349504d584f"]),
-    ("major", &["-DMAJOR=7"], &["ABI version", "7.1", "2."]),
-    ("minor", &["-DMINOR=9"], &["ABI version", "2.9", "2.1"]),
-    ("truncated", &["-DSIZE=40"], &["size", "40", "152"]),
+    ("major", &["-DMAJOR=7"], &["ABI version", "7.2", "2."]),
+    ("minor", &["-DMINOR=9"], &["ABI version", "2.9", "2.2"]),
+    ("truncated", &["-DSIZE=40"], &["size", "40", "160"]),
     ("monstrous", &["-DSIZE=0xffffffffu"], &["size", "4294967295"]),
     ("target", &["-DTARGET=OXMPI_STR(\"32-be-line128\")"], &["target", "32-be-line128", "64-le-line64"]),
     ("lock-protocol", &["-DLOCK_PROTOCOL=77"], &["lock protocol", "77", "1"]),
@@ -47,6 +47,7 @@ const CASES: &[Case] = &[
         &["-DMAJOR=1", "-DMINOR=1", "-DFRAMEWORK_VERSION={1,2,0}"],
         &["ABI version", "1.1", "2.x"],
     ),
+    ("table-version", &["-DTABLE_VERSION=77"], &["table version", "77", "2"]),
     ("name", &["-DNAME=OXMPI_STR(\"other\")"], &["name", "other", "wrong"]),
     ("not-a-name", &["-DNAME=OXMPI_STR(\"No Name\")"], &["name", "No Name"]),
     ("open", &["-DOPEN=NULL"], &["open", "none"]),
@@ -84,4 +85,15 @@ fn a_file_without_the_symbol_is_no_component() {
         sentence.contains("oxmpi_component_btl_wrong") && sentence.contains(&file.display().to_string()),
         "{sentence}"
     );
+}
+
+/// mpirun looks at what its user names before it starts a process.
+#[test]
+fn the_launcher_refuses_it_first() {
+    let file = build("before-start", &["-DTABLE_VERSION=77"]);
+    let job = Job::new(2).args(["--mca", "btl", "wrong,self", "--mca", "mca_base_component_path"]);
+    let ended = job.arg(file.parent().expect("a folder")).arg(mpi().program("ring")).run().failed();
+    for part in ["No process was started", "table version: it has 77", &file.display().to_string()] {
+        assert!(ended.err.contains(part), "{part} is missing: {ended:?}");
+    }
 }

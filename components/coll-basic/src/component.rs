@@ -66,7 +66,7 @@ impl Coll for Basic {
 
     const TABLE: CollTable = CollTable {
         size: size_of::<CollTable>() as u32,
-        version: 1,
+        version: oxmpi_coll::TABLE_VERSION,
         barrier: Some(entry!(barrier::barrier, inter::barrier)),
         bcast: Some(entry!(bcast::bcast, inter::bcast)),
         reduce: Some(entry!(reduce::reduce, inter::reduce)),

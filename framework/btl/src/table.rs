@@ -382,6 +382,10 @@ pub struct BtlModule {
     pub attrs: *const BtlAttrs,
 }
 
+impl oxmpi_mca::component::Module for BtlModule {
+    const TABLE_VERSION: u32 = TABLE_VERSION;
+}
+
 /// Which verbs a device has, computed by the host from the filled slots.
 pub mod cap {
     pub const GET: u32 = 1;

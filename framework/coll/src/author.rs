@@ -38,6 +38,10 @@ pub struct CollModule {
     pub finalize: extern "C" fn(*mut c_void),
 }
 
+impl oxmpi_mca::component::Module for CollModule {
+    const TABLE_VERSION: u32 = TABLE_VERSION;
+}
+
 extern "C" fn comm_query<T: Coll>(s: *mut c_void, comm: *const CollComm, offer: *mut CollOffer) -> Status {
     let run = std::panic::AssertUnwindSafe(|| {
         // SAFETY: the host passes the state `module` made and valid pointers.

@@ -9,6 +9,8 @@ use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx, Version};
 
 pub const VERSION: Version = Version { major: 1, minor: 5, patch: 0 };
 pub const FRAMEWORK: &str = "coll";
+/// Version of [`CollTable`].
+pub const TABLE_VERSION: u32 = 1;
 
 /// Largest tag of the range collectives may use; they count downwards from it.
 pub const FIRST_TAG: i32 = -100;

@@ -13,7 +13,7 @@ use core::ffi::c_void;
 /// "OXMPICMP", little-endian.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"OXMPICMP");
 pub const ABI_MAJOR: u16 = 2;
-pub const ABI_MINOR: u16 = 1;
+pub const ABI_MINOR: u16 = 2;
 
 /// Pointer width, byte order and cache line a component was built for; equal or refused.
 pub const TARGET: &str = concat_target();
@@ -64,6 +64,10 @@ pub struct Descriptor {
     /// Tells which values are in force; called any number of times, by several threads at a time, before and after `open` and
     /// without it. `None`: all values are in force as they are set. Since ABI 2.1.
     pub resolve: Option<extern "C" fn(args: *const ResolveArgs) -> Status>,
+    /// Version of the framework's table that the component's modules have: what `version` says there; equal or refused, before
+    /// anything of the component is called. 0: it is seen when a module comes. Since ABI 2.2.
+    pub table_version: u32,
+    pub reserved: u32,
 }
 
 // SAFETY: a descriptor is immutable and its pointers are to statics of the component.
@@ -121,7 +125,8 @@ const _: () = {
     assert!(core::mem::offset_of!(Descriptor, framework) == 32);
     assert!(core::mem::offset_of!(Descriptor, open) == 128);
     assert!(core::mem::offset_of!(Descriptor, resolve) == 144);
-    assert!(core::mem::size_of::<Descriptor>() == 152);
+    assert!(core::mem::offset_of!(Descriptor, table_version) == 152);
+    assert!(core::mem::size_of::<Descriptor>() == 160);
     assert!(core::mem::size_of::<ResolveArgs>() == 56);
     assert!(core::mem::size_of::<StrRef>() == 16);
     assert!(core::mem::size_of::<Version>() == 8);

@@ -42,10 +42,16 @@ impl From<Refused> for OpenError {
     }
 }
 
+/// A framework's `repr(C)` module struct.
+pub trait Module: 'static {
+    /// Version of the table that it points to.
+    const TABLE_VERSION: u32;
+}
+
 /// A component of any framework. `Module` is the framework's `repr(C)` module struct.
 pub trait Component {
     /// `repr(C)`, made by the framework crate (`BtlModule`, `PmlModule`, `CollModule`).
-    type Module: 'static;
+    type Module: Module;
     /// The component's name, for log lines.
     const NAME: &'static str;
 
@@ -168,6 +174,8 @@ macro_rules! component {
             lock_protocol: $crate::LOCK_PROTOCOL,
             cri_stride: core::mem::size_of::<$crate::Cri>() as u32,
             resolve: Some(oxmpi_resolve),
+            table_version: <<$ty as $crate::Component>::Module as $crate::component::Module>::TABLE_VERSION,
+            reserved: 0,
         };
 
         /// The descriptor, for hosts that link this component in.

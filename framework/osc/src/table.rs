@@ -332,6 +332,10 @@ pub struct OscModule {
     pub finalize: extern "C" fn(State) -> Status,
 }
 
+impl oxmpi_mca::component::Module for OscModule {
+    const TABLE_VERSION: u32 = TABLE_VERSION;
+}
+
 const _: () = {
     use core::mem::size_of;
     assert!(size_of::<WinDesc>() == 72);

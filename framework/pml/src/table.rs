@@ -212,6 +212,10 @@ pub struct PmlModule {
     pub table: *const PmlTable,
 }
 
+impl oxmpi_mca::component::Module for PmlModule {
+    const TABLE_VERSION: u32 = TABLE_VERSION;
+}
+
 const _: () = {
     use core::mem::size_of;
     assert!(size_of::<CommDesc>() == 80);

@@ -81,12 +81,16 @@ pub unsafe fn accept(
             format!("{ABI_MAJOR}.{ABI_MINOR} or older"),
         );
     }
-    let least = if minor == 0 { offset_of!(Descriptor, resolve) } else { size_of::<Descriptor>() } as u32;
+    let least = match minor {
+        0 => offset_of!(Descriptor, resolve),
+        1 => offset_of!(Descriptor, table_version),
+        _ => size_of::<Descriptor>(),
+    } as u32;
     if size < least || size > SIZE_LIMIT {
         let ours = format!("{least} to {SIZE_LIMIT} bytes in ABI {major}.{minor}");
         return refuse("descriptor size", format!("{size} bytes"), ours);
     }
-    // Fields behind the end of an older one are those of a descriptor without them: null.
+    // Fields behind the end of an older one are those of a descriptor without them: null, 0.
     let mut d = MaybeUninit::<Descriptor>::zeroed();
     // SAFETY: that many bytes are readable and the layout is ABI 2's; the `open` pointer is looked at as
     // a word before there is a value of the type.
@@ -140,6 +144,10 @@ unsafe fn read_body(d: &Descriptor, promise: Option<Promise<'_>>, place: &str) -
     if theirs.major != ours.major || theirs.minor > ours.minor {
         let v = |v: Version| format!("{} {}.{}", framework.name(), v.major, v.minor);
         return refuse("framework version", v(theirs), format!("{} or an older minor", v(ours)));
+    }
+    let ours = framework.table_version();
+    if ![0, ours].contains(&d.table_version) {
+        return refuse("table version", d.table_version.to_string(), ours.to_string());
     }
     let name = text("name", d.name, NAME_LIMIT)?;
     if !is_name(name) {

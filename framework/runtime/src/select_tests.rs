@@ -27,6 +27,8 @@ const fn descriptor(framework: Framework, name: &'static str, aliases: &'static 
         lock_protocol: LOCK_PROTOCOL,
         cri_stride: size_of::<Cri>() as u32,
         resolve: None,
+        table_version: 0,
+        reserved: 0,
     }
 }
 

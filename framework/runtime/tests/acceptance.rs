@@ -42,6 +42,8 @@ fn good() -> Descriptor {
         lock_protocol: LOCK_PROTOCOL,
         cri_stride: size_of::<Cri>() as u32,
         resolve: None,
+        table_version: oxmpi_btl::TABLE_VERSION,
+        reserved: 0,
     }
 }
 
@@ -67,17 +69,24 @@ fn refused(field: &str, theirs: &str, ours: &str, change: impl FnOnce(&mut Descr
 fn every_field_is_looked_at() {
     assert_eq!(check(&good()), Ok(()));
     refused("magic number", "0x0000000000000007", "0x504d4349504d584f", |d| d.magic = 7);
-    refused("ABI version", "3.1", "2.x", |d| d.abi_major = 3);
-    refused("ABI version", "1.1", "2.x", |d| d.abi_major = 1);
+    refused("ABI version", "3.2", "2.x", |d| d.abi_major = 3);
+    refused("ABI version", "1.2", "2.x", |d| d.abi_major = 1);
     // One of that time takes the word of a CRI's lock by itself, and would wait for ever while a thread owns it.
     refused("ABI version", "1.1", "2.x", |d| (d.abi_major, d.abi_minor) = (1, 1));
-    refused("ABI version", "2.9", "2.1 or older", |d| d.abi_minor = 9);
-    refused("descriptor size", "151 bytes", "152 to", |d| d.size = 151);
+    refused("ABI version", "2.9", "2.2 or older", |d| d.abi_minor = 9);
+    refused("descriptor size", "159 bytes", "160 to", |d| d.size = 159);
+    refused("descriptor size", "151 bytes", "152 to", |d| (d.abi_minor, d.size) = (1, 151));
     refused("descriptor size", "143 bytes", "144 to", |d| (d.abi_minor, d.size) = (0, 143));
-    refused("descriptor size", "4294967295 bytes", "152 to", |d| d.size = u32::MAX);
+    refused("descriptor size", "4294967295 bytes", "160 to", |d| d.size = u32::MAX);
     let mut older = good();
     (older.abi_minor, older.size) = (0, 144);
     assert_eq!(check(&older), Ok(()), "one from before values in force were told");
+    (older.abi_minor, older.size, older.table_version) = (1, 152, 77);
+    assert_eq!(check(&older), Ok(()), "one from before the table's version was told");
+    older.table_version = 0;
+    (older.abi_minor, older.size) = (2, 160);
+    assert_eq!(check(&older), Ok(()), "one that does not tell it");
+    refused("table version", "1", "2", |d| d.table_version = 1);
     let protocol = LOCK_PROTOCOL + 1;
     refused("lock protocol", &protocol.to_string(), &LOCK_PROTOCOL.to_string(), |d| {
         d.lock_protocol = protocol;

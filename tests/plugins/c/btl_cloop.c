@@ -198,6 +198,7 @@ static const oxmpi_descriptor descriptor = {
     .open = cloop_open,
     .lock_protocol = OXMPI_LOCK_PROTOCOL,
     .cri_stride = sizeof(oxmpi_cri),
+    .table_version = OXMPI_BTL_TABLE_VERSION,
 };
 
 const oxmpi_descriptor *oxmpi_component_btl_cloop(void);

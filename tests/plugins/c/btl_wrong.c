@@ -43,6 +43,9 @@
 #ifndef CRI_STRIDE
 #define CRI_STRIDE sizeof(oxmpi_cri)
 #endif
+#ifndef TABLE_VERSION
+#define TABLE_VERSION OXMPI_BTL_TABLE_VERSION
+#endif
 #ifndef SYMBOL
 #define SYMBOL oxmpi_component_btl_wrong
 #endif
@@ -69,6 +72,7 @@ static const oxmpi_descriptor descriptor = {
     .open = OPEN,
     .lock_protocol = LOCK_PROTOCOL,
     .cri_stride = CRI_STRIDE,
+    .table_version = TABLE_VERSION,
 };
 
 const oxmpi_descriptor *SYMBOL(void);

@@ -40,6 +40,16 @@ impl Framework {
         }
     }
 
+    /// Version of the framework's table.
+    pub const fn table_version(self) -> u32 {
+        match self {
+            Framework::Btl => oxmpi_btl::TABLE_VERSION,
+            Framework::Pml => oxmpi_pml::TABLE_VERSION,
+            Framework::Coll => oxmpi_coll::TABLE_VERSION,
+            Framework::Osc => oxmpi_osc::TABLE_VERSION,
+        }
+    }
+
     /// Finds a framework by its name; `None`: no framework has that name.
     pub fn by_name(name: &str) -> Option<Framework> {
         Framework::ALL.into_iter().find(|f| f.name() == name)

@@ -279,8 +279,12 @@ impl Daemon {
         }
     }
 
-    /// The library of another MPI that the program of this place is linked with. Its file is read once.
+    /// The library of another MPI that the rank of this place was seen with, or its program is linked with, whose file is read
+    /// once.
     fn other_mpi(&mut self, local: usize) -> Option<String> {
+        if let Some(library) = self.mapped.of(local) {
+            return Some(library);
+        }
         let launch = &self.launch;
         let program = launch.places.get(local)?.program;
         self.other_mpis.entry(program).or_insert_with(|| ranks::other_mpi(launch, local)).clone()
@@ -368,6 +372,7 @@ impl Daemon {
             self.reap();
         }
         self.look_at_links(now);
+        self.look_at_memory(now);
         if matches!(self.phase, Phase::Asking(_)) {
             self.save_last_words();
         }
@@ -432,7 +437,7 @@ impl Daemon {
         let prompt =
             prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
         let look = self.remote.as_ref().map(RemoteState::deadline);
-        [vanishing, prompt, look, self.phase.deadline()].into_iter().flatten().min()
+        [vanishing, prompt, look, self.next_look(), self.phase.deadline()].into_iter().flatten().min()
     }
 }
 

@@ -5,9 +5,7 @@
 //! every rank that has not called MPI_Init is looked at, with what is below it: often at first, when programs load
 //! their libraries, then seldom. A process that is done within [`FIRST`] may be missed.
 
-use super::state::Daemon;
 use crate::program;
-use oxmpi_runtime::wireup::server::Membership;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -22,7 +20,7 @@ const SELDOM: Duration = Duration::from_secs(10);
 /// Most processes below a rank that are looked at.
 const FAMILY: usize = 64;
 
-/// What was found in which rank, and when to look again.
+/// The findings by rank, and the time of the next look.
 pub(super) struct Mapped {
     /// `None`: all ranks have come, or ended, or were seen with another library.
     next: Option<Instant>,
@@ -38,6 +36,24 @@ impl Mapped {
     pub(super) fn new() -> Mapped {
         let (found, alike) = (HashMap::new(), HashMap::new());
         Mapped { next: Some(Instant::now() + FIRST), pause: FIRST, looks: 0, found, alike }
+    }
+
+    /// When ranks that have not come are to be looked at again. `None`: there are none.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// Looks at ranks that have not come: their places and processes.
+    pub(super) fn look(&mut self, all: Vec<(usize, u32)>) {
+        let unseen: Vec<_> = all.into_iter().filter(|(local, _)| !self.found.contains_key(local)).collect();
+        for &(local, pid) in &unseen {
+            self.look_at(local, pid);
+        }
+        self.looks += 1;
+        if self.looks > OFTEN {
+            self.pause = (self.pause * 2).min(SELDOM);
+        }
+        self.next = (!unseen.is_empty()).then(|| Instant::now() + self.pause);
     }
 
     /// The library that a rank was seen with.
@@ -77,40 +93,6 @@ impl Mapped {
     fn is_strange(&mut self, library: &Path) -> bool {
         let strange = self.alike.entry(library.to_owned());
         *strange.or_insert_with(|| !program::is_own_library(library))
-    }
-}
-
-impl Daemon {
-    /// When ranks that have not come are to be looked at again. `None`: there are none.
-    pub(super) fn next_look(&self) -> Option<Instant> {
-        self.mapped.next
-    }
-
-    /// Looks at them where it is time.
-    pub(super) fn look_at_memory(&mut self, now: Instant) {
-        if self.mapped.next.is_none_or(|next| now < next) {
-            return;
-        }
-        let unseen = self.unseen();
-        for &(local, pid) in &unseen {
-            self.mapped.look_at(local, pid);
-        }
-        let m = &mut self.mapped;
-        m.looks += 1;
-        if m.looks > OFTEN {
-            m.pause = (m.pause * 2).min(SELDOM);
-        }
-        m.next = (!unseen.is_empty()).then(|| Instant::now() + m.pause);
-    }
-
-    /// Ranks that run, have not called MPI_Init and were seen with no other library: place and process.
-    fn unseen(&self) -> Vec<(usize, u32)> {
-        let all = self.ranks.iter().enumerate().filter(|(_, rank)| rank.running);
-        all.filter(|(local, _)| {
-            self.server.membership(*local) == Membership::Absent && !self.mapped.found.contains_key(local)
-        })
-        .map(|(local, rank)| (local, rank.number()))
-        .collect()
     }
 }
 

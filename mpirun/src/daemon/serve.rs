@@ -290,6 +290,13 @@ impl Daemon {
         self.other_mpis.entry(program).or_insert_with(|| ranks::other_mpi(launch, local)).clone()
     }
 
+    /// Ranks that run and have not called MPI_Init: place and process.
+    fn absent(&self) -> Vec<(usize, u32)> {
+        let running = self.ranks.iter().enumerate().filter(|(_, rank)| rank.running);
+        let absent = running.filter(|(local, _)| self.server.membership(*local) == Membership::Absent);
+        absent.map(|(local, rank)| (local, rank.number())).collect()
+    }
+
     /// Messages of the ranks on their connections.
     pub(super) fn hear_ranks(&mut self) {
         let events = match self.server.turn() {
@@ -372,7 +379,9 @@ impl Daemon {
             self.reap();
         }
         self.look_at_links(now);
-        self.look_at_memory(now);
+        if self.mapped.deadline().is_some_and(|at| at <= now) {
+            self.mapped.look(self.absent());
+        }
         if matches!(self.phase, Phase::Asking(_)) {
             self.save_last_words();
         }
@@ -437,7 +446,7 @@ impl Daemon {
         let prompt =
             prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
         let look = self.remote.as_ref().map(RemoteState::deadline);
-        [vanishing, prompt, look, self.next_look(), self.phase.deadline()].into_iter().flatten().min()
+        [vanishing, prompt, look, self.mapped.deadline(), self.phase.deadline()].into_iter().flatten().min()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use oxmpi_tests::{Ended, Job, Process, Running, leave_out, mpi};
 use rustix::process::Signal;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 #[test]
 fn exit_statuses() {
@@ -29,6 +31,39 @@ fn a_rank_that_dies_is_reported_once() {
     let ended = Job::new(4).program("leave").arg("error").run().failed();
     assert!(ended.err.contains("MPI ended the job after an error in MPI_Send"), "{}", ended.err);
     assert!(!ended.err.contains("MPI_Abort"), "the program has not called it:\n{}", ended.err);
+}
+
+/// Both of two ranks that make the same mistake report it, also where another would wait for them for ever.
+#[test]
+fn reports_of_sanitizers_are_whole() {
+    if !mpi().is_ours() {
+        return leave_out("reports of sanitizers", "other launchers end the second rank");
+    }
+    let Some(program) = sanitized("overflows") else { return };
+    for ranks in [2, 3] {
+        let ended = Job::new(ranks).arg(&program).run().failed();
+        for what in ["ERROR: AddressSanitizer: heap-buffer-overflow", "Shadow bytes around", "==ABORTING"] {
+            assert_eq!(ended.err.matches(what).count(), 2, "{what}: {}", ended.err);
+        }
+        assert_eq!(ended.err.matches("mpirun has").count(), 1, "one report: {}", ended.err);
+    }
+}
+
+/// A test program with AddressSanitizer. `None`: the compiler has none.
+fn sanitized(name: &str) -> Option<PathBuf> {
+    let mut probe = Command::new("cc");
+    probe
+        .args(["-fsanitize=address", "-shared", "-o", "/dev/null", "-x", "c", "/dev/null"])
+        .stderr(Stdio::null());
+    if !probe.status().is_ok_and(|status| status.success()) {
+        leave_out("reports of sanitizers", "the compiler has no AddressSanitizer");
+        return None;
+    }
+    Some(mpi().build(
+        name,
+        &[format!("tests/programs/{name}.c")],
+        &["-fsanitize=address", "-fno-omit-frame-pointer"],
+    ))
 }
 
 #[test]

@@ -152,29 +152,3 @@ fn programs_find_the_library_of_their_mpirun() {
     says(&Job::new(2).args(nodes).arg(&program).run().passed(), &["rank 1 of 2"]);
     Job::new(1).arg("--noprefix").arg(&program).run().failed();
 }
-
-/// An install that was moved after a program was built with it.
-#[test]
-fn programs_run_after_their_install_was_moved() {
-    if !ours("a moved install") {
-        return;
-    }
-    let folder = tempfile::tempdir_in(oxmpi_tests::root().join("target")).expect("target can be written");
-    let (before, after, program) =
-        (folder.path().join("before"), folder.path().join("after"), folder.path().join("size"));
-    let run = |name: &Path, words: &[&Path]| {
-        let mut command = Command::new(name);
-        assert!(command.args(words).status().expect("it can be started").success(), "{command:?}");
-    };
-    run(Path::new("cp"), &[Path::new("-r"), &mpi().prefix, &before]);
-    let source = oxmpi_tests::root().join("tests/programs/size.c");
-    run(&before.join("bin/mpicc"), &[&source, Path::new("-o"), &program]);
-    fs::rename(&before, &after).expect("on one file system");
-    let job = |options: &[&str]| {
-        let mut command = Command::new(after.join("bin/mpirun"));
-        command.args(["--allow-run-as-root", "--oversubscribe", "-n", "2"]).args(options).arg(&program);
-        Job::of(command).run().passed()
-    };
-    says(&job(&[]), &["rank 1 of 2"]);
-    says(&job(&["--mca", "plm", "local", "--host", "a,b"]), &["rank 1 of 2"]);
-}

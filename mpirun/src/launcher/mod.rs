@@ -6,7 +6,7 @@
 //!
 //! **One verdict.** The first thing that goes wrong decides the exit status and is reported; what
 //! follows from ending the job is not news. Rules are in `verdict`, nowhere else; `suspects` has ranks wait that only
-//! noticed somebody else's end.
+//! noticed somebody else's end, and `own_endings` says how long others may end by themselves.
 //!
 //! **If a daemon dies**, its ranks die with it and everything else below it is handed to this
 //! process, which ends it. The other daemons are told to end the job.
@@ -16,6 +16,7 @@ mod files;
 pub mod mpir;
 mod nodes;
 mod output;
+mod own_endings;
 mod pump;
 mod sink;
 mod suspects;
@@ -30,6 +31,7 @@ use crate::stacks::Frames;
 use crate::{descendants, plan, remote, signals};
 use nodes::{LostDaemon, Nodes};
 use output::Output;
+use own_endings::OwnEndings;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use sink::Credit;
@@ -39,8 +41,6 @@ use std::time::{Duration, Instant};
 use suspects::Suspects;
 use verdict::Verdict;
 
-/// From a rank's bad end to SIGTERM for the others: those that are ending for a reason of their own finish their reports.
-const OWN_ENDINGS: Duration = Duration::from_secs(1);
 /// Between SIGTERM and SIGKILL when a rank has failed, and when the user wants the end.
 const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
 const GRACE_FOR_USER: Duration = Duration::from_secs(2);
@@ -110,7 +110,7 @@ struct Job {
     /// The user has asked for the end.
     interrupted: bool,
     /// A rank has ended badly: when the others are told to.
-    end_at: Option<Instant>,
+    own_endings: OwnEndings,
 }
 
 impl Job {
@@ -188,7 +188,7 @@ impl Job {
             table,
             started: BTreeMap::new(),
             interrupted: false,
-            end_at: None,
+            own_endings: OwnEndings::default(),
         }))
     }
 
@@ -204,7 +204,7 @@ impl Job {
             if let Some((limit, _)) = self.census.take_if(|(_, until)| *until <= now) {
                 self.end_at_limit(limit);
             }
-            if self.end_at.is_some_and(|at| at <= now) {
+            if self.own_endings.deadline().is_some_and(|at| at <= now) {
                 self.end(GRACE_AFTER_FAILURE);
             }
             for lost in self.nodes.look(now) {
@@ -276,7 +276,7 @@ impl Job {
             .into_iter()
             .chain([
                 last_words,
-                self.end_at,
+                self.own_endings.deadline(),
                 self.output.deadline(),
                 self.suspects.deadline(),
                 self.nodes.look_at(),
@@ -353,13 +353,13 @@ impl Job {
     fn take(&mut self, node: usize, message: FromNode) {
         match message {
             FromNode::Output { stream, rank, more, bytes } => {
+                self.own_endings.note_output(stream, Instant::now());
                 let (i, fate) = self.output.take((rank, stream), more, bytes);
                 self.count_written(&fate.credits);
                 if let Some(why) = fate.trouble {
                     self.verdict.decide_if_all_is_well(1);
                     self.report(&paragraph("output-file-lost", &[&why]));
                 }
-                // Most output can be written at once, which saves a turn of the loop.
                 self.write_if_ready(i);
             }
             FromNode::Started(all) => self.note_started(node, all),
@@ -408,7 +408,7 @@ impl Job {
             self.report(&report);
             self.table.abort(&report);
             match verdict::leaves_time(message) {
-                true => self.end_at = Some(Instant::now() + OWN_ENDINGS),
+                true => self.own_endings.begin(Instant::now()),
                 false => self.end(GRACE_AFTER_FAILURE),
             }
         }
@@ -434,7 +434,7 @@ impl Job {
     }
 
     fn end(&mut self, grace: Duration) {
-        self.end_at = None;
+        self.own_endings.end();
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
         self.nodes.tell_all(&ToNode::Terminate { grace_ms });
     }

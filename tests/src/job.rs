@@ -118,7 +118,7 @@ impl Job {
 
     /// Waits for the job's places and starts it.
     pub fn start(mut self) -> Running {
-        let places = Places::take(self.weight.unwrap_or_else(|| ranks_of(self.command.get_args())));
+        let places = self.weight.map_or_else(|| Places::for_launcher(&self.command), Places::take);
         // Files rather than pipes: nobody has to read while the job runs, and a process that
         // outlives its launcher does not keep us waiting for the end of a pipe.
         let file =
@@ -241,19 +241,6 @@ impl Running {
     }
 }
 
-/// Ranks that a launcher's arguments ask for: the numbers behind `-n`, or the places of `--host`. A command without either counts as one.
-fn ranks_of<'a>(arguments: impl Iterator<Item = &'a OsStr>) -> usize {
-    let words: Vec<_> = arguments.map(|word| word.to_string_lossy()).collect();
-    let behind = |names: [&str; 2]| {
-        let pairs = words.windows(2).filter(move |pair| names.contains(&pair[0].as_ref()));
-        pairs.map(|pair| pair[1].clone()).collect::<Vec<_>>()
-    };
-    let ranks: usize = behind(["-n", "-np"]).iter().filter_map(|n| n.parse::<usize>().ok()).sum();
-    let slots = |host: &str| host.rsplit_once(':').map_or(1, |(_, n)| n.parse().unwrap_or(1));
-    let hosts: usize = behind(["--host", "-H"]).iter().flat_map(|list| list.split(',')).map(slots).sum();
-    if ranks > 0 { ranks } else { hosts.max(1) }
-}
-
 fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|s| 128 + s)).unwrap_or(-1)
 }
@@ -314,25 +301,5 @@ impl Ended {
         };
         assert_eq!(ok, ranks, "{}: ranks that said ok\n--- stdout\n{}", ended.shown, ended.out);
         ended
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranks_are_read_from_the_arguments() {
-        for (words, ranks) in [
-            ("--oversubscribe -n 4 ring", 4),
-            ("--host a:2,b:3 --mca plm local ring", 5),
-            ("--host a,b,c ring", 3),
-            ("--host a:8,b:8 -n 8 star", 8),
-            ("-n 2 ring : -np 3 ring", 5),
-            ("--version", 1),
-            ("-n", 1),
-        ] {
-            assert_eq!(ranks_of(words.split(' ').map(OsStr::new)), ranks, "{words}");
-        }
     }
 }

@@ -9,8 +9,10 @@
 //! wait for each other's places. A thread that has a job takes no places for another, since it might wait for itself.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -46,12 +48,32 @@ impl Places {
         }
         places
     }
+
+    /// As many as the launcher's arguments ask for ranks.
+    pub fn for_launcher(launcher: &Command) -> Places {
+        Places::take(ranks_of(launcher.get_args()))
+    }
+}
+
+/// Ranks that a launcher's arguments ask for: the numbers behind `-n`, or the places of `--host`. A command without either counts as one.
+fn ranks_of<'a>(arguments: impl Iterator<Item = &'a OsStr>) -> usize {
+    let words: Vec<_> = arguments.map(|word| word.to_string_lossy()).collect();
+    let behind = |names: [&str; 2]| {
+        let pairs = words.windows(2).filter(move |pair| names.contains(&pair[0].as_ref()));
+        pairs.map(|pair| pair[1].clone()).collect::<Vec<_>>()
+    };
+    let ranks: usize = behind(["-n", "-np"]).iter().filter_map(|n| n.parse::<usize>().ok()).sum();
+    let slots = |host: &str| host.rsplit_once(':').map_or(1, |(_, n)| n.parse().unwrap_or(1));
+    let hosts: usize = behind(["--host", "-H"]).iter().flat_map(|list| list.split(',')).map(slots).sum();
+    if ranks > 0 { ranks } else { hosts.max(1) }
 }
 
 /// A set of places with its turnstile.
 struct House {
     name: String,
     places: usize,
+    /// Of this process's threads.
+    turns: &'static Turns,
 }
 
 impl House {
@@ -59,11 +81,12 @@ impl House {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let said = std::env::var("OXMPI_TEST_PLACES").ok().and_then(|n| n.parse().ok());
         let name = format!("oxmpi-tests-{}", rustix::process::getuid().as_raw());
-        House { name, places: said.unwrap_or(2 * cores).max(1) }
+        static TURNS: Turns = Turns::new();
+        House { name, places: said.unwrap_or(2 * cores).max(1), turns: &TURNS }
     }
 
     fn enter(&self, ranks: usize) -> Vec<UnixDatagram> {
-        let _turn = Turn::wait();
+        let _turn = self.turns.wait();
         let begun = Instant::now();
         let mut turnstile = None;
         let wanted = ranks.clamp(1, self.places);
@@ -96,27 +119,34 @@ impl House {
     }
 }
 
-/// The turn of a thread among those of its process.
-struct Turn;
+/// Turns that were asked for and turns that are over, of the threads of a process.
+struct Turns {
+    numbers: Mutex<(u64, u64)>,
+    next: Condvar,
+}
 
-static TURNS: Mutex<(u64, u64)> = Mutex::new((0, 0));
-static NEXT: Condvar = Condvar::new();
+/// The turn of one of them.
+struct Turn<'a>(&'a Turns);
 
-impl Turn {
-    fn wait() -> Turn {
-        let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = turns.0;
-        turns.0 += 1;
-        let waited = NEXT.wait_while(turns, |turns| turns.1 != own);
+impl Turns {
+    const fn new() -> Turns {
+        Turns { numbers: Mutex::new((0, 0)), next: Condvar::new() }
+    }
+
+    fn wait(&self) -> Turn<'_> {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = numbers.0;
+        numbers.0 += 1;
+        let waited = self.next.wait_while(numbers, |numbers| numbers.1 != own);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
-        Turn
+        Turn(self)
     }
 }
 
-impl Drop for Turn {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        TURNS.lock().unwrap_or_else(PoisonError::into_inner).1 += 1;
-        NEXT.notify_all();
+        self.0.numbers.lock().unwrap_or_else(PoisonError::into_inner).1 += 1;
+        self.0.next.notify_all();
     }
 }
 
@@ -126,7 +156,8 @@ mod tests {
 
     /// Places of this test alone.
     fn house(what: &str, places: usize) -> House {
-        House { name: format!("oxmpi-tests-{what}-{}", std::process::id()), places }
+        let turns = Box::leak(Box::new(Turns::new()));
+        House { name: format!("oxmpi-tests-{what}-{}", std::process::id()), places, turns }
     }
 
     /// At no time more ranks are there than places, and everybody has had a turn, the largest, too.
@@ -161,13 +192,13 @@ mod tests {
         let order = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for (number, ranks) in [2, 1, 1].into_iter().enumerate() {
-                let (house, order, before) = (&house, &order, TURNS.lock().expect("nobody panics").0);
+                let asked = || house.turns.numbers.lock().expect("nobody panics").0;
+                let (house, order, before) = (&house, &order, asked());
                 scope.spawn(move || {
                     let _held = house.enter(ranks);
                     order.lock().expect("nobody panics").push(number);
                 });
-                // It stands in the queue; others of this process may, too.
-                while TURNS.lock().expect("nobody panics").0 == before {
+                while asked() == before {
                     std::thread::yield_now();
                 }
             }
@@ -186,5 +217,20 @@ mod tests {
         assert!(house.take("0").is_some());
         let (all, more) = (Places::take(usize::MAX), Places::take(usize::MAX));
         assert!(!all.held.is_empty() && more.held.is_empty());
+    }
+
+    #[test]
+    fn ranks_are_read_from_the_arguments() {
+        for (words, ranks) in [
+            ("--oversubscribe -n 4 ring", 4),
+            ("--host a:2,b:3 --mca plm local ring", 5),
+            ("--host a,b,c ring", 3),
+            ("--host a:8,b:8 -n 8 star", 8),
+            ("-n 2 ring : -np 3 ring", 5),
+            ("--version", 1),
+            ("-n", 1),
+        ] {
+            assert_eq!(ranks_of(words.split(' ').map(OsStr::new)), ranks, "{words}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Starting a job, waiting for it with a limit, and finding what it left.
 
+use oxmpi_tests::Places;
 use rustix::process::{Pid, Signal};
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -57,21 +58,23 @@ impl Job {
     }
 
     pub fn start(mut self) -> Running {
+        let places = Places::for_launcher(&self.command);
         let mut child = self.command.spawn().expect("mpirun is there");
         let out = collect(child.stdout.take());
         let err = collect(child.stderr.take());
-        Running { child, mark: self.mark, out, err }
+        Running { child, mark: self.mark, out, err, _places: Some(places) }
     }
 
     /// A job that the test has started itself.
     pub fn watch(self, child: Child) -> Running {
-        Running { child, mark: self.mark, out: None, err: None }
+        Running { child, mark: self.mark, out: None, err: None, _places: None }
     }
 
     /// Nobody reads what it prints, unless the test does.
     pub fn start_without_reading(mut self) -> Running {
+        let places = Places::for_launcher(&self.command);
         let child = self.command.spawn().expect("mpirun is there");
-        Running { child, mark: self.mark, out: None, err: None }
+        Running { child, mark: self.mark, out: None, err: None, _places: Some(places) }
     }
 
     /// Runs to the end.
@@ -101,6 +104,8 @@ pub struct Running {
     mark: String,
     out: Option<JoinHandle<String>>,
     err: Option<JoinHandle<String>>,
+    /// Of the machine's, which bound the jobs beside each other.
+    _places: Option<Places>,
 }
 
 /// A job that has ended.

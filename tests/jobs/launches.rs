@@ -45,6 +45,13 @@ fn limits_are_named() {
     command.args(["-c", "ulimit -n 40; exec \"$@\"", "sh"]).arg(mpi().bin("mpirun"));
     let ended = Job::of(command).args(["-n", "64"]).program("size").run().ended_with(1);
     says(&ended, &["Too many open files", "40 (RLIMIT_NOFILE, ulimit -n)"]);
+    // The daemon's, which starts each rank and has a connection to it; and a rank's, in the words of a component.
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 30; exec \"$@\"", "sh"]).arg(mpi().bin("mpirun"));
+    let ended = Job::of(command).args(["-n", "8"]).program("size").run().ended_with(1);
+    says(&ended, &["30 (RLIMIT_NOFILE, ulimit -n)"]);
+    let job = Job::new(2).args(["--mca", "btl", "tcp,self", "sh", "-c", "ulimit -n 10; exec \"$0\""]);
+    says(&job.program("size").run().failed(), &["btl:tcp", "10 (RLIMIT_NOFILE, ulimit -n)"]);
 }
 
 /// A program without our mpirun, with these variables.

@@ -14,6 +14,7 @@ use crate::objects::{ComponentCtx, Instance};
 use crate::params::Values;
 use crate::progress::events;
 use crate::services::exchange::{exchange_key, hand_out};
+use crate::wireup::limits;
 use oxmpi_mca::host::{ProgressFn, am_tag, receive};
 use oxmpi_mca::{
     ABI_MINOR, AmEntry, AmParts, Cri, Host, HostTable, LOCK_PROTOCOL, LockTable, RecvDesc, RequestHeader,
@@ -124,9 +125,10 @@ macro_rules! text {
 extern "C" fn log(ctx: *mut c_void, level: i32, component: StrRef, message: StrRef) {
     let (ctx, instance) = at!(ctx);
     let (component, message) = (text!(component), text!(message));
-    message.clone_into(&mut ctx.last_words.lock());
+    let message = limits::beside_error(message);
+    (*message).clone_into(&mut ctx.last_words.lock());
     let framework = ctx.framework.name();
-    instance.logger().line(framework, level, &format!("{framework}:{component}"), message);
+    instance.logger().line(framework, level, &format!("{framework}:{component}"), &message);
 }
 
 /// Host table: shows a paragraph of the component's help text once per job, with `args` filled in.
@@ -141,8 +143,8 @@ extern "C" fn help(ctx: *mut c_void, _component: StrRef, topic: StrRef, args: Sl
 /// Host table: ends the job with a component's message.
 extern "C" fn fatal(ctx: *mut c_void, component: StrRef, message: StrRef) -> ! {
     let (ctx, instance) = at!(ctx);
-    let message = format!("{}:{}: {}", ctx.framework.name(), text!(component), text!(message));
-    instance.fail(&message)
+    let message = limits::beside_error(text!(message));
+    instance.fail(&format!("{}:{}: {message}", ctx.framework.name(), text!(component)))
 }
 
 /// Host table: registers the receiver of active messages with a tag; BAD_PARAM: the tag is the host's or taken.

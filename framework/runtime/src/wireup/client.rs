@@ -257,12 +257,15 @@ impl Client {
         let (node, rank) = (self.facts.node, self.facts.rank);
         match &self.link {
             Link::Local(store) => {
-                store.shares(node, |shares| shares.take(rank, key, bytes)).map_err(|why| match why {
+                let taken = store.shares(node, |shares| shares.take(rank, key, bytes));
+                let (memory, first) = taken.map_err(|why| match why {
                     Denied::OtherSize(bytes) => {
                         Error::new(ErrorKind::OtherSize, format!("it has {bytes} bytes"))
                     }
                     Denied::Cannot(why) => Error::new(ErrorKind::System, why),
-                })
+                })?;
+                let cannot = |why| Error::system("shared memory cannot be had", why);
+                Ok((memory.try_clone().map_err(cannot)?, first))
             }
             Link::Daemon(daemon) => daemon.share(key, bytes),
         }

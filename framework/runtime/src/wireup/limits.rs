@@ -2,6 +2,7 @@
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
+use std::borrow::Cow;
 
 /// Bytes that one argument, or one variable with its name, may have, its end included (the kernel's MAX_ARG_STRLEN).
 pub const STRING_LIMIT: usize = 128 << 10;
@@ -34,6 +35,15 @@ pub fn named(errno: i32) -> String {
     }
 }
 
+/// A text with the limits that a system error in it may be about: components write such errors as "… (os error 24)".
+pub fn beside_error(text: &str) -> Cow<'_, str> {
+    let number = text.rsplit_once("(os error ").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
+    match number.map(named).filter(|limits| !limits.is_empty()) {
+        Some(limits) => Cow::Owned(format!("{text}{limits}")),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// Bytes that all arguments and variables of a program may have together: a quarter of the stack's limit, within the kernel's bounds.
 fn arguments_limit() -> u64 {
     let stack = getrlimit(Resource::Stack).current.unwrap_or(u64::MAX);
@@ -51,6 +61,11 @@ mod tests {
         assert!(text.contains(&files.to_string()) && text.contains("RLIMIT_NOFILE"), "{text}");
         assert!(named(libc::E2BIG).contains("131072") && named(libc::E2BIG).contains("RLIMIT_STACK"));
         assert_eq!(named(libc::ENOENT), "");
+        let error = std::io::Error::from_raw_os_error(libc::EMFILE).to_string();
+        assert_eq!(beside_error(&error), format!("{error}{text}"));
+        for other in ["out of memory", "(os error x)", "no such file (os error 2)"] {
+            assert_eq!(beside_error(other), other);
+        }
         assert_eq!(named(libc::EAGAIN).is_empty(), getrlimit(Resource::Nproc).current.is_none());
     }
 }

@@ -36,6 +36,7 @@ use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixListener;
+use std::sync::Arc;
 
 /// Facts that the daemon needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +138,7 @@ const LISTENER: u64 = 0;
 pub struct Server {
     job: Job,
     name: String,
-    segment: OwnedFd,
+    segment: Arc<OwnedFd>,
     listener: UnixListener,
     epoll: OwnedFd,
     connections: BTreeMap<u64, Connection>,
@@ -170,7 +171,7 @@ impl Server {
             exchange: Exchange::new(job.facts.local_ranks.len(), job.facts.map.nodes() < 2),
             job,
             name,
-            segment: super::system::new_segment()?,
+            segment: Arc::new(super::system::new_segment()?),
             listener,
             epoll,
             connections: BTreeMap::new(),
@@ -551,9 +552,7 @@ impl Server {
 
     /// Tells a rank everything, with the segment beside.
     fn welcome(&self, connection: &mut Connection, rank: u32) -> Result<(), Refusal> {
-        let cannot = |why| Refusal(format!("the node's shared segment cannot be handed on: {why}"));
-        let segment = self.segment.try_clone().map_err(cannot)?;
-        Ok(connection.queue(&ToRank::Facts(self.facts_of(rank)), Some(segment))?)
+        Ok(connection.queue(&ToRank::Facts(self.facts_of(rank)), Some(Arc::clone(&self.segment)))?)
     }
 
     /// The job's facts as this rank is told them.

@@ -11,6 +11,7 @@ use super::system::new_segment;
 use rustix::process::{Resource, getrlimit};
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 /// Memory of one node that ranks share, by key.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub(super) struct Shares {
 /// One piece of shared memory.
 #[derive(Debug)]
 struct Share {
-    memory: OwnedFd,
+    memory: Arc<OwnedFd>,
     bytes: u64,
     /// Ranks.
     holders: Vec<u32>,
@@ -46,26 +47,23 @@ impl Shares {
 
     /// Gives a rank a descriptor of the memory under a key, which is made if it is not there, and says whether the rank
     /// is the first.
-    pub(super) fn take(&mut self, rank: u32, key: &str, bytes: u64) -> Result<(OwnedFd, bool), Denied> {
-        let cannot = |why: &dyn std::fmt::Display| Denied::Cannot(why.to_string());
+    pub(super) fn take(&mut self, rank: u32, key: &str, bytes: u64) -> Result<(Arc<OwnedFd>, bool), Denied> {
         if let Some(share) = self.all.get_mut(key) {
             if share.bytes != bytes {
                 return Err(Denied::OtherSize(share.bytes));
             }
-            let memory = share.memory.try_clone().map_err(|why| cannot(&why))?;
             if !share.holders.contains(&rank) {
                 share.holders.push(rank);
             }
-            return Ok((memory, false));
+            return Ok((Arc::clone(&share.memory), false));
         }
         if self.all.len() >= self.most {
             let limit = format!("{} pieces of shared memory are in use on the node (ulimit -n)", self.most);
             return Err(Denied::Cannot(limit));
         }
-        let memory = new_segment().map_err(|why| cannot(&why))?;
-        let given = memory.try_clone().map_err(|why| cannot(&why))?;
-        self.all.insert(key.to_owned(), Share { memory, bytes, holders: vec![rank] });
-        Ok((given, true))
+        let memory = Arc::new(new_segment().map_err(|why| Denied::Cannot(why.to_string()))?);
+        self.all.insert(key.to_owned(), Share { memory: Arc::clone(&memory), bytes, holders: vec![rank] });
+        Ok((memory, true))
     }
 
     /// Ends a rank's hold on the memory under a key. A key that it does not hold changes nothing.

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 /// Whether the other side is still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(super) struct Connection {
     /// Bytes on their way out, from `sent` on, and descriptors with the places in them beside which they travel.
     outgoing: Vec<u8>,
     sent: usize,
-    beside: VecDeque<(usize, OwnedFd)>,
+    beside: VecDeque<(usize, Arc<OwnedFd>)>,
     /// Process id that the kernel vouches for.
     pub(super) pid: u32,
     /// Set once the connection has shown the secret.
@@ -87,7 +88,7 @@ impl Connection {
     }
 
     /// Appends a frame, and a descriptor beside its first byte.
-    pub(super) fn queue(&mut self, message: &ToRank, beside: Option<OwnedFd>) -> Result<(), Malformed> {
+    pub(super) fn queue(&mut self, message: &ToRank, beside: Option<Arc<OwnedFd>>) -> Result<(), Malformed> {
         let bytes = message.encode()?;
         self.traffic[2] += 1;
         self.traffic[3] += bytes.len() as u64;

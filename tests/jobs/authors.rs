@@ -44,6 +44,9 @@ fn run_steps(page: &str, program: &str, said: &[&str]) {
         .env("PROGRAM", mpi().program(program))
         // The crates that this repository has fetched are enough.
         .env("CARGO_NET_OFFLINE", "true")
+        // Contract crates and suites are compiled once for all pages; what an author gets lies in his own folder all the same.
+        .env("CARGO_BUILD_BUILD_DIR", root().join("target/authors"))
+        .env("CARGO_INCREMENTAL", "0")
         // Of the cargo that runs this test.
         .env_remove("CARGO_TARGET_DIR");
     let ended = Job::of(command).limit(1200).run();

@@ -187,7 +187,7 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
         command.env("OXMPI_PREFIX", workspace.root.join("target/oxmpi"));
         Action::Run(command)
     };
-    steps.push(step("whole jobs", 25, whole("jobs")));
+    steps.push(step("whole jobs", 45, whole("jobs")));
     steps.push(step("components from outside", 15, whole("plugins")));
     steps.push(step("one-sided components by the number of nodes", 15, whole("scale")));
     steps.push(step("endpoints by proxies", 15, whole("endpoints")));

@@ -15,7 +15,7 @@ macro_rules! counters {
 counters! {
     FmaPuts "fma_puts", FmaGets "fma_gets", BtePuts "bte_puts", BteGets "bte_gets", Amos "amos", CqWrites "cq_writes",
     Messages "messages", Datagrams "datagrams", Doorbells "doorbells", Bytes "bytes", Events "events", Overruns "overruns",
-    Registrations "registrations", Errors "errors", Refusals "refusals", Resent "resent", Frames "frames",
+    Registrations "registrations", Errors "errors", Refusals "refusals", Resent "resent", Waits "waits", Frames "frames",
     PolledTurns "polled_turns", CallsByTwoThreads "calls_by_two_threads",
 }
 

@@ -1,4 +1,4 @@
-//! Two processes: of one node through rings, of two nodes through sockets; one that is killed; a node's limits over processes.
+//! Two processes: of one node through rings, of two nodes through sockets; one that is killed, one that gets no core; a node's limits over processes.
 //!
 //! Each test starts this program again with the name of a part to play in the environment.
 
@@ -7,10 +7,14 @@ mod common;
 use common::*;
 use oxmpi_ugni_emulation::api::{endpoints::*, queues::GNI_CqTestEvent, smsg::*};
 use oxmpi_ugni_emulation::counters;
+use oxmpi_ugni_emulation::engine;
 use oxmpi_ugni_emulation::entry;
 use oxmpi_ugni_emulation::layouts::MemHandle;
 use oxmpi_ugni_emulation::numbers::*;
+use oxmpi_ugni_emulation::sys;
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::ptr::null_mut;
 use std::time::Instant;
@@ -214,6 +218,68 @@ fn a_peer_that_is_killed_is_an_error() {
         assert_eq!(send(other, b"x", 3, 0), rc::INVALID_STATE, "broken for good");
         assert_eq!(GNI_EpDestroy(other), rc::SUCCESS);
     });
+}
+
+/// The peer has attached and gets no core, and as many wait for it as can: a datagram is not given up, whatever the number of its tries, and
+/// arrives when the peer goes on.
+#[test]
+fn a_peer_without_a_core_is_waited_for() {
+    const PART_NAME: &str = "a_peer_without_a_core_is_waited_for";
+    alone(PART_NAME, || {
+        if plays(PART_NAME) {
+            let own = Domain::new(2, mode::FMA_SHARED, 64);
+            kill_process(rustix::process::getpid(), Signal::STOP).expect("this process");
+            let mut got = [0; 128];
+            exchange(own.to(1, 1), b"late", &mut got, 1);
+            // Until it is killed: its answer may still be on its way.
+            return std::thread::sleep(PATIENCE);
+        }
+        let fabric = format!("fabric={PART_NAME}{},node=1", std::process::id());
+        // SAFETY: no other thread yet.
+        unsafe { std::env::set_var("OXMPI_UGNI", &fabric) };
+        // First on the node, so that its table is had from a process that runs.
+        let own = Domain::new(1, mode::FMA_SHARED, 64);
+        let child = start(PART_NAME, &fabric);
+        let pid = Pid::from_child(&child.0);
+        let end = Instant::now() + PATIENCE;
+        while !std::fs::read_to_string(format!("/proc/{}/stat", child.0.id()))
+            .is_ok_and(|stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T')))
+        {
+            assert!(Instant::now() < end, "the peer did not stop");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let callers = all_callers(&engine::name(COOKIE, (1, 2)));
+        let goes_on = std::thread::spawn(move || {
+            // Many more than the tries of a datagram to one who is not there.
+            while counters::get("waits").expect("a counter") < 200 {
+                assert!(Instant::now() < end, "nobody waits for the peer");
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            drop(callers);
+            kill_process(pid, Signal::CONT).expect("it is there");
+        });
+        let mut got = [0; 128];
+        let (state, _, _) = exchange(own.to(1, 2), b"early", &mut got, 1);
+        assert_eq!((state, &got[..4]), (post_state::COMPLETED, &b"late"[..]));
+        goes_on.join().expect("no panic");
+    });
+}
+
+/// As many connections to a listener that takes none as its queue has room for.
+fn all_callers(name: &str) -> Vec<OwnedFd> {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })
+        .expect("up to its maximum");
+    let mut callers = Vec::new();
+    loop {
+        match sys::connect(name) {
+            Ok(caller) => callers.push(caller),
+            Err(full) => {
+                assert_eq!(full.kind(), std::io::ErrorKind::WouldBlock, "{full}, behind {}", callers.len());
+                return callers;
+            }
+        }
+    }
 }
 
 /// One fast descriptor on the node: a second process gets it when the first, which made the node's table, is gone.

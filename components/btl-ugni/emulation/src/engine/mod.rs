@@ -343,8 +343,17 @@ impl Engine {
         self.datagrams += u64::from(!d.is_counted);
         let is_lost = !d.is_counted && drop != 0 && self.datagrams.is_multiple_of(drop);
         d.is_counted = true;
-        if !is_lost && self.try_packet(&d) {
-            return;
+        let refused = match is_lost {
+            true => None,
+            false => match self.try_packet(&d) {
+                Ok(()) => return,
+                Err(why) => Some(why.kind()),
+            },
+        };
+        if refused == Some(io::ErrorKind::WouldBlock) {
+            // The peer listens, and has had no core to take those who call: that is none of its failures, however long it lasts.
+            counters::add(Counter::Waits, 1);
+            d.tries -= 1;
         }
         const TRIES: u32 = 60;
         if d.tries > TRIES {
@@ -354,18 +363,19 @@ impl Engine {
             }
             return;
         }
-        let wait = u64::from(d.tries - 1).pow(2).min(1000);
+        let wait = u64::from(d.tries.saturating_sub(1)).pow(2).min(1000);
         d.due = Instant::now() + Duration::from_millis(wait.max(1));
         self.delayed.push(d);
     }
 
-    fn try_packet(&mut self, d: &Delayed) -> bool {
+    /// Puts a packet into the connection to its peer. WouldBlock: the peer is there and takes no callers now.
+    fn try_packet(&mut self, d: &Delayed) -> io::Result<()> {
         let (kind, to, generation, data): (_, _, _, &[u8]) = match &d.packet {
             Packet::Post { to, generation, data } => (Kind::Datagram, *to, *generation, data),
             Packet::Reply { to, generation, data } => (Kind::Reply, *to, *generation, data),
             Packet::Withdraw { to, generation } => (Kind::Withdraw, *to, *generation, &[]),
         };
-        let Ok(id) = self.link_to(d.nic.cookie, to) else { return false };
+        let id = self.link_to(d.nic.cookie, to)?;
         let mut header = Header::new(kind);
         header.len = data.len() as u32;
         (header.to_inst, header.from_inst, header.from_addr) = (to.1, d.nic.inst, d.nic.address);
@@ -373,7 +383,7 @@ impl Engine {
         if let Some(link) = self.links.get_mut(&id) {
             link.queue.push_back(Item::Frame(header, data.to_vec()));
         }
-        true
+        Ok(())
     }
 
     fn send_delayed(&mut self) -> bool {

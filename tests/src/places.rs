@@ -7,11 +7,16 @@
 //! First come, first served: threads of a process stand in a queue, and the first of each process tries to take the turnstile, another such name. Its
 //! holder collects places one by one until it has what it needs, so a large job is not passed by small ones for ever, and no two
 //! wait for each other's places. A thread that has a job takes no places for another, since it might wait for itself.
+//!
+//! `OXMPI_TEST_TIMES` names a file that gets a line for each job: the seconds that it had its places, their number, and the test (its thread's
+//! name). Those of a test together are what it costs; its own time has the waits for others, too.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
+use std::io::Write;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -24,6 +29,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Places that are held, given back when dropped.
 pub struct Places {
     held: Vec<UnixDatagram>,
+    since: Instant,
     /// How many `Places` the thread has that took them.
     of_thread: Arc<AtomicUsize>,
 }
@@ -31,6 +37,9 @@ pub struct Places {
 impl Drop for Places {
     fn drop(&mut self) {
         self.of_thread.fetch_sub(1, Ordering::Relaxed);
+        if let Some(path) = std::env::var_os("OXMPI_TEST_TIMES") {
+            self.write_down(Path::new(&path));
+        }
     }
 }
 
@@ -42,11 +51,24 @@ impl Places {
         }
         let of_thread = OWN.with_borrow(Arc::clone);
         let is_first = of_thread.fetch_add(1, Ordering::Relaxed) == 0;
-        let mut places = Places { held: Vec::new(), of_thread };
+        let mut places = Places { held: Vec::new(), since: Instant::now(), of_thread };
         if is_first {
             places.held = House::of_machine().enter(ranks);
+            places.since = Instant::now();
         }
         places
+    }
+
+    /// A file that cannot be written is no failure of the test that ends here.
+    fn write_down(&self, file: &Path) {
+        let (seconds, places) = (self.since.elapsed().as_secs_f64(), self.held.len());
+        let thread = std::thread::current();
+        let line = format!("{seconds:.3} {places} {}\n", thread.name().unwrap_or("?"));
+        let opened = std::fs::OpenOptions::new().create(true).append(true).open(file);
+        let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
+        if let Err(error) = written {
+            eprintln!("{}: {error}", file.display());
+        }
     }
 
     /// As many as the launcher's arguments ask for ranks.

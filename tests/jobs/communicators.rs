@@ -14,7 +14,7 @@ fn inter_communicators() {
 fn made_and_freed() {
     // Ours gives back all hints; others may forget what they do not know.
     let hints = if mpi().is_ours() { "echo" } else { "-" };
-    for (ranks, rounds) in [(1, "1000000"), (3, "20000")] {
+    for (ranks, rounds) in [(1, "200000"), (3, "20000")] {
         let job = Job::new(ranks).program("communicators").arg(rounds).arg(hints);
         job.limit(300).run().all_ok(ranks);
     }

@@ -2,7 +2,9 @@
  * origin before the next one on the same place is issued, and what it wrote is there for that. Windows of three flavors, places of every form, completion
  * by local flushes and by requests, one target after the other and all at once.
  *
- * usage: patches [MOST ROWS OF A PATCH] */
+ * Forms, ways of completion and flavors meet each two and all three; a way for each patch, form, flavor and number of ranks.
+ *
+ * usage: rma_patches [MOST ROWS OF A PATCH] */
 #include "check.h"
 
 enum { ROWS = 40, COLS = 64, CELLS = ROWS * COLS, MOST_RANKS = 8, ROUNDS = 2 };
@@ -103,13 +105,13 @@ static void all_patches(void) {
     static const patch patches[] = {{1, 1, 3, 5}, {1, 50, 7, 2}, {5, 7, 3, 4}, {12, 50, ROWS - 12, 3}};
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < 4; i++)
-            for (form = 0; form < FORMS; form++)
-                for (way = 0; way < WAYS; way++) {
-                    if ((form == CONTIGUOUS && patches[i].rows > 1) || patches[i].rows > most) continue;
-                    /* One rank, another for each setting, and all at once. */
-                    int n = round % 2 ? size : 1, first = rank + i + form + way;
-                    for (size_t k = 0; k < sizeof sequence / sizeof *sequence; k++) one(sequence[k], &patches[i], first, n, round);
-                }
+            for (form = 0; form < FORMS; form++) {
+                if ((form == CONTIGUOUS && patches[i].rows > 1) || patches[i].rows > most) continue;
+                way = (form + i + round + flavor) % WAYS;
+                /* One rank, another for each setting, and all at once. */
+                int n = round % 2 ? size : 1, first = rank + i + form + way;
+                for (size_t k = 0; k < sizeof sequence / sizeof *sequence; k++) one(sequence[k], &patches[i], first, n, round);
+            }
     /* Nothing else was written. */
     patch all = {ROWS, COLS, 0, 0};
     form = VECTOR, way = FLUSH_ALL;

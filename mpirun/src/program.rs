@@ -100,19 +100,8 @@ pub fn other_mpi(name: &OsStr, folder: Option<&Path>) -> Option<String> {
     Some(String::from_utf8_lossy(found).into_owned())
 }
 
-/// Whether a file is this library, of whatever version: its loader's name for a component's function is in it.
-pub fn is_own_library(path: &Path) -> bool {
-    let small = std::fs::metadata(path).is_ok_and(|about| about.len() <= 256 << 20);
-    // One that cannot be read is taken for ours, about which nothing is said.
-    let bytes = small.then(|| std::fs::read(path).ok()).flatten();
-    bytes.is_none_or(|bytes| bytes.windows(MARK.len()).any(|window| window == MARK))
-}
-
-/// A text that no other MPI has.
-const MARK: &[u8] = b"oxmpi_component_";
-
 /// Names of MPI libraries, ours apart.
-pub fn is_other_mpi(library: &[u8]) -> bool {
+fn is_other_mpi(library: &[u8]) -> bool {
     let Some(rest) = library.strip_prefix(b"libmpi") else { return false };
     ["", "_cxx", "_mpifh", "_usempi", "_usempif08", "ch", "cxx", "fort", "chcxx", "chfort"]
         .iter()

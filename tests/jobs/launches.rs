@@ -89,19 +89,18 @@ fn processes_of_another_launcher_do_not_run_alone_in_silence() {
     says(&below.program("size").run().passed(), &["rank 1 of 2"]);
 }
 
-fn compile(folder: &Path, words: &[&str]) {
-    let mut command = Command::new("cc");
-    assert!(command.current_dir(folder).args(words).status().expect("a compiler").success());
-}
-
 /// A program that is linked with a library of this name, which makes no job; and that library's folder.
 fn program_of_another_mpi(folder: &Path, library: &str) {
     let write =
         |name: &str, text: &str| fs::write(folder.join(name), text).expect("the job's folder can be written");
     write("library.c", "int MPI_Init(int *n, void *v) { (void)n, (void)v; return 0; }\n");
     write("main.c", "int MPI_Init(int *, void *);\nint main(void) { return MPI_Init(0, 0); }\n");
-    compile(folder, &["-shared", "-fPIC", &format!("-Wl,-soname,{library}"), "-o", library, "library.c"]);
-    compile(folder, &["main.c", "-o", "other", &format!("./{library}"), "-Wl,-rpath,$ORIGIN"]);
+    let compile = |words: &[&str]| {
+        let mut command = Command::new("cc");
+        assert!(command.current_dir(folder).args(words).status().expect("a compiler").success());
+    };
+    compile(&["-shared", "-fPIC", &format!("-Wl,-soname,{library}"), "-o", library, "library.c"]);
+    compile(&["main.c", "-o", "other", &format!("./{library}"), "-Wl,-rpath,$ORIGIN"]);
 }
 
 #[test]
@@ -116,28 +115,6 @@ fn programs_of_another_mpi_are_told() {
     says(&ended, &["3 of the job's 3 processes", "libmpi.so.40", "rank 0 of 1"]);
     let plain = Job::new(2).arg("true").run().passed();
     assert_eq!(plain.err, "", "a program without MPI");
-}
-
-/// A library that is loaded while the program runs, below a script.
-#[test]
-fn programs_that_load_another_mpi_are_told() {
-    if !ours("programs that load another MPI") {
-        return;
-    }
-    let folder = tempfile::tempdir_in(oxmpi_tests::root().join("target")).expect("target can be written");
-    let folder = folder.path();
-    program_of_another_mpi(folder, "libmpi.so.12");
-    let source = "#include <dlfcn.h>\n#include <unistd.h>\n\
-                  int main(int n, char **v) { if (n < 2 || !dlopen(v[1], RTLD_NOW)) return 1; sleep(2); return 0; }\n";
-    fs::write(folder.join("loads.c"), source).expect("the folder can be written");
-    compile(folder, &["loads.c", "-o", "loads", "-ldl"]);
-    let script = "\"$0\" \"$1\"; true";
-    let job =
-        Job::new(2).args(["sh", "-c", script]).arg(folder.join("loads")).arg(folder.join("libmpi.so.12"));
-    says(&job.run().passed(), &["2 of the job's 2 processes", "libmpi.so.12", "rank 0 of 1"]);
-    // The library itself, in a program that never calls it.
-    let own = Job::new(1).arg(folder.join("loads")).arg(mpi().bin("../lib/libmpi_abi.so.1")).run().passed();
-    assert_eq!(own.err, "", "no other MPI");
 }
 
 /// A program whose own path to the library leads nowhere, as when the install was moved behind it.

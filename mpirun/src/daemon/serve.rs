@@ -279,22 +279,11 @@ impl Daemon {
         }
     }
 
-    /// The library of another MPI that the rank of this place was seen with, or its program is linked with, whose file is read
-    /// once.
+    /// The library of another MPI that the program of this place is linked with. Its file is read once.
     fn other_mpi(&mut self, local: usize) -> Option<String> {
-        if let Some(library) = self.mapped.of(local) {
-            return Some(library);
-        }
         let launch = &self.launch;
         let program = launch.places.get(local)?.program;
         self.other_mpis.entry(program).or_insert_with(|| ranks::other_mpi(launch, local)).clone()
-    }
-
-    /// Ranks that run and have not called MPI_Init: place and process.
-    fn absent(&self) -> Vec<(usize, u32)> {
-        let running = self.ranks.iter().enumerate().filter(|(_, rank)| rank.running);
-        let absent = running.filter(|(local, _)| self.server.membership(*local) == Membership::Absent);
-        absent.map(|(local, rank)| (local, rank.number())).collect()
     }
 
     /// Messages of the ranks on their connections.
@@ -379,9 +368,6 @@ impl Daemon {
             self.reap();
         }
         self.look_at_links(now);
-        if self.mapped.deadline().is_some_and(|at| at <= now) {
-            self.mapped.look(self.absent());
-        }
         if matches!(self.phase, Phase::Asking(_)) {
             self.save_last_words();
         }
@@ -446,7 +432,7 @@ impl Daemon {
         let prompt =
             prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
         let look = self.remote.as_ref().map(RemoteState::deadline);
-        [vanishing, prompt, look, self.mapped.deadline(), self.phase.deadline()].into_iter().flatten().min()
+        [vanishing, prompt, look, self.phase.deadline()].into_iter().flatten().min()
     }
 }
 

@@ -3,7 +3,6 @@
 use super::crashes::Crashes;
 use super::ending::Phase;
 use super::feed::Feed;
-use super::mapped::Mapped;
 use super::ranks::Rank;
 use super::remote_state::RemoteState;
 use crate::link::{Channel, Launch, window};
@@ -55,8 +54,6 @@ pub(super) struct Daemon {
     pub(super) vanishing: Vec<(Instant, usize)>,
     /// Libraries of other MPIs that programs of the job are linked with, by program, as far as it has been asked.
     pub(super) other_mpis: HashMap<u32, Option<String>>,
-    /// The same for libraries that ranks have loaded.
-    pub(super) mapped: Mapped,
     pub(super) phase: Phase,
     /// mpirun has asked for the end: it must not wait for a reader who may never read again.
     pub(super) hurry: bool,
@@ -116,7 +113,6 @@ impl Daemon {
             server_watched: true,
             vanishing: Vec::new(),
             other_mpis: HashMap::new(),
-            mapped: Mapped::new(),
             phase: Phase::Running,
             hurry: false,
             finished: false,

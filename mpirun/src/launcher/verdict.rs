@@ -30,7 +30,7 @@ pub struct Verdict {
     tolerated: Option<(u32, u8)>,
     /// Where ranks were that crashed, the first of each node.
     crashes: BTreeMap<u32, String>,
-    /// Ranks that ended without this MPI and have another's library, and that one's library.
+    /// Ranks that ended without this MPI and are linked with another, and that one's library.
     strangers: Option<(u32, String)>,
 }
 
@@ -83,7 +83,7 @@ impl Verdict {
         self.crashes.entry(rank).or_insert(report);
     }
 
-    /// A rank never came, and has another MPI's library.
+    /// A rank never came, and its program is linked with another MPI's library.
     pub fn note_stranger(&mut self, library: String) {
         self.strangers.get_or_insert((0, library)).0 += 1;
     }

@@ -104,7 +104,7 @@ fn programs_of_another_mpi_are_told() {
     let job = Job::new(3);
     let folder = job.folder();
     program_of_another_mpi(&folder, "libmpi.so.40");
-    let ended = job.arg(folder.join("other")).run().passed();
+    let ended = job.arg(folder.join("other")).run().ended_with(1);
     says(&ended, &["3 of the job's 3 processes", "libmpi.so.40", "rank 0 of 1"]);
     let plain = Job::new(2).arg("true").run().passed();
     assert_eq!(plain.err, "", "a program without MPI");

@@ -27,6 +27,8 @@ pub struct Programs {
     pub facts: Vec<AppFacts>,
     /// Parameters that hold for every rank.
     pub params: Pairs,
+    /// Of some program, processes may each run alone.
+    pub permits_singletons: bool,
     pub warnings: Vec<String>,
 }
 
@@ -49,6 +51,7 @@ pub fn programs(
         let mut environment = Environment::new(&for_all, &app.environment, &own);
         all.warnings.extend(settings.warnings.iter().map(|text| format!("mpirun: {text}\n")));
         all.warnings.append(&mut environment.warnings);
+        all.permits_singletons |= settings.permits_singletons;
         let folder = folder(app, elsewhere.is_some())?;
         describe(&mut environment, line, app, counts, universe, folder.as_deref(), &own);
         for (name, value) in settings.environment {

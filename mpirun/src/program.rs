@@ -100,9 +100,24 @@ pub fn other_mpi(name: &OsStr, folder: Option<&Path>) -> Option<String> {
     Some(String::from_utf8_lossy(found).into_owned())
 }
 
+/// A library of the standard ABI: another's than ours? Every part of ours has its name. `None`: it cannot be read.
+pub fn is_others_abi(file: &Path) -> Option<bool> {
+    std::fs::metadata(file).ok().filter(|about| about.is_file() && about.len() <= 256 << 20)?;
+    let bytes = std::fs::read(file).ok()?;
+    Some(!bytes.windows(5).any(|part| part == b"oxmpi"))
+}
+
 /// Names of MPI libraries, ours apart.
-fn is_other_mpi(library: &[u8]) -> bool {
+pub fn is_other_mpi(library: &[u8]) -> bool {
     let Some(rest) = library.strip_prefix(b"libmpi") else { return false };
+    // Vendors' are named for the compiler.
+    if rest.starts_with(b"_gnu")
+        || rest.starts_with(b"_cray")
+        || rest.starts_with(b"_ibm")
+        || rest.starts_with(b"_intel")
+    {
+        return rest.windows(3).any(|part| part == b".so");
+    }
     ["", "_cxx", "_mpifh", "_usempi", "_usempif08", "ch", "cxx", "fort", "chcxx", "chfort"]
         .iter()
         .any(|kind| rest.strip_prefix(kind.as_bytes()).is_some_and(|rest| rest.starts_with(b".so")))
@@ -144,6 +159,9 @@ mod tests {
             ("libmpi.so.12", true),
             ("libmpich.so.12", true),
             ("libmpi_mpifh.so.40", true),
+            ("libmpi_gnu_91.so.12", true),
+            ("libmpi_ibm.so.3", true),
+            ("libmpi_gtl_cuda.so.0", false),
             ("libmpi_abi.so.1", false),
             ("libmpir.so", false),
             ("libc.so.6", false),

@@ -39,6 +39,7 @@ impl Daemon {
         let local = (output / 2) as usize;
         let stream = Stream::ALL[(output % 2) as usize];
         if self.has_room(local, stream) {
+            self.look_at_printer(local);
             self.forward(local, stream);
         }
     }

@@ -279,13 +279,6 @@ impl Daemon {
         }
     }
 
-    /// The library of another MPI that the program of this place is linked with. Its file is read once.
-    fn other_mpi(&mut self, local: usize) -> Option<String> {
-        let launch = &self.launch;
-        let program = launch.places.get(local)?.program;
-        self.other_mpis.entry(program).or_insert_with(|| ranks::other_mpi(launch, local)).clone()
-    }
-
     /// Messages of the ranks on their connections.
     pub(super) fn hear_ranks(&mut self) {
         let events = match self.server.turn() {
@@ -368,6 +361,7 @@ impl Daemon {
             self.reap();
         }
         self.look_at_links(now);
+        self.look_for_strangers(now);
         if matches!(self.phase, Phase::Asking(_)) {
             self.save_last_words();
         }
@@ -432,7 +426,8 @@ impl Daemon {
         let prompt =
             prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
         let look = self.remote.as_ref().map(RemoteState::deadline);
-        [vanishing, prompt, look, self.phase.deadline()].into_iter().flatten().min()
+        let strangers = self.strangers.deadline().filter(|_| !self.children.is_empty());
+        [vanishing, prompt, look, strangers, self.phase.deadline()].into_iter().flatten().min()
     }
 }
 

@@ -1,13 +1,11 @@
 //! Libraries of other MPIs, which ranks that never come here are linked with or have loaded.
 //!
-//! A program's file tells what it is linked with. What an interpreter or the program itself has opened stands in the process's
+//! A program's file tells what it is linked with. A library that an interpreter or the program itself has opened stands in the process's
 //! map of memory, which is gone when its end is heard of. So ranks that have not come are looked at while they live: at a few
 //! ages, and before the first few pieces of what they print are passed on. Processes that they have started are looked at, too.
 //! Not seen is a library that was loaded and gone between two looks, and one that is linked in statically.
 
-use super::state::Daemon;
 use crate::program;
-use oxmpi_runtime::wireup::server::Membership;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -24,7 +22,7 @@ const PRINTS: u8 = 4;
 /// Processes of one rank that are looked at.
 const FAMILY: usize = 32;
 
-/// What has been seen so far.
+/// The findings so far, and the looks that are left.
 #[derive(Debug)]
 pub struct Strangers {
     begin: Instant,
@@ -52,7 +50,7 @@ impl Strangers {
     }
 
     /// True once for each age; one look does for all that have passed.
-    fn due(&mut self, now: Instant) -> bool {
+    pub fn due(&mut self, now: Instant) -> bool {
         let before = self.over;
         while self.deadline().is_some_and(|at| at <= now) {
             self.over += 1;
@@ -60,8 +58,29 @@ impl Strangers {
         self.over > before
     }
 
-    /// Looks at a rank's process and at what it has started.
-    fn look(&mut self, local: usize, pid: u32) {
+    /// Whether a rank that prints is to be looked at.
+    pub fn counts_print(&mut self, local: usize) -> bool {
+        let prints = self.prints.entry(local).or_default();
+        *prints += u8::from(*prints <= PRINTS);
+        *prints <= PRINTS
+    }
+
+    /// The library that a rank has loaded, or, by `linked`, that its program is linked with, whose file is read once.
+    pub fn library(
+        &mut self,
+        local: usize,
+        program: u32,
+        linked: impl FnOnce() -> Option<String>,
+    ) -> Option<String> {
+        let loaded = self.loaded.get(&local).cloned();
+        loaded.or_else(|| self.linked.entry(program).or_insert_with(linked).clone())
+    }
+
+    /// Looks at a rank's process and at what it has started, unless a library was found in it.
+    pub fn look(&mut self, local: usize, pid: u32) {
+        if self.loaded.contains_key(&local) {
+            return;
+        }
         let mut family = vec![pid];
         let mut at = 0;
         while let Some(&pid) = family.get(at).filter(|_| at < FAMILY) {
@@ -102,42 +121,6 @@ fn other_mpi(maps: &[u8], mut is_others: impl FnMut(&Path) -> bool) -> Option<St
         }
     }
     None
-}
-
-impl Daemon {
-    /// Looks at all ranks that have not come, when it is time to.
-    pub(super) fn look_for_strangers(&mut self, now: Instant) {
-        if self.strangers.due(now) {
-            (0..self.ranks.len()).for_each(|local| self.look_at(local));
-        }
-    }
-
-    /// A rank has printed something, which it may do at its end.
-    pub(super) fn look_at_printer(&mut self, local: usize) {
-        let prints = self.strangers.prints.entry(local).or_default();
-        if *prints < PRINTS {
-            *prints += 1;
-            self.look_at(local);
-        }
-    }
-
-    fn look_at(&mut self, local: usize) {
-        let rank = self.ranks.get(local).filter(|rank| rank.running);
-        let Some(pid) = rank.map(super::ranks::Rank::number) else { return };
-        let absent = self.server.membership(local) == Membership::Absent;
-        if absent && !self.strangers.loaded.contains_key(&local) {
-            self.strangers.look(local, pid);
-        }
-    }
-
-    /// The library of another MPI that a rank has loaded or that its program, whose file is read once, is linked with.
-    pub(super) fn other_mpi(&mut self, local: usize) -> Option<String> {
-        let launch = &self.launch;
-        let program = launch.places.get(local)?.program;
-        let linked = || super::ranks::other_mpi(launch, local);
-        let loaded = self.strangers.loaded.remove(&local);
-        loaded.or_else(|| self.strangers.linked.entry(program).or_insert_with(linked).clone())
-    }
 }
 
 #[cfg(test)]

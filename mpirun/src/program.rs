@@ -100,20 +100,24 @@ pub fn other_mpi(name: &OsStr, folder: Option<&Path>) -> Option<String> {
     Some(String::from_utf8_lossy(found).into_owned())
 }
 
-/// Whether a file is this library, of whatever version: its loader's name for a component's function is in it.
-pub fn is_own_library(path: &Path) -> bool {
-    let small = std::fs::metadata(path).is_ok_and(|about| about.len() <= 256 << 20);
-    // One that cannot be read is taken for ours, about which nothing is said.
-    let bytes = small.then(|| std::fs::read(path).ok()).flatten();
-    bytes.is_none_or(|bytes| bytes.windows(MARK.len()).any(|window| window == MARK))
+/// A library of the standard ABI: another's than ours? Every part of ours has its name. `None`: it cannot be read.
+pub fn is_others_abi(file: &Path) -> Option<bool> {
+    std::fs::metadata(file).ok().filter(|about| about.is_file() && about.len() <= 256 << 20)?;
+    let bytes = std::fs::read(file).ok()?;
+    Some(!bytes.windows(5).any(|part| part == b"oxmpi"))
 }
-
-/// A text that no other MPI has.
-const MARK: &[u8] = b"oxmpi_component_";
 
 /// Names of MPI libraries, ours apart.
 pub fn is_other_mpi(library: &[u8]) -> bool {
     let Some(rest) = library.strip_prefix(b"libmpi") else { return false };
+    // Vendors' are named for the compiler.
+    if rest.starts_with(b"_gnu")
+        || rest.starts_with(b"_cray")
+        || rest.starts_with(b"_ibm")
+        || rest.starts_with(b"_intel")
+    {
+        return rest.windows(3).any(|part| part == b".so");
+    }
     ["", "_cxx", "_mpifh", "_usempi", "_usempif08", "ch", "cxx", "fort", "chcxx", "chfort"]
         .iter()
         .any(|kind| rest.strip_prefix(kind.as_bytes()).is_some_and(|rest| rest.starts_with(b".so")))
@@ -155,6 +159,9 @@ mod tests {
             ("libmpi.so.12", true),
             ("libmpich.so.12", true),
             ("libmpi_mpifh.so.40", true),
+            ("libmpi_gnu_91.so.12", true),
+            ("libmpi_ibm.so.3", true),
+            ("libmpi_gtl_cuda.so.0", false),
             ("libmpi_abi.so.1", false),
             ("libmpir.so", false),
             ("libc.so.6", false),

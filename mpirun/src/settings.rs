@@ -29,6 +29,8 @@ pub struct Settings {
     pub plm: (String, bool),
     /// Parameters about starting daemons that somebody has set, by the names they are declared under.
     pub launcher: BTreeMap<String, String>,
+    /// Processes may each run alone, as rank 0 of 1.
+    pub permits_singletons: bool,
     /// To be said once.
     pub warnings: Vec<String>,
 }
@@ -78,6 +80,8 @@ fn resolve_with(
                 settings.launcher.insert((*name).to_owned(), known.text.clone());
             }
         }
+        let alone = registry.resolver().get("mpi_permit_singletons");
+        settings.permits_singletons = alone.and_then(|known| known.value.as_bool()).unwrap_or(false);
         settings.warnings = registry.warnings().iter().map(registry::Warning::text).collect();
         checked = !registry.components().is_empty();
     }

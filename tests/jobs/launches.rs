@@ -3,6 +3,7 @@
 use crate::first_hour::{ours, says};
 use oxmpi_tests::{Job, mpi};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -89,19 +90,18 @@ fn processes_of_another_launcher_do_not_run_alone_in_silence() {
     says(&below.program("size").run().passed(), &["rank 1 of 2"]);
 }
 
-fn compile(folder: &Path, words: &[&str]) {
-    let mut command = Command::new("cc");
-    assert!(command.current_dir(folder).args(words).status().expect("a compiler").success());
-}
-
 /// A program that is linked with a library of this name, which makes no job; and that library's folder.
 fn program_of_another_mpi(folder: &Path, library: &str) {
     let write =
         |name: &str, text: &str| fs::write(folder.join(name), text).expect("the job's folder can be written");
     write("library.c", "int MPI_Init(int *n, void *v) { (void)n, (void)v; return 0; }\n");
     write("main.c", "int MPI_Init(int *, void *);\nint main(void) { return MPI_Init(0, 0); }\n");
-    compile(folder, &["-shared", "-fPIC", &format!("-Wl,-soname,{library}"), "-o", library, "library.c"]);
-    compile(folder, &["main.c", "-o", "other", &format!("./{library}"), "-Wl,-rpath,$ORIGIN"]);
+    let compile = |words: &[&str]| {
+        let mut command = Command::new("cc");
+        assert!(command.current_dir(folder).args(words).status().expect("a compiler").success());
+    };
+    compile(&["-shared", "-fPIC", &format!("-Wl,-soname,{library}"), "-o", library, "library.c"]);
+    compile(&["main.c", "-o", "other", &format!("./{library}"), "-Wl,-rpath,$ORIGIN"]);
 }
 
 #[test]
@@ -112,50 +112,57 @@ fn programs_of_another_mpi_are_told() {
     let job = Job::new(3);
     let folder = job.folder();
     program_of_another_mpi(&folder, "libmpi.so.40");
-    let ended = job.arg(folder.join("other")).run().passed();
+    let ended = job.arg(folder.join("other")).run().ended_with(1);
     says(&ended, &["3 of the job's 3 processes", "libmpi.so.40", "rank 0 of 1"]);
     let plain = Job::new(2).arg("true").run().passed();
     assert_eq!(plain.err, "", "a program without MPI");
 }
 
-/// A library that is loaded while the program runs, below a script.
+/// A program is built before its install is moved, and finds the library of the mpirun that starts it, whatever else bears the
+/// library's name: on this node, on nodes of this machine and on other machines.
 #[test]
-fn programs_that_load_another_mpi_are_told() {
-    if !ours("programs that load another MPI") {
-        return;
-    }
-    let folder = tempfile::tempdir_in(oxmpi_tests::root().join("target")).expect("target can be written");
-    let folder = folder.path();
-    program_of_another_mpi(folder, "libmpi.so.12");
-    let source = "#include <dlfcn.h>\n#include <unistd.h>\n\
-                  int main(int n, char **v) { if (n < 2 || !dlopen(v[1], RTLD_NOW)) return 1; sleep(2); return 0; }\n";
-    fs::write(folder.join("loads.c"), source).expect("the folder can be written");
-    compile(folder, &["loads.c", "-o", "loads", "-ldl"]);
-    let script = "\"$0\" \"$1\"; true";
-    let job =
-        Job::new(2).args(["sh", "-c", script]).arg(folder.join("loads")).arg(folder.join("libmpi.so.12"));
-    says(&job.run().passed(), &["2 of the job's 2 processes", "libmpi.so.12", "rank 0 of 1"]);
-    // The library itself, in a program that never calls it.
-    let own = Job::new(1).arg(folder.join("loads")).arg(mpi().bin("../lib/libmpi_abi.so.1")).run().passed();
-    assert_eq!(own.err, "", "no other MPI");
-}
-
-/// A program whose own path to the library leads nowhere, as when the install was moved behind it.
-#[test]
-fn programs_find_the_library_of_their_mpirun() {
+fn programs_built_before_the_install_was_moved() {
     if !ours("a moved install") {
         return;
     }
     let folder = tempfile::tempdir_in(oxmpi_tests::root().join("target")).expect("target can be written");
-    let program = folder.path().join("moved");
-    let mut command = Command::new("cc");
-    let (include, library) = (mpi().bin("../include"), mpi().bin("../lib/libmpi_abi.so.1"));
-    command.arg("-I").arg(include).arg(oxmpi_tests::root().join("tests/programs/size.c"));
-    command.arg("-o").arg(&program).arg(library).arg("-Wl,-rpath,/no/such/prefix/lib,--enable-new-dtags");
-    assert!(command.status().expect("a compiler").success());
-    says(&Job::new(2).arg(&program).run().passed(), &["rank 1 of 2"]);
-    // Nodes of this machine, and a variable that is named on the command line.
-    let nodes = ["--mca", "plm", "local", "--host", "a,b", "-x", "LD_LIBRARY_PATH=/tmp"];
-    says(&Job::new(2).args(nodes).arg(&program).run().passed(), &["rank 1 of 2"]);
-    Job::new(1).arg("--noprefix").arg(&program).run().failed();
+    let (before, after) = (folder.path().join("before"), folder.path().join("after"));
+    let (program, other) = (folder.path().join("moved"), folder.path().join("other"));
+    let done =
+        |command: &mut Command| assert!(command.status().expect("it is there").success(), "{command:?}");
+    // Its files are as good as copies: nothing writes to them.
+    done(Command::new("cp").arg("-al").arg(mpi().bin("..").canonicalize().expect("installed")).arg(&before));
+    let source = oxmpi_tests::root().join("tests/programs/size.c");
+    done(Command::new(before.join("bin/mpicc")).arg(source).arg("-o").arg(&program));
+    fs::create_dir(&other).expect("writable");
+    fs::write(other.join("nothing.c"), "int nothing;\n").expect("writable");
+    let decoy = ["-shared", "-fPIC", "nothing.c", "-Wl,-soname,libmpi_abi.so.1", "-o", "libmpi_abi.so.1"];
+    done(Command::new("cc").current_dir(&other).args(decoy));
+    fs::rename(&before, &after).expect("on one file system");
+
+    // An agent in the place of ssh: a login, with an environment of its own, here.
+    let agent = folder.path().join("agent");
+    let login = "#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\nexec env -i PATH=/usr/bin:/bin \
+                 OXMPI_TEST_MARK=\"$OXMPI_TEST_MARK\" sh -c \"$2\"\n";
+    fs::write(&agent, login).expect("writable");
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).expect("our file");
+    let agent = agent.display().to_string();
+    let run = |places: &[&str], more: &[&str]| {
+        let mut command = Command::new(after.join("bin/mpirun"));
+        command.args(["-n", "2"]);
+        Job::of(command).args(places).args(more).arg(&program).run()
+    };
+    let named = format!("LD_LIBRARY_PATH={}", other.display());
+    let here: &[&str] = &[];
+    for places in [
+        here,
+        &["--mca", "plm", "local", "--host", "a,b"],
+        &["--host", "m1,m2", "--mca", "plm_ssh_agent", &agent],
+        &["--host", "localhost,m2", "--mca", "plm_ssh_agent", &agent],
+    ] {
+        for more in [here, &["-x", &named], &["--unset-env", "LD_LIBRARY_PATH"]] {
+            says(&run(places, more).passed(), &["rank 1 of 2"]);
+        }
+        run(places, &["--noprefix", "-x", &named]).failed();
+    }
 }

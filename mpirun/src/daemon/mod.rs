@@ -15,7 +15,7 @@
 //!
 //! **Map.** `begin` starts, `guard` watches over a daemon on another machine. `state` is what a daemon has, `serve` the loop.
 //! Ranks: `ranks` starts them, `crashes` and `report` say where they were when they ended badly, `calls` and `census` where they
-//! are, `mapped` looks for another MPI in those that have not come. Output: `output`, `lines`; input: `feed`. Other machines: `remote_state` is what a daemon there has besides, `remote_work` what
+//! are; `strangers` finds those that another MPI has. Output: `output`, `lines`; input: `feed`. Other machines: `remote_state` is what a daemon there has besides, `remote_work` what
 //! it does, `relay` what it passes on. `ending` is the end, before which `last_words` are written.
 
 mod begin;
@@ -27,7 +27,6 @@ pub(crate) mod feed;
 mod guard;
 mod last_words;
 mod lines;
-mod mapped;
 mod output;
 mod ranks;
 mod relay;
@@ -36,5 +35,6 @@ mod remote_work;
 mod report;
 mod serve;
 mod state;
+mod strangers;
 
 pub use begin::main;

@@ -39,6 +39,10 @@ impl Daemon {
         let local = (output / 2) as usize;
         let stream = Stream::ALL[(output % 2) as usize];
         if self.has_room(local, stream) {
+            // It may be its last word.
+            if self.strangers.counts_print(local) {
+                self.look_for_stranger(local);
+            }
             self.forward(local, stream);
         }
     }

@@ -279,22 +279,26 @@ impl Daemon {
         }
     }
 
-    /// The library of another MPI that the rank of this place was seen with, or its program is linked with, whose file is read
-    /// once.
-    fn other_mpi(&mut self, local: usize) -> Option<String> {
-        if let Some(library) = self.mapped.of(local) {
-            return Some(library);
+    /// Looks for another MPI in all ranks that have not come, when it is time to.
+    fn look_for_strangers(&mut self, now: Instant) {
+        if self.strangers.due(now) {
+            (0..self.ranks.len()).for_each(|local| self.look_for_stranger(local));
         }
-        let launch = &self.launch;
-        let program = launch.places.get(local)?.program;
-        self.other_mpis.entry(program).or_insert_with(|| ranks::other_mpi(launch, local)).clone()
     }
 
-    /// Ranks that run and have not called MPI_Init: place and process.
-    fn absent(&self) -> Vec<(usize, u32)> {
-        let running = self.ranks.iter().enumerate().filter(|(_, rank)| rank.running);
-        let absent = running.filter(|(local, _)| self.server.membership(*local) == Membership::Absent);
-        absent.map(|(local, rank)| (local, rank.number())).collect()
+    /// Looks for another MPI in a rank, if it runs and has not come.
+    pub(super) fn look_for_stranger(&mut self, local: usize) {
+        let Some(rank) = self.ranks.get(local).filter(|rank| rank.running) else { return };
+        if self.server.membership(local) == Membership::Absent {
+            self.strangers.look(local, rank.number());
+        }
+    }
+
+    /// The library of another MPI that a rank has loaded or is linked with.
+    fn other_mpi(&mut self, local: usize) -> Option<String> {
+        let launch = &self.launch;
+        let program = launch.places.get(local)?.program;
+        self.strangers.library(local, program, || ranks::other_mpi(launch, local))
     }
 
     /// Messages of the ranks on their connections.
@@ -379,9 +383,7 @@ impl Daemon {
             self.reap();
         }
         self.look_at_links(now);
-        if self.mapped.deadline().is_some_and(|at| at <= now) {
-            self.mapped.look(self.absent());
-        }
+        self.look_for_strangers(now);
         if matches!(self.phase, Phase::Asking(_)) {
             self.save_last_words();
         }
@@ -446,7 +448,8 @@ impl Daemon {
         let prompt =
             prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
         let look = self.remote.as_ref().map(RemoteState::deadline);
-        [vanishing, prompt, look, self.mapped.deadline(), self.phase.deadline()].into_iter().flatten().min()
+        let strangers = self.strangers.deadline().filter(|_| !self.children.is_empty());
+        [vanishing, prompt, look, strangers, self.phase.deadline()].into_iter().flatten().min()
     }
 }
 

@@ -3,9 +3,9 @@
 use super::crashes::Crashes;
 use super::ending::Phase;
 use super::feed::Feed;
-use super::mapped::Mapped;
 use super::ranks::Rank;
 use super::remote_state::RemoteState;
+use super::strangers::Strangers;
 use crate::link::{Channel, Launch, window};
 use crate::{failed, signals};
 use oxmpi_runtime::wireup::JobFacts;
@@ -53,10 +53,7 @@ pub(super) struct Daemon {
     pub(super) server_watched: bool,
     /// Ranks whose connection is gone: when that becomes news.
     pub(super) vanishing: Vec<(Instant, usize)>,
-    /// Libraries of other MPIs that programs of the job are linked with, by program, as far as it has been asked.
-    pub(super) other_mpis: HashMap<u32, Option<String>>,
-    /// The same for libraries that ranks have loaded.
-    pub(super) mapped: Mapped,
+    pub(super) strangers: Strangers,
     pub(super) phase: Phase,
     /// mpirun has asked for the end: it must not wait for a reader who may never read again.
     pub(super) hurry: bool,
@@ -115,8 +112,7 @@ impl Daemon {
             crashes: Crashes::default(),
             server_watched: true,
             vanishing: Vec::new(),
-            other_mpis: HashMap::new(),
-            mapped: Mapped::new(),
+            strangers: Strangers::new(),
             phase: Phase::Running,
             hurry: false,
             finished: false,

@@ -169,7 +169,7 @@ impl Job {
         let portion = portion(launches.iter().map(|launch| launch.local_ranks.len()).max().unwrap_or(1));
         let (nodes, feed) = daemons.launch(launches, map.clone())?;
         Ok(Some(Job {
-            verdict: Verdict::new(programs, size),
+            verdict: Verdict::new(programs, size, plan.permits_singletons),
             nodes,
             feed,
             signals,
@@ -233,7 +233,7 @@ impl Job {
         }
         self.nodes.dismiss();
         if let Some(text) = self.verdict.strangers() {
-            eprint!("{}", framed(&text));
+            eprint!("{text}");
         }
         self.say_how_often();
         self.verdict.status()

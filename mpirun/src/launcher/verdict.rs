@@ -10,9 +10,10 @@
 //! | the program cannot be found, cannot be executed | 127, 126 |
 //! | the time limit passed | 110 |
 //! | mpirun got a signal that ends it | 128 and the signal's number |
+//! | processes of a job of several had another MPI's library and never called MPI_Init of ours, and nothing else went wrong | 1 |
 //! | the node daemon died, or anything else | 1 |
 
-use crate::help::paragraph;
+use crate::help::{paragraph, section};
 use crate::link::{Ending, FromNode, Mpi};
 use crate::{program, signals};
 use std::collections::BTreeMap;
@@ -30,12 +31,14 @@ pub struct Verdict {
     tolerated: Option<(u32, u8)>,
     /// Where ranks were that crashed, the first of each node.
     crashes: BTreeMap<u32, String>,
-    /// Ranks that ended without this MPI and have another's library, and that one's library.
+    /// Ranks that ended without this MPI and have loaded another or are linked with it, and that one's library.
     strangers: Option<(u32, String)>,
+    /// Such ranks are no failure.
+    permits_singletons: bool,
 }
 
 impl Verdict {
-    pub fn new(programs: Vec<OsString>, size: u32) -> Verdict {
+    pub fn new(programs: Vec<OsString>, size: u32, permits_singletons: bool) -> Verdict {
         Verdict {
             programs,
             size,
@@ -44,11 +47,15 @@ impl Verdict {
             tolerated: None,
             crashes: BTreeMap::new(),
             strangers: None,
+            permits_singletons,
         }
     }
 
     pub fn status(&self) -> u8 {
-        self.status.or(self.tolerated.map(|(_, status)| status)).unwrap_or(self.otherwise)
+        match self.status.or(self.tolerated.map(|(_, status)| status)).unwrap_or(self.otherwise) {
+            0 if self.ran_apart() => 1,
+            status => status,
+        }
     }
 
     /// For jobs in which a status is not a failure: takes note of one, of a process that is not
@@ -91,7 +98,14 @@ impl Verdict {
     /// The paragraph about such ranks, for the end of the job.
     pub fn strangers(&self) -> Option<String> {
         let (count, library) = self.strangers.as_ref()?;
-        Some(paragraph("other-mpi", &[&count.to_string(), &self.size.to_string(), library]))
+        let failed = || format!("\n\n{}", section("other-mpi-failed").unwrap_or_default());
+        let note = if self.ran_apart() { failed() } else { String::new() };
+        Some(paragraph("other-mpi", &[&count.to_string(), &self.size.to_string(), library, &note]))
+    }
+
+    /// Processes that were to be one job had another MPI each for itself.
+    fn ran_apart(&self) -> bool {
+        self.strangers.is_some() && self.size > 1 && !self.permits_singletons
     }
 
     fn crash_of(&self, rank: u32) -> String {
@@ -238,7 +252,7 @@ mod tests {
     }
 
     fn fresh() -> Verdict {
-        Verdict::new(vec!["/no/such".into(); 4], 4)
+        Verdict::new(vec!["/no/such".into(); 4], 4, false)
     }
 
     #[test]
@@ -297,7 +311,15 @@ mod tests {
         (0..2).for_each(|_| v.note_stranger("libmpi.so.40".into()));
         let text = v.strangers().expect("a paragraph");
         assert!(text.contains("2 of the job's 4") && text.contains("libmpi.so.40"), "{text}");
-        assert_eq!(v.status(), 0);
+        assert_eq!(v.status(), 1);
+        v.decide(7);
+        assert_eq!(v.status(), 7, "a failure with a status of its own");
+        for (size, permitted) in [(1, false), (4, true)] {
+            let mut v = Verdict::new(vec!["/no/such".into()], size, permitted);
+            v.note_stranger("libmpi.so.40".into());
+            assert!(v.strangers().is_some_and(|text| !text.contains("mpi_permit_singletons")));
+            assert_eq!(v.status(), 0);
+        }
     }
 
     #[test]

@@ -105,7 +105,7 @@ pub enum FromNode {
         errno: i32,
         limits: String,
     },
-    /// The rank's process ends without MPI_Init of ours, and its program is linked with this library of another MPI. Said before
+    /// The rank's process ends without MPI_Init of ours, and has loaded this library of another MPI or is linked with it. Said before
     /// `Exited`.
     OtherMpi {
         rank: u32,

@@ -47,6 +47,11 @@ impl Environment {
         self.unset.push(name.into());
     }
 
+    /// Is anything said of this variable?
+    pub fn speaks_of(&self, name: &OsStr) -> bool {
+        self.set.contains_key(name) || self.unset.iter().any(|unset| unset == name)
+    }
+
     /// Nothing of mpirun's own is handed on that is not named.
     pub fn is_cleared(&self) -> bool {
         self.clear

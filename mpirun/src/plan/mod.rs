@@ -41,6 +41,8 @@ pub struct Plan {
     pub launch: Launch,
     /// This machine's name.
     pub hostname: String,
+    /// Processes may each run alone: a parameter says so.
+    pub permits_singletons: bool,
     pub warnings: Vec<String>,
     /// `--display`: for standard output.
     pub shown: String,
@@ -210,10 +212,12 @@ pub fn make(
         let map = Display { map: true, ..Display::default() };
         reported.insert_str(0, &show::display(&map, &placed, line));
     }
+    let permits_singletons = programs.permits_singletons;
     let mut warnings = programs.warnings;
     // A user who names other machines knows of them.
     warnings.extend(allocation.filter(|_| request.is_none()).and_then(|found| found.warning()));
-    Ok(Plan { launch, hostname, warnings, shown, reported, machines: in_use, processors: each })
+    let (machines, processors) = (in_use, each);
+    Ok(Plan { launch, hostname, permits_singletons, warnings, shown, reported, machines, processors })
 }
 
 /// The node of each rank, the names of the nodes, and their numbers until now; those without ranks have no part in the job.

@@ -27,6 +27,8 @@ pub struct Programs {
     pub facts: Vec<AppFacts>,
     /// Parameters that hold for every rank.
     pub params: Pairs,
+    /// Of some program, processes may each run alone.
+    pub permits_singletons: bool,
     pub warnings: Vec<String>,
 }
 
@@ -49,6 +51,7 @@ pub fn programs(
         let mut environment = Environment::new(&for_all, &app.environment, &own);
         all.warnings.extend(settings.warnings.iter().map(|text| format!("mpirun: {text}\n")));
         all.warnings.append(&mut environment.warnings);
+        all.permits_singletons |= settings.permits_singletons;
         let folder = folder(app, elsewhere.is_some())?;
         describe(&mut environment, line, app, counts, universe, folder.as_deref(), &own);
         for (name, value) in settings.environment {
@@ -61,11 +64,7 @@ pub fn programs(
         if let Some(prefix) = line.job.prefix.as_ref().filter(|_| elsewhere.is_none()) {
             environment.join("PATH".as_ref(), ":".as_ref(), prefix.join("bin").as_ref(), &own, true);
         }
-        let own_libraries = || settings::own_libraries().filter(|_| !environment.is_cleared());
-        let libraries = line.job.prefix.as_ref().map(|prefix| prefix.join("lib")).or_else(own_libraries);
-        if let Some(libraries) = libraries.filter(|_| elsewhere.is_none() && !line.job.no_prefix) {
-            environment.join("LD_LIBRARY_PATH".as_ref(), ":".as_ref(), libraries.as_ref(), &own, true);
-        }
+        put_libraries_first(&mut environment, line, elsewhere, &own)?;
         let mut program = Program {
             program: found(app)?,
             arguments: app.arguments.clone(),
@@ -88,6 +87,30 @@ pub fn programs(
         all.params = known.settings(given(&line.job, &App::default()))?.params;
     }
     Ok(all)
+}
+
+/// Ranks find the library of their mpirun before any other. On other machines the daemon sees to that, but for what is said
+/// here of the variable.
+fn put_libraries_first(
+    environment: &mut Environment,
+    line: &CommandLine,
+    elsewhere: Option<&Options>,
+    own: &Variables,
+) -> Result<(), String> {
+    let name = OsStr::new("LD_LIBRARY_PATH");
+    if elsewhere.is_some() && !environment.speaks_of(name) {
+        return Ok(());
+    }
+    let mut folders: Vec<PathBuf> =
+        elsewhere.iter().flat_map(|options| &options.libraries).map(PathBuf::from).collect();
+    let of_prefix = line.job.prefix.as_ref().map(|prefix| prefix.join("lib"));
+    let of_own = || settings::own_libraries().filter(|_| !environment.is_cleared());
+    folders.extend(of_prefix.or_else(of_own).filter(|_| !line.job.no_prefix));
+    if !folders.is_empty() {
+        let folders = std::env::join_paths(folders).map_err(|why| why.to_string())?;
+        environment.join(name, ":".as_ref(), &folders, own, true);
+    }
+    Ok(())
 }
 
 /// The part of mpirun's environment that goes to other machines without being named: parameters, and everything where that is

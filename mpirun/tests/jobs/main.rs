@@ -17,6 +17,7 @@ mod rank;
 mod remote;
 mod signals;
 mod slurm;
+mod strangers;
 mod support;
 mod table;
 mod tally;

@@ -163,6 +163,14 @@ fn programs_have_their_environment_and_folder() {
     assert_eq!(run("-x WORD"), format!("flour//{}/7", own.display()));
     assert_eq!(run("--fwd-environment"), format!("flour/none/{}/7", own.display()));
     assert_eq!(run("--wdir /usr --mca plm_ssh_pass_environ_mca_params 0"), "///usr/");
+    // Folders of the job come first, whatever is said of the variable.
+    for (said, path) in
+        [("", "/a:/b"), ("-x LD_LIBRARY_PATH=/c", "/a:/b:/c"), ("--unset-env LD_LIBRARY_PATH", "/a:/b")]
+    {
+        let job = room.over("far:1", &format!("--mca plm_ssh_pass_libpath /a:/b {said}"));
+        let ended = job.script("echo says: $LD_LIBRARY_PATH").run();
+        assert_eq!(ended.said(), [path], "{said}: {ended:?}");
+    }
     // Where mpirun happens to be need not be everywhere; what was asked for does.
     let gone = tempfile::tempdir().expect("a folder");
     let mut job = room.over("far:1", "");

@@ -17,10 +17,12 @@ fn nothing_is_lost_with_events() {
     // More credits than the queue of arrivals has entries.
     let h =
         Harness::new(&setup().ranks(3).cris(1).param("remote_cq_size", "16").param("smsg_max_credits", "64"));
-    for round in 0..5u64 {
+    // The first sender alone sends a hundred messages. One that has lost a completion waits for it, in vain, when it parts.
+    for (round, senders) in [&[1, 2][..], &[1], &[1]].into_iter().enumerate() {
+        let round = round as u64;
         let before = counter(c"overruns");
         let mut sent = Vec::new();
-        for (from, to) in [(1, 0), (2, 0)] {
+        for (from, to) in senders.iter().map(|from| (*from, 0)) {
             for i in 0..60 {
                 let msg = Msg { tag: from as u8, ..Msg::new(round * 1000 + i, 24, (i % 300) as usize) };
                 // Credits of the round before may take the device a moment to come.

@@ -117,6 +117,11 @@ fn a_program_alone_says_it_itself() {
     says(&ended, &["got signal 11", "0x8", "its stack", "crash"]);
 }
 
+/// A job whose ranks wait, asleep, for the most part of its time.
+fn asleep(ranks: usize) -> Job {
+    Job::new(ranks).weighs(1)
+}
+
 /// At the time limit everybody is asked where he is, MPI program or not. The limit is long enough for a busy machine
 /// to start them.
 #[test]
@@ -124,7 +129,7 @@ fn stacks_at_the_time_limit() {
     if !ours("stacks at the time limit") {
         return;
     }
-    let job = Job::new(2).args(["--timeout", "10", "--get-stack-traces", "--report-state-on-timeout"]);
+    let job = asleep(2).args(["--timeout", "10", "--get-stack-traces", "--report-state-on-timeout"]);
     let folder = job.folder();
     let ended = job.program("hang").arg(folder).start().wait_and_leave_nothing().ended_with(110);
     says(&ended, &["Rank 0", "Rank 1", "between MPI_Init and MPI_Finalize", "Thread 1"]);
@@ -148,7 +153,7 @@ fn states_at_the_time_limit_name_calls() {
     if !ours("states at the time limit") {
         return;
     }
-    let job = Job::new(4).args(["--timeout", "10", "--report-state-on-timeout"]);
+    let job = asleep(4).args(["--timeout", "10", "--report-state-on-timeout"]);
     let ended = job.program("waits").start().wait_and_leave_nothing().ended_with(110);
     assert_eq!(ended.out.matches("up").count(), 4, "{}", ended.out);
     let state = |rank: u32| {
@@ -218,7 +223,7 @@ fn an_abort_waits_for_a_debugger_if_asked() {
         return;
     }
     let waits = |seconds: &str, limit: &str| {
-        let job = Job::new(2).args(["--timeout", limit, "--mca", "opal_abort_delay", seconds]);
+        let job = asleep(2).args(["--timeout", limit, "--mca", "opal_abort_delay", seconds]);
         job.program("leave").args(["abort", "7"]).start().wait_and_leave_nothing()
     };
     let ended = waits("1", "100").ended_with(7);

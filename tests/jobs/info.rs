@@ -77,7 +77,7 @@ fn what_is_installed() {
     let site = Site::new();
     let summary = site.info(&[]);
     assert_eq!(summary.status, 0, "{}", summary.err);
-    has(&summary.out, &["MCA btl: shm (MCA v2.1", "lib/oxmpi/libbtl_shm.so", "MCA pml: ob1"]);
+    has(&summary.out, &["MCA btl: shm (MCA v2.2", "lib/oxmpi/libbtl_shm.so", "MCA pml: ob1"]);
     assert!(site.tool("ompi_info", &["--version"]).run().out.starts_with("oxmpi "));
     let parsable = site.info(&["--param", "btl", "shm", "--level", "9", "--parsable"]);
     has(

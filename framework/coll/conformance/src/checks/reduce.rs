@@ -69,16 +69,15 @@ crate::check!(allreduce, needs: [allreduce], |job| {
 // Large enough for the limits that components have by default.
 crate::check!(large_operands, needs: [reduce, allreduce], |job| {
     let cases = cases();
-    for n in [2, 3, 5, 8, 13, 16] {
+    for n in [2, 3, 8, 13] {
         job.group(n, |rank| {
             let random = &mut Random::new(u64::from(n));
             for case in &cases {
                 let count = 4096 * (u64::from(n) + 1) / case.dtype.packed + random.below(100);
-                for in_place in [false, true] {
-                    check(rank, case, None, count, in_place, random.number());
-                    let root = random.below(u64::from(n)) as u32;
-                    check(rank, case, Some(root), count, in_place, random.number());
-                }
+                let in_place = random.below(2) == 0;
+                check(rank, case, None, count, in_place, random.number());
+                let root = random.below(u64::from(n)) as u32;
+                check(rank, case, Some(root), count, !in_place, random.number());
             }
         });
     }

@@ -25,7 +25,7 @@
 //! `launcher/` (mpirun's loop, output, what an ending means) · `link` (what the two say to each
 //! other) · `daemon/` (oxmpid's loop, ranks, lines of output, the end) · `descendants`, `signals`
 //! (small tools for both) · `help` and `help.txt` (what the user reads) ·
-//! `tally` (messages of the wire-up, counted without a network). The compiler wrappers are
+//! `too_long` (arguments that the system does not take) · `tally` (messages of the wire-up, counted without a network). The compiler wrappers are
 //! `bin/mpicc.rs` and share nothing with these.
 
 pub mod cli;
@@ -44,6 +44,7 @@ pub mod settings;
 mod signals;
 mod stacks;
 pub mod tally;
+mod too_long;
 
 /// A failed system call, with what it was for.
 fn failed(what: &str) -> impl Fn(rustix::io::Errno) -> String + '_ {

@@ -33,7 +33,17 @@ fn as_many_arguments_as_the_system_takes() {
     let mut command = Command::new(mpi().bin("mpirun"));
     command.arg("--app").arg(&file);
     let ended = Job::of(command).run().ended_with(1);
-    says(&ended, &["cannot be started", "Argument list too long", "131072", "RLIMIT_STACK"]);
+    says(
+        &ended,
+        &["cannot be started", "Argument list too long", "131072", "RLIMIT_STACK", "argument 1 has 131073"],
+    );
+
+    // Nor has our folder room in this one.
+    let folders = format!("/{}", "x".repeat((128 << 10) - 20));
+    let ended = Job::new(1).env("LD_LIBRARY_PATH", folders).program("size").run().ended_with(1);
+    says(&ended, &["131072", "the variable LD_LIBRARY_PATH has"]);
+    assert_eq!(ended.err.lines().filter(|line| line.starts_with("-----")).count(), 2, "{}", ended.err);
+    assert!(!ended.err.contains("mpirun: \n"), "{}", ended.err);
 }
 
 /// Limits that keep the job from starting are named with their values.

@@ -4,7 +4,7 @@ use oxmpi_tests::{Ended, Job, leave_out, mpi};
 use std::process::Command;
 
 /// Every kind of call that sends and receives at once, by its name in `unreachable.c`.
-const CALLS: [&str; 29] = [
+const CALLS: [&str; 35] = [
     "barrier",
     "allreduce",
     "bcast",
@@ -34,6 +34,12 @@ const CALLS: [&str; 29] = [
     "ialltoall",
     "started",
     "intercomm",
+    "create",
+    "session",
+    "merge",
+    "inter_split",
+    "inter_allgather",
+    "inter_barrier",
 ];
 
 fn ours(test: &str) -> bool {
@@ -65,7 +71,17 @@ fn a_missing_route_ends_the_job_and_is_told_once() {
     if !ours("missing routes") {
         return;
     }
-    for call in ["barrier", "allreduce", "sendrecv", "split", "win_allocate", "iallreduce", "intercomm"] {
+    for call in [
+        "barrier",
+        "allreduce",
+        "sendrecv",
+        "split",
+        "win_allocate",
+        "iallreduce",
+        "intercomm",
+        "session",
+        "merge",
+    ] {
         let ended = one_node("2").program("unreachable").args([call, "fatal"]).limit(60).run().failed();
         assert_eq!(told(&ended), 1, "{call}: {}", ended.err);
     }
@@ -87,6 +103,7 @@ fn errors_that_are_returned_come_from_each_call() {
     all(one_node("2"), 2);
     all(one_node("2").args(["--mca", "osc", "pt2pt"]), 2);
     all(two_nodes(&["btl", "shm,self"]), 2);
+    all(two_nodes(&["btl_tcp_if_include", "203.0.113.0/24"]), 2);
     // Four ranks, none of which reaches another; the leaders of inter-communicators are two.
     let calls = CALLS.iter().filter(|call| **call != "intercomm");
     let more = one_node("4").arg("--oversubscribe").program("unreachable").args(calls).arg("return");

@@ -23,6 +23,36 @@ static int has_its_part(const char *what) {
     return 0;
 }
 
+/* An inter-communicator of the first half and the second, which is made without a message; and one call on it. */
+static int between(const char *what) {
+    MPI_Session session;
+    MPI_Group all, mine, theirs;
+    MPI_Errhandler handler;
+    MPI_Comm inter = MPI_COMM_NULL, one = MPI_COMM_NULL;
+    int half = size / 2, lower = rank < half;
+    int low[1][3] = {{0, half - 1, 1}}, high[1][3] = {{half, size - 1, 1}};
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+    MPI_Group_range_incl(all, 1, lower ? low : high, &mine);
+    MPI_Group_range_incl(all, 1, lower ? high : low, &theirs);
+    MPI_Comm_get_errhandler(comm, &handler);
+    int error = MPI_Intercomm_create_from_groups(mine, 0, theirs, 0, "unreachable", MPI_INFO_NULL, handler, &inter);
+    if (error == MPI_SUCCESS) {
+        if (!strcmp(what, "merge")) error = MPI_Intercomm_merge(inter, lower, &one);
+        else if (!strcmp(what, "inter_split")) error = MPI_Comm_split(inter, 0, rank, &one);
+        else if (!strcmp(what, "inter_allgather")) error = MPI_Allgather(in, 1, MPI_INT, out, 1, MPI_INT, inter);
+        else error = MPI_Barrier(inter);
+    }
+    if (one != MPI_COMM_NULL) MPI_Comm_free(&one);
+    if (inter != MPI_COMM_NULL) MPI_Comm_free(&inter);
+    MPI_Group_free(&all);
+    MPI_Group_free(&mine);
+    MPI_Group_free(&theirs);
+    MPI_Session_finalize(&session);
+    MPI_Errhandler_free(&handler);
+    return error;
+}
+
 /* Starts, and waits for, one call of the kind; gives its error. */
 static int made(const char *what) {
     int next = (rank + 1) % size, before = (rank + size - 1) % size;
@@ -49,6 +79,40 @@ static int made(const char *what) {
         MPI_Comm_group(comm, &all);
         error = MPI_Comm_create_group(comm, all, 3, &other);
         MPI_Group_free(&all);
+        if (other != MPI_COMM_NULL) MPI_Comm_free(&other);
+        return error;
+    }
+    if (!strcmp(what, "session")) { /* Errors go to the handler that the new communicator is to have. */
+        MPI_Session session;
+        MPI_Group all;
+        MPI_Errhandler handler;
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+        MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+        MPI_Comm_get_errhandler(comm, &handler);
+        error = MPI_Comm_create_from_group(all, "unreachable", MPI_INFO_NULL, handler, &other);
+        if (error == MPI_SUCCESS) error = MPI_Barrier(other);
+        if (other != MPI_COMM_NULL) MPI_Comm_free(&other);
+        MPI_Group_free(&all);
+        MPI_Session_finalize(&session);
+        MPI_Errhandler_free(&handler);
+        return error;
+    }
+    if (!strcmp(what, "merge") || !strncmp(what, "inter_", 6)) return between(what);
+    if (!strcmp(what, "create")) { /* All in another order. */
+        MPI_Group all, turned;
+        int range[1][3] = {{size - 1, 0, -1}};
+        MPI_Comm_group(comm, &all);
+        MPI_Group_range_incl(all, 1, range, &turned);
+        error = MPI_Comm_create(comm, turned, &other);
+        MPI_Group_free(&all);
+        MPI_Group_free(&turned);
+        if (error == MPI_SUCCESS) {
+            MPI_Errhandler handler;
+            MPI_Comm_get_errhandler(comm, &handler);
+            MPI_Comm_set_errhandler(other, handler);
+            MPI_Errhandler_free(&handler);
+            error = MPI_Barrier(other);
+        }
         if (other != MPI_COMM_NULL) MPI_Comm_free(&other);
         return error;
     }

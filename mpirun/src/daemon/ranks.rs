@@ -7,7 +7,8 @@
 
 use super::lines::Output;
 use crate::link::{ARGUMENTS, Launch};
-use crate::{failed, signals};
+use crate::{failed, signals, too_long};
+use oxmpi_runtime::wireup::limits;
 use oxmpi_runtime::wireup::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -29,6 +30,27 @@ pub struct Rank {
     pub outputs: [Option<Output>; 2],
 }
 
+/// Why a rank cannot be started.
+#[derive(Debug)]
+pub struct Refused {
+    pub errno: i32,
+    /// Limits of the system that may be the cause.
+    pub limits: String,
+}
+
+impl From<std::io::Error> for Refused {
+    fn from(why: std::io::Error) -> Refused {
+        let errno = why.raw_os_error().unwrap_or(libc::EIO);
+        Refused { errno, limits: limits::named(errno) }
+    }
+}
+
+impl From<Errno> for Refused {
+    fn from(why: Errno) -> Refused {
+        std::io::Error::from(why).into()
+    }
+}
+
 /// Starts the rank with this place on the node.
 pub fn start(
     launch: &Launch,
@@ -36,7 +58,7 @@ pub fn start(
     socket: &str,
     mask: &libc::sigset_t,
     stdin: Stdio,
-) -> std::io::Result<Rank> {
+) -> Result<Rank, Refused> {
     let program = &launch.programs[launch.places[local].program as usize];
     if let Some(folder) = program.folder.as_ref().filter(|_| !program.any_folder)
         && !crate::program::is_folder(folder)
@@ -67,11 +89,16 @@ pub fn start(
             Ok(())
         });
     }
-    let mut child = match command.spawn() {
+    let is_too_long = |why: &std::io::Error| why.raw_os_error() == Some(libc::E2BIG);
+    let mut started = command.spawn();
+    if started.as_ref().is_err_and(is_too_long) {
         // A variable that is there to be looked at must not keep a program from starting.
-        Err(why) if why.raw_os_error() == Some(libc::E2BIG) => command.env_remove(ARGUMENTS).spawn()?,
-        started => started?,
-    };
+        started = command.env_remove(ARGUMENTS).spawn();
+    }
+    let mut child = started.map_err(|why| {
+        let errno = why.raw_os_error().unwrap_or(libc::EIO);
+        Refused { errno, limits: too_long::named(errno, &command, program.clear) }
+    })?;
     let out = Output::new(child.stdout.take().map(OwnedFd::from).ok_or_else(no_pipe)?, launch.raw)?;
     let err = Output::new(child.stderr.take().map(OwnedFd::from).ok_or_else(no_pipe)?, launch.raw)?;
     Ok(Rank { pid: Pid::from_child(&child), running: true, outputs: [Some(out), Some(err)] })

@@ -7,7 +7,6 @@ use super::state::{BELOW, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SI
 use super::{ending, ranks};
 use crate::link::{DownMessage, Ending, Exchange, FromNode, Mpi, Peer, Stdin, Stream, ToNode};
 use crate::{descendants, failed, signals};
-use oxmpi_runtime::wireup::limits;
 use oxmpi_runtime::wireup::server::{Event, Membership};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
@@ -45,9 +44,7 @@ impl Daemon {
                         self.watch_output(local, stream)?;
                     }
                 }
-                Err(why) => {
-                    let errno = why.raw_os_error().unwrap_or(libc::EIO);
-                    let limits = limits::named(errno);
+                Err(ranks::Refused { errno, limits }) => {
                     self.say(&FromNode::CannotStart { rank: self.launch.local_ranks[local], errno, limits });
                     self.phase.force();
                     break;

@@ -1,6 +1,6 @@
 //! A node daemon as mpirun sees it: finding it, starting it, and what to do when it dies.
 
-use crate::{descendants, signals};
+use crate::{descendants, signals, too_long};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::os::fd::OwnedFd;
@@ -44,11 +44,11 @@ impl NodeDaemon {
                 std::env::join_paths(folders).map_err(|why| because(why.to_string()))?,
             );
         }
-        let child = command
-            .stdin(stdin)
-            .stdout(Stdio::from(OwnedFd::from(theirs)))
-            .spawn()
-            .map_err(|why| because(why.to_string()))?;
+        command.stdin(stdin).stdout(Stdio::from(OwnedFd::from(theirs)));
+        let child = command.spawn().map_err(|why| {
+            let errno = why.raw_os_error().unwrap_or(libc::EIO);
+            because(format!("{why}{}", too_long::named(errno, &command, false)))
+        })?;
         Ok((NodeDaemon { child }, ours))
     }
 

@@ -162,7 +162,7 @@ impl Job {
         let launches = plan.split();
         let libraries = (!line.job.no_prefix).then(crate::settings::own_libraries).flatten();
         let daemons = nodes::start(&launches, names, &plan.machines, gathered.take(), libraries.as_deref());
-        let daemons = daemons.map_err(|why| paragraph_line(&why))?;
+        let daemons = daemons.map_err(|why| no_daemon(&why))?;
         let forwarded = forwarded(line.job.forward_signals.as_deref());
         let signals = signals::Signals::take(&wanted_signals(&forwarded))?;
         // The node with the most ranks has the smallest windows.
@@ -595,6 +595,6 @@ fn wanted_signals(forwarded: &[i32]) -> Vec<i32> {
 }
 
 /// A daemon that cannot be started is reported before there is a job.
-fn paragraph_line(why: &daemon::CannotStart) -> String {
-    format!("\n{}", paragraph("no-daemon", &[&why.reason, &why.looked_at]))
+fn no_daemon(why: &daemon::CannotStart) -> String {
+    paragraph("no-daemon", &[&why.reason, &why.looked_at])
 }

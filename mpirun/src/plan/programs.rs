@@ -11,7 +11,7 @@ use crate::remote::options::Options;
 use crate::settings::{self, Settings};
 use oxmpi_mca_params::CommandSetting;
 use oxmpi_runtime::wireup::AppFacts;
-use oxmpi_runtime::wireup::limits::STRING_LIMIT;
+use oxmpi_runtime::wireup::limits::{self, STRING_LIMIT};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -267,10 +267,18 @@ fn folder(app: &App, elsewhere: bool) -> Result<Option<PathBuf>, String> {
     let refuse = |why: &str| Err(paragraph("no-folder", &[&folder.display().to_string(), why]));
     match std::fs::canonicalize(folder) {
         Ok(whole) if whole.is_dir() => Ok(Some(whole)),
-        Ok(_) => refuse("it is no folder"),
+        // Its own path may be longer than one that can be asked for.
+        Ok(whole) => match std::fs::metadata(whole) {
+            Err(why) => refuse(&with_limits(&why)),
+            Ok(_) => refuse("it is no folder"),
+        },
         Err(_) if elsewhere => Ok(std::path::absolute(folder).ok()),
-        Err(why) => refuse(&why.to_string()),
+        Err(why) => refuse(&with_limits(&why)),
     }
+}
+
+fn with_limits(why: &std::io::Error) -> String {
+    format!("{why}{}", why.raw_os_error().map(limits::named).unwrap_or_default())
 }
 
 /// The program, looked for in the folders of `--path` where it has no slash.

@@ -7,7 +7,7 @@
 //! **An agent has failed** when it ends before its daemon is there; one that ends with status 0 has a few seconds,
 //! because it may have put the daemon into the background.
 
-use crate::signals;
+use crate::{signals, too_long};
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
@@ -255,7 +255,10 @@ impl Agent {
                 }
             });
         }
-        let mut child = command.spawn()?;
+        let mut child = command.spawn().map_err(|why| {
+            let limits = too_long::named(why.raw_os_error().unwrap_or(libc::EIO), &command, false);
+            std::io::Error::new(why.kind(), format!("{why}{limits}"))
+        })?;
         let errors = child.stderr.take().map(OwnedFd::from);
         let input = child.stdin.take().map(OwnedFd::from);
         for pipe in errors.iter().chain(&input) {

@@ -7,6 +7,7 @@
 //! logins.
 
 mod endings;
+mod limits;
 mod machines;
 mod nodes;
 mod operators;

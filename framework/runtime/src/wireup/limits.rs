@@ -7,6 +7,10 @@ use std::borrow::Cow;
 /// Bytes that one argument, or one variable with its name, may have, its end included (the kernel's MAX_ARG_STRLEN).
 pub const STRING_LIMIT: usize = 128 << 10;
 
+/// Bytes that a path may have, its end included (PATH_MAX), and a name in one (NAME_MAX).
+const PATH_LIMIT: usize = 4096;
+const NAME_LIMIT: usize = 255;
+
 /// Errors and the resources they are about, each with its unit and meaning, its name, and the option of `ulimit`.
 const LIMITS: [(Errno, Resource, &str, &str); 5] = [
     (Errno::AGAIN, Resource::Nproc, "processes and threads of one user", "RLIMIT_NPROC, ulimit -u"),
@@ -24,6 +28,9 @@ pub fn named(errno: i32) -> String {
         return format!(
             " (one argument or variable may have {STRING_LIMIT} bytes, all together {all}: a quarter of RLIMIT_STACK, ulimit -s)"
         );
+    }
+    if errno == Errno::NAMETOOLONG.raw_os_error() {
+        return format!(" (a path may have {} bytes, and each name in it {NAME_LIMIT})", PATH_LIMIT - 1);
     }
     let set = LIMITS.iter().filter(|(of, ..)| of.raw_os_error() == errno).filter_map(
         |(_, resource, what, name)| Some(format!("{what}: {} ({name})", getrlimit(*resource).current?)),
@@ -60,6 +67,7 @@ mod tests {
         let text = named(libc::EMFILE);
         assert!(text.contains(&files.to_string()) && text.contains("RLIMIT_NOFILE"), "{text}");
         assert!(named(libc::E2BIG).contains("131072") && named(libc::E2BIG).contains("RLIMIT_STACK"));
+        assert!(named(libc::ENAMETOOLONG).contains("4095"));
         assert_eq!(named(libc::ENOENT), "");
         let error = std::io::Error::from_raw_os_error(libc::EMFILE).to_string();
         assert_eq!(beside_error(&error), format!("{error}{text}"));

@@ -1,4 +1,4 @@
-//! What the system does not take, told with the limit and with what exceeds it.
+//! Arguments and variables that the system does not take are told with the limit and with what exceeds it.
 
 use crate::remote::Room;
 use crate::support::{Ended, Job, mpirun, one_report};

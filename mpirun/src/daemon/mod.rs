@@ -16,7 +16,8 @@
 //! **Map.** `begin` starts, `guard` watches over a daemon on another machine. `state` is what a daemon has, `serve` the loop.
 //! Ranks: `ranks` starts them, `crashes` and `report` say where they were when they ended badly, `calls` and `census` where they
 //! are; `strangers` finds those that another MPI has. Output: `output`, `lines`; input: `feed`. Other machines: `remote_state` is what a daemon there has besides, `remote_work` what
-//! it does, `relay` what it passes on. `ending` is the end, before which `last_words` are written.
+//! it does, `relay` what it passes on. `own_endings` is the time in which ranks may end by
+//! themselves, `ending` the end, before which `last_words` are written.
 
 mod begin;
 mod calls;
@@ -28,6 +29,7 @@ mod guard;
 mod last_words;
 mod lines;
 mod output;
+mod own_endings;
 mod ranks;
 mod relay;
 mod remote_state;

@@ -75,6 +75,9 @@ impl Daemon {
     }
 
     fn send_output(&mut self, rank: u32, stream: Stream, more: bool, bytes: Vec<u8>) {
+        if let (Stream::Err, false, Some(time)) = (stream, bytes.is_empty(), &mut self.own_endings) {
+            time.note_words();
+        }
         if !bytes.is_empty() && self.linked {
             self.say(&FromNode::Output { stream, rank, more, bytes });
         }

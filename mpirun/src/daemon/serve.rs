@@ -2,6 +2,7 @@
 
 use super::ending::Phase;
 use super::feed::Feed;
+use super::own_endings::OwnEndings;
 use super::remote_state::RemoteState;
 use super::state::{BELOW, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SIGNALS};
 use super::{ending, ranks};
@@ -170,12 +171,37 @@ impl Daemon {
                     rank.signal(number);
                 }
             }
-            ToNode::Terminate { grace_ms } => {
-                self.hurry = true;
-                self.phase.ask(Duration::from_millis(grace_ms));
-            }
+            ToNode::LetEnd { grace_ms } => self.let_end(Duration::from_millis(grace_ms)),
+            ToNode::Terminate { grace_ms } => self.end(Duration::from_millis(grace_ms)),
             ToNode::Exchange(exchange) => self.hear_other_nodes(exchange),
             ToNode::Input(bytes) => self.take_input(bytes),
+        }
+    }
+
+    /// Ends everything, politely before the grace is over.
+    fn end(&mut self, grace: Duration) {
+        self.own_endings = None;
+        self.hurry = true;
+        self.phase.ask(grace);
+    }
+
+    /// Begins the time in which ranks may end by themselves, unless it has begun or all are being ended.
+    fn let_end(&mut self, grace: Duration) {
+        if self.own_endings.is_none() && self.phase == Phase::Running {
+            let processes = descendants::all_but(&self.kept());
+            self.own_endings = Some(OwnEndings::new(grace, Instant::now(), &processes));
+        }
+    }
+
+    /// Looks whether the time is over in which ranks may end by themselves.
+    fn look_at_own_endings(&mut self, now: Instant) {
+        let kept = self.kept();
+        if let Some(time) = &mut self.own_endings
+            && time.deadline() <= now
+            && time.look(now, &descendants::all_but(&kept))
+        {
+            let grace = time.grace;
+            self.end(grace);
         }
     }
 
@@ -379,6 +405,7 @@ impl Daemon {
             self.phase.ask(ending::GRACE);
             self.reap();
         }
+        self.look_at_own_endings(now);
         self.look_at_links(now);
         self.look_for_strangers(now);
         if matches!(self.phase, Phase::Asking(_)) {
@@ -446,7 +473,8 @@ impl Daemon {
             prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
         let look = self.remote.as_ref().map(RemoteState::deadline);
         let strangers = self.strangers.deadline().filter(|_| !self.children.is_empty());
-        [vanishing, prompt, look, strangers, self.phase.deadline()].into_iter().flatten().min()
+        let own_endings = self.own_endings.as_ref().map(OwnEndings::deadline);
+        [vanishing, prompt, look, strangers, own_endings, self.phase.deadline()].into_iter().flatten().min()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::crashes::Crashes;
 use super::ending::Phase;
 use super::feed::Feed;
+use super::own_endings::OwnEndings;
 use super::ranks::Rank;
 use super::remote_state::RemoteState;
 use super::strangers::Strangers;
@@ -55,6 +56,8 @@ pub(super) struct Daemon {
     pub(super) vanishing: Vec<(Instant, usize)>,
     pub(super) strangers: Strangers,
     pub(super) phase: Phase,
+    /// While ranks may end by themselves.
+    pub(super) own_endings: Option<OwnEndings>,
     /// mpirun has asked for the end: it must not wait for a reader who may never read again.
     pub(super) hurry: bool,
     pub(super) finished: bool,
@@ -114,6 +117,7 @@ impl Daemon {
             vanishing: Vec::new(),
             strangers: Strangers::new(),
             phase: Phase::Running,
+            own_endings: None,
             hurry: false,
             finished: false,
         })

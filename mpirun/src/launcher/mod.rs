@@ -6,7 +6,7 @@
 //!
 //! **One verdict.** The first thing that goes wrong decides the exit status and is reported; what
 //! follows from ending the job is not news. Rules are in `verdict`, nowhere else; `suspects` has ranks wait that only
-//! noticed somebody else's end, and `own_endings` says how long others may end by themselves.
+//! noticed somebody else's end. Daemons leave ranks that are ending a time to finish (`daemon/own_endings.rs`).
 //!
 //! **If a daemon dies**, its ranks die with it and everything else below it is handed to this
 //! process, which ends it. The other daemons are told to end the job.
@@ -16,7 +16,6 @@ mod files;
 pub mod mpir;
 mod nodes;
 mod output;
-mod own_endings;
 mod pump;
 mod sink;
 mod suspects;
@@ -31,7 +30,6 @@ use crate::stacks::Frames;
 use crate::{descendants, plan, remote, signals};
 use nodes::{LostDaemon, Nodes};
 use output::Output;
-use own_endings::OwnEndings;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use sink::Credit;
@@ -109,8 +107,6 @@ struct Job {
     started: BTreeMap<u32, u32>,
     /// The user has asked for the end.
     interrupted: bool,
-    /// A rank has ended badly: when the others are told to.
-    own_endings: OwnEndings,
 }
 
 impl Job {
@@ -188,7 +184,6 @@ impl Job {
             table,
             started: BTreeMap::new(),
             interrupted: false,
-            own_endings: OwnEndings::default(),
         }))
     }
 
@@ -203,9 +198,6 @@ impl Job {
             }
             if let Some((limit, _)) = self.census.take_if(|(_, until)| *until <= now) {
                 self.end_at_limit(limit);
-            }
-            if self.own_endings.deadline().is_some_and(|at| at <= now) {
-                self.end(GRACE_AFTER_FAILURE);
             }
             for lost in self.nodes.look(now) {
                 self.lose_daemon(&lost);
@@ -274,13 +266,7 @@ impl Job {
         let limits = [self.limit, self.census].map(|limit| limit.map(|(_, at)| at));
         let deadline = limits
             .into_iter()
-            .chain([
-                last_words,
-                self.own_endings.deadline(),
-                self.output.deadline(),
-                self.suspects.deadline(),
-                self.nodes.look_at(),
-            ])
+            .chain([last_words, self.output.deadline(), self.suspects.deadline(), self.nodes.look_at()])
             .flatten()
             .min();
         let timeout = deadline.map(|at| {
@@ -353,7 +339,6 @@ impl Job {
     fn take(&mut self, node: usize, message: FromNode) {
         match message {
             FromNode::Output { stream, rank, more, bytes } => {
-                self.own_endings.note_output(stream, Instant::now());
                 let (i, fate) = self.output.take((rank, stream), more, bytes);
                 self.count_written(&fate.credits);
                 if let Some(why) = fate.trouble {
@@ -408,7 +393,7 @@ impl Job {
             self.report(&report);
             self.table.abort(&report);
             match verdict::leaves_time(message) {
-                true => self.own_endings.begin(Instant::now()),
+                true => self.nodes.tell_all(&ToNode::LetEnd { grace_ms: milliseconds(GRACE_AFTER_FAILURE) }),
                 false => self.end(GRACE_AFTER_FAILURE),
             }
         }
@@ -434,9 +419,7 @@ impl Job {
     }
 
     fn end(&mut self, grace: Duration) {
-        self.own_endings.end();
-        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        self.nodes.tell_all(&ToNode::Terminate { grace_ms });
+        self.nodes.tell_all(&ToNode::Terminate { grace_ms: milliseconds(grace) });
     }
 
     fn report(&mut self, text: &str) {
@@ -597,4 +580,9 @@ fn wanted_signals(forwarded: &[i32]) -> Vec<i32> {
 /// A daemon that cannot be started is reported before there is a job.
 fn no_daemon(why: &daemon::CannotStart) -> String {
     paragraph("no-daemon", &[&why.reason, &why.looked_at])
+}
+
+/// A time in the unit of the link.
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -10,6 +10,7 @@ pub(super) const CENSUS: u8 = 0x87;
 pub(super) const TO_NODE: u8 = 0x88;
 pub(super) const INPUT_FRAME: u8 = 0x89;
 pub(super) const PART: u8 = 0x8a;
+pub(super) const LET_END: u8 = 0x8b;
 pub(super) const OUTPUT: u8 = 0xc1;
 pub(super) const EXITED: u8 = 0xc2;
 pub(super) const CANNOT_START: u8 = 0xc3;

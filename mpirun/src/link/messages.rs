@@ -52,6 +52,10 @@ pub enum ToNode {
     Closed(Stream),
     /// For every rank and what it started in its process group.
     Signal(i32),
+    /// Ranks that are ending may finish their reports; then as `Terminate`.
+    LetEnd {
+        grace_ms: u64,
+    },
     /// End everything: politely, and after the grace by force.
     Terminate {
         grace_ms: u64,
@@ -177,6 +181,7 @@ impl Message for ToNode {
             }
             ToNode::Closed(stream) => Builder::new(CLOSED).u8(*stream as u8),
             ToNode::Signal(number) => Builder::new(SIGNAL).i32(*number),
+            ToNode::LetEnd { grace_ms } => Builder::new(LET_END).u64(*grace_ms),
             ToNode::Terminate { grace_ms } => Builder::new(TERMINATE).u64(*grace_ms),
             ToNode::Release => Builder::new(RELEASE),
             ToNode::Census { stacks } => Builder::new(CENSUS).u8(match stacks {
@@ -202,6 +207,7 @@ impl Message for ToNode {
             },
             CLOSED => ToNode::Closed(Stream::decode(&mut f)?),
             SIGNAL => ToNode::Signal(f.i32("signal")?),
+            LET_END => ToNode::LetEnd { grace_ms: f.u64("grace")? },
             TERMINATE => ToNode::Terminate { grace_ms: f.u64("grace")? },
             RELEASE => ToNode::Release,
             CENSUS => ToNode::Census {

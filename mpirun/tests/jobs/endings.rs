@@ -32,6 +32,13 @@ fn ranks_that_are_ending_finish_their_reports() {
     assert_eq!(ended.reports(), 1, "{ended:?}");
 }
 
+/// Six threads beside it have most of its core, so its report takes four seconds, in the first of which nothing is said.
+#[test]
+fn who_waits_for_a_core_finishes_its_report() {
+    let ended = mpirun("-n 2").role("report").run();
+    ended.expect(23, &["Rank 0", "exit status 23", "end of 1\n"]);
+}
+
 #[test]
 fn death_by_signal_is_128_and_the_signal() {
     let ended = mpirun("-n 2").script("test $OMPI_COMM_WORLD_RANK = 1 && kill -SEGV $$; sleep 1000").run();

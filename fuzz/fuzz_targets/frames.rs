@@ -2,8 +2,8 @@
 #![no_main]
 
 use oxmpi_mpirun::link::{FromNode, Message, ToNode};
-use oxmpi_runtime::wireup::frame::{Frame, Inbox, Malformed};
-use oxmpi_runtime::wireup::message::{ToDaemon, ToRank};
+use oxmpi_wireup::frame::{Frame, Inbox, Malformed};
+use oxmpi_wireup::message::{ToDaemon, ToRank};
 
 /// Every frame is understood or refused; what is understood says the same when it is written again.
 fn all<M>(

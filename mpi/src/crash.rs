@@ -23,7 +23,7 @@
 //! before.
 
 use oxmpi_runtime::Instance;
-use oxmpi_runtime::wireup::{MAPS_LIMIT, Moment, STACK_LIMIT, Witness};
+use oxmpi_wireup::{MAPS_LIMIT, Moment, STACK_LIMIT, Witness};
 use std::cell::UnsafeCell;
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};

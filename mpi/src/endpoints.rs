@@ -9,8 +9,8 @@ use crate::memory::{slice_mut, write};
 use crate::process::Process;
 use crate::types::{Comm, Info};
 use core::ffi::c_int;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_runtime::Communicator;
-use oxmpi_runtime::error::{Error, ErrorKind};
 use oxmpi_runtime::group::ProcId;
 use std::sync::Arc;
 

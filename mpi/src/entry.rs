@@ -8,8 +8,8 @@ use crate::gate::GATE;
 use crate::process::{self, Process};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_mca::ThreadCtx;
-use oxmpi_runtime::progress::gate::Answer;
-use oxmpi_runtime::thread::thread_pointer;
+use oxmpi_waiting::gate::Answer;
+use oxmpi_waiting::thread::thread_pointer;
 
 /// The calling thread, found once per call.
 #[derive(Clone, Copy)]

@@ -13,7 +13,8 @@ use crate::{
     buffered, comm, crash, info, installation, leftovers, local_requests, stdio, tool, users, watching,
 };
 use core::ffi::{c_char, c_int, c_void};
-use oxmpi_runtime::{Config, Instance, Level, wireup};
+use oxmpi_runtime::{Config, Instance, Level};
+use oxmpi_wireup as wireup;
 
 /// Starts the runtime for the first user of MPI in this process.
 pub fn make(level: Level) -> Res<Process> {
@@ -213,8 +214,8 @@ mpi_fn! {
         call_any_time(NAME, || {
             let mut known = oxmpi_runtime::Info::new();
             known.set("mpi_shared_memory", "true");
-            for (kind, bound) in oxmpi_runtime::hardware::bound_to(0).iter().enumerate() {
-                known.set(&oxmpi_runtime::hardware::uri(kind), if bound.is_some() { "true" } else { "false" });
+            for (kind, bound) in wireup::hardware::bound_to(0).iter().enumerate() {
+                known.set(&wireup::hardware::uri(kind), if bound.is_some() { "true" } else { "false" });
             }
             write_made(hw_info, "hw_info", || info::adopt(known))
         })

@@ -6,7 +6,7 @@ use crate::error::{Failure, Res, raise};
 use crate::gate;
 use crate::process::{self, Process};
 use core::ffi::{c_int, c_void};
-use oxmpi_runtime::progress::hooks::Hooks;
+use oxmpi_waiting::Hooks;
 
 /// Runs the body of a function that has no error code to return: a failure goes to the error handler, and
 /// `failed` is returned if that comes back.

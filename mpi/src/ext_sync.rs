@@ -20,7 +20,7 @@
 //! **Errors.** MPIX_Sync_query has no error code to return, so it always fills MPI_ERROR of the status, as does
 //! MPIX_Sync_query_bulk. A failed operation is also told to its communicator's error handler.
 //!
-//! Memory of an object's queue is used again and never given back (`oxmpi_runtime::progress::events`),
+//! Memory of an object's queue is used again and never given back (`oxmpi_waiting::events`),
 //! as are the events, of which there is one per request object, found by its slot.
 
 use crate::constants::*;
@@ -35,7 +35,7 @@ use crate::types::{Request, Status};
 use core::ffi::c_int;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, Ordering, fence};
-use oxmpi_runtime::progress::events::{Event, Events, TakenBack};
+use oxmpi_waiting::events::{Event, Events, TakenBack};
 use parking_lot::Mutex;
 
 /// `MPIX_Sync`.

@@ -14,8 +14,8 @@
 //! `runtime::progress::gate` says what a mark is good for, and what follows: **the user's code is called
 //! through [`run_outside`], and what a function read of `threaded` before is not used behind it.**
 
-use oxmpi_runtime::progress::gate::Gate;
-use oxmpi_runtime::thread::thread_pointer;
+use oxmpi_waiting::gate::Gate;
+use oxmpi_waiting::thread::thread_pointer;
 
 /// The gate of this process's instance.
 pub static GATE: Gate = Gate::new();

@@ -20,8 +20,8 @@ use crate::types::Comm;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_runtime::Info;
-use oxmpi_runtime::progress::meeting::Meeting;
-use oxmpi_runtime::thread::Level;
+use oxmpi_runtime::Level;
+use oxmpi_waiting::meeting::Meeting;
 use parking_lot::Mutex;
 
 /// How threads get their ranks (info key `thread_order` of the parent).

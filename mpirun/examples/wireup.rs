@@ -4,7 +4,7 @@
 use oxmpi_mpirun::link::{Counts, Launch, Message, Program, Stdin, Sum, ToNode};
 use oxmpi_mpirun::remote::facts::NodeFacts;
 use oxmpi_mpirun::tally::{Daemon, Shape, count};
-use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
+use oxmpi_wireup::{AppFacts, NodeMap, Secret};
 use std::process::ExitCode;
 
 /// Daemons that each starts, as `rml_base_radix` has it where nobody sets it.

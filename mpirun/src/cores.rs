@@ -4,7 +4,7 @@
 //! their execution units. Ranks are bound to whole cores, so that two of them never meet on one
 //! core while another is empty, however the machine numbers its processors.
 
-use oxmpi_runtime::wireup::topology::{SYSTEM, siblings};
+use oxmpi_wireup::topology::{SYSTEM, siblings};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -48,5 +48,5 @@ mod too_long;
 
 /// A failed system call, with what it was for.
 fn failed(what: &str) -> impl Fn(rustix::io::Errno) -> String + '_ {
-    move |why| format!("{what}: {why}{}", oxmpi_runtime::wireup::limits::named(why.raw_os_error()))
+    move |why| format!("{what}: {why}{}", oxmpi_wireup::limits::named(why.raw_os_error()))
 }

@@ -10,8 +10,8 @@
 //! its source beside it, and the word that files need not be read again.
 
 use crate::remote::options;
+use oxmpi_loading::registry::{self, Registry};
 use oxmpi_mca_params::{CHECKED, CommandSetting, FILES_ARE_READ, Origin, Places, Reader, Sources};
-use oxmpi_runtime::registry::{self, Registry};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -5,9 +5,9 @@ use crate::link::{Counts, Exchange, FromNode, Message, Part, Place, Sum, ToNode}
 use crate::remote::facts::NodeFacts;
 use crate::remote::hand::Hand;
 use crate::remote::tree::{Member, split};
-use oxmpi_runtime::wireup::Secret;
-use oxmpi_runtime::wireup::frame::{HEADER, Malformed};
-use oxmpi_runtime::wireup::message::{ToDaemon, ToRank};
+use oxmpi_wireup::Secret;
+use oxmpi_wireup::frame::{HEADER, Malformed};
+use oxmpi_wireup::message::{ToDaemon, ToRank};
 
 /// A job on nodes of which none is mpirun's own, and what its ranks do: each publishes a value under one key, all come to the fences,
 /// and each node asks so many others for what their ranks have.

@@ -1,6 +1,6 @@
 //! The string, or the sum of them all, by which a program has more arguments and variables than the system takes.
 
-use oxmpi_runtime::wireup::limits::{self, STRING_LIMIT};
+use oxmpi_wireup::limits::{self, STRING_LIMIT};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::Command;

@@ -1,13 +1,13 @@
 //! Every component of this repository linked into one binary: each registers once, and all are accepted.
 
 use oxmpi_builtin::{BUILTIN, linkme};
+use oxmpi_loading::accept::accept;
+use oxmpi_loading::registry::Registry;
 use oxmpi_mca::Descriptor;
 use oxmpi_mca_params::{CannotSet, Origin, Resolver};
-use oxmpi_runtime::accept::accept;
-use oxmpi_runtime::registry::Registry;
-use oxmpi_runtime::wireup::Source;
 use oxmpi_runtime::{Config, Instance};
 use oxmpi_tests::root;
+use oxmpi_wireup::Source;
 use std::collections::BTreeSet;
 
 macro_rules! built_in {

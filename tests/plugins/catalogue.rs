@@ -1,10 +1,10 @@
 //! The lists of all parameters in the repository are those of the components as they are built: they are
 //! loaded, as files, and asked.
 
+use oxmpi_loading::in_force::Process;
+use oxmpi_loading::registry::{Level, Registry};
 use oxmpi_mca_params::file::{self, ParamFile};
 use oxmpi_mca_params::{Declaration, Resolver, Tier, catalogue};
-use oxmpi_runtime::in_force::Process;
-use oxmpi_runtime::registry::{Level, Registry};
 use oxmpi_tests::root;
 use std::path::{Path, PathBuf};
 

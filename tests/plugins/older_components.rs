@@ -4,8 +4,8 @@
 use crate::support::{compile_c, load, scratch};
 use oxmpi_btl::{FlushDesc, RmaDesc, WaitSet};
 use oxmpi_btl_conformance::{Reach, Setup, run_all};
+use oxmpi_loading::accept::{Framework, Promise, accept, accept_btl};
 use oxmpi_mca::Status;
-use oxmpi_runtime::accept::{Framework, Promise, accept, accept_btl};
 use oxmpi_tests::root;
 use std::ffi::OsStr;
 use std::path::PathBuf;

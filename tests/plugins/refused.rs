@@ -2,8 +2,8 @@
 //! called, with a sentence that names the field, their value, ours, and the file.
 
 use crate::support::{compile_c, scratch};
-use oxmpi_runtime::accept::Framework;
-use oxmpi_runtime::loader::{Found, load};
+use oxmpi_loading::accept::Framework;
+use oxmpi_loading::loader::{Found, load};
 use oxmpi_tests::{Job, mpi, root};
 use std::ffi::OsStr;
 use std::path::PathBuf;

@@ -5,9 +5,9 @@ use crate::support::{compile_c, fabric, scratch};
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::{MsgStatus, SliceRef, Status};
 use oxmpi_pml::mode;
-use oxmpi_runtime::wireup::{Client, Source};
 use oxmpi_runtime::{Config, Instance};
 use oxmpi_tests::root;
+use oxmpi_wireup::{Client, Source};
 use std::path::PathBuf;
 use std::ptr::null_mut;
 

@@ -2,9 +2,9 @@
 //! least status.
 
 use crate::coll::slot::Slot;
-use crate::error::Error;
 use crate::objects::Communicator;
 use oxmpi_coll::CollArgs;
+use oxmpi_loading::error::Error;
 use oxmpi_mca::{Status, ThreadCtx};
 
 /// Turns the status of a collective among the ranks of a communicator into the host's error.

@@ -1,10 +1,10 @@
 //! The receivers of active messages, by tag.
 
-use crate::locks::Mutex;
 use crate::services::osc_tags::OscTags;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use oxmpi_mca::{AmEntry, AmParts, AmReceive, Status};
+use oxmpi_system::locks::Mutex;
 
 /// The receivers of active messages, by tag. Rows are written while nothing is received yet (before
 /// the first progress; contract of `HostTable::am_table`), one writer at a time.

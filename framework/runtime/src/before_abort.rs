@@ -2,9 +2,9 @@
 //! where it is (`opal_abort_print_stack`) and wait for a debugger (`opal_abort_delay`). The names and
 //! the meanings are Open MPI's.
 
-use crate::help;
 use crate::objects::{BeforeAbort, Instance, Tell};
-use crate::params::HostParams;
+use oxmpi_loading::help;
+use oxmpi_loading::values::HostParams;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use std::sync::OnceLock;
 use std::time::Duration;

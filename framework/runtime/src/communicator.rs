@@ -3,7 +3,7 @@
 //!
 //! **Hot part.** The fields that a send or receive needs lie in the first cache line: the four verbs of the
 //! PML, its state, its object for this communicator. The wrappers fill an argument struct on the stack
-//! and make one call; waiting, where the PML gave a request, is in `progress::wait`.
+//! and make one call; waiting, where the PML gave a request, is in [`oxmpi_waiting`].
 //!
 //! **Life.** MPI handles and pending operations hold [`Arc`]s. When the last goes, or when the instance
 //! is finalized, the PML forgets the communicator and the collective modules are given back (once:
@@ -11,18 +11,18 @@
 //! demands: they are fields of this struct.
 
 use crate::counts::CommCalls;
-use crate::error::{Error, ErrorKind};
 use crate::gid::Gid;
 use crate::group::Group;
 use crate::host_requests::partitioned::Meeting;
 use crate::info::Info;
-use crate::locks::Mutex;
 use crate::objects::{CollStack, Communicator, Hot, Instance, Remote, Text};
 use crate::plan::{Plan, assertions, in_force};
 use oxmpi_datatype::TypeDesc;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs, mode};
+use oxmpi_system::locks::Mutex;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null, null_mut};

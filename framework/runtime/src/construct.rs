@@ -12,12 +12,12 @@
 //! **Failures.** A rank that some other is not reached by goes on with its pattern, as a collective does: the ranks behind it wait for
 //! its messages. In their place it sends what ends their receives with the error ([`Communicator::tell`]), so that all of them end.
 
-use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
 use crate::objects::{Communicator, Remote};
 use crate::plan::Plan;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
 use std::sync::Arc;

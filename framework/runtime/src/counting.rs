@@ -1,6 +1,6 @@
 //! Counting: on and off while the program runs, and the sums that tools read.
 
-use crate::counts::{CriCounts, OfComm, WaitCounts};
+use crate::counts::{CriCounts, OfComm};
 use crate::objects::{Communicator, Instance};
 use crate::spc::{self, Counter};
 use oxmpi_mca::{Cri, ThreadCtx};
@@ -46,7 +46,7 @@ impl Instance {
     /// Sums the software performance counters of all threads of this rank, by counter number, whatever `mpi_spc_attach`
     /// names.
     pub fn all_counters(&self) -> Vec<u64> {
-        self.threads.counters()
+        self.waiting.counters()
     }
 
     /// Sums the PML's counts of all communicators, those included that have been closed.
@@ -66,12 +66,6 @@ impl Instance {
     /// Adds the PML's counts of a communicator that is being closed to those of closed communicators.
     pub(crate) fn keep_counts(&self, counts: &Counts) {
         join(&mut self.gone_counts.lock(), counts);
-    }
-
-    /// Counts of parked waits, of naps and of pieces of work: how threads waited while others had the progress.
-    pub fn wait_counts(&self) -> WaitCounts {
-        let (parked, naps) = (self.waiters.parks(), self.naps.load(Ordering::Relaxed));
-        WaitCounts { parked, naps, helped: self.tasks.helped() }
     }
 
     /// Counts of each CRI, by its number.

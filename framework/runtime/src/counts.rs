@@ -25,28 +25,6 @@ pub struct CriCounts {
     pub shared_writes: u64,
 }
 
-/// Counts of how threads waited among others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WaitCounts {
-    /// Waits that began among the parked, while another thread owned progress.
-    pub parked: u64,
-    /// Sleeps by timer of waits that no request stands for.
-    pub naps: u64,
-    /// Pieces of other threads' work that waiting threads did.
-    pub helped: u64,
-}
-
-impl WaitCounts {
-    /// The counts with the names that tools see.
-    pub fn named(&self) -> [(&'static str, u64); 3] {
-        [
-            ("runtime_waits_parked", self.parked),
-            ("runtime_waits_naps", self.naps),
-            ("runtime_waits_helped", self.helped),
-        ]
-    }
-}
-
 impl CriCounts {
     /// The counts with the names that tools see.
     pub fn named(&self) -> [(&'static str, u64); 4] {

@@ -1,9 +1,9 @@
 //! The host's part of CRI locks: what components call to take one away or to keep it, and how those written in C enter one.
 
-use crate::stopping::can_stop;
-use crate::system::monotonic_now;
 use oxmpi_mca::LockServices;
 use oxmpi_mca::biased::System;
+use oxmpi_system::clock::monotonic_now;
+use oxmpi_system::membarrier::can_stop;
 use rustix::thread::{MembarrierCommand, membarrier};
 
 /// For the locks of CRIs and for those that components make.

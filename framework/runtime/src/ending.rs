@@ -1,8 +1,8 @@
 //! The end of an instance, its rest, and its waking (the essay is in `instance`).
 
-use crate::error::{Error, ErrorKind};
 use crate::objects::{Communicator, Instance};
 use crate::spc;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::{Status, ThreadCtx};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -19,7 +19,7 @@ impl Instance {
             self.close();
             return Ok(());
         }
-        let flushed = self.flush(self.main);
+        let flushed = self.flush(self.main_thread());
         self.dump_counters();
         self.close();
         self.client.finalized();
@@ -120,11 +120,11 @@ impl Instance {
             communicator.close();
         }
         drop(predefined);
-        self.engine.clear();
+        self.waiting.engine().clear();
         self.empty_cache(true);
         self.end_service();
         self.end_emulation();
-        self.bell.stop();
+        self.waiting.end();
         if let Some(parts) = self.parts.get() {
             parts.close(self.logger(), &self.transports);
         }

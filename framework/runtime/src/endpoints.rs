@@ -11,12 +11,12 @@
 //! number in the header, and have neighbouring endpoints of a process, in this communicator and in what is made of it, on contexts of their own.
 
 use crate::construct::{Choice, GATHERING};
-use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Origin};
 use crate::group::ProcId;
 use crate::info::Info;
 use crate::objects::Communicator;
 use crate::plan::Plan;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::ThreadCtx;
 use std::collections::HashMap;
 use std::sync::Arc;

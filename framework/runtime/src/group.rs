@@ -3,8 +3,8 @@
 //! Data that follows from the members alone and has an entry for each of them (lists for the PML, places) is made when it is first asked for and kept beside
 //! the members. So communicators and windows that are made of the same group share it, and one more of them costs nothing for each rank.
 
-use crate::error::{Error, ErrorKind};
 use crate::places::Places;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::ProcPlace;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};

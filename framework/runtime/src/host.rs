@@ -7,19 +7,19 @@
 //!
 //! Functions in here may be called from any thread. None of them runs user code.
 
-use crate::accept::accepted::Accepted;
 use crate::cri_locks;
-use crate::locks::Mutex;
 use crate::objects::{ComponentCtx, Instance};
-use crate::params::Values;
-use crate::progress::events;
 use crate::services::exchange::{exchange_key, hand_out};
-use crate::wireup::limits;
+use oxmpi_loading::accept::accepted::Accepted;
+use oxmpi_loading::values::Values;
 use oxmpi_mca::host::{ProgressFn, am_tag, receive};
 use oxmpi_mca::{
     ABI_MINOR, AmEntry, AmParts, Cri, Host, HostTable, LOCK_PROTOCOL, LockTable, RecvDesc, RequestHeader,
     SliceRef, Status, StrRef, ThreadCtx,
 };
+use oxmpi_system::locks::Mutex;
+use oxmpi_waiting::events;
+use oxmpi_wireup::limits;
 use std::ffi::c_void;
 use std::sync::atomic::AtomicPtr;
 
@@ -69,7 +69,7 @@ fn table(instance: &Instance) -> HostTable {
         abi_minor: ABI_MINOR.into(),
         instance: std::ptr::null_mut(),
         job: instance.job(),
-        threaded: instance.threaded_word(),
+        threaded: instance.waiting.threaded_word(),
         cris: instance.cris().as_ptr(),
         num_cris: instance.cris().len() as u32,
         cri_modes: instance.params.cri_modes,
@@ -163,12 +163,12 @@ extern "C" fn am_register_parts(ctx: *mut c_void, tag: u8, take: AmParts) -> Sta
 
 /// Host table: adds a function to each turn of progress, or (`high` 0) to every eighth of a thread.
 extern "C" fn progress_register(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void, high: u32) -> Status {
-    at!(ctx).1.engine.register(f, arg, high != 0)
+    at!(ctx).1.waiting.engine().register(f, arg, high != 0)
 }
 
 /// Host table: takes a function out of progress.
 extern "C" fn progress_unregister(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void) -> Status {
-    at!(ctx).1.engine.unregister(f, arg)
+    at!(ctx).1.waiting.engine().unregister(f, arg)
 }
 
 /// Host table: makes one turn of progress and returns the number of events.

@@ -26,46 +26,45 @@
 //! **Ownership.** Communicators hold the instance; the instance holds world and self until it is
 //! finalized, and knows the others weakly, to close them then.
 
-use crate::accept::accepted::{CollComponent, OscComponent, Pml};
 use crate::am_table::AmTable;
 use crate::byte_type::ByteType;
-use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid};
 use crate::group::{Group, ProcId};
-use crate::in_force::{self, InForce, Process};
-use crate::locks::{Mutex, RwLock};
-use crate::log::Logger;
 use crate::objects::{BeforeAbort, Communicator, Instance, Makers, Parts, Predefined};
-use crate::params::{self, HostParams, LIVE};
 use crate::plan::Plan;
-use crate::progress::Engine;
-use crate::progress::bell::Bell;
-use crate::progress::cooperation::Cooperation;
-use crate::progress::gate::Gate;
-use crate::progress::patience::Patience;
-use crate::progress::sync::Waiters;
-use crate::progress::tasks::Tasks;
-use crate::progress::thread_count::ThreadCount;
-use crate::progress::yield_limit::YieldLimit;
 use crate::reached::Transports;
 use crate::request::Table;
-use crate::select::Chooser;
 use crate::services::card::{self, Cards};
 use crate::services::failed::Failures;
 use crate::services::pieces::NodeMemories;
-use crate::thread::{Level, Threads};
-use crate::wireup::other_launcher;
-use crate::{cri_locks, help, registry, spc, wireup};
+use crate::{cri_locks, spc};
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::host::ProgressFn;
+use oxmpi_loading::Level;
+use oxmpi_loading::accept::accepted::{CollComponent, OscComponent, Pml};
+use oxmpi_loading::error::{Error, ErrorKind};
+use oxmpi_loading::in_force::{self, InForce, Process};
+use oxmpi_loading::log::Logger;
+use oxmpi_loading::params::{self, LIVE};
+use oxmpi_loading::select::Chooser;
+use oxmpi_loading::values::HostParams;
+use oxmpi_loading::{help, registry};
+use oxmpi_mca::host::{ProgressFn, cri_mode};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Cri, Descriptor, JobInfo, SliceRef, ThreadCtx};
+use oxmpi_mca::{Cri, Descriptor, JobInfo, SliceRef};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
 use oxmpi_pml as pml_contract;
+use oxmpi_system::locks::{Mutex, RwLock};
+use oxmpi_system::membarrier::can_stop;
+use oxmpi_waiting::gate::Gate;
+use oxmpi_waiting::patience::Patience;
+use oxmpi_waiting::thread::Threads;
+use oxmpi_waiting::yield_limit::YieldLimit;
+use oxmpi_waiting::{Settings, Waiting};
+use oxmpi_wireup as wireup;
+use oxmpi_wireup::other_launcher;
 use std::ffi::c_void;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
-use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
 /// The configuration that an instance is started with.
@@ -87,12 +86,6 @@ pub struct Config {
     pub gate: Option<&'static Gate>,
 }
 
-impl From<wireup::Error> for Error {
-    fn from(e: wireup::Error) -> Error {
-        Error::new(ErrorKind::Other, e.message)
-    }
-}
-
 /// The job's facts as a component sees them.
 fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
     let facts = client.facts();
@@ -109,6 +102,12 @@ fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
         cores: facts.cores,
         keeper_pid: facts.keeper_pid,
     }
+}
+
+/// The limit of yields of a rank, in microseconds. Ranks that are bound, or that no daemon keeps, do not know who has the cores.
+fn yield_limit(facts: &wireup::JobFacts, limit: u32) -> YieldLimit {
+    let cores = if facts.bound || facts.keeper_pid == 0 { 0 } else { facts.cores };
+    YieldLimit::new(limit, facts.keeper_pid, cores)
 }
 
 /// Refuses to start a process alone that another launcher has started among several. The first of them says what to do, the
@@ -192,31 +191,21 @@ impl Instance {
         let counting = params.spc_dump || !params.spc_attach.is_empty();
         let process = Process::of(client.facts(), level);
         let num_cris = process.cris(&params);
-        let threads = Threads::new(num_cris, spc::NAMES.len());
-        let own_gate = gate.is_none().then(Arc::<Gate>::default);
-        let threaded = level == Level::Multiple && (gate.is_none() || !crate::stopping::can_stop());
-        let gate = own_gate.as_deref().or(gate).map_or(NonNull::dangling(), NonNull::from);
-        Instance {
-            threaded: AtomicU32::new(threaded.into()),
-            level: AtomicU32::new(level as u32),
-            main: threads.attach(),
-            engine: Engine::new(),
-            gate,
-            patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
-            yield_limit: YieldLimit::new(params.yield_limit, client.facts()),
+        let waiting = Settings {
+            threaded: level == Level::Multiple && (gate.is_none() || !can_stop()),
             room: process.own_cores(),
-            thread_count: ThreadCount::new(),
-            waiters: Waiters::new(),
-            tasks: Tasks::default(),
-            cooperation: Cooperation::default(),
-            several_words: AtomicU32::new(1),
-            naps: AtomicU64::new(0),
-            condition_waiters: AtomicU32::new(0),
-            bell: Bell::default(),
+            races: params.race,
+            serial: params.cri_modes & cri_mode::SERIAL_PROGRESS != 0,
+            patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
+            yield_limit: yield_limit(client.facts(), params.yield_limit),
+        };
+        let threads = Threads::new(num_cris, spc::NAMES.len());
+        Instance {
+            waiting: Waiting::new(waiting, threads, gate),
+            level: AtomicU32::new(level as u32),
             parts: OnceLock::new(),
             requests: Table::new(),
             makers: Makers::default(),
-            threads,
             job,
             cris: (0..num_cris).map(|_| Cri::new(cri_locks::SERVICES)).collect(),
             am: AmTable::new(crate::host::unclaimed),
@@ -235,7 +224,6 @@ impl Instance {
             asking_match_time: Mutex::new(0),
             gone_counts: Mutex::default(),
             raising: Mutex::new(()),
-            own_gate,
             published: AtomicBool::new(false),
             fresh: AtomicU64::new(0),
             from_groups: Mutex::default(),
@@ -281,7 +269,7 @@ impl Instance {
                 return Err(Error::status(status, "a component does not take several threads"));
             }
         }
-        self.engine.register(pml.table.progress, pml.state, true);
+        self.waiting.engine().register(pml.table.progress, pml.state, true);
         let (job_id, me) = (self.job.job_id, self.me());
         let members = (0..self.job.job_size).map(|proc| ProcId { proc, endpoint: 0 }).collect();
         let plan = |gid, members, name: &str, index| Plan {
@@ -308,24 +296,6 @@ impl Instance {
     /// The job's facts as components see them.
     pub fn job(&self) -> &JobInfo {
         &self.job
-    }
-
-    /// The context used while only one thread makes calls at a time.
-    #[inline(always)]
-    pub fn main_thread(&self) -> *mut ThreadCtx {
-        self.main
-    }
-    /// Takes a thread context for the calling thread, which gives it back by [`Instance::detach_thread`].
-    pub fn attach_thread(&self) -> *mut ThreadCtx {
-        self.thread_count.comes();
-        self.threads.attach()
-    }
-    /// Gives a thread context back, with which the thread makes no call any more. Does nothing with the main thread's.
-    pub fn detach_thread(&self, thread: *mut ThreadCtx) {
-        if thread != self.main && !self.in_child() {
-            self.thread_count.goes();
-            self.threads.detach(thread);
-        }
     }
 
     /// MPI_COMM_WORLD of this rank.
@@ -355,14 +325,9 @@ impl Instance {
         self.client.witness()
     }
 
-    /// Makes one turn of progress and returns the number of events.
-    #[inline(always)]
-    pub fn progress(&self, thread: *mut ThreadCtx) -> i32 {
-        self.engine.turn(thread)
-    }
     /// Runs `f` behind the progress functions of every turn.
     pub(crate) fn follow_progress(&self, f: ProgressFn, ctx: *mut c_void) {
-        self.engine.register_follower(f, ctx);
+        self.waiting.engine().register_follower(f, ctx);
     }
     /// The table from slots to requests.
     pub fn requests(&self) -> &Table {
@@ -401,8 +366,7 @@ impl Instance {
         } else {
             let p = params::read_host(&resolver);
             let crowded = self.client.facts().oversubscribed || p.yield_when_idle;
-            self.patience.set(p.spins, p.yields, crowded);
-            self.yield_limit.set(p.yield_limit);
+            self.waiting.set_patience(p.spins, p.yields, crowded, p.yield_limit);
         }
         Ok(written)
     }
@@ -438,10 +402,6 @@ impl Instance {
     /// The opened one-sided components.
     pub(crate) fn osc_components(&self) -> &[OscComponent] {
         self.parts.get().map_or(&[], |p| &p.oscs)
-    }
-    /// The CRIs, by number.
-    pub(crate) fn cris(&self) -> &[Cri] {
-        &self.cris
     }
     /// The table of the receivers of active messages.
     pub(crate) fn am_table(&self) -> &AmTable {

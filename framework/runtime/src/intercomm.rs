@@ -11,11 +11,11 @@
 //! names the leaders and a communicator both are in.
 
 use crate::construct::{Wire, tag, tree};
-use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
 use crate::objects::Communicator;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::{Status, ThreadCtx};
 use std::sync::Arc;
 

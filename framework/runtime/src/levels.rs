@@ -1,11 +1,9 @@
-//! The thread level of an instance, and the change from one thread to several (`thread`, `progress::gate`).
+//! The thread level of an instance, and the change from one thread to several ([`oxmpi_waiting::gate`]).
 
 use crate::objects::Instance;
-use crate::progress::futex;
-use crate::progress::gate::Gate;
-use crate::stopping::{can_stop, fence_all};
-use crate::thread::Level;
+use oxmpi_loading::Level;
 use oxmpi_mca::Status;
+use oxmpi_system::membarrier::can_stop;
 use std::sync::atomic::Ordering;
 
 impl Instance {
@@ -13,23 +11,6 @@ impl Instance {
     pub fn level(&self) -> Level {
         Level::from_number(self.level.load(Ordering::Acquire))
     }
-    /// Whether several threads may make calls. Look once per call.
-    #[inline(always)]
-    pub fn threaded(&self) -> bool {
-        self.threaded.load(Ordering::Relaxed) != 0
-    }
-    /// The address of the flag `threaded`, which components read through the host table.
-    pub(crate) fn threaded_word(&self) -> *const oxmpi_mca::sync::AtomicU32 {
-        &self.threaded
-    }
-
-    /// The gate at which threads that make calls are marked: the host's, or this instance's own.
-    #[inline(always)]
-    pub fn gate(&self) -> &Gate {
-        // SAFETY: a static, or `own_gate`.
-        unsafe { self.gate.as_ref() }
-    }
-
     /// Raises the thread level to `level` if that is more, and returns the level that is then provided. The caller is
     /// not inside the gate; other threads that call this instance are.
     pub fn raise_level(&self, level: Level) -> Level {
@@ -43,7 +24,7 @@ impl Instance {
             return level;
         }
         // With a gate of the host's threads ask before they come.
-        let guarded = self.own_gate.is_none() && can_stop() && self.gate().guard();
+        let guarded = !self.waiting.has_own_gate() && can_stop() && self.gate().guard();
         match guarded || self.begin_threads() {
             true => self.level.store(Level::Multiple as u32, Ordering::Release),
             false => {
@@ -64,16 +45,7 @@ impl Instance {
     /// Stops the gate, tells the components that several threads come, and sets the flag `threaded`. The caller holds
     /// `raising`. False: the gate cannot be stopped, or a component refuses.
     fn begin_threads(&self) -> bool {
-        if self.threaded() {
-            return true;
-        }
-        self.gate().stop(fence_all, futex::wake_shared, || {
-            let began = self.tell_threads_begin();
-            if !began.is_err() {
-                self.threaded.store(1, Ordering::SeqCst);
-            }
-            !began.is_err()
-        })
+        self.waiting.begin_threads(|| !self.tell_threads_begin().is_err())
     }
 
     /// Tells the components, the point-to-point layer last: where one of them refuses, that one has changed nothing.

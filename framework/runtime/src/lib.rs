@@ -17,143 +17,56 @@
 //! Under `--cfg loom` only what is modelled is built: the sync object, the queue of events, the
 //! task pool, the gate, states of cached registrations.
 
-#[cfg(loom)]
-pub mod progress {
-    mod contexts;
-    pub mod events;
-    pub mod gate;
-    pub mod meeting;
-    pub mod sync;
-    pub mod tasks;
-}
-
-#[cfg(not(loom))]
-pub mod accept;
-#[cfg(not(loom))]
 mod agreement;
-#[cfg(not(loom))]
 mod am_table;
-#[cfg(not(loom))]
 mod before_abort;
-#[cfg(not(loom))]
 pub mod buffer;
-#[cfg(not(loom))]
 mod byte_type;
-#[cfg(not(loom))]
 pub mod coll;
-#[cfg(not(loom))]
 mod collectives;
-#[cfg(not(loom))]
 pub mod communicator;
-#[cfg(not(loom))]
 mod construct;
-#[cfg(not(loom))]
 mod counting;
-#[cfg(not(loom))]
 pub mod counts;
-#[cfg(not(loom))]
 mod cri_locks;
-#[cfg(not(loom))]
 mod emulation;
-#[cfg(not(loom))]
 mod ending;
-#[cfg(not(loom))]
 pub mod endpoints;
-#[cfg(not(loom))]
-pub mod error;
-#[cfg(not(loom))]
 pub mod gid;
-#[cfg(not(loom))]
 pub mod group;
-#[cfg(not(loom))]
-pub mod hardware;
-#[cfg(not(loom))]
-pub mod help;
-#[cfg(not(loom))]
 mod host;
-#[cfg(not(loom))]
 pub mod host_requests;
-#[cfg(not(loom))]
-pub mod in_force;
-#[cfg(not(loom))]
 pub mod info;
-#[cfg(not(loom))]
 pub mod instance;
-#[cfg(not(loom))]
 pub mod intercomm;
-#[cfg(not(loom))]
 mod levels;
-#[cfg(not(loom))]
-pub mod loader;
-#[cfg(not(loom))]
-mod locks;
-#[cfg(not(loom))]
-mod log;
-#[cfg(not(loom))]
-mod mapping;
-#[cfg(not(loom))]
 mod objects;
-#[cfg(not(loom))]
 mod open;
-#[cfg(not(loom))]
-mod open_mpi;
-#[cfg(not(loom))]
-mod params;
-#[cfg(not(loom))]
 mod places;
-#[cfg(not(loom))]
 mod plan;
-#[cfg(not(loom))]
-pub mod progress;
-#[cfg(not(loom))]
 mod pset;
-mod rcache;
-#[cfg(not(loom))]
 mod reached;
-#[cfg(not(loom))]
 mod registration;
-#[cfg(not(loom))]
-pub mod registry;
-#[cfg(not(loom))]
 pub mod request;
-#[cfg(not(loom))]
-mod select;
-#[cfg(not(loom))]
 mod service;
-#[cfg(not(loom))]
 mod services;
-#[cfg(not(loom))]
 pub mod shared_memory;
-#[cfg(not(loom))]
 pub mod shared_memory_setup;
-#[cfg(not(loom))]
+mod sharing;
 pub mod spc;
-#[cfg(not(loom))]
-mod stopping;
-mod system;
-#[cfg(not(loom))]
-pub mod thread;
-#[cfg(not(loom))]
 pub mod topo;
-#[cfg(not(loom))]
 mod transports;
-#[cfg(not(loom))]
-mod values;
-#[cfg(not(loom))]
+mod waits;
 pub mod window;
-#[cfg(not(loom))]
-pub mod wireup;
 
-#[cfg(not(loom))]
+pub use oxmpi_loading::{Error, ErrorKind, Level, params::outside as param_outside};
+pub use oxmpi_rcache::Counts as RegistrationCounts;
+pub use oxmpi_waiting::WaitCounts;
 pub use {
-    counts::{CriCounts, OfComm, WaitCounts},
-    error::{Error, ErrorKind},
+    counts::{CriCounts, OfComm},
     group::{Group, ProcId},
     info::Info,
     instance::Config,
     objects::{Communicator, Instance, Window},
-    params::outside as param_outside,
-    rcache::Counts as RegistrationCounts,
     service::contexts::ServiceCounts,
-    thread::Level,
 };

@@ -1,7 +1,6 @@
 //! The objects of the runtime and their fields: instance, communicators with their collectives, requests that the host makes, windows, opened
 //! components. They refer to each other, so they stand together; what each does is in the file that is named for it.
 
-use crate::accept::accepted::{Accepted, CollComponent, Framework, OscComponent, Pml};
 use crate::am_table::AmTable;
 use crate::byte_type::ByteType;
 use crate::coll::slot::SLOTS;
@@ -12,41 +11,32 @@ use crate::group::Group;
 use crate::host_requests::partitioned::Meeting;
 use crate::host_requests::schedule::numbers::Numbers;
 use crate::info::Info;
-use crate::locks::{Mutex, RwLock};
-use crate::log::Logger;
-use crate::params::Values;
-use crate::progress::Engine;
-use crate::progress::bell::Bell;
-use crate::progress::cooperation::Cooperation;
-use crate::progress::gate::Gate;
-use crate::progress::patience::Patience;
-use crate::progress::sync::Waiters;
-use crate::progress::tasks::Tasks;
-use crate::progress::thread_count::ThreadCount;
-use crate::progress::yield_limit::YieldLimit;
 use crate::reached::Transports;
 use crate::request::Table;
 use crate::services::card::Cards;
 use crate::services::failed::Failures;
 use crate::services::pieces::NodeMemories;
 use crate::shared_memory::SharedMemory;
-use crate::thread::Threads;
-use crate::values::HostParams;
 use crate::window::calls::Calls;
 use crate::window::hints::Hints;
 use crate::window::memory::Memory;
 use crate::window::verbs::Verbs;
-use crate::wireup;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
-use core::ptr::NonNull;
 use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach};
 use oxmpi_coll::CollFn;
+use oxmpi_loading::accept::accepted::{Accepted, CollComponent, Framework, OscComponent, Pml};
+use oxmpi_loading::log::Logger;
+use oxmpi_loading::values::HostParams;
+use oxmpi_loading::values::Values;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 use oxmpi_mca::{Cri, HostTable, JobInfo, Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_mca_params::Resolver;
 use oxmpi_osc::{Mapped, WinComm};
 use oxmpi_pml::{Counts, RecvArgs, SendArgs};
+use oxmpi_system::locks::{Mutex, RwLock};
+use oxmpi_waiting::Waiting;
+use oxmpi_wireup as wireup;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -54,34 +44,12 @@ use std::sync::{Arc, OnceLock, Weak};
 /// One rank.
 #[repr(C)]
 pub struct Instance {
-    // Fields that a message touches, first.
-    /// 1 at level MULTIPLE; components read it through the host table.
-    pub(crate) threaded: AtomicU32,
+    // A message touches it, so it is first.
+    pub(crate) waiting: Waiting,
     pub(crate) level: AtomicU32,
-    pub(crate) main: *mut ThreadCtx,
-    pub(crate) engine: Engine,
-    /// Given by the host, or `own_gate`.
-    pub(crate) gate: NonNull<Gate>,
-    pub(crate) patience: Patience,
-    pub(crate) yield_limit: YieldLimit,
-    /// How many of its threads may spin at once.
-    pub(crate) room: u32,
-    pub(crate) thread_count: ThreadCount,
-    pub(crate) waiters: Waiters,
-    pub(crate) tasks: Tasks,
-    pub(crate) cooperation: Cooperation,
-    /// 1 while this kernel is thought to wait for several words at once.
-    pub(crate) several_words: AtomicU32,
-    /// Naps of waits among others.
-    pub(crate) naps: AtomicU64,
-    /// Threads that wait among others for something that no request stands for.
-    pub(crate) condition_waiters: AtomicU32,
-    /// Rung by the thread that watches descriptors.
-    pub(crate) bell: Bell,
     pub(crate) parts: OnceLock<Parts>,
     pub(crate) requests: Table,
     pub(crate) makers: Makers,
-    pub(crate) threads: Threads,
     pub(crate) job: JobInfo,
     pub(crate) cris: Box<[Cri]>,
     pub(crate) am: AmTable,
@@ -103,7 +71,6 @@ pub struct Instance {
     /// Of communicators that are gone.
     pub(crate) gone_counts: Mutex<Counts>,
     pub(crate) raising: Mutex<()>,
-    pub(crate) own_gate: Option<Arc<Gate>>,
     /// Something was published, so addresses are exchanged.
     pub(crate) published: AtomicBool,
     pub(crate) fresh: AtomicU64,

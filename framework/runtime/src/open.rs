@@ -1,15 +1,15 @@
 //! Opening the chosen components, and closing them.
 
-use crate::accept::accepted::{CollComponent, Framework, OscComponent, Pml};
-use crate::accept::{accept_btl, accept_coll, accept_osc, accept_pml, discard};
-use crate::error::{Error, ErrorKind};
-use crate::in_force::{self, InForce, Process};
-use crate::log::Logger;
 use crate::objects::{ComponentCtx, Contexts, Instance, Parts};
-use crate::params::{HostParams, Values};
 use crate::reached::Transports;
-use crate::select::Chosen;
 use oxmpi_btl::BtlHandle;
+use oxmpi_loading::accept::accepted::{CollComponent, Framework, OscComponent, Pml};
+use oxmpi_loading::accept::{accept_btl, accept_coll, accept_osc, accept_pml, discard};
+use oxmpi_loading::error::{Error, ErrorKind};
+use oxmpi_loading::in_force::{self, InForce, Process};
+use oxmpi_loading::log::Logger;
+use oxmpi_loading::select::Chosen;
+use oxmpi_loading::values::{HostParams, Values};
 use oxmpi_mca::abi::{OpenArgs, Opened};
 use oxmpi_mca::{SliceRef, Status};
 use oxmpi_mca_params::Resolved;
@@ -248,7 +248,7 @@ struct UnusedReason {
 
 impl UnusedReason {
     /// The reason of a component whose modules are refused.
-    fn refusal(refusal: crate::accept::Refusal) -> UnusedReason {
+    fn refusal(refusal: oxmpi_loading::accept::Refusal) -> UnusedReason {
         UnusedReason { sentence: refusal.to_string(), silent: false, harmless: false }
     }
     /// The reason of a component that opens without a module.

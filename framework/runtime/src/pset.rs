@@ -5,12 +5,12 @@
 //! were made of those give all of them the same id ([`crate::gid::from_group`]). As with all others, the PML
 //! keeps messages for a communicator that a rank has not made yet.
 
-use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
 use crate::objects::{Communicator, Instance};
 use crate::plan::Plan;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::ThreadCtx;
 use std::sync::Arc;
 

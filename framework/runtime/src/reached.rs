@@ -1,10 +1,10 @@
 //! Endpoints of an instance by process, and the cache of registrations.
 
-use crate::locks::Mutex;
-use crate::rcache::Cache;
 use oxmpi_btl::{BtlHandle, BtlServices, Reach};
 use oxmpi_mca::SliceRef;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
+use oxmpi_rcache::Cache;
+use oxmpi_system::locks::Mutex;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 

@@ -1,35 +1,21 @@
 //! Registered memory, for PML and one-sided components: the services `register`, `deregister`, `acquire` and `release`.
 //!
-//! `register` goes to the module each time. `acquire` goes by the registration cache (`rcache/`), if the module pins memory and the
+//! `register` goes to the module each time. `acquire` goes by the registration cache ([`oxmpi_rcache`]), if the module pins memory and the
 //! cache is not switched off; the cache and its watcher come to be with the first one. Where it cannot be had, `acquire`
 //! is `register`.
 
 use crate::objects::Instance;
-use crate::params::HostParams;
-use crate::rcache::{Cache, Counts, Device, LeavePinned, Limits, Registered, Watch};
-use crate::system::page_size;
 use crate::transports::reach;
-use oxmpi_btl::{BtlHandle, BtlServices, RegHandle, Registration, cap};
-use oxmpi_mca::{MemKind, Status};
+use oxmpi_btl::{BtlHandle, BtlServices, Registration, cap};
+use oxmpi_loading::values::HostParams;
+use oxmpi_loading::values::LeavePinned;
+use oxmpi_mca::Status;
+use oxmpi_rcache::{Cache, Counts, Limits, Registered, Watch};
+use oxmpi_system::page_size;
 use std::ffi::c_void;
 
 /// The host's name in lines of the log.
 const FRAMEWORK: &str = "btl";
-
-impl Device for BtlHandle {
-    fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status {
-        (self.register_mem)(self.state, addr as *mut u8, len, access, MemKind::HOST, handle)
-    }
-    fn deregister(&self, handle: *const RegHandle) -> Status {
-        (self.deregister_mem)(self.state, handle)
-    }
-    fn handle_size(&self) -> usize {
-        self.attrs().registration_handle_size as usize
-    }
-    fn registers(&self) -> bool {
-        self.can(cap::REGISTER)
-    }
-}
 
 impl Instance {
     /// The table of services for PML and one-sided components; made at the first call.
@@ -79,8 +65,8 @@ impl Instance {
             Err(why) => {
                 self.logger().debug(FRAMEWORK, &format!("registered memory is not kept: {why}"));
                 if keeping.leave_pinned == LeavePinned::Asked {
-                    let help = include_str!("help.txt");
-                    self.show_help(crate::log::HOST, help, "leave-pinned", &[&why]);
+                    let help = oxmpi_loading::help::HOST;
+                    self.show_help(oxmpi_loading::log::HOST, help, "leave-pinned", &[&why]);
                 }
                 None
             }

@@ -8,9 +8,9 @@
 //! The table is a directory of chunks. Chunks are made when needed and never move, so readers see
 //! either nothing or the final pointer.
 
-use crate::locks::Mutex;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
 use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_system::locks::Mutex;
 use std::ptr::{NonNull, null_mut};
 
 /// Bits of a slot number: what a request handle has room for.

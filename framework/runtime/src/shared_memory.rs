@@ -1,6 +1,6 @@
 //! Memory that the ranks of a communicator share, as one process sees it, and what each asks for.
 
-use crate::mapping::Mapping;
+use oxmpi_wireup::mapping::Mapping;
 
 /// One rank's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@
 //! All ranks learn whether all have it, so they succeed or fail together. Then the key is given up: the memory is gone
 //! with the last process that has it mapped.
 
-use crate::error::{Error, ErrorKind};
-use crate::mapping::{self, Mapping};
 use crate::objects::Communicator;
 use crate::shared_memory::{Part, SharedMemory, Wish};
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::ThreadCtx;
+use oxmpi_wireup::mapping::{self, Mapping};
 
 /// On the wire: bytes, unit, node, apart; little-endian words.
 const WORDS: usize = 4;
@@ -48,7 +48,7 @@ impl Communicator {
         let wishes: Vec<Wish> = ranks
             .map(|r| Wish { bytes: word(r, 0), disp_unit: word(r, 1) as i64, apart: word(r, 3) != 0 })
             .collect();
-        let Some((parts, len)) = places(&wishes, crate::system::page_size() as u64) else {
+        let Some((parts, len)) = places(&wishes, oxmpi_system::page_size() as u64) else {
             return Err(Error::new(
                 ErrorKind::NoMem,
                 "the ranks ask for more memory than there are addresses",

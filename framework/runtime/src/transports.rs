@@ -111,7 +111,7 @@ impl Instance {
             let tried = if tried.is_empty() { "none".to_owned() } else { tried.join(", ") };
             let topic = if proc == self.job().rank { "unreachable-self" } else { "unreachable" };
             let args = [&*proc.to_string(), &*self.job().rank.to_string(), &*tried];
-            self.show_help(crate::log::HOST, include_str!("help.txt"), topic, &args);
+            self.show_help(oxmpi_loading::log::HOST, oxmpi_loading::help::HOST, topic, &args);
         }
         Ok(found)
     }

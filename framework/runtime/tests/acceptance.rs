@@ -5,14 +5,14 @@ mod common;
 
 use common::{Form, alone, config};
 use oxmpi_btl::{BtlAttrs, BtlModule, BtlTable, Endpoint, ProcInfo, SendDesc, cap};
+use oxmpi_loading::accept::{Framework, Promise, Refusal, accept, accept_btl, accept_coll, accept_pml};
+use oxmpi_loading::loader::{Found, load};
 use oxmpi_mca::abi::{OpenArgs, Opened, TARGET};
 use oxmpi_mca::{
     ABI_MAJOR, ABI_MINOR, Cri, Descriptor, LOCK_PROTOCOL, MAGIC, ParamDecl, ParamKind, SliceRef, Status,
     StrRef, Version,
 };
 use oxmpi_pml::PmlTable;
-use oxmpi_runtime::accept::{Framework, Promise, Refusal, accept, accept_btl, accept_coll, accept_pml};
-use oxmpi_runtime::loader::{Found, load};
 use oxmpi_runtime::{Error, Level};
 use proptest::prelude::*;
 use std::ffi::c_void;

@@ -4,8 +4,8 @@
 mod common;
 
 use common::component_dir;
+use oxmpi_loading::registry::Registry;
 use oxmpi_mca_params::{Places, Reader, Resolver, Sources};
-use oxmpi_runtime::registry::Registry;
 use std::ffi::OsString;
 use std::path::PathBuf;
 

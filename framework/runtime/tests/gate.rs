@@ -7,8 +7,8 @@ use oxmpi_datatype::Base;
 use oxmpi_mca::{MsgStatus, Status};
 use oxmpi_pml::mode;
 use oxmpi_runtime::Level;
-use oxmpi_runtime::progress::gate::Answer;
-use oxmpi_runtime::thread::thread_pointer;
+use oxmpi_waiting::gate::Answer;
+use oxmpi_waiting::thread::thread_pointer;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Waits for a word that another thread of this test sets.

@@ -14,8 +14,8 @@ mod counted {
     use oxmpi_datatype::Base;
     use oxmpi_mca::{MsgStatus, SliceRef, Status};
     use oxmpi_pml::mode;
-    use oxmpi_runtime::wireup::{Client, Source};
     use oxmpi_runtime::{Communicator, Instance, Level};
+    use oxmpi_wireup::{Client, Source};
     use std::collections::BTreeMap;
     use std::os::unix::process::CommandExt;
     use std::process::{Child, Command};

@@ -11,7 +11,8 @@ use crate::request;
 use crate::types::{Comm, Group, Info, Request};
 use crate::{group, info};
 use core::ffi::c_int;
-use oxmpi_runtime::{Communicator, hardware};
+use oxmpi_runtime::Communicator;
+use oxmpi_wireup::hardware;
 use std::sync::Arc;
 
 fn duplicate(process: &'static Process, old: Comm, with: Option<Info>, new: *mut Comm) -> Res {

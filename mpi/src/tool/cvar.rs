@@ -16,9 +16,9 @@ use crate::constants::*;
 use crate::installation;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{copy_nonoverlapping, write_bytes};
+use oxmpi_loading::in_force::InForce;
+use oxmpi_loading::registry::Registry;
 use oxmpi_mca_params::{CannotSet, Declaration, Kind, Origin, Reader, Resolved, Resolver, Sources, Value};
-use oxmpi_runtime::in_force::InForce;
-use oxmpi_runtime::registry::Registry;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 

@@ -23,7 +23,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use environment::EnvironmentOptions;
 pub use options::{App, CommandLine, JobOptions};
 use output::{Buffering, Stdin, Verbosity};
-use oxmpi_runtime::wireup::topology::Level;
+use oxmpi_wireup::topology::Level;
 pub use parsed_options::ParsedOptions;
 use policy::{BindTo, MapBy, Mapping, RankBy, conflict};
 use runtime_options::RuntimeOptions;

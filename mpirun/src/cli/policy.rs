@@ -1,7 +1,7 @@
 //! `--map-by`, `--rank-by`, `--bind-to` and `--display`: their words.
 
 use super::words::{bad_value, count, numbers, pick};
-use oxmpi_runtime::wireup::topology::Level;
+use oxmpi_wireup::topology::Level;
 use std::path::PathBuf;
 
 /// Objects that processes are dealt to.

@@ -8,7 +8,7 @@ use crate::remote::agents::Agents;
 use crate::remote::subtree::Subtree;
 use crate::remote::{join, version};
 use crate::{descendants, failed, signals};
-use oxmpi_runtime::wireup::Secret;
+use oxmpi_wireup::Secret;
 use std::process::ExitCode;
 
 /// The whole program.

@@ -4,7 +4,7 @@ use super::calls;
 use super::state::Daemon;
 use crate::link::{Ending, FromNode};
 use crate::stacks::{Frames, Reader, ptrace};
-use oxmpi_runtime::wireup::server::Membership;
+use oxmpi_wireup::server::Membership;
 use rustix::process::Pid;
 use std::time::{Duration, Instant};
 

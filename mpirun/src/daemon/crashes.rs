@@ -1,6 +1,6 @@
 //! Reports of ranks when a signal came, kept until it is known whether it ended them.
 
-use oxmpi_runtime::wireup::server::Crash;
+use oxmpi_wireup::server::Crash;
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]

@@ -8,8 +8,8 @@
 use super::lines::Output;
 use crate::link::{ARGUMENTS, Launch};
 use crate::{failed, signals, too_long};
-use oxmpi_runtime::wireup::limits;
-use oxmpi_runtime::wireup::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
+use oxmpi_wireup::limits;
+use oxmpi_wireup::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};

@@ -5,7 +5,7 @@ use crate::link::{Channel, DownMessage, FromNode, Launch, Passed, Peer, ToNode, 
 use crate::remote::agents::Agents;
 use crate::remote::socket;
 use crate::remote::subtree::{Subtree, Turn};
-use oxmpi_runtime::wireup::frame::Malformed;
+use oxmpi_wireup::frame::Malformed;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::time::Instant;

@@ -8,7 +8,7 @@ use crate::failed;
 use crate::link::{DownMessage, Exchange, FromNode, INPUT, Passed, ToNode};
 use crate::remote::socket;
 use crate::remote::subtree::Subtree;
-use oxmpi_runtime::wireup::frame::Malformed;
+use oxmpi_wireup::frame::Malformed;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::process::Pid;
 use std::time::Instant;

@@ -4,7 +4,7 @@ use super::state::Daemon;
 use crate::link::FromNode;
 use crate::signals;
 use crate::stacks::{self, Frames, Reader};
-use oxmpi_runtime::wireup::server::Crash;
+use oxmpi_wireup::server::Crash;
 use std::time::Duration;
 
 /// Longest report.

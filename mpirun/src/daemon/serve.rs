@@ -8,7 +8,7 @@ use super::state::{BELOW, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SI
 use super::{ending, ranks};
 use crate::link::{DownMessage, Ending, Exchange, FromNode, Mpi, Peer, Stdin, Stream, ToNode};
 use crate::{descendants, failed, signals};
-use oxmpi_runtime::wireup::server::{Event, Membership};
+use oxmpi_wireup::server::{Event, Membership};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::process::WaitOptions;

@@ -1,8 +1,8 @@
 //! Sources of all answers, and an answer.
 
 use super::options::Options;
+use oxmpi_loading::registry::Registry;
 use oxmpi_mca_params::{Places, Reader, Sources};
-use oxmpi_runtime::registry::Registry;
 
 /// Everything the answers are made of.
 pub struct AnswerSources {

@@ -1,9 +1,9 @@
 //! `--check FILE`: what is wrong with a parameter file, line by line.
 
 use super::answers::{Answer, AnswerSources};
+use oxmpi_loading::registry::Registry;
 use oxmpi_mca_params::file::{self, ParamFile};
 use oxmpi_mca_params::{Origin, Resolver, Tier, sources};
-use oxmpi_runtime::registry::Registry;
 use std::path::Path;
 
 pub fn answer(known: &AnswerSources, path: &Path) -> Result<Answer, String> {

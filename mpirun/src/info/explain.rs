@@ -4,8 +4,8 @@ use super::answers::{Answer, AnswerSources};
 use super::listing::level_words;
 use super::options::Options;
 use super::{in_force, json, process};
+use oxmpi_loading::registry::bytes;
 use oxmpi_mca_params::{Origin, Value, catalogue, nearest};
-use oxmpi_runtime::registry::bytes;
 use std::fmt::Write;
 
 pub fn answer(known: &AnswerSources, name: &str, options: &Options) -> Result<Answer, String> {

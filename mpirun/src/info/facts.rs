@@ -3,7 +3,7 @@
 
 use super::answers::AnswerSources;
 use super::options::Options;
-use oxmpi_runtime::registry;
+use oxmpi_loading::registry;
 
 /// One fact.
 pub struct Fact {
@@ -50,7 +50,7 @@ pub fn arch() -> Fact {
 }
 
 pub fn hostname() -> Fact {
-    fact("Host name", "config:host", oxmpi_runtime::wireup::server::hostname())
+    fact("Host name", "config:host", oxmpi_wireup::server::hostname())
 }
 
 /// `--config`.

@@ -2,8 +2,8 @@
 
 use crate::plan;
 use crate::remote::options::Options;
+use oxmpi_loading::registry::{InForce, Process, Registry};
 use oxmpi_mca_params::{Places, Resolved};
-use oxmpi_runtime::registry::{InForce, Process, Registry};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -5,8 +5,8 @@ use super::facts;
 use super::listing::{check_kind, check_names, components, enumerators, groups};
 use super::options::Options;
 use super::tool::Event;
+use oxmpi_loading::registry::InForce;
 use oxmpi_mca_params::{Origin, Resolved, Value as Param};
-use oxmpi_runtime::registry::InForce;
 use serde_json::{Map, Value, json};
 
 /// Everything that is asked for.

@@ -4,8 +4,8 @@ use super::answers::AnswerSources;
 use super::facts;
 use super::options::Options;
 use super::tool::Event;
+use oxmpi_loading::registry::Component;
 use oxmpi_mca_params::{Kind, Origin, Resolved, catalogue, nearest};
-use oxmpi_runtime::registry::Component;
 use std::fmt::Write;
 
 /// The colon behind a label stands in this column; continued lines begin two behind it.
@@ -200,7 +200,7 @@ impl Lines {
         let prefix = format!("mca:{framework}:{name}");
         match (&c.state, self.parsable) {
             (Ok(a), parsable) => {
-                let abi = oxmpi_runtime::registry::component_abi();
+                let abi = oxmpi_loading::registry::component_abi();
                 let (api, v) = (c.framework.version(), a.version);
                 let versions = [
                     ("mca", format!("{}.{}", abi.0, abi.1)),

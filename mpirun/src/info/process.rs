@@ -3,8 +3,8 @@
 use super::options::Options;
 use crate::cli::CommandLine;
 use crate::{cores, plan};
-use oxmpi_runtime::registry::{Level, Process};
-use oxmpi_runtime::wireup::topology::SYSTEM;
+use oxmpi_loading::registry::{Level, Process};
+use oxmpi_wireup::topology::SYSTEM;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;

@@ -6,8 +6,8 @@
 use super::answers::{Answer, AnswerSources};
 use super::options::Options;
 use super::process;
+use oxmpi_loading::registry::{InForce, Process};
 use oxmpi_mca_params::catalogue;
-use oxmpi_runtime::registry::{InForce, Process};
 use std::fmt::Write;
 
 /// As the parameter has them.

@@ -2,7 +2,7 @@
 
 use super::counts::{Counts, wires_up};
 use super::message::{LIMIT, Message};
-use oxmpi_runtime::wireup::frame::{HEADER, Inbox, Malformed};
+use oxmpi_wireup::frame::{HEADER, Inbox, Malformed};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -4,7 +4,7 @@
 use super::kinds::{
     ALL, ANSWER, ASK, FENCE, FROM, FROM_NODE, HERE, JOB, PART, RELEASE, STARTED, TO, TO_NODE,
 };
-use oxmpi_runtime::wireup::frame::HEADER;
+use oxmpi_wireup::frame::HEADER;
 
 /// Messages and bytes, headers included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

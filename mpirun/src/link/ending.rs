@@ -1,6 +1,6 @@
 //! How a process ended, and what it had to do with MPI then.
 
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
+use oxmpi_wireup::frame::{Builder, Fields, Malformed};
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use super::fields::text;
 use super::kinds::{ANSWER, ASK, FENCE, GONE, NEVER};
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
+use oxmpi_wireup::frame::{Builder, Fields, Malformed};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exchange {

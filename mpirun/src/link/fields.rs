@@ -1,6 +1,6 @@
 //! Lists and texts in the frames of the link.
 
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
+use oxmpi_wireup::frame::{Builder, Fields, Malformed};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 

@@ -3,8 +3,8 @@
 use super::fields::{os, put_list, text};
 use super::kinds::JOB;
 use super::stdin::Stdin;
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
-use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
+use oxmpi_wireup::frame::{Builder, Fields, Malformed};
+use oxmpi_wireup::{AppFacts, NodeMap, Secret};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 

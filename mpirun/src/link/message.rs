@@ -1,6 +1,6 @@
 //! A message of the link: something that is a frame on its way.
 
-use oxmpi_runtime::wireup::frame::{Frame, Malformed};
+use oxmpi_wireup::frame::{Frame, Malformed};
 
 /// Longest payload either end takes: arguments and environment of a program fit.
 pub const LIMIT: usize = 64 << 20;

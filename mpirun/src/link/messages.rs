@@ -9,7 +9,7 @@ use super::message::Message;
 use crate::remote::agents::Failure;
 use crate::remote::facts::NodeFacts;
 use crate::stacks::Frames;
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, Malformed};
+use oxmpi_wireup::frame::{Builder, Fields, Frame, Malformed};
 
 /// Which of a rank's outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

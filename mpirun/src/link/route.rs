@@ -8,7 +8,7 @@
 use super::kinds::{ALL, FROM, TO};
 use super::message::{LIMIT, Message};
 use super::messages::ToNode;
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, Inbox, Malformed};
+use oxmpi_wireup::frame::{Builder, Fields, Frame, Inbox, Malformed};
 
 /// A message that comes down a link.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use super::fields::text;
 use crate::remote::agents::{AgentEnd, Failure};
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
+use oxmpi_wireup::frame::{Builder, Fields, Malformed};
 
 impl Failure {
     pub(super) fn encode(&self, b: Builder) -> Builder {

@@ -1,7 +1,7 @@
 //! Readers of mpirun's standard input, as a daemon is told of them.
 
 use super::fields::put_list;
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
+use oxmpi_wireup::frame::{Builder, Fields, Malformed};
 
 /// Readers of the standard input that `mpirun` is given. The others read `/dev/null`.
 #[derive(Clone, Debug, PartialEq, Eq)]

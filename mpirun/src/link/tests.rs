@@ -1,8 +1,8 @@
 use super::*;
 use crate::remote::agents::{AgentEnd, Failure};
 use crate::remote::facts::NodeFacts;
-use oxmpi_runtime::wireup::frame::{Frame, Inbox};
-use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
+use oxmpi_wireup::frame::{Frame, Inbox};
+use oxmpi_wireup::{AppFacts, NodeMap, Secret};
 use proptest::prelude::*;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

@@ -8,7 +8,7 @@
 use super::map::{Node, Process, units_of};
 use crate::cli::policy::{BindTo, Binding, MapBy, Mapping};
 use crate::help::paragraph;
-use oxmpi_runtime::wireup::topology::{Level, Topology};
+use oxmpi_wireup::topology::{Level, Topology};
 use std::collections::BTreeMap;
 
 /// The objects to bind to, and how.

@@ -3,7 +3,7 @@
 use super::hosts::NamedNodes;
 use crate::cli::words::numbers;
 use crate::help::paragraph;
-use oxmpi_runtime::wireup::topology::{Level, Topology};
+use oxmpi_wireup::topology::{Level, Topology};
 use std::collections::BTreeMap;
 use std::path::Path;
 

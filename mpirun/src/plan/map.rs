@@ -7,7 +7,7 @@
 use super::hosts::Grant;
 use crate::cli::policy::{MapBy, Mapping, RankBy};
 use crate::help::paragraph;
-use oxmpi_runtime::wireup::topology::{Level, Object, Topology};
+use oxmpi_wireup::topology::{Level, Object, Topology};
 
 /// A process that has a place.
 #[derive(Clone, Debug, PartialEq, Eq)]

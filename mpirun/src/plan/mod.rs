@@ -30,7 +30,7 @@ use crate::remote::facts::NodeFacts;
 use crate::remote::options::Options;
 use crate::remote::start::Request;
 use allocation::Allocation;
-use oxmpi_runtime::wireup::{NodeMap, Secret, server};
+use oxmpi_wireup::{NodeMap, Secret, server};
 use place::{DefaultNodes, Machines};
 use std::collections::BTreeMap;
 
@@ -252,7 +252,7 @@ fn stdin(asked: &StdinOption, size: u32) -> Result<Stdin, String> {
     })
 }
 
-fn new_job_id() -> Result<u64, oxmpi_runtime::wireup::Error> {
+fn new_job_id() -> Result<u64, oxmpi_wireup::Error> {
     let secret = Secret::random()?;
     let id = secret.bytes().first_chunk::<8>().map_or(1, |bytes| u64::from_le_bytes(*bytes));
     Ok(id.max(1))

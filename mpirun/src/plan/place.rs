@@ -10,7 +10,7 @@ use crate::cli::{App, CommandLine, JobOptions};
 use crate::cores;
 use crate::help::paragraph;
 use crate::remote::facts::{self, NodeFacts};
-use oxmpi_runtime::wireup::topology::{Level, SYSTEM, Topology, numa_nodes};
+use oxmpi_wireup::topology::{Level, SYSTEM, Topology, numa_nodes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

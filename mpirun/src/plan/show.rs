@@ -3,7 +3,7 @@
 use super::place::Placed;
 use crate::cli::CommandLine;
 use crate::cli::policy::Display;
-use oxmpi_runtime::wireup::topology::{Level, write_list};
+use oxmpi_wireup::topology::{Level, write_list};
 use std::fmt::Write;
 
 /// One line per rank, as Open MPI 5 writes it.

@@ -6,7 +6,7 @@
 
 use super::options::{Launcher, ports};
 use super::tree::Member;
-use oxmpi_runtime::wireup::Secret;
+use oxmpi_wireup::Secret;
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! A daemon's facts about its node, once it is believed.
 
 use crate::cores;
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
-use oxmpi_runtime::wireup::server::hostname;
-use oxmpi_runtime::wireup::topology::{SYSTEM, Topology};
+use oxmpi_wireup::frame::{Builder, Fields, Malformed};
+use oxmpi_wireup::server::hostname;
+use oxmpi_wireup::topology::{SYSTEM, Topology};
 use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::proof::Bytes;
 use crate::link::Message;
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, Malformed};
+use oxmpi_wireup::frame::{Builder, Fields, Frame, Malformed};
 
 /// Longest of them: what a stranger may send.
 pub const LIMIT: usize = 1024;
@@ -87,7 +87,7 @@ impl Message for Hand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oxmpi_runtime::wireup::frame::Inbox;
+    use oxmpi_wireup::frame::Inbox;
 
     #[test]
     fn frames_and_back() {

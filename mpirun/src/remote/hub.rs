@@ -10,7 +10,7 @@ use super::reception::{Guest, Reception};
 use super::tree::Member;
 use crate::help::paragraph;
 use crate::link::{Channel, FromNode, Passed, Peer, unpack};
-use oxmpi_runtime::wireup::Secret;
+use oxmpi_wireup::Secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@ use super::proof::{Side, Talk};
 use super::subtree::Subtree;
 use super::{socket, start, version};
 use crate::link::{self, Channel, FromNode, Peer};
-use oxmpi_runtime::wireup::Secret;
+use oxmpi_wireup::Secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::net::SocketAddr;

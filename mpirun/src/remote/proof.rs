@@ -1,15 +1,15 @@
-//! Proofs that both ends of a link know the job's secret: HMAC-SHA-256 over both challenges, the node and the side.
+//! Proves to each end of a link that the other knows the job's secret, by a proof over both challenges, the node and the side
+//! ([`oxmpi_wireup::Secret::prove`]).
 //!
 //! Each side's proof is over a challenge of the other, so none can be replayed, and names the side, so none can be sent
 //! back to where it came from.
 
-use hmac::{Hmac, KeyInit, Mac};
-use oxmpi_runtime::wireup::Secret;
-use sha2::Sha256;
+use oxmpi_wireup::{PROOF_BYTES, Secret};
 
-pub const BYTES: usize = 32;
-pub type Bytes = [u8; BYTES];
+/// A challenge, or a proof.
+pub type Bytes = [u8; PROOF_BYTES];
 
+/// An end of a link between mpirun and a daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Launcher,
@@ -25,30 +25,23 @@ pub struct Talk {
 }
 
 impl Talk {
-    fn mac(&self, secret: &Secret, side: Side) -> Hmac<Sha256> {
-        let mut mac: Hmac<Sha256> = match Hmac::new_from_slice(secret.bytes()) {
-            Ok(mac) => mac,
-            Err(_) => unreachable!("HMAC takes keys of any length"),
+    /// What a side signs.
+    fn with_parts<R>(&self, side: Side, use_them: impl FnOnce(&[&[u8]]) -> R) -> R {
+        let label: &[u8] = match side {
+            Side::Launcher => b"oxmpi link 2 launcher",
+            Side::Daemon => b"oxmpi link 2 daemon",
         };
-        // All parts have fixed lengths: bytes cannot move from one to another.
-        mac.update(match side {
-            Side::Launcher => b"oxmpi link 1 launcher",
-            Side::Daemon => b"oxmpi link 1 daemon..",
-        });
-        mac.update(&self.launcher);
-        mac.update(&self.daemon);
-        mac.update(&self.node.to_le_bytes());
-        mac
+        use_them(&[label, &self.launcher, &self.daemon, &self.node.to_le_bytes()])
     }
 
-    /// This side's bytes.
+    /// Makes the proof of a side.
     pub fn prove(&self, secret: &Secret, side: Side) -> Bytes {
-        self.mac(secret, side).finalize().into_bytes().into()
+        self.with_parts(side, |parts| secret.prove(parts))
     }
 
-    /// Does the other side know the secret? Compares in constant time.
+    /// Whether the other side knows the secret. Compares in constant time.
     pub fn check(&self, secret: &Secret, side: Side, proof: &Bytes) -> bool {
-        self.mac(secret, side).verify_slice(proof).is_ok()
+        self.with_parts(side, |parts| secret.verify(parts, proof))
     }
 }
 

@@ -10,7 +10,7 @@ use super::proof::{Bytes, Side, Talk};
 use super::socket;
 use super::tree::Member;
 use crate::link::{self, Channel, FromNode, Peer};
-use oxmpi_runtime::wireup::Secret;
+use oxmpi_wireup::Secret;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};

@@ -9,7 +9,7 @@ use super::{addresses, socket};
 use crate::help::paragraph;
 use crate::plm::Plm;
 use oxmpi_mca_params::Places;
-use oxmpi_runtime::wireup::Secret;
+use oxmpi_wireup::Secret;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;

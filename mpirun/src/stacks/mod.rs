@@ -16,7 +16,7 @@ pub mod ptrace;
 
 use framehop::{CacheNative, MayAllocateDuringUnwind, Unwinder, UnwinderNative};
 use image::{Files, Image};
-use oxmpi_runtime::wireup::Moment;
+use oxmpi_wireup::Moment;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 

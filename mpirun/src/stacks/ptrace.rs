@@ -5,7 +5,7 @@
 //! it does not (a container without the right, a stricter setting), that is said.
 
 use super::{Frames, Reader};
-use oxmpi_runtime::wireup::Moment;
+use oxmpi_wireup::Moment;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 

@@ -5,7 +5,7 @@
 
 use crate::support::{ROLE, own_rank};
 use crate::tally::{KEY, VALUE};
-use oxmpi_runtime::wireup::{Client, Polled, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
+use oxmpi_wireup::{Client, Polled, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use std::io::{Read, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::FileExt;
@@ -195,7 +195,7 @@ fn shared(client: &Client) {
         memory.write_all_at(&[own], me.into()).expect("it has 4096 bytes");
         memory.write_all_at(&[first.into()], 100 + u64::from(me)).expect("it has 4096 bytes");
         let why = client.share("memory", 4097).expect_err("another size");
-        assert_eq!(why.kind, oxmpi_runtime::wireup::ErrorKind::OtherSize, "{why}");
+        assert_eq!(why.kind, oxmpi_wireup::ErrorKind::OtherSize, "{why}");
         client.fence().expect("all come");
         let mut seen = vec![0; here as usize];
         memory.read_exact_at(&mut seen, 0).expect("it has 4096 bytes");
@@ -369,7 +369,7 @@ fn impossible() {
     let secret: Vec<u8> =
         (0..32).map(|i| u8::from_str_radix(&secret[2 * i..2 * i + 2], 16).expect("hexadecimal")).collect();
     let mut hello = vec![44, 0, 0, 0, 1];
-    hello.extend(oxmpi_runtime::wireup::VERSION.to_le_bytes());
+    hello.extend(oxmpi_wireup::VERSION.to_le_bytes());
     hello.extend(secret);
     hello.extend(rank.to_le_bytes());
     hello.extend(std::process::id().to_le_bytes());

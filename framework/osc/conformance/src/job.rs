@@ -4,8 +4,8 @@ use crate::check::Check;
 use crate::rank::Rank;
 use crate::setup::Setup;
 use core::time::Duration;
-use oxmpi_runtime::wireup::{Client, Source};
 use oxmpi_runtime::{Config, Instance, Level};
+use oxmpi_wireup::{Client, Source};
 use std::sync::mpsc;
 
 /// Runs a check on so many ranks.

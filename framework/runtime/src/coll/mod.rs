@@ -14,7 +14,6 @@ mod in_plans_only;
 pub(crate) mod parts;
 pub(crate) mod slot;
 
-use crate::accept::accepted::CollComponent;
 use crate::coll::slot::{NAMES, SLOTS};
 use crate::group::Group;
 use crate::host_requests::schedule::numbers::Numbers;
@@ -23,6 +22,7 @@ use crate::plan::{ExcludedComponents, Plan};
 use crate::spc::Counter;
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, flag};
 use oxmpi_datatype::TypeDesc;
+use oxmpi_loading::accept::accepted::CollComponent;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
 pub use slot::Slot;

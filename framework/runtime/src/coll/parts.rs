@@ -7,7 +7,6 @@
 //! that nest (`flag::NESTS`), since their collectives would ask for node memory again.
 
 use super::Slot;
-use crate::error::Error;
 use crate::gid::{self, Origin};
 use crate::objects::{Communicator, StackParts};
 use crate::places::Places;
@@ -15,6 +14,7 @@ use crate::plan::{ExcludedComponents, Plan};
 use crate::services::memory::Direction;
 use crate::shared_memory::Wish;
 use oxmpi_coll::{CollArgs, CollComm, part};
+use oxmpi_loading::error::Error;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{Place, Status, StrRef};
 use std::ffi::c_void;

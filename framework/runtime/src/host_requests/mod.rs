@@ -30,10 +30,10 @@ pub mod sendrecv;
 
 pub use crate::objects::{Body, Made};
 use crate::objects::{Instance, MadeLists, Makers, POOLS};
-use crate::progress::events;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_waiting::events;
 use std::any::{Any, TypeId};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;

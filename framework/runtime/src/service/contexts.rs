@@ -1,12 +1,12 @@
 //! The service contexts of an instance: which are open, and who has their lock.
 
 use crate::emulation::{Memory, RegistrationName};
-use crate::locks::Mutex;
-use crate::wireup::random_id;
 use core::cell::UnsafeCell;
 use oxmpi_btl::{BtlHandle, cap};
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Lock, Status};
+use oxmpi_system::locks::Mutex;
+use oxmpi_wireup::random_id;
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

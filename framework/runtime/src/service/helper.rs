@@ -8,13 +8,13 @@
 
 use super::contexts::{Open, Service, can_sleep};
 use super::watch::{Step, Watch};
-use crate::progress::futex;
 use crate::service::contexts::{Helper, Stop};
-use crate::system::monotonic_now;
 use oxmpi_btl::{WaitFd, WaitSet, WaitWord};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_system::clock::monotonic_now;
+use oxmpi_waiting::futex;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use std::mem::ManuallyDrop;
 use std::os::fd::BorrowedFd;

@@ -47,7 +47,7 @@ impl Instance {
     pub(crate) fn look_when_idle(&self) {
         let mut opening = self.service.opening.lock();
         if !std::mem::replace(&mut opening.looking, true) {
-            self.engine.register_idle(idle, std::ptr::from_ref(self).cast_mut().cast());
+            self.waiting.engine().register_idle(idle, std::ptr::from_ref(self).cast_mut().cast());
         }
     }
 

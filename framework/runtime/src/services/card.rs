@@ -7,10 +7,10 @@
 //!
 //! A process whose components published nothing has no card.
 
-use crate::hardware;
-use crate::locks::Mutex;
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::services::distance;
+use oxmpi_system::locks::Mutex;
+use oxmpi_wireup::hardware;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};

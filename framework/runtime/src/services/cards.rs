@@ -1,11 +1,11 @@
 //! Process cards as an instance has them: its own, and those that it asks for.
 
 use super::card::VERSION;
-use crate::hardware;
 use crate::objects::Instance;
 use crate::services::card::{Card, KEY, Module, Unreadable, shared};
 use oxmpi_mca::Status;
 use oxmpi_mca::services::distance;
+use oxmpi_wireup::hardware;
 use std::sync::Arc;
 
 impl Card {
@@ -54,7 +54,7 @@ impl Instance {
                     ),
                     Unreadable::Damaged => "its process card makes no sense".into(),
                 };
-                self.logger().error(crate::log::HOST, &format!("rank {proc}: {why}"));
+                self.logger().error(oxmpi_loading::log::HOST, &format!("rank {proc}: {why}"));
                 return Err(Status::PEER_FAILED);
             }
         };

@@ -2,8 +2,8 @@
 
 use super::caller::caller;
 use crate::objects::ComponentCtx;
-use crate::wireup::Polled;
 use oxmpi_mca::{SliceRef, Status, StrRef};
+use oxmpi_wireup::Polled;
 use std::ffi::c_void;
 
 /// Copies a value to a component's buffer; `len` has the room before and the length afterwards. `NO_RESOURCE`: there

@@ -1,10 +1,10 @@
 //! Failed processes, and those who want to hear of them.
 
-use crate::locks::Mutex;
 use core::ffi::c_void;
 use oxmpi_mca::Status;
 use oxmpi_mca::services::PeerFailed;
 use oxmpi_mca::sync::unmodelled::AtomicBool;
+use oxmpi_system::locks::Mutex;
 
 /// An instance's knowledge of failed processes.
 #[derive(Default)]

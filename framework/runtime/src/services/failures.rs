@@ -65,7 +65,7 @@ impl Instance {
                 (s.f)(s.ctx, *proc, *status);
             }
         }
-        self.engine.unfollow(tell, std::ptr::from_ref(self).cast_mut().cast());
+        self.waiting.engine().unfollow(tell, std::ptr::from_ref(self).cast_mut().cast());
         // One that failed meanwhile asked for a turn before this one was taken back.
         let state = self.failures.state.lock();
         let more = state.failed.len() > state.told;

@@ -1,16 +1,16 @@
 //! Memory of the node by key: one piece for all processes of the node whose component of that name asks with the key.
 //!
-//! The node's daemon has the descriptors ([`crate::wireup::Client::share`]); this process maps a piece once, however often it is asked for, and
+//! The node's daemon has the descriptors ([`oxmpi_wireup::Client::share`]); this process maps a piece once, however often it is asked for, and
 //! counts. The last `node_memory_free` unmaps it and gives the key up; what is left when the instance ends goes
 //! then.
 
 use super::caller::caller;
-use crate::mapping::{self, Mapping};
 use crate::objects::Instance;
 use crate::services::exchange::exchange_key;
 use crate::services::pieces::Piece;
-use crate::wireup::ErrorKind;
 use oxmpi_mca::{NodeMemory, Status, StrRef};
+use oxmpi_wireup::ErrorKind;
+use oxmpi_wireup::mapping::{self, Mapping};
 use std::collections::hash_map::Entry;
 use std::ffi::c_void;
 
@@ -35,7 +35,8 @@ impl Instance {
     /// of the node to ask.
     fn new_node_memory(&self, key: &str, bytes: u64) -> Result<(Mapping, bool), Status> {
         let say = |why: &str| {
-            self.logger().error(crate::log::HOST, &format!("memory of the node by the key {key:?}: {why}"));
+            self.logger()
+                .error(oxmpi_loading::log::HOST, &format!("memory of the node by the key {key:?}: {why}"));
         };
         let (memory, first) = self.client.share(key, bytes).map_err(|why| match why.kind {
             ErrorKind::OtherSize => Status::MISMATCH,

@@ -1,8 +1,8 @@
 //! Groups of tags of one-sided components, by their names.
 
-use crate::locks::Mutex;
 use oxmpi_mca::host::am_tag;
 use oxmpi_mca::services::OSC_TAGS;
+use oxmpi_system::locks::Mutex;
 
 /// Groups of all one-sided components together.
 pub(crate) const GROUPS: usize = ((am_tag::USER - am_tag::OSC) / OSC_TAGS) as usize;

@@ -1,7 +1,7 @@
 //! Pieces of node memory that a process has mapped, by key.
 
-use crate::locks::Mutex;
-use crate::mapping::Mapping;
+use oxmpi_system::locks::Mutex;
+use oxmpi_wireup::mapping::Mapping;
 use std::collections::HashMap;
 
 /// Node memory of this process, by the full key.

@@ -7,8 +7,8 @@
 //! them is no danger: a window is served by components that all its ranks have.
 
 use super::caller::caller;
-use crate::accept::accepted::Framework;
 use crate::objects::{ComponentCtx, Instance};
+use oxmpi_loading::accept::accepted::Framework;
 use oxmpi_mca::Status;
 use std::ffi::c_void;
 
@@ -19,7 +19,12 @@ impl Instance {
             return Err(Status::NOT_FOUND);
         }
         self.am_table().osc.claim(ctx.name).map_err(|owner| {
-            self.show_help(crate::log::HOST, include_str!("../help.txt"), "osc-tags", &[ctx.name, owner]);
+            self.show_help(
+                oxmpi_loading::log::HOST,
+                oxmpi_loading::help::HOST,
+                "osc-tags",
+                &[ctx.name, owner],
+            );
             Status::BAD_PARAM
         })
     }

@@ -7,9 +7,9 @@
 
 use super::graph::{DistGraph, Side};
 use crate::coll::slot::Slot;
-use crate::error::Error;
 use crate::objects::Communicator;
 use oxmpi_coll::CollArgs;
+use oxmpi_loading::error::Error;
 use oxmpi_mca::{Status, ThreadCtx};
 use std::ptr::null;
 

@@ -4,11 +4,11 @@
 //! gives it, else memory of the process; all ranks of a node agree. MPI_Win_allocate_shared gets shared memory or fails.
 
 use super::memory::Memory;
-use crate::error::{Error, ErrorKind};
 use crate::objects::Communicator;
 use crate::places::Places;
 use crate::shared_memory::Wish;
 use crate::window::memory::AllocatedBlock;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::ThreadCtx;
 
 impl Memory {
@@ -21,7 +21,7 @@ impl Memory {
         wish: Wish,
         align: usize,
     ) -> Result<Memory, Error> {
-        let shared = match align <= crate::system::page_size() {
+        let shared = match align <= oxmpi_system::page_size() {
             true => Memory::of_node(comm, thread, places, wish)?,
             false => None,
         };

@@ -3,9 +3,9 @@
 
 use super::hints::Hints;
 use super::services;
-use crate::error::Error;
 use crate::info::Info;
 use crate::objects::{Window, WindowData};
+use oxmpi_loading::error::Error;
 use oxmpi_mca::{Status, ThreadCtx};
 use std::sync::{Arc, OnceLock};
 

@@ -1,7 +1,7 @@
 //! The memory behind a window: the program's, the process's own, or a segment that the ranks of a node share.
 
-use crate::error::{Error, ErrorKind};
 use crate::shared_memory::SharedMemory;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_osc::Mapped;
 use std::ffi::c_void;
 use std::ptr::null_mut;

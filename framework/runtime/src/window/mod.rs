@@ -27,7 +27,6 @@ pub(crate) mod verbs;
 pub use calls::CallKind;
 pub use verbs::{Operation, Verbs};
 
-use crate::error::Error;
 use crate::info::Info;
 use crate::objects::{Communicator, Instance, Window, WindowData};
 use crate::places::Places;
@@ -35,6 +34,7 @@ use crate::shared_memory::Wish;
 use calls::Calls;
 use hints::Hints;
 use memory::Memory;
+use oxmpi_loading::error::Error;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{Mapped, WinComm, WinCounts, WinDesc, WinServices, flavor, hint};

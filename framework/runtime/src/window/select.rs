@@ -7,10 +7,10 @@
 //! for it inside of the component: the job ends, with one report.
 
 use super::verbs::Verbs;
-use crate::accept::accepted::OscComponent;
-use crate::accept::read_osc_table;
-use crate::error::{Error, ErrorKind};
 use crate::objects::{Communicator, Instance};
+use oxmpi_loading::accept::accepted::OscComponent;
+use oxmpi_loading::accept::read_osc_table;
+use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{OscWindow, WinDesc};
 use std::ptr::{null, null_mut};

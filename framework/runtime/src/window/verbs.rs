@@ -1,6 +1,6 @@
 //! The verbs of a window: one call each into the component's table.
 
-use crate::accept::read_osc_table;
+use oxmpi_loading::accept::read_osc_table;
 use oxmpi_mca::{RequestHeader, SliceRef, Status, ThreadCtx};
 use oxmpi_osc::{OscTable, OscWindow, RmaArgs, RmaFn, WinCounts, WinDesc};
 use std::ffi::c_void;

@@ -3,8 +3,8 @@
 
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::{Descriptor, SliceRef};
-use oxmpi_runtime::wireup::{Client, Source};
 use oxmpi_runtime::{Config, Error, Instance, Level};
+use oxmpi_wireup::{Client, Source};
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ fn is_last(found: &[Found], index: usize, name: &str) -> bool {
 }
 
 pub fn text(conditions: &MeasuringConditions, found: &[Found]) -> String {
-    let host = oxmpi_runtime::wireup::server::hostname();
+    let host = oxmpi_wireup::server::hostname();
     let mut out = format!(
         "# Measured on {host} by mpi-info --calibrate, {} cores, in {:.0} s, two processes on two cores.\n\
          # Others used {:.0} % of the processors' time when it began.\n\

@@ -1,0 +1,150 @@
+//! Waiting in an instance: what its waiters stand on ([`Layer`]), and the calls that wait.
+
+use crate::objects::Instance;
+use oxmpi_btl::WaitSet;
+use oxmpi_mca::{Cri, RequestHeader, Status, ThreadCtx};
+use oxmpi_waiting::events::Events;
+use oxmpi_waiting::gate::Gate;
+use oxmpi_waiting::{Hooks, Layer, WaitCounts, Waiter, Waiting};
+
+impl Layer for Instance {
+    #[inline(always)]
+    fn waiting(&self) -> &Waiting {
+        &self.waiting
+    }
+    #[inline(always)]
+    fn cris(&self) -> &[Cri] {
+        &self.cris
+    }
+    fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Option<Status> {
+        self.pml().map(|pml| (pml.table.arm)(pml.state, thread, set))
+    }
+    fn disarm(&self, thread: *mut ThreadCtx) {
+        if let Some(pml) = self.pml() {
+            (pml.table.disarm)(pml.state, thread);
+        }
+    }
+    fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
+        self.progress_context(thread, ctx)
+    }
+}
+
+impl Instance {
+    /// The calling thread, whose context `thread` is, as one that waits in this instance.
+    #[inline(always)]
+    fn waiter(&self, thread: *mut ThreadCtx) -> Waiter<'_, Instance> {
+        Waiter::new(self, thread)
+    }
+
+    /// The CRIs, by number.
+    #[inline(always)]
+    pub(crate) fn cris(&self) -> &[Cri] {
+        &self.cris
+    }
+
+    /// Waits until the request is complete; its header has the status then. The caller holds no lock and `req` is a
+    /// live request.
+    #[inline]
+    pub fn wait(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) {
+        self.waiter(thread).wait(req);
+    }
+
+    /// Waits until all requests are complete; null entries are skipped. The caller holds no lock.
+    pub fn wait_all(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
+        self.waiter(thread).wait_all(reqs);
+    }
+
+    /// Waits until at least one request is complete; null entries are skipped. With no request it returns at once.
+    pub fn wait_any(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
+        self.waiter(thread).wait_any(reqs);
+    }
+
+    /// Makes progress until `done` says so, for waits that no request stands for (a blocking probe). The caller holds
+    /// no lock.
+    pub fn wait_until(&self, thread: *mut ThreadCtx, done: impl FnMut() -> bool) {
+        self.waiter(thread).wait_until(done);
+    }
+
+    /// Waits until no request that is attached to `events` is incomplete. At any level, after
+    /// [`Instance::act_threaded`].
+    pub fn wait_for_none(&self, thread: *mut ThreadCtx, events: &Events) {
+        self.waiter(thread).wait_for_none(events);
+    }
+
+    /// Waits until `outstanding` answers 0. It says on which contexts, by bit, something is under way that the
+    /// caller waits for; those of them that nobody progresses are entered. The caller holds no lock.
+    pub fn wait_contexts(&self, thread: *mut ThreadCtx, outstanding: impl FnMut() -> u64) {
+        self.waiter(thread).wait_contexts(outstanding);
+    }
+
+    /// Makes one turn of progress and returns the number of events.
+    #[inline(always)]
+    pub fn progress(&self, thread: *mut ThreadCtx) -> i32 {
+        self.waiting.engine().turn(thread)
+    }
+
+    /// Makes one turn of progress for a call that looks and does not wait. Returns the number of events. `thread` is
+    /// the caller's context of this instance.
+    #[inline(always)]
+    pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
+        self.waiter(thread).poll()
+    }
+
+    /// Makes turns of progress until one brings an event (false), or until every CRI in use has been looked at and
+    /// there was nothing (true). The caller holds no lock.
+    pub fn is_quiescent(&self, thread: *mut ThreadCtx) -> bool {
+        self.waiter(thread).is_quiescent()
+    }
+
+    /// Makes one turn of progress on one context, and takes its lock from the owner for that. Returns the number
+    /// of events. The caller holds no lock.
+    pub fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
+        self.pml().map_or(0, |pml| (pml.table.progress_context)(pml.state, thread, ctx))
+    }
+
+    /// Number of contexts of the instance, one for each CRI.
+    pub fn contexts(&self) -> usize {
+        self.cris.len()
+    }
+
+    /// Sets the functions by which waiting threads let others run; with `None` they sleep in the kernel again. Not to
+    /// be called while another thread is in a call.
+    pub fn set_hooks(&self, hooks: Option<Hooks>) {
+        self.waiting.set_hooks(hooks);
+    }
+
+    /// Whether several threads may make calls. Look once per call.
+    #[inline(always)]
+    pub fn threaded(&self) -> bool {
+        self.waiting.threaded()
+    }
+
+    /// The gate at which threads that make calls are marked: the host's, or this instance's own.
+    #[inline(always)]
+    pub fn gate(&self) -> &Gate {
+        self.waiting.gate()
+    }
+
+    /// The context used while only one thread makes calls at a time.
+    #[inline(always)]
+    pub fn main_thread(&self) -> *mut ThreadCtx {
+        self.waiting.main_thread()
+    }
+
+    /// Takes a thread context for the calling thread, which gives it back by [`Instance::detach_thread`].
+    pub fn attach_thread(&self) -> *mut ThreadCtx {
+        self.waiting.attach_thread()
+    }
+
+    /// Gives a thread context back, with which the thread makes no call any more. Does nothing with the main thread's.
+    pub fn detach_thread(&self, thread: *mut ThreadCtx) {
+        if !self.in_child() {
+            self.waiting.detach_thread(thread);
+        }
+    }
+
+    /// Counts of parked waits, of naps and of pieces of work: how threads waited while others had the progress.
+    pub fn wait_counts(&self) -> WaitCounts {
+        self.waiting.counts()
+    }
+}

@@ -1,0 +1,75 @@
+//! User-level threads: a program whose own scheduler switches threads (Argobots, Qthreads and their like) says
+//! how a waiting one gives its core to the others.
+//!
+//! With hooks set no thread spins or sleeps in the kernel while it waits: the owner of progress calls `yield_now`
+//! between turns, the others call `park` and are resumed alone by `unpark` when their requests are complete or
+//! they are to be the owner.
+//!
+//! **Every park has one unpark.** A thread parks after it has set its sync object to STOPPED; who takes the
+//! object out of STOPPED owes it one call of `unpark`, and nobody else calls it. So the object, on the stack of
+//! the parked thread, lives until then, though its state may say DONE.
+//!
+//! **No hook is called under a lock.** Completers may hold locks of the transports. They put the object on
+//! the stack [`Sleepers`](crate::sync::Sleepers) instead, and it is emptied behind each turn of progress and behind each wait, where no
+//! lock is held. While somebody is parked there is an owner, which makes turns, so nobody is forgotten.
+//!
+//! A thread is to go on in the kernel thread that it was in when it called MPI: what the library knows of
+//! a thread belongs to that one.
+
+use crate::cooperation::Cooperation;
+use crate::cooperation::Hooks;
+use crate::layer::{Layer, Waiter};
+use crate::sync::SyncObject;
+use crate::waiting::Waiting;
+use oxmpi_mca::ThreadCtx;
+use std::ffi::c_void;
+
+/// The progress function that unparks user-level threads, behind all others in each turn. Returns how many.
+extern "C" fn resume(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
+    // SAFETY: registered with the instance's own address, which outlives its progress.
+    let cooperation = unsafe { &*ctx.cast::<Cooperation>() };
+    cooperation.hooks().map_or(0, |hooks| cooperation.resume(hooks))
+}
+
+impl Waiting {
+    /// Sets the functions by which waiting threads let others run; with `None` they sleep in the kernel again. Not to
+    /// be called while another thread is in a call.
+    pub fn set_hooks(&self, hooks: Option<Hooks>) {
+        let new = hooks.map_or(std::ptr::null_mut(), |hooks| Box::into_raw(Box::new(hooks)));
+        let had_some = self.cooperation.replace(new);
+        let ctx = (&raw const self.cooperation).cast_mut().cast();
+        match (had_some, new.is_null()) {
+            (false, false) => self.engine.register_follower(resume, ctx),
+            (true, true) => self.engine.unfollow(resume, ctx),
+            _ => {}
+        }
+    }
+}
+
+impl<L: Layer> Waiter<'_, L> {
+    /// Waits for a sync object as a user-level thread: yields between turns as the owner of progress, else parks.
+    #[inline(never)]
+    pub(crate) fn run_cooperative(self, sync: &SyncObject, hooks: &'static Hooks) {
+        let waiting = self.waiting();
+        // SAFETY: here and below: the program gave the functions for this purpose, and no lock is held.
+        let me = unsafe { (hooks.current)(hooks.state) };
+        waiting.waiters.run(
+            sync,
+            |sync| {
+                sync.take_nudge();
+                if waiting.engine.turn(self.thread) == 0 && !sync.is_done() && !waiting.tasks.help() {
+                    // SAFETY: as above.
+                    unsafe { (hooks.yield_now)(hooks.state) };
+                }
+            },
+            |sync| {
+                if !waiting.tasks.help() && sync.stop(&waiting.cooperation.sleepers, me) {
+                    // SAFETY: as above. It returns when somebody took the object out of STOPPED.
+                    unsafe { (hooks.park)(hooks.state, me) };
+                }
+            },
+        );
+        // The next owner, if we were the last one.
+        waiting.cooperation.resume(hooks);
+    }
+}

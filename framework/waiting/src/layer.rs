@@ -1,0 +1,56 @@
+//! What a waiter stands on: the instance that it waits in, and what wakes it there.
+
+use crate::waiting::Waiting;
+use oxmpi_btl::WaitSet;
+use oxmpi_mca::{Cri, Status, ThreadCtx};
+
+/// The instance in which threads wait. Its functions are called by any thread, with no lock held.
+pub trait Layer {
+    /// The part that waiters share.
+    fn waiting(&self) -> &Waiting;
+    /// The CRIs, by number.
+    fn cris(&self) -> &[Cri];
+    /// Announces a sleep to the transports, and puts into `set` what will change when something comes. `None`: there
+    /// are no transports yet. `OK`: the caller may sleep on the set; `PENDING`: something waits for room; `NO_RESOURCE`:
+    /// there is more than the set holds; any other status: a sleeper cannot be woken. [`Layer::disarm`] follows the first
+    /// three.
+    fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Option<Status>;
+    /// Tells the transports that the thread is awake.
+    fn disarm(&self, thread: *mut ThreadCtx);
+    /// Makes one turn of progress on one CRI, and takes its lock from the owner for that. Returns the number of events.
+    fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32;
+}
+
+/// The calling thread in an instance: its context, and what it waits on top of.
+pub struct Waiter<'a, L> {
+    pub(crate) layer: &'a L,
+    pub(crate) thread: *mut ThreadCtx,
+}
+
+impl<L> Clone for Waiter<'_, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L> Copy for Waiter<'_, L> {}
+
+impl<'a, L: Layer> Waiter<'a, L> {
+    /// Makes the waiter of the calling thread, whose context `thread` is.
+    #[inline(always)]
+    pub fn new(layer: &'a L, thread: *mut ThreadCtx) -> Waiter<'a, L> {
+        Waiter { layer, thread }
+    }
+
+    /// The part that waiters share.
+    #[inline(always)]
+    pub(crate) fn waiting(self) -> &'a Waiting {
+        self.layer.waiting()
+    }
+
+    /// Makes one turn of progress. Returns the number of events.
+    #[inline(always)]
+    pub(crate) fn turn(self) -> i32 {
+        self.waiting().engine.turn(self.thread)
+    }
+}

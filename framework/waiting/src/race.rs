@@ -1,0 +1,36 @@
+//! Racing waiters: the way of waiting that sync objects are measured against (`runtime_wait = race`).
+//!
+//! This is Algorithm 1 of the dissertation: a thread looks at its requests, makes a turn of progress, and does so again until they are
+//! complete. Nobody owns progress, so all waiting threads contend for it, by attempts at the locks of the resource instances. Nobody is put
+//! to sleep or woken either: a thread that found nothing for long gives its core away between its looks, as an owner of progress would before it
+//! sleeps, and no crowd of waiters is noticed. No request has a sync object attached, so completions tell nobody. Requests that were seen
+//! complete are not looked at again, which is a little less than the original does.
+//!
+//! A thread that is alone in MPI waits as ever; the two ways differ where there are several.
+
+use crate::idle::{Idle, Step};
+use crate::layer::{Layer, Waiter};
+
+impl<L: Layer> Waiter<'_, L> {
+    /// Waits until `done` says so, by turns of progress beside all other waiters, with yields but no sleep.
+    #[inline(never)]
+    pub(crate) fn race(self, done: &mut dyn FnMut() -> bool) {
+        let waiting = self.waiting();
+        let mut idle = Idle::new();
+        while !done() {
+            if waiting.engine.turn(self.thread) > 0 {
+                idle.reset();
+                continue;
+            }
+            if let Some(hooks) = waiting.cooperation.hooks() {
+                // SAFETY: the program gave the function for this purpose; no lock is held.
+                unsafe { (hooks.yield_now)(hooks.state) };
+                continue;
+            }
+            match idle.step(&waiting.patience, false) {
+                Step::Spin => std::hint::spin_loop(),
+                Step::Yield | Step::Sleep => std::thread::yield_now(),
+            }
+        }
+    }
+}

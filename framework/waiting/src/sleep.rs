@@ -1,0 +1,133 @@
+//! Puts a waiter to sleep on what the layer below names.
+//!
+//! **Sleep.** [`Layer::arm`] announces the sleep to the transports and gives the words and descriptors that will change (`sleep_set`).
+//! No sleep is longer than [`LONGEST_SLEEP`](crate::idle::LONGEST_SLEEP): that is a net under what no doorbell covers (a peer that
+//! died, a progress function that is not the PML's), not a way of waiting; with other progress functions
+//! registered it is shorter. `disarm` follows every arm that answered OK or PENDING. Where a transport
+//! cannot wake a sleeper (NOT_SUPPORTED) the thread naps for times that grow to [`LONGEST_NAP`](crate::idle::LONGEST_NAP).
+//!
+//! An owner that sleeps must also wake when another thread completes its requests or brings work: it
+//! waits on several words at once, the transports' and its own state (`futex_waitv`). Kernels before 5.16 cannot;
+//! there it sleeps on the first of them alone and for [`LONGEST_BLIND_SLEEP`] at most.
+
+use crate::futex;
+use crate::idle::Idle;
+use crate::layer::{Layer, Waiter};
+use crate::sleep_set::SleepSet;
+use crate::sync::SyncObject;
+use oxmpi_btl::WaitWord;
+use oxmpi_mca::Status;
+use oxmpi_mca::sync::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Longest sleep on one word of several, where the kernel cannot wait for all.
+const LONGEST_BLIND_SLEEP: Duration = Duration::from_millis(1);
+/// Longest sleep where there are progress functions that no doorbell knows of.
+const LONGEST_SLEEP_WITH_POLLERS: Duration = Duration::from_micros(200);
+
+/// A sleeping thread, counted in its CRI until this is dropped.
+pub(crate) struct SleepingThread<'a>(&'a AtomicU32);
+
+impl Drop for SleepingThread<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl<'a, L: Layer> Waiter<'a, L> {
+    /// Counts the calling thread as asleep in its CRI, so that the owner of progress looks at that CRI until the
+    /// result is dropped. `None`: all threads look at the same CRIs.
+    pub(crate) fn leaves_its_cri(self) -> Option<SleepingThread<'a>> {
+        if !self.progress_side_by_side() {
+            return None;
+        }
+        // SAFETY: the context of the calling thread, or null.
+        let cri = self.layer.cris().get(unsafe { self.thread.as_ref() }?.cri as usize)?;
+        cri.asleep.fetch_add(1, Ordering::Relaxed);
+        // It may have gone to sleep while this thread was at its instance, and then no doorbell of that wakes it.
+        self.waiting().waiters.rouse(0);
+        Some(SleepingThread(&cri.asleep))
+    }
+
+    /// Sleeps once on what the transports name, or naps where they cannot wake a sleeper. `sync`: the caller's object,
+    /// if it owns progress for other threads.
+    #[cold]
+    pub(crate) fn sleep(self, sync: Option<&SyncObject>, idle: &mut Idle) {
+        let mut sleep_set = SleepSet::new();
+        let rung = self.waiting().bell.value();
+        let Some(armed) = self.layer.arm(self.thread, &mut sleep_set.set()) else {
+            return futex::nap(idle.next_nap());
+        };
+        match armed {
+            Status::OK if sleep_set.make(&self.waiting().bell, rung) => {
+                self.sleep_on(sleep_set.words(), sync, idle.longest)
+            }
+            // Something waits for room: whoever makes it may need this core.
+            Status::PENDING => std::thread::yield_now(),
+            Status::OK | Status::NO_RESOURCE => self.nap(sync, idle),
+            _ => return self.nap(sync, idle),
+        }
+        self.layer.disarm(self.thread);
+    }
+
+    /// Sleeps once on the words, of which there is at least one, unless the gate, a nudge or work in the task pool
+    /// forbids it.
+    fn sleep_on(self, words: &[WaitWord], sync: Option<&SyncObject>, longest: Duration) {
+        let longest =
+            if self.waiting().engine.is_single() { longest } else { longest.min(LONGEST_SLEEP_WITH_POLLERS) };
+        let Some(sync) = sync else {
+            // A thread that wants to get in knocks until we are up.
+            self.waiting().gate().sleeps_on(words[0].addr.expose_provenance());
+            if !self.waiting().gate().wanted() {
+                self.sleep_while(words, None, longest);
+            }
+            return self.waiting().gate().sleeps_on(0);
+        };
+        if !sync.park() {
+            sync.take_nudge();
+            return;
+        }
+        if self.waiting().tasks.may_not_sleep() {
+            return sync.unpark();
+        }
+        self.sleep_while(words, Some(sync.state_word()), longest);
+        sync.unpark();
+        sync.take_nudge();
+    }
+
+    /// Sleeps while all words, and `own`, have their values, at most for `longest`; on the first one alone where the
+    /// kernel cannot wait for several.
+    fn sleep_while(self, words: &[WaitWord], own: Option<(&AtomicU32, u32)>, longest: Duration) {
+        let first = &words[0];
+        let longest = if words.len() > 1 || own.is_some() {
+            let all = self.waiting().several_words.load(Ordering::Relaxed) != 0
+                // SAFETY: transports keep their words mapped until `disarm`; the bell's lives as long as the instance.
+                && unsafe { futex::wait_many(words, own, longest) };
+            if all {
+                return;
+            }
+            self.waiting().several_words.store(0, Ordering::Relaxed);
+            LONGEST_BLIND_SLEEP.min(longest)
+        } else {
+            longest
+        };
+        // SAFETY: as above.
+        unsafe { futex::wait_shared(first.addr, first.expected, longest) };
+    }
+
+    /// Naps once; an owner of progress wakes early if its sync object changes.
+    fn nap(self, sync: Option<&SyncObject>, idle: &mut Idle) {
+        let nap = idle.next_nap();
+        match sync {
+            None => futex::nap(nap),
+            Some(sync) => {
+                if sync.park() {
+                    let (state, parked) = sync.state_word();
+                    futex::wait_private(state, parked, Some(nap));
+                    sync.unpark();
+                }
+                sync.take_nudge();
+            }
+        }
+    }
+}

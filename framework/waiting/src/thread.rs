@@ -1,0 +1,188 @@
+//! Thread contexts: what each thread brings along on every call.
+//!
+//! **Contexts.** The MPI layer looks a [`ThreadCtx`] up once per call and passes it down; nothing
+//! below uses thread-locals. The instance makes contexts when threads come and reuses those of
+//! threads that went, so their number is that of the most threads there ever were at once. A
+//! context belongs to one thread at a time: what lies in it is written without synchronisation.
+//!
+//! **One thread or several.** While one thread at a time makes calls nobody takes a lock on a message's path.
+//! The flag `threaded`, which says that there are several, may only turn 1 while no thread is on such a path:
+//! [`crate::gate`] has how that is known. **A thread that calls a function of an instance that is not threaded stands
+//! inside its gate**, unless nothing turns the flag meanwhile. The level (what was asked for) and the flag are two things:
+//! an instance at MULTIPLE whose host keeps a gate is not threaded before a second thread comes.
+
+use oxmpi_mca::ThreadCtx;
+use oxmpi_system::locks::Mutex;
+use std::cell::Cell;
+use std::ptr::null_mut;
+
+/// Reads the thread pointer, a number that no other thread of the process has at the same time, and not 0: one
+/// instruction.
+#[inline(always)]
+pub fn thread_pointer() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let pointer: usize;
+        // SAFETY: the ABI has the thread pointer at the first word of the thread's control block, and it does
+        // not change while the thread lives.
+        unsafe {
+            core::arch::asm!("mov {}, fs:0", out(reg) pointer, options(pure, nomem, nostack, preserves_flags))
+        };
+        pointer
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        let pointer: usize;
+        // SAFETY: reads the register that the ABI gives the thread pointer.
+        unsafe {
+            core::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(pure, nomem, nostack, preserves_flags))
+        };
+        pointer
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    compile_error!("the register with the thread pointer of this processor is not known here");
+}
+
+/// The host's data per thread beside the context that components see. `host_private` of the
+/// context points here. A cache line pair of its own: threads write it on every call.
+#[repr(C, align(128))]
+pub struct Slot {
+    pub ctx: ThreadCtx,
+    /// Turns of progress made by this thread; every eighth runs the low-priority functions.
+    pub turns: Cell<u32>,
+    /// Looks that brought nothing since it last gave its core away (`progress::poll`).
+    pub looks: Cell<u32>,
+}
+
+impl Slot {
+    /// The host's part of a context.
+    ///
+    /// # Safety
+    /// `ctx` must come from [`Threads`] of a living instance and belong to the calling thread.
+    #[inline(always)]
+    pub unsafe fn of<'a>(ctx: *mut ThreadCtx) -> &'a Slot {
+        // SAFETY: `host_private` of every context points to its slot.
+        unsafe { &*((*ctx).host_private as *const Slot) }
+    }
+}
+
+/// All contexts of an instance.
+pub struct Threads {
+    num_cris: u32,
+    num_counters: usize,
+    state: Mutex<State>,
+}
+
+/// All contexts, and those that no thread has.
+#[derive(Default)]
+struct State {
+    slots: Vec<*mut Slot>,
+    free: Vec<*mut Slot>,
+}
+
+// SAFETY: the pointers are to boxes that live as long as `Threads`; who may write a slot is in the
+// essay above.
+unsafe impl Send for Threads {}
+// SAFETY: as above.
+unsafe impl Sync for Threads {}
+
+impl Threads {
+    /// Makes the set of contexts, none yet. `num_counters` 0: software counters are off.
+    pub fn new(num_cris: u32, num_counters: usize) -> Threads {
+        Threads { num_cris: num_cris.max(1), num_counters, state: Mutex::default() }
+    }
+
+    /// Takes a context for the calling thread: the free one of the lowest number, else a new one, whose CRI is the next
+    /// in turn.
+    pub fn attach(&self) -> *mut ThreadCtx {
+        let mut state = self.state.lock();
+        // The lowest number first, so that few threads, however many there were, share instances as late as
+        // possible.
+        // SAFETY: slots live as long as `self`; a number never changes.
+        let lowest = (0..state.free.len()).min_by_key(|&i| unsafe { (*state.free[i]).ctx.index });
+        if let Some(slot) = lowest.map(|i| state.free.swap_remove(i)) {
+            // `ctx` is the slot's first field.
+            return slot.cast();
+        }
+        let index = state.slots.len() as u32;
+        let counters = match self.num_counters {
+            0 => null_mut(),
+            n => Box::into_raw(vec![0u64; n].into_boxed_slice()).cast(),
+        };
+        // Round robin over the resource instances, so that threads share as late as possible.
+        let ctx = ThreadCtx { counters, ..ThreadCtx::new(index % self.num_cris, index) };
+        let slot = Box::into_raw(Box::new(Slot { ctx, turns: Cell::new(0), looks: Cell::new(0) }));
+        // SAFETY: just made, nobody else has it.
+        unsafe { (*slot).ctx.host_private = slot.cast() };
+        state.slots.push(slot);
+        slot.cast()
+    }
+
+    /// Takes a context back that `attach` gave. The thread makes no call with it any more.
+    pub fn detach(&self, ctx: *mut ThreadCtx) {
+        if ctx.is_null() {
+            return;
+        }
+        let mut state = self.state.lock();
+        let slot: *mut Slot = ctx.cast();
+        debug_assert!(state.slots.contains(&slot) && !state.free.contains(&slot));
+        state.free.push(slot);
+    }
+
+    /// Sums each counter over all threads that ever were; a running thread's last few counts may be missing.
+    pub fn counters(&self) -> Vec<u64> {
+        let state = self.state.lock();
+        let mut sums = vec![0u64; self.num_counters];
+        for &slot in &state.slots {
+            // SAFETY: slots live as long as `self`.
+            let counters = unsafe { (*slot).ctx.counters };
+            for (i, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: `num_counters` of them stand there; another thread may be counting, which a
+                // volatile read of a word tolerates.
+                *sum += unsafe { counters.add(i).read_volatile() };
+            }
+        }
+        sums
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        for slot in self.state.get_mut().slots.drain(..) {
+            // SAFETY: made by Box::into_raw in `attach`; the instance is going, no thread is in it.
+            let slot = unsafe { Box::from_raw(slot) };
+            if !slot.ctx.counters.is_null() {
+                let all = std::ptr::slice_from_raw_parts_mut(slot.ctx.counters, self.num_counters);
+                // SAFETY: made by Box::into_raw of a slice of that length.
+                drop(unsafe { Box::from_raw(all) });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_are_reused_and_spread() {
+        let threads = Threads::new(2, 3);
+        let (a, b, c) = (threads.attach(), threads.attach(), threads.attach());
+        // SAFETY: live contexts of this test.
+        let seen = unsafe { [(*a).cri, (*b).cri, (*c).cri, (*a).index, (*b).index, (*c).index] };
+        assert_eq!(seen, [0, 1, 0, 0, 1, 2]);
+        // SAFETY: as above; three counters each.
+        unsafe {
+            *(*a).counters.add(1) += 5;
+            *(*b).counters.add(1) += 2;
+        }
+        threads.detach(b);
+        assert_eq!(threads.attach(), b);
+        assert_eq!(threads.counters(), [0, 7, 0]);
+        threads.detach(b);
+        threads.detach(a);
+        assert_eq!([threads.attach(), threads.attach()], [a, b], "the lowest number first");
+        // SAFETY: as above.
+        assert_eq!(unsafe { Slot::of(c) } as *const Slot as *mut ThreadCtx, c);
+    }
+}

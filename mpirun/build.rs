@@ -7,7 +7,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-link-arg-bin=mpirun=-Wl,--export-dynamic-symbol=MPIR_*");
     let mut number = 0xcbf2_9ce4_8422_2325_u64;
-    for folder in ["src", "../framework/runtime/src/wireup"] {
+    for folder in ["src", "../framework/wireup/src"] {
         println!("cargo::rerun-if-changed={folder}");
         let mut files = Vec::new();
         collect(Path::new(folder), &mut files);

@@ -4,8 +4,11 @@
 //! re-exports (`pub use`), so that `crate::Peer` is an arrow to the file of `Peer` and not to `lib.rs`. `mod x;` is
 //! no arrow, a test module has none.
 //!
-//! **No crate has a cycle.**
+//! **No crate has a cycle of imports.** Calls (`calls`) are arrows, too, and with them some crates have circles: `circles.txt` has each file that
+//! is in one, and that list may only become shorter.
 
+use crate::calls::Calls;
+use crate::definitions::Index;
 use crate::{metadata, read, short};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -102,7 +105,7 @@ impl Collect {
 }
 
 /// Is it compiled for tests alone?
-fn of_tests(attributes: &[syn::Attribute]) -> bool {
+pub fn of_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|a| match &a.meta {
         syn::Meta::Path(path) => path.is_ident("test"),
         syn::Meta::List(list) => {
@@ -285,6 +288,72 @@ fn no_file_imports_what_imports_it() {
         }
     }
     crate::none("import cycles", wrong);
+}
+
+/// Arrows by calls between the files of a crate, in the order of `found`, each with the names that are called.
+fn called(found: &BTreeMap<Module, PathBuf>) -> Vec<BTreeMap<usize, BTreeSet<String>>> {
+    let parsed: Vec<syn::File> = found
+        .values()
+        .map(|path| syn::parse_file(&read(path)).unwrap_or_else(|error| panic!("{}: {error}", short(path))))
+        .collect();
+    let mut index = Index::default();
+    parsed.iter().enumerate().for_each(|(n, file)| index.add(n, &file.items));
+    parsed.iter().enumerate().for_each(|(n, file)| index.add_implementations(n, &file.items));
+    let calls = |(n, file): (usize, &syn::File)| {
+        let mut calls = Calls::new(&index);
+        calls.visit_file(file);
+        calls.found.remove(&n);
+        calls.found
+    };
+    parsed.iter().enumerate().map(calls).collect()
+}
+
+/// Files that are in a circle of imports and calls.
+fn circles() -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for package in &metadata().packages {
+        for target in package.targets.iter().filter(|t| !t.is_test() && !t.is_bench() && !t.is_custom_build())
+        {
+            let mut found = BTreeMap::new();
+            modules(target.src_path.as_std_path(), Module::new(), &mut found);
+            let files: BTreeMap<Module, File> =
+                found.iter().map(|(module, path)| (module.clone(), collect(path, module.clone()))).collect();
+            let (mut arrows, called) = (arrows(&files), called(&found));
+            for (from, to) in called.iter().enumerate() {
+                arrows[from].extend(to.keys());
+            }
+            let names: Vec<&PathBuf> = found.values().collect();
+            for group in cycles(&arrows) {
+                for &from in &group {
+                    let to = called[from].iter().filter(|(to, _)| group.contains(to));
+                    let to = to.map(|(to, names_of)| {
+                        let calls: Vec<&str> = names_of.iter().map(String::as_str).collect();
+                        format!(
+                            "{} ({})",
+                            short(names[*to]).rsplit('/').next().unwrap_or_default(),
+                            calls.join(" ")
+                        )
+                    });
+                    all.insert(short(names[from]), to.collect::<Vec<_>>().join(", "));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Files that may be in circles, for now.
+const EXCEPTIONS: &str = include_str!("circles.txt");
+
+#[test]
+fn no_file_calls_what_calls_it() {
+    let circles = circles();
+    let allowed: BTreeSet<&str> = EXCEPTIONS.lines().filter(|line| !line.starts_with('#')).collect();
+    let new = circles.iter().filter(|(file, _)| !allowed.contains(file.as_str()));
+    let new = new.map(|(file, arrows)| format!("{file} is in a circle: it calls {arrows}"));
+    let gone = allowed.iter().filter(|file| !circles.contains_key(**file));
+    let gone = gone.map(|file| format!("{file} is in no circle any more: take it off the list"));
+    crate::none("circles of calls", new.chain(gone).collect());
 }
 
 /// A group with the arrows inside it, a line a file.

@@ -1,11 +1,13 @@
 //! The rules of the house, checked on the sources alone.
 //!
-//! `arrows` (who may depend on whom) · `cycles` (no file imports what imports it) · `names` (one spelling everywhere) · `sources` (no statics in
+//! `arrows` (who may depend on whom) · `cycles` (no file imports or calls what imports or calls it; `calls` finds calls, by `definitions`) · `names` (one spelling everywhere) · `sources` (no statics in
 //! contracts, file lengths, lints) · `papers` (paths and commands in the documents, the hash of the
 //! ABI, generated files) · `words` (texts that users meet).
 
 mod arrows;
+mod calls;
 mod cycles;
+mod definitions;
 mod names;
 mod openings;
 mod papers;
@@ -33,9 +35,19 @@ pub fn folder(package: &Package) -> String {
     folder.as_std_path().strip_prefix(root()).expect("members are inside").to_string_lossy().into_owned()
 }
 
+/// The crates of the host, which plugins do not link.
+pub const HOST: [&str; 6] = [
+    "framework/system",
+    "framework/wireup",
+    "framework/loading",
+    "framework/waiting",
+    "framework/rcache",
+    "framework/runtime",
+];
+
 /// Is it a contract crate: what plugins link?
 pub fn is_contract(folder: &str) -> bool {
-    folder.starts_with("framework/") && !["framework/runtime", "framework/builtin"].contains(&folder)
+    folder.starts_with("framework/") && folder != "framework/builtin" && !HOST.contains(&folder)
 }
 
 /// All files under `folder` whose names end with `ending`, in a fixed order.

@@ -1,7 +1,7 @@
 //! Checks of the sources: no statics in contracts, short files, the lints, nothing below `mpi/`
 //! that calls MPI.
 
-use crate::{files, folder, is_contract, metadata, none, read, root, short};
+use crate::{HOST, files, folder, is_contract, metadata, none, read, root, short};
 use std::path::PathBuf;
 use syn::visit::{self, Visit};
 
@@ -129,13 +129,13 @@ fn contracts_have_no_state_and_no_threads() {
     none("state in contract crates", contracts.iter().flat_map(|f| state_in(f)).collect());
 }
 
-/// The runtime is a value: several instances live in one process.
+/// The host is a value: several instances live in one process.
 #[test]
-fn the_runtime_has_no_process_wide_state() {
+fn the_host_has_no_process_wide_state() {
     // A table that never changes is not state.
     let is_state = |f: &String| !f.contains("thread::") && !f.contains(": table ");
-    let found = state_in("framework/runtime").into_iter().filter(is_state);
-    none("statics in the runtime", found.collect());
+    let found = HOST.iter().flat_map(|folder| state_in(folder)).filter(is_state);
+    none("statics in the host", found.collect());
 }
 
 /// Everything a component knows lies behind what `open` returned. Tables that never change are not

@@ -34,7 +34,7 @@ const OTHERS: &[&str] = &["btl_verbs_", "osc_rdma_"];
 /// Files that are read by users, without the source code.
 fn pages() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
-        ["mpirun/src/help.txt", "framework/runtime/src/help.txt", "README.md", "mca-params/CATALOGUE.md"]
+        ["mpirun/src/help.txt", "framework/loading/src/help.txt", "README.md", "mca-params/CATALOGUE.md"]
             .iter()
             .map(|file| root().join(file))
             .collect();

@@ -59,7 +59,7 @@ fn pages_are_there() {
         "mpirun/src/help.txt",
         "mpi/src/error/body.rs",
         "mpirun/src/info/facts.rs",
-        "framework/runtime/src/help.txt",
+        "framework/loading/src/help.txt",
     ];
     let mut pointers = 0;
     for file in texts {

@@ -138,7 +138,7 @@ fn texts(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     // The example that the page on transports compiles.
     place.copy(&root.join("tests/plugins/c/btl_cloop.c"), "share/oxmpi/examples/btl_cloop.c")?;
     let components = workspace.components().into_iter().map(|c| (format!("components/{c}"), c));
-    let rooms = [("mpirun", "mpirun"), ("framework/runtime", "runtime"), ("mpi", "mpi")];
+    let rooms = [("mpirun", "mpirun"), ("framework/loading", "runtime"), ("mpi", "mpi")];
     let rooms = rooms.map(|(folder, name)| (folder.to_owned(), name.to_owned()));
     for (folder, name) in rooms.into_iter().chain(components) {
         let help = root.join(folder).join("src/help.txt");

@@ -473,7 +473,8 @@ impl<D: Device> Cache<D> {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let filled = self.shared.filled();
         Counts {
-            hits: get(&self.counters.hits) + filled.iter().map(|s| get(&s.hits)).sum::<u64>(),
+            hits: get(&self.counters.hits)
+                + filled.iter().map(|s| s.hits.load(Ordering::Relaxed)).sum::<u64>(),
             misses: get(&self.counters.misses),
             evictions: get(&self.counters.evictions),
             invalidations: get(&self.shared.invalidations),

@@ -76,11 +76,11 @@ mod slots;
 mod turns;
 mod watch;
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod cache_tests;
 #[cfg(all(test, loom))]
 mod model;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod watch_tests;
 
 pub use cache::Counts;

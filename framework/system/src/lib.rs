@@ -1,4 +1,4 @@
-//! What all rooms of the host ask of the system: [`locks`] of cold paths, [`clock`]s, [`membarrier`], [`userfaultfd`], and the size of a page.
+//! Asks the system for what all rooms of the host need: [`locks`] of cold paths, [`clock`]s, [`membarrier`], [`userfaultfd`], and the size of a page.
 //!
 //! It holds no state. Under `--cfg oxmpi_annotated` its locks are ones that valgrind's tools understand.
 

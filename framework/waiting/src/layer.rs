@@ -1,7 +1,8 @@
-//! What a waiter stands on: the instance that it waits in, and what wakes it there.
+//! The layer below a waiter: the instance that it waits in, and the means to be woken there.
 
 use crate::waiting::Waiting;
 use oxmpi_btl::WaitSet;
+use oxmpi_mca::sync::Ordering;
 use oxmpi_mca::{Cri, Status, ThreadCtx};
 
 /// The instance in which threads wait. Its functions are called by any thread, with no lock held.
@@ -52,5 +53,18 @@ impl<'a, L: Layer> Waiter<'a, L> {
     #[inline(always)]
     pub(crate) fn turn(self) -> i32 {
         self.waiting().engine.turn(self.thread)
+    }
+
+    /// Whether more threads wait than there are cores for: whoever spins is in the way of one that has something to
+    /// do.
+    pub(crate) fn is_crowded(self) -> bool {
+        self.waiting().waiters.crowd() > self.waiting().room
+    }
+
+    /// Whether messages come on several CRIs, which waiting threads progress beside the owner of progress, each its
+    /// own first (`runtime_progress`), before they are parked.
+    pub(crate) fn progress_side_by_side(self) -> bool {
+        !self.waiting().serial
+            && self.layer.cris().get(1).is_some_and(|cri| cri.active.load(Ordering::Relaxed) != 0)
     }
 }

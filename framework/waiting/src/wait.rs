@@ -39,7 +39,7 @@ macro_rules! completion {
     clippy::not_unsafe_ptr_arg_deref,
     reason = "requests are live: the callers' promise, checked in mpi/"
 )]
-impl<'a, L: Layer> Waiter<'a, L> {
+impl<L: Layer> Waiter<'_, L> {
     /// Waits until the request is complete; its header has the status then. The caller holds no lock and `req` is a
     /// live request.
     #[inline]
@@ -365,19 +365,6 @@ impl<'a, L: Layer> Waiter<'a, L> {
                 }
             },
         );
-    }
-
-    /// Whether more threads wait than there are cores for: whoever spins is in the way of one that has something to
-    /// do.
-    fn is_crowded(self) -> bool {
-        self.waiting().waiters.crowd() > self.waiting().room
-    }
-
-    /// Whether messages come on several CRIs, which waiting threads progress beside the owner of progress, each its
-    /// own first (`runtime_progress`), before they are parked.
-    pub(crate) fn progress_side_by_side(self) -> bool {
-        !self.waiting().serial
-            && self.layer.cris().get(1).is_some_and(|cri| cri.active.load(Ordering::Relaxed) != 0)
     }
 
     /// Gives the core away. False: it did not, because yields are in vain, and the thread had better sleep. For the

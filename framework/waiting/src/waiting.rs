@@ -31,7 +31,7 @@ pub struct Settings {
     pub yield_limit: YieldLimit,
 }
 
-/// What waiting threads share. The fields that a message touches come first.
+/// The state that waiting threads share. The fields that a message touches come first.
 #[repr(C)]
 pub struct Waiting {
     /// 1 once several threads make calls; components read it through the host table.

@@ -25,7 +25,7 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// What a side signs.
+    /// Lends the parts that a side signs.
     fn with_parts<R>(&self, side: Side, use_them: impl FnOnce(&[&[u8]]) -> R) -> R {
         let label: &[u8] = match side {
             Side::Launcher => b"oxmpi link 2 launcher",

@@ -15,7 +15,7 @@ const LEAST_CHALLENGE: usize = 16;
 
 const _: () = assert!(PROOF_BYTES == AUTH_BYTES);
 
-/// What is signed: the label, the challenge and its context.
+/// The parts that are signed: the label, the challenge and its context.
 fn parts<'a>(challenge: &'a [u8], context: &'a [u8]) -> [&'a [u8]; 3] {
     [LABEL, challenge, context]
 }

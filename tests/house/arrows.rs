@@ -32,7 +32,7 @@ const VERBS: &[&str] = &[
     "framework/pml",
     "framework/osc",
     "framework/coll",
-    "components/btl-verbs/abi",
+    "devices/verbs/abi",
 ];
 
 fn allowed(folder: &str) -> Option<Allowed> {
@@ -65,13 +65,13 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "endpoints" => Some(Allowed { ours: &[], others: Some(&["libc", "dlmalloc"]), optional: &[] }),
         "tests" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
         // Layouts alone, and a device that only tests open.
-        "components/btl-verbs/abi" => contract(&[]),
-        "components/btl-verbs/fake" => Some(Allowed {
-            ours: &["components/btl-verbs/abi"],
+        "devices/verbs/abi" => contract(&[]),
+        "devices/verbs" => Some(Allowed {
+            ours: &["devices/verbs/abi"],
             others: Some(&["rustix", "libc"]),
             optional: &[],
         }),
-        "components/btl-ugni/emulation" => {
+        "devices/ugni" => {
             Some(Allowed { ours: &[], others: Some(&["rustix", "libc"]), optional: &[] })
         }
         _ if folder.starts_with("components/") => Some(Allowed {

@@ -142,10 +142,8 @@ fn the_host_has_no_process_wide_state() {
 /// knowledge; the framework of a thread (asynchronous progress) is not forbidden to it.
 #[test]
 fn components_keep_their_state_behind_open() {
-    // A device belongs to its process, as real ones belong to a machine.
-    const DEVICES: [&str; 2] = ["components/btl-verbs/fake", "components/btl-ugni/emulation"];
     let components = metadata().packages.iter().map(folder);
-    let components = components.filter(|f| f.starts_with("components/") && !DEVICES.contains(&f.as_str()));
+    let components = components.filter(|f| f.starts_with("components/"));
     let found = components.flat_map(|f| state_in(&f));
     let found = found.filter(|f| !f.contains(": table ") && !f.contains("thread::"));
     none("process-wide state in components", found.collect());

@@ -63,7 +63,7 @@ fn numbers_and_layouts_are_those_of_the_header() {
     let source = std::env::temp_dir().join(format!("btl-ugni-header-{}.c", std::process::id()));
     std::fs::write(&source, program).expect("written");
     let mut cc = Command::new("cc");
-    cc.args(["-std=c11", "-fsyntax-only", "-I"]).arg(here.join("emulation/include")).arg(&source);
+    cc.args(["-std=c11", "-fsyntax-only", "-I"]).arg(here.join("../../devices/ugni/include")).arg(&source);
     let cc = cc.output().expect("cc runs");
     std::fs::remove_file(&source).expect("removed");
     assert!(cc.status.success(), "{}", String::from_utf8_lossy(&cc.stderr));

@@ -25,7 +25,7 @@ impl Benches {
         };
         let folder = library(name);
         std::os::unix::fs::symlink("libibverbs.so.1", folder.join("libibverbs.so")).expect("a link");
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../bench/verbs");
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/verbs");
         for program in ["rate", "dgemm", "stencil"] {
             let built = Command::new("cc")
                 .args(["-O1", "-Wall", "-Wextra", "-Werror", "-pthread", "-I"])

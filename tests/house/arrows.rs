@@ -66,14 +66,10 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "tests" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
         // Layouts alone, and a device that only tests open.
         "devices/verbs/abi" => contract(&[]),
-        "devices/verbs" => Some(Allowed {
-            ours: &["devices/verbs/abi"],
-            others: Some(&["rustix", "libc"]),
-            optional: &[],
-        }),
-        "devices/ugni" => {
-            Some(Allowed { ours: &[], others: Some(&["rustix", "libc"]), optional: &[] })
+        "devices/verbs" => {
+            Some(Allowed { ours: &["devices/verbs/abi"], others: Some(&["rustix", "libc"]), optional: &[] })
         }
+        "devices/ugni" => Some(Allowed { ours: &[], others: Some(&["rustix", "libc"]), optional: &[] }),
         _ if folder.starts_with("components/") => Some(Allowed {
             ours: if folder == "components/btl-verbs" { VERBS } else { CONTRACTS },
             // System calls, and nothing that has a static of its own to disagree about.

@@ -61,7 +61,8 @@ impl<'a> Calls<'a> {
                     // A constant.
                     None => name.to_string().starts_with(char::is_uppercase).then(Types::new),
                 },
-                None => None,
+                // A constant of a type is mostly of that type.
+                None => self.type_before(&path.path).map(|of| [of].into()),
             },
             syn::Expr::Field(field) => {
                 let types = self.type_of(&field.base)?;
@@ -142,6 +143,10 @@ impl<'a> Calls<'a> {
         if self.index.own.contains(&name) {
             return Some([name].into());
         }
+        // A function of a foreign trait, as `default`, most likely makes one.
+        if let Some(of) = of.as_ref().filter(|of| self.index.own.contains(*of)) {
+            return Some([of.clone()].into());
+        }
         if let (None, Some(returns)) = (&of, self.index.functions.get(&name)) {
             return Some(self.index.resolved(returns.clone()));
         }
@@ -159,6 +164,12 @@ impl<'a> Calls<'a> {
         }
     }
 
+    /// The type that a pattern names: that before a variant, or a struct.
+    fn pattern_type(&self, path: &syn::Path) -> String {
+        let last = || path.segments.last().map(|s| s.ident.to_string());
+        self.type_before(path).or_else(last).unwrap_or_default()
+    }
+
     /// Binds the names of a pattern to what is matched.
     fn bind(&mut self, pattern: &syn::Pat, types: Option<Types>) {
         match pattern {
@@ -173,7 +184,7 @@ impl<'a> Calls<'a> {
                 self.bind(&typed.pat, Some(types));
             }
             syn::Pat::Struct(fields) => {
-                let name = fields.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+                let name = self.pattern_type(&fields.path);
                 let of: Types =
                     types.iter().flatten().cloned().chain([name]).chain(self.this.clone()).collect();
                 for field in &fields.fields {
@@ -187,7 +198,7 @@ impl<'a> Calls<'a> {
                 }
             }
             syn::Pat::TupleStruct(parts) => {
-                let name = parts.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+                let name = self.pattern_type(&parts.path);
                 let inside =
                     self.index.fields.get(&name).map(|fields| fields.values().flatten().cloned().collect());
                 let inside = inside.map(|types| self.index.resolved(types));

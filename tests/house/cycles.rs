@@ -9,10 +9,12 @@
 
 use crate::calls::Calls;
 use crate::definitions::Index;
+use crate::scopes::{Scope, Unique, unique};
 use crate::{metadata, read, short};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
+use syn::visit_mut::VisitMut;
 
 /// A module path below the crate root: empty for `lib.rs`.
 type Module = Vec<String>;
@@ -290,12 +292,48 @@ fn no_file_imports_what_imports_it() {
     crate::none("import cycles", wrong);
 }
 
+/// The types that each file sees by a single name, and those that only one file defines.
+fn scopes(files: &BTreeMap<Module, File>) -> (Vec<Scope>, Scope) {
+    let place: BTreeMap<&Module, usize> = files.keys().enumerate().map(|(n, module)| (module, n)).collect();
+    let is_type = |name: &&String| name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
+    let mut defined: BTreeMap<&String, Vec<usize>> = BTreeMap::new();
+    for (n, file) in files.values().enumerate() {
+        file.defined.iter().filter(is_type).for_each(|name| defined.entry(name).or_default().push(n));
+    }
+    let seen = |(n, file): (usize, &File)| {
+        let own = file.defined.iter().filter(is_type).map(|name| (name.clone(), unique(name, n)));
+        let imported = file.imported.iter().filter(|(name, _)| is_type(name)).filter_map(|(name, path)| {
+            // By another name here, perhaps.
+            let there = path.last()?;
+            let module = defines(files, path, 8)?;
+            files[&module].defined.contains(there).then(|| (name.clone(), unique(there, place[&module])))
+        });
+        let by_glob = file.globs.iter().filter_map(|glob| Some((place.get(glob)?, &files[glob])));
+        let by_glob = by_glob
+            .flat_map(|(to, file)| file.defined.iter().filter(is_type).map(|n| (n.clone(), unique(n, *to))));
+        by_glob.chain(imported).chain(own).collect()
+    };
+    let scopes = files.values().enumerate().map(seen).collect();
+    let once = defined
+        .into_iter()
+        .filter(|(_, all)| all.len() == 1)
+        .map(|(name, all)| (name.clone(), unique(name, all[0])));
+    (scopes, once.collect())
+}
+
 /// Arrows by calls between the files of a crate, in the order of `found`, each with the names that are called.
-fn called(found: &BTreeMap<Module, PathBuf>) -> Vec<BTreeMap<usize, BTreeSet<String>>> {
-    let parsed: Vec<syn::File> = found
+fn called(
+    found: &BTreeMap<Module, PathBuf>,
+    files: &BTreeMap<Module, File>,
+) -> Vec<BTreeMap<usize, BTreeSet<String>>> {
+    let mut parsed: Vec<syn::File> = found
         .values()
         .map(|path| syn::parse_file(&read(path)).unwrap_or_else(|error| panic!("{}: {error}", short(path))))
         .collect();
+    let (scopes, elsewhere) = scopes(files);
+    for (file, scope) in parsed.iter_mut().zip(&scopes) {
+        Unique { scope, elsewhere: &elsewhere }.visit_file_mut(file);
+    }
     let mut index = Index::default();
     parsed.iter().enumerate().for_each(|(n, file)| index.add(n, &file.items));
     parsed.iter().enumerate().for_each(|(n, file)| index.add_implementations(n, &file.items));
@@ -318,7 +356,7 @@ fn circles() -> BTreeMap<String, String> {
             modules(target.src_path.as_std_path(), Module::new(), &mut found);
             let files: BTreeMap<Module, File> =
                 found.iter().map(|(module, path)| (module.clone(), collect(path, module.clone()))).collect();
-            let (mut arrows, called) = (arrows(&files), called(&found));
+            let (mut arrows, called) = (arrows(&files), called(&found, &files));
             for (from, to) in called.iter().enumerate() {
                 arrows[from].extend(to.keys());
             }
@@ -364,4 +402,62 @@ fn describe(group: &[usize], arrows: &[BTreeSet<usize>], names: &[&PathBuf]) -> 
         format!("    {} -> {}", short(names[*from]), to.join(", "))
     };
     group.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Files of a made-up crate, by their names, with the arrows between them.
+fn arrows_of(sources: &[(&str, &str)]) -> Vec<(String, String)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in sources {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let mut found = BTreeMap::new();
+    modules(&folder.path().join("lib.rs"), Module::new(), &mut found);
+    let files: BTreeMap<Module, File> =
+        found.iter().map(|(module, path)| (module.clone(), collect(path, module.clone()))).collect();
+    let names: Vec<String> = found.keys().map(|module| module.last().cloned().unwrap_or_default()).collect();
+    let arrows = called(&found, &files);
+    let arrows = arrows.iter().enumerate().flat_map(|(from, to)| to.keys().map(move |to| (from, *to)));
+    arrows.map(|(from, to)| (names[from].clone(), names[to].clone())).collect()
+}
+
+#[test]
+fn the_search_for_calls_finds_them() {
+    let lib = ("lib.rs", "mod a; mod b; mod c; mod held;");
+    let held = (
+        "held.rs",
+        "pub struct Held { pub other: std::sync::Mutex<Vec<Inner>> } pub struct Inner; pub trait Job { fn go(&self); }",
+    );
+    let arrow = |from: &str, to: &str| vec![(from.to_owned(), to.to_owned())];
+    let of = |a: &str, b: &str, c: &str| arrows_of(&[lib, held, ("a.rs", a), ("b.rs", b), ("c.rs", c)]);
+    // By the type of the receiver, through a field, a lock and a loop.
+    let a = "use crate::held::*; impl Held { fn all(&self) { for one in self.other.lock().unwrap().iter() { one.end() } } }";
+    let b = "use crate::held::*; impl Inner { pub fn end(&self) {} }";
+    assert_eq!(of(a, b, "struct Own; impl Own { fn end(&self) {} }"), arrow("a", "b"));
+    // What a function returns, and a closure's parameter.
+    let a = "use crate::held::Held; fn f(held: &Held) { held.inner().map(|one| one.end()); }";
+    let b = "use crate::held::*; impl Held { pub fn inner(&self) -> Option<&Inner> { None } }";
+    let c = "use crate::held::Inner; impl Inner { pub fn end(&self) {} }";
+    assert_eq!(of(a, b, c), [arrow("a", "b"), arrow("a", "c")].concat());
+    // A type of the same name is another one; so is one of another crate.
+    let a = "struct Inner; impl Inner { fn end(&self) {} } fn f(one: &Inner, far: &far::Inner) { one.end(); far.end() }";
+    assert_eq!(of(a, "", c), []);
+    // Where the type is not known, each that has the name.
+    assert_eq!(
+        of("fn f() { far::something().finish() }", "", "struct C; impl C { fn finish(&self) {} }"),
+        arrow("a", "c")
+    );
+    assert_eq!(of("fn f() { far::something().len() }", "", "struct C; impl C { fn len(&self) {} }"), []);
+    // Traits of this crate and of others.
+    let a = "use crate::held::Job; fn f(job: &dyn Job) { job.go() } fn g<J: Job>(job: J) { job.go() }";
+    let b = "use crate::held::*; impl Job for Held { fn go(&self) {} }";
+    assert_eq!(of(a, b, ""), [arrow("a", "b"), arrow("a", "held")].concat());
+    let (a, b) = (
+        "use far::Job; fn f(job: &dyn Job) { job.go() }",
+        "use crate::held::*; impl far::Job for Held { fn go(&self) {} }",
+    );
+    assert_eq!(of(a, b, ""), []);
+    // In the arguments of a macro, and below a type's name.
+    let a = "use crate::held::Inner; fn f(one: &Inner) { assert!(one.end()); }";
+    assert_eq!(of(a, "", c), arrow("a", "c"));
+    assert_eq!(of("use crate::held::Inner; fn f() { Inner::end(&Inner) }", "", c), arrow("a", "c"));
 }

@@ -1,6 +1,6 @@
 //! The rules of the house, checked on the sources alone.
 //!
-//! `arrows` (who may depend on whom) · `cycles` (no file imports or calls what imports or calls it; `calls` finds calls, by `definitions`) · `names` (one spelling everywhere) · `sources` (no statics in
+//! `arrows` (who may depend on whom) · `cycles` (no file imports or calls what imports or calls it; `calls` finds calls, by `definitions` and `scopes`) · `names` (one spelling everywhere) · `sources` (no statics in
 //! contracts, file lengths, lints) · `papers` (paths and commands in the documents, the hash of the
 //! ABI, generated files) · `words` (texts that users meet).
 
@@ -11,6 +11,7 @@ mod definitions;
 mod names;
 mod openings;
 mod papers;
+mod scopes;
 mod sources;
 mod words;
 

@@ -20,6 +20,10 @@ const COMMON: &str = "add all and_then any as_mut as_mut_ptr as_ptr as_ref at bo
     parse pop position push read remove replace reserve reset retain rev send set skip split start store  \
     sub sum swap take then try_lock update wait with write zip";
 
+/// Foreign types that hold what they are made of.
+const HOLDERS: &str = "Arc BTreeMap BTreeSet Box Cell HashMap HashSet ManuallyDrop MaybeUninit Mutex NonNull OnceLock Option Pin Rc \
+    RefCell Result RwLock UnsafeCell Vec VecDeque Weak";
+
 /// Calls of one file.
 pub struct Calls<'a> {
     index: &'a Index,
@@ -150,6 +154,10 @@ impl<'a> Calls<'a> {
         if let (None, Some(returns)) = (&of, self.index.functions.get(&name)) {
             return Some(self.index.resolved(returns.clone()));
         }
+        // A foreign type is known, but for what it may hold.
+        if of.as_ref().is_some_and(|of| !HOLDERS.split(' ').any(|holder| holder == of)) {
+            return Some(Types::new());
+        }
         // A foreign function returns something of its arguments.
         call.args.iter().map(|argument| self.type_of(argument)).reduce(union).unwrap_or_default()
     }
@@ -218,6 +226,24 @@ impl<'a> Calls<'a> {
             syn::Pat::Paren(inner) => self.bind(&inner.pat, types),
             syn::Pat::Or(cases) => cases.cases.iter().for_each(|case| self.bind(case, types.clone())),
             _ => {}
+        }
+    }
+
+    /// Visits arguments of a call. A closure among them is given what the receiver and the others hold.
+    fn arguments(
+        &mut self,
+        all: &syn::punctuated::Punctuated<syn::Expr, syn::Token![,]>,
+        receiver: Option<Types>,
+    ) {
+        let others = all.iter().filter(|a| !matches!(a, syn::Expr::Closure(_)));
+        let given = others.map(|argument| self.type_of(argument)).fold(receiver, union);
+        for argument in all {
+            if let syn::Expr::Closure(closure) = argument {
+                closure.inputs.iter().for_each(|input| self.bind(input, given.clone()));
+                self.visit_expr(&closure.body);
+            } else {
+                self.visit_expr(argument);
+            }
         }
     }
 
@@ -307,15 +333,11 @@ impl<'ast> Visit<'ast> for Calls<'_> {
         self.visit_expr(&call.receiver);
         let types = self.type_of(&call.receiver);
         self.call(&call.method.to_string(), types.as_ref());
-        for argument in &call.args {
-            // A closure is given what the receiver holds.
-            if let syn::Expr::Closure(closure) = argument {
-                closure.inputs.iter().for_each(|input| self.bind(input, types.clone()));
-                self.visit_expr(&closure.body);
-            } else {
-                self.visit_expr(argument);
-            }
-        }
+        self.arguments(&call.args, types);
+    }
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        self.visit_expr(&call.func);
+        self.arguments(&call.args, None);
     }
     fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
         closure.inputs.iter().for_each(|input| self.bind(input, None));

@@ -1,6 +1,6 @@
 //! Buffers are attached, flushed and detached: that of the process, of a communicator, of a session.
 
-use super::slot::{Buffer, Inner, Slot};
+use super::slot::Slot;
 use crate::comm::lifetime::buffers;
 use crate::comm::{self, CommObject};
 use crate::constants::*;
@@ -12,67 +12,10 @@ use crate::types::{Comm, Count, Request, Session};
 use crate::{request, session, users};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::Ordering;
 use oxmpi_mca::{MsgStatus, ThreadCtx};
 use oxmpi_runtime::Instance;
-use oxmpi_runtime::buffer::Space;
 use oxmpi_runtime::host_requests::{Begin, Body};
 use std::sync::Arc;
-
-impl Slot {
-    /// Runs what needs the bookkeeping, under the lock where there are several threads.
-    pub fn with<R>(&self, process: &Process, f: impl FnOnce(&mut Inner) -> R) -> R {
-        self.with_lock(process.instance.threaded(), f)
-    }
-
-    /// Attaches a buffer of the user's, or the heap.
-    pub fn attach(&self, process: &Process, buffer: *mut u8, size: i64) -> Res {
-        let automatic = buffer as usize == MPI_BUFFER_AUTOMATIC;
-        let Ok(bytes) = u64::try_from(size) else {
-            return Failure::err(MPI_ERR_ARG, format!("size is {size}"));
-        };
-        if buffer.is_null() && bytes > 0 {
-            return Failure::err(MPI_ERR_BUFFER, format!("buffer is a null pointer, size is {size}"));
-        }
-        self.with(process, |inner| {
-            if inner.buffer.is_some() {
-                return Failure::err(MPI_ERR_BUFFER, "a buffer is attached already");
-            }
-            inner.buffer = Some(match automatic {
-                true => Buffer::Automatic,
-                false => Buffer::Users { base: buffer, space: Space::new(bytes) },
-            });
-            // SYNC POINT with `is_attached`.
-            self.attached.store(true, Ordering::Release);
-            Ok(())
-        })
-    }
-
-    /// Blocks until all messages that are in the buffer now are over.
-    pub fn flush(&self, process: &Process) {
-        let newest = self.with(process, |inner| inner.number);
-        let threaded = || process.instance.threaded();
-        process.instance.wait_until(process.thread(), || self.is_sent(threaded(), newest));
-    }
-
-    /// Takes the buffer away when all its messages are over. `None`: there is none.
-    fn detach(&self, process: &Process) -> Option<(*mut u8, u64)> {
-        if !self.attached.swap(false, Ordering::AcqRel) {
-            return None;
-        }
-        self.flush(process);
-        let buffer = self.with(process, |inner| inner.buffer.take());
-        buffer.map(|buffer| match buffer {
-            Buffer::Users { base, space } => (base, space.size()),
-            Buffer::Automatic => (MPI_BUFFER_AUTOMATIC as *mut u8, 0),
-        })
-    }
-
-    /// The object it belongs to goes: the buffer is detached (MPI 5.0 §3.6).
-    pub fn empty(&self, process: &Process) {
-        self.detach(process);
-    }
-}
 
 /// The world or a session ends: the buffers of its communicators are detached, and with the last of
 /// them the process's.

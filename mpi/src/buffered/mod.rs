@@ -8,6 +8,7 @@
 //! Map: `slot` (a place for a buffer, its messages) · `attached` (attach, flush, detach) · `send`.
 
 mod attached;
+mod attaching;
 mod send;
 mod slot;
 

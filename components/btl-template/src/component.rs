@@ -3,7 +3,7 @@
 //! `open` runs once per runtime instance, and several instances may live in one process. So there is no
 //! `static` in a component: everything it knows lies behind the modules that `open` returns.
 
-use crate::module::TemplateModule;
+use crate::device::TemplateModule;
 use crate::params::Settings;
 use crate::sys::Socket;
 use crate::wire::Address;

@@ -4,6 +4,7 @@
 //! the module list and the macro call and nothing else, in this component and in yours.
 
 mod component;
+mod device;
 mod endpoint;
 mod links;
 mod module;

@@ -3,6 +3,7 @@
 use crate::sys::{PeerName, Sent, Socket};
 use crate::wire::Frame;
 use core::cell::{Cell, RefCell};
+use oxmpi_mca::Host;
 use std::collections::{HashMap, VecDeque};
 
 /// Requests of a link without a reply at most.
@@ -14,6 +15,32 @@ pub struct Requests {
     pub links: HashMap<u32, Link>,
     /// For which there was no room in the peer's socket: where to, and the bytes.
     pub unsent: VecDeque<(PeerName, Box<[u8]>)>,
+}
+
+impl Requests {
+    /// Sends requests that found no room before.
+    pub fn send_unsent(&mut self, socket: &Socket, host: &Host) {
+        while let Some((to, bytes)) = self.unsent.front() {
+            match socket.send(to, bytes) {
+                Ok(Sent::NoRoom) => break,
+                Ok(Sent::Yes) => {}
+                Ok(Sent::Gone) => host.debug("a request was not sent: its process is gone"),
+                Err(e) => host.error(&format!("cannot send a request: {e}")),
+            }
+            self.unsent.pop_front();
+        }
+    }
+
+    /// Takes a reply that came on context `ctx`. False: it is not the next one of its link.
+    pub fn take_reply(&mut self, ctx: u32, frame: &Frame) -> bool {
+        let Some(link) = self.links.get_mut(&frame.proc) else { return false };
+        let due = link.answered != link.asked && link.answered == frame.sequence;
+        if due && u32::from(frame.ctx) == ctx {
+            link.answered = link.answered.wrapping_add(1);
+            return true;
+        }
+        false
+    }
 }
 
 /// The requester's end: numbers of the next request and of the next reply.

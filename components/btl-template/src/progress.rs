@@ -1,6 +1,6 @@
 //! Receiving: takes what came in on a context and hands it up.
 
-use crate::module::TemplateModule;
+use crate::device::TemplateModule;
 use crate::wire::{FRAME, Frame, Kind};
 use core::ffi::c_void;
 use oxmpi_mca::RecvDesc;
@@ -16,7 +16,7 @@ impl TemplateModule {
         // Taken while its receiver looks at it. A progress call from inside a receive callback is against the
         // contract, and finds it taken.
         let Ok(mut inbound) = context.inbound.try_borrow_mut() else { return 0 };
-        self.send_unsent(ctx);
+        context.requests.borrow_mut().send_unsent(&context.socket, &self.host);
         let mut handled = 0;
         while handled < BATCH {
             match context.socket.receive(&mut inbound) {
@@ -44,7 +44,7 @@ impl TemplateModule {
         let answered = match frame.kind {
             Kind::Message => true,
             // One that was asked for, and in its turn.
-            Kind::Reply => self.take_reply(ctx, &frame),
+            Kind::Reply => self.contexts[ctx as usize].requests.borrow_mut().take_reply(ctx, &frame),
             Kind::Request => false,
         };
         if frame.proc >= job.job_size || bytes.len() > self.settings.max_send_size || !answered {
@@ -62,13 +62,5 @@ impl TemplateModule {
         };
         // Its answer may ask for the end of the batch: worth heeding where a message that comes early costs a copy.
         (row.receive)(row.ctx, &desc);
-    }
-
-    /// Nobody who keeps to the protocol sends that.
-    #[cold]
-    pub(crate) fn refuse(&self, frame: &Frame, len: usize) {
-        let kind = frame.kind;
-        let what = format!("process {} sent {len} bytes as {kind:?}, which cannot be", frame.proc);
-        self.host.peer_error(frame.proc.min(self.host.job().job_size - 1), true, &what);
     }
 }

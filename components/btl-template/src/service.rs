@@ -12,9 +12,10 @@
 //! **Callers.** Requests belong to their context and are serialised with it. All else belongs to the service context,
 //! whose lock the caller holds: a waiter in MPI, or the host's helper thread.
 
+use crate::device::TemplateModule;
 use crate::endpoint::TemplateEndpoint;
 use crate::links::{ROOM, Unsent};
-use crate::module::TemplateModule;
+
 use crate::sys::{PeerName, READABLE, Sent};
 use crate::wire::{FRAME, Frame, Kind};
 use core::ffi::c_void;
@@ -25,33 +26,6 @@ use oxmpi_mca::{RecvDesc, Status};
 const BATCH: i32 = 32;
 
 impl TemplateModule {
-    /// Sends requests that found no room before.
-    pub(crate) fn send_unsent(&self, ctx: u32) {
-        let context = &self.contexts[ctx as usize];
-        let mut requests = context.requests.borrow_mut();
-        while let Some((to, bytes)) = requests.unsent.front() {
-            match context.socket.send(to, bytes) {
-                Ok(Sent::NoRoom) => break,
-                Ok(Sent::Yes) => {}
-                Ok(Sent::Gone) => self.host.debug("a request was not sent: its process is gone"),
-                Err(e) => self.host.error(&format!("cannot send a request: {e}")),
-            }
-            requests.unsent.pop_front();
-        }
-    }
-
-    /// A reply came on a context. False: it is not the next one of its link.
-    pub(crate) fn take_reply(&self, ctx: u32, frame: &Frame) -> bool {
-        let mut requests = self.contexts[ctx as usize].requests.borrow_mut();
-        let Some(link) = requests.links.get_mut(&frame.proc) else { return false };
-        let due = link.answered != link.asked && link.answered == frame.sequence;
-        if due && u32::from(frame.ctx) == ctx {
-            link.answered = link.answered.wrapping_add(1);
-            return true;
-        }
-        false
-    }
-
     fn serve_one(&self, datagram: &[u8], from: PeerName) {
         let job = self.host.job();
         let Some(frame) = Frame::decode(datagram).filter(|f| f.job_id == job.job_id) else { return };

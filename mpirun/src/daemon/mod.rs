@@ -15,7 +15,7 @@
 //!
 //! **Map.** `begin` starts, `guard` watches over a daemon on another machine. `state` is what a daemon has, `serve` the loop.
 //! Ranks: `ranks` starts them, `crashes` and `report` say where they were when they ended badly, `calls` and `census` where they
-//! are; `strangers` finds those that another MPI has. Output: `output`, `lines`; input: `feed`. Other machines: `remote_state` is what a daemon there has besides, `remote_work` what
+//! are; `events` hears them; `strangers` and `foreign` find those that another MPI has. Output: `output`, `lines`; input: `feed`. Other machines: `remote_state` is what a daemon there has besides, `remote_work` what
 //! it does, `relay` what it passes on. `own_endings` is the time in which ranks may end by
 //! themselves, `ending` the end, before which `last_words` are written.
 
@@ -24,7 +24,9 @@ mod calls;
 mod census;
 mod crashes;
 mod ending;
+mod events;
 pub(crate) mod feed;
+mod foreign;
 mod guard;
 mod last_words;
 mod lines;

@@ -35,6 +35,20 @@ impl Daemon {
         });
     }
 
+    /// Nobody is left to talk to: end everything at once.
+    pub(super) fn lose_mpirun(&mut self) {
+        if self.linked {
+            self.linked = false;
+            let _ = epoll::delete(&self.epoll, &self.link);
+            for rank in &mut self.ranks {
+                rank.outputs = [None, None];
+            }
+            self.write_counts();
+            self.remote.iter_mut().for_each(RemoteState::lose_mpirun);
+            self.phase.force();
+        }
+    }
+
     fn below(&mut self) -> Option<&mut Subtree> {
         self.remote.as_mut()?.below.as_mut()
     }

@@ -6,17 +6,13 @@ use super::own_endings::OwnEndings;
 use super::remote_state::RemoteState;
 use super::state::{BELOW, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SIGNALS};
 use super::{ending, ranks};
-use crate::link::{DownMessage, Ending, Exchange, FromNode, Mpi, Peer, Stdin, Stream, ToNode};
+use crate::link::{DownMessage, Ending, Exchange, FromNode, Peer, Stdin, Stream, ToNode};
 use crate::{descendants, failed, signals};
-use oxmpi_wireup::server::{Event, Membership};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::process::WaitOptions;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-
-/// How long the end of a connection may come before the end of the process that mpirun started.
-const VANISH: Duration = Duration::from_millis(500);
 
 /// How much an answer about one rank says of others.
 const ANSWER: usize = 16 << 20;
@@ -109,13 +105,6 @@ impl Daemon {
         Ok(())
     }
 
-    pub(super) fn say(&mut self, message: &FromNode) {
-        if self.linked {
-            // Everything that is said has been bounded where it came from.
-            let _ = self.link.send(message);
-        }
-    }
-
     fn hear_mpirun(&mut self) {
         self.link.flush();
         let peer = self.link.receive();
@@ -137,20 +126,6 @@ impl Daemon {
         }
         if peer == Peer::Gone {
             self.lose_mpirun();
-        }
-    }
-
-    /// Nobody is left to talk to: end everything at once.
-    pub(super) fn lose_mpirun(&mut self) {
-        if self.linked {
-            self.linked = false;
-            let _ = epoll::delete(&self.epoll, &self.link);
-            for rank in &mut self.ranks {
-                rank.outputs = [None, None];
-            }
-            self.write_counts();
-            self.remote.iter_mut().for_each(RemoteState::lose_mpirun);
-            self.phase.force();
         }
     }
 
@@ -270,122 +245,6 @@ impl Daemon {
         }
     }
 
-    pub(super) fn ended(&mut self, local: usize, ending: Ending) {
-        self.phase.note_progress();
-        self.ranks[local].running = false;
-        self.vanishing.retain(|(_, other)| *other != local);
-        self.hear_ranks();
-        for stream in Stream::ALL {
-            self.drain(local, stream);
-        }
-        if ending != Ending::Exit(0) {
-            self.report_crash(self.launch.local_ranks[local]);
-        }
-        let mpi = match self.server.membership(local) {
-            Membership::Absent => Mpi::Never,
-            Membership::Joined { .. } => Mpi::Inside,
-            Membership::Finalized { .. } => Mpi::Finalized,
-        };
-        let (rank, pid) = (self.launch.local_ranks[local], self.ranks[local].number());
-        if mpi == Mpi::Never
-            && let Some(library) = self.other_mpi(local)
-        {
-            self.say(&FromNode::OtherMpi { rank, library });
-        }
-        self.say(&FromNode::Exited { rank, pid, ending, mpi });
-        if mpi == Mpi::Never && self.phase == Phase::Running {
-            if self.several_nodes() {
-                self.say(&FromNode::Exchange(Exchange::Never { rank, pid }));
-            }
-            self.server.never_comes(rank, pid);
-            self.hear_ranks();
-        }
-    }
-
-    /// Looks for another MPI in all ranks that have not come, when it is time to.
-    fn look_for_strangers(&mut self, now: Instant) {
-        if self.strangers.due(now) {
-            (0..self.ranks.len()).for_each(|local| self.look_for_stranger(local));
-        }
-    }
-
-    /// Looks for another MPI in a rank, if it runs and has not come.
-    pub(super) fn look_for_stranger(&mut self, local: usize) {
-        let Some(rank) = self.ranks.get(local).filter(|rank| rank.running) else { return };
-        if self.server.membership(local) == Membership::Absent {
-            self.strangers.look(local, rank.number());
-        }
-    }
-
-    /// The library of another MPI that a rank has loaded or is linked with.
-    fn other_mpi(&mut self, local: usize) -> Option<String> {
-        let launch = &self.launch;
-        let program = launch.places.get(local)?.program;
-        self.strangers.library(local, program, || ranks::other_mpi(launch, local))
-    }
-
-    /// Messages of the ranks on their connections.
-    pub(super) fn hear_ranks(&mut self) {
-        let events = match self.server.turn() {
-            Ok(events) => events,
-            Err(why) => {
-                self.say(&FromNode::Failed(why.to_string()));
-                self.phase.force();
-                return;
-            }
-        };
-        for event in events {
-            match event {
-                Event::Joined { .. } | Event::Finalized { .. } => {}
-                Event::Help { rank, component, topic, text } => {
-                    self.say(&FromNode::Help { rank, component, topic, text });
-                }
-                Event::AllHere => self.enter_fence(),
-                Event::Gone { rank } if self.several_nodes() => {
-                    self.say(&FromNode::Exchange(Exchange::Gone { rank }));
-                }
-                Event::Gone { .. } => {}
-                Event::Wanted { proc, key } => {
-                    let from = self.launch.node;
-                    self.say(&FromNode::Exchange(Exchange::Ask { from, proc, key }));
-                }
-                Event::Abort { rank, code, origin, message, peer } => {
-                    // It says where it was before it says that.
-                    self.report_crash(rank);
-                    let pid = self.pid_of(rank);
-                    self.say(&FromNode::Abort { rank, pid, code, origin, message, peer });
-                }
-                Event::Crash(crash) => self.crashes.note(crash),
-                Event::NeverCame { rank, pid, waiting } => {
-                    self.say(&FromNode::NeverInit { rank, pid, waiting });
-                }
-                Event::Broken { rank, why } => {
-                    let pid = self.pid_of(rank);
-                    self.say(&FromNode::Broken { rank, pid, why });
-                }
-                Event::Left { finalized: true, .. } => {}
-                Event::Left { rank, finalized: false } => {
-                    if let Some(local) = self.place(rank).filter(|&local| self.ranks[local].running) {
-                        self.vanishing.push((Instant::now() + VANISH, local));
-                    }
-                }
-            }
-        }
-    }
-
-    pub(super) fn place(&self, rank: u32) -> Option<usize> {
-        self.launch.local_ranks.binary_search(&rank).ok().filter(|&local| local < self.ranks.len())
-    }
-
-    /// The process that says it is this rank; it may be a child of the one we started.
-    pub(super) fn pid_of(&self, rank: u32) -> u32 {
-        let Some(local) = self.place(rank) else { return 0 };
-        match self.server.membership(local) {
-            Membership::Joined { pid } | Membership::Finalized { pid } => pid,
-            Membership::Absent => self.ranks[local].number(),
-        }
-    }
-
     /// Everything that follows from the present state and the time.
     fn advance(&mut self) {
         let now = Instant::now();
@@ -452,10 +311,6 @@ impl Daemon {
         // Others may still ask for what our ranks have published.
         let stays = self.several_nodes();
         self.finished = !self.linked || self.link.unsent() == 0 && !stays;
-    }
-
-    pub(super) fn several_nodes(&self) -> bool {
-        self.launch.node_names.len() > 1
     }
 
     fn watch_link(&self) {

@@ -7,10 +7,10 @@ use super::own_endings::OwnEndings;
 use super::ranks::Rank;
 use super::remote_state::RemoteState;
 use super::strangers::Strangers;
-use crate::link::{Channel, Launch, window};
+use crate::link::{Channel, FromNode, Launch, window};
 use crate::{failed, signals};
 use oxmpi_wireup::JobFacts;
-use oxmpi_wireup::server::{Job, Server};
+use oxmpi_wireup::server::{Job, Membership, Server};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::process::Pid;
 use std::collections::HashMap;
@@ -121,5 +121,29 @@ impl Daemon {
             hurry: false,
             finished: false,
         })
+    }
+
+    pub(super) fn say(&mut self, message: &FromNode) {
+        if self.linked {
+            // Everything that is said has been bounded where it came from.
+            let _ = self.link.send(message);
+        }
+    }
+
+    pub(super) fn place(&self, rank: u32) -> Option<usize> {
+        self.launch.local_ranks.binary_search(&rank).ok().filter(|&local| local < self.ranks.len())
+    }
+
+    /// The process that says it is this rank; it may be a child of the one we started.
+    pub(super) fn pid_of(&self, rank: u32) -> u32 {
+        let Some(local) = self.place(rank) else { return 0 };
+        match self.server.membership(local) {
+            Membership::Joined { pid } | Membership::Finalized { pid } => pid,
+            Membership::Absent => self.ranks[local].number(),
+        }
+    }
+
+    pub(super) fn several_nodes(&self) -> bool {
+        self.launch.node_names.len() > 1
     }
 }

@@ -15,9 +15,12 @@ mod agreement;
 mod buffers;
 mod collective;
 mod communicators;
+mod create;
 mod errors;
+mod finish;
 #[path = "../hello.rs"]
 mod hello;
+mod lists;
 mod messages;
 #[path = "../pmpi.rs"]
 mod pmpi;

@@ -1,202 +1,20 @@
-//! Communicators as one local rank sees them: point-to-point and collectives. Making new ones is in
+//! Point-to-point messages of a communicator, as one local rank sees it. How it comes and goes is in `lifetime`, making new ones in
 //! `construct`.
 //!
 //! **Hot part.** The fields that a send or receive needs lie in the first cache line: the four verbs of the
 //! PML, its state, its object for this communicator. The wrappers fill an argument struct on the stack
 //! and make one call; waiting, where the PML gave a request, is in [`oxmpi_waiting`].
-//!
-//! **Life.** MPI handles and pending operations hold [`Arc`]s. When the last goes, or when the instance
-//! is finalized, the PML forgets the communicator and the collective modules are given back (once:
-//! `closed`). The arrays a [`CommDesc`] points to live until the PML's object is gone, as the contract
-//! demands: they are fields of this struct.
 
-use crate::counts::CommCalls;
-use crate::gid::Gid;
-use crate::group::Group;
-use crate::host_requests::partitioned::Meeting;
 use crate::info::Info;
-use crate::objects::{CollStack, Communicator, Hot, Instance, Remote, Text};
-use crate::plan::{Plan, assertions, in_force};
+use crate::objects::Communicator;
+use crate::plan::{assertions, in_force};
 use oxmpi_datatype::TypeDesc;
-use oxmpi_loading::error::{Error, ErrorKind};
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
-use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs, mode};
-use oxmpi_system::locks::Mutex;
-use std::ffi::c_void;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_pml::{Message, RecvArgs, SendArgs, mode};
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null, null_mut};
-use std::sync::{Arc, OnceLock};
-
-/// Info key that names the matching engine of a communicator.
-const MATCHING_KEY: &str = "oxmpi_matching";
 
 impl Communicator {
-    /// Makes a communicator: adds it to the PML and builds its stack of collective components. An error if the calling
-    /// rank is not in the plan's group.
-    pub(crate) fn make(instance: &Arc<Instance>, plan: Plan) -> Result<Arc<Communicator>, Error> {
-        let Some(rank) = plan.group.rank() else {
-            return Err(Error::new(ErrorKind::Intern, "a communicator is made for a rank outside its group"));
-        };
-        let Some(pml) = instance.pml() else {
-            return Err(Error::new(ErrorKind::Intern, "there is no point-to-point layer"));
-        };
-        // The communicator has the group, and that the lists, for as long as the PML has them.
-        let peers = plan.remote.as_ref().map_or(&plan.group, |r| &r.group);
-        let (procs, endpoints) = (peers.procs(), peers.endpoints());
-        let matching = plan.info.get(MATCHING_KEY).unwrap_or_default().to_owned();
-        let desc = CommDesc {
-            size: size_of::<CommDesc>() as u32,
-            flags: assertions(&plan.info),
-            gid: plan.gid,
-            my_rank: rank as i32,
-            num_peers: peers.size(),
-            procs: procs.as_ptr(),
-            endpoints: if endpoints.is_empty() { null() } else { endpoints.as_ptr() },
-            my_endpoint: plan.group.me().endpoint,
-            has_fixed_index: plan.fixed_index.is_some().into(),
-            fixed_index: plan.fixed_index.unwrap_or(0),
-            matching: StrRef::of(&matching),
-            fifo_hint: plan.hint.unwrap_or(oxmpi_pml::NO_HINT),
-            reserved: 0,
-        };
-        let mut comm = null_mut();
-        let status = (pml.table.add_comm)(pml.state, &desc, &mut comm);
-        if status.is_err() {
-            return Err(Error::status(status, "the point-to-point layer does not take the communicator"));
-        }
-        let hot = Hot {
-            state: pml.state,
-            comm,
-            send: pml.table.send,
-            isend: pml.table.isend,
-            recv: pml.table.recv,
-            irecv: pml.table.irecv,
-            instance: Arc::as_ptr(instance),
-            rank,
-        };
-        let num_remote = plan.remote.as_ref().map_or(0, |r| r.group.size());
-        let communicator = Arc::new(Communicator {
-            hot,
-            size: plan.group.size(),
-            gid: plan.gid,
-            coll: match plan.bare {
-                true => CollStack::none(instance),
-                false => CollStack::build(instance, &plan, rank, num_remote),
-            },
-            group: plan.group,
-            remote: plan.remote,
-            hint: plan.hint,
-            wires: Mutex::new([None, None]),
-            children: AtomicU64::new(0),
-            text: Mutex::new(Text { name: plan.name, info: plan.info }),
-            closed: AtomicBool::new(false),
-            reading: Mutex::new(()),
-            truncated: Mutex::new(None),
-            calls: CommCalls::default(),
-            meeting: OnceLock::new(),
-            instance: instance.clone(),
-            _matching: matching,
-        });
-        instance.remember(&communicator);
-        Ok(communicator)
-    }
-
-    /// Frees the collective modules, keeps the PML's counts and takes the communicator from the PML; later calls do
-    /// nothing, nor does one in a forked child.
-    pub(crate) fn close(&self) {
-        if self.closed.swap(true, Ordering::AcqRel) || self.instance.in_child() {
-            return;
-        }
-        self.coll.free();
-        if let Some(counts) = self.ask_counts() {
-            self.instance.keep_counts(&counts);
-        }
-        let _nobody_reads = self.reading.lock();
-        if let Some(meeting) = self.meeting.get() {
-            meeting.close();
-        }
-        if let Some(pml) = self.instance.pml() {
-            let status = (pml.table.del_comm)(pml.state, self.hot.comm);
-            if status.is_err() {
-                self.instance.logger().warn("pml", &format!("communicator {}: {status}", self.name()));
-            }
-        }
-    }
-
-    /// The calling rank's number in the (local) group.
-    #[inline(always)]
-    pub fn rank(&self) -> u32 {
-        self.hot.rank
-    }
-    /// The number of ranks in the (local) group.
-    #[inline(always)]
-    pub fn size(&self) -> u32 {
-        self.size
-    }
-    /// The group; of an inter-communicator the local one.
-    pub fn group(&self) -> &Group {
-        &self.group
-    }
-    /// The global id, equal at all ranks.
-    pub fn gid(&self) -> Gid {
-        self.gid
-    }
-    /// The remote group; `None`: it is no inter-communicator.
-    pub fn remote_group(&self) -> Option<&Group> {
-        self.remote.as_ref().map(|r| &r.group)
-    }
-    /// The number of ranks that messages may name: those of the remote group, if there is one, else of the group.
-    pub fn num_peers(&self) -> u32 {
-        self.remote_group().map_or(self.size, Group::size)
-    }
-    /// The other side of an inter-communicator: remote group and local communicator.
-    pub(crate) fn remote(&self) -> Option<&Remote> {
-        self.remote.as_ref()
-    }
-    /// The local group of an inter-communicator as a communicator of the library's own; `None`: it is no
-    /// inter-communicator.
-    pub(crate) fn local(&self) -> Option<&Communicator> {
-        self.remote.as_ref().map(|r| &*r.local)
-    }
-    /// Keeps what is known of a collective's message that was longer than its place, for [`Communicator::take_truncated`].
-    #[cold]
-    pub(crate) fn note_truncated(&self, status: &MsgStatus) {
-        self.truncated.lock().get_or_insert(*status);
-    }
-    /// Takes what is known of the message by which the last blocking collective failed with TRUNCATED: its `source`, the
-    /// bytes of its place, and in `cancelled` those that did not fit. `None`: it was no message (data of this process).
-    pub fn take_truncated(&self) -> Option<MsgStatus> {
-        let of_local = self.local().and_then(Communicator::take_truncated);
-        self.truncated.lock().take().or(of_local)
-    }
-    /// The internal communicators over which constructors send that only some ranks call, by
-    /// [`crate::construct::Wire`].
-    pub(crate) fn wires(&self) -> &Mutex<[Option<Arc<Communicator>>; 2]> {
-        &self.wires
-    }
-    /// The instance of the calling rank.
-    #[inline(always)]
-    pub fn instance(&self) -> &Instance {
-        &self.instance
-    }
-    /// The shared pointer to the instance, for objects that keep it alive.
-    pub(crate) fn shared_instance(&self) -> &Arc<Instance> {
-        &self.instance
-    }
-    /// The place where partitioned messages find their partners; made at the first call.
-    pub(crate) fn meeting(&self) -> &Meeting {
-        self.meeting.get_or_init(Meeting::default)
-    }
-    /// The context on which this rank prefers to send; `None`: that of its endpoint, or any.
-    pub fn hint(&self) -> Option<u32> {
-        self.hint
-    }
-    /// Counts a constructor call on this communicator and returns its number from 0. All ranks make those calls in the
-    /// same order, so the number is equal at all.
-    pub(crate) fn next_child(&self) -> u64 {
-        self.children.fetch_add(1, Ordering::Relaxed)
-    }
     /// The hints in force, with the defaults of assertions (MPI_Comm_get_info).
     pub fn info(&self) -> Info {
         in_force(&self.text.lock().info)
@@ -218,20 +36,10 @@ impl Communicator {
             }
         }
     }
-    /// The name that MPI_Comm_get_name returns.
-    pub fn name(&self) -> String {
-        self.text.lock().name.clone()
-    }
     /// Replaces the name that MPI_Comm_get_name returns.
     pub fn set_name(&self, name: &str) {
         name.clone_into(&mut self.text.lock().name);
     }
-    /// The value of [`RequestHeader::comm`]: the address of this communicator.
-    #[inline(always)]
-    pub fn host_comm_ptr(&self) -> *mut c_void {
-        self as *const Communicator as *mut c_void
-    }
-
     /// Fills the PML's arguments of a send on this communicator.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
@@ -533,12 +341,6 @@ impl Communicator {
         let mut req = null_mut();
         let status = (pml.table.imrecv)(pml.state, message, &args, &mut req);
         if status.is_err() { Err(status) } else { Ok(req) }
-    }
-}
-
-impl Drop for Communicator {
-    fn drop(&mut self) {
-        self.close();
     }
 }
 

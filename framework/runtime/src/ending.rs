@@ -85,14 +85,6 @@ impl Instance {
         }
     }
 
-    /// Ends the job because a component panicked in an operation that all ranks do together: ranks that wait for this
-    /// one inside of the component cannot be told otherwise.
-    pub(crate) fn component_panicked(&self, framework: &str, name: &str, doing: &str) -> ! {
-        self.fail(&format!(
-            "{framework}:{name}: the component panicked while {doing}, which all ranks do together; this is a bug in it              (--mca {framework} ^{name} leaves it out)"
-        ))
-    }
-
     /// Waits, with progress, until the PML has handed everything that this rank has sent to the transports.
     pub fn flush(&self, thread: *mut ThreadCtx) -> Result<(), Error> {
         if self.in_child() {

@@ -28,7 +28,7 @@
 
 use crate::am_table::AmTable;
 use crate::byte_type::ByteType;
-use crate::gid::{self, Gid};
+use crate::gid::{self};
 use crate::group::{Group, ProcId};
 use crate::objects::{BeforeAbort, Communicator, Instance, Makers, Parts, Predefined};
 use crate::plan::Plan;
@@ -37,10 +37,9 @@ use crate::request::Table;
 use crate::services::card::{self, Cards};
 use crate::services::failed::Failures;
 use crate::services::pieces::NodeMemories;
+use crate::telling::show_help;
 use crate::{cri_locks, spc};
-use oxmpi_datatype::TypeDesc;
 use oxmpi_loading::Level;
-use oxmpi_loading::accept::accepted::{CollComponent, OscComponent, Pml};
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_loading::in_force::{self, InForce, Process};
 use oxmpi_loading::log::Logger;
@@ -48,7 +47,7 @@ use oxmpi_loading::params::{self, LIVE};
 use oxmpi_loading::select::Chooser;
 use oxmpi_loading::values::HostParams;
 use oxmpi_loading::{help, registry};
-use oxmpi_mca::host::{ProgressFn, cri_mode};
+use oxmpi_mca::host::cri_mode;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Cri, Descriptor, JobInfo, SliceRef};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
@@ -62,7 +61,6 @@ use oxmpi_waiting::yield_limit::YieldLimit;
 use oxmpi_waiting::{Settings, Waiting};
 use oxmpi_wireup as wireup;
 use oxmpi_wireup::other_launcher;
-use std::ffi::c_void;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -123,9 +121,6 @@ fn refuse_other_launcher() -> Result<(), Error> {
     };
     Err(Error::new(ErrorKind::Other, text))
 }
-
-/// Origin of an end that is the library's own.
-const FAILURE: &str = "a failure inside the library";
 
 impl Instance {
     /// Starts a rank: wire-up, parameters, choice and opening of components, the world (the steps at the top of the
@@ -284,20 +279,6 @@ impl Instance {
         Ok(())
     }
 
-    /// This rank as a process and its endpoint 0.
-    pub fn me(&self) -> ProcId {
-        ProcId { proc: self.job.rank, endpoint: 0 }
-    }
-    /// The launcher's facts.
-    pub fn facts(&self) -> &wireup::JobFacts {
-        self.client.facts()
-    }
-
-    /// The job's facts as components see them.
-    pub fn job(&self) -> &JobInfo {
-        &self.job
-    }
-
     /// MPI_COMM_WORLD of this rank.
     ///
     /// # Panics
@@ -319,20 +300,6 @@ impl Instance {
         }
     }
 
-    /// The means by which handlers of signals that end the process report to the daemon; `None`: nobody would hear
-    /// them.
-    pub fn witness(&self) -> Option<&wireup::Witness> {
-        self.client.witness()
-    }
-
-    /// Runs `f` behind the progress functions of every turn.
-    pub(crate) fn follow_progress(&self, f: ProgressFn, ctx: *mut c_void) {
-        self.waiting.engine().register_follower(f, ctx);
-    }
-    /// The table from slots to requests.
-    pub fn requests(&self) -> &Table {
-        &self.requests
-    }
     /// A parameter by its full name or a synonym.
     pub fn param(&self, full_name: &str) -> Option<Resolved> {
         self.resolver.read().get(full_name).cloned()
@@ -378,118 +345,14 @@ impl Instance {
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
         self.parts.get().map_or_else(Vec::new, |p| p.components())
     }
-    /// The host name that MPI_Get_processor_name returns.
-    pub fn processor_name(&self) -> String {
-        self.client.facts().hostname.clone()
-    }
     /// The text that MPI_Get_library_version returns.
     pub fn library_version(&self) -> String {
         format!("oxmpi {} (MPI 5.0, standard ABI)", env!("CARGO_PKG_VERSION"))
-    }
-
-    /// The printer of lines on the standard error.
-    pub(crate) fn logger(&self) -> &Logger {
-        &self.logger
-    }
-    /// The opened PML; `None` before the components are open.
-    pub(crate) fn pml(&self) -> Option<&Pml> {
-        self.parts.get().map(|p| &p.pml)
-    }
-    /// The opened collective components.
-    pub(crate) fn coll_components(&self) -> &[CollComponent] {
-        self.parts.get().map_or(&[], |p| &p.colls)
-    }
-    /// The opened one-sided components.
-    pub(crate) fn osc_components(&self) -> &[OscComponent] {
-        self.parts.get().map_or(&[], |p| &p.oscs)
-    }
-    /// The table of the receivers of active messages.
-    pub(crate) fn am_table(&self) -> &AmTable {
-        &self.am
-    }
-    /// The type of one byte, for the library's own messages.
-    pub(crate) fn byte_type(&self) -> &TypeDesc {
-        &self.byte.desc
-    }
-    /// Makes a communicator id that no other rank of the job makes, from this rank and a count of its own.
-    pub(crate) fn fresh_gid(&self) -> Gid {
-        let me = self.me();
-        gid::fresh(self.job.job_id, me.proc, me.endpoint, self.fresh.fetch_add(1, Ordering::Relaxed))
-    }
-    /// Whether the calling process is a forked child of the one that started the instance.
-    pub(crate) fn in_child(&self) -> bool {
-        std::process::id() != self.pid
-    }
-    /// Adds a communicator to those that the end of the instance closes.
-    pub(crate) fn remember(&self, communicator: &Arc<Communicator>) {
-        let mut live = self.live.lock();
-        if live.len() == live.capacity() {
-            live.retain(|c| c.strong_count() > 0);
-        }
-        live.push(Arc::downgrade(communicator));
-    }
-
-    /// Puts a value under a key into the process's exchange of addresses, which the start publishes if there is any.
-    pub(crate) fn exchange_put(&self, key: &str, value: &[u8]) {
-        self.client.put(key, value);
-        self.published.store(true, Ordering::Relaxed);
-    }
-    /// Gets the value that a process has published under a key, and waits for the daemon's answer; `None`: there is no
-    /// such key.
-    pub(crate) fn exchange_get(&self, proc: u32, key: &str) -> Result<Option<Vec<u8>>, wireup::Error> {
-        self.client.get(proc, key)
-    }
-
-    /// Prints a paragraph of a help text once per job; `who` is the component in whose name it is said.
-    pub(crate) fn show_help(&self, who: &str, text: &str, topic: &str, args: &[&str]) {
-        show_help(&self.client, who, text, topic, args);
-    }
-
-    /// Reports that process `proc` broke the protocol or died: ends the job (`fatal`) or logs an error.
-    pub(crate) fn peer_error(&self, framework: &str, name: &str, proc: u32, fatal: bool, message: &str) {
-        let message = format!("{framework}:{name}: rank {proc}: {message}");
-        if fatal {
-            self.abort_for(1, FAILURE, &message, Some(proc));
-        }
-        self.logger.error(framework, &message);
-    }
-
-    /// Ends the job because something inside the library cannot go on.
-    pub fn fail(&self, message: &str) -> ! {
-        self.abort(1, FAILURE, message)
-    }
-
-    /// Reports an abort to the keeper and ends the process with `code`; the job ends with it. `origin` as in
-    /// [`wireup::Client::abort`].
-    pub fn abort(&self, code: i32, origin: &str, message: &str) -> ! {
-        self.abort_for(code, origin, message, None)
-    }
-
-    /// Reports an abort to the keeper and ends the process with `code`; the job ends with it. With a `peer` that died
-    /// or broke the protocol, the keeper may report that process's end instead of this message.
-    fn abort_for(&self, code: i32, origin: &str, message: &str, peer: Option<u32>) -> ! {
-        self.linger();
-        if !self.client.abort_for(code, origin, message, peer) {
-            self.logger.always(message);
-        }
-        // No destructors, no atexit handlers: other threads are still running.
-        // SAFETY: ends the process.
-        unsafe { libc::_exit(code) }
     }
 }
 
 impl std::fmt::Debug for Instance {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "rank {} of {}, level {:?}", self.job.rank, self.job.job_size, self.level())
-    }
-}
-
-/// Prints a paragraph of a help text once per job by way of mpirun, or to the standard error where there is no mpirun.
-fn show_help(client: &wireup::Client, who: &str, text: &str, topic: &str, args: &[&str]) {
-    let paragraph = help::paragraph(text, topic, args)
-        .unwrap_or_else(|| format!("(no help text for topic {topic}: {})", args.join(", ")));
-    if !client.help(who, topic, &paragraph) {
-        let line = "-".repeat(74);
-        eprintln!("{line}\n{paragraph}\n{line}");
     }
 }

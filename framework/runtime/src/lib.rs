@@ -17,6 +17,7 @@
 //! Under `--cfg loom` only what is modelled is built: the sync object, the queue of events, the
 //! task pool, the gate, states of cached registrations.
 
+mod abort;
 mod agreement;
 mod am_table;
 mod before_abort;
@@ -40,8 +41,10 @@ pub mod info;
 pub mod instance;
 pub mod intercomm;
 mod levels;
+mod lifetime;
 mod objects;
 mod open;
+mod parts;
 mod places;
 mod plan;
 mod pset;
@@ -54,6 +57,7 @@ pub mod shared_memory;
 pub mod shared_memory_setup;
 mod sharing;
 pub mod spc;
+mod telling;
 pub mod topo;
 mod transports;
 mod waits;

@@ -2,6 +2,7 @@
 
 use crate::objects::Instance;
 use oxmpi_btl::WaitSet;
+use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{Cri, RequestHeader, Status, ThreadCtx};
 use oxmpi_waiting::events::Events;
 use oxmpi_waiting::gate::Gate;
@@ -34,12 +35,6 @@ impl Instance {
     #[inline(always)]
     fn waiter(&self, thread: *mut ThreadCtx) -> Waiter<'_, Instance> {
         Waiter::new(self, thread)
-    }
-
-    /// The CRIs, by number.
-    #[inline(always)]
-    pub(crate) fn cris(&self) -> &[Cri] {
-        &self.cris
     }
 
     /// Waits until the request is complete; its header has the status then. The caller holds no lock and `req` is a
@@ -146,5 +141,15 @@ impl Instance {
     /// Counts of parked waits, of naps and of pieces of work: how threads waited while others had the progress.
     pub fn wait_counts(&self) -> WaitCounts {
         self.waiting.counts()
+    }
+
+    /// Makes a CRI active, and those below it, because somebody uses it; as `Host::activate` says.
+    #[inline]
+    pub(crate) fn activate(&self, ctx: u32) {
+        if let Some(cri) = self.cris().get(ctx as usize)
+            && cri.active.load(Ordering::Relaxed) == 0
+        {
+            self.cris()[..=ctx as usize].iter().rev().for_each(|cri| cri.active.store(1, Ordering::Release));
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::objects::{Emulation, Wrapped};
 use core::ffi::c_void;
+use oxmpi_btl::BtlHandle;
 
 impl Emulation {
     /// The emulated transports that are in use.
@@ -12,5 +13,13 @@ impl Emulation {
     /// The emulated transport over the module with state `module`; `None`: there is none.
     pub(crate) fn over(&self, module: *mut c_void) -> Option<&Wrapped> {
         self.all().find(|w| w.raw().state == module)
+    }
+}
+
+impl Wrapped {
+    /// The transport below.
+    pub fn raw(&self) -> &BtlHandle {
+        // SAFETY: accepted modules stay as long as the instance.
+        unsafe { &*self.raw }
     }
 }

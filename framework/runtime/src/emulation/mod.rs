@@ -13,6 +13,7 @@
 
 mod amo;
 pub(crate) mod emulated;
+mod losses;
 pub(crate) mod requester;
 mod slab;
 mod target;
@@ -26,7 +27,7 @@ use crate::objects::{Instance, Reached, Wrapped};
 use oxmpi_btl::{BtlHandle, BtlServices, Reach, SERVICE_CTX, SendDesc};
 use oxmpi_mca::host::receive;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{AmEntry, RecvDesc, SliceRef, Status};
+use oxmpi_mca::{AmEntry, RecvDesc, SliceRef, Status, ThreadCtx};
 use requester::Endpoint;
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -86,21 +87,21 @@ impl Instance {
         Some(wrapped)
     }
 
-    /// Sets the receiver of requests and replies of emulated verbs. Before the first progress.
-    pub(crate) fn take_requests(&self) {
-        let entry = AmEntry { receive: take, ctx: std::ptr::from_ref(self).cast_mut().cast() };
-        // It is the first to take a tag.
-        let _ = self.am_table().set(wire::TAG, entry);
+    /// Registers the progress function by which waiters look after service contexts and emulated operations in idle
+    /// turns; the first time only.
+    pub(crate) fn look_when_idle(&self) {
+        let mut opening = self.service.opening.lock();
+        if !std::mem::replace(&mut opening.looking, true) {
+            self.waiting.engine().register_idle(idle, std::ptr::from_ref(self).cast_mut().cast());
+        }
     }
 
-    /// Makes a CRI active, and those below it, because somebody uses it; as `Host::activate` says.
-    #[inline]
-    pub(crate) fn activate(&self, ctx: u32) {
-        if let Some(cri) = self.cris().get(ctx as usize)
-            && cri.active.load(Ordering::Relaxed) == 0
-        {
-            self.cris()[..=ctx as usize].iter().rev().for_each(|cri| cri.active.store(1, Ordering::Release));
-        }
+    /// Sets the receiver of requests and replies of emulated verbs, and asks to hear of failures. Before the first progress.
+    pub(crate) fn take_requests(&self) {
+        let entry = AmEntry { receive: take, ctx: std::ptr::from_ref(self).cast_mut().cast() };
+        // It is the first to take a tag, and to subscribe.
+        let _ = self.am_table().set(wire::TAG, entry);
+        let _ = self.subscribe_to_failures(fail, entry.ctx);
     }
 
     /// Goes on with operations for which no reply is due, because they found no room or their peer has failed. False:
@@ -147,6 +148,27 @@ impl Instance {
             }
         }
     }
+}
+
+/// The progress function of idle turns: goes on with emulated operations that ask for it, and serves requests. Returns
+/// the number of events.
+extern "C" fn idle(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
+    // SAFETY: registered with the instance, which outlives its progress.
+    let instance = unsafe { &*(ctx as *const Instance) };
+    let service = &instance.service;
+    if service.attention.load(Ordering::Acquire) != 0 {
+        service.attention.store(0, Ordering::Relaxed);
+        if !instance.settle_emulated() {
+            service.ask_attention();
+        }
+    }
+    service.look()
+}
+
+/// Fails the emulated operations to a process that has failed; a subscriber of failures.
+extern "C" fn fail(ctx: *mut c_void, proc: u32, _: Status) {
+    // SAFETY: the instance gave itself, which outlives its subscribers.
+    unsafe { &*(ctx as *const Instance) }.fail_emulated(proc);
 }
 
 /// Writes the transports that reach `proc` to `out`, for one-sided components; in the table as `BtlServices::reach`.

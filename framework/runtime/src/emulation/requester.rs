@@ -17,6 +17,7 @@
 //! **Access.** Everything but the flows' two counters is used under the lock of the context's CRI. Counters
 //! are written there and read by whoever flushes another thread's context. `done` runs behind all changes, when nothing is borrowed.
 
+use super::losses::Losses;
 use super::slab::Slab;
 use super::wire::{Reply, Request, TAG, Verb};
 use oxmpi_btl::{BtlHandle, Done, Endpoint as RawEndpoint, FlushDesc, SendDesc};
@@ -86,13 +87,6 @@ impl Endpoint {
     pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)
     }
-}
-
-/// The host, which hears of processes that a transport has lost.
-pub trait Losses {
-    /// Notes that `raw` can send nothing to process `proc` any more. Called under the lock of a CRI; does not return where
-    /// the job ends with its first failure.
-    fn lost(&self, raw: &BtlHandle, proc: u32);
 }
 
 /// The transport, context and sizes by which requests go.

@@ -10,7 +10,7 @@
 //! requests from then on for that peer.
 
 use super::amo::{self, Update};
-use super::requester::{Context, Endpoint, Losses, Route, Wish};
+use super::requester::{Context, Endpoint, Route, Wish};
 use super::target::payload_limits;
 use super::wire::{self, ENTRY, Entry, NAME, RegistrationName, Request, Verb};
 use crate::objects::{Instance, Wrapped};
@@ -83,12 +83,6 @@ impl Wrapped {
             Box::new(Wrapped { handle, _attrs: attrs, raw, instance, put_most, get_most, contexts });
         wrapped.handle.state = (&raw mut *wrapped).cast();
         wrapped
-    }
-
-    /// The transport below.
-    pub fn raw(&self) -> &BtlHandle {
-        // SAFETY: accepted modules stay as long as the instance.
-        unsafe { &*self.raw }
     }
 
     /// The instance that has the transport.
@@ -243,12 +237,6 @@ impl Wrapped {
         };
         let (local, done, done_ctx) = (bytes.as_mut_ptr(), list.done, list.done_ctx);
         self.issue(endpoint, ctx, Wish { request, local, results, done, done_ctx })
-    }
-}
-
-impl Losses for Instance {
-    fn lost(&self, raw: &BtlHandle, proc: u32) {
-        self.process_failed("btl", raw.name(), proc, Status::PEER_FAILED, "no request reaches it any more");
     }
 }
 

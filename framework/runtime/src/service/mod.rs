@@ -22,38 +22,12 @@ use crate::objects::Instance;
 use crate::service::contexts::{Open, ServiceCounts};
 use contexts::Helper;
 use oxmpi_btl::BtlHandle;
+use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{Status, ThreadCtx};
-use std::ffi::c_void;
-
-/// The progress function of idle turns: goes on with emulated operations that ask for it, and serves requests. Returns
-/// the number of events.
-extern "C" fn idle(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
-    // SAFETY: registered with the instance, which outlives its progress.
-    let instance = unsafe { &*(ctx as *const Instance) };
-    let service = &instance.service;
-    if service.attention.load(Ordering::Acquire) != 0 {
-        service.attention.store(0, Ordering::Relaxed);
-        if !instance.settle_emulated() {
-            service.ask_attention();
-        }
-    }
-    service.look()
-}
 
 impl Instance {
-    /// Registers the progress function by which waiters look after service contexts and emulated operations in idle
-    /// turns; the first time only.
-    pub(crate) fn look_when_idle(&self) {
-        let mut opening = self.service.opening.lock();
-        if !std::mem::replace(&mut opening.looking, true) {
-            self.waiting.engine().register_idle(idle, std::ptr::from_ref(self).cast_mut().cast());
-        }
-    }
-
     /// Opens the service context of a transport and starts its helper, if that has not happened.
     pub(crate) fn open_service(&self, raw: &BtlHandle) -> Result<(), Status> {
-        self.look_when_idle();
         let mut opening = self.service.opening.lock();
         let mut list = self.service.list().cloned().unwrap_or_default();
         if list.0.iter().any(|open| std::ptr::eq(open.raw, raw)) {

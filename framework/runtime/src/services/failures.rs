@@ -45,7 +45,22 @@ impl Instance {
         }
     }
 
-    /// Tells the PML, emulated operations and all subscribers of the processes that have failed since the last call.
+    /// Registers a function that is told of failures, and tells it of those so far. `BAD_PARAM`: it is registered already.
+    pub(crate) fn subscribe_to_failures(&self, f: PeerFailed, arg: *mut c_void) -> Status {
+        let mut state = self.failures.state.lock();
+        if state.subscribers.iter().any(|s| s.is(f, arg)) {
+            return Status::BAD_PARAM;
+        }
+        state.subscribers.push(Subscriber { f, ctx: arg });
+        let before = state.failed[..state.told].to_vec();
+        drop(state);
+        for (proc, status) in before {
+            f(arg, proc, status);
+        }
+        Status::OK
+    }
+
+    /// Tells the PML and all subscribers of the processes that have failed since the last call.
     /// Returns how many.
     fn tell_failures(&self) -> i32 {
         let mut state = self.failures.state.lock();
@@ -57,7 +72,6 @@ impl Instance {
         let subscribers = state.subscribers.clone();
         drop(state);
         for (proc, status) in &news {
-            self.fail_emulated(*proc);
             if let Some(pml) = self.pml() {
                 (pml.table.peer_failed)(pml.state, *proc);
             }
@@ -86,18 +100,7 @@ extern "C" fn tell(instance: *mut c_void, _: *mut ThreadCtx) -> i32 {
 /// Registers a component's function that is told of failures, and tells it of those so far; in the table as
 /// `HostServices::on_peer_failure`. `BAD_PARAM`: it is registered already.
 pub(super) extern "C" fn subscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_void) -> Status {
-    let instance = caller(ctx).1;
-    let mut state = instance.failures.state.lock();
-    if state.subscribers.iter().any(|s| s.is(f, arg)) {
-        return Status::BAD_PARAM;
-    }
-    state.subscribers.push(Subscriber { f, ctx: arg });
-    let before = state.failed[..state.told].to_vec();
-    drop(state);
-    for (proc, status) in before {
-        f(arg, proc, status);
-    }
-    Status::OK
+    caller(ctx).1.subscribe_to_failures(f, arg)
 }
 
 /// Removes a component's function that is told of failures; in the table as `HostServices::off_peer_failure`.

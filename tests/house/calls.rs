@@ -82,6 +82,15 @@ impl<'a> Calls<'a> {
                 Some(self.index.resolved(all))
             }
             syn::Expr::MethodCall(call) => {
+                // `body::<Sending>()`: most likely of that type.
+                let named =
+                    call.turbofish.iter().flat_map(|t| &t.args).filter_map(|argument| match argument {
+                        syn::GenericArgument::Type(ty) => Some(self.types_in(ty)),
+                        _ => None,
+                    });
+                if let Some(named) = named.reduce(|a, b| a.into_iter().chain(b).collect()) {
+                    return Some(named);
+                }
                 let types = self.type_of(&call.receiver);
                 let name = call.method.to_string();
                 if types.is_none() && COMMON.split(' ').any(|common| common == name) {

@@ -433,7 +433,7 @@ fn the_search_for_calls_finds_them() {
     let a = "use crate::held::*; impl Held { fn all(&self) { for one in self.other.lock().unwrap().iter() { one.end() } } }";
     let b = "use crate::held::*; impl Inner { pub fn end(&self) {} }";
     assert_eq!(of(a, b, "struct Own; impl Own { fn end(&self) {} }"), arrow("a", "b"));
-    // What a function returns, and a closure's parameter.
+    // By the result of a function, and a closure's parameter.
     let a = "use crate::held::Held; fn f(held: &Held) { held.inner().map(|one| one.end()); }";
     let b = "use crate::held::*; impl Held { pub fn inner(&self) -> Option<&Inner> { None } }";
     let c = "use crate::held::Inner; impl Inner { pub fn end(&self) {} }";

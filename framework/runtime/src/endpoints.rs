@@ -10,12 +10,12 @@
 //! all give the same answer. Each endpoint is a [`Communicator`] of its own, with one global id: point-to-point layers tell them apart by the
 //! number in the header, and have neighbouring endpoints of a process, in this communicator and in what is made of it, on contexts of their own.
 
-use crate::construct::{Choice, GATHERING};
 use crate::gid::{self, Origin};
 use crate::group::ProcId;
 use crate::info::Info;
 use crate::objects::Communicator;
 use crate::plan::Plan;
+use crate::wires::{Choice, GATHERING};
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::ThreadCtx;
 use std::collections::HashMap;

@@ -28,9 +28,11 @@
 
 use crate::am_table::AmTable;
 use crate::byte_type::ByteType;
+use crate::coll::services::SERVICES;
 use crate::gid::{self};
 use crate::group::{Group, ProcId};
-use crate::objects::{BeforeAbort, Communicator, Instance, Makers, Parts, Predefined};
+use crate::host_requests::makers;
+use crate::objects::{BeforeAbort, Communicator, Instance, Parts, Predefined};
 use crate::plan::Plan;
 use crate::reached::Transports;
 use crate::request::Table;
@@ -200,7 +202,8 @@ impl Instance {
             level: AtomicU32::new(level as u32),
             parts: OnceLock::new(),
             requests: Table::new(),
-            makers: Makers::default(),
+            makers: makers(),
+            coll_services: SERVICES,
             job,
             cris: (0..num_cris).map(|_| Cri::new(cri_locks::SERVICES)).collect(),
             am: AmTable::new(crate::host::unclaimed),

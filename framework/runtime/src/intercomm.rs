@@ -10,11 +10,11 @@
 //! answer on in its own group ([`Communicator::swap`]). To make an inter-communicator from nothing the user
 //! names the leaders and a communicator both are in.
 
-use crate::construct::{Wire, tag, tree};
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
 use crate::objects::Communicator;
+use crate::wires::{Wire, tag, tree};
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::{Status, ThreadCtx};
 use std::sync::Arc;

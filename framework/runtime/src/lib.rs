@@ -62,6 +62,7 @@ pub mod topo;
 mod transports;
 mod waits;
 pub mod window;
+mod wires;
 
 pub use oxmpi_loading::{Error, ErrorKind, Level, params::outside as param_outside};
 pub use oxmpi_rcache::Counts as RegistrationCounts;

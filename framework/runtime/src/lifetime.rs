@@ -18,6 +18,18 @@ use std::sync::{Arc, OnceLock};
 const MATCHING_KEY: &str = "oxmpi_matching";
 
 impl Communicator {
+    /// Closes the parts of the communicator and frees the memory of their nodes, when the component modules that used them
+    /// have been given back.
+    fn close_parts(&self) {
+        for part in self.coll.parts.made.lock().drain(..) {
+            part.close();
+        }
+        for (part, memory) in self.coll.parts.memory.lock().drain(..) {
+            part.close();
+            drop(memory);
+        }
+    }
+
     /// Makes a communicator: adds it to the PML and builds its stack of collective components. An error if the calling
     /// rank is not in the plan's group.
     pub(crate) fn make(instance: &Arc<Instance>, plan: Plan) -> Result<Arc<Communicator>, Error> {
@@ -95,6 +107,7 @@ impl Communicator {
             return;
         }
         self.coll.free();
+        self.close_parts();
         if let Some(counts) = self.ask_counts() {
             self.instance.keep_counts(&counts);
         }

@@ -5,7 +5,7 @@ use crate::am_table::AmTable;
 use crate::byte_type::ByteType;
 use crate::coll::slot::SLOTS;
 use crate::counts::CommCalls;
-use crate::emulation::requester::{Context, Endpoint};
+use crate::emulation::requester::{Context, Endpoint, Lost};
 use crate::gid::{self, Gid};
 use crate::group::{Group, ProcId};
 use crate::host_requests::partitioned::Meeting;
@@ -24,13 +24,14 @@ use crate::window::verbs::Verbs;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach};
-use oxmpi_coll::CollFn;
+use oxmpi_coll::{CollFn, CollServices};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_loading::accept::accepted::{Accepted, CollComponent, Framework, OscComponent, Pml};
 use oxmpi_loading::log::Logger;
 use oxmpi_loading::values::HostParams;
 use oxmpi_loading::values::Values;
 use oxmpi_mca::host::ProgressFn;
+use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Cri, HostTable, JobInfo, Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_mca_params::Resolver;
@@ -52,6 +53,8 @@ pub struct Instance {
     pub(crate) parts: OnceLock<Parts>,
     pub(crate) requests: Table,
     pub(crate) makers: Makers,
+    /// The services that collective components get outside of plans (`coll/services.rs`).
+    pub(crate) coll_services: &'static CollServices,
     pub(crate) job: JobInfo,
     pub(crate) cris: Box<[Cri]>,
     pub(crate) am: AmTable,
@@ -142,6 +145,10 @@ impl Instance {
         self.parts.get().map_or(&[], |p| &p.colls)
     }
 
+    /// The services that collective components get outside of plans.
+    pub(crate) fn coll_services(&self) -> *const CollServices {
+        self.coll_services
+    }
     /// The opened one-sided components.
     pub(crate) fn osc_components(&self) -> &[OscComponent] {
         self.parts.get().map_or(&[], |p| &p.oscs)
@@ -326,7 +333,7 @@ impl Communicator {
     }
 
     /// The internal communicators over which constructors send that only some ranks call, by
-    /// [`crate::construct::Wire`].
+    /// [`crate::wires::Wire`].
     pub(crate) fn wires(&self) -> &Mutex<[Option<Arc<Communicator>>; 2]> {
         &self.wires
     }
@@ -401,6 +408,8 @@ pub(crate) struct CollStack {
     /// Of nonblocking and persistent ones.
     pub numbers: Numbers,
     pub(crate) components: *const [CollComponent],
+    /// The services that its components get outside of plans.
+    pub(crate) services: *const CollServices,
     pub(crate) oversubscribed: u32,
     pub parts: StackParts,
 }
@@ -484,12 +493,14 @@ pub(crate) struct MadeLists {
 pub(crate) const POOLS: usize = 16;
 
 /// All such requests of an instance.
-#[derive(Default)]
 pub(crate) struct Makers {
     /// Lanes in which something is watched.
     pub(crate) busy: AtomicU32,
     pub(crate) following: OnceLock<()>,
     pub(crate) pools: [MadeLane; POOLS],
+    /// The verbs of all requests, and the progress function that looks after them (`host_requests/polling.rs`).
+    pub(crate) ops: &'static RequestOps,
+    pub(crate) poll: ProgressFn,
 }
 
 /// How a stack is told is not the runtime's to know.
@@ -606,6 +617,7 @@ pub(crate) struct Wrapped {
     pub(crate) put_most: u64,
     pub(crate) get_most: u64,
     pub(crate) contexts: Box<[Context]>,
+    pub(crate) lost: Box<Lost>,
 }
 
 // SAFETY: handles may be used from any thread, contexts say so of themselves; the instance outlives this.

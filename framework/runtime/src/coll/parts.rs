@@ -8,8 +8,7 @@
 
 use super::Slot;
 use crate::gid::{self, Origin};
-use crate::objects::{Communicator, StackParts};
-use crate::places::Places;
+use crate::objects::Communicator;
 use crate::plan::{ExcludedComponents, Plan};
 use crate::services::memory::Direction;
 use crate::shared_memory::Wish;
@@ -20,36 +19,7 @@ use oxmpi_mca::{Place, Status, StrRef};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-impl StackParts {
-    /// Closes the parts of a communicator and frees the memory of their nodes; called when the component modules that
-    /// used them have been given back.
-    pub fn close(&self) {
-        for part in self.made.lock().drain(..) {
-            part.close();
-        }
-        for (part, memory) in self.memory.lock().drain(..) {
-            part.close();
-            drop(memory);
-        }
-    }
-}
-
 impl Communicator {
-    /// The place (node, number on the node, process) of each rank of the (local) group.
-    pub(crate) fn places(&self) -> &Places {
-        let instance = self.instance();
-        self.group().places(|proc| instance.place_of(proc))
-    }
-
-    /// Number of nodes that have ranks of the (local) group, and the number of this process's node among them.
-    pub(super) fn nodes(&self) -> (u32, u32) {
-        if self.instance().facts().map.nodes() == 1 {
-            return (1, 0);
-        }
-        let places = self.places();
-        (places.num_nodes(), places.get(self.rank()).map_or(0, |place| place.node))
-    }
-
     /// Makes a part of this communicator (`oxmpi_coll::part`), with collectives of its own; called by all ranks in the
     /// same order. `None`: this rank is not in the part.
     fn part(&self, which: u32, excluded: ExcludedComponents) -> Result<Option<Arc<Communicator>>, Status> {

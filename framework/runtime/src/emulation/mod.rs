@@ -13,7 +13,6 @@
 
 mod amo;
 pub(crate) mod emulated;
-mod losses;
 pub(crate) mod requester;
 mod slab;
 mod target;

@@ -11,13 +11,12 @@
 //! completes when all its pieces have been answered, or its peer has failed: then its pieces are forgotten, and what comes for them finds
 //! nothing, so that local memory is not touched any more.
 //!
-//! **Loss.** A transport that refuses a request for good has lost the process. The host hears that first ([`Losses`]), since by default the
+//! **Loss.** A transport that refuses a request for good has lost the process. The host hears that first ([`Route::lost`]), since by default the
 //! job ends there, with a report that names the process.
 //!
 //! **Access.** Everything but the flows' two counters is used under the lock of the context's CRI. Counters
 //! are written there and read by whoever flushes another thread's context. `done` runs behind all changes, when nothing is borrowed.
 
-use super::losses::Losses;
 use super::slab::Slab;
 use super::wire::{Reply, Request, TAG, Verb};
 use oxmpi_btl::{BtlHandle, Done, Endpoint as RawEndpoint, FlushDesc, SendDesc};
@@ -89,6 +88,9 @@ impl Endpoint {
     }
 }
 
+/// The function that hears of lost processes.
+pub type Lost = dyn Fn(u32) + Send + Sync;
+
 /// The transport, context and sizes by which requests go.
 #[derive(Clone, Copy)]
 pub struct Route<'a> {
@@ -96,7 +98,9 @@ pub struct Route<'a> {
     pub ctx: u32,
     pub put_most: u64,
     pub get_most: u64,
-    pub losses: &'a dyn Losses,
+    /// Tells the host that the transport can send nothing to a process any more. Called under the lock of a CRI; does not
+    /// return where the job ends with its first failure.
+    pub lost: &'a Lost,
 }
 
 /// An operation as the caller gives it.
@@ -427,7 +431,7 @@ impl State {
             if status != Status::OK {
                 self.pieces.remove(piece);
                 if status == Status::PEER_FAILED {
-                    route.losses.lost(route.raw, endpoint.proc);
+                    (route.lost)(endpoint.proc);
                 }
                 return if status == Status::PENDING { Status::INTERNAL } else { status };
             }

@@ -29,6 +29,24 @@ type State = *mut c_void;
 /// Verbs that requests can carry out, and for which a transport is wrapped; it then has lists, too.
 pub const EMULATED: u32 = cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH;
 
+/// The message of a process to which no request goes any more.
+const LOST: &str = "no request reaches it any more";
+
+/// Something of the instance's that a function keeps which any thread calls.
+struct Address<T>(*const T);
+
+// SAFETY: instances and handles of transports may be used from any thread.
+unsafe impl<T: Sync> Send for Address<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Address<T> {}
+
+impl<T> Address<T> {
+    /// The address.
+    fn get(&self) -> *const T {
+        self.0
+    }
+}
+
 impl Wrapped {
     /// Whether a transport lacks one-sided verbs and has the service links for their emulation.
     pub fn is_for(raw: &BtlHandle) -> bool {
@@ -79,8 +97,14 @@ impl Wrapped {
             list,
             partner,
         };
+        let (host, raw_address) = (Address::<Instance>(instance), Address::<BtlHandle>(raw));
+        let lost = Box::new(move |proc| {
+            // SAFETY: the instance has the transport, and outlives it.
+            let (instance, raw) = unsafe { (&*host.get(), &*raw_address.get()) };
+            instance.process_failed("btl", raw.name(), proc, Status::PEER_FAILED, LOST);
+        });
         let mut wrapped =
-            Box::new(Wrapped { handle, _attrs: attrs, raw, instance, put_most, get_most, contexts });
+            Box::new(Wrapped { handle, _attrs: attrs, raw, instance, put_most, get_most, contexts, lost });
         wrapped.handle.state = (&raw mut *wrapped).cast();
         wrapped
     }
@@ -95,7 +119,7 @@ impl Wrapped {
     pub fn context(&self, ctx: u32) -> Option<(&Context, Route<'_>)> {
         let (put_most, get_most) = (self.put_most, self.get_most);
         let context = self.contexts.get(ctx as usize)?;
-        Some((context, Route { raw: self.raw(), ctx, put_most, get_most, losses: self.instance() }))
+        Some((context, Route { raw: self.raw(), ctx, put_most, get_most, lost: &*self.lost }))
     }
 
     /// Number of contexts of the transport.

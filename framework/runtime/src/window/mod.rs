@@ -17,6 +17,7 @@
 
 mod allocate;
 pub(crate) mod calls;
+mod data;
 mod duplicate;
 pub(crate) mod hints;
 pub(crate) mod memory;
@@ -83,20 +84,6 @@ impl WantedMemory {
             WantedMemory::Dynamic => flavor::DYNAMIC,
             WantedMemory::Shared { .. } => flavor::SHARED,
         }
-    }
-}
-
-impl WindowData {
-    /// A rank's memory, if this process can load and store it.
-    fn mapped(&self, rank: u32) -> Option<Mapped> {
-        if self.flavor == flavor::DYNAMIC {
-            return None;
-        }
-        if rank == self.comm.rank() {
-            return Some(self.own);
-        }
-        let place = self.comm.places().get(rank).filter(|place| place.local != 0)?;
-        self.memory.mapped(place.node_rank)
     }
 }
 

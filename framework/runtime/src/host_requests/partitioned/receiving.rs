@@ -270,7 +270,7 @@ impl Communicator {
             receiving.number.set(Some(number));
         });
         let made = made.inspect_err(|_| self.meeting().leave(instance.threaded(), number))?;
-        instance.begin_request(made, Begin::Inactive);
+        instance.begin_request(made, Begin::Inactive { at_rest: true });
         Ok(made.handle())
     }
 }

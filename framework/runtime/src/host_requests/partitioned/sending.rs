@@ -164,6 +164,7 @@ impl Communicator {
         match sent {
             Ok(req) => sending.announcing.set(Some(Half(req))),
             Err(status) => {
+                sending.reset();
                 instance.drop_request(made);
                 return Err(status);
             }
@@ -171,7 +172,7 @@ impl Communicator {
         // Takes the announcement back at once if it is gone already.
         sending.cursor.set(0);
         let _ = sending.advance(instance, thread);
-        instance.begin_request(made, Begin::Inactive);
+        instance.begin_request(made, Begin::Inactive { at_rest: sending.at_rest() });
         Ok(made.handle())
     }
 }

@@ -162,7 +162,7 @@ impl Communicator {
         let tag = self.coll.numbers.again();
         let (made, operation) = self.planned(thread, which, args, kept, tag)?;
         operation.state.store(OVER, Ordering::Relaxed);
-        self.instance().begin_request(made, Begin::Inactive);
+        self.instance().begin_request(made, Begin::Inactive { at_rest: true });
         Ok(made.handle())
     }
 
@@ -187,6 +187,7 @@ impl Communicator {
         let status = record::plan(core, self, which, thread, args);
         if status.is_err() {
             operation.state.store(OVER, Ordering::Relaxed);
+            operation.reset();
             instance.drop_request(made);
             return Err(status);
         }

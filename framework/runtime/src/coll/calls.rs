@@ -1,0 +1,88 @@
+//! Calls of what was chosen for a communicator: each collective, and the functions that make plans.
+
+use super::slot::Slot;
+use crate::objects::{CollStack, Communicator};
+use crate::places::Places;
+use oxmpi_coll::{CollArgs, CollComm, CollServices};
+use oxmpi_mca::{Status, ThreadCtx};
+use std::ffi::c_void;
+use std::ptr::null;
+
+impl CollStack {
+    /// Calls the component that serves this collective on communicator `c`, in the calling thread, and returns its
+    /// status.
+    #[inline]
+    pub fn run(&self, slot: Slot, c: &Communicator, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
+        let mut comm = self.seen(c, thread);
+        let (f, module) = self.slots[slot as usize];
+        match c.local() {
+            None => f(module, &comm, args),
+            Some(local) => {
+                let local = self.seen(local, thread);
+                (comm.num_remote, comm.local) = (c.num_peers(), &local);
+                f(module, &comm, args)
+            }
+        }
+    }
+
+    /// Calls the component's planning function of a collective, which writes the steps of a plan down through
+    /// `services`. `places` are what the component gets as its communicator and as that of the local group.
+    pub fn plan(
+        &self,
+        slot: Slot,
+        c: &Communicator,
+        thread: *mut ThreadCtx,
+        args: &CollArgs,
+        services: *const CollServices,
+        places: [*mut c_void; 2],
+    ) -> Status {
+        let seen = |c: &Communicator, comm| CollComm { comm, services, planning: 1, ..self.seen(c, thread) };
+        let mut comm = seen(c, places[0]);
+        let (f, module) = self.plans[slot as usize];
+        match c.local() {
+            None => f(module, &comm, args),
+            Some(local) => {
+                let local = seen(local, places[1]);
+                (comm.num_remote, comm.local) = (c.num_peers(), &local);
+                f(module, &comm, args)
+            }
+        }
+    }
+
+    /// Makes the description of a communicator that a component gets as argument of a call.
+    #[inline]
+    pub(super) fn seen(&self, c: &Communicator, thread: *mut ThreadCtx) -> CollComm {
+        let (num_nodes, node) = c.nodes();
+        CollComm {
+            size: size_of::<CollComm>() as u32,
+            num_ranks: c.size(),
+            rank: c.rank(),
+            oversubscribed: self.oversubscribed,
+            comm: c.host_comm_ptr(),
+            thread,
+            services: self.services,
+            num_remote: 0,
+            planning: 0,
+            local: null(),
+            num_nodes,
+            node,
+        }
+    }
+}
+
+impl Communicator {
+    /// The place (node, number on the node, process) of each rank of the (local) group.
+    pub(crate) fn places(&self) -> &Places {
+        let instance = self.instance();
+        self.group().places(|proc| instance.place_of(proc))
+    }
+
+    /// Number of nodes that have ranks of the (local) group, and the number of this process's node among them.
+    fn nodes(&self) -> (u32, u32) {
+        if self.instance().facts().map.nodes() == 1 {
+            return (1, 0);
+        }
+        let places = self.places();
+        (places.num_nodes(), places.get(self.rank()).map_or(0, |place| place.node))
+    }
+}

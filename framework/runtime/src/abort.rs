@@ -12,7 +12,7 @@ impl Instance {
         if fatal {
             self.abort_for(1, FAILURE, &message, Some(proc));
         }
-        self.logger.error(framework, &message);
+        self.logger().error(framework, &message);
     }
 
     /// Ends the job because something inside the library cannot go on.
@@ -30,8 +30,8 @@ impl Instance {
     /// or broke the protocol, the keeper may report that process's end instead of this message.
     fn abort_for(&self, code: i32, origin: &str, message: &str, peer: Option<u32>) -> ! {
         self.linger();
-        if !self.client.abort_for(code, origin, message, peer) {
-            self.logger.always(message);
+        if !self.client().abort_for(code, origin, message, peer) {
+            self.logger().always(message);
         }
         // No destructors, no atexit handlers: other threads are still running.
         // SAFETY: ends the process.

@@ -2,32 +2,22 @@
 //! where it is (`opal_abort_print_stack`) and wait for a debugger (`opal_abort_delay`). The names and
 //! the meanings are Open MPI's.
 
-use crate::objects::{BeforeAbort, Instance, Tell};
+use crate::objects::{Instance, Tell};
 use oxmpi_loading::help;
-use oxmpi_loading::values::HostParams;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
-use std::sync::OnceLock;
+use oxmpi_mca::sync::unmodelled::Ordering;
 use std::time::Duration;
-
-impl BeforeAbort {
-    /// Copies what is to be done before an abort (print a stack, wait) from the parameters.
-    pub fn new(params: &HostParams) -> BeforeAbort {
-        let (stack, delay) = (params.abort_stack, params.abort_delay);
-        BeforeAbort { stack, delay, begun: AtomicBool::new(false), tell: OnceLock::new() }
-    }
-}
 
 impl Instance {
     /// Stores the hook that prints the calling thread's stack before an abort, where `opal_abort_print_stack` asks for
     /// it. Only the first hook that is given counts.
     pub fn tell_before_abort(&self, tell: Tell) {
-        let _ = self.before_abort.tell.set(tell);
+        let _ = self.before_abort().tell.set(tell);
     }
 
     /// Calls the stack hook and waits for a debugger before an abort, as the parameters ask. Once per process: where
     /// several threads abort, or an abort happens inside of this, the later calls return at once.
     pub(crate) fn linger(&self) {
-        let before = &self.before_abort;
+        let before = self.before_abort();
         if !before.stack && before.delay == 0 || before.begun.swap(true, Ordering::Relaxed) {
             return;
         }

@@ -11,21 +11,21 @@ use std::sync::{Arc, Weak};
 impl Instance {
     /// Whether anybody asks for counting.
     pub fn counting(&self) -> bool {
-        self.counting.load(Ordering::Relaxed) > 0
+        self.counting_state().asking.load(Ordering::Relaxed) > 0
     }
 
     /// Raises (`more`) or lowers the number of those who ask for counting; counters are kept while it is above 0.
     pub fn ask_counting(&self, more: bool) {
         match more {
-            true => self.counting.fetch_add(1, Ordering::AcqRel),
-            false => self.counting.fetch_sub(1, Ordering::AcqRel),
+            true => self.counting_state().asking.fetch_add(1, Ordering::AcqRel),
+            false => self.counting_state().asking.fetch_sub(1, Ordering::AcqRel),
         };
     }
 
     /// Raises (`more`) or lowers the number of those who ask for the time of matching. The PML measures it only while
     /// that number is above 0, since measuring takes time itself.
     pub fn ask_match_time(&self, more: bool) {
-        let mut asking = self.asking_match_time.lock();
+        let mut asking = self.counting_state().asking_match_time.lock();
         *asking = if more { *asking + 1 } else { asking.saturating_sub(1) };
         if let Some(pml) = self.pml() {
             // One that cannot has nothing to show either.
@@ -37,7 +37,9 @@ impl Instance {
     /// `mpi_spc_attach` leaves out, if it names any, are 0.
     pub fn counters(&self) -> Vec<u64> {
         let mut counters = self.all_counters();
-        for (n, _) in counters.iter_mut().zip(&self.params.spc_attach).filter(|(_, attached)| !**attached) {
+        for (n, _) in
+            counters.iter_mut().zip(&self.host_params().spc_attach).filter(|(_, attached)| !**attached)
+        {
             *n = 0;
         }
         counters
@@ -46,14 +48,14 @@ impl Instance {
     /// Sums the software performance counters of all threads of this rank, by counter number, whatever `mpi_spc_attach`
     /// names.
     pub fn all_counters(&self) -> Vec<u64> {
-        self.waiting.counters()
+        self.waiting().counters()
     }
 
     /// Sums the PML's counts of all communicators, those included that have been closed.
     pub fn message_counts(&self) -> Counts {
         // The owner of the last handle closes the communicator, which takes the list's lock.
-        let live: Vec<Arc<Communicator>> = self.live.lock().iter().filter_map(Weak::upgrade).collect();
-        let mut sum = *self.gone_counts.lock();
+        let live: Vec<Arc<Communicator>> = self.life().live.lock().iter().filter_map(Weak::upgrade).collect();
+        let mut sum = *self.counting_state().gone.lock();
         for counts in live.iter().filter_map(|c| c.counts()) {
             join(&mut sum, &counts);
             sum.waiting += counts.waiting;
@@ -65,7 +67,7 @@ impl Instance {
 
     /// Adds the PML's counts of a communicator that is being closed to those of closed communicators.
     pub(crate) fn keep_counts(&self, counts: &Counts) {
-        join(&mut self.gone_counts.lock(), counts);
+        join(&mut self.counting_state().gone.lock(), counts);
     }
 
     /// Counts of each CRI, by its number.

@@ -12,17 +12,17 @@ impl Instance {
     /// tells the keeper. Later calls do nothing. All requests have been waited for and no other thread is in the
     /// library.
     pub fn finalize(&self) -> Result<(), Error> {
-        if self.in_child() || self.finalized.swap(true, Ordering::AcqRel) {
+        if self.in_child() || self.life().finalized.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        if self.resting.load(Ordering::Acquire) {
+        if self.life().resting.load(Ordering::Acquire) {
             self.close();
             return Ok(());
         }
         let flushed = self.flush(self.main_thread());
         self.dump_counters();
         self.close();
-        self.client.finalized();
+        self.client().finalized();
         flushed
     }
 
@@ -30,36 +30,36 @@ impl Instance {
     /// All requests have been waited for, queued messages sent ([`Instance::flush`]), and no other
     /// thread is in the library.
     pub fn rest(&self) {
-        if self.in_child() || self.finalized.load(Ordering::Acquire) {
+        if self.in_child() || self.life().finalized.load(Ordering::Acquire) {
             return;
         }
-        self.resting.store(true, Ordering::Release);
+        self.life().resting.store(true, Ordering::Release);
         self.dump_counters();
         self.close_windows();
-        let live = std::mem::take(&mut *self.live.lock());
-        let predefined = self.predefined.lock();
+        let live = std::mem::take(&mut *self.life().live.lock());
+        let predefined = self.life().predefined.lock();
         let kept = |c: &Arc<Communicator>| {
             predefined.as_ref().is_some_and(|p| Arc::ptr_eq(c, &p.world) || Arc::ptr_eq(c, &p.self_comm))
         };
         for communicator in live.iter().filter_map(Weak::upgrade) {
             match kept(&communicator) {
-                true => self.live.lock().push(Arc::downgrade(&communicator)),
+                true => self.life().live.lock().push(Arc::downgrade(&communicator)),
                 false => communicator.close(),
             }
         }
         // The program goes on with its memory, perhaps without MPI.
         self.empty_cache(false);
-        self.client.finalized();
+        self.client().finalized();
     }
 
     /// Takes an instance that rests back into use: tells the keeper that the process is in MPI again. An error in a
     /// forked child and after `finalize`.
     pub fn wake(&self) -> Result<(), Error> {
-        if self.in_child() || self.finalized.load(Ordering::Acquire) {
+        if self.in_child() || self.life().finalized.load(Ordering::Acquire) {
             return Err(Error::new(ErrorKind::Other, "this process has no part in the job any more"));
         }
-        self.client.resumed()?;
-        self.resting.store(false, Ordering::Release);
+        self.client().resumed()?;
+        self.life().resting.store(false, Ordering::Release);
         Ok(())
     }
 
@@ -68,7 +68,7 @@ impl Instance {
         if self.in_child() {
             return;
         }
-        let predefined = self.predefined.lock().take();
+        let predefined = self.life().predefined.lock().take();
         if let Some(p) = predefined {
             p.world.close();
             p.self_comm.close();
@@ -77,8 +77,8 @@ impl Instance {
 
     /// Prints the counters of this rank to the standard error, if `mpi_spc_dump_enabled` is set.
     fn dump_counters(&self) {
-        if self.params.spc_dump {
-            let (rank, attached) = (self.job().rank, &self.params.spc_attach);
+        if self.host_params().spc_dump {
+            let (rank, attached) = (self.job().rank, &self.host_params().spc_attach);
             let text =
                 spc::dump(rank, attached, &self.counters(), &self.message_counts(), &self.cri_counts());
             eprint!("{text}");
@@ -106,19 +106,19 @@ impl Instance {
     /// use. Called once, by the end of the instance.
     fn close(&self) {
         self.close_windows();
-        let predefined = self.predefined.lock().take();
-        let live = std::mem::take(&mut *self.live.lock());
+        let predefined = self.life().predefined.lock().take();
+        let live = std::mem::take(&mut *self.life().live.lock());
         for communicator in live.iter().filter_map(Weak::upgrade) {
             communicator.close();
         }
         drop(predefined);
-        self.waiting.engine().clear();
+        self.waiting().engine().clear();
         self.empty_cache(true);
         self.end_service();
         self.end_emulation();
-        self.waiting.end();
-        if let Some(parts) = self.parts.get() {
-            parts.close(self.logger(), &self.transports);
+        self.waiting().end();
+        if let Some(parts) = self.parts() {
+            parts.close(self.logger(), &self.transports());
         }
         self.end_cache();
         self.end_node_memory();
@@ -127,7 +127,7 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        if !self.in_child() && !self.finalized.swap(true, Ordering::AcqRel) {
+        if !self.in_child() && !self.life().finalized.swap(true, Ordering::AcqRel) {
             self.close();
         }
     }

@@ -69,10 +69,10 @@ fn table(instance: &Instance) -> HostTable {
         abi_minor: ABI_MINOR.into(),
         instance: std::ptr::null_mut(),
         job: instance.job(),
-        threaded: instance.waiting.threaded_word(),
+        threaded: instance.waiting().threaded_word(),
         cris: instance.cris().as_ptr(),
         num_cris: instance.cris().len() as u32,
-        cri_modes: instance.params.cri_modes,
+        cri_modes: instance.host_params().cri_modes,
         am_table: instance.am_table().as_ptr(),
         log,
         help,
@@ -163,12 +163,12 @@ extern "C" fn am_register_parts(ctx: *mut c_void, tag: u8, take: AmParts) -> Sta
 
 /// Host table: adds a function to each turn of progress, or (`high` 0) to every eighth of a thread.
 extern "C" fn progress_register(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void, high: u32) -> Status {
-    at!(ctx).1.waiting.engine().register(f, arg, high != 0)
+    at!(ctx).1.waiting().engine().register(f, arg, high != 0)
 }
 
 /// Host table: takes a function out of progress.
 extern "C" fn progress_unregister(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void) -> Status {
-    at!(ctx).1.waiting.engine().unregister(f, arg)
+    at!(ctx).1.waiting().engine().unregister(f, arg)
 }
 
 /// Host table: makes one turn of progress and returns the number of events.

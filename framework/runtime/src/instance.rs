@@ -26,46 +26,31 @@
 //! **Ownership.** Communicators hold the instance; the instance holds world and self until it is
 //! finalized, and knows the others weakly, to close them then.
 
-use crate::am_table::AmTable;
-use crate::byte_type::ByteType;
 use crate::coll::services::SERVICES;
 use crate::gid::{self};
 use crate::group::{Group, ProcId};
 use crate::host_requests::makers;
-use crate::objects::{BeforeAbort, Communicator, Instance, Parts, Predefined};
+use crate::objects::{Callbacks, Communicator, Instance, Parts, Predefined, Settings};
 use crate::plan::Plan;
-use crate::reached::Transports;
-use crate::request::Table;
-use crate::services::card::{self, Cards};
-use crate::services::failed::Failures;
-use crate::services::pieces::NodeMemories;
+use crate::services::card::{self};
+use crate::spc;
 use crate::telling::show_help;
-use crate::{cri_locks, spc};
 use oxmpi_loading::Level;
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_loading::in_force::{self, InForce, Process};
 use oxmpi_loading::log::Logger;
 use oxmpi_loading::params::{self, LIVE};
 use oxmpi_loading::select::Chooser;
-use oxmpi_loading::values::HostParams;
 use oxmpi_loading::{help, registry};
-use oxmpi_mca::host::cri_mode;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Cri, Descriptor, JobInfo, SliceRef};
-use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
+use oxmpi_mca::{Descriptor, SliceRef};
+use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Sources};
 use oxmpi_pml as pml_contract;
-use oxmpi_system::locks::{Mutex, RwLock};
-use oxmpi_system::membarrier::can_stop;
+use oxmpi_system::locks::RwLock;
 use oxmpi_waiting::gate::Gate;
-use oxmpi_waiting::patience::Patience;
-use oxmpi_waiting::thread::Threads;
-use oxmpi_waiting::yield_limit::YieldLimit;
-use oxmpi_waiting::{Settings, Waiting};
 use oxmpi_wireup as wireup;
 use oxmpi_wireup::other_launcher;
-use std::os::fd::AsRawFd;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The configuration that an instance is started with.
 #[derive(Debug, Default)]
@@ -84,30 +69,6 @@ pub struct Config {
     /// Where the threads that call this instance are marked. With a gate of the host's an instance at level
     /// MULTIPLE takes no locks before a second thread asks to get in.
     pub gate: Option<&'static Gate>,
-}
-
-/// The job's facts as a component sees them.
-fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
-    let facts = client.facts();
-    JobInfo {
-        size: size_of::<JobInfo>() as u32,
-        rank: facts.rank,
-        job_size: facts.size,
-        node: facts.node,
-        local_rank: facts.local_rank,
-        local_size: facts.local_size(),
-        job_id: facts.job_id,
-        segment_fd: client.segment().as_raw_fd(),
-        oversubscribed: (facts.oversubscribed || params.yield_when_idle).into(),
-        cores: facts.cores,
-        keeper_pid: facts.keeper_pid,
-    }
-}
-
-/// The limit of yields of a rank, in microseconds. Ranks that are bound, or that no daemon keeps, do not know who has the cores.
-fn yield_limit(facts: &wireup::JobFacts, limit: u32) -> YieldLimit {
-    let cores = if facts.bound || facts.keeper_pid == 0 { 0 } else { facts.cores };
-    YieldLimit::new(limit, facts.keeper_pid, cores)
 }
 
 /// Refuses to start a process alone that another launcher has started among several. The first of them says what to do, the
@@ -162,88 +123,30 @@ impl Instance {
                 show_help(&client, "runtime", help::HOST, warning.topic, &args);
             }
         }
-        let instance = Instance::assemble(client, resolver, params, logger, config.level, config.gate);
+        let callbacks =
+            Callbacks { unclaimed: crate::host::unclaimed, makers: makers(), coll_services: SERVICES };
+        let settings = Settings { resolver: RwLock::new(resolver), params, logger };
+        let instance = Instance::assemble(client, settings, config.level, config.gate, callbacks);
         let instance = Arc::new(instance);
-        instance.am.report_to(Arc::as_ptr(&instance).cast());
+        instance.am_table().report_to(Arc::as_ptr(&instance).cast());
         instance.take_requests();
         let parts = Parts::open(&instance, components)?;
-        if instance.parts.set(parts).is_err() {
+        if !instance.set_parts(parts) {
             return Err(Error::new(ErrorKind::Intern, "the components were opened twice"));
         }
         instance.connect()?;
         Ok(instance)
     }
 
-    /// Makes the instance of all that is known before components are opened (step 4 of the start).
-    fn assemble(
-        client: wireup::Client,
-        resolver: Resolver,
-        params: HostParams,
-        logger: Logger,
-        level: Level,
-        gate: Option<&'static Gate>,
-    ) -> Instance {
-        let job = job_info(&client, &params);
-        let before_abort = BeforeAbort::new(&params);
-        let counting = params.spc_dump || !params.spc_attach.is_empty();
-        let process = Process::of(client.facts(), level);
-        let num_cris = process.cris(&params);
-        let waiting = Settings {
-            threaded: level == Level::Multiple && (gate.is_none() || !can_stop()),
-            room: process.own_cores(),
-            races: params.race,
-            serial: params.cri_modes & cri_mode::SERIAL_PROGRESS != 0,
-            patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
-            yield_limit: yield_limit(client.facts(), params.yield_limit),
-        };
-        let threads = Threads::new(num_cris, spc::NAMES.len());
-        Instance {
-            waiting: Waiting::new(waiting, threads, gate),
-            level: AtomicU32::new(level as u32),
-            parts: OnceLock::new(),
-            requests: Table::new(),
-            makers: makers(),
-            coll_services: SERVICES,
-            job,
-            cris: (0..num_cris).map(|_| Cri::new(cri_locks::SERVICES)).collect(),
-            am: AmTable::new(crate::host::unclaimed),
-            transports: Transports::default(),
-            failures: Failures::default(),
-            node_memories: NodeMemories::default(),
-            cards: Cards::default(),
-            service: crate::service::contexts::Service::default(),
-            emulation: crate::objects::Emulation::default(),
-            byte: ByteType::new(),
-            client,
-            resolver: RwLock::new(resolver),
-            params,
-            logger,
-            counting: AtomicU32::new(counting.into()),
-            asking_match_time: Mutex::new(0),
-            gone_counts: Mutex::default(),
-            raising: Mutex::new(()),
-            published: AtomicBool::new(false),
-            fresh: AtomicU64::new(0),
-            from_groups: Mutex::default(),
-            pid: std::process::id(),
-            resting: AtomicBool::new(false),
-            finalized: AtomicBool::new(false),
-            predefined: Mutex::new(None),
-            live: Mutex::default(),
-            windows: Mutex::default(),
-            before_abort,
-        }
-    }
-
     /// Exchanges addresses, enables the PML with the opened BTLs and makes the world and self communicators (steps 6 to
     /// 8 of the start).
     fn connect(self: &Arc<Instance>) -> Result<(), Error> {
-        if self.published.load(Ordering::Relaxed) {
-            self.client.put(card::KEY, &self.own_card().encode());
-            self.client.commit()?;
-            self.client.fence()?;
+        if self.has_published() {
+            self.client().put(card::KEY, &self.own_card().encode());
+            self.client().commit()?;
+            self.client().fence()?;
         }
-        let Some(parts) = self.parts.get() else {
+        let Some(parts) = self.parts() else {
             return Err(Error::new(ErrorKind::Intern, "there are no components"));
         };
         let (pml, btls) = (&parts.pml, parts.btl_pointers());
@@ -258,7 +161,7 @@ impl Instance {
         if status.is_err() {
             return Err(Error::status(status, "the point-to-point layer does not start"));
         }
-        if spc::asks_match_time(&self.params.spc_attach, self.params.spc_dump) {
+        if spc::asks_match_time(&self.host_params().spc_attach, self.host_params().spc_dump) {
             self.ask_match_time(true);
         }
         if self.threaded() {
@@ -267,9 +170,9 @@ impl Instance {
                 return Err(Error::status(status, "a component does not take several threads"));
             }
         }
-        self.waiting.engine().register(pml.table.progress, pml.state, true);
-        let (job_id, me) = (self.job.job_id, self.me());
-        let members = (0..self.job.job_size).map(|proc| ProcId { proc, endpoint: 0 }).collect();
+        self.waiting().engine().register(pml.table.progress, pml.state, true);
+        let (job_id, me) = (self.job().job_id, self.me());
+        let members = (0..self.job().job_size).map(|proc| ProcId { proc, endpoint: 0 }).collect();
         let plan = |gid, members, name: &str, index| Plan {
             name: name.to_owned(),
             fixed_index: Some(index),
@@ -278,7 +181,7 @@ impl Instance {
         let world = Communicator::make(self, plan(gid::world(job_id), members, "MPI_COMM_WORLD", 0))?;
         let own = gid::self_comm(job_id, me.proc, me.endpoint);
         let self_comm = Communicator::make(self, plan(own, vec![me], "MPI_COMM_SELF", 1))?;
-        *self.predefined.lock() = Some(Predefined { world, self_comm });
+        *self.life().predefined.lock() = Some(Predefined { world, self_comm });
         Ok(())
     }
 
@@ -287,7 +190,7 @@ impl Instance {
     /// # Panics
     /// After `finalize`, when it is gone.
     pub fn world(&self) -> Arc<Communicator> {
-        match &*self.predefined.lock() {
+        match &*self.life().predefined.lock() {
             Some(p) => p.world.clone(),
             None => panic!("the world communicator was asked for after finalize"),
         }
@@ -297,7 +200,7 @@ impl Instance {
     /// # Panics
     /// After `finalize`, when it is gone.
     pub fn self_comm(&self) -> Arc<Communicator> {
-        match &*self.predefined.lock() {
+        match &*self.life().predefined.lock() {
             Some(p) => p.self_comm.clone(),
             None => panic!("the self communicator was asked for after finalize"),
         }
@@ -305,38 +208,37 @@ impl Instance {
 
     /// A parameter by its full name or a synonym.
     pub fn param(&self, full_name: &str) -> Option<Resolved> {
-        self.resolver.read().get(full_name).cloned()
+        self.settings().resolver.read().get(full_name).cloned()
     }
     /// All parameters, in order of declaration; neither order nor number changes any more.
     pub fn params(&self) -> Vec<Resolved> {
-        self.resolver.read().iter().cloned().collect()
+        self.settings().resolver.read().iter().cloned().collect()
     }
     /// Which value a parameter really has here, and how it follows from what is set.
     pub fn in_force(&self, full_name: &str) -> Option<InForce> {
         let r = self.param(full_name)?;
-        let process = Process::of(self.client.facts(), self.level()).with_cris(self.cris.len() as u32);
-        self.parts
-            .get()
-            .and_then(|parts| parts.in_force(&r, &self.params, &process))
-            .or_else(|| Some(in_force::of_host(&r, &params::read_host(&self.resolver.read()), &process)))
+        let process = Process::of(self.client().facts(), self.level()).with_cris(self.cris().len() as u32);
+        self.parts().and_then(|parts| parts.in_force(&r, self.host_params(), &process)).or_else(|| {
+            Some(in_force::of_host(&r, &params::read_host(&self.settings().resolver.read()), &process))
+        })
     }
     /// Writes a parameter while the instance runs (MPI 5.0 §15.3.6). Only what is looked at again can
     /// be written: how much frameworks say, and how patiently threads wait.
     pub fn write_param(&self, full_name: &str, text: &str) -> Result<Resolved, CannotSet> {
-        let mut resolver = self.resolver.write();
+        let mut resolver = self.settings().resolver.write();
         let now = resolver.get(full_name).ok_or(CannotSet::Unknown)?;
         let name = now.declaration.full_name.clone();
-        let verbosity = self.logger.says(&name);
+        let verbosity = self.logger().says(&name);
         if now.declaration.is_writable() && !verbosity && !LIVE.contains(&name.as_str()) {
             return Err(CannotSet::NotNow);
         }
         let written = resolver.set(&name, text)?.clone();
         if verbosity {
-            self.logger.set(&name, written.value.as_i64().unwrap_or(0));
+            self.logger().set(&name, written.value.as_i64().unwrap_or(0));
         } else {
             let p = params::read_host(&resolver);
-            let crowded = self.client.facts().oversubscribed || p.yield_when_idle;
-            self.waiting.set_patience(p.spins, p.yields, crowded, p.yield_limit);
+            let crowded = self.client().facts().oversubscribed || p.yield_when_idle;
+            self.waiting().set_patience(p.spins, p.yields, crowded, p.yield_limit);
         }
         Ok(written)
     }
@@ -346,7 +248,7 @@ impl Instance {
     }
     /// Opened components, as framework and name.
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
-        self.parts.get().map_or_else(Vec::new, |p| p.components())
+        self.parts().map_or_else(Vec::new, |p| p.components())
     }
     /// The text that MPI_Get_library_version returns.
     pub fn library_version(&self) -> String {
@@ -356,6 +258,6 @@ impl Instance {
 
 impl std::fmt::Debug for Instance {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "rank {} of {}, level {:?}", self.job.rank, self.job.job_size, self.level())
+        write!(f, "rank {} of {}, level {:?}", self.job().rank, self.job().job_size, self.level())
     }
 }

@@ -1,5 +1,9 @@
 //! The objects of the runtime and their fields: instance, communicators with their collectives, requests that the host makes, windows, opened
-//! components. They refer to each other, so they stand together; what each does is in the file that is named for it.
+//! components. They refer to each other, so they stand together; what each does is in the file that is named for it. `accessors` reads fields,
+//! `assembly` makes an instance.
+
+mod accessors;
+mod assembly;
 
 use crate::am_table::AmTable;
 use crate::byte_type::ByteType;
@@ -7,12 +11,13 @@ use crate::coll::slot::SLOTS;
 use crate::counts::CommCalls;
 use crate::emulation::requester::{Context, Endpoint, Lost};
 use crate::gid::{self, Gid};
-use crate::group::{Group, ProcId};
+use crate::group::Group;
 use crate::host_requests::partitioned::Meeting;
 use crate::host_requests::schedule::numbers::Numbers;
 use crate::info::Info;
 use crate::reached::Transports;
 use crate::request::Table;
+use crate::service::contexts::Service;
 use crate::services::card::Cards;
 use crate::services::failed::Failures;
 use crate::services::pieces::NodeMemories;
@@ -33,7 +38,7 @@ use oxmpi_loading::values::Values;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Cri, HostTable, JobInfo, Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{AmReceive, Cri, HostTable, JobInfo, Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_mca_params::Resolver;
 use oxmpi_osc::{Mapped, WinComm};
 use oxmpi_pml::{Counts, RecvArgs, SendArgs};
@@ -44,43 +49,81 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
 
-/// One rank.
+/// One rank: its parts. Each part keeps its own state; what others need of one are the functions of it.
 #[repr(C)]
 pub struct Instance {
     // A message touches it, so it is first.
-    pub(crate) waiting: Waiting,
-    pub(crate) level: AtomicU32,
-    pub(crate) parts: OnceLock<Parts>,
-    pub(crate) requests: Table,
-    pub(crate) makers: Makers,
+    waiting: Waiting,
+    levels: Levels,
+    parts: OnceLock<Parts>,
+    requests: Table,
+    makers: Makers,
     /// The services that collective components get outside of plans (`coll/services.rs`).
-    pub(crate) coll_services: &'static CollServices,
-    pub(crate) job: JobInfo,
-    pub(crate) cris: Box<[Cri]>,
-    pub(crate) am: AmTable,
-    pub(crate) transports: Transports,
-    pub(crate) failures: Failures,
-    pub(crate) node_memories: NodeMemories,
-    pub(crate) cards: Cards,
-    pub(crate) service: crate::service::contexts::Service,
-    pub(crate) emulation: Emulation,
-    pub(crate) byte: Box<ByteType>,
-    pub(crate) client: wireup::Client,
+    coll_services: &'static CollServices,
+    job: JobInfo,
+    cris: Box<[Cri]>,
+    am: AmTable,
+    transports: Transports,
+    failures: Failures,
+    node_memories: NodeMemories,
+    cards: Cards,
+    service: Service,
+    emulation: Emulation,
+    byte: Box<ByteType>,
+    client: wireup::Client,
+    /// Something was published, so addresses are exchanged.
+    published: AtomicBool,
+    settings: Settings,
+    counting: Counting,
+    births: Births,
+    life: Life,
+    before_abort: BeforeAbort,
+}
+
+// SAFETY: pointers of a part are to the instance itself or to what components may be called with from any thread; each part that
+// has such says so of itself.
+unsafe impl Send for Instance {}
+
+// SAFETY: as above.
+unsafe impl Sync for Instance {}
+
+/// The thread level that is provided, and the lock of those who raise it.
+#[derive(Default)]
+pub(crate) struct Levels {
+    pub(crate) level: AtomicU32,
+    pub(crate) raising: Mutex<()>,
+}
+
+/// Parameters, and the lines that some of them ask for.
+pub(crate) struct Settings {
     pub(crate) resolver: RwLock<Resolver>,
+    /// Those of the host, as it uses them.
     pub(crate) params: HostParams,
     pub(crate) logger: Logger,
+}
+
+/// Requests for counting, and counts of what is gone.
+#[derive(Default)]
+pub(crate) struct Counting {
     /// How many ask for counting.
-    pub(crate) counting: AtomicU32,
+    pub(crate) asking: AtomicU32,
     /// How many ask for the time of matching.
     pub(crate) asking_match_time: Mutex<u32>,
     /// Of communicators that are gone.
-    pub(crate) gone_counts: Mutex<Counts>,
-    pub(crate) raising: Mutex<()>,
-    /// Something was published, so addresses are exchanged.
-    pub(crate) published: AtomicBool,
+    pub(crate) gone: Mutex<Counts>,
+}
+
+/// The numbers by which ids of new communicators differ.
+#[derive(Default)]
+pub(crate) struct Births {
     pub(crate) fresh: AtomicU64,
     /// How many communicators were made from a group under a tag; the keys are ids.
     pub(crate) from_groups: Mutex<HashMap<(Gid, u16), u64>>,
+}
+
+/// The objects that are closed when the instance ends, and how far it has come.
+pub(crate) struct Life {
+    /// The process that started the instance; a forked child is another.
     pub(crate) pid: u32,
     pub(crate) resting: AtomicBool,
     pub(crate) finalized: AtomicBool,
@@ -88,124 +131,14 @@ pub struct Instance {
     pub(crate) live: Mutex<Vec<Weak<Communicator>>>,
     /// Windows that have a module of a component, which is given back before that is finalized.
     pub(crate) windows: Mutex<Vec<Weak<Window>>>,
-    pub(crate) before_abort: BeforeAbort,
 }
 
-// SAFETY: `main` is a context that only the thread it belongs to writes; `gate` is a static or `own_gate`;
-// all else is Sync by itself.
-unsafe impl Send for Instance {}
-
-// SAFETY: as above.
-unsafe impl Sync for Instance {}
-
-impl Instance {
-    /// This rank as a process and its endpoint 0.
-    pub fn me(&self) -> ProcId {
-        ProcId { proc: self.job.rank, endpoint: 0 }
-    }
-
-    /// The launcher's facts.
-    pub fn facts(&self) -> &wireup::JobFacts {
-        self.client.facts()
-    }
-
-    /// The job's facts as components see them.
-    pub fn job(&self) -> &JobInfo {
-        &self.job
-    }
-
-    /// The table from slots to requests.
-    pub fn requests(&self) -> &Table {
-        &self.requests
-    }
-
-    /// The means by which handlers of signals that end the process report to the daemon; `None`: nobody would hear
-    /// them.
-    pub fn witness(&self) -> Option<&wireup::Witness> {
-        self.client.witness()
-    }
-
-    /// The host name that MPI_Get_processor_name returns.
-    pub fn processor_name(&self) -> String {
-        self.client.facts().hostname.clone()
-    }
-
-    /// The printer of lines on the standard error.
-    pub(crate) fn logger(&self) -> &Logger {
-        &self.logger
-    }
-
-    /// The opened PML; `None` before the components are open.
-    pub(crate) fn pml(&self) -> Option<&Pml> {
-        self.parts.get().map(|p| &p.pml)
-    }
-
-    /// The opened collective components.
-    pub(crate) fn coll_components(&self) -> &[CollComponent] {
-        self.parts.get().map_or(&[], |p| &p.colls)
-    }
-
-    /// The services that collective components get outside of plans.
-    pub(crate) fn coll_services(&self) -> *const CollServices {
-        self.coll_services
-    }
-    /// The opened one-sided components.
-    pub(crate) fn osc_components(&self) -> &[OscComponent] {
-        self.parts.get().map_or(&[], |p| &p.oscs)
-    }
-
-    /// The table of the receivers of active messages.
-    pub(crate) fn am_table(&self) -> &AmTable {
-        &self.am
-    }
-
-    /// The type of one byte, for the library's own messages.
-    pub(crate) fn byte_type(&self) -> &TypeDesc {
-        &self.byte.desc
-    }
-
-    /// Makes a communicator id that no other rank of the job makes, from this rank and a count of its own.
-    pub(crate) fn fresh_gid(&self) -> Gid {
-        let me = self.me();
-        gid::fresh(self.job.job_id, me.proc, me.endpoint, self.fresh.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Whether the calling process is a forked child of the one that started the instance.
-    pub(crate) fn in_child(&self) -> bool {
-        std::process::id() != self.pid
-    }
-
-    /// Adds a communicator to those that the end of the instance closes.
-    pub(crate) fn remember(&self, communicator: &Arc<Communicator>) {
-        let mut live = self.live.lock();
-        if live.len() == live.capacity() {
-            live.retain(|c| c.strong_count() > 0);
-        }
-        live.push(Arc::downgrade(communicator));
-    }
-
-    /// Puts a value under a key into the process's exchange of addresses, which the start publishes if there is any.
-    pub(crate) fn exchange_put(&self, key: &str, value: &[u8]) {
-        self.client.put(key, value);
-        self.published.store(true, Ordering::Relaxed);
-    }
-
-    /// Gets the value that a process has published under a key, and waits for the daemon's answer; `None`: there is no
-    /// such key.
-    pub(crate) fn exchange_get(&self, proc: u32, key: &str) -> Result<Option<Vec<u8>>, wireup::Error> {
-        self.client.get(proc, key)
-    }
-
-    /// Runs `f` behind the progress functions of every turn.
-    pub(crate) fn follow_progress(&self, f: ProgressFn, ctx: *mut c_void) {
-        self.waiting.engine().register_follower(f, ctx);
-    }
-
-    /// The CRIs, by number.
-    #[inline(always)]
-    pub(crate) fn cris(&self) -> &[Cri] {
-        &self.cris
-    }
+/// Functions of parts that stand above the instance.
+pub(crate) struct Callbacks {
+    /// The receiver of active messages that nobody has claimed.
+    pub unclaimed: AmReceive,
+    pub makers: Makers,
+    pub coll_services: &'static CollServices,
 }
 
 /// The communicators that the instance itself holds.
@@ -274,108 +207,6 @@ unsafe impl Send for Communicator {}
 
 // SAFETY: as above.
 unsafe impl Sync for Communicator {}
-
-impl Communicator {
-    /// The calling rank's number in the (local) group.
-    #[inline(always)]
-    pub fn rank(&self) -> u32 {
-        self.hot.rank
-    }
-
-    /// The number of ranks in the (local) group.
-    #[inline(always)]
-    pub fn size(&self) -> u32 {
-        self.size
-    }
-
-    /// The group; of an inter-communicator the local one.
-    pub fn group(&self) -> &Group {
-        &self.group
-    }
-
-    /// The global id, equal at all ranks.
-    pub fn gid(&self) -> Gid {
-        self.gid
-    }
-
-    /// The remote group; `None`: it is no inter-communicator.
-    pub fn remote_group(&self) -> Option<&Group> {
-        self.remote.as_ref().map(|r| &r.group)
-    }
-
-    /// The number of ranks that messages may name: those of the remote group, if there is one, else of the group.
-    pub fn num_peers(&self) -> u32 {
-        self.remote_group().map_or(self.size, Group::size)
-    }
-
-    /// The other side of an inter-communicator: remote group and local communicator.
-    pub(crate) fn remote(&self) -> Option<&Remote> {
-        self.remote.as_ref()
-    }
-
-    /// The local group of an inter-communicator as a communicator of the library's own; `None`: it is no
-    /// inter-communicator.
-    pub(crate) fn local(&self) -> Option<&Communicator> {
-        self.remote.as_ref().map(|r| &*r.local)
-    }
-
-    /// Keeps what is known of a collective's message that was longer than its place, for [`Communicator::take_truncated`].
-    #[cold]
-    pub(crate) fn note_truncated(&self, status: &MsgStatus) {
-        self.truncated.lock().get_or_insert(*status);
-    }
-
-    /// Takes what is known of the message by which the last blocking collective failed with TRUNCATED: its `source`, the
-    /// bytes of its place, and in `cancelled` those that did not fit. `None`: it was no message (data of this process).
-    pub fn take_truncated(&self) -> Option<MsgStatus> {
-        let of_local = self.local().and_then(Communicator::take_truncated);
-        self.truncated.lock().take().or(of_local)
-    }
-
-    /// The internal communicators over which constructors send that only some ranks call, by
-    /// [`crate::wires::Wire`].
-    pub(crate) fn wires(&self) -> &Mutex<[Option<Arc<Communicator>>; 2]> {
-        &self.wires
-    }
-
-    /// The instance of the calling rank.
-    #[inline(always)]
-    pub fn instance(&self) -> &Instance {
-        &self.instance
-    }
-
-    /// The shared pointer to the instance, for objects that keep it alive.
-    pub(crate) fn shared_instance(&self) -> &Arc<Instance> {
-        &self.instance
-    }
-
-    /// The place where partitioned messages find their partners; made at the first call.
-    pub(crate) fn meeting(&self) -> &Meeting {
-        self.meeting.get_or_init(Meeting::default)
-    }
-
-    /// The context on which this rank prefers to send; `None`: that of its endpoint, or any.
-    pub fn hint(&self) -> Option<u32> {
-        self.hint
-    }
-
-    /// Counts a constructor call on this communicator and returns its number from 0. All ranks make those calls in the
-    /// same order, so the number is equal at all.
-    pub(crate) fn next_child(&self) -> u64 {
-        self.children.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// The name that MPI_Comm_get_name returns.
-    pub fn name(&self) -> String {
-        self.text.lock().name.clone()
-    }
-
-    /// The value of [`RequestHeader::comm`]: the address of this communicator.
-    #[inline(always)]
-    pub fn host_comm_ptr(&self) -> *mut c_void {
-        self as *const Communicator as *mut c_void
-    }
-}
 
 /// The other side of an inter-communicator.
 #[derive(Clone)]

@@ -81,7 +81,7 @@ impl Instance {
 
     /// Counts a communicator made of an id, and returns how many an endpoint of this process has made of it before.
     fn count_of(&self, id: Gid, me: ProcId) -> u64 {
-        let mut counts = self.from_groups.lock();
+        let mut counts = self.births().from_groups.lock();
         let count = counts.entry((id, me.endpoint)).or_insert(0);
         *count += 1;
         *count - 1

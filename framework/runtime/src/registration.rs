@@ -32,28 +32,28 @@ impl Instance {
                 release,
             })
         };
-        &raw const **self.transports.services.get_or_init(make)
+        &raw const **self.transports().services.get_or_init(make)
     }
 
     /// The registration cache, and the number that a module has in it; the first call starts the watcher. `None`:
     /// registrations with this module are not kept.
     fn cache_for(&self, btl: &BtlHandle) -> Option<(&Cache<BtlHandle>, usize)> {
-        if self.params.keeping.leave_pinned == LeavePinned::Never {
+        if self.host_params().keeping.leave_pinned == LeavePinned::Never {
             return None;
         }
-        let parts = self.parts.get()?;
+        let parts = self.parts()?;
         // The handle of an emulated transport registers for its own requests, too; only the transport's own registration pins.
         if !parts.btls().get(btl.index as usize)?.can(cap::REGISTER) {
             return None;
         }
-        let cache = self.transports.cache.get_or_init(|| self.make_cache(parts.btls().len()));
+        let cache = self.transports().cache.get_or_init(|| self.make_cache(parts.btls().len()));
         cache.as_deref().map(|cache| (cache, btl.index as usize * 2 + usize::from(btl.emulated != 0)))
     }
 
     /// Starts the registration cache for so many modules, with its watcher. `None`: it cannot be had, which is logged,
     /// and shown as a help text if `mpi_leave_pinned` asks for it.
     fn make_cache(&self, modules: usize) -> Option<Box<Cache<BtlHandle>>> {
-        let HostParams { keeping, .. } = &self.params;
+        let HostParams { keeping, .. } = &self.host_params();
         let limits =
             Limits { entries: keeping.entries as usize, bytes: keeping.bytes, page: page_size() as u64 };
         let started = Cache::start(modules * 2, limits, |shared| match keeping.trusted {
@@ -75,7 +75,7 @@ impl Instance {
 
     /// The registration cache, if it has been started.
     fn existing_cache(&self) -> Option<&Cache<BtlHandle>> {
-        self.transports.cache.get().and_then(|cache| cache.as_deref())
+        self.transports().cache.get().and_then(|cache| cache.as_deref())
     }
 
     /// Counts of the registration cache; all 0 where there is none.

@@ -66,7 +66,7 @@ impl Communicator {
         let [high, low] = self.gid();
         let key = format!("comm/{high:016x}{low:016x}/{}", self.next_child());
         let own = parts[self.rank() as usize];
-        let client = &self.instance().client;
+        let client = &self.instance().client();
         // Nobody asks the kernel for pages before all have seen that there is enough for all.
         let memory =
             mapping::check_free_memory(len).and_then(|()| client.share(&key, len).map_err(|why| why.message));

@@ -29,7 +29,7 @@ impl Instance {
     /// are cores for them.
     #[inline]
     fn is_shared(&self, bytes: u64) -> bool {
-        bytes >= self.params.task_min && self.waiting.has_helpers() && self.job().oversubscribed == 0
+        bytes >= self.host_params().task_min && self.waiting().has_helpers() && self.job().oversubscribed == 0
     }
 
     /// Packs all of `count` elements at `base` to `dst`, with help of waiting threads if it is much.
@@ -50,7 +50,7 @@ impl Instance {
             return;
         }
         let (base, dst) = (Place(base.expose_provenance()), Place(dst.expose_provenance()));
-        self.waiting.share(bytes.div_ceil(PIECE), &|n| {
+        self.waiting().share(bytes.div_ceil(PIECE), &|n| {
             let from = n * PIECE;
             // SAFETY: the caller's promise; pieces write to places of their own.
             unsafe { pack(desc, count, base.at(0), from, dst.at(from as i64), PIECE.min(bytes - from)) };
@@ -75,7 +75,7 @@ impl Instance {
             return;
         }
         let (base, src) = (Place(base.expose_provenance()), Place(src.expose_provenance()));
-        self.waiting.share(bytes.div_ceil(PIECE), &|n| {
+        self.waiting().share(bytes.div_ceil(PIECE), &|n| {
             let from = n * PIECE;
             // SAFETY: the caller's promise; the parts of a receive buffer do not overlap (MPI 5.0 §4.1).
             unsafe { unpack(desc, count, base.at(0), from, src.at(from as i64), PIECE.min(bytes - from)) };
@@ -103,7 +103,7 @@ impl Instance {
         let op = SharedOp(*op);
         let worst = AtomicI32::new(Status::OK.0);
         let (input, inout) = (Place(input.expose_provenance()), Place(inout.expose_provenance()));
-        self.waiting.share(count.div_ceil(each), &|n| {
+        self.waiting().share(count.div_ceil(each), &|n| {
             let from = n * each;
             let at = from as i64 * desc.extent;
             // SAFETY: the caller's promise; pieces have elements of their own.

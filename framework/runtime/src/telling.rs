@@ -7,7 +7,7 @@ use oxmpi_wireup as wireup;
 impl Instance {
     /// Prints a paragraph of a help text once per job; `who` is the component in whose name it is said.
     pub(crate) fn show_help(&self, who: &str, text: &str, topic: &str, args: &[&str]) {
-        show_help(&self.client, who, text, topic, args);
+        show_help(self.client(), who, text, topic, args);
     }
 }
 

@@ -40,7 +40,7 @@ impl Instance {
         if proc >= self.job().job_size {
             return Err(Status::BAD_PARAM);
         }
-        let mut all = self.transports.reached.lock();
+        let mut all = self.transports().reached.lock();
         let reached = match all.entry(proc) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
@@ -60,7 +60,7 @@ impl Instance {
     /// told.
     fn check_reached(&self, proc: u32) -> Result<(), Status> {
         let words = self.job().job_size.div_ceil(u64::BITS) as usize;
-        let known = self.transports.known.get_or_init(|| (0..words).map(|_| AtomicU64::new(0)).collect());
+        let known = self.transports().known.get_or_init(|| (0..words).map(|_| AtomicU64::new(0)).collect());
         let bit = 1 << (proc % u64::BITS);
         let word = known.get((proc / u64::BITS) as usize).ok_or(Status::BAD_PARAM)?;
         if word.load(Ordering::Relaxed) & bit == 0 {
@@ -77,7 +77,7 @@ impl Instance {
         let card = self.card_of(proc)?;
         let place = self.place_of(proc);
         let info = ProcInfo { proc, node: place.node, local_rank: place.local_rank, local: place.local };
-        let btls = self.parts.get().map_or(&[][..], |parts| parts.btls());
+        let btls = self.parts().map_or(&[][..], |parts| parts.btls());
         // A process without a card is taken to be as this one.
         let other = card.as_ref().unwrap_or(&own);
         let candidates =

@@ -11,11 +11,11 @@ use oxmpi_waiting::{Hooks, Layer, WaitCounts, Waiter, Waiting};
 impl Layer for Instance {
     #[inline(always)]
     fn waiting(&self) -> &Waiting {
-        &self.waiting
+        &self.waiting()
     }
     #[inline(always)]
     fn cris(&self) -> &[Cri] {
-        &self.cris
+        &self.cris()
     }
     fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Option<Status> {
         self.pml().map(|pml| (pml.table.arm)(pml.state, thread, set))
@@ -75,7 +75,7 @@ impl Instance {
     /// Makes one turn of progress and returns the number of events.
     #[inline(always)]
     pub fn progress(&self, thread: *mut ThreadCtx) -> i32 {
-        self.waiting.engine().turn(thread)
+        self.waiting().engine().turn(thread)
     }
 
     /// Makes one turn of progress for a call that looks and does not wait. Returns the number of events. `thread` is
@@ -99,48 +99,48 @@ impl Instance {
 
     /// Number of contexts of the instance, one for each CRI.
     pub fn contexts(&self) -> usize {
-        self.cris.len()
+        self.cris().len()
     }
 
     /// Sets the functions by which waiting threads let others run; with `None` they sleep in the kernel again. Not to
     /// be called while another thread is in a call.
     pub fn set_hooks(&self, hooks: Option<Hooks>) {
-        self.waiting.set_hooks(hooks);
+        self.waiting().set_hooks(hooks);
     }
 
     /// Whether several threads may make calls. Look once per call.
     #[inline(always)]
     pub fn threaded(&self) -> bool {
-        self.waiting.threaded()
+        self.waiting().threaded()
     }
 
     /// The gate at which threads that make calls are marked: the host's, or this instance's own.
     #[inline(always)]
     pub fn gate(&self) -> &Gate {
-        self.waiting.gate()
+        self.waiting().gate()
     }
 
     /// The context used while only one thread makes calls at a time.
     #[inline(always)]
     pub fn main_thread(&self) -> *mut ThreadCtx {
-        self.waiting.main_thread()
+        self.waiting().main_thread()
     }
 
     /// Takes a thread context for the calling thread, which gives it back by [`Instance::detach_thread`].
     pub fn attach_thread(&self) -> *mut ThreadCtx {
-        self.waiting.attach_thread()
+        self.waiting().attach_thread()
     }
 
     /// Gives a thread context back, with which the thread makes no call any more. Does nothing with the main thread's.
     pub fn detach_thread(&self, thread: *mut ThreadCtx) {
         if !self.in_child() {
-            self.waiting.detach_thread(thread);
+            self.waiting().detach_thread(thread);
         }
     }
 
     /// Counts of parked waits, of naps and of pieces of work: how threads waited while others had the progress.
     pub fn wait_counts(&self) -> WaitCounts {
-        self.waiting.counts()
+        self.waiting().counts()
     }
 
     /// Makes a CRI active, and those below it, because somebody uses it; as `Host::activate` says.

@@ -41,13 +41,13 @@ impl Instance {
             let plain = unsafe { &*self.btl_services() };
             Box::new(BtlServices { size: size_of::<BtlServices>() as u32, reserved: 0, reach, ..*plain })
         };
-        &raw const **self.emulation.services.get_or_init(make)
+        &raw const **self.emulation().services.get_or_init(make)
     }
 
     /// The transports that reach a process, those with the fewest emulated verbs first.
     pub(crate) fn reach_for_rma(&self, proc: u32) -> Result<SliceRef<Reach>, Status> {
         let plain = self.reach(proc)?;
-        let mut reached = self.emulation.reached.lock();
+        let mut reached = self.emulation().reached.lock();
         let Reached { by_proc, endpoints } = &mut *reached;
         let found = by_proc.entry(proc).or_insert_with(|| {
             // SAFETY: the list stays as long as the instance.
@@ -77,8 +77,8 @@ impl Instance {
         if !Wrapped::is_for(raw) {
             return None;
         }
-        let count = self.parts.get().map_or(0, |parts| parts.btls().len());
-        let all = self.emulation.wrapped.get_or_init(|| (0..count).map(|_| OnceLock::new()).collect());
+        let count = self.parts().map_or(0, |parts| parts.btls().len());
+        let all = self.emulation().wrapped.get_or_init(|| (0..count).map(|_| OnceLock::new()).collect());
         let wrapped = all.get(raw.index as usize)?.get_or_init(|| {
             self.look_when_idle();
             Wrapped::new(self, raw)
@@ -89,9 +89,9 @@ impl Instance {
     /// Registers the progress function by which waiters look after service contexts and emulated operations in idle
     /// turns; the first time only.
     pub(crate) fn look_when_idle(&self) {
-        let mut opening = self.service.opening.lock();
+        let mut opening = self.service().opening.lock();
         if !std::mem::replace(&mut opening.looking, true) {
-            self.waiting.engine().register_idle(idle, std::ptr::from_ref(self).cast_mut().cast());
+            self.waiting().engine().register_idle(idle, std::ptr::from_ref(self).cast_mut().cast());
         }
     }
 
@@ -107,7 +107,7 @@ impl Instance {
     /// there is still no room, look again. The caller holds no lock.
     pub(crate) fn settle_emulated(&self) -> bool {
         let mut all = true;
-        for wrapped in self.emulation.all() {
+        for wrapped in self.emulation().all() {
             for ctx in 0..wrapped.contexts() {
                 let Some((context, route)) = wrapped.context(ctx) else { continue };
                 self.with_context(ctx, || {
@@ -130,18 +130,18 @@ impl Instance {
     /// Fails the emulated operations to a process that has failed: those under way complete with PEER_FAILED in idle
     /// turns of whoever waits, and later ones answer so. Any thread, holding no lock.
     pub fn fail_emulated(&self, proc: u32) {
-        for endpoint in self.emulation.reached.lock().endpoints.iter().filter(|e| e.proc == proc) {
+        for endpoint in self.emulation().reached.lock().endpoints.iter().filter(|e| e.proc == proc) {
             endpoint.set_failed();
         }
-        self.service.ask_attention();
+        self.service().ask_attention();
     }
 
     /// Ends all emulated operations that are under way, as failed. No other thread is in the library any more.
     pub(crate) fn end_emulation(&self) {
-        for endpoint in &self.emulation.reached.lock().endpoints {
+        for endpoint in &self.emulation().reached.lock().endpoints {
             endpoint.set_failed();
         }
-        for wrapped in self.emulation.all() {
+        for wrapped in self.emulation().all() {
             for (context, route) in (0..wrapped.contexts()).filter_map(|ctx| wrapped.context(ctx)) {
                 context.settle(route);
             }
@@ -154,7 +154,7 @@ impl Instance {
 extern "C" fn idle(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
     // SAFETY: registered with the instance, which outlives its progress.
     let instance = unsafe { &*(ctx as *const Instance) };
-    let service = &instance.service;
+    let service = &instance.service();
     if service.attention.load(Ordering::Acquire) != 0 {
         service.attention.store(0, Ordering::Relaxed);
         if !instance.settle_emulated() {
@@ -193,7 +193,7 @@ extern "C" fn take(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
         len => unsafe { std::slice::from_raw_parts(msg.data, len as usize) },
     };
     let bad = |what: &str| instance.peer_error("btl", "emulation", msg.proc, false, what);
-    let Some(wrapped) = instance.emulation.over(msg.module) else {
+    let Some(wrapped) = instance.emulation().over(msg.module) else {
         bad("sent a message for emulated verbs over a transport that has none");
         return receive::CONTINUE;
     };
@@ -206,7 +206,7 @@ extern "C" fn take(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
         (Some((context, route)), Some((reply, payload))) => {
             let mistake = context.take_reply(route, msg.proc, reply, payload);
             if context.needs_attention() {
-                instance.service.ask_attention();
+                instance.service().ask_attention();
             }
             mistake
         }
@@ -226,7 +226,7 @@ unsafe fn answer(instance: &Instance, wrapped: &Wrapped, msg: &RecvDesc, bytes: 
     let raw = wrapped.raw();
     let most = target::payload_limits(raw.attrs().service_limit).1;
     // SAFETY: the caller's promise; who registers memory keeps it valid.
-    let answer = unsafe { instance.service.memory().serve(bytes, most) };
+    let answer = unsafe { instance.service().memory().serve(bytes, most) };
     if answer.reply.status.is_err() {
         let text = format!("rank {} asked for what it may not have: {}", msg.proc, answer.reply.status);
         instance.logger().info("btl", &text);

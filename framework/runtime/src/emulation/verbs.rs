@@ -158,7 +158,7 @@ impl Wrapped {
         instance.activate(ctx);
         let status = context.issue(route, endpoint, wish);
         if context.needs_attention() {
-            instance.service.ask_attention();
+            instance.service().ask_attention();
         }
         status
     }
@@ -418,7 +418,7 @@ extern "C" fn register_mem(
             return status;
         }
     }
-    let name = w.instance().open_service(raw).and_then(|()| w.instance().service.add(addr, len, access));
+    let name = w.instance().open_service(raw).and_then(|()| w.instance().service().add(addr, len, access));
     match name {
         Ok(name) => {
             // SAFETY: the caller's place has as many bytes as the attributes say.
@@ -442,7 +442,7 @@ extern "C" fn deregister_mem(s: State, handle: *const RegHandle) -> Status {
     let w = at!(Wrapped, s);
     // SAFETY: the caller's handle.
     let Some(name) = (unsafe { w.name_in(handle) }) else { return Status::BAD_PARAM };
-    if !w.instance().service.remove(name) {
+    if !w.instance().service().remove(name) {
         return Status::BAD_PARAM;
     }
     let raw = w.raw();

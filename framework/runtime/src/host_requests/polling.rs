@@ -34,7 +34,7 @@ impl Instance {
     /// the host's requests. Called right after a persistent request was started: its first messages would otherwise go when
     /// this thread next makes progress, and other processes may wait for them.
     pub fn run_first_work(&self, thread: *mut ThreadCtx, made: &'static Made) {
-        let guard = self.makers.pools[made.pool as usize].lock.guard(self.threaded());
+        let guard = self.makers().pools[made.pool as usize].lock.guard(self.threaded());
         let mine = made.pending.get() && made.body.claim();
         drop(guard);
         if mine {
@@ -46,7 +46,7 @@ impl Instance {
     /// Polls all watched requests of all pools and does their claimed work; returns how many events there were. Called
     /// by progress.
     fn poll_all_requests(&self, thread: *mut ThreadCtx) -> i32 {
-        let mut busy = self.makers.busy.load(Ordering::Relaxed);
+        let mut busy = self.makers().busy.load(Ordering::Relaxed);
         if busy == 0 {
             return 0;
         }
@@ -63,7 +63,7 @@ impl Instance {
                     done => events += done,
                 }
             }
-            let place = &self.makers.pools[pool as usize];
+            let place = &self.makers().pools[pool as usize];
             // SYNC POINT of `again` with itself in other threads, see the essay.
             place.again.store(true, Ordering::SeqCst);
             // Bounded, so that others who keep leaving notes do not keep us here; what we worked on is looked
@@ -89,7 +89,7 @@ impl Instance {
     /// returns the number of completions. The caller holds the pool's lock.
     fn poll_pool(&self, pool: u32, thread: *mut ThreadCtx, threaded: bool, todo: &mut Todo) -> i32 {
         let (mut i, mut events) = (0, 0);
-        while let Some(&made) = self.makers.lists(pool).watched.get(i) {
+        while let Some(&made) = self.makers().lists(pool).watched.get(i) {
             if todo.has_room() && made.body.claim() {
                 todo.add(made);
                 i += 1;
@@ -104,7 +104,7 @@ impl Instance {
                 i += 1;
             } else {
                 made.watched.set(false);
-                self.makers.lists(pool).watched.swap_remove(i);
+                self.makers().lists(pool).watched.swap_remove(i);
                 if made.released.get() {
                     made.body.reset();
                     self.recycle_made(made);
@@ -119,8 +119,8 @@ impl Instance {
                 unsafe { complete(made.header.get(), threaded) };
             }
         }
-        if self.makers.lists(pool).watched.is_empty() {
-            self.makers.set_busy(pool, false, threaded);
+        if self.makers().lists(pool).watched.is_empty() {
+            self.makers().set_busy(pool, false, threaded);
         }
         events
     }
@@ -161,7 +161,7 @@ extern "C" fn release_thunk(header: *mut RequestHeader, _: *mut ThreadCtx) {
     // SAFETY: the host passes what we handed out.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };
     let instance = made.instance();
-    let _guard = instance.makers.pools[made.pool as usize].lock.guard(instance.threaded());
+    let _guard = instance.makers().pools[made.pool as usize].lock.guard(instance.threaded());
     if made.watched.get() {
         return made.released.set(true);
     }
@@ -179,7 +179,7 @@ extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as in `release_thunk`.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };
     let (instance, threaded) = (made.instance(), made.instance().threaded());
-    let _guard = instance.makers.pools[made.pool as usize].lock.guard(threaded);
+    let _guard = instance.makers().pools[made.pool as usize].lock.guard(threaded);
     debug_assert!(made.persistent() && !made.pending.get());
     // SAFETY: inactive, so the user's thread alone has it.
     let header = unsafe { &mut *made.header.get() };

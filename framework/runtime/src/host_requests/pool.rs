@@ -100,8 +100,8 @@ impl Instance {
         // SAFETY: the caller's own context.
         let pool = unsafe { thread.as_ref() }.map_or(0, |t| t.index % POOLS as u32);
         let made = {
-            let _guard = self.makers.pools[pool as usize].lock.guard(self.threaded());
-            let free = &mut self.makers.lists(pool).free;
+            let _guard = self.makers().pools[pool as usize].lock.guard(self.threaded());
+            let free = &mut self.makers().lists(pool).free;
             let kind = TypeId::of::<B>();
             free.iter_mut().find(|(k, _)| *k == kind).and_then(|(_, list)| list.pop())
         };
@@ -124,7 +124,7 @@ impl Instance {
     /// Allocates a new request with an empty body for a pool and enters it in the instance's list of requests.
     #[cold]
     fn another<B: Body + Default>(&self, pool: u32) -> Result<&'static Made, Status> {
-        let header = RequestHeader::new(RequestHeader::OTHER, self.makers.ops, std::ptr::null_mut());
+        let header = RequestHeader::new(RequestHeader::OTHER, self.makers().ops, std::ptr::null_mut());
         let made = Box::leak(Box::new(Made {
             header: UnsafeCell::new(header),
             body: Box::<B>::default(),
@@ -148,7 +148,7 @@ impl Instance {
     /// Lets a request that `make_request` gave begin its life, once its parts are there.
     pub fn begin_request(&self, made: &'static Made, begin: Begin) {
         let threaded = self.threaded();
-        let _guard = self.makers.pools[made.pool as usize].lock.guard(threaded);
+        let _guard = self.makers().pools[made.pool as usize].lock.guard(threaded);
         made.pending.set(false);
         // SAFETY: nobody else has it yet.
         let header = unsafe { &mut *made.header.get() };
@@ -173,7 +173,7 @@ impl Instance {
 
     /// Gives back a request that never began, and whose body has been reset.
     pub fn drop_request(&self, made: &'static Made) {
-        let _guard = self.makers.pools[made.pool as usize].lock.guard(self.threaded());
+        let _guard = self.makers().pools[made.pool as usize].lock.guard(self.threaded());
         self.recycle_made(made);
     }
 
@@ -181,11 +181,11 @@ impl Instance {
     /// caller holds the pool's lock.
     pub(super) fn watch(&self, made: &'static Made, threaded: bool) {
         if !made.watched.replace(true) {
-            self.makers.lists(made.pool).watched.push(made);
-            self.makers.set_busy(made.pool, true, threaded);
+            self.makers().lists(made.pool).watched.push(made);
+            self.makers().set_busy(made.pool, true, threaded);
         }
-        self.makers.following.get_or_init(|| {
-            self.follow_progress(self.makers.poll, self as *const Instance as *mut c_void);
+        self.makers().following.get_or_init(|| {
+            self.follow_progress(self.makers().poll, self as *const Instance as *mut c_void);
         });
     }
 
@@ -196,7 +196,7 @@ impl Instance {
         // SAFETY: the request is nobody's.
         unsafe { &*made.header.get() }.completion.finish_alone();
         let kind = (*made.body).type_id();
-        let free = &mut self.makers.lists(made.pool).free;
+        let free = &mut self.makers().lists(made.pool).free;
         match free.iter_mut().find(|(k, _)| *k == kind) {
             Some((_, list)) => list.push(made),
             None => free.push((kind, vec![made])),
@@ -206,6 +206,6 @@ impl Instance {
     /// Polls all watched requests and does their claimed work; returns how many events there were. For threads that complete
     /// parts outside progress.
     pub fn poll_requests(&self, thread: *mut ThreadCtx) -> i32 {
-        (self.makers.poll)(std::ptr::from_ref(self).cast_mut().cast(), thread)
+        (self.makers().poll)(std::ptr::from_ref(self).cast_mut().cast(), thread)
     }
 }

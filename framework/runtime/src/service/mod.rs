@@ -28,8 +28,8 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 impl Instance {
     /// Opens the service context of a transport and starts its helper, if that has not happened.
     pub(crate) fn open_service(&self, raw: &BtlHandle) -> Result<(), Status> {
-        let mut opening = self.service.opening.lock();
-        let mut list = self.service.list().cloned().unwrap_or_default();
+        let mut opening = self.service().opening.lock();
+        let mut list = self.service().list().cloned().unwrap_or_default();
         if list.0.iter().any(|open| std::ptr::eq(open.raw, raw)) {
             return Ok(());
         }
@@ -39,7 +39,7 @@ impl Instance {
         }
         let pending = (raw.service_pending)(raw.state).cast::<AtomicU32>();
         let open = Open { raw, pending };
-        let helper = Helper::start(&self.service, open).map_err(|why| {
+        let helper = Helper::start(&self.service(), open).map_err(|why| {
             self.logger().error("btl", &format!("no thread to serve requests can be started: {why}"));
             Status::OUT_OF_MEMORY
         })?;
@@ -47,22 +47,22 @@ impl Instance {
         list.0.push(open);
         let list = Box::new(list);
         // SYNC POINT with `Service::list`.
-        self.service.open.store((&raw const *list).cast_mut(), Ordering::Release);
+        self.service().open.store((&raw const *list).cast_mut(), Ordering::Release);
         opening.lists.push(list);
         Ok(())
     }
 
     /// Ends the helpers, so that nobody serves any more. Not for a forked child, which has no helpers.
     pub(crate) fn end_service(&self) {
-        let helpers = std::mem::take(&mut self.service.opening.lock().helpers);
+        let helpers = std::mem::take(&mut self.service().opening.lock().helpers);
         for helper in helpers {
             helper.end();
         }
-        self.service.open.store(std::ptr::null_mut(), Ordering::Release);
+        self.service().open.store(std::ptr::null_mut(), Ordering::Release);
     }
 
     /// How often the service contexts of this process were served so far, and by whom.
     pub fn service_counts(&self) -> ServiceCounts {
-        self.service.counts()
+        self.service().counts()
     }
 }

@@ -13,11 +13,11 @@ impl Card {
     pub(crate) fn of(instance: &Instance) -> Card {
         use std::os::unix::fs::MetadataExt;
         let namespace = std::fs::metadata("/proc/self/ns/pid").map_or(0, |m| m.ino());
-        let btls = instance.parts.get().map_or(&[][..], |parts| parts.btls());
+        let btls = instance.parts().map_or(&[][..], |parts| parts.btls());
         Card {
             pid: std::process::id(),
             namespace,
-            bound: instance.cards.bound(),
+            bound: instance.cards().bound(),
             cris: instance.cris().len() as u32,
             modules: btls.iter().map(Module::of).collect(),
         }
@@ -28,8 +28,8 @@ impl Instance {
     /// The card of this process: made anew, without transports, while they are being opened, and kept from then on.
     pub(crate) fn own_card(&self) -> Arc<Card> {
         let new = || Arc::new(Card::of(self));
-        match self.parts.get() {
-            Some(_) => self.cards.own.get_or_init(new).clone(),
+        match self.parts() {
+            Some(_) => self.cards().own.get_or_init(new).clone(),
             None => new(),
         }
     }
@@ -40,7 +40,7 @@ impl Instance {
         if proc == self.job().rank {
             return Ok(Some(self.own_card()));
         }
-        if let Some(known) = self.cards.known.lock().get(&proc) {
+        if let Some(known) = self.cards().known.lock().get(&proc) {
             return Ok(Some(known.clone()));
         }
         let blob = self.exchange_get(proc, KEY).map_err(|_| Status::PEER_FAILED)?;
@@ -59,13 +59,13 @@ impl Instance {
             }
         };
         // One that is not there may be later, as long as components are being opened.
-        Ok(card.map(|card| self.cards.known.lock().entry(proc).or_insert(card).clone()))
+        Ok(card.map(|card| self.cards().known.lock().entry(proc).or_insert(card).clone()))
     }
 
     /// Hardware shared with a process of this node, as far as it is known without asking anybody: bits of
     /// [`distance`].
     pub(crate) fn distance_to(&self, proc: u32) -> u32 {
-        let node = *self.cards.node.get_or_init(|| {
+        let node = *self.cards().node.get_or_init(|| {
             let whole = hardware::whole_machine();
             shared(&whole, &whole)
         });
@@ -74,7 +74,7 @@ impl Instance {
                 distance::SAME_SOCKET | distance::SAME_NUMA | distance::SAME_CACHE | distance::SAME_CORE;
             return all;
         }
-        let card = self.cards.known.lock().get(&proc).cloned();
-        node | card.map_or(0, |card| shared(&self.cards.bound(), &card.bound))
+        let card = self.cards().known.lock().get(&proc).cloned();
+        node | card.map_or(0, |card| shared(&self.cards().bound(), &card.bound))
     }
 }

@@ -47,7 +47,7 @@ pub(super) extern "C" fn get(
     let (ctx, instance) = caller(ctx);
     // SAFETY: as above; `len` is the component's in-out pointer.
     let (Some(module), room) = (unsafe { module.get() }, unsafe { *len }) else { return Status::BAD_PARAM };
-    match instance.client.try_get(proc, &format!("{}/{module}", exchange_key(ctx)), room) {
+    match instance.client().try_get(proc, &format!("{}/{module}", exchange_key(ctx)), room) {
         // SAFETY: the component's buffer and its length.
         Ok(Polled::Value(Some(blob))) => unsafe { hand_out(&blob, data, len) },
         Ok(Polled::TooLong(bytes)) => {

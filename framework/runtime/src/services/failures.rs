@@ -16,7 +16,7 @@ use std::ffi::c_void;
 impl Instance {
     /// Sets whether the job goes on without processes that fail. By default it ends.
     pub fn survive_failures(&self, yes: bool) {
-        self.failures.survive.store(yes, Ordering::Relaxed);
+        self.failures().survive.store(yes, Ordering::Relaxed);
     }
 
     /// Notes that process `proc` has failed for good, for the next turn of progress to tell; ends the job unless it
@@ -29,10 +29,10 @@ impl Instance {
         status: Status,
         message: &str,
     ) {
-        if !self.failures.survive.load(Ordering::Relaxed) {
+        if !self.failures().survive.load(Ordering::Relaxed) {
             return self.peer_error(framework, name, proc, true, message);
         }
-        let mut state = self.failures.state.lock();
+        let mut state = self.failures().state.lock();
         if state.failed.iter().any(|(p, _)| *p == proc) {
             return;
         }
@@ -47,7 +47,7 @@ impl Instance {
 
     /// Registers a function that is told of failures, and tells it of those so far. `BAD_PARAM`: it is registered already.
     pub(crate) fn subscribe_to_failures(&self, f: PeerFailed, arg: *mut c_void) -> Status {
-        let mut state = self.failures.state.lock();
+        let mut state = self.failures().state.lock();
         if state.subscribers.iter().any(|s| s.is(f, arg)) {
             return Status::BAD_PARAM;
         }
@@ -63,7 +63,7 @@ impl Instance {
     /// Tells the PML and all subscribers of the processes that have failed since the last call.
     /// Returns how many.
     fn tell_failures(&self) -> i32 {
-        let mut state = self.failures.state.lock();
+        let mut state = self.failures().state.lock();
         let news = state.failed[state.told..].to_vec();
         if news.is_empty() {
             return 0;
@@ -79,9 +79,9 @@ impl Instance {
                 (s.f)(s.ctx, *proc, *status);
             }
         }
-        self.waiting.engine().unfollow(tell, std::ptr::from_ref(self).cast_mut().cast());
+        self.waiting().engine().unfollow(tell, std::ptr::from_ref(self).cast_mut().cast());
         // One that failed meanwhile asked for a turn before this one was taken back.
-        let state = self.failures.state.lock();
+        let state = self.failures().state.lock();
         let more = state.failed.len() > state.told;
         drop(state);
         if more {
@@ -106,7 +106,7 @@ pub(super) extern "C" fn subscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_
 /// Removes a component's function that is told of failures; in the table as `HostServices::off_peer_failure`.
 /// `NOT_FOUND`: it is not registered.
 pub(super) extern "C" fn unsubscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_void) -> Status {
-    let subscribers = &mut caller(ctx).1.failures.state.lock().subscribers;
+    let subscribers = &mut caller(ctx).1.failures().state.lock().subscribers;
     let before = subscribers.len();
     subscribers.retain(|s| !s.is(f, arg));
     if subscribers.len() < before { Status::OK } else { Status::NOT_FOUND }

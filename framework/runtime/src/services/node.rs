@@ -18,7 +18,7 @@ impl Instance {
     /// Memory of the node with that key, mapped at the first call and counted at each. `MISMATCH`: it has another
     /// size.
     fn node_memory(&self, key: String, bytes: u64) -> Result<NodeMemory, Status> {
-        let mut all = self.node_memories.0.lock();
+        let mut all = self.node_memories().0.lock();
         let (piece, first) = match all.entry(key) {
             Entry::Occupied(known) if known.get().bytes != bytes => return Err(Status::MISMATCH),
             Entry::Occupied(known) => (known.into_mut(), false),
@@ -38,7 +38,7 @@ impl Instance {
             self.logger()
                 .error(oxmpi_loading::log::HOST, &format!("memory of the node by the key {key:?}: {why}"));
         };
-        let (memory, first) = self.client.share(key, bytes).map_err(|why| match why.kind {
+        let (memory, first) = self.client().share(key, bytes).map_err(|why| match why.kind {
             ErrorKind::OtherSize => Status::MISMATCH,
             ErrorKind::TooLarge => Status::BAD_PARAM,
             _ => {
@@ -54,7 +54,7 @@ impl Instance {
             .map(|mapping| (mapping, first))
             .map_err(|why| {
                 say(&why);
-                self.client.give_up(key);
+                self.client().give_up(key);
                 Status::OUT_OF_MEMORY
             })
     }
@@ -62,22 +62,22 @@ impl Instance {
     /// Counts one user of a key's memory less; unmaps it and gives the key up with the last. `NOT_FOUND`: nobody uses
     /// it.
     fn free_node_memory(&self, key: String) -> Status {
-        let mut all = self.node_memories.0.lock();
+        let mut all = self.node_memories().0.lock();
         let Entry::Occupied(mut piece) = all.entry(key) else { return Status::NOT_FOUND };
         piece.get_mut().asked -= 1;
         if piece.get().asked == 0 {
             let (key, piece) = piece.remove_entry();
             drop(piece);
-            self.client.give_up(&key);
+            self.client().give_up(&key);
         }
         Status::OK
     }
 
     /// Unmaps all memory of the node that components have left.
     pub(crate) fn end_node_memory(&self) {
-        for (key, piece) in self.node_memories.0.lock().drain() {
+        for (key, piece) in self.node_memories().0.lock().drain() {
             drop(piece);
-            self.client.give_up(&key);
+            self.client().give_up(&key);
         }
     }
 }

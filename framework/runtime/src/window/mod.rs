@@ -347,7 +347,7 @@ impl WindowData {
 impl Instance {
     /// Enters a window in the instance's list, weakly, so that it is closed when the instance ends.
     fn remember_window(&self, window: &Arc<Window>) {
-        let mut windows = self.windows.lock();
+        let mut windows = self.life().windows.lock();
         if windows.len() == windows.capacity() {
             windows.retain(|w| w.strong_count() > 0);
         }
@@ -356,7 +356,7 @@ impl Instance {
 
     /// Gives the components' modules of all windows that nobody freed back, without communication.
     pub(crate) fn close_windows(&self) {
-        let windows = std::mem::take(&mut *self.windows.lock());
+        let windows = std::mem::take(&mut *self.life().windows.lock());
         windows.iter().filter_map(Weak::upgrade).for_each(|window| window.close());
     }
 }

@@ -238,17 +238,27 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Visits arguments of a call. A closure among them is given what the receiver and the others hold.
+    /// The types with which a method calls each of its arguments that is a function.
+    fn given_by(&self, name: &str, of: Option<&Types>) -> Vec<Option<Types>> {
+        let methods = self.index.methods.get(name).into_iter().flatten();
+        let ours = methods.filter(|m| of.is_some_and(|types| types.contains(&m.of)));
+        ours.map(|m| m.given.clone()).next().unwrap_or_default()
+    }
+
+    /// Visits arguments of a call. A closure among them is given what the called function says, else what the receiver
+    /// and the others hold.
     fn arguments(
         &mut self,
         all: &syn::punctuated::Punctuated<syn::Expr, syn::Token![,]>,
         receiver: Option<Types>,
+        given: &[Option<Types>],
     ) {
         let others = all.iter().filter(|a| !matches!(a, syn::Expr::Closure(_)));
-        let given = others.map(|argument| self.type_of(argument)).fold(receiver, union);
-        for argument in all {
+        let held = others.map(|argument| self.type_of(argument)).fold(receiver, union);
+        for (n, argument) in all.iter().enumerate() {
             if let syn::Expr::Closure(closure) = argument {
-                closure.inputs.iter().for_each(|input| self.bind(input, given.clone()));
+                let types = given.get(n).cloned().flatten().or_else(|| held.clone());
+                closure.inputs.iter().for_each(|input| self.bind(input, types.clone()));
                 self.visit_expr(&closure.body);
             } else {
                 self.visit_expr(argument);
@@ -293,7 +303,8 @@ impl<'ast> Visit<'ast> for Calls<'_> {
         (self.this, self.bounds) = (this, bounds);
     }
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
-        let this = self.this.replace(item.ident.to_string());
+        // Its methods call each other on the same object: that is no arrow to who implements it.
+        let this = self.this.take();
         visit::visit_item_trait(self, item);
         self.this = this;
     }
@@ -342,11 +353,22 @@ impl<'ast> Visit<'ast> for Calls<'_> {
         self.visit_expr(&call.receiver);
         let types = self.type_of(&call.receiver);
         self.call(&call.method.to_string(), types.as_ref());
-        self.arguments(&call.args, types);
+        let given = self.given_by(&call.method.to_string(), types.as_ref());
+        self.arguments(&call.args, types, &given);
     }
     fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
         self.visit_expr(&call.func);
-        self.arguments(&call.args, None);
+        let given = match &*call.func {
+            syn::Expr::Path(path) => {
+                let name = path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+                match self.type_before(&path.path) {
+                    Some(of) => self.given_by(&name, Some(&[of].into())),
+                    None => self.index.given.get(&name).cloned().unwrap_or_default(),
+                }
+            }
+            _ => Vec::new(),
+        };
+        self.arguments(&call.args, None, &given);
     }
     fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
         closure.inputs.iter().for_each(|input| self.bind(input, None));

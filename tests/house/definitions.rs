@@ -13,6 +13,8 @@ pub struct Method {
     pub of: String,
     pub file: usize,
     pub returns: Types,
+    /// The types that each argument, if it is a function, is called with.
+    pub given: Vec<Option<Types>>,
 }
 
 /// The definitions of a crate.
@@ -23,6 +25,8 @@ pub struct Index {
     pub methods: BTreeMap<String, Vec<Method>>,
     /// The types that free functions return.
     pub functions: BTreeMap<String, Types>,
+    /// The types that arguments of free functions, if they are functions, are called with.
+    pub given: BTreeMap<String, Vec<Option<Types>>>,
     pub own: Types,
 }
 
@@ -90,6 +94,53 @@ fn returned(signature: &syn::Signature, around: &BTreeMap<String, Types>, this: 
     }
 }
 
+/// The types in `Fn(A, B)`.
+fn arguments_of(
+    bound: &syn::TypeParamBound,
+    around: &BTreeMap<String, Types>,
+    this: Option<&str>,
+) -> Option<Types> {
+    let syn::TypeParamBound::Trait(bound) = bound else { return None };
+    let syn::PathArguments::Parenthesized(inside) = &bound.path.segments.last()?.arguments else {
+        return None;
+    };
+    Some(inside.inputs.iter().flat_map(|input| names_in(&input.ty, around, this)).collect())
+}
+
+/// The types that each argument of a function, if it is a function itself, is called with.
+fn given_by(
+    signature: &syn::Signature,
+    around: &BTreeMap<String, Types>,
+    this: Option<&str>,
+) -> Vec<Option<Types>> {
+    let mut bounds = around.clone();
+    bounds.extend(bounds_of(&signature.generics));
+    let by_parameter = |name: &syn::Ident| {
+        let own = signature.generics.type_params().filter(|p| p.ident == *name).flat_map(|p| &p.bounds);
+        own.filter_map(|bound| arguments_of(bound, &bounds, this)).next()
+    };
+    let of = |input: &syn::FnArg| {
+        let syn::FnArg::Typed(input) = input else { return None };
+        let mut ty = &*input.ty;
+        while let syn::Type::Reference(reference) = ty {
+            ty = &reference.elem;
+        }
+        let listed = match ty {
+            syn::Type::ImplTrait(ty) => &ty.bounds,
+            syn::Type::TraitObject(ty) => &ty.bounds,
+            syn::Type::Paren(ty) => match &*ty.elem {
+                syn::Type::TraitObject(ty) => &ty.bounds,
+                _ => return None,
+            },
+            syn::Type::Path(path) => return path.path.get_ident().and_then(by_parameter),
+            _ => return None,
+        };
+        listed.iter().find_map(|bound| arguments_of(bound, &bounds, this))
+    };
+    let inputs = signature.inputs.iter().filter(|input| matches!(input, syn::FnArg::Typed(_)));
+    inputs.map(of).collect()
+}
+
 /// The name of the type that an `impl` is for.
 pub fn implemented(item: &syn::ItemImpl) -> Option<String> {
     let mut ty = &*item.self_ty;
@@ -145,6 +196,8 @@ impl Index {
                 }
                 syn::Item::Fn(item) if !of_tests(&item.attrs) => {
                     let types = returned(&item.sig, &BTreeMap::new(), None);
+                    let given = given_by(&item.sig, &BTreeMap::new(), None);
+                    self.given.insert(item.sig.ident.to_string(), given);
                     self.functions.entry(item.sig.ident.to_string()).or_default().extend(types);
                 }
                 syn::Item::Mod(item) if !of_tests(&item.attrs) => {
@@ -198,7 +251,8 @@ impl Index {
         around: &BTreeMap<String, Types>,
     ) {
         let returns = returned(signature, around, Some(of));
-        let method = Method { of: of.to_owned(), file, returns };
+        let given = given_by(signature, around, Some(of));
+        let method = Method { of: of.to_owned(), file, returns, given };
         self.methods.entry(signature.ident.to_string()).or_default().push(method);
     }
 

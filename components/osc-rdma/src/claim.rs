@@ -12,8 +12,8 @@
 //! subtraction, never by a store.
 
 use crate::call::Call;
-use crate::locks::Words;
 use crate::peer::Peer;
+use crate::state_words::Words;
 use crate::tally::Attempt;
 use crate::wire::word;
 use oxmpi_mca::Status;

@@ -5,7 +5,6 @@
 //! the lock next finds what was written. The list is an operation like others: flushes wait for it, and so does an accumulate that has to come
 //! behind it (`order.rs`). Where it does not fit into one list, or the lock's word is mapped here, writing is waited for before the lock is given back.
 
-use crate::accumulate::{OldElements, Task};
 use crate::call::Call;
 use crate::claim::Claim;
 use crate::issue::Issue;
@@ -15,7 +14,8 @@ use crate::op::Op;
 use crate::order::Touch;
 use crate::peer::Peer;
 use crate::runs::Runs;
-use crate::transfer::RemoteTarget;
+use crate::spot::RemoteTarget;
+use crate::task::{OldElements, Task};
 use crate::wire::word;
 use crate::writes::Kind;
 use core::ptr::{null, null_mut};

@@ -3,7 +3,6 @@
 //! A rank is met through the shelf of the home and that of a duplicate ([`OwnWords`]).
 
 use crate::call::Call;
-use crate::epoch::Allowed;
 use crate::peer::{Link, OwnWords, Peer, is_fit};
 use crate::shelf::Shelf;
 use crate::wire::{Card, Leader, RemoteRegistration, module_key, registration_by};
@@ -18,16 +17,6 @@ impl<'a> Call<'a> {
         match self.win.peers.get(rank) {
             Some(peer) => Ok(peer),
             None => self.meet(rank),
-        }
-    }
-
-    /// The target of an operation, which the epoch allows.
-    #[inline]
-    pub fn target(&self, rank: u32) -> Result<&'a Peer, Status> {
-        let peer = self.peer(rank)?;
-        match self.win.epochs.operate(peer)? {
-            Allowed::Yes => Ok(peer),
-            Allowed::Lock => self.lock_on_demand(peer).map(|()| peer),
         }
     }
 

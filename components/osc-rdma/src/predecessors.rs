@@ -3,6 +3,8 @@
 use crate::call::Call;
 use crate::issue::Issue;
 use crate::layout::Block;
+use crate::op::Op;
+use crate::order::Touch;
 use crate::peer::{Lane, Link, Peer};
 use crate::writes::{Kind, Places};
 use oxmpi_mca::Status;
@@ -87,6 +89,26 @@ impl Call<'_> {
         let contexts = || marks.iter().fold(0, |contexts, mark| contexts | under_way(mark));
         let waited =
             if contexts() == 0 { Status::OK } else { self.win.comm.until_idle(self.thread, contexts) };
+        if waited.is_err() { Err(waited) } else { Ok(()) }
+    }
+
+    /// Issues a flush of the transport's behind what was written, as one more operation.
+    pub fn flush_lane(&self, peer: &Peer, link: &Link, ctx: u32) {
+        let inside = self.enter(ctx);
+        let mut pieces = Issue::begin_on_context(*self, link, ctx, inside, Op::new(self.rdma(), peer));
+        // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `begin_settling`.
+        let lane = &link.lanes[ctx as usize];
+        lane.written.store(0, Ordering::Release);
+        // SAFETY: the context is entered, and the flush counted.
+        unsafe { lane.record.flush(&lane.flow) };
+        pieces.flush();
+        pieces.end();
+    }
+
+    /// Waits until such an accumulate may go ahead, and notes that it is under way.
+    pub fn wait_for_order(&self, peer: &Peer, touch: Touch) -> Result<(), Status> {
+        let orders = self.win.rules.orders();
+        let waited = self.until(|| peer.ordered.begin(touch, orders));
         if waited.is_err() { Err(waited) } else { Ok(()) }
     }
 }

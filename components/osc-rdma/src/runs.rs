@@ -2,7 +2,7 @@
 //! every element of a matrix apart, and the matrix is one piece of memory.
 
 use crate::layout::Block;
-use crate::transfer::RemoteTarget;
+use crate::spot::RemoteTarget;
 use oxmpi_btl::RegHandle;
 use oxmpi_mca::Status;
 

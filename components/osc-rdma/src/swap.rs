@@ -1,6 +1,5 @@
 //! MPI_Compare_and_swap: an atomic, or read-compare-write under the target's lock, as `elements.rs` says.
 
-use crate::accumulate::element;
 use crate::call::Call;
 use crate::claim::Claim;
 use crate::elements::{Update, swap_if};
@@ -8,7 +7,8 @@ use crate::issue::Amo;
 use crate::layout::Block;
 use crate::order::Touch;
 use crate::peer::Peer;
-use crate::transfer::Spot;
+use crate::spot::Spot;
+use crate::task::element;
 use crate::writes::Kind;
 use oxmpi_btl::amo;
 use oxmpi_datatype::kernel::op;

@@ -3,10 +3,10 @@
 use crate::call::Call;
 use crate::issue::{Amo, Issue};
 use crate::local::Local;
-use crate::locks::{Change, Step, Words};
 use crate::op::Op;
 use crate::operate::Waiter;
 use crate::peer::{Link, OwnWords, Peer};
+use crate::state_words::{Change, Step, Words};
 use crate::wire::word;
 use oxmpi_btl::{RegHandle, amo};
 use oxmpi_mca::Status;

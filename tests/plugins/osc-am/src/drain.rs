@@ -1,23 +1,42 @@
-//! Emptying the outbox: what waits is sent, and messages of this process to itself are received.
+//! Sending of what waits in the outbox: by verbs, and in progress.
 
-use crate::receive::receive;
-use crate::state::SharedState;
-use oxmpi_mca::Host;
+use crate::enter::{CONTEXT, enter, try_enter};
+use crate::state::Am;
+use core::ffi::c_void;
+use oxmpi_mca::{Status, ThreadCtx};
 
-impl SharedState {
-    /// Sends what waits, and receives what waits for this process; the caller holds the CRI of our context. How many
-    /// messages moved.
-    pub fn drain(&mut self, host: &Host) -> i32 {
-        let (me, mut moved) = (host.job().rank, 0);
-        loop {
-            let (own, sent) = self.outbox.send(host);
-            moved += sent + own.len() as i32;
-            if own.is_empty() {
-                return moved;
-            }
-            for message in own {
-                receive(self, host, me, &message);
-            }
+impl Am {
+    /// Offers what waits to the transports; for verbs.
+    pub fn push(&self, thread: *mut ThreadCtx) {
+        let _inside = enter(&self.host, thread);
+        self.lock().drain(&self.host);
+    }
+
+    /// Called when the first window is made: what found no room is offered again in progress.
+    pub fn begin_progress(&self) -> Status {
+        self.host.activate(CONTEXT);
+        if core::mem::replace(&mut self.lock().progressing, true) {
+            return Status::OK;
         }
+        self.host.progress_register(progress, (&raw const *self).cast_mut().cast(), true)
+    }
+
+    pub fn stop_progress(&self) {
+        if core::mem::replace(&mut self.lock().progressing, false) {
+            self.host.progress_unregister(progress, (&raw const *self).cast_mut().cast());
+        }
+    }
+}
+
+extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
+    // SAFETY: registered with the component's state, which lives until it is finalized.
+    let am = unsafe { &*ctx.cast::<Am>() };
+    if am.lock().outbox.is_empty() {
+        return 0;
+    }
+    // The thread that is inside sends what waits, or the next turn does.
+    match try_enter(&am.host, thread) {
+        Some(_inside) => am.lock().drain(&am.host),
+        None => 0,
     }
 }

@@ -13,6 +13,24 @@ use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::{Host, RecvDesc, SliceRef, Status};
 
+impl SharedState {
+    /// Sends what waits, and receives what waits for this process; the caller holds the CRI of our context. How many
+    /// messages moved.
+    pub fn drain(&mut self, host: &Host) -> i32 {
+        let (me, mut moved) = (host.job().rank, 0);
+        loop {
+            let (own, sent) = self.outbox.send(host);
+            moved += sent + own.len() as i32;
+            if own.is_empty() {
+                return moved;
+            }
+            for message in own {
+                receive(self, host, me, &message);
+            }
+        }
+    }
+}
+
 /// The receiver of our tag.
 pub extern "C" fn arrived(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: registered with the component's state; the message is valid during the call.
@@ -26,7 +44,7 @@ pub extern "C" fn arrived(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
 }
 
 /// Takes a message of a process.
-pub fn receive(shared: &mut SharedState, host: &Host, proc: u32, bytes: &[u8]) {
+fn receive(shared: &mut SharedState, host: &Host, proc: u32, bytes: &[u8]) {
     if take(shared, host, proc, bytes).is_none() {
         host.peer_error(proc, true, "sent a one-sided message that makes no sense");
     }

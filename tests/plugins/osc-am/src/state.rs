@@ -8,15 +8,13 @@
 //! **Lives.** [`Am`] lives until the component is finalized; the host's tables have its address until then. A window's slot
 //! is given free when all its messages are answered and all ranks have said so.
 
-use crate::enter::{CONTEXT, enter, try_enter};
 use crate::epoch::Epochs;
 use crate::locks::Locks;
 use crate::memory::Exposed;
 use crate::outbox::Outbox;
 use crate::request::{Pool, Request};
-use core::ffi::c_void;
 use oxmpi_datatype::{TypeRef, unpack};
-use oxmpi_mca::{Host, Status, ThreadCtx};
+use oxmpi_mca::{Host, Status};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -32,7 +30,7 @@ pub struct SharedState {
     pub windows: Vec<Option<WinState>>,
     pub outbox: Outbox,
     pub requests: Pool,
-    progressing: bool,
+    pub progressing: bool,
 }
 
 /// A window of this process.
@@ -151,39 +149,5 @@ impl Am {
 
     pub fn lock(&self) -> MutexGuard<'_, SharedState> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Offers what waits to the transports; for verbs.
-    pub fn push(&self, thread: *mut ThreadCtx) {
-        let _inside = enter(&self.host, thread);
-        self.lock().drain(&self.host);
-    }
-
-    /// Called when the first window is made: what found no room is offered again in progress.
-    pub fn begin_progress(&self) -> Status {
-        self.host.activate(CONTEXT);
-        if core::mem::replace(&mut self.lock().progressing, true) {
-            return Status::OK;
-        }
-        self.host.progress_register(progress, (&raw const *self).cast_mut().cast(), true)
-    }
-
-    pub fn stop_progress(&self) {
-        if core::mem::replace(&mut self.lock().progressing, false) {
-            self.host.progress_unregister(progress, (&raw const *self).cast_mut().cast());
-        }
-    }
-}
-
-extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
-    // SAFETY: registered with the component's state, which lives until it is finalized.
-    let am = unsafe { &*ctx.cast::<Am>() };
-    if am.lock().outbox.is_empty() {
-        return 0;
-    }
-    // The thread that is inside sends what waits, or the next turn does.
-    match try_enter(&am.host, thread) {
-        Some(_inside) => am.lock().drain(&am.host),
-        None => 0,
     }
 }

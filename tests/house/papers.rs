@@ -2,6 +2,7 @@
 
 use crate::{files, metadata, none, read, root, short};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -89,6 +90,77 @@ fn the_search_for_paths_finds_them() {
         "see `a/b.rs`, `x`, `README.md`, `docs/{a,b}/c`, `--mca btl a,b`, `/dev/shm`\n```\n`in/code`\n```";
     assert_eq!(paths(text), ["a/b.rs", "README.md", "docs/a/c", "docs/b/c"]);
     assert!(exists("README.md", &root().join("README.md")) && !exists("no/such", &root().join("README.md")));
+}
+
+/// Texts between single backticks in prose: whole documents, and comments of sources.
+fn names_in_prose(path: &Path) -> Vec<String> {
+    let text = read(path);
+    let is_source = path.extension().is_some_and(|ending| ending == "rs");
+    let lines = text.lines().filter_map(|line| match is_source {
+        true => line.split_once("//").map(|(_, comment)| comment),
+        false => Some(line),
+    });
+    let mut fenced = false;
+    let prose = lines.filter(move |line| {
+        let fence = line.trim_start_matches(['/', '!', ' ']).starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    });
+    prose.flat_map(|line| line.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+}
+
+/// A file's name alone: `eager.rs`.
+fn is_bare_file(text: &str) -> bool {
+    text.strip_suffix(".rs").is_some_and(|stem| {
+        !stem.is_empty() && stem.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    })
+}
+
+/// A name in capitals of several words: `READ_ONLY`.
+fn is_constant(text: &str) -> bool {
+    text.contains('_') && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// Beginnings of names that headers of others define, and of patterns.
+const FOREIGN: [&str; 6] = ["IBV_", "IORING_", "PROCMAP_", "UFFD", "MPI_X", "PMPI_X"];
+
+/// Bare file names exist somewhere, and names in capitals occur in some source.
+#[test]
+fn names_in_prose_exist() {
+    let sources: Vec<PathBuf> = ["rs", "c", "h", "py", "toml", "txt", "sh"]
+        .iter()
+        .flat_map(|ending| files(root(), &format!(".{ending}")))
+        .collect();
+    let names: BTreeSet<String> =
+        sources.iter().filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned())).collect();
+    let mut words = BTreeSet::new();
+    for path in &sources {
+        let text = read(path);
+        // A comment is no proof of itself.
+        let code = text.lines().map(|line| line.trim_start()).filter(|line| !line.starts_with("//"));
+        let parts = code.flat_map(|line| line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+        words.extend(parts.filter(|word| is_constant(word)).map(str::to_owned));
+    }
+    let prose = files(root(), ".md").into_iter().chain(files(root(), ".rs"));
+    let mut findings = Vec::new();
+    for path in prose.filter(|path| !path.ends_with("INDEX.md") && !path.ends_with("house/papers.rs")) {
+        for text in names_in_prose(&path) {
+            let is_lost = is_bare_file(&text) && !names.contains(&text)
+                || is_constant(&text)
+                    && !words.contains(&text)
+                    && !FOREIGN.iter().any(|start| text.starts_with(start));
+            if is_lost {
+                findings.push(format!("{}: {text}", short(&path)));
+            }
+        }
+    }
+    none("names in prose that are not there", findings);
+}
+
+#[test]
+fn the_search_for_names_finds_them() {
+    assert!(is_bare_file("eager.rs") && !is_bare_file("order/fork.rs") && !is_bare_file("Eager.rs"));
+    assert!(is_constant("NO_SUCH_NAME") && !is_constant("MPI_Send") && !is_constant("FIN"));
 }
 
 /// `cargo xtask WORD` in a document is a command of xtask, and `target/oxmpi/bin/NAME` is installed.

@@ -82,7 +82,7 @@ impl Cri {
     pub fn count_progress(&self, events: i32) {
         add_alone(&self.completions, events.max(0).cast_unsigned().into());
         let turns = self.progress_calls.load(Ordering::Relaxed).wrapping_add(1);
-        // SYNC POINT with who asks whether anything came (the runtime's `quiet.rs`): all that this turn did is before it.
+        // SYNC POINT with who asks whether anything came (`framework/waiting/src/quiescence.rs`): all that this turn did is before it.
         self.progress_calls.store(turns, Ordering::Release);
     }
 

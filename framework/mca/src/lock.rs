@@ -3,7 +3,7 @@
 //! Guards what is held for tens of nanoseconds (a communication resource instance, a matching
 //! shard). With a thread level below MULTIPLE nobody takes it: the callers look at
 //! [`crate::Host::threaded`] once per call and skip it, so that path has no atomic
-//! read-modify-write. User code never runs under one (see the lock map in docs/ARCHITECTURE.md).
+//! read-modify-write. User code never runs under one (docs/ARCHITECTURE.md has the map of locks).
 
 use crate::sync::{AtomicU32, Ordering, spin_hint, yield_now};
 

@@ -1,21 +1,14 @@
-//! The host side of oxmpi. Everything an MPI process has is reached from one value, [`Instance`];
-//! there is no process-wide state here, so several instances (several ranks) may live in one process.
+//! The host of an MPI process: everything that hangs on one value, [`Instance`]. There is no process-wide state here, so several
+//! instances (several ranks) may live in one process.
 //!
-//! Map: `objects` (the structs that refer to each other, with all their fields), `instance` (start), `ending` (finalize, rest) · `loader` (find and open files) · `accept` (the
-//! handshake and the host's own tables) · `select` (who wins) · `open` (modules of the winners) ·
-//! `host` (the table given to components), `am_table` (receivers of active messages) · `params`, `values` (resolution for one instance) · `registry` (what could
-//! be used and set, without starting anything), `in_force` (values that parameters really have) · `open_mpi` (names that Open MPI has) · `progress` (engine,
-//! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
-//! requests), `buffer` (space of buffered sends), `byte_type` · `group`, `communicator`,
-//! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
-//! alone), `gid` · `topo` (grids, graphs) · `shared_memory_setup` (memory of several ranks), `mapping`
-//! (of the node, in this process), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
-//! their services) · `rcache` (registrations that outlive their operation) · `service` (requests of peers, their lock and their helper) · `emulation` (one-sided verbs that a
-//! transport lacks, by such requests) · `info` · `help`, `log` · `spc`, `counts`, `counting` · `wireup` (the node daemon's protocol: job facts,
-//! key-value store, shared segment).
+//! Map, from below: `objects` (the structs that refer to each other; their fields) · `waits` (waiting in an instance), `levels`, `telling`, `abort` ·
+//! `services`, `transports`, `registration` (what components ask for) · `service`, `emulation` (requests of peers, and verbs that a
+//! transport lacks by such requests) · `group`, `gid`, `plan`, `communicator` (messages), `lifetime` (made and closed) · `coll` (modules
+//! and their services), `agreement`, `shared_memory_setup` · `host_requests` (requests of the host: plans, partitioned messages) ·
+//! `wires`, `construct`, `intercomm`, `pset`, `endpoints`, `topo` (communicators from others) · `window` · `host`, `am_table`,
+//! `cri_locks` (the tables that components get), `open` (modules of components) · `instance` (start), `ending` (finalize, rest).
 //!
-//! Under `--cfg loom` only what is modelled is built: the sync object, the queue of events, the
-//! task pool, the gate, states of cached registrations.
+//! Beside it: `counting`, `counts`, `spc` (counters), `info`, `buffer`, `request` (slots), `byte_type`, `sharing` (work for waiting threads).
 
 mod abort;
 mod agreement;

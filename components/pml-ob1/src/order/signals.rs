@@ -1,5 +1,5 @@
 //! Words by which senders tell each other, and receivers, how far they are: which FIFOs messages may take now, and which
-//! messages wait for room. Each rests on a pair of a release and an acquire, which `model_fifos.rs` looks at in all
+//! messages wait for room. Each rests on a pair of a release and an acquire, which `models/fifos.rs` looks at in all
 //! interleavings together with the protocols of `switch.rs` and `ordered.rs`.
 
 use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};

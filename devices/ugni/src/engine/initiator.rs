@@ -1,6 +1,6 @@
 //! Our own operations: frames out, answers in.
 
-use super::{Engine, LinkId, event_flags};
+use super::state::{Engine, LinkId, event_flags};
 use crate::config::config;
 use crate::counters::{self, Counter};
 use crate::frame::{Header, Kind, PAYLOAD, flag};

@@ -8,18 +8,22 @@
 //! nobody who comes then is missed.
 
 mod initiator;
+mod state;
 mod target;
+
+pub use state::name;
+use state::{Delayed, Engine, LinkId};
 
 use crate::config::config;
 use crate::counters::{self, Counter};
 use crate::datagram::{Packet, Peer};
 use crate::domain::Nic;
-use crate::frame::{Header, Kind, flag};
-use crate::link::{Caller, Greeted, Item, Link, RECORD};
+use crate::frame::{Header, Kind};
+use crate::link::{Caller, Greeted, Item, Link};
 use crate::node;
 use crate::operation::Operation;
 use crate::sys;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -128,68 +132,7 @@ fn run() {
     }
 }
 
-/// The abstract name at which a domain listens.
-pub fn name(cookie: u32, (address, inst): Peer) -> String {
-    format!("oxmpi-ugni-{}-{}-{cookie}-{address}-{inst}", sys::user(), config().fabric)
-}
-
-/// A connection's place, with a number that tells it from an earlier one there.
-type LinkId = usize;
-
-/// A packet of a datagram that is to be sent at a later time.
-struct Delayed {
-    due: Instant,
-    tries: u32,
-    /// `datagram_drop` has counted it.
-    is_counted: bool,
-    nic: Arc<Nic>,
-    packet: Packet,
-}
-
-struct Engine {
-    links: HashMap<LinkId, Link>,
-    last_link: LinkId,
-    /// Connections by cookie and peer.
-    outbound: HashMap<(u32, Peer), LinkId>,
-    listeners: HashMap<(u32, u32), (OwnedFd, Arc<Nic>)>,
-    callers: Vec<Caller>,
-    /// Operations that have no answer yet, with their connections.
-    operations: HashMap<u64, (Operation, LinkId)>,
-    last_operation: u64,
-    /// Puts of peers that have failed before their last frame.
-    failed: HashMap<(LinkId, u64), u8>,
-    delayed: Vec<Delayed>,
-    /// Completions that wait for their draw.
-    shuffled: Vec<(Operation, u8)>,
-    random: u64,
-    datagrams: u64,
-    messages: u64,
-    /// How many there were. Callers and ends of connections are looked at now and then: a look is a system call for each listener.
-    turns: u64,
-    buffer: Vec<u8>,
-}
-
 impl Engine {
-    fn new() -> Engine {
-        Engine {
-            links: HashMap::new(),
-            last_link: 0,
-            outbound: HashMap::new(),
-            listeners: HashMap::new(),
-            callers: Vec::new(),
-            operations: HashMap::new(),
-            last_operation: 0,
-            failed: HashMap::new(),
-            delayed: Vec::new(),
-            shuffled: Vec::new(),
-            random: config().shuffle,
-            datagrams: 0,
-            messages: 0,
-            turns: 0,
-            buffer: vec![0; RECORD],
-        }
-    }
-
     /// A turn. False: there was nothing to do.
     fn work(&mut self) -> bool {
         let mut worked = self.take_commands();
@@ -203,12 +146,6 @@ impl Engine {
             self.look();
         }
         worked
-    }
-
-    /// A number drawn from the seed.
-    fn draw(&mut self, below: usize) -> usize {
-        self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.random >> 33) as usize % below.max(1)
     }
 
     fn take_commands(&mut self) -> bool {
@@ -236,23 +173,6 @@ impl Engine {
             }
         }
         any
-    }
-
-    /// The connection to a peer, made where there is none.
-    fn link_to(&mut self, cookie: u32, peer: Peer) -> io::Result<LinkId> {
-        if let Some(id) = self.outbound.get(&(cookie, peer)) {
-            return Ok(*id);
-        }
-        let link = Link::open(&name(cookie, peer), peer.0 == config().node)?;
-        let id = self.adopt(link);
-        self.outbound.insert((cookie, peer), id);
-        Ok(id)
-    }
-
-    fn adopt(&mut self, link: Link) -> LinkId {
-        self.last_link += 1;
-        self.links.insert(self.last_link, link);
-        self.last_link
     }
 
     fn receive_all(&mut self) -> bool {
@@ -396,19 +316,6 @@ impl Engine {
         any
     }
 
-    /// A connection has ended: what went over it fails.
-    fn drop_link(&mut self, id: LinkId) {
-        self.links.remove(&id);
-        self.outbound.retain(|_, l| *l != id);
-        self.failed.retain(|(l, _), _| *l != id);
-        let lost: Vec<u64> =
-            self.operations.iter().filter(|(_, (_, l))| *l == id).map(|(op, _)| *op).collect();
-        for op in lost {
-            let (operation, _) = self.operations.remove(&op).expect("just found");
-            operation.end(crate::numbers::status::ENDPOINT_UNREACHABLE);
-        }
-    }
-
     /// Waits for something to do. True: there may be a caller, a nudge or the end of a connection.
     fn sleep(&mut self) -> bool {
         let shared = SHARED.get().expect("set before the engine starts");
@@ -458,17 +365,5 @@ impl Engine {
             }
         }
         self.links.values_mut().for_each(Link::look);
-    }
-}
-
-/// Flags of an operation's event.
-fn event_flags(event: Option<crate::operation::RemoteEvent>) -> u8 {
-    match event {
-        None => 0,
-        Some(e) => {
-            flag::EVENT
-                | if e.message { flag::MESSAGE } else { 0 }
-                | if config().early_event { flag::EARLY } else { 0 }
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Execution of peers' requests on this process's memory.
 
-use super::{Engine, LinkId};
+use super::state::{Engine, LinkId};
 use crate::amo::Amo;
 use crate::config::config;
 use crate::cq::Cq;

@@ -3,7 +3,8 @@
 use crate::context::{FakeContext, FakePd};
 use crate::counters::{self, Counter};
 use crate::objects::{FakeCq, QpCore};
-use crate::qp::{FakeQp, FakeSrq, Made};
+use crate::qp::{FakeQp, FakeSrq};
+use crate::qp_core::Made;
 use crate::requests::{EINVAL, RecvQueue, locked};
 use core::ffi::{c_int, c_void};
 use oxmpi_verbs_abi::numbers::{qp_init_mask, qp_mask, qp_state, qp_type};

@@ -1,10 +1,10 @@
 //! The requester: sends what the program has posted, and takes the answers.
 
-use super::Pair;
 use crate::counters::{self, Counter};
 use crate::links::{Attention, Links, Quiet, Sent};
 use crate::memory::Denied;
 use crate::objects::Nic;
+use crate::objects::Pair;
 use crate::packet::{Packet, flag, kind, nak};
 use crate::requests::Wqe;
 use oxmpi_verbs_abi::numbers::{mtu_bytes, wc_status, wr_opcode};

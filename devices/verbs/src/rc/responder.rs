@@ -1,9 +1,10 @@
 //! The responder: what a pair does with requests of its peer, and what it owes for them.
 
-use super::{Pair, REMEMBERED};
+use super::pair::REMEMBERED;
 use crate::counters::{self, Counter};
 use crate::links::{INDEX_BITS, Links, Sent};
 use crate::memory::Denied;
+use crate::objects::Pair;
 use crate::objects::{Nic, Reply};
 use crate::packet::{PAYLOAD, PSN, Packet, ahead, flag, kind, nak};
 use crate::sys;

@@ -1,10 +1,11 @@
 //! Questions about the binary interface (MPI 5.0 §20), and the versions (§9.1).
 
+use crate::call::memory::{read, slice_mut, write, write_made, write_text};
+use crate::call::process;
 use crate::constants::*;
 use crate::error::{Failure, Res, call_any_time};
-use crate::memory::{read, slice_mut, write, write_made, write_text};
+use crate::info;
 use crate::types::Info;
-use crate::{info, process};
 use core::ffi::{c_char, c_int};
 use parking_lot::Mutex;
 
@@ -93,7 +94,7 @@ mpi_fn! {
 
 fn bytes(at: *const u8, size: usize, name: &str) -> Res<Vec<u8>> {
     read(at, name)?;
-    Ok(crate::memory::slice(at, size, name)?.to_vec())
+    Ok(crate::call::memory::slice(at, size, name)?.to_vec())
 }
 
 fn logical_size(size: c_int) -> Res<usize> {

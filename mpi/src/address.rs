@@ -1,7 +1,7 @@
 //! Addresses (MPI 5.0 §5.1.5).
 
+use crate::call::memory::write;
 use crate::error::call;
-use crate::memory::write;
 use crate::types::Aint;
 use core::ffi::c_int;
 

@@ -5,13 +5,13 @@
 //! order does not matter); with several threads the last one first, and what is not ready then in portions, so
 //! that a sleeping thread is not woken once per request.
 
+use crate::call::counting::{self, Counter};
+use crate::call::entry::{self, CallContext};
+use crate::call::memory::{read, slice_mut, write};
+use crate::call::process::Process;
 use crate::constants::*;
-use crate::counting::{self, Counter};
-use crate::entry::{self, CallContext};
 use crate::error::codes;
 use crate::error::{Failure, Res, call, class_of, raise, raise_on};
-use crate::memory::{read, slice_mut, write};
-use crate::process::Process;
 use crate::request::second_lookup::{find_again, find_or_null};
 use crate::request::{self, Outcome, collect, find, ready};
 use crate::types::{Request, Status};

@@ -4,12 +4,12 @@
 //! complete, or one. So what counts is what it takes to pass over a request that is pending
 //! ([`request::pending_or_null`]); whatever is not plainly that is looked at with care.
 
+use crate::call::entry::{self, CallContext};
+use crate::call::memory::{slice_mut, write};
+use crate::call::process::Process;
 use crate::complete::{Errors, PORTION, arguments, finish, is_array, status_at};
 use crate::constants::*;
-use crate::entry::{self, CallContext};
 use crate::error::{Res, call, raise};
-use crate::memory::{slice_mut, write};
-use crate::process::Process;
 use crate::request::second_lookup::find_again;
 use crate::request::{self, Header, collect, find, ready};
 use crate::types::{Request, Status};

@@ -6,10 +6,10 @@
 //! MPI_Type_get_contents gives new handles of types whose first ones may be gone.
 
 use crate::attr::Attributes;
+use crate::call::handle::{Kind, Table};
+use crate::call::memory::{object_name, read, text, to_user, write, write_text};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
-use crate::handle::{Kind, Table};
-use crate::memory::{object_name, read, text, to_user, write, write_text};
 use crate::predefined;
 use crate::types::{Aint, Count, Datatype};
 use core::ffi::{c_char, c_int};

@@ -1,12 +1,12 @@
 //! Endpoints, `mpi-ext.h`: several ranks of one process, and what a rank can ask about itself and others.
 
+use crate::call::memory::{slice_mut, write};
+use crate::call::process::Process;
 use crate::comm::lifetime::{adopt, free};
 use crate::comm::{CommObject, require};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::info;
-use crate::memory::{slice_mut, write};
-use crate::process::Process;
 use crate::types::{Comm, Info};
 use core::ffi::c_int;
 use oxmpi_loading::error::{Error, ErrorKind};

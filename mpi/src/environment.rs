@@ -1,17 +1,16 @@
 //! Start and end, thread levels, clocks, names, memory (MPI 5.0 §9, §11.2 to §11.6).
 
 use crate::attr::predefined;
+use crate::call::gate::GATE;
+use crate::call::memory::{write, write_made, write_text};
+use crate::call::process::{self, Process};
+use crate::call::{crash, installation, leftovers, local_requests, stdio, users, watching};
 use crate::comm::lifetime;
 use crate::constants::*;
 use crate::error::{Failure, Res, call, call_any_time, raise};
-use crate::gate::GATE;
-use crate::memory::{write, write_made, write_text};
-use crate::process::{self, Process};
 use crate::session::WORLD;
 use crate::types::{Aint, Comm, Info};
-use crate::{
-    buffered, comm, crash, info, installation, leftovers, local_requests, stdio, tool, users, watching,
-};
+use crate::{buffered, comm, info, tool};
 use core::ffi::{c_char, c_int, c_void};
 use oxmpi_runtime::{Config, Instance, Level};
 use oxmpi_wireup as wireup;

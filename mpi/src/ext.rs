@@ -1,10 +1,10 @@
 //! Extensions of this library, `mpi-ext.h`: what is not in the standard is named MPIX_ and stands here
 //! and in `ext_sync`, outside the table of the standard ABI.
 
+use crate::call::gate;
+use crate::call::process::{self, Process};
 use crate::constants::*;
 use crate::error::{Failure, Res, raise};
-use crate::gate;
-use crate::process::{self, Process};
 use core::ffi::{c_int, c_void};
 use oxmpi_waiting::Hooks;
 

@@ -23,13 +23,13 @@
 //! Memory of an object's queue is used again and never given back (`oxmpi_waiting::events`),
 //! as are the events, of which there is one per request object, found by its slot.
 
+use crate::call::handle::{self, Kind, Table};
+use crate::call::local_requests::LocalOperation;
+use crate::call::memory::{read, slice_mut, write};
+use crate::call::process::Process;
 use crate::constants::*;
 use crate::error::{Failure, Res, call, class_of, raise_on};
 use crate::ext;
-use crate::handle::{self, Kind, Table};
-use crate::local_requests::LocalOperation;
-use crate::memory::{read, slice_mut, write};
-use crate::process::Process;
 use crate::request::{self, Header, Outcome};
 use crate::types::{Request, Status};
 use core::ffi::c_int;

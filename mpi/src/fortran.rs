@@ -1,8 +1,8 @@
 //! Handles as integers: the standard's toint and fromint, and the older c2f and f2c. All are the
 //! identity, since handles fit into 31 bits; a number that is no handle stays one that is none.
 
+use crate::call::memory::{read, write};
 use crate::error::call_any_time;
-use crate::memory::{read, write};
 use crate::types::*;
 use core::ffi::c_int;
 

@@ -1,9 +1,9 @@
 //! MPI_Request_get_status and its forms for many requests: Test that ends nothing.
 
+use crate::call::memory::{slice, slice_mut, write};
+use crate::call::process::Process;
 use crate::constants::*;
 use crate::error::{Failure, Res, call, class_of};
-use crate::memory::{slice, slice_mut, write};
-use crate::process::Process;
 use crate::request::second_lookup::find_or_null;
 use crate::request::{self, Header, peek, ready};
 use crate::types::{Request, Status};

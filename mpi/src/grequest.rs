@@ -9,9 +9,9 @@
 //! A callback returns an error code of the user; it comes out of the call that made the
 //! callback, or stands in the status where that call tells of several requests.
 
+use crate::call::local_requests::{CancelFn, FreeFn, Functions, LocalOperation, QueryFn};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
-use crate::local_requests::{CancelFn, FreeFn, Functions, LocalOperation, QueryFn};
 use crate::p2p::place_of;
 use crate::request;
 use crate::request::generalized::{end_freed, functions};
@@ -42,7 +42,7 @@ mpi_fn! {
             // SAFETY: nobody else has it.
             unsafe { (*req.as_ptr()).flags = GENERALIZED };
             request::mark_live(req);
-            crate::memory::write(request, "request", request::handle_of(req))
+            crate::call::memory::write(request, "request", request::handle_of(req))
         })
     }
 }

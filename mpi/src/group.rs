@@ -1,10 +1,10 @@
 //! Groups (MPI 5.0 §7.3): all local.
 
+use crate::call::handle::{Kind, Table};
+use crate::call::memory::{length, read, slice, slice_mut, write, write_made};
+use crate::call::process;
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
-use crate::handle::{Kind, Table};
-use crate::memory::{length, read, slice, slice_mut, write, write_made};
-use crate::process;
 use crate::types::Group;
 use core::ffi::c_int;
 use oxmpi_runtime::group::GroupCompare;

@@ -1,9 +1,9 @@
 //! Info objects (MPI 5.0 §10). They may be used before MPI_Init and after MPI_Finalize.
 
+use crate::call::handle::{Kind, Table};
+use crate::call::memory::{read, text, write, write_made, write_text};
 use crate::constants::*;
 use crate::error::{Failure, Res, call_any_time};
-use crate::handle::{Kind, Table};
-use crate::memory::{read, text, write, write_made, write_text};
 use crate::types::Info;
 use core::ffi::{c_char, c_int};
 use parking_lot::Mutex;
@@ -100,7 +100,7 @@ mpi_fn! {
         call_any_time(NAME, || {
             let arguments = match usize::try_from(argc) {
                 Ok(n) if n > 0 && !argv.is_null() => {
-                    let pointers = crate::memory::slice(argv, n, "argv")?;
+                    let pointers = crate::call::memory::slice(argv, n, "argv")?;
                     pointers.iter().map(|&p| text(p, "argv")).collect::<Res<Vec<String>>>()?
                 }
                 _ => std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),

@@ -1,12 +1,12 @@
 //! Reduction operations: the predefined ones, and functions of the user (MPI 5.0 §6.9).
 
+use crate::call::gate;
+use crate::call::handle::{Kind, Table};
+use crate::call::memory::{read, write};
+use crate::call::operands::check_buffer;
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call};
-use crate::gate;
-use crate::handle::{Kind, Table};
-use crate::memory::{read, write};
-use crate::operands::check_buffer;
 use crate::types::{Count, Datatype, Op};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;

@@ -1,11 +1,11 @@
 //! Messages between two ranks (MPI 5.0 §3): blocking, nonblocking, both at once.
 
+use crate::call::counting::{self, Counter};
+use crate::call::entry::CallContext;
+use crate::call::memory::write;
+use crate::call::operands::{Direction, Operands, check};
 use crate::constants::*;
-use crate::counting::{self, Counter};
-use crate::entry::CallContext;
 use crate::error::{Failure, Res, call, raise};
-use crate::memory::write;
-use crate::operands::{Direction, Operands, check};
 use crate::request;
 use crate::types::{Comm, Count, Datatype, Request, Status};
 use core::ffi::c_int;

@@ -1,12 +1,12 @@
 //! Packing into a buffer of the user (MPI 5.0 §5.2), also in external32 (§5.3).
 
+use crate::call::memory::{read, text, to_user, write};
+use crate::call::operands::{Operands, check_buffer};
+use crate::call::process::Process;
 use crate::comm;
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call};
-use crate::memory::{read, text, to_user, write};
-use crate::operands::{Operands, check_buffer};
-use crate::process::Process;
 use crate::types::{Comm, Count, Datatype};
 use core::ffi::{c_char, c_int};
 use oxmpi_datatype::{Signature, TypeDesc, external};

@@ -1,13 +1,13 @@
 //! Partitioned messages (MPI 5.0 §4.2): the checks; how they work is in `oxmpi_runtime::made`.
 
+use crate::call::local_requests::{self, LocalOperation};
+use crate::call::memory::{slice, write};
+use crate::call::operands::{Direction, check};
+use crate::call::process::Process;
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure, Res, call, call_on};
 use crate::info;
-use crate::local_requests::{self, LocalOperation};
-use crate::memory::{slice, write};
-use crate::operands::{Direction, check};
 use crate::p2p::place_of;
-use crate::process::Process;
 use crate::request::{self, Header, find_either};
 use crate::types::{Comm, Count, Datatype, Info, Request};
 use core::ffi::c_int;
@@ -88,7 +88,7 @@ fn no_such<T>(partition: c_int, partitions: usize) -> Res<T> {
 }
 
 fn on(request: Request) -> ErrorObject {
-    crate::process::current().map_or(ErrorObject::Nothing, |process| request::on(process, request))
+    crate::call::process::current().map_or(ErrorObject::Nothing, |process| request::on(process, request))
 }
 
 mpi_fn! {

@@ -1,9 +1,9 @@
 //! Persistent sends and receives: made once, started often (MPI 5.0 §3.9).
 
+use crate::call::memory::write;
+use crate::call::operands::{Direction, check};
 use crate::constants::*;
 use crate::error::{Res, call};
-use crate::memory::write;
-use crate::operands::{Direction, check};
 use crate::p2p::place_of;
 use crate::request;
 use crate::types::{Comm, Count, Datatype, Request};

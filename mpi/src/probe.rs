@@ -1,14 +1,14 @@
 //! Looking for messages, and receiving the one that was found (MPI 5.0 §3.8).
 
+use crate::call::handle::{Kind, Table};
+use crate::call::memory::{read, write};
+use crate::call::operands::{Direction, check_buffer, check_rank, check_tag};
+use crate::call::process::Process;
 use crate::comm::{self, CommObject};
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call, raise};
-use crate::handle::{Kind, Table};
-use crate::memory::{read, write};
-use crate::operands::{Direction, check_buffer, check_rank, check_tag};
 use crate::p2p::place_of;
-use crate::process::Process;
 use crate::request;
 use crate::types::{Comm, Count, Datatype, Message, Request, Status};
 use core::ffi::{c_int, c_void};

@@ -1,11 +1,11 @@
 //! Functions of MPI-1 that MPI 3.0 removed (MPI 5.0 §16.1), for programs that still call them: each does what its
 //! successor does, and errors name the function that was called. `abi/removed.tsv` declares them in `mpi.h`.
 
+use crate::call::memory::{slice, write};
 use crate::datatype::require;
 use crate::error::handler::{HandlerKind, create};
 use crate::error::handler_calls::{set, tell};
 use crate::error::{call, call_any_time};
-use crate::memory::{slice, write};
 use crate::type_create::{hindexed, hvector, natural, numbers, structure};
 use crate::types::{Aint, Comm, Datatype, Errhandler};
 use core::ffi::c_int;

@@ -1,12 +1,12 @@
 //! A send and a receive in one call (MPI 5.0 §3.10), blocking and not.
 
+use crate::call::counting;
+use crate::call::entry;
+use crate::call::memory::write;
+use crate::call::operands::{Direction, Operands, check};
 use crate::constants::*;
-use crate::counting;
 use crate::datatype;
-use crate::entry;
 use crate::error::{Failure, Res, call, raise};
-use crate::memory::write;
-use crate::operands::{Direction, Operands, check};
 use crate::p2p::{place_of, send};
 use crate::request;
 use crate::types::{Comm, Count, Datatype, Request, Status};
@@ -45,7 +45,7 @@ fn sendrecv(
         return started;
     }
     let sent = send(name, entry::quick_call_context(), outgoing, dest, sendtag, comm, mode::STANDARD);
-    let Some(process) = crate::process::current() else { return sent };
+    let Some(process) = crate::call::process::current() else { return sent };
     let Some(req) = request::find(process, receiving) else { return sent };
     let mut ended = sent;
     if !request::ready(req) {

@@ -1,10 +1,10 @@
 //! Starting persistent requests; freeing and cancelling any.
 
+use crate::call::memory::{read, write};
+use crate::call::process;
 use crate::complete::arguments;
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure, call, call_on};
-use crate::memory::{read, write};
-use crate::process;
 use crate::request;
 use crate::request::second_lookup::find_or_wrong;
 use crate::types::Request;

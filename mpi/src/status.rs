@@ -1,9 +1,9 @@
 //! Statuses: from what the runtime says to what the user reads, and the user's own changes.
 
+use crate::call::memory::{read, to_user, write};
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call, call_any_time};
-use crate::memory::{read, to_user, write};
 use crate::types::{Count, Datatype, Status};
 use core::ffi::c_int;
 use oxmpi_mca::MsgStatus;

@@ -5,14 +5,14 @@
 //! functions named after streams send as the others do and look at two more arguments. Each rank says it for itself; ranks that use streams of the same
 //! number have a FIFO to themselves. **It is a hint:** two threads may use one stream at the same time, and then share its lock.
 
+use crate::call::entry;
+use crate::call::handle::{Kind, Table};
+use crate::call::memory::{read, write, write_made};
 use crate::comm::lifetime::adopt;
 use crate::comm::{CommObject, require};
 use crate::constants::*;
-use crate::entry;
 use crate::error::{Failure, Res, call, raise};
-use crate::handle::{Kind, Table};
 use crate::info;
-use crate::memory::{read, write, write_made};
 use crate::p2p;
 use crate::types::{Comm, Count, Datatype, Info, Request, Status};
 use core::ffi::c_int;

@@ -6,16 +6,16 @@
 //! **Access.** Threads that start are listed under the mutex, in their order. They meet (`progress::meeting`), and the last one makes
 //! ranks of the list, before any goes on. They meet again in finish, where the last one empties it.
 
+use crate::call::gate;
+use crate::call::handle::{Kind, Table, is_of};
+use crate::call::memory::{read, write};
+use crate::call::process::Process;
+use crate::call::thread_rank;
 use crate::comm::lifetime::free;
 use crate::comm::require;
 use crate::constants::*;
 use crate::endpoints::{adopt_all, wanted};
 use crate::error::{Failure, Res, call};
-use crate::gate;
-use crate::handle::{Kind, Table, is_of};
-use crate::memory::{read, write};
-use crate::process::Process;
-use crate::thread_rank;
 use crate::types::Comm;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering};

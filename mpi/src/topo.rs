@@ -6,12 +6,12 @@
 //!
 //! Arrays of the user that are shorter than what there is to tell get as much as fits.
 
+use crate::call::memory::{length, slice, slice_mut, write};
+use crate::call::process::Process;
 use crate::comm::lifetime::adopt;
 use crate::comm::{CommObject, Placed, get, require};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
-use crate::memory::{length, slice, slice_mut, write};
-use crate::process::Process;
 use crate::types::Comm;
 use core::ffi::c_int;
 use oxmpi_runtime::topo::{Cart, Topology, dims};

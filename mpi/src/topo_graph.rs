@@ -1,12 +1,12 @@
 //! Graph topologies (MPI 5.0 §8.5.3, §8.5.4).
 
+use crate::call::memory::{length, slice, write};
+use crate::call::process::Process;
 use crate::comm::CommObject;
 use crate::comm::lifetime::adopt;
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::info;
-use crate::memory::{length, slice, write};
-use crate::process::Process;
 use crate::topo::{attach, fill, intra, make, mapped, not_null, placed, rank_in, wrong_kind};
 use crate::types::{Comm, Info};
 use core::ffi::c_int;

@@ -1,9 +1,9 @@
 //! Datatypes of parts of arrays (MPI 5.0 §5.1.3, §5.1.4).
 
+use crate::call::memory::slice;
 use crate::constants::*;
 use crate::datatype::Recipe;
 use crate::error::{Failure, Res, call};
-use crate::memory::slice;
 use crate::type_create::{large, make, natural, numbers};
 use crate::types::{Count, Datatype};
 use core::ffi::c_int;

@@ -1,9 +1,9 @@
 //! How a datatype was made: MPI_Type_get_envelope and MPI_Type_get_contents (MPI 5.0 §5.1.13).
 
+use crate::call::memory::{slice_mut, write};
 use crate::constants::*;
 use crate::datatype::{self, Part};
 use crate::error::{Failure, Res, call};
-use crate::memory::{slice_mut, write};
 use crate::types::{Aint, Count, Datatype};
 use core::ffi::c_int;
 

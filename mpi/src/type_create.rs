@@ -3,10 +3,10 @@
 //! The plain constructors keep their numbers as integers and addresses, the large-count ones all of
 //! them as counts; `type_contents` tells them the same way.
 
+use crate::call::memory::{slice, write};
 use crate::constants::*;
 use crate::datatype::{OldType, Recipe, adopt, reference};
 use crate::error::{Failure, Res, call};
-use crate::memory::{slice, write};
 use crate::types::{Aint, Count, Datatype};
 use core::ffi::c_int;
 use oxmpi_datatype::{Signature, TypeRef, build};

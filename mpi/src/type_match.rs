@@ -1,10 +1,10 @@
 //! Predefined types by what they hold: size and class, precision and range, value and index
 //! (MPI 5.0 §5.1.12, §19.1.9).
 
+use crate::call::memory::write;
 use crate::constants::*;
 use crate::datatype::{self, Recipe, adopt_for_ever, reference, require};
 use crate::error::{Failure, Res, call};
-use crate::memory::write;
 use crate::types::Datatype;
 use core::ffi::c_int;
 use parking_lot::Mutex;

@@ -6,10 +6,10 @@
 //! key can be meant. User callbacks run without any lock: the lists
 //! are copied first. Callbacks come as addresses, since 0 and 1 are sentinels and not functions.
 
+use crate::call::gate;
+use crate::call::memory::{read, write};
 use crate::constants::*;
 use crate::error::{Failure, Res};
-use crate::gate;
-use crate::memory::{read, write};
 use core::ffi::c_int;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};

@@ -2,9 +2,9 @@
 
 use super::attributes::{Keyval, KeyvalKind, changeable};
 use super::predefined::predefined;
+use crate::call::memory::write;
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure, Res, call, call_on};
-use crate::memory::write;
 use crate::types::{Comm, Datatype, Win};
 use crate::{comm, datatype, win};
 use core::ffi::c_int;

@@ -1,15 +1,16 @@
 //! Buffers are attached, flushed and detached: that of the process, of a communicator, of a session.
 
 use super::slot::Slot;
+use crate::call::memory::write;
+use crate::call::process::Process;
+use crate::call::users;
 use crate::comm::lifetime::buffers;
 use crate::comm::{self, CommObject};
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure, Res, call, call_on};
-use crate::memory::write;
 use crate::p2p::place_of;
-use crate::process::Process;
 use crate::types::{Comm, Count, Request, Session};
-use crate::{request, session, users};
+use crate::{request, session};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use oxmpi_mca::{MsgStatus, ThreadCtx};

@@ -1,9 +1,9 @@
 //! Attaches, flushes and detaches the buffer of a slot.
 
 use super::slot::{Buffer, Inner, Slot};
+use crate::call::process::Process;
 use crate::constants::*;
 use crate::error::{Failure, Res};
-use crate::process::Process;
 use core::sync::atomic::Ordering;
 use oxmpi_runtime::buffer::Space;
 

@@ -1,16 +1,17 @@
 //! Buffered sends: a message is packed into a buffer and sent from there.
 
 use super::slot::Slot;
+use crate::call::counting;
+use crate::call::local_requests::{LocalOperation, Persistent};
+use crate::call::memory::write;
+use crate::call::operands::{Direction, check};
+use crate::call::process::{self, Process};
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::error::{Failure, Res, call, of_user};
-use crate::local_requests::{LocalOperation, Persistent};
-use crate::memory::write;
-use crate::operands::{Direction, check};
 use crate::p2p::place_of;
-use crate::process::{self, Process};
 use crate::types::{Comm, Count, Datatype, Request};
-use crate::{counting, datatype, request};
+use crate::{datatype, request};
 use core::ffi::c_int;
 use core::ptr::null_mut;
 use oxmpi_datatype::{TypeDesc, TypeRef};

@@ -1,9 +1,9 @@
 //! Collectives with one count for all ranks: Barrier, Bcast, Gather, Scatter, Allgather, Alltoall.
 
 use super::*;
+use crate::call::process;
 use crate::comm::{self, CommObject};
 use crate::error::call;
-use crate::process;
 use crate::types::{Comm, Count};
 
 mpi_fn! {
@@ -11,7 +11,7 @@ mpi_fn! {
         if let (Some(process), Some(object)) = (process::current(), comm::get(comm))
             && object.comm.barrier(process.thread(), &NOTHING).is_ok()
         {
-            crate::counting::collective(&object.comm);
+            crate::call::counting::collective(&object.comm);
             return MPI_SUCCESS;
         }
         call(NAME, Some(comm), |_| {

@@ -42,14 +42,14 @@ mod neighbor;
 mod reducing;
 pub mod vector_variants;
 
+use crate::call::memory::write;
+use crate::call::operands::{check_buffer, check_place};
+use crate::call::process::Process;
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res};
-use crate::memory::write;
-use crate::operands::{check_buffer, check_place};
 use crate::p2p::place_of;
-use crate::process::Process;
 use crate::types::{Datatype, Info, Request};
 use crate::{info, op, request};
 use core::ffi::c_int;
@@ -251,7 +251,7 @@ impl Process {
         mut args: CollArgs,
         op: Option<&op::Call>,
     ) -> Res {
-        crate::counting::collective(&object.comm);
+        crate::call::counting::collective(&object.comm);
         let mut desc = op.map(op::Call::desc);
         let place = match mode {
             CompletionMode::Blocking => {

@@ -3,9 +3,9 @@
 
 use super::vector_variants::{Blocks, blocks, check_places, counts, many, types_of};
 use super::*;
+use crate::call::memory::slice;
 use crate::comm::Placed;
 use crate::error::call;
-use crate::memory::slice;
 use crate::topo::placed;
 use crate::types::{Aint, Comm, Count};
 use oxmpi_coll::{Neighbors, neighbors};

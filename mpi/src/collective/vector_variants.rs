@@ -2,9 +2,9 @@
 //! displacements are widened to 64 bits on the way down, so the plain and the large-count functions are one.
 
 use super::*;
+use crate::call::memory::slice;
 use crate::comm;
 use crate::error::call;
-use crate::memory::slice;
 use crate::types::{Comm, Count};
 use oxmpi_datatype::Base;
 

@@ -2,12 +2,13 @@
 
 use super::lifetime::free;
 use super::object::{get, require};
+use crate::call::handle::{Kind, is_of};
+use crate::call::memory::{object_name, read, text, write, write_made, write_text};
+use crate::call::thread_rank;
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
-use crate::handle::{Kind, is_of};
-use crate::memory::{object_name, read, text, write, write_made, write_text};
 use crate::types::{Comm, Group, Info};
-use crate::{group, info, request, thread_rank};
+use crate::{group, info, request};
 use core::ffi::{c_char, c_int};
 use oxmpi_runtime::group::GroupCompare;
 

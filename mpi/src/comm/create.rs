@@ -2,11 +2,11 @@
 
 use super::lifetime::{adopt, free};
 use super::object::{CommObject, require};
+use crate::call::memory::write;
+use crate::call::process::Process;
 use crate::constants::*;
 use crate::endpoints::COMM_TYPE_PROCESS;
 use crate::error::{Failure, Res, call};
-use crate::memory::write;
-use crate::process::Process;
 use crate::request;
 use crate::types::{Comm, Group, Info, Request};
 use crate::{group, info};

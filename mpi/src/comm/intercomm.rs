@@ -2,11 +2,11 @@
 
 use super::lifetime::adopt;
 use super::object::{CommObject, require};
+use crate::call::memory::{write, write_made};
+use crate::call::operands::{Direction, check_tag};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::group;
-use crate::memory::{write, write_made};
-use crate::operands::{Direction, check_tag};
 use crate::types::{Comm, Group};
 use core::ffi::c_int;
 use oxmpi_runtime::intercomm::Bridge;

@@ -8,10 +8,10 @@
 
 use super::object::{CommObject, PREDEFINED, TABLE, get, require, wrong};
 use crate::buffered::Slot;
+use crate::call::process::Process;
 use crate::constants::*;
 use crate::error::handler::Handler;
 use crate::error::{Failure, Res, initial};
-use crate::process::Process;
 use crate::tool::event;
 use crate::types::Comm;
 use crate::{probe, request};

@@ -3,12 +3,12 @@
 
 use crate::attr::Attributes;
 use crate::buffered::Slot;
+use crate::call::handle::{Kind, Table, is_of};
+use crate::call::thread_rank;
 use crate::constants::*;
 use crate::error::handler::Handler;
 use crate::error::{Failure, Res};
-use crate::handle::{Kind, Table, is_of};
 use crate::session::{WORLD, buffer_of};
-use crate::thread_rank;
 use crate::types::Comm;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};

@@ -4,8 +4,8 @@
 use super::failure::{Failure, Res};
 use super::handler::ErrorObject;
 use super::raise::{raise, raise_on};
+use crate::call::process::{self, Process};
 use crate::constants::*;
-use crate::process::{self, Process};
 use crate::types::{Comm, File};
 use core::ffi::c_int;
 

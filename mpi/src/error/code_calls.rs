@@ -3,8 +3,8 @@
 use super::body::call_any_time;
 use super::codes::{self, add, class_of_code, no_such, remove, set_string};
 use super::failure::Failure;
+use crate::call::memory::{text, write, write_text};
 use crate::constants::*;
-use crate::memory::{text, write, write_text};
 use core::ffi::{c_char, c_int};
 
 mpi_fn! {

@@ -8,9 +8,9 @@
 //! Handlers may be made and freed at any time, and outlive MPI_Finalize.
 
 use super::failure::{Failure, Res};
+use crate::call::handle::{Kind, Table};
+use crate::call::memory::write;
 use crate::constants::*;
-use crate::handle::{Kind, Table};
-use crate::memory::write;
 use crate::types::{Comm, Errhandler, File, Session, Win};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};

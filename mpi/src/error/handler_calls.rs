@@ -7,8 +7,8 @@ use super::handler::{
     ErrorObject, Handler, HandlerKind, create, get, give_up, handle, of_file, set_of_files,
 };
 use super::raise::raise_on;
+use crate::call::memory::{read, write};
 use crate::constants::*;
-use crate::memory::{read, write};
 use crate::types::{Comm, Errhandler, File, Session, Win};
 use crate::{comm, session, win};
 use core::ffi::c_int;

@@ -10,10 +10,11 @@
 use super::codes;
 use super::failure::Failure;
 use super::handler::{ErrorObject, Handler, of_file};
+use crate::call::{gate, installation, process};
 use crate::constants::*;
 use crate::tool::event;
 use crate::types::Comm;
-use crate::{comm, gate, installation, process, session, win};
+use crate::{comm, session, win};
 use core::ffi::c_int;
 use oxmpi_mca_params::Value;
 
@@ -109,7 +110,7 @@ fn without_object() -> ErrorObject {
 }
 
 fn die(name: &str, on: &ErrorObject, handler: &str, failure: &Failure) -> ! {
-    crate::stdio::flush();
+    crate::call::stdio::flush();
     let class = codes::class_name(failure.code);
     let on = on.describe();
     let text = format!("{name}: {class}: {} (on {on}, whose error handler is {handler})", failure.message);

@@ -6,11 +6,11 @@ use super::word::{
     ACTIVE, BITS, COUNTED, FREED, GENERALIZED, Header, PERSISTENT, SHARED, comm_word, flags, inactive,
     let_go, ready,
 };
+use crate::call::{counting, process};
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::error::{Failure, Res, check};
 use crate::types::{Request, Status};
-use crate::{counting, process};
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code, ThreadCtx};

@@ -2,12 +2,12 @@
 
 use super::owner::{comm_of, error_object_of, give};
 use super::word::{ATTACHED, BITS, Header, LIVE, SHARED, comm_word, complete, flags, handle_of};
+use crate::call::handle;
+use crate::call::local_requests::LocalOperation;
+use crate::call::process::Process;
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure, Res};
-use crate::handle;
-use crate::local_requests::LocalOperation;
-use crate::process::Process;
 use crate::types::Request;
 use core::sync::atomic::Ordering;
 use oxmpi_runtime::request::ChunkRef;

@@ -3,10 +3,10 @@
 
 use super::owner::Outcome;
 use super::word::{GENERALIZED, Header, let_go};
+use crate::call::gate;
+use crate::call::local_requests::{Functions, LocalOperation, LocalRequest, of};
 use crate::constants::*;
 use crate::error::{Failure, Res, of_user};
-use crate::gate;
-use crate::local_requests::{Functions, LocalOperation, LocalRequest, of};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
 use core::ptr::null_mut;

@@ -2,10 +2,10 @@
 
 use super::find::{find, wrong};
 use super::word::Header;
+use crate::call::process::Process;
 use crate::constants::*;
 use crate::error::Res;
 use crate::ext_sync::wait_for_return;
-use crate::process::Process;
 use crate::types::Request;
 
 /// The request of a handle that [`find`] refused, if a sync object has no more to do with it (`ext_sync`).

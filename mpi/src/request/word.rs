@@ -15,7 +15,7 @@
 //! its call returned (so such a send needs no object); generalized ones (`GENERALIZED`). An ordinary receive that
 //! starts while calls are counted has `COUNTED` until it goes.
 
-use crate::handle;
+use crate::call::handle;
 use crate::types::Request;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicUsize, Ordering};

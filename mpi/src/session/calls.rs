@@ -1,14 +1,15 @@
 //! Functions of sessions and of their process sets, and those that make communicators of groups.
 
 use super::object::{SessionObject, TABLE, WORLD, get, require};
+use crate::call::memory::{read, text, write, write_made, write_text};
+use crate::call::{leftovers, users};
 use crate::comm::lifetime::adopt_with;
 use crate::constants::*;
 use crate::environment::{level_name, make};
 use crate::error::handler::{self, Handler, HandlerKind};
 use crate::error::{ErrorObject, Failure, Res, call_on, raise_on};
-use crate::memory::{read, text, write, write_made, write_text};
 use crate::types::{Comm, Errhandler, Group, Info, Session};
-use crate::{buffered, group, info, leftovers, users};
+use crate::{buffered, group, info};
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_runtime::Level;

@@ -1,10 +1,10 @@
 //! The object behind a handle of a session.
 
 use crate::buffered::Slot;
+use crate::call::handle::{Kind, Table};
 use crate::constants::*;
 use crate::error::handler::Handler;
 use crate::error::{Failure, Res};
-use crate::handle::{Kind, Table};
 use crate::types::Session;
 use parking_lot::Mutex;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Arguments of the functions of the tool interface: what the user gives, and where the answers go.
 
 use super::users::Res;
+use crate::call::memory::{slice_mut, write, write_text};
 use crate::constants::*;
-use crate::memory::{slice_mut, write, write_text};
 use core::ffi::{CStr, c_char, c_int};
 
 /// Stores what the user must take.

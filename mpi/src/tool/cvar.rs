@@ -12,8 +12,8 @@ use super::arguments::{at, give, name, offer, offer_text, verbosity};
 use super::handles::Handles;
 use super::users::{Res, call, instance};
 use super::{enumeration, event};
+use crate::call::installation;
 use crate::constants::*;
-use crate::installation;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{copy_nonoverlapping, write_bytes};
 use oxmpi_loading::in_force::InForce;
@@ -337,7 +337,7 @@ mpi_fn! {
 mpi_fn! {
     fn MPI_T_cvar_handle_free(handle: *mut usize) -> c_int {
         call(|| {
-            let number = crate::memory::read(handle, "").map_err(|_| MPI_T_ERR_INVALID)?;
+            let number = crate::call::memory::read(handle, "").map_err(|_| MPI_T_ERR_INVALID)?;
             HANDLES.remove(number).ok_or(MPI_T_ERR_INVALID_HANDLE)?;
             give(handle, MPI_T_CVAR_HANDLE_NULL)
         })

@@ -17,9 +17,9 @@
 //! callback of it is under way any more.
 
 use super::handles::Handles;
+use crate::call::gate;
+use crate::call::process;
 use crate::constants::*;
-use crate::gate;
-use crate::process;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr::null;

@@ -200,7 +200,7 @@ mpi_fn! {
     fn MPI_T_event_copy(event_instance: usize, buffer: *mut c_void) -> c_int {
         call(|| {
             let (event, t) = instance(event_instance)?;
-            let places = crate::memory::slice_mut(buffer.cast::<c_int>(), t.elements, "");
+            let places = crate::call::memory::slice_mut(buffer.cast::<c_int>(), t.elements, "");
             places.map_err(|_| MPI_T_ERR_INVALID)?.copy_from_slice(&event.values);
             Ok(())
         })

@@ -10,10 +10,11 @@ use super::handles::Handles;
 use super::pvar::{Binding, Object, ValueSource, Variable, all};
 use super::users::{Res, call, instance};
 use super::window_pvar::Count;
+use crate::call::counting;
+use crate::call::memory::read;
 use crate::constants::*;
-use crate::memory::read;
 use crate::types::{Comm, Win};
-use crate::{comm, counting, win};
+use crate::{comm, win};
 use core::ffi::{c_int, c_void};
 use oxmpi_runtime::Instance;
 use parking_lot::Mutex;
@@ -65,12 +66,12 @@ fn tell(instance: &Instance, what: OnDemandCount, more: bool) {
     match what {
         OnDemandCount::Calls => {
             instance.ask_counting(more);
-            crate::users::refresh();
+            crate::call::users::refresh();
         }
         OnDemandCount::OfComm => {
             counting::set_of_comm(more);
             instance.ask_counting(more);
-            crate::users::refresh();
+            crate::call::users::refresh();
         }
         OnDemandCount::MatchTime => instance.ask_match_time(more),
     }
@@ -293,7 +294,7 @@ mpi_fn! {
             let handle = handle(session, handle_)?;
             can_write(handle.variable)?;
             // Variables that can be written are of MPI_UNSIGNED_LONG_LONG.
-            let values = crate::memory::slice(buf.cast::<u64>(), handle.elements, "");
+            let values = crate::call::memory::slice(buf.cast::<u64>(), handle.elements, "");
             handle.set(values.map_err(|_| MPI_T_ERR_INVALID)?.to_vec())
         })
     }

@@ -3,11 +3,11 @@
 //! component's.
 
 use super::WinObject;
+use crate::call::operands::check_buffer;
+use crate::call::process::Process;
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res};
-use crate::operands::check_buffer;
-use crate::process::Process;
 use crate::types::{Aint, Datatype};
 use core::ffi::c_int;
 use core::ptr::{null, null_mut};

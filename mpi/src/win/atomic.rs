@@ -3,12 +3,12 @@
 use super::argument::{Buffer, Side, arguments, can_be_compared, displacement, served, target};
 use super::fast_path::{self, Element};
 use super::require;
+use crate::call::counting;
+use crate::call::process::Process;
 use crate::constants::*;
-use crate::counting;
 use crate::datatype::is_predefined;
 use crate::error::{ErrorObject, Failure, Res, call_on, check};
 use crate::op::one_sided;
-use crate::process::Process;
 use crate::types::{Aint, Datatype, Op, Win};
 use core::ffi::c_int;
 use oxmpi_runtime::window::{CallKind, Operation};

@@ -1,11 +1,11 @@
 //! Windows made and freed (MPI 5.0 §12.2). Constructors succeed or fail in all ranks together.
 
 use super::object::{Facts, adopt, forget, get, require};
+use crate::call::memory::{read, write, write_made};
+use crate::call::process::Process;
 use crate::constants::*;
 use crate::environment::alignment;
 use crate::error::{ErrorObject, Failure, Res, call, call_on};
-use crate::memory::{read, write, write_made};
-use crate::process::Process;
 use crate::topo::intra;
 use crate::types::{Aint, Comm, Group, Info, Win};
 use crate::{group, info};

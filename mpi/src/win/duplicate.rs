@@ -2,11 +2,11 @@
 
 use super::argument::served;
 use super::object::{adopt, get, require};
+use crate::call::counting;
+use crate::call::memory::{slice, write};
+use crate::call::process::{self, Process};
 use crate::constants::*;
-use crate::counting;
 use crate::error::{ErrorObject, Failure, call_on, check, raise_on};
-use crate::memory::{slice, write};
-use crate::process::{self, Process};
 use crate::types::{Info, Win};
 use crate::{info, win::WinObject};
 use core::ffi::c_int;

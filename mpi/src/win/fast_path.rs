@@ -4,9 +4,9 @@
 
 use super::argument::can_be_compared;
 use super::{WinObject, get};
+use crate::call::entry::CallContext;
 use crate::constants::*;
 use crate::datatype::{self, usable};
-use crate::entry::CallContext;
 use crate::error::{ErrorObject, raise_on};
 use crate::op::one_sided;
 use crate::types::{Aint, Datatype, Op, Win};

@@ -2,10 +2,10 @@
 
 use super::argument::{assertions, served, target};
 use super::{fast_path, get, require};
+use crate::call::counting;
+use crate::call::process::Process;
 use crate::constants::*;
-use crate::counting;
 use crate::error::{ErrorObject, Failure, Res, call_on, check};
-use crate::process::Process;
 use crate::types::Win;
 use core::ffi::c_int;
 use oxmpi_osc::lock_type;

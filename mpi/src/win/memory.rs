@@ -3,9 +3,9 @@
 
 use super::create::place;
 use super::{WinObject, require};
+use crate::call::memory::write;
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure, Res, call_on, check};
-use crate::memory::write;
 use crate::types::{Aint, Win};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;

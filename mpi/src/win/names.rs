@@ -1,10 +1,10 @@
 //! Names and hints of windows (MPI 5.0 §7.8, §12.2.7).
 
 use super::object::require;
+use crate::call::memory::{object_name, text, write, write_made, write_text};
 use crate::constants::*;
 use crate::error::{ErrorObject, call_on};
 use crate::info;
-use crate::memory::{object_name, text, write, write_made, write_text};
 use crate::types::{Info, Win};
 use core::ffi::{c_char, c_int};
 

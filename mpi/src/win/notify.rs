@@ -4,11 +4,11 @@
 use super::argument::{Buffer, Elements, Side, arguments, displacement, fits, served, target, with_data};
 use super::fast_path::{Data, Target};
 use super::{WinObject, require};
+use crate::call::counting::{self, Counter};
+use crate::call::memory::write;
+use crate::call::process::Process;
 use crate::constants::*;
-use crate::counting::{self, Counter};
 use crate::error::{ErrorObject, Failure, Res, call_on, check};
-use crate::memory::write;
-use crate::process::Process;
 use crate::types::{Aint, Count, Datatype, Win};
 use core::ffi::c_int;
 use oxmpi_runtime::window::{Operation, Verbs};

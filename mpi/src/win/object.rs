@@ -1,10 +1,10 @@
 //! The object behind a handle of a window: the runtime's [`Window`] with its error handler, attributes, name and hints.
 
 use crate::attr::Attributes;
+use crate::call::handle::{Kind, Table};
 use crate::constants::*;
 use crate::error::handler::Handler;
 use crate::error::{Failure, Res};
-use crate::handle::{Kind, Table};
 use crate::types::{Aint, Win};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicUsize, Ordering};

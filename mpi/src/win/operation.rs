@@ -5,13 +5,13 @@ use super::argument::{
 };
 use super::fast_path::{self, Data, Target};
 use super::{WinObject, require};
+use crate::call::counting::{self, Counter};
+use crate::call::memory::write;
+use crate::call::process::Process;
 use crate::constants::*;
-use crate::counting::{self, Counter};
 use crate::error::{ErrorObject, Res, call_on, check};
-use crate::memory::write;
 use crate::op::one_sided;
 use crate::p2p::place_of;
-use crate::process::Process;
 use crate::request;
 use crate::types::{Aint, Count, Datatype, Op, Request, Win};
 use core::ffi::c_int;

@@ -2,10 +2,10 @@
 
 use super::argument::{assertions, served};
 use super::{WinObject, require};
+use crate::call::memory::write;
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure, Res, call_on, check};
 use crate::group;
-use crate::memory::write;
 use crate::types::{Group, Win};
 use core::ffi::c_int;
 use oxmpi_mca::Status;

@@ -59,7 +59,7 @@ impl Buffering {
     }
 
     /// Variables of a rank's environment by which those who buffer are told; the first one is for the MPI library
-    /// (`mpi/src/stdio.rs`). Python and gfortran's library know no buffering by lines into a pipe, only none.
+    /// (`mpi/src/call/stdio.rs`). Python and gfortran's library know no buffering by lines into a pipe, only none.
     pub fn variables(self) -> &'static [(&'static str, &'static str)] {
         const OURS: &str = "OXMPI_STREAM_BUFFERING";
         match self {

@@ -1,5 +1,5 @@
 //! The MPI calls that a rank's threads are in, read from the page on which the library records them
-//! (`mpi/src/watching.rs`, in jobs with `--report-state-on-timeout`).
+//! (`mpi/src/call/watching.rs`, in jobs with `--report-state-on-timeout`).
 //!
 //! The process has no part in it: the page is found in its map of memory and read through /proc. Nothing on it is
 //! trusted; a text that is being written is skipped or shown as far as it goes.

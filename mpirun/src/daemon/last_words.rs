@@ -8,7 +8,7 @@
 //! **Left alone** are processes that catch, ignore or block SIGTERM (they go on, and write their buffer themselves), those whose buffer is empty
 //! (nothing is stopped), and those that the kernel does not let this process look at.
 //!
-//! **Where the buffer is** the library says on a page of memory, found by its name in the map of the process (`mpi/src/stdio.rs`): process and
+//! **Where the buffer is** the library says on a page of memory, found by its name in the map of the process (`mpi/src/call/stdio.rs`): process and
 //! address of the C library's FILE. The layout of that is part of glibc's binary interface (`bits/types/struct_FILE.h`). Nothing read is
 //! trusted.
 

@@ -228,7 +228,7 @@ fn describe(
         environment.set_default(name, value, own);
     }
     if line.job.at_time_limit.state {
-        // The library then records the call that each thread is in (`mpi/src/watching.rs`).
+        // The library then records the call that each thread is in (`mpi/src/call/watching.rs`).
         environment.set("OXMPI_REPORT_CALLS", "1");
     }
     environment.set("OMPI_COMMAND", &app.program);

@@ -22,7 +22,7 @@ pub fn places() -> Places {
 /// Components linked into this library.
 pub fn builtin() -> Vec<*const oxmpi_mca::Descriptor> {
     #[cfg(feature = "builtin")]
-    return crate::builtin::all();
+    return crate::call::builtin::all();
     #[cfg(not(feature = "builtin"))]
     Vec::new()
 }

@@ -5,10 +5,10 @@
 //! attribute keys belong to none; they go with the last user of MPI. Info objects and error handlers stay,
 //! because their functions may be called after MPI_Finalize as well (MPI 5.0 §11.4.1).
 
+use crate::call::handle::Table;
+use crate::call::process::Process;
 use crate::comm::lifetime;
 use crate::error::handler;
-use crate::handle::Table;
-use crate::process::Process;
 use crate::session::WORLD;
 use crate::{attr, comm, datatype, ext_sync, group, info, op, probe, request, win};
 

@@ -10,11 +10,11 @@
 //! survive: the range of tags and null buffers. Handles, ranks and counts are always checked, since
 //! their look-up is the check.
 
+use crate::call::process::{self, Process};
 use crate::comm::{self, CommObject};
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res};
-use crate::process::{self, Process};
 use crate::types::{Comm, Datatype};
 use core::ffi::c_int;
 use oxmpi_datatype::TypeDesc;

@@ -12,11 +12,11 @@
 //!
 //! **Access.** `enter` and `leave` hold the list of users.
 
+use crate::call::gate::{self, GATE};
+use crate::call::process::{self, Process};
+use crate::call::{counting, entry, watching};
 use crate::constants::*;
 use crate::error::{Failure, Res};
-use crate::gate::{self, GATE};
-use crate::process::{self, Process};
-use crate::{counting, entry, watching};
 use oxmpi_runtime::Level;
 use parking_lot::Mutex;
 use std::thread::ThreadId;

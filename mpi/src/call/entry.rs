@@ -1,11 +1,11 @@
 //! The calling thread, found once per call where a function is entered: with its context, and with the process.
 //!
-//! The forms of `mpi_fn!` that [`gate`](crate::gate) describes enter here; so this is where a second thread is noticed and let
+//! The forms of `mpi_fn!` that [`gate`](crate::call::gate) describes enter here; so this is where a second thread is noticed and let
 //! in. Where MPI is opened for the first user stands here, too.
 
+use crate::call::gate::GATE;
+use crate::call::process::{self, Process};
 use crate::constants::MPI_THREAD_MULTIPLE;
-use crate::gate::GATE;
-use crate::process::{self, Process};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_mca::ThreadCtx;
 use oxmpi_waiting::gate::Answer;
@@ -30,7 +30,7 @@ pub fn quick_call_context() -> Option<CallContext> {
     process::quick().map(|process| CallContext { process, thread: process.thread() })
 }
 
-/// At the beginning of a plain function. Whether it left a mark, which [`leave_own`](crate::gate::leave_own) takes back.
+/// At the beginning of a plain function. Whether it left a mark, which [`leave_own`](crate::call::gate::leave_own) takes back.
 #[inline(always)]
 pub fn enter() -> bool {
     GATE.enter(thread_pointer()) || (!GATE.is_shared() && ask())

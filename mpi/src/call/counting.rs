@@ -2,13 +2,13 @@
 //!
 //! **Cost.** While nobody asks, a function that has a counter pays one test of a flag where it enters
 //! (`mpi_fn!` puts it there); functions without one pay nothing. The functions on a message's path
-//! ([`COUNTED_INSIDE`]) pay nothing either: they find the process through [`crate::process::quick`], which finds
+//! ([`COUNTED_INSIDE`]) pay nothing either: they find the process through [`crate::call::process::quick`], which finds
 //! none while calls are counted, so that they go the way of unusual calls, where they are counted.
 //!
 //! **Bytes** of a nonblocking receive are known when it completes: a receive that starts while calls are counted
 //! carries a flag, by which whoever completes it notices.
 
-use crate::process::{self, Process};
+use crate::call::process::{self, Process};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_pml::mode;
 pub use oxmpi_runtime::spc::Counter;
@@ -55,7 +55,7 @@ pub fn on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Told by [`crate::users::refresh`] only.
+/// Told by [`crate::call::users::refresh`] only.
 pub fn set(on: bool) {
     ON.store(on, Ordering::Relaxed);
 }

@@ -14,8 +14,8 @@
 //! **Threads of the library** are left out, by their names. Where the kernel does not show what a thread waits for nothing is
 //! decided.
 
+use crate::call::process;
 use crate::error::{Failure, not_there};
-use crate::process;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::BTreeMap;
 use std::fs;
@@ -60,7 +60,7 @@ pub fn watch(name: &'static str) {
             let Some(process) = process::current() else { return };
             let now = look();
             if now.is_some() && now == before {
-                crate::stdio::flush();
+                crate::call::stdio::flush();
                 let Failure { code, message } = not_there();
                 let text = format!(
                     "{name}: {message}. The error was returned to the program, and since then each of its threads waits for another.{}",

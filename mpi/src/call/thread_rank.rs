@@ -1,7 +1,7 @@
 //! Which endpoint the calling thread is in each thread communicator that it has started, and its key in the order of threads: lists of each
 //! thread's own.
 
-use crate::handle::{Kind, is_of};
+use crate::call::handle::{Kind, is_of};
 use parking_lot::Mutex;
 use std::cell::RefCell;
 

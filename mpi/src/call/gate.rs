@@ -9,7 +9,7 @@
 //!   level, and for those that change the level. **Its body touches no message, makes no progress, and asks
 //!   for no thread context.**
 //!
-//! Here is the gate itself; [`entry`](crate::entry) finds the calling thread where a function is entered.
+//! Here is the gate itself; [`entry`](crate::call::entry) finds the calling thread where a function is entered.
 //!
 //! `runtime::progress::gate` says what a mark is good for, and what follows: **the user's code is called
 //! through [`run_outside`], and what a function read of `threaded` before is not used behind it.**

@@ -212,7 +212,7 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, context: 
             // A handler of the program's own may go on, and writes its output itself.
             let handled = plan.before.get(signal as usize).and_then(Option::as_ref);
             if handled.is_some_and(|before| before.sa_sigaction == libc::SIG_DFL) {
-                crate::stdio::rescue();
+                crate::call::stdio::rescue();
             }
             if REPORTING.swap(true, Ordering::Acquire) {
                 // Another thread was first, and its report counts. It ends the process, or its

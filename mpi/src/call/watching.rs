@@ -174,7 +174,9 @@ impl Call {
     fn describe_requests(&self, to: &mut Text<'_>) {
         let Some((place, count)) = self.requests.filter(|(place, _)| *place != 0) else { return };
         let started = STARTED.lock();
-        let (Some(started), Some(process)) = (started.as_ref(), crate::process::current()) else { return };
+        let (Some(started), Some(process)) = (started.as_ref(), crate::call::process::current()) else {
+            return;
+        };
         let mut shown = 0;
         for i in 0..count {
             // SAFETY: the caller's handles, as many as it says.

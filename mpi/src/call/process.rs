@@ -14,11 +14,11 @@
 //! thread-local (`context`) and gives it back when it ends; the one that made the calls before keeps that context.
 
 use crate::buffered::Slot;
+use crate::call::context;
+use crate::call::gate::GATE;
+use crate::call::local_requests::Pool;
 use crate::constants::*;
-use crate::context;
 use crate::error::{Failure, Res};
-use crate::gate::GATE;
-use crate::local_requests::Pool;
 use core::cell::Cell;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};

@@ -13,19 +13,19 @@
 macro_rules! count_call {
     // Counts stand in the thread's context, which is found inside only.
     (any_time $name:ident) => {
-        const COUNTER: Option<crate::counting::Counter> = crate::counting::at_entry($name);
+        const COUNTER: Option<crate::call::counting::Counter> = crate::call::counting::at_entry($name);
         if let Some(counter) = COUNTER
-            && crate::counting::on()
+            && crate::call::counting::on()
         {
-            let marked = crate::entry::enter();
-            crate::counting::call(counter);
-            crate::gate::leave_own(marked);
+            let marked = crate::call::entry::enter();
+            crate::call::counting::call(counter);
+            crate::call::gate::leave_own(marked);
         }
     };
     ($form:ident $name:ident) => {
-        const COUNTER: Option<crate::counting::Counter> = crate::counting::at_entry($name);
+        const COUNTER: Option<crate::call::counting::Counter> = crate::call::counting::at_entry($name);
         if let Some(counter) = COUNTER {
-            crate::counting::call(counter);
+            crate::call::counting::call(counter);
         }
     };
 }
@@ -33,11 +33,11 @@ macro_rules! count_call {
 /// The record of a call that is under way (`watching`). A hot function that finds somebody to act for has none.
 macro_rules! watch_call {
     (plain [] $name:ident ($($a:ident),*) $watched:ident) => {
-        let _inside = crate::watching::on()
-            .then(|| crate::watching::enter($name, &[$((stringify!($a), crate::watching::word(&$a))),*]));
+        let _inside = crate::call::watching::on()
+            .then(|| crate::call::watching::enter($name, &[$((stringify!($a), crate::call::watching::word(&$a))),*]));
     };
     (hot [$here:ident] $name:ident ($($a:ident),*) $watched:ident) => {
-        if $here.is_none() && crate::watching::on() {
+        if $here.is_none() && crate::call::watching::on() {
             // SAFETY: the caller's promises.
             return unsafe { $watched($($a),*) };
         }
@@ -72,7 +72,7 @@ macro_rules! mpi_fn {
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
             #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
             #[allow(non_snake_case, reason = "the standard's name, which stacks show whatever way led here")]
-            unsafe fn $name($($here: Option<$crate::entry::CallContext>,)? $($a: $t),*) -> $r {
+            unsafe fn $name($($here: Option<$crate::call::entry::CallContext>,)? $($a: $t),*) -> $r {
                 count_call!($form NAME);
                 watch_call!($form [$($here)?] NAME ($($a),*) watched);
                 $body
@@ -98,8 +98,8 @@ macro_rules! mpi_fn {
         #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
         unsafe extern "C-unwind" fn watched($($a: $t),*) -> $r {
             let _inside =
-                $crate::watching::enter(NAME, &[$((stringify!($a), $crate::watching::word(&$a))),*]);
-            let $here: Option<$crate::entry::CallContext> = None;
+                $crate::call::watching::enter(NAME, &[$((stringify!($a), $crate::call::watching::word(&$a))),*]);
+            let $here: Option<$crate::call::entry::CallContext> = None;
             $body
         }
     };
@@ -109,9 +109,9 @@ macro_rules! mpi_fn {
         /// Where there are several threads.
         #[inline(never)]
         unsafe extern "C-unwind" fn longer($($a: $t),*) -> $r {
-            if $crate::gate::is_open_to_all() {
+            if $crate::call::gate::is_open_to_all() {
                 // SAFETY: the caller's promises.
-                return unsafe { $name($crate::entry::one_of_several(), $($a),*) };
+                return unsafe { $name($crate::call::entry::one_of_several(), $($a),*) };
             }
             // SAFETY: as above.
             unsafe { longest($($a),*) }
@@ -124,10 +124,10 @@ macro_rules! mpi_fn {
         /// Where a thread that is not the owner leaves a mark, or there is no MPI.
         #[inline(never)]
         unsafe extern "C-unwind" fn longest($($a: $t),*) -> $r {
-            let (marked, here) = $crate::entry::enter_as_newcomer();
+            let (marked, here) = $crate::call::entry::enter_as_newcomer();
             // SAFETY: the caller's promises.
             let result = unsafe { $name(here, $($a),*) };
-            $crate::gate::leave(marked);
+            $crate::call::gate::leave(marked);
             result
         }
     };
@@ -138,22 +138,22 @@ macro_rules! mpi_fn {
         unsafe { $name($($a),*) }
     };
     (@run plain $name:ident ($($a:ident),*)) => {{
-        let marked = $crate::entry::enter();
+        let marked = $crate::call::entry::enter();
         // SAFETY: the caller's promises.
         let result = unsafe { $name($($a),*) };
-        $crate::gate::leave_own(marked);
+        $crate::call::gate::leave_own(marked);
         result
     }};
     // No closures: they would put all arguments on the stack. With `longer` and `longest` apart the first is a jump, and
     // who is not the owner saves no registers for the owner's way: of itself with up to six arguments. With one on
     // the stack the owner's way is a function, too; a single call, or the compiler copies that argument.
     (@run hot $name:ident ($a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $f:ident, $($g:ident),+)) => {{
-        let way = if $crate::gate::is_owner() { shortest } else { longer };
+        let way = if $crate::call::gate::is_owner() { shortest } else { longer };
         // SAFETY: the caller's promises.
         unsafe { way($a, $b, $c, $d, $e, $f, $($g),+) }
     }};
     (@run hot $name:ident ($($a:ident),*)) => {{
-        if !$crate::gate::is_owner() {
+        if !$crate::call::gate::is_owner() {
             // SAFETY: the caller's promises.
             return unsafe { longer($($a),*) };
         }
@@ -162,13 +162,13 @@ macro_rules! mpi_fn {
 
     // The way of who was the owner just now.
     (@short $name:ident ($($a:ident),*)) => {{
-        if !$crate::gate::enter_as_owner() {
+        if !$crate::call::gate::enter_as_owner() {
             // SAFETY: the caller's promises.
             return unsafe { longest($($a),*) };
         }
         // SAFETY: as above.
-        let result = unsafe { $name($crate::entry::owner(), $($a),*) };
-        $crate::gate::leave(true);
+        let result = unsafe { $name($crate::call::entry::owner(), $($a),*) };
+        $crate::call::gate::leave(true);
         result
     }};
 }
@@ -190,5 +190,5 @@ macro_rules! unsupported {
     (@raise none) => { crate::error::unsupported(NAME, None) };
     (@raise tool) => { crate::constants::MPI_T_ERR_NOT_SUPPORTED };
     (@after tool) => {};
-    (@after $($object:tt)*) => { crate::standstill::watch(NAME) };
+    (@after $($object:tt)*) => { crate::call::standstill::watch(NAME) };
 }

@@ -129,7 +129,7 @@ counters! {
     BytesGet "BYTES_GET" "Bytes asked for by MPI_Get and MPI_Rget";
 }
 
-/// Names of what the PML counts, with its unit of [`Counts`].
+/// Names of what the PML counts, with its unit of [`oxmpi_pml::Counts`].
 pub const MESSAGE_NAMES: [&str; 7] = [
     "OMPI_SPC_UNEXPECTED",
     "OMPI_SPC_UNEXPECTED_IN_QUEUE",

@@ -321,6 +321,10 @@ impl<D: Device> Cache<D> {
 
     /// Takes a user from a registration after its operation; it stays in the cache if it is live, and ends with its
     /// last user if it is stale or in no cache.
+    #[allow(
+        clippy::not_unsafe_ptr_arg_deref,
+        reason = "registrations that `acquire` gave: the callers' promise"
+    )]
     pub fn release(&self, registration: *const Registration) -> Status {
         let made: *mut Registered<D> = Registered::of(registration);
         // SAFETY: given by `acquire` or `register`, given back once.
@@ -334,6 +338,10 @@ impl<D: Device> Cache<D> {
 
     /// Marks a registration stale and takes the caller from its users. When it returns, peers do not write to the
     /// memory by it any more; they may read it while others have it acquired.
+    #[allow(
+        clippy::not_unsafe_ptr_arg_deref,
+        reason = "registrations that `acquire` gave: the callers' promise"
+    )]
     pub fn deregister(&self, registration: *const Registration) -> Status {
         let made: *mut Registered<D> = Registered::of(registration);
         // SAFETY: as in `release`.

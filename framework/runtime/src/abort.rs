@@ -21,7 +21,7 @@ impl Instance {
     }
 
     /// Reports an abort to the keeper and ends the process with `code`; the job ends with it. `origin` as in
-    /// [`wireup::Client::abort`].
+    /// [`oxmpi_wireup::Client::abort`].
     pub fn abort(&self, code: i32, origin: &str, message: &str) -> ! {
         self.abort_for(code, origin, message, None)
     }

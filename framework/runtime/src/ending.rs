@@ -118,7 +118,7 @@ impl Instance {
         self.end_emulation();
         self.waiting().end();
         if let Some(parts) = self.parts() {
-            parts.close(self.logger(), &self.transports());
+            parts.close(self.logger(), self.transports());
         }
         self.end_cache();
         self.end_node_memory();

@@ -11,11 +11,11 @@ use oxmpi_waiting::{Hooks, Layer, WaitCounts, Waiter, Waiting};
 impl Layer for Instance {
     #[inline(always)]
     fn waiting(&self) -> &Waiting {
-        &self.waiting()
+        self.waiting()
     }
     #[inline(always)]
     fn cris(&self) -> &[Cri] {
-        &self.cris()
+        self.cris()
     }
     fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Option<Status> {
         self.pml().map(|pml| (pml.table.arm)(pml.state, thread, set))

@@ -25,6 +25,7 @@ pub fn wait_private(word: &AtomicU32, expected: u32, timeout: Option<Duration>) 
 
 /// Wakes one thread that sleeps on the word at `word`, an address that may be dead by now: the kernel
 /// uses it as a name only.
+#[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the kernel uses the address as a name and reads nothing")]
 pub fn wake_private(word: *const AtomicU32) {
     // SAFETY: FUTEX_WAKE with the private flag never accesses the memory.
     unsafe {

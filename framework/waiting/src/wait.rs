@@ -307,7 +307,7 @@ impl<L: Layer> Waiter<'_, L> {
     }
 
     /// Waits until no request that is attached to `events` is incomplete. At any level, once the waiting part acts with
-    /// several threads ([`Waiting::begin_threads`]).
+    /// several threads ([`crate::Waiting::begin_threads`]).
     pub fn wait_for_none(self, events: &Events) {
         events.wait_for_none(|sync| self.run_sync(sync));
     }

@@ -11,7 +11,7 @@ use oxmpi_mca::Status;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-/// The functions of a component's table as an array in the order of [`Slot`]; `None`: the component has no such
+/// The functions of a component's table as an array in the order of [`Slot`](super::Slot); `None`: the component has no such
 /// collective.
 fn slots(table: &CollTable) -> [Option<CollFn>; SLOTS] {
     [

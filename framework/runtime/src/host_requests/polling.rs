@@ -30,7 +30,7 @@ pub unsafe fn of<'a>(header: *mut RequestHeader) -> Option<&'a Made> {
 }
 
 impl Instance {
-    /// Runs the body's work once in the calling thread, if the request is pending and has some ([`Body::claim`]), then polls
+    /// Runs the body's work once in the calling thread, if the request is pending and has some ([`Body::claim`](crate::objects::Body::claim)), then polls
     /// the host's requests. Called right after a persistent request was started: its first messages would otherwise go when
     /// this thread next makes progress, and other processes may wait for them.
     pub fn run_first_work(&self, thread: *mut ThreadCtx, made: &'static Made) {

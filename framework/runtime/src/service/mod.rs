@@ -39,7 +39,7 @@ impl Instance {
         }
         let pending = (raw.service_pending)(raw.state).cast::<AtomicU32>();
         let open = Open { raw, pending };
-        let helper = Helper::start(&self.service(), open).map_err(|why| {
+        let helper = Helper::start(self.service(), open).map_err(|why| {
             self.logger().error("btl", &format!("no thread to serve requests can be started: {why}"));
             Status::OUT_OF_MEMORY
         })?;

@@ -63,7 +63,7 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "bench/driver" => Some(Allowed { ours: &[], others: None, optional: &[] }),
         // A tool library over any MPI: it knows the standard ABI and nothing of ours.
         "endpoints" => Some(Allowed { ours: &[], others: Some(&["libc", "dlmalloc"]), optional: &[] }),
-        "tests" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
+        "tests" | "tests/harness" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
         // Layouts alone, and a device that only tests open.
         "devices/verbs/abi" => contract(&[]),
         "devices/verbs" => {
@@ -76,22 +76,6 @@ fn allowed(folder: &str) -> Option<Allowed> {
             others: Some(&["rustix", "libc"]),
             // For the linked-in form alone.
             optional: &["framework/builtin"],
-        }),
-        // A one-sided component needs a whole library under it.
-        "framework/osc/conformance" => {
-            Some(Allowed { ours: OSC_SUITE, others: Some(&["inventory"]), optional: &[] })
-        }
-        // Parts of a communicator are served by what is installed below a component.
-        "framework/coll/conformance" => Some(Allowed {
-            ours: &[
-                "framework/mca",
-                "framework/datatype",
-                "framework/coll",
-                "framework/testing",
-                "components/coll-basic",
-            ],
-            others: Some(&["inventory"]),
-            optional: &[],
         }),
         "framework/testing" => Some(Allowed { ours: &["framework/mca"], others: Some(&[]), optional: &[] }),
         "tests/plugins/osc-am" => Some(Allowed { ours: CONTRACTS, others: Some(&[]), optional: &[] }),
@@ -112,16 +96,6 @@ const SUITE: &[&str] = &[
     "framework/osc",
     "framework/coll",
     "framework/testing",
-];
-
-const OSC_SUITE: &[&str] = &[
-    "framework/mca",
-    "framework/datatype",
-    "framework/osc",
-    "framework/wireup",
-    "framework/runtime",
-    "framework/testing",
-    "components/*",
 ];
 
 const LOADING: &[&str] = &[

@@ -1,7 +1,7 @@
 //! A one-sided component that was built elsewhere and loaded passes the suite, as the linked-in one does.
 
 use crate::support::load;
-use oxmpi_osc_conformance::{Setup, checks, run_all};
+use oxmpi_harness::{Setup, checks, run_all};
 use oxmpi_tests::osc_am;
 
 #[test]

@@ -1,7 +1,7 @@
 //! The suite every one-sided component must pass: as installed, with every operation in a message of its own, and with so small
 //! messages that most data and layouts travel apart.
 
-use oxmpi_osc_conformance::{Setup, run_all, suite};
+use oxmpi_harness::{Setup, run_all, suite};
 
 suite!(Setup::new(osc_pt2pt::descriptor()).whole());
 

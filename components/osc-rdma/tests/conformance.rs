@@ -1,6 +1,6 @@
 //! The suite every one-sided component must pass: with both schemes of locks, and with accumulates of each element by itself and under the lock.
 
-use oxmpi_osc_conformance::{Setup, run_all, suite};
+use oxmpi_harness::{Setup, run_all, suite};
 
 suite!(Setup::new(osc_rdma::descriptor()).whole());
 

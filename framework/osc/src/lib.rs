@@ -40,9 +40,11 @@
 mod author;
 mod flow;
 mod table;
+mod verbs;
 
 pub use author::{Osc, Window, module};
 pub use flow::{Flow, Token};
 pub use oxmpi_btl::{BtlServices, Reach};
 pub use oxmpi_mca::Place;
 pub use table::*;
+pub use verbs::{Operation, Verbs};

@@ -152,15 +152,16 @@ impl Job<'_> {
     }
 
     fn run(&self, sizes: [u32; 2], settings: &RunSettings, main: &(impl Fn(&Rank) + Sync)) {
+        // SAFETY: descriptors are statics of their components, which are not unloaded.
+        let (descriptor, parts) = unsafe { (&*self.setup.descriptor, &*self.setup.parts) };
         let net = Arc::new(Net::new(
+            parts,
             sizes[0] + sizes[1],
             settings.synchronous,
             settings.dies_after,
             settings.cut.clone(),
             self.setup.patience,
         ));
-        // SAFETY: a descriptor is a static of its component, which is not unloaded.
-        let descriptor = unsafe { &*self.setup.descriptor };
         let members: Option<Vec<Member>> = (0..2)
             .flat_map(|side| (0..sizes[side]).map(move |rank| (side, rank)))
             .map(|(side, rank)| Member::new(descriptor, settings, &net, sizes, side, rank))

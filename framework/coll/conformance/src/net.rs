@@ -8,7 +8,7 @@
 
 use core::time::Duration;
 use oxmpi_datatype::{TypeDesc, pack, unpack};
-use oxmpi_mca::Status;
+use oxmpi_mca::{Descriptor, Status};
 use oxmpi_testing::{JobState, held};
 use std::sync::{Arc, Condvar, Mutex};
 
@@ -24,6 +24,8 @@ pub struct Line {
 }
 
 pub struct Net {
+    /// Serves the parts of a communicator that components ask the host for.
+    pub parts: &'static Descriptor,
     synchronous: bool,
     /// After so many operations no message arrives any more, and everything fails.
     dies_after: usize,
@@ -128,6 +130,7 @@ impl Drop for EndsWithPanics<'_> {
 
 impl Net {
     pub fn new(
+        parts: &'static Descriptor,
         n: u32,
         synchronous: bool,
         dies_after: usize,
@@ -141,7 +144,7 @@ impl Net {
         };
         let woken = (0..n).map(|_| Condvar::new()).collect();
         let state = Mutex::new(state);
-        Net { synchronous, dies_after, cut, patience, state, woken, shared: Arc::default() }
+        Net { parts, synchronous, dies_after, cut, patience, state, woken, shared: Arc::default() }
     }
 
     pub fn size(&self) -> u32 {

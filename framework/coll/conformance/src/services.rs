@@ -1,7 +1,7 @@
 //! The services that a component's communicator has, in one table; and parts of a communicator, which have the same. Those for
 //! plans answer NOT_SUPPORTED here, as the contract says.
 //!
-//! A part's collectives are those of coll-basic, opened beside the component under test.
+//! A part's collectives are those of the component that the setup names, opened beside the one under test.
 
 use crate::host::Opened;
 use crate::view::{PartComponent, View};
@@ -95,18 +95,16 @@ fn renumbered(nodes: impl Iterator<Item = u32>) -> Vec<u32> {
 }
 
 impl View {
-    /// A part of this communicator, served by coll-basic.
+    /// A part of this communicator, served by the component that the setup names.
     fn part(&self, comm: *const CollComm, number: u64, members: &[u32], rank: u32) -> View {
-        // SAFETY: a static of the component.
-        let descriptor = unsafe { &*coll_basic::descriptor() };
-        let opened = Opened::new(descriptor, &[], self.me(), &self.net);
+        let opened = Opened::new(self.net.parts, &[], self.me(), &self.net);
         let mine: Vec<u32> = members.iter().map(|member| self.mine[*member as usize]).collect();
         let context = self.context * 1000 + number;
         let mut view = View::new(&self.net, &opened, self.name, context, rank, mine.clone(), mine, 1);
         view.nodes = renumbered(members.iter().map(|member| self.node_of(*member)));
         let (mut offer, seen) = (CollOffer::NONE, view.seen(comm));
         let status = (opened.module.comm_query)(opened.module.state, &seen, &mut offer);
-        assert_eq!(status, Status::OK, "coll-basic takes every communicator");
+        assert_eq!(status, Status::OK, "the component of parts takes every communicator");
         view.part_component = Some(PartComponent { offer, opened });
         view
     }

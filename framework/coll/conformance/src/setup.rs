@@ -7,6 +7,7 @@ use oxmpi_mca::Descriptor;
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub(crate) descriptor: *const Descriptor,
+    pub(crate) parts: *const Descriptor,
     pub(crate) params: Vec<(String, String)>,
     pub(crate) variants: Vec<Vec<(String, String)>>,
     pub(crate) ranks: u32,
@@ -20,15 +21,22 @@ fn owned(values: Values<'_>) -> impl Iterator<Item = (String, String)> {
 }
 
 impl Setup {
-    /// Every parameter at its default; up to 40 ranks.
+    /// Every parameter at its default; up to 40 ranks. The component serves the parts of communicators, too.
     pub fn new(descriptor: *const Descriptor) -> Setup {
         Setup {
             descriptor,
+            parts: descriptor,
             params: Vec::new(),
             variants: vec![Vec::new()],
             ranks: 40,
             patience: Duration::from_secs(120),
         }
+    }
+
+    /// The component that serves the parts of communicators which one that nests asks the host for.
+    pub fn parts(mut self, descriptor: *const Descriptor) -> Setup {
+        self.parts = descriptor;
+        self
     }
 
     /// Sets a parameter, named without framework and component.

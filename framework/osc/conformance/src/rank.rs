@@ -1,18 +1,19 @@
 //! One rank as checks see it: windows, operations with types, barriers.
 
+use crate::host::{Host, HostWindow, WantedMemory};
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::kernel::{OpDesc, op};
 use oxmpi_datatype::{Base, TypeDesc, TypeRef};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use oxmpi_osc::RmaArgs;
-use oxmpi_runtime::window::{Operation, Verbs, Wanted, WantedMemory};
-use oxmpi_runtime::{Communicator, ErrorKind, Info, Instance, Window};
+use oxmpi_osc::{Operation, RmaArgs, Verbs};
 use std::sync::Arc;
 
-/// One rank of a job. Its own thread calls it; others use the window and the instance.
+/// MPI_ERR_UNSUPPORTED_OPERATION.
+const UNSUPPORTED: i32 = 55;
+
+/// One rank of a job. Its own thread calls it; others use the window and the host.
 pub struct Rank {
-    pub instance: Arc<Instance>,
-    pub world: Arc<Communicator>,
+    pub host: Box<dyn Host>,
     component: String,
     whole: bool,
 }
@@ -70,8 +71,9 @@ pub struct TargetElements<'a> {
 }
 
 impl Rank {
-    pub(crate) fn new(instance: &Arc<Instance>, component: &str, whole: bool) -> Rank {
-        Rank { instance: instance.clone(), world: instance.world(), component: component.into(), whole }
+    /// A rank of a job in which `component` is tested. `whole`: optional verbs must be there.
+    pub fn new(host: Box<dyn Host>, component: &str, whole: bool) -> Rank {
+        Rank { host, component: component.into(), whole }
     }
 
     /// Whether an optional verb is there: it is not if it answers so.
@@ -85,10 +87,10 @@ impl Rank {
     }
 
     pub fn me(&self) -> u32 {
-        self.world.rank()
+        self.host.rank()
     }
     pub fn size(&self) -> u32 {
-        self.world.size()
+        self.host.size()
     }
     pub fn right(&self) -> u32 {
         (self.me() + 1) % self.size()
@@ -100,11 +102,10 @@ impl Rank {
         (0..self.size()).collect()
     }
     pub fn thread(&self) -> *mut ThreadCtx {
-        self.instance.main_thread()
+        self.host.thread()
     }
     pub fn barrier(&self) {
-        let met = self.world.first_without(self.thread(), true);
-        met.unwrap_or_else(|e| panic!("a barrier: {e}"));
+        self.host.barrier().unwrap_or_else(|e| panic!("a barrier: {e}"));
     }
 
     /// A window of all ranks, which the component under test must serve.
@@ -113,9 +114,7 @@ impl Rank {
     }
 
     pub fn window_with(&self, disp_unit: i64, memory: WantedMemory, hints: &[(&str, &str)]) -> Win<'_> {
-        let mut info = Info::new();
-        hints.iter().for_each(|(key, value)| info.set(key, value));
-        let window = Window::make(&self.world, self.thread(), Wanted { disp_unit, memory }, &info);
+        let window = self.host.window(disp_unit, memory, hints);
         let window = window.unwrap_or_else(|e| panic!("a window: {e}"));
         let by = window.verbs().map(Verbs::component);
         assert_eq!(by, Some(self.component.as_str()), "the window is served by another component");
@@ -135,7 +134,7 @@ pub struct Pending(*mut RequestHeader);
 /// A window of a check. Every call must succeed, but those whose names begin with `try_`.
 #[derive(Clone)]
 pub struct Win<'a> {
-    pub window: Arc<Window>,
+    pub window: Arc<dyn HostWindow>,
     pub rank: &'a Rank,
     thread: *mut ThreadCtx,
 }
@@ -151,7 +150,7 @@ fn fine(status: Status, what: &str) {
 
 impl<'a> Win<'a> {
     /// For the main thread of the rank.
-    pub fn new(window: Arc<Window>, rank: &'a Rank) -> Win<'a> {
+    pub fn new(window: Arc<dyn HostWindow>, rank: &'a Rank) -> Win<'a> {
         Win { window, rank, thread: rank.thread() }
     }
 
@@ -201,11 +200,9 @@ impl<'a> Win<'a> {
 
     /// Another window on the same memory; `None`: the component makes none.
     pub fn dup(&self, hints: &[(&str, &str)]) -> Option<Win<'a>> {
-        let mut info = Info::new();
-        hints.iter().for_each(|(key, value)| info.set(key, value));
-        match self.window.dup(self.thread(), &info) {
+        match self.window.dup(self.thread(), hints) {
             Ok(window) => Some(Win { window, ..self.clone() }),
-            Err(e) if e.kind == ErrorKind::of(Status::NOT_SUPPORTED) => {
+            Err(e) if e.class == UNSUPPORTED => {
                 self.rank.has("dup", Status::NOT_SUPPORTED);
                 None
             }
@@ -338,7 +335,7 @@ impl<'a> Win<'a> {
 
     /// Waits for a request and gives it back; what came of the operation.
     pub fn wait(&self, pending: Pending) -> Status {
-        self.rank.instance.wait(self.thread(), pending.0);
+        self.rank.host.wait(self.thread(), pending.0);
         // SAFETY: complete.
         let error = unsafe { (*pending.0).status.error };
         self.release(pending);

@@ -1,7 +1,7 @@
 //! Calls on a window by kind, for performance variables: counted by the C interface while somebody asks, which costs those who ask alone.
 
-use super::Operation;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
+use oxmpi_osc::Operation;
 
 /// Kinds of calls that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //! The memory stays until the last window on it goes.
 
 use super::hints::Hints;
+use super::select::adopt;
 use super::services;
 use crate::info::Info;
 use crate::objects::{Window, WindowData};
@@ -30,6 +31,7 @@ impl Window {
             seen: OnceLock::new(),
         });
         let made = verbs.dup(&inner.desc(&hints, services::services()), thread);
+        let made = made.and_then(|made| adopt(verbs.component(), &made));
         let own = made.as_ref().err().copied().unwrap_or(Status::OK);
         if own == Status::PANICKED {
             instance.component_panicked("osc", verbs.component(), "duplicating a window");

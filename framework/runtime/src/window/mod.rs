@@ -1,7 +1,7 @@
 //! Windows (MPI 5.0 §12): a communicator, memory, and the module of a one-sided component.
 //!
 //! Map: here what a window is, made and freed · `memory` (the program's, own, shared on
-//! the node) · `hints` (info keys) · `select` (which component) · `verbs` (its table) · `duplicate` (a second window on the
+//! the node) · `hints` (info keys) · `select` (which component) · `duplicate` (a second window on the
 //! same memory) · `calls` (counts) · `services` (what the component may ask of the host).
 //!
 //! **Making one**, by all ranks: a communicator of the window's own, which sends nothing; one exchange of sizes and hints;
@@ -23,10 +23,9 @@ pub(crate) mod hints;
 pub(crate) mod memory;
 mod select;
 mod services;
-pub(crate) mod verbs;
 
 pub use calls::CallKind;
-pub use verbs::{Operation, Verbs};
+pub use oxmpi_osc::{Operation, Verbs};
 
 use crate::info::Info;
 use crate::objects::{Communicator, Instance, Window, WindowData};

@@ -6,12 +6,12 @@
 //! given back everywhere, and the next component is tried. A rank where the component panics in there cannot say so to those that wait
 //! for it inside of the component: the job ends, with one report.
 
-use super::verbs::Verbs;
 use crate::objects::{Communicator, Instance};
 use oxmpi_loading::accept::accepted::OscComponent;
 use oxmpi_loading::accept::read_osc_table;
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_osc::Verbs;
 use oxmpi_osc::{OscWindow, WinDesc};
 use std::ptr::{null, null_mut};
 
@@ -110,9 +110,15 @@ fn create(
     if status.is_err() {
         return Err(status);
     }
+    adopt(component.name, &made)
+}
+
+/// Wraps a module that a component has made; INTERNAL: its table cannot be read.
+pub(super) fn adopt(component: &'static str, made: &OscWindow) -> Result<Verbs, Status> {
     // SAFETY: the component's table; its size and slots are looked at.
-    let table = unsafe { read_osc_table(made.table, component.name) };
-    table.map(|table| Verbs::new(component.name, made.window, table)).map_err(|_| Status::INTERNAL)
+    let table = unsafe { read_osc_table(made.table, component) }.map_err(|_| Status::INTERNAL)?;
+    // SAFETY: the component made both for each other.
+    Ok(unsafe { Verbs::new(component, made.window, table) })
 }
 
 /// Has the best component make a module for the window; `None`: no component serves it. Called by all ranks.

@@ -1,12 +1,12 @@
 //! Windows on the memory of another.
 
 use crate::check;
+use crate::host::WantedMemory;
 use crate::rank::{Data, Rank, TargetElements, Win, basic, rank_value};
 use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::Status;
 use oxmpi_osc::lock_type;
-use oxmpi_runtime::window::WantedMemory;
 
 fn at<'a>(rank: u32, disp: i64, dtype: &'a TypeDesc) -> TargetElements<'a> {
     TargetElements { rank, disp, count: 1, dtype }
@@ -181,7 +181,7 @@ check!(a_duplicate_under_threads, ranks: [2], threads, |rank: &Rank| {
             let rank = one.rank;
             scope.spawn(move || {
                 let long = basic(Base::I64);
-                let thread_ctx = rank.instance.attach_thread();
+                let thread_ctx = rank.host.attach_thread();
                 let one = one.on(thread_ctx);
                 for turn in 1..=TURNS {
                     one.put(Data::of(&[turn], &long), at(rank.right(), thread, &long));
@@ -191,7 +191,7 @@ check!(a_duplicate_under_threads, ranks: [2], threads, |rank: &Rank| {
                     one.flush(rank.right());
                     assert_eq!(back, [turn]);
                 }
-                rank.instance.detach_thread(thread_ctx);
+                rank.host.detach_thread(thread_ctx);
             });
         }
     });

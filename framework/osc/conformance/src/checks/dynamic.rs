@@ -1,12 +1,12 @@
 //! Dynamic windows: memory attached and detached, named by address.
 
 use crate::check;
+use crate::host::WantedMemory;
 use crate::rank::{Data, Rank, TargetElements, Win, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
 use oxmpi_osc::lock_type;
-use oxmpi_runtime::window::WantedMemory;
 
 /// The address of everybody's memory, told through a window of its own.
 pub fn addresses(rank: &Rank, own: &[i64]) -> Vec<i64> {

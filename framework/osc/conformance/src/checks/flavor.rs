@@ -1,10 +1,10 @@
 //! Memory of the host's, and its loads and stores beside operations.
 
 use crate::check;
+use crate::host::WantedMemory;
 use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
-use oxmpi_runtime::window::WantedMemory;
 
 /// Puts into the right neighbour's memory, which that loads.
 fn put_and_load(rank: &Rank, memory: WantedMemory) {

@@ -1,11 +1,10 @@
 //! Windows come and go: many at once, in any order, empty, of some ranks, with hints.
 
 use crate::check;
+use crate::host::WantedMemory;
 use crate::rank::{Data, Rank, TargetElements, Win, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_osc::lock_type;
-use oxmpi_runtime::window::{Wanted, WantedMemory};
-use oxmpi_runtime::{Info, Window};
 
 check!(many_windows_at_once, ranks: [2, 3], |rank: &Rank| {
     let long = basic(Base::I64);
@@ -60,12 +59,10 @@ check!(empty_windows, ranks: [1, 2], |rank: &Rank| {
 check!(a_window_of_some_ranks, ranks: [4], |rank: &Rank| {
     // Two windows side by side, of the even and the odd ranks, numbered from the highest.
     let long = basic(Base::I64);
-    let color = Some(rank.me() % 2);
-    let part = rank.world.split(rank.thread(), color, -(rank.me() as i32)).expect("a split").expect("a part");
+    let part = rank.host.split(rank.me() % 2, -(rank.me() as i32)).expect("a split");
     let mut memory = [0i64; 2];
     let wanted = WantedMemory::Users { base: memory.as_mut_ptr().cast(), bytes: 16 };
-    let window = Window::make(&part, rank.thread(), Wanted { disp_unit: 8, memory: wanted }, &Info::new());
-    let win = Win::new(window.expect("a window"), rank);
+    let win = Win::new(part.window(8, wanted, &[]).expect("a window"), rank);
     let other = 1 - part.rank();
     win.lock(lock_type::EXCLUSIVE, other);
     let data = [rank_value(rank.me(), 3)];
@@ -94,9 +91,8 @@ check!(hints_change_nothing_that_is_right, ranks: [2], |rank: &Rank| {
         win.put(Data::of(&data, &long), TargetElements { rank: rank.right(), disp: 2, count: 1, dtype: &long });
         win.fence();
         assert_eq!(memory, [0, 0, rank_value(rank.left(), turn), 0]);
-        let mut info = Info::new();
-        info.set("accumulate_ordering", "rar,waw");
-        win.window.set_info(rank.thread(), &info).unwrap_or_else(|e| panic!("set_info: {e}"));
+        let changed = win.window.set_hints(rank.thread(), &[("accumulate_ordering", "rar,waw")]);
+        changed.unwrap_or_else(|e| panic!("set_info: {e}"));
     }
     win.free();
 });

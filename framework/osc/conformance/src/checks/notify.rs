@@ -1,11 +1,11 @@
 //! Notified operations and the counters of their targets.
 
 use crate::check;
+use crate::host::WantedMemory;
 use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::{Base, build};
 use oxmpi_mca::Status;
 use oxmpi_osc::lock_type;
-use oxmpi_runtime::window::WantedMemory;
 
 const COUNTERS: u32 = 9;
 const NINE: &[(&str, &str)] = &[("mpi_num_notify", "9")];
@@ -123,7 +123,7 @@ check!(notifications_from_threads, ranks: [2, 4], threads, |rank: &Rank| {
             scope.spawn(move || {
                 let rank = win.rank;
                 let long = basic(Base::I64);
-                let thread_ctx = rank.instance.attach_thread();
+                let thread_ctx = rank.host.attach_thread();
                 let win = win.on(thread_ctx);
                 let data = vec![thread as i64 + 1; 8];
                 for turn in 0..TURNS {
@@ -132,7 +132,7 @@ check!(notifications_from_threads, ranks: [2, 4], threads, |rank: &Rank| {
                     assert!(win.notified(thread as u32, turn + 1) > turn);
                 }
                 win.flush(rank.right());
-                rank.instance.detach_thread(thread_ctx);
+                rank.host.detach_thread(thread_ctx);
             });
         }
     });

@@ -3,12 +3,13 @@
 
 use super::dynamic::{addresses, attach, detach};
 use crate::check;
+use crate::host::WantedMemory;
 use crate::rank::{Data, Rank, TargetElements, Win, basic, rank_value};
 use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::Status;
+use oxmpi_osc::Operation;
 use oxmpi_osc::lock_type;
-use oxmpi_runtime::window::{Operation, WantedMemory};
 
 check!(accumulates_of_one_origin_are_ordered, ranks: [2], |rank: &Rank| {
     let long = basic(Base::I64);

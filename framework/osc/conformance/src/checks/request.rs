@@ -5,7 +5,7 @@ use crate::rank::{Data, Rank, TargetElements, basic, rank_value};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
-use oxmpi_runtime::window::Operation;
+use oxmpi_osc::Operation;
 
 check!(requests_complete, ranks: [1, 2, 4], |rank: &Rank| {
     let long = basic(Base::I64);

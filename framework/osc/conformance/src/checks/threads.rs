@@ -19,7 +19,7 @@ check!(threads_share_a_window, ranks: [1, 2], threads, |rank: &Rank| {
             let win = &win;
             scope.spawn(move || {
                 let long = basic(Base::I64);
-                let thread = win.rank.instance.attach_thread();
+                let thread = win.rank.host.attach_thread();
                 let at = i64::from(win.rank.me() * THREADS + number);
                 for turn in 0..turns {
                     for to in win.rank.all() {
@@ -34,7 +34,7 @@ check!(threads_share_a_window, ranks: [1, 2], threads, |rank: &Rank| {
                         assert_eq!(back, value, "thread {number}, turn {turn}");
                     }
                 }
-                win.rank.instance.detach_thread(thread);
+                win.rank.host.detach_thread(thread);
             });
         }
     });
@@ -53,7 +53,7 @@ check!(threads_have_windows_of_their_own, ranks: [2], threads, |rank: &Rank| {
         for win in &windows {
             scope.spawn(move || {
                 let long = basic(Base::I64);
-                let thread = win.rank.instance.attach_thread();
+                let thread = win.rank.host.attach_thread();
                 let there = TargetElements { rank: 0, disp: 0, count: 1, dtype: &long };
                 for _ in 0..40 {
                     let win = win.on(thread);
@@ -65,7 +65,7 @@ check!(threads_have_windows_of_their_own, ranks: [2], threads, |rank: &Rank| {
                     win.put(Data::of(&value, &long), there);
                     win.unlock(0);
                 }
-                win.rank.instance.detach_thread(thread);
+                win.rank.host.detach_thread(thread);
             });
         }
     });

@@ -1,9 +1,9 @@
 //! A job in this process: an instance and a thread for each rank, and a watch over all.
 
-use crate::check::Check;
-use crate::rank::Rank;
+use crate::host::Member;
 use crate::setup::Setup;
 use core::time::Duration;
+use oxmpi_osc_conformance::{Check, Rank};
 use oxmpi_runtime::{Config, Instance, Level};
 use oxmpi_wireup::{Client, Source};
 use std::sync::mpsc;
@@ -26,7 +26,8 @@ pub fn run(setup: &Setup, check: &Check, ranks: u32) {
             scope.spawn(move || {
                 let _guard = EndsTheTest(what);
                 let instance = start(setup, name, check.threads, client);
-                let rank = Rank::new(&instance, name, setup.whole);
+                let host = Member { instance: instance.clone(), comm: instance.world() };
+                let rank = Rank::new(Box::new(host), name, setup.whole);
                 (check.run)(&rank);
                 drop(rank);
                 instance.finalize().unwrap_or_else(|e| panic!("finalize: {e}"));

@@ -1,10 +1,9 @@
-//! The verbs of a window: one call each into the component's table.
+//! The verbs of a window as its caller has them: one call each into the component's table.
 
-use oxmpi_loading::accept::read_osc_table;
+use crate::{ALL, OscTable, OscWindow, RmaArgs, RmaFn, WinCounts, WinDesc};
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
 use oxmpi_mca::{RequestHeader, SliceRef, Status, ThreadCtx};
-use oxmpi_osc::{OscTable, OscWindow, RmaArgs, RmaFn, WinCounts, WinDesc};
-use std::ffi::c_void;
-use std::ptr::{null, null_mut};
 
 /// A component's module for one window.
 pub struct Verbs {
@@ -30,8 +29,11 @@ pub enum Operation {
 }
 
 impl Verbs {
-    /// Wraps a component's module of a window and its table.
-    pub(super) fn new(component: &'static str, window: *mut c_void, table: OscTable) -> Verbs {
+    /// Wraps a component's module of a window and its table, which has a function in every slot.
+    ///
+    /// # Safety
+    /// `window` must be a module that the table's functions take, until [`Verbs::free`] has given it back.
+    pub unsafe fn new(component: &'static str, window: *mut c_void, table: OscTable) -> Verbs {
         Verbs { component, window, table }
     }
 
@@ -93,19 +95,14 @@ impl Verbs {
     }
 
     /// Has the component make a module for another window on the memory of this one.
-    pub(super) fn dup(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Verbs, Status> {
+    pub fn dup(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<OscWindow, Status> {
         let mut made = OscWindow { window: null_mut(), table: null() };
         let status = (self.table.dup)(self.window, desc, thread, &mut made);
-        if status.is_err() {
-            return Err(status);
-        }
-        // SAFETY: the component's table; its size and slots are looked at.
-        let table = unsafe { read_osc_table(made.table, self.component) };
-        table.map(|table| Verbs::new(self.component, made.window, table)).map_err(|_| Status::INTERNAL)
+        if status.is_err() { Err(status) } else { Ok(made) }
     }
 
     /// The component's counts for this window; zeros where it counts nothing.
-    pub(super) fn counts(&self) -> WinCounts {
+    pub fn counts(&self) -> WinCounts {
         let size = size_of::<WinCounts>() as u32;
         let mut counts = WinCounts { size, ..WinCounts::default() };
         match (self.table.counts)(self.window, &mut counts) {
@@ -116,7 +113,7 @@ impl Verbs {
 
     /// Starts a flush of a rank (`None`: of all), which [`Verbs::flush`] waits for. NOT_SUPPORTED: it does all by itself.
     pub fn flush_begin(&self, thread: *mut ThreadCtx, rank: Option<u32>) -> Status {
-        (self.table.flush_begin)(self.window, thread, rank.unwrap_or(oxmpi_osc::ALL))
+        (self.table.flush_begin)(self.window, thread, rank.unwrap_or(ALL))
     }
 
     /// MPI_Win_fence.
@@ -158,7 +155,7 @@ impl Verbs {
     /// MPI_Win_flush and its kin: completes the operations to a rank (`None`: to all), with `local` at this side only.
     #[inline]
     pub fn flush(&self, thread: *mut ThreadCtx, rank: Option<u32>, local: bool) -> Status {
-        (self.table.flush)(self.window, thread, rank.unwrap_or(oxmpi_osc::ALL), local.into())
+        (self.table.flush)(self.window, thread, rank.unwrap_or(ALL), local.into())
     }
     /// MPI_Win_sync.
     pub fn sync(&self, thread: *mut ThreadCtx) -> Status {
@@ -173,11 +170,11 @@ impl Verbs {
         (self.table.detach)(self.window, thread, base)
     }
     /// Tells the component hints and orders that are in force from now on.
-    pub(super) fn set_hints(&self, hints: u32, ordering: u32) -> Status {
+    pub fn set_hints(&self, hints: u32, ordering: u32) -> Status {
         (self.table.set_hints)(self.window, hints, ordering)
     }
     /// Frees the component's module, which is gone afterwards unless it answers with a failure and `discard` is false.
-    pub(super) fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status {
+    pub fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status {
         (self.table.free)(self.window, thread, discard.into())
     }
 }

@@ -6,7 +6,7 @@
 #
 # ROUNDS (5) says how often all libraries take their turn; QUICK=1 only looks whether everything works; DRIVER is an oxmpi-bench that is built already
 # (built here otherwise). It goes on where it was left: what is measured already is not measured again, unless OUT is another folder. Tables are in OUT/tables.md and OUT/matrix.csv, figures in
-# OUT/rma-*.svg; bench/rma/lock_all.svg is counted by a test.
+# OUT/rma-*.svg; bench/results/lock_all.svg is counted by a test.
 set -eu
 prefix=$(cd "${1:?usage: report.sh PREFIX [PEERS [OUT]]}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)

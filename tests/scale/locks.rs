@@ -1,7 +1,7 @@
 //! Operations that MPI_Win_lock_all and MPI_Win_unlock_all ask of a network: atomics of osc-rdma in both its schemes, messages of osc-pt2pt, by
 //! the number of nodes; from the components' own calls, and from whole jobs on nodes that are made up, where both are the same.
 //!
-//! The picture is `bench/rma/lock_all.svg`, its table stands in `bench/rma/README.md`; `OXMPI_BLESS=1` writes both anew.
+//! The picture is `bench/results/lock_all.svg`, its table stands in `bench/results/rma.md`; `OXMPI_BLESS=1` writes both anew.
 
 use crate::process::{Cast, Instance, Shape, Win};
 use oxmpi_bench::case::{Case, Point, Series};
@@ -133,7 +133,7 @@ fn lock_all_by_nodes() {
             );
         }
     }
-    crate::documents::hold("bench/rma/README.md", MARKS, &(text + "\n"));
+    crate::documents::hold("bench/results/rma.md", MARKS, &(text + "\n"));
     picture(&nodes, rows);
 }
 
@@ -163,7 +163,7 @@ fn picture(nodes: &[u32], rows: Vec<Row>) {
     std::fs::create_dir_all(&folder).expect("target can be written");
     plot::draw(&case, &report, &folder).expect("it can be drawn");
     let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
-    let (drawn, kept) = (folder.join("lock_all.svg"), root().join("bench/rma/lock_all.svg"));
+    let (drawn, kept) = (folder.join("lock_all.svg"), root().join("bench/results/lock_all.svg"));
     if read(&drawn) != read(&kept) {
         assert!(
             std::env::var_os("OXMPI_BLESS").is_some(),

@@ -33,8 +33,8 @@ const AUTO_RING: u64 = 512 << 10;
 /// Processes on a node up to which rings have their full size.
 const FULL_SIZE_RANKS: u64 = 2;
 /// Ring size where copies go by string and nothing else is said: rows of long messages are faster where the lines that
-/// will be written next lie in no core's own cache any more (README.md); the bulks of the rings of a node's first
-/// contexts together stay below 25M.
+/// will be written next lie in no core's own cache any more (`bench/results/btl-shm.md`); the bulks of the rings of a
+/// node's first contexts together stay below 25M.
 const AUTO_STRING_RING: u64 = 4 << 20;
 /// Smallest ring size where nothing else is said.
 const LEAST_AUTO_RING: u64 = 64 << 10;
@@ -192,8 +192,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
 /// Bytes from which on copies go past the cache where nothing is said: 2 KiB on AMD's processors, else never.
 /// Measured: on one AMD processor (Zen) 4 KiB go through the ring in 0.9 us past the cache and in 0.75 or 2.5 us
 /// otherwise, as the machine pleases. On one of Intel's (Sapphire Rapids) 64 KiB and 1 MiB go at 0.7 to 1.0 times the
-/// rate past the cache, from whichever cache they come and whether or not the receiver reads them (README.md has the
-/// table).
+/// rate past the cache, from whichever cache they come and whether or not the receiver reads them
+/// (`bench/results/btl-shm.md` has the table).
 fn auto_nontemporal_min() -> usize {
     if processor::is_amd() { 2 << 10 } else { usize::MAX }
 }
@@ -201,7 +201,7 @@ fn auto_nontemporal_min() -> usize {
 /// Bytes from which on copies go by string where nothing is said: 1 KiB on AMD's processors with fast string
 /// instructions, else never. Measured on one of AMD's (Zen 5), whose cores lay in one group that shares a cache or in
 /// two: copies into the ring, and all of what follows, are as fast or faster by string from 1 KiB on, up to four
-/// times, in either state (README.md has the table).
+/// times, in either state (`bench/results/btl-shm.md` has the table).
 fn auto_string_min() -> usize {
     if processor::string_takes_lines_whole() { 1 << 10 } else { usize::MAX }
 }

@@ -1,5 +1,5 @@
 //! Puts around the size at which the fast path gives way to the engine: which of them carried each, with how many doorbells, and what a
-//! model of costs makes of the counts for 1, 4 and 16 devices. The README has the table.
+//! model of costs makes of the counts for 1, 4 and 16 devices. `bench/results/btl-ugni.md` has the table.
 
 mod common;
 

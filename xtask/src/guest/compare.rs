@@ -1,7 +1,7 @@
 //! `cargo xtask guest --compare`: latency and rate over soft-RoCE, ours and Debian's Open MPI, in turns in one guest.
 //!
 //! Open MPI's packages are unpacked and not installed; the guest lays them over its own files. It is told to use libfabric's datagrams of the verbs device
-//! (`verbs;ofi_rxd`): of what Debian's build has this is what works on soft-RoCE, see the README of btl-verbs. The device's own counter of packets says
+//! (`verbs;ofi_rxd`): of what Debian's build has this is what works on soft-RoCE, see `bench/results/btl-verbs.md`. The device's own counter of packets says
 //! that a run went over it.
 
 use super::machine::{self, Machine};

@@ -13,7 +13,7 @@
 //!
 //! An [`Engine`] is two [`queue::Queue`]s, one of receives and one of messages, each a list with an
 //! [`Index`](entry::Index) behind it: what kind, and from which search depth on, is what the engines differ in.
-//! README.md has the rule of the default, figures, and how to choose.
+//! README.md has the rule of the default and how to choose, `bench/results/matching.md` figures.
 //!
 //! Map: `engine` · `entry` (nodes, patterns, and how an index is asked) · `queue` (the list in front, the change to the index) · `list` ·
 //! `hash` and `table` · `perpeer` · `arrivals` (waiting messages in order, with a look-up) · `lanes` (vector and fuzzy) · `simd` ·

@@ -1,4 +1,4 @@
-//! Match times of the engines by depth and pattern, for README.md: printed, not judged. On an idle machine:
+//! Match times of the engines by depth and pattern, for `bench/results/matching.md`: printed, not judged. On an idle machine:
 //!
 //! ```text
 //! taskset -c 1 cargo test --release -p pml-ob1 --lib match_times -- --ignored --nocapture

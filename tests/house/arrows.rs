@@ -24,15 +24,19 @@ const CONTRACTS: &[&str] = &[
     "framework/coll",
 ];
 
-/// Those, and layouts of a library that is opened at run time.
-const VERBS: &[&str] = &[
+/// Those that transports know, parts that they share, and layouts of a library that one opens at run time.
+const DRIVERS: &[&str] =
+    &["framework/mca", "framework/datatype", "framework/btl", "framework/btl/support", "devices/verbs/abi"];
+
+/// The contracts, and parts that one-sided components share.
+const ONE_SIDED: &[&str] = &[
     "framework/mca",
     "framework/datatype",
     "framework/btl",
     "framework/pml",
     "framework/osc",
+    "framework/osc/support",
     "framework/coll",
-    "devices/verbs/abi",
 ];
 
 fn allowed(folder: &str) -> Option<Allowed> {
@@ -51,6 +55,7 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "framework/system" => host_part(&["framework/mca"]),
         "framework/wireup" => host_part(&["framework/system"]),
         "framework/loading" => host_part(LOADING),
+        "framework/emulation" => host_part(&["framework/mca", "framework/btl"]),
         "framework/waiting" | "framework/rcache" => {
             host_part(&["framework/mca", "framework/btl", "framework/system"])
         }
@@ -70,20 +75,32 @@ fn allowed(folder: &str) -> Option<Allowed> {
             Some(Allowed { ours: &["devices/verbs/abi"], others: Some(&["rustix", "libc"]), optional: &[] })
         }
         "devices/ugni" => Some(Allowed { ours: &[], others: Some(&["rustix", "libc"]), optional: &[] }),
-        _ if folder.starts_with("components/") => Some(Allowed {
-            ours: if folder == "components/btl-verbs" { VERBS } else { CONTRACTS },
+        // Parts that drivers share, without state.
+        "framework/btl/support" => {
+            Some(Allowed { ours: &["framework/mca"], others: Some(&["rustix", "libloading"]), optional: &[] })
+        }
+        "framework/osc/support" => contract(&["framework/mca", "framework/datatype", "framework/osc"]),
+        _ if folder.starts_with("components/btl-") => Some(Allowed {
+            ours: DRIVERS,
             // System calls, and nothing that has a static of its own to disagree about.
             others: Some(&["rustix", "libc"]),
             // For the linked-in form alone.
             optional: &["framework/builtin"],
         }),
-        "framework/testing" => Some(Allowed { ours: &["framework/mca"], others: Some(&[]), optional: &[] }),
-        "tests/plugins/osc-am" => Some(Allowed { ours: CONTRACTS, others: Some(&[]), optional: &[] }),
-        _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => Some(Allowed {
-            ours: SUITE,
-            others: Some(&["rustix", "libc", "inventory", "linkme"]),
-            optional: &[],
+        _ if folder.starts_with("components/") => Some(Allowed {
+            ours: if folder.starts_with("components/osc-") { ONE_SIDED } else { CONTRACTS },
+            // System calls, and nothing that has a static of its own to disagree about.
+            others: Some(&["rustix", "libc"]),
+            // For the linked-in form alone.
+            optional: &["framework/builtin"],
         }),
+        "framework/testing" => {
+            contract(&["framework/mca", "framework/datatype", "framework/btl", "framework/pml"])
+        }
+        "tests/plugins/osc-am" => Some(Allowed { ours: ONE_SIDED, others: Some(&[]), optional: &[] }),
+        _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => {
+            Some(Allowed { ours: SUITE, others: Some(&["rustix", "libc", "linkme"]), optional: &[] })
+        }
         _ => None,
     }
 }
@@ -121,6 +138,7 @@ const RUNTIME: &[&str] = &[
     "framework/loading",
     "framework/waiting",
     "framework/rcache",
+    "framework/emulation",
     "mca-params",
 ];
 

@@ -37,18 +37,20 @@ pub fn folder(package: &Package) -> String {
 }
 
 /// The crates of the host, which plugins do not link.
-pub const HOST: [&str; 6] = [
+pub const HOST: [&str; 7] = [
     "framework/system",
     "framework/wireup",
     "framework/loading",
     "framework/waiting",
     "framework/rcache",
+    "framework/emulation",
     "framework/runtime",
 ];
 
-/// Is it a contract crate: what plugins link?
-pub fn is_contract(folder: &str) -> bool {
-    folder.starts_with("framework/") && folder != "framework/builtin" && !HOST.contains(&folder)
+/// Is it a crate that components link: a contract, or parts that several of them share?
+pub fn is_linked_by_components(folder: &str) -> bool {
+    let ours = folder.starts_with("framework/") && folder != "framework/builtin" && !HOST.contains(&folder);
+    ours && folder != "framework/testing" && !folder.ends_with("/conformance")
 }
 
 /// All files under `folder` whose names end with `ending`, in a fixed order.

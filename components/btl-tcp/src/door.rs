@@ -5,7 +5,7 @@
 //! rails of the process and outlive each of them.
 
 use crate::hello::{Hello, NONCE, SERVICE};
-use crate::sys::Bell;
+use oxmpi_btl_support::Bell;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};

@@ -1,13 +1,10 @@
 //! The only file with system calls: sockets, epoll, interfaces, random numbers.
 
-use rustix::event::{EventfdFlags, epoll, eventfd};
+use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, acceptfrom_with, bind,
     connect as sys_connect, getsockname, ipproto, listen as sys_listen, recv, send, socket_with, sockopt,
-};
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
 use std::io::{Error, ErrorKind, Result};
 use std::mem::MaybeUninit;
@@ -308,57 +305,4 @@ pub type Events = [MaybeUninit<epoll::Event>; 64];
 /// Room for events.
 pub const fn no_events() -> Events {
     [MaybeUninit::uninit(); 64]
-}
-
-/// A descriptor that others make readable.
-pub struct Bell(OwnedFd);
-
-impl Bell {
-    pub fn new() -> Result<Bell> {
-        Ok(Bell(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
-    }
-    pub fn ring(&self) {
-        // It fails only where it has been rung 2^64 times.
-        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
-    }
-    pub fn silence(&self) {
-        let mut count = [0; 8];
-        let _ = rustix::io::read(&self.0, &mut count);
-    }
-}
-
-impl AsFd for Bell {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
-
-/// A descriptor that becomes readable after a while.
-pub struct Timer(OwnedFd);
-
-impl Timer {
-    pub fn new() -> Result<Timer> {
-        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
-        Ok(Timer(timerfd_create(TimerfdClockId::Monotonic, flags)?))
-    }
-    /// `None`: never. Also takes back that it was readable.
-    pub fn set(&self, after: Option<Duration>) {
-        let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let value = after.map_or(nothing, |d| Timespec {
-            tv_sec: d.as_secs() as i64,
-            // 0 would mean never.
-            tv_nsec: i64::from(d.subsec_nanos().max(1)),
-        });
-        let _ = timerfd_settime(
-            &self.0,
-            TimerfdTimerFlags::empty(),
-            &Itimerspec { it_interval: nothing, it_value: value },
-        );
-    }
-}
-
-impl AsFd for Timer {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.0.as_fd()
-    }
 }

@@ -5,16 +5,17 @@ use crate::desk::Desk;
 use crate::device::Device;
 use crate::lane::{Lane, Pool, Wish};
 use crate::library::Api;
+use crate::manager;
 use crate::memory::Memory;
 use crate::module::Ugni;
 use crate::nic::{Credentials, Nic};
 use crate::params::{LIBRARY, Settings, automatic_devices, automatic_message_size, index};
 use crate::rail::{Parts, Rail};
-use crate::sys;
 use crate::wire::Card;
 use oxmpi_btl::BtlModule;
+use oxmpi_btl_support::Helper;
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 pub struct UgniComponent;
 
@@ -63,10 +64,10 @@ impl Component for UgniComponent {
         unsafe { (api.get_device_type)(&mut kind) };
         let device_atomics = settings.device_atomics;
         let rail = Arc::new(Rail::new(Parts { host, settings, name, lanes, devices, kind, memory, desk }));
-        let connecting = rail.clone();
-        let thread = std::thread::Builder::new().name("btl-ugni".into()).spawn(move || connecting.connect());
-        let thread = thread.map_err(|e| OpenError::new(Status::NO_RESOURCE, format!("a thread: {e}")))?;
-        let ugni = Ugni { rail, thread: Mutex::new(Some(thread)) };
+        let theirs = rail.clone();
+        let connecting = Helper::start("btl-ugni", "connecting", move || theirs.connect())
+            .map_err(|e| OpenError::new(Status::NO_RESOURCE, format!("a thread: {e}")))?;
+        let ugni = Ugni { rail, connecting };
         let status = host.exchange_put(&card.encode());
         if status.is_err() {
             oxmpi_btl::Btl::finalize(&ugni);
@@ -141,11 +142,11 @@ fn library(host: &Host, settings: &Settings) -> Result<Arc<Api>, OpenError> {
 
 /// The job's credentials, and where they are from.
 fn credentials(api: &Api) -> (Credentials, &'static str) {
-    let device = sys::manager_number("PMI_GNI_DEV_ID", 0).unwrap_or(0);
-    let Some(cookie) = sys::manager_number("PMI_GNI_COOKIE", 0) else {
+    let device = manager::number("PMI_GNI_DEV_ID", 0).unwrap_or(0);
+    let Some(cookie) = manager::number("PMI_GNI_COOKIE", 0) else {
         return (NO_MANAGER, "those of processes without a manager, since PMI_GNI_COOKIE is not set");
     };
-    let given = sys::manager_number("PMI_GNI_PTAG", 0).and_then(|n| u8::try_from(n).ok());
+    let given = manager::number("PMI_GNI_PTAG", 0).and_then(|n| u8::try_from(n).ok());
     let found = || {
         let mut ptag = 0;
         // SAFETY: a place.

@@ -8,10 +8,10 @@ use crate::link::{Link, Mailbox, held};
 use crate::nic::{Channel, Cq, Nic};
 use crate::pending_operations::PendingOperations;
 use crate::posts::Operation;
-use crate::sys::{Bell, Pages, Timer};
 use crate::wire::Kind;
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicBool, Ordering};
+use oxmpi_btl_support::{Bell, Pages, Timer};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 

@@ -10,6 +10,7 @@ mod device;
 mod lane;
 mod library;
 mod link;
+mod manager;
 mod memory;
 mod module;
 mod nic;
@@ -23,7 +24,6 @@ mod rail;
 mod rma;
 mod service;
 mod sleep;
-mod sys;
 mod wire;
 
 oxmpi_mca::component! {

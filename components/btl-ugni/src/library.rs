@@ -1,48 +1,14 @@
 //! libugni as a table of functions, found by name when the component opens.
 
 use crate::abi::{JobRes, MemHandle, Object, PostDescriptor, Return, SmsgAttr};
-use crate::sys::Library;
 use core::ffi::{CStr, c_char, c_void};
-use std::sync::Arc;
 
 /// Handler of a queue's entries; never used, so always absent.
 pub type Handler = Option<extern "C" fn(*mut u64, *mut c_void)>;
 
-macro_rules! functions {
-    (needed { $($needed:ident($symbol:literal): fn($($t:ty),*) -> $r:ty;)* } optional { $($optional:ident($os:literal): fn($($ot:ty),*) -> $or:ty;)* }) => {
-        /// The functions. Those that older libraries lack may be missing.
-        pub struct Api {
-            $(pub $needed: unsafe extern "C" fn($($t),*) -> $r,)*
-            $(pub $optional: Option<unsafe extern "C" fn($($ot),*) -> $or>,)*
-            errors: *const *const c_char,
-        }
-
-        impl Api {
-            /// Opens the library. The error says what is missing.
-            pub fn open(path: &str) -> Result<Arc<Api>, String> {
-                let library = Library::open(path)?;
-                let find = |name: &str| {
-                    let name = format!("{name}\0");
-                    CStr::from_bytes_with_nul(name.as_bytes()).ok().and_then(|n| library.symbol(n))
-                };
-                Ok(Arc::new(Api {
-                    $($needed: {
-                        let at = find($symbol).ok_or_else(|| format!("it has no function {}", $symbol))?;
-                        // SAFETY: the library's function of that name has this type.
-                        unsafe { core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($t),*) -> $r>(at) }
-                    },)*
-                    $($optional: find($os).map(|at| {
-                        // SAFETY: as above.
-                        unsafe { core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($ot),*) -> $or>(at) }
-                    }),)*
-                    errors: find("gni_err_str").map_or(core::ptr::null(), |at| at.cast()),
-                }))
-            }
-        }
-    };
-}
-
-functions! {
+oxmpi_btl_support::functions! {
+    /// The functions. Those that older libraries lack may be missing.
+    pub struct Api;
     needed {
         cdm_create("GNI_CdmCreate"): fn(u32, u8, u32, u32, *mut Object) -> Return;
         cdm_destroy("GNI_CdmDestroy"): fn(Object) -> Return;
@@ -92,21 +58,19 @@ functions! {
         cq_attach_comp_chan("GNI_CqAttachCompChan"): fn(Object, Object) -> Return;
         cq_arm_comp_chan("GNI_CqArmCompChan"): fn(*mut Object, u32) -> Return;
     }
+    data {
+        errors("gni_err_str"): *const *const c_char;
+    }
 }
-
-// SAFETY: functions, and a table of constant texts.
-unsafe impl Send for Api {}
-// SAFETY: as above.
-unsafe impl Sync for Api {}
 
 impl Api {
     /// Words of a return code.
     pub fn code_text(&self, code: Return) -> String {
-        if self.errors.is_null() || !(0..14).contains(&code) {
+        let Some(texts) = self.errors.filter(|_| (0..14).contains(&code)) else {
             return format!("code {code}");
-        }
+        };
         // SAFETY: the library's table has a C string for each of the fourteen codes.
-        let text = unsafe { CStr::from_ptr(*self.errors.add(code as usize)) };
+        let text = unsafe { CStr::from_ptr(*texts.add(code as usize)) };
         text.to_string_lossy().into_owned()
     }
 

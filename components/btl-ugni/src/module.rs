@@ -13,13 +13,13 @@ use oxmpi_btl::{
     AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlService, BtlServiceSleep,
     BtlSleep, FlushDesc, Message, ProcInfo, RmaDesc, WaitSet,
 };
+use oxmpi_btl_support::Helper;
 use oxmpi_mca::{MemKind, Status};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 
 pub struct Ugni {
     pub rail: Arc<Rail>,
-    pub thread: Mutex<Option<JoinHandle<()>>>,
+    pub connecting: Helper,
 }
 
 impl Ugni {
@@ -112,12 +112,7 @@ impl Btl for Ugni {
     fn finalize(&self) {
         self.rail.part();
         self.rail.stop.store(true, Ordering::Release);
-        let thread = self.thread.lock().unwrap_or_else(|poison| poison.into_inner()).take();
-        if let Some(thread) = thread
-            && thread.join().is_err()
-        {
-            self.rail.host.error("the connecting thread has ended by a panic");
-        }
+        self.connecting.join(&self.rail.host);
         self.rail.close();
     }
 }

@@ -5,10 +5,10 @@
 
 use crate::abi::{Ep, MemHandle, PostDescriptor, cqmode};
 use crate::link::Core;
-use crate::sys::Pages;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use oxmpi_btl::Done;
+use oxmpi_btl_support::Pages;
 use oxmpi_mca::Status;
 use std::sync::Arc;
 

@@ -14,9 +14,9 @@ use crate::nic::{Calls, Entered, Taken};
 use crate::pending_operations::Notice;
 use crate::posts::{Copied, Detour, Flying, LANDING, Operation, Piece, Posts, Slot};
 use crate::rail::Rail;
-use crate::sys::Pages;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{FlushDesc, RmaDesc, access};
+use oxmpi_btl_support::Pages;
 use oxmpi_mca::Status;
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ impl Rail {
         }
         if held.starved > 0 || held.unsent.iter().any(|u| u.link.ep().is_some()) {
             held.starved = held.starved.saturating_sub(1);
-            lane.timer.set(NAP);
+            lane.timer.set(Some(NAP));
             match set.add_fd(WaitFd { fd: lane.timer.fd(), events: READABLE }) {
                 Status::OK => {}
                 status => return status,

@@ -7,8 +7,8 @@
 
 use crate::link::held;
 use crate::objects::{Domain, Region};
-use crate::sys::Pages;
 use core::sync::atomic::{AtomicU32, Ordering};
+use oxmpi_btl_support::Pages;
 use oxmpi_verbs_abi::numbers::access;
 use std::sync::{Arc, Mutex};
 

@@ -12,11 +12,12 @@ use crate::module::Verbs;
 use crate::objects::Domain;
 use crate::params::{LIBRARY, Settings};
 use crate::rail::{Parts, Rail};
-use crate::sys::{self, Bell};
+use crate::sys;
 use crate::wire::{Card, Place};
 use oxmpi_btl::{BtlModule, SERVICE_CTX};
+use oxmpi_btl_support::{Bell, Helper};
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 pub struct VerbsComponent;
 
@@ -180,6 +181,6 @@ fn open_port(
         bell: Bell::new().map_err(|e| e.to_string())?,
     }));
     let desk = Desk::new(rail.clone(), datagrams);
-    let thread = std::thread::Builder::new().name("btl-verbs".into()).spawn(move || desk.run());
-    Ok(Verbs { rail, thread: Mutex::new(Some(thread.map_err(|e| e.to_string())?)) })
+    let connecting = Helper::start("btl-verbs", "connecting", move || desk.run());
+    Ok(Verbs { rail, connecting: connecting.map_err(|e| e.to_string())? })
 }

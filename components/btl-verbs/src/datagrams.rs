@@ -5,9 +5,9 @@
 use crate::device::Port;
 use crate::objects::{Address, Channel, Completions, Domain, Pair, Region, Shape};
 use crate::params::Settings;
-use crate::sys::Pages;
 use crate::wire::{Datagram, Place};
 use core::ptr::null_mut;
+use oxmpi_btl_support::Pages;
 use oxmpi_verbs_abi::numbers::{GRH_BYTES, access, qp_mask, qp_state, qp_type, send_flags, wr_opcode};
 use oxmpi_verbs_abi::{AhAttr, GlobalRoute, QpAttr, SendTarget, SendWr, Sge, UdTarget, Wc};
 use std::collections::HashMap;

@@ -8,7 +8,7 @@ use crate::buffers::{Piece, Pool, Supply};
 use crate::link::{Link, held};
 use crate::objects::{Domain, OpenDevice, Pair, SharedReceives};
 use crate::queue::{Queue, marked};
-use crate::sys::{Alarm, Bell, Set};
+use crate::sys::Set;
 use crate::wire::Frame;
 use core::cell::{RefCell, RefMut};
 use core::ffi::c_void;
@@ -16,6 +16,7 @@ use core::hash::{BuildHasherDefault, Hasher};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use oxmpi_btl::Done;
+use oxmpi_btl_support::{Bell, Timer};
 use oxmpi_mca::Status;
 use oxmpi_verbs_abi::{Sge, Wc};
 use std::collections::{HashMap, VecDeque};
@@ -78,7 +79,7 @@ pub struct Context {
     has_foreign: AtomicBool,
     asleep: AtomicBool,
     bell: Bell,
-    alarm: Option<Alarm>,
+    timer: Option<Timer>,
     pub set: Set,
 }
 
@@ -92,12 +93,12 @@ impl Context {
     /// `naps`: it may have to wake by itself.
     pub fn new(number: u32, lane: &Lane, naps: bool) -> io::Result<Context> {
         let (bell, set) = (Bell::new()?, Set::new()?);
-        let alarm = if naps { Some(Alarm::new()?) } else { None };
-        // SAFETY: bell and alarm lie beside their set; lanes outlive contexts.
+        let timer = if naps { Some(Timer::new()?) } else { None };
+        // SAFETY: bell and timer lie beside their set; lanes outlive contexts.
         unsafe {
             set.add(bell.fd())?;
-            if let Some(alarm) = &alarm {
-                set.add(alarm.fd())?;
+            if let Some(timer) = &timer {
+                set.add(timer.fd())?;
             }
             if let Some(channel) = &lane.queue.completions.channel {
                 set.add(channel.fd())?;
@@ -111,7 +112,7 @@ impl Context {
             has_foreign: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
             bell,
-            alarm,
+            timer,
             set,
         })
     }
@@ -149,14 +150,14 @@ impl Context {
     }
     /// A sleeper wakes after this time at the latest.
     pub fn nap(&self, longest: Duration) {
-        if let Some(alarm) = &self.alarm {
-            alarm.set(longest);
+        if let Some(timer) = &self.timer {
+            timer.set(Some(longest));
         }
     }
     pub fn silence(&self) {
         self.bell.silence();
-        if let Some(alarm) = &self.alarm {
-            alarm.set(Duration::ZERO);
+        if let Some(timer) = &self.timer {
+            timer.set(None);
         }
     }
 }

@@ -12,9 +12,9 @@
 //! until they have (*Held*, which is sent behind all that they wrote), and offers it again when there is traffic.
 
 use crate::objects::{Domain, Region};
-use crate::sys::Pages;
 use crate::wire::FRAME;
 use core::sync::atomic::{AtomicU64, Ordering};
+use oxmpi_btl_support::Pages;
 use oxmpi_verbs_abi::RdmaTarget;
 use oxmpi_verbs_abi::numbers::access;
 use std::sync::Arc;

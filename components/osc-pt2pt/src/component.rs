@@ -1,11 +1,11 @@
 //! Opening, and the module of an instance, which makes windows.
 
 use crate::params::{AGGREGATION, Settings};
-use crate::request::Pool;
 use crate::state::Common;
 use crate::window::Pt2ptWindow;
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, ThreadCtx};
 use oxmpi_osc::{Osc, OscModule, WinDesc};
+use oxmpi_osc_support::RequestPool;
 use std::sync::{Arc, Mutex};
 
 pub struct Pt2ptComponent;
@@ -19,7 +19,7 @@ impl Component for Pt2ptComponent {
         let common = Common {
             host,
             settings,
-            pool: Pool::new(host),
+            pool: RequestPool::new(host),
             windows: Mutex::default(),
             known: Mutex::default(),
         };

@@ -2,17 +2,13 @@
 //! out when it makes progress. See README.md for the map.
 
 mod component;
-mod epoch;
-mod exposed;
 mod layout;
 mod link;
-mod locks;
 mod notify;
 mod origin;
 mod params;
 mod peer;
 mod poll;
-mod request;
 mod serve;
 mod sizes;
 mod state;

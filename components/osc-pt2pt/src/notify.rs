@@ -43,7 +43,7 @@ impl Core {
     }
 
     pub fn notifications(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
-        (self.services().progress)(self.link.comm().comm, thread);
+        self.link.comm.progress(thread);
         let mut locked = self.enter(thread);
         let value = locked.notifications.get_mut(counter as usize).ok_or(Status::BAD_PARAM)?;
         let now = if reset { core::mem::take(value) } else { *value };

@@ -5,16 +5,16 @@
 //! have ended, and one that gets something until it has come.
 
 use crate::layout::{one_block, runs_of};
-use crate::link::{ANY_SOURCE, Buffer};
-use crate::peer::{Destination, Open};
-use crate::request::Request;
+use crate::link::ANY_SOURCE;
+use crate::peer::Open;
 use crate::state::{Core, LockedState, TransferPurpose};
 use crate::wire::{HEAD, Head, flag, kind, tag};
 use core::ptr::{null, null_mut};
+use oxmpi_datatype::Run;
 use oxmpi_datatype::kernel::op;
-use oxmpi_datatype::{Run, TypeDesc, TypeRef, pack};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::RmaArgs;
+use oxmpi_osc_support::{Destination, Elements, Request, offset};
 
 /// An operation, ready to be issued.
 struct Task<'a> {
@@ -22,20 +22,13 @@ struct Task<'a> {
     code: u16,
     target: u32,
     disp: i64,
-    there: Buffer<'a>,
-    gives: Option<Buffer<'a>>,
+    there: Elements<'a>,
+    gives: Option<Elements<'a>>,
     /// Sent before that, of the same length: what to compare with.
     compare: *const u8,
-    takes: Option<Buffer<'a>>,
+    takes: Option<Elements<'a>>,
     /// The target's counter that it adds to.
     counter: Option<u32>,
-}
-
-/// # Safety
-/// `dtype` must be null or valid during the call.
-unsafe fn buffer<'a>(at: *mut u8, count: u64, dtype: *const TypeDesc) -> Option<Buffer<'a>> {
-    // SAFETY: the caller's promise.
-    unsafe { dtype.as_ref() }.map(|dtype| Buffer { at, count, dtype })
 }
 
 impl<'a> Task<'a> {
@@ -43,9 +36,9 @@ impl<'a> Task<'a> {
         // SAFETY: the host's arguments; types that it does not use are null.
         let (origin, there, result, op) = unsafe {
             (
-                buffer(args.origin, args.origin_count, args.origin_type),
-                buffer(null_mut(), args.target_count, args.target_type),
-                buffer(args.result, args.result_count, args.result_type),
+                Elements::new(args.origin, args.origin_count, args.origin_type),
+                Elements::new(null_mut(), args.target_count, args.target_type),
+                Elements::new(args.result, args.result_count, args.result_type),
                 args.op.as_ref(),
             )
         };
@@ -66,7 +59,7 @@ impl<'a> Task<'a> {
     /// Fetch and op, compare and swap: one element of the origin's type everywhere.
     fn of_one(kind: u8, args: &'a RmaArgs) -> Result<Task<'a>, Status> {
         // SAFETY: the host's arguments.
-        let one = |at| unsafe { buffer(at, 1, args.origin_type) }.ok_or(Status::BAD_PARAM);
+        let one = |at| unsafe { Elements::new(at, 1, args.origin_type) }.ok_or(Status::BAD_PARAM);
         let (code, compare) = match kind {
             kind::SWAP => (op::REPLACE, args.compare),
             // SAFETY: as above.
@@ -124,7 +117,7 @@ impl Core {
         let crowded = locked.transfers.len() > MANY_MESSAGES;
         drop(locked);
         if crowded {
-            (self.services().progress)(self.link.comm().comm, thread);
+            self.link.comm.progress(thread);
         }
         Ok(request.map_or(null_mut(), |request| request.cast()))
     }
@@ -154,7 +147,8 @@ impl LockedState<'_> {
         let nothing = bytes == 0 && task.counter.is_none();
         let over = nothing || self.send(task, bytes, offset, request);
         if let Some(request) = request.filter(|_| over) {
-            core.common.pool.complete(request, Status::OK);
+            // SAFETY: taken above; nobody else knows it.
+            unsafe { core.common.pool.complete(request, Status::OK) };
         }
         Ok(request)
     }
@@ -165,17 +159,8 @@ impl LockedState<'_> {
             // Only the target knows what is attached.
             return Ok(task.disp);
         }
-        let sizes = &self.core.sizes;
-        let wide = i128::from;
-        let (there, count) = (task.there.dtype, i128::from(task.there.count));
-        let offset = wide(task.disp) * wide(sizes.disp_unit(task.target));
-        let stretch = (count - 1) * wide(there.extent);
-        let from = offset + wide(there.true_lb) + stretch.min(0);
-        let to = offset + wide(there.true_lb) + wide(there.true_extent) + stretch.max(0);
-        if from < 0 || to > i128::from(sizes.bytes(task.target)) {
-            return Err(Status::RMA_RANGE);
-        }
-        i64::try_from(offset).map_err(|_| Status::RMA_RANGE)
+        let (sizes, there) = (&self.core.sizes, &task.there);
+        offset(task.disp, sizes.disp_unit(task.target), sizes.bytes(task.target), there.count, there.dtype)
     }
 
     /// Sends it; whether it is over at the origin.
@@ -209,11 +194,7 @@ impl LockedState<'_> {
         peer.behind = true;
         peer.urgent |= left > 0;
         if left > 0 {
-            let destination = task.takes.filter(|_| !takes_apart).map(|takes| {
-                // SAFETY: the type is alive during the call.
-                let dtype = unsafe { TypeRef::retain(takes.dtype) };
-                Destination { at: takes.at, count: takes.count, dtype }
-            });
+            let destination = task.takes.filter(|_| !takes_apart).map(|takes| Destination::of(&takes));
             peer.open.insert(number, Open { left, destination, request, failure: Status::OK });
         }
         self.transmit(task, head, runs, takes_apart);
@@ -234,24 +215,19 @@ impl LockedState<'_> {
         let inline = task.gives.filter(|_| !head.has(flag::GIVES_APART));
         self.append(rank, head, runs, |out| {
             let Some(gives) = inline else { return };
-            if !task.compare.is_null() {
-                append(out, &Buffer { at: task.compare.cast_mut(), ..gives }, head.len);
+            // SAFETY: the program's buffers hold the data during the call.
+            unsafe {
+                if !task.compare.is_null() {
+                    Elements { at: task.compare.cast_mut(), ..gives }.append(0, head.len, out);
+                }
+                gives.append(0, head.len, out);
             }
-            append(out, &gives, head.len);
         });
         if let Some(gives) = task.gives.filter(|_| head.has(flag::GIVES_APART)) {
             let begun = core.link.send(thread, gives, rank, tag::DATA);
             self.watch(rank, begun, TransferPurpose::Part { rank, number });
         }
     }
-}
-
-/// Packs the first bytes of the origin's data behind a record.
-fn append(out: &mut Vec<u8>, data: &Buffer<'_>, len: u64) {
-    let start = out.len();
-    out.resize(start + len as usize, 0);
-    // SAFETY: the program's buffer holds the data during the call; the vector has `len` bytes from `start` on.
-    unsafe { pack(data.dtype, data.count, data.at, 0, out[start..].as_mut_ptr(), len) };
 }
 
 /// Posts a receive of records.

@@ -1,7 +1,8 @@
 //! Parameters. `priority` is a name of Open MPI's; the others are ours.
 
-use crate::wire::{HEAD, RUN};
+use crate::wire::HEAD;
 use oxmpi_mca::{ParamDecl, ParamKind, Params};
+use oxmpi_osc_support::wire::RUN;
 
 /// Place in [`PARAMS`].
 pub const AGGREGATION: usize = 1;

@@ -8,9 +8,8 @@
 //! accumulate, a record that is too long) or must not pass what is on its way (a FLUSH behind a long put, an operation on what that writes), it and those behind
 //! it wait in `backlog`; nothing else of the window waits for them.
 
-use crate::request::Request;
-use oxmpi_datatype::{TypeRef, unpack};
 use oxmpi_mca::Status;
+use oxmpi_osc_support::{Destination, Request};
 use std::collections::{BTreeMap, VecDeque};
 
 pub struct Peer {
@@ -62,24 +61,8 @@ pub struct Open {
     pub failure: Status,
 }
 
-/// Where data goes.
-pub struct Destination {
-    pub at: *mut u8,
-    pub count: u64,
-    pub dtype: TypeRef,
-}
-
 // SAFETY: addresses of the program's memory and of requests, used under the window's lock by whichever thread answers.
 unsafe impl Send for Open {}
-
-impl Destination {
-    /// The first packed bytes have come, `len` of them.
-    pub fn fill(&self, data: &[u8]) -> bool {
-        // SAFETY: the program's buffer is writable until the operation completes; `unpack` stops where its data ends.
-        let n = unsafe { unpack(&self.dtype, self.count, self.at, 0, data.as_ptr(), data.len() as u64) };
-        n == data.len() as u64
-    }
-}
 
 impl Peer {
     pub fn new(room: usize) -> Peer {

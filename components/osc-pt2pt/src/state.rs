@@ -13,21 +13,19 @@
 //! **Buffers.** A message's buffer is its [`Transfer`]'s until the message has ended; memory of the program is used in place and
 //! stays as it is by MPI's rules until the operation is over, which `Open::left` or `Peer::busy` count.
 
-use crate::epoch::Epochs;
-use crate::exposed::Exposed;
-use crate::link::{Buffer, Link, Pending};
-use crate::locks::Locks;
+use crate::link::{Link, Pending};
 use crate::params::Settings;
 use crate::peer::Peer;
-use crate::request::Pool;
 use crate::sizes::Sizes;
-use crate::wire::{HEAD, Head, RUN, kind, tag, write_runs};
+use crate::wire::{HEAD, Head, kind, tag};
 use core::ffi::c_void;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_datatype::{Run, TypeRef};
 use oxmpi_mca::{Host, Status, ThreadCtx};
-use oxmpi_osc::{WinCounts, WinDesc, WinServices, flavor};
+use oxmpi_osc::{WinCounts, WinDesc, flavor};
+use oxmpi_osc_support::wire::{RUN, write_runs};
+use oxmpi_osc_support::{Elements, Epochs, Exposed, Locks, RequestPool};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -35,7 +33,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 pub struct Common {
     pub host: Host,
     pub settings: Settings,
-    pub pool: Pool,
+    pub pool: RequestPool,
     /// Those that are served.
     pub windows: Mutex<Vec<Arc<Core>>>,
     /// How many there are for the host, which calls for progress (`serve.rs`) while there are any.
@@ -203,48 +201,27 @@ impl Core {
         Some(LockedState { core: self, thread, state })
     }
 
-    pub fn services(&self) -> &WinServices {
-        self.link.services()
-    }
-
     /// A buffer of plain bytes.
-    pub fn bytes<'a>(&'a self, at: *mut u8, count: usize) -> Buffer<'a> {
-        Buffer { at, count: count as u64, dtype: &self.byte }
+    pub fn bytes<'a>(&'a self, at: *mut u8, count: usize) -> Elements<'a> {
+        Elements { at, count: count as u64, dtype: &self.byte }
     }
 
     /// Makes progress until `wanted` says so. The caller holds nothing.
     pub fn wait_until(
         &self,
         thread: *mut ThreadCtx,
-        wanted: impl FnMut(&mut LockedState<'_>) -> bool,
+        mut wanted: impl FnMut(&mut LockedState<'_>) -> bool,
     ) -> Status {
-        struct Question<'a, F> {
-            core: &'a Core,
-            thread: *mut ThreadCtx,
-            wanted: F,
-            /// `changes` when it was answered with no.
-            seen: Option<u64>,
-        }
-        extern "C" fn ask<F: FnMut(&mut LockedState<'_>) -> bool>(ctx: *mut c_void) -> u32 {
-            // SAFETY: the question below, which outlives the wait.
-            let question = unsafe { &mut *ctx.cast::<Question<'_, F>>() };
+        // `changes` when the answer was no.
+        let mut seen = None;
+        self.link.comm.until(thread, || {
             // SYNC POINT with `LockedState::changed`: what moved the number is under the lock.
-            let now = question.core.changes.load(Ordering::Acquire);
-            if question.seen == Some(now) {
-                return 0;
+            let now = self.changes.load(Ordering::Acquire);
+            if seen.replace(now) == Some(now) {
+                return false;
             }
-            let yes = (question.wanted)(&mut question.core.enter(question.thread));
-            question.seen = Some(now);
-            yes.into()
-        }
-        fn asks<F: FnMut(&mut LockedState<'_>) -> bool>(
-            _: &Question<'_, F>,
-        ) -> extern "C" fn(*mut c_void) -> u32 {
-            ask::<F>
-        }
-        let mut question = Question { core: self, thread, wanted, seen: None };
-        let predicate = asks(&question);
-        (self.services().wait_until)(self.link.comm().comm, thread, predicate, (&raw mut question).cast())
+            wanted(&mut self.enter(thread))
+        })
     }
 }
 
@@ -263,7 +240,8 @@ impl<'a> LockedState<'a> {
         }
         let open = core::mem::take(&mut peer.open);
         for request in open.into_values().filter_map(|open| open.request) {
-            self.core.common.pool.complete(request, status);
+            // SAFETY: that of an open operation, which is open no more.
+            unsafe { self.core.common.pool.complete(request, status) };
         }
         self.changed();
     }

@@ -3,14 +3,16 @@
 //! Runs in progress with the window locked, and with the memory's lock while that is changed, which makes operations atomic to each other, all
 //! elements of one at once. Incoming records are not trusted: a record that makes no sense ends its sender's part in the job.
 
-use crate::layout::{bytes, each, gather, meet, one_block, scatter, type_of};
-use crate::link::{Buffer, Pending};
+use crate::layout::{meet, one_block, type_of};
+use crate::link::Pending;
 use crate::state::{LockedState, TransferPurpose};
 use crate::wire::{Head, Record, flag, kind, tag};
-use oxmpi_datatype::kernel::{OpDesc, op, reduce};
-use oxmpi_datatype::{Base, Run, TypeDesc, TypeRef};
-use oxmpi_mca::sync::AtomicU32;
-use oxmpi_mca::{SliceRef, Status};
+use oxmpi_datatype::kernel::op;
+use oxmpi_datatype::{Base, Run, TypeRef};
+use oxmpi_mca::Status;
+use oxmpi_osc_support::Elements;
+use oxmpi_osc_support::reduction::combine;
+use oxmpi_osc_support::runs::{bytes, each, gather, scatter};
 
 /// Fate of a record.
 enum Step {
@@ -246,7 +248,7 @@ impl LockedState<'_> {
             return Ok(());
         };
         let (at, count, dtype) = expect(self.in_place(base, &runs))?;
-        let data = Buffer { at, count, dtype: &dtype };
+        let data = Elements { at, count, dtype: &dtype };
         let begun = core.link.receive(self.thread, data, from.cast_signed(), tag::DATA);
         self.peer(from).busy += 1;
         let counter = head.counter();
@@ -302,7 +304,7 @@ impl LockedState<'_> {
     fn get_in_place(&mut self, from: u32, head: &Head, base: *mut u8, runs: &[Run]) -> Taken {
         let core = self.core;
         let (at, count, dtype) = expect(self.in_place(base, runs))?;
-        let begun = core.link.send(self.thread, Buffer { at, count, dtype: &dtype }, from, tag::RESULT);
+        let begun = core.link.send(self.thread, Elements { at, count, dtype: &dtype }, from, tag::RESULT);
         self.peer(from).busy += 1;
         let counter = head.counter();
         self.watch(
@@ -348,7 +350,8 @@ impl LockedState<'_> {
         }
         let open = expect(peer.open.get(&head.number))?;
         if let Some(destination) = open.destination.as_ref().filter(|_| !status.is_err())
-            && !destination.fill(data)
+            // SAFETY: the program's buffer is writable until the operation completes.
+            && !unsafe { destination.fill(0, data) }
         {
             return Err(Nonsense);
         }
@@ -369,7 +372,8 @@ impl LockedState<'_> {
         }
         let Some(open) = peer.open.remove(&number) else { return };
         match open.request {
-            Some(request) => self.core.common.pool.complete(request, open.failure),
+            // SAFETY: that of an open operation, which is open no more.
+            Some(request) => unsafe { self.core.common.pool.complete(request, open.failure) },
             None => peer.fail(open.failure),
         }
         self.changed();
@@ -390,11 +394,11 @@ fn update(head: &Head, base: *mut u8, runs: &[Run], data: &[u8], len: usize) -> 
         // SAFETY: as said.
         kind::PUT if data.len() == len => unsafe { scatter(base, runs, data) },
         kind::GET => return Ok(Some(old(base, runs, len))),
-        kind::ACCUMULATE if data.len() == len => combine(head, base, runs, data)?,
+        kind::ACCUMULATE if data.len() == len => accumulate(head, base, runs, data)?,
         kind::FETCH if !head.has(flag::GIVES) || data.len() == len => {
             let old = old(base, runs, len);
             if head.has(flag::GIVES) {
-                combine(head, base, runs, data)?;
+                accumulate(head, base, runs, data)?;
             }
             return Ok(Some(old));
         }
@@ -421,7 +425,7 @@ fn old(base: *mut u8, runs: &[Run], len: usize) -> Vec<u8> {
 }
 
 /// The target's elements after the operation. Elements that lie as they travel are changed in place.
-fn combine(head: &Head, base: *mut u8, runs: &[Run], data: &[u8]) -> Taken {
+fn accumulate(head: &Head, base: *mut u8, runs: &[Run], data: &[u8]) -> Taken {
     let code = u32::from(head.code);
     let basic = Base(head.word);
     if code == op::REPLACE {
@@ -453,34 +457,8 @@ fn combine(head: &Head, base: *mut u8, runs: &[Run], data: &[u8]) -> Taken {
 
 /// Packed elements, side by side, combined with as many at `inout`, which the caller vouches for.
 fn reduce_packed(code: u32, base: Base, element: u64, data: &[u8], inout: *mut u8) -> Taken {
-    let run = Run { disp: 0, len: element, count: 1, stride: element.cast_signed() };
-    let packed = TypeDesc {
-        size: size_of::<TypeDesc>() as u32,
-        flags: oxmpi_datatype::flag::CONTIGUOUS | oxmpi_datatype::flag::COMMITTED,
-        packed: element,
-        lb: 0,
-        extent: element.cast_signed(),
-        true_lb: 0,
-        true_extent: element.cast_signed(),
-        base,
-        refs: AtomicU32::new(1),
-        elements: 1,
-        runs: SliceRef { ptr: &run, len: 1 },
-        free: None,
-        nest: SliceRef::new(&[]),
-        top: 0,
-        places: SliceRef::new(&[]),
-    };
-    let operation = OpDesc {
-        size: size_of::<OpDesc>() as u32,
-        code,
-        commutative: 1,
-        reserved: 0,
-        user: None,
-        ctx: core::ptr::null_mut(),
-    };
     let count = data.len() as u64 / element;
     // SAFETY: both hold so many packed elements; one is a message's, the other the window's.
-    let status = unsafe { reduce(&operation, data.as_ptr(), inout, count, &packed) };
+    let status = unsafe { combine(code, base, element, data.as_ptr(), inout, count) };
     if status.is_err() { Err(Nonsense) } else { Ok(()) }
 }

@@ -3,13 +3,13 @@
 //! A synchronisation first sends what waits and asks for an answer that stands for all of it ([`LockedState::ask`]); then it waits with nothing
 //! locked. It waits for what was issued before it: by number, so operations that other threads issue meanwhile do not keep it.
 
-use crate::epoch::{Access, Epochs};
 use crate::state::{Core, LockedState};
 use crate::window::Pt2ptWindow;
 use crate::wire::{Head, kind};
 use core::sync::atomic::{Ordering, fence};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion, hint, lock_type};
+use oxmpi_osc_support::{Access, Epochs};
 
 /// The counts that a synchronisation waits for from one rank.
 #[derive(Clone, Copy)]
@@ -86,16 +86,16 @@ impl Core {
             ranks.iter().map(|rank| locked.ask_here(*rank)).collect()
         };
         // Also where nothing is to be waited for: programs loop over it until another rank has done something.
-        (self.services().progress)(self.link.comm().comm, thread);
+        self.link.comm.progress(thread);
         self.settle(thread, &awaited)
     }
 
     fn all(&self) -> Vec<u32> {
-        (0..self.link.comm().num_ranks).collect()
+        (0..self.link.comm.num_ranks()).collect()
     }
 
     fn knows(&self, ranks: &[u32]) -> bool {
-        ranks.iter().all(|rank| *rank < self.link.comm().num_ranks)
+        ranks.iter().all(|rank| *rank < self.link.comm.num_ranks())
     }
 
     /// The program has said that there are no locks.
@@ -209,7 +209,7 @@ impl Window for Pt2ptWindow {
         let core = &*self.0;
         go!(core.epoch(thread, |e| e.may_fence()));
         let done = core.flush(thread, &core.all());
-        let met = (core.services().barrier)(core.link.comm().comm, thread);
+        let met = core.link.comm.barrier(thread);
         fence(Ordering::SeqCst);
         let next =
             if assert & assertion::NOSUCCEED != 0 { Access::None } else { Access::Fence { used: false } };
@@ -291,7 +291,7 @@ impl Window for Pt2ptWindow {
                 used.is_some()
             }));
         } else {
-            (core.services().progress)(core.link.comm().comm, thread);
+            core.link.comm.progress(thread);
             used = use_up(&mut core.enter(thread), &ranks, |peer| &mut peer.completes);
             if used.is_none() {
                 return Status::PENDING;
@@ -361,7 +361,7 @@ impl Window for Pt2ptWindow {
 
     fn sync(&self, thread: *mut ThreadCtx) -> Status {
         fence(Ordering::SeqCst);
-        (self.0.services().progress)(self.0.link.comm().comm, thread);
+        self.0.link.comm.progress(thread);
         fence(Ordering::SeqCst);
         Status::OK
     }
@@ -379,12 +379,12 @@ impl Window for Pt2ptWindow {
     fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status {
         let core = &*self.0;
         if !discard {
-            let comm = core.link.comm().comm;
+            let comm = core.link.comm;
             let own = core.epoch(thread, |e| e.may_end());
-            go!((core.services().agree)(comm, thread, own));
+            go!(comm.agree(thread, own));
             // A failure of an operation is not one of freeing; nobody asks for it any more.
             let _ = core.flush(thread, &core.all());
-            go!((core.services().barrier)(comm, thread));
+            go!(comm.barrier(thread));
             // All that was sent has come; what is left learns of it.
             go!(core.wait_until(thread, |locked| locked.transfers.is_empty()));
         }

@@ -1,6 +1,5 @@
 //! The module of one window: made, duplicated, freed.
 
-use crate::exposed::Exposed;
 use crate::link::Link;
 use crate::origin::post;
 use crate::peer::Peer;
@@ -8,6 +7,7 @@ use crate::sizes::Sizes;
 use crate::state::{Common, Core, MemoryShare};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{WinDesc, flavor};
+use oxmpi_osc_support::{Comm, Exposed};
 use std::sync::{Arc, Mutex};
 
 pub struct Pt2ptWindow(pub Arc<Core>);
@@ -19,7 +19,7 @@ impl Pt2ptWindow {
         thread: *mut ThreadCtx,
     ) -> Result<Pt2ptWindow, Status> {
         // SAFETY: valid until the window is freed.
-        let link = unsafe { Link::new(desc.comm) };
+        let link = Link { comm: unsafe { Comm::new(desc.comm) } };
         let dynamic = desc.flavor == flavor::DYNAMIC;
         let exposed = if dynamic { Exposed::dynamic() } else { Exposed::whole(desc.base, desc.bytes) };
         let (sizes, peers) = meet(&link, common, desc, thread)?;
@@ -31,7 +31,7 @@ impl Pt2ptWindow {
     pub fn duplicate(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Pt2ptWindow, Status> {
         let first = &*self.0;
         // SAFETY: valid until the new window is freed.
-        let link = unsafe { Link::new(desc.comm) };
+        let link = Link { comm: unsafe { Comm::new(desc.comm) } };
         let peers = first.enter(thread).peers.iter().map(|peer| Peer::new(peer.room)).collect();
         let shared = MemoryShare { exposed: first.exposed.clone(), sizes: first.sizes.clone() };
         Pt2ptWindow::of(Core::new(first.common.clone(), link, desc, shared, peers), thread)
@@ -78,7 +78,7 @@ fn meet(
     desc: &WinDesc,
     thread: *mut ThreadCtx,
 ) -> Result<(Sizes, Vec<Peer>), Status> {
-    let (comm, services) = (link.comm(), link.services());
+    let (comm, services) = (link.comm.get(), link.comm.services());
     let mut told = Sizes::differing(desc);
     told.push(common.settings.message as u64);
     let mut all = vec![0u64; told.len() * comm.num_ranks as usize];

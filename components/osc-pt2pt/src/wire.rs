@@ -4,6 +4,7 @@
 //! records do not depend on all the same.
 
 use oxmpi_datatype::Run;
+use oxmpi_osc_support::wire::{RUN, read_runs};
 
 /// Tags of messages on the window's communicator.
 pub mod tag {
@@ -76,8 +77,6 @@ pub struct Head {
 
 /// Bytes of a [`Head`].
 pub const HEAD: usize = 40;
-/// Bytes of a run.
-pub const RUN: usize = 32;
 
 impl Head {
     pub fn has(&self, flag: u8) -> bool {
@@ -114,14 +113,6 @@ impl Head {
     }
 }
 
-pub fn write_runs(runs: &[Run], out: &mut Vec<u8>) {
-    for run in runs {
-        for word in [run.disp.cast_unsigned(), run.len, run.count, run.stride.cast_unsigned()] {
-            out.extend_from_slice(&word.to_le_bytes());
-        }
-    }
-}
-
 /// A record as it stands in a message.
 pub struct Record<'a> {
     pub head: Head,
@@ -155,18 +146,14 @@ impl<'a> Record<'a> {
         if self.runs.is_empty() {
             return vec![Run { disp: self.head.disp, len: self.head.len, count: 1, stride: 0 }];
         }
-        let run = |bytes: &[u8; RUN]| {
-            let (words, _) = bytes.as_chunks::<8>();
-            let word = |i: usize| u64::from_le_bytes(words[i]);
-            Run { disp: word(0).cast_signed(), len: word(1), count: word(2), stride: word(3).cast_signed() }
-        };
-        self.runs.iter().map(run).collect()
+        read_runs(self.runs)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oxmpi_osc_support::wire::write_runs;
 
     #[test]
     fn records_survive_the_wire() {

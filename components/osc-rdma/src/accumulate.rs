@@ -17,7 +17,7 @@ use crate::call::Call;
 use crate::claim::Claim;
 use crate::elements::Update;
 use crate::issue::{Amo, Issue};
-use crate::layout::{Block, Elements, blocks_at};
+use crate::layout::{Block, blocks_at};
 use crate::local::Local;
 use crate::op::{FinalStep, Op};
 use crate::order::Touch;
@@ -31,6 +31,7 @@ use oxmpi_btl::{ListEntry, amo};
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_osc::RmaArgs;
+use oxmpi_osc_support::Elements;
 
 impl<'a> Call<'a> {
     pub fn accumulate(
@@ -109,7 +110,7 @@ impl<'a> Call<'a> {
         &self,
         task: &Task<'_>,
         spot: &Spot<'_>,
-        request: *mut crate::request::Request,
+        request: *mut oxmpi_osc_support::Request,
     ) -> Result<bool, Status> {
         let one_by_one = |block: &&Block| !self.win.rules.under_lock && task.update.has_atomics_in(block);
         let (single, locked): (Vec<&Block>, Vec<&Block>) = task.blocks.iter().partition(one_by_one);
@@ -203,7 +204,7 @@ impl<'a> Call<'a> {
         task: &Task<'_>,
         there: &RemoteTarget<'_>,
         amo: Amo,
-        request: *mut crate::request::Request,
+        request: *mut oxmpi_osc_support::Request,
     ) -> Result<(), Status> {
         let (link, width) = (there.link, task.update.width);
         let touch = task.touch();

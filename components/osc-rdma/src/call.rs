@@ -1,6 +1,6 @@
 //! A call on a window in progress: its thread, its context, and how it waits.
 //!
-//! A call waits only in [`crate::comm::Comm::until`], holding nothing: no CRI, no mutex.
+//! A call waits only in [`oxmpi_osc_support::Comm::until`], holding nothing: no CRI, no mutex.
 
 use crate::local::Local;
 use crate::peer::Link;

@@ -1,16 +1,15 @@
 //! Opening, and which windows are served.
 
-use crate::comm::Comm;
 use crate::local::Pools;
 use crate::params::{ACCUMULATE_GRANULARITY, Settings};
 use crate::peer::is_fit;
 use crate::rdma::Rdma;
 use crate::registrar::spokesmen;
-use crate::request::Requests;
 use crate::window::RdmaWindow;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, ThreadCtx};
 use oxmpi_osc::{Osc, OscModule, WinDesc};
+use oxmpi_osc_support::{Comm, RequestPool};
 use std::sync::Arc;
 
 pub struct RdmaComponent;
@@ -23,7 +22,7 @@ impl Component for RdmaComponent {
         let rdma = Rdma {
             host,
             settings: Settings::of(params),
-            requests: Requests::default(),
+            requests: RequestPool::new(host),
             pools: Pools::default(),
             shelves: AtomicU64::new(0),
         };

@@ -4,7 +4,6 @@
 //! last agreement also says that every state word is clear and every card is there.
 
 use crate::attached::Attached;
-use crate::comm::Comm;
 use crate::epoch::Epochs;
 use crate::local::Registered;
 use crate::params::Settings;
@@ -19,6 +18,7 @@ use oxmpi_btl::{BtlHandle, Reach, access, cap};
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{WinDesc, flavor, hint};
+use oxmpi_osc_support::Comm;
 use std::sync::Arc;
 
 /// Tags of the exchange among leaders, one for each round.

@@ -6,10 +6,11 @@
 
 use crate::issue::Amo;
 use oxmpi_btl::amo::{self, operand};
-use oxmpi_datatype::kernel::{OpDesc, op, reduce};
-use oxmpi_datatype::{Base, Run, TypeDesc, flag};
+use oxmpi_datatype::Base;
+use oxmpi_datatype::kernel::op;
+use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{SliceRef, Status};
+use oxmpi_osc_support::reduction::combine;
 
 /// An operation on elements of one basic type.
 #[derive(Clone, Copy)]
@@ -91,34 +92,8 @@ impl Update {
     /// # Safety
     /// Both have `count` packed elements and do not overlap.
     pub unsafe fn combine(&self, input: *const u8, inout: *mut u8, count: u64) -> Status {
-        let run = Run { disp: 0, len: self.width, count: 1, stride: self.width as i64 };
-        let dtype = TypeDesc {
-            size: size_of::<TypeDesc>() as u32,
-            flags: flag::CONTIGUOUS | flag::COMMITTED,
-            packed: self.width,
-            lb: 0,
-            extent: self.width as i64,
-            true_lb: 0,
-            true_extent: self.width as i64,
-            base: self.base,
-            refs: oxmpi_mca::sync::AtomicU32::new(1),
-            elements: 1,
-            runs: SliceRef { ptr: &run, len: 1 },
-            free: None,
-            nest: SliceRef::new(&[]),
-            top: 0,
-            places: SliceRef::new(&[]),
-        };
-        let operation = OpDesc {
-            size: size_of::<OpDesc>() as u32,
-            code: self.code,
-            commutative: 1,
-            reserved: 0,
-            user: None,
-            ctx: core::ptr::null_mut(),
-        };
         // SAFETY: the caller's promise.
-        unsafe { reduce(&operation, input, inout, count, &dtype) }
+        unsafe { combine(self.code, self.base, self.width, input, inout, count) }
     }
 
     /// The next value of an element's bits, of four or eight bytes.

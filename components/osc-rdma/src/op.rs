@@ -8,13 +8,13 @@ use crate::local::Local;
 use crate::order::Touch;
 use crate::peer::Peer;
 use crate::rdma::Rdma;
-use crate::request::Request;
 use core::cell::Cell;
 use core::ffi::c_void;
 use oxmpi_datatype::{TypeRef, unpack};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
 use oxmpi_osc::{Flow, Token};
+use oxmpi_osc_support::Request;
 
 /// The step to take with the data in local memory.
 pub enum FinalStep {
@@ -96,7 +96,8 @@ impl Op {
             peer.ordered.end(touch);
         }
         if !self.request.is_null() {
-            rdma.requests.complete(self.request, &rdma.host, status);
+            // SAFETY: the operation's, which ends once.
+            unsafe { rdma.requests.complete(self.request, status) };
         } else if self.waiter.is_null() && status.is_err() {
             peer.note_failure(status);
         }

@@ -1,11 +1,11 @@
 //! Transports that a rank's memory is registered with, and the registrations that peers read in its card.
 
-use crate::comm::Comm;
 use crate::local::Registered;
 use crate::peer::is_fit;
 use crate::wire::{HANDLE, RemoteRegistration, TRANSPORTS, module_key};
 use oxmpi_btl::{BtlHandle, BtlServices};
 use oxmpi_mca::Status;
+use oxmpi_osc_support::Comm;
 
 /// The transports that a rank's memory is registered with.
 #[derive(Clone)]

@@ -8,12 +8,12 @@
 //! **Node memory** is named by leader and number; the leader counts its numbers up and tells the others of its node. Each process gives it back when
 //! its window goes.
 
-use crate::comm::Comm;
 use crate::rdma::Rdma;
 use crate::wire::{Card, CardLayout, Leader, StateLayout};
 use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use oxmpi_mca::{Host, NodeMemory, Status, StrRef, ThreadCtx};
+use oxmpi_osc_support::Comm;
 
 /// Tag of the messages by which leaders tell numbers.
 const TAG_NUMBER: i32 = 1;

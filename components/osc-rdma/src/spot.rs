@@ -2,13 +2,13 @@
 
 use crate::call::Call;
 use crate::known_regions::{Span, cut};
-use crate::layout::{Block, blocks_at, offset};
+use crate::layout::{Block, blocks_at};
 use crate::peer::{Link, Peer};
-use crate::request::Request;
 use core::ptr::null_mut;
 use oxmpi_btl::RegHandle;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_osc_support::{Request, offset};
 
 /// Where the data of an operation lies at its target.
 pub enum Spot<'a> {
@@ -98,7 +98,7 @@ impl<'a> Call<'a> {
 
     /// A request if one is wanted.
     pub fn request(&self, wanted: bool) -> Result<*mut Request, Status> {
-        if wanted { self.rdma().requests.take(&self.rdma().host) } else { Ok(null_mut()) }
+        if wanted { self.rdma().requests.take(null_mut()) } else { Ok(null_mut()) }
     }
 
     /// The answer of a call whose target is not all in the window. Of a dynamic window only the target knows, so a request says it.
@@ -107,14 +107,16 @@ impl<'a> Call<'a> {
             return Err(status);
         }
         let (request, rdma) = (self.request(true)?, self.rdma());
-        rdma.requests.complete(request, &rdma.host, status);
+        // SAFETY: taken above; nobody else knows it.
+        unsafe { rdma.requests.complete(request, status) };
         Ok(request.cast())
     }
 
     /// The operation is complete: so is its request.
     pub fn complete(&self, request: *mut Request) -> *mut RequestHeader {
         if !request.is_null() {
-            self.rdma().requests.complete(request, &self.rdma().host, Status::OK);
+            // SAFETY: the call's own, which no operation under way has.
+            unsafe { self.rdma().requests.complete(request, Status::OK) };
         }
         request.cast()
     }
@@ -129,10 +131,12 @@ impl<'a> Call<'a> {
             Ok(()) => Ok(request.cast()),
             Err(status) => {
                 if !request.is_null() {
-                    // The program never sees it.
                     let rdma = self.rdma();
-                    rdma.requests.complete(request, &rdma.host, status);
-                    rdma.requests.forget(request);
+                    // SAFETY: the call's own: an operation that was not started has not completed it. The program never sees it.
+                    unsafe {
+                        rdma.requests.complete(request, status);
+                        rdma.requests.forget(request);
+                    }
                 }
                 Err(status)
             }

@@ -2,7 +2,7 @@
 
 use crate::elements::Update;
 use crate::issue::Amo;
-use crate::layout::{Block, Elements};
+use crate::layout::Block;
 use crate::local::Local;
 use crate::order::Touch;
 use crate::peer::Peer;
@@ -10,6 +10,7 @@ use crate::spot::RemoteTarget;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{LIST_ENTRY, ListEntry, RegHandle};
 use oxmpi_datatype::kernel::op;
+use oxmpi_osc_support::Elements;
 
 /// An accumulate, ready to be carried out.
 pub struct Task<'a> {

@@ -5,7 +5,7 @@
 
 use crate::call::Call;
 use crate::issue::Issue;
-use crate::layout::{Block, Elements, blocks_at};
+use crate::layout::{Block, blocks_at};
 use crate::local::{Local, SLOT};
 use crate::mapped_targets::copy_block;
 use crate::op::{FinalStep, Op};
@@ -16,6 +16,7 @@ use oxmpi_btl::{LIST_ENTRY, RegHandle};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_osc::RmaArgs;
+use oxmpi_osc_support::Elements;
 
 impl<'a> Call<'a> {
     pub fn put(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {

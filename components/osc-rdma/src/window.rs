@@ -6,7 +6,6 @@
 //! word. The home goes with the last window. A rank is met through both shelves (`meet.rs`).
 
 use crate::attached::Attached;
-use crate::comm::Comm;
 use crate::epoch::Epochs;
 use crate::local::Registered;
 use crate::peer::{Peer, Peers};
@@ -17,6 +16,7 @@ use crate::tally::Tally;
 use oxmpi_btl::BtlServices;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_osc::{WinCounts, WinDesc, hint};
+use oxmpi_osc_support::Comm;
 use std::sync::Arc;
 
 /// See the file's text.

@@ -2,9 +2,9 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{CStr, c_char};
 use oxmpi_btl_conformance::Setup;
-use std::ffi::CString;
+use oxmpi_btl_support::Library;
 use std::sync::Once;
 
 /// Path of the library, built with this test.
@@ -29,13 +29,11 @@ pub fn setup() -> Setup {
 /// A counter of the library.
 pub fn counter(name: &CStr) -> u64 {
     type Counter = unsafe extern "C" fn(*const c_char) -> u64;
-    let path = CString::new(emulation()).expect("a path");
-    // SAFETY: the library is open already, or will be; the function has this type.
-    let value = unsafe {
-        let at = libc::dlsym(libc::dlopen(path.as_ptr(), libc::RTLD_NOW), c"oxmpi_ugni_counter".as_ptr());
-        assert!(!at.is_null(), "the counters");
-        core::mem::transmute::<*mut c_void, Counter>(at)(name.as_ptr())
-    };
+    let library = Library::open(&emulation()).expect("the library");
+    // SAFETY: the function of that name has this type.
+    let value =
+        unsafe { library.need::<Counter>("oxmpi_ugni_counter").expect("the counters")(name.as_ptr()) };
+    library.keep();
     assert_ne!(value, u64::MAX, "{name:?}");
     value
 }

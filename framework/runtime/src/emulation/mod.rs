@@ -1,9 +1,8 @@
 //! Emulation of one-sided verbs: for a transport that lacks put, get, atomics or flush and has service links, the
 //! host carries them out by requests that the target's service context serves.
 //!
-//! Map: `verbs` (the handle with the missing verbs) · `requester` (operations under way, counters, flushes) · `target` (registered
-//! memory, carrying out) · `amo` (atomics by the processor) · `wire` (bytes) · `slab` (numbers with generations). The service
-//! context, its lock and its helper are in `crate::service`.
+//! Map: `verbs` (the handle with the missing verbs) · `emulated` (all such handles). Requests, and what they do at the target, are
+//! in `oxmpi_emulation`; the service context, its lock and its helper in `crate::service`.
 //!
 //! **Users.** One-sided components reach processes by [`Instance::btl_services_for_rma`], whose answers have
 //! emulated handles in the place of those that need it. The point-to-point layer gets the transports as they are.
@@ -11,26 +10,19 @@
 //! **Opening.** A process opens its service context when it first registers memory with an emulated transport: nobody
 //! can ask it for anything before, since requests name registrations.
 
-mod amo;
 pub(crate) mod emulated;
-pub(crate) mod requester;
-mod slab;
-mod target;
 mod verbs;
-mod wire;
-
-pub(crate) use target::Memory;
-pub(crate) use wire::RegistrationName;
 
 use crate::objects::{Instance, Reached, Wrapped};
 use oxmpi_btl::{BtlHandle, BtlServices, Reach, SERVICE_CTX, SendDesc};
+use oxmpi_emulation::requester::Endpoint;
+use oxmpi_emulation::target::payload_limits;
+use oxmpi_emulation::wire::{self, Reply};
 use oxmpi_mca::host::receive;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{AmEntry, RecvDesc, SliceRef, Status, ThreadCtx};
-use requester::Endpoint;
 use std::ffi::c_void;
 use std::sync::OnceLock;
-use wire::Reply;
 
 impl Instance {
     /// The services around transports for one-sided components: `reach` answers with transports that have all
@@ -224,7 +216,7 @@ extern "C" fn take(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
 /// The caller holds the service lock.
 unsafe fn answer(instance: &Instance, wrapped: &Wrapped, msg: &RecvDesc, bytes: &[u8]) {
     let raw = wrapped.raw();
-    let most = target::payload_limits(raw.attrs().service_limit).1;
+    let most = payload_limits(raw.attrs().service_limit).1;
     // SAFETY: the caller's promise; who registers memory keeps it valid.
     let answer = unsafe { instance.service().memory().serve(bytes, most) };
     if answer.reply.status.is_err() {

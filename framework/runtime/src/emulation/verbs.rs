@@ -9,16 +9,16 @@
 //! A verb that the transport has and a peer refuses (process_vm_writev under Yama, another pid namespace) is carried out by
 //! requests from then on for that peer.
 
-use super::amo::{self, Update};
-use super::requester::{Context, Endpoint, Route, Wish};
-use super::target::payload_limits;
-use super::wire::{self, ENTRY, Entry, NAME, RegistrationName, Request, Verb};
 use crate::objects::{Instance, Wrapped};
 use oxmpi_btl::amo::{ADD, FLOAT, MAX, MIN, SIGNED, WIDTH_32, operand};
 use oxmpi_btl::{
     AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_PUT, ListDesc, ProcInfo,
     RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
+use oxmpi_emulation::amo::{self, Update};
+use oxmpi_emulation::requester::{Context, Endpoint, Route, Wish};
+use oxmpi_emulation::target::payload_limits;
+use oxmpi_emulation::wire::{self, ENTRY, Entry, NAME, RegistrationName, Request, Verb};
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{MemKind, SliceRef, Status};
 use std::ffi::c_void;

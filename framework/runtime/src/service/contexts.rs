@@ -1,8 +1,8 @@
 //! The service contexts of an instance: which are open, and who has their lock.
 
-use crate::emulation::{Memory, RegistrationName};
 use core::cell::UnsafeCell;
 use oxmpi_btl::{BtlHandle, cap};
+use oxmpi_emulation::{Memory, RegistrationName};
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Lock, Status};
 use oxmpi_system::locks::Mutex;

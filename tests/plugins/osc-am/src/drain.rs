@@ -9,7 +9,7 @@ impl Am {
     /// Offers what waits to the transports; for verbs.
     pub fn push(&self, thread: *mut ThreadCtx) {
         let _inside = enter(&self.host, thread);
-        self.lock().drain(&self.host);
+        self.lock().drain(self);
     }
 
     /// Called when the first window is made: what found no room is offered again in progress.
@@ -36,7 +36,7 @@ extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
     }
     // The thread that is inside sends what waits, or the next turn does.
     match try_enter(&am.host, thread) {
-        Some(_inside) => am.lock().drain(&am.host),
+        Some(_inside) => am.lock().drain(am),
         None => 0,
     }
 }

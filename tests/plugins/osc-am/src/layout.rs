@@ -1,39 +1,11 @@
-//! Data at the target: a type's layout as runs that travel in messages, and bytes moved along them.
+//! A type's layout is cut into the runs of messages.
 //!
 //! An operation is cut into messages. Each carries the runs of its own part, so the target needs nothing of the messages before
 //! it; a part ends at a boundary of basic elements, since elements are accumulated as one.
 
-use crate::wire::RUN;
 use oxmpi_datatype::{Run, TypeDesc, blocks};
-
-/// A list of runs under construction.
-#[derive(Default)]
-struct Runs(Vec<Run>);
-
-impl Runs {
-    /// Adds a block behind the others, as part of the last run where it continues that.
-    fn push(&mut self, disp: i64, len: u64) {
-        if let Some(last) = self.0.last_mut() {
-            let next = last.disp.wrapping_add((last.count as i64).wrapping_mul(last.stride));
-            match last.count {
-                1 if last.disp.wrapping_add(last.len as i64) == disp => {
-                    last.len += len;
-                    return;
-                }
-                1 if last.len == len => {
-                    (last.stride, last.count) = (disp.wrapping_sub(last.disp), 2);
-                    return;
-                }
-                2.. if last.len == len && next == disp => {
-                    last.count += 1;
-                    return;
-                }
-                _ => {}
-            }
-        }
-        self.0.push(Run { disp, len, count: 1, stride: 0 });
-    }
-}
+use oxmpi_osc_support::runs::Runs;
+use oxmpi_osc_support::wire::RUN;
 
 /// Limits of one message.
 #[derive(Clone, Copy)]
@@ -49,7 +21,7 @@ pub struct Room {
 pub fn cut(desc: &TypeDesc, count: u64, from: u64, end: u64, room: Room) -> (u64, Vec<Run>) {
     let (mut runs, mut len) = (Runs::default(), 0);
     blocks(desc, count, from, end - from, |disp, n| {
-        let taken = (runs.0.len() + 1) * RUN;
+        let taken = (runs.count() + 1) * RUN;
         if taken > room.bytes {
             return false;
         }
@@ -69,93 +41,5 @@ pub fn cut(desc: &TypeDesc, count: u64, from: u64, end: u64, room: Room) -> (u64
             true
         });
     }
-    (whole, runs.0)
-}
-
-/// Calls `take` with displacement and length of each block.
-pub fn each(runs: &[Run], mut take: impl FnMut(i64, u64)) {
-    for run in runs {
-        let mut disp = run.disp;
-        for _ in 0..run.count {
-            take(disp, run.len);
-            disp = disp.wrapping_add(run.stride);
-        }
-    }
-}
-
-/// Bytes of data; `None`: more than a number holds, or more blocks than bytes, which no sender makes.
-pub fn bytes(runs: &[Run]) -> Option<u64> {
-    runs.iter().try_fold(0u64, |sum, run| {
-        if run.len == 0 || run.count == 0 {
-            return None;
-        }
-        sum.checked_add(run.len.checked_mul(run.count)?)
-    })
-}
-
-/// Copies the blocks at `base` into `out`, which is as long.
-///
-/// # Safety
-/// All blocks must be readable.
-pub unsafe fn gather(base: *const u8, runs: &[Run], out: &mut [u8]) {
-    let mut at = 0;
-    each(runs, |disp, len| {
-        let part = &mut out[at..at + len as usize];
-        // SAFETY: the caller's promise; the slice is checked.
-        unsafe { core::ptr::copy(base.wrapping_offset(disp as isize), part.as_mut_ptr(), part.len()) };
-        at += len as usize;
-    });
-}
-
-/// Copies `data` to the blocks at `base`, which are as long.
-///
-/// # Safety
-/// All blocks must be writable.
-pub unsafe fn scatter(base: *mut u8, runs: &[Run], data: &[u8]) {
-    let mut at = 0;
-    each(runs, |disp, len| {
-        let part = &data[at..at + len as usize];
-        // SAFETY: the caller's promise; the slice is checked.
-        unsafe { core::ptr::copy(part.as_ptr(), base.wrapping_offset(disp as isize), part.len()) };
-        at += len as usize;
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn run(disp: i64, len: u64, count: u64, stride: i64) -> Run {
-        Run { disp, len, count, stride }
-    }
-
-    #[test]
-    fn blocks_become_runs() {
-        let mut runs = Runs::default();
-        for (disp, len) in [(0, 4), (4, 4), (16, 8), (32, 8), (48, 8), (50, 2), (60, 2), (0, 1)] {
-            runs.push(disp, len);
-        }
-        assert_eq!(runs.0, [run(0, 8, 4, 16), run(50, 2, 2, 10), run(0, 1, 1, 0)]);
-        assert_eq!(bytes(&runs.0), Some(37));
-        assert_eq!(bytes(&[run(0, u64::MAX, 2, 0)]), None);
-        assert_eq!(bytes(&[run(0, 0, u64::MAX, 0)]), None);
-    }
-
-    #[test]
-    fn bytes_go_out_and_come_back() {
-        let mut memory: Vec<u8> = (0..64).collect();
-        let runs = [run(8, 4, 3, 12), run(60, 3, 1, 0)];
-        let mut data = [0; 15];
-        // SAFETY: inside the vector.
-        unsafe { gather(memory.as_ptr(), &runs, &mut data) };
-        assert_eq!(data, [8, 9, 10, 11, 20, 21, 22, 23, 32, 33, 34, 35, 60, 61, 62]);
-        let before = memory.clone();
-        // SAFETY: as above.
-        unsafe { scatter(memory.as_mut_ptr(), &runs, &data) };
-        assert_eq!(memory, before);
-        data.fill(0xff);
-        // SAFETY: as above.
-        unsafe { scatter(memory.as_mut_ptr(), &runs, &data) };
-        assert_eq!(memory.iter().filter(|b| **b == 0xff).count(), 15);
-    }
+    (whole, runs.into_vec())
 }

@@ -4,15 +4,10 @@
 mod component;
 mod drain;
 mod enter;
-mod epoch;
 mod layout;
-mod locks;
-mod memory;
 mod operation;
 mod outbox;
 mod receive;
-mod request;
-mod request_ops;
 mod state;
 mod sync;
 mod window;

@@ -4,35 +4,13 @@
 //! complete at the origin when they return. Where values come back, [`Operation`] says where they go.
 
 use crate::layout::{Room, cut};
-use crate::request::Request;
-use crate::state::{Destination, Operation, SharedState};
+use crate::state::{Operation, SharedState};
 use crate::window::AmWindow;
 use crate::wire::{Header, kind};
 use oxmpi_datatype::kernel::op;
-use oxmpi_datatype::{TypeDesc, TypeRef, pack};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::RmaArgs;
-
-/// Elements that the origin sends, or that come back to it.
-#[derive(Clone, Copy)]
-struct Local<'a> {
-    at: *mut u8,
-    count: u64,
-    dtype: &'a TypeDesc,
-}
-
-impl<'a> Local<'a> {
-    /// # Safety
-    /// `dtype` must be null or valid during the call.
-    unsafe fn new(at: *mut u8, count: u64, dtype: *const TypeDesc) -> Option<Local<'a>> {
-        // SAFETY: the caller's promise.
-        unsafe { dtype.as_ref() }.map(|dtype| Local { at, count, dtype })
-    }
-
-    fn bytes(&self) -> u64 {
-        self.count.saturating_mul(self.dtype.packed)
-    }
-}
+use oxmpi_osc_support::{Destination, Elements, Request, offset};
 
 /// An operation, ready to be sent.
 struct Task<'a> {
@@ -41,13 +19,13 @@ struct Task<'a> {
     code: u32,
     target: u32,
     disp: i64,
-    there: Local<'a>,
+    there: Elements<'a>,
     /// The data that travels.
-    sends: Option<Local<'a>>,
+    sends: Option<Elements<'a>>,
     /// Sent before that, of the same length: what to compare with.
     compare: *const u8,
     /// Where what comes back goes.
-    gets: Option<Local<'a>>,
+    gets: Option<Elements<'a>>,
 }
 
 impl AmWindow {
@@ -55,8 +33,8 @@ impl AmWindow {
         // SAFETY: the host's arguments; types it does not use are null.
         let (origin, there) = unsafe {
             (
-                Local::new(args.origin, args.origin_count, args.origin_type),
-                Local::new(core::ptr::null_mut(), args.target_count, args.target_type),
+                Elements::new(args.origin, args.origin_count, args.origin_type),
+                Elements::new(core::ptr::null_mut(), args.target_count, args.target_type),
             )
         };
         let (sends, gets) = if kind == kind::PUT { (origin, None) } else { (None, origin) };
@@ -88,9 +66,9 @@ impl AmWindow {
         // SAFETY: as in `transfer`; accumulating calls have an operation.
         let (origin, there, result, code) = unsafe {
             (
-                Local::new(args.origin, args.origin_count, args.origin_type),
-                Local::new(core::ptr::null_mut(), args.target_count, args.target_type),
-                Local::new(args.result, args.result_count, args.result_type),
+                Elements::new(args.origin, args.origin_count, args.origin_type),
+                Elements::new(core::ptr::null_mut(), args.target_count, args.target_type),
+                Elements::new(args.result, args.result_count, args.result_type),
                 args.op.as_ref().ok_or(Status::BAD_PARAM)?.code,
             )
         };
@@ -115,9 +93,9 @@ impl AmWindow {
         // SAFETY: as in `transfer`.
         let (sends, there, gets) = unsafe {
             (
-                Local::new(args.origin, 1, args.origin_type),
-                Local::new(core::ptr::null_mut(), 1, args.target_type),
-                Local::new(args.result, 1, args.result_type),
+                Elements::new(args.origin, 1, args.origin_type),
+                Elements::new(core::ptr::null_mut(), 1, args.target_type),
+                Elements::new(args.result, 1, args.result_type),
             )
         };
         let (target, disp, there) = (args.target, args.disp, there.ok_or(Status::BAD_PARAM)?);
@@ -153,12 +131,13 @@ impl AmWindow {
             0 => 0,
             _ => self.offset(shared, task)?,
         };
-        let request = if wanted { Some(shared.requests.take(am)?) } else { None };
+        let request = if wanted { Some(am.requests.take(core::ptr::null_mut())?) } else { None };
         if task.gets.is_none() || total == 0 {
             // Complete at the origin as soon as it is copied.
             self.send(shared, task, total, offset, Header::NO_OPERATION);
             if let Some(request) = request {
-                shared.requests.complete(request, &am.host, Status::OK);
+                // SAFETY: taken above; nobody else knows it.
+                unsafe { am.requests.complete(request, Status::OK) };
             }
         } else {
             let number = self.expect(shared, task, request)?;
@@ -180,16 +159,7 @@ impl AmWindow {
             // Only the target knows what is attached.
             return Ok(task.disp);
         }
-        let wide = i128::from;
-        let (there, count) = (task.there.dtype, i128::from(task.there.count));
-        let offset = wide(task.disp) * wide(peer.disp_unit);
-        let stretch = (count - 1) * wide(there.extent);
-        let from = offset + wide(there.true_lb) + stretch.min(0);
-        let to = offset + wide(there.true_lb) + wide(there.true_extent) + stretch.max(0);
-        if from < 0 || to > i128::from(peer.bytes) {
-            return Err(Status::RMA_RANGE);
-        }
-        i64::try_from(offset).map_err(|_| Status::RMA_RANGE)
+        offset(task.disp, peer.disp_unit, peer.bytes, task.there.count, task.there.dtype)
     }
 
     /// Notes where what comes back goes.
@@ -200,9 +170,7 @@ impl AmWindow {
         request: Option<*mut Request>,
     ) -> Result<u32, Status> {
         let gets = task.gets.ok_or(Status::INTERNAL)?;
-        // SAFETY: the type is alive during the call.
-        let dtype = unsafe { TypeRef::retain(gets.dtype) };
-        let into = Destination { at: gets.at, count: gets.count, dtype };
+        let into = Destination::of(&gets);
         let window = shared.window(self.slot).ok_or(Status::INTERNAL)?;
         let target = task.target;
         Ok(window.operations.add(Operation { target, left: 0, into, request, failure: Status::OK }))
@@ -236,10 +204,14 @@ impl AmWindow {
             };
             let mut message = header.message(&runs, 2 * len as usize);
             if let Some(sends) = task.sends {
-                if !task.compare.is_null() {
-                    append(&mut message, &Local { at: task.compare.cast_mut(), ..sends }, from, len);
+                // SAFETY: the program's buffers hold the data during the call.
+                unsafe {
+                    if !task.compare.is_null() {
+                        let compare = Elements { at: task.compare.cast_mut(), ..sends };
+                        compare.append(from, len, &mut message);
+                    }
+                    sends.append(from, len, &mut message);
                 }
-                append(&mut message, &sends, from, len);
             }
             messages.push(message);
             from += len;
@@ -249,13 +221,4 @@ impl AmWindow {
         messages.into_iter().for_each(|message| shared.outbox.put(proc, message));
         count
     }
-}
-
-/// Packs bytes of the origin's data behind a message.
-fn append(message: &mut Vec<u8>, local: &Local<'_>, from: u64, len: u64) {
-    let start = message.len();
-    message.resize(start + len as usize, 0);
-    // SAFETY: the program's buffer holds the data during the call; the vector has `len` bytes from `start` on.
-    let n = unsafe { pack(local.dtype, local.count, local.at, from, message[start..].as_mut_ptr(), len) };
-    message.truncate(start + n as usize);
 }

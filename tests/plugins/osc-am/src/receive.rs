@@ -4,28 +4,28 @@
 //! window memory, completes requests and puts answers into the outbox; it never waits. Messages that come in are not trusted: one
 //! that makes no sense closes its sender.
 
-use crate::layout;
 use crate::state::{Am, SharedState, WinState};
 use crate::wire::{Header, body, kind};
 use core::ffi::c_void;
-use oxmpi_datatype::kernel::{OpDesc, op, reduce};
-use oxmpi_datatype::{Base, Run, TypeDesc, flag};
-use oxmpi_mca::sync::AtomicU32;
-use oxmpi_mca::{Host, RecvDesc, SliceRef, Status};
+use oxmpi_datatype::kernel::op;
+use oxmpi_datatype::{Base, Run};
+use oxmpi_mca::{RecvDesc, Status};
+use oxmpi_osc_support::reduction::combine;
+use oxmpi_osc_support::runs::{bytes, gather, scatter};
 
 impl SharedState {
     /// Sends what waits, and receives what waits for this process; the caller holds the CRI of our context. How many
     /// messages moved.
-    pub fn drain(&mut self, host: &Host) -> i32 {
-        let (me, mut moved) = (host.job().rank, 0);
+    pub fn drain(&mut self, am: &Am) -> i32 {
+        let (me, mut moved) = (am.host.job().rank, 0);
         loop {
-            let (own, sent) = self.outbox.send(host);
+            let (own, sent) = self.outbox.send(&am.host);
             moved += sent + own.len() as i32;
             if own.is_empty() {
                 return moved;
             }
             for message in own {
-                receive(self, host, me, &message);
+                receive(self, am, me, &message);
             }
         }
     }
@@ -36,30 +36,30 @@ pub extern "C" fn arrived(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: registered with the component's state; the message is valid during the call.
     let (am, msg) = unsafe { (&*ctx.cast::<Am>(), &*msg) };
     // SAFETY: as above.
-    let bytes = unsafe { core::slice::from_raw_parts(msg.data, msg.len as usize) };
+    let message = unsafe { core::slice::from_raw_parts(msg.data, msg.len as usize) };
     let mut shared = am.lock();
-    receive(&mut shared, &am.host, msg.proc, bytes);
-    shared.drain(&am.host);
+    receive(&mut shared, am, msg.proc, message);
+    shared.drain(am);
     oxmpi_mca::host::receive::CONTINUE
 }
 
 /// Takes a message of a process.
-fn receive(shared: &mut SharedState, host: &Host, proc: u32, bytes: &[u8]) {
-    if take(shared, host, proc, bytes).is_none() {
-        host.peer_error(proc, true, "sent a one-sided message that makes no sense");
+fn receive(shared: &mut SharedState, am: &Am, proc: u32, message: &[u8]) {
+    if take(shared, am, proc, message).is_none() {
+        am.host.peer_error(proc, true, "sent a one-sided message that makes no sense");
     }
 }
 
 /// `None`: no sender of ours makes such a message.
-fn take(shared: &mut SharedState, host: &Host, proc: u32, bytes: &[u8]) -> Option<()> {
-    let header = Header::decode(bytes)?;
+fn take(shared: &mut SharedState, am: &Am, proc: u32, message: &[u8]) -> Option<()> {
+    let header = Header::decode(message)?;
     let window = shared.window(header.window)?;
     if window.peers.get(header.from as usize)?.proc != proc {
         return None;
     }
-    let (runs, data) = body(&header, bytes)?;
+    let (runs, data) = body(&header, message)?;
     match header.kind {
-        kind::DONE | kind::DATA => answered(shared, host, &header, data),
+        kind::DONE | kind::DATA => answered(shared, am, &header, data),
         kind::LOCK => {
             let granted = window.locks.request(header.from, header.code)?;
             grant(shared, &header, &granted)
@@ -133,7 +133,7 @@ fn operate(
     runs: &[Run],
     data: &[u8],
 ) -> Option<(Status, Option<Vec<u8>>)> {
-    let len = usize::try_from(layout::bytes(runs)?).ok()?;
+    let len = usize::try_from(bytes(runs)?).ok()?;
     let due = match header.kind {
         kind::PUT | kind::ACCUMULATE => data.len() == len,
         kind::GET => data.is_empty(),
@@ -148,12 +148,12 @@ fn operate(
     let Some(base) = window.exposed.find(runs) else { return Some((Status::RMA_RANGE, None)) };
     if header.kind == kind::PUT {
         // SAFETY: `find` has seen that all of it is exposed memory, which the program keeps as long as the window.
-        unsafe { layout::scatter(base, runs, data) };
+        unsafe { scatter(base, runs, data) };
         return Some((Status::OK, None));
     }
     let mut old = vec![0; len];
     // SAFETY: as above.
-    unsafe { layout::gather(base, runs, &mut old) };
+    unsafe { gather(base, runs, &mut old) };
     let new = match header.kind {
         kind::ACCUMULATE | kind::FETCH if !data.is_empty() => Some(combined(header, &old, data)?),
         kind::SWAP => {
@@ -164,7 +164,7 @@ fn operate(
     };
     if let Some(new) = new {
         // SAFETY: as above.
-        unsafe { layout::scatter(base, runs, &new) };
+        unsafe { scatter(base, runs, &new) };
     }
     Some((Status::OK, (header.kind != kind::ACCUMULATE).then_some(old)))
 }
@@ -176,42 +176,15 @@ fn combined(header: &Header, old: &[u8], data: &[u8]) -> Option<Vec<u8>> {
     if header.code == op::USER || !(old.len() as u64).is_multiple_of(element) {
         return None;
     }
-    // Packed elements side by side.
-    let run = Run { disp: 0, len: element, count: 1, stride: element as i64 };
-    let packed = TypeDesc {
-        size: size_of::<TypeDesc>() as u32,
-        flags: flag::CONTIGUOUS | flag::COMMITTED,
-        packed: element,
-        lb: 0,
-        extent: element as i64,
-        true_lb: 0,
-        true_extent: element as i64,
-        base,
-        refs: AtomicU32::new(1),
-        elements: 1,
-        runs: SliceRef { ptr: &run, len: 1 },
-        free: None,
-        nest: SliceRef::new(&[]),
-        top: 0,
-        places: SliceRef::new(&[]),
-    };
-    let operation = OpDesc {
-        size: size_of::<OpDesc>() as u32,
-        code: header.code,
-        commutative: 1,
-        reserved: 0,
-        user: None,
-        ctx: core::ptr::null_mut(),
-    };
     let mut new = old.to_vec();
     let count = old.len() as u64 / element;
     // SAFETY: both hold so many packed elements and do not overlap.
-    let status = unsafe { reduce(&operation, data.as_ptr(), new.as_mut_ptr(), count, &packed) };
+    let status = unsafe { combine(header.code, base, element, data.as_ptr(), new.as_mut_ptr(), count) };
     status.is_ok().then_some(new)
 }
 
 /// An answer at the origin.
-fn answered(shared: &mut SharedState, host: &Host, header: &Header, data: &[u8]) -> Option<()> {
+fn answered(shared: &mut SharedState, am: &Am, header: &Header, data: &[u8]) -> Option<()> {
     let window = shared.window(header.window)?;
     let status = Status(header.code.cast_signed());
     let peer = window.peers.get_mut(header.from as usize)?;
@@ -226,7 +199,8 @@ fn answered(shared: &mut SharedState, host: &Host, header: &Header, data: &[u8])
         return Some(());
     }
     let operation = window.operations.get(header.operation)?;
-    let filled = header.kind != kind::DATA || operation.into.fill(header.at, data);
+    // SAFETY: the program's buffer is writable until the operation completes.
+    let filled = header.kind != kind::DATA || unsafe { operation.into.fill(header.at, data) };
     if !filled || operation.target != header.from {
         return None;
     }
@@ -239,7 +213,8 @@ fn answered(shared: &mut SharedState, host: &Host, header: &Header, data: &[u8])
     }
     let operation = window.operations.remove(header.operation)?;
     match operation.request {
-        Some(request) => shared.requests.complete(request, host, operation.failure),
+        // SAFETY: that of an operation that waits no more.
+        Some(request) => unsafe { am.requests.complete(request, operation.failure) },
         None if operation.failure.is_err() => {
             let peer = window.peers.get_mut(header.from as usize)?;
             peer.failure = operation.failure;

@@ -1,20 +1,16 @@
 //! The component's state for one instance, behind one lock.
 //!
-//! **One lock.** Everything but the host's view stands in [`SharedState`] under a mutex: windows, requests, messages that wait.
+//! **One lock.** Everything but the host's view and free requests stands in [`SharedState`] under a mutex: windows, messages that wait.
 //! Verbs hold it to change state and put messages into the outbox; receivers hold it while they carry an operation out,
 //! which makes operations atomic to each other. It is taken behind the CRI of our context, or alone; nobody enters
-//! a CRI, waits or makes progress while holding it.
+//! a CRI, waits or makes progress while holding it. The lock of the pool of requests is a leaf behind it.
 //!
 //! **Lives.** [`Am`] lives until the component is finalized; the host's tables have its address until then. A window's slot
 //! is given free when all its messages are answered and all ranks have said so.
 
-use crate::epoch::Epochs;
-use crate::locks::Locks;
-use crate::memory::Exposed;
 use crate::outbox::Outbox;
-use crate::request::{Pool, Request};
-use oxmpi_datatype::{TypeRef, unpack};
 use oxmpi_mca::{Host, Status};
+use oxmpi_osc_support::{Destination, Epochs, Exposed, Locks, Request, RequestPool};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +18,7 @@ pub struct Am {
     pub host: Host,
     /// The component's limit on messages; a transport's may be lower.
     pub max_message: usize,
+    pub requests: RequestPool,
     shared: Mutex<SharedState>,
 }
 
@@ -29,7 +26,6 @@ pub struct Am {
 pub struct SharedState {
     pub windows: Vec<Option<WinState>>,
     pub outbox: Outbox,
-    pub requests: Pool,
     pub progressing: bool,
 }
 
@@ -72,22 +68,6 @@ pub struct Operation {
     pub into: Destination,
     pub request: Option<*mut Request>,
     pub failure: Status,
-}
-
-/// Where the data goes.
-pub struct Destination {
-    pub at: *mut u8,
-    pub count: u64,
-    pub dtype: TypeRef,
-}
-
-impl Destination {
-    /// Packed bytes from `from` on have come.
-    pub fn fill(&self, from: u64, data: &[u8]) -> bool {
-        // SAFETY: the program's buffer is writable until the operation completes; `unpack` stops where its data ends.
-        let n = unsafe { unpack(&self.dtype, self.count, self.at, from, data.as_ptr(), data.len() as u64) };
-        n == data.len() as u64
-    }
 }
 
 // SAFETY: addresses of the program's memory and of requests, used under the lock by whichever thread answers.
@@ -138,13 +118,8 @@ impl SharedState {
 impl Am {
     /// `tag`: of all our messages.
     pub fn new(host: Host, tag: u8, max_message: usize) -> Am {
-        let shared = SharedState {
-            windows: Vec::new(),
-            outbox: Outbox::new(tag),
-            requests: Pool::default(),
-            progressing: false,
-        };
-        Am { host, max_message, shared: Mutex::new(shared) }
+        let shared = SharedState { windows: Vec::new(), outbox: Outbox::new(tag), progressing: false };
+        Am { host, max_message, requests: RequestPool::new(host), shared: Mutex::new(shared) }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, SharedState> {

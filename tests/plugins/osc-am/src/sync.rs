@@ -1,14 +1,13 @@
 //! The verbs of a window: synchronised, freed; its operations are in `operation.rs`.
 
-use crate::epoch::{Access, Epochs};
 use crate::state::{Peer, SharedState, WinState};
 use crate::window::AmWindow;
 use crate::wire::{Header, kind};
-use core::ffi::c_void;
 use core::mem::replace;
 use core::sync::atomic::{Ordering, fence};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::{RmaArgs, Window, assertion, lock_type};
+use oxmpi_osc_support::{Access, Epochs};
 
 impl AmWindow {
     /// Sends a message without data to each of the ranks.
@@ -20,22 +19,8 @@ impl AmWindow {
     }
 
     /// Makes progress until the window's state is as wanted. The caller holds nothing.
-    fn wait_until(&self, thread: *mut ThreadCtx, wanted: impl FnMut(&mut WinState) -> bool) -> Status {
-        struct Question<'a, F> {
-            window: &'a AmWindow,
-            wanted: F,
-        }
-        extern "C" fn ask<F: FnMut(&mut WinState) -> bool>(ctx: *mut c_void) -> u32 {
-            // SAFETY: the question below, which outlives the wait.
-            let question = unsafe { &mut *ctx.cast::<Question<'_, F>>() };
-            question.window.with(&mut question.wanted).unwrap_or(true).into()
-        }
-        fn of<F: FnMut(&mut WinState) -> bool>(_: &Question<'_, F>) -> extern "C" fn(*mut c_void) -> u32 {
-            ask::<F>
-        }
-        let mut question = Question { window: self, wanted };
-        let predicate = of(&question);
-        (self.services().wait_until)(self.comm().comm, thread, predicate, (&raw mut question).cast())
+    fn wait_until(&self, thread: *mut ThreadCtx, mut wanted: impl FnMut(&mut WinState) -> bool) -> Status {
+        self.comm.until(thread, || self.with(&mut wanted).unwrap_or(true))
     }
 
     /// Waits until the ranks have answered everything, and says what failed.
@@ -53,7 +38,7 @@ impl AmWindow {
     }
 
     fn all(&self) -> Vec<u32> {
-        (0..self.comm().num_ranks).collect()
+        (0..self.comm.num_ranks()).collect()
     }
 
     /// Runs a check of the epoch that answers with a status.
@@ -149,7 +134,7 @@ impl Window for AmWindow {
         go!(self.epoch(|e| e.may_fence()));
         let done = self.settle(thread, &self.all());
         fence(Ordering::SeqCst);
-        let met = (self.services().barrier)(self.comm().comm, thread);
+        let met = self.comm.barrier(thread);
         fence(Ordering::SeqCst);
         let next =
             if assert & assertion::NOSUCCEED != 0 { Access::None } else { Access::Fence { used: false } };
@@ -221,7 +206,7 @@ impl Window for AmWindow {
         if block {
             go!(self.wait_until(thread, complete));
         } else {
-            (self.services().progress)(self.comm().comm, thread);
+            self.comm.progress(thread);
             if !self.with(complete).unwrap_or(false) {
                 return Status::PENDING;
             }
@@ -291,27 +276,27 @@ impl Window for AmWindow {
 
     fn sync(&self, thread: *mut ThreadCtx) -> Status {
         fence(Ordering::SeqCst);
-        (self.services().progress)(self.comm().comm, thread);
+        self.comm.progress(thread);
         fence(Ordering::SeqCst);
         Status::OK
     }
 
     fn attach(&self, _: *mut ThreadCtx, base: *mut u8, bytes: u64) -> Status {
-        self.with(|w| w.exposed.attach(base.expose_provenance(), bytes)).unwrap_or_else(|status| status)
+        self.with(|w| w.exposed.attach(base, bytes)).unwrap_or_else(|status| status)
     }
 
     fn detach(&self, _: *mut ThreadCtx, base: *mut u8) -> Status {
-        self.with(|w| w.exposed.detach(base.addr())).unwrap_or_else(|status| status)
+        self.with(|w| w.exposed.detach(base)).unwrap_or_else(|status| status)
     }
 
     fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status {
         if !discard {
             let own = self.epoch(|e| e.may_end());
-            go!((self.services().agree)(self.comm().comm, thread, own));
+            go!(self.comm.agree(thread, own));
             let done = self.settle(thread, &self.all());
             // A failure of an operation is not one of freeing; nobody asks for it any more.
             let _ = done;
-            go!((self.services().barrier)(self.comm().comm, thread));
+            go!(self.comm.barrier(thread));
         }
         self.vanish();
         Status::OK

@@ -1,13 +1,11 @@
 //! The module of one window: made, and what the ranks tell each other then.
 
-use crate::epoch::Epochs;
-use crate::locks::Locks;
-use crate::memory::Exposed;
 use crate::state::{Am, Operations, Peer, WinState};
 use crate::wire::Header;
 use core::mem::size_of;
-use oxmpi_mca::{SliceRef, Status, ThreadCtx};
-use oxmpi_osc::{Place, Reach, WinComm, WinDesc, WinServices, flavor};
+use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_osc::{Place, Reach, WinDesc, flavor};
+use oxmpi_osc_support::{Comm, Epochs, Exposed, Locks};
 use std::sync::Arc;
 
 pub struct AmWindow {
@@ -15,14 +13,8 @@ pub struct AmWindow {
     /// This process's number of the window.
     pub slot: u32,
     pub dynamic: bool,
-    comm: *const WinComm,
+    pub comm: Comm,
 }
-
-// SAFETY: the host's description of the communicator is immutable while the window lives; its services may be called from
-// any thread.
-unsafe impl Send for AmWindow {}
-// SAFETY: as above.
-unsafe impl Sync for AmWindow {}
 
 /// Values that the ranks of a window tell each other.
 #[repr(C)]
@@ -41,12 +33,12 @@ impl AmWindow {
             return Err(status);
         }
         // SAFETY: valid until the window is freed.
-        let comm = unsafe { &*desc.comm };
+        let comm = unsafe { Comm::new(desc.comm) };
         let dynamic = desc.flavor == flavor::DYNAMIC;
         let exposed = if dynamic { Exposed::dynamic() } else { Exposed::whole(desc.base, desc.bytes) };
         // The slot is there before anybody hears of it.
         let slot = am.lock().place(WinState {
-            rank: comm.rank,
+            rank: comm.rank(),
             peers: Vec::new(),
             exposed,
             epochs: Epochs::default(),
@@ -63,7 +55,7 @@ impl AmWindow {
 
     /// Learns what the other ranks have, and how they are reached.
     pub fn meet(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<(), Status> {
-        let (comm, services) = (self.comm(), self.services());
+        let (comm, services) = (self.comm.get(), self.comm.services());
         let ways = (0..comm.num_ranks).map(|rank| self.way(rank)).collect::<Result<Vec<_>, _>>();
         let told =
             WindowFacts { bytes: desc.bytes, disp_unit: desc.disp_unit, window: self.slot, reserved: 0 };
@@ -100,33 +92,12 @@ impl AmWindow {
 
     /// Where a rank is, and the transport that reaches it; none for this process.
     pub fn way(&self, rank: u32) -> Result<(Place, Option<Reach>), Status> {
-        let (comm, services) = (self.comm(), self.services());
-        let mut place = Place::default();
-        let status = (services.place)(comm.comm, rank, &mut place);
-        if status.is_err() {
-            return Err(status);
-        }
+        let place = self.comm.place(rank)?;
         if place.proc == self.am.host.job().rank {
             return Ok((place, None));
         }
-        let mut list = SliceRef { ptr: core::ptr::null(), len: 0 };
-        let status = (services.reach)(comm.comm, rank, &mut list);
-        if status.is_err() {
-            return Err(status);
-        }
-        // SAFETY: the host's list lives as long as the instance.
-        let best = unsafe { list.get() }.first().copied();
+        let best = self.comm.reach(rank)?.first().copied();
         best.map(|reach| (place, Some(reach))).ok_or(Status::UNREACHABLE)
-    }
-
-    pub fn comm(&self) -> &WinComm {
-        // SAFETY: valid until the window is freed.
-        unsafe { &*self.comm }
-    }
-
-    pub fn services(&self) -> &WinServices {
-        // SAFETY: as above.
-        unsafe { &*self.comm().services }
     }
 
     pub fn vanish(&self) {

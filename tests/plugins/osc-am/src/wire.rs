@@ -1,6 +1,7 @@
 //! Messages as bytes: a header of fixed length, the target's layout as runs, packed data.
 
 use oxmpi_datatype::Run;
+use oxmpi_osc_support::wire::{RUN, read_runs, write_runs};
 
 /// Kinds of messages.
 pub mod kind {
@@ -55,11 +56,7 @@ impl Header {
         let mut out = Vec::with_capacity(Header::LEN + runs.len() * RUN + room);
         self.words().iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
         out.extend_from_slice(&self.at.to_le_bytes());
-        for run in runs {
-            for word in [run.disp as u64, run.len, run.count, run.stride as u64] {
-                out.extend_from_slice(&word.to_le_bytes());
-            }
-        }
+        write_runs(runs, &mut out);
         out
     }
 
@@ -82,19 +79,11 @@ impl Header {
     }
 }
 
-/// Bytes of a run.
-pub const RUN: usize = 32;
-
 /// The runs and the data behind a header; `None`: the message is too short for them.
 pub fn body<'a>(header: &Header, bytes: &'a [u8]) -> Option<(Vec<Run>, &'a [u8])> {
     let body = bytes.get(Header::LEN..)?;
     let (runs, data) = body.split_at_checked((header.runs as usize).checked_mul(RUN)?)?;
-    let run = |bytes: &[u8; RUN]| {
-        let (words, _) = bytes.as_chunks::<8>();
-        let word = |i: usize| u64::from_le_bytes(words[i]);
-        Run { disp: word(0) as i64, len: word(1), count: word(2), stride: word(3) as i64 }
-    };
-    Some((runs.as_chunks::<RUN>().0.iter().map(run).collect(), data))
+    Some((read_runs(runs.as_chunks().0), data))
 }
 
 #[cfg(test)]

@@ -1,27 +1,30 @@
-//! The memory that a rank exposes: one piece, or the pieces that are attached to a dynamic window.
+//! A list of pieces tells which memory of this rank others may reach: the window's one piece, or those that are attached to a dynamic window.
 
 use oxmpi_datatype::Run;
 use oxmpi_mca::Status;
 use std::collections::BTreeMap;
 
-/// Exposed memory of this process. Displacements in records are from its base: the piece's, or address 0.
+/// This memory of the process is exposed. Displacements of runs count from its base: the piece's, or address 0.
 pub struct Exposed {
     dynamic: bool,
     base: u64,
-    /// Bytes by address; pieces do not overlap.
+    /// Each piece's address leads to its bytes; pieces do not overlap.
     pieces: BTreeMap<u64, u64>,
 }
 
 impl Exposed {
+    /// Exposes one piece.
     pub fn whole(base: *mut u8, bytes: u64) -> Exposed {
         let base = base.expose_provenance() as u64;
         Exposed { dynamic: false, base, pieces: BTreeMap::from([(base, bytes)]) }
     }
 
+    /// Exposes nothing until a piece is attached.
     pub fn dynamic() -> Exposed {
         Exposed { dynamic: true, base: 0, pieces: BTreeMap::new() }
     }
 
+    /// Exposes one more piece of a dynamic window; the answer is RMA_ATTACH if others have some of it.
     pub fn attach(&mut self, base: *mut u8, bytes: u64) -> Status {
         let base = base.expose_provenance() as u64;
         let Some(end) = base.checked_add(bytes).filter(|_| self.dynamic) else { return Status::RMA_ATTACH };
@@ -35,12 +38,13 @@ impl Exposed {
         Status::OK
     }
 
+    /// Exposes the piece that begins at `base` no more; the answer is RMA_ATTACH if none does.
     pub fn detach(&mut self, base: *mut u8) -> Status {
         let known = self.dynamic && self.pieces.remove(&(base.addr() as u64)).is_some();
         if known { Status::OK } else { Status::RMA_ATTACH }
     }
 
-    /// Where the blocks lie, if all of them are exposed.
+    /// Finds the base of the blocks, if all of them are exposed.
     pub fn find(&self, runs: &[Run]) -> Option<*mut u8> {
         let all = runs.iter().all(|run| self.has_run(run));
         all.then(|| core::ptr::with_exposed_provenance_mut(self.base as usize))
@@ -61,7 +65,7 @@ impl Exposed {
             })
     }
 
-    /// Displacements from `low` up to `high` are exposed: in one piece, or in several without gaps.
+    /// Tells whether displacements from `low` up to `high` are exposed: in one piece, or in several without gaps.
     fn has(&self, low: i128, high: i128) -> bool {
         // Addresses are numbers without a sign; as displacements the upper half of them is below 0.
         let bias = if self.dynamic && low < 0 { 1i128 << 64 } else { i128::from(self.base) };

@@ -17,8 +17,8 @@
 //! **Access.** Everything but the flows' two counters is used under the lock of the context's CRI. Counters
 //! are written there and read by whoever flushes another thread's context. `done` runs behind all changes, when nothing is borrowed.
 
-use super::slab::Slab;
-use super::wire::{Reply, Request, TAG, Verb};
+use crate::slab::Slab;
+use crate::wire::{Reply, Request, TAG, Verb};
 use oxmpi_btl::{BtlHandle, Done, Endpoint as RawEndpoint, FlushDesc, SendDesc};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};

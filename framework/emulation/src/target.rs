@@ -7,9 +7,9 @@
 //! **Nothing in a request is believed:** it names a registration by id and key, and address, length and access are
 //! checked against what was registered. A request that does not fit is answered with an error.
 
-use super::amo::{self, Update};
-use super::slab::Slab;
-use super::wire::{self, Entry, RegistrationName, Reply, Request, Verb};
+use crate::amo::{self, Update};
+use crate::slab::Slab;
+use crate::wire::{self, Entry, RegistrationName, Reply, Request, Verb};
 use oxmpi_btl::{LIST_PUT, access};
 use oxmpi_mca::Status;
 use std::cell::{Ref, RefCell};

@@ -1,32 +1,40 @@
-//! Epochs of one rank on one window: which calls are allowed (MPI 5.0 §12.5).
+//! A state machine of one rank's epochs on one window answers which calls are allowed (MPI 5.0 §12.5).
+//!
+//! It has no lock of its own: its component changes it under the lock of the window.
 
 use oxmpi_mca::Status;
 use std::collections::BTreeMap;
 
-/// The access epoch.
+/// The access epoch is one of these.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub enum Access {
+    /// No access epoch is open.
     #[default]
     None,
-    /// Behind a fence. Until it is `used` it may as well have been none: a fence opens an epoch only if operations follow.
-    Fence { used: bool },
-    /// To these ranks.
+    /// A fence came last. Until the epoch is `used` it may as well have been none: a fence opens one only if operations follow.
+    Fence {
+        /// An operation has followed the fence.
+        used: bool,
+    },
+    /// MPI_Win_start opened it to these ranks.
     Start(Vec<u32>),
-    /// Locked ranks, and whether the target knows (MPI_MODE_NOCHECK: it does not).
+    /// These ranks are locked; the value says whether the target knows (with MPI_MODE_NOCHECK it does not).
     Locks(BTreeMap<u32, bool>),
-    /// Whether the targets know.
+    /// MPI_Win_lock_all opened it; the value says whether the targets know.
     LockAll(bool),
 }
 
+/// One rank has these epochs on one window.
 #[derive(Debug, Default)]
 pub struct Epochs {
+    /// The access epoch is kept here.
     pub access: Access,
-    /// Ranks to which this one's memory is exposed by MPI_Win_post.
+    /// MPI_Win_post has exposed this rank's memory to these ranks.
     pub exposure: Option<Vec<u32>>,
 }
 
 impl Epochs {
-    /// An operation to a rank.
+    /// An operation to a rank is issued; the answer is RMA_SYNC if no epoch allows it.
     pub fn operate(&mut self, rank: u32) -> Status {
         let allowed = match &mut self.access {
             Access::None => false,
@@ -41,16 +49,17 @@ impl Epochs {
         of(allowed)
     }
 
-    /// No access epoch is open.
+    /// Answers OK if no access epoch is open.
     pub fn may_begin(&self) -> Status {
         of(matches!(self.access, Access::None | Access::Fence { used: false }))
     }
 
+    /// Answers OK if a fence may be called.
     pub fn may_fence(&self) -> Status {
         of(matches!(self.access, Access::None | Access::Fence { .. }) && self.exposure.is_none())
     }
 
-    /// `checked`: the target is to know.
+    /// Opens the epoch of a lock of a rank, or adds the rank to it; `checked` says that the target is to know.
     pub fn lock(&mut self, rank: u32, checked: bool) -> Status {
         match &mut self.access {
             Access::Locks(ranks) if !ranks.contains_key(&rank) => {
@@ -65,7 +74,12 @@ impl Epochs {
         }
     }
 
-    /// A passive epoch to the rank is open (`None`: to any).
+    /// Tells whether the epoch is one of locks.
+    pub fn is_passive(&self) -> bool {
+        matches!(self.access, Access::Locks(_) | Access::LockAll(_))
+    }
+
+    /// Answers OK if a passive epoch to the rank is open (`None`: to any rank).
     pub fn may_flush(&self, rank: Option<u32>) -> Status {
         of(match (&self.access, rank) {
             (Access::LockAll(_), _) => true,
@@ -75,7 +89,7 @@ impl Epochs {
         })
     }
 
-    /// The rank is locked no more; whether its target knew.
+    /// Takes a rank out of the epoch of locks; the answer says whether its target knew of the lock.
     pub fn unlock(&mut self, rank: u32) -> Result<bool, Status> {
         let Access::Locks(ranks) = &mut self.access else { return Err(Status::RMA_SYNC) };
         let checked = ranks.remove(&rank).ok_or(Status::RMA_SYNC)?;
@@ -85,7 +99,7 @@ impl Epochs {
         Ok(checked)
     }
 
-    /// The window may be freed.
+    /// Answers OK if the window may be freed.
     pub fn may_end(&self) -> Status {
         of(matches!(self.access, Access::None | Access::Fence { .. }) && self.exposure.is_none())
     }

@@ -1,8 +1,9 @@
-//! The lock of a window's memory at its target: granted in the order of the requests.
+//! A queue at a window's target grants shared and exclusive locks in the order in which ranks ask for them.
 
 use oxmpi_osc::lock_type;
 use std::collections::VecDeque;
 
+/// This is the lock of one rank's memory, as that rank keeps it.
 #[derive(Default)]
 pub struct Locks {
     holders: Vec<u32>,
@@ -11,8 +12,8 @@ pub struct Locks {
 }
 
 impl Locks {
-    /// A request of a rank; the ranks that have the lock from now on. `None`: there is no such lock, or the rank has or waits
-    /// for one.
+    /// A rank asks for a lock of `kind` ([`lock_type`]); the result has the ranks that have the lock from now on. It is `None` if there is
+    /// no such lock, or if the rank has or waits for one.
     pub fn request(&mut self, rank: u32, kind: u32) -> Option<Vec<u32>> {
         let exclusive = match kind {
             lock_type::SHARED => false,
@@ -26,7 +27,7 @@ impl Locks {
         Some(self.grant())
     }
 
-    /// A rank gives its lock back; the ranks that have it from now on. `None`: it has none.
+    /// A rank gives its lock back; the result has the ranks that have the lock from now on. It is `None` if the rank has none.
     pub fn release(&mut self, rank: u32) -> Option<Vec<u32>> {
         let at = self.holders.iter().position(|holder| *holder == rank)?;
         self.holders.swap_remove(at);

@@ -1,12 +1,10 @@
-//! A window's communicator as its host describes it: ranks and their places, waiting with progress, and messages while a window is made.
-//!
-//! Nothing here knows a window.
+//! The services of a window's communicator are wrapped as calls: ranks and their places, waiting with progress, and messages while a window is made.
 
 use core::ffi::c_void;
 use oxmpi_mca::{SliceRef, Status, ThreadCtx};
 use oxmpi_osc::{Mapped, Place, Reach, WinComm, WinServices};
 
-/// A window's communicator and its services.
+/// A window's communicator is reached by this, and so are the services that its host provides.
 #[derive(Clone, Copy)]
 pub struct Comm(*const WinComm);
 
@@ -20,46 +18,64 @@ fn answer<T>(status: Status, value: T) -> Result<T, Status> {
 }
 
 impl Comm {
+    /// Wraps what the host has described.
+    ///
     /// # Safety
-    /// `comm` stays valid as long as the result is used.
+    /// `comm` must stay valid as long as the result is used.
     pub unsafe fn new(comm: *const WinComm) -> Comm {
         Comm(comm)
     }
+    /// Gives the host's description.
+    #[inline]
     pub fn get(&self) -> &WinComm {
         // SAFETY: see `new`.
         unsafe { &*self.0 }
     }
+    /// Gives the table of services.
+    #[inline]
     pub fn services(&self) -> &WinServices {
         // SAFETY: as above.
         unsafe { &*self.get().services }
     }
+    /// Tells which rank this process is.
+    #[inline]
     pub fn rank(&self) -> u32 {
         self.get().rank
     }
+    /// Tells how many ranks there are.
+    #[inline]
     pub fn num_ranks(&self) -> u32 {
         self.get().num_ranks
     }
+    /// Tells where a rank is.
     pub fn place(&self, rank: u32) -> Result<Place, Status> {
         let mut place = Place::default();
         answer((self.services().place)(self.get().comm, rank, &mut place), place)
     }
+    /// Tells where this process can load and store a rank's memory, if it can.
     pub fn mapped(&self, rank: u32) -> Option<Mapped> {
         let mut mapped = Mapped { base: core::ptr::null_mut(), bytes: 0, disp_unit: 1 };
         let status = (self.services().mapped)(self.get().comm, rank, &mut mapped);
         status.is_ok().then_some(mapped)
     }
-    /// The transports that reach a rank, best first.
+    /// Lists the transports that reach a rank, best first.
     pub fn reach(&self, rank: u32) -> Result<&'static [Reach], Status> {
         let mut list = SliceRef { ptr: core::ptr::null(), len: 0 };
         let status = (self.services().reach)(self.get().comm, rank, &mut list);
         // SAFETY: the host's list stays as long as the instance.
-        answer(status, ()).map(|()| unsafe { core::slice::from_raw_parts(list.ptr, list.len) })
+        answer(status, ()).map(|()| unsafe { list.get() })
     }
+    /// Agrees with all ranks on a status: each gets a failure if any has one.
     pub fn agree(&self, thread: *mut ThreadCtx, own: Status) -> Status {
         (self.services().agree)(self.get().comm, thread, own)
     }
+    /// Waits until all ranks are here.
     pub fn barrier(&self, thread: *mut ThreadCtx) -> Status {
         (self.services().barrier)(self.get().comm, thread)
+    }
+    /// Makes one turn of progress.
+    pub fn progress(&self, thread: *mut ThreadCtx) {
+        (self.services().progress)(self.get().comm, thread);
     }
 
     /// Makes progress until the question is answered with yes. The caller holds nothing.
@@ -97,7 +113,7 @@ impl Comm {
         (self.services().wait_contexts)(self.get().comm, thread, outstanding, (&raw mut question).cast())
     }
 
-    /// Sends bytes to a rank and waits until the memory is free.
+    /// Sends bytes to a rank, and waits until the memory is free.
     pub fn send(&self, thread: *mut ThreadCtx, bytes: &[u8], to: u32, tag: i32) -> Status {
         let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
         let byte = (s.byte_type)(comm);

@@ -2,8 +2,7 @@
 //! carrying the messages of ranks.
 
 use crate::support::{compile_c, fabric, scratch};
-use oxmpi_datatype::{Base, Run, TypeDesc, flag};
-use oxmpi_mca::{MsgStatus, SliceRef, Status};
+use oxmpi_mca::{MsgStatus, Status};
 use oxmpi_pml::mode;
 use oxmpi_runtime::{Config, Instance};
 use oxmpi_tests::root;
@@ -15,36 +14,19 @@ const SIZES: [usize; 9] = [0, 1, 8, 100, 4000, 5000, 40_000, 300_000, 3_000_000]
 
 /// Sends every size from rank 0 to `to`, which is told what to expect by its own number.
 fn exchange(instance: &Instance, to: u32) {
-    let run = Run { disp: 0, len: 1, count: 1, stride: 1 };
-    let byte = TypeDesc {
-        size: size_of::<TypeDesc>() as u32,
-        flags: flag::CONTIGUOUS | flag::PREDEFINED | flag::COMMITTED,
-        packed: 1,
-        lb: 0,
-        extent: 1,
-        true_lb: 0,
-        true_extent: 1,
-        base: Base::BYTE,
-        refs: oxmpi_mca::sync::AtomicU32::new(1),
-        elements: 1,
-        runs: SliceRef { ptr: &run, len: 1 },
-        free: None,
-        nest: SliceRef::new(&[]),
-        top: 0,
-        places: SliceRef::new(&[]),
-    };
+    let byte = oxmpi_testing::data::byte();
     let (world, thread) = (instance.world(), instance.main_thread());
     for (tag, size) in SIZES.into_iter().enumerate() {
         let data: Vec<u8> = (0..size).map(|i| (i * 7 + tag) as u8).collect();
         let mut sent = None;
         if world.rank() == 0 {
             let req =
-                world.isend(thread, data.as_ptr(), size as u64, &byte, to as i32, tag as i32, mode::STANDARD);
+                world.isend(thread, data.as_ptr(), size as u64, byte, to as i32, tag as i32, mode::STANDARD);
             sent = Some(req.unwrap_or_else(|e| panic!("isend of {size} bytes: {e}")));
         }
         if world.rank() == to {
             let (mut got, mut status) = (vec![0u8; size], MsgStatus::EMPTY);
-            let answer = world.recv(thread, got.as_mut_ptr(), size as u64, &byte, 0, tag as i32, &mut status);
+            let answer = world.recv(thread, got.as_mut_ptr(), size as u64, byte, 0, tag as i32, &mut status);
             assert_eq!((answer, status.error, status.bytes), (Status::OK, Status::OK, size as u64));
             assert!(got == data, "{size} bytes came with other bytes");
         }

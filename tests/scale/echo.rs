@@ -5,10 +5,11 @@ use crate::allocations::apart;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Done, Endpoint, FlushDesc, LIST_PUT, ListDesc, ProcInfo,
-    Reach, RegHandle, Registration, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, amo, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Done, Endpoint, FlushDesc, LIST_PUT, ListDesc, Reach,
+    Registration, RmaDesc, amo, cap,
 };
-use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
+use oxmpi_mca::{SliceRef, Status};
+use oxmpi_testing::transport;
 
 /// Counts of the host of a process. All of them are one thread's.
 #[derive(Default)]
@@ -74,10 +75,6 @@ fn of<'a>(counts: *mut c_void) -> &'a Counts {
     unsafe { &*counts.cast::<Counts>() }
 }
 
-fn state(counts: &Counts) -> *mut c_void {
-    core::ptr::from_ref(counts).cast_mut().cast()
-}
-
 // ---- registrations
 
 pub fn services(counts: &Counts) -> BtlServices {
@@ -85,7 +82,7 @@ pub fn services(counts: &Counts) -> BtlServices {
     BtlServices {
         size,
         reserved: 0,
-        instance: state(counts),
+        instance: core::ptr::from_ref(counts).cast_mut().cast(),
         reach,
         register,
         deregister,
@@ -200,75 +197,17 @@ extern "C" fn list(counts: *mut c_void, _: *mut Endpoint, _: u32, list: *const L
 /// The handle of the transport; valid as long as what it is made of.
 pub fn handle(attrs: &BtlAttrs, counts: &Counts) -> BtlHandle {
     BtlHandle {
-        size: size_of::<BtlHandle>() as u32,
         caps: cap::GET
             | cap::PUT
             | cap::ATOMIC
             | cap::FLUSH
             | cap::REGISTER
             | if attrs.list_limit > 0 { cap::LIST } else { 0 },
-        state: state(counts),
-        send,
-        progress,
         get,
         put,
         flush,
         atomic,
-        register_mem,
-        deregister_mem,
-        arm,
-        disarm,
-        get_vector,
-        hold,
-        held,
-        service_open,
-        service_request,
-        service_progress,
-        service_reply,
-        service_pending,
-        service_arm,
-        service_disarm,
-        add_procs,
-        del_procs,
-        finalize,
-        attrs,
-        name: StrRef::new("echo"),
-        emulated: 0,
-        index: 0,
         list,
-        partner,
+        ..transport::bare(counts, attrs, "echo")
     }
-}
-
-/// Verbs that one-sided components do not call.
-macro_rules! unused {
-    ($($name:ident($($argument:ty),*) $(-> $answer:ty)?;)*) => {$(
-        extern "C" fn $name($(_: $argument),*) $(-> $answer)? {
-            panic!("a component called {} of a transport", stringify!($name))
-        }
-    )*};
-}
-
-type State = *mut c_void;
-unused! {
-    send(State, *mut Endpoint, u32, *const SendDesc) -> Status;
-    progress(State, u32) -> i32;
-    register_mem(State, *mut u8, u64, u32, MemKind, *mut RegHandle) -> Status;
-    deregister_mem(State, *const RegHandle) -> Status;
-    arm(State, u32, *mut WaitSet) -> Status;
-    disarm(State, u32);
-    get_vector(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status;
-    hold(State, *mut Endpoint, u64);
-    held(State, *mut Endpoint) -> u64;
-    partner(State, *mut Endpoint) -> u32;
-    service_open(State) -> Status;
-    service_request(State, *mut Endpoint, u32, *const SendDesc) -> Status;
-    service_progress(State) -> i32;
-    service_reply(State, u64, *const SendDesc) -> Status;
-    service_pending(State) -> *const u32;
-    service_arm(State, *mut WaitSet) -> Status;
-    service_disarm(State);
-    add_procs(State, SliceRef<ProcInfo>, *mut *mut Endpoint) -> Status;
-    del_procs(State, SliceRef<*mut Endpoint>) -> Status;
-    finalize(State) -> Status;
 }

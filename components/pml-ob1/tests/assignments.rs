@@ -153,7 +153,7 @@ impl Driver {
         let args = SendArgs { thread: self.threads.of(0, thread), ..args };
         let mut ptr = null_mut();
         assert_eq!((t.isend)(s, &args, &mut ptr), Status::PENDING);
-        self.flows[which].sent.push(Sent { tag, data, req: Req { proc: 0, ptr }, cancelled: false });
+        self.flows[which].sent.push(Sent { tag, data, req: Req(ptr), cancelled: false });
     }
 
     fn recv(&mut self, tag: Option<i32>, source: i32, which: usize) {
@@ -165,7 +165,7 @@ impl Driver {
         let args = RecvArgs { thread: self.threads.of(1, 0), ..args };
         let mut ptr = null_mut();
         assert_eq!((t.irecv)(s, &args, &mut ptr), Status::PENDING);
-        self.flows[which].posted.push(Posted { tag, buf, req: Req { proc: 1, ptr } });
+        self.flows[which].posted.push(Posted { tag, buf, req: Req(ptr) });
     }
 
     fn step(&mut self, step: &Step) {
@@ -397,7 +397,7 @@ fn settings_may_differ() {
                         SendArgs { thread: threads.of(from, if several { n as u32 % 3 } else { 0 }), ..args };
                     let mut ptr = null_mut();
                     assert_eq!((t.isend)(s, &args, &mut ptr), Status::PENDING);
-                    reqs.push(Req { proc: from, ptr });
+                    reqs.push(Req(ptr));
                 }
             }
             for n in 0..60 {
@@ -488,7 +488,7 @@ fn messages_of_endpoints_and_hints_have_their_cri() {
             args.thread = std::ptr::from_ref(&*threads[thread]).cast_mut();
             let mut ptr = null_mut();
             assert_eq!((t.isend)(s, &args, &mut ptr), Status::PENDING);
-            Req { proc: 0, ptr }
+            Req(ptr)
         };
         let receive = |tag| {
             let req = w.irecv(c[1], Box::leak(Box::new([0; 8])), 0, tag);

@@ -362,7 +362,7 @@ fn persistent_and_synchronous_sends() {
         let args = w.send_args(c[0], bytes(&data), 1, 1, mode::SYNCHRONOUS);
         let mut ptr = core::ptr::null_mut();
         assert_eq!((t.send_init)(state, &args, &mut ptr), Status::PENDING);
-        let s = Req { proc: 0, ptr };
+        let s = Req(ptr);
         for _ in 0..3 {
             let mut buf = vec![0; 50_000];
             assert_eq!(s.start(), Status::OK);

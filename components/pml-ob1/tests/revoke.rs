@@ -210,7 +210,7 @@ fn persistent_requests_of_a_revoked_communicator() {
     let args = w.send_args(d[0], bytes(&[1; 8]), 1, 1, mode::STANDARD);
     let mut ptr = core::ptr::null_mut();
     assert_eq!((t.send_init)(state, &args, &mut ptr), Status::PENDING);
-    let s = Req { proc: 0, ptr };
+    let s = Req(ptr);
     revoke(&w, d[0]);
     s.start();
     assert!(s.is_complete());

@@ -176,7 +176,7 @@ fn init(w: &World, c: Comm, send: Option<&[u8]>, recv: Option<&mut [u8]>, peer: 
         _ => unreachable!(),
     };
     assert_eq!(status, Status::PENDING);
-    Req { proc: c.proc, ptr }
+    Req(ptr)
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn an_attached_sync_object_is_told() {
     let mut buf = [0; 8];
     let r = w.irecv(c[1], &mut buf, 0, 1);
     // SAFETY: headers live for ever.
-    let attached = unsafe { &(*r.ptr).completion }.attach(0x1000);
+    let attached = unsafe { &(*r.0).completion }.attach(0x1000);
     assert_eq!(attached, oxmpi_mca::request::Attach::Attached);
     w.send(c[0], &[1; 8], 1, 1, mode::STANDARD).unwrap();
     w.wait(r);

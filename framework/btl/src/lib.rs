@@ -31,6 +31,7 @@
 //! them, so that a receiver that looks at several contexts knows what it does not see yet.
 
 mod author;
+mod complete;
 mod loss;
 mod services;
 mod table;

@@ -194,35 +194,7 @@ extern "C" fn progress(_: *mut c_void, _: u32) -> i32 {
 }
 
 fn basic_table() -> BtlTable {
-    BtlTable {
-        size: size_of::<BtlTable>() as u32,
-        version: oxmpi_btl::TABLE_VERSION,
-        add_procs: Some(add_procs),
-        del_procs: None,
-        finalize: None,
-        send: Some(send),
-        progress: Some(progress),
-        get: None,
-        put: None,
-        flush: None,
-        atomic: None,
-        register_mem: None,
-        deregister_mem: None,
-        arm: None,
-        disarm: None,
-        get_vector: None,
-        hold: None,
-        held: None,
-        service_open: None,
-        service_request: None,
-        service_progress: None,
-        service_reply: None,
-        service_pending: None,
-        service_arm: None,
-        service_disarm: None,
-        list: None,
-        partner: None,
-    }
+    BtlTable { add_procs: Some(add_procs), send: Some(send), progress: Some(progress), ..BtlTable::EMPTY }
 }
 
 fn module(table: &BtlTable, attrs: &BtlAttrs) -> BtlModule {

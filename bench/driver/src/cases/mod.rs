@@ -4,7 +4,10 @@
 /// Registers a case: `case!(305, |sizes| …)`.
 macro_rules! case {
     ($place:expr, $make:expr) => {
-        inventory::submit! { crate::cases::Entry { place: $place, make: $make } }
+        const _: () = {
+            #[linkme::distributed_slice(crate::cases::ENTRIES)]
+            static ENTRY: crate::cases::Entry = crate::cases::Entry { place: $place, make: $make };
+        };
     };
 }
 
@@ -45,11 +48,13 @@ pub struct Entry {
     pub make: fn(&Sizes) -> Case,
 }
 
-inventory::collect!(Entry);
+/// Every case, in any order.
+#[linkme::distributed_slice]
+static ENTRIES: [Entry];
 
 /// Every case, in the order of places.
 pub fn all(sizes: &Sizes) -> Vec<Case> {
-    let mut all: Vec<&Entry> = inventory::iter::<Entry>.into_iter().collect();
+    let mut all: Vec<&Entry> = ENTRIES.iter().collect();
     all.sort_by_key(|entry| entry.place);
     all.into_iter().map(|entry| (entry.make)(sizes)).collect()
 }

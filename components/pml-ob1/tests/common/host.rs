@@ -1,20 +1,19 @@
 //! The host of the tests: one table per process, and a record of what the component said to it.
 
 use super::net::{Net, Setup};
-use super::registry;
 use super::spin::Spin;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach, Registration};
-use oxmpi_mca::abi::Opened;
 use oxmpi_mca::biased::System;
 use oxmpi_mca::host::{HostTable, ProgressFn};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{
-    AmEntry, AmParts, Cri, Descriptor, Host, JobInfo, LockServices, LockTable, OpenArgs, ParamKind,
-    ParamValue, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
+    AmEntry, AmParts, Cri, Descriptor, Host, JobInfo, LockServices, LockTable, RecvDesc, RequestHeader,
+    SliceRef, Status, StrRef, ThreadCtx,
 };
 use oxmpi_pml::{PmlModule, Transports};
+use oxmpi_testing::text;
 use rustix::thread::{MembarrierCommand, membarrier};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -59,17 +58,12 @@ impl Proc {
     }
 }
 
-fn text(s: StrRef) -> String {
-    // SAFETY: valid for the call.
-    unsafe { s.get() }.unwrap_or("<not UTF-8>").to_string()
-}
-
 extern "C" fn log(i: *mut c_void, level: i32, _c: StrRef, m: StrRef) {
-    proc_of(i).logs.lock().push((level, text(m)));
+    proc_of(i).logs.lock().push((level, text(m).to_owned()));
 }
 extern "C" fn help(i: *mut c_void, _c: StrRef, topic: StrRef, args: SliceRef<StrRef>) {
     // SAFETY: valid for the call.
-    let args: Vec<String> = unsafe { args.get() }.iter().map(|a| text(*a)).collect();
+    let args: Vec<&str> = unsafe { args.get() }.iter().map(|a| text(*a)).collect();
     proc_of(i).helps.lock().push(format!("{} {}", text(topic), args.join(" | ")));
 }
 extern "C" fn fatal(_: *mut c_void, _c: StrRef, m: StrRef) -> ! {
@@ -124,7 +118,7 @@ extern "C" fn exchange_get(i: *mut c_void, _c: StrRef, proc: u32, data: *mut u8,
     }
 }
 extern "C" fn peer_error(i: *mut c_void, _c: StrRef, proc: u32, _fatal: u32, m: StrRef) {
-    proc_of(i).errors.lock().push((proc, text(m)));
+    proc_of(i).errors.lock().push((proc, text(m).to_owned()));
 }
 
 extern "C" fn reach(i: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
@@ -146,14 +140,24 @@ extern "C" fn register(
     access: u32,
     out: *mut *const Registration,
 ) -> Status {
-    let me = proc_of(i);
-    registry::register(me.net(), me.rank, (addr, len), access, out)
+    let (net, rank) = (proc_of(i).net(), proc_of(i).rank);
+    let mut registry = net.registry.lock();
+    if registry.count_of(rank) >= net.setup.registrations {
+        return Status::NO_RESOURCE;
+    }
+    // SAFETY: the caller's out pointer.
+    unsafe { *out = registry.register(rank, addr, len, access) };
+    Status::OK
 }
-extern "C" fn release(i: *mut c_void, _: *const BtlHandle, r: *const Registration) -> Status {
-    registry::release(proc_of(i).net(), r)
+extern "C" fn release(i: *mut c_void, _: *const BtlHandle, registration: *const Registration) -> Status {
+    // SAFETY: the caller gives back what it was given.
+    unsafe { proc_of(i).net().registry.lock().release(registration) };
+    Status::OK
 }
-extern "C" fn deregister(i: *mut c_void, btl: *const BtlHandle, r: *const Registration) -> Status {
-    registry::deregister(proc_of(i).net(), btl, r)
+extern "C" fn deregister(i: *mut c_void, _: *const BtlHandle, registration: *const Registration) -> Status {
+    // SAFETY: as above.
+    unsafe { proc_of(i).net().registry.lock().deregister(registration) };
+    Status::OK
 }
 
 extern "C" fn am_nobody(_: *mut c_void, _: *const RecvDesc) -> u32 {
@@ -299,19 +303,11 @@ impl Proc {
         self.btl_services = Some(Box::new(self.services_table()));
         // SAFETY: the descriptor is a static of the component.
         let descriptor: &Descriptor = unsafe { &*pml_ob1::descriptor() };
-        let values: &'static [ParamValue] = param_values(descriptor, setup).leak();
-        let args = OpenArgs {
-            size: size_of::<OpenArgs>() as u32,
-            reserved: 0,
-            host: &**self.table.as_ref().unwrap(),
-            values: SliceRef { ptr: values.as_ptr(), len: values.len() },
-        };
-        let mut opened =
-            Opened { size: size_of::<Opened>() as u32, priority: 0, modules: null(), count: 0, stride: 0 };
-        assert_eq!((descriptor.open)(&args, &mut opened), Status::OK);
-        assert_eq!((opened.count, opened.priority), (1, 20));
-        // SAFETY: one module stands there.
-        let pml = unsafe { *opened.modules.cast::<PmlModule>() };
+        let table: &HostTable = self.table.as_ref().expect("made above");
+        let opened = oxmpi_testing::setup::open::<PmlModule>(descriptor, table, &params(setup));
+        let (priority, modules) = opened.expect("the component opens");
+        assert_eq!((modules.len(), priority), (1, 20));
+        let pml = modules[0];
         self.pml = Some(pml);
         // The best by exclusivity stands first.
         let btls: Vec<*const BtlHandle> = self.btls.iter().rev().map(std::ptr::from_ref).collect();
@@ -329,22 +325,15 @@ impl Proc {
     }
 }
 
-/// Defaults, with what the setup says on top.
-fn param_values(descriptor: &Descriptor, setup: &Setup) -> Vec<ParamValue> {
-    // SAFETY: statics of the component.
-    let decls = unsafe { descriptor.params.get() };
-    decls
-        .iter()
-        .map(|d| {
-            let int = match (text(d.name).as_str(), d.kind) {
-                ("eager_credit", _) => setup.credit,
-                ("min_get_run" | "min_get_run_local", _) => setup.min_get_run.max(0),
-                ("max_get_pieces", _) => 0,
-                ("fork_turns", _) => setup.fork_turns,
-                (_, ParamKind::ENUM) => 0,
-                _ => text(d.default).parse().expect("a number"),
-            };
-            ParamValue { kind: d.kind, reserved: 0, int, double: 0.0, text: d.default }
-        })
-        .collect()
+/// Parameters that differ from their defaults get these values.
+fn params(setup: &Setup) -> Vec<(String, String)> {
+    let run = setup.min_get_run.max(0);
+    let given = [
+        ("eager_credit", setup.credit),
+        ("min_get_run", run),
+        ("min_get_run_local", run),
+        ("max_get_pieces", 0),
+        ("fork_turns", setup.fork_turns),
+    ];
+    given.map(|(name, value)| (name.to_owned(), value.to_string())).into()
 }

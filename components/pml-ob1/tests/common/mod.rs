@@ -9,18 +9,21 @@
 mod host;
 pub mod hostile;
 mod net;
-mod registry;
 mod spin;
 
 use core::ffi::c_void;
-use core::ptr::{null, null_mut};
+use core::ptr::null_mut;
 pub use host::Proc;
 use net::Queues;
 pub use net::{Get, Net, Setup};
-use oxmpi_datatype::{Base, Run, TypeDesc, flag};
+use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
-use oxmpi_pml::{CommDesc, NO_HINT, RecvArgs, SendArgs};
+use oxmpi_mca::{MsgStatus, Status, ThreadCtx};
+use oxmpi_pml::{RecvArgs, SendArgs};
+#[allow(unused_imports, reason = "each test binary uses its part of the harness")]
+pub use oxmpi_testing::data::{byte, pattern, strided};
+pub use oxmpi_testing::{CommSpec, Req};
+use oxmpi_testing::{Registry, Unflushed};
 use spin::Spin;
 use std::collections::VecDeque;
 
@@ -55,13 +58,6 @@ pub fn bytes(buf: &[u8]) -> Elements<'_> {
     Elements(buf, byte(), buf.len() as u64)
 }
 
-/// A request of one process.
-#[derive(Clone, Copy, Debug)]
-pub struct Req {
-    pub proc: usize,
-    pub ptr: *mut RequestHeader,
-}
-
 /// A job.
 pub struct World {
     pub procs: Vec<&'static mut Proc>,
@@ -77,11 +73,12 @@ impl World {
         // Made before there are threads: not every tool sees how std has only one of them make it.
         byte();
         let (n, places) = (setup.procs as usize, (setup.procs * setup.cris) as usize);
+        let unflushed = || if setup.put_is_remote { Unflushed::at_once() } else { Unflushed::default() };
         let queues = Queues {
             messages: (0..n).map(|_| (0..places).map(|_| VecDeque::new()).collect()).collect(),
             done: (0..places).map(|_| Vec::new()).collect(),
             aloft: (0..places).map(|_| Vec::new()).collect(),
-            unflushed: (0..places).map(|_| Vec::new()).collect(),
+            unflushed: (0..places).map(|_| unflushed()).collect(),
             ..Queues::default()
         };
         let net = Box::new(Net {
@@ -91,7 +88,7 @@ impl World {
             ended: AtomicU32::new(u32::MAX),
             queues: Spin::new(queues),
             cards: Spin::default(),
-            registry: Spin::default(),
+            registry: Spin::new(Registry::new(setup.handle)),
         });
         let setups: Vec<Setup> = (0..setup.procs)
             .map(|rank| {
@@ -196,21 +193,7 @@ impl World {
     pub fn add_comm(&self, proc: usize, spec: &CommSpec<'_>) -> Comm {
         let procs: &'static mut [u32] = spec.procs.to_vec().leak();
         let endpoints: &'static mut [u16] = spec.endpoints.to_vec().leak();
-        let desc = CommDesc {
-            size: procs.len() as u32,
-            flags: spec.flags,
-            gid: spec.gid,
-            my_rank: spec.my_rank,
-            num_peers: procs.len() as u32,
-            procs: procs.as_ptr(),
-            endpoints: if endpoints.is_empty() { null() } else { endpoints.as_ptr() },
-            my_endpoint: spec.my_endpoint,
-            has_fixed_index: spec.fixed.is_some() as u16,
-            fixed_index: spec.fixed.unwrap_or(0),
-            matching: StrRef::EMPTY,
-            fifo_hint: spec.hint,
-            reserved: 0,
-        };
+        let desc = CommSpec { procs, endpoints, ..spec.clone() }.desc();
         let (t, s) = self.table(proc);
         let mut ptr = null_mut();
         assert_eq!((t.add_comm)(s, &desc, &mut ptr), Status::OK);
@@ -305,7 +288,7 @@ impl World {
         let (t, s) = self.table(c.proc);
         let mut out = null_mut();
         let args = self.send_args(c, bytes(buf), dst, tag, mode);
-        outcome(c.proc, (t.send)(s, &args, &mut out), out)
+        Req::of((t.send)(s, &args, &mut out), out)
     }
     pub fn isend(&self, c: Comm, buf: &[u8], dst: i32, tag: i32, mode: u32) -> Req {
         self.isend_typed(c, bytes(buf), dst, tag, mode)
@@ -314,7 +297,7 @@ impl World {
         let (t, s) = self.table(c.proc);
         let mut out = null_mut();
         let args = self.send_args(c, data, dst, tag, mode);
-        outcome(c.proc, (t.isend)(s, &args, &mut out), out).unwrap().expect("isend gives a request")
+        Req::of((t.isend)(s, &args, &mut out), out).unwrap().expect("isend gives a request")
     }
     pub fn recv(&self, c: Comm, buf: &mut [u8], src: i32, tag: i32) -> Result<MsgStatus, Req> {
         let (t, s) = self.table(c.proc);
@@ -322,7 +305,7 @@ impl World {
         let mut status = MsgStatus::EMPTY;
         let n = buf.len() as u64;
         let args = self.recv_args(c, buf, byte(), n, src, tag);
-        match outcome(c.proc, (t.recv)(s, &args, &mut status, &mut out), out).unwrap() {
+        match Req::of((t.recv)(s, &args, &mut status, &mut out), out).unwrap() {
             None => Ok(status),
             Some(req) => Err(req),
         }
@@ -335,7 +318,7 @@ impl World {
         let (t, s) = self.table(c.proc);
         let mut out = null_mut();
         let args = self.recv_args(c, buf, ty, n, src, tag);
-        outcome(c.proc, (t.irecv)(s, &args, &mut out), out).unwrap().expect("irecv gives a request")
+        Req::of((t.irecv)(s, &args, &mut out), out).unwrap().expect("irecv gives a request")
     }
     pub fn probe(&self, c: Comm, src: i32, tag: i32) -> Option<MsgStatus> {
         let (t, s) = self.table(c.proc);
@@ -355,7 +338,7 @@ impl World {
         let mut out = null_mut();
         let n = buf.len() as u64;
         let args = self.recv_args(c, buf, byte(), n, 0, 0);
-        outcome(c.proc, (t.imrecv)(s, message, &args, &mut out), out).unwrap().expect("a request")
+        Req::of((t.imrecv)(s, message, &args, &mut out), out).unwrap().expect("a request")
     }
 
     /// Waits, releases, and gives the status.
@@ -368,7 +351,7 @@ impl World {
             }
             self.progress();
         }
-        panic!("stuck: a request of process {} does not complete", req.proc);
+        panic!("stuck: a request does not complete");
     }
 
     /// Errors that a process complained about.
@@ -391,117 +374,4 @@ impl Drop for World {
             assert_eq!((t.finalize)(s), Status::OK);
         }
     }
-}
-
-fn outcome(proc: usize, status: Status, out: *mut RequestHeader) -> Result<Option<Req>, Status> {
-    match status {
-        Status::OK => Ok(None),
-        Status::PENDING => {
-            assert!(!out.is_null());
-            Ok(Some(Req { proc, ptr: out }))
-        }
-        error => Err(error),
-    }
-}
-
-impl Req {
-    fn header(&self) -> &RequestHeader {
-        // SAFETY: headers live for ever.
-        unsafe { &*self.ptr }
-    }
-    pub fn is_complete(&self) -> bool {
-        self.header().completion.is_complete()
-    }
-    pub fn status(&self) -> MsgStatus {
-        self.header().status
-    }
-    pub fn release(&self) {
-        // SAFETY: operations live for ever.
-        (unsafe { &*self.header().ops }.release)(self.ptr, null_mut())
-    }
-    pub fn cancel(&self) -> Status {
-        // SAFETY: as above.
-        (unsafe { &*self.header().ops }.cancel)(self.ptr)
-    }
-    pub fn start(&self) -> Status {
-        // SAFETY: as above.
-        (unsafe { &*self.header().ops }.start)(self.ptr)
-    }
-}
-
-/// How a communicator looks to one rank.
-pub struct CommSpec<'a> {
-    pub gid: [u64; 2],
-    pub procs: &'a [u32],
-    pub endpoints: &'a [u16],
-    pub my_rank: i32,
-    pub my_endpoint: u16,
-    pub fixed: Option<u32>,
-    /// Assertions.
-    pub flags: u32,
-    pub hint: u32,
-}
-
-impl Default for CommSpec<'_> {
-    fn default() -> Self {
-        CommSpec {
-            gid: [7, 7],
-            procs: &[0, 1],
-            endpoints: &[],
-            my_rank: 0,
-            my_endpoint: 0,
-            fixed: None,
-            flags: 0,
-            hint: NO_HINT,
-        }
-    }
-}
-
-fn type_desc(flags: u32, packed: u64, extent: i64, true_extent: i64, runs: Vec<Run>) -> &'static TypeDesc {
-    let runs: &'static [Run] = runs.leak();
-    Box::leak(Box::new(TypeDesc {
-        size: size_of::<TypeDesc>() as u32,
-        flags: flags | flag::COMMITTED | flag::PREDEFINED,
-        packed,
-        lb: 0,
-        extent,
-        true_lb: 0,
-        true_extent,
-        base: Base::BYTE,
-        refs: AtomicU32::new(1),
-        elements: packed,
-        runs: SliceRef::new(runs),
-        free: None,
-        nest: SliceRef::new(&[]),
-        top: 0,
-        places: SliceRef::new(&[]),
-    }))
-}
-
-/// MPI_BYTE.
-pub fn byte() -> &'static TypeDesc {
-    static BYTE: std::sync::OnceLock<&'static TypeDesc> = std::sync::OnceLock::new();
-    BYTE.get_or_init(|| {
-        type_desc(flag::CONTIGUOUS, 1, 1, 1, vec![Run { disp: 0, len: 1, count: 1, stride: 1 }])
-    })
-}
-
-/// `count` blocks of `len` bytes, `stride` apart; one element after the other.
-pub fn strided(len: u64, count: u64, stride: u64) -> &'static TypeDesc {
-    let extent = ((count - 1) * stride + len) as i64;
-    let run = Run { disp: 0, len, count, stride: stride as i64 };
-    type_desc(0, len * count, extent, extent, vec![run])
-}
-
-/// Bytes that differ everywhere.
-pub fn pattern(len: usize, seed: u64) -> Vec<u8> {
-    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    (0..len)
-        .map(|_| {
-            x ^= x << 13;
-            x ^= x >> 7;
-            x ^= x << 17;
-            x as u8
-        })
-        .collect()
 }

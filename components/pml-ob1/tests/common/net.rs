@@ -1,17 +1,13 @@
 //! The transport of the tests: bounded queues between processes, and a `get` that does as told.
 
 use super::host::{Proc, proc_of};
-use super::registry::{Landing, Registry, Transfer};
 use super::spin::Spin;
 use core::ffi::c_void;
-use core::ptr::null;
-use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, FlushDesc, ListDesc, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc,
-    SendDesc, WaitSet, WaitWord, cap,
-};
+use oxmpi_btl::{BtlAttrs, BtlHandle, FlushDesc, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, WaitWord, cap};
 use oxmpi_mca::host::receive::{CONTINUE, STOP, TAKEN};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{MemKind, PartDesc, RecvDesc, SliceRef, Status, StrRef};
+use oxmpi_mca::{PartDesc, RecvDesc, Status};
+use oxmpi_testing::{Landing, Registry, Transfer, Unflushed, transport};
 use std::collections::{HashMap, VecDeque};
 
 /// The behaviour of the transport's `get`.
@@ -133,10 +129,10 @@ pub struct Queues {
     /// Those that the test keeps in the air.
     pub aloft: Vec<Vec<Landing>>,
     /// Puts that are not visible yet, by who made them.
-    pub unflushed: Vec<Vec<Transfer>>,
-    /// Gets and puts, and flushes.
+    pub unflushed: Vec<Unflushed>,
     /// Gets and puts by the second transport.
     pub of_twin: u64,
+    /// Gets and puts by all, and flushes.
     pub gets: u64,
     pub puts: u64,
     pub flushes: u64,
@@ -179,29 +175,12 @@ extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, ctx: u32, d: *const SendDe
     if q.messages[to][from].len() >= net.room.load(Ordering::Relaxed) as usize {
         return Status::NO_RESOURCE;
     }
-    let total = d.hdr_len as usize + d.len as usize;
-    assert!(
-        total as u64 <= net.setup.max_send,
-        "message of {total} bytes is larger than the transport takes"
-    );
+    let total = u64::from(d.hdr_len) + d.len;
+    assert!(total <= net.setup.max_send, "message of {total} bytes is larger than the transport takes");
     let mut bytes = q.spare.pop().unwrap_or_default();
     bytes.clear();
-    bytes.resize(total, 0xEE);
     // SAFETY: as above.
-    unsafe {
-        core::ptr::copy_nonoverlapping(d.hdr, bytes.as_mut_ptr(), d.hdr_len as usize);
-        let dst = bytes.as_mut_ptr().add(d.hdr_len as usize);
-        match d.pack {
-            Some(pack) => {
-                // In two parts: a packer must be resumable.
-                let half = d.len / 2;
-                pack(d.pack_ctx, 0, dst, half);
-                pack(d.pack_ctx, half, dst.add(half as usize), d.len - half);
-            }
-            None if d.len > 0 => core::ptr::copy_nonoverlapping(d.payload, dst, d.len as usize),
-            None => {}
-        }
-    }
+    unsafe { transport::append(d, &mut bytes) };
     q.messages[to][from].push_back(bytes);
     q.sent += 1;
     Status::OK
@@ -300,7 +279,7 @@ fn move_piece(s: *mut c_void, ctx: u32, d: *const RmaDesc, put: bool) -> Status 
     };
     assert!(d.len > 0 && (limit == 0 || d.len <= limit));
     assert!(alignment <= 1 || [d.local as u64, d.remote, d.len].iter().all(|v| v.is_multiple_of(alignment)));
-    let transfer = Transfer::new(net, d, put);
+    let transfer = Transfer::new(&net.registry.lock(), d, put);
     let turn = {
         let mut q = net.queues.lock();
         let count = if put { &mut q.puts } else { &mut q.gets };
@@ -309,13 +288,13 @@ fn move_piece(s: *mut c_void, ctx: u32, d: *const RmaDesc, put: bool) -> Status 
     };
     let mode = *net.get.lock();
     let at = place(net, me.rank, ctx);
-    let done = (d.done.expect("a done callback"), d.done_ctx as usize);
+    let landing = |transfer, status| Landing { status, ..Landing::new(d.done, d.done_ctx, transfer) };
     let later = |transfer, status| {
-        net.queues.lock().done[at].push(Landing { done, status, transfer });
+        net.queues.lock().done[at].push(landing(transfer, status));
         Status::PENDING
     };
     let now = |transfer| {
-        arrive(net, at, transfer);
+        net.queues.lock().unflushed[at].arrive(transfer, &mut net.registry.lock());
         Status::OK
     };
     match mode {
@@ -331,17 +310,9 @@ fn move_piece(s: *mut c_void, ctx: u32, d: *const RmaDesc, put: bool) -> Status 
         Get::Breaks => Status::INTERNAL,
         Get::BreaksLater => later(None, Status::INTERNAL),
         Get::Held => {
-            net.queues.lock().aloft[at].push(Landing { done, status: Status::OK, transfer: Some(transfer) });
+            net.queues.lock().aloft[at].push(landing(Some(transfer), Status::OK));
             Status::PENDING
         }
-    }
-}
-/// The bytes of a piece reach their end: at once, or with the next flush.
-pub fn arrive(net: &Net, place: usize, transfer: Transfer) {
-    if transfer.put && !net.setup.put_is_remote {
-        net.queues.lock().unflushed[place].push(transfer);
-    } else {
-        transfer.land(net);
     }
 }
 extern "C" fn t_get(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const RmaDesc) -> Status {
@@ -386,7 +357,7 @@ extern "C" fn t_flush(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const Flus
     // SAFETY: the descriptor is valid for the call.
     let d = unsafe { &*d };
     let at = place(net, me.rank, ctx);
-    let done = (d.done.expect("a done callback"), d.done_ctx as usize);
+    let landing = Landing::new(d.done, d.done_ctx, None);
     let turn = {
         let mut q = net.queues.lock();
         q.flushes += 1;
@@ -397,49 +368,23 @@ extern "C" fn t_flush(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const Flus
         Get::Busy if turn % 2 == 1 => Status::NO_RESOURCE,
         // It is done behind the puts in front of it.
         Get::Later | Get::RefusedSecondLater | Get::RefusedLater => {
-            net.queues.lock().done[at].insert(0, Landing { done, status: Status::OK, transfer: None });
+            net.queues.lock().done[at].insert(0, landing);
             Status::PENDING
         }
         Get::Held => {
-            net.queues.lock().aloft[at].push(Landing { done, status: Status::OK, transfer: None });
+            net.queues.lock().aloft[at].push(landing);
             Status::PENDING
         }
         _ => {
-            flushed(net, at);
+            net.queues.lock().unflushed[at].flush(&mut net.registry.lock());
             Status::OK
         }
     }
 }
-/// Makes puts from there visible.
-fn flushed(net: &Net, place: usize) {
-    let all = core::mem::take(&mut net.queues.lock().unflushed[place]);
-    all.into_iter().for_each(|transfer| transfer.land(net));
-}
-/// A piece comes to its end.
-pub fn land(net: &Net, place: usize, landing: Landing) {
-    let Landing { done: (f, ctx), status, transfer } = landing;
-    match transfer {
-        Some(transfer) => arrive(net, place, transfer),
-        None if status.is_ok() => flushed(net, place),
-        None => {}
-    }
-    f(ctx as *mut c_void, status);
-}
-extern "C" fn t_atomic(_: *mut c_void, _: *mut c_void, _: u32, _: *const AtomicDesc) -> Status {
-    Status::NOT_SUPPORTED
-}
-extern "C" fn t_register(
-    _: *mut c_void,
-    _: *mut u8,
-    _: u64,
-    _: u32,
-    _: MemKind,
-    _: *mut RegHandle,
-) -> Status {
-    panic!("registration is the host's")
-}
-extern "C" fn t_deregister(_: *mut c_void, _: *const RegHandle) -> Status {
-    panic!("registration is the host's")
+/// A piece or a flush comes to its end.
+fn land(net: &Net, place: usize, mut landing: Landing) {
+    net.queues.lock().unflushed[place].land(&mut landing, &mut net.registry.lock());
+    landing.tell();
 }
 extern "C" fn t_arm(s: *mut c_void, _: u32, set: *mut WaitSet) -> Status {
     let me = proc_of(s);
@@ -461,41 +406,6 @@ extern "C" fn t_hold(s: *mut c_void, ep: *mut c_void, oldest: u64) {
 extern "C" fn t_held(s: *mut c_void, ep: *mut c_void) -> u64 {
     let me = proc_of(s);
     me.net().queues.lock().held.get(&(me.rank, ep as usize as u32 - 1)).copied().unwrap_or(0)
-}
-extern "C" fn t_add_procs(_: *mut c_void, _: SliceRef<ProcInfo>, _: *mut *mut c_void) -> Status {
-    panic!("endpoints are the host's")
-}
-extern "C" fn t_del_procs(_: *mut c_void, _: SliceRef<*mut c_void>) -> Status {
-    panic!("endpoints are the host's")
-}
-extern "C" fn t_finalize(_: *mut c_void) -> Status {
-    panic!("modules are the host's")
-}
-
-extern "C" fn no_service_open(_: *mut c_void) -> Status {
-    Status::NOT_SUPPORTED
-}
-extern "C" fn no_request(_: *mut c_void, _: *mut c_void, _: u32, _: *const SendDesc) -> Status {
-    Status::NOT_SUPPORTED
-}
-extern "C" fn no_service(_: *mut c_void) -> i32 {
-    0
-}
-extern "C" fn no_reply(_: *mut c_void, _: u64, _: *const SendDesc) -> Status {
-    Status::NOT_SUPPORTED
-}
-extern "C" fn no_pending(_: *mut c_void) -> *const u32 {
-    null()
-}
-extern "C" fn no_service_arm(_: *mut c_void, _: *mut WaitSet) -> Status {
-    Status::NOT_SUPPORTED
-}
-extern "C" fn no_service_disarm(_: *mut c_void) {}
-extern "C" fn no_partner(_: *mut c_void, _: *mut c_void) -> u32 {
-    oxmpi_btl::SAME_NUMBER
-}
-extern "C" fn no_list(_: *mut c_void, _: *mut c_void, _: u32, _: *const ListDesc) -> Status {
-    Status::NOT_SUPPORTED
 }
 
 /// The transport's description of itself.
@@ -542,7 +452,6 @@ impl Proc {
 
     pub fn transport(&self, setup: &Setup, attrs: &BtlAttrs) -> BtlHandle {
         BtlHandle {
-            size: size_of::<BtlHandle>() as u32,
             caps: if setup.offers_get { cap::GET } else { 0 }
                 | if setup.offers_put { cap::PUT } else { 0 }
                 | if setup.offers_put && !setup.put_is_remote { cap::FLUSH } else { 0 }
@@ -550,36 +459,17 @@ impl Proc {
                 | if setup.offers_vector { cap::GET_VECTOR } else { 0 }
                 | if setup.sleeps { cap::SLEEP } else { 0 }
                 | if setup.holds { cap::HOLD } else { 0 },
-            state: self as *const Proc as *mut c_void,
             send: t_send,
             progress: t_progress,
             get: t_get,
             put: t_put,
             flush: t_flush,
-            atomic: t_atomic,
-            register_mem: t_register,
-            deregister_mem: t_deregister,
             arm: t_arm,
             disarm: t_disarm,
-            add_procs: t_add_procs,
-            del_procs: t_del_procs,
-            finalize: t_finalize,
-            attrs,
-            name: StrRef::new("fake"),
             get_vector: t_get_vector,
             hold: t_hold,
             held: t_held,
-            service_open: no_service_open,
-            service_request: no_request,
-            service_progress: no_service,
-            service_reply: no_reply,
-            service_pending: no_pending,
-            service_arm: no_service_arm,
-            service_disarm: no_service_disarm,
-            emulated: 0,
-            index: 0,
-            list: no_list,
-            partner: no_partner,
+            ..transport::bare(self, attrs, "fake")
         }
     }
 }

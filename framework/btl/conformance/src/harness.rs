@@ -1,10 +1,9 @@
 //! Ranks of one job in one process, each with its own opened component.
 //!
-//! The harness reads a component exactly as far as its table sizes say, and puts refusing functions
-//! where nothing is offered, as the real host does: a component that is older than this crate passes
-//! with what it has.
+//! The harness reads a component exactly as far as its table sizes say, and completes its table with refusing functions
+//! where nothing is offered, by the contract's own means as the real host does: a component that is older than this crate
+//! passes with what it has.
 
-use crate::handle::{attributes, handle};
 use crate::host::{Arrived, FakeHost, Hook, random};
 use crate::message::Msg;
 use crate::setup::Setup;
@@ -239,12 +238,10 @@ impl Rank {
             &*at
         };
         host.module_state.store(module.state, Ordering::Relaxed);
-        // SAFETY: a component's module and name.
-        let (attrs, btl) = unsafe {
-            let attrs = Box::new(attributes(module)?);
-            let btl = handle(module, &attrs, descriptor.name);
-            (attrs, btl)
-        };
+        // SAFETY: a component's module.
+        let (attrs, table) = unsafe { (Box::new(attributes(module)?), BtlTable::read(module.table)) };
+        let completed = table.complete(module.state, &attrs, descriptor.name);
+        let btl = completed.map_err(|slot| format!("the module has no {slot}"))?;
         Ok(Rank {
             host,
             btl,
@@ -376,6 +373,23 @@ fn open(setup: &Setup, descriptor: &Descriptor, host: &FakeHost) -> Result<Opene
         return Err(format!("open: {status}\n{}", host.logged()));
     }
     Ok(opened)
+}
+
+/// The module's attributes; what an older component does not say keeps its default.
+///
+/// # Safety
+/// `module` must be a component's.
+unsafe fn attributes(module: &BtlModule) -> Result<BtlAttrs, String> {
+    if module.attrs.is_null() || !module.attrs.is_aligned() {
+        return Err("the module has no attributes".into());
+    }
+    // SAFETY: attributes begin with their size.
+    let size = unsafe { (*module.attrs).size };
+    if size < 8 {
+        return Err(format!("attrs.size is {size}"));
+    }
+    // SAFETY: the caller's promise: so many bytes are there.
+    Ok(unsafe { BtlAttrs::read(module.attrs) })
 }
 
 /// The result that a component's `open` gives to a rank that is alone in its job, for those who look at it

@@ -21,7 +21,6 @@
 //! is reported broken; nobody calls `fatal`.
 
 pub mod checks;
-mod handle;
 mod harness;
 mod host;
 mod message;
@@ -82,13 +81,13 @@ pub struct Entry {
 
 /// Every check; each file of `checks/` adds its own by `check!`.
 #[linkme::distributed_slice]
-pub static CHECKS: [Entry];
+pub static BTL_CHECKS: [Entry];
 
 /// Enters checks of a group into the list.
 macro_rules! check {
     ($group:ident: $($name:ident),+ $(,)?) => {
         $(const _: () = {
-            #[linkme::distributed_slice($crate::CHECKS)]
+            #[linkme::distributed_slice($crate::BTL_CHECKS)]
             static ENTRY: $crate::Entry =
                 $crate::Entry { group: $crate::Group::$group, name: stringify!($name), run: $name };
         };)+
@@ -98,7 +97,7 @@ pub(crate) use check;
 
 /// The checks in the order of groups and names.
 pub fn checks() -> Vec<&'static Entry> {
-    let mut all: Vec<_> = CHECKS.iter().collect();
+    let mut all: Vec<_> = BTL_CHECKS.iter().collect();
     all.sort_by_key(|e| (e.group, e.name));
     all
 }

@@ -7,7 +7,7 @@ use oxmpi_btl::{
     Btl, BtlAttrs, BtlFlush, BtlGet, BtlLists, BtlModule, BtlPut, BtlSleep, FlushDesc, LIST_ENTRY, LIST_PUT,
     ListDesc, Message, ProcInfo, RmaDesc, WaitSet, WaitWord,
 };
-use oxmpi_btl_conformance::{CHECKS, Reach, Setup, run_all};
+use oxmpi_btl_conformance::{BTL_CHECKS, Reach, Setup, run_all};
 use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, RecvDesc, Status};
 use rustix::thread::futex;
 use std::collections::VecDeque;
@@ -313,7 +313,7 @@ fn every_fault_is_seen() {
     std::panic::set_hook(Box::new(|_| {}));
     let mut unseen = Vec::new();
     for (fault, name) in FAULTS {
-        let check = CHECKS.iter().find(|e| e.name == *name).expect("a check of that name").run;
+        let check = BTL_CHECKS.iter().find(|e| e.name == *name).expect("a check of that name").run;
         let faulty = match *fault {
             "delivers in send" => setup().reach(Reach::Everyone).param("fault", fault),
             _ => setup().param("fault", fault),

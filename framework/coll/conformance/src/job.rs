@@ -30,8 +30,6 @@ pub struct Check {
     pub run: fn(&Job),
 }
 
-inventory::collect!(Check);
-
 /// See the file's head.
 pub struct Job<'a> {
     setup: &'a Setup,
@@ -153,7 +151,7 @@ impl Job<'_> {
 
     fn run(&self, sizes: [u32; 2], settings: &RunSettings, main: &(impl Fn(&Rank) + Sync)) {
         // SAFETY: descriptors are statics of their components, which are not unloaded.
-        let (descriptor, parts) = unsafe { (&*self.setup.descriptor, &*self.setup.parts) };
+        let (descriptor, parts) = unsafe { (&*self.setup.descriptor, self.setup.parts.map(|parts| &*parts)) };
         let net = Arc::new(Net::new(
             parts,
             sizes[0] + sizes[1],

@@ -41,8 +41,8 @@ mod setup;
 mod view;
 
 pub use args::{Args, Blocks};
-pub use inventory;
 pub use job::{Check, Job, TableSlot};
+pub use linkme;
 pub use plan::Plan;
 pub use rank::Rank;
 pub use setup::Setup;
@@ -51,9 +51,12 @@ pub use setup::Setup;
 #[macro_export]
 macro_rules! check {
     ($name:ident, needs: [$($which:ident),*], $run:expr) => {
-        $crate::inventory::submit! {
-            $crate::Check { name: stringify!($name), needs: &[$(|t| t.$which),*], run: $run }
-        }
+        const _: () = {
+            #[$crate::linkme::distributed_slice($crate::COLL_CHECKS)]
+            #[linkme(crate = $crate::linkme)]
+            static CHECK: $crate::Check =
+                $crate::Check { name: stringify!($name), needs: &[$(|t| t.$which),*], run: $run };
+        };
     };
 }
 
@@ -68,14 +71,18 @@ macro_rules! suite {
     };
 }
 
+/// Every check; the linker fills it.
+#[linkme::distributed_slice]
+pub static COLL_CHECKS: [Check];
+
 /// Every check, by name.
 pub fn checks() -> Vec<&'static Check> {
-    oxmpi_testing::checks::sorted(inventory::iter::<Check>, |check| check.name)
+    oxmpi_testing::checks::sorted(&*COLL_CHECKS, |check| check.name)
 }
 
 /// Runs every check, one after the other, naming each.
 pub fn run_all(setup: &Setup) {
-    let chosen = oxmpi_testing::checks::chosen(inventory::iter::<Check>, |check| check.name);
+    let chosen = oxmpi_testing::checks::chosen(&*COLL_CHECKS, |check| check.name);
     let ran = chosen.into_iter().filter(|check| {
         eprintln!("{}", check.name);
         run(setup, check)

@@ -97,7 +97,10 @@ fn renumbered(nodes: impl Iterator<Item = u32>) -> Vec<u32> {
 impl View {
     /// A part of this communicator, served by the component that the setup names.
     fn part(&self, comm: *const CollComm, number: u64, members: &[u32], rank: u32) -> View {
-        let opened = Opened::new(self.net.parts, &[], self.me(), &self.net);
+        let Some(parts) = self.net.parts else {
+            panic!("the component asks for a part of its communicator: name what serves it by Setup::parts")
+        };
+        let opened = Opened::new(parts, &[], self.me(), &self.net);
         let mine: Vec<u32> = members.iter().map(|member| self.mine[*member as usize]).collect();
         let context = self.context * 1000 + number;
         let mut view = View::new(&self.net, &opened, self.name, context, rank, mine.clone(), mine, 1);

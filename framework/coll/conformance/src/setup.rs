@@ -7,7 +7,7 @@ use oxmpi_mca::Descriptor;
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub(crate) descriptor: *const Descriptor,
-    pub(crate) parts: *const Descriptor,
+    pub(crate) parts: Option<*const Descriptor>,
     pub(crate) params: Vec<(String, String)>,
     pub(crate) variants: Vec<Vec<(String, String)>>,
     pub(crate) ranks: u32,
@@ -21,11 +21,11 @@ fn owned(values: Values<'_>) -> impl Iterator<Item = (String, String)> {
 }
 
 impl Setup {
-    /// Every parameter at its default; up to 40 ranks. The component serves the parts of communicators, too.
+    /// Every parameter at its default; up to 40 ranks; no component for the parts of communicators.
     pub fn new(descriptor: *const Descriptor) -> Setup {
         Setup {
             descriptor,
-            parts: descriptor,
+            parts: None,
             params: Vec::new(),
             variants: vec![Vec::new()],
             ranks: 40,
@@ -33,9 +33,9 @@ impl Setup {
         }
     }
 
-    /// The component that serves the parts of communicators which one that nests asks the host for.
+    /// Names the component that serves the parts of a communicator. A component that nests is tested with one that does not.
     pub fn parts(mut self, descriptor: *const Descriptor) -> Setup {
-        self.parts = descriptor;
+        self.parts = Some(descriptor);
         self
     }
 

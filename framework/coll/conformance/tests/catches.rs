@@ -270,7 +270,7 @@ fn without_unity() -> *const Descriptor {
 
 /// Whether a check passes.
 fn passes(descriptor: *const Descriptor, name: &str) -> bool {
-    let setup = Setup::new(descriptor).ranks(5).patience(Duration::from_secs(3));
+    let setup = Setup::new(descriptor).parts(right()).ranks(5).patience(Duration::from_secs(3));
     let all = checks();
     let check = all.iter().find(|check| check.name == name).expect("a check of that name");
     catch_unwind(AssertUnwindSafe(|| assert!(run(&setup, check), "left out"))).is_ok()

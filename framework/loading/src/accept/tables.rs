@@ -1,13 +1,10 @@
 //! From what `open` returned to the host's own tables.
 
 use super::accepted::{Pml, Refusal};
-use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, FlushDesc, HANDLE_LIMIT, ListDesc,
-    RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
-};
+use oxmpi_btl::{BtlAttrs, BtlHandle, BtlModule, BtlTable, HANDLE_LIMIT};
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::{MemKind, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
+use oxmpi_mca::{RequestHeader, Status, StrRef, ThreadCtx};
 use oxmpi_osc::{OscModule, OscTable, OscWindow, RmaArgs, WinCounts, WinDesc};
 use oxmpi_pml::{Counts, PmlModule, PmlTable, SendArgs};
 use std::ffi::c_void;
@@ -21,97 +18,10 @@ const TABLE_LIMIT: usize = 1 << 16;
 /// A component's own state, passed back as the first argument of each of its functions.
 type State = *mut c_void;
 
-/// Real functions for slots that a module does not fill.
+/// Real functions for slots that a PML does not fill.
 mod absent {
     use super::*;
 
-    /// Stands in for a BTL's missing `del_procs`: nothing is kept for each process, so it succeeds.
-    pub extern "C" fn del_procs(_: State, _: SliceRef<*mut Endpoint>) -> Status {
-        Status::OK
-    }
-    /// Stands in for a BTL's missing `partner`: each module reaches that of its own number.
-    pub extern "C" fn partner(_: State, _: *mut Endpoint) -> u32 {
-        oxmpi_btl::SAME_NUMBER
-    }
-    /// Stands in for a BTL's missing `finalize`: nothing is to be given back, so it succeeds.
-    pub extern "C" fn finalize(_: State) -> Status {
-        Status::OK
-    }
-    /// Stands in for a BTL's missing `get` or `put`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn rma(_: State, _: *mut Endpoint, _: u32, _: *const RmaDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `get_vector`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn vector(_: State, _: *mut Endpoint, _: u32, _: *const RmaVectorDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `flush`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn flush(_: State, _: *mut Endpoint, _: u32, _: *const FlushDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `atomic`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn atomic(_: State, _: *mut Endpoint, _: u32, _: *const AtomicDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `list`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn list(_: State, _: *mut Endpoint, _: u32, _: *const ListDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `register_mem`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn register(
-        _: State,
-        _: *mut u8,
-        _: u64,
-        _: u32,
-        _: MemKind,
-        _: *mut RegHandle,
-    ) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `deregister_mem`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn deregister(_: State, _: *const RegHandle) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `arm`: refuses with NOT_SUPPORTED, so no thread sleeps on the transport.
-    pub extern "C" fn arm(_: State, _: u32, _: *mut WaitSet) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `disarm`: does nothing, since `arm` never succeeds.
-    pub extern "C" fn disarm(_: State, _: u32) {}
-    /// Stands in for a BTL's missing `hold`: the receiver is told nothing of messages that wait here.
-    pub extern "C" fn hold(_: State, _: *mut Endpoint, _: u64) {}
-    /// Stands in for a BTL's missing `held`: answers 0, no message of the peer is known to wait.
-    pub extern "C" fn held(_: State, _: *mut Endpoint) -> u64 {
-        0
-    }
-    /// Stands in for a BTL's missing `service_open`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn service_open(_: State) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `service_request`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn service_request(_: State, _: *mut Endpoint, _: u32, _: *const SendDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `service_progress`: answers 0 events.
-    pub extern "C" fn service_progress(_: State) -> i32 {
-        0
-    }
-    /// Stands in for a BTL's missing `service_reply`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn service_reply(_: State, _: u64, _: *const SendDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `service_pending`: answers null, so requests are found by `service_progress`
-    /// alone.
-    pub extern "C" fn service_pending(_: State) -> *const u32 {
-        std::ptr::null()
-    }
-    /// Stands in for a BTL's missing `service_arm`: refuses with NOT_SUPPORTED, so nobody sleeps on the service
-    /// context.
-    pub extern "C" fn service_arm(_: State, _: *mut WaitSet) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    /// Stands in for a BTL's missing `service_disarm`: does nothing, since `service_arm` never succeeds.
-    pub extern "C" fn service_disarm(_: State) {}
     /// Stands in for a PML's missing `revoke`: refuses with NOT_SUPPORTED.
     pub extern "C" fn revoke(_: State, _: *mut std::ffi::c_void) -> Status {
         Status::NOT_SUPPORTED
@@ -205,16 +115,6 @@ unsafe fn size_at(at: *const u8) -> usize {
     unsafe { *at.cast::<u32>() as usize }
 }
 
-/// Copies the part of a foreign struct that both sides know into `own`.
-///
-/// # Safety
-/// `from` must be readable for `size` bytes, and any bytes of that layout a value of `T`.
-unsafe fn overlay<T>(own: &mut T, from: *const u8, size: usize) {
-    let n = size.min(size_of::<T>());
-    // SAFETY: the caller's promise; `own` has `n` bytes.
-    unsafe { std::ptr::copy_nonoverlapping(from, (own as *mut T).cast::<u8>(), n) }
-}
-
 /// Makes the host's tables of a BTL component's devices. `name` must live as long as they.
 ///
 /// # Safety
@@ -260,11 +160,8 @@ unsafe fn accept_device(
     if !(8..=TABLE_LIMIT).contains(&size) {
         return refuse("attributes size", format!("{size} bytes"), format!("8 to {TABLE_LIMIT} bytes"));
     }
-    // A field that an older component does not have keeps its default.
-    let mut attrs = BtlAttrs::new();
-    // SAFETY: `size` bytes are there; any bytes are valid integers.
-    unsafe { overlay(&mut attrs, said.cast(), size) };
-    attrs.size = size_of::<BtlAttrs>() as u32;
+    // SAFETY: `size` bytes are there, and it is 8 or more.
+    let attrs = BtlAttrs { size: size_of::<BtlAttrs>() as u32, ..unsafe { BtlAttrs::read(said) } };
     if attrs.contexts == 0 {
         return refuse("contexts", "0".into(), "1 or more".into());
     }
@@ -291,45 +188,16 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
         let ours = format!("a multiple of 8 from {basic} to {TABLE_LIMIT} bytes");
         return refuse("table size", format!("{size} bytes"), ours);
     }
-    let mut own = BtlTable {
-        size: 0,
-        version: 0,
-        add_procs: None,
-        del_procs: None,
-        finalize: None,
-        send: None,
-        progress: None,
-        get: None,
-        put: None,
-        flush: None,
-        atomic: None,
-        register_mem: None,
-        deregister_mem: None,
-        arm: None,
-        disarm: None,
-        get_vector: None,
-        hold: None,
-        held: None,
-        service_open: None,
-        service_request: None,
-        service_progress: None,
-        service_reply: None,
-        service_pending: None,
-        service_arm: None,
-        service_disarm: None,
-        list: None,
-        partner: None,
-    };
-    // SAFETY: that many bytes are there; a slot is a pointer or null, which is `None`.
-    unsafe { overlay(&mut own, at, size) };
+    // SAFETY: `size` bytes are there, more than 8; a slot is a pointer or null.
+    let own = unsafe { BtlTable::read(table) };
     if own.version != oxmpi_btl::TABLE_VERSION {
         return refuse("table version", own.version.to_string(), oxmpi_btl::TABLE_VERSION.to_string());
     }
     Ok(own)
 }
 
-/// Builds the host's table of a BTL module: mandatory slots must be there, missing ones get a function of `absent`, and
-/// capability bits tell which verbs are real. Leaks the attributes, which [`discard`] frees.
+/// Builds the host's table of a BTL module from what its table and attributes offer. Leaks the attributes, which [`discard`]
+/// frees.
 fn handle(
     state: State,
     table: &BtlTable,
@@ -337,71 +205,18 @@ fn handle(
     name: &'static str,
     place: &str,
 ) -> Result<BtlHandle, Refusal> {
-    let missing = |slot: &'static str| Refusal::new("table", format!("no {slot}"), "one", place);
-    // Half a pair is no offer.
-    let register = table.register_mem.zip(table.deregister_mem);
-    let sleep = table.arm.zip(table.disarm);
-    let hold = table.hold.zip(table.held);
-    let service =
-        table.service_open.zip(table.service_request).zip(table.service_progress).zip(table.service_reply);
-    let service_sleep = table.service_arm.zip(table.service_disarm);
-    let caps = [
-        (cap::GET, table.get.is_some()),
-        (cap::PUT, table.put.is_some()),
-        (cap::ATOMIC, table.atomic.is_some()),
-        (cap::FLUSH, table.flush.is_some()),
-        (cap::REGISTER, register.is_some()),
-        (cap::SLEEP, sleep.is_some()),
-        (cap::GET_VECTOR, table.get_vector.is_some()),
-        (cap::HOLD, hold.is_some()),
-        (cap::SERVICE, service.is_some() && attrs.service_limit > 0),
-        (cap::SERVICE_SLEEP, service_sleep.is_some()),
-        (cap::LIST, table.list.is_some() && attrs.list_limit > 0),
-        (cap::PARTNER, table.partner.is_some()),
-    ];
-    let caps = caps.iter().filter(|(_, has)| *has).fold(0, |all, (bit, _)| all | bit);
-    if caps & cap::ATOMIC == 0 {
+    if table.atomic.is_none() {
         attrs.amo_ops = 0;
     }
     if attrs.registration_handle_size as usize > HANDLE_LIMIT {
         let ours = format!("at most {HANDLE_LIMIT}");
         return Err(Refusal::new("registration handle size", attrs.registration_handle_size, ours, place));
     }
-    Ok(BtlHandle {
-        size: size_of::<BtlHandle>() as u32,
-        caps,
-        state,
-        send: table.send.ok_or_else(|| missing("send"))?,
-        progress: table.progress.ok_or_else(|| missing("progress"))?,
-        get: table.get.unwrap_or(absent::rma),
-        put: table.put.unwrap_or(absent::rma),
-        flush: table.flush.unwrap_or(absent::flush),
-        atomic: table.atomic.unwrap_or(absent::atomic),
-        register_mem: register.map_or(absent::register as _, |r| r.0),
-        deregister_mem: register.map_or(absent::deregister as _, |r| r.1),
-        arm: sleep.map_or(absent::arm as _, |s| s.0),
-        disarm: sleep.map_or(absent::disarm as _, |s| s.1),
-        add_procs: table.add_procs.ok_or_else(|| missing("add_procs"))?,
-        del_procs: table.del_procs.unwrap_or(absent::del_procs),
-        finalize: table.finalize.unwrap_or(absent::finalize),
-        get_vector: table.get_vector.unwrap_or(absent::vector),
-        hold: hold.map_or(absent::hold as _, |h| h.0),
-        held: hold.map_or(absent::held as _, |h| h.1),
-        service_open: table.service_open.unwrap_or(absent::service_open),
-        service_request: table.service_request.unwrap_or(absent::service_request),
-        service_progress: table.service_progress.unwrap_or(absent::service_progress),
-        service_reply: table.service_reply.unwrap_or(absent::service_reply),
-        service_pending: table.service_pending.unwrap_or(absent::service_pending),
-        service_arm: service_sleep.map_or(absent::service_arm as _, |s| s.0),
-        service_disarm: service_sleep.map_or(absent::service_disarm as _, |s| s.1),
-        // Lives as long as the handle, which the PML may have until the end of the process.
-        attrs: Box::leak(Box::new(attrs)),
-        name: StrRef::new(name),
-        emulated: 0,
-        index: 0,
-        list: table.list.unwrap_or(absent::list),
-        partner: table.partner.unwrap_or(absent::partner),
-    })
+    match table.complete(state, &attrs, StrRef::new(name)) {
+        // They live as long as the handle, which the PML may have until the end of the process.
+        Ok(handle) => Ok(BtlHandle { attrs: Box::leak(Box::new(attrs)), ..handle }),
+        Err(slot) => Err(Refusal::new("table", format!("no {slot}"), "one", place)),
+    }
 }
 
 /// Frees a handle that was given to nobody.

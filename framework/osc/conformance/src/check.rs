@@ -11,5 +11,3 @@ pub struct Check {
     pub threads: bool,
     pub run: fn(&Rank),
 }
-
-inventory::collect!(Check);

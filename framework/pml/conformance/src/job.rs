@@ -1,17 +1,18 @@
 //! A job in one process, and its ranks as checks call them.
 
-use crate::data::byte;
 use crate::host::Rank;
 use crate::net::Net;
 use crate::setup::{Setup, Wire};
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::ptr::{null, null_mut};
+use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
-use oxmpi_pml::{CommDesc, NO_HINT, PmlTable, RecvArgs, SendArgs, mode};
+use oxmpi_mca::{MsgStatus, Status, ThreadCtx};
+use oxmpi_pml::{PmlTable, RecvArgs, SendArgs, mode};
+use oxmpi_testing::data::{byte, pattern};
+use oxmpi_testing::{CommSpec, Req};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -53,39 +54,6 @@ pub struct Comm(pub *mut c_void);
 unsafe impl Send for Comm {}
 // SAFETY: as above.
 unsafe impl Sync for Comm {}
-
-/// A request.
-#[derive(Clone, Copy, Debug)]
-pub struct Req(pub *mut RequestHeader);
-
-/// A communicator as one of its ranks sees it.
-#[derive(Clone)]
-pub struct CommSpec<'a> {
-    pub gid: [u64; 2],
-    pub procs: &'a [u32],
-    pub endpoints: &'a [u16],
-    pub my_rank: i32,
-    pub my_endpoint: u16,
-    pub fixed: Option<u32>,
-    /// [`oxmpi_pml::assert_flag`]
-    pub flags: u32,
-    pub hint: u32,
-}
-
-impl Default for CommSpec<'_> {
-    fn default() -> Self {
-        CommSpec {
-            gid: [7, 7],
-            procs: &[0, 1],
-            endpoints: &[],
-            my_rank: 0,
-            my_endpoint: 0,
-            fixed: None,
-            flags: 0,
-            hint: NO_HINT,
-        }
-    }
-}
 
 impl Job {
     pub(crate) fn new(setup: &Setup, wire: Wire, ranks: u32, threads: bool) -> Job {
@@ -172,7 +140,7 @@ impl Job {
     /// A message there and back between two ranks, in each length that takes another way.
     pub fn ping(&self, comms: &[Comm], from: u32, to: u32, tag: i32) {
         for len in [0, 8, 3000, 50_000] {
-            let (data, mut buf) = (crate::data::pattern(len, u64::from(from) + 1), vec![0; len]);
+            let (data, mut buf) = (pattern(len, u64::from(from) + 1), vec![0; len]);
             let s = self.rank(from).isend(comms[from as usize], &data, to.cast_signed(), tag, mode::STANDARD);
             let r = self.rank(to).irecv(comms[to as usize], &mut buf, from.cast_signed(), tag);
             assert_eq!((self.wait(r).error, self.wait(s).error), (Status::OK, Status::OK));
@@ -198,7 +166,7 @@ impl Job {
             let (table, state) = rank.pml();
             assert_eq!((table.finalize)(state), Status::OK);
         }
-        assert!(self.net.registry().is_empty(), "memory is still registered");
+        assert_eq!(self.net.registry().count(), 0, "memory is still registered");
     }
 }
 
@@ -223,23 +191,9 @@ impl Caller {
 
     pub fn add_comm(&self, spec: &CommSpec<'_>) -> Comm {
         // The component keeps the addresses until `del_comm`; a test may leak them.
-        let procs: &'static [u32] = spec.procs.to_vec().leak();
-        let endpoints: &'static [u16] = spec.endpoints.to_vec().leak();
-        let desc = CommDesc {
-            size: procs.len() as u32,
-            flags: spec.flags,
-            gid: spec.gid,
-            my_rank: spec.my_rank,
-            num_peers: procs.len() as u32,
-            procs: procs.as_ptr(),
-            endpoints: if endpoints.is_empty() { null() } else { endpoints.as_ptr() },
-            my_endpoint: spec.my_endpoint,
-            has_fixed_index: spec.fixed.is_some().into(),
-            fixed_index: spec.fixed.unwrap_or(0),
-            matching: StrRef::EMPTY,
-            fifo_hint: spec.hint,
-            reserved: 0,
-        };
+        let procs = spec.procs.to_vec().leak();
+        let endpoints = spec.endpoints.to_vec().leak();
+        let desc = CommSpec { procs, endpoints, ..spec.clone() }.desc();
         let ((table, state), mut out) = (self.pml(), null_mut());
         assert_eq!((table.add_comm)(state, &desc, &mut out), Status::OK, "add_comm");
         Comm(out)
@@ -291,7 +245,7 @@ impl Caller {
     pub fn send(&self, comm: Comm, buf: &[u8], dst: i32, tag: i32, mode: u32) -> Result<Option<Req>, Status> {
         let ((table, state), mut out) = (self.pml(), null_mut());
         let args = self.send_args(comm, (buf, byte(), buf.len() as u64), (dst, tag), mode);
-        outcome((table.send)(state, &args, &mut out), out)
+        Req::of((table.send)(state, &args, &mut out), out)
     }
     pub fn isend(&self, comm: Comm, buf: &[u8], dst: i32, tag: i32, mode: u32) -> Req {
         self.isend_typed(comm, (buf, byte(), buf.len() as u64), (dst, tag), mode)
@@ -299,14 +253,14 @@ impl Caller {
     pub fn isend_typed(&self, comm: Comm, data: (&[u8], &TypeDesc, u64), to: (i32, i32), mode: u32) -> Req {
         let ((table, state), mut out) = (self.pml(), null_mut());
         let args = self.send_args(comm, data, to, mode);
-        outcome((table.isend)(state, &args, &mut out), out).expect("isend").expect("isend gives a request")
+        Req::of((table.isend)(state, &args, &mut out), out).expect("isend").expect("isend gives a request")
     }
     /// The blocking form: its status, or a request to wait for.
     pub fn recv(&self, comm: Comm, buf: &mut [u8], src: i32, tag: i32) -> Result<MsgStatus, Req> {
         let ((table, state), mut out, mut status) = (self.pml(), null_mut(), MsgStatus::EMPTY);
         let len = buf.len() as u64;
         let args = self.recv_args(comm, (buf, byte(), len), (src, tag));
-        match outcome((table.recv)(state, &args, &mut status, &mut out), out).expect("recv") {
+        match Req::of((table.recv)(state, &args, &mut status, &mut out), out).expect("recv") {
             None => Ok(status),
             Some(req) => Err(req),
         }
@@ -318,17 +272,17 @@ impl Caller {
     pub fn irecv_typed(&self, comm: Comm, data: (&mut [u8], &TypeDesc, u64), from: (i32, i32)) -> Req {
         let ((table, state), mut out) = (self.pml(), null_mut());
         let args = self.recv_args(comm, data, from);
-        outcome((table.irecv)(state, &args, &mut out), out).expect("irecv").expect("irecv gives a request")
+        Req::of((table.irecv)(state, &args, &mut out), out).expect("irecv").expect("irecv gives a request")
     }
     pub fn send_init(&self, comm: Comm, buf: &[u8], dst: i32, tag: i32, mode: u32) -> Req {
         let ((table, state), mut out) = (self.pml(), null_mut());
         let args = self.send_args(comm, (buf, byte(), buf.len() as u64), (dst, tag), mode);
-        outcome((table.send_init)(state, &args, &mut out), out).expect("send_init").expect("a request")
+        Req::of((table.send_init)(state, &args, &mut out), out).expect("send_init").expect("a request")
     }
     pub fn recv_init(&self, comm: Comm, buf: &mut [u8], src: i32, tag: i32) -> Req {
         let ((table, state), mut out, len) = (self.pml(), null_mut(), buf.len() as u64);
         let args = self.recv_args(comm, (buf, byte(), len), (src, tag));
-        outcome((table.recv_init)(state, &args, &mut out), out).expect("recv_init").expect("a request")
+        Req::of((table.recv_init)(state, &args, &mut out), out).expect("recv_init").expect("a request")
     }
     pub fn probe(&self, comm: Comm, src: i32, tag: i32) -> Option<MsgStatus> {
         let ((table, state), mut status) = (self.pml(), MsgStatus::EMPTY);
@@ -344,7 +298,7 @@ impl Caller {
     pub fn imrecv(&self, comm: Comm, message: *mut c_void, buf: &mut [u8]) -> Req {
         let ((table, state), mut out, len) = (self.pml(), null_mut(), buf.len() as u64);
         let args = self.recv_args(comm, (buf, byte(), len), (0, 0));
-        outcome((table.imrecv)(state, message, &args, &mut out), out).expect("imrecv").expect("a request")
+        Req::of((table.imrecv)(state, message, &args, &mut out), out).expect("imrecv").expect("a request")
     }
 
     pub fn progress(&self) -> i32 {
@@ -367,44 +321,5 @@ impl Caller {
         let status = req.status();
         req.release_by(self.thread());
         status
-    }
-}
-
-fn outcome(status: Status, out: *mut RequestHeader) -> Result<Option<Req>, Status> {
-    match status {
-        Status::OK => Ok(None),
-        Status::PENDING => {
-            assert!(!out.is_null(), "PENDING without a request");
-            Ok(Some(Req(out)))
-        }
-        error => Err(error),
-    }
-}
-
-impl Req {
-    fn header(&self) -> &RequestHeader {
-        // SAFETY: headers lie in pools that never shrink.
-        unsafe { &*self.0 }
-    }
-    pub fn is_complete(&self) -> bool {
-        self.header().completion.is_complete()
-    }
-    pub fn status(&self) -> MsgStatus {
-        self.header().status
-    }
-    pub fn release(&self) {
-        self.release_by(null_mut());
-    }
-    fn release_by(&self, thread: *mut ThreadCtx) {
-        // SAFETY: operations live as long as their component.
-        (unsafe { &*self.header().ops }.release)(self.0, thread)
-    }
-    pub fn cancel(&self) -> Status {
-        // SAFETY: as above.
-        (unsafe { &*self.header().ops }.cancel)(self.0)
-    }
-    pub fn start(&self) -> Status {
-        // SAFETY: as above.
-        (unsafe { &*self.header().ops }.start)(self.0)
     }
 }

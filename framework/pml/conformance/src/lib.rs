@@ -22,17 +22,16 @@
 //! the end; no peer is reported broken unless the check expects it; nobody calls `fatal`.
 
 mod checks;
-pub mod data;
 mod host;
 mod job;
 mod net;
 mod open;
-mod registry;
 mod setup;
 mod transport;
 
-pub use inventory;
-pub use job::{Caller, Comm, CommSpec, Job, Req};
+pub use job::{Caller, Comm, Job};
+pub use linkme;
+pub use oxmpi_testing::{CommSpec, Req, data};
 pub use setup::{Setup, Wire};
 
 /// A check, and the job it wants.
@@ -44,8 +43,6 @@ pub struct Check {
     pub run: fn(&Job),
 }
 
-inventory::collect!(Check);
-
 /// Registers a check: `check!(name, ranks: 2, |job| { … });`. With `threads,` in front of the closure the host says
 /// MPI_THREAD_MULTIPLE.
 #[macro_export]
@@ -53,9 +50,12 @@ macro_rules! check {
     ($name:ident, ranks: $ranks:expr, threads, $run:expr) => { $crate::check!(@make $name, $ranks, true, $run); };
     ($name:ident, ranks: $ranks:expr, $run:expr) => { $crate::check!(@make $name, $ranks, false, $run); };
     (@make $name:ident, $ranks:expr, $threads:expr, $run:expr) => {
-        $crate::inventory::submit! {
-            $crate::Check { name: stringify!($name), ranks: $ranks, threads: $threads, run: $run }
-        }
+        const _: () = {
+            #[$crate::linkme::distributed_slice($crate::PML_CHECKS)]
+            #[linkme(crate = $crate::linkme)]
+            static CHECK: $crate::Check =
+                $crate::Check { name: stringify!($name), ranks: $ranks, threads: $threads, run: $run };
+        };
     };
 }
 
@@ -70,14 +70,18 @@ macro_rules! suite {
     };
 }
 
+/// Every check; the linker fills it.
+#[linkme::distributed_slice]
+pub static PML_CHECKS: [Check];
+
 /// Every check, by name.
 pub fn checks() -> Vec<&'static Check> {
-    oxmpi_testing::checks::sorted(inventory::iter::<Check>, |check| check.name)
+    oxmpi_testing::checks::sorted(&*PML_CHECKS, |check| check.name)
 }
 
 /// Runs every check, one after the other, over every wire, naming each.
 pub fn run_all(setup: &Setup) {
-    for check in oxmpi_testing::checks::chosen(inventory::iter::<Check>, |check| check.name) {
+    for check in oxmpi_testing::checks::chosen(&*PML_CHECKS, |check| check.name) {
         for wire in Wire::ALL {
             eprintln!("{} ({wire:?})", check.name);
             run(setup, check, wire);

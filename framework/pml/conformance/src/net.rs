@@ -1,8 +1,7 @@
 //! State that all ranks of a job share: bounded lanes of messages, pieces under way, cards, registered memory.
 
-use crate::registry::{Landing, Registry, Transfer};
 use crate::setup::Wire;
-use oxmpi_testing::{JobState, held};
+use oxmpi_testing::{JobState, Landing, Registry, Unflushed, held};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,7 +16,7 @@ pub struct Net {
     /// By rank and context.
     landings: Vec<Mutex<VecDeque<Landing>>>,
     /// Puts that are not visible yet, by rank and context.
-    unflushed: Vec<Mutex<Vec<Transfer>>>,
+    unflushed: Vec<Mutex<Unflushed>>,
     registry: Mutex<Registry>,
     /// Cards.
     pub shared: Arc<JobState>,
@@ -36,7 +35,7 @@ impl Net {
             lanes: (0..places * ranks as usize).map(|_| Mutex::default()).collect(),
             landings: (0..places).map(|_| Mutex::default()).collect(),
             unflushed: (0..places).map(|_| Mutex::default()).collect(),
-            registry: Mutex::default(),
+            registry: Mutex::new(Registry::new(wire.handle_size())),
             shared: Arc::default(),
             failed: (0..ranks).map(|_| AtomicBool::new(false)).collect(),
             delivered: (0..ranks).map(|_| AtomicU64::new(0)).collect(),
@@ -53,7 +52,7 @@ impl Net {
     pub fn landings(&self, rank: u32, ctx: u32) -> MutexGuard<'_, VecDeque<Landing>> {
         held(&self.landings[self.place(rank, ctx)])
     }
-    pub fn unflushed(&self, rank: u32, ctx: u32) -> MutexGuard<'_, Vec<Transfer>> {
+    pub fn unflushed(&self, rank: u32, ctx: u32) -> MutexGuard<'_, Unflushed> {
         held(&self.unflushed[self.place(rank, ctx)])
     }
     pub fn registry(&self) -> MutexGuard<'_, Registry> {

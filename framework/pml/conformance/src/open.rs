@@ -2,7 +2,6 @@
 
 use crate::host::{Rank, Tables};
 use crate::net::Net;
-use crate::registry::Registry;
 use crate::setup::Setup;
 use crate::transport::{attrs_of, endpoint_of, handle_of};
 use core::ffi::c_void;
@@ -89,9 +88,9 @@ extern "C" fn register(
     access: u32,
     out: *mut *const Registration,
 ) -> Status {
-    let mut registry = Rank::of(i).net.registry();
+    let rank = Rank::of(i);
     // SAFETY: the caller's out pointer.
-    unsafe { *out = Registry::register(&mut registry, addr, len, access) };
+    unsafe { *out = rank.net.registry().register(rank.number, addr, len, access) };
     Status::OK
 }
 extern "C" fn deregister(i: *mut c_void, _: *const BtlHandle, registration: *const Registration) -> Status {

@@ -20,6 +20,11 @@ pub enum Wire {
 
 impl Wire {
     pub const ALL: [Wire; 5] = [Wire::Messages, Wire::Narrow, Wire::Gets, Wire::Puts, Wire::Reads];
+
+    /// Bytes of a handle of registered memory; 0: memory needs no registration.
+    pub(crate) fn handle_size(self) -> u32 {
+        if matches!(self, Wire::Gets | Wire::Puts) { 24 } else { 0 }
+    }
 }
 
 /// A component and the jobs it is tested in.

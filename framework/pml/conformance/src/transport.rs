@@ -1,18 +1,13 @@
 //! The transport: a BTL of one rank, whose state is the rank. Messages go through the net's lanes; one-sided verbs copy.
 
 use crate::host::Rank;
-use crate::registry::{HANDLE_WORDS, Landing, Lands, Transfer};
 use crate::setup::Wire;
 use core::ffi::c_void;
-use core::ptr::null;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, FlushDesc, ListDesc, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc,
-    SendDesc, WaitSet, WaitWord, cap,
-};
+use oxmpi_btl::{BtlAttrs, BtlHandle, FlushDesc, RmaDesc, SendDesc, WaitSet, WaitWord, cap};
 use oxmpi_mca::host::receive;
-use oxmpi_mca::{MemKind, RecvDesc, SliceRef, Status, StrRef};
-use oxmpi_testing::FakeHost;
+use oxmpi_mca::{RecvDesc, Status};
+use oxmpi_testing::{FakeHost, Landing, Transfer, transport};
 
 pub const EAGER: u64 = 4096;
 pub const LARGEST: u64 = 8192;
@@ -48,26 +43,11 @@ extern "C" fn send(s: *mut c_void, ep: *mut c_void, ctx: u32, d: *const SendDesc
     if lane.len() >= rank.net().room() {
         return Status::NO_RESOURCE;
     }
-    let header = d.hdr_len as usize;
-    let total = header + d.len as usize;
-    assert!(total as u64 <= LARGEST, "a message of {total} bytes over a transport that takes {LARGEST}");
+    let total = u64::from(d.hdr_len) + d.len;
+    assert!(total <= LARGEST, "a message of {total} bytes over a transport that takes {LARGEST}");
     let mut bytes = vec![d.tag as u8];
-    bytes.resize(1 + total, 0xEE);
     // SAFETY: the descriptor's promises.
-    unsafe {
-        core::ptr::copy_nonoverlapping(d.hdr, bytes.as_mut_ptr().add(1), header);
-        let payload = bytes.as_mut_ptr().add(1 + header);
-        match d.pack {
-            // In two parts: a packer has to be resumable.
-            Some(pack) => {
-                let half = d.len / 2;
-                pack(d.pack_ctx, 0, payload, half);
-                pack(d.pack_ctx, half, payload.add(half as usize), d.len - half);
-            }
-            None if d.len > 0 => core::ptr::copy_nonoverlapping(d.payload, payload, d.len as usize),
-            None => {}
-        }
-    }
+    unsafe { transport::append(d, &mut bytes) };
     lane.push_back(bytes);
     Status::OK
 }
@@ -79,13 +59,9 @@ extern "C" fn progress(s: *mut c_void, ctx: u32) -> i32 {
     // Not those that the callbacks of this turn start.
     let waiting = net.landings(rank.number, ctx).len();
     for _ in 0..waiting {
-        let Some(landing) = net.landings(rank.number, ctx).pop_front() else { break };
-        match &landing.what {
-            Lands::Get(transfer) => transfer.land(&net.registry()),
-            Lands::Put => {}
-            Lands::Flush => flush_now(rank, ctx),
-        }
-        (landing.done)(landing.done_ctx, Status::OK);
+        let Some(mut landing) = net.landings(rank.number, ctx).pop_front() else { break };
+        net.unflushed(rank.number, ctx).land(&mut landing, &mut net.registry());
+        landing.tell();
         events += 1;
     }
     for from in 0..net.ranks {
@@ -122,30 +98,17 @@ fn start(s: *mut c_void, ctx: u32, d: *const RmaDesc, put: bool) -> Status {
     let net = rank.net();
     // SAFETY: valid for the call.
     let d = unsafe { &*d };
-    let registered = net.wire != Wire::Reads;
     assert!(d.len > 0 && d.len <= PIECE, "a piece of {} bytes, of which {PIECE} are allowed", d.len);
-    let transfer = Transfer::new(&net.registry(), d, put, registered);
-    if !registered {
-        transfer.land(&net.registry());
+    let transfer = Transfer::new(&net.registry(), d, put);
+    if net.wire == Wire::Reads {
+        transfer.land(&mut net.registry());
         return Status::OK;
     }
     if rank.takes_turns() {
         return Status::NO_RESOURCE;
     }
-    let Some(done) = d.done else { panic!("a verb without a completion") };
-    let what = if put {
-        net.unflushed(rank.number, ctx).push(transfer);
-        Lands::Put
-    } else {
-        Lands::Get(transfer)
-    };
-    net.landings(rank.number, ctx).push_back(Landing { done, done_ctx: d.done_ctx, what });
+    net.landings(rank.number, ctx).push_back(Landing::new(d.done, d.done_ctx, Some(transfer)));
     Status::PENDING
-}
-
-fn flush_now(rank: &Rank, ctx: u32) {
-    let all = core::mem::take(&mut *rank.net().unflushed(rank.number, ctx));
-    all.iter().for_each(|transfer| transfer.land(&rank.net().registry()));
 }
 
 extern "C" fn get(s: *mut c_void, _: *mut c_void, ctx: u32, d: *const RmaDesc) -> Status {
@@ -158,9 +121,7 @@ extern "C" fn flush(s: *mut c_void, _: *mut c_void, ctx: u32, d: *const FlushDes
     let rank = at(s, ctx);
     // SAFETY: valid for the call.
     let d = unsafe { &*d };
-    let Some(done) = d.done else { panic!("a flush without a completion") };
-    let landing = Landing { done, done_ctx: d.done_ctx, what: Lands::Flush };
-    rank.net().landings(rank.number, ctx).push_back(landing);
+    rank.net().landings(rank.number, ctx).push_back(Landing::new(d.done, d.done_ctx, None));
     Status::PENDING
 }
 
@@ -177,42 +138,6 @@ extern "C" fn disarm(s: *mut c_void, ctx: u32) {
     at(s, ctx).armed.fetch_sub(1, Ordering::Relaxed);
 }
 
-macro_rules! refused {
-    ($($name:ident($($arg:ty),*);)*) => {
-        $(extern "C" fn $name($(_: $arg),*) -> Status {
-            panic!(concat!("the transport's ", stringify!($name), " is the host's to call, or was not offered"))
-        })*
-    };
-}
-refused! {
-    atomic(*mut c_void, *mut c_void, u32, *const AtomicDesc);
-    get_vector(*mut c_void, *mut c_void, u32, *const RmaVectorDesc);
-    list(*mut c_void, *mut c_void, u32, *const ListDesc);
-    register_mem(*mut c_void, *mut u8, u64, u32, MemKind, *mut RegHandle);
-    deregister_mem(*mut c_void, *const RegHandle);
-    service_open(*mut c_void);
-    service_request(*mut c_void, *mut c_void, u32, *const SendDesc);
-    service_reply(*mut c_void, u64, *const SendDesc);
-    service_arm(*mut c_void, *mut WaitSet);
-    add_procs(*mut c_void, SliceRef<ProcInfo>, *mut *mut c_void);
-    del_procs(*mut c_void, SliceRef<*mut c_void>);
-    finalize(*mut c_void);
-}
-extern "C" fn hold(_: *mut c_void, _: *mut c_void, _: u64) {}
-extern "C" fn held(_: *mut c_void, _: *mut c_void) -> u64 {
-    0
-}
-extern "C" fn service_progress(_: *mut c_void) -> i32 {
-    0
-}
-extern "C" fn service_pending(_: *mut c_void) -> *const u32 {
-    null()
-}
-extern "C" fn service_disarm(_: *mut c_void) {}
-extern "C" fn partner(_: *mut c_void, _: *mut c_void) -> u32 {
-    oxmpi_btl::SAME_NUMBER
-}
-
 /// Attributes that the transport declares.
 pub fn attrs_of(wire: Wire, cris: u32) -> BtlAttrs {
     let mut attrs =
@@ -224,9 +149,7 @@ pub fn attrs_of(wire: Wire, cris: u32) -> BtlAttrs {
         Wire::Gets | Wire::Reads => (attrs.min_get_size, attrs.get_limit) = (EAGER, PIECE),
         Wire::Puts => (attrs.min_put_size, attrs.put_limit) = (EAGER, PIECE),
     }
-    if matches!(wire, Wire::Gets | Wire::Puts) {
-        attrs.registration_handle_size = HANDLE_WORDS as u32 * 8;
-    }
+    attrs.registration_handle_size = wire.handle_size();
     attrs
 }
 
@@ -238,37 +161,14 @@ pub fn handle_of(rank: &Rank, attrs: &BtlAttrs) -> BtlHandle {
         Wire::Reads => cap::GET,
     };
     BtlHandle {
-        size: size_of::<BtlHandle>() as u32,
         caps: verbs | cap::SLEEP,
-        state: core::ptr::from_ref(rank).cast_mut().cast(),
         send,
         progress,
         get,
         put,
         flush,
-        atomic,
-        register_mem,
-        deregister_mem,
         arm,
         disarm,
-        get_vector,
-        hold,
-        held,
-        service_open,
-        service_request,
-        service_progress,
-        service_reply,
-        service_pending,
-        service_arm,
-        service_disarm,
-        add_procs,
-        del_procs,
-        finalize,
-        attrs,
-        name: StrRef::new("memory"),
-        emulated: 0,
-        index: 0,
-        list,
-        partner,
+        ..transport::bare(rank, attrs, "memory")
     }
 }

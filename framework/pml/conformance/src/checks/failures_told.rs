@@ -1,7 +1,7 @@
 //! A failure sent in place of a message: its receive ends with the error and no data, in its turn among the messages of its sender.
 
-use crate::job::{Comm, Job, Req};
-use crate::{CommSpec, data::pattern};
+use crate::job::{Comm, Job};
+use crate::{CommSpec, Req, data::pattern};
 use core::ptr::{null, null_mut};
 use oxmpi_mca::{MsgStatus, Status};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG, SendArgs, mode};

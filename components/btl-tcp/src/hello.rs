@@ -239,6 +239,11 @@ impl Proof {
 impl Welcome {
     pub const BYTES: usize = PREFIX + 8 + 8 + AUTH_BYTES + 8;
 
+    /// Says why a caller is not welcome.
+    pub fn refusal(refusal: Refusal) -> Welcome {
+        Welcome { refusal, window: 0, position: 0, answer: [0; AUTH_BYTES] }
+    }
+
     pub fn encode(&self) -> [u8; Welcome::BYTES] {
         let mut w = Writer::new(4, self.refusal);
         w.put(&self.window.to_le_bytes());

@@ -1,104 +1,17 @@
-//! A rail: one interface (or one link of it) with its contexts, as the host sees it.
+//! The verbs of a rail, as the host calls them, and the way of a message to its stream.
 
-use crate::card::{BadCard, Card, peer_addresses};
 use crate::context::Context;
-use crate::door::Doors;
 use crate::endpoint::{Peer, TcpEndpoint};
 use crate::frame::{Kind, room};
-use crate::lobby::Lobby;
-use crate::params::Settings;
-use crate::peer::{Core, Route};
+use crate::links::JOINED;
+use crate::rail::Tcp;
 use crate::stream::{Link, Stream};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use oxmpi_btl::{Btl, BtlAttrs, BtlPartner, BtlSleep, Loss, Message, ProcInfo, WaitSet};
-use oxmpi_mca::{Host, ProcName, Status};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
-
-/// Messages join others that wait for the socket, or for the end of the turn, up to so many bytes: what waits goes by one call of
-/// the system. Beyond that it is known that the network takes no more.
-pub(crate) const JOINED: u64 = 32 << 10;
-
-pub struct Tcp {
-    pub(crate) host: Host,
-    pub(crate) settings: Arc<Settings>,
-    /// Our number among the rails of the card.
-    pub(crate) rail: u16,
-    pub(crate) name: ProcName,
-    pub(crate) card: Arc<Card>,
-    pub(crate) doors: Arc<Doors>,
-    pub(crate) device: String,
-    /// Mb/s.
-    pub(crate) speed: u32,
-    pub(crate) lobby: Lobby,
-    pub(crate) contexts: Box<[Context]>,
-    pub(crate) service: Context,
-    /// By process. A leaf, off a message's path.
-    pub(crate) peers: Mutex<HashMap<u32, Arc<Peer>>>,
-}
+use core::sync::atomic::Ordering;
+use oxmpi_btl::{Btl, BtlAttrs, BtlPartner, BtlSleep, Message, ProcInfo, WaitSet};
+use oxmpi_mca::Status;
+use std::sync::Arc;
 
 impl Tcp {
-    pub(crate) fn index_of(&self, name: &ProcName) -> Option<u32> {
-        let mut index = 0;
-        let find = self.host.services().index_of;
-        find(self.host.table().instance, name, &mut index).is_ok().then_some(index)
-    }
-
-    pub(crate) fn name_of(host: &Host, proc: u32) -> Option<ProcName> {
-        let mut name = ProcName::default();
-        let find = host.services().name_of;
-        find(host.table().instance, proc, &mut name).is_ok().then_some(name)
-    }
-
-    fn peer_of(&self, proc: u32, name: ProcName) -> Arc<Peer> {
-        let mut peers = self.peers.lock().unwrap_or_else(|poison| poison.into_inner());
-        let make = || {
-            let core = Core {
-                proc,
-                name,
-                first: self.name.bytes < name.bytes,
-                route: OnceLock::new(),
-                loss: Loss::default(),
-                gone: AtomicBool::new(false),
-                way: AtomicUsize::new(0),
-                carried: AtomicBool::new(false),
-                told: AtomicBool::new(false),
-            };
-            Arc::new(Peer::new(core, self.contexts.len()))
-        };
-        peers.entry(proc).or_insert_with(make).clone()
-    }
-
-    pub(crate) fn core_of(&self, proc: u32, name: ProcName) -> Arc<Core> {
-        self.peer_of(proc, name).core.clone()
-    }
-
-    /// Where a process is, as it has published; `None`: it is not reached by this rail.
-    fn route_to(&self, proc: u32, first: bool) -> Result<Option<Route>, Status> {
-        let blob = match self.host.exchange_get(proc) {
-            Ok(blob) => blob,
-            // It does not use this component.
-            Err(Status::NOT_FOUND) => return Ok(None),
-            Err(e) => return Err(e),
-        };
-        let theirs = match Card::decode(&blob) {
-            Ok(card) => card,
-            Err(why) => {
-                let why = match why {
-                    BadCard::Version(theirs) => {
-                        format!("it speaks version {theirs}, we speak {}", crate::hello::VERSION)
-                    }
-                    BadCard::Damaged => "its address is damaged".to_owned(),
-                };
-                self.host.warn(&format!("process {proc} is not reached: {why}"));
-                return Ok(None);
-            }
-        };
-        let found = peer_addresses(&self.card, self.rail.into(), &theirs, first)
-            .filter(|(_, addresses)| !addresses.is_empty());
-        Ok(found.map(|(rail, addresses)| Route { contexts: theirs.contexts, rail, addresses }))
-    }
-
     /// Our stream to a process from an ordinary context.
     #[inline]
     fn plain<'a>(&self, peer: &'a Peer, ctx: u32) -> Option<&'a Arc<Stream>> {

@@ -6,7 +6,7 @@
 
 use crate::context::Context;
 use crate::frame::Kind;
-use crate::module::Tcp;
+use crate::rail::Tcp;
 use crate::stream::{Link, Stream};
 use crate::sys;
 use core::time::Duration;

@@ -6,8 +6,8 @@
 use crate::endpoint::TcpEndpoint;
 use crate::frame::Kind;
 use crate::hello::SERVICE;
-use crate::module::Tcp;
 use crate::params::ROOM;
+use crate::rail::Tcp;
 use oxmpi_btl::{BtlService, BtlServiceSleep, Message, WaitSet};
 use oxmpi_mca::Status;
 

@@ -3,10 +3,10 @@
 //! Whichever context's thread finds the lobby readable does what there is to do, others pass by.
 
 use crate::door::Admission;
-use crate::hello::{BadHello, Challenge, Hello, LONGEST, NONCE, Proof, Refusal, SERVICE};
+use crate::hello::{BadHello, Challenge, Hello, LONGEST, NONCE, Proof, Refusal, SERVICE, Welcome};
 use crate::lobby::{Challenged, Guest, Guests, Leaves, MOST};
-use crate::module::Tcp;
 use crate::proof::ProofContext;
+use crate::rail::Tcp;
 use crate::sys::{self, Interest, no_events, send_all};
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -148,7 +148,7 @@ impl Tcp {
             &said.nonce,
             &proof.answer,
         ) {
-            let refusal = self.refusal(Refusal::Secret);
+            let refusal = Welcome::refusal(Refusal::Secret);
             let _ = send_all(&guest.fd, &refusal.encode());
             let why = format!(
                 "it says that it is process {} of this job, but does not know the job's secret",

@@ -3,6 +3,7 @@
 
 mod buffers;
 mod category;
+mod checks;
 mod choices;
 mod component;
 mod connect;

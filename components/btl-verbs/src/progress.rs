@@ -163,12 +163,6 @@ impl Rail {
         }
     }
 
-    /// A request has failed that ends its peer.
-    pub fn lost(&self, link: &Link, wc: &Wc) {
-        let text = self.port.device.api.status_text(wc.status);
-        self.fail(&link.peer, &format!("{text} (status {}, {:#x})", wc.status, wc.vendor_err));
-    }
-
     fn received(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>, wc: &Wc) {
         let (buffer, len) = (unmarked(wc.wr_id), wc.byte_len as usize);
         if wc.status != wc_status::SUCCESS {
@@ -231,35 +225,6 @@ impl Rail {
         let mut side = link.side.borrow_mut();
         side.heard = side.heard.wrapping_add(1);
         true
-    }
-
-    /// Whether an honest peer sends such a frame now. Takes its credits.
-    pub fn is_due(&self, lane: &Lane, link: &Link, frame: &Frame) -> bool {
-        let mut side = link.side.borrow_mut();
-        side.credits += u32::from(frame.credits);
-        let slots = match &mut side.ring_out {
-            Some(ring) => ring.gets_back(frame.slots),
-            None => frame.slots == 0,
-        };
-        if !slots {
-            return false;
-        }
-        let known = frame.ctx < self.place.contexts;
-        let (serves, asks) = match link.purpose {
-            Purpose::Service => (lane.number == self.service_lane(), lane.number != self.service_lane()),
-            _ => (false, false),
-        };
-        let fits = match frame.kind {
-            Kind::Message => link.purpose == Purpose::Messages && known,
-            Kind::Credits | Kind::Bye => true,
-            Kind::Ring | Kind::Hold | Kind::Held => link.purpose == Purpose::Messages,
-            Kind::Request => serves,
-            Kind::Reply => asks && side.asked > 0 && known,
-        };
-        if fits && frame.kind == Kind::Reply {
-            side.asked -= 1;
-        }
-        fits && side.credits <= u32::from(u16::MAX)
     }
 
     /// A message into the queue of its context.

@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_btl::Loss;
 use oxmpi_btl_support::Bell;
 use oxmpi_mca::{Host, ProcName, Status, StrRef};
+use oxmpi_verbs_abi::Wc;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -184,6 +185,12 @@ impl Rail {
         // The text lives during the call.
         let text = StrRef { ptr: message.as_ptr(), len: message.len() };
         tell(self.host.table().instance, proc, Status::PEER_FAILED, text);
+    }
+
+    /// A request has failed that ends its peer.
+    pub fn lost(&self, link: &Link, wc: &Wc) {
+        let text = self.port.device.api.status_text(wc.status);
+        self.fail(&link.peer, &format!("{text} (status {}, {:#x})", wc.status, wc.vendor_err));
     }
 
     /// The device is lost, and with it everybody.

@@ -9,7 +9,8 @@
 use crate::ring::{Consumer, Look, Producer, Rest, RingMem, Room};
 use crate::segment::cells::{CellPool, seen_from_here};
 use crate::segment::doorbell::{self, ASLEEP, Barriers, light_barrier};
-use crate::segment::ready::{self, InboxMem};
+use crate::segment::inbox::InboxMem;
+use crate::segment::ready;
 use crate::wire::{GRANULE, NEED_BIT, PER_LINE, THE_OTHERS, THIS_RINGS};
 use core::ops::Range;
 use loom::cell::UnsafeCell;

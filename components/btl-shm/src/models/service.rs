@@ -4,7 +4,8 @@
 //! Requests and replies are in a cell that loom watches. A lost wake-up is a deadlock, which loom reports.
 
 use crate::models::ring::check;
-use crate::service::inbox::{ASLEEP, ServiceMem, any, arm, disarm, mark, ring, take};
+use crate::segment::inbox::ServiceMem;
+use crate::service::inbox::{ASLEEP, any, arm, disarm, mark, ring, take};
 use crate::service::link::{answer, ask, free, is_answered, is_asked};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

@@ -16,25 +16,20 @@
 //! only inside verbs of its context, which the caller serialises.
 
 use crate::device::Shm;
+use crate::receiver::handover::{FETCHED, PATIENCE};
 use crate::receiver::incoming::{InPieces, Incoming, Receiver};
 use crate::receiver::pace::Pace;
 use crate::ring::{Consumer, LineMessage, Look, Mapped, Rest};
 use crate::segment::doorbell::{self, ASLEEP};
-use crate::segment::ready::{self, InboxMem};
+use crate::segment::inbox::InboxMem;
+use crate::segment::ready;
 use crate::wire::{GRANULE, MAX_SHORT};
 use core::cell::Cell;
-use core::ffi::c_void;
 use oxmpi_btl::WaitWord;
-use oxmpi_mca::RecvDesc;
 use oxmpi_mca::host::receive::STOP;
 
 /// Messages taken from one ring in one turn.
 const BATCH: i32 = 32;
-/// Looks at a line that its sender is just writing before the receiver turns to something else.
-pub const PATIENCE: u32 = 300;
-/// Bytes prefetched of a long message that was waited for, while it is matched: as much as is asked for sooner than
-/// the processor sees a stream.
-pub const FETCHED: u64 = 8 << 10;
 /// Bytes prefetched of a long message that came behind others.
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
 /// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). One line is
@@ -189,33 +184,6 @@ impl Shm {
         }
     }
 
-    /// Calls the receiver of the message's tag with a message where it lies; returns its answer.
-    #[inline(always)]
-    pub fn hand_up(
-        &self,
-        receiver: &Receiver,
-        incoming: &Incoming,
-        data: *const u8,
-        len: u64,
-        tag: u8,
-    ) -> u32 {
-        let row = self.host().am(tag);
-        (row.receive)(row.ctx, &self.describe(receiver, incoming, data, len))
-    }
-
-    /// The descriptor with which a message at `data` is handed up: bytes, sending process, context and module.
-    #[inline(always)]
-    pub fn describe(&self, receiver: &Receiver, incoming: &Incoming, data: *const u8, len: u64) -> RecvDesc {
-        RecvDesc {
-            data,
-            len,
-            proc: incoming.proc,
-            ctx: receiver.ctx,
-            module: core::ptr::from_ref(self).cast_mut().cast::<c_void>(),
-            link: 0,
-        }
-    }
-
     /// Copies a message of several lines into one buffer, hands it up, and moves the ring on. Returns the answer of
     /// its receiver; `None`: not all lines are written.
     #[inline(never)]
@@ -244,17 +212,6 @@ impl Shm {
         receiver.stage.set(Some(stage));
         ring.advance(lines);
         Some(answer)
-    }
-
-    /// Closes a ring into which its sender wrote something impossible (`word`), and reports the peer; the first time
-    /// only.
-    #[cold]
-    #[inline(never)]
-    pub fn garbage(&self, receiver: &Receiver, incoming: &Incoming, word: u64) {
-        if !incoming.closed.replace(true) {
-            receiver.forget(incoming);
-            self.peer_broke(incoming.source, &format!("wrote {word:#018x} where a message should start"));
-        }
     }
 
     /// Drains the rings whose ready bits are set, and watches them where a place is free. Returns the number of

@@ -4,7 +4,7 @@ use crate::params::MAX_WATCHED;
 use crate::receiver::pace::Pace;
 use crate::ring::{Consumer, Location, Mapped};
 use crate::segment::doorbell;
-use crate::segment::map::Inbox;
+use crate::segment::inbox::Inbox;
 use crate::sender::outgoing::OutgoingCell;
 use crate::service::ends::Requests;
 use crate::single_copy::reads::CooperativeReads;

@@ -11,7 +11,7 @@
 //! sender rings when all of it is there.
 
 use crate::device::Shm;
-use crate::receiver::drain::{FETCHED, PATIENCE};
+use crate::receiver::handover::{FETCHED, PATIENCE};
 use crate::receiver::incoming::{InPieces, Incoming, Receiver};
 use crate::ring::{Location, Rest, fetch_all};
 use crate::segment::cells::{CellMem, seen_from_here};

@@ -54,7 +54,8 @@
 //! shared between processes.
 
 use crate::ring::{Consumer, RingMem};
-use crate::segment::ready::{self, InboxMem};
+use crate::segment::inbox::InboxMem;
+use crate::segment::ready;
 use crate::wire::{NEED_BIT, WATCHED, WATCHED_FENCED};
 use oxmpi_mca::sync::{AtomicU32, Ordering, compiler_fence, fence};
 

@@ -8,9 +8,8 @@
 //! mapping are not copied, and a child that stumbles over one should not crash for that). It writes
 //! nothing: see `Shm::finalize`.
 
-use crate::segment::ready::InboxMem;
+use crate::segment::inbox::{Inbox, ServiceInbox};
 use crate::segment::shares::Shares;
-use crate::service::inbox::ServiceMem;
 use crate::service::link;
 use crate::sys::{self, Mapping, Shortage};
 use crate::wire::ring::FIRST_BULK;
@@ -288,75 +287,6 @@ impl Segment {
     pub fn publish_ring(&self, rank: u32, fifo: u32, source: u32, place: Place) {
         // SYNC POINT with `find_ring`.
         self.directory(rank, fifo, source).store(place.word(), Ordering::Release);
-    }
-}
-
-/// One inbox in the header area.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct Inbox {
-    // First, for the sake of a receiver's first line.
-    summary: *const AtomicU64,
-    bell: *const AtomicU32,
-    ready: *const AtomicU64,
-    words: usize,
-}
-
-impl Inbox {
-    /// Number of words of ready bits.
-    pub fn words(&self) -> usize {
-        self.words
-    }
-}
-
-impl InboxMem for Inbox {
-    #[inline(always)]
-    fn bell(&self) -> &AtomicU32 {
-        // SAFETY: in the header area, which the module keeps mapped as long as it keeps inboxes.
-        unsafe { &*self.bell }
-    }
-    #[inline(always)]
-    fn summary(&self) -> &AtomicU64 {
-        // SAFETY: as above.
-        unsafe { &*self.summary }
-    }
-    #[inline(always)]
-    fn word(&self, index: usize) -> &AtomicU64 {
-        debug_assert!(index < self.words);
-        // SAFETY: as above; callers stay below `words`.
-        unsafe { &*self.ready.add(index) }
-    }
-}
-
-/// The inbox of a service context.
-#[derive(Clone, Copy)]
-pub struct ServiceInbox {
-    bell: *const AtomicU32,
-    pending: *const AtomicU32,
-    ready: *const AtomicU64,
-    words: usize,
-}
-
-impl ServiceInbox {
-    /// Number of words of bits, one bit for each process of the node.
-    pub fn words(&self) -> usize {
-        self.words
-    }
-}
-
-impl ServiceMem for ServiceInbox {
-    fn bell(&self) -> &AtomicU32 {
-        // SAFETY: in the header area, which the module keeps mapped as long as it keeps inboxes.
-        unsafe { &*self.bell }
-    }
-    fn pending(&self) -> &AtomicU32 {
-        // SAFETY: as above.
-        unsafe { &*self.pending }
-    }
-    fn word(&self, index: usize) -> &AtomicU64 {
-        debug_assert!(index < self.words);
-        // SAFETY: as above; callers stay below `words`.
-        unsafe { &*self.ready.add(index) }
     }
 }
 

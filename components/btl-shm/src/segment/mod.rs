@@ -2,6 +2,7 @@
 
 pub mod cells;
 pub mod doorbell;
+pub mod inbox;
 pub mod map;
 pub mod ready;
 pub mod shares;

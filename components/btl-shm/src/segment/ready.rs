@@ -17,17 +17,8 @@
 //!
 //! Words come from shared memory: bits beyond the ranks of the node are ignored by the caller.
 
-use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
-
-/// The memory of an inbox.
-pub trait InboxMem {
-    /// The futex word on which the receiver sleeps; that of all contexts of a rank.
-    fn bell(&self) -> &AtomicU32;
-    /// The summary: bit w is set if a bit of word w may be.
-    fn summary(&self) -> &AtomicU64;
-    /// Word `index` of the ready bits, one bit for each source rank.
-    fn word(&self, index: usize) -> &AtomicU64;
-}
+use crate::segment::inbox::InboxMem;
+use oxmpi_mca::sync::Ordering;
 
 /// Sets the ready bit of `source`, and its summary bit. True: the bit was clear, so the receiver may have to be woken.
 pub fn mark(inbox: &impl InboxMem, source: u32) -> bool {
@@ -79,6 +70,7 @@ pub fn take(inbox: &impl InboxMem, words: usize, mut each: impl FnMut(u32)) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use oxmpi_mca::sync::{AtomicU32, AtomicU64};
 
     #[derive(Default)]
     struct Memory {

@@ -10,7 +10,7 @@
 
 use crate::ring::{Mapped, Producer, Room};
 use crate::segment::cells::{CellMem, CellPool, place_of};
-use crate::segment::map::Inbox;
+use crate::segment::inbox::Inbox;
 use crate::sys::Mapping;
 use crate::wire::{PER_LINE, Place, slot};
 use core::cell::UnsafeCell;

@@ -4,7 +4,7 @@ use crate::device::Shm;
 use crate::ring::{Location, Mapped, Producer, RingMem, Room};
 use crate::segment::cells::{CellMem, place_of};
 use crate::segment::doorbell::{self, light_barrier};
-use crate::segment::ready::InboxMem;
+use crate::segment::inbox::InboxMem;
 use crate::sender::outgoing::{Endpoint, LINES_AHEAD, Outgoing, SHORT_IN_A_ROW};
 use crate::sender::writing::{SHORT, copy_short, write, write_lines, write_pieces};
 use crate::sys::{self, Mapping, Shortage};

@@ -1,6 +1,6 @@
 //! Both ends of service links: requests of a context, and the server (the essay is in `mod.rs`).
 
-use crate::segment::map::ServiceInbox;
+use crate::segment::inbox::ServiceInbox;
 use crate::service::link::{self, DATA, MOST, ROOM, SLOT, SLOTS};
 use crate::sys::Mapping;
 use core::cell::{Cell, RefCell};

@@ -11,22 +11,13 @@
 //! summary once more; the requester's read-modify-writes are full barriers before it loads the bell. So either the requester finds the bell,
 //! or the server finds the summary.
 
-use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering, fence};
+use crate::segment::inbox::ServiceMem;
+use oxmpi_mca::sync::{AtomicU32, Ordering, fence};
 
 /// The bell of a server that is asleep, or about to be.
 pub const ASLEEP: u32 = 1;
 /// The bell of a server that is awake.
 const AWAKE: u32 = 0;
-
-/// The memory of a service inbox.
-pub trait ServiceMem {
-    /// The futex word on which the server sleeps.
-    fn bell(&self) -> &AtomicU32;
-    /// The summary: bit b is set if a bit of word b or b + 32 may be.
-    fn pending(&self) -> &AtomicU32;
-    /// A word of the bits, one for each process of the node.
-    fn word(&self, index: usize) -> &AtomicU64;
-}
 
 /// Announces a request of process `source` that has been published. True: wake the sleeper on the bell.
 pub fn mark(inbox: &impl ServiceMem, source: u32) -> bool {
@@ -85,6 +76,7 @@ pub fn disarm(inbox: &impl ServiceMem) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use oxmpi_mca::sync::AtomicU64;
 
     #[derive(Default)]
     struct Memory {

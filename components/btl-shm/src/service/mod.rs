@@ -13,12 +13,12 @@ pub mod inbox;
 pub mod link;
 
 use crate::device::Shm;
-use crate::segment::ready::InboxMem;
+use crate::segment::inbox::InboxMem;
+use crate::segment::inbox::ServiceMem;
 use crate::sender::outgoing::Endpoint;
 use crate::service::ends::{Current, Link, Requests, staged};
 use crate::sys::{self};
 use core::ffi::c_void;
-use inbox::ServiceMem;
 use link::{MOST, ROOM};
 use oxmpi_btl::{BtlService, BtlServiceSleep, Message, SERVICE_CTX, WaitSet, WaitWord};
 use oxmpi_mca::sync::{Ordering, fence};

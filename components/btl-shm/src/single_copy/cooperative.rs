@@ -150,7 +150,7 @@ impl Shm {
             receiver.cooperative_reads.free(read.index);
         }
         Some(match read.own {
-            Err(errno) => crate::single_copy::rma::status_of(errno),
+            Err(errno) => crate::single_copy::copy::status_of(errno),
             Ok(()) if well => Status::OK,
             Ok(()) => {
                 // The helper could not write; it need not be asked again.

@@ -2,6 +2,7 @@
 
 pub mod attached;
 pub mod cooperative;
+pub mod copy;
 pub mod mapper;
 pub mod reads;
 pub mod rma;

@@ -9,27 +9,11 @@
 //!
 //! The model at the end runs this very code. Objects are never freed.
 
+use crate::state::links::{FreeList, Linked, ReturnedList};
 use core::cell::Cell;
 use core::ptr::{null, null_mut};
 use oxmpi_mca::cache::fetch_to_write;
 use oxmpi_mca::sync::{AtomicPtr, Ordering};
-
-/// Something that lies on a list of its kind while it is free.
-pub trait Linked: 'static {
-    /// Gives the link to the next object of the list, which belongs to the list while the object is free.
-    fn next(&self) -> &Cell<*const Self>;
-}
-
-/// Free objects of one thread: a list of its own, and one of those that other threads gave back.
-#[repr(align(128))]
-pub struct FreeList<T: Linked> {
-    own: Cell<*const T>,
-    returned: ReturnedList<T>,
-}
-
-/// The list of objects that other threads gave back. On lines of its own, since others write it.
-#[repr(align(128))]
-struct ReturnedList<T>(AtomicPtr<T>);
 
 impl<T: Linked> FreeList<T> {
     /// Makes a list without free objects.

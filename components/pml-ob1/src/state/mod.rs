@@ -13,6 +13,7 @@ pub mod free_list;
 pub mod guarded;
 pub mod inbound;
 pub mod instance;
+pub mod links;
 pub mod members;
 pub mod memory;
 pub mod note;

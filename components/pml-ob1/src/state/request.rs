@@ -32,6 +32,7 @@
 
 use crate::matching::{Pattern, Posted};
 use crate::protocol::copy::Copies;
+use crate::state::links::Linked;
 use crate::state::objects::{Comm, IdSlot, IdTable, Outcome, Request, State, ThreadState};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
@@ -269,6 +270,13 @@ impl Request {
                 }
             }
         }
+    }
+}
+
+impl Linked for Request {
+    #[inline(always)]
+    fn next(&self) -> &Cell<*const Request> {
+        &self.next
     }
 }
 

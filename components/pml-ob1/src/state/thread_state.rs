@@ -6,10 +6,9 @@
 
 use crate::order::stamp::Lease;
 use crate::state::attention::Attention;
-use crate::state::free_list::{FreeList, Linked};
+use crate::state::links::FreeList;
 use crate::state::note::Note;
 use crate::state::objects::{Request, ThreadState};
-use core::cell::Cell;
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Caller, Lock, Seat, ThreadCtx};
 use std::sync::OnceLock;
@@ -53,13 +52,6 @@ impl ThreadState {
     #[inline(always)]
     pub fn give(&self, req: &'static Request) {
         self.free.give(req);
-    }
-}
-
-impl Linked for Request {
-    #[inline(always)]
-    fn next(&self) -> &Cell<*const Request> {
-        &self.next
     }
 }
 

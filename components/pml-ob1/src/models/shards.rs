@@ -4,7 +4,9 @@
 //! shard at a time are an error of the model. Matched pairs are written down; each scenario says what may
 //! come out of it.
 
-use crate::receive::shards::{Content, Entered, Owned, Place, Shards, Spot};
+use crate::receive::content::Content;
+use crate::receive::place::Place;
+use crate::receive::shards::{Entered, Owned, Shards, Spot};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::sync::{Arc, Mutex, MutexGuard};

@@ -20,7 +20,7 @@
 //! whoever starts one does not say which thread it is.
 
 use crate::matching::Pattern;
-use crate::receive::shards::MOST;
+use crate::receive::place::MOST;
 use crate::state::attention::{Attention, Set, add, has, remove};
 use crate::state::inbound::Assignment;
 use crate::state::instance::Ob1;

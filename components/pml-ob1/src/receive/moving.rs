@@ -1,8 +1,9 @@
 //! Entries that move from one shard to several and back (`spread.rs` says when).
 
 use crate::matching::{Engine, Posted, Unexpected};
+use crate::receive::content::Content;
+use crate::receive::place::Place;
 use crate::receive::shard::{Record, ShardData};
-use crate::receive::shards::{Content, Place};
 use crate::receive::spread::{Layout, Spreading};
 use core::ptr::NonNull;
 

@@ -22,15 +22,17 @@
 //!
 //! **A receive that does not fit into one shard** (one with MPI_ANY_TAG, [`Place::AllOver`]) gathers first. So in
 //! mode many there is no such receive, and what decides between it and the others in mode one is the order of
-//! posting, as ever. When to spread again is for the content to say (`shard.rs`): the cost of moving is
+//! posting, as ever. When to spread again is for the content to say (`spread.rs`): the cost of moving is
 //! weighed there against what was received since.
 //!
 //! **Layouts.** The map from a message to its shard is a table's own and never changes: with another layout
 //! comes another table. A thread that still knows the old one finds its shards closed. Tables stay until the
 //! communicator goes; there are as many as layouts.
 //!
-//! The model (`model.rs`) runs this very code.
+//! The model (`models/shards.rs`) runs this very code.
 
+use crate::receive::content::Content;
+use crate::receive::place::{MOST, Place};
 use core::cell::UnsafeCell;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
@@ -46,41 +48,6 @@ use oxmpi_mca::biased::Pass;
 
 #[cfg(all(test, loom))]
 pub use crate::models::shards::{Lock, Pass};
-
-/// Most shards a table can have. The models make do with two.
-pub const MOST: usize = if cfg!(loom) { 2 } else { 64 };
-
-/// Where something belongs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// Into the shard of this number.
-    In(usize),
-    /// Into none alone.
-    AllOver,
-}
-
-/// The content of shards.
-pub trait Content: Sized {
-    /// The key that leads to a shard.
-    type Layout: Copy + PartialEq;
-    /// Something that moves.
-    type Part;
-
-    /// The one that the next table is to have; asked of home.
-    fn layout(&self) -> Self::Layout;
-    /// An empty content for a shard beside home.
-    fn another(&self) -> Self;
-    /// A shard of an earlier time in mode many is used again: behind all that home has seen.
-    fn begin(&mut self, home: &Self);
-    /// Everything in home with its place, in order. `None`: something has no place, and nothing was moved.
-    fn take_apart(&mut self) -> Option<Vec<(usize, Self::Part)>>;
-    /// Takes a part, behind those before.
-    fn accept(&mut self, part: Self::Part);
-    /// Takes everything out of all shards into home.
-    fn gather(&mut self, shards: &mut [&mut Self]);
-    /// Gives back what is left, before any of the contents goes.
-    fn clear(&mut self);
-}
 
 struct ShardState<T> {
     open: bool,

@@ -18,7 +18,7 @@
 //! Those without all came on one FIFO: in mode many they are numbered as they come there, below any stamp.
 
 use crate::matching::{Key, Pattern};
-use crate::receive::shards::{MOST, Place};
+use crate::receive::place::{MOST, Place};
 
 /// The key that leads to a shard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

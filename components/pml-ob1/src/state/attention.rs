@@ -1,6 +1,6 @@
 //! A thread's record of the CRIs, and whether a CRI is nobody's in particular (`progress/cri_choice.rs`).
 
-use crate::receive::shards::MOST;
+use crate::receive::place::MOST;
 use core::cell::Cell;
 use core::time::Duration;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};

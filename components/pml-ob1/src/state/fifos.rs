@@ -3,7 +3,7 @@
 use oxmpi_pml::{CommDesc, NO_HINT};
 
 /// Shards that (communicator, tag) is spread over; the same in all processes of a job (`spread.rs`).
-pub const SHARDS: u32 = crate::receive::shards::MOST as u32;
+pub const SHARDS: u32 = crate::receive::place::MOST as u32;
 
 /// Gives the CRI whose FIFO carries a message once there are several. All messages that an exact-tag receive can match
 /// must share one, so this is a function of communicator, rank that sends, rank that receives (in their `salt`) and tag

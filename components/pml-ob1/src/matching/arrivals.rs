@@ -11,8 +11,9 @@
 //! pays for a fixed number of moves.
 
 use super::entry::{Index, Key, Pattern, Unexpected};
+use super::line::Line;
 use super::perpeer::Peers;
-use super::simd::{Line, Simd};
+use super::simd::Simd;
 use super::table::Table;
 use core::ptr::{NonNull, null_mut};
 

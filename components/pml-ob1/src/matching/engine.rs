@@ -1,65 +1,9 @@
 //! The engine of a shard: a queue of posted receives and one of waiting messages.
 
 use super::choice::Setting;
-use super::entry::{Arrival, Key, Node, Pattern, Posted, Unexpected};
-use super::indices::{PostedIndex, WaitingIndex};
+use super::entry::{Arrival, Pattern, Posted, Unexpected};
 use super::queue::Queue;
-use core::ptr::{NonNull, null_mut};
-
-impl Node for Posted {
-    type Ask = Key;
-    type Index = PostedIndex;
-    #[inline(always)]
-    fn fits(&self, key: Key) -> bool {
-        self.pattern.fits(key)
-    }
-    #[inline(always)]
-    unsafe fn link(this: *mut Posted) -> *mut *mut Posted {
-        // SAFETY: the caller's promise.
-        unsafe { &raw mut (*this).next }
-    }
-    fn pattern(&self) -> Pattern {
-        self.pattern
-    }
-    fn asked(key: Key) -> Pattern {
-        Pattern::exact(key)
-    }
-    /// Makes a receive that no message fits: none has source -1, since a source is checked against the communicator
-    /// before it is matched.
-    fn never() -> Posted {
-        Posted { next: null_mut(), pattern: Pattern::exact(!0), stamp: 0 }
-    }
-    fn index(setting: Setting) -> Option<Self::Index> {
-        PostedIndex::new(setting)
-    }
-}
-
-impl Node for Unexpected {
-    type Ask = Pattern;
-    type Index = WaitingIndex;
-    #[inline(always)]
-    fn fits(&self, pattern: Pattern) -> bool {
-        pattern.fits(self.key)
-    }
-    #[inline(always)]
-    unsafe fn link(this: *mut Unexpected) -> *mut *mut Unexpected {
-        // SAFETY: the caller's promise.
-        unsafe { &raw mut (*this).next }
-    }
-    fn pattern(&self) -> Pattern {
-        Pattern::exact(self.key)
-    }
-    fn asked(pattern: Pattern) -> Pattern {
-        pattern
-    }
-    /// Makes a message that no receive fits: none names source -1, and none asks for the lowest of all tags.
-    fn never() -> Unexpected {
-        Unexpected { next: null_mut(), key: 1 << 63 | Pattern::SOURCE, order_key: 0 }
-    }
-    fn index(setting: Setting) -> Option<Self::Index> {
-        WaitingIndex::new(setting)
-    }
-}
+use core::ptr::NonNull;
 
 /// The engine of a shard: a queue of posted receives and one of waiting messages. The holder of the shard's lock uses
 /// it.

@@ -1,7 +1,6 @@
 //! Entries of an engine's queues, receives and waiting messages, and the interface of an index over them.
 
-use super::choice::Setting;
-use core::ptr::NonNull;
+use core::ptr::{NonNull, null_mut};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG};
 
 /// Source and tag of a message, as in word 1 of its header.
@@ -96,8 +95,6 @@ pub(crate) trait Node: Sized + 'static {
     /// The question that entries are searched by: a message asks for receives by its key, a receive for messages by its
     /// pattern.
     type Ask: Copy;
-    /// The index over such entries.
-    type Index: Index<Self>;
     /// Whether this entry answers the question: the receive takes the message that asks, or the message fits the
     /// receive that asks.
     fn fits(&self, ask: Self::Ask) -> bool;
@@ -114,8 +111,53 @@ pub(crate) trait Node: Sized + 'static {
     fn asked(ask: Self::Ask) -> Pattern;
     /// Makes a node that no question fits; a queue has it as its first node while its index is in use.
     fn never() -> Self;
-    /// Makes the empty index of the setting's engine. `None`: the engine is a list only.
-    fn index(setting: Setting) -> Option<Self::Index>;
+}
+
+impl Node for Posted {
+    type Ask = Key;
+    #[inline(always)]
+    fn fits(&self, key: Key) -> bool {
+        self.pattern.fits(key)
+    }
+    #[inline(always)]
+    unsafe fn link(this: *mut Posted) -> *mut *mut Posted {
+        // SAFETY: the caller's promise.
+        unsafe { &raw mut (*this).next }
+    }
+    fn pattern(&self) -> Pattern {
+        self.pattern
+    }
+    fn asked(key: Key) -> Pattern {
+        Pattern::exact(key)
+    }
+    /// Makes a receive that no message fits: none has source -1, since a source is checked against the communicator
+    /// before it is matched.
+    fn never() -> Posted {
+        Posted { next: null_mut(), pattern: Pattern::exact(!0), stamp: 0 }
+    }
+}
+
+impl Node for Unexpected {
+    type Ask = Pattern;
+    #[inline(always)]
+    fn fits(&self, pattern: Pattern) -> bool {
+        pattern.fits(self.key)
+    }
+    #[inline(always)]
+    unsafe fn link(this: *mut Unexpected) -> *mut *mut Unexpected {
+        // SAFETY: the caller's promise.
+        unsafe { &raw mut (*this).next }
+    }
+    fn pattern(&self) -> Pattern {
+        Pattern::exact(self.key)
+    }
+    fn asked(pattern: Pattern) -> Pattern {
+        pattern
+    }
+    /// Makes a message that no receive fits: none names source -1, and none asks for the lowest of all tags.
+    fn never() -> Unexpected {
+        Unexpected { next: null_mut(), key: 1 << 63 | Pattern::SOURCE, order_key: 0 }
+    }
 }
 
 /// How a queue finds its nodes without walking all of them.

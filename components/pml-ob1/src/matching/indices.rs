@@ -2,11 +2,19 @@
 
 use super::arrivals::{Arrivals, ByKey, BySource};
 use super::choice::{Choice, Setting};
-use super::entry::{Index, Key, Pattern, Posted, Unexpected};
+use super::entry::{Index, Key, Node, Pattern, Posted, Unexpected};
 use super::hash::PostedHash;
 use super::lanes::{ExactForm, FoldedForm, Lanes, WindowedForm};
 use super::perpeer::PerPeer;
 use core::ptr::NonNull;
+
+/// A node whose queues can have an index.
+pub(crate) trait Indexed: Node {
+    /// The index over such nodes.
+    type Index: Index<Self>;
+    /// Makes the empty index of the setting's engine. `None`: the engine is `list`, which has none.
+    fn index(setting: Setting) -> Option<Self::Index>;
+}
 
 /// Defines the index of a queue as an enum over the indices of all engines: a closed set, so that a call costs no
 /// indirection.
@@ -17,9 +25,9 @@ macro_rules! indices {
         pub(crate) enum $name {
             $($variant($index),)*
         }
-        impl $name {
-            /// Makes the empty index of the setting's engine. `None`: the engine is `list`, which has none.
-            pub fn new(setting: Setting) -> Option<$name> {
+        impl Indexed for $node {
+            type Index = $name;
+            fn index(setting: Setting) -> Option<$name> {
                 let make: fn(Setting) -> $name = match setting.choice {
                     $($choice => |setting| $name::$variant($make(setting)),)*
                     Choice::List => return None,

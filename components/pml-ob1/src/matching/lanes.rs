@@ -16,9 +16,11 @@
 //! moved together, in place and in order: so the chain is at most four times as long as it must be,
 //! and a move is paid for by at least as many removals.
 
+use super::block::{Block, LanePosition, SearchPattern, Walk};
 use super::choice::{Setting, Windows};
 use super::entry::{Index, Node, Pattern};
-use super::simd::{Isa, Line, Search, Simd};
+use super::line::Line;
+use super::simd::Simd;
 use core::marker::PhantomData;
 use core::ptr::{NonNull, null_mut};
 
@@ -63,27 +65,6 @@ impl Form for FoldedForm {
     }
 }
 
-/// One block: up to `LANES` nodes in the order in which they came, their keys in `LINES` lines, and their masks in
-/// `MASKS` lines, which is `LINES` or 0.
-#[repr(C, align(64))]
-struct Block<N, const LINES: usize, const MASKS: usize, const LANES: usize> {
-    wants: [Line; LINES],
-    masks: [Line; MASKS],
-    next: *mut Self,
-    /// Bit i: lane i holds a node.
-    live: u64,
-    /// Lanes used so far.
-    end: usize,
-    nodes: [*mut N; LANES],
-}
-
-/// A node's block, the block before it (or null), and its lane.
-struct LanePosition<B> {
-    before: *mut B,
-    block: NonNull<B>,
-    lane: usize,
-}
-
 /// The `vector` or a fuzzy index: a chain of blocks (see the module's head). `W`: bits of a lane; `LANES` is 512 / `W`.
 pub(crate) struct Lanes<N, F, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> {
     head: *mut Block<N, LINES, MASKS, LANES>,
@@ -96,52 +77,6 @@ pub(crate) struct Lanes<N, F, const W: usize, const LINES: usize, const MASKS: u
     simd: Simd,
     windows: Windows,
     form: PhantomData<F>,
-}
-
-/// The pattern that a search compares with.
-struct SearchPattern<const LINES: usize> {
-    wants: [Line; LINES],
-    masks: [Line; LINES],
-}
-
-/// A search through the chain, from the first block on, for the first lane that compares equal and whose node fits.
-struct Walk<'a, N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> {
-    head: *mut Block<N, LINES, MASKS, LANES>,
-    pattern: &'a SearchPattern<LINES>,
-    ask: N::Ask,
-}
-
-impl<N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> Search
-    for Walk<'_, N, W, LINES, MASKS, LANES>
-{
-    type Found = Option<LanePosition<Block<N, LINES, MASKS, LANES>>>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Found {
-        let (mut before, mut at) = (null_mut(), self.head);
-        while let Some(block) = NonNull::new(at) {
-            // SAFETY: blocks in the chain are valid, and nobody writes to them during a search.
-            let this = unsafe { block.as_ref() };
-            let mut hits = this.live;
-            for line in 0..LINES {
-                let mask =
-                    if MASKS == 0 { &self.pattern.masks[line] } else { &this.masks[line % MASKS.max(1)] };
-                // SAFETY: `run` runs at the level of `I`.
-                hits &= unsafe { I::zeros::<W>(&this.wants[line], &self.pattern.wants[line], mask) };
-            }
-            while hits != 0 {
-                let lane = hits.trailing_zeros() as usize;
-                // SAFETY: a live lane holds a node, which is valid (promise of `push`).
-                if unsafe { (*this.nodes[lane]).fits(self.ask) } {
-                    return Some(LanePosition { before, block, lane });
-                }
-                hits &= hits - 1;
-            }
-            before = at;
-            at = this.next;
-        }
-        None
-    }
 }
 
 impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize>
@@ -370,15 +305,6 @@ impl<N, F, const W: usize, const LINES: usize, const MASKS: usize, const LANES: 
         }
     }
 }
-
-/// The paper's layouts: a block is as large as a node of its engines, 64-byte alignment included.
-const _: () = {
-    use super::entry::{Posted, Unexpected};
-    assert!(size_of::<Block<Posted, 2, 2, 16>>() == 448 && size_of::<Block<Unexpected, 2, 0, 16>>() == 320);
-    assert!(size_of::<Block<Posted, 1, 1, 16>>() == 320 && size_of::<Block<Unexpected, 1, 0, 16>>() == 256);
-    assert!(size_of::<Block<Posted, 1, 1, 32>>() == 448 && size_of::<Block<Unexpected, 1, 0, 32>>() == 384);
-    assert!(size_of::<Block<Posted, 1, 1, 64>>() == 704 && size_of::<Block<Unexpected, 1, 0, 64>>() == 640);
-};
 
 #[cfg(all(test, not(loom)))]
 mod tests {

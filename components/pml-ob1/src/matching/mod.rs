@@ -15,17 +15,21 @@
 //! [`Index`](entry::Index) behind it: what kind, and from which search depth on, is what the engines differ in.
 //! README.md has the rule of the default and how to choose, `bench/results/matching.md` figures.
 //!
-//! Map: `engine` · `entry` (nodes, patterns, and how an index is asked) · `queue` (the list in front, the change to the index) · `list` ·
-//! `hash` and `table` · `perpeer` · `arrivals` (waiting messages in order, with a look-up) · `lanes` (vector and fuzzy) · `simd` ·
-//! `choice` (names), `indices` (the index of each) · `harness` (engines against a model, for tests and the fuzzer).
+//! Map, from the top: `engine` · `queue` (the list in front, the change to the index) · `indices` (the index of each engine) ·
+//! `hash` and `table` · `perpeer` and `list` · `arrivals` (waiting messages in order, with a look-up) · `lanes` (vector and fuzzy) ·
+//! `choice` (names) · `simd` (which instructions compare) · `block` (of lanes, and the search through them) · `instructions` and `line` ·
+//! `entry` (nodes, patterns, and how an index is asked). `harness` has engines against a model, for tests and the fuzzer.
 
 mod arrivals;
+mod block;
 mod choice;
 mod engine;
 mod entry;
 mod hash;
 mod indices;
+mod instructions;
 mod lanes;
+mod line;
 mod list;
 mod perpeer;
 mod queue;

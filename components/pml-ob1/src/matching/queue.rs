@@ -18,19 +18,20 @@
 //! start with it. Memory of an index stays with the queue, so that the steady state allocates nothing.
 
 use super::choice::Setting;
-use super::entry::{Index, Node, Pattern, Unexpected};
+use super::entry::{Index, Pattern, Unexpected};
+use super::indices::Indexed;
 use core::ptr::{NonNull, null_mut};
 
 /// A queue's index, and the node that nothing fits (first of the queue while the index is in use). Behind a raw
 /// pointer, because `head` points into it.
-struct IndexParts<N: Node> {
+struct IndexParts<N: Indexed> {
     never: N,
     index: N::Index,
 }
 
 /// One side of an engine: posted receives or waiting messages, in a list, or in an index once searches were long (see
 /// the module's head).
-pub(super) struct Queue<N: Node> {
+pub(super) struct Queue<N: Indexed> {
     head: *mut N,
     tail: *mut N,
     index_parts: *mut IndexParts<N>,
@@ -39,7 +40,7 @@ pub(super) struct Queue<N: Node> {
     peak: usize,
 }
 
-impl<N: Node> Queue<N> {
+impl<N: Indexed> Queue<N> {
     /// Makes an empty queue; an engine whose limit is 0 starts with its index in use.
     pub fn new(setting: Setting) -> Queue<N> {
         let mut queue =
@@ -292,7 +293,7 @@ impl Queue<Unexpected> {
     }
 }
 
-impl<N: Node> Drop for Queue<N> {
+impl<N: Indexed> Drop for Queue<N> {
     fn drop(&mut self) {
         if !self.index_parts.is_null() {
             // SAFETY: made by Box::into_raw, and `head` is not used any more.

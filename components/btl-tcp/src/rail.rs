@@ -13,7 +13,7 @@ use oxmpi_mca::{Host, ProcName, Status};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// What the host calls a module: a rail with all that is known of its peers.
+/// A rail with all that is known of its peers: a module, as the host calls it.
 pub struct Tcp {
     pub(crate) host: Host,
     pub(crate) settings: Arc<Settings>,

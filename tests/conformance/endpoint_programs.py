@@ -13,10 +13,12 @@ import os, re, subprocess, sys
 from tracer import c_type, read
 
 COPY = r"""
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 static MPI_Comm world = MPI_COMM_WORLD, self = MPI_COMM_SELF;
 static pthread_t owner;
 static int is_up, is_over;
@@ -49,6 +51,11 @@ int MPI_Finalized(int *flag) { *flag = is_over; return MPI_SUCCESS; }
 static unsigned long drawn = 1;
 void srand(unsigned seed) { drawn = seed; }
 int rand(void) { return (int)((drawn = drawn * 6364136223846793005ul + 1442695040888963407ul) >> 33); }
+/* And one place in the string that is taken apart. */
+char *strtok(char *string, const char *delimiters) {
+    static char *rest;
+    return strtok_r(string, delimiters, &rest);
+}
 int MPI_Is_thread_main(int *flag) { *flag = pthread_equal(owner, pthread_self()) != 0; return MPI_SUCCESS; }
 """
 

@@ -983,7 +983,8 @@ typedef struct oxmpi_slice_of_endpoint {
 struct oxmpi_btl_table {
     uint32_t size;
     uint32_t version;
-    /* For each of `procs`: an endpoint, or null where this module does not reach it. */
+    /* For each of `procs`: an endpoint, or null where this module does not reach it. A process that has sent something and ended
+     * since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED. */
     oxmpi_status (*add_procs)(void *, oxmpi_slice_of_proc_info procs, void **endpoints);
     oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint endpoints);
     /* Sends what is still queued inside, tells the device goodbye, frees the state. */

@@ -272,7 +272,8 @@ type State = *mut c_void;
 pub struct BtlTable {
     pub size: u32,
     pub version: u32,
-    /// For each of `procs`: an endpoint, or null where this module does not reach it.
+    /// For each of `procs`: an endpoint, or null where this module does not reach it. A process that has sent something and ended
+    /// since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED.
     pub add_procs:
         Option<extern "C" fn(State, procs: SliceRef<ProcInfo>, endpoints: *mut *mut Endpoint) -> Status>,
     pub del_procs: Option<extern "C" fn(State, endpoints: SliceRef<*mut Endpoint>) -> Status>,

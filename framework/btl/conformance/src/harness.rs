@@ -85,6 +85,22 @@ impl Harness {
 
     /// As [`Harness::new`], with the refusal as a value, and without looking whom it reaches.
     pub fn open(setup: &Setup) -> Result<Harness, String> {
+        let mut harness = Harness::unconnected(setup)?;
+        harness.connect(|_| true)?;
+        Ok(harness)
+    }
+
+    /// Opens the component in every rank; the first alone knows the others.
+    pub fn known_to_one(setup: &Setup) -> Harness {
+        let harness = Harness::unconnected(setup).and_then(|mut harness| {
+            harness.connect(|rank| rank == 0)?;
+            Ok(harness)
+        });
+        harness.unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// Opens the component in every rank, of which none knows another.
+    fn unconnected(setup: &Setup) -> Result<Harness, String> {
         // SAFETY: the caller of `Setup::new` vouches for the descriptor.
         let descriptor = unsafe { &*setup.descriptor };
         // SAFETY: text of the component, which is not unloaded.
@@ -104,14 +120,12 @@ impl Harness {
             let host = FakeHost::new(job, setup.cris, setup.threaded, exchange.clone());
             ranks.push(Rank::open(setup, descriptor, host).map_err(|e| format!("{name}: rank {rank}: {e}"))?);
         }
-        let mut harness = Harness { ranks, name, patience: setup.patience, _segment: segment };
-        harness.connect()?;
-        Ok(harness)
+        Ok(Harness { ranks, name, patience: setup.patience, _segment: segment })
     }
 
-    fn connect(&mut self) -> Result<(), String> {
+    fn connect(&mut self, knows: impl Fn(usize) -> bool) -> Result<(), String> {
         let procs: Vec<ProcInfo> = (0..self.ranks.len() as u32).map(local_proc).collect();
-        for rank in &mut self.ranks {
+        for (_, rank) in self.ranks.iter_mut().enumerate().filter(|(number, _)| knows(*number)) {
             rank.endpoints = rank
                 .add_procs(&procs)
                 .map_err(|s| format!("{}: add_procs: {s}: {}", self.name, rank.host.logged()))?;
@@ -272,7 +286,7 @@ impl Rank {
     }
 
     pub fn reaches(&self, to: usize) -> bool {
-        !self.endpoints[to].is_null()
+        self.endpoints.get(to).is_some_and(|endpoint| !endpoint.is_null())
     }
 
     pub fn endpoint(&self, to: usize) -> *mut Endpoint {

@@ -194,6 +194,11 @@ impl Area {
         }
     }
 
+    /// Whether a process has said how it is reached, if there is one of that number.
+    pub fn knows(&self, sender: usize) -> bool {
+        sender < self.senders() && self.sender(sender).is_some()
+    }
+
     /// How a sender is reached, once it has said so.
     pub fn sender(&self, sender: usize) -> Option<Address> {
         let hello = self.hello(sender);

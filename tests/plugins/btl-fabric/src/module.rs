@@ -60,7 +60,19 @@ unsafe impl Sync for Context {}
 unsafe impl Send for Context {}
 
 pub struct Peer {
-    link: Arc<Link>,
+    number: usize,
+    /// `None`: the process has ended, and all that it sent is here.
+    link: Option<Arc<Link>>,
+}
+
+impl Peer {
+    /// The way to the process. PEER_FAILED: there is none any more.
+    fn link(&self) -> Result<&Link, Status> {
+        match &self.link {
+            Some(link) if !link.failed.load(Ordering::SeqCst) => Ok(link),
+            _ => Err(Status::PEER_FAILED),
+        }
+    }
 }
 
 impl FabricModule {
@@ -88,14 +100,14 @@ impl FabricModule {
 
     /// Hands an operation to the agent.
     fn post(&self, peer: &Peer, ctx: u32, callback: Callback, work: impl FnOnce(Op) -> Work) -> Status {
-        if peer.link.failed.load(Ordering::SeqCst) {
-            return Status::PEER_FAILED;
+        if let Err(status) = peer.link() {
+            return status;
         }
         let mut state = self.state(ctx).borrow_mut();
         if state.table.len() >= self.nic.settings.outstanding {
             return Status::NO_RESOURCE;
         }
-        let op = state.table.enter(ctx, peer.link.number, callback);
+        let op = state.table.enter(ctx, peer.number, callback);
         let (work, counts) = (work(op), &self.nic.counts);
         let count = match work.what {
             OperationKind::Put => &counts.puts,
@@ -119,7 +131,7 @@ impl FabricModule {
             return Status::BAD_PARAM;
         }
         let callback = Callback { done: rma.done, ctx: rma.done_ctx };
-        let (peer_number, local_handle) = (peer.link.number, handle_of(rma.local_handle).unwrap_or_default());
+        let (peer_number, local_handle) = (peer.number, handle_of(rma.local_handle).unwrap_or_default());
         self.post(peer, ctx, callback, |op| Work {
             op,
             peer: peer_number,
@@ -298,7 +310,11 @@ impl Btl for FabricModule {
         match self.nic.link(proc.proc as usize, &address) {
             Ok(link) => {
                 self.procs[link.number].store(proc.proc, Ordering::Relaxed);
-                Ok(Some(Box::new(Peer { link })))
+                Ok(Some(Box::new(Peer { number: link.number, link: Some(link) })))
+            }
+            // It was here, and has ended: what it sent is taken.
+            Err(_) if self.nic.area.knows(proc.proc as usize) => {
+                Ok(Some(Box::new(Peer { number: proc.proc as usize, link: None })))
             }
             Err(why) => refused(why),
         }
@@ -308,11 +324,12 @@ impl Btl for FabricModule {
         if msg.total_len() > self.nic.settings.max_send_size || ctx as usize >= self.contexts.len() {
             return Status::BAD_PARAM;
         }
-        if ctx >= peer.link.area.contexts() {
+        let link = match peer.link() {
+            Ok(link) => link,
+            Err(status) => return status,
+        };
+        if ctx >= link.area.contexts() {
             return Status::NOT_SUPPORTED;
-        }
-        if peer.link.failed.load(Ordering::SeqCst) {
-            return Status::PEER_FAILED;
         }
         let mut state = self.state(ctx).borrow_mut();
         state.out.clear();
@@ -321,11 +338,11 @@ impl Btl for FabricModule {
         let payload = state.out[msg.header().len()..].as_mut_ptr();
         // SAFETY: room for the payload.
         unsafe { msg.write_payload(payload) };
-        if !peer.link.area.ring(self.nic.number, ctx).push(msg.tag(), &state.out) {
+        if !link.area.ring(self.nic.number, ctx).push(msg.tag(), &state.out) {
             return Status::NO_RESOURCE;
         }
         self.nic.counts.messages.fetch_add(1, Ordering::Relaxed);
-        peer.link.area.ring_context(ctx);
+        link.area.ring_context(ctx);
         Status::OK
     }
 
@@ -370,7 +387,7 @@ impl BtlFlush for FabricModule {
     fn flush(&self, peer: Option<&Peer>, ctx: u32, flush: &FlushDesc) -> Status {
         let callback = Callback { done: flush.done, ctx: flush.done_ctx };
         let most = self.nic.settings.outstanding;
-        self.state(ctx).borrow_mut().table.flush(peer.map(|p| p.link.number), most, callback)
+        self.state(ctx).borrow_mut().table.flush(peer.map(|p| p.number), most, callback)
     }
 }
 
@@ -386,7 +403,7 @@ impl BtlAtomics for FabricModule {
         }
         let what =
             OperationKind::Atomic { amo: op.op, flags: op.flags, operand: op.operand, compare: op.compare };
-        let (number, addr) = (peer.link.number, op.remote);
+        let (number, addr) = (peer.number, op.remote);
         let callback = Callback { done: op.done, ctx: op.done_ctx };
         let local_handle = handle_of(op.local_handle).unwrap_or_default();
         self.post(peer, ctx, callback, |op| Work {

@@ -1,12 +1,12 @@
 //! One message at a time: its size, its tag, its bytes.
 
-use crate::harness::Harness;
+use crate::harness::{Harness, local_proc};
 use crate::message::Msg;
 use crate::setup::Setup;
 use oxmpi_mca::Status;
 use std::time::Instant;
 
-crate::check!(Messages: every_tag, header_and_payload_are_copied, payload_is_packed_in_order, sizes_and_header_lengths, too_large_is_refused, visible_when_send_returns);
+crate::check!(Messages: every_tag, header_and_payload_are_copied, payload_is_packed_in_order, sizes_and_header_lengths, too_large_is_refused, visible_when_send_returns, whoever_has_sent_and_ended_is_reached);
 
 /// Total sizes worth trying up to `max`: all small ones, and both sides of every power of two.
 pub fn sizes(max: usize) -> Vec<usize> {
@@ -147,4 +147,22 @@ fn too_large_is_refused(setup: &Setup) {
     );
     let mut count = 0;
     one(&h, &Msg::new(2, 24, max - 24), 0, &mut count);
+}
+
+/// A process that sent something and has ended, before anybody here asked for it, is reached all the same: a receive that names it is not
+/// in vain.
+fn whoever_has_sent_and_ended_is_reached(setup: &Setup) {
+    let mut h = Harness::known_to_one(setup);
+    let Some(link) = h.links().into_iter().find(|link| link.to != link.from) else { return };
+    let msg = Msg::new(7, 24, 8);
+    h.push(link, 0, &msg);
+    h.settle(link.to, 1);
+    assert_eq!(h.ranks[link.to].host.take().len(), 1, "{}: the message did not come", h.name);
+    assert_eq!(h.ranks[link.from].finalize(), Status::OK);
+    let endpoints = h.ranks[link.to].add_procs(&[local_proc(link.from as u32)]).expect("add_procs");
+    assert!(
+        endpoints.iter().all(|e| !e.is_null()),
+        "{}: a process that has sent something is not reached",
+        h.name
+    );
 }

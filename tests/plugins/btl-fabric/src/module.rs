@@ -313,7 +313,8 @@ impl Btl for FabricModule {
                 Ok(Some(Box::new(Peer { number: link.number, link: Some(link) })))
             }
             // It was here, and has ended: what it sent is taken.
-            Err(_) if self.nic.area.knows(proc.proc as usize) => {
+            Err(why) if self.nic.area.knows(proc.proc as usize) => {
+                self.host.debug(&format!("process {} has ended: {why}", proc.proc));
                 Ok(Some(Box::new(Peer { number: proc.proc as usize, link: None })))
             }
             Err(why) => refused(why),

@@ -1,5 +1,6 @@
 //! Opening: publish who we are, make the module.
 
+use crate::operations::OPS;
 use crate::params::{Config, tell};
 use crate::state::inbound::Assignment;
 use crate::state::instance::Ob1;
@@ -31,7 +32,7 @@ impl Component for Ob1Component {
             let why = format!("the address exchange does not take our card: {status}");
             return Err(OpenError::new(status, why));
         }
-        Ok((config.priority, vec![oxmpi_pml::module(Ob1::new(host, config))]))
+        Ok((config.priority, vec![oxmpi_pml::module(Ob1::new(host, config, &OPS))]))
     }
 
     fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {

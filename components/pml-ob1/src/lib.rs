@@ -4,15 +4,20 @@
 //! `matching/` what an engine must do.
 
 mod component;
+mod ending;
+mod long;
 pub mod matching;
 #[cfg(all(test, loom))]
 mod models;
 mod module;
+mod operations;
 mod order;
 mod params;
+mod peers;
 mod progress;
-mod protocol;
 mod receive;
+mod requests;
+mod send;
 mod state;
 mod wire;
 

@@ -1,10 +1,11 @@
 //! The verbs of the contract, handed to the files that do them.
 
-use crate::protocol::streamed;
 use crate::receive::arrive;
+use crate::receive::streamed;
 use crate::state::fifos::FIFO;
 use crate::state::instance::Ob1;
-use crate::state::objects::{Comm, Transport};
+use crate::state::objects::Comm;
+use crate::state::transport::Transport;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_btl::WaitSet;
@@ -12,14 +13,6 @@ use oxmpi_mca::host::am_tag;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs, Transports};
-
-impl Transport {
-    /// Whether it has a context of that number.
-    #[inline(always)]
-    pub fn has(&self, ctx: u32) -> bool {
-        ctx < self.btl.attrs().contexts
-    }
-}
 
 impl Pml for Ob1 {
     #[inline(always)]

@@ -1,9 +1,9 @@
 //! The parameters of `pml_ob1_*` and their values as the rest of the room reads them.
 
+use crate::long::runs::Limits;
 use crate::matching::{Choice, Level, Setting, Simd, Windows};
 use crate::order::fork::Users;
-use crate::protocol::copy::Copies;
-use crate::protocol::runs::Limits;
+use crate::requests::copy::Copies;
 use oxmpi_mca::{Answers, ParamDecl, ParamKind, Params, Refused, StrRef};
 
 /// Matching engines by the index of their enumerator.

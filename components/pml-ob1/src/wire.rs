@@ -74,6 +74,8 @@ pub mod kind {
     pub const RPUT: u8 = 18;
     /// In place of a message whose data does not come; ends its receive with an error.
     pub const FAILURE: u8 = 19;
+    /// One above the largest.
+    pub const END: usize = 20;
 }
 
 /// Bits of the flags byte.
@@ -255,6 +257,26 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     pub fn rest(self) -> &'a [u8] {
         self.0
+    }
+}
+
+/// A message that has come, as its handler takes it: the head is read.
+#[derive(Clone, Copy)]
+pub struct Arrived<'a> {
+    pub head: u64,
+    /// The bytes behind the head.
+    pub rest: Reader<'a>,
+    /// All of it.
+    pub data: &'a [u8],
+    /// The process that sent it, as its rank in the job.
+    pub proc: u32,
+}
+
+impl<'a> Arrived<'a> {
+    /// Reads the head of a message. `None`: it is shorter than any header.
+    pub fn read(data: &'a [u8], proc: u32) -> Option<Arrived<'a>> {
+        let mut rest = Reader::new(data);
+        Some(Arrived { head: rest.word()?, rest, data, proc })
     }
 }
 

@@ -6,8 +6,8 @@
 //! other's messages.
 
 use super::*;
-use crate::receive::post::status_of;
-use crate::receive::shard::Incoming;
+use crate::receive::incoming::Incoming;
+use crate::receive::meet::status_of;
 use crate::wire::{kind, source_tag};
 use core::ptr::{NonNull, null_mut};
 use oxmpi_mca::Status;

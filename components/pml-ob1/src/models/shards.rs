@@ -179,7 +179,7 @@ impl World {
             None => lists.waiting.push(Message { tag, number }),
         });
     }
-    /// As an owner, if that leads to an open shard, and else as anybody (`flow_cache.rs`). `spot`: where the same place was before.
+    /// As an owner, if that leads to an open shard, and else as anybody (`receive/arrive.rs`). `spot`: where the same place was before.
     fn enter_to_receive(&self, place: Place, spot: Option<Spot<ShardLists>>) -> Entered<'_, ShardLists> {
         // SAFETY: it is of these shards.
         let again = spot.and_then(|spot| unsafe { spot.enter_own(self.seat) });

@@ -1,10 +1,10 @@
-//! Order of messages over several FIFOs: who goes where, and how the receiver puts them in order.
+//! Several FIFOs to one peer: the switch to them, and the order of what goes over them.
 
 pub mod fork;
-pub mod numbered;
-pub mod ordered;
 pub mod sequence;
 pub mod signals;
+pub mod skip;
 pub mod stamp;
 pub mod switch;
+pub mod switched;
 pub mod unknown;

@@ -25,19 +25,16 @@
 //! is younger with MPI_ANY_TAG (`ordered.rs`). Of messages with numbers it needs to be told nothing.
 
 use crate::order::signals::Switch;
-use crate::state::comm::Found;
+use crate::requests::thread_state::{lease_of, number_of, seat_of};
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::state::inbound::Assignment;
 use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Peer, Route};
-use crate::state::orphan::Orphan;
-use crate::state::thread_state::{lease_of, number_of, seat_of};
-use crate::wire::{self, FREE, Header, Reader, flag, header_only, kind};
+use crate::wire::{self, FREE, Header, flag, header_only, kind};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_pml::assert_flag;
-use std::collections::HashSet;
 
 /// The choice of a FIFO's questions about a message.
 #[derive(Clone, Copy)]
@@ -66,18 +63,6 @@ fn of_comm(kind: u8, comm: &Comm, route: &Route) -> Header {
     let head = route.head.load(Ordering::Relaxed) & !0xffff;
     let kind = wire::head(kind, flag::COMM, 0, 0);
     Header::new(&[head | kind, wire::source_tag(comm.my_rank, 0)])
-}
-
-/// The messages of which a SWITCH or an OPEN speaks.
-enum Scope<'a> {
-    /// All of that process.
-    All(&'a Peer),
-    /// Those of a communicator's rank.
-    Rank(&'a Comm, i32),
-    /// Those of a communicator that we have not been given yet.
-    NotYet,
-    Gone,
-    Nonsense,
 }
 
 impl Ob1 {
@@ -275,7 +260,7 @@ impl Ob1 {
     }
 
     /// Notes that messages may come on all CRIs from now on, and has the host activate these.
-    fn widen(&self) {
+    pub fn widen(&self) {
         if !self.wide.swap(true, Ordering::Relaxed) {
             self.host.activate(self.width() - 1);
         }
@@ -319,145 +304,5 @@ impl Ob1 {
             return status;
         }
         self.open(held, peer, &route.fork, || of_comm(kind::OPEN, comm, route))
-    }
-
-    /// Reads the subject of a SWITCH or OPEN: all messages of the process, or those of one communicator's rank.
-    fn scope(&self, held: &Held<'_>, data: &[u8], proc: u32) -> Scope<'_> {
-        let mut r = Reader::new(data);
-        let Some(head) = r.word() else { return Scope::Nonsense };
-        let peer = match self.peer(proc, held.threaded) {
-            Ok(peer) if peer.base.width_in > held.ctx.max(1) => peer,
-            _ => return Scope::Nonsense,
-        };
-        if wire::flags_of(head) & flag::COMM == 0 {
-            return Scope::All(peer);
-        }
-        let Some(word) = r.word() else { return Scope::Nonsense };
-        match self.comms.with(held, |t| t.find(head)) {
-            Found::Comm(comm) if comm.is_from(wire::source_of(word), proc) => {
-                Scope::Rank(comm, wire::source_of(word))
-            }
-            Found::NotYet => Scope::NotYet,
-            Found::Gone => Scope::Gone,
-            Found::Comm(_) | Found::Nonsense => Scope::Nonsense,
-        }
-    }
-
-    /// Whether the SWITCH of these messages has been handled. `None`: it speaks of a communicator that is gone, or
-    /// makes no sense.
-    fn is_seen(scope: &Scope<'_>) -> Option<bool> {
-        match scope {
-            // SYNC POINT with `on_switch`: everything in front of it has been handled.
-            Scope::All(peer) => Some(peer.base.peers_switch.is_passed()),
-            Scope::Rank(comm, source) => Some(comm.is_forked(*source)),
-            Scope::NotYet => Some(false),
-            Scope::Gone | Scope::Nonsense => None,
-        }
-    }
-
-    /// Handles SWITCH: from now on the sender's messages may come on several FIFOs, all of them or those of one
-    /// communicator. `data`: the whole message.
-    pub fn on_switch(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        match self.scope(held, data, proc) {
-            Scope::All(peer) if held.ctx == FIFO => {
-                // SYNC POINT with `is_seen`: everything in front of it has been handled.
-                peer.base.peers_switch.pass();
-                self.widen();
-                self.enable_locking();
-            }
-            Scope::Rank(comm, source) => comm.fork_from(self, source),
-            Scope::NotYet => self.keep_orphan(held, proc, data),
-            Scope::Gone => {}
-            Scope::All(_) | Scope::Nonsense => {
-                self.bad_header(held, proc, "a SWITCH where its messages have one FIFO, or on another one")
-            }
-        }
-    }
-
-    /// Handles OPEN: if the SWITCH that it belongs to has not been seen, this message and all that follow from its
-    /// process on this FIFO are kept as early ones. `data`: the whole message.
-    pub fn on_open(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        match self.scope(held, data, proc) {
-            Scope::Nonsense => self.bad_header(held, proc, "an OPEN of a FIFO that its messages do not have"),
-            scope if Self::is_seen(&scope) == Some(false) => self.keep_early(held, data, proc),
-            _ => {}
-        }
-    }
-
-    /// Whether an early message may be handled now: any but an OPEN whose SWITCH has not been seen.
-    fn is_due(&self, held: &Held<'_>, message: &Orphan) -> bool {
-        message.bytes.first() != Some(&kind::OPEN)
-            || Self::is_seen(&self.scope(held, &message.bytes, message.proc)).unwrap_or(true)
-    }
-
-    /// Puts a message on the CRI's list of early messages; while the list is not empty, every message is looked at
-    /// closer (`watchful`).
-    fn keep_early(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        let first = self.cri(held.ctx).early.with(held, |early| {
-            early.push(Orphan { proc, bytes: data.into() });
-            early.len() == 1
-        });
-        if first {
-            self.watchful.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Handles the early messages of a CRI that have become due, in order of each process; returns how many.
-    #[cold]
-    pub fn take_early(&self, held: &Held<'_>) -> usize {
-        let all = self.cri(held.ctx).early.with(held, core::mem::take);
-        if all.is_empty() {
-            return 0;
-        }
-        let mut waiting = HashSet::new();
-        let (early, due): (Vec<_>, Vec<_>) = all.into_iter().partition(|message| {
-            let early = waiting.contains(&message.proc) || !self.is_due(held, message);
-            if early {
-                waiting.insert(message.proc);
-            }
-            early
-        });
-        if early.is_empty() {
-            self.watchful.fetch_sub(1, Ordering::Relaxed);
-        }
-        self.cri(held.ctx).early.with(held, |e| *e = early);
-        for message in &due {
-            // Not by `handle`: what is early of the same process is behind it.
-            self.handle_in_turn(held, &message.bytes, message.proc);
-        }
-        due.len()
-    }
-
-    /// Handles a message behind which others of its process may be early, so it passes by the check for these. Drops it
-    /// if the peer is closed.
-    pub fn handle_in_turn(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        if self.is_closed(proc) {
-        } else if self.timing.load(Ordering::Relaxed) {
-            self.handle_timed(held, data, proc);
-        } else {
-            self.handle_now::<false>(held, data, proc);
-        }
-    }
-
-    /// Decides about a message while some messages are looked at closer (`watchful`). `true`: it is not to be handled
-    /// any more: dropped, kept as early, or handled with the match time measured.
-    #[cold]
-    pub fn intercept(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
-        if self.is_closed(proc) {
-            return true;
-        }
-        let kept = |early: &mut Vec<Orphan>| early.iter().any(|o| o.proc == proc);
-        if self.cri(held.ctx).early.with(held, kept) {
-            self.take_early(held);
-            if self.cri(held.ctx).early.with(held, kept) {
-                self.keep_early(held, data, proc);
-                return true;
-            }
-        }
-        let timed = self.timing.load(Ordering::Relaxed);
-        if timed {
-            self.handle_timed(held, data, proc);
-        }
-        timed
     }
 }

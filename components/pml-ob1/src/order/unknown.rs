@@ -8,7 +8,7 @@
 //! end. That takes a program that frees a communicator with a message nobody received, in the moment
 //! before the sender knew the index, and costs it that message's credit.
 
-use crate::receive::shard::Incoming;
+use crate::receive::incoming::Incoming;
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
 use crate::state::objects::Comm;
@@ -38,16 +38,14 @@ impl Ob1 {
         })
     }
 
-    /// Handles the messages that were kept on the held CRI for a communicator that has been added now.
-    pub fn adopt_orphans(&self, held: &Held<'_>, comm: &Comm) {
+    /// Takes the messages that were kept on the held CRI for a communicator that has been added now; the caller handles
+    /// them in their order.
+    pub fn take_orphans(&self, held: &Held<'_>, comm: &Comm) -> Vec<Orphan> {
         let all = self.cri(held.ctx).orphans.with(held, core::mem::take);
         let (ours, others): (Vec<_>, Vec<_>) = all
             .into_iter()
             .partition(|o| o.address().is_some_and(|(head, prefix)| comm.claims(head, prefix.as_ref())));
         self.cri(held.ctx).orphans.with(held, |o| *o = others);
-        for o in ours {
-            // Not by `handle`: what is early of the same process is behind it.
-            self.handle_in_turn(held, &o.bytes, o.proc);
-        }
+        ours
     }
 }

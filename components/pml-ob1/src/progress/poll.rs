@@ -1,16 +1,12 @@
 //! Progress, what waits for room, and sleeping.
 
+use crate::requests::thread_state::{seat_of, thread_state_of};
 use crate::state::fifos::FIFO;
-use crate::state::guarded::{AllHeld, Held, members, set_below};
+use crate::state::guarded::{AllHeld, members, set_below};
 use crate::state::instance::Ob1;
-use crate::state::objects::{Cri, Peer, State};
-use crate::state::thread_state::{number_of, seat_of, thread_state_of};
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{WaitSet, cap};
 use oxmpi_mca::{Caller, Status, ThreadCtx};
-
-/// Turns with events that a CRI may have before the next one gets its turn in any case.
-const TURNS_IN_A_ROW: u32 = 16;
 
 impl Ob1 {
     /// Makes a turn of progress: takes what the transports have and sends what waits. With threads, a CRI whose lock is
@@ -19,6 +15,7 @@ impl Ob1 {
     pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
         if self.threaded() { self.poll_threaded(thread) } else { self.poll_as(None, false) }
     }
+
     /// Makes a turn of progress with threads: over all CRIs that the thread has to do with, or over the first alone
     /// while messages come on that only. Returns the number of events.
     #[inline(never)]
@@ -54,18 +51,6 @@ impl Ob1 {
             events = self.poll_others();
         }
         events
-    }
-
-    /// Whether CRIs beside the first are in use, by another layer or by this one.
-    #[inline(always)]
-    fn others_are_active(&self) -> bool {
-        self.host.num_cris() > 1 && self.host.cri(1).active.load(Ordering::Relaxed) != 0
-    }
-
-    /// How many CRIs a turn of all covers: those of messages, and those that another layer uses.
-    pub fn turned(&self) -> u32 {
-        let own = if self.wide.load(Ordering::Relaxed) { self.width() } else { 1 };
-        own.max(self.host.active_cris())
     }
 
     /// Makes a turn of each CRI beside the first, for the only thread in MPI. Returns the number of events.
@@ -110,31 +95,12 @@ impl Ob1 {
         events + self.follow_up()
     }
 
-    /// Counts that the lock of a CRI was found taken.
-    pub fn count_miss(&self, ctx: u32) {
-        self.host.cri(ctx).lock_misses.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Makes a turn of every CRI on which something may come, waiting for each lock. Returns the number of events.
     fn poll_all(&self) -> i32 {
         let threaded = self.threaded();
         let turn = |ctx| self.take_turn(&self.hold(ctx, None, threaded), u32::MAX);
         let events: i32 = (0..self.turned()).map(turn).sum();
         events + self.follow_up()
-    }
-
-    /// Does the work that arrivals leave to be done without a CRI's lock: deferred messages and owed deliveries.
-    /// Returns the number of events.
-    #[inline(always)]
-    fn follow_up(&self) -> i32 {
-        let mut events = 0;
-        if self.escalated.pending.load(Ordering::Relaxed) != 0 {
-            events += self.resolve_some();
-        }
-        if self.owed.is_any() {
-            events += self.pay();
-        }
-        events
     }
 
     /// Makes a turn of all CRIs if no other thread is in progress (`runtime_progress` serial). Returns the number of
@@ -163,23 +129,6 @@ impl Ob1 {
         events + self.follow_up()
     }
 
-    /// Makes a turn of one CRI if its lock is free. Returns the number of events, and whether it is time to look at the
-    /// next CRI, too. `own`: the thread's messages come on it.
-    pub fn poll_cri(&self, ctx: u32, thread: *mut ThreadCtx, own: bool) -> (i32, bool) {
-        let Some(held) = self.try_hold(ctx, seat_of(thread), true) else {
-            self.count_miss(ctx);
-            return (0, true);
-        };
-        let events = self.take_turn(&held, number_of(thread));
-        let turns = &self.cri(ctx).turns;
-        turns.set(turns.get().wrapping_add(1));
-        let tired = turns.get().is_multiple_of(TURNS_IN_A_ROW);
-        if !own && events == 0 {
-            held.leave_uncounted();
-        }
-        (events, tired)
-    }
-
     /// Makes one turn of a CRI on which something is to come, whatever thread owns its lock. With serial progress does
     /// nothing while another thread progresses, which looks at all CRIs. Returns the number of events.
     pub fn poll_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
@@ -200,104 +149,6 @@ impl Ob1 {
             self.progressing.unlock();
         }
         events + self.follow_up()
-    }
-
-    /// Makes one turn of a CRI whose lock the thread of that number holds: takes arrivals, closes lost peers, sends
-    /// what waits. Returns the number of events.
-    #[inline(always)]
-    pub fn take_turn(&self, held: &Held<'_>, number: u32) -> i32 {
-        let cri = self.host.cri(held.ctx);
-        cri.count_holder(number);
-        let mut events = self.take_arrivals(held);
-        if self.cri(held.ctx).closed.get() != self.lost.load(Ordering::Relaxed) {
-            self.close_lost(held);
-        }
-        if self.cri(held.ctx).waiting.load(Ordering::Relaxed) != 0 {
-            events += self.drain(held);
-        }
-        cri.count_progress(events);
-        events
-    }
-
-    /// Polls the transports on one CRI, and handles early messages that have become due. Returns the transports' number
-    /// of events.
-    pub fn take_arrivals(&self, held: &Held<'_>) -> i32 {
-        let events = self.poll_several(held.ctx);
-        if self.watchful.load(Ordering::Relaxed) != 0 {
-            self.take_early(held);
-        }
-        events
-    }
-
-    /// Calls the progress of every active transport on a CRI. Returns the number of events.
-    #[inline(never)]
-    fn poll_several(&self, ctx: u32) -> i32 {
-        let active = self.transports().iter().filter(|t| self.is_active(t) && t.has(ctx));
-        active.map(|t| (t.btl.progress)(t.btl.state, ctx)).sum()
-    }
-
-    /// Continues operations whose pieces landed, and offers what waits for room to the transports again. Returns how
-    /// many messages went on.
-    #[inline(never)]
-    fn drain(&self, held: &Held<'_>) -> i32 {
-        let cri = self.cri(held.ctx);
-        cri.unmark(Cri::LANDED);
-        let mut events = self.take_landed(held);
-        if cri.waiting.load(Ordering::Relaxed) & Cri::SWEEP != 0 {
-            self.sweep(held);
-        }
-        let backlog = &cri.backlog;
-        for i in (0..backlog.with(held, |b| b.len())).rev() {
-            let peer = backlog.with(held, |b| b[i]);
-            // SAFETY: peers stay until `finalize`.
-            let peer = unsafe { &*peer };
-            events += self.drain_peer(held, peer);
-            if peer.is_idle(held) {
-                let left = backlog.with(held, |b| {
-                    b.swap_remove(i);
-                    b.len()
-                });
-                if left == 0 {
-                    cri.unmark(Cri::BACKLOG);
-                }
-                self.forget(peer);
-            }
-        }
-        events
-    }
-
-    /// Sends what waits for room to a peer: control messages first (others wait for them), then sends in order, then
-    /// long messages. Returns how many went on.
-    fn drain_peer(&self, held: &Held<'_>, peer: &Peer) -> i32 {
-        let mut events = 0;
-        if !peer.drain_control(held, self) {
-            return events;
-        }
-        while let Some(req) = peer.queue.with(held, |q| q.pop_front()) {
-            peer.queued.set(peer.queued.get() - 1);
-            match self.issue(held, peer, req) {
-                Status::NO_RESOURCE => {
-                    req.state.set(State::Queued);
-                    peer.queue.with(held, |q| q.push_front(req));
-                    peer.queued.set(peer.queued.get() + 1);
-                    peer.queue_changed(held);
-                    return events;
-                }
-                error if error.is_err() => {
-                    peer.queue_changed(held);
-                    self.fail(held, req, Status::PEER_FAILED);
-                    self.peer_failed(held, peer, error);
-                    return events;
-                }
-                _ => events += 1,
-            }
-        }
-        // Once for all of them: as long as an older message is said to wait, the receiver is only more careful.
-        peer.queue_changed(held);
-        let before = peer.streams.with(held, |q| q.len());
-        self.drain_streams(held, peer);
-        events += before.saturating_sub(peer.streams.with(held, |q| q.len())) as i32;
-        events
     }
 
     /// Makes a turn of all CRIs before this process goes, so that senders get their answers. PENDING while anything

@@ -48,10 +48,4 @@ impl Ob1 {
     pub fn match_time(&self) -> u64 {
         (0..self.host.num_cris()).map(|ctx| self.cri(ctx).match_time.load(Ordering::Relaxed)).sum()
     }
-
-    /// Handles a message with the match time measured.
-    #[inline(never)]
-    pub fn handle_timed(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        self.handle_now::<true>(held, data, proc);
-    }
 }

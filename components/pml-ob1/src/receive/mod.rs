@@ -1,11 +1,21 @@
-//! The receiving side: shards of a communicator, posted receives, and messages that arrive.
+//! The receiving side: shards of a communicator, messages that arrive, and receives that are posted.
 
 pub mod arrive;
 pub mod content;
+pub mod handlers;
+pub mod incoming;
+pub mod meet;
 pub mod moving;
+pub mod naming;
+pub mod numbered;
+pub mod ordered;
 pub mod place;
 pub mod post;
 pub mod probe;
 pub mod shard;
 pub mod shards;
 pub mod spread;
+pub mod stamped;
+pub mod streamed;
+pub mod sweep;
+pub mod withdraw;

@@ -1,19 +1,21 @@
-//! The receiving verbs, and how a message gets into the user's buffer.
+//! The receiving verbs: a receive looks at the waiting messages first and is posted only if none fits, both under the shard's lock.
 //!
-//! A receive looks at the waiting messages first and is posted only if none fits, both under the
-//! shard's lock. A blocking receive of a message that is all here needs no request. The side that
-//! matches (the callback, or the receiving thread) delivers: it alone owns the request from then on.
+//! A blocking receive of a message that is all here needs no request. The side that matches (the callback, or the receiving thread)
+//! delivers (`meet.rs`): it alone owns the request from then on. A receive like the one before it takes a short way (`state/note.rs`).
 
-use crate::matching::Pattern;
-use crate::protocol::copy::Copies;
-use crate::receive::shard::{Incoming, Record, ShardData};
+use crate::matching::{Key, Pattern};
+use crate::receive::incoming::Incoming;
+use crate::receive::meet::{post, status_of};
+use crate::receive::shard::{Record, ShardData};
 use crate::receive::shards::Entered;
-use crate::state::guarded::Held;
+use crate::requests::copy::Copies;
+use crate::requests::thread_state::{identity, state_and_seat, thread_state_of};
 use crate::state::instance::Ob1;
-use crate::state::objects::{Comm, Request, State};
-use crate::state::thread_state::{identity, thread_state_of};
-use crate::wire::{self, FREE_BYTES};
+use crate::state::note::word_of;
+use crate::state::objects::{Comm, Received, Request, ThreadState};
+use crate::wire::{self, source_tag};
 use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::Ordering;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{Caller, MsgStatus, RequestHeader, Status};
 use oxmpi_pml::{Message, RecvArgs};
@@ -29,31 +31,6 @@ fn capacity(args: &RecvArgs) -> u64 {
 fn dtype(args: &RecvArgs) -> &TypeDesc {
     // SAFETY: the host passes a type that is alive for the call.
     unsafe { &*args.dtype }
-}
-
-/// The status of a receive with room for `capacity` bytes on a message.
-#[inline(always)]
-pub(crate) fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
-    status_for(inc.key, inc.msg_len, capacity)
-}
-
-/// The status of a receive with room for `capacity` bytes on a message of `bytes` bytes; one that is longer is
-/// truncated.
-#[inline(always)]
-fn status_for(key: u64, bytes: u64, capacity: u64) -> MsgStatus {
-    let (source, tag) = (wire::source_of(key), wire::tag_of(key));
-    match bytes > capacity {
-        false => MsgStatus { source, tag, error: Status::OK, cancelled: 0, bytes },
-        true => truncated(source, tag, bytes, capacity),
-    }
-}
-
-/// The length that did not fit stands above the lowest bit of `cancelled`, for the function that tells the user; at most 31 bits of it.
-#[cold]
-#[inline(never)]
-fn truncated(source: i32, tag: i32, bytes: u64, capacity: u64) -> MsgStatus {
-    let dropped = (bytes - capacity).min(u64::from(u32::MAX >> 1)) as u32;
-    MsgStatus { source, tag, error: Status::TRUNCATED, cancelled: dropped << 1, bytes: capacity }
 }
 
 /// Copies a message that is all here to where `args` says, without a request.
@@ -228,92 +205,6 @@ impl Ob1 {
         Ok(req.handle())
     }
 
-    /// Delivers an unexpected message and gives its record back to the shard. The caller holds no lock.
-    #[inline(never)]
-    pub fn deliver_record(
-        &self,
-        comm: &Comm,
-        req: &'static Request,
-        record: NonNull<Record>,
-        threaded: bool,
-    ) {
-        // SAFETY: taken out of the engine, so ours.
-        let inc = unsafe { record.as_ref() }.incoming();
-        self.deliver(req, &inc, None, threaded);
-        comm.shard_of(inc.key, threaded, None).give(record);
-    }
-
-    /// Puts what is here of a matched message into the user's buffer, and completes the request or
-    /// asks the sender for the rest. `held`: the CRI lock, where the caller holds it.
-    #[inline(always)]
-    pub fn deliver(&self, req: &'static Request, inc: &Incoming, held: Option<&Held<'_>>, threaded: bool) {
-        let room = req.total.get();
-        req.set_status(status_of(inc, room));
-        let n = inc.len.min(room);
-        let store = || {
-            if n > 0 {
-                // SAFETY: `n` bytes are in both, the message and the buffer.
-                unsafe { req.store(&self.config.copies, 0, inc.payload, n) };
-            }
-        };
-        if inc.is_plain() {
-            store();
-            self.consumed(inc, held, threaded);
-            return self.complete(req, threaded);
-        }
-        if inc.kind == wire::kind::FAILURE {
-            return self.deliver_failure(req, inc, held, threaded);
-        }
-        // Where fragments follow, their sender hears of it first (`ask_for_rest`).
-        let goes_on = inc.kind == wire::kind::RNDV && inc.len < room.min(inc.msg_len);
-        if !matches!(inc.kind, wire::kind::RUNS | wire::kind::RGET) && !goes_on {
-            store();
-        }
-        match held {
-            Some(held) => self.ask_for_rest(held, req, inc, false),
-            None => self.ask_for_rest(&self.hold(inc.ctx as u32, None, threaded), req, inc, true),
-        }
-    }
-
-    /// Ends a receive with the error that its sender tells.
-    #[cold]
-    fn deliver_failure(
-        &self,
-        req: &'static Request,
-        inc: &Incoming,
-        held: Option<&Held<'_>>,
-        threaded: bool,
-    ) {
-        // Checked when it came.
-        req.set_error(inc.failure().unwrap_or(Status::PEER_FAILED));
-        self.consumed(inc, held, threaded);
-        self.complete(req, threaded)
-    }
-
-    /// Stores a plain message that just came in its receive's buffer and completes the request; `count_consumed` is
-    /// called with the length if that costs credit.
-    #[inline(always)]
-    pub fn deliver_plain(
-        &self,
-        req: &'static Request,
-        key: u64,
-        payload: &[u8],
-        threaded: bool,
-        count_consumed: impl FnOnce(u64),
-    ) {
-        let (room, len) = (req.total.get(), payload.len() as u64);
-        req.set_status(status_for(key, len, room));
-        let n = len.min(room);
-        if n > 0 {
-            // SAFETY: `n` bytes are in both, the message and the buffer.
-            unsafe { req.store(&self.config.copies, 0, payload.as_ptr(), n) };
-        }
-        if len > FREE_BYTES {
-            count_consumed(len);
-        }
-        self.complete(req, threaded)
-    }
-
     /// Makes the inactive persistent request of MPI_Recv_init.
     pub fn recv_persistent(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
         let threaded = self.threaded();
@@ -417,16 +308,104 @@ pub fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
     req.comm.set(comm);
 }
 
-/// Posts a described request in its shard's engine, under the shard's lock.
-#[inline(always)]
-pub fn post(shard: &mut ShardData, req: &'static Request, pattern: Pattern, threaded: bool) {
-    req.state.set(State::Posted);
-    let mut stamp = shard.next_stamp();
-    if threaded && !pattern.has_tag() {
-        stamp |= ShardData::COUNTED;
-        shard.order.wild += 1;
+impl Ob1 {
+    /// Notes in the thread's state that messages of this source and tag come on CRI `ctx`, for as long as the epoch.
+    pub fn note_cri(&self, thread_state: &ThreadState, epoch: u64, from: Key, ctx: u32) {
+        // SAFETY: CRIs go with the module, whose verbs alone look at the notes.
+        let cri = unsafe { &*core::ptr::from_ref(self.cri(ctx)) };
+        thread_state.received.take(epoch, from, Received { cri, spot: None });
     }
-    let node = req.node(pattern, stamp);
-    // SAFETY: requests are never freed, and this one stays posted until the engine gives it out.
-    unsafe { shard.engine.post(node) };
+
+    /// Posts a receive of a thread among several. The common case takes no call: same source and tag as noted, in a
+    /// shard that is noted too, and where no message waits.
+    #[inline(always)]
+    pub fn recv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
+        // While all messages come on one CRI there is nothing to note.
+        if self.wide.load(Ordering::Relaxed)
+            && let Some((thread_state, seat)) = state_and_seat(args.thread)
+            // SAFETY: the host passes a communicator that is alive.
+            && let comm = unsafe { Comm::of(args.comm) }
+            && let from = word_of(&args.src, &args.tag)
+            && let Some(Received { cri, spot }) = thread_state.received.look(comm.epoch(), from)
+        {
+            if let Some(spot) = spot
+                && thread_state.attention.has_mine(cri.ctx)
+                // SAFETY: it is of this communicator, which the epoch says, and that is alive.
+                && let Some(mut shard) = unsafe { spot.enter_own(seat) }
+                && !shard.spreading.changes_hands(thread_state.index + 1)
+                && shard.engine.surely_none_waits()
+                && let Some(req) = thread_state.take()
+            {
+                req.begin(RequestHeader::RECV, args.host_comm);
+                describe(req, comm, args, true);
+                // SAFETY: the host passes the context of the calling thread: it has a state here.
+                unsafe { (*args.thread).cri = cri.ctx };
+                cri.posted(req);
+                post(&mut shard, req, Pattern::exact(from), true);
+                *out = req.handle();
+                return Status::PENDING;
+            }
+            return self.recv_noted(args, out);
+        }
+        self.recv_unlike(args, out)
+    }
+
+    /// Posts a receive for which the thread has no note, by the general way.
+    #[inline(never)]
+    fn recv_unlike(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
+        match self.recv_immediate(args, true) {
+            Ok(req) => {
+                *out = req;
+                Status::PENDING
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// Posts a receive whose CRI is noted, but not its shard, or whose message may wait already; notes the shard if the
+    /// thread owns its lock.
+    #[inline(never)]
+    fn recv_noted(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
+        // SAFETY: the host passes a communicator that is alive.
+        let (comm, from) = (unsafe { Comm::of(args.comm) }, source_tag(args.src, args.tag));
+        let Some((thread_state, seat)) = state_and_seat(args.thread) else {
+            return self.recv_unlike(args, out);
+        };
+        // Once: if it changes meanwhile, what is noted is of the epoch before.
+        let epoch = comm.epoch();
+        let (Some(Received { cri, .. }), Some(req)) =
+            (thread_state.received.look(epoch, from), thread_state.take())
+        else {
+            return self.recv_unlike(args, out);
+        };
+        req.begin(RequestHeader::RECV, args.host_comm);
+        describe(req, comm, args, true);
+        // SAFETY: the host passes the context of the calling thread: it has a state here.
+        unsafe { (*args.thread).cri = cri.ctx };
+        cri.posted(req);
+        self.expect_on_state(thread_state, cri.ctx);
+        match comm.own_shard(from, seat) {
+            Some(mut shard) if !shard.spreading.changes_hands(thread_state.index + 1) => {
+                thread_state.received.take(epoch, from, Received { cri, spot: Some(shard.spot()) });
+                match shard.engine.find_unexpected(Pattern::exact(from), true) {
+                    None => post(&mut shard, req, Pattern::exact(from), true),
+                    // SAFETY: it came out of the shard's engine.
+                    Some(node) => self.deliver_waiting(
+                        shard.into_entered(),
+                        comm,
+                        req,
+                        unsafe { Record::of(node) },
+                        true,
+                    ),
+                }
+            }
+            // Not while its lock is held.
+            inside => {
+                drop(inside);
+                self.post_or_deliver(comm, req, (thread_state.index, Some(seat)), Pattern::exact(from), true);
+            }
+        }
+        *out = req.handle();
+        Status::PENDING
+    }
 }

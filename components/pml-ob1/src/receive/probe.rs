@@ -2,9 +2,9 @@
 
 use crate::matching::Pattern;
 use crate::receive::shard::Record;
+use crate::requests::thread_state::identity;
 use crate::state::instance::Ob1;
 use crate::state::objects::Comm;
-use crate::state::thread_state::identity;
 use crate::wire;
 use core::ptr::null_mut;
 use oxmpi_mca::{MsgStatus, Status};

@@ -11,114 +11,17 @@
 //! communicator's shards: those for its tag are the nearest.
 
 use crate::matching::{Engine, Unexpected};
+use crate::receive::incoming::Incoming;
 use crate::receive::spread::Spreading;
 use crate::state::counts::Waiting;
-use crate::wire::{self, Prefix, Reader, flag, kind};
+use crate::wire::{self};
 use core::alloc::Layout;
 use core::ffi::c_void;
 use core::ptr::{NonNull, null, null_mut};
-use oxmpi_mca::Status;
 use std::alloc::{alloc, dealloc};
 
 /// Payload that lies in the record itself; equal to what costs no credit.
 const INLINE: usize = wire::FREE_BYTES as usize;
-
-/// A message as matching hands it on: just arrived (payload in the transport's buffer) or kept.
-#[derive(Clone, Copy)]
-pub struct Incoming {
-    pub key: u64,
-    pub order_key: u64,
-    pub payload: *const u8,
-    pub len: u64,
-    /// Bytes of the whole message.
-    pub msg_len: u64,
-    /// The sender's request where it waits for an answer, or 0.
-    pub src_req: u64,
-    pub proc: u32,
-    /// [`kind`]: MATCH, RNDV, RPUT, or RGET or RUNS (whose payload is no data, but says where that is), or FAILURE (whose payload is an
-    /// error).
-    pub kind: u8,
-    /// The FIFO it came on.
-    pub ctx: u8,
-}
-
-impl Incoming {
-    /// Describes a plain message that just came on FIFO `ctx`.
-    pub fn plain(key: u64, order_key: u64, payload: &[u8], proc: u32, ctx: u32) -> Incoming {
-        let len = payload.len() as u64;
-        Incoming {
-            key,
-            order_key,
-            payload: payload.as_ptr(),
-            len,
-            msg_len: len,
-            src_req: 0,
-            proc,
-            kind: kind::MATCH,
-            ctx: ctx as u8,
-        }
-    }
-
-    /// Reads the words behind the head of a message that is matched: its description, its prefix and its payload.
-    /// `None`: cut off.
-    pub fn read<'a>(
-        head: u64,
-        mut r: Reader<'a>,
-        proc: u32,
-        ctx: u32,
-    ) -> Option<(Incoming, Option<Prefix>, &'a [u8])> {
-        let flags = wire::flags_of(head);
-        let mut inc = Incoming {
-            key: r.word()?,
-            order_key: r.word()?,
-            payload: null(),
-            len: 0,
-            msg_len: 0,
-            src_req: 0,
-            proc,
-            kind: wire::kind_of(head),
-            ctx: ctx as u8,
-        };
-        let prefix = if flags & flag::CID != 0 { Some(r.prefix()?) } else { None };
-        let long = matches!(inc.kind, kind::RNDV | kind::RGET | kind::RUNS | kind::RPUT);
-        if long {
-            inc.msg_len = r.word()?;
-        }
-        if long || flags & flag::SYNC != 0 || inc.kind == kind::CANCEL {
-            inc.src_req = r.word()?;
-        }
-        let payload = r.rest();
-        inc.payload = payload.as_ptr();
-        inc.len = payload.len() as u64;
-        if inc.kind == kind::MATCH {
-            inc.msg_len = inc.len;
-        }
-        Some((inc, prefix, payload))
-    }
-
-    /// The sender's address and registration handles behind an RGET header. `None`: cut off.
-    pub fn address(&self) -> Option<(u64, &[u8])> {
-        // SAFETY: the payload is here until the message has been dealt with.
-        let payload = unsafe { core::slice::from_raw_parts(self.payload, self.len as usize) };
-        let mut r = Reader::new(payload);
-        Some((r.word()?, r.rest()))
-    }
-
-    /// The error that a FAILURE ends its receive with. `None`: it has no such payload, or that is no error.
-    pub fn failure(&self) -> Option<Status> {
-        // SAFETY: the payload is here until the message has been dealt with.
-        let payload = unsafe { core::slice::from_raw_parts(self.payload, self.len as usize) };
-        let word = u64::from_le_bytes(payload.try_into().ok()?);
-        let error = Status(i32::try_from(word.cast_signed()).ok()?);
-        error.is_err().then_some(error)
-    }
-
-    /// Whether all data is here and the sender waits for no answer.
-    #[inline(always)]
-    pub fn is_plain(&self) -> bool {
-        self.kind == kind::MATCH && self.src_req == 0
-    }
-}
 
 #[repr(C)]
 union Body {
@@ -177,11 +80,13 @@ impl Record {
             ctx: self.ctx,
         }
     }
+
     /// Whether the payload, if any, lies in the record itself.
     #[inline(always)]
     pub fn is_small(&self) -> bool {
         self.class == 0
     }
+
     /// The communicator that the message waits in, as `Comm::of` takes it.
     pub fn comm(&self) -> *const c_void {
         self.comm
@@ -208,6 +113,7 @@ impl Default for Stock {
 
 impl Buffers {
     const CLASSES: usize = 12;
+
     const FIRST: usize = 128;
 
     /// The smallest size class whose buffers have `len` bytes.
@@ -215,10 +121,12 @@ impl Buffers {
         let class = len.max(Self::FIRST).next_power_of_two().trailing_zeros() as usize;
         class - Self::FIRST.trailing_zeros() as usize + 1
     }
+
     /// The size and alignment of a class's buffers. `None`: too large.
     fn layout(class: usize) -> Option<Layout> {
         Layout::from_size_align(Self::FIRST.checked_shl(class as u32 - 1)?, 64).ok()
     }
+
     /// Takes a payload buffer of a size class (1 or more) from the class's free list, or allocates one. `None`: no memory.
     fn take(&mut self, class: usize) -> Option<NonNull<u8>> {
         if let Some(head) = self.free.get_mut(class - 1)
@@ -231,6 +139,7 @@ impl Buffers {
         // SAFETY: the layout is not empty.
         NonNull::new(unsafe { alloc(Self::layout(class)?) })
     }
+
     /// Puts a buffer on its class's free list, or frees one of a class that is not pooled.
     fn give(&mut self, class: usize, buf: *mut u8) {
         match self.free.get_mut(class - 1) {
@@ -242,6 +151,7 @@ impl Buffers {
             None => Self::free(class, buf),
         }
     }
+
     /// Frees a buffer of that class.
     fn free(class: usize, buf: *mut u8) {
         if let Some(layout) = Self::layout(class) {
@@ -300,6 +210,7 @@ impl Ordering {
 impl ShardData {
     /// In a posted receive's stamp: it is one of `wild`.
     pub const COUNTED: u64 = 1;
+
     /// In a kept message's order key: the rest is its sender's stamp. Without it the rest is the number of its
     /// arrival in mode many (`shards.rs`), and 0 in mode one.
     pub const STAMPED: u64 = 1 << 63;
@@ -488,6 +399,7 @@ impl ShardData {
         self.free = unsafe { record.as_ref() }.node.next.cast();
         Some(record)
     }
+
     /// Puts a record on the free list; its buffer was given back before.
     fn give_record(&mut self, mut record: NonNull<Record>) {
         // SAFETY: the record is ours again.

@@ -90,7 +90,7 @@ impl Comm {
     /// revoked.
     pub const NO_EPOCH: u64 = NO_EPOCH;
     /// The distance from one epoch of a communicator to its next.
-    pub(super) const NEXT_EPOCH: u64 = 1 << 40;
+    pub const NEXT_EPOCH: u64 = 1 << 40;
 
     /// Passes the program's promises about wildcards to home's record of spreading. `home`: the content of the home
     /// shard, whose lock is held.

@@ -29,7 +29,10 @@ impl Ob1 {
             self.comms.with(&all.held(0), |t| t.add(desc, engine, most, streams, self.host.locks()))?;
         for held in all.each() {
             // SAFETY: just made, and we hold the locks.
-            self.adopt_orphans(&held, unsafe { &*comm });
+            for orphan in self.take_orphans(&held, unsafe { &*comm }) {
+                // Not by `handle`: what is early of the same process is behind it.
+                self.handle_in_turn(&held, &orphan.bytes, orphan.proc);
+            }
         }
         Ok(comm)
     }

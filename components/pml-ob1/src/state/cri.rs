@@ -113,3 +113,33 @@ impl ArrivalCache {
         if self.head.get() == head && self.key.get() == key { self.spot.get() } else { None }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::matching::{Choice, Engine, Setting, Simd, Windows};
+    use crate::receive::incoming::STAMPED;
+    use crate::receive::shards::{Lock, Shards};
+    use crate::receive::spread::{Layout, Spreading};
+    use oxmpi_mca::LockServices;
+
+    #[test]
+    fn a_way_is_good_for_one_head_and_key_until_it_is_forgotten() {
+        let setting =
+            Setting { choice: Choice::List, simd: Simd::best(), walk: 1, windows: Windows::default() };
+        let spreading = Spreading::new(Layout::new(0, 1, false));
+        let shards = Shards::new(
+            ShardData::new(Engine::new(setting), spreading),
+            Lock::new(LockServices::WITHOUT_OWNERS),
+        );
+        let spot = shards.spot(|layout| layout.of(3)).unwrap();
+        let (cache, head) = (ArrivalCache::default(), u64::from(STAMPED));
+        assert!(cache.look(0, 0).is_none(), "nothing is noted yet");
+        cache.take(head, 3, null(), spot);
+        assert!(cache.look(head, 3).is_some());
+        assert!(cache.look(head, 4).is_none() && cache.look(head | 1 << 40, 3).is_none());
+        // SAFETY: nobody else is here.
+        cache.forget(&unsafe { Held::inherited(0, true, None) });
+        assert!(cache.look(head, 3).is_none());
+    }
+}

@@ -1,4 +1,4 @@
-//! Communicators whose messages wait to be put in order (`order/ordered.rs`).
+//! Communicators whose messages wait to be put in order (`receive/ordered.rs`).
 
 use crate::state::objects::Comm;
 use core::cell::UnsafeCell;

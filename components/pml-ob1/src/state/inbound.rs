@@ -1,7 +1,7 @@
-//! Messages with numbers that wait for an earlier one of their source (`order/numbered.rs`).
+//! Messages with numbers that wait for an earlier one of their source (`receive/numbered.rs`).
 
 use crate::order::sequence::Sequence;
-use crate::receive::shard::Incoming;
+use crate::receive::incoming::Incoming;
 use core::cell::UnsafeCell;
 use oxmpi_mca::Lock;
 

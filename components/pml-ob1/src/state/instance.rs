@@ -1,26 +1,27 @@
 //! The state of one instance, and its locks.
 //!
-//! **Order of locks.** The one of the ordered mode (`order/ordered.rs`), then CRI locks in rising order (several at once: all of a set, and then no
+//! **Order of locks.** The one of the ordered mode (`receive/ordered.rs`), then CRI locks in rising order (several at once: all of a set, and then no
 //! other), then a shard's, then the lock of the thread state for calls without a context or the peers' lock (both leaves: the peers' lock is taken under a
 //! CRI lock or under none). No CRI lock is taken under a shard lock. No lock is taken below THREAD_MULTIPLE; [`Ob1::threaded`] is looked at once
 //! per call. Nothing that the user wrote runs under a lock: completions set a word and tell a sync object.
 
 use crate::order::stamp::Clock;
 use crate::params::Config;
+use crate::requests::thread_state::Pools;
 use crate::state::comm::CommTable;
 use crate::state::escalated::Escalated;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{AllHeld, Guarded, Held, set_below};
 use crate::state::inbound::{Assignment, EarlyMessage};
-use crate::state::objects::{Cri, Peer, Request, Transport};
+use crate::state::objects::{Cri, Peer, Request};
 use crate::state::owed::Owed;
 use crate::state::paged::Paged;
-use crate::state::thread_state::Pools;
+use crate::state::transport::Transport;
 use core::cell::{Cell, OnceCell};
 use oxmpi_btl::{BtlHandle, BtlServices};
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Caller, Host, Lock};
+use oxmpi_mca::{Caller, Host, Lock, RequestOps};
 use std::time::Instant;
 
 /// The transports and CRIs that the last `arm` armed, for the `disarm` that follows; the host sees to it that one
@@ -97,8 +98,8 @@ unsafe impl Send for Ob1 {}
 
 impl Ob1 {
     /// Makes the state of an instance, with its CRIs and without transports, peers and communicators; `enable` sets the
-    /// transports.
-    pub fn new(host: Host, config: Config) -> Ob1 {
+    /// transports. `operations`: what the host calls on requests.
+    pub fn new(host: Host, config: Config, operations: &'static RequestOps) -> Ob1 {
         Ob1 {
             careful: AtomicU32::new(0),
             watchful: AtomicU32::new(0),
@@ -128,7 +129,7 @@ impl Ob1 {
             escalated: Escalated::default(),
             timing: AtomicBool::new(false),
             armed: Armed::default(),
-            pools: Pools::new(config.pool_step),
+            pools: Pools::new(config.pool_step, operations),
         }
     }
 

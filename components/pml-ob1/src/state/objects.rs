@@ -9,17 +9,18 @@ use crate::matching::{Key, Posted};
 use crate::order::fork::Users;
 use crate::order::signals::{Passed, Pending, Switch};
 use crate::order::stamp::Lease;
-use crate::protocol::choice::ProtocolChoice;
-use crate::protocol::stripes::{FragmentsAhead, Rails};
-use crate::receive::shard::{Incoming, ShardData};
+use crate::peers::choice::ProtocolChoice;
+use crate::peers::stripes::{FragmentsAhead, Rails};
+use crate::receive::incoming::Incoming;
+use crate::receive::shard::ShardData;
 use crate::receive::shards::{Shards, Spot};
+use crate::requests::links::FreeList;
+use crate::requests::memory::{Memory, Retired};
 use crate::state::attention::{Attention, SharedFlag};
 use crate::state::fifos::{Fifos, SHARDS};
 use crate::state::guarded::Guarded;
 use crate::state::inbound::Inbound;
-use crate::state::links::FreeList;
 use crate::state::members::Members;
-use crate::state::memory::{Memory, Retired};
 use crate::state::note::Note;
 use crate::state::orphan::Orphan;
 use crate::state::paged::Paged;
@@ -73,22 +74,22 @@ pub enum Outcome {
 /// A request; `request.rs` says who may touch what. The first two cache lines are all that an eager receive touches.
 #[repr(C, align(64))]
 pub struct Request {
-    pub(super) header: UnsafeCell<RequestHeader>,
-    pub(super) posted: UnsafeCell<Posted>,
+    pub header: UnsafeCell<RequestHeader>,
+    pub posted: UnsafeCell<Posted>,
     pub buf: Cell<*mut u8>,
     /// Bytes: of the message (send) or of the buffer (receive).
     pub total: Cell<u64>,
     // --- third line ---
     pub state: Cell<State>,
     /// Set by `release` below MULTIPLE while pending.
-    pub(super) released: Cell<bool>,
+    pub released: Cell<bool>,
     /// How the pieces of a get or put went so far.
     pub outcome: Cell<Outcome>,
     /// A send that the receiver was asked to give back.
     pub asked_back: Cell<bool>,
     pub mode: Cell<u32>,
     /// The datatype, retained, where data is not contiguous; else null.
-    pub(super) dtype: Cell<*const TypeDesc>,
+    pub dtype: Cell<*const TypeDesc>,
     /// The next free one, or of those that landed.
     pub next: Cell<*const Request>,
     /// Where it goes when it is free.
@@ -122,14 +123,14 @@ pub struct Request {
 /// Slots behind the request ids that peers quote: slot and generation, never a pointer.
 #[derive(Default)]
 pub struct IdTable {
-    pub(super) slots: Vec<IdSlot>,
-    pub(super) free: Vec<u32>,
+    pub slots: Vec<IdSlot>,
+    pub free: Vec<u32>,
 }
 
 /// A slot of the table of request ids: its generation, and the request that has the id.
 pub struct IdSlot {
-    pub(super) generation: u32,
-    pub(super) req: Option<&'static Request>,
+    pub generation: u32,
+    pub req: Option<&'static Request>,
 }
 
 /// A message whose request is known and whose end has not come yet.
@@ -159,8 +160,8 @@ pub enum StreamedPart {
 #[repr(C, align(64))]
 pub struct Peer {
     // Fields that every send reads: one cache line.
-    pub(super) send: extern "C" fn(*mut c_void, *mut c_void, u32, *const SendDesc) -> Status,
-    pub(super) state: *mut c_void,
+    pub send: extern "C" fn(*mut c_void, *mut c_void, u32, *const SendDesc) -> Status,
+    pub state: *mut c_void,
     pub endpoint: *mut c_void,
     /// Largest payload behind a plain MATCH header.
     pub eager_payload: u64,
@@ -176,7 +177,7 @@ pub struct Peer {
     pub no_rget: Cell<bool>,
     /// We cannot read its memory.
     pub no_get: Cell<bool>,
-    pub(super) in_backlog: Cell<bool>,
+    pub in_backlog: Cell<bool>,
     /// We cannot write to its memory.
     pub no_put: Cell<bool>,
     /// The FIFO.
@@ -190,13 +191,13 @@ pub struct Peer {
     /// Sends that found no room, oldest first.
     pub queue: Guarded<VecDeque<&'static Request>>,
     /// The CRI of the FIFO, which lives as long as the module.
-    pub(super) cri: NonNull<oxmpi_mca::Cri>,
+    pub cri: NonNull<oxmpi_mca::Cri>,
     /// Small messages of ours that found no room.
-    pub(super) control: Guarded<VecDeque<Header>>,
+    pub control: Guarded<VecDeque<Header>>,
     /// Long sends and pulls that go on when there is room.
     pub streams: Guarded<VecDeque<&'static Request>>,
     /// The stamp that the receiver was told last (`queue_changed`).
-    pub(super) oldest: Cell<u64>,
+    pub oldest: Cell<u64>,
     pub base: &'static Base,
     pub choice: ProtocolChoice,
     /// The message from it of which a part is here.
@@ -221,17 +222,17 @@ pub struct Base {
     /// The process broke the protocol or its transport failed.
     pub lost: AtomicBool,
     /// A leaf, taken where stamped messages wait for room.
-    pub(super) pending_lock: Lock,
-    pub(super) pending: UnsafeCell<Pending>,
+    pub pending_lock: Lock,
+    pub pending: UnsafeCell<Pending>,
     /// The peers by FIFO; made when first used.
     pub flows: Box<[AtomicPtr<Peer>]>,
     /// The FIFO of messages that go by their tags, by the shard of (communicator, tag), once one went there. `None`:
     /// there is only one FIFO.
-    pub(super) shard_fifos: Option<Box<[AtomicPtr<Peer>; SHARDS as usize]>>,
-    pub(super) our_credit: u64,
-    pub(super) their_credit: u64,
+    pub shard_fifos: Option<Box<[AtomicPtr<Peer>; SHARDS as usize]>>,
+    pub our_credit: u64,
+    pub their_credit: u64,
     /// The transports that reach it, best first: the host's list, which stays.
-    pub(super) reached: &'static [Reach],
+    pub reached: &'static [Reach],
 }
 
 /// The way to one rank of a communicator (`route.rs`).
@@ -245,7 +246,7 @@ pub struct Route {
     /// We told it our index.
     pub answered: AtomicBool,
     /// Messages to it that have a number (`numbered.rs`).
-    pub(super) numbered: AtomicU64,
+    pub numbered: AtomicU64,
     /// Which FIFOs our messages to it take.
     pub fork: Switch,
     /// Its messages to us take the FIFOs of their tags: the SWITCH of these was seen.
@@ -259,42 +260,42 @@ pub struct Comm {
     pub my_rank: i32,
     pub num_peers: u32,
     /// The program's promises ([`oxmpi_pml::assert_flag`]).
-    pub(super) assertions: AtomicU32,
+    pub assertions: AtomicU32,
     pub shards: Shards<ShardData>,
     pub routes: Paged<Route>,
     /// Messages of each source that wait for an earlier one, where they have numbers.
-    pub(super) inbound: Paged<Inbound>,
+    pub inbound: Paged<Inbound>,
     /// The process sends by streams, and users' messages may not overtake each other.
-    pub(super) by_tag: AtomicBool,
-    pub(super) streams: bool,
+    pub by_tag: AtomicBool,
+    pub streams: bool,
     /// See [`Comm::epoch`].
-    pub(super) epoch: AtomicU64,
+    pub epoch: AtomicU64,
     /// See `revoke.rs`.
-    pub(super) revoked: AtomicBool,
+    pub revoked: AtomicBool,
     /// The threads that send on it.
     pub users: Users,
     /// Some source's messages take the FIFOs of their tags.
-    pub(super) forked: AtomicBool,
-    pub(super) members: Members,
-    pub(super) fixed_index: Option<u32>,
+    pub forked: AtomicBool,
+    pub members: Members,
+    pub fixed_index: Option<u32>,
     pub gid: [u64; 2],
     /// Another rank of the same communicator in this process, under the same fixed index.
-    pub(super) sibling: Cell<*mut Comm>,
+    pub sibling: Cell<*mut Comm>,
     /// The FIFOs of messages to this rank and from it.
     pub fifos: Fifos,
 }
 
 /// State of a thread, or of all calls without a context (`thread_state.rs`).
 pub struct ThreadState {
-    pub(super) free: FreeList<Request>,
+    pub free: FreeList<Request>,
     /// The number of the thread, as the host counts them; the largest for the state of calls without one.
     pub index: u32,
-    pub(super) lock: Lock,
+    pub lock: Lock,
     /// How it stamps its messages (`stamp.rs`).
-    pub(super) lease: Lease,
+    pub lease: Lease,
     /// The thread's view when it last looked after others' CRIs (`cri_choice.rs`).
     pub attention: Attention,
-    /// Where what it received last comes, and where what it sent last went (`flow_cache.rs`).
+    /// Where what it received last comes, and where what it sent last went (`state/note.rs`).
     pub received: Note<Received>,
     pub sent: Note<Sent>,
 }
@@ -318,17 +319,10 @@ pub struct Received {
 
 /// A CRI's note of the last plain message: where those with its head and key go. Touched by the holder of its lock.
 pub struct ArrivalCache {
-    pub(super) head: Cell<u64>,
-    pub(super) key: Cell<Key>,
+    pub head: Cell<u64>,
+    pub key: Cell<Key>,
     pub comm: Cell<*const Comm>,
     pub spot: Cell<Option<Spot<ShardData>>>,
-}
-
-/// One accepted BTL module.
-pub struct Transport {
-    pub btl: &'static BtlHandle,
-    /// The transport takes a process to itself: nothing comes through it that we did not send.
-    pub own: bool,
 }
 
 /// Data of the holder of one CRI's lock.
@@ -337,7 +331,7 @@ pub struct Cri {
     /// Its number.
     pub ctx: u32,
     /// The host's part, with the lock.
-    pub(super) base: NonNull<oxmpi_mca::Cri>,
+    pub base: NonNull<oxmpi_mca::Cri>,
     /// Peers with something waiting for room.
     pub backlog: Guarded<Vec<*const Peer>>,
     pub ids: Guarded<IdTable>,
@@ -361,7 +355,7 @@ pub struct Cri {
     pub stop: Cell<u32>,
     /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
     /// without a lock.
-    pub(super) newest: AtomicPtr<Request>,
+    pub newest: AtomicPtr<Request>,
     /// Work that waits beside messages: [`Cri::BACKLOG`] … The holder of the lock writes it.
     pub waiting: AtomicU32,
     /// Requests of which pieces landed (`rdma.rs`), linked.
@@ -370,8 +364,8 @@ pub struct Cri {
     pub flying: Cell<u32>,
     pub shared: SharedFlag,
     /// Messages without stamp that were numbered.
-    pub(super) numbered: Cell<u64>,
-    /// Where the last plain message of a process with several threads went (`flow_cache.rs`).
+    pub numbered: Cell<u64>,
+    /// Where the last plain message of a process with several threads went (`receive/arrive.rs`).
     pub last_arrival: ArrivalCache,
     /// Spent on matching what came here; the holder of the lock writes it.
     pub match_time: AtomicU64,

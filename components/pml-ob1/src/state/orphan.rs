@@ -1,6 +1,6 @@
 //! A message that is kept as it came, for a communicator or a turn to come.
 
-use crate::receive::shard::Incoming;
+use crate::receive::incoming::Incoming;
 use crate::wire::{self, Prefix, Reader, flag, kind};
 
 /// A message that is kept as it came, and the process that sent it.

@@ -3,7 +3,8 @@
 //! cancels, and promises that change the layout.
 
 use super::*;
-use crate::receive::shard::{Incoming, Record, ShardData};
+use crate::receive::incoming::Incoming;
+use crate::receive::shard::{Record, ShardData};
 use crate::receive::shards::{Entered, Lock, Shards};
 use crate::receive::spread::{Layout, Spreading};
 use crate::wire::{kind, source_tag};

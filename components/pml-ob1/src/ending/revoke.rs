@@ -1,0 +1,102 @@
+//! Communicators that are revoked and processes that failed: how what is under way with them ends.
+//!
+//! **Revoked** (`PmlTable::revoke`). Every operation on the communicator ends with PEER_FAILED: posted receives and sends that wait at once,
+//! what a transport has pieces of when these have landed, a receive that its sender may write to when the sender says
+//! that it does not any more (FIN) or is lost: until then its buffer is not safe. Sends started later find no route;
+//! receives started later, and messages that come later, are swept out by the next turn of progress.
+//! A rendezvous has two ends, and the other one may not know yet. The side that ends one tells the other side's request so by FIN with the
+//! flag REVOKED, where it knows it; a sender that does not know it **retires** its request's id, with the memory that a peer may still read,
+//! and ignores what the peer says of it.
+//!
+//! **Failed** (`PmlTable::peer_failed`, or a transport's final failure). Operations under way with the process end on each CRI in its next
+//! turn (`Ob1::close`). Receives that name one of its ranks are swept out in the same way as those of a revoked communicator, unless their
+//! message is here; MPI_ANY_SOURCE stays.
+//!
+//! **The sweep** costs nothing before the first failure: it hangs on a bit of `Cri::waiting`, which progress reads in any case. A
+//! shard is swept only if something was posted in it since, so a program that goes on without its failed process pays
+//! one look at each communicator for a turn.
+
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::{Comm, Cri, Peer, Request, Streamed, StreamedPart};
+use core::sync::atomic::Ordering;
+use oxmpi_mca::Status;
+
+impl Ob1 {
+    /// Revokes a communicator: fails every request on it, refuses the messages that wait there, and tells the other
+    /// sides. Takes all CRI locks.
+    pub fn revoke_communicator(&self, comm: &Comm) -> Status {
+        let threaded = self.threaded();
+        let all = self.hold_all(self.width(), threaded);
+        if comm.revoke() {
+            return Status::OK;
+        }
+        for held in all.each() {
+            self.cri(held.ctx).last_arrival.forget(&held);
+            for peer in self.flows_on(&held) {
+                self.end_on_flow(&held, peer, comm);
+            }
+            let named = self.cri(held.ctx).ids.with(&held, |t| t.of_comm(comm));
+            named.into_iter().for_each(|req| self.end_named(&held, req));
+            self.cri(held.ctx).mark(Cri::SWEEP);
+        }
+        for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
+            let inc = early.incoming();
+            self.refuse_message(&all.held(inc.ctx.into()), &inc);
+        }
+        all.each().for_each(|held| self.sweep_communicator(&held, comm));
+        Status::OK
+    }
+
+    /// The peer objects of all processes for the FIFO of the held CRI, as far as they exist.
+    fn flows_on(&self, held: &Held<'_>) -> Vec<&Peer> {
+        let peers = self.peers.iter().filter_map(|slot| {
+            // SAFETY: peers and their flows stay until `finalize`.
+            let first = unsafe { slot.load(Ordering::Acquire).as_ref() }?;
+            // SAFETY: as above.
+            unsafe { first.base.flows.get(held.ctx as usize)?.load(Ordering::Acquire).as_ref() }
+        });
+        peers.collect()
+    }
+
+    /// Fails, with PEER_FAILED, the requests on a revoked communicator that use the FIFO of `peer` on the held CRI:
+    /// sends that found no room, long sends and gets that progress would continue, and a receive whose message has come
+    /// in part. A request with pieces of a get or put under way fails when these have landed (`conclude`). Does nothing
+    /// if the peer has failed.
+    fn end_on_flow(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
+        if peer.failed.get() {
+            return;
+        }
+        let of_comm = |req: &&'static Request| core::ptr::eq(req.comm.get(), comm);
+        let queued: Vec<_> = peer.queue.with(held, |q| q.iter().copied().filter(of_comm).collect());
+        for req in queued {
+            self.unqueue(held, req);
+            self.fail(held, req, Status::PEER_FAILED);
+        }
+        self.abandon_streamed_of(held, peer, comm);
+        let streams: Vec<_> = peer.streams.with(held, |q| {
+            let (ours, others) = q.drain(..).partition(|req| of_comm(req));
+            *q = others;
+            Vec::from_iter::<std::collections::VecDeque<_>>(ours)
+        });
+        for req in streams {
+            req.listed.set(false);
+            if req.pulls.get() > 0 {
+                // `conclude` looks at the communicator.
+                continue;
+            }
+            self.end_revoked(held, peer, req);
+        }
+    }
+
+    /// Drops the message of a revoked communicator that has come only in part from a peer, and fails its receive; what
+    /// still comes of it goes nowhere.
+    pub fn abandon_streamed_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
+        let of_comm = |c: &Option<Streamed>| c.is_some_and(|c| core::ptr::eq(c.req.comm.get(), comm));
+        let ours = peer.streamed.with(held, |c| if of_comm(c) { c.take() } else { None });
+        // The transport that was asked for more knows the request, which ends with all that peers know.
+        if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) = ours {
+            self.fail(held, req, Status::PEER_FAILED);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Long messages: what follows from their match, by get, put, fragments, and in pieces.
+
+pub mod rdma;
+pub mod registration;
+pub mod rendezvous;
+pub mod revoked;
+pub mod runs;
+pub mod transfer;
+pub mod turn;

@@ -1,0 +1,362 @@
+//! Long messages by the transport's get and put: in pieces, over registered memory where the transport wants that.
+//!
+//! ```text
+//! sender                           receiver
+//! RGET   address, handle   ─────►  matched: gets in pieces
+//! complete                 ◄─────  FIN (or ACK: what was read, and fragments for the rest)
+//!
+//! RPUT   length            ─────►  matched: its buffer is registered
+//! puts in pieces, flushes  ◄─────  PUT: address, handle (or ACK: fragments)
+//! FIN                      ─────►  complete
+//! ```
+//!
+//! The sender offers a get where the transport has one and the message is of `min_get_size` or more, else a put in the
+//! same way. Both ends may decline: memory that cannot be registered, addresses that the transport's alignment does
+//! not allow, data in pieces, a refusal before. Then the message goes by fragments (`rendezvous.rs`).
+//!
+//! **Pieces** have the transport's limit and alignment; so many as `pml_ob1_recv_pipeline_depth` says are under way at once. A verb that
+//! answers NO_RESOURCE is offered again from the peer's list of streams. One that answers PENDING ends by [`landed`], which the
+//! transport calls from its progress: **that only counts**, and puts the request on its CRI's list of those to be
+//! looked at when that progress has returned ([`Ob1::take_landed`]). A request is on one list at most (`Request::listed`).
+//!
+//! Where several transports share the message's memory (`stripes.rs`) the header has a handle of each, and the pieces, which are shorter then,
+//! go over that with the least to do.
+//!
+//! **Ends.** A request ends when none of its pieces is under way, however they went ([`Outcome`], the worst
+//! counts), since until then the transport may touch its buffer. A put ends behind a flush, unless the transport's `done` already
+//! says that the data is visible, so that FIN follows the data. A refusal is remembered for the peer, and the message starts
+//! over by fragments; **before the first of them is stored the receiver takes its memory back**, so no late put
+//! lands in what the program uses again. Any other failure is the peer's.
+
+use crate::long::registration::handles_size;
+use crate::long::transfer::{TransferProgress, fin};
+use crate::peers::abilities::piece;
+use crate::receive::incoming::Incoming;
+use crate::requests::life::owner;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::{Outcome, Peer, Request, State};
+use crate::wire::{self, Header, header_only, kind};
+use core::ffi::c_void;
+use oxmpi_btl::{BtlAttrs, FlushDesc, RmaDesc, access};
+use oxmpi_mca::host::receive::STOP;
+use oxmpi_mca::{RequestHeader, Status};
+
+/// Bytes of one piece where `rails` transports share a message: several pieces for each, so that a slow one gets fewer,
+/// but none so small that its own costs count. A multiple of the alignment and of pages.
+fn stripe(wanted: u64, rails: usize, alignment: u64) -> u64 {
+    const PIECES: u64 = 4;
+    const LEAST: u64 = 64 << 10;
+    wanted.div_ceil(PIECES * rails as u64).max(LEAST).next_multiple_of(alignment.max(4096))
+}
+
+/// Whether all values are multiples of a transport's alignment (0 or 1: none is asked for).
+pub fn aligned(alignment: u64, values: &[u64]) -> bool {
+    alignment <= 1 || values.iter().all(|v| v.is_multiple_of(alignment))
+}
+
+/// Whether a send's buffer is long enough and aligned for the transport's get.
+pub fn worth_reading(peer: &Peer, req: &Request) -> bool {
+    let a = peer.btl.attrs();
+    let (total, addr) = (req.total.get(), req.buf.get() as u64);
+    total >= a.min_get_size && aligned(a.get_alignment, &[total, addr])
+}
+
+/// Whether a send's buffer is long enough and aligned for the transport's put, and the peer has not refused puts.
+pub fn worth_writing(peer: &Peer, req: &Request) -> bool {
+    let a = peer.btl.attrs();
+    let (total, addr) = (req.total.get(), req.buf.get() as u64);
+    total >= a.min_put_size && !peer.no_put.get() && aligned(a.put_alignment, &[total, addr])
+}
+
+impl Ob1 {
+    /// Registers a send's buffer and sends RGET, which offers it for reading. `start` makes the header. `None`: credit,
+    /// room or a registration is missing, and nothing was sent.
+    pub fn offer_reading(
+        &self,
+        held: &Held<'_>,
+        peer: &Peer,
+        req: &'static Request,
+        start: impl FnOnce() -> Header,
+    ) -> Option<Status> {
+        let mut h = start();
+        // Behind the head of a kept message address and handle are payload, which costs credit.
+        let mut payload = (8 + handles_size(peer)) as u64;
+        if h.bytes() as u64 + 16 + payload > peer.largest() || !peer.take_credit(held, payload) {
+            return None;
+        }
+        if self.register_memory(peer, req, req.total.get(), access::REMOTE_READ).is_err() {
+            peer.give_credit(held, payload);
+            return None;
+        }
+        for word in [req.total.get(), self.id_of(held, req), req.buf.get() as u64] {
+            h.push(word);
+        }
+        let mut desc = header_only(&h);
+        let handles = req.handle_bytes();
+        (desc.payload, desc.len) = (handles.as_ptr(), handles.len() as u64);
+        // It was registered with fewer transports, perhaps.
+        peer.give_credit(held, payload - 8 - desc.len);
+        payload = 8 + desc.len;
+        let status = peer.transmit(held, &desc);
+        if !status.is_ok() {
+            peer.give_credit(held, payload);
+        }
+        Some(status)
+    }
+
+    /// Prepares a receive for getting its message's data out of the sender's memory; the caller takes the first step.
+    /// `false`: the memory cannot be read or registered.
+    pub fn prepare_pull(&self, peer: &Peer, req: &'static Request, inc: &Incoming) -> bool {
+        let Some((remote, handle)) = inc.address() else { return false };
+        let (local, wanted) = (req.buf.get() as u64, req.wanted.get());
+        if !aligned(peer.btl.attrs().get_alignment, &[remote, local, wanted])
+            || self.register_memory(peer, req, wanted, access::LOCAL_WRITE).is_err()
+        {
+            return false;
+        }
+        req.keep_remote_handles(peer, handle);
+        req.remote_addr.set(remote);
+        req.begin_pieces(State::Pulling);
+        true
+    }
+
+    /// Registers a receive's buffer, so that it can be offered to the sender, which puts the data there; the caller takes
+    /// that step. `false`: the buffer is not contiguous, not aligned, or cannot be registered.
+    pub fn prepare_exposure(&self, peer: &Peer, req: &'static Request) -> bool {
+        let (local, wanted) = (req.buf.get() as u64, req.wanted.get());
+        if req.dtype().is_some()
+            || !aligned(peer.btl.attrs().put_alignment, &[local, wanted])
+            || self.register_memory(peer, req, wanted, access::LOCAL_WRITE | access::REMOTE_WRITE).is_err()
+        {
+            return false;
+        }
+        req.id.set(0);
+        req.outcome.set(Outcome::Fine);
+        req.state.set(State::Offering);
+        true
+    }
+
+    /// Sends PUT, which tells the sender where to put a message's data and by which handles.
+    pub fn offer_memory(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+        let words = [req.remote_id.get(), self.id_of(held, req), req.wanted.get(), req.buf.get() as u64];
+        let mut h = Header::new(&[wire::head(kind::PUT, 0, 0, 0)]);
+        words.into_iter().for_each(|word| h.push(word));
+        let mut desc = header_only(&h);
+        let handle = req.handle_bytes();
+        (desc.payload, desc.len) = (handle.as_ptr(), handle.len() as u64);
+        match peer.transmit(held, &desc) {
+            Status::OK => req.state.set(State::Exposed),
+            Status::NO_RESOURCE => return TransferProgress::NoRoom,
+            error => return self.give_up(held, peer, req, error),
+        }
+        TransferProgress::Over
+    }
+
+    /// Issues pieces until all are under way, enough are, or the transport has no room.
+    pub fn move_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+        if peer.failed.get() || self.is_revoked(req) {
+            req.outcome.set(Outcome::Revoked);
+        }
+        let a = peer.btl.attrs();
+        let gets = req.state.get() == State::Pulling;
+        let (verb, most, unit) = match gets {
+            true => (peer.btl.get, piece(a.get_limit, a.get_alignment), a.get_alignment),
+            false => (peer.btl.put, piece(a.put_limit, a.put_alignment), a.put_alignment),
+        };
+        while req.done.get() < req.wanted.get() && req.outcome.get() == Outcome::Fine {
+            if req.pulls.get() >= self.config.pipeline_depth {
+                return TransferProgress::Over;
+            }
+            let done = req.done.get();
+            let rails = req.registered_rails().min(peer.rails.for_rdma().len());
+            let most = if rails > 1 { stripe(req.wanted.get(), rails, unit).min(most) } else { most };
+            let len = (req.wanted.get() - done).min(most);
+            let rma = |rail| RmaDesc {
+                local: req.buf.get().wrapping_add(done as usize),
+                remote: req.remote_addr.get() + done,
+                len,
+                local_handle: req.local_handle(rail),
+                remote_handle: req.remote_handle(rail),
+                done: Some(landed),
+                done_ctx: core::ptr::from_ref(req).cast_mut().cast(),
+            };
+            let status = if rails > 1 {
+                peer.rails.issue(rails, len, |number, rail| {
+                    let verb = if gets { rail.btl.get } else { rail.btl.put };
+                    verb(rail.btl.state, rail.endpoint, peer.ctx, &rma(number))
+                })
+            } else {
+                verb(peer.btl.state, peer.endpoint, peer.ctx, &rma(0))
+            };
+            match status {
+                Status::OK => {}
+                Status::PENDING => self.takes_off(held, req),
+                Status::NO_RESOURCE => return TransferProgress::NoRoom,
+                Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
+                    // Pieces that were issued before may still arrive, and are not sent again.
+                    req.outcome.set(Outcome::Refused);
+                    break;
+                }
+                error => req.break_off(error),
+            }
+            if req.outcome.get() == Outcome::Fine {
+                req.done.set(done + len);
+            }
+        }
+        if req.state.get() == State::Pushing
+            && req.outcome.get() == Outcome::Fine
+            && a.flags & BtlAttrs::PUT_DONE_IS_REMOTE == 0
+        {
+            req.state.set(State::Flushing);
+            return self.flush_pieces(held, peer, req);
+        }
+        self.conclude_if_down(held, peer, req)
+    }
+
+    /// Issues the flush behind the last put, unless a piece failed, and ends the operation if nothing is under way.
+    pub fn flush_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+        let flush = FlushDesc { done: Some(landed), done_ctx: core::ptr::from_ref(req).cast_mut().cast() };
+        if req.outcome.get() == Outcome::Fine {
+            match (peer.btl.flush)(peer.btl.state, peer.endpoint, peer.ctx, &flush) {
+                Status::OK => {}
+                Status::PENDING => self.takes_off(held, req),
+                Status::NO_RESOURCE => return TransferProgress::NoRoom,
+                error => req.break_off(error),
+            }
+        }
+        req.state.set(State::Landing);
+        self.conclude_if_down(held, peer, req)
+    }
+
+    /// Ends a get or put operation unless a piece or flush of it is still under way.
+    pub fn conclude_if_down(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+        if req.pulls.get() == 0 {
+            self.conclude(held, peer, req);
+        }
+        TransferProgress::Over
+    }
+
+    /// Ends a get or put operation of which nothing is under way, by its [`Outcome`]: completes the request, goes over
+    /// to fragments, or fails it.
+    fn conclude(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+        let is_get = req.kind() == RequestHeader::RECV;
+        if self.is_revoked(req) {
+            req.outcome.set(Outcome::Revoked);
+        }
+        match req.outcome.get() {
+            Outcome::Fine => self.leave_memory(req),
+            _ => self.release_memory(req),
+        }
+        match req.outcome.get() {
+            _ if peer.failed.get() => self.fail(held, req, Status::PEER_FAILED),
+            Outcome::Fine if is_get => self.end_pull(held, peer, req, req.remote_id.get()),
+            Outcome::Fine => {
+                peer.control(held, self, fin(req.remote_id.get()));
+                self.complete(req, held.threaded);
+            }
+            Outcome::Refused | Outcome::Lost if is_get => {
+                self.remember_refusal(peer);
+                // Which pieces arrived is not known in order if one of them got lost.
+                let done = if req.outcome.get() == Outcome::Lost { 0 } else { req.done.get() };
+                self.ask_for_copies(held, peer, req, done);
+            }
+            Outcome::Refused | Outcome::Lost => {
+                self.remember_put_refusal(peer);
+                req.done.set(0);
+                req.state.set(State::Streaming);
+                self.queue_transfer(held, peer, req);
+            }
+            Outcome::Broken => {
+                let error = req.status().error;
+                self.give_up(held, peer, req, error);
+            }
+            Outcome::Revoked => self.end_revoked(held, peer, req),
+        }
+    }
+
+    /// Completes a receive into whose buffer the sender has put all data; one on a revoked communicator fails.
+    pub fn end_exposure(&self, held: &Held<'_>, req: &'static Request) {
+        self.drop_id(held, req);
+        if req.outcome.get() == Outcome::Revoked {
+            return self.fail(held, req, Status::PEER_FAILED);
+        }
+        self.leave_memory(req);
+        req.done.set(req.wanted.get());
+        self.complete(req, held.threaded);
+        // As behind the last fragment.
+        self.cri(held.ctx).stop.set(STOP);
+    }
+
+    /// Takes the offered memory back from a sender that sends fragments instead of putting. `false`: the receive has
+    /// ended, since its communicator was revoked.
+    pub fn takes_memory_back(&self, held: &Held<'_>, req: &'static Request) -> bool {
+        self.release_memory(req);
+        req.state.set(State::Receiving);
+        let revoked = req.outcome.get() == Outcome::Revoked;
+        if revoked {
+            self.end_named(held, req);
+        }
+        !revoked
+    }
+
+    /// Counts a piece or flush that the transport has under way.
+    fn takes_off(&self, held: &Held<'_>, req: &Request) {
+        req.pulls.set(req.pulls.get() + 1);
+        let flying = &self.cri(held.ctx).flying;
+        flying.set(flying.get() + 1);
+    }
+}
+
+impl Request {
+    /// Begins the gets (`State::Pulling`) or puts (`State::Pushing`) of a request, of which none is under way yet.
+    pub fn begin_pieces(&self, state: State) {
+        self.pulls.set(0);
+        self.outcome.set(Outcome::Fine);
+        self.state.set(state);
+    }
+
+    /// Notes the error of a piece as the outcome of the operation; no more pieces are issued.
+    fn break_off(&self, error: Status) {
+        if self.outcome.get() < Outcome::Broken {
+            self.outcome.set(Outcome::Broken);
+            self.set_error(error);
+        }
+    }
+}
+
+/// The transport's callback for a piece or flush that has ended: counts it and lists the request for
+/// [`Ob1::take_landed`]. Runs in the transport's progress, under the lock of the request's CRI.
+extern "C" fn landed(ctx: *mut c_void, status: Status) {
+    // SAFETY: a verb got a request, and requests are never freed.
+    let req: &'static Request = unsafe { &*ctx.cast::<Request>() };
+    // SAFETY: peers stay until `finalize`; a request with pieces under way has one.
+    let Some(peer) = (unsafe { req.peer.get().as_ref() }) else { return };
+    let cri = owner(req).cri(peer.ctx);
+    req.pulls.set(req.pulls.get() - 1);
+    cri.flying.set(cri.flying.get() - 1);
+    match status {
+        status if !status.is_err() => {}
+        Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
+            req.outcome.set(req.outcome.get().max(Outcome::Lost));
+        }
+        error => req.break_off(error),
+    }
+    if !req.listed.replace(true) {
+        req.next.set(cri.landed.replace(req));
+        cri.mark(crate::state::objects::Cri::LANDED);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_several_transports_are_whole_units() {
+        assert_eq!(stripe(8 << 20, 2, 0), 1 << 20, "four for each of two");
+        assert_eq!(stripe((8 << 20) + 1, 2, 4), (1 << 20) + 4096);
+        assert_eq!(stripe(100, 2, 0), 64 << 10, "no smaller ones");
+        assert_eq!(stripe(3 << 20, 3, 1 << 19), 1 << 19);
+    }
+}

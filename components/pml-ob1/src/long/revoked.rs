@@ -1,0 +1,56 @@
+//! A rendezvous on a revoked communicator ends on both sides: each side tells the other's request by FIN with REVOKED (`ending/revoke.rs`).
+
+use crate::long::transfer::fin;
+use crate::requests::memory::KeptMemory;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::{Comm, Outcome, Peer, Request, State};
+use crate::wire::{Header, flag};
+use oxmpi_mca::Status;
+
+/// A FIN header that ends the other side's request because the communicator was revoked.
+pub fn fin_revoked(req: u64) -> Header {
+    let mut h = fin(req);
+    h.set_flags(flag::REVOKED);
+    h
+}
+
+impl Ob1 {
+    /// Fails a long operation on a revoked communicator of which nothing is under way, and tells the other side by a
+    /// FIN with REVOKED.
+    pub fn end_revoked(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+        self.drop_id(held, req);
+        peer.control(held, self, fin_revoked(req.remote_id.get()));
+        self.fail(held, req, Status::PEER_FAILED);
+    }
+
+    /// Fails a request on a revoked communicator whose id a peer may quote: its id is retired. One whose buffer a peer
+    /// may still write to only notes the revocation, and fails when the peer says FIN.
+    pub fn end_named(&self, held: &Held<'_>, req: &'static Request) {
+        match req.state.get() {
+            State::Exposed => return req.outcome.set(Outcome::Revoked),
+            State::WaitFin => {
+                let memory = req.memory.replace(core::ptr::null_mut());
+                self.retire(held, req, (!memory.is_null()).then_some(KeptMemory(memory)));
+            }
+            _ => self.retire(held, req, None),
+        }
+        self.fail(held, req, Status::PEER_FAILED);
+    }
+
+    /// Answers a PUT for a send that failed when its communicator was revoked: a FIN with REVOKED tells the receiver
+    /// that nothing will be put.
+    pub fn answer_put_of_revoked(&self, held: &Held<'_>, src_req: u64, dst_req: u64, proc: u32) {
+        if self.is_of_revoked(held, src_req)
+            && let Ok(peer) = self.flow(proc, held.ctx, held.threaded)
+        {
+            peer.control(held, self, fin_revoked(dst_req));
+        }
+    }
+
+    /// Whether a request's communicator was revoked.
+    pub fn is_revoked(&self, req: &Request) -> bool {
+        // SAFETY: communicators stay while requests are under way on them (`comm.rs`).
+        unsafe { req.comm.get().as_ref() }.is_some_and(Comm::is_revoked)
+    }
+}

@@ -1,0 +1,94 @@
+//! Long operations go on: each turn of progress takes one step of those that are listed.
+
+use crate::long::transfer::TransferProgress;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::{Peer, Request, State};
+use crate::wire::{self, Header, kind};
+use core::ptr::null;
+use oxmpi_mca::Status;
+
+/// Fragments of one message sent in a row before others get their turn.
+const FRAGMENTS_PER_TURN: u32 = 32;
+
+impl Ob1 {
+    /// Takes one step of a long operation, and puts it on its peer's list of streams if it is not over.
+    pub fn advance_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+        if self.turn(held, peer, req) != TransferProgress::Over {
+            self.queue_transfer(held, peer, req);
+        }
+    }
+
+    /// Takes one step of each long operation on a peer's list of streams. `false`: the transport has no room.
+    pub fn drain_streams(&self, held: &Held<'_>, peer: &Peer) -> bool {
+        for _ in 0..peer.streams.with(held, |q| q.len()) {
+            let Some(req) = peer.streams.with(held, |q| q.pop_front()) else { break };
+            req.listed.set(false);
+            let turn = self.turn(held, peer, req);
+            if turn != TransferProgress::Over {
+                // Behind the others: they get the next room.
+                self.queue_transfer(held, peer, req);
+            }
+            if turn == TransferProgress::NoRoom {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Takes one step of a long operation, by the state of its request.
+    fn turn(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+        match req.state.get() {
+            State::Pulling | State::Pushing => self.move_pieces(held, peer, req),
+            State::Flushing => self.flush_pieces(held, peer, req),
+            State::Landing => self.conclude_if_down(held, peer, req),
+            State::Offering => self.offer_memory(held, peer, req),
+            State::Asking => {
+                self.ask_for_copies(held, peer, req, req.done.get());
+                TransferProgress::Over
+            }
+            _ => self.stream(held, peer, req),
+        }
+    }
+
+    /// Sends the next fragments of a long message, at most [`FRAGMENTS_PER_TURN`].
+    fn stream(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+        for _ in 0..FRAGMENTS_PER_TURN {
+            let (done, wanted) = (req.done.get(), req.wanted.get());
+            let n = (wanted - done).min(peer.fragment());
+            let h = Header::new(&[wire::head(kind::FRAG, 0, 0, 0), req.remote_id.get(), done]);
+            let status = match peer.rails.is_empty() {
+                true => self.transmit_part(held, peer, req, &h, done, n),
+                false => Self::with_part(req, &h, done, n, |desc| peer.rails.transmit(held.ctx, desc)),
+            };
+            match status {
+                Status::OK => {}
+                Status::NO_RESOURCE => return TransferProgress::NoRoom,
+                error => return self.give_up(held, peer, req, error),
+            }
+            req.done.set(done + n);
+            if done + n == wanted {
+                self.complete(req, held.threaded);
+                return TransferProgress::Over;
+            }
+        }
+        TransferProgress::Unfinished
+    }
+
+    /// Continues the operations whose pieces ended in the turn that has just gone by; returns how many operations.
+    pub fn take_landed(&self, held: &Held<'_>) -> i32 {
+        let mut events = 0;
+        let mut next = self.cri(held.ctx).landed.replace(null());
+        // SAFETY: requests are never freed.
+        while let Some(req) = unsafe { next.as_ref() } {
+            next = req.next.get();
+            req.listed.set(false);
+            events += 1;
+            // SAFETY: peers stay until `finalize`; a request with pieces under way has one.
+            if let Some(peer) = unsafe { req.peer.get().as_ref() } {
+                self.advance_transfer(held, peer, req);
+            }
+        }
+        events
+    }
+}

@@ -1,0 +1,262 @@
+//! First contact: peers, their FIFOs, and routes to ranks are made when they are first used.
+
+use crate::order::signals::{Passed, Pending, Switch};
+use crate::peers::peer::shows_messages_at_once;
+use crate::state::fifos::FIFO;
+use crate::state::guarded::Held;
+use crate::state::inbound::{Assignment, Inbound};
+use crate::state::instance::Ob1;
+use crate::state::objects::{Base, Comm, Cri, Peer, Route};
+use crate::state::transport::Transport;
+use crate::wire::{self, Card, flag, kind};
+use core::cell::UnsafeCell;
+use core::ptr::null_mut;
+use oxmpi_btl::Reach;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, Ordering};
+use oxmpi_mca::{Lock, SliceRef, Status};
+
+impl Ob1 {
+    /// Whether the messages of a process are dropped, because it broke the protocol or its transport failed.
+    #[cold]
+    pub fn is_closed(&self, proc: u32) -> bool {
+        let slot = self.peers.get(proc as usize).map(|s| s.load(Ordering::Acquire));
+        // SAFETY: peers stay until `finalize`.
+        slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.base.lost.load(Ordering::Acquire))
+    }
+
+    /// Gives the peer of a process (`proc`: its rank in the job) on the first FIFO, made on first use. `Err`: the
+    /// process cannot be reached, or speaks another wire version.
+    #[inline(always)]
+    pub fn peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
+        if let Some(slot) = self.peers.get(proc as usize) {
+            // SYNC POINT with the release store in `make_peer`.
+            // SAFETY: peers stay until `finalize`.
+            if let Some(peer) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
+                return Ok(peer);
+            }
+        }
+        self.make_peer(proc, threaded)
+    }
+
+    /// Makes the peer of a process on the first FIFO, under the peers' lock, unless another thread just did. `Err`: the
+    /// process cannot be reached, or speaks another wire version.
+    #[cold]
+    fn make_peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
+        let _guard = self.peers_lock.guard(threaded);
+        let slot: &AtomicPtr<Peer> = self.peers.make(proc as usize).ok_or(Status::BAD_PARAM)?;
+        // SAFETY: as in `peer`.
+        if let Some(peer) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
+            return Ok(peer);
+        }
+        let card = self.card_of(proc)?;
+        let (transport, reached) = self.reach(proc)?;
+        let reach = &reached[0];
+        let stamps = self.assignment == Assignment::Stream && shows_messages_at_once(transport.btl);
+        let width = self.width_to(transport, reach, true);
+        let width_in = self.width_to(transport, reach, card.flags & (Card::NUMBERS | Card::COUNTS) != 0);
+        let flows = (0..width.max(width_in)).map(|_| AtomicPtr::new(null_mut())).collect();
+        // Freed by `finalize`, after which nobody looks at peers.
+        let base: &'static Base = Box::leak(Box::new(Base {
+            width,
+            width_in,
+            shard_fifos: (width > 1).then(|| Box::new(core::array::from_fn(|_| AtomicPtr::new(null_mut())))),
+            stamps,
+            switch: Switch::default(),
+            peers_switch: Passed::new(),
+            lost: AtomicBool::new(false),
+            pending_lock: Lock::new(),
+            pending: UnsafeCell::new(Pending::default()),
+            flows,
+            our_credit: self.config.eager_credit,
+            their_credit: card.eager_credit,
+            reached,
+        }));
+        let peer = Box::into_raw(Box::new(Peer::new(
+            proc,
+            transport.btl,
+            reach.endpoint,
+            base,
+            (FIFO, self.cri(FIFO)),
+        )));
+        if transport.own {
+            self.self_active.store(true, Ordering::Relaxed);
+            self.lone.store(core::ptr::null_mut(), Ordering::Relaxed);
+        }
+        base.flows[FIFO as usize].store(peer, Ordering::Release);
+        // SYNC POINT with the acquire loads above.
+        slot.store(peer, Ordering::Release);
+        // SAFETY: just made; freed by `finalize` alone.
+        Ok(unsafe { &*peer })
+    }
+
+    /// Gives how many FIFOs there may be to a process, or from it. Several only where messages have numbers, or one is
+    /// visible to its receiver as soon as `send` has returned and those that wait for room are told: the order of
+    /// MPI_ANY_TAG rests on that.
+    fn width_to(&self, transport: &Transport, reach: &Reach, numbers: bool) -> u32 {
+        if !numbers && !shows_messages_at_once(transport.btl) {
+            return 1;
+        }
+        reach.width.clamp(1, self.width())
+    }
+
+    /// Gives the peer of a process (`proc`: its rank in the job) on FIFO `ctx`, made on first use. `Err`: the process
+    /// cannot be reached, or has fewer FIFOs.
+    #[inline(always)]
+    pub fn flow(&self, proc: u32, ctx: u32, threaded: bool) -> Result<&Peer, Status> {
+        let peer = self.peer(proc, threaded)?;
+        if ctx == FIFO { Ok(peer) } else { self.flow_of(peer, ctx, threaded) }
+    }
+
+    /// Gives the peer on FIFO `ctx` to the process of `peer`, made on first use. `Err`: the process has fewer FIFOs.
+    #[inline(always)]
+    pub fn flow_of<'a>(&'a self, peer: &'a Peer, ctx: u32, threaded: bool) -> Result<&'a Peer, Status> {
+        let slot = peer.base.flows.get(ctx as usize).ok_or(Status::UNREACHABLE)?;
+        // SYNC POINT with the release store in `make_flow`.
+        // SAFETY: flows stay until `finalize`.
+        match unsafe { slot.load(Ordering::Acquire).as_ref() } {
+            Some(flow) => Ok(flow),
+            None => Ok(self.make_flow(peer, slot, ctx, threaded)),
+        }
+    }
+
+    /// Makes the peer on FIFO `ctx` to the process of `peer`, in its slot, under the peers' lock, unless another thread
+    /// just did.
+    #[cold]
+    fn make_flow<'a>(
+        &'a self,
+        peer: &'a Peer,
+        slot: &'a AtomicPtr<Peer>,
+        ctx: u32,
+        threaded: bool,
+    ) -> &'a Peer {
+        let _guard = self.peers_lock.guard(threaded);
+        // SAFETY: as in `flow_of`.
+        if let Some(flow) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
+            return flow;
+        }
+        let flow = Box::new(Peer::new(peer.proc, peer.btl, peer.endpoint, peer.base, (ctx, self.cri(ctx))));
+        let flow = Box::into_raw(flow);
+        // SYNC POINT with the acquire load in `flow_of`.
+        slot.store(flow, Ordering::Release);
+        // SAFETY: just made.
+        unsafe { &*flow }
+    }
+
+    /// Fetches the card that a process published. `Err`, with a message to the user: there is none, or the process
+    /// speaks another wire version; that is refused here, before the first message.
+    fn card_of(&self, proc: u32) -> Result<Card, Status> {
+        let blob = self.host.exchange_get(proc).map_err(|status| {
+            self.host.help("no-card", &[&proc.to_string(), status.name()]);
+            Status::UNREACHABLE
+        })?;
+        let ours = wire::VERSION.to_string();
+        match Card::decode(&blob) {
+            Some(card) if card.version == wire::VERSION => Ok(card),
+            card => {
+                let theirs = card.map_or("unreadable".into(), |c| c.version.to_string());
+                self.host.help("wire-version", &[&proc.to_string(), &theirs, &ours]);
+                Err(Status::UNREACHABLE)
+            }
+        }
+    }
+
+    /// Asks the host for the transports that reach a process: the one that carries headers, which is the first, and all
+    /// of them. `Err`: none does.
+    fn reach(&self, proc: u32) -> Result<(&Transport, &'static [Reach]), Status> {
+        let services = self.btl_services();
+        let mut reached = SliceRef { ptr: core::ptr::null(), len: 0 };
+        (services.reach)(services.instance, proc, &mut reached).ok()?;
+        // SAFETY: the host's list, valid as long as the instance.
+        let all = unsafe { core::slice::from_raw_parts(reached.ptr, reached.len) };
+        let first = all.first().ok_or(Status::UNREACHABLE)?;
+        let same = |t: &&Transport| core::ptr::eq(t.btl, first.btl);
+        let transport = self.transports().iter().find(same).ok_or(Status::INTERNAL)?;
+        Ok((transport, all))
+    }
+
+    /// Puts a peer, unless it is there, on its CRI's list of peers with something that waits for room, which progress
+    /// drains.
+    pub fn remember(&self, held: &Held<'_>, peer: &Peer) {
+        if !peer.in_backlog.replace(true) {
+            let cri = self.cri(held.ctx);
+            cri.backlog.with(held, |b| b.push(peer));
+            cri.mark(Cri::BACKLOG);
+        }
+    }
+
+    /// Notes that a peer was taken off the list of those that wait for room ([`Ob1::remember`]).
+    pub fn forget(&self, peer: &Peer) {
+        peer.in_backlog.set(false);
+    }
+}
+
+impl Comm {
+    /// Gives the record of a source's messages that wait for an earlier one, made when first asked for. `None`: no such
+    /// rank.
+    pub fn inbound(&self, ob1: &Ob1, rank: usize) -> Option<&Inbound> {
+        self.inbound.get(rank).or_else(|| {
+            let _guard = ob1.peers_lock.guard(true);
+            self.inbound.make(rank)
+        })
+    }
+
+    /// Gives the route to a rank and the peer of its process on the first FIFO, made on first use. `Err`: no such rank,
+    /// the process cannot be reached, or the communicator was revoked.
+    #[inline(always)]
+    pub fn route<'a>(
+        &'a self,
+        ob1: &'a Ob1,
+        rank: i32,
+        threaded: bool,
+    ) -> Result<(&'a Route, &'a Peer), Status> {
+        if let Some(route) = self.routes.get(rank as u32 as usize)
+            && let Some(peer) = route.peer()
+        {
+            return Ok((route, peer));
+        }
+        self.make_route(ob1, rank, threaded)
+    }
+
+    /// Makes the route to a rank, under the peers' lock. `Err`: no such rank, the process cannot be reached, or the
+    /// communicator was revoked.
+    #[cold]
+    fn make_route<'a>(
+        &'a self,
+        ob1: &'a Ob1,
+        rank: i32,
+        threaded: bool,
+    ) -> Result<(&'a Route, &'a Peer), Status> {
+        let (proc, endpoint) = self.place(rank).ok_or(Status::BAD_PARAM)?;
+        if self.is_revoked() {
+            return Err(Status::PEER_FAILED);
+        }
+        let peer = ob1.peer(proc, threaded)?;
+        let _guard = ob1.peers_lock.guard(threaded);
+        let route = self.routes.make(rank as usize).ok_or(Status::BAD_PARAM)?;
+        if route.peer().is_none() {
+            let head = match self.fixed_index {
+                Some(index) => wire::head(kind::MATCH, 0, endpoint, index),
+                None => wire::head(kind::MATCH, flag::CID, endpoint, wire::NO_INDEX),
+            };
+            route.head.store(head, Ordering::Relaxed);
+            route.salt.store(self.fifos.salt_to(endpoint), Ordering::Relaxed);
+            // SYNC POINT with the acquire load in `Route::peer`.
+            route.peer.store(peer as *const Peer as *mut Peer, Ordering::Release);
+        }
+        Ok((route, peer))
+    }
+
+    /// Notes that the messages of a source, one of the communicator's ranks, take the FIFOs of their tags from now on,
+    /// and begins a new epoch. Everything in front of the source's SWITCH has been handled.
+    pub fn fork_from(&self, ob1: &Ob1, source: i32) {
+        let _guard = ob1.peers_lock.guard(true);
+        if let Some(route) = self.routes.make(source as usize) {
+            // SYNC POINT with `is_forked`.
+            route.forked.pass();
+            self.forked.store(true, Ordering::Relaxed);
+            let next = |epoch| (epoch != Self::NO_EPOCH).then(|| epoch + Self::NEXT_EPOCH);
+            // SYNC POINT with `epoch`.
+            let _ = self.epoch.fetch_update(Ordering::Release, Ordering::Relaxed, next);
+        }
+    }
+}

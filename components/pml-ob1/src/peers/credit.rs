@@ -1,0 +1,79 @@
+//! Eager credit: what bounds the payload of messages that nobody receives yet.
+//!
+//! A sender may have `pml_ob1_eager_credit` bytes of eager payload per FIFO at a peer that the peer has not
+//! matched; messages of up to 64 bytes are free, because the receiver keeps them inside a record. The
+//! receiver counts what it consumed and returns it in a CREDIT message when half the sender's credit
+//! has come together, so a sender whose messages are received always has half of it. Without credit a
+//! message goes as a bare RNDV header: it costs the receiver 128 bytes and waits for its receive.
+//!
+//! `consumed` is counted by whoever matched: the callback, or a receiving thread without the CRI lock,
+//! hence an atomic (a plain load and store below MULTIPLE).
+
+use crate::peers::choice;
+use crate::receive::incoming::Incoming;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::Peer;
+use crate::wire::{self, Arrived, FREE_BYTES, Header, kind};
+use core::sync::atomic::Ordering;
+
+impl Ob1 {
+    /// Counts the eager payload of a matched message as consumed, for the credit of its sender. `held`: the lock of the
+    /// CRI it came on, where the caller holds it.
+    #[inline(always)]
+    pub fn consumed(&self, inc: &Incoming, held: Option<&Held<'_>>, threaded: bool) {
+        if inc.len > FREE_BYTES {
+            self.count_consumed(inc.proc, inc.ctx as u32, inc.len, held, threaded);
+        }
+    }
+
+    /// Counts `bytes` of consumed payload that cost credit, and returns credit to the sender when half of it has come
+    /// together. `held`: the lock of CRI `ctx`, where the caller holds it.
+    #[inline(never)]
+    pub fn count_consumed(&self, proc: u32, ctx: u32, bytes: u64, held: Option<&Held<'_>>, threaded: bool) {
+        // Without a way back there is nobody to return the credit to; sending to it says why.
+        let Ok(peer) = self.flow(proc, ctx, threaded) else { return };
+        if bytes >= choice::LEAST {
+            peer.choice.note_arrival();
+        }
+        let total = if threaded {
+            peer.consumed.fetch_add(bytes, Ordering::Relaxed) + bytes
+        } else {
+            let total = peer.consumed.load(Ordering::Relaxed) + bytes;
+            peer.consumed.store(total, Ordering::Relaxed);
+            total
+        };
+        if total >= peer.return_at {
+            match held {
+                Some(held) => self.return_credit(held, peer),
+                None => self.return_credit(&self.hold(ctx, None, threaded), peer),
+            }
+        }
+    }
+
+    /// Sends CREDIT for all bytes that have been consumed since the last one. Under the lock of the peer's CRI.
+    fn return_credit(&self, held: &Held<'_>, peer: &Peer) {
+        let bytes = if held.threaded {
+            peer.consumed.swap(0, Ordering::Relaxed)
+        } else {
+            let bytes = peer.consumed.load(Ordering::Relaxed);
+            peer.consumed.store(0, Ordering::Relaxed);
+            bytes
+        };
+        if bytes > 0 {
+            peer.control(held, self, Header::new(&[wire::head(kind::CREDIT, 0, 0, 0), bytes]));
+        }
+    }
+
+    /// Handles CREDIT: adds the bytes to the credit that we have at the peer. `None`: the header is cut off.
+    pub fn on_credit(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+        let Arrived { rest: mut r, proc, .. } = *arrived;
+        let bytes = r.word()?;
+        let Ok(peer) = self.flow(proc, held.ctx, held.threaded) else { return Some(()) };
+        match peer.credit.get().checked_add(bytes) {
+            Some(credit) if credit <= self.config.eager_credit => peer.credit.set(credit),
+            _ => self.bad_header(held, proc, "more credit than it was given bytes"),
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,72 @@
+//! Answers to messages that name a communicator by its global id: the receiver's index, once for each rank that asks, so
+//! that later headers need no prefix (`comm.rs`).
+
+use crate::state::comm::Found;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::Comm;
+use crate::wire::{self, Arrived, Prefix, kind};
+use oxmpi_mca::sync::unmodelled::Ordering;
+
+impl Ob1 {
+    /// Tells the sender of a message with a prefix our index of the communicator, by a CID message, once for each rank.
+    pub fn answer_prefix(&self, held: &Held<'_>, comm: &Comm, rank: i32, proc: u32, theirs: &Prefix) {
+        if !comm.is_from(rank, proc) {
+            return self.bad_header(held, proc, "a source rank that is not the sender's");
+        }
+        if comm.is_revoked() {
+            return;
+        }
+        let (Ok((route, _)), Ok(peer)) =
+            (comm.route(self, rank, held.threaded), self.flow(proc, held.ctx, held.threaded))
+        else {
+            return self.bad_header(held, proc, "a communicator on which it cannot be answered");
+        };
+        if route.answered.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let mut h = wire::Header::new(&[
+            wire::head(kind::CID, 0, theirs.endpoint, theirs.index),
+            wire::source_tag(comm.my_rank, 0),
+            0,
+        ]);
+        h.push_prefix(&comm.prefix());
+        peer.control(held, self, h);
+    }
+
+    /// Handles the content of a CID message: keeps the receiver's index in the route, so that later headers to that
+    /// rank need no prefix.
+    pub fn learn_index(&self, held: &Held<'_>, head: u64, rank: i32, proc: u32, theirs: &Prefix) {
+        let comm = match self.comms.with(held, |t| t.find(head)) {
+            Found::Comm(comm) => comm,
+            Found::Gone => return,
+            Found::NotYet | Found::Nonsense => {
+                return self.bad_header(held, proc, "an index nobody was told");
+            }
+        };
+        if comm.gid != theirs.gid {
+            return;
+        }
+        match (comm.place(rank), comm.routes.get(rank as u32 as usize)) {
+            (Some((p, endpoint)), Some(route)) if p == proc && endpoint == theirs.endpoint => {
+                route.head.store(wire::head(kind::MATCH, 0, endpoint, theirs.index), Ordering::Relaxed);
+            }
+            _ => self.bad_header(held, proc, "an answer nobody asked for"),
+        }
+    }
+
+    /// Handles CID: the receiver's answer to a prefix, which tells its index of the communicator. `None`: the header is
+    /// cut off.
+    pub fn on_index(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+        let Arrived { head, rest: mut r, proc, .. } = *arrived;
+        let rank = wire::source_of(r.word()?);
+        r.word()?;
+        let prefix = r.prefix()?;
+        if prefix.version != wire::VERSION {
+            self.bad_header(held, proc, "another wire version in an answer");
+        } else {
+            self.learn_index(held, head, rank, proc, &prefix);
+        }
+        Some(())
+    }
+}

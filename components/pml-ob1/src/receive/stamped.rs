@@ -1,0 +1,42 @@
+//! A message with a stamp is admitted: at once, or among the deferred while MPI_ANY_TAG asks for the order of stamps (`ordered.rs`).
+
+use crate::progress::timing::Watch;
+use crate::receive::incoming::{Incoming, MAX_KEPT};
+use crate::receive::shard::ShardData;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::Comm;
+use crate::wire;
+
+impl Ob1 {
+    /// Admits a message with a stamp: matches or keeps it at once, or, while MPI_ANY_TAG asks for the order of stamps,
+    /// puts it among the deferred messages of its communicator.
+    pub fn arrive_stamped<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+        if wire::source_of(inc.key) as u32 >= comm.num_peers {
+            return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
+        }
+        if inc.len as usize > MAX_KEPT {
+            return self.bad_header(held, inc.proc, "an eager message larger than any");
+        }
+        let watch = Watch::<TIMED>::start();
+        let mut shard = comm.shard_of(inc.key, true, held.who);
+        if !shard.order.stamped {
+            shard.order.stamped = true;
+            shard.count_wild();
+        }
+        // MPI_ANY_TAG fits none of the library's own tags, so their order is that of their FIFO.
+        let at_once = wire::tag_of(inc.key) < 0 || (shard.order.wild == 0 && shard.order.deferred.is_empty());
+        if at_once {
+            return self.match_or_keep(held, (shard, comm), inc, true, watch);
+        }
+        if let Some(record) = shard.record(comm.handle(), inc, inc.order_key | ShardData::STAMPED) {
+            shard.order.deferred.push(record);
+            if shard.order.deferred.len() == 1 {
+                self.escalated.add(comm);
+            }
+            return watch.stop(self, held);
+        }
+        drop(shard);
+        self.host.fatal("no memory to keep a message that nobody receives yet");
+    }
+}

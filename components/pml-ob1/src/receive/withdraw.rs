@@ -1,0 +1,92 @@
+//! Messages are taken back whose sender asks for that by CANCEL (`ending/cancel.rs`).
+
+use crate::receive::incoming::Incoming;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::{Comm, State};
+use crate::wire::{self, Arrived, Header, kind};
+use oxmpi_mca::{MsgStatus, RequestHeader};
+
+pub const CANCELLED: MsgStatus = MsgStatus { cancelled: 1, ..MsgStatus::EMPTY };
+
+impl Ob1 {
+    /// Handles CANCEL: takes the message out of the early, deferred or unexpected ones and answers CANCELLED. Does
+    /// nothing if the message was matched.
+    #[cold]
+    pub fn withdraw(&self, held: &Held<'_>, comm: &Comm, asked: &Incoming) {
+        let source = wire::source_of(asked.key);
+        if !comm.is_from(source, asked.proc) {
+            return self.bad_header(held, asked.proc, "a source rank that is not the sender's");
+        }
+        let is_it = |m: &Incoming| {
+            m.src_req == asked.src_req && m.key == asked.key && m.proc == asked.proc && m.ctx == asked.ctx
+        };
+        // In this order: a message goes from the early ones to the shard, and never back.
+        let early = comm
+            .inbound_made(source as usize)
+            .and_then(|inbound| inbound.with(|s| s.withdraw(|early| is_it(&early.incoming()))));
+        let message = match early {
+            Some(early) => Some(early.incoming()),
+            None => {
+                let mut shard = comm.shard_of(asked.key, held.threaded, held.who);
+                shard.withdraw(is_it).map(|record| {
+                    // SAFETY: it came out of the shard, so it is ours until it is given back.
+                    let message = unsafe { record.as_ref() }.incoming();
+                    shard.give(record);
+                    message
+                })
+            }
+        };
+        let Some(message) = message else { return };
+        // Of the message only lengths are looked at from here on.
+        self.consumed(&message, Some(held), held.threaded);
+        self.give_back(held, asked);
+    }
+
+    /// Discards a message that will never be received: its credit comes back, and it is noted for a CANCEL that may ask
+    /// for it.
+    pub fn discard_message(&self, held: &Held<'_>, inc: &Incoming) {
+        if inc.src_req != 0 {
+            self.cri(held.ctx).discarded.with(held, |discarded| discarded.insert((inc.proc, inc.src_req)));
+        }
+        self.consumed(inc, Some(held), held.threaded);
+    }
+
+    /// Handles CANCEL on a communicator that does not exist here: takes the message out of the kept or discarded ones
+    /// and answers CANCELLED.
+    #[cold]
+    pub fn withdraw_stray(&self, held: &Held<'_>, asked: &Incoming) {
+        if let Some(message) = self.withdraw_orphan(held, asked) {
+            // Of the message only lengths are looked at.
+            self.consumed(&message, Some(held), held.threaded);
+        } else if !self.cri(held.ctx).discarded.with(held, |b| b.remove(&(asked.proc, asked.src_req))) {
+            return;
+        }
+        self.give_back(held, asked);
+    }
+
+    /// Sends CANCELLED: a message that was asked back is not received.
+    fn give_back(&self, held: &Held<'_>, asked: &Incoming) {
+        if let Ok(peer) = self.flow(asked.proc, held.ctx, held.threaded) {
+            peer.control(held, self, Header::new(&[wire::head(kind::CANCELLED, 0, 0, 0), asked.src_req]));
+        }
+    }
+
+    /// Handles CANCELLED: completes the send that was asked back as cancelled. `None`: the header is cut off.
+    pub fn on_cancelled(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+        let Arrived { rest: mut r, proc, .. } = *arrived;
+        let id = r.word()?;
+        let Some(req) = self.quoted(held, id, proc, RequestHeader::SEND) else { return Some(()) };
+        if !req.asked_back.get()
+            || !matches!(req.state.get(), State::WaitAck | State::WaitFin | State::WaitPut)
+        {
+            self.bad_header(held, proc, "a message given back that was not asked for");
+            return Some(());
+        }
+        self.drop_id(held, req);
+        self.release_memory(req);
+        req.set_status(CANCELLED);
+        self.complete(req, held.threaded);
+        Some(())
+    }
+}

@@ -1,0 +1,30 @@
+//! Registered memory of one long message (`long/registration.rs`), and of requests that ended before their peers knew (`retired.rs`).
+
+use oxmpi_btl::{BtlHandle, HANDLE_LIMIT, Registration};
+use std::collections::BTreeMap;
+
+/// Registered memory of a request's buffer, and the handles of the other side's.
+pub struct Memory {
+    /// Registrations by the rails that the message takes (`peers/stripes.rs`), or the one of its peer's transport.
+    pub parts: Vec<MemoryPart>,
+    /// Our handles as they are sent, one behind the other.
+    pub bytes: Vec<u8>,
+    /// How many the peer has sent.
+    pub remotes: usize,
+}
+
+/// The part of one transport in a request's registered memory: our registration, and the peer's handle.
+pub struct MemoryPart {
+    pub btl: &'static BtlHandle,
+    pub local: *const Registration,
+    /// The peer's handle, as it came.
+    pub remote: [u64; HANDLE_LIMIT / 8],
+}
+
+/// Ids that peers may still quote though their requests ended with their communicator, and the memory that they may
+/// still read for them.
+#[derive(Default)]
+pub struct Retired(pub BTreeMap<u64, Option<KeptMemory>>);
+
+/// Memory that a peer may still read.
+pub struct KeptMemory(pub *mut Memory);

@@ -1,0 +1,12 @@
+//! Requests: their states, where free ones are, the ids by which peers quote them, and how they end.
+
+pub mod copy;
+pub mod free_list;
+pub mod ids;
+pub mod life;
+pub mod links;
+pub mod memory;
+pub mod registered;
+pub mod request;
+pub mod retired;
+pub mod thread_state;

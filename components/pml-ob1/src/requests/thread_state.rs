@@ -1,0 +1,125 @@
+//! State of a thread: its free requests and notes, so that threads share nothing.
+//!
+//! **It belongs to the thread that has the context** (`ThreadCtx::pml_private` leads to it). Calls without a context share one, whose lock
+//! they hold while they take; everything of it goes back to its second list (`free_list.rs`). These states and requests are never freed: the host's
+//! handles refer to them.
+
+use crate::order::stamp::Lease;
+use crate::requests::links::FreeList;
+use crate::state::attention::Attention;
+use crate::state::note::Note;
+use crate::state::objects::{Request, ThreadState};
+use oxmpi_mca::sync::unmodelled::AtomicU32;
+use oxmpi_mca::{Caller, Lock, RequestOps, Seat, ThreadCtx};
+use std::sync::OnceLock;
+
+// SAFETY: lists of free requests and notes are the owner's (`free_list.rs`), the rest is atomic.
+unsafe impl Sync for ThreadState {}
+
+impl ThreadState {
+    /// Makes the state of the thread with this number, without free requests. It is never freed.
+    pub(super) fn new(index: u32) -> &'static ThreadState {
+        Box::leak(Box::new(ThreadState {
+            free: FreeList::new(),
+            index,
+            lock: Lock::new(),
+            lease: Lease::default(),
+            attention: Attention::default(),
+            received: Note::default(),
+            sent: Note::default(),
+        }))
+    }
+
+    /// Takes a free request. `None`: there is none. By the owner.
+    #[inline(always)]
+    pub fn take(&self) -> Option<&'static Request> {
+        self.free.take()
+    }
+
+    /// Gives the lease by which the thread stamps its messages (`stamp.rs`).
+    #[inline(always)]
+    pub fn lease(&'static self) -> &'static Lease {
+        &self.lease
+    }
+
+    /// Whether a request comes from this state, to which it goes back when it is free.
+    #[inline(always)]
+    pub fn is_of(&self, req: &Request) -> bool {
+        core::ptr::eq(self, req.thread_state)
+    }
+
+    /// Takes back a request of this state that nobody refers to any more. By the owner.
+    #[inline(always)]
+    pub fn give(&self, req: &'static Request) {
+        self.free.give(req);
+    }
+}
+
+/// The instance's part in the pools of requests: the thread state for calls without a context, how many requests are
+/// made at once, and counts.
+pub struct Pools {
+    /// For calls without a context; made by the first.
+    pub(super) shared: OnceLock<&'static ThreadState>,
+    pub(super) step: usize,
+    /// The operations that the host calls on requests.
+    pub(super) operations: &'static RequestOps,
+    /// Sends that were released while pending and still are.
+    pub detached: AtomicU32,
+    /// States of threads: as many threads as there were at once.
+    pub thread_states: AtomicU32,
+}
+
+impl Pools {
+    /// Makes the record of an instance without thread states; requests will be allocated `step` at a time, with
+    /// these `operations` of the host on them.
+    pub fn new(step: usize, operations: &'static RequestOps) -> Pools {
+        Pools {
+            shared: OnceLock::new(),
+            step,
+            operations,
+            detached: AtomicU32::new(0),
+            thread_states: AtomicU32::new(0),
+        }
+    }
+}
+
+/// Gives the number of the calling thread, as the host counts them; `u32::MAX` if the call has no context.
+#[inline(always)]
+pub fn number_of(thread: *mut ThreadCtx) -> u32 {
+    // SAFETY: the host passes a live context or null.
+    unsafe { thread.as_ref() }.map_or(u32::MAX, |t| t.index)
+}
+
+/// Gives the state of the calling thread. `None`: it has none yet, or the call has no context.
+#[inline(always)]
+pub fn thread_state_of(thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
+    // SAFETY: the host passes the context of the calling thread, or null; what is in it was put there by
+    // `first_thread_state` and is never freed.
+    unsafe { thread.as_ref()?.pml_private.cast::<ThreadState>().as_ref() }
+}
+
+/// Gives the calling thread's seat, where it notes which locks it is inside. `None`: the call has no context.
+#[inline(always)]
+pub fn seat_of(thread: *mut ThreadCtx) -> Caller {
+    // SAFETY: the host passes the context of the calling thread, or null, and outlives this component's locks.
+    unsafe { ThreadCtx::seat_of(thread) }
+}
+
+/// Gives the state of the calling thread and its seat. `None`: it has no state yet, or the call has no context.
+#[inline(always)]
+pub fn state_and_seat(thread: *mut ThreadCtx) -> Option<(&'static ThreadState, &'static Seat)> {
+    thread_state_of(thread).zip(seat_of(thread))
+}
+
+/// Gives the lease by which the calling thread stamps its messages. `None`: it has no state yet, or the call has no
+/// context.
+#[inline(always)]
+pub fn lease_of(thread: *mut ThreadCtx) -> Option<&'static Lease> {
+    thread_state_of(thread).map(|thread_state| &thread_state.lease)
+}
+
+/// Gives the number of the calling thread ([`number_of`]) and its seat ([`seat_of`]).
+#[inline(always)]
+pub fn identity(thread: *mut ThreadCtx) -> (u32, Caller) {
+    (number_of(thread), seat_of(thread))
+}

@@ -1,5 +1,8 @@
-//! Messages that go at once: one call of the transport, with a header on the stack and the user's buffer, in [`Ob1::eager_on`]. The functions in front
-//! of that find the FIFO: by the thread's note of its last send (`state/note.rs`), as the owner of the FIFO's CRI, or in any case.
+//! Messages that go at once: one call of the transport, with a header on the stack and the user's buffer.
+//!
+//! There is one body, [`Ob1::eager`]: it finds the message's FIFO and takes that CRI's lock, by the thread's note of its last send
+//! (`state/note.rs`), by who is alone, as the lock's owner, or in any case; and sends by [`Ob1::eager_on`]. Its result says
+//! whether the message is sent, needs a request, or failed ([`Eagerly`]).
 
 use crate::order::switch::Sending;
 use crate::requests::thread_state::state_and_seat;
@@ -19,14 +22,29 @@ use oxmpi_mca::host::am_tag;
 use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_pml::{SendArgs, mode};
 
+/// The end of an attempt to send a message at once.
+pub enum Eagerly {
+    /// The transport has all of it.
+    Sent,
+    /// Nothing went. The message needs a request, which takes over its number, if that is not 0.
+    Needs { number: u64 },
+    /// Nothing went, and nothing will.
+    Failed(Status),
+}
+
+impl Eagerly {
+    /// The message needs a request and has no number.
+    const NEEDS: Eagerly = Eagerly::Needs { number: 0 };
+}
+
 /// The header of an eager message, and its length.
-pub struct Eager {
+struct Eager {
     /// Our rank.
-    pub source: i32,
-    pub total: u64,
-    pub head: u64,
+    source: i32,
+    total: u64,
+    head: u64,
     /// Its place in the order, or 0.
-    pub order: u64,
+    order: u64,
 }
 
 impl Eager {
@@ -37,15 +55,22 @@ impl Eager {
     }
 }
 
+/// The way of a message on a FIFO of which the thread owns the CRI's lock, and is inside.
+struct OwnWay<'a> {
+    inside: Inside<'a>,
+    peer: &'a Peer,
+    message: Eager,
+}
+
 impl Ob1 {
     /// Sends a message for MPI_Send and what is like it. Returns null if all of it went at once, else the request that
     /// the caller waits for.
     #[inline(always)]
     pub fn send_blocking(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
-        match self.eager(args, threaded)? {
-            (Status::OK, _) => Ok(null_mut()),
-            (Status::NO_RESOURCE, number) => self.send_blocking_slowly(args, number, threaded),
-            (error, _) => Err(error),
+        match self.eager(args, threaded) {
+            Eagerly::Sent => Ok(null_mut()),
+            Eagerly::Needs { number } => self.send_blocking_slowly(args, number, threaded),
+            Eagerly::Failed(error) => Err(error),
         }
     }
 
@@ -55,57 +80,75 @@ impl Ob1 {
     pub fn send_immediate(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         match self.eager(args, threaded) {
-            Ok((Status::OK, _)) => {
+            Eagerly::Sent => {
                 req.complete_unseen();
                 Ok(req.handle())
             }
-            Ok((Status::NO_RESOURCE, number)) => self.send_immediate_slowly(req, args, number, threaded),
-            Ok((error, _)) | Err(error) => {
+            Eagerly::Needs { number } => self.send_immediate_slowly(req, args, number, threaded),
+            Eagerly::Failed(error) => {
                 self.recycle(req, args.thread, threaded);
                 Err(error)
             }
         }
     }
 
-    /// Sends a message at once if that needs no request. Returns the status and a number; NO_RESOURCE: the message
-    /// needs a request, which takes over the number, if it is not 0.
+    /// Sends a message at once if it is short, not synchronous and needs no prefix. With several threads it goes by the
+    /// thread's note of its last send, else as the owner of the FIFO's CRI, else by [`Ob1::eager_of_any`].
     #[inline(always)]
-    pub fn eager(&self, args: &SendArgs, threaded: bool) -> Result<(Status, u64), Status> {
-        if threaded && let Some(status) = self.eager_again(args) {
-            return Ok((status, 0));
-        }
-        let out = self.outgoing(args, threaded)?;
-        Ok(self.eager_now(&out, args, threaded))
+    fn eager(&self, args: &SendArgs, threaded: bool) -> Eagerly {
+        let noted = if threaded { self.noted_way(args) } else { None };
+        let OwnWay { inside, peer, message } = match noted {
+            Some(way) => way,
+            None => {
+                let out = match self.outgoing(args, threaded) {
+                    Ok(out) => out,
+                    Err(error) => return Eagerly::Failed(error),
+                };
+                let head = out.route.head.load(Ordering::Relaxed);
+                let fits = out.total <= out.peer.eager_payload && wire::flags_of(head) == 0;
+                if !fits || args.mode == mode::SYNCHRONOUS {
+                    return Eagerly::NEEDS;
+                }
+                if !threaded {
+                    let message = Eager::of(&out, head, 0);
+                    return self.eager_on(&self.hold(FIFO, None, false), out.peer, &message, args);
+                }
+                match self.own_way(&out, args, head) {
+                    Some(way) => way,
+                    None => return self.eager_of_any(out, head, args),
+                }
+            }
+        };
+        self.eager_on(&inside.held(peer.ctx), peer, &message, args)
     }
 
-    /// Sends a described message at once if it is short, not synchronous and needs no prefix. NO_RESOURCE: it needs a
-    /// request, with the number that is returned if it is not 0.
+    /// Finds the way of a message by the thread's note of its last send. `None`: the message goes to another rank or
+    /// tag than noted, or is not eager, and nothing happened.
     #[inline(always)]
-    fn eager_now(&self, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) -> (Status, u64) {
-        let head = out.route.head.load(Ordering::Relaxed);
-        if out.total > out.peer.eager_payload || wire::flags_of(head) != 0 || args.mode == mode::SYNCHRONOUS {
-            return (Status::NO_RESOURCE, 0);
+    fn noted_way(&self, args: &SendArgs) -> Option<OwnWay<'_>> {
+        let (thread_state, seat) = state_and_seat(args.thread)?;
+        // SAFETY: the host passes a communicator and a type that are alive.
+        let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
+        let Sent { peer, head } = thread_state.sent.look(comm.epoch(), word_of(&args.dst, &args.tag))?;
+        let total = dtype.packed.checked_mul(args.count)?;
+        if total > peer.eager_payload || args.mode == mode::SYNCHRONOUS {
+            return None;
         }
-        if !threaded {
-            let held = self.hold(FIFO, None, false);
-            return (self.eager_on(&held, out.peer, &Eager::of(out, head, 0), args), 0);
-        }
-        match self.eager_of_owner(out, args, head) {
-            Some(status) => (status, 0),
-            None => self.eager_of_any(args),
-        }
+        let inside = Inside::enter(peer.cri(), seat)?;
+        let order = self.clock.stamp(Some(thread_state.lease()));
+        Some(OwnWay { inside, peer, message: Eager { source: comm.my_rank, total, head, order } })
     }
 
-    /// Sends an eager message in the usual case with several threads: the thread owns the lock of the CRI, and the
+    /// Finds the way of a message in the usual case with several threads: the thread owns the lock of the CRI, and the
     /// message takes the first FIFO while that is the only one in use, else the FIFO of its tag or its communicator's
-    /// home, which was used before, with a stamp. `head`: word 0 of the header. `Some(NO_RESOURCE)`: it did not go, and
-    /// needs a request. `None`: it is another case, and nothing happened; [`Ob1::eager_of_any`] sends it.
+    /// home, which was used before, with a stamp. `head`: word 0 of the header. `None`: it is another case, and nothing
+    /// happened.
     #[inline(always)]
-    fn eager_of_owner(&self, out: &Outgoing<'_>, args: &SendArgs, head: u64) -> Option<Status> {
+    fn own_way<'a>(&'a self, out: &Outgoing<'a>, args: &SendArgs, head: u64) -> Option<OwnWay<'a>> {
         let ((thread_state, seat), base) = (state_and_seat(args.thread)?, out.peer.base);
         if base.width == 1 {
             let inside = Inside::enter(out.peer.cri(), seat)?;
-            return Some(self.eager_on(&inside.held(FIFO), out.peer, &Eager::of(out, head, 0), args));
+            return Some(OwnWay { inside, peer: out.peer, message: Eager::of(out, head, 0) });
         }
         // SYNC POINT with `switch_all`.
         if !base.switch.is_passed() {
@@ -117,7 +160,7 @@ impl Ob1 {
             if !base.switch.may_go(false, FIFO) {
                 return None;
             }
-            return Some(self.eager_on(&inside.held(FIFO), out.peer, &Eager::of(out, head, 0), args));
+            return Some(OwnWay { inside, peer: out.peer, message: Eager::of(out, head, 0) });
         }
         if !out.comm.by_tag() || !base.stamps {
             return None;
@@ -144,47 +187,40 @@ impl Ob1 {
                 Sent { peer, head },
             );
         }
-        Some(self.eager_on(&inside.held(peer.ctx), peer, &Eager::of(out, head, stamp), args))
+        Some(OwnWay { inside, peer, message: Eager::of(out, head, stamp) })
     }
 
     /// Sends an eager message in any case with several threads: on the FIFO that its assignment names, whether one or
-    /// several FIFOs to the peer are in use by now (`order/switch.rs`). The caller has checked that the message may be
-    /// eager. Returns the status and a sequence number. NO_RESOURCE: the message did not go and needs a request, which
-    /// takes over the number if that is not 0. With any other status the number means nothing.
+    /// several FIFOs to the peer are in use by now (`order/switch.rs`). `head`: word 0 of the header. The caller has
+    /// checked that the message may be eager.
     #[inline(never)]
-    fn eager_of_any(&self, args: &SendArgs) -> (Status, u64) {
-        let out = match self.outgoing(args, true) {
-            Ok(out) => out,
-            Err(status) => return (status, 0),
-        };
-        let out = &out;
-        let head = out.route.head.load(Ordering::Relaxed);
+    fn eager_of_any(&self, out: Outgoing<'_>, head: u64, args: &SendArgs) -> Eagerly {
         // Without one it would never own a lock.
         self.thread_state_for(args.thread);
         let about = Sending { tag: args.tag, thread: args.thread, number: 0 };
         let (held, peer, order) = match self.enter_flow(out.comm, out.route, out.peer, about) {
             Ok(entered) => entered,
-            Err(status) => return (status, 0),
+            Err(error) => return Eagerly::Failed(error),
         };
-        if order == 0 {
-            return (self.eager_on(&held, peer, &Eager::of(out, head, 0), args), 0);
-        }
-        let number = Ob1::number_of(peer, order);
-        if peer.base.switch.needs_open(peer.ctx) || out.route.fork.needs_open(peer.ctx) {
-            return (Status::NO_RESOURCE, number);
+        let number = if order == 0 { 0 } else { Ob1::number_of(peer, order) };
+        if order != 0 && (peer.base.switch.needs_open(peer.ctx) || out.route.fork.needs_open(peer.ctx)) {
+            return Eagerly::Needs { number };
         }
         let (flag, key) = Ob1::order_words(peer, order);
-        let message = Eager::of(out, head | (flag as u64) << 8, key);
-        (self.eager_on(&held, peer, &message, args), number)
+        let message = Eager::of(&out, head | (flag as u64) << 8, key);
+        match self.eager_on(&held, peer, &message, args) {
+            Eagerly::Needs { .. } => Eagerly::Needs { number },
+            end => end,
+        }
     }
 
-    /// Sends an eager message on a FIFO by one call of the transport. Under the lock of its CRI. NO_RESOURCE: other
-    /// messages wait, or credit or room is missing; nothing happened.
+    /// Sends an eager message on a FIFO by one call of the transport, under the lock of its CRI, unless other messages
+    /// wait there, or credit or room is missing.
     #[inline(always)]
-    pub fn eager_on(&self, held: &Held<'_>, peer: &Peer, message: &Eager, args: &SendArgs) -> Status {
+    fn eager_on(&self, held: &Held<'_>, peer: &Peer, message: &Eager, args: &SendArgs) -> Eagerly {
         let Eager { source, total, head, order } = *message;
         if peer.queued.get() != 0 || !peer.take_credit(held, total) {
-            return Status::NO_RESOURCE;
+            return Eagerly::NEEDS;
         }
         let header = [head.to_le(), wire::source_tag(source, args.tag).to_le(), order.to_le()];
         let mut desc = SendDesc {
@@ -209,32 +245,16 @@ impl Ob1 {
                 }
             }
         }
-        let status = peer.transmit(held, &desc);
-        if !status.is_ok() {
-            peer.give_credit(held, total);
-            if status != Status::NO_RESOURCE {
-                self.peer_failed(held, peer, status);
-                return Status::PEER_FAILED;
+        match peer.transmit(held, &desc) {
+            Status::OK => return Eagerly::Sent,
+            Status::NO_RESOURCE => {}
+            error => {
+                peer.give_credit(held, total);
+                self.peer_failed(held, peer, error);
+                return Eagerly::Failed(Status::PEER_FAILED);
             }
         }
-        status
-    }
-
-    /// Sends an eager message by the thread's note of its last send. `None`: the message goes to another rank or tag
-    /// than noted, or is not eager, and nothing happened.
-    #[inline(always)]
-    pub fn eager_again(&self, args: &SendArgs) -> Option<Status> {
-        let (thread_state, seat) = state_and_seat(args.thread)?;
-        // SAFETY: the host passes a communicator and a type that are alive.
-        let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
-        let Sent { peer, head } = thread_state.sent.look(comm.epoch(), word_of(&args.dst, &args.tag))?;
-        let total = dtype.packed.checked_mul(args.count)?;
-        if total > peer.eager_payload || args.mode == mode::SYNCHRONOUS {
-            return None;
-        }
-        let inside = Inside::enter(peer.cri(), seat)?;
-        let order = self.clock.stamp(Some(thread_state.lease()));
-        let message = Eager { source: comm.my_rank, total, head, order };
-        Some(self.eager_on(&inside.held(peer.ctx), peer, &message, args))
+        peer.give_credit(held, total);
+        Eagerly::NEEDS
     }
 }

@@ -1,9 +1,10 @@
 //! Opening: publish who we are, make the module.
 
+use crate::ob1::Ob1;
 use crate::operations::OPS;
 use crate::params::{Config, tell};
 use crate::state::inbound::Assignment;
-use crate::state::instance::Ob1;
+use crate::state::instance::Instance;
 use crate::wire::{self, Card};
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused};
 use oxmpi_pml::PmlModule;
@@ -18,7 +19,7 @@ impl Component for Ob1Component {
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<PmlModule>), OpenError> {
         let config = Config::read(&params)?;
         let job = host.job();
-        let numbers = Ob1::assignment_of(&host) != Assignment::Stream;
+        let numbers = Instance::assignment_of(&host) != Assignment::Stream;
         let card = Card {
             version: wire::VERSION,
             contexts: host.num_cris() as u16,

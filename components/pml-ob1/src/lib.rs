@@ -10,6 +10,7 @@ pub mod matching;
 #[cfg(all(test, loom))]
 mod models;
 mod module;
+mod ob1;
 mod operations;
 mod order;
 mod params;

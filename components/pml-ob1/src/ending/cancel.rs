@@ -14,7 +14,7 @@
 //! their turn (`numbered.rs`), the deferred (`ordered.rs`), or the unexpected. If it is in none of them it was
 //! matched; then nothing is said, because the answer to the message itself is on its way and completes the send.
 //! Where the communicator is not there the message is either kept until it is (`unknown.rs`), or it went with it: the
-//! receiver notes whose messages those were ([`Ob1::discard_message`]), because what was received before it went is not given
+//! receiver notes whose messages those were ([`Receiver::discard_message`](crate::receive::receiver::Receiver::discard_message)), because what was received before it went is not given
 //! back.
 //! So a cancelled send ends as soon as its receiver makes progress, whether or not it ever receives
 //! (MPI 5.0 §3.8.4). Sends that were complete when they were made, as short ones are, cannot be cancelled.
@@ -22,9 +22,9 @@
 //! **The order of all others stays.** Looking for the message costs the receiver a walk over all that wait in
 //! that shard, which nobody pays who does not cancel.
 
+use crate::ob1::Ob1;
 use crate::receive::withdraw::CANCELLED;
 use crate::state::fifos::FIFO;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Request, State};
 use crate::wire::{self, Header, flag, kind};
 use core::ptr::null_mut;
@@ -35,19 +35,19 @@ impl Ob1 {
     /// Cancels a receive that is posted, or a send that nobody has received. PENDING: whether that works is not known
     /// yet, or it is too late; the request completes in any case as if nothing had been asked, or cancelled.
     pub fn cancel(&self, req: &'static Request) -> Status {
-        let threaded = self.threaded();
+        let threaded = self.instance().threaded();
         let found = match req.kind() {
             RequestHeader::SEND => self.take_back(req, threaded),
-            _ => self.unpost(req, threaded),
+            _ => self.receiver().unpost(req, threaded),
         };
         if !found {
-            if req.kind() == RequestHeader::SEND && req.proc.get() == self.host.job().rank {
+            if req.kind() == RequestHeader::SEND && req.proc.get() == self.instance().host().job().rank {
                 self.answer_oneself(req, threaded);
             }
             return Status::PENDING;
         }
         req.set_status(CANCELLED);
-        self.complete(req, threaded);
+        self.requests().complete(req, threaded);
         Status::OK
     }
 
@@ -71,13 +71,13 @@ impl Ob1 {
     fn take_back(&self, req: &'static Request, threaded: bool) -> bool {
         // SAFETY: peers stay until `finalize`; a send that was started has one.
         let peer = unsafe { req.peer.get().as_ref() };
-        let held = self.hold(peer.map_or(FIFO, |p| p.ctx), None, threaded);
-        if self.unqueue(&held, req) {
+        let held = self.instance().hold(peer.map_or(FIFO, |p| p.ctx), None, threaded);
+        if self.sender().unqueue(&held, req) {
             return true;
         }
         let out = matches!(req.state.get(), State::WaitAck | State::WaitFin | State::WaitPut);
         // The answer comes here, whoever waits for it.
-        self.cri(held.ctx).shared.set();
+        self.instance().cri(held.ctx).shared.set();
         let Some(peer) = peer.filter(|_| out && !req.asked_back.replace(true)) else { return false };
         // SAFETY: communicators and routes stay while requests are under way on them (`comm.rs`).
         let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
@@ -89,7 +89,7 @@ impl Ob1 {
         }
         h.push(req.id.get());
         // The answer may come within this call: the request is not touched again.
-        peer.control(&held, self, h);
+        self.peers().control(&held, peer, h);
         false
     }
 }

@@ -16,47 +16,35 @@
 //! shard is swept only if something was posted in it since, so a program that goes on without its failed process pays
 //! one look at each communicator for a turn.
 
+use crate::ob1::Ob1;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Cri, Peer, Request, Streamed, StreamedPart};
-use core::sync::atomic::Ordering;
 use oxmpi_mca::Status;
 
 impl Ob1 {
     /// Revokes a communicator: fails every request on it, refuses the messages that wait there, and tells the other
     /// sides. Takes all CRI locks.
     pub fn revoke_communicator(&self, comm: &Comm) -> Status {
-        let threaded = self.threaded();
-        let all = self.hold_all(self.width(), threaded);
+        let threaded = self.instance().threaded();
+        let all = self.instance().hold_all(self.instance().width(), threaded);
         if comm.revoke() {
             return Status::OK;
         }
         for held in all.each() {
-            self.cri(held.ctx).last_arrival.forget(&held);
-            for peer in self.flows_on(&held) {
+            self.instance().cri(held.ctx).last_arrival.forget(&held);
+            for peer in self.peers().flows_on(&held) {
                 self.end_on_flow(&held, peer, comm);
             }
-            let named = self.cri(held.ctx).ids.with(&held, |t| t.of_comm(comm));
-            named.into_iter().for_each(|req| self.end_named(&held, req));
-            self.cri(held.ctx).mark(Cri::SWEEP);
+            let named = self.instance().cri(held.ctx).ids.with(&held, |t| t.of_comm(comm));
+            named.into_iter().for_each(|req| self.transfers().end_named(&held, req));
+            self.instance().cri(held.ctx).mark(Cri::SWEEP);
         }
         for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
             let inc = early.incoming();
-            self.refuse_message(&all.held(inc.ctx.into()), &inc);
+            self.receiver().refuse_message(&all.held(inc.ctx.into()), &inc);
         }
-        all.each().for_each(|held| self.sweep_communicator(&held, comm));
+        all.each().for_each(|held| self.receiver().sweep_communicator(&held, comm));
         Status::OK
-    }
-
-    /// The peer objects of all processes for the FIFO of the held CRI, as far as they exist.
-    fn flows_on(&self, held: &Held<'_>) -> Vec<&Peer> {
-        let peers = self.peers.iter().filter_map(|slot| {
-            // SAFETY: peers and their flows stay until `finalize`.
-            let first = unsafe { slot.load(Ordering::Acquire).as_ref() }?;
-            // SAFETY: as above.
-            unsafe { first.base.flows.get(held.ctx as usize)?.load(Ordering::Acquire).as_ref() }
-        });
-        peers.collect()
     }
 
     /// Fails, with PEER_FAILED, the requests on a revoked communicator that use the FIFO of `peer` on the held CRI:
@@ -70,8 +58,8 @@ impl Ob1 {
         let of_comm = |req: &&'static Request| core::ptr::eq(req.comm.get(), comm);
         let queued: Vec<_> = peer.queue.with(held, |q| q.iter().copied().filter(of_comm).collect());
         for req in queued {
-            self.unqueue(held, req);
-            self.fail(held, req, Status::PEER_FAILED);
+            self.sender().unqueue(held, req);
+            self.peers().fail(held, req, Status::PEER_FAILED);
         }
         self.abandon_streamed_of(held, peer, comm);
         let streams: Vec<_> = peer.streams.with(held, |q| {
@@ -85,7 +73,7 @@ impl Ob1 {
                 // `conclude` looks at the communicator.
                 continue;
             }
-            self.end_revoked(held, peer, req);
+            self.transfers().end_revoked(held, peer, req);
         }
     }
 
@@ -96,7 +84,7 @@ impl Ob1 {
         let ours = peer.streamed.with(held, |c| if of_comm(c) { c.take() } else { None });
         // The transport that was asked for more knows the request, which ends with all that peers know.
         if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) = ours {
-            self.fail(held, req, Status::PEER_FAILED);
+            self.peers().fail(held, req, Status::PEER_FAILED);
         }
     }
 }

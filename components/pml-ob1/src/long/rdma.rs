@@ -17,7 +17,7 @@
 //! **Pieces** have the transport's limit and alignment; so many as `pml_ob1_recv_pipeline_depth` says are under way at once. A verb that
 //! answers NO_RESOURCE is offered again from the peer's list of streams. One that answers PENDING ends by [`landed`], which the
 //! transport calls from its progress: **that only counts**, and puts the request on its CRI's list of those to be
-//! looked at when that progress has returned ([`Ob1::take_landed`]). A request is on one list at most (`Request::listed`).
+//! looked at when that progress has returned ([`Transfers::take_landed`]). A request is on one list at most (`Request::listed`).
 //!
 //! Where several transports share the message's memory (`stripes.rs`) the header has a handle of each, and the pieces, which are shorter then,
 //! go over that with the least to do.
@@ -28,13 +28,12 @@
 //! over by fragments; **before the first of them is stored the receiver takes its memory back**, so no late put
 //! lands in what the program uses again. Any other failure is the peer's.
 
-use crate::long::registration::handles_size;
+use crate::long::registration::{handle_size, handles_size};
 use crate::long::transfer::{TransferProgress, fin};
+use crate::long::transfers::Transfers;
 use crate::peers::abilities::piece;
 use crate::receive::incoming::Incoming;
-use crate::requests::life::owner;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Outcome, Peer, Request, State};
 use crate::wire::{self, Header, header_only, kind};
 use core::ffi::c_void;
@@ -69,7 +68,7 @@ pub fn worth_writing(peer: &Peer, req: &Request) -> bool {
     total >= a.min_put_size && !peer.no_put.get() && aligned(a.put_alignment, &[total, addr])
 }
 
-impl Ob1 {
+impl Transfers {
     /// Registers a send's buffer and sends RGET, which offers it for reading. `start` makes the header. `None`: credit,
     /// room or a registration is missing, and nothing was sent.
     pub fn offer_reading(
@@ -89,7 +88,7 @@ impl Ob1 {
             peer.give_credit(held, payload);
             return None;
         }
-        for word in [req.total.get(), self.id_of(held, req), req.buf.get() as u64] {
+        for word in [req.total.get(), self.requests().id_of(held, req), req.buf.get() as u64] {
             h.push(word);
         }
         let mut desc = header_only(&h);
@@ -115,7 +114,7 @@ impl Ob1 {
         {
             return false;
         }
-        req.keep_remote_handles(peer, handle);
+        req.keep_remote_handles(handle_size(peer), handle);
         req.remote_addr.set(remote);
         req.begin_pieces(State::Pulling);
         true
@@ -139,7 +138,8 @@ impl Ob1 {
 
     /// Sends PUT, which tells the sender where to put a message's data and by which handles.
     pub fn offer_memory(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
-        let words = [req.remote_id.get(), self.id_of(held, req), req.wanted.get(), req.buf.get() as u64];
+        let words =
+            [req.remote_id.get(), self.requests().id_of(held, req), req.wanted.get(), req.buf.get() as u64];
         let mut h = Header::new(&[wire::head(kind::PUT, 0, 0, 0)]);
         words.into_iter().for_each(|word| h.push(word));
         let mut desc = header_only(&h);
@@ -165,7 +165,7 @@ impl Ob1 {
             false => (peer.btl.put, piece(a.put_limit, a.put_alignment), a.put_alignment),
         };
         while req.done.get() < req.wanted.get() && req.outcome.get() == Outcome::Fine {
-            if req.pulls.get() >= self.config.pipeline_depth {
+            if req.pulls.get() >= self.instance().config().pipeline_depth {
                 return TransferProgress::Over;
             }
             let done = req.done.get();
@@ -245,15 +245,15 @@ impl Ob1 {
             req.outcome.set(Outcome::Revoked);
         }
         match req.outcome.get() {
-            Outcome::Fine => self.leave_memory(req),
-            _ => self.release_memory(req),
+            Outcome::Fine => self.requests().leave_memory(req),
+            _ => self.requests().release_memory(req),
         }
         match req.outcome.get() {
-            _ if peer.failed.get() => self.fail(held, req, Status::PEER_FAILED),
+            _ if peer.failed.get() => self.peers().fail(held, req, Status::PEER_FAILED),
             Outcome::Fine if is_get => self.end_pull(held, peer, req, req.remote_id.get()),
             Outcome::Fine => {
-                peer.control(held, self, fin(req.remote_id.get()));
-                self.complete(req, held.threaded);
+                self.peers().control(held, peer, fin(req.remote_id.get()));
+                self.requests().complete(req, held.threaded);
             }
             Outcome::Refused | Outcome::Lost if is_get => {
                 self.remember_refusal(peer);
@@ -277,21 +277,21 @@ impl Ob1 {
 
     /// Completes a receive into whose buffer the sender has put all data; one on a revoked communicator fails.
     pub fn end_exposure(&self, held: &Held<'_>, req: &'static Request) {
-        self.drop_id(held, req);
+        self.requests().drop_id(held, req);
         if req.outcome.get() == Outcome::Revoked {
-            return self.fail(held, req, Status::PEER_FAILED);
+            return self.peers().fail(held, req, Status::PEER_FAILED);
         }
-        self.leave_memory(req);
+        self.requests().leave_memory(req);
         req.done.set(req.wanted.get());
-        self.complete(req, held.threaded);
+        self.requests().complete(req, held.threaded);
         // As behind the last fragment.
-        self.cri(held.ctx).stop.set(STOP);
+        self.instance().cri(held.ctx).stop.set(STOP);
     }
 
     /// Takes the offered memory back from a sender that sends fragments instead of putting. `false`: the receive has
     /// ended, since its communicator was revoked.
     pub fn takes_memory_back(&self, held: &Held<'_>, req: &'static Request) -> bool {
-        self.release_memory(req);
+        self.requests().release_memory(req);
         req.state.set(State::Receiving);
         let revoked = req.outcome.get() == Outcome::Revoked;
         if revoked {
@@ -303,36 +303,19 @@ impl Ob1 {
     /// Counts a piece or flush that the transport has under way.
     fn takes_off(&self, held: &Held<'_>, req: &Request) {
         req.pulls.set(req.pulls.get() + 1);
-        let flying = &self.cri(held.ctx).flying;
+        let flying = &self.instance().cri(held.ctx).flying;
         flying.set(flying.get() + 1);
     }
 }
 
-impl Request {
-    /// Begins the gets (`State::Pulling`) or puts (`State::Pushing`) of a request, of which none is under way yet.
-    pub fn begin_pieces(&self, state: State) {
-        self.pulls.set(0);
-        self.outcome.set(Outcome::Fine);
-        self.state.set(state);
-    }
-
-    /// Notes the error of a piece as the outcome of the operation; no more pieces are issued.
-    fn break_off(&self, error: Status) {
-        if self.outcome.get() < Outcome::Broken {
-            self.outcome.set(Outcome::Broken);
-            self.set_error(error);
-        }
-    }
-}
-
 /// The transport's callback for a piece or flush that has ended: counts it and lists the request for
-/// [`Ob1::take_landed`]. Runs in the transport's progress, under the lock of the request's CRI.
+/// [`Transfers::take_landed`]. Runs in the transport's progress, under the lock of the request's CRI.
 extern "C" fn landed(ctx: *mut c_void, status: Status) {
     // SAFETY: a verb got a request, and requests are never freed.
     let req: &'static Request = unsafe { &*ctx.cast::<Request>() };
     // SAFETY: peers stay until `finalize`; a request with pieces under way has one.
     let Some(peer) = (unsafe { req.peer.get().as_ref() }) else { return };
-    let cri = owner(req).cri(peer.ctx);
+    let cri = peer.state_of_cri();
     req.pulls.set(req.pulls.get() - 1);
     cri.flying.set(cri.flying.get() - 1);
     match status {

@@ -12,11 +12,11 @@
 //! The service says no where a limit is reached or the memory is not of a kind that can be registered. Nobody waits for
 //! that to change: who holds the rest may need this message to go on. It goes by fragments.
 
+use crate::long::transfers::Transfers;
 use crate::requests::memory::{Memory, MemoryPart};
-use crate::state::instance::Ob1;
 use crate::state::objects::{Peer, Request};
 use core::ptr::null;
-use oxmpi_btl::{HANDLE_LIMIT, RegHandle};
+use oxmpi_btl::HANDLE_LIMIT;
 use oxmpi_mca::Status;
 
 /// Transports that share a message's memory at most.
@@ -41,14 +41,14 @@ pub fn handle_size(peer: &Peer) -> usize {
     peer.btl.attrs().registration_handle_size as usize
 }
 
-impl Ob1 {
+impl Transfers {
     /// Registers the first `len` bytes of a request's buffer with each transport that may carry its pieces, where these
     /// need registration. Does nothing if that was done before. `Err`: the first transport cannot register it.
     pub fn register_memory(&self, peer: &Peer, req: &Request, len: u64, access: u32) -> Result<(), Status> {
         if handle_size(peer) == 0 || !req.memory.get().is_null() {
             return Ok(());
         }
-        let (services, mut local) = (self.btl_services(), null());
+        let (services, mut local) = (self.instance().btl_services(), null());
         let register = if services.keeps() { services.acquire } else { services.register };
         register(services.instance, peer.btl, req.buf.get(), len, access, &mut local).ok()?;
         let part = |btl, local| MemoryPart { btl, local, remote: [0; HANDLE_LIMIT / 8] };
@@ -64,62 +64,5 @@ impl Ob1 {
         let bytes = parts.iter().flat_map(|part| part.bytes().iter().copied()).collect();
         req.memory.set(Box::into_raw(Box::new(Memory { parts, bytes, remotes: 0 })));
         Ok(())
-    }
-}
-
-impl Request {
-    /// The registered memory of the request, if it has one.
-    fn registered(&self) -> Option<&Memory> {
-        // SAFETY: it stays until `release_memory`, which the holder of the CRI's lock calls.
-        unsafe { self.memory.get().as_ref() }
-    }
-
-    /// How many rails both sides have registered the message's memory for; 0: it needs no handles.
-    pub fn registered_rails(&self) -> usize {
-        self.registered().map_or(0, |m| m.parts.len().min(m.remotes))
-    }
-
-    /// Our registration handle for a rail; null: the transport needs none.
-    pub fn local_handle(&self, rail: usize) -> *const RegHandle {
-        // SAFETY: a registration is valid until it is given back.
-        self.registered().map_or(null(), |m| unsafe { (*m.parts[rail].local).handle })
-    }
-
-    /// Our registration handles, one behind the other, as they are sent to a peer; empty if the transport needs none.
-    pub fn handle_bytes(&self) -> &[u8] {
-        self.registered().map_or(&[], |m| &m.bytes)
-    }
-
-    /// The peer's handle for a rail, as it was sent; null: the transport needs none.
-    pub fn remote_handle(&self, rail: usize) -> *const RegHandle {
-        self.registered().map_or(null(), |m| m.parts[rail].remote.as_ptr().cast())
-    }
-
-    /// Keeps the registration handles of the other side's memory for the request's message, as the peer sent them: one
-    /// for each rail, behind the other ([`Request::remote_handle`]). Does nothing if the request's own buffer is not
-    /// registered. The caller holds the CRI's lock and has checked the length ([`are_handles`]).
-    pub fn keep_remote_handles(&self, peer: &Peer, bytes: &[u8]) {
-        // SAFETY: the holder of the CRI's lock is alone with it.
-        let Some(memory) = (unsafe { self.memory.get().as_mut() }) else { return };
-        memory.remotes = 0;
-        for (part, bytes) in memory.parts.iter_mut().zip(bytes.chunks(handle_size(peer).max(1))) {
-            memory.remotes += 1;
-            for (word, bytes) in part.remote.iter_mut().zip(bytes.chunks(8)) {
-                let mut whole = [0; 8];
-                whole[..bytes.len()].copy_from_slice(bytes);
-                *word = u64::from_ne_bytes(whole);
-            }
-        }
-    }
-}
-
-impl MemoryPart {
-    /// Our handle of one transport, as bytes to send.
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: a registration is valid until it is given back; so many bytes stand there.
-        unsafe {
-            let local = &*self.local;
-            core::slice::from_raw_parts(local.handle.cast(), local.handle_size as usize)
-        }
     }
 }

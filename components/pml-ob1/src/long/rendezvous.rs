@@ -20,13 +20,13 @@
 //! `control`, the request is not touched again.
 
 use crate::long::rdma::aligned;
-use crate::long::registration::are_handles;
+use crate::long::registration::{are_handles, handle_size};
 use crate::long::runs::{DataSource, Pieces};
 use crate::long::transfer::{ack, fin};
+use crate::long::transfers::Transfers;
 use crate::peers::peer::can_get_vector;
 use crate::receive::incoming::Incoming;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Peer, Request, State};
 use crate::wire::{self, Arrived, flag, kind};
 use oxmpi_btl::RmaVectorDesc;
@@ -34,10 +34,10 @@ use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::{RequestHeader, SliceRef, Status};
 
 /// A message that takes longer to read than this many bytes is not read inside a call that starts a receive (see
-/// [`Ob1::ask_for_rest`]).
+/// [`Transfers::ask_for_rest`]).
 const READ_LATER: u64 = 64 << 10;
 
-impl Ob1 {
+impl Transfers {
     /// A matched message has more to it than what is here: an answer its sender waits for, or data.
     ///
     /// `starting`: a call that starts a receive found the message waiting. A long read is left to the next turn of
@@ -45,13 +45,17 @@ impl Ob1 {
     /// and that peer's own reads would be done one after the other with ours instead of beside them. So is the question for
     /// fragments: the peer would send them all before it sees our send, and its answer would lie behind them.
     pub fn ask_for_rest(&self, held: &Held<'_>, req: &'static Request, inc: &Incoming, starting: bool) {
-        let Ok(peer) = self.flow(inc.proc, held.ctx, held.threaded) else {
-            self.host.peer_error(inc.proc, true, "it sent a message and cannot be reached with an answer");
-            return self.fail(held, req, Status::UNREACHABLE);
+        let Ok(peer) = self.peers().flow(inc.proc, held.ctx, held.threaded) else {
+            self.instance().host().peer_error(
+                inc.proc,
+                true,
+                "it sent a message and cannot be reached with an answer",
+            );
+            return self.peers().fail(held, req, Status::UNREACHABLE);
         };
-        self.consumed(inc, Some(held), held.threaded);
+        self.peers().consumed(inc, Some(held), held.threaded);
         if peer.failed.get() {
-            return self.fail(held, req, Status::PEER_FAILED);
+            return self.peers().fail(held, req, Status::PEER_FAILED);
         }
         let wanted = inc.msg_len.min(req.total.get());
         req.proc.set(inc.proc);
@@ -77,13 +81,13 @@ impl Ob1 {
             return self.advance_transfer(held, peer, req);
         }
         if readable && wanted == 0 {
-            peer.control(held, self, fin(inc.src_req));
+            self.peers().control(held, peer, fin(inc.src_req));
         } else if here >= wanted {
             // The sender counts what it has sent, so it is told that all of that was wanted.
-            peer.control(held, self, ack(0, inc.src_req, 0, here, here));
+            self.peers().control(held, peer, ack(0, inc.src_req, 0, here, here));
         } else if starting {
             // SAFETY: as below.
-            unsafe { req.store(&self.config.copies, 0, inc.payload, here) };
+            unsafe { req.store(&self.instance().config().copies, 0, inc.payload, here) };
             req.done.set(here);
             req.state.set(State::Asking);
             return self.queue_transfer(held, peer, req);
@@ -94,11 +98,11 @@ impl Ob1 {
             if here > 0 && !peer.failed.get() && !inc.payload.is_null() {
                 // SAFETY: `here` is less than `wanted`, which is at most the buffer's size; the request is not over, since the
                 // rest of its message comes under the lock that we hold.
-                unsafe { req.store(&self.config.copies, 0, inc.payload, here) };
+                unsafe { req.store(&self.instance().config().copies, 0, inc.payload, here) };
             }
             return;
         }
-        self.complete(req, held.threaded);
+        self.requests().complete(req, held.threaded);
     }
 
     /// Reads a message out of the sender's memory by vector gets, all within this call, where one side's data lies in pieces,
@@ -106,7 +110,7 @@ impl Ob1 {
     /// if our pieces are too short on average, the sender is asked to send what is missing as fragments. Another error ends
     /// the receive and closes the peer.
     fn pull_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, inc: &Incoming) {
-        let limits = &self.config.pieces;
+        let limits = &self.instance().config().pieces;
         if !limits.permit(inc.msg_len) || !can_get_vector(peer.btl) {
             return self.ask_for_copies(held, peer, req, 0);
         }
@@ -148,7 +152,9 @@ impl Ob1 {
     pub fn on_ack(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { head, rest: mut r, proc, .. } = *arrived;
         let (src_req, dst_req, offset, wanted) = (r.word()?, r.word()?, r.word()?, r.word()?);
-        let Some(req) = self.quoted(held, src_req, proc, RequestHeader::SEND) else { return Some(()) };
+        let Some(req) = self.peers().quoted(held, src_req, proc, RequestHeader::SEND) else {
+            return Some(());
+        };
         let fits = match req.state.get() {
             State::WaitAck => offset == req.done.get(),
             State::WaitPut => offset == 0,
@@ -156,17 +162,17 @@ impl Ob1 {
             _ => false,
         };
         if !fits || offset > wanted || wanted > req.total.get() || (offset < wanted && dst_req == 0) {
-            self.bad_header(held, proc, "an acknowledgement that does not fit its message");
+            self.peers().bad_header(held, proc, "an acknowledgement that does not fit its message");
             return Some(());
         }
-        let Ok(peer) = self.flow(proc, held.ctx, held.threaded) else { return Some(()) };
+        let Ok(peer) = self.peers().flow(proc, held.ctx, held.threaded) else { return Some(()) };
         if wire::flags_of(head) & flag::REFUSED != 0 {
             peer.no_rget.set(true);
         }
-        self.drop_id(held, req);
-        self.release_memory(req);
+        self.requests().drop_id(held, req);
+        self.requests().release_memory(req);
         if offset == wanted {
-            self.complete(req, held.threaded);
+            self.requests().complete(req, held.threaded);
         } else {
             req.done.set(offset);
             req.wanted.set(wanted);
@@ -182,19 +188,19 @@ impl Ob1 {
     pub fn on_fin(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { head, rest: mut r, proc, .. } = *arrived;
         let id = r.word()?;
-        let Some(req) = self.quoted_by(held, id, proc) else { return Some(()) };
+        let Some(req) = self.peers().quoted_by(held, id, proc) else { return Some(()) };
         if wire::flags_of(head) & flag::REVOKED != 0 {
             self.on_fin_revoked(held, req);
             return Some(());
         }
         match req.state.get() {
             State::WaitFin => {
-                self.drop_id(held, req);
-                self.leave_memory(req);
-                self.complete(req, held.threaded);
+                self.requests().drop_id(held, req);
+                self.requests().leave_memory(req);
+                self.requests().complete(req, held.threaded);
             }
             State::Exposed => self.end_exposure(held, req),
-            _ => self.bad_header(held, proc, "the end of a message that was offered for nothing"),
+            _ => self.peers().bad_header(held, proc, "the end of a message that was offered for nothing"),
         }
         Some(())
     }
@@ -204,10 +210,14 @@ impl Ob1 {
     pub fn on_fragment(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { rest: mut r, proc, .. } = *arrived;
         let (id, offset) = (r.word()?, r.word()?);
-        let Some(req) = self.quoted(held, id, proc, RequestHeader::RECV) else { return Some(()) };
+        let Some(req) = self.peers().quoted(held, id, proc, RequestHeader::RECV) else { return Some(()) };
         if self.is_coming(held, proc) {
             // It may end the request whose buffer the other still goes to.
-            self.bad_header(held, proc, "a fragment before the message in front of it has come to its end");
+            self.peers().bad_header(
+                held,
+                proc,
+                "a fragment before the message in front of it has come to its end",
+            );
             return Some(());
         }
         if req.state.get() == State::Exposed && !self.takes_memory_back(held, req) {
@@ -216,13 +226,17 @@ impl Ob1 {
         let data = r.rest();
         let len = data.len() as u64;
         let due = self.awaits_fragment(req, proc, offset, len)
-            && self.cri(held.ctx).ahead.with(held, |ahead| ahead.is_free(req.id.get(), offset, len));
+            && self
+                .instance()
+                .cri(held.ctx)
+                .ahead
+                .with(held, |ahead| ahead.is_free(req.id.get(), offset, len));
         if !due && !self.takes_ahead(held, req, proc, (offset, len)) {
-            self.bad_header(held, proc, "a fragment that does not fit its message");
+            self.peers().bad_header(held, proc, "a fragment that does not fit its message");
             return Some(());
         }
         // SAFETY: `offset + len` is at most `wanted`, which is at most the buffer's size.
-        unsafe { req.store(&self.config.copies, offset, data.as_ptr(), len) };
+        unsafe { req.store(&self.instance().config().copies, offset, data.as_ptr(), len) };
         if due {
             self.fragment_stored(held, req, len);
         }
@@ -237,8 +251,9 @@ impl Ob1 {
             && offset < req.wanted.get()
             && len <= req.wanted.get() - offset;
         // Over one transport they come in order.
-        let several = || self.peer(proc, held.threaded).is_ok_and(|peer| peer.has_stripes());
-        fits && several() && self.cri(held.ctx).ahead.with(held, |ahead| ahead.add(req.id.get(), offset, len))
+        let several = || self.peers().peer(proc, held.threaded).is_ok_and(|peer| peer.has_stripes());
+        fits && several()
+            && self.instance().cri(held.ctx).ahead.with(held, |ahead| ahead.add(req.id.get(), offset, len))
     }
 
     /// Counts the next `len` bytes of a receive as stored, with fragments behind them that came ahead; completes the
@@ -246,15 +261,16 @@ impl Ob1 {
     pub fn fragment_stored(&self, held: &Held<'_>, req: &'static Request, len: u64) {
         let done = req.done.get() + len;
         let done = self
+            .instance()
             .cri(held.ctx)
             .ahead
             .with(held, |ahead| if ahead.is_empty() { done } else { ahead.pass(req.id.get(), done) });
         req.done.set(done);
         if done == req.wanted.get() {
-            self.drop_id(held, req);
-            self.complete(req, held.threaded);
+            self.requests().drop_id(held, req);
+            self.requests().complete(req, held.threaded);
             // A message that comes behind is copied twice unless its receive is posted first.
-            self.cri(held.ctx).stop.set(STOP);
+            self.instance().cri(held.ctx).stop.set(STOP);
         }
     }
 
@@ -265,13 +281,17 @@ impl Ob1 {
         match req.state.get() {
             State::WaitAck | State::WaitFin | State::WaitPut | State::Exposed | State::Receiving => {
                 if self.is_coming(held, req.proc.get()) {
-                    self.bad_header(held, req.proc.get(), "the end of a message that is still coming");
+                    self.peers().bad_header(
+                        held,
+                        req.proc.get(),
+                        "the end of a message that is still coming",
+                    );
                 } else {
-                    self.drop_id(held, req);
-                    self.fail(held, req, Status::PEER_FAILED);
+                    self.requests().drop_id(held, req);
+                    self.peers().fail(held, req, Status::PEER_FAILED);
                 }
             }
-            _ => self.bad_header(held, req.proc.get(), "the end of a message that was not announced"),
+            _ => self.peers().bad_header(held, req.proc.get(), "the end of a message that was not announced"),
         }
     }
 
@@ -280,11 +300,11 @@ impl Ob1 {
     pub fn on_put(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { rest: mut r, proc, .. } = *arrived;
         let (src_req, dst_req, wanted, remote) = (r.word()?, r.word()?, r.word()?, r.word()?);
-        let Some(req) = self.quoted(held, src_req, proc, RequestHeader::SEND) else {
+        let Some(req) = self.peers().quoted(held, src_req, proc, RequestHeader::SEND) else {
             self.answer_put_of_revoked(held, src_req, dst_req, proc);
             return Some(());
         };
-        let Ok(peer) = self.flow(proc, held.ctx, held.threaded) else { return Some(()) };
+        let Ok(peer) = self.peers().flow(proc, held.ctx, held.threaded) else { return Some(()) };
         let wrong = if req.state.get() != State::WaitPut {
             Some("memory for a message that was not offered for writing")
         } else if wanted == 0 || wanted > req.total.get() || dst_req == 0 {
@@ -297,17 +317,17 @@ impl Ob1 {
             None
         };
         if let Some(wrong) = wrong {
-            self.bad_header(held, proc, wrong);
+            self.peers().bad_header(held, proc, wrong);
             return Some(());
         }
-        self.drop_id(held, req);
+        self.requests().drop_id(held, req);
         req.wanted.set(wanted);
         req.remote_id.set(dst_req);
         req.remote_addr.set(remote);
         req.done.set(0);
         let fits = aligned(peer.btl.attrs().put_alignment, &[remote, wanted, req.buf.get() as u64]);
         if fits && !peer.no_put.get() && self.register_memory(peer, req, wanted, 0).is_ok() {
-            req.keep_remote_handles(peer, r.rest());
+            req.keep_remote_handles(handle_size(peer), r.rest());
             req.begin_pieces(State::Pushing);
         } else {
             // The first fragment tells the receiver.
@@ -329,6 +349,8 @@ impl Ob1 {
 
     /// Whether a message from that process has come only in part on this CRI.
     pub fn is_coming(&self, held: &Held<'_>, proc: u32) -> bool {
-        self.flow(proc, held.ctx, held.threaded).is_ok_and(|peer| peer.streamed.with(held, |c| c.is_some()))
+        self.peers()
+            .flow(proc, held.ctx, held.threaded)
+            .is_ok_and(|peer| peer.streamed.with(held, |c| c.is_some()))
     }
 }

@@ -1,9 +1,9 @@
 //! A rendezvous on a revoked communicator ends on both sides: each side tells the other's request by FIN with REVOKED (`ending/revoke.rs`).
 
 use crate::long::transfer::fin;
+use crate::long::transfers::Transfers;
 use crate::requests::memory::KeptMemory;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Outcome, Peer, Request, State};
 use crate::wire::{Header, flag};
 use oxmpi_mca::Status;
@@ -15,13 +15,13 @@ pub fn fin_revoked(req: u64) -> Header {
     h
 }
 
-impl Ob1 {
+impl Transfers {
     /// Fails a long operation on a revoked communicator of which nothing is under way, and tells the other side by a
     /// FIN with REVOKED.
     pub fn end_revoked(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
-        self.drop_id(held, req);
-        peer.control(held, self, fin_revoked(req.remote_id.get()));
-        self.fail(held, req, Status::PEER_FAILED);
+        self.requests().drop_id(held, req);
+        self.peers().control(held, peer, fin_revoked(req.remote_id.get()));
+        self.peers().fail(held, req, Status::PEER_FAILED);
     }
 
     /// Fails a request on a revoked communicator whose id a peer may quote: its id is retired. One whose buffer a peer
@@ -31,20 +31,20 @@ impl Ob1 {
             State::Exposed => return req.outcome.set(Outcome::Revoked),
             State::WaitFin => {
                 let memory = req.memory.replace(core::ptr::null_mut());
-                self.retire(held, req, (!memory.is_null()).then_some(KeptMemory(memory)));
+                self.requests().retire(held, req, (!memory.is_null()).then_some(KeptMemory(memory)));
             }
-            _ => self.retire(held, req, None),
+            _ => self.requests().retire(held, req, None),
         }
-        self.fail(held, req, Status::PEER_FAILED);
+        self.peers().fail(held, req, Status::PEER_FAILED);
     }
 
     /// Answers a PUT for a send that failed when its communicator was revoked: a FIN with REVOKED tells the receiver
     /// that nothing will be put.
     pub fn answer_put_of_revoked(&self, held: &Held<'_>, src_req: u64, dst_req: u64, proc: u32) {
-        if self.is_of_revoked(held, src_req)
-            && let Ok(peer) = self.flow(proc, held.ctx, held.threaded)
+        if self.requests().is_of_revoked(held, src_req)
+            && let Ok(peer) = self.peers().flow(proc, held.ctx, held.threaded)
         {
-            peer.control(held, self, fin_revoked(dst_req));
+            self.peers().control(held, peer, fin_revoked(dst_req));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Steps that all long messages share: the question for fragments, the list of what goes on with the next room, the ends.
 
+use crate::long::transfers::Transfers;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Peer, Request, State};
 use crate::wire::{self, Header, flag, kind};
 use core::sync::atomic::Ordering;
@@ -29,22 +29,22 @@ pub fn fin(req: u64) -> Header {
     Header::new(&[wire::head(kind::FIN, 0, 0, 0), req])
 }
 
-impl Ob1 {
+impl Transfers {
     /// Asks the sender to send bytes from `offset` as fragments.
     pub fn ask_for_copies(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, offset: u64) {
         req.done.set(offset);
         req.state.set(State::Receiving);
         req.id.set(0);
-        let id = self.id_of(held, req);
+        let id = self.requests().id_of(held, req);
         let flags = if peer.no_get.get() { flag::REFUSED } else { 0 };
-        peer.control(held, self, ack(flags, req.remote_id.get(), id, offset, req.wanted.get()));
+        self.peers().control(held, peer, ack(flags, req.remote_id.get(), id, offset, req.wanted.get()));
     }
 
     /// Puts a long operation on its peer's list of streams, which progress continues.
     pub fn queue_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         req.listed.set(true);
         peer.streams.with(held, |q| q.push_back(req));
-        self.remember(held, peer);
+        self.peers().remember(held, peer);
     }
 
     /// Fails a request after an error of the transport, and closes its peer.
@@ -55,8 +55,8 @@ impl Ob1 {
         req: &'static Request,
         error: Status,
     ) -> TransferProgress {
-        self.fail(held, req, Status::PEER_FAILED);
-        self.peer_failed(held, peer, error);
+        self.peers().fail(held, req, Status::PEER_FAILED);
+        self.peers().peer_failed(held, peer, error);
         TransferProgress::Over
     }
 
@@ -64,8 +64,8 @@ impl Ob1 {
     /// that says to the other program, by another thread's FIFO, is not to be there while FIN is not even on its way
     /// (MPI_Bsend counts on its buffer being free then).
     pub fn end_pull(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, src_req: u64) {
-        peer.control(held, self, fin(src_req));
-        self.complete(req, held.threaded);
+        self.peers().control(held, peer, fin(src_req));
+        self.requests().complete(req, held.threaded);
     }
 
     /// Notes that gets from the peer are refused, so that its messages come by fragments.
@@ -85,7 +85,7 @@ impl Ob1 {
     /// Tells the operator, once in a process, that a transport may not `what` (read or write) a peer's memory.
     fn tell_refusal(&self, peer: &Peer, what: &str) {
         if !self.told_no_get.swap(true, Ordering::Relaxed) {
-            self.host.info(&format!(
+            self.instance().host().info(&format!(
                 "{} may not {what} the memory of process {}; long messages are copied through it instead",
                 peer.btl.name(),
                 peer.proc

@@ -1,8 +1,8 @@
 //! Long operations go on: each turn of progress takes one step of those that are listed.
 
 use crate::long::transfer::TransferProgress;
+use crate::long::transfers::Transfers;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Peer, Request, State};
 use crate::wire::{self, Header, kind};
 use core::ptr::null;
@@ -11,7 +11,7 @@ use oxmpi_mca::Status;
 /// Fragments of one message sent in a row before others get their turn.
 const FRAGMENTS_PER_TURN: u32 = 32;
 
-impl Ob1 {
+impl Transfers {
     /// Takes one step of a long operation, and puts it on its peer's list of streams if it is not over.
     pub fn advance_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         if self.turn(held, peer, req) != TransferProgress::Over {
@@ -68,7 +68,7 @@ impl Ob1 {
             }
             req.done.set(done + n);
             if done + n == wanted {
-                self.complete(req, held.threaded);
+                self.requests().complete(req, held.threaded);
                 return TransferProgress::Over;
             }
         }
@@ -78,7 +78,7 @@ impl Ob1 {
     /// Continues the operations whose pieces ended in the turn that has just gone by; returns how many operations.
     pub fn take_landed(&self, held: &Held<'_>) -> i32 {
         let mut events = 0;
-        let mut next = self.cri(held.ctx).landed.replace(null());
+        let mut next = self.instance().cri(held.ctx).landed.replace(null());
         // SAFETY: requests are never freed.
         while let Some(req) = unsafe { next.as_ref() } {
             next = req.next.get();

@@ -1,12 +1,12 @@
 //! A number that is given up is told to the receiver by SKIP, so that nobody waits for its message.
 
+use crate::order::flows::Order;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Peer, Route};
 use crate::wire::{self, FREE, Header, flag, kind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 
-impl Ob1 {
+impl Order {
     /// Sends SKIP for the number of a send that is not made after all, so that the receiver does not wait for it. Does
     /// nothing for a send that has a stamp or no number.
     pub fn give_up_number(
@@ -28,6 +28,6 @@ impl Ob1 {
         if flags & flag::CID != 0 {
             h.push_prefix(&comm.prefix());
         }
-        peer.control(held, self, h);
+        self.peers().control(held, peer, h);
     }
 }

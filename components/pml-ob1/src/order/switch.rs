@@ -24,12 +24,13 @@
 //! any of the queues, before the call that put it there returns (`Peer::queue_changed`), and matches nothing that
 //! is younger with MPI_ANY_TAG (`ordered.rs`). Of messages with numbers it needs to be told nothing.
 
+use crate::order::flows::Order;
 use crate::order::signals::Switch;
+use crate::order::stamp::Lease;
 use crate::requests::thread_state::{lease_of, number_of, seat_of};
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::state::inbound::Assignment;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Peer, Route};
 use crate::wire::{self, FREE, Header, flag, header_only, kind};
 use core::sync::atomic::Ordering;
@@ -65,7 +66,7 @@ fn of_comm(kind: u8, comm: &Comm, route: &Route) -> Header {
     Header::new(&[head | kind, wire::source_tag(comm.my_rank, 0)])
 }
 
-impl Ob1 {
+impl Order {
     /// The FIFO of a message, locked, and the message's place in the order: 0 while there is one FIFO, else its
     /// stamp, its number, or [`FREE`]. `number`: the one it has already, or 0. With threads.
     #[inline(always)]
@@ -77,11 +78,11 @@ impl Ob1 {
         about: Sending,
     ) -> Result<(Held<'a>, &'a Peer, u64), Status> {
         if base.base.width == 1 {
-            return Ok((self.hold(FIFO, seat_of(about.thread), true), base, 0));
+            return Ok((self.instance().hold(FIFO, seat_of(about.thread), true), base, 0));
         }
         // SYNC POINT with `switch_all`.
         if !base.base.switch.is_passed() {
-            let held = self.hold(FIFO, seat_of(about.thread), true);
+            let held = self.instance().hold(FIFO, seat_of(about.thread), true);
             if base.base.switch.may_go(false, FIFO) && !self.switch_all(&held, base, about.thread) {
                 return Ok((held, base, 0));
             }
@@ -90,7 +91,7 @@ impl Ob1 {
             let (held, peer) = self.enter_stream(comm, route, base, about)?;
             // Where a message may be out of its receiver's sight for a while stamps would not do.
             let order = match base.base.stamps {
-                true => self.clock.stamp(lease_of(about.thread)),
+                true => self.stamp(lease_of(about.thread)),
                 false if about.number != 0 => about.number,
                 false => route.next_number(),
             };
@@ -103,7 +104,7 @@ impl Ob1 {
 
     /// The peer object for FIFO `ctx` to the process of `base`, made on first use.
     fn flow_on<'a>(&'a self, base: &'a Peer, ctx: u32) -> Result<&'a Peer, Status> {
-        if ctx == FIFO { Ok(base) } else { self.flow_of(base, ctx, true) }
+        if ctx == FIFO { Ok(base) } else { self.peers().flow_of(base, ctx, true) }
     }
 
     /// Takes the lock of the FIFO that follows from communicator and tag (`fork.rs`): home until the communicator's
@@ -137,7 +138,9 @@ impl Ob1 {
     #[inline(never)]
     fn parts(&self, comm: &Comm, route: &Route, about: Sending) -> bool {
         let (thread, shard) = (number_of(about.thread), route.tag_shard(about.tag));
-        comm.users.part(thread, shard, self.config.fork_turns, || self.born.elapsed().as_millis() as u32)
+        comm.users.part(thread, shard, self.instance().config().fork_turns, || {
+            self.instance().age().as_millis() as u32
+        })
     }
 
     /// Sends SWITCH for the messages of a communicator to one rank, so that they take the FIFOs of their tags. `false`:
@@ -183,7 +186,7 @@ impl Ob1 {
     /// Whether the FIFO of a message follows from communicator and tag.
     #[inline(never)]
     fn is_stream(&self, comm: &Comm, tag: i32) -> bool {
-        self.assignment == Assignment::Stream && !Self::may_overtake(comm, tag)
+        self.instance().assignment() == Assignment::Stream && !Self::may_overtake(comm, tag)
     }
 
     /// The number of the FIFO of a message where it does not follow from the tag: the next in rotation, the rank's
@@ -191,7 +194,7 @@ impl Ob1 {
     #[inline(never)]
     fn any_fifo(&self, comm: &Comm, route: &Route, base: &Peer, about: Sending) -> u32 {
         let width = base.base.width;
-        match self.assignment {
+        match self.instance().assignment() {
             Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
             _ => {
                 let own = || own_fifo(about.thread, width);
@@ -204,7 +207,7 @@ impl Ob1 {
     /// lock of that FIFO's CRI.
     #[inline(never)]
     fn any_order(&self, comm: &Comm, route: &Route, about: Sending) -> u64 {
-        match self.assignment {
+        match self.instance().assignment() {
             _ if Self::may_overtake(comm, about.tag) => FREE,
             _ if about.number != 0 => about.number,
             _ => route.next_number(),
@@ -215,8 +218,8 @@ impl Ob1 {
     /// CRI.
     #[inline(always)]
     fn take_cri(&self, ctx: u32, thread: *mut ThreadCtx) -> Held<'_> {
-        let held = self.hold(ctx, seat_of(thread), true);
-        self.host.cri(ctx).count_holder(number_of(thread));
+        let held = self.instance().hold(ctx, seat_of(thread), true);
+        self.instance().host().cri(ctx).count_holder(number_of(thread));
         held
     }
 
@@ -227,19 +230,19 @@ impl Ob1 {
         if !comm.by_tag() {
             (self.first_look_at_any(comm, tag, thread), false)
         } else if comm.is_forked(source) {
-            (comm.fifos.of_tag(tag, self.width()), source >= 0)
+            (comm.fifos.of_tag(tag, self.instance().width()), source >= 0)
         } else {
-            (comm.fifos.home(self.width()), source >= 0 && !comm.fifos.prefers())
+            (comm.fifos.home(self.instance().width()), source >= 0 && !comm.fifos.prefers())
         }
     }
 
     /// The CRI on which a thread looks first where FIFOs of messages do not follow from their tags.
     #[inline(never)]
     fn first_look_at_any(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
-        match self.assignment {
-            Assignment::Stream => comm.fifos.of_tag(tag, self.width()),
-            Assignment::Dedicated if comm.fifos.prefers() => comm.fifos.home(self.width()),
-            _ => own_fifo(thread, self.width()).unwrap_or(FIFO),
+        match self.instance().assignment() {
+            Assignment::Stream => comm.fifos.of_tag(tag, self.instance().width()),
+            Assignment::Dedicated if comm.fifos.prefers() => comm.fifos.home(self.instance().width()),
+            _ => own_fifo(thread, self.instance().width()).unwrap_or(FIFO),
         }
     }
 
@@ -262,8 +265,29 @@ impl Ob1 {
     /// Notes that messages may come on all CRIs from now on, and has the host activate these.
     pub fn widen(&self) {
         if !self.wide.swap(true, Ordering::Relaxed) {
-            self.host.activate(self.width() - 1);
+            self.instance().host().activate(self.instance().width() - 1);
         }
+    }
+
+    /// The value of `senders` once several threads have sent something.
+    const CROWD: u32 = u32::MAX;
+
+    /// Whether messages may come on all FIFOs.
+    #[inline(always)]
+    pub fn is_wide(&self) -> bool {
+        self.wide.load(Ordering::Relaxed)
+    }
+
+    /// Whether the thread with this number is the only one that has sent something, as far as is known.
+    #[inline(always)]
+    pub fn is_only_sender(&self, thread: u32) -> bool {
+        self.senders.load(Ordering::Relaxed) == thread + 1
+    }
+
+    /// Gives the stamp of the next message. `lease`: the calling thread's.
+    #[inline(always)]
+    pub fn stamp(&self, lease: Option<&Lease>) -> u64 {
+        self.clock.stamp(lease)
     }
 
     /// Whether more than one thread has sent something; notes the calling thread as a sender.
@@ -271,12 +295,12 @@ impl Ob1 {
         // SAFETY: the host passes a live context or null.
         let Some(me) = (unsafe { thread.as_ref() }).map(|t| t.index + 1) else { return false };
         match self.senders.load(Ordering::Relaxed) {
-            Ob1::CROWD => return true,
+            Self::CROWD => return true,
             who if who == me => return false,
             0 if self.senders.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed).is_ok() => {
                 return false;
             }
-            _ => self.senders.store(Ob1::CROWD, Ordering::Relaxed),
+            _ => self.senders.store(Self::CROWD, Ordering::Relaxed),
         }
         true
     }

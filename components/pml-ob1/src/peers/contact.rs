@@ -2,10 +2,10 @@
 
 use crate::order::signals::{Passed, Pending, Switch};
 use crate::peers::peer::shows_messages_at_once;
+use crate::peers::table::Peers;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::state::inbound::{Assignment, Inbound};
-use crate::state::instance::Ob1;
 use crate::state::objects::{Base, Comm, Cri, Peer, Route};
 use crate::state::transport::Transport;
 use crate::wire::{self, Card, flag, kind};
@@ -15,11 +15,11 @@ use oxmpi_btl::Reach;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, Ordering};
 use oxmpi_mca::{Lock, SliceRef, Status};
 
-impl Ob1 {
+impl Peers {
     /// Whether the messages of a process are dropped, because it broke the protocol or its transport failed.
     #[cold]
     pub fn is_closed(&self, proc: u32) -> bool {
-        let slot = self.peers.get(proc as usize).map(|s| s.load(Ordering::Acquire));
+        let slot = self.table.get(proc as usize).map(|s| s.load(Ordering::Acquire));
         // SAFETY: peers stay until `finalize`.
         slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.base.lost.load(Ordering::Acquire))
     }
@@ -28,7 +28,7 @@ impl Ob1 {
     /// process cannot be reached, or speaks another wire version.
     #[inline(always)]
     pub fn peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
-        if let Some(slot) = self.peers.get(proc as usize) {
+        if let Some(slot) = self.table.get(proc as usize) {
             // SYNC POINT with the release store in `make_peer`.
             // SAFETY: peers stay until `finalize`.
             if let Some(peer) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
@@ -42,8 +42,8 @@ impl Ob1 {
     /// process cannot be reached, or speaks another wire version.
     #[cold]
     fn make_peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
-        let _guard = self.peers_lock.guard(threaded);
-        let slot: &AtomicPtr<Peer> = self.peers.make(proc as usize).ok_or(Status::BAD_PARAM)?;
+        let _guard = self.lock.guard(threaded);
+        let slot: &AtomicPtr<Peer> = self.table.make(proc as usize).ok_or(Status::BAD_PARAM)?;
         // SAFETY: as in `peer`.
         if let Some(peer) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
             return Ok(peer);
@@ -51,7 +51,8 @@ impl Ob1 {
         let card = self.card_of(proc)?;
         let (transport, reached) = self.reach(proc)?;
         let reach = &reached[0];
-        let stamps = self.assignment == Assignment::Stream && shows_messages_at_once(transport.btl);
+        let stamps =
+            self.instance().assignment() == Assignment::Stream && shows_messages_at_once(transport.btl);
         let width = self.width_to(transport, reach, true);
         let width_in = self.width_to(transport, reach, card.flags & (Card::NUMBERS | Card::COUNTS) != 0);
         let flows = (0..width.max(width_in)).map(|_| AtomicPtr::new(null_mut())).collect();
@@ -67,7 +68,7 @@ impl Ob1 {
             pending_lock: Lock::new(),
             pending: UnsafeCell::new(Pending::default()),
             flows,
-            our_credit: self.config.eager_credit,
+            our_credit: self.instance().config().eager_credit,
             their_credit: card.eager_credit,
             reached,
         }));
@@ -76,11 +77,10 @@ impl Ob1 {
             transport.btl,
             reach.endpoint,
             base,
-            (FIFO, self.cri(FIFO)),
+            (FIFO, self.instance().cri(FIFO)),
         )));
         if transport.own {
-            self.self_active.store(true, Ordering::Relaxed);
-            self.lone.store(core::ptr::null_mut(), Ordering::Relaxed);
+            self.instance().use_own_transport();
         }
         base.flows[FIFO as usize].store(peer, Ordering::Release);
         // SYNC POINT with the acquire loads above.
@@ -96,7 +96,7 @@ impl Ob1 {
         if !numbers && !shows_messages_at_once(transport.btl) {
             return 1;
         }
-        reach.width.clamp(1, self.width())
+        reach.width.clamp(1, self.instance().width())
     }
 
     /// Gives the peer of a process (`proc`: its rank in the job) on FIFO `ctx`, made on first use. `Err`: the process
@@ -129,12 +129,18 @@ impl Ob1 {
         ctx: u32,
         threaded: bool,
     ) -> &'a Peer {
-        let _guard = self.peers_lock.guard(threaded);
+        let _guard = self.lock.guard(threaded);
         // SAFETY: as in `flow_of`.
         if let Some(flow) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
             return flow;
         }
-        let flow = Box::new(Peer::new(peer.proc, peer.btl, peer.endpoint, peer.base, (ctx, self.cri(ctx))));
+        let flow = Box::new(Peer::new(
+            peer.proc,
+            peer.btl,
+            peer.endpoint,
+            peer.base,
+            (ctx, self.instance().cri(ctx)),
+        ));
         let flow = Box::into_raw(flow);
         // SYNC POINT with the acquire load in `flow_of`.
         slot.store(flow, Ordering::Release);
@@ -145,8 +151,8 @@ impl Ob1 {
     /// Fetches the card that a process published. `Err`, with a message to the user: there is none, or the process
     /// speaks another wire version; that is refused here, before the first message.
     fn card_of(&self, proc: u32) -> Result<Card, Status> {
-        let blob = self.host.exchange_get(proc).map_err(|status| {
-            self.host.help("no-card", &[&proc.to_string(), status.name()]);
+        let blob = self.instance().host().exchange_get(proc).map_err(|status| {
+            self.instance().host().help("no-card", &[&proc.to_string(), status.name()]);
             Status::UNREACHABLE
         })?;
         let ours = wire::VERSION.to_string();
@@ -154,7 +160,7 @@ impl Ob1 {
             Some(card) if card.version == wire::VERSION => Ok(card),
             card => {
                 let theirs = card.map_or("unreadable".into(), |c| c.version.to_string());
-                self.host.help("wire-version", &[&proc.to_string(), &theirs, &ours]);
+                self.instance().host().help("wire-version", &[&proc.to_string(), &theirs, &ours]);
                 Err(Status::UNREACHABLE)
             }
         }
@@ -163,14 +169,14 @@ impl Ob1 {
     /// Asks the host for the transports that reach a process: the one that carries headers, which is the first, and all
     /// of them. `Err`: none does.
     fn reach(&self, proc: u32) -> Result<(&Transport, &'static [Reach]), Status> {
-        let services = self.btl_services();
+        let services = self.instance().btl_services();
         let mut reached = SliceRef { ptr: core::ptr::null(), len: 0 };
         (services.reach)(services.instance, proc, &mut reached).ok()?;
         // SAFETY: the host's list, valid as long as the instance.
         let all = unsafe { core::slice::from_raw_parts(reached.ptr, reached.len) };
         let first = all.first().ok_or(Status::UNREACHABLE)?;
         let same = |t: &&Transport| core::ptr::eq(t.btl, first.btl);
-        let transport = self.transports().iter().find(same).ok_or(Status::INTERNAL)?;
+        let transport = self.instance().transports().iter().find(same).ok_or(Status::INTERNAL)?;
         Ok((transport, all))
     }
 
@@ -178,25 +184,23 @@ impl Ob1 {
     /// drains.
     pub fn remember(&self, held: &Held<'_>, peer: &Peer) {
         if !peer.in_backlog.replace(true) {
-            let cri = self.cri(held.ctx);
+            let cri = self.instance().cri(held.ctx);
             cri.backlog.with(held, |b| b.push(peer));
             cri.mark(Cri::BACKLOG);
         }
     }
 
-    /// Notes that a peer was taken off the list of those that wait for room ([`Ob1::remember`]).
+    /// Notes that a peer was taken off the list of those that wait for room ([`Peers::remember`]).
     pub fn forget(&self, peer: &Peer) {
         peer.in_backlog.set(false);
     }
-}
 
-impl Comm {
     /// Gives the record of a source's messages that wait for an earlier one, made when first asked for. `None`: no such
     /// rank.
-    pub fn inbound(&self, ob1: &Ob1, rank: usize) -> Option<&Inbound> {
-        self.inbound.get(rank).or_else(|| {
-            let _guard = ob1.peers_lock.guard(true);
-            self.inbound.make(rank)
+    pub fn inbound<'a>(&self, comm: &'a Comm, rank: usize) -> Option<&'a Inbound> {
+        comm.inbound.get(rank).or_else(|| {
+            let _guard = self.lock.guard(true);
+            comm.inbound.make(rank)
         })
     }
 
@@ -205,16 +209,16 @@ impl Comm {
     #[inline(always)]
     pub fn route<'a>(
         &'a self,
-        ob1: &'a Ob1,
+        comm: &'a Comm,
         rank: i32,
         threaded: bool,
     ) -> Result<(&'a Route, &'a Peer), Status> {
-        if let Some(route) = self.routes.get(rank as u32 as usize)
+        if let Some(route) = comm.routes.get(rank as u32 as usize)
             && let Some(peer) = route.peer()
         {
             return Ok((route, peer));
         }
-        self.make_route(ob1, rank, threaded)
+        self.make_route(comm, rank, threaded)
     }
 
     /// Makes the route to a rank, under the peers' lock. `Err`: no such rank, the process cannot be reached, or the
@@ -222,41 +226,71 @@ impl Comm {
     #[cold]
     fn make_route<'a>(
         &'a self,
-        ob1: &'a Ob1,
+        comm: &'a Comm,
         rank: i32,
         threaded: bool,
     ) -> Result<(&'a Route, &'a Peer), Status> {
-        let (proc, endpoint) = self.place(rank).ok_or(Status::BAD_PARAM)?;
-        if self.is_revoked() {
+        let (proc, endpoint) = comm.place(rank).ok_or(Status::BAD_PARAM)?;
+        if comm.is_revoked() {
             return Err(Status::PEER_FAILED);
         }
-        let peer = ob1.peer(proc, threaded)?;
-        let _guard = ob1.peers_lock.guard(threaded);
-        let route = self.routes.make(rank as usize).ok_or(Status::BAD_PARAM)?;
+        let peer = self.peer(proc, threaded)?;
+        let _guard = self.lock.guard(threaded);
+        let route = comm.routes.make(rank as usize).ok_or(Status::BAD_PARAM)?;
         if route.peer().is_none() {
-            let head = match self.fixed_index {
+            let head = match comm.fixed_index {
                 Some(index) => wire::head(kind::MATCH, 0, endpoint, index),
                 None => wire::head(kind::MATCH, flag::CID, endpoint, wire::NO_INDEX),
             };
             route.head.store(head, Ordering::Relaxed);
-            route.salt.store(self.fifos.salt_to(endpoint), Ordering::Relaxed);
+            route.salt.store(comm.fifos.salt_to(endpoint), Ordering::Relaxed);
             // SYNC POINT with the acquire load in `Route::peer`.
-            route.peer.store(peer as *const Peer as *mut Peer, Ordering::Release);
+            route.peer.store(core::ptr::from_ref(peer).cast_mut(), Ordering::Release);
         }
         Ok((route, peer))
     }
 
     /// Notes that the messages of a source, one of the communicator's ranks, take the FIFOs of their tags from now on,
     /// and begins a new epoch. Everything in front of the source's SWITCH has been handled.
-    pub fn fork_from(&self, ob1: &Ob1, source: i32) {
-        let _guard = ob1.peers_lock.guard(true);
-        if let Some(route) = self.routes.make(source as usize) {
+    pub fn fork_from(&self, comm: &Comm, source: i32) {
+        let _guard = self.lock.guard(true);
+        if let Some(route) = comm.routes.make(source as usize) {
             // SYNC POINT with `is_forked`.
             route.forked.pass();
-            self.forked.store(true, Ordering::Relaxed);
-            let next = |epoch| (epoch != Self::NO_EPOCH).then(|| epoch + Self::NEXT_EPOCH);
+            comm.forked.store(true, Ordering::Relaxed);
+            let next = |epoch| (epoch != Comm::NO_EPOCH).then(|| epoch + Comm::NEXT_EPOCH);
             // SYNC POINT with `epoch`.
-            let _ = self.epoch.fetch_update(Ordering::Release, Ordering::Relaxed, next);
+            let _ = comm.epoch.fetch_update(Ordering::Release, Ordering::Relaxed, next);
+        }
+    }
+
+    /// The peer objects of all processes for the FIFO of the held CRI, as far as they exist.
+    pub fn flows_on(&self, held: &Held<'_>) -> Vec<&Peer> {
+        let peers = self.table.iter().filter_map(|slot| {
+            // SAFETY: peers and their flows stay until `finalize`.
+            let first = unsafe { slot.load(Ordering::Acquire).as_ref() }?;
+            // SAFETY: as above.
+            unsafe { first.base.flows.get(held.ctx as usize)?.load(Ordering::Acquire).as_ref() }
+        });
+        peers.collect()
+    }
+
+    /// Frees all peers when the instance ends. The caller holds all CRI locks, and this is the last call.
+    pub fn free(&self) {
+        for slot in self.table.iter() {
+            let peer = slot.swap(null_mut(), Ordering::AcqRel);
+            // SAFETY: peers stay until here.
+            let Some(first) = (unsafe { peer.as_ref() }) else { continue };
+            let base = core::ptr::from_ref(first.base).cast_mut();
+            // SAFETY: made by Box::into_raw or Box::leak; this is the last call. FIFO 0 is among the flows.
+            unsafe {
+                for flow in (*base).flows.iter().map(|f| f.swap(null_mut(), Ordering::AcqRel)) {
+                    if !flow.is_null() {
+                        drop(Box::from_raw(flow));
+                    }
+                }
+                drop(Box::from_raw(base));
+            }
         }
     }
 }

@@ -1,43 +1,43 @@
 //! Messages that are all header go out at once, or wait for room in front of everything else to their peer.
 
+use crate::peers::table::Peers;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::Peer;
 use crate::wire::{Header, header_only};
 use oxmpi_mca::Status;
 
-impl Peer {
+impl Peers {
     /// Sends a message that is all header, or queues it until there is room. Where the process is not there any more, a
     /// message that only informs it is dropped: the process may have ended in good order before its last message was
     /// read. For any other message the peer fails.
-    pub fn control(&self, held: &Held<'_>, ob1: &Ob1, header: Header) {
-        if self.failed.get() {
+    pub fn control(&self, held: &Held<'_>, peer: &Peer, header: Header) {
+        if peer.failed.get() {
             return;
         }
-        if self.control.with(held, |q| q.is_empty()) {
-            match self.transmit(held, &header_only(&header)) {
+        if peer.control.with(held, |q| q.is_empty()) {
+            match peer.transmit(held, &header_only(&header)) {
                 Status::OK => return,
                 Status::NO_RESOURCE => {}
                 Status::PEER_FAILED if header.only_informs() => return,
-                error => return ob1.peer_failed(held, self, error),
+                error => return self.peer_failed(held, peer, error),
             }
         }
-        self.control.with(held, |q| q.push_back(header));
-        ob1.remember(held, self);
+        peer.control.with(held, |q| q.push_back(header));
+        self.remember(held, peer);
     }
 
     /// Sends the queued control messages, oldest first. `false`: the transport has no room for the next one yet.
-    pub fn drain_control(&self, held: &Held<'_>, ob1: &Ob1) -> bool {
+    pub fn drain_control(&self, held: &Held<'_>, peer: &Peer) -> bool {
         loop {
             // The message leaves the queue only after it went out, so that order is kept.
-            let Some(header) = self.control.with(held, |q| q.front().cloned()) else { return true };
-            match self.transmit(held, &header_only(&header)) {
+            let Some(header) = peer.control.with(held, |q| q.front().cloned()) else { return true };
+            match peer.transmit(held, &header_only(&header)) {
                 Status::NO_RESOURCE => return false,
                 status if !status.is_err() || status == Status::PEER_FAILED && header.only_informs() => {
-                    self.control.with(held, |q| q.pop_front());
+                    peer.control.with(held, |q| q.pop_front());
                 }
                 error => {
-                    ob1.peer_failed(held, self, error);
+                    self.peer_failed(held, peer, error);
                     return true;
                 }
             }

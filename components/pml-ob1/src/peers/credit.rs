@@ -10,14 +10,14 @@
 //! hence an atomic (a plain load and store below MULTIPLE).
 
 use crate::peers::choice;
+use crate::peers::table::Peers;
 use crate::receive::incoming::Incoming;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::Peer;
 use crate::wire::{self, Arrived, FREE_BYTES, Header, kind};
 use core::sync::atomic::Ordering;
 
-impl Ob1 {
+impl Peers {
     /// Counts the eager payload of a matched message as consumed, for the credit of its sender. `held`: the lock of the
     /// CRI it came on, where the caller holds it.
     #[inline(always)]
@@ -46,7 +46,7 @@ impl Ob1 {
         if total >= peer.return_at {
             match held {
                 Some(held) => self.return_credit(held, peer),
-                None => self.return_credit(&self.hold(ctx, None, threaded), peer),
+                None => self.return_credit(&self.instance().hold(ctx, None, threaded), peer),
             }
         }
     }
@@ -61,7 +61,7 @@ impl Ob1 {
             bytes
         };
         if bytes > 0 {
-            peer.control(held, self, Header::new(&[wire::head(kind::CREDIT, 0, 0, 0), bytes]));
+            self.control(held, peer, Header::new(&[wire::head(kind::CREDIT, 0, 0, 0), bytes]));
         }
     }
 
@@ -71,7 +71,7 @@ impl Ob1 {
         let bytes = r.word()?;
         let Ok(peer) = self.flow(proc, held.ctx, held.threaded) else { return Some(()) };
         match peer.credit.get().checked_add(bytes) {
-            Some(credit) if credit <= self.config.eager_credit => peer.credit.set(credit),
+            Some(credit) if credit <= self.instance().config().eager_credit => peer.credit.set(credit),
             _ => self.bad_header(held, proc, "more credit than it was given bytes"),
         }
         Some(())

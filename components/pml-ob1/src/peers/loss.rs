@@ -1,21 +1,21 @@
 //! Peers that are lost or break the protocol are closed: everything under way with them ends in an error.
 
 use crate::peers::peer::btl_name;
+use crate::peers::table::Peers;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Cri, Outcome, Peer, Request, State, Streamed, StreamedPart};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::Ordering;
 
-impl Ob1 {
+impl Peers {
     /// A transport to a peer failed for good: everything under way with it ends in an error.
     #[cold]
     pub fn peer_failed(&self, held: &Held<'_>, peer: &Peer, status: Status) {
         let first = self.lose(held, peer);
         if first {
             let message = format!("{} cannot send to process {}: {status}", btl_name(peer.btl), peer.proc);
-            self.host.peer_error(peer.proc, true, &message);
+            self.instance().host().peer_error(peer.proc, true, &message);
         }
     }
 
@@ -24,10 +24,10 @@ impl Ob1 {
     fn lose(&self, held: &Held<'_>, peer: &Peer) -> bool {
         let first = !peer.base.lost.swap(true, Ordering::AcqRel);
         if first {
-            self.watchful.fetch_add(1, Ordering::Relaxed);
+            self.instance().watch_closer();
             self.lost.fetch_add(1, Ordering::Release);
         }
-        self.cri(held.ctx).mark(Cri::SWEEP);
+        self.instance().cri(held.ctx).mark(Cri::SWEEP);
         if !peer.failed.replace(true) {
             self.close(held, peer);
         }
@@ -36,8 +36,8 @@ impl Ob1 {
 
     /// Closes the peer that the host reports as failed. Operations under way with it end in the next turn of each CRI.
     pub fn lose_process(&self, proc: u32) -> Status {
-        let Ok(peer) = self.peer(proc, self.threaded()) else { return Status::OK };
-        let held = self.hold(FIFO, None, self.threaded());
+        let Ok(peer) = self.peer(proc, self.instance().threaded()) else { return Status::OK };
+        let held = self.instance().hold(FIFO, None, self.instance().threaded());
         self.lose(&held, peer);
         Status::OK
     }
@@ -45,9 +45,9 @@ impl Ob1 {
     /// Closes on the held CRI all peers that were lost on another CRI since this was last done.
     #[cold]
     pub fn close_lost(&self, held: &Held<'_>) {
-        self.cri(held.ctx).closed.set(self.lost.load(Ordering::Acquire));
-        self.cri(held.ctx).mark(Cri::SWEEP);
-        let lost = self.peers.iter().filter_map(|slot| {
+        self.instance().cri(held.ctx).closed.set(self.lost());
+        self.instance().cri(held.ctx).mark(Cri::SWEEP);
+        let lost = self.table.iter().filter_map(|slot| {
             // SAFETY: peers stay until `finalize`.
             unsafe { slot.load(Ordering::Acquire).as_ref() }.filter(|p| p.base.lost.load(Ordering::Acquire))
         });
@@ -70,13 +70,13 @@ impl Ob1 {
         peer.queued.set(Peer::SHUT);
         let streams: Vec<&Request> = peer.streams.with(held, |q| q.drain(..).collect());
         streams.iter().for_each(|req| req.listed.set(false));
-        let waiting = self.cri(held.ctx).ids.with(held, |t| t.of_proc(peer.proc));
+        let waiting = self.instance().cri(held.ctx).ids.with(held, |t| t.of_proc(peer.proc));
         // A queued send may have its id already: it is in both lists, and fails once.
         for req in queued.into_iter().chain(streams).chain(waiting) {
             if req.state.get() == State::Done {
                 continue;
             }
-            self.drop_id(held, req);
+            self.requests().drop_id(held, req);
             if req.pulls.get() > 0 || req.listed.get() {
                 // The transport may still touch its buffer; it fails with the last piece.
                 req.outcome.set(Outcome::Revoked);
@@ -88,9 +88,9 @@ impl Ob1 {
 
     /// Completes a request with an error, and takes its registered memory back.
     pub fn fail(&self, held: &Held<'_>, req: &'static Request, status: Status) {
-        self.release_memory(req);
+        self.requests().release_memory(req);
         req.set_error(status);
-        self.complete(req, held.threaded);
+        self.requests().complete(req, held.threaded);
     }
 
     /// Closes the peer that sent a header which makes no sense; `what` says to the operator what was wrong with it.
@@ -102,7 +102,7 @@ impl Ob1 {
             return;
         }
         let message = format!("process {proc} sent a message that pml ob1 cannot accept: {what}");
-        self.host.peer_error(proc, true, &message);
+        self.instance().host().peer_error(proc, true, &message);
     }
 
     /// Drops the message that has come only in part from a peer that is being closed, and fails its receive.

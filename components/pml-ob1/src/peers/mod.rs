@@ -10,3 +10,4 @@ pub mod peer;
 pub mod quoted;
 pub mod route;
 pub mod stripes;
+pub mod table;

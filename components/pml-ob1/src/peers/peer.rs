@@ -106,6 +106,7 @@ impl Peer {
             btl,
             queue: Guarded::new(VecDeque::new()),
             cri: NonNull::from(cri.base()),
+            state_of_cri: NonNull::from(cri),
             control: Guarded::new(VecDeque::new()),
             streams: Guarded::new(VecDeque::new()),
             oldest: Cell::new(0),
@@ -132,6 +133,12 @@ impl Peer {
     pub fn cri(&self) -> &oxmpi_mca::Cri {
         // SAFETY: the host's table outlives the module.
         unsafe { self.cri.as_ref() }
+    }
+
+    /// Gives our state of this FIFO's CRI.
+    pub fn state_of_cri(&self) -> &Cri {
+        // SAFETY: CRIs stay as long as the module, and peers until `finalize`.
+        unsafe { self.state_of_cri.as_ref() }
     }
 
     /// Calls the transport's `send` once, on this FIFO. `NO_RESOURCE`: there is no room now, and nothing was sent.

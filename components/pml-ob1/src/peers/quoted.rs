@@ -1,10 +1,10 @@
 //! A peer quotes a request of ours by its id, which is believed only as far as it was given to that process.
 
+use crate::peers::table::Peers;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::Request;
 
-impl Ob1 {
+impl Peers {
     /// The request of this `kind` whose id a peer quotes. `None`: there is none, and the peer is closed unless the
     /// request was retired.
     pub fn quoted(&self, held: &Held<'_>, id: u64, proc: u32, kind: u32) -> Option<&'static Request> {
@@ -19,9 +19,9 @@ impl Ob1 {
     /// The request, send or receive, whose id a process quotes. `None`: it has none with that process; the peer is
     /// closed unless the id was retired.
     pub fn quoted_by(&self, held: &Held<'_>, id: u64, proc: u32) -> Option<&'static Request> {
-        let ids = &self.cri(held.ctx).ids;
+        let ids = &self.instance().cri(held.ctx).ids;
         let req = ids.with(held, |t| t.get(id)).filter(|r| r.proc.get() == proc);
-        if req.is_none() && !self.is_of_revoked(held, id) {
+        if req.is_none() && !self.requests().is_of_revoked(held, id) {
             self.bad_header(held, proc, "a request id that it was not given");
         }
         req

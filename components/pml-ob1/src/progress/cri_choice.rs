@@ -19,11 +19,11 @@
 //! ([`SharedFlag`](crate::state::attention::SharedFlag)): FIFO 0 while processes send everything there, whatever its tag, and where persistent requests are, for
 //! whoever starts one does not say which thread it is.
 
+use crate::ob1::Ob1;
 use crate::receive::place::MOST;
 use crate::requests::thread_state::seat_of;
 use crate::state::attention::{Attention, Set, add, has, remove};
 use crate::state::inbound::Assignment;
-use crate::state::instance::Ob1;
 use crate::state::objects::ThreadState;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
@@ -52,9 +52,9 @@ impl Ob1 {
     #[inline(always)]
     pub fn poll_own(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, own: u32) -> (i32, bool) {
         let Attention { seen, .. } = &thread_state.attention;
-        if !self.host.cri(own).is_anothers(seat_of(thread)) {
+        if !self.instance().host().cri(own).is_anothers(seat_of(thread)) {
             let done = self.poll_cri(own, thread, true);
-            seen[own as usize % MOST].set(self.turns_of(own));
+            seen[own as usize % MOST].set(self.instance().turns_of(own));
             return done;
         }
         (self.help_owner(thread, thread_state, own), true)
@@ -73,7 +73,7 @@ impl Ob1 {
 
     /// Makes a turn of a CRI, if it has had none since this thread last asked. Returns the number of events.
     pub fn help_idle_owner(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, ctx: u32) -> i32 {
-        let turns = self.turns_of(ctx);
+        let turns = self.instance().turns_of(ctx);
         if thread_state.attention.seen(ctx).replace(turns) == turns {
             self.poll_neglected(thread, thread_state, ctx).events
         } else {
@@ -84,19 +84,19 @@ impl Ob1 {
     /// Makes a turn of a CRI that no thread progresses. An owner that does not progress it loses its lock.
     fn poll_neglected(&self, thread: *mut ThreadCtx, thread_state: &ThreadState, ctx: u32) -> TurnYield {
         let who = seat_of(thread);
-        let taken = if self.host.cri(ctx).is_anothers(who) {
-            Some(self.hold(ctx, who, true))
+        let taken = if self.instance().host().cri(ctx).is_anothers(who) {
+            Some(self.instance().hold(ctx, who, true))
         } else {
-            self.try_hold(ctx, who, true)
+            self.instance().try_hold(ctx, who, true)
         };
         let Some(held) = taken else {
             self.count_miss(ctx);
             return TurnYield { events: 0, wanted: false };
         };
-        let kept = self.cri(ctx).kept.get();
+        let kept = self.instance().cri(ctx).kept.get();
         let events = self.take_turn(&held, thread_state.index);
-        let kept = self.cri(ctx).kept.get().wrapping_sub(kept);
-        thread_state.attention.seen(ctx).set(self.turns_of(ctx));
+        let kept = self.instance().cri(ctx).kept.get().wrapping_sub(kept);
+        thread_state.attention.seen(ctx).set(self.instance().turns_of(ctx));
         if events == 0 {
             held.leave_uncounted();
         }
@@ -112,7 +112,7 @@ impl Ob1 {
         while rest != 0 {
             let ctx = rest.trailing_zeros();
             rest &= rest - 1;
-            let turns = self.turns_of(ctx);
+            let turns = self.instance().turns_of(ctx);
             if thread_state.attention.seen(ctx).replace(turns) != turns {
                 remove(&thread_state.attention.mine, ctx);
             } else {
@@ -149,14 +149,14 @@ impl Ob1 {
         let all = Attention::is_time(late, now, if self.is_crowded() { LONG_PATIENCE } else { PATIENCE });
         let mut events = 0;
         for ctx in (0..self.turned()).filter(|&ctx| ctx != own && !has(mine, ctx)) {
-            if self.host.cri(ctx).asleep.load(Ordering::Relaxed) > 0 {
-                self.expect_on(thread, ctx);
+            if self.instance().host().cri(ctx).asleep.load(Ordering::Relaxed) > 0 {
+                self.instance().expect_on(thread, ctx);
                 continue;
             }
-            if !(all || has(wanted, ctx) || self.cri(ctx).shared.is_set()) {
+            if !(all || has(wanted, ctx) || self.instance().cri(ctx).shared.is_set()) {
                 continue;
             }
-            let turns = self.turns_of(ctx);
+            let turns = self.instance().turns_of(ctx);
             if thread_state.attention.seen(ctx).replace(turns) == turns {
                 let brought = self.poll_neglected(thread, thread_state, ctx);
                 if brought.wanted {
@@ -173,19 +173,19 @@ impl Ob1 {
     /// Whether another thread progresses this CRI, as far as this thread has seen.
     pub fn is_attended(&self, thread_state: &ThreadState, ctx: u32) -> bool {
         let seen = thread_state.attention.seen(ctx).get();
-        seen != self.turns_of(ctx)
+        seen != self.instance().turns_of(ctx)
             && seen != u64::MAX
-            && self.host.cri(ctx).asleep.load(Ordering::Relaxed) == 0
+            && self.instance().host().cri(ctx).asleep.load(Ordering::Relaxed) == 0
     }
 
     /// Whether threads share cores, as far as can be told. `false` where a thread's messages come on any CRI, since
     /// then none can be left to others for long.
     fn is_crowded(&self) -> bool {
-        if self.assignment != Assignment::Stream {
+        if self.instance().assignment() != Assignment::Stream {
             return false;
         }
-        let job = self.host.job();
+        let job = self.instance().host().job();
         let cores = job.cores / job.local_size.max(1);
-        job.oversubscribed != 0 || self.pools.thread_states.load(Ordering::Relaxed) > cores.max(1)
+        job.oversubscribed != 0 || self.requests().thread_states() > cores.max(1)
     }
 }

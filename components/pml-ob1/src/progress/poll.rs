@@ -1,9 +1,9 @@
 //! Progress, what waits for room, and sleeping.
 
+use crate::ob1::Ob1;
 use crate::requests::thread_state::{seat_of, thread_state_of};
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{AllHeld, members, set_below};
-use crate::state::instance::Ob1;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{WaitSet, cap};
 use oxmpi_mca::{Caller, Status, ThreadCtx};
@@ -13,14 +13,14 @@ impl Ob1 {
     /// taken is left to the thread that is at it. Returns the number of events.
     #[inline(always)]
     pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
-        if self.threaded() { self.poll_threaded(thread) } else { self.poll_as(None, false) }
+        if self.instance().threaded() { self.poll_threaded(thread) } else { self.poll_as(None, false) }
     }
 
     /// Makes a turn of progress with threads: over all CRIs that the thread has to do with, or over the first alone
     /// while messages come on that only. Returns the number of events.
     #[inline(never)]
     pub fn poll_threaded(&self, thread: *mut ThreadCtx) -> i32 {
-        if self.wide.load(Ordering::Relaxed) || self.others_are_active() {
+        if self.order().is_wide() || self.others_are_active() {
             self.poll_wide(thread)
         } else {
             self.poll_first(thread)
@@ -31,21 +31,21 @@ impl Ob1 {
     /// had nothing. Returns the number of events, 0 if the lock is taken.
     #[inline(always)]
     pub fn poll_as(&self, who: Caller, threaded: bool) -> i32 {
-        let Some(held) = self.try_hold(FIFO, who, threaded) else {
+        let Some(held) = self.instance().try_hold(FIFO, who, threaded) else {
             self.count_miss(FIFO);
             return 0;
         };
         let held = &held;
         // SAFETY: accepted handles live as long as the instance.
-        let mut events = match unsafe { self.lone.load(Ordering::Relaxed).as_ref() } {
+        let mut events = match self.instance().lone() {
             Some(btl) => (btl.progress)(btl.state, FIFO),
-            None => self.poll_several(FIFO),
+            None => self.instance().poll_several(FIFO),
         };
-        if self.first.waiting.load(Ordering::Relaxed) != 0 {
+        if self.instance().first().waiting.load(Ordering::Relaxed) != 0 {
             events += self.drain(held);
         }
         if threaded {
-            self.host.cri(FIFO).count_progress(events);
+            self.instance().host().cri(FIFO).count_progress(events);
         } else if events == 0 && self.others_are_active() {
             // Only then: what comes on the first without end would be more than its senders have credit for.
             events = self.poll_others();
@@ -57,7 +57,7 @@ impl Ob1 {
     #[cold]
     #[inline(never)]
     fn poll_others(&self) -> i32 {
-        (1..self.turned()).map(|ctx| self.take_turn(&self.hold(ctx, None, false), 0)).sum()
+        (1..self.turned()).map(|ctx| self.take_turn(&self.instance().hold(ctx, None, false), 0)).sum()
     }
 
     /// Makes a turn of the first CRI, with threads, while messages come on that FIFO only. Returns the number of
@@ -65,8 +65,8 @@ impl Ob1 {
     #[inline(always)]
     fn poll_first(&self, thread: *mut ThreadCtx) -> i32 {
         let who = seat_of(thread);
-        if self.host.cri(FIFO).is_anothers(who) {
-            let Some(thread_state) = self.thread_state_for(thread) else { return self.poll_all() };
+        if self.instance().host().cri(FIFO).is_anothers(who) {
+            let Some(thread_state) = self.requests().thread_state_for(thread) else { return self.poll_all() };
             return self.help_owner(thread, thread_state, FIFO);
         }
         self.poll_as(who, true)
@@ -81,10 +81,11 @@ impl Ob1 {
         if self.one_at_a_time {
             return self.poll_serially(thread);
         }
-        let Some(thread_state) = self.thread_state_for(thread) else { return self.poll_all() };
+        let Some(thread_state) = self.requests().thread_state_for(thread) else { return self.poll_all() };
         // SAFETY: the host passes the context of the calling thread: it has a state here.
         let cri = unsafe { (*thread).cri };
-        let own = if self.host.cri(cri).active.load(Ordering::Relaxed) != 0 { cri } else { FIFO };
+        let own =
+            if self.instance().host().cri(cri).active.load(Ordering::Relaxed) != 0 { cri } else { FIFO };
         let (mut events, tired) = self.poll_own(thread, thread_state, own);
         if events == 0 || tired {
             events += self.poll_mine(thread, thread_state, own);
@@ -97,8 +98,8 @@ impl Ob1 {
 
     /// Makes a turn of every CRI on which something may come, waiting for each lock. Returns the number of events.
     fn poll_all(&self) -> i32 {
-        let threaded = self.threaded();
-        let turn = |ctx| self.take_turn(&self.hold(ctx, None, threaded), u32::MAX);
+        let threaded = self.instance().threaded();
+        let turn = |ctx| self.take_turn(&self.instance().hold(ctx, None, threaded), u32::MAX);
         let events: i32 = (0..self.turned()).map(turn).sum();
         events + self.follow_up()
     }
@@ -111,11 +112,11 @@ impl Ob1 {
             return 0;
         }
         let mut events = 0;
-        let thread_state = self.thread_state_for(thread);
+        let thread_state = self.requests().thread_state_for(thread);
         let impatient = thread_state.is_none_or(|thread_state| thread_state.attention.has_trusted_enough());
         for ctx in 0..self.turned() {
             events += match thread_state {
-                Some(thread_state) if self.host.cri(ctx).is_anothers(seat_of(thread)) => {
+                Some(thread_state) if self.instance().host().cri(ctx).is_anothers(seat_of(thread)) => {
                     if impatient {
                         self.help_idle_owner(thread, thread_state, ctx)
                     } else {
@@ -132,12 +133,12 @@ impl Ob1 {
     /// Makes one turn of a CRI on which something is to come, whatever thread owns its lock. With serial progress does
     /// nothing while another thread progresses, which looks at all CRIs. Returns the number of events.
     pub fn poll_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
-        let threaded = self.threaded();
+        let threaded = self.instance().threaded();
         let alone = threaded && self.one_at_a_time;
-        if ctx >= self.host.num_cris() || alone && !self.progressing.try_lock() {
+        if ctx >= self.instance().host().num_cris() || alone && !self.progressing.try_lock() {
             return 0;
         }
-        let held = self.hold(ctx, seat_of(thread), threaded);
+        let held = self.instance().hold(ctx, seat_of(thread), threaded);
         let number = thread_state_of(thread).map_or(u32::MAX, |thread_state| thread_state.index);
         let events = self.take_turn(&held, number);
         if events == 0 {
@@ -157,12 +158,12 @@ impl Ob1 {
         if self.poll_all() > 0 {
             return Status::PENDING;
         }
-        let all = self.hold_all(self.width(), self.threaded());
-        let waiting = all.each().any(|held| self.has_backlog(&held));
-        let waiting = waiting || self.owed.is_any();
+        let all = self.instance().hold_all(self.instance().width(), self.instance().threaded());
+        let waiting = all.each().any(|held| self.instance().has_backlog(&held));
+        let waiting = waiting || self.receiver().owes();
         // A transport may still touch the buffer of a request that was released.
-        let waiting = waiting || all.each().any(|held| self.cri(held.ctx).flying.get() != 0);
-        if waiting || self.pools.detached.load(Ordering::Relaxed) != 0 { Status::PENDING } else { Status::OK }
+        let waiting = waiting || all.each().any(|held| self.instance().cri(held.ctx).flying.get() != 0);
+        if waiting || self.requests().detached() != 0 { Status::PENDING } else { Status::OK }
     }
 
     /// Arms the transports through which something may come, on every CRI on which it may, but those that other threads
@@ -171,20 +172,24 @@ impl Ob1 {
     pub fn arm_transports(&self, thread: *mut ThreadCtx, wakers: &mut WaitSet) -> Status {
         let set = self.to_arm(thread);
         // Where that can be seen without the locks they are left to those who use them.
-        if members(set).any(|ctx| self.cri(ctx).has_work()) {
+        if members(set).any(|ctx| self.instance().cri(ctx).has_work()) {
             return Status::PENDING;
         }
-        let all = self.hold_set(set, seat_of(thread), self.threaded());
-        if all.each().any(|held| self.has_backlog(&held))
-            || self.escalated.pending.load(Ordering::Relaxed) != 0
-            || self.owed.is_any()
+        let all = self.instance().hold_set(set, seat_of(thread), self.instance().threaded());
+        if all.each().any(|held| self.instance().has_backlog(&held))
+            || self.receiver().has_deferred()
+            || self.receiver().owes()
         {
             return Status::PENDING;
         }
         let mut verdict = Status::OK;
         'contexts: for ctx in members(set) {
-            for (i, t) in
-                self.transports().iter().enumerate().filter(|(_, t)| self.is_active(t) && t.has(ctx))
+            for (i, t) in self
+                .instance()
+                .transports()
+                .iter()
+                .enumerate()
+                .filter(|(_, t)| self.instance().is_active(t) && t.has(ctx))
             {
                 let (btl, own) = (t.btl, t.own);
                 if btl.caps & cap::SLEEP == 0 {
@@ -227,7 +232,7 @@ impl Ob1 {
     pub fn disarm_transports(&self, thread: *mut ThreadCtx) {
         let set = self.armed.cris.load(Ordering::Relaxed);
         if set != 0 {
-            self.disarm_all(&self.hold_set(set, seat_of(thread), self.threaded()));
+            self.disarm_all(&self.instance().hold_set(set, seat_of(thread), self.instance().threaded()));
         }
     }
 
@@ -235,7 +240,7 @@ impl Ob1 {
     fn disarm_all(&self, all: &AllHeld<'_>) {
         let armed = self.armed.transports.swap(0, Ordering::Relaxed);
         self.armed.cris.store(0, Ordering::Relaxed);
-        for (_, t) in self.transports().iter().enumerate().filter(|(i, _)| armed & 1 << i != 0) {
+        for (_, t) in self.instance().transports().iter().enumerate().filter(|(i, _)| armed & 1 << i != 0) {
             all.each().filter(|held| t.has(held.ctx)).for_each(|held| (t.btl.disarm)(t.btl.state, held.ctx));
         }
     }

@@ -1,8 +1,8 @@
 //! A turn of one CRI whose lock is held: arrivals, lost peers, and what waits for room; and what arrivals leave to be done without a lock.
 
+use crate::ob1::Ob1;
 use crate::requests::thread_state::{number_of, seat_of};
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Cri, Peer, State};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Status, ThreadCtx};
@@ -13,19 +13,20 @@ const TURNS_IN_A_ROW: u32 = 16;
 impl Ob1 {
     /// How many CRIs a turn of all covers: those of messages, and those that another layer uses.
     pub fn turned(&self) -> u32 {
-        let own = if self.wide.load(Ordering::Relaxed) { self.width() } else { 1 };
-        own.max(self.host.active_cris())
+        let own = if self.order().is_wide() { self.instance().width() } else { 1 };
+        own.max(self.instance().host().active_cris())
     }
 
     /// Whether CRIs beside the first are in use, by another layer or by this one.
     #[inline(always)]
     pub fn others_are_active(&self) -> bool {
-        self.host.num_cris() > 1 && self.host.cri(1).active.load(Ordering::Relaxed) != 0
+        self.instance().host().num_cris() > 1
+            && self.instance().host().cri(1).active.load(Ordering::Relaxed) != 0
     }
 
     /// Counts that the lock of a CRI was found taken.
     pub fn count_miss(&self, ctx: u32) {
-        self.host.cri(ctx).lock_misses.fetch_add(1, Ordering::Relaxed);
+        self.instance().host().cri(ctx).lock_misses.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Does the work that arrivals leave to be done without a CRI's lock: deferred messages and owed deliveries.
@@ -33,11 +34,11 @@ impl Ob1 {
     #[inline(always)]
     pub fn follow_up(&self) -> i32 {
         let mut events = 0;
-        if self.escalated.pending.load(Ordering::Relaxed) != 0 {
-            events += self.resolve_some();
+        if self.receiver().has_deferred() {
+            events += self.receiver().resolve_some();
         }
-        if self.owed.is_any() {
-            events += self.pay();
+        if self.receiver().owes() {
+            events += self.receiver().pay();
         }
         events
     }
@@ -45,12 +46,12 @@ impl Ob1 {
     /// Makes a turn of one CRI if its lock is free. Returns the number of events, and whether it is time to look at the
     /// next CRI, too. `own`: the thread's messages come on it.
     pub fn poll_cri(&self, ctx: u32, thread: *mut ThreadCtx, own: bool) -> (i32, bool) {
-        let Some(held) = self.try_hold(ctx, seat_of(thread), true) else {
+        let Some(held) = self.instance().try_hold(ctx, seat_of(thread), true) else {
             self.count_miss(ctx);
             return (0, true);
         };
         let events = self.take_turn(&held, number_of(thread));
-        let turns = &self.cri(ctx).turns;
+        let turns = &self.instance().cri(ctx).turns;
         turns.set(turns.get().wrapping_add(1));
         let tired = turns.get().is_multiple_of(TURNS_IN_A_ROW);
         if !own && events == 0 {
@@ -63,9 +64,9 @@ impl Ob1 {
     /// what waits. Returns the number of events.
     #[inline(always)]
     pub fn take_turn(&self, held: &Held<'_>, number: u32) -> i32 {
-        let cri = self.host.cri(held.ctx);
+        let cri = self.instance().host().cri(held.ctx);
         cri.count_holder(number);
-        let mut events = self.poll_several(held.ctx);
+        let mut events = self.instance().poll_several(held.ctx);
         events += self.go_on(held);
         cri.count_progress(events);
         events
@@ -76,13 +77,13 @@ impl Ob1 {
     #[inline(always)]
     pub fn go_on(&self, held: &Held<'_>) -> i32 {
         let mut events = 0;
-        if self.watchful.load(Ordering::Relaxed) != 0 {
-            self.take_early(held);
+        if self.instance().is_watchful() {
+            self.receiver().take_early(held);
         }
-        if self.cri(held.ctx).closed.get() != self.lost.load(Ordering::Relaxed) {
-            self.close_lost(held);
+        if self.instance().cri(held.ctx).closed.get() != self.peers().lost() {
+            self.peers().close_lost(held);
         }
-        if self.cri(held.ctx).waiting.load(Ordering::Relaxed) != 0 {
+        if self.instance().cri(held.ctx).waiting.load(Ordering::Relaxed) != 0 {
             events += self.drain(held);
         }
         events
@@ -92,11 +93,11 @@ impl Ob1 {
     /// many messages went on.
     #[inline(never)]
     pub fn drain(&self, held: &Held<'_>) -> i32 {
-        let cri = self.cri(held.ctx);
+        let cri = self.instance().cri(held.ctx);
         cri.unmark(Cri::LANDED);
-        let mut events = self.take_landed(held);
+        let mut events = self.transfers().take_landed(held);
         if cri.waiting.load(Ordering::Relaxed) & Cri::SWEEP != 0 {
-            self.sweep(held);
+            self.receiver().sweep(held);
         }
         let backlog = &cri.backlog;
         for i in (0..backlog.with(held, |b| b.len())).rev() {
@@ -112,7 +113,7 @@ impl Ob1 {
                 if left == 0 {
                     cri.unmark(Cri::BACKLOG);
                 }
-                self.forget(peer);
+                self.peers().forget(peer);
             }
         }
         events
@@ -122,12 +123,12 @@ impl Ob1 {
     /// long messages. Returns how many went on.
     fn drain_peer(&self, held: &Held<'_>, peer: &Peer) -> i32 {
         let mut events = 0;
-        if !peer.drain_control(held, self) {
+        if !self.peers().drain_control(held, peer) {
             return events;
         }
         while let Some(req) = peer.queue.with(held, |q| q.pop_front()) {
             peer.queued.set(peer.queued.get() - 1);
-            match self.issue(held, peer, req) {
+            match self.sender().issue(held, peer, req) {
                 Status::NO_RESOURCE => {
                     req.state.set(State::Queued);
                     peer.queue.with(held, |q| q.push_front(req));
@@ -137,8 +138,8 @@ impl Ob1 {
                 }
                 error if error.is_err() => {
                     peer.queue_changed(held);
-                    self.fail(held, req, Status::PEER_FAILED);
-                    self.peer_failed(held, peer, error);
+                    self.peers().fail(held, req, Status::PEER_FAILED);
+                    self.peers().peer_failed(held, peer, error);
                     return events;
                 }
                 _ => events += 1,
@@ -147,7 +148,7 @@ impl Ob1 {
         // Once for all of them: as long as an older message is said to wait, the receiver is only more careful.
         peer.queue_changed(held);
         let before = peer.streams.with(held, |q| q.len());
-        self.drain_streams(held, peer);
+        self.transfers().drain_streams(held, peer);
         events += before.saturating_sub(peer.streams.with(held, |q| q.len())) as i32;
         events
     }

@@ -17,11 +17,11 @@
 use crate::matching::{Arrival, Key};
 use crate::receive::incoming::{Incoming, STAMPED};
 use crate::receive::meet::meet;
+use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
 use crate::receive::shards::{Owned, Spot};
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::Cri;
 use crate::state::orphan::Orphan;
 use crate::wire::{self, kind};
@@ -32,39 +32,39 @@ use oxmpi_mca::{RecvDesc, Seat};
 
 /// The transport's callback for a message of the PML; returns what the transport is to do next.
 pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
-    // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for
+    // SAFETY: `enable` registered the receiver; the transport passes a descriptor that is valid for
     // the call.
-    let (ob1, msg) = unsafe { (&*ctx.cast::<Ob1>(), &*msg) };
+    let (receiver, msg) = unsafe { (&*ctx.cast::<Receiver>(), &*msg) };
     // Two calls at the very end, so that registers are saved for the one that is made.
-    if ob1.threaded() { entry_threaded(ob1, msg) } else { entry_alone(ob1, msg) }
+    if receiver.instance().threaded() { entry_threaded(receiver, msg) } else { entry_alone(receiver, msg) }
 }
 
 /// Handles a message where no locks are taken; returns what the transport is to do next.
 #[inline(never)]
-extern "C" fn entry_alone(ob1: &Ob1, msg: &RecvDesc) -> u32 {
+extern "C" fn entry_alone(receiver: &Receiver, msg: &RecvDesc) -> u32 {
     // SAFETY: who is alone holds every lock.
     let held = unsafe { Held::inherited(msg.ctx, false, None) };
-    ob1.handle(&held, data_of(msg), msg.proc);
-    ob1.cri(msg.ctx).stop.take()
+    receiver.handle(&held, data_of(msg), msg.proc);
+    receiver.instance().cri(msg.ctx).stop.take()
 }
 
 /// Handles a message with threads: by the short way of the shard's owner, or else by the general one. Returns what the
 /// transport is to do next.
 #[inline(never)]
-extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) -> u32 {
-    match ob1.arrive_at_owner(msg) {
+extern "C" fn entry_threaded(receiver: &Receiver, msg: &RecvDesc) -> u32 {
+    match receiver.arrive_at_owner(msg) {
         Some(answer) => answer,
-        None => entry_among(ob1, msg),
+        None => entry_among(receiver, msg),
     }
 }
 
 /// Handles a message with threads by the general way; returns what the transport is to do next.
 #[inline(never)]
-extern "C" fn entry_among(ob1: &Ob1, msg: &RecvDesc) -> u32 {
+extern "C" fn entry_among(receiver: &Receiver, msg: &RecvDesc) -> u32 {
     // SAFETY: the transport's caller holds the lock of the context for longer than this call.
-    let held = unsafe { ob1.inherit(msg.ctx, true) };
-    ob1.handle(&held, data_of(msg), msg.proc);
-    ob1.cri(msg.ctx).stop.take()
+    let held = unsafe { receiver.instance().inherit(msg.ctx, true) };
+    receiver.handle(&held, data_of(msg), msg.proc);
+    receiver.instance().cri(msg.ctx).stop.take()
 }
 
 /// The bytes of a message that a transport passes on, header and payload.
@@ -77,11 +77,11 @@ pub fn data_of(msg: &RecvDesc) -> &[u8] {
     unsafe { core::slice::from_raw_parts(msg.data, msg.len as usize) }
 }
 
-impl Ob1 {
+impl Receiver {
     /// Handles one message of a process, under the lock of the CRI that it came on.
     #[inline(always)]
     pub fn handle(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        if self.watchful.load(Ordering::Relaxed) != 0 && self.intercept(held, data, proc) {
+        if self.instance().is_watchful() && self.intercept(held, data, proc) {
             return;
         }
         self.handle_now::<false>(held, data, proc);
@@ -114,7 +114,7 @@ impl Ob1 {
                 Some(req) => {
                     drop(shard);
                     self.deliver_plain(req, key, payload, held.threaded, |len| {
-                        self.count_consumed(proc, held.ctx, len, Some(held), held.threaded);
+                        self.peers().count_consumed(proc, held.ctx, len, Some(held), held.threaded);
                     });
                 }
                 None => self.keep_arrived(held, shard, comm, &inc(), stamped),
@@ -130,17 +130,17 @@ fn is_plain(head: u64) -> bool {
     head as u16 == STAMPED || head as u16 == kind::MATCH.into()
 }
 
-impl Ob1 {
+impl Receiver {
     /// Takes a plain message, inside a transport's callback, if the thread that holds the CRI's lock also owns that of
     /// its shard. Returns the callback's answer; `None`: it is another message, and nothing happened.
     #[inline(always)]
     pub fn arrive_at_owner(&self, msg: &RecvDesc) -> Option<u32> {
-        let cri = self.cri(msg.ctx);
+        let cri = self.instance().cri(msg.ctx);
         let (header, payload) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>()?;
         let [head, key, order_key] = wire::match_words(header);
         let seat = cri.base().holder()?;
         let spot = cri.last_arrival.look(head, key).or_else(|| self.find_spot(head, key, cri, seat))?;
-        if self.watchful.load(Ordering::Relaxed) != 0 {
+        if self.instance().is_watchful() {
             return None;
         }
         // SAFETY: the communicator lives: with it, the way would have been forgotten.
@@ -158,7 +158,7 @@ impl Ob1 {
                 self.deliver_plain(req, key, payload, true, |len| {
                     // SAFETY: the transport's caller holds the lock of the context for longer than this call.
                     let held = unsafe { Held::inherited(msg.ctx, true, Some(seat)) };
-                    self.count_consumed(msg.proc, msg.ctx, len, Some(&held), true);
+                    self.peers().count_consumed(msg.proc, msg.ctx, len, Some(&held), true);
                 });
                 Some(CONTINUE)
             }
@@ -187,7 +187,7 @@ impl Ob1 {
     #[inline(never)]
     fn keep_again(&self, shard: Owned<'_, ShardData>, msg: &RecvDesc, cri: &Cri) -> u32 {
         // SAFETY: the transport's caller holds the lock of the context for longer than this call.
-        let held = unsafe { self.inherit(msg.ctx, true) };
+        let held = unsafe { self.instance().inherit(msg.ctx, true) };
         // SAFETY: the way is this message's, and its communicator lives.
         let comm = unsafe { &*cri.last_arrival.comm.get() };
         if let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() {
@@ -207,7 +207,7 @@ impl Ob1 {
     /// Handles a message behind which others of its process may be early, so it passes by the check for these. Drops it
     /// if the peer is closed.
     pub fn handle_in_turn(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        if self.is_closed(proc) {
+        if self.peers().is_closed(proc) {
         } else if self.timing.load(Ordering::Relaxed) {
             self.handle_timed(held, data, proc);
         } else {
@@ -230,13 +230,13 @@ impl Ob1 {
     /// any more: dropped, kept as early, or handled with the match time measured.
     #[cold]
     pub fn intercept(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
-        if self.is_closed(proc) {
+        if self.peers().is_closed(proc) {
             return true;
         }
         let kept = |early: &mut Vec<Orphan>| early.iter().any(|o| o.proc == proc);
-        if self.cri(held.ctx).early.with(held, kept) {
+        if self.instance().cri(held.ctx).early.with(held, kept) {
             self.take_early(held);
-            if self.cri(held.ctx).early.with(held, kept) {
+            if self.instance().cri(held.ctx).early.with(held, kept) {
                 self.keep_early(held, data, proc);
                 return true;
             }

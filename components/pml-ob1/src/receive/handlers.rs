@@ -5,14 +5,14 @@
 
 use crate::long::registration::are_handles;
 use crate::receive::incoming::{Incoming, STAMPED};
+use crate::receive::receiver::Receiver;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::Comm;
 use crate::wire::{self, Arrived, Prefix, flag, kind};
 
 /// The function that handles messages of one kind, under the lock of the CRI that they came on. `None`: the header is cut off.
-type Handler = fn(&Ob1, &Held<'_>, &Arrived<'_>) -> Option<()>;
+type Handler = fn(&Receiver, &Held<'_>, &Arrived<'_>) -> Option<()>;
 
 /// The handlers of all kinds. `TIMED`: match time is measured.
 struct Handlers<const TIMED: bool>;
@@ -21,28 +21,33 @@ impl<const TIMED: bool> Handlers<TIMED> {
     /// The table, by the kind's number; no message has the other numbers.
     const BY_KIND: [Option<Handler>; kind::END] = {
         let mut table: [Option<Handler>; kind::END] = [None; kind::END];
-        table[kind::MATCH as usize] = Some(Ob1::on_matching::<TIMED>);
-        table[kind::RNDV as usize] = Some(Ob1::on_matching::<TIMED>);
-        table[kind::RGET as usize] = Some(Ob1::on_matching::<TIMED>);
-        table[kind::RPUT as usize] = Some(Ob1::on_matching::<TIMED>);
-        table[kind::RUNS as usize] = Some(Ob1::on_matching::<TIMED>);
-        table[kind::SKIP as usize] = Some(Ob1::on_matching::<TIMED>);
-        table[kind::FAILURE as usize] = Some(Ob1::on_matching::<TIMED>);
-        table[kind::CANCEL as usize] = Some(Ob1::on_matching::<TIMED>);
-        table[kind::CANCELLED as usize] = Some(Ob1::on_cancelled);
-        table[kind::ACK as usize] = Some(Ob1::on_ack);
-        table[kind::FRAG as usize] = Some(Ob1::on_fragment);
-        table[kind::PUT as usize] = Some(Ob1::on_put);
-        table[kind::FIN as usize] = Some(Ob1::on_fin);
-        table[kind::CREDIT as usize] = Some(Ob1::on_credit);
-        table[kind::CID as usize] = Some(Ob1::on_index);
-        table[kind::SWITCH as usize] = Some(Ob1::on_switch);
-        table[kind::OPEN as usize] = Some(Ob1::on_open);
+        table[kind::MATCH as usize] = Some(Receiver::on_matching::<TIMED>);
+        table[kind::RNDV as usize] = Some(Receiver::on_matching::<TIMED>);
+        table[kind::RGET as usize] = Some(Receiver::on_matching::<TIMED>);
+        table[kind::RPUT as usize] = Some(Receiver::on_matching::<TIMED>);
+        table[kind::RUNS as usize] = Some(Receiver::on_matching::<TIMED>);
+        table[kind::SKIP as usize] = Some(Receiver::on_matching::<TIMED>);
+        table[kind::FAILURE as usize] = Some(Receiver::on_matching::<TIMED>);
+        table[kind::CANCEL as usize] = Some(Receiver::on_matching::<TIMED>);
+        table[kind::CANCELLED as usize] = Some(Receiver::on_cancelled);
+        table[kind::ACK as usize] =
+            Some(|receiver, held, arrived| receiver.transfers().on_ack(held, arrived));
+        table[kind::FRAG as usize] =
+            Some(|receiver, held, arrived| receiver.transfers().on_fragment(held, arrived));
+        table[kind::PUT as usize] =
+            Some(|receiver, held, arrived| receiver.transfers().on_put(held, arrived));
+        table[kind::FIN as usize] =
+            Some(|receiver, held, arrived| receiver.transfers().on_fin(held, arrived));
+        table[kind::CREDIT as usize] =
+            Some(|receiver, held, arrived| receiver.peers().on_credit(held, arrived));
+        table[kind::CID as usize] = Some(Receiver::on_index);
+        table[kind::SWITCH as usize] = Some(Receiver::on_switch);
+        table[kind::OPEN as usize] = Some(Receiver::on_open);
         table
     };
 }
 
-impl Ob1 {
+impl Receiver {
     /// Admits a plain message with a stamp or a number. `false`: it is another message, and nothing happened.
     #[inline(always)]
     fn handle_ordered<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
@@ -69,14 +74,14 @@ impl Ob1 {
             return;
         }
         let Some(arrived) = Arrived::read(data, proc) else {
-            return self.bad_header(held, proc, "a message shorter than any header");
+            return self.peers().bad_header(held, proc, "a message shorter than any header");
         };
         let kind = wire::kind_of(arrived.head);
         let Some(handler) = Handlers::<TIMED>::BY_KIND.get(usize::from(kind)).copied().flatten() else {
-            return self.bad_header(held, proc, &format!("type {kind}, which does not exist"));
+            return self.peers().bad_header(held, proc, &format!("type {kind}, which does not exist"));
         };
         if handler(self, held, &arrived).is_none() {
-            self.bad_header(held, proc, "a header that is cut off");
+            self.peers().bad_header(held, proc, "a header that is cut off");
         }
     }
 
@@ -88,7 +93,7 @@ impl Ob1 {
         let wrong = inc.what_is_wrong(flags, payload);
         let of_handle = || (inc.kind == kind::RGET).then(|| self.wrong_handle(held, &inc)).flatten();
         if let Some(wrong) = wrong.or_else(of_handle) {
-            self.bad_header(held, proc, wrong);
+            self.peers().bad_header(held, proc, wrong);
             return Some(());
         }
         if let Some(comm) = self.destination(held, head, prefix.as_ref(), data, &inc) {
@@ -108,7 +113,7 @@ impl Ob1 {
     /// The first thing about an RGET's address and registration handles that cannot be, in words; `None`: they are
     /// sound.
     fn wrong_handle(&self, held: &Held<'_>, inc: &Incoming) -> Option<&'static str> {
-        let Ok(peer) = self.flow(inc.proc, held.ctx, held.threaded) else {
+        let Ok(peer) = self.peers().flow(inc.proc, held.ctx, held.threaded) else {
             return Some("an offer that cannot be answered");
         };
         match inc.address() {
@@ -136,19 +141,21 @@ impl Ob1 {
                 Found::NotYet | Found::Gone if inc.kind == kind::CANCEL => self.withdraw_stray(held, inc),
                 Found::NotYet => self.keep_orphan(held, inc.proc, data),
                 Found::Gone => self.drop_message(held, inc),
-                Found::Nonsense => self.bad_header(held, inc.proc, "a communicator nobody told it of"),
+                Found::Nonsense => {
+                    self.peers().bad_header(held, inc.proc, "a communicator nobody told it of")
+                }
             }
             return None;
         };
         if prefix.version != wire::VERSION {
             let what = format!("wire version {}, this process speaks {}", prefix.version, wire::VERSION);
-            self.bad_header(held, inc.proc, &what);
+            self.peers().bad_header(held, inc.proc, &what);
             return None;
         }
         match self.comms.with(held, |t| t.find_gid(prefix.gid, wire::endpoint_of(head))) {
             Some(comm) => {
                 self.answer_prefix(held, comm, wire::source_of(inc.key), inc.proc, prefix);
-                Some(comm).filter(|_| !self.is_closed(inc.proc))
+                Some(comm).filter(|_| !self.peers().is_closed(inc.proc))
             }
             None => {
                 match inc.kind {
@@ -162,7 +169,7 @@ impl Ob1 {
 
     /// Discards a message whose communicator is gone.
     fn drop_message(&self, held: &Held<'_>, inc: &Incoming) {
-        self.host.debug(&format!(
+        self.instance().host().debug(&format!(
             "dropped {} bytes from process {} for a communicator that is gone",
             inc.msg_len, inc.proc
         ));

@@ -1,17 +1,16 @@
 //! Messages and receives meet, under the lock of their shard ([`meet`], [`post`]), and what is here of a message is delivered to the receive that it met, or kept.
 
 use crate::matching::{Arrival, Pattern};
-use crate::progress::timing::Watch;
 use crate::receive::incoming::{Incoming, MAX_KEPT};
+use crate::receive::receiver::Receiver;
 use crate::receive::shard::{Record, ShardData};
 use crate::receive::shards::Entered;
+use crate::receive::timing::Watch;
 use crate::requests::request::request_of;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Request, State};
 use crate::wire::{self, FREE_BYTES};
 use core::ptr::NonNull;
-use core::sync::atomic::Ordering;
 use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::{MsgStatus, Status};
 
@@ -27,15 +26,19 @@ pub fn meet(shard: &mut ShardData, arrival: Arrival, threaded: bool) -> Option<&
     Some(unsafe { request_of(node) })
 }
 
-impl Ob1 {
+impl Receiver {
     /// Admits a message without order words: it is matched, or kept, as it comes.
     pub fn arrive<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         if wire::source_of(inc.key) as u32 >= comm.num_peers {
-            return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
+            return self.peers().bad_header(
+                held,
+                inc.proc,
+                "a source rank that its communicator does not have",
+            );
         }
-        if held.threaded && self.wide.load(Ordering::Relaxed) {
+        if held.threaded && self.order().is_wide() {
             // Its sender did not choose this FIFO for its tag.
-            self.cri(held.ctx).shared.set();
+            self.instance().cri(held.ctx).shared.set();
         }
         let watch = Watch::<TIMED>::start();
         let shard = comm.shard_of(inc.key, held.threaded, held.who);
@@ -76,24 +79,24 @@ impl Ob1 {
         inc: &Incoming,
         stamped: bool,
     ) {
-        if self.cri(held.ctx).count_kept(held) {
-            self.cri(held.ctx).stop.set(STOP);
+        if self.instance().cri(held.ctx).count_kept(held) {
+            self.instance().cri(held.ctx).stop.set(STOP);
         }
         if inc.len as usize > MAX_KEPT {
             drop(shard);
-            return self.bad_header(held, inc.proc, "an eager message larger than any");
+            return self.peers().bad_header(held, inc.proc, "an eager message larger than any");
         }
         let kept = if stamped {
             let record = shard.record(comm.handle(), inc, inc.order_key | ShardData::STAMPED);
             record.map(|record| shard.add_waiting(record)).is_some()
         } else {
             let apart = held.threaded && !shard.spreading.home;
-            let number = if apart { self.cri(held.ctx).number(held) } else { 0 };
+            let number = if apart { self.instance().cri(held.ctx).number(held) } else { 0 };
             shard.keep(comm.handle(), inc, number)
         };
         if !kept {
             drop(shard);
-            self.host.fatal("no memory to keep a message that nobody receives yet");
+            self.instance().host().fatal("no memory to keep a message that nobody receives yet");
         }
     }
 }
@@ -123,7 +126,7 @@ fn truncated(source: i32, tag: i32, bytes: u64, capacity: u64) -> MsgStatus {
     MsgStatus { source, tag, error: Status::TRUNCATED, cancelled: dropped << 1, bytes: capacity }
 }
 
-impl Ob1 {
+impl Receiver {
     /// Puts what is here of a matched message into the user's buffer, and completes the request or
     /// asks the sender for the rest. `held`: the CRI lock, where the caller holds it.
     #[inline(always)]
@@ -134,13 +137,13 @@ impl Ob1 {
         let store = || {
             if n > 0 {
                 // SAFETY: `n` bytes are in both, the message and the buffer.
-                unsafe { req.store(&self.config.copies, 0, inc.payload, n) };
+                unsafe { req.store(&self.instance().config().copies, 0, inc.payload, n) };
             }
         };
         if inc.is_plain() {
             store();
-            self.consumed(inc, held, threaded);
-            return self.complete(req, threaded);
+            self.peers().consumed(inc, held, threaded);
+            return self.requests().complete(req, threaded);
         }
         if inc.kind == wire::kind::FAILURE {
             return self.deliver_failure(req, inc, held, threaded);
@@ -151,8 +154,13 @@ impl Ob1 {
             store();
         }
         match held {
-            Some(held) => self.ask_for_rest(held, req, inc, false),
-            None => self.ask_for_rest(&self.hold(inc.ctx as u32, None, threaded), req, inc, true),
+            Some(held) => self.transfers().ask_for_rest(held, req, inc, false),
+            None => self.transfers().ask_for_rest(
+                &self.instance().hold(inc.ctx as u32, None, threaded),
+                req,
+                inc,
+                true,
+            ),
         }
     }
 
@@ -167,8 +175,8 @@ impl Ob1 {
     ) {
         // Checked when it came.
         req.set_error(inc.failure().unwrap_or(Status::PEER_FAILED));
-        self.consumed(inc, held, threaded);
-        self.complete(req, threaded)
+        self.peers().consumed(inc, held, threaded);
+        self.requests().complete(req, threaded)
     }
 
     /// Stores a plain message that just came in its receive's buffer and completes the request; `count_consumed` is
@@ -187,12 +195,12 @@ impl Ob1 {
         let n = len.min(room);
         if n > 0 {
             // SAFETY: `n` bytes are in both, the message and the buffer.
-            unsafe { req.store(&self.config.copies, 0, payload.as_ptr(), n) };
+            unsafe { req.store(&self.instance().config().copies, 0, payload.as_ptr(), n) };
         }
         if len > FREE_BYTES {
             count_consumed(len);
         }
-        self.complete(req, threaded)
+        self.requests().complete(req, threaded)
     }
 
     /// Delivers an unexpected message and gives its record back to the shard. The caller holds no lock.

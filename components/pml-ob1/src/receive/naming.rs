@@ -1,26 +1,26 @@
 //! Answers to messages that name a communicator by its global id: the receiver's index, once for each rank that asks, so
 //! that later headers need no prefix (`comm.rs`).
 
+use crate::receive::receiver::Receiver;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::Comm;
 use crate::wire::{self, Arrived, Prefix, kind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 
-impl Ob1 {
+impl Receiver {
     /// Tells the sender of a message with a prefix our index of the communicator, by a CID message, once for each rank.
     pub fn answer_prefix(&self, held: &Held<'_>, comm: &Comm, rank: i32, proc: u32, theirs: &Prefix) {
         if !comm.is_from(rank, proc) {
-            return self.bad_header(held, proc, "a source rank that is not the sender's");
+            return self.peers().bad_header(held, proc, "a source rank that is not the sender's");
         }
         if comm.is_revoked() {
             return;
         }
         let (Ok((route, _)), Ok(peer)) =
-            (comm.route(self, rank, held.threaded), self.flow(proc, held.ctx, held.threaded))
+            (self.peers().route(comm, rank, held.threaded), self.peers().flow(proc, held.ctx, held.threaded))
         else {
-            return self.bad_header(held, proc, "a communicator on which it cannot be answered");
+            return self.peers().bad_header(held, proc, "a communicator on which it cannot be answered");
         };
         if route.answered.swap(true, Ordering::Relaxed) {
             return;
@@ -31,7 +31,7 @@ impl Ob1 {
             0,
         ]);
         h.push_prefix(&comm.prefix());
-        peer.control(held, self, h);
+        self.peers().control(held, peer, h);
     }
 
     /// Handles the content of a CID message: keeps the receiver's index in the route, so that later headers to that
@@ -41,7 +41,7 @@ impl Ob1 {
             Found::Comm(comm) => comm,
             Found::Gone => return,
             Found::NotYet | Found::Nonsense => {
-                return self.bad_header(held, proc, "an index nobody was told");
+                return self.peers().bad_header(held, proc, "an index nobody was told");
             }
         };
         if comm.gid != theirs.gid {
@@ -51,7 +51,7 @@ impl Ob1 {
             (Some((p, endpoint)), Some(route)) if p == proc && endpoint == theirs.endpoint => {
                 route.head.store(wire::head(kind::MATCH, 0, endpoint, theirs.index), Ordering::Relaxed);
             }
-            _ => self.bad_header(held, proc, "an answer nobody asked for"),
+            _ => self.peers().bad_header(held, proc, "an answer nobody asked for"),
         }
     }
 
@@ -63,7 +63,7 @@ impl Ob1 {
         r.word()?;
         let prefix = r.prefix()?;
         if prefix.version != wire::VERSION {
-            self.bad_header(held, proc, "another wire version in an answer");
+            self.peers().bad_header(held, proc, "another wire version in an answer");
         } else {
             self.learn_index(held, head, rank, proc, &prefix);
         }

@@ -23,16 +23,16 @@
 //! and go on their thread's FIFO, whatever the assignment. They are matched as they come.
 
 use crate::order::sequence::Turn;
-use crate::progress::timing::Watch;
 use crate::receive::incoming::{Incoming, MAX_KEPT};
 use crate::receive::meet::meet;
+use crate::receive::receiver::Receiver;
+use crate::receive::timing::Watch;
 use crate::state::guarded::Held;
 use crate::state::inbound::{EarlyMessage, Inbound};
-use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Request};
 use crate::wire::{self, FREE_BYTES, kind};
 
-impl Ob1 {
+impl Receiver {
     /// Admits a message with a number, or a SKIP, which says that its number will not be used. If its number is due, it
     /// is matched, and then those that waited for it; if it is early, it is kept in its source's [`Inbound`]; a number
     /// or source that cannot be closes the peer. `held`: the CRI that it came on. `TIMED`: match time is measured.
@@ -40,13 +40,17 @@ impl Ob1 {
     pub fn arrive_numbered<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         let source = wire::source_of(inc.key);
         if !comm.is_from(source, inc.proc) {
-            return self.bad_header(held, inc.proc, "a source rank that is not the sender's");
+            return self.peers().bad_header(held, inc.proc, "a source rank that is not the sender's");
         }
         if inc.len as usize > MAX_KEPT {
-            return self.bad_header(held, inc.proc, "an eager message larger than any");
+            return self.peers().bad_header(held, inc.proc, "an eager message larger than any");
         }
-        let Some(inbound) = comm.inbound(self, source as usize) else {
-            return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
+        let Some(inbound) = self.peers().inbound(comm, source as usize) else {
+            return self.peers().bad_header(
+                held,
+                inc.proc,
+                "a source rank that its communicator does not have",
+            );
         };
         let used = inc.kind != kind::SKIP;
         let mut found = None;
@@ -66,7 +70,7 @@ impl Ob1 {
         });
         watch.stop(self, held);
         if let Turn::Wrong(why) = turn {
-            return self.bad_header(held, inc.proc, why);
+            return self.peers().bad_header(held, inc.proc, why);
         }
         if let Some(req) = found {
             self.deliver(req, inc, Some(held), true);
@@ -94,7 +98,7 @@ impl Ob1 {
     }
 
     /// Delivers a message that waited for its number to its receive: here if its CRI is the one that is held, or if
-    /// nothing goes back to its sender; else it is pushed on the list of owed work ([`Ob1::pay`]).
+    /// nothing goes back to its sender; else it is pushed on the list of owed work ([`Receiver::pay`]).
     fn hand_over(&self, held: &Held<'_>, req: &'static Request, message: EarlyMessage) {
         let inc = message.incoming();
         if inc.ctx as u32 == held.ctx {
@@ -114,7 +118,7 @@ impl Ob1 {
         let mut events = 0;
         while let Some((req, message)) = self.owed.take() {
             let inc = message.incoming();
-            self.deliver(req, &inc, Some(&self.hold(inc.ctx as u32, None, true)), true);
+            self.deliver(req, &inc, Some(&self.instance().hold(inc.ctx as u32, None, true)), true);
             self.owed.is_done();
             events += 1;
         }
@@ -133,7 +137,7 @@ impl Ob1 {
         let number = if shard.spreading.home { 0 } else { 1 << 62 | inc.order_key };
         if !shard.keep(comm.handle(), inc, number) {
             drop(shard);
-            self.host.fatal("no memory to keep a message that nobody receives yet");
+            self.instance().host().fatal("no memory to keep a message that nobody receives yet");
         }
         None
     }

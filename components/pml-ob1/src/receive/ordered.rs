@@ -14,13 +14,13 @@
 //!
 //! **Ordered mode.** While MPI_ANY_TAG receives are posted in a communicator (`Ordering::wild`), its stamped
 //! messages are not matched as they come but *deferred*, unseen by any receive. The thread that makes progress then
-//! resolves them ([`Ob1::resolve`]): it takes all CRI locks, looks at all FIFOs twice and reads in between, and matches, in
+//! resolves them ([`Receiver::resolve`]): it takes all CRI locks, looks at all FIFOs twice and reads in between, and matches, in
 //! the order of stamps, what had been seen after the first look, as far as it is older than all that the second brought and
 //! than what was told. The rest waits for the next turn. With the last MPI_ANY_TAG receive the communicator leaves the
 //! mode.
 //!
 //! A receive or probe with MPI_ANY_TAG that finds messages waiting does the same before it takes the one with
-//! the smallest stamp ([`Ob1::in_order`]); if none waits it is posted at once. If all that wait for it are younger
+//! the smallest stamp ([`Receiver::in_order`]); if none waits it is posted at once. If all that wait for it are younger
 //! than what their senders tell, they become deferred, and the receive is posted; a probe has found nothing. Other
 //! receives look at what waits as ever. An older message of their tag may only be among the deferred if all of that
 //! tag are, since those of one tag share a FIFO, and then it is matched when its turn is sure, as those that come.
@@ -36,15 +36,15 @@ use crate::matching::{Pattern, Unexpected};
 use crate::order::signals::is_sure;
 use crate::receive::incoming::Incoming;
 use crate::receive::meet::{meet, post};
+use crate::receive::receiver::Receiver;
 use crate::receive::shard::{Record, ShardData};
 use crate::state::guarded::AllHeld;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Peer, Request};
 use crate::wire;
 use core::ptr::NonNull;
 use std::collections::HashMap;
 
-impl Ob1 {
+impl Receiver {
     /// Matches the deferred messages whose turn is sure, of all communicators, under all CRI locks. Returns the number
     /// of messages handled; 0 if another thread is at it.
     #[cold]
@@ -52,7 +52,7 @@ impl Ob1 {
         if !self.escalated.mode.try_lock() {
             return 0;
         }
-        let events = self.resolve(&self.hold_all(self.width(), true));
+        let events = self.resolve(&self.instance().hold_all(self.instance().width(), true));
         self.escalated.mode.unlock();
         events
     }
@@ -61,7 +61,7 @@ impl Ob1 {
     /// reached announces nothing.
     fn announced_by(&self, proc: u32) -> u64 {
         // SYNC POINT with `Peer::queue_changed`.
-        self.peer(proc, true).map_or(0, Peer::announced_stamp)
+        self.peers().peer(proc, true).map_or(0, Peer::announced_stamp)
     }
 
     /// Takes the arrivals of all FIFOs twice, reads between the two what senders announce, and matches the deferred
@@ -104,7 +104,7 @@ impl Ob1 {
             }
         }
         // A message that one FIFO brought may be the one that those of another wait for (`switch.rs`).
-        while self.watchful.load(core::sync::atomic::Ordering::Relaxed) != 0
+        while self.instance().is_watchful()
             && all.each().map(|held| self.take_early(&held)).sum::<usize>() > 0
         {}
         events
@@ -184,7 +184,7 @@ impl Ob1 {
         then: impl FnOnce(&mut ShardData, Option<NonNull<Unexpected>>, Vec<NonNull<Record>>) -> R,
     ) -> R {
         let _mode = self.escalated.mode.guard(true);
-        let all = self.hold_all(self.width(), true);
+        let all = self.instance().hold_all(self.instance().width(), true);
         // From here on stamped messages are deferred, so that none is found that came with the last look.
         comm.shards.enter_in_mode_one(true).order.wild += 1;
         let (mut told, mut floors) = (HashMap::new(), HashMap::new());

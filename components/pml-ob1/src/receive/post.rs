@@ -6,19 +6,29 @@
 use crate::matching::{Key, Pattern};
 use crate::receive::incoming::Incoming;
 use crate::receive::meet::{post, status_of};
+use crate::receive::receiver::Receiver;
 use crate::receive::shard::{Record, ShardData};
 use crate::receive::shards::Entered;
 use crate::requests::copy::Copies;
 use crate::requests::thread_state::{identity, state_and_seat, thread_state_of};
-use crate::state::instance::Ob1;
 use crate::state::note::word_of;
 use crate::state::objects::{Comm, Received, Request, ThreadState};
 use crate::wire::{self, source_tag};
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::Ordering;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{Caller, MsgStatus, RequestHeader, Status};
 use oxmpi_pml::{Message, RecvArgs};
+
+/// The beginning of a blocking receive.
+pub enum Begun {
+    /// The message was received.
+    Received,
+    /// The message was here, and the receive waits for what it has more.
+    Goes(&'static Request),
+    /// The receive is posted. Its message may be in the transport already: then nobody needs to wait for the request, nor
+    /// to give it back.
+    Posted(&'static Request),
+}
 
 /// Packed bytes that the buffer of a receive takes.
 #[inline(always)]
@@ -50,16 +60,15 @@ fn copy_out(copies: &Copies, inc: &Incoming, args: &RecvArgs, capacity: u64) {
     }
 }
 
-impl Ob1 {
-    /// Receives for MPI_Recv. Returns null if the message was received within the call, with its status, else the
-    /// request that the caller waits for.
+impl Receiver {
+    /// Begins a receive for MPI_Recv: receives the message if it is here, with its status, else posts the receive.
     #[inline(always)]
     pub fn recv_blocking(
         &self,
         args: &RecvArgs,
         status: &mut MsgStatus,
         threaded: bool,
-    ) -> Result<*mut RequestHeader, Status> {
+    ) -> Result<Begun, Status> {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
         let pattern = Pattern::new(args.src, args.tag);
@@ -69,7 +78,7 @@ impl Ob1 {
             // SAFETY: it came out of the shard's engine.
             return self.recv_waiting(shard, unsafe { Record::of(node) }, comm, args, status, threaded);
         }
-        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        let req = self.requests().take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
         describe(req, comm, args, threaded);
         if in_order {
             drop(shard);
@@ -78,20 +87,28 @@ impl Ob1 {
             post(&mut shard, req, pattern, threaded);
             drop(shard);
         }
-        // It may be in the transport already: then nobody needs to wait for the request, nor to give
-        // it back.
         if threaded {
             self.look_there_first(comm, Some(req), args);
-            self.poll_threaded(args.thread);
-        } else {
-            self.poll_as(None, false);
         }
-        if req.is_complete() {
-            *status = req.status();
-            self.recycle(req, args.thread, threaded);
-            return Ok(null_mut());
+        Ok(Begun::Posted(req))
+    }
+
+    /// Ends a call that waits for a receive no longer. Null: it is complete, with its status, and its request was given
+    /// back; else the request that the caller waits for.
+    #[inline(always)]
+    pub fn received(
+        &self,
+        req: &'static Request,
+        args: &RecvArgs,
+        status: &mut MsgStatus,
+        threaded: bool,
+    ) -> *mut RequestHeader {
+        if !req.is_complete() {
+            return req.handle();
         }
-        Ok(req.handle())
+        *status = req.status();
+        self.requests().recycle(req, args.thread, threaded);
+        null_mut()
     }
 
     /// Receives for MPI_Irecv: posts the receive, or delivers the unexpected message that fits. Returns its request.
@@ -99,7 +116,7 @@ impl Ob1 {
     pub fn recv_immediate(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         // SAFETY: as above.
         let comm = unsafe { Comm::of(args.comm) };
-        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        let req = self.requests().take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
         describe(req, comm, args, threaded);
         if threaded {
             self.look_there_first(comm, Some(req), args);
@@ -156,15 +173,15 @@ impl Ob1 {
         let n = inc.len.min(room);
         if n > 0 {
             // SAFETY: `n` bytes are in both, the message and the buffer.
-            unsafe { req.store(&self.config.copies, 0, inc.payload, n) };
+            unsafe { req.store(&self.instance().config().copies, 0, inc.payload, n) };
         }
         shard.give(record);
         drop(shard);
-        self.complete_unseen(req, threaded);
+        self.requests().complete_unseen(req, threaded);
     }
 
     /// Ends a blocking receive that found its message unexpected: copies it without a request if all of it is here.
-    /// Null: done.
+    ///
     #[inline(never)]
     fn recv_waiting(
         &self,
@@ -174,7 +191,7 @@ impl Ob1 {
         args: &RecvArgs,
         status: &mut MsgStatus,
         threaded: bool,
-    ) -> Result<*mut RequestHeader, Status> {
+    ) -> Result<Begun, Status> {
         // SAFETY: taken out of the engine, so ours.
         let inc = unsafe { record.as_ref() }.incoming();
         if inc.is_plain() {
@@ -183,34 +200,32 @@ impl Ob1 {
             // SAFETY: as above.
             if unsafe { record.as_ref() }.is_small() {
                 // So little that copying it costs less than taking the lock a second time.
-                copy_out(&self.config.copies, &inc, args, room);
+                copy_out(&self.instance().config().copies, &inc, args, room);
                 shard.give(record);
-                return Ok(null_mut());
+                return Ok(Begun::Received);
             }
             drop(shard);
-            copy_out(&self.config.copies, &inc, args, room);
+            copy_out(&self.instance().config().copies, &inc, args, room);
             comm.shard_of(inc.key, threaded, None).give(record);
-            self.consumed(&inc, None, threaded);
-            return Ok(null_mut());
+            self.peers().consumed(&inc, None, threaded);
+            return Ok(Begun::Received);
         }
         drop(shard);
-        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        let req = self.requests().take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
         describe(req, comm, args, threaded);
         self.deliver_record(comm, req, record, threaded);
-        if req.is_complete() {
-            *status = req.status();
-            self.recycle(req, args.thread, threaded);
-            return Ok(null_mut());
-        }
-        Ok(req.handle())
+        Ok(match self.received(req, args, status, threaded).is_null() {
+            true => Begun::Received,
+            false => Begun::Goes(req),
+        })
     }
 
     /// Makes the inactive persistent request of MPI_Recv_init.
     pub fn recv_persistent(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.threaded();
+        let threaded = self.instance().threaded();
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
-        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        let req = self.requests().take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
         describe(req, comm, args, threaded);
         req.node(Pattern::new(args.src, args.tag), 0);
         req.make_persistent();
@@ -224,7 +239,7 @@ impl Ob1 {
         // SAFETY: the request is inactive, so its node is ours.
         let pattern = unsafe { req.posted_node().as_ref() }.pattern;
         if threaded {
-            self.mark_cris_shared(comm, pattern);
+            self.instance().mark_cris_shared(comm, pattern);
         }
         // Any thread may start it: the thread that made it stands for it.
         self.post_or_deliver(comm, req, (req.thread_state.index, None), pattern, threaded);
@@ -233,7 +248,7 @@ impl Ob1 {
 
     /// Receives a message that `look` took out.
     pub fn recv_message(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.threaded();
+        let threaded = self.instance().threaded();
         let record = NonNull::new(message.cast::<Record>()).ok_or(Status::BAD_PARAM)?;
         // SAFETY: a message is a record that `look` took out; its communicator outlives it.
         let comm = unsafe { Comm::of(record.as_ref().comm().cast_mut()) };
@@ -244,7 +259,7 @@ impl Ob1 {
             comm.shard_of(inc.key, threaded, None).give(record);
             return Err(Status::PEER_FAILED);
         }
-        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        let req = self.requests().take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
         describe(req, comm, args, threaded);
         self.deliver_record(comm, req, record, threaded);
         Ok(req.handle())
@@ -271,30 +286,30 @@ impl Ob1 {
     pub fn look_there_first(&self, comm: &Comm, req: Option<&'static Request>, args: &RecvArgs) {
         // SAFETY: the host passes the context of the calling thread, or null.
         let Some(thread) = (unsafe { args.thread.as_mut() }) else { return };
-        if !self.wide.load(core::sync::atomic::Ordering::Relaxed) {
+        if !self.order().is_wide() {
             return;
         }
         let tagged = Pattern::new(args.src, args.tag).has_tag();
         if tagged {
             // Before the look: if it changes meanwhile, what is noted is of the epoch before.
             let epoch = comm.epoch();
-            let (ctx, stays) = self.first_look(comm, (args.src, args.tag), args.thread);
+            let (ctx, stays) = self.order().first_look(comm, (args.src, args.tag), args.thread);
             thread.cri = ctx;
             if let Some(req) = req {
-                self.cri(ctx).posted(req);
+                self.instance().cri(ctx).posted(req);
                 if stays && let Some(thread_state) = thread_state_of(args.thread) {
                     self.note_cri(thread_state, epoch, wire::source_tag(args.src, args.tag), ctx);
                 }
             }
         }
         if tagged && comm.by_tag() {
-            self.expect_on(thread, thread.cri);
+            self.instance().expect_on(thread, thread.cri);
             if args.src < 0 && comm.is_forked(args.src) {
                 // Other sources' may not be.
-                self.expect_on(thread, comm.fifos.home(self.width()));
+                self.instance().expect_on(thread, comm.fifos.home(self.instance().width()));
             }
         } else {
-            self.expect_on_all(thread);
+            self.instance().expect_on_all(thread);
         }
     }
 }
@@ -308,11 +323,11 @@ pub fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
     req.comm.set(comm);
 }
 
-impl Ob1 {
+impl Receiver {
     /// Notes in the thread's state that messages of this source and tag come on CRI `ctx`, for as long as the epoch.
     pub fn note_cri(&self, thread_state: &ThreadState, epoch: u64, from: Key, ctx: u32) {
         // SAFETY: CRIs go with the module, whose verbs alone look at the notes.
-        let cri = unsafe { &*core::ptr::from_ref(self.cri(ctx)) };
+        let cri = unsafe { &*core::ptr::from_ref(self.instance().cri(ctx)) };
         thread_state.received.take(epoch, from, Received { cri, spot: None });
     }
 
@@ -321,7 +336,7 @@ impl Ob1 {
     #[inline(always)]
     pub fn recv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
         // While all messages come on one CRI there is nothing to note.
-        if self.wide.load(Ordering::Relaxed)
+        if self.order().is_wide()
             && let Some((thread_state, seat)) = state_and_seat(args.thread)
             // SAFETY: the host passes a communicator that is alive.
             && let comm = unsafe { Comm::of(args.comm) }
@@ -383,7 +398,7 @@ impl Ob1 {
         // SAFETY: the host passes the context of the calling thread: it has a state here.
         unsafe { (*args.thread).cri = cri.ctx };
         cri.posted(req);
-        self.expect_on_state(thread_state, cri.ctx);
+        self.instance().expect_on_state(thread_state, cri.ctx);
         match comm.own_shard(from, seat) {
             Some(mut shard) if !shard.spreading.changes_hands(thread_state.index + 1) => {
                 thread_state.received.take(epoch, from, Received { cri, spot: Some(shard.spot()) });

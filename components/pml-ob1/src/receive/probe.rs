@@ -1,25 +1,25 @@
 //! Probing: looking at the waiting messages, with or without taking one out.
 
 use crate::matching::Pattern;
+use crate::receive::receiver::Receiver;
 use crate::receive::shard::Record;
 use crate::requests::thread_state::identity;
-use crate::state::instance::Ob1;
 use crate::state::objects::Comm;
 use crate::wire;
 use core::ptr::null_mut;
 use oxmpi_mca::{MsgStatus, Status};
 use oxmpi_pml::{Message, RecvArgs};
 
-impl Ob1 {
+impl Receiver {
     /// The oldest waiting message that fits. Taken out, it belongs to the caller until `imrecv`.
     pub fn look(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message> {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
         let pattern = Pattern::new(args.src, args.tag);
-        if self.threaded() {
+        if self.instance().threaded() {
             self.look_there_first(comm, None, args);
         }
-        let mut shard = comm.enter_to_receive(pattern, identity(args.thread), self.threaded());
+        let mut shard = comm.enter_to_receive(pattern, identity(args.thread), self.instance().threaded());
         let (record, inc) = if shard.order.stamped && !pattern.has_tag() {
             drop(shard);
             self.look_in_order(comm, pattern, take)?

@@ -1,22 +1,26 @@
 //! A message with a stamp is admitted: at once, or among the deferred while MPI_ANY_TAG asks for the order of stamps (`ordered.rs`).
 
-use crate::progress::timing::Watch;
 use crate::receive::incoming::{Incoming, MAX_KEPT};
+use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
+use crate::receive::timing::Watch;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::Comm;
 use crate::wire;
 
-impl Ob1 {
+impl Receiver {
     /// Admits a message with a stamp: matches or keeps it at once, or, while MPI_ANY_TAG asks for the order of stamps,
     /// puts it among the deferred messages of its communicator.
     pub fn arrive_stamped<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         if wire::source_of(inc.key) as u32 >= comm.num_peers {
-            return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
+            return self.peers().bad_header(
+                held,
+                inc.proc,
+                "a source rank that its communicator does not have",
+            );
         }
         if inc.len as usize > MAX_KEPT {
-            return self.bad_header(held, inc.proc, "an eager message larger than any");
+            return self.peers().bad_header(held, inc.proc, "an eager message larger than any");
         }
         let watch = Watch::<TIMED>::start();
         let mut shard = comm.shard_of(inc.key, true, held.who);
@@ -37,6 +41,6 @@ impl Ob1 {
             return watch.stop(self, held);
         }
         drop(shard);
-        self.host.fatal("no memory to keep a message that nobody receives yet");
+        self.instance().host().fatal("no memory to keep a message that nobody receives yet");
     }
 }

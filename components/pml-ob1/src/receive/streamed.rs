@@ -11,14 +11,13 @@
 
 use crate::receive::incoming::Incoming;
 use crate::receive::meet::{meet, status_of};
+use crate::receive::receiver::Receiver;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Peer, State, Streamed, StreamedPart};
 use crate::wire::{self, Reader, flag, kind};
 use core::ffi::c_void;
 use core::ptr::null;
-use core::sync::atomic::Ordering;
 use oxmpi_mca::PartDesc;
 use oxmpi_mca::host::receive::TAKEN;
 
@@ -26,26 +25,26 @@ use oxmpi_mca::host::receive::TAKEN;
 /// [`entry`](crate::receive::arrive::entry). Returns 0 if the message is refused, else TAKEN and what the transport is
 /// to do next.
 pub extern "C" fn entry_parts(ctx: *mut c_void, part: *const PartDesc) -> u32 {
-    // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for the call.
-    let (ob1, part) = unsafe { (&*ctx.cast::<Ob1>(), &*part) };
+    // SAFETY: `enable` registered the receiver; the transport passes a descriptor that is valid for the call.
+    let (receiver, part) = unsafe { (&*ctx.cast::<Receiver>(), &*part) };
     let msg = &part.message;
     // SAFETY: the transport's caller holds the lock of the context for longer than this call.
-    let held = unsafe { ob1.inherit(msg.ctx, ob1.threaded()) };
+    let held = unsafe { receiver.instance().inherit(msg.ctx, receiver.instance().threaded()) };
     // SAFETY: so much of the message is there.
     let there = unsafe { core::slice::from_raw_parts(msg.data, part.to as usize) };
-    let Ok(peer) = ob1.flow(msg.proc, msg.ctx, held.threaded) else { return 0 };
-    if part.from == 0 && ob1.take_streamed(&held, peer, there, msg.len).is_none() {
+    let Ok(peer) = receiver.peers().flow(msg.proc, msg.ctx, held.threaded) else { return 0 };
+    if part.from == 0 && receiver.take_streamed(&held, peer, there, msg.len).is_none() {
         return 0;
     }
-    ob1.store_part(&held, peer, there, part.from, msg.len);
-    TAKEN | ob1.cri(msg.ctx).stop.take()
+    receiver.store_part(&held, peer, there, part.from, msg.len);
+    TAKEN | receiver.instance().cri(msg.ctx).stop.take()
 }
 
-impl Ob1 {
+impl Receiver {
     /// Takes a message of `len` bytes of which `there` has come, if it is a MATCH or RNDV that meets a posted receive,
     /// or the fragment that is due. `None`: it is refused, and nothing happened. No payload is stored yet.
     fn take_streamed(&self, held: &Held<'_>, peer: &Peer, there: &[u8], len: u64) -> Option<()> {
-        if self.watchful.load(Ordering::Relaxed) != 0 || peer.failed.get() {
+        if self.instance().is_watchful() || peer.failed.get() {
             return None;
         }
         let mut r = Reader::new(there);
@@ -54,10 +53,10 @@ impl Ob1 {
             kind::MATCH | kind::RNDV => self.match_streamed(held, peer, head, r, len),
             kind::FRAG => {
                 let (id, at) = (r.word()?, r.word()?);
-                let req = self.cri(held.ctx).ids.with(held, |t| t.get(id))?;
+                let req = self.instance().cri(held.ctx).ids.with(held, |t| t.get(id))?;
                 let header = (there.len() - r.rest().len()) as u64;
                 let room = len - header;
-                if !self.awaits_fragment(req, peer.proc, at, room) {
+                if !self.transfers().awaits_fragment(req, peer.proc, at, room) {
                     return None;
                 }
                 let streamed = Streamed { req, header, at, room, part: StreamedPart::Fragment };
@@ -83,7 +82,7 @@ impl Ob1 {
         if inc.kind == kind::MATCH {
             inc.msg_len = inc.len;
         }
-        if held.threaded && !stamped && !inc.is_plain() && self.wide.load(Ordering::Relaxed) {
+        if held.threaded && !stamped && !inc.is_plain() && self.order().is_wide() {
             // See `arrive`.
             return None;
         }
@@ -107,7 +106,7 @@ impl Ob1 {
         let streamed = Streamed { req, header, at: 0, room: room.min(inc.len), part };
         peer.streamed.with(held, |c| *c = Some(streamed));
         if goes_on {
-            self.ask_for_rest(held, req, &inc, false);
+            self.transfers().ask_for_rest(held, req, &inc, false);
         }
         Some(())
     }
@@ -123,7 +122,7 @@ impl Ob1 {
             let part = &there[from as usize..end as usize];
             let at = at + from - header;
             // SAFETY: it ends within the room there is; the request is not over (`close` would have taken it from here).
-            unsafe { req.store(&self.config.copies, at, part.as_ptr(), part.len() as u64) };
+            unsafe { req.store(&self.instance().config().copies, at, part.as_ptr(), part.len() as u64) };
         }
         if to < len {
             return;
@@ -131,12 +130,12 @@ impl Ob1 {
         peer.streamed.with(held, |c| *c = None);
         match part {
             StreamedPart::First => {}
-            StreamedPart::Fragment => self.fragment_stored(held, req, room),
+            StreamedPart::Fragment => self.transfers().fragment_stored(held, req, room),
             StreamedPart::Whole(inc) if inc.is_plain() => {
-                self.consumed(&inc, Some(held), held.threaded);
-                self.complete(req, held.threaded);
+                self.peers().consumed(&inc, Some(held), held.threaded);
+                self.requests().complete(req, held.threaded);
             }
-            StreamedPart::Whole(inc) => self.ask_for_rest(held, req, &inc, false),
+            StreamedPart::Whole(inc) => self.transfers().ask_for_rest(held, req, &inc, false),
         }
     }
 }

@@ -2,29 +2,28 @@
 
 use crate::long::revoked::fin_revoked;
 use crate::receive::incoming::Incoming;
+use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
 use crate::requests::request::request_of;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::Comm;
-use core::sync::atomic::Ordering;
 use oxmpi_mca::Status;
 
-impl Ob1 {
+impl Receiver {
     /// Refuses a message on a revoked communicator: returns its credit, and tells a sender that waits for an answer by
     /// a FIN with REVOKED.
     pub fn refuse_message(&self, held: &Held<'_>, inc: &Incoming) {
-        self.consumed(inc, Some(held), held.threaded);
+        self.peers().consumed(inc, Some(held), held.threaded);
         if inc.src_req != 0
-            && let Ok(peer) = self.flow(inc.proc, held.ctx, held.threaded)
+            && let Ok(peer) = self.peers().flow(inc.proc, held.ctx, held.threaded)
         {
-            peer.control(held, self, fin_revoked(inc.src_req));
+            self.peers().control(held, peer, fin_revoked(inc.src_req));
         }
     }
 
     /// Refuses a message that `improbe` took out, on a communicator that has been revoked since.
     pub fn refuse_taken(&self, inc: &Incoming, threaded: bool) {
-        self.refuse_message(&self.hold(inc.ctx.into(), None, threaded), inc);
+        self.refuse_message(&self.instance().hold(inc.ctx.into(), None, threaded), inc);
     }
 
     /// Fails the posted receives for which nothing can come any more, on all communicators: those on revoked ones, and
@@ -40,9 +39,9 @@ impl Ob1 {
     /// Fails the posted receives of a communicator for which nothing can come any more; if it was revoked, refuses its
     /// unexpected messages that came on the held CRI.
     pub fn sweep_communicator(&self, held: &Held<'_>, comm: &Comm) {
-        let (revoked, lost) = (comm.is_revoked(), self.lost.load(Ordering::Acquire));
+        let (revoked, lost) = (comm.is_revoked(), self.peers().lost());
         let (mut ended, mut refused) = (Vec::new(), Vec::new());
-        let is_lost = |source: i32| comm.process_of(source).is_some_and(|proc| self.is_closed(proc));
+        let is_lost = |source: i32| comm.process_of(source).is_some_and(|proc| self.peers().is_closed(proc));
         comm.shards.each(held.threaded, |shard: &mut ShardData| {
             if shard.swept != (shard.stamp, lost) || revoked {
                 shard.swept = (shard.stamp, lost);
@@ -64,7 +63,7 @@ impl Ob1 {
         });
         for node in ended {
             // SAFETY: it came out of a shard's engine; from here it is ours.
-            self.fail(held, unsafe { request_of(node) }, Status::PEER_FAILED);
+            self.peers().fail(held, unsafe { request_of(node) }, Status::PEER_FAILED);
         }
         refused.iter().for_each(|inc| self.refuse_message(held, inc));
     }

@@ -1,22 +1,22 @@
 //! Messages are taken back whose sender asks for that by CANCEL (`ending/cancel.rs`).
 
 use crate::receive::incoming::Incoming;
+use crate::receive::receiver::Receiver;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, State};
 use crate::wire::{self, Arrived, Header, kind};
 use oxmpi_mca::{MsgStatus, RequestHeader};
 
 pub const CANCELLED: MsgStatus = MsgStatus { cancelled: 1, ..MsgStatus::EMPTY };
 
-impl Ob1 {
+impl Receiver {
     /// Handles CANCEL: takes the message out of the early, deferred or unexpected ones and answers CANCELLED. Does
     /// nothing if the message was matched.
     #[cold]
     pub fn withdraw(&self, held: &Held<'_>, comm: &Comm, asked: &Incoming) {
         let source = wire::source_of(asked.key);
         if !comm.is_from(source, asked.proc) {
-            return self.bad_header(held, asked.proc, "a source rank that is not the sender's");
+            return self.peers().bad_header(held, asked.proc, "a source rank that is not the sender's");
         }
         let is_it = |m: &Incoming| {
             m.src_req == asked.src_req && m.key == asked.key && m.proc == asked.proc && m.ctx == asked.ctx
@@ -39,7 +39,7 @@ impl Ob1 {
         };
         let Some(message) = message else { return };
         // Of the message only lengths are looked at from here on.
-        self.consumed(&message, Some(held), held.threaded);
+        self.peers().consumed(&message, Some(held), held.threaded);
         self.give_back(held, asked);
     }
 
@@ -47,9 +47,12 @@ impl Ob1 {
     /// for it.
     pub fn discard_message(&self, held: &Held<'_>, inc: &Incoming) {
         if inc.src_req != 0 {
-            self.cri(held.ctx).discarded.with(held, |discarded| discarded.insert((inc.proc, inc.src_req)));
+            self.instance()
+                .cri(held.ctx)
+                .discarded
+                .with(held, |discarded| discarded.insert((inc.proc, inc.src_req)));
         }
-        self.consumed(inc, Some(held), held.threaded);
+        self.peers().consumed(inc, Some(held), held.threaded);
     }
 
     /// Handles CANCEL on a communicator that does not exist here: takes the message out of the kept or discarded ones
@@ -58,8 +61,13 @@ impl Ob1 {
     pub fn withdraw_stray(&self, held: &Held<'_>, asked: &Incoming) {
         if let Some(message) = self.withdraw_orphan(held, asked) {
             // Of the message only lengths are looked at.
-            self.consumed(&message, Some(held), held.threaded);
-        } else if !self.cri(held.ctx).discarded.with(held, |b| b.remove(&(asked.proc, asked.src_req))) {
+            self.peers().consumed(&message, Some(held), held.threaded);
+        } else if !self
+            .instance()
+            .cri(held.ctx)
+            .discarded
+            .with(held, |b| b.remove(&(asked.proc, asked.src_req)))
+        {
             return;
         }
         self.give_back(held, asked);
@@ -67,8 +75,12 @@ impl Ob1 {
 
     /// Sends CANCELLED: a message that was asked back is not received.
     fn give_back(&self, held: &Held<'_>, asked: &Incoming) {
-        if let Ok(peer) = self.flow(asked.proc, held.ctx, held.threaded) {
-            peer.control(held, self, Header::new(&[wire::head(kind::CANCELLED, 0, 0, 0), asked.src_req]));
+        if let Ok(peer) = self.peers().flow(asked.proc, held.ctx, held.threaded) {
+            self.peers().control(
+                held,
+                peer,
+                Header::new(&[wire::head(kind::CANCELLED, 0, 0, 0), asked.src_req]),
+            );
         }
     }
 
@@ -76,17 +88,17 @@ impl Ob1 {
     pub fn on_cancelled(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { rest: mut r, proc, .. } = *arrived;
         let id = r.word()?;
-        let Some(req) = self.quoted(held, id, proc, RequestHeader::SEND) else { return Some(()) };
+        let Some(req) = self.peers().quoted(held, id, proc, RequestHeader::SEND) else { return Some(()) };
         if !req.asked_back.get()
             || !matches!(req.state.get(), State::WaitAck | State::WaitFin | State::WaitPut)
         {
-            self.bad_header(held, proc, "a message given back that was not asked for");
+            self.peers().bad_header(held, proc, "a message given back that was not asked for");
             return Some(());
         }
-        self.drop_id(held, req);
-        self.release_memory(req);
+        self.requests().drop_id(held, req);
+        self.requests().release_memory(req);
         req.set_status(CANCELLED);
-        self.complete(req, held.threaded);
+        self.requests().complete(req, held.threaded);
         Some(())
     }
 }

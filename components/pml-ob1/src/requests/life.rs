@@ -1,7 +1,7 @@
 //! Requests are taken, completed, released and given back (`request.rs` has their states, `thread_state.rs` where free ones are).
 
+use crate::requests::pool::Requests;
 use crate::requests::thread_state::thread_state_of;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Request, State, ThreadState};
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -12,7 +12,7 @@ use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 /// Attached instead of a sync object's address: nobody waits. No object lies at this address.
 pub(super) const ABANDONED: usize = 2;
 
-impl Ob1 {
+impl Requests {
     /// Completes an operation whose request nobody but the caller has seen yet; `status` is set before.
     #[inline(always)]
     pub fn complete_unseen(&self, req: &'static Request, threaded: bool) {
@@ -41,7 +41,7 @@ impl Ob1 {
         match completion.finish() {
             0 => {}
             ABANDONED => self.complete_abandoned(req, threaded),
-            sync => self.host.sync_update(sync),
+            sync => self.instance().host().sync_update(sync),
         }
     }
 
@@ -49,14 +49,14 @@ impl Ob1 {
     #[cold]
     fn complete_abandoned(&self, req: &'static Request, threaded: bool) {
         if req.kind() == RequestHeader::SEND {
-            self.pools.detached.fetch_sub(1, Ordering::Relaxed);
+            self.detached.fetch_sub(1, Ordering::Relaxed);
         }
         self.recycle(req, null_mut(), threaded);
     }
 
     /// Gives up a request for the host: recycles one that is complete, and leaves a pending one to its completion.
-    fn release(&self, req: &'static Request, thread: *mut ThreadCtx) {
-        let threaded = self.threaded();
+    pub fn release(&self, req: &'static Request, thread: *mut ThreadCtx) {
+        let threaded = self.instance().threaded();
         if req.is_complete() {
             return self.recycle(req, thread, threaded);
         }
@@ -67,7 +67,7 @@ impl Ob1 {
     #[cold]
     fn abandon(&self, req: &'static Request, threaded: bool) {
         let send = (req.kind() == RequestHeader::SEND) as u32;
-        self.pools.detached.fetch_add(send, Ordering::Relaxed);
+        self.detached.fetch_add(send, Ordering::Relaxed);
         if !threaded {
             req.released.set(true);
             return;
@@ -76,7 +76,7 @@ impl Ob1 {
         match unsafe { &(*req.handle()).completion }.attach(ABANDONED) {
             Attach::Attached => {}
             Attach::AlreadyComplete => {
-                self.pools.detached.fetch_sub(send, Ordering::Relaxed);
+                self.detached.fetch_sub(send, Ordering::Relaxed);
                 // Not complete either: another thread waits on what this one frees, which MPI
                 // forbids. Leaking one request is the harm we choose.
                 if req.is_complete() {
@@ -112,7 +112,7 @@ impl Ob1 {
         if let Some(thread_state) = self.thread_state_for(thread) {
             return self.grow(thread_state);
         }
-        let shared = self.pools.shared.get_or_init(|| ThreadState::new(u32::MAX));
+        let shared = self.shared.get_or_init(|| ThreadState::new(u32::MAX));
         let _guard = shared.lock.guard(threaded);
         match shared.free.take() {
             Some(req) => Ok(req),
@@ -138,21 +138,24 @@ impl Ob1 {
         let thread_state = ThreadState::new(unsafe { (*thread).index });
         // SAFETY: as above.
         unsafe { (*thread).pml_private = core::ptr::from_ref(thread_state).cast_mut().cast() };
-        self.pools.thread_states.fetch_add(1, Ordering::Relaxed);
+        self.thread_states.fetch_add(1, Ordering::Relaxed);
         Some(thread_state)
     }
 
     /// Makes more requests for a thread state, takes one of them, and leaves the others free. By the state's owner, or
     /// under its lock. `Err`: there is no memory for them.
     fn grow(&self, thread_state: &'static ThreadState) -> Result<&'static Request, Status> {
-        let owner = self as *const Ob1 as *mut c_void;
+        let owner = self.owner.get();
         let mut slab = Vec::new();
-        slab.try_reserve_exact(self.pools.step).map_err(|_| Status::OUT_OF_MEMORY)?;
-        slab.extend((0..self.pools.step).map(|_| Request::new(owner, thread_state, self.pools.operations)));
+        slab.try_reserve_exact(self.instance().config().pool_step).map_err(|_| Status::OUT_OF_MEMORY)?;
+        slab.extend(
+            (0..self.instance().config().pool_step)
+                .map(|_| Request::new(owner, thread_state, self.operations)),
+        );
         let slab: &'static [Request] = Vec::leak(slab);
         for req in slab {
             // SAFETY: in memory that stays.
-            let status = unsafe { self.host.request_slot(req.handle()) };
+            let status = unsafe { self.instance().host().request_slot(req.handle()) };
             if status.is_err() {
                 break;
             }
@@ -172,34 +175,4 @@ impl Ob1 {
             req.thread_state.free.give_from_outside(req);
         }
     }
-}
-
-/// Gives the instance's state that a request belongs to.
-pub fn owner(req: &Request) -> &Ob1 {
-    // SAFETY: `Request::new` put it there; the module outlives the use of its requests.
-    unsafe { &*(*req.handle()).owner.cast::<Ob1>() }
-}
-
-/// Releases a request for the host, complete or not (`release` of [`RequestOps`]).
-pub extern "C" fn release_thunk(header: *mut RequestHeader, thread: *mut ThreadCtx) {
-    // SAFETY: the host passes what we handed out.
-    let req = unsafe { Request::of(header) };
-    // The shape of nearly all: complete, of data in one piece, and of the caller's thread state, where it goes without a look at
-    // the number of threads.
-    if req.is_complete()
-        && req.dtype.get().is_null()
-        && thread_state_of(thread).is_some_and(|own| own.is_of(req))
-    {
-        debug_assert!(req.id.get() == 0 && !req.released.get(), "nobody else knows it");
-        req.state.set(State::Free);
-        return req.thread_state.give(req);
-    }
-    release_another(req, thread)
-}
-
-/// Releases a request that is pending, of a datatype or of another thread's state. Apart, so that registers are saved
-/// for this only.
-#[inline(never)]
-extern "C" fn release_another(req: &'static Request, thread: *mut ThreadCtx) {
-    owner(req).release(req, thread);
 }

@@ -28,3 +28,14 @@ pub struct Retired(pub BTreeMap<u64, Option<KeptMemory>>);
 
 /// Memory that a peer may still read.
 pub struct KeptMemory(pub *mut Memory);
+
+impl MemoryPart {
+    /// Our handle of one transport, as bytes to send.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: a registration is valid until it is given back; so many bytes stand there.
+        unsafe {
+            let local = &*self.local;
+            core::slice::from_raw_parts(local.handle.cast(), local.handle_size as usize)
+        }
+    }
+}

@@ -6,6 +6,7 @@ pub mod ids;
 pub mod life;
 pub mod links;
 pub mod memory;
+pub mod pool;
 pub mod registered;
 pub mod request;
 pub mod retired;

@@ -1,17 +1,17 @@
 //! Registered memory is given back when its request ends (`long/registration.rs` says when, and how it is made).
 
 use crate::requests::memory::Memory;
-use crate::state::instance::Ob1;
+use crate::requests::pool::Requests;
 use crate::state::objects::Request;
 use core::ffi::c_void;
-use core::ptr::null_mut;
-use oxmpi_btl::{BtlHandle, Registration};
+use core::ptr::{null, null_mut};
+use oxmpi_btl::{BtlHandle, RegHandle, Registration};
 use oxmpi_mca::Status;
 
 /// `deregister` or `release` of the host's services.
 type End = extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status;
 
-impl Ob1 {
+impl Requests {
     /// Takes back a request's registrations for good, so that peers do not reach its buffer any more.
     pub fn release_memory(&self, req: &Request) {
         let memory = req.memory.replace(null_mut());
@@ -25,10 +25,14 @@ impl Ob1 {
     pub fn leave_memory(&self, req: &Request) {
         let memory = req.memory.replace(null_mut());
         if !memory.is_null() {
-            let keeps = self.btl_services().keeps();
+            let keeps = self.instance().btl_services().keeps();
             self.end_memory(
                 memory,
-                if keeps { self.btl_services().release } else { self.btl_services().deregister },
+                if keeps {
+                    self.instance().btl_services().release
+                } else {
+                    self.instance().btl_services().deregister
+                },
             );
         }
     }
@@ -36,7 +40,7 @@ impl Ob1 {
     /// Takes registrations back for good which were taken out of their request (`release_memory` does this for those
     /// that are still in it).
     pub fn give_memory_back(&self, memory: *mut Memory) {
-        self.end_memory(memory, self.btl_services().deregister);
+        self.end_memory(memory, self.instance().btl_services().deregister);
     }
 
     /// Calls `end` for each part of a memory and frees it. A transport that cannot take its registration back ends the
@@ -45,10 +49,58 @@ impl Ob1 {
         // SAFETY: made by `register_memory`; its request does not have it any more.
         let memory = unsafe { Box::from_raw(memory) };
         for part in memory.parts {
-            let status = end(self.btl_services().instance, part.btl, part.local);
+            let status = end(self.instance().btl_services().instance, part.btl, part.local);
             if status.is_err() {
                 // A program that reuses the buffer may have it changed by a peer.
-                self.host.fatal(&format!("memory cannot be taken back from {}: {status}", part.btl.name()));
+                self.instance()
+                    .host()
+                    .fatal(&format!("memory cannot be taken back from {}: {status}", part.btl.name()));
+            }
+        }
+    }
+}
+
+impl Request {
+    /// The registered memory of the request, if it has one.
+    fn registered(&self) -> Option<&Memory> {
+        // SAFETY: it stays until `release_memory`, which the holder of the CRI's lock calls.
+        unsafe { self.memory.get().as_ref() }
+    }
+
+    /// How many rails both sides have registered the message's memory for; 0: it needs no handles.
+    pub fn registered_rails(&self) -> usize {
+        self.registered().map_or(0, |m| m.parts.len().min(m.remotes))
+    }
+
+    /// Our registration handle for a rail; null: the transport needs none.
+    pub fn local_handle(&self, rail: usize) -> *const RegHandle {
+        // SAFETY: a registration is valid until it is given back.
+        self.registered().map_or(null(), |m| unsafe { (*m.parts[rail].local).handle })
+    }
+
+    /// Our registration handles, one behind the other, as they are sent to a peer; empty if the transport needs none.
+    pub fn handle_bytes(&self) -> &[u8] {
+        self.registered().map_or(&[], |m| &m.bytes)
+    }
+
+    /// The peer's handle for a rail, as it was sent; null: the transport needs none.
+    pub fn remote_handle(&self, rail: usize) -> *const RegHandle {
+        self.registered().map_or(null(), |m| m.parts[rail].remote.as_ptr().cast())
+    }
+
+    /// Keeps the registration handles of the other side's memory for the request's message, as the peer sent them: one
+    /// for each rail, of `each` bytes, behind the other ([`Request::remote_handle`]). Does nothing if the request's own buffer is not
+    /// registered. The caller holds the CRI's lock and has checked the length.
+    pub fn keep_remote_handles(&self, each: usize, bytes: &[u8]) {
+        // SAFETY: the holder of the CRI's lock is alone with it.
+        let Some(memory) = (unsafe { self.memory.get().as_mut() }) else { return };
+        memory.remotes = 0;
+        for (part, bytes) in memory.parts.iter_mut().zip(bytes.chunks(each.max(1))) {
+            memory.remotes += 1;
+            for (word, bytes) in part.remote.iter_mut().zip(bytes.chunks(8)) {
+                let mut whole = [0; 8];
+                whole[..bytes.len()].copy_from_slice(bytes);
+                *word = u64::from_ne_bytes(whole);
             }
         }
     }

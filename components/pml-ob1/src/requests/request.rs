@@ -42,7 +42,7 @@ use oxmpi_datatype::{TypeDesc, TypeRef};
 use oxmpi_mca::{MsgStatus, RequestHeader, RequestOps, Status};
 
 impl Request {
-    /// Makes a free request of a thread state. `owner`: the instance's state ([`Ob1`](crate::state::instance::Ob1));
+    /// Makes a free request of a thread state. `owner`: the object that `ops` find in it;
     /// `ops`: the operations that the host calls.
     pub fn new(owner: *mut c_void, thread_state: &'static ThreadState, ops: &'static RequestOps) -> Request {
         Request {
@@ -269,6 +269,21 @@ impl Request {
                     oxmpi_datatype::unpack(d, self.count.get(), self.buf.get(), from, src, len);
                 }
             }
+        }
+    }
+
+    /// Begins the gets (`State::Pulling`) or puts (`State::Pushing`) of a request, of which none is under way yet.
+    pub fn begin_pieces(&self, state: State) {
+        self.pulls.set(0);
+        self.outcome.set(Outcome::Fine);
+        self.state.set(state);
+    }
+
+    /// Notes the error of a piece as the outcome of the operation; no more pieces are issued.
+    pub fn break_off(&self, error: Status) {
+        if self.outcome.get() < Outcome::Broken {
+            self.outcome.set(Outcome::Broken);
+            self.set_error(error);
         }
     }
 }

@@ -9,9 +9,7 @@ use crate::requests::links::FreeList;
 use crate::state::attention::Attention;
 use crate::state::note::Note;
 use crate::state::objects::{Request, ThreadState};
-use oxmpi_mca::sync::unmodelled::AtomicU32;
-use oxmpi_mca::{Caller, Lock, RequestOps, Seat, ThreadCtx};
-use std::sync::OnceLock;
+use oxmpi_mca::{Caller, Lock, Seat, ThreadCtx};
 
 // SAFETY: lists of free requests and notes are the owner's (`free_list.rs`), the rest is atomic.
 unsafe impl Sync for ThreadState {}
@@ -52,34 +50,6 @@ impl ThreadState {
     #[inline(always)]
     pub fn give(&self, req: &'static Request) {
         self.free.give(req);
-    }
-}
-
-/// The instance's part in the pools of requests: the thread state for calls without a context, how many requests are
-/// made at once, and counts.
-pub struct Pools {
-    /// For calls without a context; made by the first.
-    pub(super) shared: OnceLock<&'static ThreadState>,
-    pub(super) step: usize,
-    /// The operations that the host calls on requests.
-    pub(super) operations: &'static RequestOps,
-    /// Sends that were released while pending and still are.
-    pub detached: AtomicU32,
-    /// States of threads: as many threads as there were at once.
-    pub thread_states: AtomicU32,
-}
-
-impl Pools {
-    /// Makes the record of an instance without thread states; requests will be allocated `step` at a time, with
-    /// these `operations` of the host on them.
-    pub fn new(step: usize, operations: &'static RequestOps) -> Pools {
-        Pools {
-            shared: OnceLock::new(),
-            step,
-            operations,
-            detached: AtomicU32::new(0),
-            thread_states: AtomicU32::new(0),
-        }
     }
 }
 

@@ -9,16 +9,16 @@
 use crate::order::switch::Sending;
 use crate::send::issue::FAILURE;
 use crate::send::outgoing::Outgoing;
+use crate::send::sender::Sender;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Peer, Request, Route};
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::SendArgs;
 
-impl Ob1 {
+impl Sender {
     /// Sends a blocking message by a request, where it could not go at once. Null: the request completed within the
     /// call and was recycled. `number`: the one that the message keeps, or 0.
     #[inline(never)]
@@ -29,19 +29,20 @@ impl Ob1 {
         threaded: bool,
     ) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
-        let req = match self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm) {
-            Ok(req) => req,
-            Err(status) => {
-                let held = self.hold(FIFO, None, threaded);
-                self.give_up_number(&held, out.peer, out.comm, out.route, args.tag, number);
-                return Err(status);
-            }
-        };
+        let req =
+            match self.requests().take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm) {
+                Ok(req) => req,
+                Err(status) => {
+                    let held = self.instance().hold(FIFO, None, threaded);
+                    self.order().give_up_number(&held, out.peer, out.comm, out.route, args.tag, number);
+                    return Err(status);
+                }
+            };
         self.describe(req, &out, args, threaded);
         self.offer_new(req, &out, args.thread, number, threaded)?;
         // Anybody may complete it, but only we may recycle it: nobody else has its handle.
         if req.is_complete() && req.status().error == Status::OK {
-            self.recycle(req, args.thread, threaded);
+            self.requests().recycle(req, args.thread, threaded);
             return Ok(null_mut());
         }
         Ok(req.handle())
@@ -66,9 +67,9 @@ impl Ob1 {
     /// Makes the inactive persistent request of MPI_Send_init and its other modes; nothing is sent before it is started.
     /// `Err`: the destination cannot be sent to, or no request can be had.
     pub fn send_persistent(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.threaded();
+        let threaded = self.instance().threaded();
         let out = self.outgoing(args, threaded)?;
-        let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
+        let req = self.requests().take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         self.describe(req, &out, args, threaded);
         req.make_persistent();
         Ok(req.handle())
@@ -80,12 +81,12 @@ impl Ob1 {
         if !error.is_err() {
             return Err(Status::BAD_PARAM);
         }
-        let threaded = self.threaded();
+        let threaded = self.instance().threaded();
         // Contiguous, so no request keeps it.
         let nothing = TypeDesc::basic(Base::BYTE).ok_or(Status::INTERNAL)?;
         let args = SendArgs { buf: null(), count: 0, dtype: &nothing, mode: FAILURE, ..*args };
         let out = self.outgoing(&args, threaded)?;
-        let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
+        let req = self.requests().take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         self.describe(req, &out, &args, threaded);
         req.wanted.set(i64::from(error.0).cast_unsigned());
         self.offer_new(req, &out, args.thread, 0, threaded)?;
@@ -119,14 +120,14 @@ impl Ob1 {
             Ok((held, peer)) => {
                 if threaded {
                     // Room for it, or its answer, comes there.
-                    self.expect_on(thread, held.ctx);
+                    self.instance().expect_on(thread, held.ctx);
                 }
                 self.offer(&held, peer, req)
             }
             Err(status) => status,
         };
         if status.is_err() {
-            self.recycle(req, thread, threaded);
+            self.requests().recycle(req, thread, threaded);
             return Err(status);
         }
         Ok(())
@@ -141,8 +142,8 @@ impl Ob1 {
         threaded: bool,
     ) -> Result<(Held<'a>, &'a Peer), Status> {
         let (held, peer, order) = match threaded {
-            true => self.enter_flow(comm, route, base, about)?,
-            false => (self.hold(FIFO, None, false), base, 0),
+            true => self.order().enter_flow(comm, route, base, about)?,
+            false => (self.instance().hold(FIFO, None, false), base, 0),
         };
         req.peer.set(peer);
         req.order.set(order);
@@ -156,17 +157,17 @@ impl Ob1 {
         let Some(base) = route.peer() else {
             // The communicator was revoked.
             req.set_error(Status::PEER_FAILED);
-            self.complete(req, threaded);
+            self.requests().complete(req, threaded);
             return Status::PEER_FAILED;
         };
         let about = Sending { tag: req.tag.get(), thread: null_mut(), number: 0 };
         match self.enter(req, (comm, route, base), about, threaded) {
             Err(status) => status,
             Ok((held, peer)) => {
-                self.cri(held.ctx).shared.set();
+                self.instance().cri(held.ctx).shared.set();
                 let status = self.offer(&held, peer, req);
                 if status.is_err() {
-                    self.fail(&held, req, status);
+                    self.peers().fail(&held, req, status);
                 }
                 status
             }

@@ -1,16 +1,17 @@
 //! Messages that go at once: one call of the transport, with a header on the stack and the user's buffer.
 //!
-//! There is one body, [`Ob1::eager`]: it finds the message's FIFO and takes that CRI's lock, by the thread's note of its last send
-//! (`state/note.rs`), by who is alone, as the lock's owner, or in any case; and sends by [`Ob1::eager_on`]. Its result says
+//! There is one body, [`Sender::eager`]: it finds the message's FIFO and takes that CRI's lock, by the thread's note of its last send
+//! (`state/note.rs`), by who is alone, as the lock's owner, or in any case; and sends by [`Sender::eager_on`]. Its result says
 //! whether the message is sent, needs a request, or failed ([`Eagerly`]).
 
+use crate::long::parts::{Packer, pack_part};
+use crate::order::flows::Order;
 use crate::order::switch::Sending;
 use crate::requests::thread_state::state_and_seat;
 use crate::send::outgoing::Outgoing;
-use crate::send::parts::{Packer, pack_part};
+use crate::send::sender::Sender;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{Held, Inside};
-use crate::state::instance::Ob1;
 use crate::state::note::word_of;
 use crate::state::objects::{Comm, Peer, Sent};
 use crate::wire::{self, flag};
@@ -62,7 +63,7 @@ struct OwnWay<'a> {
     message: Eager,
 }
 
-impl Ob1 {
+impl Sender {
     /// Sends a message for MPI_Send and what is like it. Returns null if all of it went at once, else the request that
     /// the caller waits for.
     #[inline(always)]
@@ -78,7 +79,7 @@ impl Ob1 {
     /// once.
     #[inline(always)]
     pub fn send_immediate(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
-        let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
+        let req = self.requests().take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         match self.eager(args, threaded) {
             Eagerly::Sent => {
                 req.complete_unseen();
@@ -86,14 +87,14 @@ impl Ob1 {
             }
             Eagerly::Needs { number } => self.send_immediate_slowly(req, args, number, threaded),
             Eagerly::Failed(error) => {
-                self.recycle(req, args.thread, threaded);
+                self.requests().recycle(req, args.thread, threaded);
                 Err(error)
             }
         }
     }
 
     /// Sends a message at once if it is short, not synchronous and needs no prefix. With several threads it goes by the
-    /// thread's note of its last send, else as the owner of the FIFO's CRI, else by [`Ob1::eager_of_any`].
+    /// thread's note of its last send, else as the owner of the FIFO's CRI, else by [`Sender::eager_of_any`].
     #[inline(always)]
     fn eager(&self, args: &SendArgs, threaded: bool) -> Eagerly {
         let noted = if threaded { self.noted_way(args) } else { None };
@@ -111,7 +112,7 @@ impl Ob1 {
                 }
                 if !threaded {
                     let message = Eager::of(&out, head, 0);
-                    return self.eager_on(&self.hold(FIFO, None, false), out.peer, &message, args);
+                    return self.eager_on(&self.instance().hold(FIFO, None, false), out.peer, &message, args);
                 }
                 match self.own_way(&out, args, head) {
                     Some(way) => way,
@@ -135,7 +136,7 @@ impl Ob1 {
             return None;
         }
         let inside = Inside::enter(peer.cri(), seat)?;
-        let order = self.clock.stamp(Some(thread_state.lease()));
+        let order = self.order().stamp(Some(thread_state.lease()));
         Some(OwnWay { inside, peer, message: Eager { source: comm.my_rank, total, head, order } })
     }
 
@@ -153,7 +154,7 @@ impl Ob1 {
         // SYNC POINT with `switch_all`.
         if !base.switch.is_passed() {
             // One thread sends, so far.
-            if self.senders.load(Ordering::Relaxed) != thread_state.index + 1 {
+            if !self.order().is_only_sender(thread_state.index) {
                 return None;
             }
             let inside = Inside::enter(out.peer.cri(), seat)?;
@@ -177,7 +178,7 @@ impl Ob1 {
         if !base.switch.may_go(true, peer.ctx) || !fork.may_go(by_tag, peer.ctx) {
             return None;
         }
-        let stamp = self.clock.stamp(Some(thread_state.lease()));
+        let stamp = self.order().stamp(Some(thread_state.lease()));
         let head = head | (flag::STAMPED as u64) << 8;
         if by_tag {
             // All of this is so for good.
@@ -196,17 +197,17 @@ impl Ob1 {
     #[inline(never)]
     fn eager_of_any(&self, out: Outgoing<'_>, head: u64, args: &SendArgs) -> Eagerly {
         // Without one it would never own a lock.
-        self.thread_state_for(args.thread);
+        self.requests().thread_state_for(args.thread);
         let about = Sending { tag: args.tag, thread: args.thread, number: 0 };
-        let (held, peer, order) = match self.enter_flow(out.comm, out.route, out.peer, about) {
+        let (held, peer, order) = match self.order().enter_flow(out.comm, out.route, out.peer, about) {
             Ok(entered) => entered,
             Err(error) => return Eagerly::Failed(error),
         };
-        let number = if order == 0 { 0 } else { Ob1::number_of(peer, order) };
+        let number = if order == 0 { 0 } else { Order::number_of(peer, order) };
         if order != 0 && (peer.base.switch.needs_open(peer.ctx) || out.route.fork.needs_open(peer.ctx)) {
             return Eagerly::Needs { number };
         }
-        let (flag, key) = Ob1::order_words(peer, order);
+        let (flag, key) = Order::order_words(peer, order);
         let message = Eager::of(&out, head | (flag as u64) << 8, key);
         match self.eager_on(&held, peer, &message, args) {
             Eagerly::Needs { .. } => Eagerly::Needs { number },
@@ -250,7 +251,7 @@ impl Ob1 {
             Status::NO_RESOURCE => {}
             error => {
                 peer.give_credit(held, total);
-                self.peer_failed(held, peer, error);
+                self.peers().peer_failed(held, peer, error);
                 return Eagerly::Failed(Status::PEER_FAILED);
             }
         }

@@ -2,10 +2,11 @@
 
 use crate::long::rdma::{worth_reading, worth_writing};
 use crate::long::runs::RunList;
+use crate::order::flows::Order;
 use crate::peers::choice::Transfer;
 use crate::peers::peer::{can_get_vector, whole_pages};
+use crate::send::sender::Sender;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Peer, Request, State};
 use crate::wire::{self, Header, PREFIX_BYTES, flag, header_only, kind};
 use core::sync::atomic::Ordering;
@@ -15,7 +16,7 @@ use oxmpi_pml::mode;
 /// Mode of a request that sends a FAILURE, beside those of [`mode`]; `wanted` has the error.
 pub const FAILURE: u32 = u32::MAX;
 
-impl Ob1 {
+impl Sender {
     /// Starts a send that has a FIFO: issues it at once, or queues it behind the sends that wait for room.
     pub fn offer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
         req.id.set(0);
@@ -31,11 +32,11 @@ impl Ob1 {
                 peer.queue.with(held, |q| q.push_back(req));
                 peer.queued.set(peer.queued.get() + 1);
                 peer.queue_changed(held);
-                self.remember(held, peer);
+                self.peers().remember(held, peer);
                 Status::OK
             }
             status if status.is_err() => {
-                self.peer_failed(held, peer, status);
+                self.peers().peer_failed(held, peer, status);
                 Status::PEER_FAILED
             }
             status => status,
@@ -49,12 +50,12 @@ impl Ob1 {
         let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
         let order = req.order.get();
         if order != 0 {
-            match self.open_switches(held, peer, comm, route) {
+            match self.order().open_switches(held, peer, comm, route) {
                 Status::OK => {}
                 status => return status,
             }
         }
-        let (ordered, order) = Ob1::order_words(peer, order);
+        let (ordered, order) = Order::order_words(peer, order);
         let head = route.head.load(Ordering::Relaxed);
         let total = req.total.get();
         let sync = req.mode.get() == mode::SYNCHRONOUS;
@@ -79,25 +80,27 @@ impl Ob1 {
         let is_eager = total + eager_header <= peer.eager_limit();
         let measured = readable && !is_eager && total + eager_header <= peer.copied_limit();
         let transfer =
-            if measured { peer.choice.next(total, || self.born.elapsed().as_nanos() as u32) } else { None };
+            if measured { peer.choice.next(total, || self.instance().age().as_nanos() as u32) } else { None };
         let copied = transfer.map_or(is_eager, |transfer| transfer == Transfer::Copy);
         if copied && peer.take_credit(held, total) {
             let mut h = start(kind::MATCH, if sync { flag::SYNC } else { 0 });
             if sync {
-                h.push(self.id_of(held, req));
+                h.push(self.requests().id_of(held, req));
             }
-            let status = self.transmit_part(held, peer, req, &h, 0, total);
+            let status = self.transfers().transmit_part(held, peer, req, &h, 0, total);
             return self.issued_eager(held, peer, req, status, sync);
         }
-        if readable && let Some(status) = self.offer_reading(held, peer, req, || start(kind::RGET, 0)) {
+        if readable
+            && let Some(status) = self.transfers().offer_reading(held, peer, req, || start(kind::RGET, 0))
+        {
             return self.issued_long(held, req, status, State::WaitFin);
         }
         // Where it was offered before and found no room, and reading has been refused since.
-        self.release_memory(req);
+        self.requests().release_memory(req);
         if contiguous && worth_writing(peer, req) {
             let mut h = start(kind::RPUT, 0);
             h.push(total);
-            h.push(self.id_of(held, req));
+            h.push(self.requests().id_of(held, req));
             return self.issued_long(held, req, peer.transmit(held, &header_only(&h)), State::WaitPut);
         }
         if !contiguous && let Some(status) = self.offer_runs(held, peer, req, || start(kind::RUNS, 0)) {
@@ -108,8 +111,8 @@ impl Ob1 {
         let first = if peer.take_credit(held, room) { room } else { 0 };
         let mut h = start(kind::RNDV, 0);
         h.push(total);
-        h.push(self.id_of(held, req));
-        let status = self.transmit_part(held, peer, req, &h, 0, first);
+        h.push(self.requests().id_of(held, req));
+        let status = self.transfers().transmit_part(held, peer, req, &h, 0, first);
         if status.is_ok() {
             req.done.set(first);
         } else if first > 0 {
@@ -127,7 +130,7 @@ impl Ob1 {
         req: &'static Request,
         start: impl FnOnce() -> Header,
     ) -> Option<Status> {
-        let (limits, total) = (&self.config.pieces, req.total.get());
+        let (limits, total) = (&self.instance().config().pieces, req.total.get());
         let pays = limits.permit(total) && !peer.no_rget.get() && total >= peer.btl.attrs().min_get_size;
         if !pays || !can_get_vector(peer.btl) {
             return None;
@@ -136,7 +139,7 @@ impl Ob1 {
         let bytes = list.bytes();
         let mut h = start();
         h.push(total);
-        h.push(self.id_of(held, req));
+        h.push(self.requests().id_of(held, req));
         let len = bytes.len() as u64;
         if len + h.bytes() as u64 > peer.rndv_limit() || !peer.take_credit(held, len) {
             return None;
@@ -168,9 +171,9 @@ impl Ob1 {
         } else {
             // It may have been announced before, which found no room: nobody is to answer it.
             if req.id.get() != 0 {
-                self.drop_id(held, req);
+                self.requests().drop_id(held, req);
             }
-            self.complete(req, held.threaded);
+            self.requests().complete(req, held.threaded);
         }
         self.drop_id_on_error(held, req, status);
         status
@@ -190,8 +193,8 @@ impl Ob1 {
     /// it. NO_RESOURCE is no such failure.
     fn drop_id_on_error(&self, held: &Held<'_>, req: &'static Request, status: Status) {
         if status.is_err() && status != Status::NO_RESOURCE {
-            self.drop_id(held, req);
-            self.release_memory(req);
+            self.requests().drop_id(held, req);
+            self.requests().release_memory(req);
         }
     }
 
@@ -209,11 +212,11 @@ impl Ob1 {
         if found {
             peer.queued.set(peer.queued.get() - 1);
             peer.queue_changed(held);
-            self.drop_id(held, req);
-            self.release_memory(req);
+            self.requests().drop_id(held, req);
+            self.requests().release_memory(req);
             // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).
             let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
-            self.give_up_number(held, peer, comm, route, req.tag.get(), req.order.get());
+            self.order().give_up_number(held, peer, comm, route, req.tag.get(), req.order.get());
         }
         found
     }

@@ -4,4 +4,4 @@ pub mod by_request;
 pub mod eager;
 pub mod issue;
 pub mod outgoing;
-pub mod parts;
+pub mod sender;

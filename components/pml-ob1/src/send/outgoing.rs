@@ -1,6 +1,6 @@
 //! A send's arguments are looked up: its route, its peer and its length.
 
-use crate::state::instance::Ob1;
+use crate::send::sender::Sender;
 use crate::state::objects::{Comm, Peer, Route};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
@@ -14,14 +14,14 @@ pub struct Outgoing<'a> {
     pub total: u64,
 }
 
-impl Ob1 {
+impl Sender {
     /// Looks up the route, the peer and the length of a send. `Err`: no such rank, the peer cannot be reached, or the
     /// length overflows.
     #[inline(always)]
     pub fn outgoing<'a>(&'a self, args: &SendArgs, threaded: bool) -> Result<Outgoing<'a>, Status> {
         // SAFETY: the host passes a communicator and a type that are alive.
         let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
-        let (route, peer) = comm.route(self, args.dst, threaded)?;
+        let (route, peer) = self.peers().route(comm, args.dst, threaded)?;
         let total = dtype.packed.checked_mul(args.count).ok_or(Status::BAD_PARAM)?;
         Ok(Outgoing { comm, route, peer, total })
     }

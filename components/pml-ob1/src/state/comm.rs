@@ -252,7 +252,7 @@ pub struct CommTable {
     free: VecDeque<u32>,
     by_gid: HashMap<([u64; 2], u16), *mut Comm>,
     /// Deleted while released requests used them.
-    pub(super) dying: Vec<*mut Comm>,
+    pub dying: Vec<*mut Comm>,
     /// How many there were.
     added: u64,
 }
@@ -306,7 +306,7 @@ impl CommTable {
     /// Adds a communicator by its description, and gives the pointer by which the host names it. The caller holds all
     /// CRI locks. `most_shards`: shards that its matching may have; `streams`: messages find their FIFOs by
     /// communicator and tag. `Err`: a fixed index that is too large, or no slot is left.
-    pub(super) fn add(
+    pub fn add(
         &mut self,
         desc: &CommDesc,
         engine: Engine,
@@ -402,7 +402,7 @@ impl CommTable {
 
     /// Takes the deleted communicators that nothing uses any more out of the table, each with the pointer that the host
     /// had. One in which receives are posted stays, and all stay if `busy`. The caller holds all CRI locks.
-    pub(super) fn reap(&mut self, busy: bool) -> Vec<(*const Comm, Comm)> {
+    pub fn reap(&mut self, busy: bool) -> Vec<(*const Comm, Comm)> {
         let mut gone = Vec::new();
         let dying = core::mem::take(&mut self.dying);
         for comm in dying {

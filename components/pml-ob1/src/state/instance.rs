@@ -1,136 +1,156 @@
-//! The state of one instance, and its locks.
+//! The instance: the host, the parameters, the transports, and the CRIs with their locks; everything else of the component stands on it.
 //!
 //! **Order of locks.** The one of the ordered mode (`receive/ordered.rs`), then CRI locks in rising order (several at once: all of a set, and then no
 //! other), then a shard's, then the lock of the thread state for calls without a context or the peers' lock (both leaves: the peers' lock is taken under a
-//! CRI lock or under none). No CRI lock is taken under a shard lock. No lock is taken below THREAD_MULTIPLE; [`Ob1::threaded`] is looked at once
+//! CRI lock or under none). No CRI lock is taken under a shard lock. No lock is taken below THREAD_MULTIPLE; [`Instance::threaded`] is looked at once
 //! per call. Nothing that the user wrote runs under a lock: completions set a word and tell a sync object.
 
-use crate::order::stamp::Clock;
 use crate::params::Config;
-use crate::requests::thread_state::Pools;
-use crate::state::comm::CommTable;
-use crate::state::escalated::Escalated;
 use crate::state::fifos::FIFO;
-use crate::state::guarded::{AllHeld, Guarded, Held, set_below};
-use crate::state::inbound::{Assignment, EarlyMessage};
-use crate::state::objects::{Cri, Peer, Request};
-use crate::state::owed::Owed;
-use crate::state::paged::Paged;
+use crate::state::guarded::{AllHeld, Held, set_below};
+use crate::state::inbound::Assignment;
+use crate::state::objects::Cri;
 use crate::state::transport::Transport;
 use core::cell::{Cell, OnceCell};
+use core::time::Duration;
 use oxmpi_btl::{BtlHandle, BtlServices};
 use oxmpi_mca::host::cri_mode;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Caller, Host, Lock, RequestOps};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use oxmpi_mca::{Caller, Host, Status};
+use oxmpi_pml::Transports;
 use std::time::Instant;
 
-/// The transports and CRIs that the last `arm` armed, for the `disarm` that follows; the host sees to it that one
-/// thread at a time does either.
-#[derive(Default)]
-pub struct Armed {
-    /// By index, and by bits of CRIs; 0: nothing.
-    pub transports: AtomicU64,
-    pub cris: AtomicU64,
-}
-
-/// The next FIFO where messages go on the FIFOs one after the other. Every thread writes it.
-#[repr(align(128))]
-#[derive(Default)]
-pub struct Rotation(pub AtomicU32);
-
-/// The state of one instance. Fields that every message reads stand first.
+/// The ground that all objects of one instance stand on. Fields that every message reads stand first.
 #[repr(C)]
-pub struct Ob1 {
+pub struct Instance {
     /// Whether locks must be taken: there are several threads, or a peer sends on several FIFOs.
-    pub careful: AtomicU32,
+    careful: AtomicU32,
     /// Peers that broke the protocol (their messages are dropped), CRIs with messages that came early, and 1 while
     /// matching is timed: while there are any, every message is looked at closer.
-    pub watchful: AtomicU32,
+    watchful: AtomicU32,
     /// The one transport through which messages may come; null when there are several.
-    pub lone: AtomicPtr<BtlHandle>,
+    lone: AtomicPtr<BtlHandle>,
     /// The transport to ourselves is progressed only once somebody uses it.
-    pub self_active: AtomicBool,
-    /// The info line about refused reads was written.
-    pub told_no_get: AtomicBool,
-    pub comms: Guarded<CommTable>,
+    self_active: AtomicBool,
     /// The transports, best exclusivity first; set by `enable`, before anything else is called.
-    pub btls: OnceCell<Vec<Transport>>,
+    btls: OnceCell<Vec<Transport>>,
     /// The host's services around transports; set by `enable`.
-    pub services: Cell<*const BtlServices>,
+    services: Cell<*const BtlServices>,
     /// The state of CRI 0, and of the others.
-    pub first: Cri,
-    pub others: Box<[Cri]>,
-    pub host: Host,
-    pub config: Config,
-    pub peers: Paged<AtomicPtr<Peer>>,
-    /// Guards the making of peers and routes.
-    pub peers_lock: Lock,
+    first: Cri,
+    others: Box<[Cri]>,
+    host: Host,
+    config: Config,
     /// FIFOs that we could use, by CRIs and transports; set by `enable`.
-    pub width: AtomicU32,
-    /// Messages may come on all of them.
-    pub wide: AtomicBool,
-    /// Peers that were lost.
-    pub lost: AtomicU32,
-    /// The number of the first thread that sent something, plus 1; [`Ob1::CROWD`]: there is another.
-    pub senders: AtomicU32,
-    pub clock: Clock,
+    width: AtomicU32,
     /// When it was made.
-    pub born: Instant,
-    pub assignment: Assignment,
-    /// One thread at a time progresses (`poll.rs`).
-    pub one_at_a_time: bool,
-    pub progressing: Lock,
-    pub rotation: Rotation,
-    pub owed: Owed<(&'static Request, EarlyMessage)>,
-    pub escalated: Escalated,
-    /// Somebody asks for the time of matching (`timing.rs`).
-    pub timing: AtomicBool,
-    pub armed: Armed,
-    pub pools: Pools,
+    born: Instant,
+    assignment: Assignment,
 }
 
-// SAFETY: cells and guarded data belong to the holder of a lock as their files say; `btls` is set
-// before the module is shared.
-unsafe impl Sync for Ob1 {}
-
-// SAFETY: as above; nothing is bound to a thread.
-unsafe impl Send for Ob1 {}
-
-impl Ob1 {
-    /// Makes the state of an instance, with its CRIs and without transports, peers and communicators; `enable` sets the
-    /// transports. `operations`: what the host calls on requests.
-    pub fn new(host: Host, config: Config, operations: &'static RequestOps) -> Ob1 {
-        Ob1 {
+impl Instance {
+    /// Makes an instance with its CRIs and without transports, which [`Instance::enable`] sets.
+    pub fn new(host: Host, config: Config) -> Instance {
+        Instance {
             careful: AtomicU32::new(0),
             watchful: AtomicU32::new(0),
             lone: AtomicPtr::new(core::ptr::null_mut()),
             self_active: AtomicBool::new(false),
-            told_no_get: AtomicBool::new(false),
-            services: Cell::new(core::ptr::null()),
-            comms: Guarded::new(CommTable::new()),
             btls: OnceCell::new(),
+            services: Cell::new(core::ptr::null()),
             first: Cri::new(&host, FIFO),
             others: (1..host.num_cris()).map(|ctx| Cri::new(&host, ctx)).collect(),
             host,
             config,
-            peers: Paged::new(host.job().job_size as usize),
-            peers_lock: Lock::new(),
             width: AtomicU32::new(1),
-            wide: AtomicBool::new(false),
-            lost: AtomicU32::new(0),
-            senders: AtomicU32::new(0),
-            clock: Clock::new(host.num_cris() > 1),
             born: Instant::now(),
-            assignment: Ob1::assignment_of(&host),
-            one_at_a_time: host.has_mode(cri_mode::SERIAL_PROGRESS),
-            progressing: Lock::new(),
-            rotation: Rotation::default(),
-            owed: Owed::default(),
-            escalated: Escalated::default(),
-            timing: AtomicBool::new(false),
-            armed: Armed::default(),
-            pools: Pools::new(config.pool_step, operations),
+            assignment: Instance::assignment_of(&host),
         }
+    }
+
+    /// Takes the transports that the host has accepted, before anything else is called. Returns those that are polled,
+    /// by bits. `Err`: there are too many, or it was called before.
+    pub fn enable(&self, transports: &Transports) -> Result<u64, Status> {
+        // SAFETY: the host's list; accepted handles live as long as the instance.
+        let btls = unsafe { transports.btls.get() }.iter().map(|&btl| unsafe { &*btl });
+        let sorted: Vec<Transport> = btls.map(|btl| Transport { btl, own: btl.name() == "self" }).collect();
+        let polled = sorted.iter().fold(0, |set, t| set | 1 << t.btl.index);
+        self.services.set(transports.services);
+        if sorted.len() > 64 || self.btls.set(sorted).is_err() {
+            return Err(Status::BAD_PARAM);
+        }
+        let mut others = self.transports().iter().filter(|t| !t.own);
+        if let (Some(only), None) = (others.next(), others.next()) {
+            self.lone.store(core::ptr::from_ref(only.btl).cast_mut(), Ordering::Relaxed);
+        }
+        // As many as the widest has: to a peer there are as many as its transport has (`width_to`).
+        let contexts = self.transports().iter().map(|t| t.btl.attrs().contexts.max(1)).max().unwrap_or(1);
+        self.width.store(self.host.num_cris().min(contexts).max(1), Ordering::Relaxed);
+        self.careful.store(self.host.threaded() as u32, Ordering::Relaxed);
+        Ok(polled)
+    }
+
+    /// Gives the host.
+    #[inline(always)]
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Gives the values of the component's parameters.
+    #[inline(always)]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Gives the time since the instance was made.
+    pub fn age(&self) -> Duration {
+        self.born.elapsed()
+    }
+
+    /// Gives the rule by which the process's messages get their FIFO.
+    #[inline(always)]
+    pub fn assignment(&self) -> Assignment {
+        self.assignment
+    }
+
+    /// Whether every message is looked at closer: messages came early, a peer is lost, or matching is timed.
+    #[inline(always)]
+    pub fn is_watchful(&self) -> bool {
+        self.watchful.load(Ordering::Relaxed) != 0
+    }
+    /// Has every message looked at closer, for one reason more.
+    pub fn watch_closer(&self) {
+        self.watchful.fetch_add(1, Ordering::Relaxed);
+    }
+    /// Takes back one reason to look at every message closer.
+    pub fn watch_less(&self) {
+        self.watchful.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Gives the one transport through which messages may come. `None`: there are several.
+    #[inline(always)]
+    pub fn lone(&self) -> Option<&BtlHandle> {
+        // SAFETY: accepted handles live as long as the instance.
+        unsafe { self.lone.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// Notes that the transport to ourselves is used, so that it is progressed.
+    pub fn use_own_transport(&self) {
+        self.self_active.store(true, Ordering::Relaxed);
+        self.lone.store(core::ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    /// Calls the progress of every active transport on a CRI, under its lock. Returns the number of events.
+    #[inline(never)]
+    pub fn poll_several(&self, ctx: u32) -> i32 {
+        let active = self.transports().iter().filter(|t| self.is_active(t) && t.has(ctx));
+        active.map(|t| (t.btl.progress)(t.btl.state, ctx)).sum()
+    }
+
+    /// Gives the state of the first CRI.
+    #[inline(always)]
+    pub fn first(&self) -> &Cri {
+        &self.first
     }
 
     /// Gives the rule by which the process's messages get their FIFO, as the host's modes say.
@@ -143,9 +163,6 @@ impl Ob1 {
             Assignment::Stream
         }
     }
-
-    /// The value of `senders` once several threads have sent something.
-    pub const CROWD: u32 = u32::MAX;
 
     /// Whether locks must be taken. Looked at once per call and passed down. The
     /// verbs of a message's path are branched on it before they begin, into two copies of their code: the one below
@@ -199,7 +216,7 @@ impl Ob1 {
     }
 }
 
-impl Ob1 {
+impl Instance {
     /// Takes a CRI's lock, which is held until the result is dropped. The caller holds no other CRI's lock and no shard
     /// lock.
     #[inline(always)]

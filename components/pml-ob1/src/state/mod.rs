@@ -2,10 +2,10 @@
 
 pub mod attention;
 pub mod comm;
-pub mod communicators;
 pub mod counts;
 pub mod cri;
 pub mod escalated;
+pub mod expect;
 pub mod fifos;
 pub mod guarded;
 pub mod inbound;

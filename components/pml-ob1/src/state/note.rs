@@ -1,7 +1,7 @@
 //! A thread's note of what it sent or received last makes the next message like it short.
 //!
 //! A thread among several mostly posts receive after receive for one source and tag, in a shard whose lock it owns.
-//! Where their messages will come ([`Ob1::first_look`](crate::state::instance::Ob1::first_look)) takes as long to find out as posting
+//! Where their messages will come ([`Order::first_look`](crate::order::flows::Order::first_look)) takes as long to find out as posting
 //! them, and changes once at most, when the source's messages part (`fork.rs`). So the thread notes it, and what follows from that for the next
 //! receive: it has a tag and a source, and takes a short way (`receive/post.rs`). Once it has found the shard as its owner, it notes that, too.
 //!

@@ -190,8 +190,9 @@ pub struct Peer {
     pub btl: &'static BtlHandle,
     /// Sends that found no room, oldest first.
     pub queue: Guarded<VecDeque<&'static Request>>,
-    /// The CRI of the FIFO, which lives as long as the module.
+    /// The CRI of the FIFO, which lives as long as the module: the host's, and ours.
     pub cri: NonNull<oxmpi_mca::Cri>,
+    pub state_of_cri: NonNull<Cri>,
     /// Small messages of ours that found no room.
     pub control: Guarded<VecDeque<Header>>,
     /// Long sends and pulls that go on when there is room.

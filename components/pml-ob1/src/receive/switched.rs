@@ -1,13 +1,12 @@
 //! A peer's SWITCH and OPEN are taken: what says that its messages come on several FIFOs (`switch.rs` has the protocol), and what comes too early for that.
 
+use crate::receive::receiver::Receiver;
 use crate::state::comm::Found;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Comm, Peer};
 use crate::state::orphan::Orphan;
 use crate::wire::{self, Arrived, Reader, flag, kind};
-use core::sync::atomic::Ordering;
 use std::collections::HashSet;
 
 /// The messages of which a SWITCH or an OPEN speaks.
@@ -22,12 +21,12 @@ enum Scope<'a> {
     Nonsense,
 }
 
-impl Ob1 {
+impl Receiver {
     /// Reads the subject of a SWITCH or OPEN: all messages of the process, or those of one communicator's rank.
     fn scope(&self, held: &Held<'_>, data: &[u8], proc: u32) -> Scope<'_> {
         let mut r = Reader::new(data);
         let Some(head) = r.word() else { return Scope::Nonsense };
-        let peer = match self.peer(proc, held.threaded) {
+        let peer = match self.peers().peer(proc, held.threaded) {
             Ok(peer) if peer.base.width_in > held.ctx.max(1) => peer,
             _ => return Scope::Nonsense,
         };
@@ -65,15 +64,17 @@ impl Ob1 {
             Scope::All(peer) if held.ctx == FIFO => {
                 // SYNC POINT with `is_seen`: everything in front of it has been handled.
                 peer.base.peers_switch.pass();
-                self.widen();
-                self.enable_locking();
+                self.order().widen();
+                self.instance().enable_locking();
             }
-            Scope::Rank(comm, source) => comm.fork_from(self, source),
+            Scope::Rank(comm, source) => self.peers().fork_from(comm, source),
             Scope::NotYet => self.keep_orphan(held, proc, data),
             Scope::Gone => {}
-            Scope::All(_) | Scope::Nonsense => {
-                self.bad_header(held, proc, "a SWITCH where its messages have one FIFO, or on another one")
-            }
+            Scope::All(_) | Scope::Nonsense => self.peers().bad_header(
+                held,
+                proc,
+                "a SWITCH where its messages have one FIFO, or on another one",
+            ),
         }
         Some(())
     }
@@ -83,7 +84,9 @@ impl Ob1 {
     pub fn on_open(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { data, proc, .. } = *arrived;
         match self.scope(held, data, proc) {
-            Scope::Nonsense => self.bad_header(held, proc, "an OPEN of a FIFO that its messages do not have"),
+            Scope::Nonsense => {
+                self.peers().bad_header(held, proc, "an OPEN of a FIFO that its messages do not have")
+            }
             scope if Self::is_seen(&scope) == Some(false) => self.keep_early(held, data, proc),
             _ => {}
         }
@@ -99,19 +102,19 @@ impl Ob1 {
     /// Puts a message on the CRI's list of early messages; while the list is not empty, every message is looked at
     /// closer (`watchful`).
     pub fn keep_early(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        let first = self.cri(held.ctx).early.with(held, |early| {
+        let first = self.instance().cri(held.ctx).early.with(held, |early| {
             early.push(Orphan { proc, bytes: data.into() });
             early.len() == 1
         });
         if first {
-            self.watchful.fetch_add(1, Ordering::Relaxed);
+            self.instance().watch_closer();
         }
     }
 
     /// Takes the early messages of a CRI that have become due off its list, in order of each process; the caller
     /// handles them.
     pub fn take_due(&self, held: &Held<'_>) -> Vec<Orphan> {
-        let all = self.cri(held.ctx).early.with(held, core::mem::take);
+        let all = self.instance().cri(held.ctx).early.with(held, core::mem::take);
         if all.is_empty() {
             return all;
         }
@@ -124,9 +127,9 @@ impl Ob1 {
             early
         });
         if early.is_empty() {
-            self.watchful.fetch_sub(1, Ordering::Relaxed);
+            self.instance().watch_less();
         }
-        self.cri(held.ctx).early.with(held, |e| *e = early);
+        self.instance().cri(held.ctx).early.with(held, |e| *e = early);
         due
     }
 }

@@ -1,14 +1,14 @@
 //! How long matching takes (`OMPI_SPC_MATCH_TIME`).
 //!
-//! Measured only while somebody asks: then every message is looked at closer (`Ob1::watchful`) and handled by a copy
+//! Measured only while somebody asks: then every message is looked at closer (`Instance::is_watchful`) and handled by a copy
 //! of the code that has watches in it. The code that handles messages otherwise has none, and no branch for them.
 //!
 //! A watch runs from before the lock of the shard (or of the source's numbers) until the message has its
 //! receive, or is kept: searching, and waiting for other threads that search, but not the delivery of data.
 //! A CRI's sum is a word that only the holder of its lock writes.
 
+use crate::receive::receiver::Receiver;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use core::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -24,28 +24,30 @@ impl<const TIMED: bool> Watch<TIMED> {
 
     /// Ends the watch when the message has its receive or is kept, and adds the time to the CRI's sum, in nanoseconds.
     #[inline(always)]
-    pub fn stop(self, ob1: &Ob1, held: &Held<'_>) {
+    pub fn stop(self, receiver: &Receiver, held: &Held<'_>) {
         if TIMED && let Some(began) = self.0 {
-            let sum = &ob1.cri(held.ctx).match_time;
+            let sum = &receiver.instance().cri(held.ctx).match_time;
             let ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(0);
             sum.store(sum.load(Ordering::Relaxed) + ns, Ordering::Relaxed);
         }
     }
 }
 
-impl Ob1 {
+impl Receiver {
     /// Switches the timing of matching on or off, for messages that come from now on.
     pub fn measure_matching(&self, on: bool) {
         if self.timing.swap(on, Ordering::AcqRel) != on {
             match on {
-                true => self.watchful.fetch_add(1, Ordering::Relaxed),
-                false => self.watchful.fetch_sub(1, Ordering::Relaxed),
+                true => self.instance().watch_closer(),
+                false => self.instance().watch_less(),
             };
         }
     }
 
     /// The measured time of matching on all CRIs, in nanoseconds.
     pub fn match_time(&self) -> u64 {
-        (0..self.host.num_cris()).map(|ctx| self.cri(ctx).match_time.load(Ordering::Relaxed)).sum()
+        (0..self.instance().host().num_cris())
+            .map(|ctx| self.instance().cri(ctx).match_time.load(Ordering::Relaxed))
+            .sum()
     }
 }

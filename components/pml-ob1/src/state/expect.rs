@@ -3,16 +3,16 @@
 use crate::matching::Pattern;
 use crate::requests::thread_state::thread_state_of;
 use crate::state::attention::{Set, add, has};
-use crate::state::instance::Ob1;
+use crate::state::instance::Instance;
 use crate::state::objects::{Comm, ThreadState};
 use crate::wire::tag_of;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::ThreadCtx;
 
-impl Ob1 {
+impl Instance {
     /// How many turns a CRI has had; it changes while some thread progresses that CRI.
     pub fn turns_of(&self, ctx: u32) -> u64 {
-        self.host.cri(ctx).progress_calls.load(Ordering::Relaxed)
+        self.host().cri(ctx).progress_calls.load(Ordering::Relaxed)
     }
 
     /// Notes that something of this thread will come, or waits for room, on that CRI, so that the thread progresses it.

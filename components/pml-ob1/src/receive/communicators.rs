@@ -1,32 +1,35 @@
 //! Communicators are added and deleted (`state/comm.rs` has what is known of one).
 
 use crate::matching::{Choice, Engine, Setting};
+use crate::receive::receiver::Receiver;
 use crate::state::guarded::AllHeld;
 use crate::state::inbound::Assignment;
-use crate::state::instance::Ob1;
 use crate::state::objects::Comm;
 use oxmpi_mca::Status;
 use oxmpi_pml::CommDesc;
 
-impl Ob1 {
+impl Receiver {
     /// Makes a communicator and handles the messages that were kept for it. Takes all CRI locks. `Err`: no matching
     /// engine has the name, or the table has no place.
     pub fn add_communicator(&self, desc: &CommDesc) -> Result<*mut Comm, Status> {
         // SAFETY: the host's text is valid for the call.
         let choice = match unsafe { desc.matching.get() } {
-            Some("") => self.config.matching.choice,
+            Some("") => self.instance().config().matching.choice,
             name => Choice::by_name(name.unwrap_or_default()).ok_or_else(|| {
-                self.host
+                self.instance()
+                    .host()
                     .help("no-engine", &[name.unwrap_or("?"), &Choice::ALL.map(Choice::name).join(", ")]);
                 Status::NOT_FOUND
             })?,
         };
-        let windows = self.config.matching.windows.for_ranks(desc.num_peers);
-        let engine = Engine::new(Setting { choice, windows, ..self.config.matching });
-        let all = self.hold_all(self.width(), self.threaded());
-        let (most, streams) = (self.config.max_shards, self.assignment == Assignment::Stream);
-        let comm =
-            self.comms.with(&all.held(0), |t| t.add(desc, engine, most, streams, self.host.locks()))?;
+        let windows = self.instance().config().matching.windows.for_ranks(desc.num_peers);
+        let engine = Engine::new(Setting { choice, windows, ..self.instance().config().matching });
+        let all = self.instance().hold_all(self.instance().width(), self.instance().threaded());
+        let (most, streams) =
+            (self.instance().config().max_shards, self.instance().assignment() == Assignment::Stream);
+        let comm = self
+            .comms
+            .with(&all.held(0), |t| t.add(desc, engine, most, streams, self.instance().host().locks()))?;
         for held in all.each() {
             // SAFETY: just made, and we hold the locks.
             for orphan in self.take_orphans(&held, unsafe { &*comm }) {
@@ -39,7 +42,7 @@ impl Ob1 {
 
     /// Deletes a communicator, now or once nothing uses it. Takes all CRI locks.
     pub fn del_communicator(&self, comm: *mut Comm) -> Status {
-        let all = self.hold_all(self.width(), self.threaded());
+        let all = self.instance().hold_all(self.instance().width(), self.instance().threaded());
         self.comms.with(&all.held(0), |t| t.dying.push(comm));
         self.reap(&all);
         Status::OK
@@ -50,10 +53,10 @@ impl Ob1 {
     /// all CRI locks.
     fn reap(&self, all: &AllHeld<'_>) {
         let owed = self.owed.is_any();
-        let busy = owed || all.each().any(|held| self.has_backlog(&held));
+        let busy = owed || all.each().any(|held| self.instance().has_backlog(&held));
         for (at, comm) in self.comms.with(&all.held(0), |t| t.reap(busy)) {
             self.escalated.remove(at);
-            all.each().for_each(|held| self.cri(held.ctx).last_arrival.forget(&held));
+            all.each().for_each(|held| self.instance().cri(held.ctx).last_arrival.forget(&held));
             for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
                 let inc = early.incoming();
                 self.discard_message(&all.held(inc.ctx as u32), &inc);

@@ -1,7 +1,7 @@
 //! Packed parts of a request's data are sent behind a header, straight out of the user's buffer or by a packer that the transport calls.
 
+use crate::long::transfers::Transfers;
 use crate::state::guarded::Held;
-use crate::state::instance::Ob1;
 use crate::state::objects::{Peer, Request};
 use crate::wire::{Header, header_only};
 use core::ffi::c_void;
@@ -28,7 +28,7 @@ pub extern "C" fn pack_part(ctx: *mut c_void, offset: u64, dst: *mut u8, len: u6
     }
 }
 
-impl Ob1 {
+impl Transfers {
     /// Sends packed bytes `[from, from + len)` of a request behind a header, on the peer's own transport.
     pub fn transmit_part(
         &self,

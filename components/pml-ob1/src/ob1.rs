@@ -1,0 +1,99 @@
+//! The component's state of one instance: the objects, each of which owns the one that it stands on, and what progress keeps.
+//!
+//! [`Receiver`] stands on [`Sender`], that on [`Transfers`], [`Order`], [`Peers`], [`Requests`], and all on [`Instance`]. Each is in a folder of its
+//! own, has its fields to itself, and calls those below it; nothing calls upwards.
+
+use crate::long::transfers::Transfers;
+use crate::order::flows::Order;
+use crate::params::Config;
+use crate::peers::table::Peers;
+use crate::receive::receiver::Receiver;
+use crate::requests::pool::Requests;
+use crate::send::sender::Sender;
+use crate::state::instance::Instance;
+use oxmpi_mca::host::cri_mode;
+use oxmpi_mca::sync::unmodelled::AtomicU64;
+use oxmpi_mca::{Host, Lock, RequestOps};
+
+/// The transports and CRIs that the last `arm` armed, for the `disarm` that follows; the host sees to it that one
+/// thread at a time does either.
+#[derive(Default)]
+pub struct Armed {
+    /// By index, and by bits of CRIs; 0: nothing.
+    pub transports: AtomicU64,
+    pub cris: AtomicU64,
+}
+
+/// The state of one instance. The objects stand first, those that every message reads at the front.
+#[repr(C)]
+pub struct Ob1 {
+    receiver: Receiver,
+    /// One thread at a time progresses (`progress/poll.rs`).
+    pub one_at_a_time: bool,
+    pub progressing: Lock,
+    pub armed: Armed,
+}
+
+// SAFETY: cells and guarded data belong to the holder of a lock as their files say; the transports are set before the
+// module is shared.
+unsafe impl Sync for Ob1 {}
+
+// SAFETY: as above; nothing is bound to a thread.
+unsafe impl Send for Ob1 {}
+
+impl Ob1 {
+    /// Makes the state of an instance, without transports, peers and communicators. `operations`: those that the host
+    /// calls on requests.
+    pub fn new(host: Host, config: Config, operations: &'static RequestOps) -> Ob1 {
+        let requests = Requests::new(Instance::new(host, config), operations);
+        let transfers = Transfers::new(Order::new(Peers::new(requests)));
+        Ob1 {
+            receiver: Receiver::new(Sender::new(transfers)),
+            one_at_a_time: host.has_mode(cri_mode::SERIAL_PROGRESS),
+            progressing: Lock::new(),
+            armed: Armed::default(),
+        }
+    }
+
+    /// Gives the receiver.
+    #[inline(always)]
+    pub fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+
+    /// Gives the sender.
+    #[inline(always)]
+    pub fn sender(&self) -> &Sender {
+        self.receiver.sender()
+    }
+
+    /// Gives the long messages.
+    #[inline(always)]
+    pub fn transfers(&self) -> &Transfers {
+        self.receiver.transfers()
+    }
+
+    /// Gives the order of messages.
+    #[inline(always)]
+    pub fn order(&self) -> &Order {
+        self.receiver.order()
+    }
+
+    /// Gives the peers.
+    #[inline(always)]
+    pub fn peers(&self) -> &Peers {
+        self.receiver.peers()
+    }
+
+    /// Gives the requests.
+    #[inline(always)]
+    pub fn requests(&self) -> &Requests {
+        self.receiver.requests()
+    }
+
+    /// Gives the instance.
+    #[inline(always)]
+    pub fn instance(&self) -> &Instance {
+        self.receiver.instance()
+    }
+}

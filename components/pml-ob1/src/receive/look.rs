@@ -1,0 +1,16 @@
+//! The transports are asked for what has come on one CRI.
+
+use crate::receive::receiver::Receiver;
+use crate::state::guarded::Held;
+
+impl Receiver {
+    /// Polls the transports on one CRI, and handles early messages that have become due. Returns the transports' number
+    /// of events.
+    pub fn take_arrivals(&self, held: &Held<'_>) -> i32 {
+        let events = self.instance().poll_several(held.ctx);
+        if self.instance().is_watchful() {
+            self.take_early(held);
+        }
+        events
+    }
+}

@@ -1,0 +1,93 @@
+//! The receiver of an instance: its communicators, and what arrivals have left to be done.
+
+use crate::long::transfers::Transfers;
+use crate::order::flows::Order;
+use crate::peers::table::Peers;
+use crate::requests::pool::Requests;
+use crate::send::sender::Sender;
+use crate::state::comm::CommTable;
+use crate::state::escalated::Escalated;
+use crate::state::guarded::{Guarded, Held};
+use crate::state::inbound::EarlyMessage;
+use crate::state::instance::Instance;
+use crate::state::objects::Request;
+use crate::state::owed::Owed;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
+
+/// The receiving side.
+#[repr(C)]
+pub struct Receiver {
+    sender: Sender,
+    pub(super) comms: Guarded<CommTable>,
+    /// Matched messages whose CRI the thread that matched them did not hold.
+    pub(super) owed: Owed<(&'static Request, EarlyMessage)>,
+    pub(super) escalated: Escalated,
+    /// Somebody asks for the time of matching (`timing.rs`).
+    pub(super) timing: AtomicBool,
+}
+
+impl Receiver {
+    /// Makes the receiving side, without communicators.
+    pub fn new(sender: Sender) -> Receiver {
+        Receiver {
+            sender,
+            comms: Guarded::new(CommTable::new()),
+            owed: Owed::default(),
+            escalated: Escalated::default(),
+            timing: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether a delivery is owed, or under way as such.
+    #[inline(always)]
+    pub fn owes(&self) -> bool {
+        self.owed.is_any()
+    }
+
+    /// Whether a communicator has deferred messages.
+    #[inline(always)]
+    pub fn has_deferred(&self) -> bool {
+        self.escalated.pending.load(Ordering::Relaxed) != 0
+    }
+
+    /// Frees all communicators when the instance ends, under all CRI locks, one of which is `held`.
+    pub fn clear(&self, held: &Held<'_>) {
+        self.comms.with(held, |t| t.clear());
+    }
+
+    /// Gives the sender.
+    #[inline(always)]
+    pub fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// Gives the long messages.
+    #[inline(always)]
+    pub fn transfers(&self) -> &Transfers {
+        self.sender.transfers()
+    }
+
+    /// Gives the order of messages.
+    #[inline(always)]
+    pub fn order(&self) -> &Order {
+        self.sender.order()
+    }
+
+    /// Gives the peers.
+    #[inline(always)]
+    pub fn peers(&self) -> &Peers {
+        self.sender.peers()
+    }
+
+    /// Gives the requests.
+    #[inline(always)]
+    pub fn requests(&self) -> &Requests {
+        self.sender.requests()
+    }
+
+    /// Gives the instance.
+    #[inline(always)]
+    pub fn instance(&self) -> &Instance {
+        self.sender.instance()
+    }
+}

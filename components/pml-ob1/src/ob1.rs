@@ -2,6 +2,10 @@
 //!
 //! [`Receiver`] stands on [`Sender`], that on [`Transfers`], [`Order`], [`Peers`], [`Requests`], and all on [`Instance`]. Each is in a folder of its
 //! own, has its fields to itself, and calls those below it; nothing calls upwards.
+//!
+//! **Access.** A [`Cell`](core::cell::Cell) or [`Guarded`](crate::state::guarded::Guarded) of a peer or CRI belongs to the holder of that CRI's lock. The
+//! state of a request says who owns its fields (`requests/request.rs`). A thread's state is its own. Of a communicator, shards have locks of their own
+//! (`receive/shards.rs`), and the rest is atomic or written once.
 
 use crate::long::transfers::Transfers;
 use crate::order::flows::Order;

@@ -1,8 +1,8 @@
 //! The operations that the host calls on a request (`RequestOps`), handed to the files that do them.
 
 use crate::ob1::Ob1;
+use crate::requests::request::{Request, State};
 use crate::requests::thread_state::thread_state_of;
-use crate::state::objects::{Request, State};
 use oxmpi_mca::{RequestHeader, RequestOps, Status, ThreadCtx};
 
 /// The operations that the host calls on a request.
@@ -32,7 +32,7 @@ extern "C" fn release_thunk(header: *mut RequestHeader, thread: *mut ThreadCtx) 
     {
         debug_assert!(req.id.get() == 0 && !req.released.get(), "nobody else knows it");
         req.state.set(State::Free);
-        return req.thread_state.give(req);
+        return req.home().give(req);
     }
     release_another(req, thread)
 }

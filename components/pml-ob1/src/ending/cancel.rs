@@ -23,9 +23,12 @@
 //! that shard, which nobody pays who does not cancel.
 
 use crate::ob1::Ob1;
+use crate::peers::peer::Peer;
+use crate::peers::route::Route;
 use crate::receive::withdraw::CANCELLED;
+use crate::requests::request::{Request, State};
+use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
-use crate::state::objects::{Request, State};
 use crate::wire::{self, Header, flag, kind};
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
@@ -69,8 +72,7 @@ impl Ob1 {
 
     /// Takes back a send that waits for room, or sends CANCEL to its receiver. `true`: it had not been sent.
     fn take_back(&self, req: &'static Request, threaded: bool) -> bool {
-        // SAFETY: peers stay until `finalize`; a send that was started has one.
-        let peer = unsafe { req.peer.get().as_ref() };
+        let peer = Peer::of_request(req);
         let held = self.instance().hold(peer.map_or(FIFO, |p| p.ctx), None, threaded);
         if self.sender().unqueue(&held, req) {
             return true;
@@ -80,7 +82,7 @@ impl Ob1 {
         self.instance().cri(held.ctx).shared.set();
         let Some(peer) = peer.filter(|_| out && !req.asked_back.replace(true)) else { return false };
         // SAFETY: communicators and routes stay while requests are under way on them (`comm.rs`).
-        let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
+        let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };
         let head = route.head.load(Ordering::Relaxed);
         let first = head & !0xff | kind::CANCEL as u64;
         let mut h = Header::new(&[first, wire::source_tag(comm.my_rank, req.tag.get()), 0]);

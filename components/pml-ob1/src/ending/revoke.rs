@@ -17,8 +17,12 @@
 //! one look at each communicator for a turn.
 
 use crate::ob1::Ob1;
+use crate::peers::peer::Peer;
+use crate::peers::streamed::{Streamed, StreamedPart};
+use crate::requests::request::Request;
+use crate::requests::work::Work;
+use crate::state::comm::Comm;
 use crate::state::guarded::Held;
-use crate::state::objects::{Comm, Cri, Peer, Request, Streamed, StreamedPart};
 use oxmpi_mca::Status;
 
 impl Ob1 {
@@ -35,9 +39,9 @@ impl Ob1 {
             for peer in self.peers().flows_on(&held) {
                 self.end_on_flow(&held, peer, comm);
             }
-            let named = self.instance().cri(held.ctx).ids.with(&held, |t| t.of_comm(comm));
+            let named = self.instance().cri(held.ctx).ids.with(&held, |t| t.of_comm(comm.handle()));
             named.into_iter().for_each(|req| self.transfers().end_named(&held, req));
-            self.instance().cri(held.ctx).mark(Cri::SWEEP);
+            self.instance().cri(held.ctx).work.mark(Work::SWEEP);
         }
         for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
             let inc = early.incoming();
@@ -55,7 +59,7 @@ impl Ob1 {
         if peer.failed.get() {
             return;
         }
-        let of_comm = |req: &&'static Request| core::ptr::eq(req.comm.get(), comm);
+        let of_comm = |req: &&'static Request| req.comm() == comm.handle();
         let queued: Vec<_> = peer.queue.with(held, |q| q.iter().copied().filter(of_comm).collect());
         for req in queued {
             self.sender().unqueue(held, req);
@@ -80,7 +84,7 @@ impl Ob1 {
     /// Drops the message of a revoked communicator that has come only in part from a peer, and fails its receive; what
     /// still comes of it goes nowhere.
     pub fn abandon_streamed_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
-        let of_comm = |c: &Option<Streamed>| c.is_some_and(|c| core::ptr::eq(c.req.comm.get(), comm));
+        let of_comm = |c: &Option<Streamed>| c.is_some_and(|c| c.req.comm() == comm.handle());
         let ours = peer.streamed.with(held, |c| if of_comm(c) { c.take() } else { None });
         // The transport that was asked for more knows the request, which ends with all that peers know.
         if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) = ours {

@@ -1,8 +1,9 @@
 //! Packed parts of a request's data are sent behind a header, straight out of the user's buffer or by a packer that the transport calls.
 
 use crate::long::transfers::Transfers;
+use crate::peers::peer::Peer;
+use crate::requests::request::Request;
 use crate::state::guarded::Held;
-use crate::state::objects::{Peer, Request};
 use crate::wire::{Header, header_only};
 use core::ffi::c_void;
 use oxmpi_btl::SendDesc;

@@ -32,9 +32,10 @@ use crate::long::registration::{handle_size, handles_size};
 use crate::long::transfer::{TransferProgress, fin};
 use crate::long::transfers::Transfers;
 use crate::peers::abilities::piece;
+use crate::peers::peer::Peer;
 use crate::receive::incoming::Incoming;
+use crate::requests::request::{Outcome, Request, State};
 use crate::state::guarded::Held;
-use crate::state::objects::{Outcome, Peer, Request, State};
 use crate::wire::{self, Header, header_only, kind};
 use core::ffi::c_void;
 use oxmpi_btl::{BtlAttrs, FlushDesc, RmaDesc, access};
@@ -191,7 +192,7 @@ impl Transfers {
             };
             match status {
                 Status::OK => {}
-                Status::PENDING => self.takes_off(held, req),
+                Status::PENDING => self.instance().cri(held.ctx).work.take_off(req),
                 Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
                     // Pieces that were issued before may still arrive, and are not sent again.
@@ -220,7 +221,7 @@ impl Transfers {
         if req.outcome.get() == Outcome::Fine {
             match (peer.btl.flush)(peer.btl.state, peer.endpoint, peer.ctx, &flush) {
                 Status::OK => {}
-                Status::PENDING => self.takes_off(held, req),
+                Status::PENDING => self.instance().cri(held.ctx).work.take_off(req),
                 Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 error => req.break_off(error),
             }
@@ -299,13 +300,6 @@ impl Transfers {
         }
         !revoked
     }
-
-    /// Counts a piece or flush that the transport has under way.
-    fn takes_off(&self, held: &Held<'_>, req: &Request) {
-        req.pulls.set(req.pulls.get() + 1);
-        let flying = &self.instance().cri(held.ctx).flying;
-        flying.set(flying.get() + 1);
-    }
 }
 
 /// The transport's callback for a piece or flush that has ended: counts it and lists the request for
@@ -313,11 +307,7 @@ impl Transfers {
 extern "C" fn landed(ctx: *mut c_void, status: Status) {
     // SAFETY: a verb got a request, and requests are never freed.
     let req: &'static Request = unsafe { &*ctx.cast::<Request>() };
-    // SAFETY: peers stay until `finalize`; a request with pieces under way has one.
-    let Some(peer) = (unsafe { req.peer.get().as_ref() }) else { return };
-    let cri = peer.state_of_cri();
-    req.pulls.set(req.pulls.get() - 1);
-    cri.flying.set(cri.flying.get() - 1);
+    let Some(peer) = Peer::of_request(req) else { return };
     match status {
         status if !status.is_err() => {}
         Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
@@ -325,10 +315,7 @@ extern "C" fn landed(ctx: *mut c_void, status: Status) {
         }
         error => req.break_off(error),
     }
-    if !req.listed.replace(true) {
-        req.next.set(cri.landed.replace(req));
-        cri.mark(crate::state::objects::Cri::LANDED);
-    }
+    peer.work().land(req);
 }
 
 #[cfg(all(test, not(loom)))]

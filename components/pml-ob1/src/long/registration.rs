@@ -13,8 +13,9 @@
 //! that to change: who holds the rest may need this message to go on. It goes by fragments.
 
 use crate::long::transfers::Transfers;
+use crate::peers::peer::Peer;
 use crate::requests::memory::{Memory, MemoryPart};
-use crate::state::objects::{Peer, Request};
+use crate::requests::request::Request;
 use core::ptr::null;
 use oxmpi_btl::HANDLE_LIMIT;
 use oxmpi_mca::Status;

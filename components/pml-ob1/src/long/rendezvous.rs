@@ -24,10 +24,11 @@ use crate::long::registration::{are_handles, handle_size};
 use crate::long::runs::{DataSource, Pieces};
 use crate::long::transfer::{ack, fin};
 use crate::long::transfers::Transfers;
+use crate::peers::peer::Peer;
 use crate::peers::peer::can_get_vector;
 use crate::receive::incoming::Incoming;
+use crate::requests::request::{Request, State};
 use crate::state::guarded::Held;
-use crate::state::objects::{Peer, Request, State};
 use crate::wire::{self, Arrived, flag, kind};
 use oxmpi_btl::RmaVectorDesc;
 use oxmpi_mca::host::receive::STOP;
@@ -59,7 +60,7 @@ impl Transfers {
         }
         let wanted = inc.msg_len.min(req.total.get());
         req.proc.set(inc.proc);
-        req.peer.set(peer);
+        peer.note_in(req);
         req.remote_id.set(inc.src_req);
         req.wanted.set(wanted);
         let readable = matches!(inc.kind, kind::RGET | kind::RUNS);

@@ -2,9 +2,11 @@
 
 use crate::long::transfer::fin;
 use crate::long::transfers::Transfers;
+use crate::peers::peer::Peer;
 use crate::requests::memory::KeptMemory;
+use crate::requests::request::{Outcome, Request, State};
+use crate::state::comm::Comm;
 use crate::state::guarded::Held;
-use crate::state::objects::{Comm, Outcome, Peer, Request, State};
 use crate::wire::{Header, flag};
 use oxmpi_mca::Status;
 
@@ -51,6 +53,6 @@ impl Transfers {
     /// Whether a request's communicator was revoked.
     pub fn is_revoked(&self, req: &Request) -> bool {
         // SAFETY: communicators stay while requests are under way on them (`comm.rs`).
-        unsafe { req.comm.get().as_ref() }.is_some_and(Comm::is_revoked)
+        unsafe { Comm::of_request(req) }.is_revoked()
     }
 }

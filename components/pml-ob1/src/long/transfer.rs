@@ -1,8 +1,9 @@
 //! Steps that all long messages share: the question for fragments, the list of what goes on with the next room, the ends.
 
 use crate::long::transfers::Transfers;
+use crate::peers::peer::Peer;
+use crate::requests::request::{Request, State};
 use crate::state::guarded::Held;
-use crate::state::objects::{Peer, Request, State};
 use crate::wire::{self, Header, flag, kind};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::Status;

@@ -2,10 +2,10 @@
 
 use crate::long::transfer::TransferProgress;
 use crate::long::transfers::Transfers;
+use crate::peers::peer::Peer;
+use crate::requests::request::{Request, State};
 use crate::state::guarded::Held;
-use crate::state::objects::{Peer, Request, State};
 use crate::wire::{self, Header, kind};
-use core::ptr::null;
 use oxmpi_mca::Status;
 
 /// Fragments of one message sent in a row before others get their turn.
@@ -78,14 +78,9 @@ impl Transfers {
     /// Continues the operations whose pieces ended in the turn that has just gone by; returns how many operations.
     pub fn take_landed(&self, held: &Held<'_>) -> i32 {
         let mut events = 0;
-        let mut next = self.instance().cri(held.ctx).landed.replace(null());
-        // SAFETY: requests are never freed.
-        while let Some(req) = unsafe { next.as_ref() } {
-            next = req.next.get();
-            req.listed.set(false);
+        for req in self.instance().cri(held.ctx).work.take_landed() {
             events += 1;
-            // SAFETY: peers stay until `finalize`; a request with pieces under way has one.
-            if let Some(peer) = unsafe { req.peer.get().as_ref() } {
+            if let Some(peer) = Peer::of_request(req) {
                 self.advance_transfer(held, peer, req);
             }
         }

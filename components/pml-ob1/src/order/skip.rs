@@ -1,8 +1,10 @@
 //! A number that is given up is told to the receiver by SKIP, so that nobody waits for its message.
 
 use crate::order::flows::Order;
+use crate::peers::peer::Peer;
+use crate::peers::route::Route;
+use crate::state::comm::Comm;
 use crate::state::guarded::Held;
-use crate::state::objects::{Comm, Peer, Route};
 use crate::wire::{self, FREE, Header, flag, kind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 

@@ -1,7 +1,7 @@
 //! From one FIFO to several: when a sender leaves the first one, and how the receiver keeps the order of messages.
 //!
 //! **One protocol, two scopes.** All messages of a process to another leave FIFO 0 when a second thread sends and both sides have several
-//! CRIs ([`Base::switch`](crate::state::objects::Base)). From then on the FIFO is that of (communicator, tag), or of the communicator
+//! CRIs ([`Base::switch`](crate::peers::peer::Base)). From then on the FIFO is that of (communicator, tag), or of the communicator
 //! (*home*) while one thread uses it, and messages have stamps; or that of the thread, or the next, and they have numbers
 //! (`numbered.rs`). Stamps need a transport whose messages are seen as soon as they are sent: over others, such as networks, messages have
 //! numbers whatever chooses their FIFO. The messages of one communicator to one rank leave home for the FIFOs of their tags when
@@ -27,11 +27,13 @@
 use crate::order::flows::Order;
 use crate::order::signals::Switch;
 use crate::order::stamp::Lease;
+use crate::peers::peer::Peer;
+use crate::peers::route::Route;
 use crate::requests::thread_state::{lease_of, number_of, seat_of};
+use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::state::inbound::Assignment;
-use crate::state::objects::{Comm, Peer, Route};
 use crate::wire::{self, FREE, Header, flag, header_only, kind};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Status, ThreadCtx};

@@ -2,11 +2,14 @@
 
 use crate::order::signals::{Passed, Pending, Switch};
 use crate::peers::peer::shows_messages_at_once;
+use crate::peers::peer::{Base, Peer};
+use crate::peers::route::Route;
 use crate::peers::table::Peers;
+use crate::requests::work::Work;
+use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::state::inbound::{Assignment, Inbound};
-use crate::state::objects::{Base, Comm, Cri, Peer, Route};
 use crate::state::transport::Transport;
 use crate::wire::{self, Card, flag, kind};
 use core::cell::UnsafeCell;
@@ -77,7 +80,8 @@ impl Peers {
             transport.btl,
             reach.endpoint,
             base,
-            (FIFO, self.instance().cri(FIFO)),
+            FIFO,
+            self.instance().cri(FIFO).parts(),
         )));
         if transport.own {
             self.instance().use_own_transport();
@@ -139,7 +143,8 @@ impl Peers {
             peer.btl,
             peer.endpoint,
             peer.base,
-            (ctx, self.instance().cri(ctx)),
+            ctx,
+            self.instance().cri(ctx).parts(),
         ));
         let flow = Box::into_raw(flow);
         // SYNC POINT with the acquire load in `flow_of`.
@@ -186,7 +191,7 @@ impl Peers {
         if !peer.in_backlog.replace(true) {
             let cri = self.instance().cri(held.ctx);
             cri.backlog.with(held, |b| b.push(peer));
-            cri.mark(Cri::BACKLOG);
+            cri.work.mark(Work::BACKLOG);
         }
     }
 

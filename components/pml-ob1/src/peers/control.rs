@@ -1,8 +1,8 @@
 //! Messages that are all header go out at once, or wait for room in front of everything else to their peer.
 
+use crate::peers::peer::Peer;
 use crate::peers::table::Peers;
 use crate::state::guarded::Held;
-use crate::state::objects::Peer;
 use crate::wire::{Header, header_only};
 use oxmpi_mca::Status;
 

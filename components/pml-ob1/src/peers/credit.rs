@@ -10,10 +10,10 @@
 //! hence an atomic (a plain load and store below MULTIPLE).
 
 use crate::peers::choice;
+use crate::peers::peer::Peer;
 use crate::peers::table::Peers;
 use crate::receive::incoming::Incoming;
 use crate::state::guarded::Held;
-use crate::state::objects::Peer;
 use crate::wire::{self, Arrived, FREE_BYTES, Header, kind};
 use core::sync::atomic::Ordering;
 

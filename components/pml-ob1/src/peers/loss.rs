@@ -1,10 +1,13 @@
 //! Peers that are lost or break the protocol are closed: everything under way with them ends in an error.
 
+use crate::peers::peer::Peer;
 use crate::peers::peer::btl_name;
+use crate::peers::streamed::{Streamed, StreamedPart};
 use crate::peers::table::Peers;
+use crate::requests::request::{Outcome, Request, State};
+use crate::requests::work::Work;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
-use crate::state::objects::{Cri, Outcome, Peer, Request, State, Streamed, StreamedPart};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::Ordering;
 
@@ -27,7 +30,7 @@ impl Peers {
             self.instance().watch_closer();
             self.lost.fetch_add(1, Ordering::Release);
         }
-        self.instance().cri(held.ctx).mark(Cri::SWEEP);
+        self.instance().cri(held.ctx).work.mark(Work::SWEEP);
         if !peer.failed.replace(true) {
             self.close(held, peer);
         }
@@ -46,7 +49,7 @@ impl Peers {
     #[cold]
     pub fn close_lost(&self, held: &Held<'_>) {
         self.instance().cri(held.ctx).closed.set(self.lost());
-        self.instance().cri(held.ctx).mark(Cri::SWEEP);
+        self.instance().cri(held.ctx).work.mark(Work::SWEEP);
         let lost = self.table.iter().filter_map(|slot| {
             // SAFETY: peers stay until `finalize`.
             unsafe { slot.load(Ordering::Acquire).as_ref() }.filter(|p| p.base.lost.load(Ordering::Acquire))

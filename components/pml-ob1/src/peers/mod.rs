@@ -9,5 +9,6 @@ pub mod loss;
 pub mod peer;
 pub mod quoted;
 pub mod route;
+pub mod streamed;
 pub mod stripes;
 pub mod table;

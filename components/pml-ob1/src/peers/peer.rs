@@ -4,19 +4,107 @@
 //! what they share ([`Base`]). Everything in a [`Cell`] or [`Guarded`] belongs to the holder of that
 //! CRI's lock; `consumed` alone is also touched by receiving threads.
 
+use crate::order::signals::{Passed, Pending, Switch};
 use crate::peers::abilities::{can_get, can_put};
 use crate::peers::choice::ProtocolChoice;
+use crate::peers::streamed::Streamed;
 use crate::peers::stripes::Rails;
+use crate::requests::request::Request;
+use crate::requests::work::Work;
+use crate::state::fifos::SHARDS;
 use crate::state::guarded::{Guarded, Held};
-use crate::state::objects::{Base, Cri, Peer, Request};
+use crate::wire::Header;
 use crate::wire::{self, FREE, FREE_BYTES};
 use core::cell::Cell;
+use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, SendDesc, cap};
+use oxmpi_mca::Lock;
 use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr};
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use std::collections::VecDeque;
+
+/// A process on one FIFO (`peer.rs`).
+#[repr(C, align(64))]
+pub struct Peer {
+    // Fields that every send reads: one cache line.
+    pub send: extern "C" fn(*mut c_void, *mut c_void, u32, *const SendDesc) -> Status,
+    pub state: *mut c_void,
+    pub endpoint: *mut c_void,
+    /// Largest payload behind a plain MATCH header.
+    pub eager_payload: u64,
+    /// Bytes of eager payload (messages above [`FREE_BYTES`]) we may still send.
+    pub credit: Cell<u64>,
+    /// Requests in `queue`; while there are any, later ones go behind them. [`Peer::SHUT`] once failed,
+    /// so that the short way, which looks at nothing else, is closed.
+    pub queued: Cell<u32>,
+    pub proc: u32,
+    /// The process broke the protocol or its transport failed.
+    pub failed: Cell<bool>,
+    /// The process cannot read our memory; do not offer RGET again.
+    pub no_rget: Cell<bool>,
+    /// We cannot read its memory.
+    pub no_get: Cell<bool>,
+    pub in_backlog: Cell<bool>,
+    /// We cannot write to its memory.
+    pub no_put: Cell<bool>,
+    /// The FIFO.
+    pub ctx: u32,
+
+    /// Eager bytes consumed here since the last CREDIT message.
+    pub consumed: AtomicU64,
+    /// When `consumed` is told.
+    pub return_at: u64,
+    pub btl: &'static BtlHandle,
+    /// Sends that found no room, oldest first.
+    pub queue: Guarded<VecDeque<&'static Request>>,
+    /// The CRI of the FIFO, which lives as long as the module, and what waits on it.
+    pub cri: NonNull<oxmpi_mca::Cri>,
+    pub work: NonNull<Work>,
+    /// Small messages of ours that found no room.
+    pub control: Guarded<VecDeque<Header>>,
+    /// Long sends and pulls that go on when there is room.
+    pub streams: Guarded<VecDeque<&'static Request>>,
+    /// The stamp that the receiver was told last (`queue_changed`).
+    pub oldest: Cell<u64>,
+    pub base: &'static Base,
+    pub choice: ProtocolChoice,
+    /// The message from it of which a part is here.
+    pub streamed: Guarded<Option<Streamed>>,
+    /// Transports that share its fragments (`stripes.rs`).
+    pub rails: Rails,
+}
+
+/// Fields that all FIFOs to a process share. Rarely written.
+#[repr(align(128))]
+pub struct Base {
+    /// FIFOs on which we may send to it.
+    pub width: u32,
+    /// FIFOs on which it may send to us.
+    pub width_in: u32,
+    /// Messages have stamps, so that the receiver must know which of them wait for room; else they have numbers.
+    pub stamps: bool,
+    /// We send on several FIFOs (`switch.rs`).
+    pub switch: Switch,
+    /// The process sends on several FIFOs: its SWITCH was seen.
+    pub peers_switch: Passed,
+    /// The process broke the protocol or its transport failed.
+    pub lost: AtomicBool,
+    /// A leaf, taken where stamped messages wait for room.
+    pub pending_lock: Lock,
+    pub pending: UnsafeCell<Pending>,
+    /// The peers by FIFO; made when first used.
+    pub flows: Box<[AtomicPtr<Peer>]>,
+    /// The FIFO of messages that go by their tags, by the shard of (communicator, tag), once one went there. `None`:
+    /// there is only one FIFO.
+    pub shard_fifos: Option<Box<[AtomicPtr<Peer>; SHARDS as usize]>>,
+    pub our_credit: u64,
+    pub their_credit: u64,
+    /// The transports that reach it, best first: the host's list, which stays.
+    pub reached: &'static [Reach],
+}
 
 /// Eager messages are never larger, whatever a transport says; lengths of them are 32-bit here.
 const MAX_EAGER: u64 = 1 << 30;
@@ -75,14 +163,15 @@ impl Peer {
     pub const SHUT: u32 = u32::MAX;
 
     /// Makes the sender's state for one FIFO to process `proc`: nothing is queued, and all of the credit is there.
-    /// `base`: the fields that all FIFOs to this process share. `ctx`, `cri`: the FIFO's number, and the CRI whose lock
-    /// guards the state.
+    /// `base`: the fields that all FIFOs to this process share. `ctx`: the FIFO's number; `cri`, `work`: the CRI whose
+    /// lock guards the state, and what waits on it.
     pub(super) fn new(
         proc: u32,
         btl: &'static BtlHandle,
         endpoint: *mut c_void,
         base: &'static Base,
-        (ctx, cri): (u32, &Cri),
+        ctx: u32,
+        (cri, work): (&oxmpi_mca::Cri, &Work),
     ) -> Peer {
         let (our_credit, theirs) = (base.our_credit, base.their_credit);
         let largest = limit(btl.attrs().max_send_size, u64::MAX);
@@ -105,8 +194,8 @@ impl Peer {
             return_at: (theirs / 2).max(1),
             btl,
             queue: Guarded::new(VecDeque::new()),
-            cri: NonNull::from(cri.base()),
-            state_of_cri: NonNull::from(cri),
+            cri: NonNull::from(cri),
+            work: NonNull::from(work),
             control: Guarded::new(VecDeque::new()),
             streams: Guarded::new(VecDeque::new()),
             oldest: Cell::new(0),
@@ -115,6 +204,16 @@ impl Peer {
             streamed: Guarded::new(None),
             rails: Rails::new(base.reached, ctx),
         }
+    }
+
+    /// Gives the peer at the other end of a request. `None`: no FIFO was chosen yet.
+    pub fn of_request(req: &Request) -> Option<&Peer> {
+        // SAFETY: only [`Peer::note_in`] writes it, and peers stay until `finalize`.
+        unsafe { req.peer().cast::<Peer>().as_ref() }
+    }
+    /// Notes in a request that this is the peer at the other end.
+    pub fn note_in(&self, req: &Request) {
+        req.set_peer(core::ptr::from_ref(self).cast());
     }
 
     /// Gives how many transports reach the process.
@@ -135,10 +234,10 @@ impl Peer {
         unsafe { self.cri.as_ref() }
     }
 
-    /// Gives our state of this FIFO's CRI.
-    pub fn state_of_cri(&self) -> &Cri {
+    /// Gives the work that waits on this FIFO's CRI.
+    pub fn work(&self) -> &Work {
         // SAFETY: CRIs stay as long as the module, and peers until `finalize`.
-        unsafe { self.state_of_cri.as_ref() }
+        unsafe { self.work.as_ref() }
     }
 
     /// Calls the transport's `send` once, on this FIFO. `NO_RESOURCE`: there is no room now, and nothing was sent.

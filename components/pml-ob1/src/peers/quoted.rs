@@ -1,8 +1,8 @@
 //! A peer quotes a request of ours by its id, which is believed only as far as it was given to that process.
 
 use crate::peers::table::Peers;
+use crate::requests::request::Request;
 use crate::state::guarded::Held;
-use crate::state::objects::Request;
 
 impl Peers {
     /// The request of this `kind` whose id a peer quotes. `None`: there is none, and the peer is closed unless the

@@ -1,11 +1,45 @@
 //! How to reach one rank of a communicator, and what is known of its messages. Written once (a release store of the peer),
 //! its head again when the receiver's index is known; `comm.rs` says who may touch what.
 
+use crate::order::signals::{Passed, Switch};
+use crate::peers::peer::Peer;
+use crate::requests::request::Request;
 use crate::state::fifos::{fifo_of, shard_of};
-use crate::state::objects::{Peer, Route};
+use core::ffi::c_void;
 use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+
+/// The way to one rank of a communicator (`route.rs`).
+#[derive(Default)]
+pub struct Route {
+    pub peer: AtomicPtr<Peer>,
+    /// Word 0 of a MATCH header to it; has the prefix flag while its index is unknown.
+    pub head: AtomicU64,
+    /// The `salt` of the FIFOs of our messages to the rank ([`Fifos::salt_to`](crate::state::fifos::Fifos::salt_to)). Written before the peer.
+    pub salt: AtomicU32,
+    /// We told it our index.
+    pub answered: AtomicBool,
+    /// Messages to it that have a number (`numbered.rs`).
+    pub numbered: AtomicU64,
+    /// Which FIFOs our messages to it take.
+    pub fork: Switch,
+    /// Its messages to us take the FIFOs of their tags: the SWITCH of these was seen.
+    pub forked: Passed,
+}
 
 impl Route {
+    /// Gives the route of a send.
+    ///
+    /// # Safety
+    /// The request is a send that was described, and its communicator is alive.
+    pub unsafe fn of_request(req: &Request) -> &Route {
+        // SAFETY: descriptions of sends note the route by [`Route::handle`]; the rest is the caller's promise.
+        unsafe { &*req.route().cast::<Route>() }
+    }
+    /// Gives the address by which a request notes the route.
+    pub fn handle(&self) -> *const c_void {
+        core::ptr::from_ref(self).cast()
+    }
     /// Counts a message to the rank and gives its number, from 1. A send that the program orders behind this one begins
     /// when this is over.
     pub fn next_number(&self) -> u64 {

@@ -1,8 +1,8 @@
 //! The peers of an instance: a table by process, filled at first contact (`contact.rs`), and how many were lost.
 
+use crate::peers::peer::Peer;
 use crate::requests::pool::Requests;
 use crate::state::instance::Instance;
-use crate::state::objects::Peer;
 use crate::state::paged::Paged;
 use oxmpi_mca::Lock;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, Ordering};

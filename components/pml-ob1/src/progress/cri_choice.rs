@@ -21,10 +21,10 @@
 
 use crate::ob1::Ob1;
 use crate::receive::place::MOST;
+use crate::requests::thread_state::ThreadState;
 use crate::requests::thread_state::seat_of;
 use crate::state::attention::{Attention, Set, add, has, remove};
 use crate::state::inbound::Assignment;
-use crate::state::objects::ThreadState;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use oxmpi_mca::ThreadCtx;

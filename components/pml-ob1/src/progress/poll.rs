@@ -41,7 +41,7 @@ impl Ob1 {
             Some(btl) => (btl.progress)(btl.state, FIFO),
             None => self.instance().poll_several(FIFO),
         };
-        if self.instance().first().waiting.load(Ordering::Relaxed) != 0 {
+        if self.instance().first().work.is_marked() {
             events += self.drain(held);
         }
         if threaded {
@@ -162,7 +162,7 @@ impl Ob1 {
         let waiting = all.each().any(|held| self.instance().has_backlog(&held));
         let waiting = waiting || self.receiver().owes();
         // A transport may still touch the buffer of a request that was released.
-        let waiting = waiting || all.each().any(|held| self.instance().cri(held.ctx).flying.get() != 0);
+        let waiting = waiting || all.each().any(|held| self.instance().cri(held.ctx).work.is_flying());
         if waiting || self.requests().detached() != 0 { Status::PENDING } else { Status::OK }
     }
 
@@ -172,7 +172,7 @@ impl Ob1 {
     pub fn arm_transports(&self, thread: *mut ThreadCtx, wakers: &mut WaitSet) -> Status {
         let set = self.to_arm(thread);
         // Where that can be seen without the locks they are left to those who use them.
-        if members(set).any(|ctx| self.instance().cri(ctx).has_work()) {
+        if members(set).any(|ctx| self.instance().cri(ctx).work.is_any()) {
             return Status::PENDING;
         }
         let all = self.instance().hold_set(set, seat_of(thread), self.instance().threaded());

@@ -1,9 +1,11 @@
 //! A turn of one CRI whose lock is held: arrivals, lost peers, and what waits for room; and what arrivals leave to be done without a lock.
 
 use crate::ob1::Ob1;
+use crate::peers::peer::Peer;
+use crate::requests::request::State;
 use crate::requests::thread_state::{number_of, seat_of};
+use crate::requests::work::Work;
 use crate::state::guarded::Held;
-use crate::state::objects::{Cri, Peer, State};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Status, ThreadCtx};
 
@@ -83,7 +85,7 @@ impl Ob1 {
         if self.instance().cri(held.ctx).closed.get() != self.peers().lost() {
             self.peers().close_lost(held);
         }
-        if self.instance().cri(held.ctx).waiting.load(Ordering::Relaxed) != 0 {
+        if self.instance().cri(held.ctx).work.is_marked() {
             events += self.drain(held);
         }
         events
@@ -94,9 +96,8 @@ impl Ob1 {
     #[inline(never)]
     pub fn drain(&self, held: &Held<'_>) -> i32 {
         let cri = self.instance().cri(held.ctx);
-        cri.unmark(Cri::LANDED);
         let mut events = self.transfers().take_landed(held);
-        if cri.waiting.load(Ordering::Relaxed) & Cri::SWEEP != 0 {
+        if cri.work.has(Work::SWEEP) {
             self.receiver().sweep(held);
         }
         let backlog = &cri.backlog;
@@ -111,7 +112,7 @@ impl Ob1 {
                     b.len()
                 });
                 if left == 0 {
-                    cri.unmark(Cri::BACKLOG);
+                    cri.work.unmark(Work::BACKLOG);
                 }
                 self.peers().forget(peer);
             }

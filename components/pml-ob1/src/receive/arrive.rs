@@ -8,7 +8,7 @@
 //!
 //! **A message like the one before it.** A plain message of whose shard the thread owns the lock takes a short way. On a thread's FIFO mostly
 //! comes one after the other of one source with one tag, so its CRI notes the last one's head and key and what they led to, communicator and shard
-//! ([`ArrivalCache`](crate::state::objects::ArrivalCache)). They lead there for as long as the communicator lives; when it goes, all CRIs forget
+//! ([`ArrivalCache`](crate::state::cri::ArrivalCache)). They lead there for as long as the communicator lives; when it goes, all CRIs forget
 //! their ways. A shard that is not the right one any more is closed (`shards.rs`), and then, as for all that is not plain about a message, the
 //! long way is open.
 //!
@@ -21,8 +21,8 @@ use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
 use crate::receive::shards::{Owned, Spot};
 use crate::state::comm::Found;
+use crate::state::cri::Cri;
 use crate::state::guarded::Held;
-use crate::state::objects::Cri;
 use crate::state::orphan::Orphan;
 use crate::wire::{self, kind};
 use core::ffi::c_void;

@@ -2,9 +2,9 @@
 
 use crate::matching::{Choice, Engine, Setting};
 use crate::receive::receiver::Receiver;
+use crate::state::comm::Comm;
 use crate::state::guarded::AllHeld;
 use crate::state::inbound::Assignment;
-use crate::state::objects::Comm;
 use oxmpi_mca::Status;
 use oxmpi_pml::CommDesc;
 

@@ -6,9 +6,9 @@
 use crate::long::registration::are_handles;
 use crate::receive::incoming::{Incoming, STAMPED};
 use crate::receive::receiver::Receiver;
+use crate::state::comm::Comm;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
-use crate::state::objects::Comm;
 use crate::wire::{self, Arrived, Prefix, flag, kind};
 
 /// The function that handles messages of one kind, under the lock of the CRI that they came on. `None`: the header is cut off.

@@ -2,9 +2,9 @@
 //! that later headers need no prefix (`comm.rs`).
 
 use crate::receive::receiver::Receiver;
+use crate::state::comm::Comm;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
-use crate::state::objects::Comm;
 use crate::wire::{self, Arrived, Prefix, kind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 

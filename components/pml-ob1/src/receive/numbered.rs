@@ -27,9 +27,10 @@ use crate::receive::incoming::{Incoming, MAX_KEPT};
 use crate::receive::meet::meet;
 use crate::receive::receiver::Receiver;
 use crate::receive::timing::Watch;
+use crate::requests::request::Request;
+use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use crate::state::inbound::{EarlyMessage, Inbound};
-use crate::state::objects::{Comm, Request};
 use crate::wire::{self, FREE_BYTES, kind};
 
 impl Receiver {

@@ -34,12 +34,14 @@
 
 use crate::matching::{Pattern, Unexpected};
 use crate::order::signals::is_sure;
+use crate::peers::peer::Peer;
 use crate::receive::incoming::Incoming;
 use crate::receive::meet::{meet, post};
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::{Record, ShardData};
+use crate::requests::request::Request;
+use crate::state::comm::Comm;
 use crate::state::guarded::AllHeld;
-use crate::state::objects::{Comm, Peer, Request};
 use crate::wire;
 use core::ptr::NonNull;
 use std::collections::HashMap;

@@ -10,9 +10,11 @@ use crate::receive::receiver::Receiver;
 use crate::receive::shard::{Record, ShardData};
 use crate::receive::shards::Entered;
 use crate::requests::copy::Copies;
+use crate::requests::request::Request;
+use crate::requests::thread_state::{Received, ThreadState};
 use crate::requests::thread_state::{identity, state_and_seat, thread_state_of};
+use crate::state::comm::Comm;
 use crate::state::note::word_of;
-use crate::state::objects::{Comm, Received, Request, ThreadState};
 use crate::wire::{self, source_tag};
 use core::ptr::{NonNull, null_mut};
 use oxmpi_datatype::TypeDesc;
@@ -235,14 +237,14 @@ impl Receiver {
     /// Starts an inactive persistent receive.
     pub fn post_again(&self, req: &'static Request, threaded: bool) -> Status {
         // SAFETY: a communicator outlives the persistent requests on it (the host's promise).
-        let comm = unsafe { &*req.comm.get() };
+        let comm = unsafe { Comm::of_request(req) };
         // SAFETY: the request is inactive, so its node is ours.
         let pattern = unsafe { req.posted_node().as_ref() }.pattern;
         if threaded {
             self.instance().mark_cris_shared(comm, pattern);
         }
         // Any thread may start it: the thread that made it stands for it.
-        self.post_or_deliver(comm, req, (req.thread_state.index, None), pattern, threaded);
+        self.post_or_deliver(comm, req, (req.home().owner(), None), pattern, threaded);
         Status::OK
     }
 
@@ -268,7 +270,7 @@ impl Receiver {
     /// Takes a posted receive out of its engine. `false`: it is not posted any more.
     pub fn unpost(&self, req: &'static Request, threaded: bool) -> bool {
         // SAFETY: the communicator outlives its pending receives.
-        let Some(comm) = (!req.is_complete()).then(|| unsafe { &*req.comm.get() }) else { return false };
+        let Some(comm) = (!req.is_complete()).then(|| unsafe { Comm::of_request(req) }) else { return false };
         // SAFETY: whoever cancels a request is its only user, and posting wrote its node before.
         let pattern = unsafe { req.posted_node().as_ref() }.pattern;
         let mut shard = comm.shard_for(pattern, threaded, None);
@@ -320,7 +322,7 @@ pub fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
     req.buf.set(args.buf);
     req.total.set(capacity(args));
     req.keep_type(dtype(args), args.count, threaded);
-    req.comm.set(comm);
+    req.set_comm(comm.handle());
 }
 
 impl Receiver {

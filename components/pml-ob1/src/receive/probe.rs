@@ -4,7 +4,7 @@ use crate::matching::Pattern;
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::Record;
 use crate::requests::thread_state::identity;
-use crate::state::objects::Comm;
+use crate::state::comm::Comm;
 use crate::wire;
 use core::ptr::null_mut;
 use oxmpi_mca::{MsgStatus, Status};

@@ -4,13 +4,13 @@ use crate::long::transfers::Transfers;
 use crate::order::flows::Order;
 use crate::peers::table::Peers;
 use crate::requests::pool::Requests;
+use crate::requests::request::Request;
 use crate::send::sender::Sender;
 use crate::state::comm::CommTable;
 use crate::state::escalated::Escalated;
 use crate::state::guarded::{Guarded, Held};
 use crate::state::inbound::EarlyMessage;
 use crate::state::instance::Instance;
-use crate::state::objects::Request;
 use crate::state::owed::Owed;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 

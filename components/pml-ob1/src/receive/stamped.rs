@@ -4,8 +4,8 @@ use crate::receive::incoming::{Incoming, MAX_KEPT};
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
 use crate::receive::timing::Watch;
+use crate::state::comm::Comm;
 use crate::state::guarded::Held;
-use crate::state::objects::Comm;
 use crate::wire;
 
 impl Receiver {

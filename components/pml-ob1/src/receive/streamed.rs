@@ -9,12 +9,14 @@
 //! Between the parts the request is RECEIVING, and belongs to the lock of the CRI with all that is in [`Streamed`], of which there is one
 //! at most for each peer and FIFO. If the peer is closed meanwhile, the request fails, and what still comes goes nowhere.
 
+use crate::peers::peer::Peer;
+use crate::peers::streamed::{Streamed, StreamedPart};
 use crate::receive::incoming::Incoming;
 use crate::receive::meet::{meet, status_of};
 use crate::receive::receiver::Receiver;
+use crate::requests::request::State;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
-use crate::state::objects::{Peer, State, Streamed, StreamedPart};
 use crate::wire::{self, Reader, flag, kind};
 use core::ffi::c_void;
 use core::ptr::null;

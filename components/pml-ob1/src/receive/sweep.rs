@@ -5,8 +5,8 @@ use crate::receive::incoming::Incoming;
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
 use crate::requests::request::request_of;
+use crate::state::comm::Comm;
 use crate::state::guarded::Held;
-use crate::state::objects::Comm;
 use oxmpi_mca::Status;
 
 impl Receiver {

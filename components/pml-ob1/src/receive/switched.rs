@@ -1,10 +1,11 @@
 //! A peer's SWITCH and OPEN are taken: what says that its messages come on several FIFOs (`switch.rs` has the protocol), and what comes too early for that.
 
+use crate::peers::peer::Peer;
 use crate::receive::receiver::Receiver;
+use crate::state::comm::Comm;
 use crate::state::comm::Found;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
-use crate::state::objects::{Comm, Peer};
 use crate::state::orphan::Orphan;
 use crate::wire::{self, Arrived, Reader, flag, kind};
 use std::collections::HashSet;

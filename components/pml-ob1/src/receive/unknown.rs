@@ -10,8 +10,8 @@
 
 use crate::receive::incoming::Incoming;
 use crate::receive::receiver::Receiver;
+use crate::state::comm::Comm;
 use crate::state::guarded::Held;
-use crate::state::objects::Comm;
 use crate::state::orphan::Orphan;
 
 impl Receiver {

@@ -2,8 +2,9 @@
 
 use crate::receive::incoming::Incoming;
 use crate::receive::receiver::Receiver;
+use crate::requests::request::State;
+use crate::state::comm::Comm;
 use crate::state::guarded::Held;
-use crate::state::objects::{Comm, State};
 use crate::wire::{self, Arrived, Header, kind};
 use oxmpi_mca::{MsgStatus, RequestHeader};
 

@@ -16,9 +16,14 @@ use oxmpi_mca::cache::fetch_to_write;
 use oxmpi_mca::sync::{AtomicPtr, Ordering};
 
 impl<T: Linked> FreeList<T> {
-    /// Makes a list without free objects.
-    pub fn new() -> FreeList<T> {
-        FreeList { own: Cell::new(null()), returned: ReturnedList(AtomicPtr::new(null_mut())) }
+    /// Makes a list without free objects; `owner`: the number of the thread that it belongs to.
+    pub fn new(owner: u32) -> FreeList<T> {
+        FreeList { own: Cell::new(null()), owner, returned: ReturnedList(AtomicPtr::new(null_mut())) }
+    }
+
+    /// Gives the number of the thread that the list belongs to.
+    pub fn owner(&self) -> u32 {
+        self.owner
     }
 
     /// Takes a free object. `None`: there is none. By the owner.
@@ -109,7 +114,7 @@ mod tests {
     #[test]
     fn what_others_give_back_is_taken_once() {
         loom::model(|| {
-            let free = SharedList(Box::leak(Box::new(FreeList::new())));
+            let free = SharedList(Box::leak(Box::new(FreeList::new(0))));
             let nodes: [SharedNode; 3] = std::array::from_fn(|i| {
                 let node = ListNode { next: Cell::new(null()), written: UnsafeCell::new(i as u32) };
                 SharedNode(Box::leak(Box::new(node)))

@@ -1,27 +1,52 @@
 //! Ids by which peers quote requests: slot and generation of a table, of which each CRI has one.
 
-use crate::requests::pool::Requests;
-use crate::state::guarded::Held;
-use crate::state::objects::Request;
+use crate::requests::request::Request;
+use core::ffi::c_void;
 
-impl Requests {
-    /// The id by which peers quote a request, in the table of the held CRI; made when first needed and kept while the
-    /// request waits for room.
-    pub fn id_of(&self, held: &Held<'_>, req: &'static Request) -> u64 {
-        if req.id.get() == 0 {
-            req.id.set(self.instance().cri(held.ctx).ids.with(held, |t| t.insert(req)));
-        }
-        req.id.get()
-    }
+/// Slots behind the request ids that peers quote: slot and generation, never a pointer.
+#[derive(Default)]
+pub struct IdTable {
+    pub slots: Vec<IdSlot>,
+    pub free: Vec<u32>,
+}
 
-    /// Takes a request's id out of the table of the held CRI, and forgets its fragments that came ahead of their turn.
-    pub fn drop_id(&self, held: &Held<'_>, req: &'static Request) {
-        let id = req.id.replace(0);
-        self.instance().cri(held.ctx).ids.with(held, |t| t.remove(id));
-        self.instance().cri(held.ctx).ahead.with(held, |ahead| {
-            if !ahead.is_empty() {
-                ahead.forget(id);
-            }
+/// A slot of the table of request ids: its generation, and the request that has the id.
+pub struct IdSlot {
+    pub generation: u32,
+    pub req: Option<&'static Request>,
+}
+
+impl IdTable {
+    /// Gives a request an id, never 0, which peers may quote.
+    pub fn insert(&mut self, req: &'static Request) -> u64 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(IdSlot { generation: 1, req: None });
+            self.slots.len() as u32 - 1
         });
+        let s = &mut self.slots[slot as usize];
+        s.req = Some(req);
+        (s.generation as u64) << 32 | slot as u64
+    }
+    /// Finds the request with an id. `None`: there is no such request, whatever a peer says.
+    pub fn get(&self, id: u64) -> Option<&'static Request> {
+        let s = self.slots.get(id as u32 as usize)?;
+        if s.generation == (id >> 32) as u32 { s.req } else { None }
+    }
+    /// Frees an id; a peer that quotes it later finds no request.
+    pub fn remove(&mut self, id: u64) {
+        if self.get(id).is_some() {
+            let s = &mut self.slots[id as u32 as usize];
+            s.req = None;
+            s.generation = s.generation.wrapping_add(1).max(1);
+            self.free.push(id as u32);
+        }
+    }
+    /// Lists the requests with ids, those in a rendezvous, on a communicator ([`Request::comm`]).
+    pub fn of_comm(&self, comm: *const c_void) -> Vec<&'static Request> {
+        self.slots.iter().filter_map(|s| s.req).filter(|r| r.comm() == comm).collect()
+    }
+    /// Lists the requests with ids, those in a rendezvous, with a process.
+    pub fn of_proc(&self, proc: u32) -> Vec<&'static Request> {
+        self.slots.iter().filter_map(|s| s.req).filter(|r| r.proc.get() == proc).collect()
     }
 }

@@ -1,8 +1,10 @@
 //! Requests are taken, completed, released and given back (`request.rs` has their states, `thread_state.rs` where free ones are).
 
 use crate::requests::pool::Requests;
+use crate::requests::request::{Request, State};
+use crate::requests::thread_state::ThreadState;
 use crate::requests::thread_state::thread_state_of;
-use crate::state::objects::{Request, State, ThreadState};
+use crate::state::guarded::Held;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_mca::request::Attach;
@@ -150,7 +152,7 @@ impl Requests {
         slab.try_reserve_exact(self.instance().config().pool_step).map_err(|_| Status::OUT_OF_MEMORY)?;
         slab.extend(
             (0..self.instance().config().pool_step)
-                .map(|_| Request::new(owner, thread_state, self.operations)),
+                .map(|_| Request::new(owner, self.operations, &thread_state.free)),
         );
         let slab: &'static [Request] = Vec::leak(slab);
         for req in slab {
@@ -170,9 +172,31 @@ impl Requests {
         req.leave(threaded);
         let own = || thread_state_of(thread).is_some_and(|thread_state| thread_state.is_of(req));
         if !threaded || own() {
-            req.thread_state.free.give(req);
+            req.home().give(req);
         } else {
-            req.thread_state.free.give_from_outside(req);
+            req.home().give_from_outside(req);
         }
+    }
+}
+
+impl Requests {
+    /// The id by which peers quote a request, in the table of the held CRI; made when first needed and kept while the
+    /// request waits for room.
+    pub fn id_of(&self, held: &Held<'_>, req: &'static Request) -> u64 {
+        if req.id.get() == 0 {
+            req.id.set(self.instance().cri(held.ctx).ids.with(held, |t| t.insert(req)));
+        }
+        req.id.get()
+    }
+
+    /// Takes a request's id out of the table of the held CRI, and forgets its fragments that came ahead of their turn.
+    pub fn drop_id(&self, held: &Held<'_>, req: &'static Request) {
+        let id = req.id.replace(0);
+        self.instance().cri(held.ctx).ids.with(held, |t| t.remove(id));
+        self.instance().cri(held.ctx).ahead.with(held, |ahead| {
+            if !ahead.is_empty() {
+                ahead.forget(id);
+            }
+        });
     }
 }

@@ -13,6 +13,8 @@ pub trait Linked: 'static {
 #[repr(align(128))]
 pub struct FreeList<T: Linked> {
     pub(super) own: Cell<*const T>,
+    /// The number of the thread that owns it.
+    pub(super) owner: u32,
     pub(super) returned: ReturnedList<T>,
 }
 

@@ -11,3 +11,4 @@ pub mod registered;
 pub mod request;
 pub mod retired;
 pub mod thread_state;
+pub mod work;

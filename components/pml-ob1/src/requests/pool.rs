@@ -1,7 +1,7 @@
 //! The requests of an instance: pools that grow and are never given back, one for each thread (`thread_state.rs`).
 
+use crate::requests::thread_state::ThreadState;
 use crate::state::instance::Instance;
-use crate::state::objects::ThreadState;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;

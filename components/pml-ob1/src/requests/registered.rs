@@ -2,7 +2,7 @@
 
 use crate::requests::memory::Memory;
 use crate::requests::pool::Requests;
-use crate::state::objects::Request;
+use crate::requests::request::Request;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{BtlHandle, RegHandle, Registration};

@@ -32,8 +32,8 @@
 
 use crate::matching::{Pattern, Posted};
 use crate::requests::copy::Copies;
-use crate::requests::links::Linked;
-use crate::state::objects::{Comm, IdSlot, IdTable, Outcome, Request, State, ThreadState};
+use crate::requests::links::{FreeList, Linked};
+use crate::requests::memory::Memory;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::offset_of;
@@ -41,10 +41,97 @@ use core::ptr::{NonNull, null, null_mut};
 use oxmpi_datatype::{TypeDesc, TypeRef};
 use oxmpi_mca::{MsgStatus, RequestHeader, RequestOps, Status};
 
+/// States of a request; `request.rs` has the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum State {
+    Free,
+    Posted,
+    Queued,
+    WaitAck,
+    WaitFin,
+    WaitPut,
+    Streaming,
+    Asking,
+    Receiving,
+    Offering,
+    Exposed,
+    Pulling,
+    Pushing,
+    Flushing,
+    Landing,
+    Done,
+}
+
+/// How the pieces of a get or put went: the worst that happened to one of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Outcome {
+    Fine,
+    /// The transport would not take a piece; those before went well.
+    Refused,
+    /// The transport refused a piece that was under way.
+    Lost,
+    /// A piece failed.
+    Broken,
+    /// The communicator was revoked.
+    Revoked,
+}
+
+/// A request; `request.rs` says who may touch what. The first two cache lines are all that an eager receive touches.
+#[repr(C, align(64))]
+pub struct Request {
+    pub header: UnsafeCell<RequestHeader>,
+    pub posted: UnsafeCell<Posted>,
+    pub buf: Cell<*mut u8>,
+    /// Bytes: of the message (send) or of the buffer (receive).
+    pub total: Cell<u64>,
+    // --- third line ---
+    pub state: Cell<State>,
+    /// Set by `release` below MULTIPLE while pending.
+    pub released: Cell<bool>,
+    /// How the pieces of a get or put went so far.
+    pub outcome: Cell<Outcome>,
+    /// A send that the receiver was asked to give back.
+    pub asked_back: Cell<bool>,
+    pub mode: Cell<u32>,
+    /// The datatype, retained, where data is not contiguous; else null.
+    pub dtype: Cell<*const TypeDesc>,
+    /// The next free one, or of those that landed.
+    pub next: Cell<*const Request>,
+    /// The list that it goes on when it is free.
+    home: &'static FreeList<Request>,
+    pub count: Cell<u64>,
+    /// Its communicator, and the route there, which are not known here (`Comm::of_request`, `Route::of_request`).
+    comm: Cell<*const c_void>,
+    route: Cell<*const c_void>,
+    pub tag: Cell<i32>,
+    /// Pieces of a get or put under way.
+    pub pulls: Cell<u32>,
+    /// Bytes sent, or received in order.
+    pub done: Cell<u64>,
+    /// Bytes that will be moved in all.
+    pub wanted: Cell<u64>,
+    // --- fourth line: long messages ---
+    pub id: Cell<u64>,
+    pub remote_id: Cell<u64>,
+    pub remote_addr: Cell<u64>,
+    /// Process at the other end of a rendezvous.
+    pub proc: Cell<u32>,
+    /// The request is on a list of those that go on by themselves: its peer's streams, or what landed on its CRI.
+    pub listed: Cell<bool>,
+    /// The FIFO to the other end, once it is chosen (`Peer::of_request`).
+    peer: Cell<*const c_void>,
+    /// A send's stamp, or 0.
+    pub order: Cell<u64>,
+    /// Registered memory, or null (`registration.rs`).
+    pub memory: Cell<*mut Memory>,
+}
+
 impl Request {
-    /// Makes a free request of a thread state. `owner`: the object that `ops` find in it;
-    /// `ops`: the operations that the host calls.
-    pub fn new(owner: *mut c_void, thread_state: &'static ThreadState, ops: &'static RequestOps) -> Request {
+    /// Makes a request that is on no list yet. `owner`: the object that `ops` find in it; `ops`: the operations that the
+    /// host calls; `home`: the list that it goes on when it is free.
+    pub fn new(owner: *mut c_void, ops: &'static RequestOps, home: &'static FreeList<Request>) -> Request {
         Request {
             header: UnsafeCell::new(RequestHeader::new(RequestHeader::OTHER, ops, owner)),
             posted: UnsafeCell::new(Posted {
@@ -61,7 +148,7 @@ impl Request {
             mode: Cell::new(0),
             dtype: Cell::new(null()),
             next: Cell::new(null()),
-            thread_state,
+            home,
             count: Cell::new(0),
             comm: Cell::new(null()),
             route: Cell::new(null()),
@@ -78,6 +165,39 @@ impl Request {
             order: Cell::new(0),
             memory: Cell::new(null_mut()),
         }
+    }
+
+    /// Gives the list that the request goes on when nobody refers to it any more.
+    #[inline(always)]
+    pub fn home(&self) -> &'static FreeList<Request> {
+        self.home
+    }
+
+    /// Gives the address of the request's communicator.
+    #[inline(always)]
+    pub fn comm(&self) -> *const c_void {
+        self.comm.get()
+    }
+    /// Notes the request's communicator.
+    #[inline(always)]
+    pub fn set_comm(&self, comm: *const c_void) {
+        self.comm.set(comm);
+    }
+    /// Gives the address of a send's route.
+    pub fn route(&self) -> *const c_void {
+        self.route.get()
+    }
+    /// Notes a send's route.
+    pub fn set_route(&self, route: *const c_void) {
+        self.route.set(route);
+    }
+    /// Gives the address of the peer at the other end, or null.
+    pub fn peer(&self) -> *const c_void {
+        self.peer.get()
+    }
+    /// Notes the peer at the other end.
+    pub fn set_peer(&self, peer: *const c_void) {
+        self.peer.set(peer);
     }
 
     /// Gives the header, by which the host knows the request.
@@ -292,41 +412,6 @@ impl Linked for Request {
     #[inline(always)]
     fn next(&self) -> &Cell<*const Request> {
         &self.next
-    }
-}
-
-impl IdTable {
-    /// Gives a request an id, never 0, which peers may quote.
-    pub fn insert(&mut self, req: &'static Request) -> u64 {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(IdSlot { generation: 1, req: None });
-            self.slots.len() as u32 - 1
-        });
-        let s = &mut self.slots[slot as usize];
-        s.req = Some(req);
-        (s.generation as u64) << 32 | slot as u64
-    }
-    /// Finds the request with an id. `None`: there is no such request, whatever a peer says.
-    pub fn get(&self, id: u64) -> Option<&'static Request> {
-        let s = self.slots.get(id as u32 as usize)?;
-        if s.generation == (id >> 32) as u32 { s.req } else { None }
-    }
-    /// Frees an id; a peer that quotes it later finds no request.
-    pub fn remove(&mut self, id: u64) {
-        if self.get(id).is_some() {
-            let s = &mut self.slots[id as u32 as usize];
-            s.req = None;
-            s.generation = s.generation.wrapping_add(1).max(1);
-            self.free.push(id as u32);
-        }
-    }
-    /// Lists the requests with ids, those in a rendezvous, on a communicator.
-    pub fn of_comm(&self, comm: &Comm) -> Vec<&'static Request> {
-        self.slots.iter().filter_map(|s| s.req).filter(|r| core::ptr::eq(r.comm.get(), comm)).collect()
-    }
-    /// Lists the requests with ids, those in a rendezvous, with a process.
-    pub fn of_proc(&self, proc: u32) -> Vec<&'static Request> {
-        self.slots.iter().filter_map(|s| s.req).filter(|r| r.proc.get() == proc).collect()
     }
 }
 

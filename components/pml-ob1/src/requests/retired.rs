@@ -2,8 +2,8 @@
 
 use crate::requests::memory::KeptMemory;
 use crate::requests::pool::Requests;
+use crate::requests::request::Request;
 use crate::state::guarded::Held;
-use crate::state::objects::Request;
 
 impl Requests {
     /// Retires a request's id: a peer that quotes it later is ignored. `kept`: memory that the peer may read until

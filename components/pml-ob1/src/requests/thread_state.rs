@@ -5,11 +5,47 @@
 //! handles refer to them.
 
 use crate::order::stamp::Lease;
+use crate::peers::peer::Peer;
+use crate::receive::shard::ShardData;
+use crate::receive::shards::Spot;
 use crate::requests::links::FreeList;
+use crate::requests::request::Request;
 use crate::state::attention::Attention;
+use crate::state::cri::Cri;
 use crate::state::note::Note;
-use crate::state::objects::{Request, ThreadState};
 use oxmpi_mca::{Caller, Lock, Seat, ThreadCtx};
+
+/// State of a thread, or of all calls without a context (`thread_state.rs`).
+pub struct ThreadState {
+    pub free: FreeList<Request>,
+    /// The number of the thread, as the host counts them; the largest for the state of calls without one.
+    pub index: u32,
+    pub lock: Lock,
+    /// How it stamps its messages (`stamp.rs`).
+    pub lease: Lease,
+    /// The thread's view when it last looked after others' CRIs (`cri_choice.rs`).
+    pub attention: Attention,
+    /// Where what it received last comes, and where what it sent last went (`state/note.rs`).
+    pub received: Note<Received>,
+    pub sent: Note<Sent>,
+}
+
+/// A thread's note of a send: the FIFO that messages with that tag take to that rank, and their head. Good until the
+/// module is finalized.
+#[derive(Clone, Copy)]
+pub struct Sent {
+    pub peer: &'static Peer,
+    pub head: u64,
+}
+
+/// A thread's note of a receive. Good until the module is finalized.
+#[derive(Clone, Copy)]
+pub struct Received {
+    /// The CRI on which the messages come.
+    pub cri: &'static Cri,
+    /// Where they are matched, once that was seen.
+    pub spot: Option<Spot<ShardData>>,
+}
 
 // SAFETY: lists of free requests and notes are the owner's (`free_list.rs`), the rest is atomic.
 unsafe impl Sync for ThreadState {}
@@ -18,7 +54,7 @@ impl ThreadState {
     /// Makes the state of the thread with this number, without free requests. It is never freed.
     pub(super) fn new(index: u32) -> &'static ThreadState {
         Box::leak(Box::new(ThreadState {
-            free: FreeList::new(),
+            free: FreeList::new(index),
             index,
             lock: Lock::new(),
             lease: Lease::default(),
@@ -43,13 +79,7 @@ impl ThreadState {
     /// Whether a request comes from this state, to which it goes back when it is free.
     #[inline(always)]
     pub fn is_of(&self, req: &Request) -> bool {
-        core::ptr::eq(self, req.thread_state)
-    }
-
-    /// Takes back a request of this state that nobody refers to any more. By the owner.
-    #[inline(always)]
-    pub fn give(&self, req: &'static Request) {
-        self.free.give(req);
+        core::ptr::eq(&self.free, req.home())
     }
 }
 

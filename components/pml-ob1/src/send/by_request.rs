@@ -7,12 +7,15 @@
 //! later to that peer goes behind it.
 
 use crate::order::switch::Sending;
+use crate::peers::peer::Peer;
+use crate::peers::route::Route;
+use crate::requests::request::Request;
 use crate::send::issue::FAILURE;
 use crate::send::outgoing::Outgoing;
 use crate::send::sender::Sender;
+use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
-use crate::state::objects::{Comm, Peer, Request, Route};
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
@@ -100,8 +103,8 @@ impl Sender {
         req.mode.set(args.mode);
         // SAFETY: alive for the call.
         req.keep_type(unsafe { &*args.dtype }, args.count, threaded);
-        req.comm.set(out.comm);
-        req.route.set(out.route);
+        req.set_comm(out.comm.handle());
+        req.set_route(out.route.handle());
         req.tag.set(args.tag);
         req.proc.set(out.peer.proc);
     }
@@ -145,7 +148,7 @@ impl Sender {
             true => self.order().enter_flow(comm, route, base, about)?,
             false => (self.instance().hold(FIFO, None, false), base, 0),
         };
-        req.peer.set(peer);
+        peer.note_in(req);
         req.order.set(order);
         Ok((held, peer))
     }
@@ -153,7 +156,7 @@ impl Sender {
     /// Starts an inactive persistent send.
     pub fn send_again(&self, req: &'static Request, threaded: bool) -> Status {
         // SAFETY: communicators outlive the persistent requests on them (the host's promise).
-        let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
+        let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };
         let Some(base) = route.peer() else {
             // The communicator was revoked.
             req.set_error(Status::PEER_FAILED);

@@ -7,13 +7,15 @@
 use crate::long::parts::{Packer, pack_part};
 use crate::order::flows::Order;
 use crate::order::switch::Sending;
+use crate::peers::peer::Peer;
+use crate::requests::thread_state::Sent;
 use crate::requests::thread_state::state_and_seat;
 use crate::send::outgoing::Outgoing;
 use crate::send::sender::Sender;
+use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{Held, Inside};
 use crate::state::note::word_of;
-use crate::state::objects::{Comm, Peer, Sent};
 use crate::wire::{self, flag};
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;

@@ -4,10 +4,13 @@ use crate::long::rdma::{worth_reading, worth_writing};
 use crate::long::runs::RunList;
 use crate::order::flows::Order;
 use crate::peers::choice::Transfer;
+use crate::peers::peer::Peer;
 use crate::peers::peer::{can_get_vector, whole_pages};
+use crate::peers::route::Route;
+use crate::requests::request::{Request, State};
 use crate::send::sender::Sender;
+use crate::state::comm::Comm;
 use crate::state::guarded::Held;
-use crate::state::objects::{Peer, Request, State};
 use crate::wire::{self, Header, PREFIX_BYTES, flag, header_only, kind};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::Status;
@@ -47,7 +50,7 @@ impl Sender {
     /// happened. Other errors are the transport's; the request is the caller's then.
     pub fn issue(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
         // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).
-        let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
+        let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };
         let order = req.order.get();
         if order != 0 {
             match self.order().open_switches(held, peer, comm, route) {
@@ -200,9 +203,7 @@ impl Sender {
 
     /// Takes a send that waits for room out of its peer's queue. `false`: it is not queued any more.
     pub fn unqueue(&self, held: &Held<'_>, req: &'static Request) -> bool {
-        // SAFETY: peers stay until `finalize`.
-        let Some(peer) = (unsafe { req.peer.get().as_ref() }).filter(|_| req.state.get() == State::Queued)
-        else {
+        let Some(peer) = Peer::of_request(req).filter(|_| req.state.get() == State::Queued) else {
             return false;
         };
         let found = peer.queue.with(held, |q| {
@@ -215,7 +216,7 @@ impl Sender {
             self.requests().drop_id(held, req);
             self.requests().release_memory(req);
             // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).
-            let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
+            let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };
             self.order().give_up_number(held, peer, comm, route, req.tag.get(), req.order.get());
         }
         found

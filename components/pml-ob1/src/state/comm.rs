@@ -17,14 +17,16 @@
 
 use crate::matching::{Engine, Key, Pattern};
 use crate::order::fork::Users;
+use crate::peers::route::Route;
 use crate::receive::shard::ShardData;
 use crate::receive::shards::{Entered, Lock, Owned, Shards};
 use crate::receive::spread::{Layout, Spreading};
+use crate::requests::request::Request;
 use crate::state::fifos::Fifos;
 use crate::state::inbound::Inbound;
 use crate::state::members::Members;
 use crate::state::note::NO_EPOCH;
-use crate::state::objects::Comm;
+
 use crate::state::paged::Paged;
 use crate::wire::{self, Prefix};
 use core::cell::Cell;
@@ -34,6 +36,38 @@ use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Caller, LockServices, Seat, Status};
 use oxmpi_pml::{CommDesc, assert_flag};
 use std::collections::{HashMap, VecDeque};
+
+/// A communicator (`comm.rs`).
+pub struct Comm {
+    /// Endpoint and index, as [`wire::address_of`] gives them.
+    pub address: u64,
+    pub my_rank: i32,
+    pub num_peers: u32,
+    /// The program's promises ([`oxmpi_pml::assert_flag`]).
+    pub assertions: AtomicU32,
+    pub shards: Shards<ShardData>,
+    pub routes: Paged<Route>,
+    /// Messages of each source that wait for an earlier one, where they have numbers.
+    pub inbound: Paged<Inbound>,
+    /// The process sends by streams, and users' messages may not overtake each other.
+    pub by_tag: AtomicBool,
+    pub streams: bool,
+    /// See [`Comm::epoch`].
+    pub epoch: AtomicU64,
+    /// See `revoke.rs`.
+    pub revoked: AtomicBool,
+    /// The threads that send on it.
+    pub users: Users,
+    /// Some source's messages take the FIFOs of their tags.
+    pub forked: AtomicBool,
+    pub members: Members,
+    pub fixed_index: Option<u32>,
+    pub gid: [u64; 2],
+    /// Another rank of the same communicator in this process, under the same fixed index.
+    pub sibling: Cell<*mut Comm>,
+    /// The FIFOs of messages to this rank and from it.
+    pub fifos: Fifos,
+}
 
 const SLOT_BITS: u32 = 20;
 const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
@@ -49,6 +83,16 @@ impl Comm {
     pub unsafe fn of<'a>(comm: *mut c_void) -> &'a Comm {
         // SAFETY: the caller's promise.
         unsafe { &*comm.cast::<Comm>() }
+    }
+
+    /// Gives the communicator of a request.
+    ///
+    /// # Safety
+    /// The request was described, and its communicator is alive.
+    #[inline(always)]
+    pub unsafe fn of_request(req: &Request) -> &Comm {
+        // SAFETY: descriptions note a communicator by its `handle`; the rest is the caller's promise.
+        unsafe { Comm::of(req.comm().cast_mut()) }
     }
 
     /// Gives the pointer that [`Comm::of`] takes.

@@ -1,24 +1,75 @@
 //! One CRI's part of the component's state, and what its holder does with it.
 
 use crate::matching::Key;
+use crate::peers::peer::Peer;
+use crate::peers::stripes::FragmentsAhead;
 use crate::receive::shard::ShardData;
 use crate::receive::shards::Spot;
+use crate::requests::ids::IdTable;
+use crate::requests::memory::Retired;
+use crate::requests::request::Request;
+use crate::requests::work::Work;
 use crate::state::attention::SharedFlag;
+use crate::state::comm::Comm;
 use crate::state::guarded::{Guarded, Held};
-use crate::state::objects::{ArrivalCache, Comm, Cri, Request};
+use crate::state::orphan::Orphan;
 use core::cell::Cell;
 use core::ptr::{NonNull, null, null_mut};
 use oxmpi_mca::Host;
-use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU64, Ordering};
+use std::collections::BTreeSet;
+
+/// Data of the holder of one CRI's lock.
+#[repr(align(128))]
+pub struct Cri {
+    /// Its number.
+    pub ctx: u32,
+    /// The host's part, with the lock.
+    pub base: NonNull<oxmpi_mca::Cri>,
+    /// Peers with something waiting for room.
+    pub backlog: Guarded<Vec<*const Peer>>,
+    pub ids: Guarded<IdTable>,
+    /// Messages for communicators to come.
+    pub orphans: Guarded<Vec<Orphan>>,
+    /// Messages that went with their communicator, by process and the sender's request (`cancel.rs`).
+    pub discarded: Guarded<BTreeSet<(u32, u64)>>,
+    /// Messages that came before their sender's SWITCH (`switch.rs`).
+    pub early: Guarded<Vec<Orphan>>,
+    /// Ids of requests that ended with their communicator.
+    pub retired: Guarded<Retired>,
+    /// Fragments that came ahead of their turn (`stripes.rs`).
+    pub ahead: Guarded<FragmentsAhead>,
+    /// How many of the lost peers were closed on this CRI.
+    pub closed: Cell<u32>,
+    pub turns: Cell<u32>,
+    /// Messages that came and no receive fitted.
+    pub kept: Cell<u32>,
+    /// The answer of the transport's callback: `receive::STOP` where the receives that come next are to be posted
+    /// first.
+    pub stop: Cell<u32>,
+    /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
+    /// without a lock.
+    pub newest: AtomicPtr<Request>,
+    /// Work that waits beside messages.
+    pub work: Work,
+    pub shared: SharedFlag,
+    /// Messages without stamp that were numbered.
+    pub numbered: Cell<u64>,
+    /// Where the last plain message of a process with several threads went (`receive/arrive.rs`).
+    pub last_arrival: ArrivalCache,
+    /// Spent on matching what came here; the holder of the lock writes it.
+    pub match_time: AtomicU64,
+}
+
+/// A CRI's note of the last plain message: where those with its head and key go. Touched by the holder of its lock.
+pub struct ArrivalCache {
+    pub head: Cell<u64>,
+    pub key: Cell<Key>,
+    pub comm: Cell<*const Comm>,
+    pub spot: Cell<Option<Spot<ShardData>>>,
+}
 
 impl Cri {
-    /// A bit of `waiting`: peers in `backlog` have something that waits for room.
-    pub const BACKLOG: u32 = 1;
-    /// A bit of `waiting`: pieces of the requests in `landed` have landed.
-    pub const LANDED: u32 = 2;
-    /// A bit of `waiting` that stays once it is set: receives may have to be swept out (`revoke.rs`).
-    pub const SWEEP: u32 = 4;
-
     /// Makes the state of the CRI with this number, with nothing under way.
     pub fn new(host: &Host, ctx: u32) -> Cri {
         Cri {
@@ -36,9 +87,7 @@ impl Cri {
             kept: Cell::new(0),
             stop: Cell::new(0),
             newest: AtomicPtr::new(null_mut()),
-            waiting: AtomicU32::new(0),
-            landed: Cell::new(core::ptr::null()),
-            flying: Cell::new(0),
+            work: Work::default(),
             shared: SharedFlag::default(),
             numbered: Cell::new(0),
             last_arrival: ArrivalCache::default(),
@@ -46,19 +95,9 @@ impl Cri {
         }
     }
 
-    /// Whether something on the CRI waits for room, or for its request to go on. Any thread may ask where a hint is
-    /// enough.
-    #[inline(always)]
-    pub fn has_work(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) & !Cri::SWEEP != 0
-    }
-    /// Sets a bit of `waiting`. By the holder of the lock.
-    pub fn mark(&self, bit: u32) {
-        self.waiting.store(self.waiting.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
-    }
-    /// Clears a bit of `waiting`. By the holder of the lock.
-    pub fn unmark(&self, bit: u32) {
-        self.waiting.store(self.waiting.load(Ordering::Relaxed) & !bit, Ordering::Relaxed);
+    /// Gives what a FIFO needs of its CRI: the host's part, with the lock, and the work that waits.
+    pub fn parts(&self) -> (&oxmpi_mca::Cri, &Work) {
+        (self.base(), &self.work)
     }
     /// Gives the host's part of the CRI, with the lock.
     #[inline(always)]

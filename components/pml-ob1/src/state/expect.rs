@@ -1,10 +1,11 @@
 //! A thread notes the CRIs on which something of its own will come (`cri_choice.rs` says what it does with that).
 
 use crate::matching::Pattern;
+use crate::requests::thread_state::ThreadState;
 use crate::requests::thread_state::thread_state_of;
 use crate::state::attention::{Set, add, has};
+use crate::state::comm::Comm;
 use crate::state::instance::Instance;
-use crate::state::objects::{Comm, ThreadState};
 use crate::wire::tag_of;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::ThreadCtx;

@@ -6,10 +6,10 @@
 //! per call. Nothing that the user wrote runs under a lock: completions set a word and tell a sync object.
 
 use crate::params::Config;
+use crate::state::cri::Cri;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{AllHeld, Held, set_below};
 use crate::state::inbound::Assignment;
-use crate::state::objects::Cri;
 use crate::state::transport::Transport;
 use core::cell::{Cell, OnceCell};
 use core::time::Duration;
@@ -194,7 +194,7 @@ impl Instance {
     /// Whether something on a CRI, whose lock is held, waits for room, or for its request to go on.
     #[inline(always)]
     pub fn has_backlog(&self, held: &Held<'_>) -> bool {
-        self.cri(held.ctx).has_work()
+        self.cri(held.ctx).work.is_any()
     }
 
     /// Gives the transports, best exclusivity first; none before `enable`.

@@ -12,7 +12,6 @@ pub mod inbound;
 pub mod instance;
 pub mod members;
 pub mod note;
-pub mod objects;
 pub mod orphan;
 pub mod owed;
 pub mod paged;

@@ -1,0 +1,83 @@
+//! Work that waits on a CRI beside messages: a word of marks, and the requests whose pieces have landed.
+//!
+//! A get, put or flush that a transport has under way ends inside the transport's progress, where nothing may go on with it:
+//! it is only counted, and its request listed, until that progress has returned (`long/rdma.rs`). All of this belongs to the holder of
+//! the CRI's lock; others may read the marks as a hint.
+
+use crate::requests::request::Request;
+use core::cell::Cell;
+use core::ptr::null;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+
+/// The work that waits on one CRI.
+#[derive(Default)]
+pub struct Work {
+    marks: AtomicU32,
+    /// Requests of which pieces have landed, linked.
+    landed: Cell<Option<&'static Request>>,
+    /// Pieces under way.
+    flying: Cell<u32>,
+}
+
+impl Work {
+    /// A mark: peers in the CRI's backlog have something that waits for room.
+    pub const BACKLOG: u32 = 1;
+    /// A mark: pieces of the requests that are listed have landed.
+    pub const LANDED: u32 = 2;
+    /// A mark that stays once it is set: receives may have to be swept out (`revoke.rs`).
+    pub const SWEEP: u32 = 4;
+
+    /// Whether there is any mark.
+    #[inline(always)]
+    pub fn is_marked(&self) -> bool {
+        self.marks.load(Ordering::Relaxed) != 0
+    }
+    /// Whether something waits for room, or for its request to go on. Any thread may ask where a hint is enough.
+    #[inline(always)]
+    pub fn is_any(&self) -> bool {
+        self.marks.load(Ordering::Relaxed) & !Work::SWEEP != 0
+    }
+    /// Whether a mark is set.
+    pub fn has(&self, mark: u32) -> bool {
+        self.marks.load(Ordering::Relaxed) & mark != 0
+    }
+    /// Sets a mark.
+    pub fn mark(&self, mark: u32) {
+        self.marks.store(self.marks.load(Ordering::Relaxed) | mark, Ordering::Relaxed);
+    }
+    /// Clears a mark.
+    pub fn unmark(&self, mark: u32) {
+        self.marks.store(self.marks.load(Ordering::Relaxed) & !mark, Ordering::Relaxed);
+    }
+
+    /// Whether the transports have pieces under way.
+    pub fn is_flying(&self) -> bool {
+        self.flying.get() != 0
+    }
+    /// Counts a piece of a request that a transport has under way.
+    pub fn take_off(&self, req: &Request) {
+        req.pulls.set(req.pulls.get() + 1);
+        self.flying.set(self.flying.get() + 1);
+    }
+    /// Counts a piece of a request that has ended, and lists the request unless it is listed.
+    pub fn land(&self, req: &'static Request) {
+        req.pulls.set(req.pulls.get() - 1);
+        self.flying.set(self.flying.get() - 1);
+        if !req.listed.replace(true) {
+            req.next.set(self.landed.replace(Some(req)).map_or(null(), core::ptr::from_ref));
+            self.mark(Work::LANDED);
+        }
+    }
+    /// Takes all requests off the list, the last one first. Each may be listed again once it has come out.
+    pub fn take_landed(&self) -> impl Iterator<Item = &'static Request> {
+        self.unmark(Work::LANDED);
+        let mut next = self.landed.take();
+        core::iter::from_fn(move || {
+            let req = next?;
+            // SAFETY: requests are never freed.
+            next = unsafe { req.next.get().as_ref() };
+            req.listed.set(false);
+            Some(req)
+        })
+    }
+}

@@ -1,7 +1,7 @@
 //! The operations that the host calls on a request (`RequestOps`), handed to the files that do them.
 
 use crate::ob1::Ob1;
-use crate::requests::request::{Request, State};
+use crate::requests::request::Request;
 use crate::requests::thread_state::thread_state_of;
 use oxmpi_mca::{RequestHeader, RequestOps, Status, ThreadCtx};
 
@@ -26,12 +26,9 @@ extern "C" fn release_thunk(header: *mut RequestHeader, thread: *mut ThreadCtx) 
     let req = unsafe { Request::of(header) };
     // The shape of nearly all: complete, of data in one piece, and of the caller's thread state, where it goes without a look at
     // the number of threads.
-    if req.is_complete()
-        && req.dtype.get().is_null()
-        && thread_state_of(thread).is_some_and(|own| own.is_of(req))
-    {
-        debug_assert!(req.id.get() == 0 && !req.released.get(), "nobody else knows it");
-        req.state.set(State::Free);
+    if req.is_complete() && req.is_plain() && thread_state_of(thread).is_some_and(|own| own.is_of(req)) {
+        debug_assert!(!req.is_known(), "nobody else knows it");
+        req.be_free();
         return req.home().give(req);
     }
     release_another(req, thread)

@@ -44,7 +44,7 @@ impl Ob1 {
             _ => self.receiver().unpost(req, threaded),
         };
         if !found {
-            if req.kind() == RequestHeader::SEND && req.proc.get() == self.instance().host().job().rank {
+            if req.kind() == RequestHeader::SEND && req.proc() == self.instance().host().job().rank {
                 self.answer_oneself(req, threaded);
             }
             return Status::PENDING;
@@ -77,19 +77,19 @@ impl Ob1 {
         if self.sender().unqueue(&held, req) {
             return true;
         }
-        let out = matches!(req.state.get(), State::WaitAck | State::WaitFin | State::WaitPut);
+        let out = matches!(req.state(), State::WaitAck | State::WaitFin | State::WaitPut);
         // The answer comes here, whoever waits for it.
         self.instance().cri(held.ctx).shared.set();
-        let Some(peer) = peer.filter(|_| out && !req.asked_back.replace(true)) else { return false };
+        let Some(peer) = peer.filter(|_| out && req.ask_back()) else { return false };
         // SAFETY: communicators and routes stay while requests are under way on them (`comm.rs`).
         let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };
         let head = route.head.load(Ordering::Relaxed);
         let first = head & !0xff | kind::CANCEL as u64;
-        let mut h = Header::new(&[first, wire::source_tag(comm.my_rank, req.tag.get()), 0]);
+        let mut h = Header::new(&[first, wire::source_tag(comm.my_rank, req.tag()), 0]);
         if wire::flags_of(head) & flag::CID != 0 {
             h.push_prefix(&comm.prefix());
         }
-        h.push(req.id.get());
+        h.push(req.id());
         // The answer may come within this call: the request is not touched again.
         self.peers().control(&held, peer, h);
         false

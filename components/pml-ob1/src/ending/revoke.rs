@@ -72,8 +72,8 @@ impl Ob1 {
             Vec::from_iter::<std::collections::VecDeque<_>>(ours)
         });
         for req in streams {
-            req.listed.set(false);
-            if req.pulls.get() > 0 {
+            req.be_unlisted();
+            if req.pulls() > 0 {
                 // `conclude` looks at the communicator.
                 continue;
             }

@@ -54,14 +54,14 @@ impl Transfers {
     ) -> Status {
         let mut desc = header_only(header);
         desc.len = len;
-        let base = req.buf.get().cast_const();
+        let base = req.buf().cast_const();
         match req.dtype() {
             None => {
                 desc.payload = base.wrapping_add(from as usize);
                 send(&desc)
             }
             Some(dtype) => {
-                let mut packer = Packer { dtype, count: req.count.get(), base, from };
+                let mut packer = Packer { dtype, count: req.count(), base, from };
                 desc.pack = Some(pack_part);
                 desc.pack_ctx = (&raw mut packer).cast();
                 send(&desc)

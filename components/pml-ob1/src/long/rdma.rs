@@ -58,14 +58,14 @@ pub fn aligned(alignment: u64, values: &[u64]) -> bool {
 /// Whether a send's buffer is long enough and aligned for the transport's get.
 pub fn worth_reading(peer: &Peer, req: &Request) -> bool {
     let a = peer.btl.attrs();
-    let (total, addr) = (req.total.get(), req.buf.get() as u64);
+    let (total, addr) = (req.total(), req.buf() as u64);
     total >= a.min_get_size && aligned(a.get_alignment, &[total, addr])
 }
 
 /// Whether a send's buffer is long enough and aligned for the transport's put, and the peer has not refused puts.
 pub fn worth_writing(peer: &Peer, req: &Request) -> bool {
     let a = peer.btl.attrs();
-    let (total, addr) = (req.total.get(), req.buf.get() as u64);
+    let (total, addr) = (req.total(), req.buf() as u64);
     total >= a.min_put_size && !peer.no_put.get() && aligned(a.put_alignment, &[total, addr])
 }
 
@@ -85,11 +85,11 @@ impl Transfers {
         if h.bytes() as u64 + 16 + payload > peer.largest() || !peer.take_credit(held, payload) {
             return None;
         }
-        if self.register_memory(peer, req, req.total.get(), access::REMOTE_READ).is_err() {
+        if self.register_memory(peer, req, req.total(), access::REMOTE_READ).is_err() {
             peer.give_credit(held, payload);
             return None;
         }
-        for word in [req.total.get(), self.requests().id_of(held, req), req.buf.get() as u64] {
+        for word in [req.total(), self.requests().id_of(held, req), req.buf() as u64] {
             h.push(word);
         }
         let mut desc = header_only(&h);
@@ -109,14 +109,14 @@ impl Transfers {
     /// `false`: the memory cannot be read or registered.
     pub fn prepare_pull(&self, peer: &Peer, req: &'static Request, inc: &Incoming) -> bool {
         let Some((remote, handle)) = inc.address() else { return false };
-        let (local, wanted) = (req.buf.get() as u64, req.wanted.get());
+        let (local, wanted) = (req.buf() as u64, req.wanted());
         if !aligned(peer.btl.attrs().get_alignment, &[remote, local, wanted])
             || self.register_memory(peer, req, wanted, access::LOCAL_WRITE).is_err()
         {
             return false;
         }
         req.keep_remote_handles(handle_size(peer), handle);
-        req.remote_addr.set(remote);
+        req.read_from(remote);
         req.begin_pieces(State::Pulling);
         true
     }
@@ -124,30 +124,27 @@ impl Transfers {
     /// Registers a receive's buffer, so that it can be offered to the sender, which puts the data there; the caller takes
     /// that step. `false`: the buffer is not contiguous, not aligned, or cannot be registered.
     pub fn prepare_exposure(&self, peer: &Peer, req: &'static Request) -> bool {
-        let (local, wanted) = (req.buf.get() as u64, req.wanted.get());
+        let (local, wanted) = (req.buf() as u64, req.wanted());
         if req.dtype().is_some()
             || !aligned(peer.btl.attrs().put_alignment, &[local, wanted])
             || self.register_memory(peer, req, wanted, access::LOCAL_WRITE | access::REMOTE_WRITE).is_err()
         {
             return false;
         }
-        req.id.set(0);
-        req.outcome.set(Outcome::Fine);
-        req.state.set(State::Offering);
+        req.begin_offering();
         true
     }
 
     /// Sends PUT, which tells the sender where to put a message's data and by which handles.
     pub fn offer_memory(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
-        let words =
-            [req.remote_id.get(), self.requests().id_of(held, req), req.wanted.get(), req.buf.get() as u64];
+        let words = [req.remote_id(), self.requests().id_of(held, req), req.wanted(), req.buf() as u64];
         let mut h = Header::new(&[wire::head(kind::PUT, 0, 0, 0)]);
         words.into_iter().for_each(|word| h.push(word));
         let mut desc = header_only(&h);
         let handle = req.handle_bytes();
         (desc.payload, desc.len) = (handle.as_ptr(), handle.len() as u64);
         match peer.transmit(held, &desc) {
-            Status::OK => req.state.set(State::Exposed),
+            Status::OK => req.be_exposed(),
             Status::NO_RESOURCE => return TransferProgress::NoRoom,
             error => return self.give_up(held, peer, req, error),
         }
@@ -157,25 +154,25 @@ impl Transfers {
     /// Issues pieces until all are under way, enough are, or the transport has no room.
     pub fn move_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         if peer.failed.get() || self.is_revoked(req) {
-            req.outcome.set(Outcome::Revoked);
+            req.worsen(Outcome::Revoked);
         }
         let a = peer.btl.attrs();
-        let gets = req.state.get() == State::Pulling;
+        let gets = req.state() == State::Pulling;
         let (verb, most, unit) = match gets {
             true => (peer.btl.get, piece(a.get_limit, a.get_alignment), a.get_alignment),
             false => (peer.btl.put, piece(a.put_limit, a.put_alignment), a.put_alignment),
         };
-        while req.done.get() < req.wanted.get() && req.outcome.get() == Outcome::Fine {
-            if req.pulls.get() >= self.instance().config().pipeline_depth {
+        while req.done() < req.wanted() && req.outcome() == Outcome::Fine {
+            if req.pulls() >= self.instance().config().pipeline_depth {
                 return TransferProgress::Over;
             }
-            let done = req.done.get();
+            let done = req.done();
             let rails = req.registered_rails().min(peer.rails.for_rdma().len());
-            let most = if rails > 1 { stripe(req.wanted.get(), rails, unit).min(most) } else { most };
-            let len = (req.wanted.get() - done).min(most);
+            let most = if rails > 1 { stripe(req.wanted(), rails, unit).min(most) } else { most };
+            let len = (req.wanted() - done).min(most);
             let rma = |rail| RmaDesc {
-                local: req.buf.get().wrapping_add(done as usize),
-                remote: req.remote_addr.get() + done,
+                local: req.buf().wrapping_add(done as usize),
+                remote: req.remote_addr() + done,
                 len,
                 local_handle: req.local_handle(rail),
                 remote_handle: req.remote_handle(rail),
@@ -196,20 +193,20 @@ impl Transfers {
                 Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
                     // Pieces that were issued before may still arrive, and are not sent again.
-                    req.outcome.set(Outcome::Refused);
+                    req.worsen(Outcome::Refused);
                     break;
                 }
                 error => req.break_off(error),
             }
-            if req.outcome.get() == Outcome::Fine {
-                req.done.set(done + len);
+            if req.outcome() == Outcome::Fine {
+                req.reach(done + len);
             }
         }
-        if req.state.get() == State::Pushing
-            && req.outcome.get() == Outcome::Fine
+        if req.state() == State::Pushing
+            && req.outcome() == Outcome::Fine
             && a.flags & BtlAttrs::PUT_DONE_IS_REMOTE == 0
         {
-            req.state.set(State::Flushing);
+            req.be_flushing();
             return self.flush_pieces(held, peer, req);
         }
         self.conclude_if_down(held, peer, req)
@@ -218,7 +215,7 @@ impl Transfers {
     /// Issues the flush behind the last put, unless a piece failed, and ends the operation if nothing is under way.
     pub fn flush_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         let flush = FlushDesc { done: Some(landed), done_ctx: core::ptr::from_ref(req).cast_mut().cast() };
-        if req.outcome.get() == Outcome::Fine {
+        if req.outcome() == Outcome::Fine {
             match (peer.btl.flush)(peer.btl.state, peer.endpoint, peer.ctx, &flush) {
                 Status::OK => {}
                 Status::PENDING => self.instance().cri(held.ctx).work.take_off(req),
@@ -226,13 +223,13 @@ impl Transfers {
                 error => req.break_off(error),
             }
         }
-        req.state.set(State::Landing);
+        req.be_landing();
         self.conclude_if_down(held, peer, req)
     }
 
     /// Ends a get or put operation unless a piece or flush of it is still under way.
     pub fn conclude_if_down(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
-        if req.pulls.get() == 0 {
+        if req.pulls() == 0 {
             self.conclude(held, peer, req);
         }
         TransferProgress::Over
@@ -243,29 +240,28 @@ impl Transfers {
     fn conclude(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         let is_get = req.kind() == RequestHeader::RECV;
         if self.is_revoked(req) {
-            req.outcome.set(Outcome::Revoked);
+            req.worsen(Outcome::Revoked);
         }
-        match req.outcome.get() {
+        match req.outcome() {
             Outcome::Fine => self.requests().leave_memory(req),
             _ => self.requests().release_memory(req),
         }
-        match req.outcome.get() {
+        match req.outcome() {
             _ if peer.failed.get() => self.peers().fail(held, req, Status::PEER_FAILED),
-            Outcome::Fine if is_get => self.end_pull(held, peer, req, req.remote_id.get()),
+            Outcome::Fine if is_get => self.end_pull(held, peer, req, req.remote_id()),
             Outcome::Fine => {
-                self.peers().control(held, peer, fin(req.remote_id.get()));
+                self.peers().control(held, peer, fin(req.remote_id()));
                 self.requests().complete(req, held.threaded);
             }
             Outcome::Refused | Outcome::Lost if is_get => {
                 self.remember_refusal(peer);
                 // Which pieces arrived is not known in order if one of them got lost.
-                let done = if req.outcome.get() == Outcome::Lost { 0 } else { req.done.get() };
+                let done = if req.outcome() == Outcome::Lost { 0 } else { req.done() };
                 self.ask_for_copies(held, peer, req, done);
             }
             Outcome::Refused | Outcome::Lost => {
                 self.remember_put_refusal(peer);
-                req.done.set(0);
-                req.state.set(State::Streaming);
+                req.stream_from(0);
                 self.queue_transfer(held, peer, req);
             }
             Outcome::Broken => {
@@ -279,11 +275,11 @@ impl Transfers {
     /// Completes a receive into whose buffer the sender has put all data; one on a revoked communicator fails.
     pub fn end_exposure(&self, held: &Held<'_>, req: &'static Request) {
         self.requests().drop_id(held, req);
-        if req.outcome.get() == Outcome::Revoked {
+        if req.outcome() == Outcome::Revoked {
             return self.peers().fail(held, req, Status::PEER_FAILED);
         }
         self.requests().leave_memory(req);
-        req.done.set(req.wanted.get());
+        req.reach(req.wanted());
         self.requests().complete(req, held.threaded);
         // As behind the last fragment.
         self.instance().cri(held.ctx).stop.set(STOP);
@@ -293,8 +289,8 @@ impl Transfers {
     /// ended, since its communicator was revoked.
     pub fn takes_memory_back(&self, held: &Held<'_>, req: &'static Request) -> bool {
         self.requests().release_memory(req);
-        req.state.set(State::Receiving);
-        let revoked = req.outcome.get() == Outcome::Revoked;
+        req.be_receiving();
+        let revoked = req.outcome() == Outcome::Revoked;
         if revoked {
             self.end_named(held, req);
         }
@@ -311,7 +307,7 @@ extern "C" fn landed(ctx: *mut c_void, status: Status) {
     match status {
         status if !status.is_err() => {}
         Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
-            req.outcome.set(req.outcome.get().max(Outcome::Lost));
+            req.worsen(Outcome::Lost);
         }
         error => req.break_off(error),
     }

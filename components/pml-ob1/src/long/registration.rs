@@ -46,24 +46,24 @@ impl Transfers {
     /// Registers the first `len` bytes of a request's buffer with each transport that may carry its pieces, where these
     /// need registration. Does nothing if that was done before. `Err`: the first transport cannot register it.
     pub fn register_memory(&self, peer: &Peer, req: &Request, len: u64, access: u32) -> Result<(), Status> {
-        if handle_size(peer) == 0 || !req.memory.get().is_null() {
+        if handle_size(peer) == 0 || req.has_memory() {
             return Ok(());
         }
         let (services, mut local) = (self.instance().btl_services(), null());
         let register = if services.keeps() { services.acquire } else { services.register };
-        register(services.instance, peer.btl, req.buf.get(), len, access, &mut local).ok()?;
+        register(services.instance, peer.btl, req.buf(), len, access, &mut local).ok()?;
         let part = |btl, local| MemoryPart { btl, local, remote: [0; HANDLE_LIMIT / 8] };
         let mut parts = vec![part(peer.btl, local)];
         // Memory that cannot be registered with a further transport does not go over it.
         for rail in peer.rails.for_rdma().iter().skip(1).take(MOST_RAILS - 1) {
             let mut local = null();
-            if register(services.instance, rail.btl, req.buf.get(), len, access, &mut local).is_err() {
+            if register(services.instance, rail.btl, req.buf(), len, access, &mut local).is_err() {
                 break;
             }
             parts.push(part(rail.btl, local));
         }
         let bytes = parts.iter().flat_map(|part| part.bytes().iter().copied()).collect();
-        req.memory.set(Box::into_raw(Box::new(Memory { parts, bytes, remotes: 0 })));
+        req.keep_memory(Box::new(Memory { parts, bytes, remotes: 0 }));
         Ok(())
     }
 }

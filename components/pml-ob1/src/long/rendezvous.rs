@@ -58,14 +58,11 @@ impl Transfers {
         if peer.failed.get() {
             return self.peers().fail(held, req, Status::PEER_FAILED);
         }
-        let wanted = inc.msg_len.min(req.total.get());
-        req.proc.set(inc.proc);
-        peer.note_in(req);
-        req.remote_id.set(inc.src_req);
-        req.wanted.set(wanted);
+        let wanted = inc.msg_len.min(req.total());
         let readable = matches!(inc.kind, kind::RGET | kind::RUNS);
         let here = if readable { 0 } else { inc.len };
-        req.done.set(here);
+        peer.note_in(req);
+        req.begin_answer(inc.proc, inc.src_req, wanted, here);
         if readable && wanted > 0 && !peer.no_get.get() {
             peer.choice.note_arrival();
             if inc.kind == kind::RUNS || req.dtype().is_some() {
@@ -89,8 +86,7 @@ impl Transfers {
         } else if starting {
             // SAFETY: as below.
             unsafe { req.store(&self.instance().config().copies, 0, inc.payload, here) };
-            req.done.set(here);
-            req.state.set(State::Asking);
+            req.ask_later(here);
             return self.queue_transfer(held, peer, req);
         } else {
             // Before the first part is stored, so that the sender writes the next one meanwhile. A peer that fails, fails its
@@ -121,10 +117,10 @@ impl Transfers {
             _ => DataSource::Runs(unsafe { core::slice::from_raw_parts(inc.payload, inc.len as usize) }),
         };
         let (mut local, mut remote) = (Pieces::new(), Pieces::new());
-        let (buf, wanted) = (req.buf.get() as u64, req.wanted.get());
+        let (buf, wanted) = (req.buf() as u64, req.wanted());
         let mut done = 0;
         while done < wanted {
-            local.fill_local(req.dtype(), req.count.get(), buf, done, wanted - done);
+            local.fill_local(req.dtype(), req.count(), buf, done, wanted - done);
             remote.fill_remote(source, done, wanted - done);
             let len = local.bytes.min(remote.bytes);
             if len == 0 || !local.are_long(limits.local) {
@@ -144,7 +140,7 @@ impl Transfers {
                 }
             }
         }
-        req.done.set(done);
+        req.reach(done);
         self.end_pull(held, peer, req, inc.src_req);
     }
 
@@ -156,13 +152,13 @@ impl Transfers {
         let Some(req) = self.peers().quoted(held, src_req, proc, RequestHeader::SEND) else {
             return Some(());
         };
-        let fits = match req.state.get() {
-            State::WaitAck => offset == req.done.get(),
+        let fits = match req.state() {
+            State::WaitAck => offset == req.done(),
             State::WaitPut => offset == 0,
             State::WaitFin => true,
             _ => false,
         };
-        if !fits || offset > wanted || wanted > req.total.get() || (offset < wanted && dst_req == 0) {
+        if !fits || offset > wanted || wanted > req.total() || (offset < wanted && dst_req == 0) {
             self.peers().bad_header(held, proc, "an acknowledgement that does not fit its message");
             return Some(());
         }
@@ -175,10 +171,7 @@ impl Transfers {
         if offset == wanted {
             self.requests().complete(req, held.threaded);
         } else {
-            req.done.set(offset);
-            req.wanted.set(wanted);
-            req.remote_id.set(dst_req);
-            req.state.set(State::Streaming);
+            req.stream(offset, wanted, dst_req);
             self.advance_transfer(held, peer, req);
         }
         Some(())
@@ -194,7 +187,7 @@ impl Transfers {
             self.on_fin_revoked(held, req);
             return Some(());
         }
-        match req.state.get() {
+        match req.state() {
             State::WaitFin => {
                 self.requests().drop_id(held, req);
                 self.requests().leave_memory(req);
@@ -221,17 +214,13 @@ impl Transfers {
             );
             return Some(());
         }
-        if req.state.get() == State::Exposed && !self.takes_memory_back(held, req) {
+        if req.state() == State::Exposed && !self.takes_memory_back(held, req) {
             return Some(());
         }
         let data = r.rest();
         let len = data.len() as u64;
         let due = self.awaits_fragment(req, proc, offset, len)
-            && self
-                .instance()
-                .cri(held.ctx)
-                .ahead
-                .with(held, |ahead| ahead.is_free(req.id.get(), offset, len));
+            && self.instance().cri(held.ctx).ahead.with(held, |ahead| ahead.is_free(req.id(), offset, len));
         if !due && !self.takes_ahead(held, req, proc, (offset, len)) {
             self.peers().bad_header(held, proc, "a fragment that does not fit its message");
             return Some(());
@@ -247,27 +236,27 @@ impl Transfers {
     /// Notes a fragment of another rail that came before fragments which are missing still. `false`: it does not belong
     /// to its receive.
     fn takes_ahead(&self, held: &Held<'_>, req: &Request, proc: u32, (offset, len): (u64, u64)) -> bool {
-        let fits = self.awaits_fragment(req, proc, req.done.get(), len)
-            && offset > req.done.get()
-            && offset < req.wanted.get()
-            && len <= req.wanted.get() - offset;
+        let fits = self.awaits_fragment(req, proc, req.done(), len)
+            && offset > req.done()
+            && offset < req.wanted()
+            && len <= req.wanted() - offset;
         // Over one transport they come in order.
         let several = || self.peers().peer(proc, held.threaded).is_ok_and(|peer| peer.has_stripes());
         fits && several()
-            && self.instance().cri(held.ctx).ahead.with(held, |ahead| ahead.add(req.id.get(), offset, len))
+            && self.instance().cri(held.ctx).ahead.with(held, |ahead| ahead.add(req.id(), offset, len))
     }
 
     /// Counts the next `len` bytes of a receive as stored, with fragments behind them that came ahead; completes the
     /// receive if these were the last.
     pub fn fragment_stored(&self, held: &Held<'_>, req: &'static Request, len: u64) {
-        let done = req.done.get() + len;
+        let done = req.done() + len;
         let done = self
             .instance()
             .cri(held.ctx)
             .ahead
-            .with(held, |ahead| if ahead.is_empty() { done } else { ahead.pass(req.id.get(), done) });
-        req.done.set(done);
-        if done == req.wanted.get() {
+            .with(held, |ahead| if ahead.is_empty() { done } else { ahead.pass(req.id(), done) });
+        req.reach(done);
+        if done == req.wanted() {
             self.requests().drop_id(held, req);
             self.requests().complete(req, held.threaded);
             // A message that comes behind is copied twice unless its receive is posted first.
@@ -279,20 +268,16 @@ impl Transfers {
     /// communicator was revoked there. If the request is in a state that the other side cannot end, or its message is still
     /// being received, the FIN breaks the protocol, and the peer is closed instead.
     pub fn on_fin_revoked(&self, held: &Held<'_>, req: &'static Request) {
-        match req.state.get() {
+        match req.state() {
             State::WaitAck | State::WaitFin | State::WaitPut | State::Exposed | State::Receiving => {
-                if self.is_coming(held, req.proc.get()) {
-                    self.peers().bad_header(
-                        held,
-                        req.proc.get(),
-                        "the end of a message that is still coming",
-                    );
+                if self.is_coming(held, req.proc()) {
+                    self.peers().bad_header(held, req.proc(), "the end of a message that is still coming");
                 } else {
                     self.requests().drop_id(held, req);
                     self.peers().fail(held, req, Status::PEER_FAILED);
                 }
             }
-            _ => self.peers().bad_header(held, req.proc.get(), "the end of a message that was not announced"),
+            _ => self.peers().bad_header(held, req.proc(), "the end of a message that was not announced"),
         }
     }
 
@@ -306,9 +291,9 @@ impl Transfers {
             return Some(());
         };
         let Ok(peer) = self.peers().flow(proc, held.ctx, held.threaded) else { return Some(()) };
-        let wrong = if req.state.get() != State::WaitPut {
+        let wrong = if req.state() != State::WaitPut {
             Some("memory for a message that was not offered for writing")
-        } else if wanted == 0 || wanted > req.total.get() || dst_req == 0 {
+        } else if wanted == 0 || wanted > req.total() || dst_req == 0 {
             Some("memory that does not fit its message")
         } else if remote.checked_add(wanted).is_none() {
             Some("an address range that wraps")
@@ -322,17 +307,14 @@ impl Transfers {
             return Some(());
         }
         self.requests().drop_id(held, req);
-        req.wanted.set(wanted);
-        req.remote_id.set(dst_req);
-        req.remote_addr.set(remote);
-        req.done.set(0);
-        let fits = aligned(peer.btl.attrs().put_alignment, &[remote, wanted, req.buf.get() as u64]);
+        req.be_offered(wanted, dst_req, remote);
+        let fits = aligned(peer.btl.attrs().put_alignment, &[remote, wanted, req.buf() as u64]);
         if fits && !peer.no_put.get() && self.register_memory(peer, req, wanted, 0).is_ok() {
             req.keep_remote_handles(handle_size(peer), r.rest());
             req.begin_pieces(State::Pushing);
         } else {
             // The first fragment tells the receiver.
-            req.state.set(State::Streaming);
+            req.stream_from(0);
         }
         self.advance_transfer(held, peer, req);
         Some(())
@@ -340,12 +322,12 @@ impl Transfers {
 
     /// Whether bytes `[at, at + len)` are the next fragment that a receive expects from this process.
     pub fn awaits_fragment(&self, req: &Request, proc: u32, at: u64, len: u64) -> bool {
-        req.proc.get() == proc
+        req.proc() == proc
             && req.kind() == RequestHeader::RECV
-            && req.state.get() == State::Receiving
-            && at == req.done.get()
+            && req.state() == State::Receiving
+            && at == req.done()
             && len > 0
-            && len <= req.wanted.get() - at
+            && len <= req.wanted() - at
     }
 
     /// Whether a message from that process has come only in part on this CRI.

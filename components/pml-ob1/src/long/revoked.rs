@@ -22,17 +22,17 @@ impl Transfers {
     /// FIN with REVOKED.
     pub fn end_revoked(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         self.requests().drop_id(held, req);
-        self.peers().control(held, peer, fin_revoked(req.remote_id.get()));
+        self.peers().control(held, peer, fin_revoked(req.remote_id()));
         self.peers().fail(held, req, Status::PEER_FAILED);
     }
 
     /// Fails a request on a revoked communicator whose id a peer may quote: its id is retired. One whose buffer a peer
     /// may still write to only notes the revocation, and fails when the peer says FIN.
     pub fn end_named(&self, held: &Held<'_>, req: &'static Request) {
-        match req.state.get() {
-            State::Exposed => return req.outcome.set(Outcome::Revoked),
+        match req.state() {
+            State::Exposed => return req.worsen(Outcome::Revoked),
             State::WaitFin => {
-                let memory = req.memory.replace(core::ptr::null_mut());
+                let memory = req.take_memory();
                 self.requests().retire(held, req, (!memory.is_null()).then_some(KeptMemory(memory)));
             }
             _ => self.requests().retire(held, req, None),

@@ -2,7 +2,7 @@
 
 use crate::long::transfers::Transfers;
 use crate::peers::peer::Peer;
-use crate::requests::request::{Request, State};
+use crate::requests::request::Request;
 use crate::state::guarded::Held;
 use crate::wire::{self, Header, flag, kind};
 use core::sync::atomic::Ordering;
@@ -33,17 +33,15 @@ pub fn fin(req: u64) -> Header {
 impl Transfers {
     /// Asks the sender to send bytes from `offset` as fragments.
     pub fn ask_for_copies(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, offset: u64) {
-        req.done.set(offset);
-        req.state.set(State::Receiving);
-        req.id.set(0);
+        req.await_fragments(offset);
         let id = self.requests().id_of(held, req);
         let flags = if peer.no_get.get() { flag::REFUSED } else { 0 };
-        self.peers().control(held, peer, ack(flags, req.remote_id.get(), id, offset, req.wanted.get()));
+        self.peers().control(held, peer, ack(flags, req.remote_id(), id, offset, req.wanted()));
     }
 
     /// Puts a long operation on its peer's list of streams, which progress continues.
     pub fn queue_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
-        req.listed.set(true);
+        req.be_listed();
         peer.streams.with(held, |q| q.push_back(req));
         self.peers().remember(held, peer);
     }

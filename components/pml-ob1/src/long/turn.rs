@@ -23,7 +23,7 @@ impl Transfers {
     pub fn drain_streams(&self, held: &Held<'_>, peer: &Peer) -> bool {
         for _ in 0..peer.streams.with(held, |q| q.len()) {
             let Some(req) = peer.streams.with(held, |q| q.pop_front()) else { break };
-            req.listed.set(false);
+            req.be_unlisted();
             let turn = self.turn(held, peer, req);
             if turn != TransferProgress::Over {
                 // Behind the others: they get the next room.
@@ -38,13 +38,13 @@ impl Transfers {
 
     /// Takes one step of a long operation, by the state of its request.
     fn turn(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
-        match req.state.get() {
+        match req.state() {
             State::Pulling | State::Pushing => self.move_pieces(held, peer, req),
             State::Flushing => self.flush_pieces(held, peer, req),
             State::Landing => self.conclude_if_down(held, peer, req),
             State::Offering => self.offer_memory(held, peer, req),
             State::Asking => {
-                self.ask_for_copies(held, peer, req, req.done.get());
+                self.ask_for_copies(held, peer, req, req.done());
                 TransferProgress::Over
             }
             _ => self.stream(held, peer, req),
@@ -54,9 +54,9 @@ impl Transfers {
     /// Sends the next fragments of a long message, at most [`FRAGMENTS_PER_TURN`].
     fn stream(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         for _ in 0..FRAGMENTS_PER_TURN {
-            let (done, wanted) = (req.done.get(), req.wanted.get());
+            let (done, wanted) = (req.done(), req.wanted());
             let n = (wanted - done).min(peer.fragment());
-            let h = Header::new(&[wire::head(kind::FRAG, 0, 0, 0), req.remote_id.get(), done]);
+            let h = Header::new(&[wire::head(kind::FRAG, 0, 0, 0), req.remote_id(), done]);
             let status = match peer.rails.is_empty() {
                 true => self.transmit_part(held, peer, req, &h, done, n),
                 false => Self::with_part(req, &h, done, n, |desc| peer.rails.transmit(held.ctx, desc)),
@@ -66,7 +66,7 @@ impl Transfers {
                 Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 error => return self.give_up(held, peer, req, error),
             }
-            req.done.set(done + n);
+            req.reach(done + n);
             if done + n == wanted {
                 self.requests().complete(req, held.threaded);
                 return TransferProgress::Over;

@@ -72,17 +72,17 @@ impl Peers {
         peer.queue_changed(held);
         peer.queued.set(Peer::SHUT);
         let streams: Vec<&Request> = peer.streams.with(held, |q| q.drain(..).collect());
-        streams.iter().for_each(|req| req.listed.set(false));
+        streams.iter().for_each(|req| req.be_unlisted());
         let waiting = self.instance().cri(held.ctx).ids.with(held, |t| t.of_proc(peer.proc));
         // A queued send may have its id already: it is in both lists, and fails once.
         for req in queued.into_iter().chain(streams).chain(waiting) {
-            if req.state.get() == State::Done {
+            if req.state() == State::Done {
                 continue;
             }
             self.requests().drop_id(held, req);
-            if req.pulls.get() > 0 || req.listed.get() {
+            if req.pulls() > 0 || req.is_listed() {
                 // The transport may still touch its buffer; it fails with the last piece.
-                req.outcome.set(Outcome::Revoked);
+                req.worsen(Outcome::Revoked);
             } else {
                 self.fail(held, req, Status::PEER_FAILED);
             }

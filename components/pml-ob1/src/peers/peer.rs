@@ -314,7 +314,7 @@ impl Peer {
         }
         // Messages that may overtake others keep nobody waiting; those of one FIFO have rising stamps.
         let stamp = |q: &mut VecDeque<&'static Request>| {
-            q.iter().map(|r| r.order.get()).find(|&order| order != FREE).unwrap_or(0)
+            q.iter().map(|r| r.order()).find(|&order| order != FREE).unwrap_or(0)
         };
         let oldest = self.queue.with(held, stamp);
         if self.oldest.replace(oldest) == oldest {

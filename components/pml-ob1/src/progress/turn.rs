@@ -2,7 +2,6 @@
 
 use crate::ob1::Ob1;
 use crate::peers::peer::Peer;
-use crate::requests::request::State;
 use crate::requests::thread_state::{number_of, seat_of};
 use crate::requests::work::Work;
 use crate::state::guarded::Held;
@@ -131,7 +130,7 @@ impl Ob1 {
             peer.queued.set(peer.queued.get() - 1);
             match self.sender().issue(held, peer, req) {
                 Status::NO_RESOURCE => {
-                    req.state.set(State::Queued);
+                    req.wait_for_room();
                     peer.queue.with(held, |q| q.push_front(req));
                     peer.queued.set(peer.queued.get() + 1);
                     peer.queue_changed(held);

@@ -6,8 +6,8 @@ use crate::receive::receiver::Receiver;
 use crate::receive::shard::{Record, ShardData};
 use crate::receive::shards::Entered;
 use crate::receive::timing::Watch;
+use crate::requests::request::Request;
 use crate::requests::request::request_of;
-use crate::requests::request::{Request, State};
 use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use crate::wire::{self, FREE_BYTES};
@@ -132,7 +132,7 @@ impl Receiver {
     /// asks the sender for the rest. `held`: the CRI lock, where the caller holds it.
     #[inline(always)]
     pub fn deliver(&self, req: &'static Request, inc: &Incoming, held: Option<&Held<'_>>, threaded: bool) {
-        let room = req.total.get();
+        let room = req.total();
         req.set_status(status_of(inc, room));
         let n = inc.len.min(room);
         let store = || {
@@ -191,7 +191,7 @@ impl Receiver {
         threaded: bool,
         count_consumed: impl FnOnce(u64),
     ) {
-        let (room, len) = (req.total.get(), payload.len() as u64);
+        let (room, len) = (req.total(), payload.len() as u64);
         req.set_status(status_for(key, len, room));
         let n = len.min(room);
         if n > 0 {
@@ -223,7 +223,7 @@ impl Receiver {
 /// Posts a described request in its shard's engine, under the shard's lock.
 #[inline(always)]
 pub fn post(shard: &mut ShardData, req: &'static Request, pattern: Pattern, threaded: bool) {
-    req.state.set(State::Posted);
+    req.be_posted();
     let mut stamp = shard.next_stamp();
     if threaded && !pattern.has_tag() {
         stamp |= ShardData::COUNTED;

@@ -170,7 +170,7 @@ impl Receiver {
             return self.deliver_record(comm, req, record, threaded);
         }
         // So little that copying it costs less than taking the lock a second time.
-        let room = req.total.get();
+        let room = req.total();
         req.set_status(status_of(&inc, room));
         let n = inc.len.min(room);
         if n > 0 {
@@ -319,8 +319,7 @@ impl Receiver {
 /// Fills a request with everything a receive needs.
 #[inline(always)]
 pub fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
-    req.buf.set(args.buf);
-    req.total.set(capacity(args));
+    req.describe_receive(args.buf, capacity(args));
     req.keep_type(dtype(args), args.count, threaded);
     req.set_comm(comm.handle());
 }

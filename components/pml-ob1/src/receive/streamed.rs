@@ -14,7 +14,6 @@ use crate::peers::streamed::{Streamed, StreamedPart};
 use crate::receive::incoming::Incoming;
 use crate::receive::meet::{meet, status_of};
 use crate::receive::receiver::Receiver;
-use crate::requests::request::State;
 use crate::state::comm::Found;
 use crate::state::guarded::Held;
 use crate::wire::{self, Reader, flag, kind};
@@ -99,9 +98,9 @@ impl Receiver {
         }
         let req = meet(&mut shard, inc.arrival(comm.index()), held.threaded)?;
         drop(shard);
-        let room = req.total.get();
+        let room = req.total();
         req.set_status(status_of(&inc, room));
-        req.state.set(State::Receiving);
+        req.be_receiving();
         inc.payload = null();
         let goes_on = inc.kind == kind::RNDV && inc.len < room.min(inc.msg_len);
         let part = if goes_on { StreamedPart::First } else { StreamedPart::Whole(inc) };

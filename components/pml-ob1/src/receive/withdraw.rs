@@ -90,9 +90,7 @@ impl Receiver {
         let Arrived { rest: mut r, proc, .. } = *arrived;
         let id = r.word()?;
         let Some(req) = self.peers().quoted(held, id, proc, RequestHeader::SEND) else { return Some(()) };
-        if !req.asked_back.get()
-            || !matches!(req.state.get(), State::WaitAck | State::WaitFin | State::WaitPut)
-        {
+        if !req.was_asked_back() || !matches!(req.state(), State::WaitAck | State::WaitFin | State::WaitPut) {
             self.peers().bad_header(held, proc, "a message given back that was not asked for");
             return Some(());
         }

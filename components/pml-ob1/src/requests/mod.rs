@@ -10,5 +10,6 @@ pub mod pool;
 pub mod registered;
 pub mod request;
 pub mod retired;
+pub mod steps;
 pub mod thread_state;
 pub mod work;

@@ -81,51 +81,51 @@ pub enum Outcome {
 /// A request; `request.rs` says who may touch what. The first two cache lines are all that an eager receive touches.
 #[repr(C, align(64))]
 pub struct Request {
-    pub header: UnsafeCell<RequestHeader>,
-    pub posted: UnsafeCell<Posted>,
-    pub buf: Cell<*mut u8>,
+    pub(super) header: UnsafeCell<RequestHeader>,
+    pub(super) posted: UnsafeCell<Posted>,
+    pub(super) buf: Cell<*mut u8>,
     /// Bytes: of the message (send) or of the buffer (receive).
-    pub total: Cell<u64>,
+    pub(super) total: Cell<u64>,
     // --- third line ---
-    pub state: Cell<State>,
+    pub(super) state: Cell<State>,
     /// Set by `release` below MULTIPLE while pending.
-    pub released: Cell<bool>,
+    pub(super) released: Cell<bool>,
     /// How the pieces of a get or put went so far.
-    pub outcome: Cell<Outcome>,
+    pub(super) outcome: Cell<Outcome>,
     /// A send that the receiver was asked to give back.
-    pub asked_back: Cell<bool>,
-    pub mode: Cell<u32>,
+    pub(super) asked_back: Cell<bool>,
+    pub(super) mode: Cell<u32>,
     /// The datatype, retained, where data is not contiguous; else null.
-    pub dtype: Cell<*const TypeDesc>,
+    pub(super) dtype: Cell<*const TypeDesc>,
     /// The next free one, or of those that landed.
-    pub next: Cell<*const Request>,
+    pub(super) next: Cell<*const Request>,
     /// The list that it goes on when it is free.
     home: &'static FreeList<Request>,
-    pub count: Cell<u64>,
+    pub(super) count: Cell<u64>,
     /// Its communicator, and the route there, which are not known here (`Comm::of_request`, `Route::of_request`).
     comm: Cell<*const c_void>,
     route: Cell<*const c_void>,
-    pub tag: Cell<i32>,
+    pub(super) tag: Cell<i32>,
     /// Pieces of a get or put under way.
-    pub pulls: Cell<u32>,
+    pub(super) pulls: Cell<u32>,
     /// Bytes sent, or received in order.
-    pub done: Cell<u64>,
+    pub(super) done: Cell<u64>,
     /// Bytes that will be moved in all.
-    pub wanted: Cell<u64>,
+    pub(super) wanted: Cell<u64>,
     // --- fourth line: long messages ---
-    pub id: Cell<u64>,
-    pub remote_id: Cell<u64>,
-    pub remote_addr: Cell<u64>,
+    pub(super) id: Cell<u64>,
+    pub(super) remote_id: Cell<u64>,
+    pub(super) remote_addr: Cell<u64>,
     /// Process at the other end of a rendezvous.
-    pub proc: Cell<u32>,
+    pub(super) proc: Cell<u32>,
     /// The request is on a list of those that go on by themselves: its peer's streams, or what landed on its CRI.
-    pub listed: Cell<bool>,
+    pub(super) listed: Cell<bool>,
     /// The FIFO to the other end, once it is chosen (`Peer::of_request`).
     peer: Cell<*const c_void>,
     /// A send's stamp, or 0.
-    pub order: Cell<u64>,
+    pub(super) order: Cell<u64>,
     /// Registered memory, or null (`registration.rs`).
-    pub memory: Cell<*mut Memory>,
+    pub(super) memory: Cell<*mut Memory>,
 }
 
 impl Request {
@@ -389,21 +389,6 @@ impl Request {
                     oxmpi_datatype::unpack(d, self.count.get(), self.buf.get(), from, src, len);
                 }
             }
-        }
-    }
-
-    /// Begins the gets (`State::Pulling`) or puts (`State::Pushing`) of a request, of which none is under way yet.
-    pub fn begin_pieces(&self, state: State) {
-        self.pulls.set(0);
-        self.outcome.set(Outcome::Fine);
-        self.state.set(state);
-    }
-
-    /// Notes the error of a piece as the outcome of the operation; no more pieces are issued.
-    pub fn break_off(&self, error: Status) {
-        if self.outcome.get() < Outcome::Broken {
-            self.outcome.set(Outcome::Broken);
-            self.set_error(error);
         }
     }
 }

@@ -91,22 +91,18 @@ impl Sender {
         let out = self.outgoing(&args, threaded)?;
         let req = self.requests().take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         self.describe(req, &out, &args, threaded);
-        req.wanted.set(i64::from(error.0).cast_unsigned());
+        req.carry(error);
         self.offer_new(req, &out, args.thread, 0, threaded)?;
         Ok(req.handle())
     }
 
     /// Fills a request with everything that its send may need later.
     fn describe(&self, req: &Request, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) {
-        req.buf.set(args.buf.cast_mut());
-        req.total.set(out.total);
-        req.mode.set(args.mode);
+        req.describe_send((args.buf.cast_mut(), out.total), (args.mode, args.tag), out.peer.proc);
         // SAFETY: alive for the call.
         req.keep_type(unsafe { &*args.dtype }, args.count, threaded);
         req.set_comm(out.comm.handle());
         req.set_route(out.route.handle());
-        req.tag.set(args.tag);
-        req.proc.set(out.peer.proc);
     }
 
     /// Chooses the FIFO of a new request and starts its send; recycles the request if that fails outright.
@@ -118,7 +114,7 @@ impl Sender {
         number: u64,
         threaded: bool,
     ) -> Result<(), Status> {
-        let about = Sending { tag: req.tag.get(), thread, number };
+        let about = Sending { tag: req.tag(), thread, number };
         let status = match self.enter(req, (out.comm, out.route, out.peer), about, threaded) {
             Ok((held, peer)) => {
                 if threaded {
@@ -149,7 +145,7 @@ impl Sender {
             false => (self.instance().hold(FIFO, None, false), base, 0),
         };
         peer.note_in(req);
-        req.order.set(order);
+        req.take_order(order);
         Ok((held, peer))
     }
 
@@ -163,7 +159,7 @@ impl Sender {
             self.requests().complete(req, threaded);
             return Status::PEER_FAILED;
         };
-        let about = Sending { tag: req.tag.get(), thread: null_mut(), number: 0 };
+        let about = Sending { tag: req.tag(), thread: null_mut(), number: 0 };
         match self.enter(req, (comm, route, base), about, threaded) {
             Err(status) => status,
             Ok((held, peer)) => {

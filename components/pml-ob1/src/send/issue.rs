@@ -22,16 +22,14 @@ pub const FAILURE: u32 = u32::MAX;
 impl Sender {
     /// Starts a send that has a FIFO: issues it at once, or queues it behind the sends that wait for room.
     pub fn offer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
-        req.id.set(0);
-        req.done.set(0);
-        req.asked_back.set(false);
+        req.begin_offer();
         if peer.failed.get() || peer.base.lost.load(Ordering::Relaxed) {
             return Status::PEER_FAILED;
         }
         let status = if peer.queued.get() == 0 { self.issue(held, peer, req) } else { Status::NO_RESOURCE };
         match status {
             Status::NO_RESOURCE => {
-                req.state.set(State::Queued);
+                req.wait_for_room();
                 peer.queue.with(held, |q| q.push_back(req));
                 peer.queued.set(peer.queued.get() + 1);
                 peer.queue_changed(held);
@@ -51,7 +49,7 @@ impl Sender {
     pub fn issue(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
         // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).
         let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };
-        let order = req.order.get();
+        let order = req.order();
         if order != 0 {
             match self.order().open_switches(held, peer, comm, route) {
                 Status::OK => {}
@@ -60,21 +58,21 @@ impl Sender {
         }
         let (ordered, order) = Order::order_words(peer, order);
         let head = route.head.load(Ordering::Relaxed);
-        let total = req.total.get();
-        let sync = req.mode.get() == mode::SYNCHRONOUS;
+        let total = req.total();
+        let sync = req.mode() == mode::SYNCHRONOUS;
         let prefixed = wire::flags_of(head) & flag::CID != 0;
         let matching = wire::MATCH_BYTES + if prefixed { PREFIX_BYTES } else { 0 };
         let start = |kind: u8, flags: u8| {
             let head = head & !0xff | kind as u64 | ((flags | ordered) as u64) << 8;
-            let mut h = Header::new(&[head, wire::source_tag(comm.my_rank, req.tag.get()), order]);
+            let mut h = Header::new(&[head, wire::source_tag(comm.my_rank, req.tag()), order]);
             if prefixed {
                 h.push_prefix(&comm.prefix());
             }
             h
         };
-        if req.mode.get() == FAILURE {
+        if req.mode() == FAILURE {
             let mut h = start(kind::FAILURE, 0);
-            h.push(req.wanted.get());
+            h.push(req.carried());
             return self.issued_eager(held, peer, req, peer.transmit(held, &header_only(&h)), false);
         }
         let eager_header = matching as u64 + if sync { 8 } else { 0 };
@@ -117,7 +115,7 @@ impl Sender {
         h.push(self.requests().id_of(held, req));
         let status = self.transfers().transmit_part(held, peer, req, &h, 0, first);
         if status.is_ok() {
-            req.done.set(first);
+            req.send_first(first);
         } else if first > 0 {
             peer.give_credit(held, first);
         }
@@ -133,12 +131,12 @@ impl Sender {
         req: &'static Request,
         start: impl FnOnce() -> Header,
     ) -> Option<Status> {
-        let (limits, total) = (&self.instance().config().pieces, req.total.get());
+        let (limits, total) = (&self.instance().config().pieces, req.total());
         let pays = limits.permit(total) && !peer.no_rget.get() && total >= peer.btl.attrs().min_get_size;
         if !pays || !can_get_vector(peer.btl) {
             return None;
         }
-        let list = RunList::of(req.dtype()?, req.count.get(), req.buf.get() as u64, total, limits.remote)?;
+        let list = RunList::of(req.dtype()?, req.count(), req.buf() as u64, total, limits.remote)?;
         let bytes = list.bytes();
         let mut h = start();
         h.push(total);
@@ -167,13 +165,12 @@ impl Sender {
         sync: bool,
     ) -> Status {
         if !status.is_ok() {
-            peer.give_credit(held, req.total.get());
+            peer.give_credit(held, req.total());
         } else if sync {
-            req.done.set(req.total.get());
-            req.state.set(State::WaitAck);
+            req.await_ack_of_all();
         } else {
             // It may have been announced before, which found no room: nobody is to answer it.
-            if req.id.get() != 0 {
+            if req.id() != 0 {
                 self.requests().drop_id(held, req);
             }
             self.requests().complete(req, held.threaded);
@@ -186,7 +183,7 @@ impl Sender {
     /// if it was sent.
     fn issued_long(&self, held: &Held<'_>, req: &'static Request, status: Status, next: State) -> Status {
         if status.is_ok() {
-            req.state.set(next);
+            req.await_answer(next);
         }
         self.drop_id_on_error(held, req, status);
         status
@@ -203,7 +200,7 @@ impl Sender {
 
     /// Takes a send that waits for room out of its peer's queue. `false`: it is not queued any more.
     pub fn unqueue(&self, held: &Held<'_>, req: &'static Request) -> bool {
-        let Some(peer) = Peer::of_request(req).filter(|_| req.state.get() == State::Queued) else {
+        let Some(peer) = Peer::of_request(req).filter(|_| req.state() == State::Queued) else {
             return false;
         };
         let found = peer.queue.with(held, |q| {
@@ -217,7 +214,7 @@ impl Sender {
             self.requests().release_memory(req);
             // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).
             let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };
-            self.order().give_up_number(held, peer, comm, route, req.tag.get(), req.order.get());
+            self.order().give_up_number(held, peer, comm, route, req.tag(), req.order());
         }
         found
     }

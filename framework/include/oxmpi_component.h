@@ -25,17 +25,17 @@ extern "C" {
 #endif
 
 #define OXMPI_MAGIC UINT64_C(0x504d4349504d584f) /* "OXMPICMP" */
-#define OXMPI_ABI_MAJOR 2
-#define OXMPI_ABI_MINOR 2
+#define OXMPI_ABI_MAJOR 3
+#define OXMPI_ABI_MINOR 0
 #define OXMPI_TARGET "64-le-line64"
 #define OXMPI_BTL_TABLE_VERSION 2
-#define OXMPI_PML_TABLE_VERSION 2
+#define OXMPI_PML_TABLE_VERSION 3
 #define OXMPI_COLL_TABLE_VERSION 1
 #define OXMPI_OSC_TABLE_VERSION 1
 #define OXMPI_BTL_FRAMEWORK "btl"
-#define OXMPI_BTL_VERSION { 2, 2, 0 }
+#define OXMPI_BTL_VERSION { 3, 0, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
-#define OXMPI_PML_VERSION { 2, 2, 0 }
+#define OXMPI_PML_VERSION { 3, 0, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
 #define OXMPI_COLL_VERSION { 1, 5, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
@@ -52,6 +52,9 @@ typedef struct oxmpi_bias oxmpi_bias;
 typedef struct oxmpi_thread_ctx oxmpi_thread_ctx;
 typedef struct oxmpi_cri oxmpi_cri;
 typedef struct oxmpi_lock_table oxmpi_lock_table;
+typedef struct oxmpi_wait_word oxmpi_wait_word;
+typedef struct oxmpi_wait_fd oxmpi_wait_fd;
+typedef struct oxmpi_wait_set oxmpi_wait_set;
 typedef struct oxmpi_msg_status oxmpi_msg_status;
 typedef struct oxmpi_request_ops oxmpi_request_ops;
 typedef struct oxmpi_request_header oxmpi_request_header;
@@ -59,6 +62,7 @@ typedef struct oxmpi_job_info oxmpi_job_info;
 typedef struct oxmpi_recv_desc oxmpi_recv_desc;
 typedef struct oxmpi_am_entry oxmpi_am_entry;
 typedef struct oxmpi_part_desc oxmpi_part_desc;
+typedef struct oxmpi_layer_function oxmpi_layer_function;
 typedef struct oxmpi_proc_name oxmpi_proc_name;
 typedef struct oxmpi_proc_place oxmpi_proc_place;
 typedef struct oxmpi_place oxmpi_place;
@@ -69,9 +73,6 @@ typedef struct oxmpi_open_args oxmpi_open_args;
 typedef struct oxmpi_resolve_args oxmpi_resolve_args;
 typedef struct oxmpi_opened oxmpi_opened;
 typedef struct oxmpi_descriptor oxmpi_descriptor;
-typedef struct oxmpi_wait_word oxmpi_wait_word;
-typedef struct oxmpi_wait_fd oxmpi_wait_fd;
-typedef struct oxmpi_wait_set oxmpi_wait_set;
 typedef struct oxmpi_btl_attrs oxmpi_btl_attrs;
 typedef struct oxmpi_send_desc oxmpi_send_desc;
 typedef struct oxmpi_rma_desc oxmpi_rma_desc;
@@ -92,6 +93,10 @@ typedef struct oxmpi_run oxmpi_run;
 typedef struct oxmpi_nest oxmpi_nest;
 typedef struct oxmpi_type_desc oxmpi_type_desc;
 typedef struct oxmpi_op_desc oxmpi_op_desc;
+typedef struct oxmpi_polled oxmpi_polled;
+typedef struct oxmpi_polling oxmpi_polling;
+typedef struct oxmpi_context_words oxmpi_context_words;
+typedef struct oxmpi_words oxmpi_words;
 typedef struct oxmpi_comm_desc oxmpi_comm_desc;
 typedef struct oxmpi_transports oxmpi_transports;
 typedef struct oxmpi_send_args oxmpi_send_args;
@@ -293,6 +298,9 @@ struct oxmpi_thread_ctx {
     void *osc_private;
     /* Which locks the thread is inside. Other threads read it. */
     oxmpi_seat seat;
+    /* The CRIs, by bits, that the thread progresses beside its own, because something of it comes or waits there. The host writes
+     * them (`Host::expect`(crate::Host::expect)), in calls of this thread. */
+    uint64_t attended;
 };
 
 /* Communication resource instance: what one flow of messages needs to communicate alone. Its index
@@ -319,8 +327,11 @@ struct oxmpi_cri {
     uint32_t asleep;
     /* Seat of the thread that holds the lock, if that has one. The holder's. */
     oxmpi_seat *holder;
+    /* Not 0 once the context is nobody's in particular: messages come on it whatever thread they are for. A waiter looks after
+     * such a one soon. Any thread may set it; it stays. */
+    uint32_t shared;
     /* Keeps `bias` on lines of its own. */
-    uint64_t reserved[9];
+    uint32_t reserved[17];
     /* The lock's owner. These lines are not written while one thread enters and leaves. */
     oxmpi_bias bias;
 };
@@ -342,6 +353,29 @@ struct oxmpi_lock_table {
     void (*leave)(void *, uint32_t ctx, oxmpi_thread_ctx *thread);
     /* To be called before the first operation on CRI `ctx`; may be called while it is held. */
     void (*activate)(void *, uint32_t ctx);
+};
+
+/* A futex word (it may be shared between processes) that a sleeper sleeps on, and the value it must still have. */
+struct oxmpi_wait_word {
+    const uint32_t *addr;
+    uint32_t expected;
+    uint32_t reserved;
+};
+
+/* A descriptor that a sleeper sleeps on; `events` as in poll(2). */
+struct oxmpi_wait_fd {
+    int32_t fd;
+    uint32_t events;
+};
+
+/* Everything that can wake a sleeper: `arm` adds its words and descriptors. Both arrays are the caller's. */
+struct oxmpi_wait_set {
+    oxmpi_wait_word *words;
+    uint32_t num_words;
+    uint32_t max_words;
+    oxmpi_wait_fd *fds;
+    uint32_t num_fds;
+    uint32_t max_fds;
 };
 
 /* Status of a finished receive (or probe). `error` is a `Status` code, `OK` or not. */
@@ -492,7 +526,34 @@ typedef uint32_t (*oxmpi_am_parts)(void *ctx, const oxmpi_part_desc *part);
 /* One thread at a time progresses, whatever the number of instances. */
 #define OXMPI_CRI_MODE_SERIAL_PROGRESS 4
 
+/* A turn of a layer; returns the number of events. Called by any thread that makes progress, which holds nothing. */
 typedef int32_t (*oxmpi_progress_fn)(void *ctx, oxmpi_thread_ctx *thread);
+
+/* Prepares a thread to sleep: adds to the set what will change when there is something to do. OK: sleep on that; PENDING: there is something
+ * to do already; NO_RESOURCE: the set is full. */
+typedef oxmpi_status (*oxmpi_arm_fn)(void *ctx, oxmpi_thread_ctx *thread, oxmpi_wait_set *set);
+
+/* Follows every call of an `ArmFn`: the thread is awake. */
+typedef void (*oxmpi_disarm_fn)(void *ctx, oxmpi_thread_ctx *thread);
+
+/* A function of a layer (PML, OSC, COLL) that turns of progress call, holding nothing.
+ * 
+ * The layer says by `work` whether there is anything to do: while the word is 0 the function is not called, and nobody sleeps
+ * less long for it. A layer that changes it from 0 is in a turn of progress, or makes one afterwards; so no sleeper has to be told. */
+struct oxmpi_layer_function {
+    uint32_t size;
+    /* 1: called in every turn in which there is work; 0: in every eighth of a thread. */
+    uint32_t every;
+    /* With `context` the name of the registration. */
+    oxmpi_progress_fn function;
+    /* First argument of the three functions. */
+    void *context;
+    /* Not 0 while there is work; null: always. Valid until the component is finalized. */
+    const uint32_t *work;
+    /* `None`: what the layer waits for wakes no sleeper, and while there is work nobody sleeps long. */
+    oxmpi_arm_fn arm;
+    oxmpi_disarm_fn disarm;
+};
 
 /* Wire name of a process: job, rank and check bits. Compared as bytes. */
 struct oxmpi_proc_name {
@@ -633,8 +694,9 @@ struct oxmpi_host_table {
     /* The instance cannot go on: reports and ends the job. Does not return. */
     void (*fatal)(void *, oxmpi_str_ref component, oxmpi_str_ref message);
     oxmpi_status (*am_register)(void *, uint8_t tag, oxmpi_am_entry entry);
-    /* `high` 1: called on every progress; 0: every 8th. */
-    oxmpi_status (*progress_register)(void *, oxmpi_progress_fn f, void *ctx, uint32_t high);
+    /* Adds a layer's function to progress. BAD_PARAM: it is there already. */
+    oxmpi_status (*progress_register)(void *, const oxmpi_layer_function *function);
+    /* Takes it out; a turn that has begun may still call it. NOT_FOUND: it is not there. */
     oxmpi_status (*progress_unregister)(void *, oxmpi_progress_fn f, void *ctx);
     /* Runs progress once, from inside a component that waits (never under a lock). */
     int32_t (*progress)(void *, oxmpi_thread_ctx *thread);
@@ -658,6 +720,9 @@ struct oxmpi_host_table {
     const oxmpi_host_services *services;
     /* How CRIs are entered. */
     oxmpi_lock_table locking;
+    /* Something of the calling thread will come, or waits for room, on CRI `ctx`: the thread progresses it, too, until another one does.
+     * `thread` is its context, or null, which changes nothing. May be called with a CRI held. */
+    void (*expect)(void *, oxmpi_thread_ctx *thread, uint32_t ctx);
 };
 
 typedef struct oxmpi_slice_of_param_value {
@@ -741,29 +806,6 @@ struct oxmpi_descriptor {
     uint32_t reserved;
 };
 
-/* A futex word (it may be shared between processes) that a sleeper sleeps on, and the value it must still have. */
-struct oxmpi_wait_word {
-    const uint32_t *addr;
-    uint32_t expected;
-    uint32_t reserved;
-};
-
-/* A descriptor that a sleeper sleeps on; `events` as in poll(2). */
-struct oxmpi_wait_fd {
-    int32_t fd;
-    uint32_t events;
-};
-
-/* Everything that can wake a sleeper: `arm` adds its words and descriptors. Both arrays are the caller's. */
-struct oxmpi_wait_set {
-    oxmpi_wait_word *words;
-    uint32_t num_words;
-    uint32_t max_words;
-    oxmpi_wait_fd *fds;
-    uint32_t num_fds;
-    uint32_t max_fds;
-};
-
 /* Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none. Stands behind a pointer on
  * both sides of the boundary, so that it can grow. */
 struct oxmpi_btl_attrs {
@@ -819,6 +861,8 @@ struct oxmpi_btl_attrs {
 #define OXMPI_BTL_ATTRS_AMO_COHERENT 16
 /* Payload may be striped over this and other transports to the same process. */
 #define OXMPI_BTL_ATTRS_STRIPES 32
+/* The transport reaches the process itself alone: nothing comes through it before somebody here sends. */
+#define OXMPI_BTL_ATTRS_ONLY_SELF 64
 
 /* Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic_*`, by bit in `amo_ops`. */
 #define OXMPI_AMO_ADD 0
@@ -1332,6 +1376,56 @@ struct oxmpi_op_desc {
     void *ctx;
 };
 
+/* A transport as turns of progress see it. */
+struct oxmpi_polled {
+    const oxmpi_btl_handle *btl;
+    /* 1 once something may come through it: the transport to oneself is polled only when somebody has used it. */
+    uint32_t active;
+    /* How many contexts it has. */
+    uint32_t contexts;
+};
+
+typedef struct oxmpi_slice_of_polled {
+    const oxmpi_polled *ptr;
+    size_t len;
+} oxmpi_slice_of_polled;
+/* The transports that turns of progress poll. The host's, valid as long as the instance. */
+struct oxmpi_polling {
+    uint32_t size;
+    /* 1 once locks must be taken in a turn, though one thread makes calls: messages come on several contexts. It stays. */
+    uint32_t careful;
+    /* The one active transport; null where there is none, or several. */
+    oxmpi_btl_handle *lone;
+    /* All of them, best first, by `BtlHandle::index`. */
+    oxmpi_slice_of_polled transports;
+};
+
+/* A PML's words about one context. */
+struct oxmpi_context_words {
+    /* Bits of `work`, which the holder of the context's lock writes; not 0: `after_turn` is called. */
+    const uint32_t *work;
+    /* Counts the messages that came and met no receive. The holder of the lock writes it. */
+    const uint32_t *unmatched;
+};
+
+/* Bits of `ContextWords::work`. */
+/* Something waits that no doorbell tells of, such as room in a transport: nobody sleeps meanwhile. */
+#define OXMPI_PML_WORK_URGENT 65535
+
+typedef struct oxmpi_slice_of_context_words {
+    const oxmpi_context_words *ptr;
+    size_t len;
+} oxmpi_slice_of_context_words;
+/* The words of a PML, all valid until it is finalized. */
+struct oxmpi_words {
+    uint32_t size;
+    uint32_t reserved;
+    /* While it is not 0 `after_turn` is called behind every turn of every context. */
+    const uint32_t *always;
+    /* By context. A PML that gives none is called behind every turn. */
+    oxmpi_slice_of_context_words contexts;
+};
+
 /* Wildcards as MPI's ABI numbers them. */
 #define OXMPI_PML_ANY_SOURCE (-1)
 
@@ -1390,6 +1484,8 @@ struct oxmpi_transports {
     oxmpi_slice_of_btl_handle_ptr btls;
     /* Which of them reach a process, and registered memory. */
     const oxmpi_btl_services *services;
+    /* How they are polled. The host's engine does that; a PML may, too, on a context whose lock it holds. */
+    const oxmpi_polling *polling;
 };
 
 /* Arguments of all sends. Valid during the call; the buffer until completion; the type is retained by
@@ -1457,9 +1553,9 @@ typedef void oxmpi_message;
 struct oxmpi_pml_table {
     uint32_t size;
     uint32_t version;
-    /* Once, before any other verb. Answers in `polled` which modules it polls from now on in every `progress`, by bit of
-     * `BtlHandle::index`; the host polls the others where it needs them. */
-    oxmpi_status (*enable)(void *, const oxmpi_transports *, uint64_t *polled);
+    /* Once, before any other verb. The PML fills `words`, which are empty. From then on the host polls the transports, and calls
+     * `after_turn` as the words say. */
+    oxmpi_status (*enable)(void *, const oxmpi_transports *, oxmpi_words *words);
     oxmpi_status (*add_comm)(void *, const oxmpi_comm_desc *, void **out);
     oxmpi_status (*del_comm)(void *, void *comm);
     /* OK: done, no request. PENDING: wait for `*out`. */
@@ -1478,14 +1574,9 @@ struct oxmpi_pml_table {
     oxmpi_status (*probe)(void *, const oxmpi_recv_args *, oxmpi_msg_status *status, void **message);
     /* Receives a message that `probe` took out. As `irecv`. */
     oxmpi_status (*imrecv)(void *, void *message, const oxmpi_recv_args *, oxmpi_request_header **out);
-    /* Registered by the host as the progress function; returns events handled. Covers all active CRIs (`Host::activate`),
-     * whichever layer uses them, on the transports that `enable` named. */
-    int32_t (*progress)(void *, oxmpi_thread_ctx *thread);
-    /* Prepares the calling thread to sleep: arms the transports that it polls, on the active CRIs, under their locks.
-     * OK: sleep on what is in `set`. PENDING: something is there. NO_RESOURCE: `set` is full. NOT_SUPPORTED: a
-     * transport cannot wake a sleeper. Followed by `disarm` after OK, PENDING and NO_RESOURCE. */
-    oxmpi_status (*arm)(void *, oxmpi_thread_ctx *thread, oxmpi_wait_set *set);
-    void (*disarm)(void *, oxmpi_thread_ctx *thread);
+    /* Called behind the transports' turn of context `ctx`, under its lock, while there is work (`Words`): takes up what landed, and offers what
+     * waits for room to the transports again. Returns how many messages went on. */
+    int32_t (*after_turn)(void *, uint32_t ctx);
     /* Called when the thread level has risen to MULTIPLE, while no other thread is in a verb. */
     oxmpi_status (*threads_begin)(void *);
     /* Sends out everything still queued inside (progressing the BTLs); PENDING: call again. */
@@ -1502,11 +1593,7 @@ struct oxmpi_pml_table {
     oxmpi_status (*measure)(void *, uint32_t on);
     /* Ends all operations on a communicator with PEER_FAILED, and those started later. */
     oxmpi_status (*revoke)(void *, void *comm);
-    /* One turn of context `ctx` on the transports that `enable` named; the events handled. With several threads it enters the CRI
-     * whoever owns its lock, taking it away, and waits for one who is inside. The caller holds nothing. For waits that know that something
-     * is to come on a context nobody progresses; `progress` finds that, too, but in its own time. */
-    int32_t (*progress_context)(void *, oxmpi_thread_ctx *thread, uint32_t ctx);
-    /* Since 2.2. As `isend`, of an empty message in place of one whose data does not come: the receive that it meets completes with
+    /* As `isend`, of an empty message in place of one whose data does not come: the receive that it meets completes with
      * `error`, an error, and no data. `buf`, `count`, `dtype` and `mode` are not looked at. It keeps the order of messages; a probe shows
      * an empty message. NOT_SUPPORTED: receives cannot be ended from the other side. */
     oxmpi_status (*send_failure)(void *, const oxmpi_send_args *, oxmpi_status error, oxmpi_request_header **out);
@@ -2092,7 +2179,7 @@ OXMPI_ASSERT(offsetof(oxmpi_param_value, text) == 24);
 OXMPI_ASSERT(sizeof(oxmpi_seat) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_seat, inside) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_seat, entered) == 16);
-OXMPI_ASSERT(sizeof(oxmpi_thread_ctx) == 64);
+OXMPI_ASSERT(sizeof(oxmpi_thread_ctx) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, cri) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, index) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, counters) == 8);
@@ -2100,6 +2187,7 @@ OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, host_private) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, pml_private) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, osc_private) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, seat) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, attended) == 64);
 OXMPI_ASSERT(sizeof(oxmpi_lock_services) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_lock_services, enter) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_lock_services, keep) == 8);
@@ -2120,7 +2208,8 @@ OXMPI_ASSERT(offsetof(oxmpi_cri, completions) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_cri, shared_writes) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_cri, asleep) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_cri, holder) == 48);
-OXMPI_ASSERT(offsetof(oxmpi_cri, reserved) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_cri, shared) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_cri, reserved) == 60);
 OXMPI_ASSERT(offsetof(oxmpi_cri, bias) == 128);
 OXMPI_ASSERT(sizeof(oxmpi_lock_table) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_lock_table, protocol) == 0);
@@ -2156,7 +2245,15 @@ OXMPI_ASSERT(sizeof(oxmpi_part_desc) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_part_desc, message) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_part_desc, from) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_part_desc, to) == 48);
-OXMPI_ASSERT(sizeof(oxmpi_host_table) == 232);
+OXMPI_ASSERT(sizeof(oxmpi_layer_function) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_layer_function, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_layer_function, every) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_layer_function, function) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_layer_function, context) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_layer_function, work) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_layer_function, arm) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_layer_function, disarm) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_host_table) == 240);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, abi_minor) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, instance) == 8);
@@ -2183,6 +2280,7 @@ OXMPI_ASSERT(offsetof(oxmpi_host_table, am_parts) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, am_register_parts) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, services) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, locking) == 184);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, expect) == 232);
 OXMPI_ASSERT(sizeof(oxmpi_open_args) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, reserved) == 4);
@@ -2501,11 +2599,29 @@ OXMPI_ASSERT(offsetof(oxmpi_comm_desc, fixed_index) == 52);
 OXMPI_ASSERT(offsetof(oxmpi_comm_desc, matching) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_comm_desc, fifo_hint) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_comm_desc, reserved) == 76);
-OXMPI_ASSERT(sizeof(oxmpi_transports) == 32);
+OXMPI_ASSERT(sizeof(oxmpi_polled) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_polled, btl) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_polled, active) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_polled, contexts) == 12);
+OXMPI_ASSERT(sizeof(oxmpi_polling) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_polling, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_polling, careful) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_polling, lone) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_polling, transports) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_context_words) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_context_words, work) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_context_words, unmatched) == 8);
+OXMPI_ASSERT(sizeof(oxmpi_words) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_words, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_words, reserved) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_words, always) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_words, contexts) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_transports) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_transports, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_transports, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_transports, btls) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_transports, services) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_transports, polling) == 32);
 OXMPI_ASSERT(sizeof(oxmpi_send_args) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_send_args, comm) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_send_args, thread) == 8);
@@ -2539,7 +2655,7 @@ OXMPI_ASSERT(offsetof(oxmpi_counts, most_out_of_sequence) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_counts, spreads) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_counts, posted_now) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_counts, match_time) == 80);
-OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 200);
+OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, enable) == 8);
@@ -2553,19 +2669,16 @@ OXMPI_ASSERT(offsetof(oxmpi_pml_table, send_init) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, recv_init) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, probe) == 80);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, imrecv) == 88);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, progress) == 96);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, arm) == 104);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, disarm) == 112);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, threads_begin) == 120);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, flush) == 128);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, peer_failed) == 136);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, finalize) == 144);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, counts) == 152);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, set_flags) == 160);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, measure) == 168);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, revoke) == 176);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, progress_context) == 184);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, send_failure) == 192);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, after_turn) == 96);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, threads_begin) == 104);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, flush) == 112);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, peer_failed) == 120);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, finalize) == 128);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, counts) == 136);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, set_flags) == 144);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, measure) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, revoke) == 160);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, send_failure) == 168);
 OXMPI_ASSERT(sizeof(oxmpi_pml_module) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, max_tag) == 4);

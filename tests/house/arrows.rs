@@ -56,9 +56,11 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "framework/wireup" => host_part(&["framework/system"]),
         "framework/loading" => host_part(LOADING),
         "framework/emulation" => host_part(&["framework/mca", "framework/btl"]),
-        "framework/waiting" | "framework/rcache" => {
-            host_part(&["framework/mca", "framework/btl", "framework/system"])
+        "framework/rcache" => host_part(&["framework/mca", "framework/btl", "framework/system"]),
+        "framework/progress" => {
+            host_part(&["framework/mca", "framework/btl", "framework/pml", "framework/system"])
         }
+        "framework/waiting" => host_part(&["framework/mca", "framework/progress", "framework/system"]),
         "framework/runtime" => Some(Allowed { ours: RUNTIME, others: None, optional: &[] }),
         "mca-params" => Some(Allowed { ours: &["framework/mca"], others: None, optional: &[] }),
         "mpi" => Some(Allowed { ours: MPI, others: None, optional: &["components/*", "framework/builtin"] }),
@@ -113,6 +115,8 @@ const SUITE: &[&str] = &[
     "framework/osc",
     "framework/coll",
     "framework/testing",
+    // The engine of a suite's host.
+    "framework/progress",
 ];
 
 const LOADING: &[&str] = &[
@@ -136,6 +140,7 @@ const RUNTIME: &[&str] = &[
     "framework/system",
     "framework/wireup",
     "framework/loading",
+    "framework/progress",
     "framework/waiting",
     "framework/rcache",
     "framework/emulation",
@@ -150,6 +155,7 @@ const MPI: &[&str] = &[
     "framework/coll",
     "framework/wireup",
     "framework/loading",
+    "framework/progress",
     "framework/waiting",
     "framework/runtime",
     "mca-params",

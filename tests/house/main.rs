@@ -37,10 +37,11 @@ pub fn folder(package: &Package) -> String {
 }
 
 /// The crates of the host, which plugins do not link.
-pub const HOST: [&str; 7] = [
+pub const HOST: [&str; 8] = [
     "framework/system",
     "framework/wireup",
     "framework/loading",
+    "framework/progress",
     "framework/waiting",
     "framework/rcache",
     "framework/emulation",

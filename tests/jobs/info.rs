@@ -77,12 +77,12 @@ fn what_is_installed() {
     let site = Site::new();
     let summary = site.info(&[]);
     assert_eq!(summary.status, 0, "{}", summary.err);
-    has(&summary.out, &["MCA btl: shm (MCA v2.2", "lib/oxmpi/libbtl_shm.so", "MCA pml: ob1"]);
+    has(&summary.out, &["MCA btl: shm (MCA v3.0", "lib/oxmpi/libbtl_shm.so", "MCA pml: ob1"]);
     assert!(site.tool("ompi_info", &["--version"]).run().out.starts_with("oxmpi "));
     let parsable = site.info(&["--param", "btl", "shm", "--level", "9", "--parsable"]);
     has(
         &parsable.out,
-        &["mca:btl:shm:param:btl_shm_rndv_eager_limit:value:0", "mca:btl:shm:version:\"api:2.2\""],
+        &["mca:btl:shm:param:btl_shm_rndv_eager_limit:value:0", "mca:btl:shm:version:\"api:3.0\""],
     );
     assert!(!parsable.out.contains("coll_basic"), "{}", parsable.out);
     let few = site.info(&["--params", "btl", "all"]).out;

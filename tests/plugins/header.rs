@@ -28,6 +28,7 @@ const ITEMS: &[Part] = &[
     ("framework/mca/src/biased.rs", "", &["LOCK_PROTOCOL", "Seat", "LockServices", "Bias"]),
     ("framework/mca/src/thread.rs", "", &["ThreadCtx"]),
     ("framework/mca/src/cri.rs", "", &["Cri", "LockTable"]),
+    ("framework/mca/src/wait.rs", "", &["WaitWord", "WaitFd", "WaitSet"]),
     ("framework/mca/src/request.rs", "", &["MsgStatus", "Completion", "RequestOps", "RequestHeader"]),
     (
         "framework/mca/src/host.rs",
@@ -44,6 +45,9 @@ const ITEMS: &[Part] = &[
             "am_tag",
             "cri_mode",
             "ProgressFn",
+            "ArmFn",
+            "DisarmFn",
+            "LayerFunction",
         ],
     ),
     (
@@ -64,7 +68,6 @@ const ITEMS: &[Part] = &[
     ),
     ("framework/mca/src/host.rs", "", &["HostTable"]),
     ("framework/mca/src/abi.rs", "", &["OpenArgs", "ResolveArgs", "Opened", "Descriptor"]),
-    ("framework/btl/src/wait.rs", "", &["WaitWord", "WaitFd", "WaitSet"]),
     (
         "framework/btl/src/table.rs",
         "",
@@ -97,6 +100,7 @@ const ITEMS: &[Part] = &[
     ("framework/datatype/src/desc.rs", "TYPE_", &["Run", "Nest", "Base", "flag", "TypeDesc"]),
     ("framework/datatype/src/kernel/apply.rs", "", &["op"]),
     ("framework/datatype/src/kernel/mod.rs", "", &["OpDesc"]),
+    ("framework/pml/src/polling.rs", "PML_", &["Polled", "Polling", "ContextWords", "work", "Words"]),
     (
         "framework/pml/src/table.rs",
         "PML_",

@@ -12,7 +12,10 @@ use oxmpi_mca::host::*;
 use oxmpi_mca::services::*;
 use oxmpi_mca::*;
 use oxmpi_osc::{Mapped, OscModule, OscTable, OscWindow, RmaArgs, WinComm, WinCounts, WinDesc, WinServices};
-use oxmpi_pml::{CommDesc, Counts, PmlModule, PmlTable, RecvArgs, SendArgs, Transports};
+use oxmpi_pml::{
+    CommDesc, ContextWords, Counts, PmlModule, PmlTable, Polled, Polling, RecvArgs, SendArgs, Transports,
+    Words,
+};
 
 pub struct Layout {
     pub name: &'static str,
@@ -39,11 +42,11 @@ pub fn all() -> Vec<Layout> {
         ParamDecl { name kind level scope flags default help min max enumerators synonyms }
         ParamValue { kind reserved int double text }
         Seat { inside entered }
-        ThreadCtx { cri index counters host_private pml_private osc_private seat }
+        ThreadCtx { cri index counters host_private pml_private osc_private seat attended }
         LockServices { enter keep }
         Bias { owner services last run limit kept_at }
         Cri {
-            lock lock_misses active last_thread progress_calls completions shared_writes asleep holder reserved
+            lock lock_misses active last_thread progress_calls completions shared_writes asleep holder shared reserved
             bias
         }
         LockTable { protocol cri_stride services enter try_enter leave activate }
@@ -53,10 +56,11 @@ pub fn all() -> Vec<Layout> {
         RecvDesc { data len proc ctx module link }
         AmEntry { receive ctx }
         PartDesc { message from to }
+        LayerFunction { size every function context work arm disarm }
         HostTable {
             size abi_minor instance job threaded cris num_cris cri_modes am_table log help fatal am_register
             progress_register progress_unregister progress sync_update request_slot wait exchange_put exchange_get
-            peer_error am_parts am_register_parts services locking
+            peer_error am_parts am_register_parts services locking expect
         }
         OpenArgs { size reserved host values }
         ResolveArgs { size num_cris job values ctx in_force refuse }
@@ -117,7 +121,11 @@ pub fn all() -> Vec<Layout> {
             size flags gid my_rank num_peers procs endpoints my_endpoint has_fixed_index fixed_index
             matching fifo_hint reserved
         }
-        Transports { size reserved btls services }
+        Polled { btl active contexts }
+        Polling { size careful lone transports }
+        ContextWords { work unmatched }
+        Words { size reserved always contexts }
+        Transports { size reserved btls services polling }
         SendArgs { comm thread buf count dtype dst tag mode reserved host_comm }
         RecvArgs { comm thread buf count dtype src tag host_comm }
         Counts {
@@ -126,8 +134,8 @@ pub fn all() -> Vec<Layout> {
         }
         PmlTable {
             size version enable add_comm del_comm send isend recv irecv send_init recv_init probe
-            imrecv progress arm disarm threads_begin flush peer_failed finalize counts
-            set_flags measure revoke progress_context send_failure
+            imrecv after_turn threads_begin flush peer_failed finalize counts
+            set_flags measure revoke send_failure
         }
         PmlModule { size max_tag state table }
         CollComm {

@@ -17,7 +17,8 @@ use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::services::{HostServices, NodeMemory};
 use oxmpi_mca::{
-    Descriptor, HostTable, MsgStatus, Place, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
+    Descriptor, HostTable, LayerFunction, MsgStatus, Place, RequestHeader, SliceRef, Status, StrRef,
+    ThreadCtx,
 };
 use oxmpi_osc::{
     Mapped, OscModule, OscTable, OscWindow, Outstanding, Predicate, WinComm, WinDesc, WinServices, flavor,
@@ -113,8 +114,8 @@ impl FakeHost for Instance {
     fn failed(&self, proc: u32, status: Status, message: &str) {
         panic!("process {proc}: {status}: {message}")
     }
-    fn progress_register(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
-        apart(|| self.progress.borrow_mut().push((f, ctx)));
+    fn progress_register(&self, function: &LayerFunction) -> Status {
+        apart(|| self.progress.borrow_mut().push((function.function, function.context)));
         Status::OK
     }
     fn progress_unregister(&self, _: ProgressFn, ctx: *mut c_void) -> Status {

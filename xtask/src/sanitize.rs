@@ -16,9 +16,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 /// Packages, and the test programs of each that need nothing else to be built (empty: unit tests only).
-const ROOMS: [(&str, &[&str]); 6] = [
+const ROOMS: [(&str, &[&str]); 7] = [
     ("btl-shm", &["conformance", "exchange", "threads"]),
     ("pml-ob1", &["assignments", "communicators", "protocols", "robustness", "threads", "verbs"]),
+    ("oxmpi-progress", &[]),
     ("oxmpi-waiting", &[]),
     ("oxmpi-rcache", &[]),
     ("oxmpi-runtime", &["order"]),

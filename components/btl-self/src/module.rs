@@ -64,7 +64,8 @@ impl Btl for SelfModule {
         attrs.latency = self.settings.latency;
         attrs.bandwidth = self.settings.bandwidth;
         attrs.exclusivity = self.settings.exclusivity;
-        attrs.flags = BtlAttrs::VISIBLE_AT_ONCE
+        attrs.flags = BtlAttrs::ONLY_SELF
+            | BtlAttrs::VISIBLE_AT_ONCE
             | BtlAttrs::PUT_DONE_IS_REMOTE
             | BtlAttrs::PUTS_ORDERED
             | BtlAttrs::AMO_COHERENT;

@@ -3,6 +3,7 @@
 use crate::params::{AGGREGATION, Settings};
 use crate::state::Common;
 use crate::window::Pt2ptWindow;
+use core::sync::atomic::AtomicU32;
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, ThreadCtx};
 use oxmpi_osc::{Osc, OscModule, WinDesc};
 use oxmpi_osc_support::RequestPool;
@@ -21,7 +22,7 @@ impl Component for Pt2ptComponent {
             settings,
             pool: RequestPool::new(host),
             windows: Mutex::default(),
-            known: Mutex::default(),
+            known: AtomicU32::new(0),
         };
         Ok((settings.priority, vec![oxmpi_osc::module(Pt2pt(Arc::new(common)))]))
     }

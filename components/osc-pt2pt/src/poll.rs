@@ -13,6 +13,12 @@ impl Core {
     pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
         self.try_enter(thread).map_or(0, |mut locked| locked.poll())
     }
+
+    /// Makes a turn of the window. Whether that brought nothing, and nothing waits to be sent, so that only a message brings
+    /// more; false also where somebody else is inside.
+    pub fn may_be_left(&self, thread: *mut ThreadCtx) -> bool {
+        self.try_enter(thread).is_some_and(|mut locked| locked.poll() == 0 && locked.has_sent_all())
+    }
 }
 
 impl LockedState<'_> {
@@ -22,6 +28,11 @@ impl LockedState<'_> {
         owed.into_iter().for_each(|rank| self.push(rank));
         self.send_what_rests();
         events
+    }
+
+    /// Whether no batch and no answer waits to be sent.
+    fn has_sent_all(&self) -> bool {
+        self.waiting.is_empty() && self.owed.is_empty()
     }
 
     /// Sends batches to which nothing was added since the last turn: whoever added to them does something else now, perhaps

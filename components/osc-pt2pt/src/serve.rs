@@ -1,54 +1,62 @@
-//! The progress function that serves all windows of an instance.
+//! The layer function that serves all windows of an instance.
 //!
-//! It is registered while there are windows, since waits sleep less long where the host has to call one.
+//! It is registered when the first window is made and stays; its word counts the windows, so turns of progress call it only while there are any. Windows
+//! wait for messages, whose transport wakes a sleeper, so a thread may sleep long unless something of theirs waits to be sent.
 //! Nothing of ours is locked while the host is called to register it, and the function itself takes locks only if they are
 //! free: it runs inside of other calls, those on windows included.
 
 use crate::state::{Common, Core};
 use core::ffi::c_void;
-use oxmpi_mca::{Status, ThreadCtx};
+use core::sync::atomic::Ordering;
+use oxmpi_mca::{LayerFunction, Status, ThreadCtx, WaitSet};
 use std::sync::{Arc, PoisonError};
 
 impl Common {
-    fn context(&self) -> *mut c_void {
-        (&raw const *self).cast_mut().cast()
-    }
-
     /// From now on progress serves the window.
     pub fn enlist(&self, window: Arc<Core>) -> Status {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if *known == 0 {
-            let status = self.host.progress_register(progress, self.context(), true);
-            if status.is_err() {
-                return status;
-            }
+        let context = core::ptr::from_ref(self).cast_mut().cast();
+        let mut layer = LayerFunction::new(progress, context, &raw const self.known);
+        layer.arm = Some(arm);
+        // It is there already where this is not the first window.
+        match self.host.progress_register(&layer) {
+            status if status.is_err() && status != Status::BAD_PARAM => return status,
+            _ => {}
         }
-        *known += 1;
         self.windows.lock().unwrap_or_else(PoisonError::into_inner).push(window);
+        self.known.fetch_add(1, Ordering::Relaxed);
         Status::OK
     }
 
     /// The window is served no more.
     pub fn strike(&self, window: &Arc<Core>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let gone = {
             let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
             let at = windows.iter().position(|w| Arc::ptr_eq(w, window));
             at.map(|at| windows.swap_remove(at))
         };
-        if gone.is_none() {
-            return;
-        }
-        *known -= 1;
-        if *known == 0 {
-            self.host.progress_unregister(progress, self.context());
+        if gone.is_some() {
+            self.known.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
+/// The component's state behind a layer function's first argument.
+fn common<'a>(ctx: *mut c_void) -> &'a Common {
+    // SAFETY: registered with the component's state, which lives until it is finalized.
+    unsafe { &*ctx.cast::<Common>() }
+}
+
+/// Serves all windows; how many messages ended.
 extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
-    // SAFETY: registered with the component's state, which lives until it is finalized, without windows.
-    let common = unsafe { &*ctx.cast::<Common>() };
-    let Ok(windows) = common.windows.try_lock() else { return 0 };
+    let Ok(windows) = common(ctx).windows.try_lock() else { return 0 };
     windows.iter().map(|window| window.poll(thread)).sum()
+}
+
+/// Serves all windows once more before a thread sleeps. PENDING: something came, somebody else is inside, or something waits to be sent.
+extern "C" fn arm(ctx: *mut c_void, thread: *mut ThreadCtx, _: *mut WaitSet) -> Status {
+    let Ok(windows) = common(ctx).windows.try_lock() else { return Status::PENDING };
+    match windows.iter().all(|window| window.may_be_left(thread)) {
+        true => Status::OK,
+        false => Status::PENDING,
+    }
 }

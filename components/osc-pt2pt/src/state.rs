@@ -20,7 +20,7 @@ use crate::sizes::Sizes;
 use crate::wire::{HEAD, Head, kind, tag};
 use core::ffi::c_void;
 use core::ops::{Deref, DerefMut};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_datatype::{Run, TypeRef};
 use oxmpi_mca::{Host, Status, ThreadCtx};
 use oxmpi_osc::{WinCounts, WinDesc, flavor};
@@ -36,8 +36,8 @@ pub struct Common {
     pub pool: RequestPool,
     /// Those that are served.
     pub windows: Mutex<Vec<Arc<Core>>>,
-    /// How many there are for the host, which calls for progress (`serve.rs`) while there are any.
-    pub known: Mutex<usize>,
+    /// How many there are: the word by which turns of progress serve them (`serve.rs`).
+    pub known: AtomicU32,
 }
 
 /// A window of this process.

@@ -8,23 +8,23 @@ use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use oxmpi_btl::WaitSet;
 use oxmpi_mca::host::am_tag;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
-use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs, Transports};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs, Transports, Words};
 
 impl Pml for Ob1 {
     #[inline(always)]
     fn is_threaded(&self) -> bool {
         self.instance().threaded()
     }
-    fn enable(&self, transports: &Transports) -> Result<u64, Status> {
-        let polled = self.instance().enable(transports)?;
+    fn enable(&self, transports: &Transports) -> Result<Words, Status> {
+        self.instance().enable(transports);
         self.requests().set_owner(core::ptr::from_ref(self).cast_mut().cast());
         let receiver = core::ptr::from_ref(self.receiver()).cast_mut().cast();
         self.instance().host().am_register(am_tag::PML, arrive::entry, receiver).ok()?;
         self.instance().host().am_register_parts(am_tag::PML, streamed::entry_parts).ok()?;
-        Ok(polled)
+        self.register_layers()?;
+        Ok(self.words())
     }
     fn add_comm(&self, desc: &CommDesc) -> Result<*mut c_void, Status> {
         self.receiver().add_communicator(desc).map(|c| c.cast())
@@ -51,11 +51,7 @@ impl Pml for Ob1 {
             Begun::Goes(req) => return Ok(req.handle()),
             Begun::Posted(req) => req,
         };
-        if SEVERAL {
-            self.poll_threaded(args.thread);
-        } else {
-            self.poll_as(None, false);
-        }
+        self.poll_own(args.thread, SEVERAL);
         Ok(self.receiver().received(req, args, status, SEVERAL))
     }
     #[inline(always)]
@@ -78,18 +74,9 @@ impl Pml for Ob1 {
     fn imrecv(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
         self.receiver().recv_message(message, args)
     }
-    #[inline(always)]
-    fn progress(&self, thread: *mut ThreadCtx) -> i32 {
-        self.poll(thread)
-    }
-    fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
-        self.poll_context(thread, ctx)
-    }
-    fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Status {
-        self.arm_transports(thread, set)
-    }
-    fn disarm(&self, thread: *mut ThreadCtx) {
-        self.disarm_transports(thread)
+    fn after_turn(&self, ctx: u32) -> i32 {
+        // SAFETY: the host holds the CRI's lock, or no lock is needed.
+        self.go_on(&unsafe { self.instance().inherit(ctx, self.instance().threaded()) })
     }
     fn threads_begin(&self) -> Status {
         self.instance().enable_locking();
@@ -145,6 +132,7 @@ impl Pml for Ob1 {
 
     /// Gives endpoints back and frees what no handle of the host refers to. Requests stay.
     fn finalize(&self) -> Status {
+        self.unregister_layers();
         let all = self.instance().hold_all(self.instance().width(), false);
         self.receiver().clear(&all.held(FIFO));
         all.each().for_each(|held| self.requests().forget_retired(&held));

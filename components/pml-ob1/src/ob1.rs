@@ -15,27 +15,16 @@ use crate::receive::receiver::Receiver;
 use crate::requests::pool::Requests;
 use crate::send::sender::Sender;
 use crate::state::instance::Instance;
-use oxmpi_mca::host::cri_mode;
-use oxmpi_mca::sync::unmodelled::AtomicU64;
-use oxmpi_mca::{Host, Lock, RequestOps};
-
-/// The transports and CRIs that the last `arm` armed, for the `disarm` that follows; the host sees to it that one
-/// thread at a time does either.
-#[derive(Default)]
-pub struct Armed {
-    /// By index, and by bits of CRIs; 0: nothing.
-    pub transports: AtomicU64,
-    pub cris: AtomicU64,
-}
+use core::cell::OnceCell;
+use oxmpi_mca::{Host, RequestOps};
+use oxmpi_pml::ContextWords;
 
 /// The state of one instance. The objects stand first, those that every message reads at the front.
 #[repr(C)]
 pub struct Ob1 {
     receiver: Receiver,
-    /// One thread at a time progresses (`progress/poll.rs`).
-    pub one_at_a_time: bool,
-    pub progressing: Lock,
-    pub armed: Armed,
+    /// The words of each CRI that the host's engine reads; made by `enable` (`progress/hook.rs`).
+    pub words: OnceCell<Box<[ContextWords]>>,
 }
 
 // SAFETY: cells and guarded data belong to the holder of a lock as their files say; the transports are set before the
@@ -51,12 +40,7 @@ impl Ob1 {
     pub fn new(host: Host, config: Config, operations: &'static RequestOps) -> Ob1 {
         let requests = Requests::new(Instance::new(host, config), operations);
         let transfers = Transfers::new(Order::new(Peers::new(requests)));
-        Ob1 {
-            receiver: Receiver::new(Sender::new(transfers)),
-            one_at_a_time: host.has_mode(cri_mode::SERIAL_PROGRESS),
-            progressing: Lock::new(),
-            armed: Armed::default(),
-        }
+        Ob1 { receiver: Receiver::new(Sender::new(transfers)), words: OnceCell::new() }
     }
 
     /// Gives the receiver.

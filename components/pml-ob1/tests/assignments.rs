@@ -178,8 +178,7 @@ impl Driver {
                 let thread = self.threads.of(receiver as usize, THREADS - 1);
                 // SAFETY: the driver is the only one that uses it.
                 unsafe { (*thread).cri = first };
-                let (t, s) = self.w.table(receiver as usize);
-                (t.progress)(s, thread);
+                self.w.procs[receiver as usize].engine.turn(thread);
             }
             Step::Cancel(which) => {
                 for flow in &mut self.flows {
@@ -480,12 +479,11 @@ fn messages_of_endpoints_and_hints_have_their_cri() {
             )
         };
         let c = [make(0), make(1)];
-        let threads: Vec<&'static mut ThreadCtx> =
-            (0..2).map(|index| Box::leak(Box::new(ThreadCtx::new(0, index)))).collect();
+        let threads = [new_thread(0), new_thread(1)];
         let (t, s) = w.table(0);
         let send = |thread: usize, tag| {
             let mut args = w.send_args(c[0], bytes(&[1; 8]), 1, tag, mode::STANDARD);
-            args.thread = std::ptr::from_ref(&*threads[thread]).cast_mut();
+            args.thread = threads[thread];
             let mut ptr = null_mut();
             assert_eq!((t.isend)(s, &args, &mut ptr), Status::PENDING);
             Req(ptr)

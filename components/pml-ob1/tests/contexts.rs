@@ -60,12 +60,11 @@ fn what_another_layer_uses_is_progressed_and_armed() {
             std::thread::sleep(std::time::Duration::from_micros(100));
         }
         assert_eq!(seen, 7, "threaded {threaded}, modes {modes}: all that are active are progressed");
-        let (table, state) = w.table(0);
         let mut words = [oxmpi_btl::WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 }; 4];
         let mut set = oxmpi_btl::WaitSet::new(&mut words, &mut []);
-        assert_eq!((table.arm)(state, null_mut(), &mut set), Status::OK);
+        assert_eq!(me.engine.arm(null_mut(), &mut set), Some(Status::OK));
         assert_eq!(me.armed.load(Ordering::Relaxed), CRIS);
-        (table.disarm)(state, null_mut());
+        me.engine.disarm(null_mut());
         assert_eq!(me.armed.load(Ordering::Relaxed), 0);
     }
 }

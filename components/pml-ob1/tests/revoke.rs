@@ -260,9 +260,8 @@ fn arming_after_a_failure() {
     let w = World::new(Setup::default());
     let (_c, d) = (w.world(), second(&w));
     revoke(&w, d[0]);
-    let (t, s) = w.table(0);
     let mut words = [oxmpi_btl::WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 }; 4];
     let mut set = oxmpi_btl::WaitSet::new(&mut words, &mut []);
-    assert_eq!((t.arm)(s, core::ptr::null_mut(), &mut set), Status::OK);
-    (t.disarm)(s, core::ptr::null_mut());
+    assert_eq!(w.procs[0].engine.arm(core::ptr::null_mut(), &mut set), Some(Status::OK));
+    w.procs[0].engine.disarm(core::ptr::null_mut());
 }

@@ -45,8 +45,7 @@ impl Caller<'_> {
         req
     }
     fn progress(&self) {
-        let (t, s) = self.w.table(self.comm.proc);
-        if (t.progress)(s, self.thread()) == 0 {
+        if self.w.procs[self.comm.proc].engine.turn(self.thread()) == 0 {
             std::thread::yield_now();
         }
     }
@@ -69,14 +68,11 @@ impl Caller<'_> {
         Some(status)
     }
     fn wait(&self, req: *mut RequestHeader) -> MsgStatus {
-        let (t, s) = self.w.table(self.comm.proc);
         // SAFETY: headers live for ever.
         let header = unsafe { &*req };
         let mut turns = 0u64;
         while !header.completion.is_complete() {
-            if (t.progress)(s, self.thread()) == 0 {
-                std::thread::yield_now();
-            }
+            self.progress();
             turns += 1;
             assert!(turns < 50_000_000, "stuck");
         }

@@ -256,38 +256,38 @@ fn an_attached_sync_object_is_told() {
 fn arming_looks_at_queues_and_transports() {
     let w = World::new(Setup { room: 1, ..Setup::default() });
     let c = w.world();
-    let (t, s) = w.table(0);
+    let engine = &w.procs[0].engine;
     let mut words = [WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 }; 4];
     let mut set = WaitSet::new(&mut words, &mut []);
     let none = core::ptr::null_mut();
-    assert_eq!((t.arm)(s, none, &mut set), Status::OK);
+    assert_eq!(engine.arm(none, &mut set), Some(Status::OK));
     assert_eq!(set.words().iter().map(|w| (w.expected, w.addr.is_null())).collect::<Vec<_>>(), [(7, false)]);
     assert_eq!(set.fds(), []);
     assert_eq!(w.procs[0].armed.load(std::sync::atomic::Ordering::SeqCst), 1);
-    (t.disarm)(s, none);
-    (t.disarm)(s, none);
+    engine.disarm(none);
+    engine.disarm(none);
     assert_eq!(w.procs[0].armed.load(std::sync::atomic::Ordering::SeqCst), 0);
     // A message is there.
     w.send(c[1], b"x", 0, 0, mode::STANDARD).unwrap();
-    assert_eq!((t.arm)(s, none, &mut set), Status::PENDING);
+    assert_eq!(engine.arm(none, &mut set), Some(Status::PENDING));
     w.settle();
     // Something waits for room, which nobody announces.
     let reqs = [w.isend(c[0], b"a", 1, 0, mode::STANDARD), w.isend(c[0], b"b", 1, 0, mode::STANDARD)];
-    assert_eq!((t.arm)(s, none, &mut set), Status::PENDING);
+    assert_eq!(engine.arm(none, &mut set), Some(Status::PENDING));
     for r in reqs {
         w.wait(r);
     }
-    assert_eq!((t.arm)(s, none, &mut set), Status::OK);
-    (t.disarm)(s, none);
+    assert_eq!(engine.arm(none, &mut set), Some(Status::OK));
+    engine.disarm(none);
     // No place in the set for what the transport adds.
     let mut full = WaitSet::new(&mut [], &mut []);
-    assert_eq!((t.arm)(s, none, &mut full), Status::NO_RESOURCE);
-    (t.disarm)(s, none);
+    assert_eq!(engine.arm(none, &mut full), Some(Status::NO_RESOURCE));
+    engine.disarm(none);
     w.assert_clean();
     // A transport that cannot wake anybody.
     let w = World::new(Setup { sleeps: false, ..Setup::default() });
-    let (t, s) = w.table(0);
-    assert_eq!((t.arm)(s, none, &mut set), Status::NOT_SUPPORTED);
+    let engine = &w.procs[0].engine;
+    assert_eq!(engine.arm(none, &mut set), Some(Status::NOT_SUPPORTED));
 }
 
 #[test]

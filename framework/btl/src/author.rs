@@ -6,10 +6,9 @@
 //! differ from the code.
 
 use crate::table::*;
-use crate::wait::WaitSet;
 use core::ffi::c_void;
 use core::marker::PhantomData;
-use oxmpi_mca::{MemKind, SliceRef, Status};
+use oxmpi_mca::{MemKind, SliceRef, Status, WaitSet};
 
 /// A device. Shared by all threads; hot verbs of one context are serialised by the caller.
 pub trait Btl: Send + Sync + Sized + 'static {

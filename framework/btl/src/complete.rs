@@ -1,10 +1,9 @@
 //! From what a component gives to the host's full table: reading as far as sizes say, and functions for verbs that are not there.
 
 use crate::table::*;
-use crate::wait::WaitSet;
 use core::ffi::c_void;
 use core::mem::size_of;
-use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
+use oxmpi_mca::{MemKind, SliceRef, Status, StrRef, WaitSet};
 
 /// A component's own state, passed back as the first argument of each of its functions.
 type State = *mut c_void;

@@ -35,13 +35,12 @@ mod complete;
 mod loss;
 mod services;
 mod table;
-mod wait;
 
 pub use author::{
     Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlLists, BtlMemory, BtlPartner, BtlPut,
     BtlService, BtlServiceSleep, BtlSleep, Message, ModuleBuilder, module,
 };
 pub use loss::Loss;
+pub use oxmpi_mca::{WaitFd, WaitSet, WaitWord};
 pub use services::{BtlServices, Reach, Registration};
 pub use table::*;
-pub use wait::{WaitFd, WaitSet, WaitWord};

@@ -1,11 +1,10 @@
 //! The tables as they cross the boundary.
 
-use crate::wait::WaitSet;
 use core::ffi::c_void;
-use oxmpi_mca::{MemKind, SliceRef, Status, Version};
+use oxmpi_mca::{MemKind, SliceRef, Status, Version, WaitSet};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 2, minor: 2, patch: 0 };
+pub const VERSION: Version = Version { major: 3, minor: 0, patch: 0 };
 /// Version of [`BtlTable`]'s layout.
 pub const TABLE_VERSION: u32 = 2;
 pub const FRAMEWORK: &str = "btl";
@@ -69,6 +68,8 @@ impl BtlAttrs {
     pub const AMO_COHERENT: u32 = 16;
     /// Payload may be striped over this and other transports to the same process.
     pub const STRIPES: u32 = 32;
+    /// The transport reaches the process itself alone: nothing comes through it before somebody here sends.
+    pub const ONLY_SELF: u32 = 64;
 
     /// Attributes of a module with one context and no one-sided verbs.
     pub const fn new() -> BtlAttrs {

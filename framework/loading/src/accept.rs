@@ -28,7 +28,7 @@ use oxmpi_mca::abi::TARGET;
 use oxmpi_mca::{
     ABI_MAJOR, ABI_MINOR, Cri, Descriptor, LOCK_PROTOCOL, MAGIC, ParamDecl, SliceRef, StrRef, Version,
 };
-use std::mem::{MaybeUninit, offset_of};
+use std::mem::MaybeUninit;
 
 /// Longest texts and lists a component may have; more is damage.
 const NAME_LIMIT: usize = 64;
@@ -81,18 +81,14 @@ pub unsafe fn accept(
             format!("{ABI_MAJOR}.{ABI_MINOR} or older"),
         );
     }
-    let least = match minor {
-        0 => offset_of!(Descriptor, resolve),
-        1 => offset_of!(Descriptor, table_version),
-        _ => size_of::<Descriptor>(),
-    } as u32;
+    let least = size_of::<Descriptor>() as u32;
     if size < least || size > SIZE_LIMIT {
         let ours = format!("{least} to {SIZE_LIMIT} bytes in ABI {major}.{minor}");
         return refuse("descriptor size", format!("{size} bytes"), ours);
     }
     // Fields behind the end of an older one are those of a descriptor without them: null, 0.
     let mut d = MaybeUninit::<Descriptor>::zeroed();
-    // SAFETY: that many bytes are readable and the layout is ABI 2's; the `open` pointer is looked at as
+    // SAFETY: that many bytes are readable and the layout is ABI 3's; the `open` pointer is looked at as
     // a word before there is a value of the type.
     let d = unsafe {
         if (&raw const (*descriptor).open).cast::<usize>().read() == 0 {

@@ -12,8 +12,8 @@ use core::ffi::c_void;
 
 /// "OXMPICMP", little-endian.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"OXMPICMP");
-pub const ABI_MAJOR: u16 = 2;
-pub const ABI_MINOR: u16 = 2;
+pub const ABI_MAJOR: u16 = 3;
+pub const ABI_MINOR: u16 = 0;
 
 /// Pointer width, byte order and cache line a component was built for; equal or refused.
 pub const TARGET: &str = concat_target();

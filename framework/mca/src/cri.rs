@@ -53,8 +53,11 @@ pub struct Cri {
     pub asleep: AtomicU32,
     /// Seat of the thread that holds the lock, if that has one. The holder's.
     pub holder: AtomicPtr<Seat>,
+    /// Not 0 once the context is nobody's in particular: messages come on it whatever thread they are for. A waiter looks after
+    /// such a one soon. Any thread may set it; it stays.
+    pub shared: AtomicU32,
     /// Keeps `bias` on lines of its own.
-    pub reserved: [u64; 9],
+    pub reserved: [u32; 17],
     /// The lock's owner. These lines are not written while one thread enters and leaves.
     pub bias: Bias,
 }
@@ -72,7 +75,8 @@ impl Cri {
             shared_writes: AtomicU64::new(0),
             asleep: AtomicU32::new(0),
             holder: AtomicPtr::new(null_mut()),
-            reserved: [0; 9],
+            shared: AtomicU32::new(0),
+            reserved: [0; 17],
             bias: Bias::new(services),
         }
     }
@@ -122,6 +126,20 @@ impl Cri {
     #[inline(always)]
     pub fn is_anothers(&self, who: Caller) -> bool {
         self.bias.is_anothers(who)
+    }
+
+    /// Marks the context as nobody's in particular.
+    #[inline(always)]
+    pub fn share(&self) {
+        if self.shared.load(Ordering::Relaxed) == 0 {
+            self.shared.store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many turns of progress it has had; the number changes while some thread progresses it.
+    #[inline(always)]
+    pub fn turns(&self) -> u64 {
+        self.progress_calls.load(Ordering::Relaxed)
     }
 
     #[inline(always)]

@@ -1,13 +1,17 @@
-//! Taking the locks of CRIs through the host (`cri.rs` has the locks and the proofs of holding one).
+//! Taking the locks of CRIs (`cri.rs` has the locks and the proofs of holding one).
 
 use crate::biased::{Caller, check_in_among, level, note_out_among};
-use crate::cri::{CriGuard, members};
+use crate::cri::{Cri, CriGuard, members};
 use crate::host::Host;
 use crate::sync::Ordering;
 
+/// The CRIs of an instance, by number, with the ways into them.
+#[derive(Clone, Copy)]
+pub struct Cris<'a>(&'a [Cri]);
+
 /// The locks of several CRIs, taken in rising order.
 pub struct CriSetGuard<'a> {
-    host: &'a Host,
+    cris: Cris<'a>,
     set: u64,
     /// Those that `who` owned.
     owned: u64,
@@ -34,7 +38,7 @@ impl Drop for CriSetGuard<'_> {
             return;
         }
         for ctx in members(self.set) {
-            let cri = self.host.cri(ctx);
+            let cri = self.cris.at(ctx);
             let owned = self.owned >> ctx & 1 != 0;
             if owned {
                 cri.note_holder(self.who);
@@ -45,7 +49,86 @@ impl Drop for CriSetGuard<'_> {
     }
 }
 
+impl<'a> Cris<'a> {
+    /// The CRIs of an instance; there is at least one.
+    #[inline(always)]
+    pub fn new(cris: &'a [Cri]) -> Cris<'a> {
+        Cris(cris)
+    }
+
+    /// How many there are.
+    #[allow(clippy::len_without_is_empty, reason = "there is always one")]
+    #[inline(always)]
+    pub fn len(self) -> u32 {
+        self.0.len() as u32
+    }
+
+    /// The CRI of that number.
+    #[inline(always)]
+    pub fn at(self, ctx: u32) -> &'a Cri {
+        &self.0[ctx as usize]
+    }
+
+    /// Takes a CRI's lock if `threaded`. The caller holds no other CRI's lock and no shard lock.
+    #[inline(always)]
+    pub fn hold(self, ctx: u32, who: Caller, threaded: bool) -> CriGuard<'a> {
+        let lock = threaded.then(|| {
+            let cri = self.at(ctx);
+            cri.enter(who);
+            cri
+        });
+        CriGuard { lock, ctx, threaded, who }
+    }
+
+    /// Takes a CRI's lock if it is free, or owned by the caller.
+    #[inline(always)]
+    pub fn try_hold(self, ctx: u32, who: Caller, threaded: bool) -> Option<CriGuard<'a>> {
+        if !threaded {
+            return Some(CriGuard { lock: None, ctx, threaded, who });
+        }
+        let cri = self.at(ctx);
+        if cri.try_enter(who) { Some(CriGuard { lock: Some(cri), ctx, threaded, who }) } else { None }
+    }
+
+    /// The locks of a set of CRIs, by bits, taken in rising order. `who` stays the owner of those that it owns. The
+    /// caller holds no CRI lock and no shard lock.
+    pub fn hold_set(self, set: u64, who: Caller, threaded: bool) -> CriSetGuard<'a> {
+        let mut all = CriSetGuard { cris: self, set, owned: 0, who, threaded };
+        if threaded {
+            check_in_among(who, level::CRI);
+            for ctx in members(set) {
+                let cri = self.at(ctx);
+                let owned = cri.bias.enter_among::<{ level::CRI }>(&cri.lock, who);
+                // No seat is used in here, least of all that of whoever held it before.
+                cri.note_holder(None);
+                all.owned |= u64::from(owned) << ctx;
+            }
+        }
+        all
+    }
+
+    /// Whether any but the first is in use.
+    #[inline(always)]
+    pub fn several_are_active(self) -> bool {
+        self.0.get(1).is_some_and(|cri| cri.active.load(Ordering::Relaxed) != 0)
+    }
+
+    /// How many of them progress and arm have to cover: all that are active, from 0, and 0 in any case.
+    pub fn active(self) -> u32 {
+        let active = |cri: &&Cri| cri.active.load(Ordering::Relaxed) != 0;
+        1 + self.0[1..].iter().take_while(active).count() as u32
+    }
+}
+
 impl Host {
+    /// The CRIs, by number.
+    #[inline(always)]
+    pub fn cris(&self) -> Cris<'_> {
+        let table = self.table();
+        // SAFETY: `num_cris` of them stand there for the life of the table.
+        Cris(unsafe { core::slice::from_raw_parts(table.cris, table.num_cris as usize) })
+    }
+
     /// Takes a CRI's lock if `threaded`. The caller holds no other CRI's lock and no shard lock.
     #[inline(always)]
     pub fn hold(&self, ctx: u32, who: Caller, threaded: bool) -> CriGuard<'_> {
@@ -79,21 +162,9 @@ impl Host {
         unsafe { CriGuard::inherited(ctx, threaded, who) }
     }
 
-    /// The locks of a set of CRIs, by bits, taken in rising order. `who` stays the owner of those that it owns. The
-    /// caller holds no CRI lock and no shard lock.
+    /// As [`Cris::hold_set`].
     pub fn hold_set(&self, set: u64, who: Caller, threaded: bool) -> CriSetGuard<'_> {
-        let mut all = CriSetGuard { host: self, set, owned: 0, who, threaded };
-        if threaded {
-            check_in_among(who, level::CRI);
-            for ctx in members(set) {
-                let cri = self.cri(ctx);
-                let owned = cri.bias.enter_among::<{ level::CRI }>(&cri.lock, who);
-                // No seat is used in here, least of all that of whoever held it before.
-                cri.note_holder(None);
-                all.owned |= u64::from(owned) << ctx;
-            }
-        }
-        all
+        self.cris().hold_set(set, who, threaded)
     }
 
     /// To be called before the first operation on a CRI, by whoever issues it: from then on progress and arm cover it. Those
@@ -105,9 +176,8 @@ impl Host {
         }
     }
 
-    /// How many CRIs progress and arm have to cover: all that are active, from 0, and 0 in any case.
+    /// As [`Cris::active`].
     pub fn active_cris(&self) -> u32 {
-        let active = |&ctx: &u32| self.cri(ctx).active.load(Ordering::Relaxed) != 0;
-        1 + (1..self.num_cris()).take_while(active).count() as u32
+        self.cris().active()
     }
 }

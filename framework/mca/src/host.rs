@@ -12,6 +12,7 @@ use crate::services::HostServices;
 use crate::status::Status;
 use crate::sync::{AtomicU32, Ordering};
 use crate::thread::ThreadCtx;
+use crate::wait::WaitSet;
 use core::ffi::c_void;
 
 /// Which memory an address is in. Registration verbs carry it from the first version.
@@ -123,7 +124,42 @@ pub mod cri_mode {
     pub const SERIAL_PROGRESS: u32 = 4;
 }
 
+/// A turn of a layer; returns the number of events. Called by any thread that makes progress, which holds nothing.
 pub type ProgressFn = extern "C" fn(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32;
+/// Prepares a thread to sleep: adds to the set what will change when there is something to do. OK: sleep on that; PENDING: there is something
+/// to do already; NO_RESOURCE: the set is full.
+pub type ArmFn = extern "C" fn(ctx: *mut c_void, thread: *mut ThreadCtx, set: *mut WaitSet) -> Status;
+/// Follows every call of an [`ArmFn`]: the thread is awake.
+pub type DisarmFn = extern "C" fn(ctx: *mut c_void, thread: *mut ThreadCtx);
+
+/// A function of a layer (PML, OSC, COLL) that turns of progress call, holding nothing.
+///
+/// The layer says by `work` whether there is anything to do: while the word is 0 the function is not called, and nobody sleeps
+/// less long for it. A layer that changes it from 0 is in a turn of progress, or makes one afterwards; so no sleeper has to be told.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LayerFunction {
+    pub size: u32,
+    /// 1: called in every turn in which there is work; 0: in every eighth of a thread.
+    pub every: u32,
+    /// With `context` the name of the registration.
+    pub function: ProgressFn,
+    /// First argument of the three functions.
+    pub context: *mut c_void,
+    /// Not 0 while there is work; null: always. Valid until the component is finalized.
+    pub work: *const AtomicU32,
+    /// `None`: what the layer waits for wakes no sleeper, and while there is work nobody sleeps long.
+    pub arm: Option<ArmFn>,
+    pub disarm: Option<DisarmFn>,
+}
+
+impl LayerFunction {
+    /// A function that is called in every turn while `work` is not 0, and that nothing wakes a sleeper for.
+    pub fn new(function: ProgressFn, context: *mut c_void, work: *const AtomicU32) -> LayerFunction {
+        let size = core::mem::size_of::<LayerFunction>() as u32;
+        LayerFunction { size, every: 1, function, context, work, arm: None, disarm: None }
+    }
+}
 
 /// The table. Grows at the end; `size` says how far this host's goes.
 #[repr(C)]
@@ -149,8 +185,9 @@ pub struct HostTable {
     /// The instance cannot go on: reports and ends the job. Does not return.
     pub fatal: extern "C" fn(*mut c_void, component: StrRef, message: StrRef) -> !,
     pub am_register: extern "C" fn(*mut c_void, tag: u8, entry: AmEntry) -> Status,
-    /// `high` 1: called on every progress; 0: every 8th.
-    pub progress_register: extern "C" fn(*mut c_void, f: ProgressFn, ctx: *mut c_void, high: u32) -> Status,
+    /// Adds a layer's function to progress. BAD_PARAM: it is there already.
+    pub progress_register: extern "C" fn(*mut c_void, function: *const LayerFunction) -> Status,
+    /// Takes it out; a turn that has begun may still call it. NOT_FOUND: it is not there.
     pub progress_unregister: extern "C" fn(*mut c_void, f: ProgressFn, ctx: *mut c_void) -> Status,
     /// Runs progress once, from inside a component that waits (never under a lock).
     pub progress: extern "C" fn(*mut c_void, thread: *mut ThreadCtx) -> i32,
@@ -176,6 +213,9 @@ pub struct HostTable {
 
     /// How CRIs are entered.
     pub locking: LockTable,
+    /// Something of the calling thread will come, or waits for room, on CRI `ctx`: the thread progresses it, too, until another one does.
+    /// `thread` is its context, or null, which changes nothing. May be called with a CRI held.
+    pub expect: extern "C" fn(*mut c_void, thread: *mut ThreadCtx, ctx: u32),
 }
 
 /// A component's safe view of [`HostTable`].
@@ -303,9 +343,23 @@ impl Host {
         (t.am_register_parts)(t.instance, tag, take)
     }
 
-    pub fn progress_register(&self, f: ProgressFn, ctx: *mut c_void, high: bool) -> Status {
+    /// Adds a layer's function to progress. BAD_PARAM: it is there already.
+    pub fn progress_register(&self, function: &LayerFunction) -> Status {
         let t = self.table();
-        (t.progress_register)(t.instance, f, ctx, high as u32)
+        (t.progress_register)(t.instance, function)
+    }
+
+    /// Has the thread progress CRI `ctx`, where something of it will come or waits for room. See [`HostTable::expect`].
+    ///
+    /// # Safety
+    /// `thread` is the context of the calling thread, or null.
+    #[inline(always)]
+    pub unsafe fn expect(&self, thread: *mut ThreadCtx, ctx: u32) {
+        // SAFETY: the caller's promise.
+        if unsafe { thread.as_ref() }.is_some_and(|thread| !thread.attends(ctx)) {
+            let t = self.table();
+            (t.expect)(t.instance, thread, ctx)
+        }
     }
 
     pub fn progress_unregister(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
@@ -380,7 +434,7 @@ const _: () = {
     assert!(core::mem::size_of::<AmEntry>() == 16);
     assert!(core::mem::offset_of!(HostTable, log) == 56);
     assert!(core::mem::size_of::<PartDesc>() == 56);
-    assert!(core::mem::size_of::<HostTable>() == 232);
+    assert!(core::mem::size_of::<HostTable>() == 240);
 };
 
 impl RequestHeader {

@@ -26,13 +26,16 @@ pub mod services;
 pub mod status;
 pub mod sync;
 pub mod thread;
+pub mod wait;
 
 pub use abi::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, OpenArgs, SliceRef, StrRef, Version};
 pub use biased::{Caller, LOCK_PROTOCOL, LockServices, Seat};
 pub use component::{Component, OpenError};
 pub use cri::{Cri, CriGuard, LockTable, OwnerGuard};
-pub use holding::CriSetGuard;
-pub use host::{AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, MemKind, PartDesc, RecvDesc};
+pub use holding::{CriSetGuard, Cris};
+pub use host::{
+    AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, LayerFunction, MemKind, PartDesc, RecvDesc,
+};
 pub use lock::{Guard, Lock};
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
 pub use request::{Completion, MsgStatus, RequestHeader, RequestOps};
@@ -40,3 +43,4 @@ pub use resolve::{Answers, Process, Refused};
 pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace};
 pub use status::Status;
 pub use thread::ThreadCtx;
+pub use wait::{WaitFd, WaitSet, WaitWord};

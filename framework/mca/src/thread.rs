@@ -1,6 +1,7 @@
 //! Per-thread context: the host looks it up once per MPI call and passes it down.
 
 use crate::biased::{Caller, Seat};
+use core::cell::Cell;
 use core::ffi::c_void;
 
 /// Looked up once per MPI call and passed down; components use no thread-locals on a message's path. It belongs to one thread
@@ -22,6 +23,9 @@ pub struct ThreadCtx {
     pub osc_private: *mut c_void,
     /// Which locks the thread is inside. Other threads read it.
     pub seat: Seat,
+    /// The CRIs, by bits, that the thread progresses beside its own, because something of it comes or waits there. The host writes
+    /// them ([`Host::expect`](crate::Host::expect)), in calls of this thread.
+    pub attended: Cell<u64>,
 }
 
 impl ThreadCtx {
@@ -36,7 +40,14 @@ impl ThreadCtx {
             pml_private: none,
             osc_private: none,
             seat: Seat::new(),
+            attended: Cell::new(0),
         }
+    }
+
+    /// Whether the thread progresses that CRI beside its own.
+    #[inline(always)]
+    pub fn attends(&self, ctx: u32) -> bool {
+        self.attended.get() >> (ctx % u64::BITS) & 1 != 0
     }
 
     /// The seat of a context; `None` for null.
@@ -51,4 +62,4 @@ impl ThreadCtx {
     }
 }
 
-const _: () = assert!(cfg!(loom) || size_of::<ThreadCtx>() == 64);
+const _: () = assert!(cfg!(loom) || size_of::<ThreadCtx>() == 72);

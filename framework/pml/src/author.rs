@@ -1,9 +1,9 @@
 //! How an author writes a PML: one safe trait, from which [`module`] makes the table.
 
+use crate::polling::Words;
 use crate::table::*;
 use core::ffi::c_void;
-use oxmpi_btl::WaitSet;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status};
 
 /// A point-to-point layer. `&self` everywhere: all verbs may run concurrently.
 ///
@@ -15,8 +15,8 @@ pub trait Pml: Send + Sync + Sized + 'static {
     /// Asked at the beginning of the verbs of a message's path, and told them as `SEVERAL`: there are two copies of
     /// their code, and neither saves registers for the other.
     fn is_threaded(&self) -> bool;
-    /// Answers which modules it polls, by bit of `BtlHandle::index`.
-    fn enable(&self, transports: &Transports) -> Result<u64, Status>;
+    /// Answers the words by which the host's engine calls `after_turn`; they stay until `finalize`.
+    fn enable(&self, transports: &Transports) -> Result<Words, Status>;
     fn add_comm(&self, desc: &CommDesc) -> Result<*mut c_void, Status>;
     fn del_comm(&self, comm: *mut c_void) -> Status;
     /// `Ok(null)`: done.
@@ -40,11 +40,8 @@ pub trait Pml: Send + Sync + Sized + 'static {
     /// `Some(message)` if one is there; the message is null unless `take`.
     fn probe(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message>;
     fn imrecv(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
-    fn progress(&self, thread: *mut ThreadCtx) -> i32;
-    /// One turn of a context, whoever owns its lock.
-    fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32;
-    fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Status;
-    fn disarm(&self, thread: *mut ThreadCtx);
+    /// Called behind the transports' turn of a context, under its lock, while there is work; how many messages went on.
+    fn after_turn(&self, ctx: u32) -> i32;
     fn threads_begin(&self) -> Status;
     fn flush(&self) -> Status;
     /// A process failed.
@@ -105,10 +102,10 @@ mod thunk {
         }
     }
 
-    pub extern "C" fn enable<T: Pml>(s: State, transports: *const Transports, polled: *mut u64) -> Status {
+    pub extern "C" fn enable<T: Pml>(s: State, transports: *const Transports, words: *mut Words) -> Status {
         match at!(T, s).enable(at!(Transports, transports)) {
-            Ok(set) => {
-                *out!(polled) = set;
+            Ok(filled) => {
+                *out!(words) = filled;
                 Status::OK
             }
             Err(e) => e,
@@ -195,14 +192,8 @@ mod thunk {
     ) -> Status {
         hand_out(at!(T, s).imrecv(m, at!(RecvArgs, a)), out)
     }
-    pub extern "C" fn progress<T: Pml>(s: State, thread: *mut ThreadCtx) -> i32 {
-        at!(T, s).progress(thread)
-    }
-    pub extern "C" fn arm<T: Pml>(s: State, thread: *mut ThreadCtx, set: *mut WaitSet) -> Status {
-        at!(T, s).arm(thread, out!(set))
-    }
-    pub extern "C" fn disarm<T: Pml>(s: State, thread: *mut ThreadCtx) {
-        at!(T, s).disarm(thread)
+    pub extern "C" fn after_turn<T: Pml>(s: State, ctx: u32) -> i32 {
+        at!(T, s).after_turn(ctx)
     }
     pub extern "C" fn threads_begin<T: Pml>(s: State) -> Status {
         at!(T, s).threads_begin()
@@ -235,9 +226,6 @@ mod thunk {
     }
     pub extern "C" fn measure<T: Pml>(s: State, on: u32) -> Status {
         at!(T, s).measure(on != 0)
-    }
-    pub extern "C" fn progress_context<T: Pml>(s: State, thread: *mut ThreadCtx, ctx: u32) -> i32 {
-        at!(T, s).progress_context(thread, ctx)
     }
     pub extern "C" fn send_failure<T: Pml>(
         s: State,
@@ -273,9 +261,7 @@ pub fn module<T: Pml>(pml: T) -> PmlModule {
         recv_init: thunk::recv_init::<T>,
         probe: thunk::probe::<T>,
         imrecv: thunk::imrecv::<T>,
-        progress: thunk::progress::<T>,
-        arm: thunk::arm::<T>,
-        disarm: thunk::disarm::<T>,
+        after_turn: thunk::after_turn::<T>,
         threads_begin: thunk::threads_begin::<T>,
         flush: thunk::flush::<T>,
         peer_failed: thunk::peer_failed::<T>,
@@ -284,7 +270,6 @@ pub fn module<T: Pml>(pml: T) -> PmlModule {
         set_flags: thunk::set_flags::<T>,
         measure: thunk::measure::<T>,
         revoke: thunk::revoke::<T>,
-        progress_context: thunk::progress_context::<T>,
         send_failure: thunk::send_failure::<T>,
     };
     PmlModule {

@@ -14,7 +14,9 @@
 //! return PENDING with a request for the host to wait on.
 
 mod author;
+mod polling;
 mod table;
 
 pub use author::{Pml, module};
+pub use polling::{ContextWords, Polled, Polling, Words, work};
 pub use table::*;

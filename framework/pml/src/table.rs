@@ -1,13 +1,14 @@
 //! Tables, descriptions and constants that cross the boundary between the host and a PML.
 
+use crate::polling::{Polling, Words};
 use core::ffi::c_void;
-use oxmpi_btl::{BtlHandle, BtlServices, WaitSet};
+use oxmpi_btl::{BtlHandle, BtlServices};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 2, minor: 2, patch: 0 };
+pub const VERSION: Version = Version { major: 3, minor: 0, patch: 0 };
 /// Version of [`PmlTable`]'s layout.
-pub const TABLE_VERSION: u32 = 2;
+pub const TABLE_VERSION: u32 = 3;
 pub const FRAMEWORK: &str = "pml";
 
 /// Wildcards as MPI's ABI numbers them.
@@ -69,6 +70,8 @@ pub struct Transports {
     pub btls: SliceRef<*const BtlHandle>,
     /// Which of them reach a process, and registered memory.
     pub services: *const BtlServices,
+    /// How they are polled. The host's engine does that; a PML may, too, on a context whose lock it holds.
+    pub polling: *const Polling,
 }
 
 /// Arguments of all sends. Valid during the call; the buffer until completion; the type is retained by
@@ -143,9 +146,9 @@ pub type Message = c_void;
 pub struct PmlTable {
     pub size: u32,
     pub version: u32,
-    /// Once, before any other verb. Answers in `polled` which modules it polls from now on in every `progress`, by bit of
-    /// `BtlHandle::index`; the host polls the others where it needs them.
-    pub enable: extern "C" fn(State, *const Transports, polled: *mut u64) -> Status,
+    /// Once, before any other verb. The PML fills `words`, which are empty. From then on the host polls the transports, and calls
+    /// `after_turn` as the words say.
+    pub enable: extern "C" fn(State, *const Transports, words: *mut Words) -> Status,
     pub add_comm: extern "C" fn(State, *const CommDesc, out: *mut *mut c_void) -> Status,
     pub del_comm: extern "C" fn(State, comm: *mut c_void) -> Status,
     /// OK: done, no request. PENDING: wait for `*out`.
@@ -167,14 +170,9 @@ pub struct PmlTable {
     /// Receives a message that `probe` took out. As `irecv`.
     pub imrecv:
         extern "C" fn(State, message: *mut Message, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
-    /// Registered by the host as the progress function; returns events handled. Covers all active CRIs (`Host::activate`),
-    /// whichever layer uses them, on the transports that `enable` named.
-    pub progress: extern "C" fn(State, thread: *mut ThreadCtx) -> i32,
-    /// Prepares the calling thread to sleep: arms the transports that it polls, on the active CRIs, under their locks.
-    /// OK: sleep on what is in `set`. PENDING: something is there. NO_RESOURCE: `set` is full. NOT_SUPPORTED: a
-    /// transport cannot wake a sleeper. Followed by `disarm` after OK, PENDING and NO_RESOURCE.
-    pub arm: extern "C" fn(State, thread: *mut ThreadCtx, set: *mut WaitSet) -> Status,
-    pub disarm: extern "C" fn(State, thread: *mut ThreadCtx),
+    /// Called behind the transports' turn of context `ctx`, under its lock, while there is work ([`Words`]): takes up what landed, and offers what
+    /// waits for room to the transports again. Returns how many messages went on.
+    pub after_turn: extern "C" fn(State, ctx: u32) -> i32,
     /// Called when the thread level has risen to MULTIPLE, while no other thread is in a verb.
     pub threads_begin: extern "C" fn(State) -> Status,
     /// Sends out everything still queued inside (progressing the BTLs); PENDING: call again.
@@ -191,11 +189,7 @@ pub struct PmlTable {
     pub measure: extern "C" fn(State, on: u32) -> Status,
     /// Ends all operations on a communicator with PEER_FAILED, and those started later.
     pub revoke: extern "C" fn(State, comm: *mut c_void) -> Status,
-    /// One turn of context `ctx` on the transports that `enable` named; the events handled. With several threads it enters the CRI
-    /// whoever owns its lock, taking it away, and waits for one who is inside. The caller holds nothing. For waits that know that something
-    /// is to come on a context nobody progresses; `progress` finds that, too, but in its own time.
-    pub progress_context: extern "C" fn(State, thread: *mut ThreadCtx, ctx: u32) -> i32,
-    /// Since 2.2. As `isend`, of an empty message in place of one whose data does not come: the receive that it meets completes with
+    /// As `isend`, of an empty message in place of one whose data does not come: the receive that it meets completes with
     /// `error`, an error, and no data. `buf`, `count`, `dtype` and `mode` are not looked at. It keeps the order of messages; a probe shows
     /// an empty message. NOT_SUPPORTED: receives cannot be ended from the other side.
     pub send_failure:
@@ -221,7 +215,7 @@ const _: () = {
     assert!(size_of::<CommDesc>() == 80);
     assert!(size_of::<SendArgs>() == 64);
     assert!(size_of::<RecvArgs>() == 56);
-    assert!(size_of::<PmlTable>() == 8 + 24 * 8);
+    assert!(size_of::<PmlTable>() == 8 + 21 * 8);
     assert!(size_of::<PmlModule>() == 24);
     assert!(size_of::<Counts>() == 88);
 };

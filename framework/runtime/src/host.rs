@@ -14,8 +14,8 @@ use oxmpi_loading::accept::accepted::Accepted;
 use oxmpi_loading::values::Values;
 use oxmpi_mca::host::{ProgressFn, am_tag, receive};
 use oxmpi_mca::{
-    ABI_MINOR, AmEntry, AmParts, Cri, Host, HostTable, LOCK_PROTOCOL, LockTable, RecvDesc, RequestHeader,
-    SliceRef, Status, StrRef, ThreadCtx,
+    ABI_MINOR, AmEntry, AmParts, Cri, Host, HostTable, LOCK_PROTOCOL, LayerFunction, LockTable, RecvDesc,
+    RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use oxmpi_system::locks::Mutex;
 use oxmpi_waiting::events;
@@ -99,6 +99,7 @@ fn table(instance: &Instance) -> HostTable {
             leave: cri_leave,
             activate: cri_activate,
         },
+        expect,
     }
 }
 
@@ -161,9 +162,22 @@ extern "C" fn am_register_parts(ctx: *mut c_void, tag: u8, take: AmParts) -> Sta
     at!(ctx).1.am_table().set_parts(tag, take)
 }
 
-/// Host table: adds a function to each turn of progress, or (`high` 0) to every eighth of a thread.
-extern "C" fn progress_register(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void, high: u32) -> Status {
-    at!(ctx).1.waiting().engine().register(f, arg, high != 0)
+/// Host table: adds a layer's function to turns of progress; BAD_PARAM: it is there already, or the registration is shorter than it
+/// has to be.
+extern "C" fn progress_register(ctx: *mut c_void, function: *const LayerFunction) -> Status {
+    // SAFETY: the component's registration is readable during the call, as far as its size says.
+    match unsafe { (*function).size } as usize >= size_of::<LayerFunction>() {
+        // SAFETY: as above.
+        true => at!(ctx).1.waiting().engine().register(unsafe { &*function }),
+        false => Status::BAD_PARAM,
+    }
+}
+
+/// Host table: has the calling thread progress a CRI on which something of it comes or waits.
+extern "C" fn expect(ctx: *mut c_void, thread: *mut ThreadCtx, index: u32) {
+    if let Some(contexts) = at!(ctx).1.waiting().engine().contexts() {
+        contexts.expect(thread, index);
+    }
 }
 
 /// Host table: takes a function out of progress.

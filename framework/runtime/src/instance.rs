@@ -8,7 +8,7 @@
 //! 4. the instance itself comes to be (components get pointers into it, so it does not move: `Arc`);
 //! 5. `open` of the BTLs, then the PMLs (the best stays), then the collectives and the one-sided components;
 //! 6. addresses, if a component published any: commit, and wait for all;
-//! 7. the PML gets the BTLs, best first, and becomes the progress function;
+//! 7. the progress engine polls the BTLs, best first, and the PML gets them, whose hook runs behind their turns;
 //! 8. MPI_COMM_SELF and MPI_COMM_WORLD. No message is sent: a start costs one round trip.
 //!
 //! **End**: what is queued is sent (`flush`), windows and communicators are closed, then one-sided components,
@@ -35,16 +35,20 @@ use crate::plan::Plan;
 use crate::services::card::{self};
 use crate::spc;
 use crate::telling::show_help;
+use oxmpi_btl::BtlHandle;
 use oxmpi_loading::Level;
+use oxmpi_loading::accept::accepted::Pml;
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_loading::in_force::{self, InForce, Process};
 use oxmpi_loading::log::Logger;
 use oxmpi_loading::params::{self, LIVE};
 use oxmpi_loading::select::Chooser;
 use oxmpi_loading::{help, registry};
-use oxmpi_mca::{Descriptor, SliceRef};
+use oxmpi_mca::Descriptor;
+use oxmpi_mca::host::cri_mode;
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Sources};
-use oxmpi_pml as pml_contract;
+use oxmpi_pml::PmlModule;
+use oxmpi_progress::{Crowding, Served};
 use oxmpi_system::locks::RwLock;
 use oxmpi_waiting::gate::Gate;
 use oxmpi_wireup as wireup;
@@ -149,18 +153,8 @@ impl Instance {
         let Some(parts) = self.parts() else {
             return Err(Error::new(ErrorKind::Intern, "there are no components"));
         };
-        let (pml, btls) = (&parts.pml, parts.btl_pointers());
-        let transports = pml_contract::Transports {
-            size: size_of::<pml_contract::Transports>() as u32,
-            reserved: 0,
-            btls: SliceRef { ptr: btls.as_ptr(), len: btls.len() },
-            services: self.btl_services(),
-        };
-        let mut polled = 0;
-        let status = (pml.table.enable)(pml.state, &transports, &mut polled);
-        if status.is_err() {
-            return Err(Error::status(status, "the point-to-point layer does not start"));
-        }
+        let pml = &parts.pml;
+        self.poll_transports(pml, parts.btls())?;
         if spc::asks_match_time(&self.host_params().spc_attach, self.host_params().spc_dump) {
             self.ask_match_time(true);
         }
@@ -170,7 +164,6 @@ impl Instance {
                 return Err(Error::status(status, "a component does not take several threads"));
             }
         }
-        self.waiting().engine().register(pml.table.progress, pml.state, true);
         let (job_id, me) = (self.job().job_id, self.me());
         let members = (0..self.job().job_size).map(|proc| ProcId { proc, endpoint: 0 }).collect();
         let plan = |gid, members, name: &str, index| Plan {
@@ -182,6 +175,36 @@ impl Instance {
         let own = gid::self_comm(job_id, me.proc, me.endpoint);
         let self_comm = Communicator::make(self, plan(own, vec![me], "MPI_COMM_SELF", 1))?;
         *self.life().predefined.lock() = Some(Predefined { world, self_comm });
+        Ok(())
+    }
+
+    /// Has the progress engine poll the transports, and enables the PML with them, whose hook runs behind their turns.
+    fn poll_transports(&self, pml: &Pml, btls: &[BtlHandle]) -> Result<(), Error> {
+        let crowding = Crowding {
+            oversubscribed: self.job().oversubscribed != 0,
+            cores: self.job().cores / self.job().local_size.max(1),
+            anywhere: self.host_params().cri_modes & (cri_mode::DEDICATED | cri_mode::ROUND_ROBIN) != 0,
+        };
+        let served = Served {
+            cris: self.cris(),
+            btls: &btls.iter().collect::<Vec<_>>(),
+            services: self.btl_services(),
+            modes: self.host_params().cri_modes,
+            crowding,
+        };
+        let module = PmlModule {
+            size: size_of::<PmlModule>() as u32,
+            max_tag: pml.max_tag,
+            state: pml.state,
+            table: &raw const pml.table,
+        };
+        let status = self.waiting().engine().serve(&served, &module);
+        if status.is_err() {
+            return Err(Error::status(status, "the point-to-point layer does not start"));
+        }
+        if self.threaded() {
+            self.waiting().engine().begin_threads();
+        }
         Ok(())
     }
 

@@ -12,11 +12,6 @@ impl Parts {
         &self.btls
     }
 
-    /// The addresses of the BTL handles, best first.
-    pub fn btl_pointers(&self) -> Vec<*const BtlHandle> {
-        self.btls.iter().map(std::ptr::from_ref).collect()
-    }
-
     /// The opened components, as framework and name.
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
         self.contexts.iter().map(|c| (c.framework.name(), c.name)).collect()

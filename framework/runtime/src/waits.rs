@@ -1,9 +1,8 @@
 //! Waiting in an instance: what its waiters stand on ([`Layer`]), and the calls that wait.
 
 use crate::objects::Instance;
-use oxmpi_btl::WaitSet;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{Cri, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{Cri, RequestHeader, ThreadCtx};
 use oxmpi_waiting::events::Events;
 use oxmpi_waiting::gate::Gate;
 use oxmpi_waiting::{Hooks, Layer, WaitCounts, Waiter, Waiting};
@@ -16,17 +15,6 @@ impl Layer for Instance {
     #[inline(always)]
     fn cris(&self) -> &[Cri] {
         self.cris()
-    }
-    fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Option<Status> {
-        self.pml().map(|pml| (pml.table.arm)(pml.state, thread, set))
-    }
-    fn disarm(&self, thread: *mut ThreadCtx) {
-        if let Some(pml) = self.pml() {
-            (pml.table.disarm)(pml.state, thread);
-        }
-    }
-    fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
-        self.progress_context(thread, ctx)
     }
 }
 
@@ -94,7 +82,7 @@ impl Instance {
     /// Makes one turn of progress on one context, and takes its lock from the owner for that. Returns the number
     /// of events. The caller holds no lock.
     pub fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
-        self.pml().map_or(0, |pml| (pml.table.progress_context)(pml.state, thread, ctx))
+        self.waiting().engine().turn_of_context(thread, ctx)
     }
 
     /// Number of contexts of the instance, one for each CRI.

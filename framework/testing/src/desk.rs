@@ -7,7 +7,9 @@ use core::ptr::null_mut;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::services::{HostServices, PeerFailed};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{AmEntry, AmParts, Cri, JobInfo, LockServices, RecvDesc, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{
+    AmEntry, AmParts, Cri, JobInfo, LayerFunction, LockServices, RecvDesc, RequestHeader, Status, ThreadCtx,
+};
 use std::sync::{Arc, Mutex};
 
 /// A subscriber to failures of peers, and its context.
@@ -132,8 +134,12 @@ pub trait FakeHost: Sync + Sized + 'static {
         Status::OK
     }
 
-    fn progress_register(&self, _: ProgressFn, _: *mut c_void) -> Status {
+    fn progress_register(&self, _: &LayerFunction) -> Status {
         self.unused("registered for progress")
+    }
+
+    fn expect(&self, _: *mut ThreadCtx, _: u32) {
+        self.unused("said where something of a thread comes");
     }
 
     fn progress_unregister(&self, _: ProgressFn, _: *mut c_void) -> Status {

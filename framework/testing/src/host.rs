@@ -8,7 +8,8 @@ use core::ffi::c_void;
 use core::ptr::from_ref;
 use oxmpi_mca::host::{HostTable, ProgressFn};
 use oxmpi_mca::{
-    AmEntry, AmParts, LockServices, LockTable, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
+    AmEntry, AmParts, LayerFunction, LockServices, LockTable, RequestHeader, SliceRef, Status, StrRef,
+    ThreadCtx,
 };
 
 impl Desk {
@@ -41,6 +42,7 @@ impl Desk {
             am_register_parts: am_register_parts::<H>,
             services: H::SERVICES.unwrap_or(Served::<H>::SERVICES),
             locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
+            expect: expect::<H>,
         }
     }
 }
@@ -70,13 +72,13 @@ extern "C" fn am_register_parts<H: FakeHost>(i: *mut c_void, tag: u8, take: AmPa
     H::of(i).am_register_parts(tag, take)
 }
 
-extern "C" fn progress_register<H: FakeHost>(
-    i: *mut c_void,
-    f: ProgressFn,
-    ctx: *mut c_void,
-    _: u32,
-) -> Status {
-    H::of(i).progress_register(f, ctx)
+extern "C" fn progress_register<H: FakeHost>(i: *mut c_void, function: *const LayerFunction) -> Status {
+    // SAFETY: the component's registration, readable during the call.
+    H::of(i).progress_register(unsafe { &*function })
+}
+
+extern "C" fn expect<H: FakeHost>(i: *mut c_void, thread: *mut ThreadCtx, ctx: u32) {
+    H::of(i).expect(thread, ctx)
 }
 
 extern "C" fn progress_unregister<H: FakeHost>(i: *mut c_void, f: ProgressFn, ctx: *mut c_void) -> Status {

@@ -8,8 +8,8 @@
 //! A forked child has the memory and not the thread. It never sleeps on descriptors here, since it makes no MPI calls.
 
 use crate::futex;
-use oxmpi_btl::{WaitFd, WaitWord};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::{WaitFd, WaitWord};
 use oxmpi_system::locks::Mutex;
 use oxmpi_system::without_signals;
 use rustix::event::{EventfdFlags, epoll, eventfd};

@@ -85,7 +85,7 @@ impl<L: Layer> Waiter<'_, L> {
             let cris = self.layer.cris();
             let idle = looks.idle(cris, set, monotonic_now());
             for ctx in members(idle) {
-                self.layer.progress_context(self.thread, ctx);
+                self.waiting().engine.turn_of_context(self.thread, ctx);
                 looks.made_a_turn(cris, ctx);
             }
             idle != 0 && outstanding() == 0

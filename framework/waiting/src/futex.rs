@@ -1,7 +1,7 @@
 //! Sleeping on words. Thin: what a wake-up means is the caller's business, every return from here
 //! may be spurious.
 
-use oxmpi_btl::WaitWord;
+use oxmpi_mca::WaitWord;
 use oxmpi_mca::sync::AtomicU32;
 use rustix::io::Errno;
 use rustix::thread::futex;

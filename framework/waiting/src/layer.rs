@@ -1,9 +1,8 @@
-//! The layer below a waiter: the instance that it waits in, and the means to be woken there.
+//! The layer below a waiter: the instance that it waits in.
 
 use crate::waiting::Waiting;
-use oxmpi_btl::WaitSet;
 use oxmpi_mca::sync::Ordering;
-use oxmpi_mca::{Cri, Status, ThreadCtx};
+use oxmpi_mca::{Cri, ThreadCtx};
 
 /// The instance in which threads wait. Its functions are called by any thread, with no lock held.
 pub trait Layer {
@@ -11,15 +10,6 @@ pub trait Layer {
     fn waiting(&self) -> &Waiting;
     /// The CRIs, by number.
     fn cris(&self) -> &[Cri];
-    /// Announces a sleep to the transports, and puts into `set` what will change when something comes. `None`: there
-    /// are no transports yet. `OK`: the caller may sleep on the set; `PENDING`: something waits for room; `NO_RESOURCE`:
-    /// there is more than the set holds; any other status: a sleeper cannot be woken. [`Layer::disarm`] follows the first
-    /// three.
-    fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Option<Status>;
-    /// Tells the transports that the thread is awake.
-    fn disarm(&self, thread: *mut ThreadCtx);
-    /// Makes one turn of progress on one CRI, and takes its lock from the owner for that. Returns the number of events.
-    fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32;
 }
 
 /// The calling thread in an instance: its context, and what it waits on top of.

@@ -1,12 +1,12 @@
 //! How threads wait: who makes progress, who sleeps, and who wakes whom. It knows no message and no component: what a waiter
 //! stands on is a [`Layer`].
 //!
-//! Map: [`layer`] (what is below) · [`waiting`] (what the threads of an instance share) · [`engine`] (the list of progress
-//! functions) · [`sync`] (sync object, waiters, hand-off of progress ownership) · [`events`] (what users' sync objects are told) ·
+//! Map: [`layer`] (what is below) · [`waiting`] (what the threads of an instance share) · `framework/progress` (turns of progress, contexts
+//! of threads) · [`sync`] (sync object, waiters, hand-off of progress ownership) · [`events`] (what users' sync objects are told) ·
 //! `wait` (the loops), `idle` (spin, yield or sleep), `sleep`, `race` (the loop without sync objects), `poll` (calls that look and
 //! do not wait), `quiescence` (whether nothing comes any more), `contexts` (which contexts of other threads a waiter enters) ·
 //! `hooks`, `cooperation` (user-level threads) · `tasks` (the task pool) · [`meeting`] (threads that wait for each other) ·
-//! [`gate`] (one thread or several: who is inside a call, and how a second one gets in) · [`thread`] (contexts), `thread_count` ·
+//! [`gate`] (one thread or several: who is inside a call, and how a second one gets in) · `thread_count` ·
 //! [`patience`], [`yield_limit`] (how long, and whether yields are worth it) · `bell`, `sleep_set`, [`futex`] (the system calls).
 //!
 //! Under `--cfg loom` the whole crate is built with the model checker's atomics; only its mutex (`lock`), the deque of `tasks`
@@ -15,7 +15,6 @@
 mod bell;
 mod contexts;
 mod cooperation;
-pub mod engine;
 pub mod events;
 #[cfg(not(loom))]
 pub mod futex;
@@ -36,7 +35,6 @@ mod sleep;
 mod sleep_set;
 pub mod sync;
 mod tasks;
-pub mod thread;
 mod thread_count;
 mod wait;
 pub mod waiting;
@@ -44,5 +42,6 @@ pub mod yield_limit;
 
 pub use cooperation::Hooks;
 pub use layer::{Layer, Waiter};
+pub use oxmpi_progress::thread;
 pub use tasks::PIECE;
 pub use waiting::{Settings, WaitCounts, Waiting};

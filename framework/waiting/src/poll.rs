@@ -8,9 +8,9 @@
 //! half, and a single look between two pieces of work mostly costs nothing.
 
 use crate::layer::{Layer, Waiter};
-use crate::thread::Slot;
 use crate::waiting::Waiting;
 use oxmpi_mca::ThreadCtx;
+use oxmpi_progress::thread::Slot;
 
 /// Looks in a row without an event.
 const LOOKS: u32 = 16;

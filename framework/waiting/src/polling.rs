@@ -1,6 +1,6 @@
 //! Stands for `futex` under the model checker, which has no sleep: a sleeper polls, so nobody has to be woken.
 
-use oxmpi_btl::WaitWord;
+use oxmpi_mca::WaitWord;
 use oxmpi_mca::sync::{AtomicU32, yield_now};
 use std::time::Duration;
 

@@ -1,9 +1,8 @@
 //! Puts a waiter to sleep on what the layer below names.
 //!
-//! **Sleep.** [`Layer::arm`] announces the sleep to the transports and gives the words and descriptors that will change (`sleep_set`).
+//! **Sleep.** `Engine::arm` announces the sleep to the transports and gives the words and descriptors that will change (`sleep_set`).
 //! No sleep is longer than [`LONGEST_SLEEP`](crate::idle::LONGEST_SLEEP): that is a net under what no doorbell covers (a peer that
-//! died, a progress function that is not the PML's), not a way of waiting; with other progress functions
-//! registered it is shorter. `disarm` follows every arm that answered OK or PENDING. Where a transport
+//! died), not a way of waiting; while a layer has work that no doorbell covers it is shorter. `disarm` follows every arm that answered OK or PENDING. Where a transport
 //! cannot wake a sleeper (NOT_SUPPORTED) the thread naps for times that grow to [`LONGEST_NAP`](crate::idle::LONGEST_NAP).
 //!
 //! An owner that sleeps must also wake when another thread completes its requests or brings work: it
@@ -15,15 +14,15 @@ use crate::idle::Idle;
 use crate::layer::{Layer, Waiter};
 use crate::sleep_set::SleepSet;
 use crate::sync::SyncObject;
-use oxmpi_btl::WaitWord;
 use oxmpi_mca::Status;
+use oxmpi_mca::WaitWord;
 use oxmpi_mca::sync::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Longest sleep on one word of several, where the kernel cannot wait for all.
 const LONGEST_BLIND_SLEEP: Duration = Duration::from_millis(1);
-/// Longest sleep where there are progress functions that no doorbell knows of.
-const LONGEST_SLEEP_WITH_POLLERS: Duration = Duration::from_micros(200);
+/// Longest sleep while a layer has work that no doorbell knows of.
+const LONGEST_SLEEP_WITH_WORK: Duration = Duration::from_micros(200);
 
 /// A sleeping thread, counted in its CRI until this is dropped.
 pub(crate) struct SleepingThread<'a>(&'a AtomicU32);
@@ -55,7 +54,7 @@ impl<'a, L: Layer> Waiter<'a, L> {
     pub(crate) fn sleep(self, sync: Option<&SyncObject>, idle: &mut Idle) {
         let mut sleep_set = SleepSet::new();
         let rung = self.waiting().bell.value();
-        let Some(armed) = self.layer.arm(self.thread, &mut sleep_set.set()) else {
+        let Some(armed) = self.waiting().engine.arm(self.thread, &mut sleep_set.set()) else {
             return futex::nap(idle.next_nap());
         };
         match armed {
@@ -67,14 +66,17 @@ impl<'a, L: Layer> Waiter<'a, L> {
             Status::OK | Status::NO_RESOURCE => self.nap(sync, idle),
             _ => return self.nap(sync, idle),
         }
-        self.layer.disarm(self.thread);
+        self.waiting().engine.disarm(self.thread);
     }
 
     /// Sleeps once on the words, of which there is at least one, unless the gate, a nudge or work in the task pool
     /// forbids it.
     fn sleep_on(self, words: &[WaitWord], sync: Option<&SyncObject>, longest: Duration) {
-        let longest =
-            if self.waiting().engine.is_single() { longest } else { longest.min(LONGEST_SLEEP_WITH_POLLERS) };
+        let longest = if self.waiting().engine.sleeps_are_short() {
+            longest.min(LONGEST_SLEEP_WITH_WORK)
+        } else {
+            longest
+        };
         let Some(sync) = sync else {
             // A thread that wants to get in knocks until we are up.
             self.waiting().gate().sleeps_on(words[0].addr.expose_provenance());

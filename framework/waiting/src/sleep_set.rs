@@ -7,7 +7,7 @@
 
 use crate::bell::Bell;
 use crate::futex::MOST_WORDS;
-use oxmpi_btl::{WaitFd, WaitSet, WaitWord};
+use oxmpi_mca::{WaitFd, WaitSet, WaitWord};
 
 /// Descriptors that one sleep can watch.
 const MOST_FDS: usize = 256;

@@ -22,10 +22,10 @@ use crate::futex;
 use crate::idle::{FIRST_NAP, Idle, LONGEST_NAP, Step};
 use crate::layer::{Layer, Waiter};
 use crate::sync::SyncObject;
-use crate::thread::thread_pointer;
 use oxmpi_mca::RequestHeader;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_progress::thread::thread_pointer;
 
 /// The completion word of a request a caller promised to be alive.
 macro_rules! completion {

@@ -2,17 +2,17 @@
 
 use crate::bell::Bell;
 use crate::cooperation::Cooperation;
-use crate::engine::Engine;
 use crate::futex;
 use crate::gate::Gate;
 use crate::patience::Patience;
 use crate::sync::Waiters;
 use crate::tasks::Tasks;
-use crate::thread::Threads;
 use crate::thread_count::ThreadCount;
 use crate::yield_limit::YieldLimit;
 use oxmpi_mca::ThreadCtx;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
+use oxmpi_progress::Engine;
+use oxmpi_progress::thread::Threads;
 use oxmpi_system::membarrier::fence_all;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Waiting {
         }
     }
 
-    /// The list of progress functions.
+    /// The progress engine.
     #[inline(always)]
     pub fn engine(&self) -> &Engine {
         &self.engine
@@ -135,6 +135,7 @@ impl Waiting {
         self.gate().stop(fence_all, futex::wake_shared, || {
             let told = tell();
             if told {
+                self.engine.begin_threads();
                 self.threaded.store(1, Ordering::SeqCst);
             }
             told

@@ -13,8 +13,8 @@ use oxmpi_mca::abi::Opened;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::host::receive as answer;
 use oxmpi_mca::{
-    AmEntry, AmParts, Cri, HostTable, JobInfo, LockServices, LockTable, OpenArgs, ParamKind, ParamValue,
-    PartDesc, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
+    AmEntry, AmParts, Cri, HostTable, JobInfo, LayerFunction, LockServices, LockTable, OpenArgs, ParamKind,
+    ParamValue, PartDesc, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -137,9 +137,10 @@ extern "C" fn am_register(_: *mut c_void, _: u8, _: AmEntry) -> Status {
 extern "C" fn am_register_parts(_: *mut c_void, _: u8, _: AmParts) -> Status {
     Status::NOT_SUPPORTED
 }
-extern "C" fn progress_register(_: *mut c_void, _: ProgressFn, _: *mut c_void, _: u32) -> Status {
+extern "C" fn progress_register(_: *mut c_void, _: *const LayerFunction) -> Status {
     Status::NOT_SUPPORTED
 }
+extern "C" fn expect(_: *mut c_void, _: *mut ThreadCtx, _: u32) {}
 extern "C" fn progress_unregister(_: *mut c_void, _: ProgressFn, _: *mut c_void) -> Status {
     Status::NOT_SUPPORTED
 }
@@ -300,6 +301,7 @@ impl Rank {
             // None that this transport uses.
             services: core::ptr::null(),
             locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
+            expect,
         };
         let mut host = Box::new((table, job, AtomicU32::new(0), cris, am, rows, parts));
         host.0.job = &host.1;

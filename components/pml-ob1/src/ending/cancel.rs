@@ -63,9 +63,9 @@ impl Ob1 {
                 return;
             }
             if threaded {
-                self.poll_threaded(null_mut());
+                self.poll_all();
             } else {
-                self.poll_as(None, false);
+                self.poll_own(null_mut(), false);
             }
         }
     }
@@ -79,7 +79,7 @@ impl Ob1 {
         }
         let out = matches!(req.state(), State::WaitAck | State::WaitFin | State::WaitPut);
         // The answer comes here, whoever waits for it.
-        self.instance().cri(held.ctx).shared.set();
+        self.instance().share(held.ctx);
         let Some(peer) = peer.filter(|_| out && req.ask_back()) else { return false };
         // SAFETY: communicators and routes stay while requests are under way on them (`comm.rs`).
         let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };

@@ -10,7 +10,6 @@ use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::state::inbound::{Assignment, Inbound};
-use crate::state::transport::Transport;
 use crate::wire::{self, Card, flag, kind};
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
@@ -52,12 +51,11 @@ impl Peers {
             return Ok(peer);
         }
         let card = self.card_of(proc)?;
-        let (transport, reached) = self.reach(proc)?;
-        let reach = &reached[0];
+        let (reach, reached) = self.reach(proc)?;
         let stamps =
-            self.instance().assignment() == Assignment::Stream && shows_messages_at_once(transport.btl);
-        let width = self.width_to(transport, reach, true);
-        let width_in = self.width_to(transport, reach, card.flags & (Card::NUMBERS | Card::COUNTS) != 0);
+            self.instance().assignment() == Assignment::Stream && shows_messages_at_once(reach.btl());
+        let width = self.width_to(reach, true);
+        let width_in = self.width_to(reach, card.flags & (Card::NUMBERS | Card::COUNTS) != 0);
         let flows = (0..width.max(width_in)).map(|_| AtomicPtr::new(null_mut())).collect();
         // Freed by `finalize`, after which nobody looks at peers.
         let base: &'static Base = Box::leak(Box::new(Base {
@@ -77,15 +75,13 @@ impl Peers {
         }));
         let peer = Box::into_raw(Box::new(Peer::new(
             proc,
-            transport.btl,
+            reach.btl(),
             reach.endpoint,
             base,
             FIFO,
             self.instance().cri(FIFO).parts(),
         )));
-        if transport.own {
-            self.instance().use_own_transport();
-        }
+        self.instance().polling().activate(reach.btl());
         base.flows[FIFO as usize].store(peer, Ordering::Release);
         // SYNC POINT with the acquire loads above.
         slot.store(peer, Ordering::Release);
@@ -96,8 +92,8 @@ impl Peers {
     /// Gives how many FIFOs there may be to a process, or from it. Several only where messages have numbers, or one is
     /// visible to its receiver as soon as `send` has returned and those that wait for room are told: the order of
     /// MPI_ANY_TAG rests on that.
-    fn width_to(&self, transport: &Transport, reach: &Reach, numbers: bool) -> u32 {
-        if !numbers && !shows_messages_at_once(transport.btl) {
+    fn width_to(&self, reach: &Reach, numbers: bool) -> u32 {
+        if !numbers && !shows_messages_at_once(reach.btl()) {
             return 1;
         }
         reach.width.clamp(1, self.instance().width())
@@ -173,16 +169,13 @@ impl Peers {
 
     /// Asks the host for the transports that reach a process: the one that carries headers, which is the first, and all
     /// of them. `Err`: none does.
-    fn reach(&self, proc: u32) -> Result<(&Transport, &'static [Reach]), Status> {
+    fn reach(&self, proc: u32) -> Result<(&'static Reach, &'static [Reach]), Status> {
         let services = self.instance().btl_services();
         let mut reached = SliceRef { ptr: core::ptr::null(), len: 0 };
         (services.reach)(services.instance, proc, &mut reached).ok()?;
         // SAFETY: the host's list, valid as long as the instance.
         let all = unsafe { core::slice::from_raw_parts(reached.ptr, reached.len) };
-        let first = all.first().ok_or(Status::UNREACHABLE)?;
-        let same = |t: &&Transport| core::ptr::eq(t.btl, first.btl);
-        let transport = self.instance().transports().iter().find(same).ok_or(Status::INTERNAL)?;
-        Ok((transport, all))
+        Ok((all.first().ok_or(Status::UNREACHABLE)?, all))
     }
 
     /// Puts a peer, unless it is there, on its CRI's list of peers with something that waits for room, which progress

@@ -32,6 +32,11 @@ impl Peers {
         self.lost.load(Ordering::Acquire)
     }
 
+    /// Gives the word that counts them, for the host's engine.
+    pub fn lost_word(&self) -> *const AtomicU32 {
+        &raw const self.lost
+    }
+
     /// Gives the requests.
     #[inline(always)]
     pub fn requests(&self) -> &Requests {

@@ -1,5 +1,4 @@
-//! Progress: which CRIs a thread polls, and the turn of one CRI.
+//! Progress: this component's part in turns of progress.
 
-pub mod cri_choice;
-pub mod poll;
+pub mod hook;
 pub mod turn;

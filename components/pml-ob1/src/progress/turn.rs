@@ -1,101 +1,31 @@
-//! A turn of one CRI whose lock is held: arrivals, lost peers, and what waits for room; and what arrivals leave to be done without a lock.
+//! The part of a turn behind the transports of one CRI whose lock is held: early messages, lost peers, and what waits for room.
 
 use crate::ob1::Ob1;
 use crate::peers::peer::Peer;
-use crate::requests::thread_state::{number_of, seat_of};
 use crate::requests::work::Work;
 use crate::state::guarded::Held;
-use core::sync::atomic::Ordering;
-use oxmpi_mca::{Status, ThreadCtx};
-
-/// Turns with events that a CRI may have before the next one gets its turn in any case.
-const TURNS_IN_A_ROW: u32 = 16;
+use oxmpi_mca::Status;
 
 impl Ob1 {
-    /// How many CRIs a turn of all covers: those of messages, and those that another layer uses.
-    pub fn turned(&self) -> u32 {
-        let own = if self.order().is_wide() { self.instance().width() } else { 1 };
-        own.max(self.instance().host().active_cris())
-    }
-
-    /// Whether CRIs beside the first are in use, by another layer or by this one.
-    #[inline(always)]
-    pub fn others_are_active(&self) -> bool {
-        self.instance().host().num_cris() > 1
-            && self.instance().host().cri(1).active.load(Ordering::Relaxed) != 0
-    }
-
-    /// Counts that the lock of a CRI was found taken.
-    pub fn count_miss(&self, ctx: u32) {
-        self.instance().host().cri(ctx).lock_misses.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Does the work that arrivals leave to be done without a CRI's lock: deferred messages and owed deliveries.
-    /// Returns the number of events.
-    #[inline(always)]
-    pub fn follow_up(&self) -> i32 {
-        let mut events = 0;
-        if self.receiver().has_deferred() {
-            events += self.receiver().resolve_some();
-        }
-        if self.receiver().owes() {
-            events += self.receiver().pay();
-        }
-        events
-    }
-
-    /// Makes a turn of one CRI if its lock is free. Returns the number of events, and whether it is time to look at the
-    /// next CRI, too. `own`: the thread's messages come on it.
-    pub fn poll_cri(&self, ctx: u32, thread: *mut ThreadCtx, own: bool) -> (i32, bool) {
-        let Some(held) = self.instance().try_hold(ctx, seat_of(thread), true) else {
-            self.count_miss(ctx);
-            return (0, true);
-        };
-        let events = self.take_turn(&held, number_of(thread));
-        let turns = &self.instance().cri(ctx).turns;
-        turns.set(turns.get().wrapping_add(1));
-        let tired = turns.get().is_multiple_of(TURNS_IN_A_ROW);
-        if !own && events == 0 {
-            held.leave_uncounted();
-        }
-        (events, tired)
-    }
-
-    /// Makes one turn of a CRI whose lock the thread of that number holds: takes arrivals, closes lost peers, sends
-    /// what waits. Returns the number of events.
-    #[inline(always)]
-    pub fn take_turn(&self, held: &Held<'_>, number: u32) -> i32 {
-        let cri = self.instance().host().cri(held.ctx);
-        cri.count_holder(number);
-        let mut events = self.instance().poll_several(held.ctx);
-        events += self.go_on(held);
-        cri.count_progress(events);
-        events
-    }
-
     /// Does on a CRI what a look at its transports has made possible, under its lock: handles early messages that have
     /// become due, closes lost peers, and sends what waits. Returns the number of events.
     #[inline(always)]
     pub fn go_on(&self, held: &Held<'_>) -> i32 {
-        let mut events = 0;
-        if self.instance().is_watchful() {
-            self.receiver().take_early(held);
-        }
         if self.instance().cri(held.ctx).closed.get() != self.peers().lost() {
             self.peers().close_lost(held);
         }
-        if self.instance().cri(held.ctx).work.is_marked() {
-            events += self.drain(held);
-        }
-        events
+        if self.instance().cri(held.ctx).work.is_marked() { self.drain(held) } else { 0 }
     }
 
     /// Continues operations whose pieces landed, and offers what waits for room to the transports again. Returns how
     /// many messages went on.
     #[inline(never)]
-    pub fn drain(&self, held: &Held<'_>) -> i32 {
+    fn drain(&self, held: &Held<'_>) -> i32 {
         let cri = self.instance().cri(held.ctx);
         let mut events = self.transfers().take_landed(held);
+        if cri.work.has(Work::EARLY) {
+            self.receiver().take_early(held);
+        }
         if cri.work.has(Work::SWEEP) {
             self.receiver().sweep(held);
         }

@@ -7,7 +7,7 @@ impl Receiver {
     /// Polls the transports on one CRI, and handles early messages that have become due. Returns the transports' number
     /// of events.
     pub fn take_arrivals(&self, held: &Held<'_>) -> i32 {
-        let events = self.instance().poll_several(held.ctx);
+        let events = self.instance().polling().poll(held);
         if self.instance().is_watchful() {
             self.take_early(held);
         }

@@ -39,7 +39,7 @@ impl Receiver {
         }
         if held.threaded && self.order().is_wide() {
             // Its sender did not choose this FIFO for its tag.
-            self.instance().cri(held.ctx).shared.set();
+            self.instance().share(held.ctx);
         }
         let watch = Watch::<TIMED>::start();
         let shard = comm.shard_of(inc.key, held.threaded, held.who);

@@ -345,7 +345,8 @@ impl Receiver {
             && let Some(Received { cri, spot }) = thread_state.received.look(comm.epoch(), from)
         {
             if let Some(spot) = spot
-                && thread_state.attention.has_mine(cri.ctx)
+                // SAFETY: the host passes the context of the calling thread: it has a state here.
+                && unsafe { &*args.thread }.attends(cri.ctx)
                 // SAFETY: it is of this communicator, which the epoch says, and that is alive.
                 && let Some(mut shard) = unsafe { spot.enter_own(seat) }
                 && !shard.spreading.changes_hands(thread_state.index + 1)
@@ -399,7 +400,7 @@ impl Receiver {
         // SAFETY: the host passes the context of the calling thread: it has a state here.
         unsafe { (*args.thread).cri = cri.ctx };
         cri.posted(req);
-        self.instance().expect_on_state(thread_state, cri.ctx);
+        self.instance().expect_on(args.thread, cri.ctx);
         match comm.own_shard(from, seat) {
             Some(mut shard) if !shard.spreading.changes_hands(thread_state.index + 1) => {
                 thread_state.received.take(epoch, from, Received { cri, spot: Some(shard.spot()) });

@@ -12,6 +12,7 @@ use crate::state::guarded::{Guarded, Held};
 use crate::state::inbound::EarlyMessage;
 use crate::state::instance::Instance;
 use crate::state::owed::Owed;
+use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 
 /// The receiving side.
@@ -48,6 +49,15 @@ impl Receiver {
     #[inline(always)]
     pub fn has_deferred(&self) -> bool {
         self.escalated.pending.load(Ordering::Relaxed) != 0
+    }
+
+    /// Gives the words that are not 0 while [`Receiver::has_deferred`] and [`Receiver::owes`] would be true, for the host's engine.
+    pub fn deferred_word(&self) -> *const AtomicU32 {
+        (&raw const self.escalated.pending).cast()
+    }
+    /// See [`Receiver::deferred_word`].
+    pub fn owed_word(&self) -> *const AtomicU32 {
+        self.owed.word()
     }
 
     /// Frees all communicators when the instance ends, under all CRI locks, one of which is `held`.

@@ -2,6 +2,7 @@
 
 use crate::peers::peer::Peer;
 use crate::receive::receiver::Receiver;
+use crate::requests::work::Work;
 use crate::state::comm::Comm;
 use crate::state::comm::Found;
 use crate::state::fifos::FIFO;
@@ -109,6 +110,7 @@ impl Receiver {
         });
         if first {
             self.instance().watch_closer();
+            self.instance().cri(held.ctx).work.mark(Work::EARLY);
         }
     }
 
@@ -129,6 +131,7 @@ impl Receiver {
         });
         if early.is_empty() {
             self.instance().watch_less();
+            self.instance().cri(held.ctx).work.unmark(Work::EARLY);
         }
         self.instance().cri(held.ctx).early.with(held, |e| *e = early);
         due

@@ -140,7 +140,6 @@ impl Requests {
         let thread_state = ThreadState::new(unsafe { (*thread).index });
         // SAFETY: as above.
         unsafe { (*thread).pml_private = core::ptr::from_ref(thread_state).cast_mut().cast() };
-        self.thread_states.fetch_add(1, Ordering::Relaxed);
         Some(thread_state)
     }
 

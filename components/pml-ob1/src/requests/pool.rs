@@ -20,8 +20,6 @@ pub struct Requests {
     pub(super) owner: Cell<*mut c_void>,
     /// Sends that were released while pending and still are.
     pub(super) detached: AtomicU32,
-    /// States of threads: as many threads as there were at once.
-    pub(super) thread_states: AtomicU32,
 }
 
 impl Requests {
@@ -33,7 +31,6 @@ impl Requests {
             operations,
             owner: Cell::new(null_mut()),
             detached: AtomicU32::new(0),
-            thread_states: AtomicU32::new(0),
         }
     }
 
@@ -45,11 +42,6 @@ impl Requests {
     /// Gives how many sends were released while pending and still are.
     pub fn detached(&self) -> u32 {
         self.detached.load(Ordering::Relaxed)
-    }
-
-    /// Gives how many threads have a state: as many as there were at once.
-    pub fn thread_states(&self) -> u32 {
-        self.thread_states.load(Ordering::Relaxed)
     }
 
     /// Gives the instance.

@@ -10,7 +10,6 @@ use crate::receive::shard::ShardData;
 use crate::receive::shards::Spot;
 use crate::requests::links::FreeList;
 use crate::requests::request::Request;
-use crate::state::attention::Attention;
 use crate::state::cri::Cri;
 use crate::state::note::Note;
 use oxmpi_mca::{Caller, Lock, Seat, ThreadCtx};
@@ -23,8 +22,6 @@ pub struct ThreadState {
     pub lock: Lock,
     /// How it stamps its messages (`stamp.rs`).
     pub lease: Lease,
-    /// The thread's view when it last looked after others' CRIs (`cri_choice.rs`).
-    pub attention: Attention,
     /// Where what it received last comes, and where what it sent last went (`state/note.rs`).
     pub received: Note<Received>,
     pub sent: Note<Sent>,
@@ -58,7 +55,6 @@ impl ThreadState {
             index,
             lock: Lock::new(),
             lease: Lease::default(),
-            attention: Attention::default(),
             received: Note::default(),
             sent: Note::default(),
         }))

@@ -8,6 +8,7 @@ use crate::requests::request::Request;
 use core::cell::Cell;
 use core::ptr::null;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_pml::work;
 
 /// The work that waits on one CRI.
 #[derive(Default)]
@@ -25,7 +26,14 @@ impl Work {
     /// A mark: pieces of the requests that are listed have landed.
     pub const LANDED: u32 = 2;
     /// A mark that stays once it is set: receives may have to be swept out (`revoke.rs`).
-    pub const SWEEP: u32 = 4;
+    pub const SWEEP: u32 = 1 << 16;
+    /// A mark: messages came before their sender's SWITCH (`receive/switched.rs`).
+    pub const EARLY: u32 = 1 << 17;
+
+    /// Gives the word of marks, which the host's engine reads: not 0 while there is any.
+    pub fn word(&self) -> *const AtomicU32 {
+        &raw const self.marks
+    }
 
     /// Whether there is any mark.
     #[inline(always)]
@@ -35,7 +43,7 @@ impl Work {
     /// Whether something waits for room, or for its request to go on. Any thread may ask where a hint is enough.
     #[inline(always)]
     pub fn is_any(&self) -> bool {
-        self.marks.load(Ordering::Relaxed) & !Work::SWEEP != 0
+        self.marks.load(Ordering::Relaxed) & work::URGENT != 0
     }
     /// Whether a mark is set.
     pub fn has(&self, mark: u32) -> bool {

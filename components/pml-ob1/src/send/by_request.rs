@@ -163,7 +163,7 @@ impl Sender {
         match self.enter(req, (comm, route, base), about, threaded) {
             Err(status) => status,
             Ok((held, peer)) => {
-                self.instance().cri(held.ctx).shared.set();
+                self.instance().share(held.ctx);
                 let status = self.offer(&held, peer, req);
                 if status.is_err() {
                     self.peers().fail(&held, req, status);

@@ -9,14 +9,13 @@ use crate::requests::ids::IdTable;
 use crate::requests::memory::Retired;
 use crate::requests::request::Request;
 use crate::requests::work::Work;
-use crate::state::attention::SharedFlag;
 use crate::state::comm::Comm;
 use crate::state::guarded::{Guarded, Held};
 use crate::state::orphan::Orphan;
 use core::cell::Cell;
 use core::ptr::{NonNull, null, null_mut};
 use oxmpi_mca::Host;
-use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU64, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::collections::BTreeSet;
 
 /// Data of the holder of one CRI's lock.
@@ -41,9 +40,8 @@ pub struct Cri {
     pub ahead: Guarded<FragmentsAhead>,
     /// How many of the lost peers were closed on this CRI.
     pub closed: Cell<u32>,
-    pub turns: Cell<u32>,
-    /// Messages that came and no receive fitted.
-    pub kept: Cell<u32>,
+    /// Messages that came and no receive fitted. The holder of the lock writes it, and the host's engine reads it.
+    pub kept: AtomicU32,
     /// The answer of the transport's callback: `receive::STOP` where the receives that come next are to be posted
     /// first.
     pub stop: Cell<u32>,
@@ -52,7 +50,6 @@ pub struct Cri {
     pub newest: AtomicPtr<Request>,
     /// Work that waits beside messages.
     pub work: Work,
-    pub shared: SharedFlag,
     /// Messages without stamp that were numbered.
     pub numbered: Cell<u64>,
     /// Where the last plain message of a process with several threads went (`receive/arrive.rs`).
@@ -83,12 +80,10 @@ impl Cri {
             retired: Guarded::default(),
             ahead: Guarded::default(),
             closed: Cell::new(0),
-            turns: Cell::new(0),
-            kept: Cell::new(0),
+            kept: AtomicU32::new(0),
             stop: Cell::new(0),
             newest: AtomicPtr::new(null_mut()),
             work: Work::default(),
-            shared: SharedFlag::default(),
             numbered: Cell::new(0),
             last_arrival: ArrivalCache::default(),
             match_time: AtomicU64::default(),
@@ -114,7 +109,7 @@ impl Cri {
     /// Counts a message that no receive fits. `true`: no receive will fit one that follows it either, since those that
     /// were posted here have their messages; better let their thread go on.
     pub fn count_kept(&self, _held: &Held<'_>) -> bool {
-        self.kept.set(self.kept.get().wrapping_add(1));
+        self.kept.store(self.kept.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         // SAFETY: null, or a request, which is never freed while messages come.
         unsafe { self.newest.load(Ordering::Relaxed).as_ref() }.is_some_and(Request::is_complete)
     }

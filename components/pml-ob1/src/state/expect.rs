@@ -1,37 +1,24 @@
-//! A thread notes the CRIs on which something of its own will come (`cri_choice.rs` says what it does with that).
+//! A thread notes the CRIs on which something of its own will come, so that the host's engine has it progress them.
 
 use crate::matching::Pattern;
-use crate::requests::thread_state::ThreadState;
-use crate::requests::thread_state::thread_state_of;
-use crate::state::attention::{Set, add, has};
 use crate::state::comm::Comm;
+use crate::state::guarded::set_below;
 use crate::state::instance::Instance;
 use crate::wire::tag_of;
-use core::sync::atomic::Ordering;
 use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::cri::members;
 
 impl Instance {
-    /// How many turns a CRI has had; it changes while some thread progresses that CRI.
-    pub fn turns_of(&self, ctx: u32) -> u64 {
-        self.host().cri(ctx).progress_calls.load(Ordering::Relaxed)
-    }
-
-    /// Notes that something of this thread will come, or waits for room, on that CRI, so that the thread progresses it.
+    /// Has the calling thread, whose context `thread` is, progress that CRI: something of it will come or waits for room there.
     #[inline(always)]
     pub fn expect_on(&self, thread: *mut ThreadCtx, ctx: u32) {
-        if let Some(thread_state) = thread_state_of(thread) {
-            self.expect_on_state(thread_state, ctx);
-        }
+        // SAFETY: the host passes the context of the calling thread, or null.
+        unsafe { self.host().expect(thread, ctx) }
     }
 
-    /// Notes in a thread's state that something of it will come, or waits for room, on that CRI.
-    #[inline(always)]
-    pub fn expect_on_state(&self, ThreadState { attention, .. }: &ThreadState, ctx: u32) {
-        if !has(&attention.mine, ctx) {
-            attention.seen(ctx).set(self.turns_of(ctx));
-            add(&attention.mine, ctx);
-            add(&attention.wanted, ctx);
-        }
+    /// Marks a CRI as nobody's in particular, so that every waiter looks after it soon.
+    pub fn share(&self, ctx: u32) {
+        self.host().cri(ctx).share();
     }
 
     /// Marks the CRIs as shared on which messages of a receive may come that was posted without a thread's context.
@@ -39,21 +26,17 @@ impl Instance {
         if pattern.has_tag() && comm.by_tag() && !comm.fifos.prefers() {
             let width = self.width();
             let ctxs = [comm.fifos.home(width), comm.fifos.of_tag(tag_of(pattern.want), width)];
-            ctxs.iter().for_each(|&ctx| self.cri(ctx).shared.set());
+            ctxs.iter().for_each(|&ctx| self.share(ctx));
         } else {
-            (0..self.width()).for_each(|ctx| self.cri(ctx).shared.set());
+            (0..self.width()).for_each(|ctx| self.share(ctx));
         }
     }
 
-    /// Notes that something of this thread may come on any CRI.
+    /// Has the calling thread progress all CRIs, since something of it may come on any.
     #[inline(never)]
-    pub fn expect_on_all(&self, thread: *mut ThreadCtx) {
-        let Some(thread_state) = thread_state_of(thread) else { return };
+    pub fn expect_on_all(&self, thread: &ThreadCtx) {
         // Mostly none: this is asked for each receive.
-        let mut lacking = (Set::MAX >> (Set::BITS - self.width())) & !thread_state.attention.mine.get();
-        while lacking != 0 {
-            self.expect_on_state(thread_state, lacking.trailing_zeros());
-            lacking &= lacking - 1;
-        }
+        let lacking = set_below(self.width()) & !thread.attended.get();
+        members(lacking).for_each(|ctx| self.expect_on(core::ptr::from_ref(thread).cast_mut(), ctx));
     }
 }

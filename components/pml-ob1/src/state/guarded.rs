@@ -6,7 +6,7 @@
 //! holding one. Locks and proofs are the contract's (`oxmpi_mca::cri`).
 
 use core::cell::UnsafeCell;
-pub use oxmpi_mca::cri::{members, set_below};
+pub use oxmpi_mca::cri::set_below;
 pub use oxmpi_mca::{CriGuard as Held, CriSetGuard as AllHeld, OwnerGuard as Inside};
 
 /// Data that belongs to the holder of a CRI's lock.

@@ -10,14 +10,13 @@ use crate::state::cri::Cri;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{AllHeld, Held, set_below};
 use crate::state::inbound::Assignment;
-use crate::state::transport::Transport;
-use core::cell::{Cell, OnceCell};
+use core::cell::Cell;
 use core::time::Duration;
 use oxmpi_btl::{BtlHandle, BtlServices};
 use oxmpi_mca::host::cri_mode;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use oxmpi_mca::{Caller, Host, Status};
-use oxmpi_pml::Transports;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::{Caller, Host};
+use oxmpi_pml::{Polling, Transports};
 use std::time::Instant;
 
 /// The ground that all objects of one instance stand on. Fields that every message reads stand first.
@@ -28,14 +27,10 @@ pub struct Instance {
     /// Peers that broke the protocol (their messages are dropped), CRIs with messages that came early, and 1 while
     /// matching is timed: while there are any, every message is looked at closer.
     watchful: AtomicU32,
-    /// The one transport through which messages may come; null when there are several.
-    lone: AtomicPtr<BtlHandle>,
-    /// The transport to ourselves is progressed only once somebody uses it.
-    self_active: AtomicBool,
-    /// The transports, best exclusivity first; set by `enable`, before anything else is called.
-    btls: OnceCell<Vec<Transport>>,
     /// The host's services around transports; set by `enable`.
     services: Cell<*const BtlServices>,
+    /// How transports are polled; set by `enable`.
+    polling: Cell<*const Polling>,
     /// The state of CRI 0, and of the others.
     first: Cri,
     others: Box<[Cri]>,
@@ -54,10 +49,8 @@ impl Instance {
         Instance {
             careful: AtomicU32::new(0),
             watchful: AtomicU32::new(0),
-            lone: AtomicPtr::new(core::ptr::null_mut()),
-            self_active: AtomicBool::new(false),
-            btls: OnceCell::new(),
             services: Cell::new(core::ptr::null()),
+            polling: Cell::new(core::ptr::null()),
             first: Cri::new(&host, FIFO),
             others: (1..host.num_cris()).map(|ctx| Cri::new(&host, ctx)).collect(),
             host,
@@ -68,26 +61,16 @@ impl Instance {
         }
     }
 
-    /// Takes the transports that the host has accepted, before anything else is called. Returns those that are polled,
-    /// by bits. `Err`: there are too many, or it was called before.
-    pub fn enable(&self, transports: &Transports) -> Result<u64, Status> {
+    /// Takes the transports that the host has accepted, before anything else is called.
+    pub fn enable(&self, transports: &Transports) {
+        self.services.set(transports.services);
+        self.polling.set(transports.polling);
         // SAFETY: the host's list; accepted handles live as long as the instance.
         let btls = unsafe { transports.btls.get() }.iter().map(|&btl| unsafe { &*btl });
-        let sorted: Vec<Transport> = btls.map(|btl| Transport { btl, own: btl.name() == "self" }).collect();
-        let polled = sorted.iter().fold(0, |set, t| set | 1 << t.btl.index);
-        self.services.set(transports.services);
-        if sorted.len() > 64 || self.btls.set(sorted).is_err() {
-            return Err(Status::BAD_PARAM);
-        }
-        let mut others = self.transports().iter().filter(|t| !t.own);
-        if let (Some(only), None) = (others.next(), others.next()) {
-            self.lone.store(core::ptr::from_ref(only.btl).cast_mut(), Ordering::Relaxed);
-        }
         // As many as the widest has: to a peer there are as many as its transport has (`width_to`).
-        let contexts = self.transports().iter().map(|t| t.btl.attrs().contexts.max(1)).max().unwrap_or(1);
+        let contexts = btls.map(|btl: &BtlHandle| btl.attrs().contexts.max(1)).max().unwrap_or(1);
         self.width.store(self.host.num_cris().min(contexts).max(1), Ordering::Relaxed);
         self.careful.store(self.host.threaded() as u32, Ordering::Relaxed);
-        Ok(polled)
     }
 
     /// Gives the host.
@@ -127,30 +110,11 @@ impl Instance {
         self.watchful.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Gives the one transport through which messages may come. `None`: there are several.
+    /// Gives the host's polling of transports. Not before `enable`.
     #[inline(always)]
-    pub fn lone(&self) -> Option<&BtlHandle> {
-        // SAFETY: accepted handles live as long as the instance.
-        unsafe { self.lone.load(Ordering::Relaxed).as_ref() }
-    }
-
-    /// Notes that the transport to ourselves is used, so that it is progressed.
-    pub fn use_own_transport(&self) {
-        self.self_active.store(true, Ordering::Relaxed);
-        self.lone.store(core::ptr::null_mut(), Ordering::Relaxed);
-    }
-
-    /// Calls the progress of every active transport on a CRI, under its lock. Returns the number of events.
-    #[inline(never)]
-    pub fn poll_several(&self, ctx: u32) -> i32 {
-        let active = self.transports().iter().filter(|t| self.is_active(t) && t.has(ctx));
-        active.map(|t| (t.btl.progress)(t.btl.state, ctx)).sum()
-    }
-
-    /// Gives the state of the first CRI.
-    #[inline(always)]
-    pub fn first(&self) -> &Cri {
-        &self.first
+    pub fn polling(&self) -> &Polling {
+        // SAFETY: `enable` set it, before any other verb; valid as long as the instance.
+        unsafe { &*self.polling.get() }
     }
 
     /// Gives the rule by which the process's messages get their FIFO, as the host's modes say.
@@ -174,6 +138,7 @@ impl Instance {
     /// Makes calls take locks from the next one on. No other thread is in a verb now.
     pub fn enable_locking(&self) {
         self.careful.store(1, Ordering::Relaxed);
+        self.polling().take_care();
     }
 
     /// Gives how many FIFOs we could use; CRI locks from 0 to this are all there are.
@@ -195,18 +160,6 @@ impl Instance {
     #[inline(always)]
     pub fn has_backlog(&self, held: &Held<'_>) -> bool {
         self.cri(held.ctx).work.is_any()
-    }
-
-    /// Gives the transports, best exclusivity first; none before `enable`.
-    #[inline(always)]
-    pub fn transports(&self) -> &[Transport] {
-        self.btls.get().map_or(&[], |b| b)
-    }
-
-    /// Whether messages may come through a transport: the one to ourselves is active once it is used.
-    #[inline(always)]
-    pub fn is_active(&self, transport: &Transport) -> bool {
-        !transport.own || self.self_active.load(Ordering::Relaxed)
     }
 
     /// Gives the host's services around transports. Not before `enable`.

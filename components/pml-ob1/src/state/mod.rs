@@ -1,6 +1,5 @@
 //! State in memory: the instance, communicators, CRIs, and by which lock each is guarded.
 
-pub mod attention;
 pub mod comm;
 pub mod counts;
 pub mod cri;
@@ -15,4 +14,3 @@ pub mod note;
 pub mod orphan;
 pub mod owed;
 pub mod paged;
-pub mod transport;

@@ -53,6 +53,11 @@ impl<T> Owed<T> {
         self.pending.fetch_sub(1, Ordering::Release);
     }
 
+    /// The word that is not 0 while [`Owed::is_any`] would be true.
+    pub fn word(&self) -> *const AtomicU32 {
+        &raw const self.pending
+    }
+
     /// Whether any piece of work is on the list, or was taken and is not done yet.
     #[inline(always)]
     pub fn is_any(&self) -> bool {

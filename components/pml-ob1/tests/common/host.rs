@@ -6,13 +6,15 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach, Registration};
 use oxmpi_mca::biased::System;
-use oxmpi_mca::host::{HostTable, ProgressFn};
+use oxmpi_mca::host::{HostTable, ProgressFn, cri_mode};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{
-    AmEntry, AmParts, Cri, Descriptor, Host, JobInfo, LockServices, LockTable, RecvDesc, RequestHeader,
-    SliceRef, Status, StrRef, ThreadCtx,
+    AmEntry, AmParts, Cri, Descriptor, Host, JobInfo, LayerFunction, LockServices, LockTable, RecvDesc,
+    RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
-use oxmpi_pml::{PmlModule, Transports};
+use oxmpi_pml::PmlModule;
+use oxmpi_progress::thread::lasting_context;
+use oxmpi_progress::{Crowding, Engine, Served};
 use oxmpi_testing::text;
 use rustix::thread::{MembarrierCommand, membarrier};
 use rustix::time::{ClockId, clock_gettime};
@@ -44,7 +46,8 @@ pub struct Proc {
     pub synced: AtomicU32,
     /// Times that a receive callback answered STOP.
     pub stops: AtomicU32,
-    pub thread: ThreadCtx,
+    pub thread: *mut ThreadCtx,
+    pub engine: Engine,
 }
 
 pub fn proc_of<'a>(p: *mut c_void) -> &'a Proc {
@@ -78,14 +81,18 @@ extern "C" fn am_register_parts(i: *mut c_void, tag: u8, take: AmParts) -> Statu
     proc_of(i).parts.lock()[tag as usize] = Some(take);
     Status::OK
 }
-extern "C" fn progress_register(_: *mut c_void, _: ProgressFn, _: *mut c_void, _: u32) -> Status {
-    Status::OK
+extern "C" fn progress_register(i: *mut c_void, function: *const LayerFunction) -> Status {
+    // SAFETY: readable during the call.
+    proc_of(i).engine.register(unsafe { &*function })
 }
-extern "C" fn progress_unregister(_: *mut c_void, _: ProgressFn, _: *mut c_void) -> Status {
-    Status::OK
+extern "C" fn progress_unregister(i: *mut c_void, f: ProgressFn, ctx: *mut c_void) -> Status {
+    proc_of(i).engine.unregister(f, ctx)
 }
-extern "C" fn host_progress(_: *mut c_void, _: *mut ThreadCtx) -> i32 {
-    0
+extern "C" fn host_progress(i: *mut c_void, thread: *mut ThreadCtx) -> i32 {
+    proc_of(i).engine.turn(thread)
+}
+extern "C" fn expect(i: *mut c_void, thread: *mut ThreadCtx, ctx: u32) {
+    proc_of(i).engine.contexts().expect("served").expect(thread, ctx);
 }
 extern "C" fn sync_update(i: *mut c_void, _: usize) {
     proc_of(i).synced.fetch_add(1, Ordering::SeqCst);
@@ -222,7 +229,8 @@ impl Proc {
             slots: AtomicU32::new(0),
             synced: AtomicU32::new(0),
             stops: AtomicU32::new(0),
-            thread: ThreadCtx::new(0, 0),
+            thread: lasting_context(0, 0),
+            engine: Engine::new(),
         }))
     }
 
@@ -255,6 +263,7 @@ impl Proc {
             // This component asks for none of them.
             services: null(),
             locking: LockTable::without_calls(LOCKS),
+            expect,
         }
     }
 
@@ -310,18 +319,22 @@ impl Proc {
         let pml = modules[0];
         self.pml = Some(pml);
         // The best by exclusivity stands first.
-        let btls: Vec<*const BtlHandle> = self.btls.iter().rev().map(std::ptr::from_ref).collect();
-        // SAFETY: the module's table lives for ever.
-        let table = unsafe { &*pml.table };
-        let transports = Transports {
-            size: size_of::<Transports>() as u32,
-            reserved: 0,
-            btls: SliceRef { ptr: btls.as_ptr(), len: btls.len() },
+        let btls: Vec<&BtlHandle> = self.btls.iter().rev().collect();
+        let served = Served {
+            cris: &self.cris,
+            btls: &btls,
             services: &**self.btl_services.as_ref().unwrap(),
+            modes: self.modes,
+            crowding: Crowding {
+                oversubscribed: false,
+                cores: 1,
+                anywhere: self.modes & (cri_mode::DEDICATED | cri_mode::ROUND_ROBIN) != 0,
+            },
         };
-        let mut polled = 0;
-        assert_eq!((table.enable)(pml.state, &transports, &mut polled), Status::OK);
-        assert_eq!(polled, (1 << self.btls.len()) - 1, "it polls all transports");
+        assert_eq!(self.engine.serve(&served, &pml), Status::OK);
+        if setup.threaded {
+            self.engine.begin_threads();
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{MsgStatus, Status, ThreadCtx};
 use oxmpi_pml::{RecvArgs, SendArgs};
+use oxmpi_progress::thread::lasting_context;
 #[allow(unused_imports, reason = "each test binary uses its part of the harness")]
 pub use oxmpi_testing::data::{byte, pattern, strided};
 pub use oxmpi_testing::{CommSpec, Req};
@@ -29,7 +30,7 @@ use std::collections::VecDeque;
 
 /// The context of a thread. It stays: locks name the seat in it.
 pub fn new_thread(index: u32) -> *mut ThreadCtx {
-    Box::leak(Box::new(ThreadCtx::new(0, index)))
+    lasting_context(0, index)
 }
 
 /// A communicator of one rank.
@@ -187,7 +188,7 @@ impl World {
         (unsafe { &*pml.table }, pml.state)
     }
     fn thread(&self, proc: usize) -> *mut ThreadCtx {
-        &self.procs[proc].thread as *const ThreadCtx as *mut ThreadCtx
+        self.procs[proc].thread
     }
 
     pub fn add_comm(&self, proc: usize, spec: &CommSpec<'_>) -> Comm {
@@ -224,8 +225,7 @@ impl World {
         (0..self.procs.len()).map(|p| self.progress_one(p)).sum()
     }
     pub fn progress_one(&self, proc: usize) -> i32 {
-        let (t, s) = self.table(proc);
-        (t.progress)(s, self.thread(proc))
+        self.procs[proc].engine.turn(self.thread(proc))
     }
     /// Until nothing moves. A turn of progress leaves resource instances to those whose messages come there, so what is
     /// on others is taken by flushing. Messages that a process does not read any more stay for ever.

@@ -5,7 +5,9 @@ use core::ffi::c_void;
 use oxmpi_btl::{BtlHandle, SERVICE_CTX};
 use oxmpi_mca::host::{ProgressFn, receive as answer};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{AmEntry, AmParts, Host, HostTable, JobInfo, PartDesc, RecvDesc, RequestHeader, Status};
+use oxmpi_mca::{
+    AmEntry, AmParts, Host, HostTable, JobInfo, LayerFunction, PartDesc, RecvDesc, RequestHeader, Status,
+};
 use oxmpi_testing::{Desk, JobState, held};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -314,8 +316,8 @@ impl oxmpi_testing::FakeHost for FakeHost {
         self.violation(format!("took the receiver of parts of tag {tag} away from the suite"));
         Status::OK
     }
-    fn progress_register(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
-        held(&self.progress).push((f, ctx as usize));
+    fn progress_register(&self, function: &LayerFunction) -> Status {
+        held(&self.progress).push((function.function, function.context as usize));
         Status::OK
     }
     fn progress_unregister(&self, f: ProgressFn, ctx: *mut c_void) -> Status {

@@ -38,11 +38,6 @@ mod absent {
     pub extern "C" fn measure(_: State, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
-    /// Stands in for a PML's missing `progress_context`: answers 0 events; such a PML's `progress` covers all contexts
-    /// and is called as well.
-    pub extern "C" fn progress_context(_: State, _: *mut ThreadCtx, _: u32) -> i32 {
-        0
-    }
     /// Stands in for a PML's missing `send_failure`: refuses with NOT_SUPPORTED.
     pub extern "C" fn send_failure(
         _: State,
@@ -293,9 +288,6 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
         }
         if is_empty(offset_of!(PmlTable, revoke)) {
             (&raw mut (*own.as_mut_ptr()).revoke).write(absent::revoke);
-        }
-        if is_empty(offset_of!(PmlTable, progress_context)) {
-            (&raw mut (*own.as_mut_ptr()).progress_context).write(absent::progress_context);
         }
         if is_empty(offset_of!(PmlTable, send_failure)) {
             (&raw mut (*own.as_mut_ptr()).send_failure).write(absent::send_failure);

@@ -5,8 +5,9 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach};
 use oxmpi_mca::host::{HostTable, ProgressFn};
-use oxmpi_mca::{AmParts, Status, ThreadCtx};
+use oxmpi_mca::{AmParts, LayerFunction, Status, ThreadCtx};
 use oxmpi_pml::{PmlModule, PmlTable};
+use oxmpi_progress::Engine;
 use oxmpi_testing::{Desk, FakeHost};
 use std::sync::{Arc, Mutex};
 
@@ -20,6 +21,7 @@ pub struct Rank {
     pub errors: Mutex<Vec<(u32, String)>>,
     pub armed: AtomicI32,
     pub turns: AtomicU64,
+    pub engine: Engine,
 }
 
 pub struct Tables {
@@ -51,15 +53,17 @@ impl FakeHost for Rank {
     fn am_register_parts(&self, _: u8, _: AmParts) -> Status {
         Status::OK
     }
-    fn progress_register(&self, _: ProgressFn, _: *mut c_void) -> Status {
-        Status::OK
+    fn progress_register(&self, function: &LayerFunction) -> Status {
+        self.engine.register(function)
     }
-    fn progress_unregister(&self, _: ProgressFn, _: *mut c_void) -> Status {
-        Status::OK
+    fn progress_unregister(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
+        self.engine.unregister(f, ctx)
     }
     fn progress(&self, thread: *mut ThreadCtx) -> i32 {
-        let (table, state) = self.pml();
-        (table.progress)(state, thread)
+        self.engine.turn(thread)
+    }
+    fn expect(&self, thread: *mut ThreadCtx, ctx: u32) {
+        self.engine.contexts().expect("served").expect(thread, ctx);
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::host::Rank;
 use crate::net::Net;
 use crate::setup::{Setup, Wire};
-use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
@@ -11,6 +10,8 @@ use core::time::Duration;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, Status, ThreadCtx};
 use oxmpi_pml::{PmlTable, RecvArgs, SendArgs, mode};
+use oxmpi_progress::Engine;
+use oxmpi_progress::thread::lasting_context;
 use oxmpi_testing::data::{byte, pattern};
 use oxmpi_testing::{CommSpec, Req};
 use std::sync::Arc;
@@ -39,7 +40,7 @@ unsafe impl Sync for Job {}
 pub struct Caller {
     pub rank: u32,
     host: &'static Rank,
-    ctx: Box<UnsafeCell<ThreadCtx>>,
+    ctx: *mut ThreadCtx,
     patience: Duration,
 }
 
@@ -173,12 +174,7 @@ impl Job {
 impl Caller {
     fn new(host: &'static Rank, index: u32, patience: Duration) -> Caller {
         let cri = index % host.desk.cris.len() as u32;
-        Caller {
-            rank: host.number,
-            host,
-            ctx: Box::new(UnsafeCell::new(ThreadCtx::new(cri, index))),
-            patience,
-        }
+        Caller { rank: host.number, host, ctx: lasting_context(cri, index), patience }
     }
 
     /// The component's table and state.
@@ -186,7 +182,7 @@ impl Caller {
         self.host.pml()
     }
     pub fn thread(&self) -> *mut ThreadCtx {
-        self.ctx.get()
+        self.ctx
     }
 
     pub fn add_comm(&self, spec: &CommSpec<'_>) -> Comm {
@@ -301,9 +297,11 @@ impl Caller {
         Req::of((table.imrecv)(state, message, &args, &mut out), out).expect("imrecv").expect("a request")
     }
 
+    pub fn engine(&self) -> &'static Engine {
+        &self.host.engine
+    }
     pub fn progress(&self) -> i32 {
-        let (table, state) = self.pml();
-        (table.progress)(state, self.thread())
+        self.host.engine.turn(self.thread())
     }
     pub fn flush(&self) -> Status {
         let (table, state) = self.pml();

@@ -5,10 +5,11 @@ use crate::net::Net;
 use crate::setup::Setup;
 use crate::transport::{attrs_of, endpoint_of, handle_of};
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicI32, AtomicU64};
+use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use oxmpi_btl::{BtlHandle, BtlServices, Reach, Registration};
 use oxmpi_mca::{SliceRef, Status};
-use oxmpi_pml::{PmlModule, Transports};
+use oxmpi_pml::PmlModule;
+use oxmpi_progress::{Crowding, Engine, Served};
 use oxmpi_testing::{Desk, FakeHost, setup};
 use std::sync::{Arc, Mutex};
 
@@ -24,6 +25,7 @@ impl Rank {
             errors: Mutex::default(),
             armed: AtomicI32::new(0),
             turns: AtomicU64::new(0),
+            engine: Engine::new(),
         }));
         rank.tables = Some(rank.make_tables());
         rank.module = Some(rank.open_component(setup));
@@ -58,18 +60,17 @@ impl Rank {
             .unwrap_or_else(|status| panic!("open: {status}"));
         assert_eq!(modules.len(), 1, "a PML has one module");
         let module = modules[0];
-        let btl: *const BtlHandle = &*self.tables().btl;
-        let transports = Transports {
-            size: size_of::<Transports>() as u32,
-            reserved: 0,
-            btls: SliceRef { ptr: &btl, len: 1 },
+        let served = Served {
+            cris: &self.desk.cris,
+            btls: &[&*self.tables().btl],
             services: &*self.tables().services,
+            modes: 0,
+            crowding: Crowding::default(),
         };
-        let mut polled = u64::MAX;
-        // SAFETY: a component's table lives as long as the process.
-        let table = unsafe { &*module.table };
-        assert_eq!((table.enable)(module.state, &transports, &mut polled), Status::OK, "enable");
-        assert_eq!(polled, 1, "a PML polls what it sends over, and nothing that there is not");
+        assert_eq!(self.engine.serve(&served, &module), Status::OK, "enable");
+        if self.desk.threaded.load(Ordering::Relaxed) != 0 {
+            self.engine.begin_threads();
+        }
         module
     }
 }

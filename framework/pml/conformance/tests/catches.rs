@@ -1,10 +1,9 @@
 //! The suite tested: a right PML passes, and each of these faults of one is seen.
 
 use core::ffi::c_void;
-use oxmpi_btl::WaitSet;
 use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::{Descriptor, MsgStatus, OpenArgs, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{Descriptor, MsgStatus, OpenArgs, RequestHeader, Status};
 use oxmpi_pml::{Message, PmlModule, PmlTable, RecvArgs, SendArgs, mode};
 use oxmpi_pml_conformance::{Setup, Wire, checks, run};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,8 +49,8 @@ extern "C" fn does_nothing(_: State, _: *mut c_void) -> Status {
 extern "C" fn hears_nothing(_: State, _: u32) -> Status {
     Status::OK
 }
-extern "C" fn always_asleep(_: State, _: *mut ThreadCtx, _: *mut WaitSet) -> Status {
-    Status::OK
+extern "C" fn leaves_waiting(_: State, _: u32) -> i32 {
+    0
 }
 extern "C" fn sees_nothing(_: State, _: *const RecvArgs, _: *mut MsgStatus, _: *mut *mut Message) -> Status {
     Status::PENDING
@@ -100,7 +99,7 @@ static TABLE: std::sync::OnceLock<&'static PmlTable> = std::sync::OnceLock::new(
 
 faulty!(without_revoke, revoke = does_nothing);
 faulty!(without_failures, peer_failed = hears_nothing);
-faulty!(without_arming, arm = always_asleep);
+faulty!(without_a_hook, after_turn = leaves_waiting);
 faulty!(without_probes, probe = sees_nothing);
 faulty!(without_synchronous, isend = impatient);
 faulty!(without_any_tag, irecv = picky);
@@ -142,7 +141,7 @@ fn each_fault_is_seen() {
     let cases: [(&str, Make); 8] = [
         ("revoke", without_revoke),
         ("a_process_that_failed", without_failures),
-        ("sleeping", without_arming),
+        ("unexpected_floods_are_bounded", without_a_hook),
         ("probes", without_probes),
         ("modes_and_sizes", without_synchronous),
         ("wildcards", without_any_tag),

@@ -4,10 +4,10 @@ use super::*;
 use oxmpi_loading::Level;
 use oxmpi_loading::in_force::Process;
 use oxmpi_mca::host::cri_mode;
+use oxmpi_progress::thread::Threads;
 use oxmpi_system::membarrier::can_stop;
 use oxmpi_waiting::gate::Gate;
 use oxmpi_waiting::patience::Patience;
-use oxmpi_waiting::thread::Threads;
 use oxmpi_waiting::yield_limit::YieldLimit;
 use std::os::fd::AsRawFd;
 

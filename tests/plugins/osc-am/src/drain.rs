@@ -3,7 +3,7 @@
 use crate::enter::{CONTEXT, enter, try_enter};
 use crate::state::Am;
 use core::ffi::c_void;
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{LayerFunction, Status, ThreadCtx};
 
 impl Am {
     /// Offers what waits to the transports; for verbs.
@@ -18,7 +18,8 @@ impl Am {
         if core::mem::replace(&mut self.lock().progressing, true) {
             return Status::OK;
         }
-        self.host.progress_register(progress, (&raw const *self).cast_mut().cast(), true)
+        let layer = LayerFunction::new(progress, (&raw const *self).cast_mut().cast(), core::ptr::null());
+        self.host.progress_register(&layer)
     }
 
     pub fn stop_progress(&self) {

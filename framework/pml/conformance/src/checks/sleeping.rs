@@ -9,12 +9,12 @@ crate::check!(sleeping, ranks: 2, |job| {
     job.ping(&c, 0, 1, 1);
     job.settle();
     let me = job.rank(1);
-    let (table, state) = me.pml();
+    let engine = me.engine();
     let mut words = [WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 }; 8];
     let mut arm = |room: usize| {
         let mut set = WaitSet::new(&mut words[..room], &mut []);
-        let status = (table.arm)(state, me.thread(), &mut set);
-        (table.disarm)(state, me.thread());
+        let status = engine.arm(me.thread(), &mut set).expect("there are transports");
+        engine.disarm(me.thread());
         (status, set.words().len())
     };
     let (status, words) = arm(8);
@@ -31,5 +31,5 @@ crate::check!(sleeping, ranks: 2, |job| {
     job.wait(r);
     assert_eq!(arm(8).0, Status::OK);
     // Disarming twice is as once.
-    (table.disarm)(state, me.thread());
+    engine.disarm(me.thread());
 });

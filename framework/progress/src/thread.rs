@@ -7,10 +7,11 @@
 //!
 //! **One thread or several.** While one thread at a time makes calls nobody takes a lock on a message's path.
 //! The flag `threaded`, which says that there are several, may only turn 1 while no thread is on such a path:
-//! [`crate::gate`] has how that is known. **A thread that calls a function of an instance that is not threaded stands
+//! the gate of `framework/waiting` has how that is known. **A thread that calls a function of an instance that is not threaded stands
 //! inside its gate**, unless nothing turns the flag meanwhile. The level (what was asked for) and the flag are two things:
 //! an instance at MULTIPLE whose host keeps a gate is not threaded before a second thread comes.
 
+use crate::attention::Attention;
 use oxmpi_mca::ThreadCtx;
 use oxmpi_system::locks::Mutex;
 use std::cell::Cell;
@@ -50,11 +51,28 @@ pub struct Slot {
     pub ctx: ThreadCtx,
     /// Turns of progress made by this thread; every eighth runs the low-priority functions.
     pub turns: Cell<u32>,
-    /// Looks that brought nothing since it last gave its core away (`progress::poll`).
+    /// Looks that brought nothing since it last gave its core away (`waiting::poll`).
     pub looks: Cell<u32>,
+    /// Whether the thread is among those that share cores, as the policy counts them.
+    pub(crate) counted: Cell<bool>,
+    pub(crate) attention: Attention,
 }
 
 impl Slot {
+    /// The host's part of a new context, which refers to it.
+    fn make(ctx: ThreadCtx) -> *mut Slot {
+        let slot = Box::into_raw(Box::new(Slot {
+            ctx,
+            turns: Cell::new(0),
+            looks: Cell::new(0),
+            counted: Cell::new(false),
+            attention: Attention::default(),
+        }));
+        // SAFETY: just made, nobody else has it.
+        unsafe { (*slot).ctx.host_private = slot.cast() };
+        slot
+    }
+
     /// The host's part of a context.
     ///
     /// # Safety
@@ -64,6 +82,11 @@ impl Slot {
         // SAFETY: `host_private` of every context points to its slot.
         unsafe { &*((*ctx).host_private as *const Slot) }
     }
+}
+
+/// A context that stays for the life of the process, as hosts of tests need it.
+pub fn lasting_context(cri: u32, index: u32) -> *mut ThreadCtx {
+    Slot::make(ThreadCtx::new(cri, index)).cast()
 }
 
 /// All contexts of an instance.
@@ -111,9 +134,7 @@ impl Threads {
         };
         // Round robin over the resource instances, so that threads share as late as possible.
         let ctx = ThreadCtx { counters, ..ThreadCtx::new(index % self.num_cris, index) };
-        let slot = Box::into_raw(Box::new(Slot { ctx, turns: Cell::new(0), looks: Cell::new(0) }));
-        // SAFETY: just made, nobody else has it.
-        unsafe { (*slot).ctx.host_private = slot.cast() };
+        let slot = Slot::make(ctx);
         state.slots.push(slot);
         slot.cast()
     }
@@ -160,7 +181,7 @@ impl Drop for Threads {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Words and descriptors on which a waiter sleeps, as modules hand them out.
 
-use oxmpi_mca::Status;
+use crate::status::Status;
 
 /// A futex word (it may be shared between processes) that a sleeper sleeps on, and the value it must still have.
 #[repr(C)]

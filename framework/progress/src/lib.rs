@@ -1,0 +1,27 @@
+//! The progress engine: a turn of progress polls the transports on the contexts that are the calling thread's to poll, and calls the
+//! functions of the layers above that have something to do.
+//!
+//! **Two kinds of things are served.** A *context* is polled under the lock of its CRI, which a turn takes by trying, or takes away from an owner that
+//! does not progress it; behind the transports the PML's hook runs under the same guard. A *layer function* (of a PML, a one-sided component, a
+//! collective, the emulation of verbs) is called holding nothing, while its word says that it has work.
+//!
+//! **Which contexts a thread polls** is for a [`Policy`](policy::Policy) to say: [`OwnFirst`](policy::own_first::OwnFirst) by default, [`Serial`](policy::serial::Serial) where one thread at a time
+//! progresses.
+//!
+//! Map: [`engine`] (a turn; registrations; announcing a sleep) · `turns`, `contexts` (turns over contexts, and of one: transports, the PML's hook) · `layers` (the list
+//! of functions) · `arming` (what a thread answers for while it sleeps) · [`policy`] · `attention` (a thread's record of the contexts) · [`thread`]
+//! (contexts of threads).
+
+mod arming;
+mod attention;
+mod contexts;
+pub mod engine;
+mod layers;
+#[cfg(all(test, loom))]
+mod models;
+pub mod policy;
+pub mod thread;
+mod turns;
+
+pub use contexts::{Contexts, Crowding};
+pub use engine::{Engine, Served};

@@ -29,3 +29,17 @@ fn an_idle_rank_over_shared_memory_has_one_thread() {
     }
     Job::new(2).program("idle").arg("1").run().all_ok(2);
 }
+
+/// Transports that bring nothing and layers without work wake nobody: a rank with every component and a live window sleeps as one over
+/// shared memory alone.
+#[test]
+fn an_idle_rank_with_every_component_sleeps_as_long() {
+    if !mpi().is_ours() {
+        return leave_out("how often a rank sleeps beside idle layers", "about our own layers");
+    }
+    Job::new(2).args(["--mca", "btl", "shm,self"]).program("asleep_idle").run().all_ok(2);
+    for osc in ["pt2pt", "rdma"] {
+        let every = Job::new(2).args(["--mca", "btl", "shm,tcp,self", "--mca", "osc", osc]);
+        every.program("asleep_idle").arg("window").run().all_ok(2);
+    }
+}

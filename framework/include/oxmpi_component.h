@@ -37,7 +37,7 @@ extern "C" {
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 0, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 1, 5, 0 }
+#define OXMPI_COLL_VERSION { 2, 0, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 2, 0 }
 
@@ -158,6 +158,8 @@ typedef int32_t oxmpi_status;
 #define OXMPI_STATUS_RMA_SHARED (-19)
 /* The window's flavor does not allow the call (MPI_ERR_RMA_FLAVOR). */
 #define OXMPI_STATUS_RMA_FLAVOR (-20)
+/* The communicator was revoked: nothing is waited for on it any more. */
+#define OXMPI_STATUS_REVOKED (-21)
 
 /* Borrowed text. The bytes live as long as the component (for what a component gives) or the call
  * (for what a call takes). UTF-8, not terminated. */
@@ -656,8 +658,10 @@ struct oxmpi_host_services {
     oxmpi_status (*peer_pointer)(void *, uint32_t proc, uint64_t remote, uint64_t bytes, uint8_t **out);
     /* Makes progress until the predicate says so. */
     oxmpi_status (*wait_until)(void *, oxmpi_thread_ctx *, oxmpi_predicate, void *ctx);
-    /* Makes progress until the word (it may be shared between processes) is not `value` any more. */
-    oxmpi_status (*wait_word)(void *, oxmpi_thread_ctx *, const uint32_t *word, uint32_t value);
+    /* Makes progress, or sleeps, until the word (it may be shared between processes) is not `value` any more; whoever changes it wakes the
+     * sleeper by `wake_word`. PEER_FAILED: a process has failed meanwhile, and the word is still `value`; processes that failed before are
+     * those that `on_peer_failure` has told. Before ABI 2.3 the word was a plain one, which nobody wakes from. */
+    oxmpi_status (*wait_word)(void *, oxmpi_thread_ctx *, const oxmpi_waking_word *word, uint32_t value);
     /* Subscribes to failures of peers. Those that failed before are told at once. */
     oxmpi_status (*on_peer_failure)(void *, oxmpi_peer_failed f, void *ctx);
     oxmpi_status (*off_peer_failure)(void *, oxmpi_peer_failed f, void *ctx);
@@ -670,6 +674,9 @@ struct oxmpi_host_services {
     oxmpi_status (*osc_tags)(void *, uint8_t *first);
     /* Undoes one `node_memory` of the key; by the last one of this process the address is gone. NOT_FOUND: none is left. */
     oxmpi_status (*node_memory_free)(void *, oxmpi_str_ref key);
+    /* Since ABI 2.3. `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and `WakingWord::store`
+     * says that there are some. */
+    oxmpi_status (*wake_word)(void *, const oxmpi_waking_word *word);
 };
 
 /* The table. Grows at the end; `size` says how far this host's goes. */
@@ -1639,14 +1646,14 @@ struct oxmpi_coll_comm {
     void *comm;
     oxmpi_thread_ctx *thread;
     const oxmpi_coll_services *services;
-    /* Since 1.1. Ranks of the remote group; 0: no inter-communicator. */
+    /* Ranks of the remote group; 0: no inter-communicator. */
     uint32_t num_remote;
-    /* Since 1.3. 1: what is asked for is a plan. */
+    /* 1: what is asked for is a plan. */
     uint32_t planning;
-    /* Since 1.1. Of an inter-communicator: its local group, as a communicator of its own. Null otherwise, and
+    /* Of an inter-communicator: its local group, as a communicator of its own. Null otherwise, and
      * while a component is asked. */
     const oxmpi_coll_comm *local;
-    /* Since 1.4. Nodes that have ranks of the (local) group, and this process's among them. */
+    /* Nodes that have ranks of the (local) group, and this process's among them. */
     uint32_t num_nodes;
     uint32_t node;
 };
@@ -1700,7 +1707,7 @@ struct oxmpi_coll_services {
     oxmpi_status (*irecv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_request_header **out);
     /* Waits for all and releases them; the first error, if any. */
     oxmpi_status (*wait_all)(const oxmpi_coll_comm *, oxmpi_request_header **reqs, size_t n);
-    /* The fields below: since 1.3, and in plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
+    /* The next fields are for plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
      * place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
      * operation's error, and what the plan sends on from there is what came.
      * 
@@ -1716,7 +1723,7 @@ struct oxmpi_coll_services {
     oxmpi_status (*reduce)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *left, uint8_t *right);
     /* A step of the component's own. */
     oxmpi_status (*step)(const oxmpi_coll_comm *, oxmpi_step_fn f, void *ctx);
-    /* The fields below: since 1.4. None of it communicates unless it says so, and none of it may be called while a component is
+    /* None of the fields below communicates unless it says so, and none may be called while a component is
      * asked (`comm_query`).
      * 
      * Where a rank of the (local) group is. BAD_PARAM: there is no such rank. */
@@ -1730,9 +1737,14 @@ struct oxmpi_coll_services {
     oxmpi_status (*peer_write)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, const uint8_t *local, uint64_t bytes);
     /* The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere. */
     oxmpi_status (*peer_pointer)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint64_t bytes, uint8_t **out);
-    /* Waits, with progress, until the word is not `value` any more; the word may be shared between processes. In plans
-     * a step: what was written down before is done first. */
-    oxmpi_status (*wait_word)(const oxmpi_coll_comm *, const uint32_t *word, uint32_t value);
+    /* Waits, with progress or asleep, until the word is not `value` any more; the word may be shared between processes, and whoever
+     * changes it wakes its sleepers by `wake_word`. In plans a step: what was written down before is done first, and an error is the
+     * operation's. PEER_FAILED: a process of the communicator is lost, and the word is still `value`. REVOKED: the communicator was
+     * revoked meanwhile or before. */
+    oxmpi_status (*wait_word)(const oxmpi_coll_comm *, const oxmpi_waking_word *word, uint32_t value);
+    /* Wakes those who sleep on a word, in whatever process, because the caller has changed it and `WakingWord::store` says that there are
+     * some. In plans a step, for a word that a step before it changes: it looks itself whether anybody sleeps. */
+    oxmpi_status (*wake_word)(const oxmpi_coll_comm *, const oxmpi_waking_word *word);
     /* A part of the communicator (one of `part`) as a communicator of its own, for which components are selected anew,
      * without the one named `except`. All ranks call it in the same order. NOT_FOUND: this rank is not in it. Lives as
      * long as the communicator. For components with `flag::NESTS`. In plans NOT_SUPPORTED. */
@@ -1742,7 +1754,7 @@ struct oxmpi_coll_services {
     /* Runs a collective (one of `which`) of the components that were selected for a part; `view` is from `sub_view`.
      * In plans NOT_SUPPORTED. */
     oxmpi_status (*call)(const oxmpi_coll_comm *view, uint32_t which, const oxmpi_coll_args *args);
-    /* Since 1.5. Starts, as `isend`, an empty message in place of one whose data does not come: the receive that it meets ends with
+    /* Starts, as `isend`, an empty message in place of one whose data does not come: the receive that it meets ends with
      * `error` and no data. For a rank whose part of a collective failed: the others wait for its messages, and are to hear that what
      * they would say is not known. In plans NOT_SUPPORTED: there the host sends this in place of each message that comes after a receive
      * that failed, and leaves work on data undone. NOT_SUPPORTED elsewhere: the PML cannot. */
@@ -1809,14 +1821,13 @@ struct oxmpi_coll_args {
     const oxmpi_op_desc *op;
     int32_t root;
     uint32_t reserved;
-    /* The fields below: since 1.1. */
     const uint64_t *sendcounts;
     const int64_t *sdispls;
     const oxmpi_type_desc *const *sendtypes;
     const uint64_t *recvcounts;
     const int64_t *rdispls;
     const oxmpi_type_desc *const *recvtypes;
-    /* Since 1.2. Of neighborhood collectives. */
+    /* Of neighborhood collectives. */
     const oxmpi_neighbors *neighbors;
 };
 
@@ -1835,7 +1846,6 @@ struct oxmpi_coll_table {
     oxmpi_coll_fn gather;
     oxmpi_coll_fn scatter;
     oxmpi_coll_fn alltoall;
-    /* The fields below: since 1.1. */
     oxmpi_coll_fn gatherv;
     oxmpi_coll_fn scatterv;
     oxmpi_coll_fn allgatherv;
@@ -1845,7 +1855,6 @@ struct oxmpi_coll_table {
     oxmpi_coll_fn exscan;
     oxmpi_coll_fn reduce_scatter;
     oxmpi_coll_fn reduce_scatter_block;
-    /* The fields below: since 1.2. */
     oxmpi_coll_fn neighbor_allgather;
     oxmpi_coll_fn neighbor_allgatherv;
     oxmpi_coll_fn neighbor_alltoall;
@@ -1859,7 +1868,7 @@ struct oxmpi_coll_offer {
     uint32_t reserved;
     void *module;
     const oxmpi_coll_table *table;
-    /* Since 1.3. The functions that make plans; null: none. */
+    /* The functions that make plans; null: none. */
     const oxmpi_coll_table *plans;
 };
 
@@ -2510,7 +2519,10 @@ OXMPI_ASSERT(offsetof(oxmpi_node_memory, base) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, bytes) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, first) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, reserved) == 20);
-OXMPI_ASSERT(sizeof(oxmpi_host_services) == 152);
+OXMPI_ASSERT(sizeof(oxmpi_waking_word) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_waking_word, value) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_waking_word, sleepers) == 4);
+OXMPI_ASSERT(sizeof(oxmpi_host_services) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, name_of) == 8);
@@ -2531,6 +2543,7 @@ OXMPI_ASSERT(offsetof(oxmpi_host_services, off_peer_failure) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, peer_failed) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, osc_tags) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, node_memory_free) == 144);
+OXMPI_ASSERT(offsetof(oxmpi_host_services, wake_word) == 152);
 OXMPI_ASSERT(sizeof(oxmpi_msg_status) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_msg_status, source) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_msg_status, tag) == 4);
@@ -2697,7 +2710,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_comm, planning) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, local) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_nodes) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, node) == 60);
-OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 176);
+OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 184);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send) == 8);
@@ -2717,10 +2730,11 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_services, peer_read) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, peer_write) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, peer_pointer) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, wait_word) == 136);
-OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_comm) == 144);
-OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_view) == 152);
-OXMPI_ASSERT(offsetof(oxmpi_coll_services, call) == 160);
-OXMPI_ASSERT(offsetof(oxmpi_coll_services, send_failure) == 168);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, wake_word) == 144);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_comm) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_view) == 160);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, call) == 168);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, send_failure) == 176);
 OXMPI_ASSERT(sizeof(oxmpi_coll_args) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendbuf) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendcount) == 8);

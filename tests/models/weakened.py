@@ -112,6 +112,9 @@ def main():
         copy(copied)
         sync = copied / "framework/mca/src/sync/mod.rs"
         sync.write_text(sync.read_text() + CHOICE)
+        # A FILE of that crate names it as the others do.
+        crate = copied / "framework/mca/src/lib.rs"
+        crate.write_text(crate.read_text() + "extern crate self as oxmpi_mca;\n")
         mutants = []
         for name in names:
             file = File(name, 1 + len(mutants))

@@ -50,6 +50,7 @@ const ITEMS: &[Part] = &[
             "LayerFunction",
         ],
     ),
+    ("framework/mca/src/waking.rs", "", &["WakingWord"]),
     (
         "framework/mca/src/services.rs",
         "",

@@ -105,10 +105,11 @@ pub fn all() -> Vec<Layout> {
         ProcName { bytes }
         ProcPlace { node local_rank local distance }
         NodeMemory { base bytes first reserved }
+        WakingWord { value sleepers }
         HostServices {
             size reserved name_of index_of place_of exchange_put exchange_try auth_make auth_check
             node_memory peer_read peer_write peer_pointer wait_until wait_word on_peer_failure
-            off_peer_failure peer_failed osc_tags node_memory_free
+            off_peer_failure peer_failed osc_tags node_memory_free wake_word
         }
         MsgStatus { source tag error cancelled bytes }
         RequestOps { size reserved release cancel start }
@@ -144,7 +145,7 @@ pub fn all() -> Vec<Layout> {
         }
         CollServices {
             size reserved send recv isend irecv wait_all memory pack unpack copy reduce step place
-            node_memory peer_read peer_write peer_pointer wait_word sub_comm sub_view call
+            node_memory peer_read peer_write peer_pointer wait_word wake_word sub_comm sub_view call
             send_failure
         }
         CollArgs {

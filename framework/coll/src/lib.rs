@@ -15,7 +15,7 @@
 //! **Neighborhood collectives** (MPI 5.0 §8.6) get the ranks they talk with in their arguments ([`Neighbors`]): a
 //! component knows nothing of topologies. They are called on intra-communicators only.
 //!
-//! **Plans** (since 1.3). Nonblocking and persistent collectives (MPI 5.0 §6.12, §6.13) are carried out by the host:
+//! **Plans.** Nonblocking and persistent collectives (MPI 5.0 §6.12, §6.13) are carried out by the host:
 //! the component only says what is to be done. It offers a second table ([`CollOffer::plans`]) of functions that
 //! are called with [`CollComm::planning`] set and other services: `send`, `recv`, `isend`, `irecv` and `wait_all` write
 //! down steps instead of doing them, and what a collective does with data in memory goes through the services that

@@ -3,11 +3,9 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
-use oxmpi_mca::Place;
-use oxmpi_mca::sync::AtomicU32;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx, Version};
+use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx, Version, WakingWord};
 
-pub const VERSION: Version = Version { major: 1, minor: 5, patch: 0 };
+pub const VERSION: Version = Version { major: 2, minor: 0, patch: 0 };
 pub const FRAMEWORK: &str = "coll";
 /// Version of [`CollTable`].
 pub const TABLE_VERSION: u32 = 1;
@@ -45,14 +43,14 @@ pub struct CollComm {
     pub comm: *mut c_void,
     pub thread: *mut ThreadCtx,
     pub services: *const CollServices,
-    /// Since 1.1. Ranks of the remote group; 0: no inter-communicator.
+    /// Ranks of the remote group; 0: no inter-communicator.
     pub num_remote: u32,
-    /// Since 1.3. 1: what is asked for is a plan.
+    /// 1: what is asked for is a plan.
     pub planning: u32,
-    /// Since 1.1. Of an inter-communicator: its local group, as a communicator of its own. Null otherwise, and
+    /// Of an inter-communicator: its local group, as a communicator of its own. Null otherwise, and
     /// while a component is asked.
     pub local: *const CollComm,
-    /// Since 1.4. Nodes that have ranks of the (local) group, and this process's among them.
+    /// Nodes that have ranks of the (local) group, and this process's among them.
     pub num_nodes: u32,
     pub node: u32,
 }
@@ -92,7 +90,7 @@ pub struct CollServices {
     ) -> Status,
     /// Waits for all and releases them; the first error, if any.
     pub wait_all: extern "C" fn(*const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status,
-    /// The fields below: since 1.3, and in plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
+    /// The next fields are for plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
     /// place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
     /// operation's error, and what the plan sends on from there is what came.
     ///
@@ -131,7 +129,7 @@ pub struct CollServices {
     ) -> Status,
     /// A step of the component's own.
     pub step: extern "C" fn(*const CollComm, f: StepFn, ctx: *mut c_void) -> Status,
-    /// The fields below: since 1.4. None of it communicates unless it says so, and none of it may be called while a component is
+    /// None of the fields below communicates unless it says so, and none may be called while a component is
     /// asked (`comm_query`).
     ///
     /// Where a rank of the (local) group is. BAD_PARAM: there is no such rank.
@@ -148,9 +146,14 @@ pub struct CollServices {
     /// The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere.
     pub peer_pointer:
         extern "C" fn(*const CollComm, rank: u32, remote: u64, bytes: u64, out: *mut *mut u8) -> Status,
-    /// Waits, with progress, until the word is not `value` any more; the word may be shared between processes. In plans
-    /// a step: what was written down before is done first.
-    pub wait_word: extern "C" fn(*const CollComm, word: *const AtomicU32, value: u32) -> Status,
+    /// Waits, with progress or asleep, until the word is not `value` any more; the word may be shared between processes, and whoever
+    /// changes it wakes its sleepers by `wake_word`. In plans a step: what was written down before is done first, and an error is the
+    /// operation's. PEER_FAILED: a process of the communicator is lost, and the word is still `value`. REVOKED: the communicator was
+    /// revoked meanwhile or before.
+    pub wait_word: extern "C" fn(*const CollComm, word: *const WakingWord, value: u32) -> Status,
+    /// Wakes those who sleep on a word, in whatever process, because the caller has changed it and [`WakingWord::store`] says that there are
+    /// some. In plans a step, for a word that a step before it changes: it looks itself whether anybody sleeps.
+    pub wake_word: extern "C" fn(*const CollComm, word: *const WakingWord) -> Status,
     /// A part of the communicator (one of [`part`]) as a communicator of its own, for which components are selected anew,
     /// without the one named `except`. All ranks call it in the same order. NOT_FOUND: this rank is not in it. Lives as
     /// long as the communicator. For components with [`flag::NESTS`]. In plans NOT_SUPPORTED.
@@ -160,7 +163,7 @@ pub struct CollServices {
     /// Runs a collective (one of [`which`]) of the components that were selected for a part; `view` is from `sub_view`.
     /// In plans NOT_SUPPORTED.
     pub call: extern "C" fn(view: *const CollComm, which: u32, args: *const CollArgs) -> Status,
-    /// Since 1.5. Starts, as `isend`, an empty message in place of one whose data does not come: the receive that it meets ends with
+    /// Starts, as `isend`, an empty message in place of one whose data does not come: the receive that it meets ends with
     /// `error` and no data. For a rank whose part of a collective failed: the others wait for its messages, and are to hear that what
     /// they would say is not known. In plans NOT_SUPPORTED: there the host sends this in place of each message that comes after a receive
     /// that failed, and leaves work on data undone. NOT_SUPPORTED elsewhere: the PML cannot.
@@ -262,14 +265,13 @@ pub struct CollArgs {
     pub op: *const OpDesc,
     pub root: i32,
     pub reserved: u32,
-    /// The fields below: since 1.1.
     pub sendcounts: *const u64,
     pub sdispls: *const i64,
     pub sendtypes: *const *const TypeDesc,
     pub recvcounts: *const u64,
     pub rdispls: *const i64,
     pub recvtypes: *const *const TypeDesc,
-    /// Since 1.2. Of neighborhood collectives.
+    /// Of neighborhood collectives.
     pub neighbors: *const Neighbors,
 }
 
@@ -333,7 +335,6 @@ pub struct CollTable {
     pub gather: Option<CollFn>,
     pub scatter: Option<CollFn>,
     pub alltoall: Option<CollFn>,
-    /// The fields below: since 1.1.
     pub gatherv: Option<CollFn>,
     pub scatterv: Option<CollFn>,
     pub allgatherv: Option<CollFn>,
@@ -343,7 +344,6 @@ pub struct CollTable {
     pub exscan: Option<CollFn>,
     pub reduce_scatter: Option<CollFn>,
     pub reduce_scatter_block: Option<CollFn>,
-    /// The fields below: since 1.2.
     pub neighbor_allgather: Option<CollFn>,
     pub neighbor_allgatherv: Option<CollFn>,
     pub neighbor_alltoall: Option<CollFn>,
@@ -358,7 +358,7 @@ pub struct CollOffer {
     pub reserved: u32,
     pub module: *mut c_void,
     pub table: *const CollTable,
-    /// Since 1.3. The functions that make plans; null: none.
+    /// The functions that make plans; null: none.
     pub plans: *const CollTable,
 }
 
@@ -371,7 +371,7 @@ impl CollOffer {
 const _: () = {
     use core::mem::size_of;
     assert!(size_of::<CollComm>() == 64);
-    assert!(size_of::<CollServices>() == 176);
+    assert!(size_of::<CollServices>() == 184);
     assert!(size_of::<CollArgs>() == 120);
     assert!(size_of::<CollTable>() == 184);
     assert!(size_of::<Neighbors>() == 32);

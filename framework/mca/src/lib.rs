@@ -27,6 +27,7 @@ pub mod status;
 pub mod sync;
 pub mod thread;
 pub mod wait;
+pub mod waking;
 
 pub use abi::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, OpenArgs, SliceRef, StrRef, Version};
 pub use biased::{Caller, LOCK_PROTOCOL, LockServices, Seat};
@@ -44,3 +45,4 @@ pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace};
 pub use status::Status;
 pub use thread::ThreadCtx;
 pub use wait::{WaitFd, WaitSet, WaitWord};
+pub use waking::WakingWord;

@@ -8,8 +8,8 @@
 
 use crate::refs::{SliceRef, StrRef};
 use crate::status::Status;
-use crate::sync::AtomicU32;
 use crate::thread::ThreadCtx;
+use crate::waking::WakingWord;
 use core::ffi::c_void;
 
 /// Wire name of a process: job, rank and check bits. Compared as bytes.
@@ -128,8 +128,10 @@ pub struct HostServices {
         extern "C" fn(*mut c_void, proc: u32, remote: u64, bytes: u64, out: *mut *mut u8) -> Status,
     /// Makes progress until the predicate says so.
     pub wait_until: extern "C" fn(*mut c_void, *mut ThreadCtx, Predicate, ctx: *mut c_void) -> Status,
-    /// Makes progress until the word (it may be shared between processes) is not `value` any more.
-    pub wait_word: extern "C" fn(*mut c_void, *mut ThreadCtx, word: *const AtomicU32, value: u32) -> Status,
+    /// Makes progress, or sleeps, until the word (it may be shared between processes) is not `value` any more; whoever changes it wakes the
+    /// sleeper by `wake_word`. PEER_FAILED: a process has failed meanwhile, and the word is still `value`; processes that failed before are
+    /// those that `on_peer_failure` has told. Before ABI 2.3 the word was a plain one, which nobody wakes from.
+    pub wait_word: extern "C" fn(*mut c_void, *mut ThreadCtx, word: *const WakingWord, value: u32) -> Status,
     /// Subscribes to failures of peers. Those that failed before are told at once.
     pub on_peer_failure: extern "C" fn(*mut c_void, f: PeerFailed, ctx: *mut c_void) -> Status,
     pub off_peer_failure: extern "C" fn(*mut c_void, f: PeerFailed, ctx: *mut c_void) -> Status,
@@ -142,6 +144,9 @@ pub struct HostServices {
     pub osc_tags: extern "C" fn(*mut c_void, first: *mut u8) -> Status,
     /// Undoes one `node_memory` of the key; by the last one of this process the address is gone. NOT_FOUND: none is left.
     pub node_memory_free: extern "C" fn(*mut c_void, key: StrRef) -> Status,
+    /// Since ABI 2.3. `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and [`WakingWord::store`]
+    /// says that there are some.
+    pub wake_word: extern "C" fn(*mut c_void, word: *const WakingWord) -> Status,
 }
 
 const _: () = {
@@ -149,5 +154,5 @@ const _: () = {
     assert!(core::mem::size_of::<ProcPlace>() == 16);
     assert!(core::mem::size_of::<Place>() == 24);
     assert!(core::mem::size_of::<NodeMemory>() == 24);
-    assert!(core::mem::size_of::<HostServices>() == 8 + 18 * 8);
+    assert!(core::mem::size_of::<HostServices>() == 8 + 19 * 8);
 };

@@ -44,6 +44,8 @@ impl Status {
     pub const RMA_SHARED: Status = Status(-19);
     /// The window's flavor does not allow the call (MPI_ERR_RMA_FLAVOR).
     pub const RMA_FLAVOR: Status = Status(-20);
+    /// The communicator was revoked: nothing is waited for on it any more.
+    pub const REVOKED: Status = Status(-21);
 
     /// True for [`Status::OK`] alone.
     #[inline(always)]
@@ -82,6 +84,7 @@ impl Status {
             -18 => "memory cannot be attached",
             -19 => "memory cannot be shared",
             -20 => "the window's flavor does not allow this",
+            -21 => "the communicator is revoked",
             _ => "unknown status",
         }
     }

@@ -5,7 +5,7 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{Cri, RequestHeader, ThreadCtx};
 use oxmpi_waiting::events::Events;
 use oxmpi_waiting::gate::Gate;
-use oxmpi_waiting::{Hooks, Layer, WaitCounts, Waiter, Waiting};
+use oxmpi_waiting::{Awaited, Hooks, Layer, WaitCounts, Waiter, Waiting};
 
 impl Layer for Instance {
     #[inline(always)]
@@ -46,6 +46,12 @@ impl Instance {
     /// no lock.
     pub fn wait_until(&self, thread: *mut ThreadCtx, done: impl FnMut() -> bool) {
         self.waiter(thread).wait_until(done);
+    }
+
+    /// Makes progress, or sleeps, until a word has changed or `ends` says so, which is a question about what comes by progress.
+    /// The caller holds no lock.
+    pub fn wait_word(&self, thread: *mut ThreadCtx, word: Awaited, ends: impl FnMut() -> bool) {
+        self.waiter(thread).wait_word(word, ends);
     }
 
     /// Waits until no request that is attached to `events` is incomplete. At any level, after

@@ -4,26 +4,36 @@
 mod common;
 
 use common::{Form, config, job_on};
-use oxmpi_coll::{Coll, CollArgs, CollComm, CollFn, CollModule, CollTable, part, which};
-use oxmpi_mca::sync::AtomicU32;
-use oxmpi_mca::{Component, Host, OpenError, Params, Place, Status, StrRef};
+use oxmpi_coll::{Coll, CollArgs, CollComm, CollFn, CollModule, CollTable, part, step, which};
+use oxmpi_mca::{Component, Host, JobInfo, OpenError, Params, Place, Status, StrRef, WakingWord};
 use oxmpi_runtime::coll::Slot;
-use oxmpi_runtime::{Config, Level};
+use oxmpi_runtime::{Config, Instance, Level};
+use oxmpi_waiting::Awaited;
+use oxmpi_waiting::futex::wake_shared;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Barrier, OnceLock};
+use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
 
 struct Nest;
 
-/// A table with a barrier and nothing else.
-const fn only(barrier: CollFn) -> CollTable {
+/// The hosts that opened it, by job and rank.
+static HOSTS: Mutex<Vec<((u64, u32), Host)>> = Mutex::new(Vec::new());
+
+/// The job and the rank.
+fn of(job: &JobInfo) -> (u64, u32) {
+    (job.job_id, job.rank)
+}
+
+/// A table with a barrier and what waits for words.
+const fn only(barrier: CollFn, waits: [Option<CollFn>; 2]) -> CollTable {
     // SAFETY: numbers, and slots for which null is `None`.
     let mut table: CollTable = unsafe { core::mem::zeroed() };
     table.size = size_of::<CollTable>() as u32;
     table.version = 1;
     table.barrier = Some(barrier);
+    [table.bcast, table.reduce] = waits;
     table
 }
 
@@ -32,7 +42,7 @@ struct Parts {
     /// Null in ranks that lead no node.
     leaders: *mut c_void,
     /// Arrivals, then how many barriers are over.
-    words: *const [AtomicU32; 2],
+    words: *const [WakingWord; 2],
 }
 
 #[derive(Default)]
@@ -45,8 +55,8 @@ unsafe impl Sync for Module {}
 
 impl Coll for Nest {
     type Module = Module;
-    const TABLE: CollTable = only(barrier);
-    const PLANS: Option<CollTable> = Some(only(planned));
+    const TABLE: CollTable = only(barrier, [Some(in_vain), None]);
+    const PLANS: Option<CollTable> = Some(only(planned, [Some(in_vain), Some(changes)]));
     const NESTS: bool = true;
 
     fn query(&self, comm: &CollComm) -> Option<(i32, Module)> {
@@ -59,7 +69,8 @@ impl Component for Nest {
     type Module = CollModule;
     const NAME: &'static str = "nest";
 
-    fn open(_: Host, _: Params<'_>) -> Result<(i32, Vec<CollModule>), OpenError> {
+    fn open(host: Host, _: Params<'_>) -> Result<(i32, Vec<CollModule>), OpenError> {
+        HOSTS.lock().unwrap_or_else(PoisonError::into_inner).push((of(host.job()), host));
         Ok((0, vec![oxmpi_coll::module(Nest)]))
     }
 }
@@ -107,26 +118,39 @@ extern "C" fn barrier(module: *mut c_void, comm: *const CollComm, args: *const C
     assert_eq!((own.node, own.local, own.node_rank == 0), (comm.node, 1, !parts.leaders.is_null()));
     // SAFETY: memory of the node's ranks, which lives as long as the module.
     let [arrived, over] = unsafe { &*parts.words };
-    let turn = over.load(Ordering::Acquire);
-    let mut here = arrived.fetch_add(1, Ordering::AcqRel) + 1;
+    let turn = over.load();
+    let (before, sleepers) = arrived.add(1);
+    if sleepers {
+        assert_eq!((s.wake_word)(comm, arrived), Status::OK);
+    }
+    let mut here = before + 1;
     if own.node_rank != 0 {
         return (s.wait_word)(comm, over, turn);
     }
     while here < own.node_size {
         assert_eq!((s.wait_word)(comm, arrived, here), Status::OK);
-        here = arrived.load(Ordering::Acquire);
+        here = arrived.load();
     }
     let mut view = MaybeUninit::uninit();
     assert_eq!((s.sub_view)(comm, parts.leaders, view.as_mut_ptr()), Status::OK);
     // SAFETY: filled.
     let status = (s.call)(unsafe { view.assume_init_ref() }, which::BARRIER, args);
-    arrived.store(0, Ordering::Release);
-    over.fetch_add(1, Ordering::AcqRel);
+    // Only this rank waits for it.
+    let _ = arrived.store(0);
+    if over.add(1).1 {
+        assert_eq!((s.wake_word)(comm, over), Status::OK);
+    }
     status
 }
 
 /// The word that planned barriers wait for.
-static DOOR: AtomicU32 = AtomicU32::new(0);
+static DOOR: WakingWord = WakingWord::new(0);
+
+/// The word that broadcasts wait for in plans and outside of them, and that nobody changes.
+static WALL: WakingWord = WakingWord::new(0);
+
+/// The word that planned reductions change.
+static PLANNED: WakingWord = WakingWord::new(0);
 
 /// Waits until the door is open.
 extern "C" fn planned(_: *mut c_void, comm: *const CollComm, _: *const CollArgs) -> Status {
@@ -136,6 +160,26 @@ extern "C" fn planned(_: *mut c_void, comm: *const CollComm, _: *const CollArgs)
     assert_eq!((s.place)(comm, 0, &mut own), Status::OK);
     assert_eq!((s.node_memory)(comm, 8, &mut null_mut()), Status::NOT_SUPPORTED);
     (s.wait_word)(comm, &DOOR, 0)
+}
+
+/// Waits for what never comes.
+extern "C" fn in_vain(_: *mut c_void, comm: *const CollComm, _: *const CollArgs) -> Status {
+    // SAFETY: as above.
+    unsafe { ((*(*comm).services).wait_word)(comm, &WALL, 0) }
+}
+
+/// A step of its own changes the word, and the next one wakes who sleeps on it.
+extern "C" fn changes(_: *mut c_void, comm: *const CollComm, _: *const CollArgs) -> Status {
+    extern "C" fn stores(_: *mut c_void, what: u32) -> Status {
+        if what == step::START {
+            let _ = PLANNED.store(1);
+        }
+        Status::OK
+    }
+    // SAFETY: as above.
+    let s = unsafe { &*(*comm).services };
+    assert_eq!((s.step)(comm, stores, null_mut()), Status::OK);
+    (s.wake_word)(comm, &PLANNED)
 }
 
 fn with_nest() -> Config {
@@ -174,8 +218,8 @@ fn plans_wait_for_words() {
         // SAFETY: ours until it is released.
         assert!(!unsafe { &(*request).completion }.is_complete(), "the door is closed");
         both_have_looked.wait();
-        if world.rank() == 0 {
-            DOOR.store(1, Ordering::Release);
+        if world.rank() == 0 && DOOR.store(1) {
+            wake_shared(DOOR.address().addr());
         }
         instance.wait(thread, request);
         // SAFETY: as above.
@@ -184,4 +228,66 @@ fn plans_wait_for_words() {
             ((*(*request).ops).release)(request, thread);
         }
     });
+}
+
+/// Loses rank 2, as a transport tells it from a thread of its own.
+fn lose_rank_2(instance: &Instance) {
+    instance.survive_failures(true);
+    let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, host) = hosts.iter().find(|(key, _)| *key == of(instance.job())).expect("it was opened");
+    let failed = host.services().peer_failed;
+    assert_eq!(failed(host.table().instance, 2, Status::PEER_FAILED, StrRef::of("a test")), Status::OK);
+}
+
+/// A rank that waits for a word of a lost process sleeps until that is told, and then no longer; so does a plan. Communicators without it go on.
+#[test]
+fn waits_for_words_end_when_a_process_is_lost() {
+    for patience in ["1", "10000"] {
+        let waiting = || {
+            let mut config = with_nest();
+            config.params.push(("mpi_spin_count".into(), patience.into()));
+            config
+        };
+        job_on(&[0, 0, 0], waiting, |instance| {
+            let (world, thread) = (instance.world(), instance.main_thread());
+            if world.rank() == 2 {
+                return;
+            }
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_millis(30));
+                    lose_rank_2(instance);
+                });
+                let plan = world.begin_collective(thread, Slot::Bcast, &CollArgs::NONE, None);
+                assert_eq!(world.bcast(thread, &CollArgs::NONE), Status::PEER_FAILED);
+                let request = plan.expect("a request");
+                instance.wait(thread, request);
+                // SAFETY: ours until it is released.
+                unsafe {
+                    assert_eq!((*request).status.error, Status::PEER_FAILED);
+                    ((*(*request).ops).release)(request, thread);
+                }
+            });
+        });
+        assert_eq!(WALL.sleepers.load(Ordering::Relaxed), 0, "a sleeper is still announced");
+    }
+}
+
+/// A plan changes a word, and wakes who waits for it in another process's name.
+#[test]
+fn plans_wake_who_waits_for_a_word() {
+    job_on(&[0, 0], with_nest, |instance| {
+        let (world, thread) = (instance.world(), instance.main_thread());
+        if world.rank() == 0 {
+            // SAFETY: a static.
+            instance.wait_word(thread, unsafe { Awaited::new(&PLANNED, 0) }, || false);
+            return assert_eq!(PLANNED.load(), 1);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        let request = world.begin_collective(thread, Slot::Reduce, &CollArgs::NONE, None).expect("a request");
+        instance.wait(thread, request);
+        // SAFETY: ours until it is released.
+        unsafe { ((*(*request).ops).release)(request, thread) };
+    });
+    assert_eq!(PLANNED.sleepers.load(Ordering::Relaxed), 0);
 }

@@ -6,7 +6,7 @@ use common::{Form, config, job, job_on};
 use oxmpi_btl::BtlModule;
 use oxmpi_mca::services::AUTH_BYTES;
 use oxmpi_mca::{
-    Component, Host, NodeMemory, OpenError, Params, ProcName, ProcPlace, SliceRef, Status, StrRef,
+    Component, Host, NodeMemory, OpenError, Params, ProcName, ProcPlace, SliceRef, Status, StrRef, WakingWord,
 };
 use oxmpi_runtime::{Config, Instance, Level};
 use std::collections::HashMap;
@@ -162,19 +162,58 @@ fn memory_of_a_rank_in_this_process_is_read_written_and_pointed_to() {
 }
 
 #[test]
-fn a_waiter_makes_progress_until_the_word_changes() {
-    job(2, with_witness, |instance| {
-        let (host, at) = host_of(instance);
-        let word = AtomicU32::new(1);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                std::thread::sleep(std::time::Duration::from_millis(5));
-                word.store(2, Ordering::Release);
+fn a_waiter_makes_progress_or_sleeps_until_the_word_changes() {
+    for spins in ["1", "10000"] {
+        let patience = || {
+            let mut config = with_witness();
+            config.params.push(("mpi_spin_count".into(), spins.into()));
+            config
+        };
+        job(2, patience, |instance| {
+            let (host, at) = host_of(instance);
+            let word = WakingWord::new(1);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_millis(30));
+                    if word.store(2) {
+                        let at = host.table().instance;
+                        assert_eq!((host.services().wake_word)(at, &word), Status::OK);
+                    }
+                });
+                let status = (host.services().wait_word)(at, instance.main_thread(), &word, 1);
+                assert_eq!((status, word.load()), (Status::OK, 2));
             });
-            let shared = &raw const word;
-            let status = (host.services().wait_word)(at, instance.main_thread(), shared.cast(), 1);
-            assert_eq!((status, word.load(Ordering::Relaxed)), (Status::OK, 2));
+            assert_eq!(word.sleepers.load(Ordering::Relaxed), 0);
         });
+    }
+}
+
+/// The wait ends for a process that fails meanwhile, not for one that failed before.
+#[test]
+fn a_wait_for_a_word_ends_when_a_process_fails() {
+    job(3, with_witness, |instance| {
+        if instance.job().rank != 0 {
+            return;
+        }
+        instance.survive_failures(true);
+        let (host, at) = host_of(instance);
+        let fails = |proc| {
+            let at = host.table().instance;
+            (host.services().peer_failed)(at, proc, Status::PEER_FAILED, StrRef::of("a test"))
+        };
+        let wait = |word: &WakingWord| (host.services().wait_word)(at, instance.main_thread(), word, 0);
+        let word = WakingWord::new(0);
+        for proc in [1, 2] {
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_millis(30));
+                    assert_eq!(fails(proc), Status::OK);
+                });
+                assert_eq!(wait(&word), Status::PEER_FAILED, "process {proc}");
+            });
+        }
+        let _ = word.store(1);
+        assert_eq!(wait(&word), Status::OK);
     });
 }
 

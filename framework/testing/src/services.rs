@@ -7,8 +7,7 @@ use core::ffi::c_void;
 use oxmpi_mca::services::{
     AUTH_BYTES, HostServices, NodeMemory, PeerFailed, Predicate, ProcName, ProcPlace, distance,
 };
-use oxmpi_mca::sync::AtomicU32;
-use oxmpi_mca::{SliceRef, Status, StrRef, ThreadCtx};
+use oxmpi_mca::{SliceRef, Status, StrRef, ThreadCtx, WakingWord};
 
 /// The services of a kind of host, as a table that stays.
 pub(crate) struct Served<H>(core::marker::PhantomData<H>);
@@ -40,6 +39,7 @@ pub const fn services<H: FakeHost>() -> HostServices {
         peer_failed: peer_failed::<H>,
         osc_tags,
         node_memory_free: node_memory_free::<H>,
+        wake_word: wake_word::<H>,
     }
 }
 
@@ -209,10 +209,14 @@ extern "C" fn wait_until<H: FakeHost>(
 extern "C" fn wait_word<H: FakeHost>(
     i: *mut c_void,
     _: *mut ThreadCtx,
-    _: *const AtomicU32,
+    _: *const WakingWord,
     _: u32,
 ) -> Status {
     H::of(i).unused("waited for a word")
+}
+
+extern "C" fn wake_word<H: FakeHost>(i: *mut c_void, _: *const WakingWord) -> Status {
+    H::of(i).unused("woke who sleeps on a word")
 }
 
 extern "C" fn on_peer_failure<H: FakeHost>(i: *mut c_void, f: PeerFailed, ctx: *mut c_void) -> Status {

@@ -22,12 +22,14 @@ pub(crate) struct Idle {
     nap: Duration,
     /// No sleep is longer.
     pub(crate) longest: Duration,
+    /// The news that the waiter has looked at (`words`).
+    pub(crate) seen: u32,
 }
 
 impl Idle {
     /// The count of a waiter at the beginning of a wait.
     pub(crate) fn new() -> Idle {
-        Idle { turns: 0, nap: FIRST_NAP, longest: LONGEST_SLEEP }
+        Idle { turns: 0, nap: FIRST_NAP, longest: LONGEST_SLEEP, seen: 0 }
     }
     /// Starts the count again, after an event.
     #[inline(always)]

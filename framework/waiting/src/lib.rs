@@ -4,7 +4,7 @@
 //! Map: [`layer`] (what is below) · [`waiting`] (what the threads of an instance share) · `framework/progress` (turns of progress, contexts
 //! of threads) · [`sync`] (sync object, waiters, hand-off of progress ownership) · [`events`] (what users' sync objects are told) ·
 //! `wait` (the loops), `idle` (spin, yield or sleep), `sleep`, `race` (the loop without sync objects), `poll` (calls that look and
-//! do not wait), `quiescence` (whether nothing comes any more), `contexts` (which contexts of other threads a waiter enters) ·
+//! do not wait), `words` (what is slept on beside the doorbell), `quiescence` (whether nothing comes any more), `contexts` (which contexts of other threads a waiter enters) ·
 //! `hooks`, `cooperation` (user-level threads) · `tasks` (the task pool) · [`meeting`] (threads that wait for each other) ·
 //! [`gate`] (one thread or several: who is inside a call, and how a second one gets in) · `thread_count` ·
 //! [`patience`], [`yield_limit`] (how long, and whether yields are worth it) · `bell`, `sleep_set`, [`futex`] (the system calls).
@@ -38,6 +38,7 @@ mod tasks;
 mod thread_count;
 mod wait;
 pub mod waiting;
+mod words;
 pub mod yield_limit;
 
 pub use cooperation::Hooks;
@@ -45,3 +46,4 @@ pub use layer::{Layer, Waiter};
 pub use oxmpi_progress::thread;
 pub use tasks::PIECE;
 pub use waiting::{Settings, WaitCounts, Waiting};
+pub use words::Awaited;

@@ -1,4 +1,4 @@
-//! Puts a waiter to sleep on what the layer below names.
+//! Puts a waiter to sleep on what the layer below names, and on the words that somebody waits for.
 //!
 //! **Sleep.** `Engine::arm` announces the sleep to the transports and gives the words and descriptors that will change (`sleep_set`).
 //! No sleep is longer than [`LONGEST_SLEEP`](crate::idle::LONGEST_SLEEP): that is a net under what no doorbell covers (a peer that
@@ -8,12 +8,15 @@
 //! An owner that sleeps must also wake when another thread completes its requests or brings work: it
 //! waits on several words at once, the transports' and its own state (`futex_waitv`). Kernels before 5.16 cannot;
 //! there it sleeps on the first of them alone and for [`LONGEST_BLIND_SLEEP`] at most.
+//!
+//! Words of waits and plans come first (`words`), so that one who naps, for want of a doorbell, naps on these.
 
 use crate::futex;
-use crate::idle::Idle;
+use crate::idle::{Idle, LONGEST_SLEEP};
 use crate::layer::{Layer, Waiter};
 use crate::sleep_set::SleepSet;
 use crate::sync::SyncObject;
+use crate::words::Awaited;
 use oxmpi_mca::Status;
 use oxmpi_mca::WaitWord;
 use oxmpi_mca::sync::{AtomicU32, Ordering};
@@ -48,25 +51,41 @@ impl<'a, L: Layer> Waiter<'a, L> {
         Some(SleepingThread(&cri.asleep))
     }
 
-    /// Sleeps once on what the transports name, or naps where they cannot wake a sleeper. `sync`: the caller's object,
-    /// if it owns progress for other threads.
+    /// Sleeps once on what the transports name and on the words of waits and plans, or naps where transports cannot wake a
+    /// sleeper. Returns at once if a word has changed. `sync`: the caller's object, if it owns progress for other threads;
+    /// `own`: the word that the caller waits for.
     #[cold]
-    pub(crate) fn sleep(self, sync: Option<&SyncObject>, idle: &mut Idle) {
+    pub(crate) fn sleep(self, sync: Option<&SyncObject>, own: Option<Awaited>, idle: &mut Idle) {
         let mut sleep_set = SleepSet::new();
+        let mut set = sleep_set.set();
+        let Some(announced) = self.waiting().words.announce(own, &mut idle.seen, &mut set) else { return };
         let rung = self.waiting().bell.value();
-        let Some(armed) = self.waiting().engine.arm(self.thread, &mut sleep_set.set()) else {
-            return futex::nap(idle.next_nap());
-        };
+        let armed = self.waiting().engine.arm(self.thread, &mut set);
+        drop(set);
+        let num_words = announced.num_words;
         match armed {
-            Status::OK if sleep_set.make(&self.waiting().bell, rung) => {
+            Some(Status::OK) if sleep_set.make(&self.waiting().bell, rung) => {
                 self.sleep_on(sleep_set.words(), sync, idle.longest)
             }
             // Something waits for room: whoever makes it may need this core.
-            Status::PENDING => std::thread::yield_now(),
-            Status::OK | Status::NO_RESOURCE => self.nap(sync, idle),
-            _ => return self.nap(sync, idle),
+            Some(Status::PENDING) => std::thread::yield_now(),
+            Some(Status::OK | Status::NO_RESOURCE) => self.nap(&sleep_set.words()[..num_words], sync, idle),
+            _ => return self.nap(&sleep_set.words()[..num_words], sync, idle),
         }
         self.waiting().engine.disarm(self.thread);
+    }
+
+    /// Sleeps once as a parked waiter, on its own state and on the word that it waits for; who brings something else rouses it.
+    /// The caller has parked `sync`, and looked once more.
+    pub(crate) fn sleep_parked(self, sync: &SyncObject, own: Option<Awaited>, nap: Duration) {
+        let (state, parked) = sync.state_word();
+        let Some(own) = own else {
+            self.waiting().naps.fetch_add(1, Ordering::Relaxed);
+            return futex::wait_private(state, parked, Some(nap));
+        };
+        if let Some(word) = own.announce() {
+            self.sleep_while(&[word.wait_word()], Some((state, parked)), LONGEST_SLEEP);
+        }
     }
 
     /// Sleeps once on the words, of which there is at least one, unless the gate, a nudge or work in the task pool
@@ -117,15 +136,19 @@ impl<'a, L: Layer> Waiter<'a, L> {
         unsafe { futex::wait_shared(first.addr, first.expected, longest) };
     }
 
-    /// Naps once; an owner of progress wakes early if its sync object changes.
-    fn nap(self, sync: Option<&SyncObject>, idle: &mut Idle) {
+    /// Naps once, on words that may be none; an owner of progress wakes early if its sync object changes.
+    fn nap(self, words: &[WaitWord], sync: Option<&SyncObject>, idle: &mut Idle) {
         let nap = idle.next_nap();
+        let rest = |own| match (words, own) {
+            ([], None) => futex::nap(nap),
+            ([], Some((state, parked))) => futex::wait_private(state, parked, Some(nap)),
+            _ => self.sleep_while(words, own, nap),
+        };
         match sync {
-            None => futex::nap(nap),
+            None => rest(None),
             Some(sync) => {
                 if sync.park() {
-                    let (state, parked) = sync.state_word();
-                    futex::wait_private(state, parked, Some(nap));
+                    rest(Some(sync.state_word()));
                     sync.unpark();
                 }
                 sync.take_nudge();

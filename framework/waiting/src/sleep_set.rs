@@ -33,7 +33,7 @@ impl SleepSet {
         }
     }
 
-    /// The set as transports fill it; two places are kept for the bell and the sleeper's own word.
+    /// The set as transports fill it; two places are kept for the bell and the sleeper's own state.
     pub fn set(&mut self) -> Filling<'_> {
         let set = WaitSet::new(&mut self.words[..MOST_WORDS - 2], &mut self.fds);
         Filling { set, num_words: &mut self.num_words, num_fds: &mut self.num_fds }

@@ -22,6 +22,7 @@ use crate::futex;
 use crate::idle::{FIRST_NAP, Idle, LONGEST_NAP, Step};
 use crate::layer::{Layer, Waiter};
 use crate::sync::SyncObject;
+use crate::words::Awaited;
 use oxmpi_mca::RequestHeader;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::sync::unmodelled::Ordering;
@@ -55,7 +56,7 @@ impl<L: Layer> Waiter<'_, L> {
                     return;
                 }
             }
-            if self.wait_alone(&mut || done.is_complete()) {
+            if self.wait_alone(None, &mut || done.is_complete()) {
                 return;
             }
         }
@@ -77,7 +78,7 @@ impl<L: Layer> Waiter<'_, L> {
         if all_done() {
             return;
         }
-        if !self.waiting().threaded() && self.wait_alone(&mut all_done) {
+        if !self.waiting().threaded() && self.wait_alone(None, &mut all_done) {
             return;
         }
         if self.waiting().races {
@@ -93,7 +94,7 @@ impl<L: Layer> Waiter<'_, L> {
         if live().next().is_none() || any_done() {
             return;
         }
-        if !self.waiting().threaded() && self.wait_alone(&mut any_done) {
+        if !self.waiting().threaded() && self.wait_alone(None, &mut any_done) {
             return;
         }
         if self.waiting().races {
@@ -117,11 +118,23 @@ impl<L: Layer> Waiter<'_, L> {
 
     /// Makes progress until `done` says so, for waits that no request stands for (a blocking probe). The caller holds
     /// no lock.
-    pub fn wait_until(self, mut done: impl FnMut() -> bool) {
+    pub fn wait_until(self, done: impl FnMut() -> bool) {
+        self.wait_for(None, done);
+    }
+
+    /// Makes progress until a word has changed or `ends` says so: a question about what comes by progress or is told as news
+    /// ([`crate::Waiting::tell_news`]). The writer of the word wakes the sleeper. The caller holds no lock.
+    pub fn wait_word(self, word: Awaited, mut ends: impl FnMut() -> bool) {
+        self.wait_for(Some(word), || word.has_changed() || ends());
+    }
+
+    /// Makes progress until `done` says so; `word`: the word by which it may become so.
+    #[inline]
+    fn wait_for(self, word: Option<Awaited>, mut done: impl FnMut() -> bool) {
         if done() {
             return;
         }
-        if !self.waiting().threaded() && self.wait_alone(&mut done) {
+        if !self.waiting().threaded() && self.wait_alone(word, &mut done) {
             return;
         }
         if self.waiting().races {
@@ -145,7 +158,7 @@ impl<L: Layer> Waiter<'_, L> {
             match idle.step(&self.waiting().patience, false) {
                 Step::Spin => std::hint::spin_loop(),
                 Step::Yield => std::thread::yield_now(),
-                Step::Sleep => return self.wait_for_condition(&mut done),
+                Step::Sleep => return self.wait_for_condition(word, &mut done),
             }
         }
     }
@@ -153,8 +166,8 @@ impl<L: Layer> Waiter<'_, L> {
     /// Waits until `done` says so, among the threads that wait for requests: as the owner of progress, on the doorbell, or asleep
     /// until another thread's turn has brought something. No request stands for this wait, so nobody completes it: those who
     /// make turns wake condition waiters ([`Waiter::tell_condition_waiters`]). Turns inside a send that waits for room tell
-    /// nobody, and a condition may be another thread's store; so no sleep is longer than [`LONGEST_NAP`].
-    fn wait_for_condition(self, done: &mut dyn FnMut() -> bool) {
+    /// nobody, and a condition may be another thread's store; so no sleep is longer than [`LONGEST_NAP`], but that for a `word`.
+    fn wait_for_condition(self, word: Option<Awaited>, done: &mut dyn FnMut() -> bool) {
         let sync = SyncObject::of_condition();
         let done = std::cell::RefCell::new(done);
         // Asking may change something (a matched probe takes its message), so a question that was answered is not asked again.
@@ -185,8 +198,10 @@ impl<L: Layer> Waiter<'_, L> {
                     Step::Spin => std::hint::spin_loop(),
                     Step::Yield => std::thread::yield_now(),
                     Step::Sleep => {
-                        idle.longest = idle.next_nap();
-                        self.sleep(Some(sync), &mut idle);
+                        if word.is_none() {
+                            idle.longest = idle.next_nap();
+                        }
+                        self.sleep(Some(sync), word, &mut idle);
                     }
                 }
             },
@@ -200,10 +215,8 @@ impl<L: Layer> Waiter<'_, L> {
                 }
                 // From here on whoever brings something sees it parked; it looks at what came before that.
                 if !ends(sync) && !self.waiting().tasks.may_not_sleep() {
-                    let (word, parked) = sync.state_word();
                     let away = self.leaves_its_cri();
-                    self.waiting().naps.fetch_add(1, Ordering::Relaxed);
-                    futex::wait_private(word, parked, Some(nap));
+                    self.sleep_parked(sync, word, nap);
                     nap = (nap * 2).min(LONGEST_NAP);
                     drop(away);
                 }
@@ -222,9 +235,9 @@ impl<L: Layer> Waiter<'_, L> {
     }
 
     /// Waits until `done` says so, as the only thread that makes calls, which is inside the gate. False: from now on
-    /// there are several threads, and the caller waits in their way.
+    /// there are several threads, and the caller waits in their way. `word`: by which it may become so.
     #[inline(never)]
-    fn wait_alone(self, done: &mut dyn FnMut() -> bool) -> bool {
+    fn wait_alone(self, word: Option<Awaited>, done: &mut dyn FnMut() -> bool) -> bool {
         let mut idle = Idle::new();
         loop {
             if self.waiting().gate().wanted() {
@@ -245,7 +258,7 @@ impl<L: Layer> Waiter<'_, L> {
             match idle.step(&self.waiting().patience, false) {
                 Step::Spin => {}
                 Step::Yield if self.yields_core() => {}
-                Step::Yield | Step::Sleep => self.sleep(None, &mut idle),
+                Step::Yield | Step::Sleep => self.sleep(None, word, &mut idle),
             }
         }
     }
@@ -339,7 +352,7 @@ impl<L: Layer> Waiter<'_, L> {
                 match idle.step(&self.waiting().patience, crowded) {
                     Step::Spin => std::hint::spin_loop(),
                     Step::Yield => std::thread::yield_now(),
-                    Step::Sleep => self.sleep(Some(sync), &mut idle),
+                    Step::Sleep => self.sleep(Some(sync), None, &mut idle),
                 }
             },
             |sync| {

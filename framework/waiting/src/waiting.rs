@@ -8,6 +8,7 @@ use crate::patience::Patience;
 use crate::sync::Waiters;
 use crate::tasks::Tasks;
 use crate::thread_count::ThreadCount;
+use crate::words::{Awaited, Words};
 use crate::yield_limit::YieldLimit;
 use oxmpi_mca::ThreadCtx;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
@@ -56,6 +57,8 @@ pub struct Waiting {
     pub(crate) naps: AtomicU64,
     /// Threads that wait among others for something that no request stands for.
     pub(crate) condition_waiters: AtomicU32,
+    /// Words that are slept on beside those of the transports.
+    pub(crate) words: Words,
     /// Rung by the thread that watches descriptors.
     pub(crate) bell: Bell,
     threads: Threads,
@@ -91,6 +94,7 @@ impl Waiting {
             several_words: AtomicU32::new(1),
             naps: AtomicU64::new(0),
             condition_waiters: AtomicU32::new(0),
+            words: Words::new(),
             bell: Bell::default(),
             threads,
             own_gate,
@@ -184,6 +188,30 @@ impl Waiting {
     pub fn share(&self, pieces: u64, work: &(dyn Fn(u64) + Sync)) {
         let spare = self.room.saturating_sub(2).into();
         self.tasks.share(pieces, work, || self.waiters.rouse(pieces.min(spare)));
+    }
+
+    /// Has whoever sleeps for the transports sleep on a word, too, until [`Waiting::leave_word`]: a change of it is work for
+    /// progress. `owner` names the caller, who has at most one word here. The caller holds no lock.
+    pub fn enter_word(&self, owner: usize, awaited: Awaited) {
+        self.words.enter(owner, awaited);
+        if self.threaded() {
+            // The owner of progress may sleep without it.
+            self.waiters.rouse(0);
+        }
+    }
+
+    /// Takes the word of `owner` back; nobody here touches it afterwards.
+    pub fn leave_word(&self, owner: usize) {
+        self.words.leave(owner);
+    }
+
+    /// Wakes the thread of this instance that sleeps for a word, because something has happened that may end any such wait. The caller may hold locks.
+    pub fn tell_news(&self) {
+        futex::wake_shared(self.words.ring());
+        if self.threaded() {
+            // One that sleeps for no word may have the progress.
+            self.waiters.rouse(0);
+        }
     }
 
     /// Counts of how threads waited while others had the progress.

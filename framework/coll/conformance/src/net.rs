@@ -10,7 +10,9 @@ use core::time::Duration;
 use oxmpi_datatype::{TypeDesc, pack, unpack};
 use oxmpi_mca::{Descriptor, Status};
 use oxmpi_testing::{JobState, held};
+use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
 
 /// Elements in a rank's memory.
 pub type Elements = (*const u8, u64, *const TypeDesc);
@@ -34,6 +36,9 @@ pub struct Net {
     patience: Duration,
     state: Mutex<State>,
     woken: Vec<Condvar>,
+    /// How often each word was woken, by address, and who sleeps until one is.
+    words: Mutex<HashMap<usize, u64>>,
+    words_changed: Condvar,
     /// Memory of nodes.
     pub shared: Arc<JobState>,
 }
@@ -144,7 +149,18 @@ impl Net {
         };
         let woken = (0..n).map(|_| Condvar::new()).collect();
         let state = Mutex::new(state);
-        Net { parts, synchronous, dies_after, cut, patience, state, woken, shared: Arc::default() }
+        Net {
+            parts,
+            synchronous,
+            dies_after,
+            cut,
+            patience,
+            state,
+            woken,
+            words: Mutex::default(),
+            words_changed: Condvar::new(),
+            shared: Arc::default(),
+        }
     }
 
     pub fn size(&self) -> u32 {
@@ -256,6 +272,37 @@ impl Net {
 
     fn wake_all(&self) {
         self.woken.iter().for_each(Condvar::notify_all);
+        self.words_changed.notify_all();
+    }
+
+    /// Wakes who sleeps on the word at an address.
+    pub fn wake_word(&self, word: usize) {
+        *held(&self.words).entry(word).or_default() += 1;
+        self.words_changed.notify_all();
+    }
+
+    /// How often the word at an address was woken; to be asked before the word is looked at.
+    pub fn words_woken(&self, word: usize) -> u64 {
+        held(&self.words).get(&word).copied().unwrap_or(0)
+    }
+
+    /// Sleeps until the word at an address was woken more often than `before`, or the net is dead; false: neither was so for the
+    /// time that is `left`.
+    pub fn sleep_on_word(&self, word: usize, before: u64, left: Duration) -> bool {
+        /// The time between two looks whether the net is dead, which no word tells.
+        const LOOK: Duration = Duration::from_millis(20);
+        let until = Instant::now() + left;
+        let mut words = held(&self.words);
+        while words.get(&word).copied().unwrap_or(0) == before {
+            if Instant::now() >= until {
+                return false;
+            }
+            words = self.words_changed.wait_timeout(words, LOOK).unwrap_or_else(|e| e.into_inner()).0;
+            if self.is_dead() {
+                return true;
+            }
+        }
+        true
     }
 
     fn end(&self, state: &mut State, why: String) {

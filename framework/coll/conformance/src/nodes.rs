@@ -5,8 +5,8 @@
 use crate::net::Net;
 use crate::view::View;
 use oxmpi_coll::CollComm;
-use oxmpi_mca::sync::{AtomicU32, Ordering};
-use oxmpi_mca::{Place, Status};
+use oxmpi_mca::sync::Ordering;
+use oxmpi_mca::{Place, Status, WakingWord};
 use std::time::Instant;
 
 const PAGE: u64 = 4096;
@@ -84,24 +84,40 @@ pub extern "C" fn peer_pointer(
     reaches
 }
 
-pub extern "C" fn wait_word(comm: *const CollComm, word: *const AtomicU32, value: u32) -> Status {
+pub extern "C" fn wait_word(comm: *const CollComm, word: *const WakingWord, value: u32) -> Status {
     let view = View::of(comm);
     view.is_not_asked("wait_word");
     // SAFETY: the component's word.
     wait_for_word(&view.net, unsafe { &*word }, value)
 }
 
-/// Until the word is another one, or the net is dead.
-pub fn wait_for_word(net: &Net, word: &AtomicU32, value: u32) -> Status {
-    let begun = Instant::now();
-    while word.load(Ordering::Acquire) == value {
-        if net.is_dead() {
-            return Status::PEER_FAILED;
-        }
-        if begun.elapsed() > net.patience() {
-            net.stop(format!("a word is {value} for ever"));
-        }
-        std::thread::yield_now();
-    }
+pub extern "C" fn wake_word(comm: *const CollComm, word: *const WakingWord) -> Status {
+    let view = View::of(comm);
+    view.is_not_asked("wake_word");
+    view.net.wake_word(word.addr());
     Status::OK
+}
+
+/// Until the word is another one, or the net is dead. Sleeps, so that a component that wakes nobody is found.
+pub fn wait_for_word(net: &Net, word: &WakingWord, value: u32) -> Status {
+    let begun = Instant::now();
+    word.announce();
+    let status = loop {
+        let woken = net.words_woken(word.address().addr());
+        if word.load() != value {
+            break Status::OK;
+        }
+        if net.is_dead() {
+            break Status::PEER_FAILED;
+        }
+        if !net.sleep_on_word(word.address().addr(), woken, net.patience().saturating_sub(begun.elapsed())) {
+            let what = match word.load() == value {
+                true => format!("a word is {value} for ever"),
+                false => "a word was changed on which a rank sleeps, and nobody has called wake_word".into(),
+            };
+            net.stop(what);
+        }
+    };
+    word.retract();
+    status
 }

@@ -15,8 +15,7 @@ use core::ptr::{from_ref, null, null_mut, without_provenance_mut};
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollServices, FIRST_TAG, Neighbors, StepFn, step as step_of};
 use oxmpi_datatype::kernel::{self, OpDesc};
 use oxmpi_datatype::{TypeDesc, copy as copy_elements, pack as pack_bytes, unpack as unpack_bytes};
-use oxmpi_mca::sync::AtomicU32;
-use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef};
+use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, WakingWord};
 use std::time::Instant;
 
 const TAG: i32 = FIRST_TAG - 77;
@@ -230,6 +229,7 @@ const RECORDING: CollServices = CollServices {
     peer_write,
     peer_pointer,
     wait_word,
+    wake_word,
     sub_comm,
     sub_view,
     call,
@@ -461,10 +461,15 @@ extern "C" fn peer_pointer(
     nodes::peer_pointer(real(comm), rank, remote, bytes, out)
 }
 
-extern "C" fn wait_word(comm: *const CollComm, word: *const AtomicU32, value: u32) -> Status {
+extern "C" fn wait_word(comm: *const CollComm, word: *const WakingWord, value: u32) -> Status {
     let real = real(comm);
     // SAFETY: the component's word.
     note(comm, move || wait_for_word(&View::of(real).net, unsafe { &*word }, value))
+}
+
+extern "C" fn wake_word(comm: *const CollComm, word: *const WakingWord) -> Status {
+    let real = real(comm);
+    note(comm, move || nodes::wake_word(real, word))
 }
 
 extern "C" fn sub_comm(_: *const CollComm, _: u32, _: StrRef, out: *mut *mut c_void) -> Status {

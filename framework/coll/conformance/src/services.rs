@@ -36,6 +36,7 @@ pub const SERVICES: CollServices = CollServices {
     peer_write: nodes::peer_write,
     peer_pointer: nodes::peer_pointer,
     wait_word: nodes::wait_word,
+    wake_word: nodes::wake_word,
     sub_comm,
     sub_view,
     call,

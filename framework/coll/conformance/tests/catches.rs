@@ -318,6 +318,7 @@ fn faults_of_one_that_nests_are_seen() {
         (nested::Fault::NoFlag, "barrier"),
         (nested::Fault::Sizes, "bcast"),
         (nested::Fault::Early, "barrier"),
+        (nested::Fault::WakesNobody, "barrier"),
     ] {
         assert!(!passes(nested::faulty(fault), check), "{check} does not see {fault:?}");
     }

@@ -8,14 +8,16 @@
 
 use super::Slot;
 use crate::gid::{self, Origin};
+use crate::group::Group;
 use crate::objects::Communicator;
 use crate::plan::{ExcludedComponents, Plan};
 use crate::services::memory::Direction;
 use crate::shared_memory::Wish;
 use oxmpi_coll::{CollArgs, CollComm, part};
 use oxmpi_loading::error::Error;
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{Place, Status, StrRef};
+use oxmpi_mca::{Place, Status, StrRef, WakingWord};
+use oxmpi_waiting::Awaited;
+use oxmpi_waiting::futex::wake_shared;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -43,6 +45,16 @@ impl Communicator {
         let plan = Plan { excluded, hint: self.hint(), ..Plan::new(gid, group) };
         let made = Communicator::make(self.shared_instance(), plan);
         made.map(Some).map_err(|why| self.say(&why, "a part of a communicator"))
+    }
+
+    /// Why a wait on this communicator for something that its ranks do by themselves, such as changing a word, is over without that:
+    /// PEER_FAILED, a process of its groups is lost. The place for REVOKED once the host has a function that revokes.
+    pub(crate) fn end_of_waits(&self) -> Option<Status> {
+        let is_in = |group: &Group, proc| group.members().iter().any(|member| member.proc == proc);
+        let lost = self.instance().has_lost(|proc| {
+            is_in(self.group(), proc) || self.remote.as_ref().is_some_and(|remote| is_in(&remote.group, proc))
+        });
+        lost.then_some(Status::PEER_FAILED)
     }
 
     /// Writes an error to the log and answers OUT_OF_MEMORY.
@@ -165,12 +177,23 @@ pub(super) extern "C" fn peer_pointer(
     anywhere::pointer(of(comm), rank, remote, bytes, out)
 }
 
-/// Component service: makes progress until `*word` is no longer `value`.
-pub(super) extern "C" fn wait_word(comm: *const CollComm, word: *const AtomicU32, value: u32) -> Status {
+/// Component service: makes progress, or sleeps, until the word is no longer `value` or what it is waited for on has come to an
+/// end.
+pub(super) extern "C" fn wait_word(comm: *const CollComm, word: *const WakingWord, value: u32) -> Status {
+    let c = of(comm);
     // SAFETY: as in `of`; the component keeps the word until the call returns.
-    let (thread, word) = unsafe { ((*comm).thread, &*word) };
-    // SYNC POINT with whoever changes the word (release).
-    of(comm).instance().wait_until(thread, || word.load(Ordering::Acquire) != value);
+    let (thread, awaited) = unsafe { ((*comm).thread, Awaited::new(word, value)) };
+    let mut end = None;
+    c.instance().wait_word(thread, awaited, || {
+        end = c.end_of_waits();
+        end.is_some()
+    });
+    if awaited.has_changed() { Status::OK } else { end.unwrap_or(Status::OK) }
+}
+
+/// Component service: wakes those who sleep on a word, in whatever process.
+pub(super) extern "C" fn wake_word(_: *const CollComm, word: *const WakingWord) -> Status {
+    wake_shared(word.addr());
     Status::OK
 }
 

@@ -30,6 +30,7 @@ pub(crate) const SERVICES: &CollServices = &CollServices {
     peer_write: parts::peer_write,
     peer_pointer: parts::peer_pointer,
     wait_word: parts::wait_word,
+    wake_word: parts::wake_word,
     sub_comm: parts::sub_comm,
     sub_view: parts::sub_view,
     call: parts::call,

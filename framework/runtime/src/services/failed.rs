@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use oxmpi_mca::Status;
 use oxmpi_mca::services::PeerFailed;
-use oxmpi_mca::sync::unmodelled::AtomicBool;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32};
 use oxmpi_system::locks::Mutex;
 
 /// An instance's knowledge of failed processes.
@@ -11,6 +11,8 @@ use oxmpi_system::locks::Mutex;
 pub(crate) struct Failures {
     pub(crate) state: Mutex<FailureState>,
     pub(crate) survive: AtomicBool,
+    /// `told` of the state, for waits that look at each turn.
+    pub(crate) told: AtomicU32,
 }
 
 /// The processes that have failed, and the functions to be told.

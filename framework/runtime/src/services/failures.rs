@@ -3,7 +3,8 @@
 //! A transport that loses a process for good says so by `peer_failed`, from wherever it is, a receive callback under a
 //! CRI's lock included. So nothing is called there: the failure is put on a list, and the next turn of progress, which holds
 //! no lock, tells the PML and everybody who subscribed, once per process. **Unless the instance was told to survive
-//! failures the job ends at once, with one report.**
+//! failures the job ends at once, with one report.** Waits for a word, which the lost process may never change, are woken and end
+//! (`Waiting::tell_news`).
 
 use super::caller::caller;
 use crate::objects::Instance;
@@ -43,6 +44,22 @@ impl Instance {
         if first {
             self.follow_progress(tell, std::ptr::from_ref(self).cast_mut().cast());
         }
+        // A thread that sleeps for a word of the lost process makes the turn that tells.
+        self.waiting().tell_news();
+    }
+
+    /// Number of processes that have failed and have been told to all who subscribed.
+    pub(crate) fn failures_told(&self) -> u32 {
+        // SYNC POINT with `tell_failures`.
+        self.failures().told.load(Ordering::Acquire)
+    }
+
+    /// Whether a failure was told of a process that `is_wanted`.
+    pub(crate) fn has_lost(&self, is_wanted: impl Fn(u32) -> bool) -> bool {
+        self.failures_told() != 0 && {
+            let state = self.failures().state.lock();
+            state.failed[..state.told].iter().any(|(proc, _)| is_wanted(*proc))
+        }
     }
 
     /// Registers a function that is told of failures, and tells it of those so far. `BAD_PARAM`: it is registered already.
@@ -79,6 +96,8 @@ impl Instance {
                 (s.f)(s.ctx, *proc, *status);
             }
         }
+        // SYNC POINT with `failures_told`.
+        self.failures().told.fetch_add(news.len() as u32, Ordering::Release);
         self.waiting().engine().unfollow(tell, std::ptr::from_ref(self).cast_mut().cast());
         // One that failed meanwhile asked for a turn before this one was taken back.
         let state = self.failures().state.lock();

@@ -43,6 +43,7 @@ pub(crate) fn table() -> *const HostServices {
         peer_failed: failures::failed,
         osc_tags: tags::osc_tags,
         node_memory_free: node::node_memory_free,
+        wake_word: waiting::wake_word,
     };
     TABLE
 }

@@ -2,8 +2,9 @@
 
 use super::caller::caller;
 use oxmpi_mca::services::Predicate;
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Status, ThreadCtx, WakingWord};
+use oxmpi_waiting::Awaited;
+use oxmpi_waiting::futex::wake_shared;
 use std::ffi::c_void;
 
 /// Makes progress until `done` answers something else than 0; in the table as `HostServices::wait_until`. The caller
@@ -18,17 +19,24 @@ pub(super) extern "C" fn wait_until(
     Status::OK
 }
 
-/// Makes progress until `word` has another value than `value`; in the table as `HostServices::wait_word`. The caller
-/// holds no lock.
+/// Makes progress, or sleeps, until `word` has another value than `value`, or a process fails; in the table as
+/// `HostServices::wait_word`. The caller holds no lock.
 pub(super) extern "C" fn wait_word(
     ctx: *mut c_void,
     thread: *mut ThreadCtx,
-    word: *const AtomicU32,
+    word: *const WakingWord,
     value: u32,
 ) -> Status {
+    let instance = caller(ctx).1;
+    let before = instance.failures_told();
     // SAFETY: the component keeps the word until the call returns.
-    let word = unsafe { &*word };
-    // SYNC POINT with whoever changes the word (release).
-    caller(ctx).1.wait_until(thread, || word.load(Ordering::Acquire) != value);
+    let awaited = unsafe { Awaited::new(word, value) };
+    instance.wait_word(thread, awaited, || instance.failures_told() != before);
+    if awaited.has_changed() { Status::OK } else { Status::PEER_FAILED }
+}
+
+/// Wakes those who sleep on a word, in whatever process; in the table as `HostServices::wake_word`. The caller may hold locks.
+pub(super) extern "C" fn wake_word(_: *mut c_void, word: *const WakingWord) -> Status {
+    wake_shared(word.addr());
     Status::OK
 }

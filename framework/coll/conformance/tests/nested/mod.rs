@@ -3,11 +3,12 @@
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicU32 as Choice, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable, flag, part, which};
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::sync::AtomicU32;
-use oxmpi_mca::{Component, Descriptor, Host, OpenArgs, OpenError, Params, Place, Status, StrRef};
+use oxmpi_mca::{
+    Component, Descriptor, Host, OpenArgs, OpenError, Params, Place, Status, StrRef, WakingWord,
+};
 use std::cell::UnsafeCell;
 
 /// The mistake that it is told to make.
@@ -23,10 +24,12 @@ pub enum Fault {
     Sizes,
     /// Is called, and calls services, while it is asked.
     Early,
+    /// Changes words and wakes nobody.
+    WakesNobody,
 }
 
 /// Components are opened with it; tests that use it run in one thread each and name it before.
-static FAULT: Choice = Choice::new(0);
+static FAULT: AtomicU32 = AtomicU32::new(0);
 
 struct Nested {
     fault: u32,
@@ -34,8 +37,8 @@ struct Nested {
 
 /// Words of the node: how many have come, and the turn.
 struct Meeting {
-    come: *const AtomicU32,
-    turn: *const AtomicU32,
+    come: *const WakingWord,
+    turn: *const WakingWord,
     ranks: u32,
     leader: bool,
     leaders: Option<*mut c_void>,
@@ -110,26 +113,34 @@ fn barrier(module: &PerCommunicator, comm: &CollComm, _: &CollArgs) -> Result<()
     let meeting = module.meeting(comm)?;
     // SAFETY: memory of the node, as long as the module.
     let (come, turn) = unsafe { (&*meeting.come, &*meeting.turn) };
-    let now = turn.load(Ordering::Acquire);
-    let last = come.fetch_add(1, Ordering::AcqRel) + 1 == meeting.ranks;
     // SAFETY: valid during the call.
     let services = unsafe { &*comm.services };
+    let wakes = module.fault != Fault::WakesNobody as u32;
+    let now = turn.load();
+    let (before, sleepers) = come.add(1);
+    if sleepers && wakes {
+        met((services.wake_word)(comm, come))?;
+    }
+    let last = before + 1 == meeting.ranks;
     if !meeting.leader {
         return met((services.wait_word)(comm, turn, now));
     }
     if !last {
-        let mut seen = come.load(Ordering::Acquire);
+        let mut seen = come.load();
         while seen != meeting.ranks {
             met((services.wait_word)(comm, come, seen))?;
-            seen = come.load(Ordering::Acquire);
+            seen = come.load();
         }
     }
     if let Some(leaders) = meeting.leaders {
         in_part(comm, leaders, which::BARRIER, &CollArgs::NONE)?;
     }
-    come.store(0, Ordering::Release);
-    turn.store(now.wrapping_add(1), Ordering::Release);
-    Ok(())
+    // Nobody waits for the count but the leader.
+    let _ = come.store(0);
+    match turn.store(now.wrapping_add(1)) {
+        true if wakes => met((services.wake_word)(comm, turn)),
+        _ => Ok(()),
+    }
 }
 
 /// From the root to its node, from the root's node to the leaders, from those to their nodes; the root's rank in a part is its place.
@@ -276,7 +287,7 @@ pub fn faulty(fault: Fault) -> *const Descriptor {
         };
     }
     let open: extern "C" fn(*const OpenArgs, *mut Opened) -> Status =
-        opens_with!(None, OneNode, NoFlag, Sizes, Early);
+        opens_with!(None, OneNode, NoFlag, Sizes, Early, WakesNobody);
     // SAFETY: plain data, whose pointers are to statics.
     let copy = unsafe { component::descriptor().read() };
     Box::leak(Box::new(Descriptor { open, ..copy }))

@@ -7,10 +7,10 @@ use crate::coll::parts::anywhere;
 use crate::coll::slot::Slot;
 use crate::objects::Communicator;
 use crate::services::memory::Direction;
-use oxmpi_coll::{CollArgs, CollComm, CollServices, StepFn, step as step_of};
+use oxmpi_coll::{CollArgs, CollComm, CollServices, StepFn};
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx};
+use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx, WakingWord};
+use oxmpi_waiting::Awaited;
 use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
 
@@ -62,6 +62,7 @@ const SERVICES: &CollServices = &CollServices {
     peer_write,
     peer_pointer,
     wait_word,
+    wake_word,
     sub_comm,
     sub_view,
     call,
@@ -330,34 +331,16 @@ extern "C" fn peer_pointer(
     anywhere::pointer(means(comm), rank, remote, bytes, out)
 }
 
-/// A word that a step waits for; in the plan's memory.
-struct Awaited {
-    word: *const AtomicU32,
-    value: u32,
-}
-
-/// Step function of `wait_word`: PENDING while the word has its old value.
-extern "C" fn has_changed(ctx: *mut c_void, what: u32) -> Status {
-    if what == step_of::DROP {
-        return Status::OK;
-    }
-    // SAFETY: written by `wait_word`, in memory that lives as long as the plan; the component keeps the word as long.
-    let (word, value) = unsafe {
-        let awaited = &*ctx.cast::<Awaited>();
-        (&*awaited.word, awaited.value)
-    };
-    // SYNC POINT with whoever changes the word (release).
-    if word.load(Ordering::Acquire) == value { Status::PENDING } else { Status::OK }
-}
-
 /// Planning service: writes down a wait until `*word` is no longer `value`.
-extern "C" fn wait_word(comm: *const CollComm, word: *const AtomicU32, value: u32) -> Status {
-    let (core, _) = at(comm);
-    let Some(start) = core.memory.take(size_of::<Awaited>() as u64) else { return Status::OUT_OF_MEMORY };
-    let awaited = start.cast::<Awaited>();
-    // SAFETY: the plan's memory is aligned to 64 bytes and large enough.
-    unsafe { awaited.write(Awaited { word, value }) };
-    core.note(Step::Own { function: has_changed, ctx: awaited.cast() })
+extern "C" fn wait_word(comm: *const CollComm, word: *const WakingWord, value: u32) -> Status {
+    // SAFETY: the component keeps the word as long as the plan.
+    let awaited = unsafe { Awaited::new(word, value) };
+    at(comm).0.note(Step::Word { awaited })
+}
+
+/// Planning service: writes down that those are to be woken who sleep on a word.
+extern "C" fn wake_word(comm: *const CollComm, word: *const WakingWord) -> Status {
+    at(comm).0.note(Step::Wake { word })
 }
 
 /// Planning service: refused, a plan makes no memory of the node.

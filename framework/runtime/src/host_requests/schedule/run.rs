@@ -7,6 +7,8 @@ use oxmpi_coll::step;
 use oxmpi_datatype::{TypeDesc, copy, pack, unpack};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
+use oxmpi_waiting::Awaited;
+use oxmpi_waiting::futex::wake_shared;
 use std::ptr::null_mut;
 
 /// The error that others hear of for one of this rank. A length that does not fit is told in its own words where it is found.
@@ -103,6 +105,9 @@ impl Core {
     pub fn can_go_on(&self) -> bool {
         match self.steps.get(self.at) {
             Some(Step::Wait { first, end }) => self.messages_of(*first, *end).iter().all(Message::is_over),
+            Some(Step::Word { awaited }) => {
+                awaited.has_changed() || self.communicator().end_of_waits().is_some()
+            }
             _ => true,
         }
     }
@@ -155,6 +160,14 @@ impl Core {
                 self.spoiled |= status.is_err();
                 status
             }
+            Step::Word { awaited } => self.look_at_word(awaited, instance),
+            Step::Wake { word } => {
+                // SAFETY: the component keeps the word as long as the plan.
+                if unsafe { &*word }.has_sleepers() {
+                    wake_shared(word.addr());
+                }
+                Status::OK
+            }
             // The data of the step did not come.
             _ if self.spoiled => Status::OK,
             _ => {
@@ -164,6 +177,23 @@ impl Core {
                 status
             }
         }
+    }
+
+    /// Looks whether the word of a step has changed, or will not be; until then sleepers of this process sleep on it. PENDING:
+    /// neither is so.
+    fn look_at_word(&mut self, awaited: Awaited, instance: &Instance) -> Status {
+        let end = || self.communicator().end_of_waits();
+        let status = if awaited.has_changed() { Status::OK } else { end().unwrap_or(Status::PENDING) };
+        // The plan stays where it is while it is under way.
+        let owner = std::ptr::from_ref(self).addr();
+        match (self.begun, status == Status::PENDING) {
+            (false, true) => instance.waiting().enter_word(owner, awaited),
+            (true, false) => instance.waiting().leave_word(owner),
+            _ => {}
+        }
+        self.begun = status == Status::PENDING;
+        self.spoiled |= status.is_err();
+        status
     }
 
     /// Sends a message that says that the data of the plan's next one is missing. A peer that cannot be told knows by itself: it does
@@ -182,6 +212,12 @@ impl Core {
         // SAFETY: in use as long as the request is (the module's head).
         let comm = unsafe { &*self.comm };
         if peer.local { comm.local().unwrap_or(comm) } else { comm }
+    }
+
+    /// The plan's communicator.
+    fn communicator(&self) -> &Communicator {
+        // SAFETY: as in `comm`.
+        unsafe { &*self.comm }
     }
 
     /// The data to send: that which came there, if it was not the data that had to.
@@ -228,8 +264,7 @@ impl Core {
                 self.truncated.get_or_insert(status);
             }
         }
-        // SAFETY: in use as long as the request is.
-        unsafe { &*self.comm }.note_own(thread, Counter::BytesReceivedMpi, received);
+        self.communicator().note_own(thread, Counter::BytesReceivedMpi, received);
         worst
     }
 

@@ -7,7 +7,8 @@ use core::ptr::null;
 use oxmpi_coll::StepFn;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::OpDesc;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, WakingWord};
+use oxmpi_waiting::Awaited;
 use std::any::Any;
 
 /// Objects that a request holds until it is given up: types, the operation.
@@ -75,6 +76,14 @@ pub(crate) enum Step {
         function: StepFn,
         ctx: *mut c_void,
     },
+    /// Until the word has changed; while it has not, who sleeps for the transports sleeps on it, too.
+    Word {
+        awaited: Awaited,
+    },
+    /// Wakes those who sleep on a word that a step before changes.
+    Wake {
+        word: *const WakingWord,
+    },
 }
 
 /// A message under way.
@@ -103,7 +112,7 @@ pub(crate) struct Core {
     pub(crate) memory: Memory,
     pub(crate) kept: Kept,
     pub(crate) at: usize,
-    /// The component's own step at `at` has begun.
+    /// The step at `at`, the component's own or one for a word, has begun.
     pub(crate) begun: bool,
     pub(crate) messages: Vec<Message>,
     pub(crate) wrong: Vec<LengthMismatch>,

@@ -73,7 +73,7 @@ impl Ob1 {
     /// Takes back a send that waits for room, or sends CANCEL to its receiver. `true`: it had not been sent.
     fn take_back(&self, req: &'static Request, threaded: bool) -> bool {
         let peer = Peer::of_request(req);
-        let held = self.instance().hold(peer.map_or(FIFO, |p| p.ctx), None, threaded);
+        let held = self.instance().hold(peer.map_or(FIFO, |p| p.ctx()), None, threaded);
         if self.sender().unqueue(&held, req) {
             return true;
         }

@@ -56,23 +56,18 @@ impl Ob1 {
     /// in part. A request with pieces of a get or put under way fails when these have landed (`conclude`). Does nothing
     /// if the peer has failed.
     fn end_on_flow(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
-        if peer.failed.get() {
+        if peer.is_failed() {
             return;
         }
         let of_comm = |req: &&'static Request| req.comm() == comm.handle();
-        let queued: Vec<_> = peer.queue.with(held, |q| q.iter().copied().filter(of_comm).collect());
+        let queued: Vec<_> = peer.queued_of(held, of_comm);
         for req in queued {
             self.sender().unqueue(held, req);
             self.peers().fail(held, req, Status::PEER_FAILED);
         }
         self.abandon_streamed_of(held, peer, comm);
-        let streams: Vec<_> = peer.streams.with(held, |q| {
-            let (ours, others) = q.drain(..).partition(|req| of_comm(req));
-            *q = others;
-            Vec::from_iter::<std::collections::VecDeque<_>>(ours)
-        });
+        let streams = peer.take_streams_of(held, of_comm);
         for req in streams {
-            req.be_unlisted();
             if req.pulls() > 0 {
                 // `conclude` looks at the communicator.
                 continue;
@@ -84,8 +79,8 @@ impl Ob1 {
     /// Drops the message of a revoked communicator that has come only in part from a peer, and fails its receive; what
     /// still comes of it goes nowhere.
     pub fn abandon_streamed_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
-        let of_comm = |c: &Option<Streamed>| c.is_some_and(|c| c.req.comm() == comm.handle());
-        let ours = peer.streamed.with(held, |c| if of_comm(c) { c.take() } else { None });
+        let of_comm = |c: &Streamed| c.req.comm() == comm.handle();
+        let ours = peer.streamed(held).filter(of_comm).and_then(|_| peer.end_streamed(held));
         // The transport that was asked for more knows the request, which ends with all that peers know.
         if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) = ours {
             self.peers().fail(held, req, Status::PEER_FAILED);

@@ -57,16 +57,16 @@ pub fn aligned(alignment: u64, values: &[u64]) -> bool {
 
 /// Whether a send's buffer is long enough and aligned for the transport's get.
 pub fn worth_reading(peer: &Peer, req: &Request) -> bool {
-    let a = peer.btl.attrs();
+    let a = peer.btl().attrs();
     let (total, addr) = (req.total(), req.buf() as u64);
     total >= a.min_get_size && aligned(a.get_alignment, &[total, addr])
 }
 
 /// Whether a send's buffer is long enough and aligned for the transport's put, and the peer has not refused puts.
 pub fn worth_writing(peer: &Peer, req: &Request) -> bool {
-    let a = peer.btl.attrs();
+    let a = peer.btl().attrs();
     let (total, addr) = (req.total(), req.buf() as u64);
-    total >= a.min_put_size && !peer.no_put.get() && aligned(a.put_alignment, &[total, addr])
+    total >= a.min_put_size && peer.is_writable() && aligned(a.put_alignment, &[total, addr])
 }
 
 impl Transfers {
@@ -110,7 +110,7 @@ impl Transfers {
     pub fn prepare_pull(&self, peer: &Peer, req: &'static Request, inc: &Incoming) -> bool {
         let Some((remote, handle)) = inc.address() else { return false };
         let (local, wanted) = (req.buf() as u64, req.wanted());
-        if !aligned(peer.btl.attrs().get_alignment, &[remote, local, wanted])
+        if !aligned(peer.btl().attrs().get_alignment, &[remote, local, wanted])
             || self.register_memory(peer, req, wanted, access::LOCAL_WRITE).is_err()
         {
             return false;
@@ -126,7 +126,7 @@ impl Transfers {
     pub fn prepare_exposure(&self, peer: &Peer, req: &'static Request) -> bool {
         let (local, wanted) = (req.buf() as u64, req.wanted());
         if req.dtype().is_some()
-            || !aligned(peer.btl.attrs().put_alignment, &[local, wanted])
+            || !aligned(peer.btl().attrs().put_alignment, &[local, wanted])
             || self.register_memory(peer, req, wanted, access::LOCAL_WRITE | access::REMOTE_WRITE).is_err()
         {
             return false;
@@ -153,21 +153,21 @@ impl Transfers {
 
     /// Issues pieces until all are under way, enough are, or the transport has no room.
     pub fn move_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
-        if peer.failed.get() || self.is_revoked(req) {
+        if peer.is_failed() || self.is_revoked(req) {
             req.worsen(Outcome::Revoked);
         }
-        let a = peer.btl.attrs();
+        let a = peer.btl().attrs();
         let gets = req.state() == State::Pulling;
         let (verb, most, unit) = match gets {
-            true => (peer.btl.get, piece(a.get_limit, a.get_alignment), a.get_alignment),
-            false => (peer.btl.put, piece(a.put_limit, a.put_alignment), a.put_alignment),
+            true => (peer.btl().get, piece(a.get_limit, a.get_alignment), a.get_alignment),
+            false => (peer.btl().put, piece(a.put_limit, a.put_alignment), a.put_alignment),
         };
         while req.done() < req.wanted() && req.outcome() == Outcome::Fine {
             if req.pulls() >= self.instance().config().pipeline_depth {
                 return TransferProgress::Over;
             }
             let done = req.done();
-            let rails = req.registered_rails().min(peer.rails.for_rdma().len());
+            let rails = req.registered_rails().min(peer.rails().for_rdma().len());
             let most = if rails > 1 { stripe(req.wanted(), rails, unit).min(most) } else { most };
             let len = (req.wanted() - done).min(most);
             let rma = |rail| RmaDesc {
@@ -180,12 +180,12 @@ impl Transfers {
                 done_ctx: core::ptr::from_ref(req).cast_mut().cast(),
             };
             let status = if rails > 1 {
-                peer.rails.issue(rails, len, |number, rail| {
+                peer.rails().issue(rails, len, |number, rail| {
                     let verb = if gets { rail.btl.get } else { rail.btl.put };
-                    verb(rail.btl.state, rail.endpoint, peer.ctx, &rma(number))
+                    verb(rail.btl.state, rail.endpoint, peer.ctx(), &rma(number))
                 })
             } else {
-                verb(peer.btl.state, peer.endpoint, peer.ctx, &rma(0))
+                verb(peer.btl().state, peer.endpoint(), peer.ctx(), &rma(0))
             };
             match status {
                 Status::OK => {}
@@ -216,7 +216,7 @@ impl Transfers {
     pub fn flush_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         let flush = FlushDesc { done: Some(landed), done_ctx: core::ptr::from_ref(req).cast_mut().cast() };
         if req.outcome() == Outcome::Fine {
-            match (peer.btl.flush)(peer.btl.state, peer.endpoint, peer.ctx, &flush) {
+            match (peer.btl().flush)(peer.btl().state, peer.endpoint(), peer.ctx(), &flush) {
                 Status::OK => {}
                 Status::PENDING => self.instance().cri(held.ctx).work.take_off(req),
                 Status::NO_RESOURCE => return TransferProgress::NoRoom,
@@ -247,7 +247,7 @@ impl Transfers {
             _ => self.requests().release_memory(req),
         }
         match req.outcome() {
-            _ if peer.failed.get() => self.peers().fail(held, req, Status::PEER_FAILED),
+            _ if peer.is_failed() => self.peers().fail(held, req, Status::PEER_FAILED),
             Outcome::Fine if is_get => self.end_pull(held, peer, req, req.remote_id()),
             Outcome::Fine => {
                 self.peers().control(held, peer, fin(req.remote_id()));

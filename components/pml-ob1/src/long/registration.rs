@@ -25,7 +25,7 @@ const MOST_RAILS: usize = 8;
 
 /// Bytes of handles that are sent to a peer at most.
 pub fn handles_size(peer: &Peer) -> usize {
-    handle_size(peer) * peer.rails.for_rdma().len().clamp(1, MOST_RAILS)
+    handle_size(peer) * peer.rails().for_rdma().len().clamp(1, MOST_RAILS)
 }
 
 /// Whether a peer may send so many bytes as handles: of one transport at least, and of those that reach it at most.
@@ -39,7 +39,7 @@ pub fn are_handles(peer: &Peer, bytes: usize) -> bool {
 
 /// How many bytes a registration handle of the peer's transport has.
 pub fn handle_size(peer: &Peer) -> usize {
-    peer.btl.attrs().registration_handle_size as usize
+    peer.btl().attrs().registration_handle_size as usize
 }
 
 impl Transfers {
@@ -51,11 +51,11 @@ impl Transfers {
         }
         let (services, mut local) = (self.instance().btl_services(), null());
         let register = if services.keeps() { services.acquire } else { services.register };
-        register(services.instance, peer.btl, req.buf(), len, access, &mut local).ok()?;
+        register(services.instance, peer.btl(), req.buf(), len, access, &mut local).ok()?;
         let part = |btl, local| MemoryPart { btl, local, remote: [0; HANDLE_LIMIT / 8] };
-        let mut parts = vec![part(peer.btl, local)];
+        let mut parts = vec![part(peer.btl(), local)];
         // Memory that cannot be registered with a further transport does not go over it.
-        for rail in peer.rails.for_rdma().iter().skip(1).take(MOST_RAILS - 1) {
+        for rail in peer.rails().for_rdma().iter().skip(1).take(MOST_RAILS - 1) {
             let mut local = null();
             if register(services.instance, rail.btl, req.buf(), len, access, &mut local).is_err() {
                 break;

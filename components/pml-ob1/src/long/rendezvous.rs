@@ -55,7 +55,7 @@ impl Transfers {
             return self.peers().fail(held, req, Status::UNREACHABLE);
         };
         self.peers().consumed(inc, Some(held), held.threaded);
-        if peer.failed.get() {
+        if peer.is_failed() {
             return self.peers().fail(held, req, Status::PEER_FAILED);
         }
         let wanted = inc.msg_len.min(req.total());
@@ -63,8 +63,8 @@ impl Transfers {
         let here = if readable { 0 } else { inc.len };
         peer.note_in(req);
         req.begin_answer(inc.proc, inc.src_req, wanted, here);
-        if readable && wanted > 0 && !peer.no_get.get() {
-            peer.choice.note_arrival();
+        if readable && wanted > 0 && peer.is_readable() {
+            peer.choice().note_arrival();
             if inc.kind == kind::RUNS || req.dtype().is_some() {
                 return self.pull_pieces(held, peer, req, inc);
             }
@@ -92,7 +92,7 @@ impl Transfers {
             // Before the first part is stored, so that the sender writes the next one meanwhile. A peer that fails, fails its
             // requests. (Of a message that is still coming nothing is stored here, `streamed.rs`.)
             self.ask_for_copies(held, peer, req, here);
-            if here > 0 && !peer.failed.get() && !inc.payload.is_null() {
+            if here > 0 && !peer.is_failed() && !inc.payload.is_null() {
                 // SAFETY: `here` is less than `wanted`, which is at most the buffer's size; the request is not over, since the
                 // rest of its message comes under the lock that we hold.
                 unsafe { req.store(&self.instance().config().copies, 0, inc.payload, here) };
@@ -108,7 +108,7 @@ impl Transfers {
     /// the receive and closes the peer.
     fn pull_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, inc: &Incoming) {
         let limits = &self.instance().config().pieces;
-        if !limits.permit(inc.msg_len) || !can_get_vector(peer.btl) {
+        if !limits.permit(inc.msg_len) || !can_get_vector(peer.btl()) {
             return self.ask_for_copies(held, peer, req, 0);
         }
         let source = match inc.kind {
@@ -128,7 +128,7 @@ impl Transfers {
             }
             let of = |pieces: &Pieces| SliceRef { ptr: pieces.list().as_ptr(), len: pieces.list().len() };
             let rma = RmaVectorDesc { local: of(&local), remote: of(&remote), len };
-            match (peer.btl.get_vector)(peer.btl.state, peer.endpoint, peer.ctx, &rma) {
+            match (peer.btl().get_vector)(peer.btl().state, peer.endpoint(), peer.ctx(), &rma) {
                 Status::OK => done += len,
                 Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
                     self.remember_refusal(peer);
@@ -164,7 +164,7 @@ impl Transfers {
         }
         let Ok(peer) = self.peers().flow(proc, held.ctx, held.threaded) else { return Some(()) };
         if wire::flags_of(head) & flag::REFUSED != 0 {
-            peer.no_rget.set(true);
+            peer.refuse_reading();
         }
         self.requests().drop_id(held, req);
         self.requests().release_memory(req);
@@ -308,8 +308,8 @@ impl Transfers {
         }
         self.requests().drop_id(held, req);
         req.be_offered(wanted, dst_req, remote);
-        let fits = aligned(peer.btl.attrs().put_alignment, &[remote, wanted, req.buf() as u64]);
-        if fits && !peer.no_put.get() && self.register_memory(peer, req, wanted, 0).is_ok() {
+        let fits = aligned(peer.btl().attrs().put_alignment, &[remote, wanted, req.buf() as u64]);
+        if fits && peer.is_writable() && self.register_memory(peer, req, wanted, 0).is_ok() {
             req.keep_remote_handles(handle_size(peer), r.rest());
             req.begin_pieces(State::Pushing);
         } else {
@@ -332,8 +332,6 @@ impl Transfers {
 
     /// Whether a message from that process has come only in part on this CRI.
     pub fn is_coming(&self, held: &Held<'_>, proc: u32) -> bool {
-        self.peers()
-            .flow(proc, held.ctx, held.threaded)
-            .is_ok_and(|peer| peer.streamed.with(held, |c| c.is_some()))
+        self.peers().flow(proc, held.ctx, held.threaded).is_ok_and(|peer| peer.streamed(held).is_some())
     }
 }

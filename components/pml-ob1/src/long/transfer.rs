@@ -35,14 +35,13 @@ impl Transfers {
     pub fn ask_for_copies(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, offset: u64) {
         req.await_fragments(offset);
         let id = self.requests().id_of(held, req);
-        let flags = if peer.no_get.get() { flag::REFUSED } else { 0 };
+        let flags = if !peer.is_readable() { flag::REFUSED } else { 0 };
         self.peers().control(held, peer, ack(flags, req.remote_id(), id, offset, req.wanted()));
     }
 
     /// Puts a long operation on its peer's list of streams, which progress continues.
     pub fn queue_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
-        req.be_listed();
-        peer.streams.with(held, |q| q.push_back(req));
+        peer.add_stream(held, req);
         self.peers().remember(held, peer);
     }
 
@@ -70,14 +69,14 @@ impl Transfers {
     /// Notes that gets from the peer are refused, so that its messages come by fragments.
     #[cold]
     pub fn remember_refusal(&self, peer: &Peer) {
-        peer.no_get.set(true);
+        peer.be_unreadable();
         self.tell_refusal(peer, "read");
     }
 
     /// Notes that puts to the peer are refused, so that messages to it go by fragments.
     #[cold]
     pub fn remember_put_refusal(&self, peer: &Peer) {
-        peer.no_put.set(true);
+        peer.be_unwritable();
         self.tell_refusal(peer, "write");
     }
 
@@ -86,8 +85,8 @@ impl Transfers {
         if !self.told_no_get.swap(true, Ordering::Relaxed) {
             self.instance().host().info(&format!(
                 "{} may not {what} the memory of process {}; long messages are copied through it instead",
-                peer.btl.name(),
-                peer.proc
+                peer.btl().name(),
+                peer.proc()
             ));
         }
     }

@@ -21,9 +21,8 @@ impl Transfers {
 
     /// Takes one step of each long operation on a peer's list of streams. `false`: the transport has no room.
     pub fn drain_streams(&self, held: &Held<'_>, peer: &Peer) -> bool {
-        for _ in 0..peer.streams.with(held, |q| q.len()) {
-            let Some(req) = peer.streams.with(held, |q| q.pop_front()) else { break };
-            req.be_unlisted();
+        for _ in 0..peer.num_streams(held) {
+            let Some(req) = peer.next_stream(held) else { break };
             let turn = self.turn(held, peer, req);
             if turn != TransferProgress::Over {
                 // Behind the others: they get the next room.
@@ -57,9 +56,9 @@ impl Transfers {
             let (done, wanted) = (req.done(), req.wanted());
             let n = (wanted - done).min(peer.fragment());
             let h = Header::new(&[wire::head(kind::FRAG, 0, 0, 0), req.remote_id(), done]);
-            let status = match peer.rails.is_empty() {
+            let status = match peer.rails().is_empty() {
                 true => self.transmit_part(held, peer, req, &h, done, n),
-                false => Self::with_part(req, &h, done, n, |desc| peer.rails.transmit(held.ctx, desc)),
+                false => Self::with_part(req, &h, done, n, |desc| peer.rails().transmit(held.ctx, desc)),
             };
             match status {
                 Status::OK => {}

@@ -20,7 +20,7 @@ impl Order {
         tag: i32,
         number: u64,
     ) {
-        if peer.base.stamps || number == 0 || number == FREE {
+        if peer.base().has_stamps() || number == 0 || number == FREE {
             return;
         }
         let head = route.head.load(Ordering::Relaxed);

@@ -79,20 +79,20 @@ impl Order {
         base: &'a Peer,
         about: Sending,
     ) -> Result<(Held<'a>, &'a Peer, u64), Status> {
-        if base.base.width == 1 {
+        if base.base().width() == 1 {
             return Ok((self.instance().hold(FIFO, seat_of(about.thread), true), base, 0));
         }
         // SYNC POINT with `switch_all`.
-        if !base.base.switch.is_passed() {
+        if !base.base().switch().is_passed() {
             let held = self.instance().hold(FIFO, seat_of(about.thread), true);
-            if base.base.switch.may_go(false, FIFO) && !self.switch_all(&held, base, about.thread) {
+            if base.base().switch().may_go(false, FIFO) && !self.switch_all(&held, base, about.thread) {
                 return Ok((held, base, 0));
             }
         }
         if comm.by_tag() || self.is_stream(comm, about.tag) {
             let (held, peer) = self.enter_stream(comm, route, base, about)?;
             // Where a message may be out of its receiver's sight for a while stamps would not do.
-            let order = match base.base.stamps {
+            let order = match base.base().has_stamps() {
                 true => self.stamp(lease_of(about.thread)),
                 false if about.number != 0 => about.number,
                 false => route.next_number(),
@@ -118,21 +118,21 @@ impl Order {
         base: &'a Peer,
         about: Sending,
     ) -> Result<(Held<'a>, &'a Peer), Status> {
-        let width = base.base.width;
+        let width = base.base().width();
         // SYNC POINT with `fork_now`.
         if !route.fork.is_passed() {
             let home = self.flow_on(base, route.home(width))?;
-            base.base.set_fifo_of_shard(route.home_shard(), home);
+            base.base().set_fifo_of_shard(route.home_shard(), home);
             // Those of a rank that prefers a CRI stay there: the others are somebody else's.
             let part = about.tag >= 0 && !comm.fifos.prefers() && self.parts(comm, route, about);
-            let held = self.take_cri(home.ctx, about.thread);
-            if route.fork.may_go(false, home.ctx) && !(part && self.fork_now(&held, comm, route, home)) {
+            let held = self.take_cri(home.ctx(), about.thread);
+            if route.fork.may_go(false, home.ctx()) && !(part && self.fork_now(&held, comm, route, home)) {
                 return Ok((held, home));
             }
         }
         let peer = self.flow_on(base, route.fifo(about.tag, width))?;
-        base.base.set_fifo_of_shard(route.tag_shard(about.tag), peer);
-        Ok((self.take_cri(peer.ctx, about.thread), peer))
+        base.base().set_fifo_of_shard(route.tag_shard(about.tag), peer);
+        Ok((self.take_cri(peer.ctx(), about.thread), peer))
     }
 
     /// Counts a send and says whether the messages of this communicator are to part, so that each tag has a FIFO of its
@@ -151,7 +151,7 @@ impl Order {
     fn fork_now(&self, held: &Held<'_>, comm: &Comm, route: &Route, home: &Peer) -> bool {
         let knows_index = wire::flags_of(route.head.load(Ordering::Relaxed)) & flag::CID == 0;
         knows_index
-            && self.open(held, home, &home.base.switch, || of_all(kind::OPEN)).is_ok()
+            && self.open(held, home, home.base().switch(), || of_all(kind::OPEN)).is_ok()
             && Self::switch_now(held, home, &route.fork, &of_comm(kind::SWITCH, comm, route))
     }
 
@@ -164,17 +164,17 @@ impl Order {
         }
         // Answers may come on any FIFO as soon as the peer has seen it.
         self.widen();
-        Self::switch_now(held, base, &base.base.switch, &of_all(kind::SWITCH))
+        Self::switch_now(held, base, base.base().switch(), &of_all(kind::SWITCH))
     }
 
     /// Sends a SWITCH header on the first FIFO and notes it in `switch`. `false`: messages wait for room there, or the
     /// transport has none.
     fn switch_now(held: &Held<'_>, first: &Peer, switch: &Switch, header: &Header) -> bool {
-        let clear = !first.failed.get() && first.queued.get() == 0;
+        let clear = !first.is_failed() && first.is_clear();
         let passed = clear && first.transmit(held, &header_only(header)).is_ok();
         if passed {
             // SYNC POINT with `enter_flow` and `enter_stream`.
-            switch.begin(first.ctx);
+            switch.begin(first.ctx());
         }
         passed
     }
@@ -195,7 +195,7 @@ impl Order {
     /// preferred one, or that of the thread.
     #[inline(never)]
     fn any_fifo(&self, comm: &Comm, route: &Route, base: &Peer, about: Sending) -> u32 {
-        let width = base.base.width;
+        let width = base.base().width();
         match self.instance().assignment() {
             Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
             _ => {
@@ -253,7 +253,7 @@ impl Order {
     pub fn order_words(peer: &Peer, order: u64) -> (u8, u64) {
         match order {
             0 | FREE => (0, 0),
-            _ if peer.base.stamps => (flag::STAMPED, order),
+            _ if peer.base().has_stamps() => (flag::STAMPED, order),
             _ => (flag::NUMBERED, order),
         }
     }
@@ -261,7 +261,7 @@ impl Order {
     /// The number that a message must keep when it is sent later, or 0 if its place in the order is a stamp or free.
     #[inline(always)]
     pub fn number_of(peer: &Peer, order: u64) -> u64 {
-        if peer.base.stamps || order == FREE { 0 } else { order }
+        if peer.base().has_stamps() || order == FREE { 0 } else { order }
     }
 
     /// Notes that messages may come on all CRIs from now on, and has the host activate these.
@@ -311,12 +311,12 @@ impl Order {
     /// no room.
     #[inline(always)]
     fn open(&self, held: &Held<'_>, peer: &Peer, switch: &Switch, header: impl FnOnce() -> Header) -> Status {
-        if !switch.needs_open(peer.ctx) {
+        if !switch.needs_open(peer.ctx()) {
             return Status::OK;
         }
         let status = peer.transmit(held, &header_only(&header()));
         if status.is_ok() {
-            switch.opened(peer.ctx);
+            switch.opened(peer.ctx());
         }
         status
     }
@@ -325,7 +325,7 @@ impl Order {
     /// that of the communicator's. The message may follow only if this returns OK.
     #[inline(always)]
     pub fn open_switches(&self, held: &Held<'_>, peer: &Peer, comm: &Comm, route: &Route) -> Status {
-        let status = self.open(held, peer, &peer.base.switch, || of_all(kind::OPEN));
+        let status = self.open(held, peer, peer.base().switch(), || of_all(kind::OPEN));
         if !status.is_ok() {
             return status;
         }

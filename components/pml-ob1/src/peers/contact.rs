@@ -23,7 +23,7 @@ impl Peers {
     pub fn is_closed(&self, proc: u32) -> bool {
         let slot = self.table.get(proc as usize).map(|s| s.load(Ordering::Acquire));
         // SAFETY: peers stay until `finalize`.
-        slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.base.lost.load(Ordering::Acquire))
+        slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.base.is_lost())
     }
 
     /// Gives the peer of a process (`proc`: its rank in the job) on the first FIFO, made on first use. `Err`: the

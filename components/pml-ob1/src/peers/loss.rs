@@ -52,7 +52,7 @@ impl Peers {
         self.instance().cri(held.ctx).work.mark(Work::SWEEP);
         let lost = self.table.iter().filter_map(|slot| {
             // SAFETY: peers stay until `finalize`.
-            unsafe { slot.load(Ordering::Acquire).as_ref() }.filter(|p| p.base.lost.load(Ordering::Acquire))
+            unsafe { slot.load(Ordering::Acquire).as_ref() }.filter(|p| p.base.is_lost())
         });
         for base in lost {
             if let Ok(peer) = self.flow_of(base, held.ctx, held.threaded)
@@ -68,11 +68,8 @@ impl Peers {
     fn close(&self, held: &Held<'_>, peer: &Peer) {
         peer.drop_control(held);
         self.abandon_streamed(held, peer);
-        let queued: Vec<&Request> = peer.queue.with(held, |q| q.drain(..).collect());
-        peer.queue_changed(held);
-        peer.queued.set(Peer::SHUT);
-        let streams: Vec<&Request> = peer.streams.with(held, |q| q.drain(..).collect());
-        streams.iter().for_each(|req| req.be_unlisted());
+        let queued: Vec<&Request> = peer.shut(held);
+        let streams: Vec<&Request> = peer.take_streams_of(held, |_| true);
         let waiting = self.instance().cri(held.ctx).ids.with(held, |t| t.of_proc(peer.proc));
         // A queued send may have its id already: it is in both lists, and fails once.
         for req in queued.into_iter().chain(streams).chain(waiting) {
@@ -111,9 +108,7 @@ impl Peers {
     /// Drops the message that has come only in part from a peer that is being closed, and fails its receive.
     pub fn abandon_streamed(&self, held: &Held<'_>, peer: &Peer) {
         // The transport that was asked for more knows the request, which fails with all that peers know.
-        if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) =
-            peer.streamed.with(held, Option::take)
-        {
+        if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) = peer.end_streamed(held) {
             self.fail(held, req, Status::PEER_FAILED);
         }
     }

@@ -7,6 +7,7 @@ pub mod control;
 pub mod credit;
 pub mod loss;
 pub mod peer;
+pub mod queue;
 pub mod quoted;
 pub mod route;
 pub mod streamed;

@@ -30,80 +30,80 @@ use std::collections::VecDeque;
 #[repr(C, align(64))]
 pub struct Peer {
     // Fields that every send reads: one cache line.
-    pub send: extern "C" fn(*mut c_void, *mut c_void, u32, *const SendDesc) -> Status,
-    pub state: *mut c_void,
-    pub endpoint: *mut c_void,
+    pub(super) send: extern "C" fn(*mut c_void, *mut c_void, u32, *const SendDesc) -> Status,
+    pub(super) state: *mut c_void,
+    pub(super) endpoint: *mut c_void,
     /// Largest payload behind a plain MATCH header.
-    pub eager_payload: u64,
+    pub(super) eager_payload: u64,
     /// Bytes of eager payload (messages above [`FREE_BYTES`]) we may still send.
-    pub credit: Cell<u64>,
+    pub(super) credit: Cell<u64>,
     /// Requests in `queue`; while there are any, later ones go behind them. [`Peer::SHUT`] once failed,
     /// so that the short way, which looks at nothing else, is closed.
-    pub queued: Cell<u32>,
-    pub proc: u32,
+    pub(super) queued: Cell<u32>,
+    pub(super) proc: u32,
     /// The process broke the protocol or its transport failed.
-    pub failed: Cell<bool>,
+    pub(super) failed: Cell<bool>,
     /// The process cannot read our memory; do not offer RGET again.
-    pub no_rget: Cell<bool>,
+    pub(super) no_rget: Cell<bool>,
     /// We cannot read its memory.
-    pub no_get: Cell<bool>,
-    pub in_backlog: Cell<bool>,
+    pub(super) no_get: Cell<bool>,
+    pub(super) in_backlog: Cell<bool>,
     /// We cannot write to its memory.
-    pub no_put: Cell<bool>,
+    pub(super) no_put: Cell<bool>,
     /// The FIFO.
-    pub ctx: u32,
+    pub(super) ctx: u32,
 
     /// Eager bytes consumed here since the last CREDIT message.
-    pub consumed: AtomicU64,
+    pub(super) consumed: AtomicU64,
     /// When `consumed` is told.
-    pub return_at: u64,
-    pub btl: &'static BtlHandle,
+    pub(super) return_at: u64,
+    pub(super) btl: &'static BtlHandle,
     /// Sends that found no room, oldest first.
-    pub queue: Guarded<VecDeque<&'static Request>>,
+    pub(super) queue: Guarded<VecDeque<&'static Request>>,
     /// The CRI of the FIFO, which lives as long as the module, and what waits on it.
-    pub cri: NonNull<oxmpi_mca::Cri>,
-    pub work: NonNull<Work>,
+    pub(super) cri: NonNull<oxmpi_mca::Cri>,
+    pub(super) work: NonNull<Work>,
     /// Small messages of ours that found no room.
-    pub control: Guarded<VecDeque<Header>>,
+    pub(super) control: Guarded<VecDeque<Header>>,
     /// Long sends and pulls that go on when there is room.
-    pub streams: Guarded<VecDeque<&'static Request>>,
+    pub(super) streams: Guarded<VecDeque<&'static Request>>,
     /// The stamp that the receiver was told last (`queue_changed`).
-    pub oldest: Cell<u64>,
-    pub base: &'static Base,
-    pub choice: ProtocolChoice,
+    pub(super) oldest: Cell<u64>,
+    pub(super) base: &'static Base,
+    pub(super) choice: ProtocolChoice,
     /// The message from it of which a part is here.
-    pub streamed: Guarded<Option<Streamed>>,
+    pub(super) streamed: Guarded<Option<Streamed>>,
     /// Transports that share its fragments (`stripes.rs`).
-    pub rails: Rails,
+    pub(super) rails: Rails,
 }
 
 /// Fields that all FIFOs to a process share. Rarely written.
 #[repr(align(128))]
 pub struct Base {
     /// FIFOs on which we may send to it.
-    pub width: u32,
+    pub(super) width: u32,
     /// FIFOs on which it may send to us.
-    pub width_in: u32,
+    pub(super) width_in: u32,
     /// Messages have stamps, so that the receiver must know which of them wait for room; else they have numbers.
-    pub stamps: bool,
+    pub(super) stamps: bool,
     /// We send on several FIFOs (`switch.rs`).
-    pub switch: Switch,
+    pub(super) switch: Switch,
     /// The process sends on several FIFOs: its SWITCH was seen.
-    pub peers_switch: Passed,
+    pub(super) peers_switch: Passed,
     /// The process broke the protocol or its transport failed.
-    pub lost: AtomicBool,
+    pub(super) lost: AtomicBool,
     /// A leaf, taken where stamped messages wait for room.
-    pub pending_lock: Lock,
-    pub pending: UnsafeCell<Pending>,
+    pub(super) pending_lock: Lock,
+    pub(super) pending: UnsafeCell<Pending>,
     /// The peers by FIFO; made when first used.
-    pub flows: Box<[AtomicPtr<Peer>]>,
+    pub(super) flows: Box<[AtomicPtr<Peer>]>,
     /// The FIFO of messages that go by their tags, by the shard of (communicator, tag), once one went there. `None`:
     /// there is only one FIFO.
-    pub shard_fifos: Option<Box<[AtomicPtr<Peer>; SHARDS as usize]>>,
-    pub our_credit: u64,
-    pub their_credit: u64,
+    pub(super) shard_fifos: Option<Box<[AtomicPtr<Peer>; SHARDS as usize]>>,
+    pub(super) our_credit: u64,
+    pub(super) their_credit: u64,
     /// The transports that reach it, best first: the host's list, which stays.
-    pub reached: &'static [Reach],
+    pub(super) reached: &'static [Reach],
 }
 
 /// Eager messages are never larger, whatever a transport says; lengths of them are 32-bit here.
@@ -117,6 +117,34 @@ const MAX_FRAGMENT: u64 = 1 << 20;
 unsafe impl Sync for Base {}
 
 impl Base {
+    /// Gives on how many FIFOs we may send to the process.
+    #[inline(always)]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+    /// Gives on how many FIFOs the process may send to us.
+    pub fn width_in(&self) -> u32 {
+        self.width_in
+    }
+    /// Whether messages over several FIFOs have stamps; else they have numbers.
+    #[inline(always)]
+    pub fn has_stamps(&self) -> bool {
+        self.stamps
+    }
+    /// Gives our switch to several FIFOs.
+    #[inline(always)]
+    pub fn switch(&self) -> &Switch {
+        &self.switch
+    }
+    /// Gives the process's switch to several FIFOs.
+    pub fn peers_switch(&self) -> &Passed {
+        &self.peers_switch
+    }
+    /// Whether the process broke the protocol or its transport failed.
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
     /// Gives the FIFO that messages of a shard take to this process. `None`: none went by its tag yet, or there is only
     /// one FIFO.
     #[inline(always)]
@@ -214,6 +242,74 @@ impl Peer {
     /// Notes in a request that this is the peer at the other end.
     pub fn note_in(&self, req: &Request) {
         req.set_peer(core::ptr::from_ref(self).cast());
+    }
+
+    /// Gives the number of the FIFO.
+    #[inline(always)]
+    pub fn ctx(&self) -> u32 {
+        self.ctx
+    }
+    /// Gives the process, as its rank in the job.
+    #[inline(always)]
+    pub fn proc(&self) -> u32 {
+        self.proc
+    }
+    /// Gives what all FIFOs to the process share.
+    #[inline(always)]
+    pub fn base(&self) -> &'static Base {
+        self.base
+    }
+    /// Gives the transport that carries headers.
+    #[inline(always)]
+    pub fn btl(&self) -> &'static BtlHandle {
+        self.btl
+    }
+    /// Gives the transport's endpoint of the process.
+    pub fn endpoint(&self) -> *mut c_void {
+        self.endpoint
+    }
+    /// Gives the largest payload behind a plain MATCH header.
+    #[inline(always)]
+    pub fn eager_payload(&self) -> u64 {
+        self.eager_payload
+    }
+    /// Gives the transports that share fragments, gets and puts.
+    pub fn rails(&self) -> &Rails {
+        &self.rails
+    }
+    /// Gives the record of how long messages of middling length take, read or copied.
+    pub fn choice(&self) -> &ProtocolChoice {
+        &self.choice
+    }
+
+    /// Whether the process broke the protocol or its transport failed, as far as this FIFO's CRI has been told.
+    #[inline(always)]
+    pub fn is_failed(&self) -> bool {
+        self.failed.get()
+    }
+    /// Whether the process may read our memory, as far as is known.
+    pub fn may_read(&self) -> bool {
+        !self.no_rget.get()
+    }
+    /// Notes that the process cannot read our memory, so that it is not offered again.
+    pub fn refuse_reading(&self) {
+        self.no_rget.set(true);
+    }
+    /// Whether we may read the process's memory, as far as is known.
+    pub fn is_readable(&self) -> bool {
+        !self.no_get.get()
+    }
+    /// Notes that we cannot read the process's memory.
+    pub fn be_unreadable(&self) {
+        self.no_get.set(true);
+    }
+    /// Whether we may write to the process's memory, as far as is known.
+    pub fn is_writable(&self) -> bool {
+        !self.no_put.get()
+    }
+    /// Notes that we cannot write to the process's memory.
+    pub fn be_unwritable(&self) {
+        self.no_put.set(true);
     }
 
     /// Gives how many transports reach the process.

@@ -56,14 +56,11 @@ impl Ob1 {
         if !self.peers().drain_control(held, peer) {
             return events;
         }
-        while let Some(req) = peer.queue.with(held, |q| q.pop_front()) {
-            peer.queued.set(peer.queued.get() - 1);
+        while let Some(req) = peer.dequeue(held) {
             match self.sender().issue(held, peer, req) {
                 Status::NO_RESOURCE => {
                     req.wait_for_room();
-                    peer.queue.with(held, |q| q.push_front(req));
-                    peer.queued.set(peer.queued.get() + 1);
-                    peer.queue_changed(held);
+                    peer.put_back(held, req);
                     return events;
                 }
                 error if error.is_err() => {
@@ -77,9 +74,9 @@ impl Ob1 {
         }
         // Once for all of them: as long as an older message is said to wait, the receiver is only more careful.
         peer.queue_changed(held);
-        let before = peer.streams.with(held, |q| q.len());
+        let before = peer.num_streams(held);
         self.transfers().drain_streams(held, peer);
-        events += before.saturating_sub(peer.streams.with(held, |q| q.len())) as i32;
+        events += before.saturating_sub(peer.num_streams(held)) as i32;
         events
     }
 }

@@ -45,7 +45,7 @@ impl Receiver {
     /// Takes a message of `len` bytes of which `there` has come, if it is a MATCH or RNDV that meets a posted receive,
     /// or the fragment that is due. `None`: it is refused, and nothing happened. No payload is stored yet.
     fn take_streamed(&self, held: &Held<'_>, peer: &Peer, there: &[u8], len: u64) -> Option<()> {
-        if self.instance().is_watchful() || peer.failed.get() {
+        if self.instance().is_watchful() || peer.is_failed() {
             return None;
         }
         let mut r = Reader::new(there);
@@ -57,11 +57,11 @@ impl Receiver {
                 let req = self.instance().cri(held.ctx).ids.with(held, |t| t.get(id))?;
                 let header = (there.len() - r.rest().len()) as u64;
                 let room = len - header;
-                if !self.transfers().awaits_fragment(req, peer.proc, at, room) {
+                if !self.transfers().awaits_fragment(req, peer.proc(), at, room) {
                     return None;
                 }
                 let streamed = Streamed { req, header, at, room, part: StreamedPart::Fragment };
-                peer.streamed.with(held, |c| *c = Some(streamed));
+                peer.begin_streamed(held, streamed);
                 Some(())
             }
             _ => None,
@@ -77,7 +77,7 @@ impl Receiver {
             return None;
         }
         let before = r.rest().len();
-        let (mut inc, _, payload) = Incoming::read(head, r, peer.proc, held.ctx)?;
+        let (mut inc, _, payload) = Incoming::read(head, r, peer.proc(), held.ctx)?;
         let header = (size_of::<u64>() + before - payload.len()) as u64;
         inc.len = len - header;
         if inc.kind == kind::MATCH {
@@ -105,7 +105,7 @@ impl Receiver {
         let goes_on = inc.kind == kind::RNDV && inc.len < room.min(inc.msg_len);
         let part = if goes_on { StreamedPart::First } else { StreamedPart::Whole(inc) };
         let streamed = Streamed { req, header, at: 0, room: room.min(inc.len), part };
-        peer.streamed.with(held, |c| *c = Some(streamed));
+        peer.begin_streamed(held, streamed);
         if goes_on {
             self.transfers().ask_for_rest(held, req, &inc, false);
         }
@@ -115,7 +115,7 @@ impl Receiver {
     /// Stores the bytes from `from` to the end of `there` of the message that a peer is writing, `len` bytes with its
     /// header, in the request's buffer; ends or continues the receive when all has come.
     fn store_part(&self, held: &Held<'_>, peer: &Peer, there: &[u8], from: u64, len: u64) {
-        let Some(streamed) = peer.streamed.with(held, |c| *c) else { return };
+        let Some(streamed) = peer.streamed(held) else { return };
         let Streamed { req, header, at, room, part } = streamed;
         let (from, to) = (from.max(header), there.len() as u64);
         let end = to.min(header + room);
@@ -128,7 +128,7 @@ impl Receiver {
         if to < len {
             return;
         }
-        peer.streamed.with(held, |c| *c = None);
+        peer.end_streamed(held);
         match part {
             StreamedPart::First => {}
             StreamedPart::Fragment => self.transfers().fragment_stored(held, req, room),

@@ -29,7 +29,7 @@ impl Receiver {
         let mut r = Reader::new(data);
         let Some(head) = r.word() else { return Scope::Nonsense };
         let peer = match self.peers().peer(proc, held.threaded) {
-            Ok(peer) if peer.base.width_in > held.ctx.max(1) => peer,
+            Ok(peer) if peer.base().width_in() > held.ctx.max(1) => peer,
             _ => return Scope::Nonsense,
         };
         if wire::flags_of(head) & flag::COMM == 0 {
@@ -51,7 +51,7 @@ impl Receiver {
     fn is_seen(scope: &Scope<'_>) -> Option<bool> {
         match scope {
             // SYNC POINT with `on_switch`: everything in front of it has been handled.
-            Scope::All(peer) => Some(peer.base.peers_switch.is_passed()),
+            Scope::All(peer) => Some(peer.base().peers_switch().is_passed()),
             Scope::Rank(comm, source) => Some(comm.is_forked(*source)),
             Scope::NotYet => Some(false),
             Scope::Gone | Scope::Nonsense => None,
@@ -65,7 +65,7 @@ impl Receiver {
         match self.scope(held, data, proc) {
             Scope::All(peer) if held.ctx == FIFO => {
                 // SYNC POINT with `is_seen`: everything in front of it has been handled.
-                peer.base.peers_switch.pass();
+                peer.base().peers_switch().pass();
                 self.order().widen();
                 self.instance().enable_locking();
             }

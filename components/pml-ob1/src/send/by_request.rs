@@ -98,7 +98,7 @@ impl Sender {
 
     /// Fills a request with everything that its send may need later.
     fn describe(&self, req: &Request, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) {
-        req.describe_send((args.buf.cast_mut(), out.total), (args.mode, args.tag), out.peer.proc);
+        req.describe_send((args.buf.cast_mut(), out.total), (args.mode, args.tag), out.peer.proc());
         // SAFETY: alive for the call.
         req.keep_type(unsafe { &*args.dtype }, args.count, threaded);
         req.set_comm(out.comm.handle());

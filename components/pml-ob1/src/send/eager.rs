@@ -108,7 +108,7 @@ impl Sender {
                     Err(error) => return Eagerly::Failed(error),
                 };
                 let head = out.route.head.load(Ordering::Relaxed);
-                let fits = out.total <= out.peer.eager_payload && wire::flags_of(head) == 0;
+                let fits = out.total <= out.peer.eager_payload() && wire::flags_of(head) == 0;
                 if !fits || args.mode == mode::SYNCHRONOUS {
                     return Eagerly::NEEDS;
                 }
@@ -122,7 +122,7 @@ impl Sender {
                 }
             }
         };
-        self.eager_on(&inside.held(peer.ctx), peer, &message, args)
+        self.eager_on(&inside.held(peer.ctx()), peer, &message, args)
     }
 
     /// Finds the way of a message by the thread's note of its last send. `None`: the message goes to another rank or
@@ -134,7 +134,7 @@ impl Sender {
         let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
         let Sent { peer, head } = thread_state.sent.look(comm.epoch(), word_of(&args.dst, &args.tag))?;
         let total = dtype.packed.checked_mul(args.count)?;
-        if total > peer.eager_payload || args.mode == mode::SYNCHRONOUS {
+        if total > peer.eager_payload() || args.mode == mode::SYNCHRONOUS {
             return None;
         }
         let inside = Inside::enter(peer.cri(), seat)?;
@@ -148,24 +148,24 @@ impl Sender {
     /// happened.
     #[inline(always)]
     fn own_way<'a>(&'a self, out: &Outgoing<'a>, args: &SendArgs, head: u64) -> Option<OwnWay<'a>> {
-        let ((thread_state, seat), base) = (state_and_seat(args.thread)?, out.peer.base);
-        if base.width == 1 {
+        let ((thread_state, seat), base) = (state_and_seat(args.thread)?, out.peer.base());
+        if base.width() == 1 {
             let inside = Inside::enter(out.peer.cri(), seat)?;
             return Some(OwnWay { inside, peer: out.peer, message: Eager::of(out, head, 0) });
         }
         // SYNC POINT with `switch_all`.
-        if !base.switch.is_passed() {
+        if !base.switch().is_passed() {
             // One thread sends, so far.
             if !self.order().is_only_sender(thread_state.index) {
                 return None;
             }
             let inside = Inside::enter(out.peer.cri(), seat)?;
-            if !base.switch.may_go(false, FIFO) {
+            if !base.switch().may_go(false, FIFO) {
                 return None;
             }
             return Some(OwnWay { inside, peer: out.peer, message: Eager::of(out, head, 0) });
         }
-        if !out.comm.by_tag() || !base.stamps {
+        if !out.comm.by_tag() || !base.has_stamps() {
             return None;
         }
         let fork = &out.route.fork;
@@ -177,7 +177,7 @@ impl Sender {
         let shard = if by_tag { out.route.tag_shard(args.tag) } else { out.route.home_shard() };
         let peer = base.fifo_of_shard(shard)?;
         let inside = Inside::enter(peer.cri(), seat)?;
-        if !base.switch.may_go(true, peer.ctx) || !fork.may_go(by_tag, peer.ctx) {
+        if !base.switch().may_go(true, peer.ctx()) || !fork.may_go(by_tag, peer.ctx()) {
             return None;
         }
         let stamp = self.order().stamp(Some(thread_state.lease()));
@@ -206,7 +206,9 @@ impl Sender {
             Err(error) => return Eagerly::Failed(error),
         };
         let number = if order == 0 { 0 } else { Order::number_of(peer, order) };
-        if order != 0 && (peer.base.switch.needs_open(peer.ctx) || out.route.fork.needs_open(peer.ctx)) {
+        if order != 0
+            && (peer.base().switch().needs_open(peer.ctx()) || out.route.fork.needs_open(peer.ctx()))
+        {
             return Eagerly::Needs { number };
         }
         let (flag, key) = Order::order_words(peer, order);
@@ -222,7 +224,7 @@ impl Sender {
     #[inline(always)]
     fn eager_on(&self, held: &Held<'_>, peer: &Peer, message: &Eager, args: &SendArgs) -> Eagerly {
         let Eager { source, total, head, order } = *message;
-        if peer.queued.get() != 0 || !peer.take_credit(held, total) {
+        if !peer.is_clear() || !peer.take_credit(held, total) {
             return Eagerly::NEEDS;
         }
         let header = [head.to_le(), wire::source_tag(source, args.tag).to_le(), order.to_le()];

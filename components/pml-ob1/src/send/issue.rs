@@ -23,16 +23,14 @@ impl Sender {
     /// Starts a send that has a FIFO: issues it at once, or queues it behind the sends that wait for room.
     pub fn offer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
         req.begin_offer();
-        if peer.failed.get() || peer.base.lost.load(Ordering::Relaxed) {
+        if peer.is_failed() || peer.base().is_lost() {
             return Status::PEER_FAILED;
         }
-        let status = if peer.queued.get() == 0 { self.issue(held, peer, req) } else { Status::NO_RESOURCE };
+        let status = if peer.is_clear() { self.issue(held, peer, req) } else { Status::NO_RESOURCE };
         match status {
             Status::NO_RESOURCE => {
                 req.wait_for_room();
-                peer.queue.with(held, |q| q.push_back(req));
-                peer.queued.set(peer.queued.get() + 1);
-                peer.queue_changed(held);
+                peer.enqueue(held, req);
                 self.peers().remember(held, peer);
                 Status::OK
             }
@@ -77,11 +75,14 @@ impl Sender {
         }
         let eager_header = matching as u64 + if sync { 8 } else { 0 };
         let contiguous = req.dtype().is_none();
-        let readable = contiguous && !peer.no_rget.get() && worth_reading(peer, req);
+        let readable = contiguous && peer.may_read() && worth_reading(peer, req);
         let is_eager = total + eager_header <= peer.eager_limit();
         let measured = readable && !is_eager && total + eager_header <= peer.copied_limit();
-        let transfer =
-            if measured { peer.choice.next(total, || self.instance().age().as_nanos() as u32) } else { None };
+        let transfer = if measured {
+            peer.choice().next(total, || self.instance().age().as_nanos() as u32)
+        } else {
+            None
+        };
         let copied = transfer.map_or(is_eager, |transfer| transfer == Transfer::Copy);
         if copied && peer.take_credit(held, total) {
             let mut h = start(kind::MATCH, if sync { flag::SYNC } else { 0 });
@@ -132,8 +133,8 @@ impl Sender {
         start: impl FnOnce() -> Header,
     ) -> Option<Status> {
         let (limits, total) = (&self.instance().config().pieces, req.total());
-        let pays = limits.permit(total) && !peer.no_rget.get() && total >= peer.btl.attrs().min_get_size;
-        if !pays || !can_get_vector(peer.btl) {
+        let pays = limits.permit(total) && peer.may_read() && total >= peer.btl().attrs().min_get_size;
+        if !pays || !can_get_vector(peer.btl()) {
             return None;
         }
         let list = RunList::of(req.dtype()?, req.count(), req.buf() as u64, total, limits.remote)?;
@@ -203,13 +204,8 @@ impl Sender {
         let Some(peer) = Peer::of_request(req).filter(|_| req.state() == State::Queued) else {
             return false;
         };
-        let found = peer.queue.with(held, |q| {
-            let at = q.iter().position(|r| core::ptr::eq(*r, req));
-            at.and_then(|at| q.remove(at)).is_some()
-        });
+        let found = peer.remove(held, req);
         if found {
-            peer.queued.set(peer.queued.get() - 1);
-            peer.queue_changed(held);
             self.requests().drop_id(held, req);
             self.requests().release_memory(req);
             // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).

@@ -63,6 +63,7 @@ typedef struct oxmpi_recv_desc oxmpi_recv_desc;
 typedef struct oxmpi_am_entry oxmpi_am_entry;
 typedef struct oxmpi_part_desc oxmpi_part_desc;
 typedef struct oxmpi_layer_function oxmpi_layer_function;
+typedef struct oxmpi_waking_word oxmpi_waking_word;
 typedef struct oxmpi_proc_name oxmpi_proc_name;
 typedef struct oxmpi_proc_place oxmpi_proc_place;
 typedef struct oxmpi_place oxmpi_place;
@@ -555,6 +556,15 @@ struct oxmpi_layer_function {
     /* `None`: what the layer waits for wakes no sleeper, and while there is work nobody sleeps long. */
     oxmpi_arm_fn arm;
     oxmpi_disarm_fn disarm;
+};
+
+/* A word that is waited for, in memory that processes may share; 8 zero bytes are one with value 0. A writer does what
+ * `WakingWord::store` does: it stores the value (release), runs a full fence, looks whether `sleepers` is 0, and otherwise calls the service
+ * `wake_word`. */
+struct oxmpi_waking_word {
+    uint32_t value;
+    /* How many have announced that they sleep on `value`. Only the host's waits change it. */
+    uint32_t sleepers;
 };
 
 /* Wire name of a process: job, rank and check bits. Compared as bytes. */

@@ -1,5 +1,5 @@
 /* A rank that waits for two seconds beside layers that have nothing to do sleeps as long at a time as one without them: a live window
- * and a collective plan that is not started. What is counted is how often its threads went to sleep, which is the same on a busy machine; a
+ * and a collective plan that is not started. The sleeps of its threads are counted, whose number is no larger on a busy machine; a
  * sleep lasts ten milliseconds at most, and a few times as many are allowed.
  *
  *   asleep_idle [window]   with one, or without */

@@ -55,8 +55,8 @@ extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
 /// Serves all windows once more before a thread sleeps. PENDING: something came, somebody else is inside, or something waits to be sent.
 extern "C" fn arm(ctx: *mut c_void, thread: *mut ThreadCtx, _: *mut WaitSet) -> Status {
     let Ok(windows) = common(ctx).windows.try_lock() else { return Status::PENDING };
-    match windows.iter().all(|window| window.may_be_left(thread)) {
-        true => Status::OK,
-        false => Status::PENDING,
+    match windows.iter().filter(|window| !window.may_be_left(thread)).count() {
+        0 => Status::OK,
+        _ => Status::PENDING,
     }
 }

@@ -1,9 +1,9 @@
 //! Opening: publish who we are, make the module.
 
+use crate::communicators::inbound::Assignment;
 use crate::ob1::Ob1;
 use crate::operations::OPS;
 use crate::params::{Config, tell};
-use crate::state::inbound::Assignment;
 use crate::state::instance::Instance;
 use crate::wire::{self, Card};
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused};

@@ -3,6 +3,7 @@
 //! The map is in README.md; `request.rs` says who may touch what, `wire.rs` what peers see,
 //! `matching/` what an engine must do.
 
+mod communicators;
 mod component;
 mod ending;
 mod long;

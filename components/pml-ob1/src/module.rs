@@ -1,10 +1,10 @@
 //! The verbs of the contract, handed to the files that do them.
 
+use crate::communicators::comm::Comm;
 use crate::ob1::Ob1;
 use crate::receive::arrive;
 use crate::receive::post::Begun;
 use crate::receive::streamed;
-use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -107,7 +107,7 @@ impl Pml for Ob1 {
         let mut home = 0;
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(comm) };
-        comm.shards.each(self.instance().threaded(), |shard| {
+        comm.shards().each(self.instance().threaded(), |shard| {
             sum.unexpected += shard.waiting.kept;
             sum.posted += shard.posted(home);
             sum.posted_now += shard.engine.posted_len() as u64;

@@ -22,16 +22,15 @@
 //! **The order of all others stays.** Looking for the message costs the receiver a walk over all that wait in
 //! that shard, which nobody pays who does not cancel.
 
+use crate::communicators::comm::Comm;
 use crate::ob1::Ob1;
 use crate::peers::peer::Peer;
 use crate::peers::route::Route;
 use crate::receive::withdraw::CANCELLED;
 use crate::requests::request::{Request, State};
-use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use crate::wire::{self, Header, flag, kind};
 use core::ptr::null_mut;
-use core::sync::atomic::Ordering;
 use oxmpi_mca::{RequestHeader, Status};
 
 impl Ob1 {
@@ -83,9 +82,9 @@ impl Ob1 {
         let Some(peer) = peer.filter(|_| out && req.ask_back()) else { return false };
         // SAFETY: communicators and routes stay while requests are under way on them (`comm.rs`).
         let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };
-        let head = route.head.load(Ordering::Relaxed);
+        let head = route.head();
         let first = head & !0xff | kind::CANCEL as u64;
-        let mut h = Header::new(&[first, wire::source_tag(comm.my_rank, req.tag()), 0]);
+        let mut h = Header::new(&[first, wire::source_tag(comm.my_rank(), req.tag()), 0]);
         if wire::flags_of(head) & flag::CID != 0 {
             h.push_prefix(&comm.prefix());
         }

@@ -16,12 +16,12 @@
 //! shard is swept only if something was posted in it since, so a program that goes on without its failed process pays
 //! one look at each communicator for a turn.
 
+use crate::communicators::comm::Comm;
 use crate::ob1::Ob1;
 use crate::peers::peer::Peer;
 use crate::peers::streamed::{Streamed, StreamedPart};
 use crate::requests::request::Request;
 use crate::requests::work::Work;
-use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use oxmpi_mca::Status;
 

@@ -1,11 +1,11 @@
 //! A rendezvous on a revoked communicator ends on both sides: each side tells the other's request by FIN with REVOKED (`ending/revoke.rs`).
 
+use crate::communicators::comm::Comm;
 use crate::long::transfer::fin;
 use crate::long::transfers::Transfers;
 use crate::peers::peer::Peer;
 use crate::requests::memory::KeptMemory;
 use crate::requests::request::{Outcome, Request, State};
-use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use crate::wire::{Header, flag};
 use oxmpi_mca::Status;

@@ -1,12 +1,11 @@
 //! A number that is given up is told to the receiver by SKIP, so that nobody waits for its message.
 
+use crate::communicators::comm::Comm;
 use crate::order::flows::Order;
 use crate::peers::peer::Peer;
 use crate::peers::route::Route;
-use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use crate::wire::{self, FREE, Header, flag, kind};
-use oxmpi_mca::sync::unmodelled::Ordering;
 
 impl Order {
     /// Sends SKIP for the number of a send that is not made after all, so that the receiver does not wait for it. Does
@@ -23,10 +22,10 @@ impl Order {
         if peer.base().has_stamps() || number == 0 || number == FREE {
             return;
         }
-        let head = route.head.load(Ordering::Relaxed);
+        let head = route.head();
         let flags = wire::flags_of(head) | flag::NUMBERED;
         let first = head & !0xffff | kind::SKIP as u64 | (flags as u64) << 8;
-        let mut h = Header::new(&[first, wire::source_tag(comm.my_rank, tag), number]);
+        let mut h = Header::new(&[first, wire::source_tag(comm.my_rank(), tag), number]);
         if flags & flag::CID != 0 {
             h.push_prefix(&comm.prefix());
         }

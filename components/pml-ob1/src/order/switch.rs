@@ -24,16 +24,16 @@
 //! any of the queues, before the call that put it there returns (`Peer::queue_changed`), and matches nothing that
 //! is younger with MPI_ANY_TAG (`ordered.rs`). Of messages with numbers it needs to be told nothing.
 
+use crate::communicators::comm::Comm;
+use crate::communicators::inbound::Assignment;
 use crate::order::flows::Order;
 use crate::order::signals::Switch;
 use crate::order::stamp::Lease;
 use crate::peers::peer::Peer;
 use crate::peers::route::Route;
 use crate::requests::thread_state::{lease_of, number_of, seat_of};
-use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
-use crate::state::inbound::Assignment;
 use crate::wire::{self, FREE, Header, flag, header_only, kind};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Status, ThreadCtx};
@@ -63,9 +63,9 @@ fn of_all(kind: u8) -> Header {
 /// A SWITCH or OPEN header (`kind`) about the messages of one communicator from this rank, which names it by the index
 /// that the receiver has for it.
 fn of_comm(kind: u8, comm: &Comm, route: &Route) -> Header {
-    let head = route.head.load(Ordering::Relaxed) & !0xffff;
+    let head = route.head() & !0xffff;
     let kind = wire::head(kind, flag::COMM, 0, 0);
-    Header::new(&[head | kind, wire::source_tag(comm.my_rank, 0)])
+    Header::new(&[head | kind, wire::source_tag(comm.my_rank(), 0)])
 }
 
 impl Order {
@@ -120,13 +120,13 @@ impl Order {
     ) -> Result<(Held<'a>, &'a Peer), Status> {
         let width = base.base().width();
         // SYNC POINT with `fork_now`.
-        if !route.fork.is_passed() {
+        if !route.fork().is_passed() {
             let home = self.flow_on(base, route.home(width))?;
             base.base().set_fifo_of_shard(route.home_shard(), home);
             // Those of a rank that prefers a CRI stay there: the others are somebody else's.
-            let part = about.tag >= 0 && !comm.fifos.prefers() && self.parts(comm, route, about);
+            let part = about.tag >= 0 && !comm.fifos().prefers() && self.parts(comm, route, about);
             let held = self.take_cri(home.ctx(), about.thread);
-            if route.fork.may_go(false, home.ctx()) && !(part && self.fork_now(&held, comm, route, home)) {
+            if route.fork().may_go(false, home.ctx()) && !(part && self.fork_now(&held, comm, route, home)) {
                 return Ok((held, home));
             }
         }
@@ -140,7 +140,7 @@ impl Order {
     #[inline(never)]
     fn parts(&self, comm: &Comm, route: &Route, about: Sending) -> bool {
         let (thread, shard) = (number_of(about.thread), route.tag_shard(about.tag));
-        comm.users.part(thread, shard, self.instance().config().fork_turns, || {
+        comm.users().part(thread, shard, self.instance().config().fork_turns, || {
             self.instance().age().as_millis() as u32
         })
     }
@@ -149,10 +149,10 @@ impl Order {
     /// not possible now, since the receiver's index is unknown or there is no room. Under the lock of home's CRI.
     #[cold]
     fn fork_now(&self, held: &Held<'_>, comm: &Comm, route: &Route, home: &Peer) -> bool {
-        let knows_index = wire::flags_of(route.head.load(Ordering::Relaxed)) & flag::CID == 0;
+        let knows_index = wire::flags_of(route.head()) & flag::CID == 0;
         knows_index
             && self.open(held, home, home.base().switch(), || of_all(kind::OPEN)).is_ok()
-            && Self::switch_now(held, home, &route.fork, &of_comm(kind::SWITCH, comm, route))
+            && Self::switch_now(held, home, route.fork(), &of_comm(kind::SWITCH, comm, route))
     }
 
     /// Sends SWITCH for all messages to a process, so that they take several FIFOs, once more than one thread sends.
@@ -200,7 +200,7 @@ impl Order {
             Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
             _ => {
                 let own = || own_fifo(about.thread, width);
-                comm.fifos.preferred(width).or_else(own).unwrap_or_else(|| route.fifo(about.tag, width))
+                comm.fifos().preferred(width).or_else(own).unwrap_or_else(|| route.fifo(about.tag, width))
             }
         }
     }
@@ -232,9 +232,9 @@ impl Order {
         if !comm.by_tag() {
             (self.first_look_at_any(comm, tag, thread), false)
         } else if comm.is_forked(source) {
-            (comm.fifos.of_tag(tag, self.instance().width()), source >= 0)
+            (comm.fifos().of_tag(tag, self.instance().width()), source >= 0)
         } else {
-            (comm.fifos.home(self.instance().width()), source >= 0 && !comm.fifos.prefers())
+            (comm.fifos().home(self.instance().width()), source >= 0 && !comm.fifos().prefers())
         }
     }
 
@@ -242,8 +242,8 @@ impl Order {
     #[inline(never)]
     fn first_look_at_any(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
         match self.instance().assignment() {
-            Assignment::Stream => comm.fifos.of_tag(tag, self.instance().width()),
-            Assignment::Dedicated if comm.fifos.prefers() => comm.fifos.home(self.instance().width()),
+            Assignment::Stream => comm.fifos().of_tag(tag, self.instance().width()),
+            Assignment::Dedicated if comm.fifos().prefers() => comm.fifos().home(self.instance().width()),
             _ => own_fifo(thread, self.instance().width()).unwrap_or(FIFO),
         }
     }
@@ -329,6 +329,6 @@ impl Order {
         if !status.is_ok() {
             return status;
         }
-        self.open(held, peer, &route.fork, || of_comm(kind::OPEN, comm, route))
+        self.open(held, peer, route.fork(), || of_comm(kind::OPEN, comm, route))
     }
 }

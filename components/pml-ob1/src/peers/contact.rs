@@ -1,16 +1,16 @@
 //! First contact: peers, their FIFOs, and routes to ranks are made when they are first used.
 
+use crate::communicators::comm::Comm;
+use crate::communicators::inbound::{Assignment, Inbound};
 use crate::order::signals::{Passed, Pending, Switch};
 use crate::peers::peer::shows_messages_at_once;
 use crate::peers::peer::{Base, Peer};
 use crate::peers::route::Route;
 use crate::peers::table::Peers;
 use crate::requests::work::Work;
-use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
-use crate::state::inbound::{Assignment, Inbound};
-use crate::wire::{self, Card, flag, kind};
+use crate::wire::{self, Card};
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
 use oxmpi_btl::Reach;
@@ -196,9 +196,9 @@ impl Peers {
     /// Gives the record of a source's messages that wait for an earlier one, made when first asked for. `None`: no such
     /// rank.
     pub fn inbound<'a>(&self, comm: &'a Comm, rank: usize) -> Option<&'a Inbound> {
-        comm.inbound.get(rank).or_else(|| {
+        comm.inbound_made(rank).or_else(|| {
             let _guard = self.lock.guard(true);
-            comm.inbound.make(rank)
+            comm.make_inbound(rank)
         })
     }
 
@@ -211,7 +211,7 @@ impl Peers {
         rank: i32,
         threaded: bool,
     ) -> Result<(&'a Route, &'a Peer), Status> {
-        if let Some(route) = comm.routes.get(rank as u32 as usize)
+        if let Some(route) = comm.route_made(rank)
             && let Some(peer) = route.peer()
         {
             return Ok((route, peer));
@@ -234,16 +234,9 @@ impl Peers {
         }
         let peer = self.peer(proc, threaded)?;
         let _guard = self.lock.guard(threaded);
-        let route = comm.routes.make(rank as usize).ok_or(Status::BAD_PARAM)?;
+        let route = comm.make_route(rank).ok_or(Status::BAD_PARAM)?;
         if route.peer().is_none() {
-            let head = match comm.fixed_index {
-                Some(index) => wire::head(kind::MATCH, 0, endpoint, index),
-                None => wire::head(kind::MATCH, flag::CID, endpoint, wire::NO_INDEX),
-            };
-            route.head.store(head, Ordering::Relaxed);
-            route.salt.store(comm.fifos.salt_to(endpoint), Ordering::Relaxed);
-            // SYNC POINT with the acquire load in `Route::peer`.
-            route.peer.store(core::ptr::from_ref(peer).cast_mut(), Ordering::Release);
+            route.open(comm.first_head(endpoint), comm.fifos().salt_to(endpoint), peer);
         }
         Ok((route, peer))
     }
@@ -252,14 +245,7 @@ impl Peers {
     /// and begins a new epoch. Everything in front of the source's SWITCH has been handled.
     pub fn fork_from(&self, comm: &Comm, source: i32) {
         let _guard = self.lock.guard(true);
-        if let Some(route) = comm.routes.make(source as usize) {
-            // SYNC POINT with `is_forked`.
-            route.forked.pass();
-            comm.forked.store(true, Ordering::Relaxed);
-            let next = |epoch| (epoch != Comm::NO_EPOCH).then(|| epoch + Comm::NEXT_EPOCH);
-            // SYNC POINT with `epoch`.
-            let _ = comm.epoch.fetch_update(Ordering::Release, Ordering::Relaxed, next);
-        }
+        comm.fork_from(source);
     }
 
     /// The peer objects of all processes for the FIFO of the held CRI, as far as they exist.

@@ -6,25 +6,26 @@ use crate::peers::peer::Peer;
 use crate::requests::request::Request;
 use crate::state::fifos::{fifo_of, shard_of};
 use core::ffi::c_void;
+use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
 /// The way to one rank of a communicator (`route.rs`).
 #[derive(Default)]
 pub struct Route {
-    pub peer: AtomicPtr<Peer>,
+    peer: AtomicPtr<Peer>,
     /// Word 0 of a MATCH header to it; has the prefix flag while its index is unknown.
-    pub head: AtomicU64,
+    head: AtomicU64,
     /// The `salt` of the FIFOs of our messages to the rank ([`Fifos::salt_to`](crate::state::fifos::Fifos::salt_to)). Written before the peer.
-    pub salt: AtomicU32,
+    salt: AtomicU32,
     /// We told it our index.
-    pub answered: AtomicBool,
+    answered: AtomicBool,
     /// Messages to it that have a number (`numbered.rs`).
-    pub numbered: AtomicU64,
+    numbered: AtomicU64,
     /// Which FIFOs our messages to it take.
-    pub fork: Switch,
+    fork: Switch,
     /// Its messages to us take the FIFOs of their tags: the SWITCH of these was seen.
-    pub forked: Passed,
+    forked: Passed,
 }
 
 impl Route {
@@ -35,6 +36,44 @@ impl Route {
     pub unsafe fn of_request(req: &Request) -> &Route {
         // SAFETY: descriptions of sends note the route by [`Route::handle`]; the rest is the caller's promise.
         unsafe { &*req.route().cast::<Route>() }
+    }
+    /// Opens the route: messages to the rank have this word 0 and this salt, and go to this peer.
+    pub fn open(&self, head: u64, salt: u32, peer: &Peer) {
+        self.head.store(head, Ordering::Relaxed);
+        self.salt.store(salt, Ordering::Relaxed);
+        // SYNC POINT with the acquire load in `Route::peer`.
+        self.peer.store(core::ptr::from_ref(peer).cast_mut(), Ordering::Release);
+    }
+    /// Closes the route: nothing is sent to the rank any more.
+    pub fn close(&self) {
+        self.peer.store(null_mut(), Ordering::Release);
+    }
+    /// Gives word 0 of a MATCH header to the rank; it has the prefix flag while the rank's index is unknown.
+    #[inline(always)]
+    pub fn head(&self) -> u64 {
+        self.head.load(Ordering::Relaxed)
+    }
+    /// Keeps word 0 of a MATCH header to the rank, which has told its index.
+    pub fn learn(&self, head: u64) {
+        self.head.store(head, Ordering::Relaxed);
+    }
+    /// Notes that the rank is told our index. `false`: it was told before.
+    pub fn answer(&self) -> bool {
+        !self.answered.swap(true, Ordering::Relaxed)
+    }
+    /// Gives our switch from the communicator's one FIFO to those of the tags.
+    #[inline(always)]
+    pub fn fork(&self) -> &Switch {
+        &self.fork
+    }
+    /// Whether the rank's messages take the FIFOs of their tags.
+    #[inline(always)]
+    pub fn is_forked(&self) -> bool {
+        self.forked.is_passed()
+    }
+    /// Notes that the rank's messages take the FIFOs of their tags from now on.
+    pub fn pass_fork(&self) {
+        self.forked.pass();
     }
     /// Gives the address by which a request notes the route.
     pub fn handle(&self) -> *const c_void {
@@ -49,7 +88,7 @@ impl Route {
     /// was revoked.
     #[inline(always)]
     pub fn peer(&self) -> Option<&Peer> {
-        // SYNC POINT with the release store in `make_route`.
+        // SYNC POINT with the release store in `open`.
         // SAFETY: peers stay until `finalize`.
         unsafe { self.peer.load(Ordering::Acquire).as_ref() }
     }

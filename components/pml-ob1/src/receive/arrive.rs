@@ -14,13 +14,13 @@
 //!
 //! **Early messages** (`order/switch.rs`) that have become due are handled here, in front of the next of their process.
 
+use crate::communicators::index::Found;
 use crate::matching::{Arrival, Key};
 use crate::receive::incoming::{Incoming, STAMPED};
 use crate::receive::meet::meet;
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
 use crate::receive::shards::{Owned, Spot};
-use crate::state::comm::Found;
 use crate::state::cri::Cri;
 use crate::state::guarded::Held;
 use crate::state::orphan::Orphan;
@@ -98,7 +98,7 @@ impl Receiver {
         {
             let inc = || Incoming::plain(key, order_key, payload, proc, held.ctx);
             let stamped = held.threaded && head as u16 == STAMPED;
-            if TIMED || wire::source_of(key) as u32 >= comm.num_peers {
+            if TIMED || !comm.has_source(wire::source_of(key)) {
                 return match stamped {
                     true => self.arrive_stamped::<TIMED>(held, comm, &inc()),
                     false => self.arrive::<TIMED>(held, comm, &inc()),
@@ -174,8 +174,8 @@ impl Receiver {
         let held = unsafe { Held::inherited(cri.ctx, true, Some(seat)) };
         if is_plain(head)
             && let Found::Comm(comm) = self.comms.with(&held, |t| t.find(head))
-            && (wire::source_of(key) as u32) < comm.num_peers
-            && let Some(spot) = comm.shards.spot(|layout| layout.of(key))
+            && comm.has_source(wire::source_of(key))
+            && let Some(spot) = comm.shards().spot(|layout| layout.of(key))
         {
             cri.last_arrival.take(head, key, comm, spot);
             return Some(spot);

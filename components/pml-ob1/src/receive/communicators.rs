@@ -1,10 +1,10 @@
-//! Communicators are added and deleted (`state/comm.rs` has what is known of one).
+//! Communicators are added and deleted (`communicators/comm.rs` has what is known of one).
 
+use crate::communicators::comm::Comm;
+use crate::communicators::inbound::Assignment;
 use crate::matching::{Choice, Engine, Setting};
 use crate::receive::receiver::Receiver;
-use crate::state::comm::Comm;
 use crate::state::guarded::AllHeld;
-use crate::state::inbound::Assignment;
 use oxmpi_mca::Status;
 use oxmpi_pml::CommDesc;
 
@@ -43,7 +43,7 @@ impl Receiver {
     /// Deletes a communicator, now or once nothing uses it. Takes all CRI locks.
     pub fn del_communicator(&self, comm: *mut Comm) -> Status {
         let all = self.instance().hold_all(self.instance().width(), self.instance().threaded());
-        self.comms.with(&all.held(0), |t| t.dying.push(comm));
+        self.comms.with(&all.held(0), |t| t.delete(comm));
         self.reap(&all);
         Status::OK
     }
@@ -61,7 +61,7 @@ impl Receiver {
                 let inc = early.incoming();
                 self.discard_message(&all.held(inc.ctx as u32), &inc);
             }
-            comm.shards.each(false, |shard| {
+            comm.shards().each(false, |shard| {
                 while let Some(record) = shard.pop_unmatched() {
                     // SAFETY: it came out of the shard.
                     let inc = unsafe { record.as_ref() }.incoming();

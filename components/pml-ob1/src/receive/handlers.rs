@@ -3,11 +3,11 @@
 //! **A header is never trusted**: indices, ranks, lengths, offsets and request ids are checked here, in `incoming.rs` or by the handler
 //! before they are used, and what fails closes the peer with a sentence that says what was wrong.
 
+use crate::communicators::comm::Comm;
+use crate::communicators::index::Found;
 use crate::long::registration::are_handles;
 use crate::receive::incoming::{Incoming, STAMPED};
 use crate::receive::receiver::Receiver;
-use crate::state::comm::Comm;
-use crate::state::comm::Found;
 use crate::state::guarded::Held;
 use crate::wire::{self, Arrived, Prefix, flag, kind};
 

@@ -1,5 +1,6 @@
 //! Messages and receives meet, under the lock of their shard ([`meet`], [`post`]), and what is here of a message is delivered to the receive that it met, or kept.
 
+use crate::communicators::comm::Comm;
 use crate::matching::{Arrival, Pattern};
 use crate::receive::incoming::{Incoming, MAX_KEPT};
 use crate::receive::receiver::Receiver;
@@ -8,7 +9,6 @@ use crate::receive::shards::Entered;
 use crate::receive::timing::Watch;
 use crate::requests::request::Request;
 use crate::requests::request::request_of;
-use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use crate::wire::{self, FREE_BYTES};
 use core::ptr::NonNull;
@@ -30,7 +30,7 @@ pub fn meet(shard: &mut ShardData, arrival: Arrival, threaded: bool) -> Option<&
 impl Receiver {
     /// Admits a message without order words: it is matched, or kept, as it comes.
     pub fn arrive<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
-        if wire::source_of(inc.key) as u32 >= comm.num_peers {
+        if !comm.has_source(wire::source_of(inc.key)) {
             return self.peers().bad_header(
                 held,
                 inc.proc,

@@ -1,12 +1,11 @@
 //! Answers to messages that name a communicator by its global id: the receiver's index, once for each rank that asks, so
 //! that later headers need no prefix (`comm.rs`).
 
+use crate::communicators::comm::Comm;
+use crate::communicators::index::Found;
 use crate::receive::receiver::Receiver;
-use crate::state::comm::Comm;
-use crate::state::comm::Found;
 use crate::state::guarded::Held;
 use crate::wire::{self, Arrived, Prefix, kind};
-use oxmpi_mca::sync::unmodelled::Ordering;
 
 impl Receiver {
     /// Tells the sender of a message with a prefix our index of the communicator, by a CID message, once for each rank.
@@ -22,12 +21,12 @@ impl Receiver {
         else {
             return self.peers().bad_header(held, proc, "a communicator on which it cannot be answered");
         };
-        if route.answered.swap(true, Ordering::Relaxed) {
+        if !route.answer() {
             return;
         }
         let mut h = wire::Header::new(&[
             wire::head(kind::CID, 0, theirs.endpoint, theirs.index),
-            wire::source_tag(comm.my_rank, 0),
+            wire::source_tag(comm.my_rank(), 0),
             0,
         ]);
         h.push_prefix(&comm.prefix());
@@ -44,12 +43,12 @@ impl Receiver {
                 return self.peers().bad_header(held, proc, "an index nobody was told");
             }
         };
-        if comm.gid != theirs.gid {
+        if !comm.has_gid(theirs.gid) {
             return;
         }
-        match (comm.place(rank), comm.routes.get(rank as u32 as usize)) {
+        match (comm.place(rank), comm.route_made(rank)) {
             (Some((p, endpoint)), Some(route)) if p == proc && endpoint == theirs.endpoint => {
-                route.head.store(wire::head(kind::MATCH, 0, endpoint, theirs.index), Ordering::Relaxed);
+                route.learn(wire::head(kind::MATCH, 0, endpoint, theirs.index));
             }
             _ => self.peers().bad_header(held, proc, "an answer nobody asked for"),
         }

@@ -22,15 +22,15 @@
 //! **Overtaking.** Messages with user's tags of a communicator with `mpi_assert_allow_overtaking` have no number
 //! and go on their thread's FIFO, whatever the assignment. They are matched as they come.
 
+use crate::communicators::comm::Comm;
+use crate::communicators::inbound::{EarlyMessage, Inbound};
 use crate::order::sequence::Turn;
 use crate::receive::incoming::{Incoming, MAX_KEPT};
 use crate::receive::meet::meet;
 use crate::receive::receiver::Receiver;
 use crate::receive::timing::Watch;
 use crate::requests::request::Request;
-use crate::state::comm::Comm;
 use crate::state::guarded::Held;
-use crate::state::inbound::{EarlyMessage, Inbound};
 use crate::wire::{self, FREE_BYTES, kind};
 
 impl Receiver {

@@ -32,6 +32,7 @@
 //! **Locks.** The mode's own first, then all CRI locks, then a shard's. A communicator with deferred messages
 //! stands in `list`, guarded by a leaf.
 
+use crate::communicators::comm::Comm;
 use crate::matching::{Pattern, Unexpected};
 use crate::order::signals::is_sure;
 use crate::peers::peer::Peer;
@@ -40,7 +41,6 @@ use crate::receive::meet::{meet, post};
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::{Record, ShardData};
 use crate::requests::request::Request;
-use crate::state::comm::Comm;
 use crate::state::guarded::AllHeld;
 use crate::wire;
 use core::ptr::NonNull;
@@ -76,12 +76,12 @@ impl Receiver {
             .iter()
             // SAFETY: communicators leave the list before they go, under the locks we hold.
             .map(|&comm| unsafe { &*comm })
-            .map(|comm| (comm, comm.shards.home(true).order.deferred.len()))
+            .map(|comm| (comm, comm.shards().home(true).order.deferred.len()))
             .collect();
         // After the first look and before the second: see the module's head.
         let mut told = HashMap::new();
         for (comm, _) in &seen {
-            for proc in comm.shards.home(true).deferred().map(|inc| inc.proc) {
+            for proc in comm.shards().home(true).deferred().map(|inc| inc.proc) {
                 told.entry(proc).or_insert_with(|| self.announced_by(proc));
             }
         }
@@ -115,7 +115,7 @@ impl Receiver {
     /// Matches the deferred messages of a communicator whose turn is sure: `seen` of them had come before the
     /// last look at all FIFOs, and before it their processes told of what waits.
     fn settle(&self, all: &AllHeld<'_>, comm: &Comm, seen: usize, told: &HashMap<u32, u64>) {
-        let mut shard = comm.shards.enter_in_mode_one(true);
+        let mut shard = comm.shards().enter_in_mode_one(true);
         let mut waiting = core::mem::take(&mut shard.order.deferred);
         // Nobody spreads what is in our hands.
         shard.order.wild += 1;
@@ -139,7 +139,7 @@ impl Receiver {
                 later.push(record);
             }
         }
-        let mut shard = comm.shards.home(true);
+        let mut shard = comm.shards().home(true);
         shard.order.wild -= 1;
         if shard.order.wild != 0 {
             if !later.is_empty() {
@@ -167,13 +167,13 @@ impl Receiver {
     /// Gives a deferred message whose turn is sure to the oldest posted receive that fits, or adds it to the unexpected
     /// messages.
     fn place(&self, all: &AllHeld<'_>, comm: &Comm, record: NonNull<Record>, inc: &Incoming) {
-        let mut shard = comm.shards.home(true);
+        let mut shard = comm.shards().home(true);
         let Some(req) = meet(&mut shard, inc.arrival(comm.index()), true) else {
             return shard.add_waiting(record);
         };
         drop(shard);
         self.deliver(req, inc, Some(&all.held(inc.ctx as u32)), true);
-        comm.shards.home(true).give(record);
+        comm.shards().home(true).give(record);
     }
 
     /// Calls `then` with the home shard, the oldest unexpected message that fits `pattern` (`None`: there is none of
@@ -188,11 +188,11 @@ impl Receiver {
         let _mode = self.escalated.mode.guard(true);
         let all = self.instance().hold_all(self.instance().width(), true);
         // From here on stamped messages are deferred, so that none is found that came with the last look.
-        comm.shards.enter_in_mode_one(true).order.wild += 1;
+        comm.shards().enter_in_mode_one(true).order.wild += 1;
         let (mut told, mut floors) = (HashMap::new(), HashMap::new());
         let (mut unsure, mut looked) = (Vec::new(), false);
         let (mut shard, found) = loop {
-            let mut shard = comm.shards.home(true);
+            let mut shard = comm.shards().home(true);
             shard.sort_waiting();
             let node = shard.engine.find_unexpected(pattern, false);
             // SAFETY: it is in the engine; the lock is held.
@@ -229,7 +229,7 @@ impl Receiver {
     /// message that fits. The caller holds no lock.
     #[cold]
     pub fn post_in_order(&self, comm: &Comm, req: &'static Request, pattern: Pattern) {
-        let mut shard = comm.shards.enter_in_mode_one(true);
+        let mut shard = comm.shards().enter_in_mode_one(true);
         if shard.order.deferred.is_empty() && shard.engine.find_unexpected(pattern, false).is_none() {
             return post(&mut shard, req, pattern, true);
         }
@@ -261,7 +261,7 @@ impl Receiver {
         pattern: Pattern,
         take: bool,
     ) -> Option<(NonNull<Record>, Incoming)> {
-        let mut shard = comm.shards.enter_in_mode_one(true);
+        let mut shard = comm.shards().enter_in_mode_one(true);
         if shard.order.deferred.is_empty() && shard.engine.find_unexpected(pattern, false).is_none() {
             return None;
         }

@@ -3,6 +3,7 @@
 //! A blocking receive of a message that is all here needs no request. The side that matches (the callback, or the receiving thread)
 //! delivers (`meet.rs`): it alone owns the request from then on. A receive like the one before it takes a short way (`state/note.rs`).
 
+use crate::communicators::comm::Comm;
 use crate::matching::{Key, Pattern};
 use crate::receive::incoming::Incoming;
 use crate::receive::meet::{post, status_of};
@@ -13,7 +14,6 @@ use crate::requests::copy::Copies;
 use crate::requests::request::Request;
 use crate::requests::thread_state::{Received, ThreadState};
 use crate::requests::thread_state::{identity, state_and_seat, thread_state_of};
-use crate::state::comm::Comm;
 use crate::state::note::word_of;
 use crate::wire::{self, source_tag};
 use core::ptr::{NonNull, null_mut};
@@ -308,7 +308,7 @@ impl Receiver {
             self.instance().expect_on(thread, thread.cri);
             if args.src < 0 && comm.is_forked(args.src) {
                 // Other sources' may not be.
-                self.instance().expect_on(thread, comm.fifos.home(self.instance().width()));
+                self.instance().expect_on(thread, comm.fifos().home(self.instance().width()));
             }
         } else {
             self.instance().expect_on_all(thread);

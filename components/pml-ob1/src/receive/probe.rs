@@ -1,10 +1,10 @@
 //! Probing: looking at the waiting messages, with or without taking one out.
 
+use crate::communicators::comm::Comm;
 use crate::matching::Pattern;
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::Record;
 use crate::requests::thread_state::identity;
-use crate::state::comm::Comm;
 use crate::wire;
 use core::ptr::null_mut;
 use oxmpi_mca::{MsgStatus, Status};

@@ -1,15 +1,15 @@
 //! The receiver of an instance: its communicators, and what arrivals have left to be done.
 
+use crate::communicators::inbound::EarlyMessage;
+use crate::communicators::index::CommTable;
 use crate::long::transfers::Transfers;
 use crate::order::flows::Order;
 use crate::peers::table::Peers;
 use crate::requests::pool::Requests;
 use crate::requests::request::Request;
 use crate::send::sender::Sender;
-use crate::state::comm::CommTable;
 use crate::state::escalated::Escalated;
 use crate::state::guarded::{Guarded, Held};
-use crate::state::inbound::EarlyMessage;
 use crate::state::instance::Instance;
 use crate::state::owed::Owed;
 use oxmpi_mca::sync::AtomicU32;

@@ -1,10 +1,10 @@
 //! A message with a stamp is admitted: at once, or among the deferred while MPI_ANY_TAG asks for the order of stamps (`ordered.rs`).
 
+use crate::communicators::comm::Comm;
 use crate::receive::incoming::{Incoming, MAX_KEPT};
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
 use crate::receive::timing::Watch;
-use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use crate::wire;
 
@@ -12,7 +12,7 @@ impl Receiver {
     /// Admits a message with a stamp: matches or keeps it at once, or, while MPI_ANY_TAG asks for the order of stamps,
     /// puts it among the deferred messages of its communicator.
     pub fn arrive_stamped<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
-        if wire::source_of(inc.key) as u32 >= comm.num_peers {
+        if !comm.has_source(wire::source_of(inc.key)) {
             return self.peers().bad_header(
                 held,
                 inc.proc,

@@ -9,12 +9,12 @@
 //! Between the parts the request is RECEIVING, and belongs to the lock of the CRI with all that is in [`Streamed`], of which there is one
 //! at most for each peer and FIFO. If the peer is closed meanwhile, the request fails, and what still comes goes nowhere.
 
+use crate::communicators::index::Found;
 use crate::peers::peer::Peer;
 use crate::peers::streamed::{Streamed, StreamedPart};
 use crate::receive::incoming::Incoming;
 use crate::receive::meet::{meet, status_of};
 use crate::receive::receiver::Receiver;
-use crate::state::comm::Found;
 use crate::state::guarded::Held;
 use crate::wire::{self, Reader, flag, kind};
 use core::ffi::c_void;
@@ -88,7 +88,7 @@ impl Receiver {
             return None;
         }
         let Found::Comm(comm) = self.comms.with(held, |t| t.find(head)) else { return None };
-        let unknown = wire::source_of(inc.key) as u32 >= comm.num_peers;
+        let unknown = !comm.has_source(wire::source_of(inc.key));
         if unknown || inc.what_is_wrong(flags, payload).is_some() {
             return None;
         }

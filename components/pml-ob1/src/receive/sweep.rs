@@ -1,11 +1,11 @@
 //! Receives and messages are swept out for which nothing can come any more: on revoked communicators, and of lost processes (`ending/revoke.rs`).
 
+use crate::communicators::comm::Comm;
 use crate::long::revoked::fin_revoked;
 use crate::receive::incoming::Incoming;
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
 use crate::requests::request::request_of;
-use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use oxmpi_mca::Status;
 
@@ -42,7 +42,7 @@ impl Receiver {
         let (revoked, lost) = (comm.is_revoked(), self.peers().lost());
         let (mut ended, mut refused) = (Vec::new(), Vec::new());
         let is_lost = |source: i32| comm.process_of(source).is_some_and(|proc| self.peers().is_closed(proc));
-        comm.shards.each(held.threaded, |shard: &mut ShardData| {
+        comm.shards().each(held.threaded, |shard: &mut ShardData| {
             if shard.swept != (shard.stamp, lost) || revoked {
                 shard.swept = (shard.stamp, lost);
                 for node in shard.engine.take_posted() {

@@ -1,10 +1,10 @@
 //! A peer's SWITCH and OPEN are taken: what says that its messages come on several FIFOs (`switch.rs` has the protocol), and what comes too early for that.
 
+use crate::communicators::comm::Comm;
+use crate::communicators::index::Found;
 use crate::peers::peer::Peer;
 use crate::receive::receiver::Receiver;
 use crate::requests::work::Work;
-use crate::state::comm::Comm;
-use crate::state::comm::Found;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::state::orphan::Orphan;

@@ -8,9 +8,9 @@
 //! end. That takes a program that frees a communicator with a message nobody received, in the moment
 //! before the sender knew the index, and costs it that message's credit.
 
+use crate::communicators::comm::Comm;
 use crate::receive::incoming::Incoming;
 use crate::receive::receiver::Receiver;
-use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use crate::state::orphan::Orphan;
 

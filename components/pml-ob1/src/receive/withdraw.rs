@@ -1,9 +1,9 @@
 //! Messages are taken back whose sender asks for that by CANCEL (`ending/cancel.rs`).
 
+use crate::communicators::comm::Comm;
 use crate::receive::incoming::Incoming;
 use crate::receive::receiver::Receiver;
 use crate::requests::request::State;
-use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use crate::wire::{self, Arrived, Header, kind};
 use oxmpi_mca::{MsgStatus, RequestHeader};

@@ -6,6 +6,7 @@
 //! from progress when the transport had no room. **Order**: while a peer's queue holds anything, everything
 //! later to that peer goes behind it.
 
+use crate::communicators::comm::Comm;
 use crate::order::switch::Sending;
 use crate::peers::peer::Peer;
 use crate::peers::route::Route;
@@ -13,7 +14,6 @@ use crate::requests::request::Request;
 use crate::send::issue::FAILURE;
 use crate::send::outgoing::Outgoing;
 use crate::send::sender::Sender;
-use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use core::ptr::{null, null_mut};

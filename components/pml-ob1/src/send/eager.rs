@@ -4,6 +4,7 @@
 //! (`state/note.rs`), by who is alone, as the lock's owner, or in any case; and sends by [`Sender::eager_on`]. Its result says
 //! whether the message is sent, needs a request, or failed ([`Eagerly`]).
 
+use crate::communicators::comm::Comm;
 use crate::long::parts::{Packer, pack_part};
 use crate::order::flows::Order;
 use crate::order::switch::Sending;
@@ -12,13 +13,11 @@ use crate::requests::thread_state::Sent;
 use crate::requests::thread_state::state_and_seat;
 use crate::send::outgoing::Outgoing;
 use crate::send::sender::Sender;
-use crate::state::comm::Comm;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{Held, Inside};
 use crate::state::note::word_of;
 use crate::wire::{self, flag};
 use core::ptr::null_mut;
-use core::sync::atomic::Ordering;
 use oxmpi_btl::SendDesc;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::host::am_tag;
@@ -54,7 +53,7 @@ impl Eager {
     /// The header words of an eager message: `head`, and its place in the order (0: none).
     #[inline(always)]
     fn of(out: &Outgoing<'_>, head: u64, order: u64) -> Eager {
-        Eager { source: out.comm.my_rank, total: out.total, head, order }
+        Eager { source: out.comm.my_rank(), total: out.total, head, order }
     }
 }
 
@@ -107,7 +106,7 @@ impl Sender {
                     Ok(out) => out,
                     Err(error) => return Eagerly::Failed(error),
                 };
-                let head = out.route.head.load(Ordering::Relaxed);
+                let head = out.route.head();
                 let fits = out.total <= out.peer.eager_payload() && wire::flags_of(head) == 0;
                 if !fits || args.mode == mode::SYNCHRONOUS {
                     return Eagerly::NEEDS;
@@ -139,7 +138,7 @@ impl Sender {
         }
         let inside = Inside::enter(peer.cri(), seat)?;
         let order = self.order().stamp(Some(thread_state.lease()));
-        Some(OwnWay { inside, peer, message: Eager { source: comm.my_rank, total, head, order } })
+        Some(OwnWay { inside, peer, message: Eager { source: comm.my_rank(), total, head, order } })
     }
 
     /// Finds the way of a message in the usual case with several threads: the thread owns the lock of the CRI, and the
@@ -168,10 +167,10 @@ impl Sender {
         if !out.comm.by_tag() || !base.has_stamps() {
             return None;
         }
-        let fork = &out.route.fork;
+        let fork = out.route.fork();
         let by_tag = fork.is_passed();
         // The library's own messages do not say who shares what.
-        if !by_tag && args.tag >= 0 && !out.comm.users.is(thread_state.index) {
+        if !by_tag && args.tag >= 0 && !out.comm.users().is(thread_state.index) {
             return None;
         }
         let shard = if by_tag { out.route.tag_shard(args.tag) } else { out.route.home_shard() };
@@ -207,7 +206,7 @@ impl Sender {
         };
         let number = if order == 0 { 0 } else { Order::number_of(peer, order) };
         if order != 0
-            && (peer.base().switch().needs_open(peer.ctx()) || out.route.fork.needs_open(peer.ctx()))
+            && (peer.base().switch().needs_open(peer.ctx()) || out.route.fork().needs_open(peer.ctx()))
         {
             return Eagerly::Needs { number };
         }

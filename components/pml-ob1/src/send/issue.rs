@@ -1,5 +1,6 @@
 //! A send by a request is issued: its protocol is chosen by size, mode, credit and transport, and its first message goes out, or waits for room.
 
+use crate::communicators::comm::Comm;
 use crate::long::rdma::{worth_reading, worth_writing};
 use crate::long::runs::RunList;
 use crate::order::flows::Order;
@@ -9,10 +10,8 @@ use crate::peers::peer::{can_get_vector, whole_pages};
 use crate::peers::route::Route;
 use crate::requests::request::{Request, State};
 use crate::send::sender::Sender;
-use crate::state::comm::Comm;
 use crate::state::guarded::Held;
 use crate::wire::{self, Header, PREFIX_BYTES, flag, header_only, kind};
-use core::sync::atomic::Ordering;
 use oxmpi_mca::Status;
 use oxmpi_pml::mode;
 
@@ -55,14 +54,14 @@ impl Sender {
             }
         }
         let (ordered, order) = Order::order_words(peer, order);
-        let head = route.head.load(Ordering::Relaxed);
+        let head = route.head();
         let total = req.total();
         let sync = req.mode() == mode::SYNCHRONOUS;
         let prefixed = wire::flags_of(head) & flag::CID != 0;
         let matching = wire::MATCH_BYTES + if prefixed { PREFIX_BYTES } else { 0 };
         let start = |kind: u8, flags: u8| {
             let head = head & !0xff | kind as u64 | ((flags | ordered) as u64) << 8;
-            let mut h = Header::new(&[head, wire::source_tag(comm.my_rank, req.tag()), order]);
+            let mut h = Header::new(&[head, wire::source_tag(comm.my_rank(), req.tag()), order]);
             if prefixed {
                 h.push_prefix(&comm.prefix());
             }

@@ -1,9 +1,9 @@
 //! A send's arguments are looked up: its route, its peer and its length.
 
+use crate::communicators::comm::Comm;
 use crate::peers::peer::Peer;
 use crate::peers::route::Route;
 use crate::send::sender::Sender;
-use crate::state::comm::Comm;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 use oxmpi_pml::SendArgs;

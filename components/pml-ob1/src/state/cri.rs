@@ -1,5 +1,6 @@
 //! One CRI's part of the component's state, and what its holder does with it.
 
+use crate::communicators::comm::Comm;
 use crate::matching::Key;
 use crate::peers::peer::Peer;
 use crate::peers::stripes::FragmentsAhead;
@@ -9,7 +10,6 @@ use crate::requests::ids::IdTable;
 use crate::requests::memory::Retired;
 use crate::requests::request::Request;
 use crate::requests::work::Work;
-use crate::state::comm::Comm;
 use crate::state::guarded::{Guarded, Held};
 use crate::state::orphan::Orphan;
 use core::cell::Cell;

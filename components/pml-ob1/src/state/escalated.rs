@@ -1,6 +1,6 @@
 //! Communicators whose messages wait to be put in order (`receive/ordered.rs`).
 
-use crate::state::comm::Comm;
+use crate::communicators::comm::Comm;
 use core::cell::UnsafeCell;
 use oxmpi_mca::Lock;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};

@@ -1,7 +1,7 @@
 //! A thread notes the CRIs on which something of its own will come, so that the host's engine has it progress them.
 
+use crate::communicators::comm::Comm;
 use crate::matching::Pattern;
-use crate::state::comm::Comm;
 use crate::state::guarded::set_below;
 use crate::state::instance::Instance;
 use crate::wire::tag_of;
@@ -23,9 +23,9 @@ impl Instance {
 
     /// Marks the CRIs as shared on which messages of a receive may come that was posted without a thread's context.
     pub fn mark_cris_shared(&self, comm: &Comm, pattern: Pattern) {
-        if pattern.has_tag() && comm.by_tag() && !comm.fifos.prefers() {
+        if pattern.has_tag() && comm.by_tag() && !comm.fifos().prefers() {
             let width = self.width();
-            let ctxs = [comm.fifos.home(width), comm.fifos.of_tag(tag_of(pattern.want), width)];
+            let ctxs = [comm.fifos().home(width), comm.fifos().of_tag(tag_of(pattern.want), width)];
             ctxs.iter().for_each(|&ctx| self.share(ctx));
         } else {
             (0..self.width()).for_each(|ctx| self.share(ctx));

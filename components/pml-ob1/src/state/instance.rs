@@ -5,11 +5,11 @@
 //! CRI lock or under none). No CRI lock is taken under a shard lock. No lock is taken below THREAD_MULTIPLE; [`Instance::threaded`] is looked at once
 //! per call. Nothing that the user wrote runs under a lock: completions set a word and tell a sync object.
 
+use crate::communicators::inbound::Assignment;
 use crate::params::Config;
 use crate::state::cri::Cri;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{AllHeld, Held, set_below};
-use crate::state::inbound::Assignment;
 use core::cell::Cell;
 use core::time::Duration;
 use oxmpi_btl::{BtlHandle, BtlServices};

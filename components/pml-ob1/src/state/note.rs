@@ -5,7 +5,7 @@
 //! them, and changes once at most, when the source's messages part (`fork.rs`). So the thread notes it, and what follows from that for the next
 //! receive: it has a tag and a source, and takes a short way (`receive/post.rs`). Once it has found the shard as its owner, it notes that, too.
 //!
-//! A note is good for one [`Comm::epoch`](crate::state::comm::Comm::epoch): no two communicators have the same, one has another once a
+//! A note is good for one [`Comm::epoch`](crate::communicators::comm::Comm::epoch): no two communicators have the same, one has another once a
 //! source's messages part, and one whose messages may overtake each other has none. A receive's note is a hint as what it says is: where the
 //! thread looks first.
 //!

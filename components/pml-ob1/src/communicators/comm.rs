@@ -10,71 +10,165 @@
 //! that is gone is recognised and dropped. Where a process hosts several ranks of a communicator,
 //! each is a [`Comm`] of its own and the destination endpoint tells them apart.
 //!
-//! **Access.** [`CommTable`] is read by the holder of any CRI's lock and changed by the holder of all. A [`Comm`] lives from
+//! **Access.** [`CommTable`](crate::communicators::index::CommTable) is read by the holder of any CRI's lock and changed by the holder of all. A [`Comm`] lives from
 //! `add_comm` to `del_comm`, and beyond while released requests still use it. Routes are written once
 //! (release store of the peer) and their head again when the answer has come; a sender that read the
 //! old head sends one more prefix, which is harmless.
 
-use crate::matching::{Engine, Key, Pattern};
+use crate::communicators::inbound::Inbound;
+use crate::communicators::members::Members;
+use crate::matching::{Key, Pattern};
 use crate::order::fork::Users;
 use crate::peers::route::Route;
 use crate::receive::shard::ShardData;
-use crate::receive::shards::{Entered, Lock, Owned, Shards};
-use crate::receive::spread::{Layout, Spreading};
+use crate::receive::shards::{Entered, Owned, Shards};
 use crate::requests::request::Request;
 use crate::state::fifos::Fifos;
-use crate::state::inbound::Inbound;
-use crate::state::members::Members;
 use crate::state::note::NO_EPOCH;
 
 use crate::state::paged::Paged;
-use crate::wire::{self, Prefix};
+use crate::wire::{self, Prefix, flag, kind};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Caller, LockServices, Seat, Status};
+use oxmpi_mca::{Caller, Seat};
 use oxmpi_pml::{CommDesc, assert_flag};
-use std::collections::{HashMap, VecDeque};
 
 /// A communicator (`comm.rs`).
 pub struct Comm {
     /// Endpoint and index, as [`wire::address_of`] gives them.
-    pub address: u64,
-    pub my_rank: i32,
-    pub num_peers: u32,
+    pub(super) address: u64,
+    pub(super) my_rank: i32,
+    pub(super) num_peers: u32,
     /// The program's promises ([`oxmpi_pml::assert_flag`]).
-    pub assertions: AtomicU32,
-    pub shards: Shards<ShardData>,
-    pub routes: Paged<Route>,
+    pub(super) assertions: AtomicU32,
+    pub(super) shards: Shards<ShardData>,
+    pub(super) routes: Paged<Route>,
     /// Messages of each source that wait for an earlier one, where they have numbers.
-    pub inbound: Paged<Inbound>,
+    pub(super) inbound: Paged<Inbound>,
     /// The process sends by streams, and users' messages may not overtake each other.
-    pub by_tag: AtomicBool,
-    pub streams: bool,
+    pub(super) by_tag: AtomicBool,
+    pub(super) streams: bool,
     /// See [`Comm::epoch`].
-    pub epoch: AtomicU64,
+    pub(super) epoch: AtomicU64,
     /// See `revoke.rs`.
-    pub revoked: AtomicBool,
+    pub(super) revoked: AtomicBool,
     /// The threads that send on it.
-    pub users: Users,
+    pub(super) users: Users,
     /// Some source's messages take the FIFOs of their tags.
-    pub forked: AtomicBool,
-    pub members: Members,
-    pub fixed_index: Option<u32>,
-    pub gid: [u64; 2],
+    pub(super) forked: AtomicBool,
+    pub(super) members: Members,
+    pub(super) fixed_index: Option<u32>,
+    pub(super) gid: [u64; 2],
     /// Another rank of the same communicator in this process, under the same fixed index.
-    pub sibling: Cell<*mut Comm>,
+    pub(super) sibling: Cell<*mut Comm>,
     /// The FIFOs of messages to this rank and from it.
-    pub fifos: Fifos,
+    pub(super) fifos: Fifos,
 }
 
-const SLOT_BITS: u32 = 20;
-const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
-/// Slots below belong to fixed indices.
-const FIXED_SLOTS: u32 = 16;
-
 impl Comm {
+    /// Makes a communicator of its description. `index`: its number in this process, and that number again if it is fixed;
+    /// `epoch`: one that no other has; `streams`: messages find their FIFOs by communicator and tag.
+    pub(super) fn new(
+        desc: &CommDesc,
+        (index, fixed_index): (u32, Option<u32>),
+        shards: Shards<ShardData>,
+        epoch: u64,
+        streams: bool,
+    ) -> Comm {
+        let comm = Comm {
+            address: desc.my_endpoint as u64 | (index as u64) << 16,
+            my_rank: desc.my_rank,
+            num_peers: desc.num_peers,
+            assertions: AtomicU32::new(desc.flags),
+            shards,
+            routes: Paged::new(desc.num_peers as usize),
+            inbound: Paged::new(desc.num_peers as usize),
+            by_tag: AtomicBool::new(streams && desc.flags & assert_flag::ALLOW_OVERTAKING == 0),
+            streams,
+            epoch: AtomicU64::new(epoch),
+            revoked: AtomicBool::new(false),
+            users: Users::default(),
+            forked: AtomicBool::new(false),
+            // SAFETY: the host's promise; what outlives `del_comm` keeps a copy.
+            members: unsafe { Members::new(desc.num_peers, desc.procs, desc.endpoints) },
+            fixed_index,
+            gid: desc.gid,
+            sibling: Cell::new(null_mut()),
+            fifos: Fifos::of(desc),
+        };
+        if desc.flags != 0 {
+            comm.promise(&mut comm.shards.home(false));
+        }
+        comm
+    }
+
+    /// Gives our rank.
+    #[inline(always)]
+    pub fn my_rank(&self) -> i32 {
+        self.my_rank
+    }
+    /// Whether a source that a message names is one of the communicator's ranks.
+    #[inline(always)]
+    pub fn has_source(&self, source: i32) -> bool {
+        (source as u32) < self.num_peers
+    }
+    /// Gives the matching shards.
+    #[inline(always)]
+    pub fn shards(&self) -> &Shards<ShardData> {
+        &self.shards
+    }
+    /// Gives the threads that send on it.
+    #[inline(always)]
+    pub fn users(&self) -> &Users {
+        &self.users
+    }
+    /// Gives the FIFOs of messages to this rank and from it.
+    #[inline(always)]
+    pub fn fifos(&self) -> &Fifos {
+        &self.fifos
+    }
+    /// Whether that is its global id.
+    pub fn has_gid(&self, gid: [u64; 2]) -> bool {
+        self.gid == gid
+    }
+
+    /// Gives the way to a rank. `None`: none was made.
+    #[inline(always)]
+    pub fn route_made(&self, rank: i32) -> Option<&Route> {
+        self.routes.get(rank as u32 as usize)
+    }
+    /// Gives the way to a rank, made now if there is none, under a lock that keeps others from making it; it is not open yet
+    /// then. `None`: no such rank.
+    pub fn make_route(&self, rank: i32) -> Option<&Route> {
+        self.routes.make(rank as usize)
+    }
+    /// Gives word 0 of a MATCH header to an endpoint whose process has not told its index.
+    pub fn first_head(&self, endpoint: u16) -> u64 {
+        match self.fixed_index {
+            Some(index) => wire::head(kind::MATCH, 0, endpoint, index),
+            None => wire::head(kind::MATCH, flag::CID, endpoint, wire::NO_INDEX),
+        }
+    }
+    /// Gives the record of a source's messages that wait for an earlier one, made now if there is none, under a lock that keeps
+    /// others from making it. `None`: no such rank.
+    pub fn make_inbound(&self, rank: usize) -> Option<&Inbound> {
+        self.inbound.make(rank)
+    }
+    /// Notes that the messages of a source, one of its ranks, take the FIFOs of their tags from now on, and begins a new epoch, under
+    /// a lock that keeps others from making the way to the rank. Everything in front of the source's SWITCH has been handled.
+    pub fn fork_from(&self, source: i32) {
+        if let Some(route) = self.make_route(source) {
+            // SYNC POINT with `is_forked`.
+            route.pass_fork();
+            self.forked.store(true, Ordering::Relaxed);
+            let next = |epoch| (epoch != Self::NO_EPOCH).then(|| epoch + Self::NEXT_EPOCH);
+            // SYNC POINT with `epoch`.
+            let _ = self.epoch.fetch_update(Ordering::Release, Ordering::Relaxed, next);
+        }
+    }
+
     /// Gives the communicator behind the pointer that the host has.
     ///
     /// # Safety
@@ -134,7 +228,7 @@ impl Comm {
     /// revoked.
     pub const NO_EPOCH: u64 = NO_EPOCH;
     /// The distance from one epoch of a communicator to its next.
-    pub const NEXT_EPOCH: u64 = 1 << 40;
+    const NEXT_EPOCH: u64 = 1 << 40;
 
     /// Passes the program's promises about wildcards to home's record of spreading. `home`: the content of the home
     /// shard, whose lock is held.
@@ -205,7 +299,7 @@ impl Comm {
         (self.address >> 16) as u32
     }
     /// Gives the endpoint of this communicator's own rank in this process.
-    fn endpoint(&self) -> u16 {
+    pub(super) fn endpoint(&self) -> u16 {
         self.address as u16
     }
 
@@ -220,7 +314,7 @@ impl Comm {
         self.epoch.store(Self::NO_EPOCH, Ordering::Relaxed);
         let before = self.revoked.swap(true, Ordering::Relaxed);
         for route in self.routes.iter() {
-            route.peer.store(null_mut(), Ordering::Release);
+            route.close();
         }
         before
     }
@@ -251,7 +345,7 @@ impl Comm {
     #[inline(always)]
     pub fn is_forked(&self, source: i32) -> bool {
         self.forked.load(Ordering::Relaxed)
-            && (source < 0 || self.routes.get(source as usize).is_some_and(|route| route.forked.is_passed()))
+            && (source < 0 || self.routes.get(source as usize).is_some_and(Route::is_forked))
     }
 
     /// Makes the prefix that names this communicator to a process that does not know its index here.
@@ -267,219 +361,6 @@ impl Comm {
                 self.fixed_index.is_none() && p.gid == self.gid && wire::endpoint_of(head) == self.endpoint()
             }
             None => self.fixed_index.is_some() && wire::address_of(head) == self.address,
-        }
-    }
-}
-
-/// The result of a search for the communicator that a head addresses.
-pub enum Found<'a> {
-    Comm(&'a Comm),
-    /// A fixed index that we have not been given yet.
-    NotYet,
-    /// A communicator that is gone.
-    Gone,
-    /// No process was ever told this index.
-    Nonsense,
-}
-
-/// A slot of the table: the communicator that has it, or null, and the generation of the next index made from it.
-struct CommSlot {
-    comm: *mut Comm,
-    generation: u32,
-}
-
-/// Communicators by index and by global id. Read under any CRI's lock, written under all.
-#[repr(C)]
-pub struct CommTable {
-    slots: Vec<CommSlot>,
-    /// Oldest first, so that an index is used again as late as possible.
-    free: VecDeque<u32>,
-    by_gid: HashMap<([u64; 2], u16), *mut Comm>,
-    /// Deleted while released requests used them.
-    pub dying: Vec<*mut Comm>,
-    /// How many there were.
-    added: u64,
-}
-
-impl CommTable {
-    /// Makes a table without communicators, with slots for the fixed indices.
-    pub fn new() -> CommTable {
-        let slots = (0..FIXED_SLOTS).map(|_| CommSlot { comm: null_mut(), generation: 0 }).collect();
-        CommTable { slots, free: VecDeque::new(), by_gid: HashMap::new(), dying: Vec::new(), added: 0 }
-    }
-
-    /// Finds the communicator that a head addresses; the reference is good while the CRI's lock is held.
-    #[inline(always)]
-    pub fn find<'a>(&self, head: u64) -> Found<'a> {
-        if let Some(slot) = self.slots.get((wire::index_of(head) & SLOT_MASK) as usize)
-            // SAFETY: communicators leave the table before they go, under the lock we hold.
-            && let Some(comm) = unsafe { slot.comm.as_ref() }
-            && comm.address == wire::address_of(head)
-        {
-            return Found::Comm(comm);
-        }
-        self.find_slowly(head)
-    }
-
-    /// Finds a communicator among the siblings of a slot, or says why the address leads to none.
-    #[cold]
-    fn find_slowly<'a>(&self, head: u64) -> Found<'a> {
-        let slot = wire::index_of(head) & SLOT_MASK;
-        let Some(entry) = self.slots.get(slot as usize) else { return Found::Nonsense };
-        let mut at = entry.comm;
-        // SAFETY: as in `find`; siblings are in the table as well.
-        while let Some(comm) = unsafe { at.as_ref() } {
-            if comm.address == wire::address_of(head) {
-                return Found::Comm(comm);
-            }
-            at = comm.sibling.get();
-        }
-        match slot < FIXED_SLOTS {
-            true if wire::index_of(head) == slot => Found::NotYet,
-            true => Found::Nonsense,
-            false => Found::Gone,
-        }
-    }
-
-    /// Finds a communicator by its global id and the destination endpoint. `None`: the table does not have it.
-    pub fn find_gid<'a>(&self, gid: [u64; 2], endpoint: u16) -> Option<&'a Comm> {
-        // SAFETY: as in `find`.
-        self.by_gid.get(&(gid, endpoint)).map(|&c| unsafe { &*c })
-    }
-
-    /// Adds a communicator by its description, and gives the pointer by which the host names it. The caller holds all
-    /// CRI locks. `most_shards`: shards that its matching may have; `streams`: messages find their FIFOs by
-    /// communicator and tag. `Err`: a fixed index that is too large, or no slot is left.
-    pub fn add(
-        &mut self,
-        desc: &CommDesc,
-        engine: Engine,
-        most_shards: u32,
-        streams: bool,
-        locks: *const LockServices,
-    ) -> Result<*mut Comm, Status> {
-        let fixed = (desc.has_fixed_index != 0).then_some(desc.fixed_index);
-        let slot = match fixed {
-            Some(index) if index < FIXED_SLOTS => index,
-            Some(_) => return Err(Status::BAD_PARAM),
-            None => self.free_slot()?,
-        };
-        let index = slot | self.slots[slot as usize].generation << SLOT_BITS;
-        let fifos = Fifos::of(desc);
-        let layout = Layout::new(fifos.salt(), most_shards, false);
-        self.added += 1;
-        let comm = Box::new(Comm {
-            address: desc.my_endpoint as u64 | (index as u64) << 16,
-            my_rank: desc.my_rank,
-            num_peers: desc.num_peers,
-            assertions: AtomicU32::new(desc.flags),
-            shards: Shards::new(ShardData::new(engine, Spreading::new(layout)), Lock::new(locks)),
-            routes: Paged::new(desc.num_peers as usize),
-            inbound: Paged::new(desc.num_peers as usize),
-            by_tag: AtomicBool::new(streams && desc.flags & assert_flag::ALLOW_OVERTAKING == 0),
-            streams,
-            epoch: AtomicU64::new(self.added),
-            revoked: AtomicBool::new(false),
-            users: Users::default(),
-            forked: AtomicBool::new(false),
-            // SAFETY: the host's promise; what outlives `del_comm` keeps a copy.
-            members: unsafe { Members::new(desc.num_peers, desc.procs, desc.endpoints) },
-            fixed_index: fixed,
-            gid: desc.gid,
-            sibling: Cell::new(self.slots[slot as usize].comm),
-            fifos,
-        });
-        if desc.flags != 0 {
-            comm.promise(&mut comm.shards.home(false));
-        }
-        let comm = Box::into_raw(comm);
-        self.slots[slot as usize].comm = comm;
-        if fixed.is_none() {
-            self.by_gid.insert((desc.gid, desc.my_endpoint), comm);
-        }
-        Ok(comm)
-    }
-
-    /// Takes a slot for a communicator without fixed index. `Err`: there are as many as there can be.
-    fn free_slot(&mut self) -> Result<u32, Status> {
-        if let Some(slot) = self.free.pop_front() {
-            return Ok(slot);
-        }
-        let slot = self.slots.len() as u32;
-        if slot >= SLOT_MASK {
-            return Err(Status::OUT_OF_MEMORY);
-        }
-        self.slots.push(CommSlot { comm: null_mut(), generation: 0 });
-        Ok(slot)
-    }
-
-    /// Takes a communicator out of the table and gives it to the caller; a slot that is not of a fixed index can be
-    /// used again.
-    ///
-    /// # Safety
-    /// Nothing uses it any more but what is returned.
-    unsafe fn remove(&mut self, comm: *mut Comm) -> Comm {
-        // SAFETY: the caller's promise; made by Box::into_raw.
-        let gone = *unsafe { Box::from_raw(comm) };
-        let number = (gone.index() & SLOT_MASK) as usize;
-        let slot = &mut self.slots[number];
-        if slot.comm == comm {
-            slot.comm = gone.sibling.get();
-        } else {
-            let mut at = slot.comm;
-            // SAFETY: siblings are in the table and alive.
-            while let Some(c) = unsafe { at.as_ref() } {
-                if c.sibling.get() == comm {
-                    c.sibling.set(gone.sibling.get());
-                    break;
-                }
-                at = c.sibling.get();
-            }
-        }
-        if gone.fixed_index.is_none() {
-            self.by_gid.remove(&(gone.gid, gone.endpoint()));
-            slot.generation = (slot.generation + 1) % (1 << (32 - SLOT_BITS));
-            self.free.push_back(number as u32);
-        }
-        gone
-    }
-
-    /// Takes the deleted communicators that nothing uses any more out of the table, each with the pointer that the host
-    /// had. One in which receives are posted stays, and all stay if `busy`. The caller holds all CRI locks.
-    pub fn reap(&mut self, busy: bool) -> Vec<(*const Comm, Comm)> {
-        let mut gone = Vec::new();
-        let dying = core::mem::take(&mut self.dying);
-        for comm in dying {
-            let mut used = busy;
-            // SAFETY: in the table, so alive.
-            unsafe { &*comm }.shards.each(false, |shard| used |= shard.engine.has_posted());
-            if used {
-                // SAFETY: in the table, so alive.
-                unsafe { &*comm }.members.keep();
-                self.dying.push(comm);
-            } else {
-                // SAFETY: deleted by its owner, nothing posted, nothing queued.
-                gone.push((comm.cast_const(), unsafe { self.remove(comm) }));
-            }
-        }
-        gone
-    }
-
-    /// Lists all communicators of the table, those that share a slot included.
-    pub fn all(&self) -> Vec<*const Comm> {
-        // SAFETY: as in `find`; siblings are in the table as well.
-        let sibling = |comm: &*mut Comm| Some(unsafe { &**comm }.sibling.get()).filter(|c| !c.is_null());
-        let first = self.slots.iter().map(|slot| slot.comm).filter(|comm| !comm.is_null());
-        first.flat_map(|comm| core::iter::successors(Some(comm), sibling)).map(|c| c.cast_const()).collect()
-    }
-
-    /// Frees all communicators when the instance ends.
-    pub fn clear(&mut self) {
-        for number in 0..self.slots.len() {
-            while !self.slots[number].comm.is_null() {
-                // SAFETY: the instance ends; nobody calls any more.
-                drop(unsafe { self.remove(self.slots[number].comm) });
-            }
         }
     }
 }

@@ -35,13 +35,13 @@ impl Ob1 {
             return Status::OK;
         }
         for held in all.each() {
-            self.instance().cri(held.ctx).last_arrival.forget(&held);
+            self.instance().cri(held.ctx).last_arrival().forget(&held);
             for peer in self.peers().flows_on(&held) {
                 self.end_on_flow(&held, peer, comm);
             }
-            let named = self.instance().cri(held.ctx).ids.with(&held, |t| t.of_comm(comm.handle()));
+            let named = self.instance().cri(held.ctx).ids().with(&held, |t| t.of_comm(comm.handle()));
             named.into_iter().for_each(|req| self.transfers().end_named(&held, req));
-            self.instance().cri(held.ctx).work.mark(Work::SWEEP);
+            self.instance().cri(held.ctx).work().mark(Work::SWEEP);
         }
         for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
             let inc = early.incoming();

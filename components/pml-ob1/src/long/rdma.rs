@@ -39,7 +39,6 @@ use crate::state::guarded::Held;
 use crate::wire::{self, Header, header_only, kind};
 use core::ffi::c_void;
 use oxmpi_btl::{BtlAttrs, FlushDesc, RmaDesc, access};
-use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::{RequestHeader, Status};
 
 /// Bytes of one piece where `rails` transports share a message: several pieces for each, so that a slow one gets fewer,
@@ -189,7 +188,7 @@ impl Transfers {
             };
             match status {
                 Status::OK => {}
-                Status::PENDING => self.instance().cri(held.ctx).work.take_off(req),
+                Status::PENDING => self.instance().cri(held.ctx).work().take_off(req),
                 Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
                     // Pieces that were issued before may still arrive, and are not sent again.
@@ -218,7 +217,7 @@ impl Transfers {
         if req.outcome() == Outcome::Fine {
             match (peer.btl().flush)(peer.btl().state, peer.endpoint(), peer.ctx(), &flush) {
                 Status::OK => {}
-                Status::PENDING => self.instance().cri(held.ctx).work.take_off(req),
+                Status::PENDING => self.instance().cri(held.ctx).work().take_off(req),
                 Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 error => req.break_off(error),
             }
@@ -282,7 +281,7 @@ impl Transfers {
         req.reach(req.wanted());
         self.requests().complete(req, held.threaded);
         // As behind the last fragment.
-        self.instance().cri(held.ctx).stop.set(STOP);
+        self.instance().cri(held.ctx).ask_to_stop();
     }
 
     /// Takes the offered memory back from a sender that sends fragments instead of putting. `false`: the receive has

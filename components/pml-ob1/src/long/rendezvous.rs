@@ -31,7 +31,6 @@ use crate::requests::request::{Request, State};
 use crate::state::guarded::Held;
 use crate::wire::{self, Arrived, flag, kind};
 use oxmpi_btl::RmaVectorDesc;
-use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::{RequestHeader, SliceRef, Status};
 
 /// A message that takes longer to read than this many bytes is not read inside a call that starts a receive (see
@@ -220,7 +219,7 @@ impl Transfers {
         let data = r.rest();
         let len = data.len() as u64;
         let due = self.awaits_fragment(req, proc, offset, len)
-            && self.instance().cri(held.ctx).ahead.with(held, |ahead| ahead.is_free(req.id(), offset, len));
+            && self.instance().cri(held.ctx).ahead().with(held, |ahead| ahead.is_free(req.id(), offset, len));
         if !due && !self.takes_ahead(held, req, proc, (offset, len)) {
             self.peers().bad_header(held, proc, "a fragment that does not fit its message");
             return Some(());
@@ -243,7 +242,7 @@ impl Transfers {
         // Over one transport they come in order.
         let several = || self.peers().peer(proc, held.threaded).is_ok_and(|peer| peer.has_stripes());
         fits && several()
-            && self.instance().cri(held.ctx).ahead.with(held, |ahead| ahead.add(req.id(), offset, len))
+            && self.instance().cri(held.ctx).ahead().with(held, |ahead| ahead.add(req.id(), offset, len))
     }
 
     /// Counts the next `len` bytes of a receive as stored, with fragments behind them that came ahead; completes the
@@ -253,14 +252,14 @@ impl Transfers {
         let done = self
             .instance()
             .cri(held.ctx)
-            .ahead
+            .ahead()
             .with(held, |ahead| if ahead.is_empty() { done } else { ahead.pass(req.id(), done) });
         req.reach(done);
         if done == req.wanted() {
             self.requests().drop_id(held, req);
             self.requests().complete(req, held.threaded);
             // A message that comes behind is copied twice unless its receive is posted first.
-            self.instance().cri(held.ctx).stop.set(STOP);
+            self.instance().cri(held.ctx).ask_to_stop();
         }
     }
 

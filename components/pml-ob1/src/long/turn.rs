@@ -77,7 +77,7 @@ impl Transfers {
     /// Continues the operations whose pieces ended in the turn that has just gone by; returns how many operations.
     pub fn take_landed(&self, held: &Held<'_>) -> i32 {
         let mut events = 0;
-        for req in self.instance().cri(held.ctx).work.take_landed() {
+        for req in self.instance().cri(held.ctx).work().take_landed() {
             events += 1;
             if let Some(peer) = Peer::of_request(req) {
                 self.advance_transfer(held, peer, req);

@@ -7,7 +7,6 @@ use crate::peers::peer::shows_messages_at_once;
 use crate::peers::peer::{Base, Peer};
 use crate::peers::route::Route;
 use crate::peers::table::Peers;
-use crate::requests::work::Work;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
 use crate::wire::{self, Card};
@@ -183,8 +182,7 @@ impl Peers {
     pub fn remember(&self, held: &Held<'_>, peer: &Peer) {
         if !peer.in_backlog.replace(true) {
             let cri = self.instance().cri(held.ctx);
-            cri.backlog.with(held, |b| b.push(peer));
-            cri.work.mark(Work::BACKLOG);
+            cri.add_waiting_peer(held, peer);
         }
     }
 

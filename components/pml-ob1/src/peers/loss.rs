@@ -30,7 +30,7 @@ impl Peers {
             self.instance().watch_closer();
             self.lost.fetch_add(1, Ordering::Release);
         }
-        self.instance().cri(held.ctx).work.mark(Work::SWEEP);
+        self.instance().cri(held.ctx).work().mark(Work::SWEEP);
         if !peer.failed.replace(true) {
             self.close(held, peer);
         }
@@ -48,8 +48,8 @@ impl Peers {
     /// Closes on the held CRI all peers that were lost on another CRI since this was last done.
     #[cold]
     pub fn close_lost(&self, held: &Held<'_>) {
-        self.instance().cri(held.ctx).closed.set(self.lost());
-        self.instance().cri(held.ctx).work.mark(Work::SWEEP);
+        self.instance().cri(held.ctx).note_closed(self.lost());
+        self.instance().cri(held.ctx).work().mark(Work::SWEEP);
         let lost = self.table.iter().filter_map(|slot| {
             // SAFETY: peers stay until `finalize`.
             unsafe { slot.load(Ordering::Acquire).as_ref() }.filter(|p| p.base.is_lost())
@@ -70,7 +70,7 @@ impl Peers {
         self.abandon_streamed(held, peer);
         let queued: Vec<&Request> = peer.shut(held);
         let streams: Vec<&Request> = peer.take_streams_of(held, |_| true);
-        let waiting = self.instance().cri(held.ctx).ids.with(held, |t| t.of_proc(peer.proc));
+        let waiting = self.instance().cri(held.ctx).ids().with(held, |t| t.of_proc(peer.proc));
         // A queued send may have its id already: it is in both lists, and fails once.
         for req in queued.into_iter().chain(streams).chain(waiting) {
             if req.state() == State::Done {

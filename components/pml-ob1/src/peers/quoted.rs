@@ -19,7 +19,7 @@ impl Peers {
     /// The request, send or receive, whose id a process quotes. `None`: it has none with that process; the peer is
     /// closed unless the id was retired.
     pub fn quoted_by(&self, held: &Held<'_>, id: u64, proc: u32) -> Option<&'static Request> {
-        let ids = &self.instance().cri(held.ctx).ids;
+        let ids = &self.instance().cri(held.ctx).ids();
         let req = ids.with(held, |t| t.get(id)).filter(|r| r.proc() == proc);
         if req.is_none() && !self.requests().is_of_revoked(held, id) {
             self.bad_header(held, proc, "a request id that it was not given");

@@ -43,8 +43,8 @@ impl Ob1 {
     /// Gives the words by which the host's engine calls [`Ob1::go_on`].
     pub fn words(&self) -> Words {
         let words = (0..self.instance().host().num_cris()).map(|ctx| ContextWords {
-            work: self.instance().cri(ctx).work.word(),
-            unmatched: &raw const self.instance().cri(ctx).kept,
+            work: self.instance().cri(ctx).work().word(),
+            unmatched: self.instance().cri(ctx).kept_word(),
         });
         let words = self.words.get_or_init(|| words.collect());
         let contexts = SliceRef { ptr: words.as_ptr(), len: words.len() };
@@ -140,7 +140,7 @@ impl Ob1 {
         let waiting = all.each().any(|held| self.instance().has_backlog(&held));
         let waiting = waiting || self.receiver().owes();
         // A transport may still touch the buffer of a request that was released.
-        let waiting = waiting || all.each().any(|held| self.instance().cri(held.ctx).work.is_flying());
+        let waiting = waiting || all.each().any(|held| self.instance().cri(held.ctx).work().is_flying());
         if waiting || self.requests().detached() != 0 { Status::PENDING } else { Status::OK }
     }
 }

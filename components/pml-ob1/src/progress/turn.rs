@@ -11,10 +11,10 @@ impl Ob1 {
     /// become due, closes lost peers, and sends what waits. Returns the number of events.
     #[inline(always)]
     pub fn go_on(&self, held: &Held<'_>) -> i32 {
-        if self.instance().cri(held.ctx).closed.get() != self.peers().lost() {
+        if self.instance().cri(held.ctx).closed() != self.peers().lost() {
             self.peers().close_lost(held);
         }
-        if self.instance().cri(held.ctx).work.is_marked() { self.drain(held) } else { 0 }
+        if self.instance().cri(held.ctx).work().is_marked() { self.drain(held) } else { 0 }
     }
 
     /// Continues operations whose pieces landed, and offers what waits for room to the transports again. Returns how
@@ -23,26 +23,17 @@ impl Ob1 {
     fn drain(&self, held: &Held<'_>) -> i32 {
         let cri = self.instance().cri(held.ctx);
         let mut events = self.transfers().take_landed(held);
-        if cri.work.has(Work::EARLY) {
+        if cri.work().has(Work::EARLY) {
             self.receiver().take_early(held);
         }
-        if cri.work.has(Work::SWEEP) {
+        if cri.work().has(Work::SWEEP) {
             self.receiver().sweep(held);
         }
-        let backlog = &cri.backlog;
-        for i in (0..backlog.with(held, |b| b.len())).rev() {
-            let peer = backlog.with(held, |b| b[i]);
-            // SAFETY: peers stay until `finalize`.
-            let peer = unsafe { &*peer };
+        for i in (0..cri.waiting_peers(held)).rev() {
+            let peer = cri.waiting_peer(held, i);
             events += self.drain_peer(held, peer);
             if peer.is_idle(held) {
-                let left = backlog.with(held, |b| {
-                    b.swap_remove(i);
-                    b.len()
-                });
-                if left == 0 {
-                    cri.work.unmark(Work::BACKLOG);
-                }
+                cri.remove_waiting_peer(held, i);
                 self.peers().forget(peer);
             }
         }

@@ -45,7 +45,7 @@ extern "C" fn entry_alone(receiver: &Receiver, msg: &RecvDesc) -> u32 {
     // SAFETY: who is alone holds every lock.
     let held = unsafe { Held::inherited(msg.ctx, false, None) };
     receiver.handle(&held, data_of(msg), msg.proc);
-    receiver.instance().cri(msg.ctx).stop.take()
+    receiver.instance().cri(msg.ctx).take_stop()
 }
 
 /// Handles a message with threads: by the short way of the shard's owner, or else by the general one. Returns what the
@@ -64,7 +64,7 @@ extern "C" fn entry_among(receiver: &Receiver, msg: &RecvDesc) -> u32 {
     // SAFETY: the transport's caller holds the lock of the context for longer than this call.
     let held = unsafe { receiver.instance().inherit(msg.ctx, true) };
     receiver.handle(&held, data_of(msg), msg.proc);
-    receiver.instance().cri(msg.ctx).stop.take()
+    receiver.instance().cri(msg.ctx).take_stop()
 }
 
 /// The bytes of a message that a transport passes on, header and payload.
@@ -139,14 +139,14 @@ impl Receiver {
         let (header, payload) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>()?;
         let [head, key, order_key] = wire::match_words(header);
         let seat = cri.base().holder()?;
-        let spot = cri.last_arrival.look(head, key).or_else(|| self.find_spot(head, key, cri, seat))?;
+        let spot = cri.last_arrival().look(head, key).or_else(|| self.find_spot(head, key, cri, seat))?;
         if self.instance().is_watchful() {
             return None;
         }
         // SAFETY: the communicator lives: with it, the way would have been forgotten.
         let Some(mut shard) = (unsafe { spot.enter_own(seat) }) else {
             // It may be closed for good.
-            cri.last_arrival.spot.set(None);
+            cri.last_arrival().drop_spot();
             return None;
         };
         if head as u16 == STAMPED && !shard.order.matches_stamped_at_once() {
@@ -171,13 +171,13 @@ impl Receiver {
     #[inline(always)]
     fn find_spot(&self, head: u64, key: Key, cri: &Cri, seat: &'static Seat) -> Option<Spot<ShardData>> {
         // SAFETY: the caller is inside a callback of that CRI.
-        let held = unsafe { Held::inherited(cri.ctx, true, Some(seat)) };
+        let held = unsafe { Held::inherited(cri.ctx(), true, Some(seat)) };
         if is_plain(head)
             && let Found::Comm(comm) = self.comms.with(&held, |t| t.find(head))
             && comm.has_source(wire::source_of(key))
             && let Some(spot) = comm.shards().spot(|layout| layout.of(key))
         {
-            cri.last_arrival.take(head, key, comm, spot);
+            cri.last_arrival().take(head, key, comm, spot);
             return Some(spot);
         }
         None
@@ -189,13 +189,13 @@ impl Receiver {
         // SAFETY: the transport's caller holds the lock of the context for longer than this call.
         let held = unsafe { self.instance().inherit(msg.ctx, true) };
         // SAFETY: the way is this message's, and its communicator lives.
-        let comm = unsafe { &*cri.last_arrival.comm.get() };
+        let comm = unsafe { &*cri.last_arrival().comm() };
         if let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() {
             let [head, key, order_key] = wire::match_words(header);
             let inc = Incoming::plain(key, order_key, payload, msg.proc, msg.ctx);
             self.keep_arrived(&held, shard.into_entered(), comm, &inc, head as u16 == STAMPED);
         }
-        cri.stop.take()
+        cri.take_stop()
     }
 
     /// Handles a message with the match time measured.
@@ -234,9 +234,9 @@ impl Receiver {
             return true;
         }
         let kept = |early: &mut Vec<Orphan>| early.iter().any(|o| o.proc == proc);
-        if self.instance().cri(held.ctx).early.with(held, kept) {
+        if self.instance().cri(held.ctx).early().with(held, kept) {
             self.take_early(held);
-            if self.instance().cri(held.ctx).early.with(held, kept) {
+            if self.instance().cri(held.ctx).early().with(held, kept) {
                 self.keep_early(held, data, proc);
                 return true;
             }

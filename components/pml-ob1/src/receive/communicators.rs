@@ -56,7 +56,7 @@ impl Receiver {
         let busy = owed || all.each().any(|held| self.instance().has_backlog(&held));
         for (at, comm) in self.comms.with(&all.held(0), |t| t.reap(busy)) {
             self.escalated.remove(at);
-            all.each().for_each(|held| self.instance().cri(held.ctx).last_arrival.forget(&held));
+            all.each().for_each(|held| self.instance().cri(held.ctx).last_arrival().forget(&held));
             for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
                 let inc = early.incoming();
                 self.discard_message(&all.held(inc.ctx as u32), &inc);

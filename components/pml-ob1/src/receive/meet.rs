@@ -12,7 +12,6 @@ use crate::requests::request::request_of;
 use crate::state::guarded::Held;
 use crate::wire::{self, FREE_BYTES};
 use core::ptr::NonNull;
-use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::{MsgStatus, Status};
 
 /// Takes the oldest posted receive that an arrival fits out of its shard. `threaded`: several threads are in MPI. `None`: none fits.
@@ -81,7 +80,7 @@ impl Receiver {
         stamped: bool,
     ) {
         if self.instance().cri(held.ctx).count_kept(held) {
-            self.instance().cri(held.ctx).stop.set(STOP);
+            self.instance().cri(held.ctx).ask_to_stop();
         }
         if inc.len as usize > MAX_KEPT {
             drop(shard);

@@ -329,7 +329,7 @@ impl Receiver {
     pub fn note_cri(&self, thread_state: &ThreadState, epoch: u64, from: Key, ctx: u32) {
         // SAFETY: CRIs go with the module, whose verbs alone look at the notes.
         let cri = unsafe { &*core::ptr::from_ref(self.instance().cri(ctx)) };
-        thread_state.received.take(epoch, from, Received { cri, spot: None });
+        thread_state.received().take(epoch, from, Received { cri, spot: None });
     }
 
     /// Posts a receive of a thread among several. The common case takes no call: same source and tag as noted, in a
@@ -342,21 +342,21 @@ impl Receiver {
             // SAFETY: the host passes a communicator that is alive.
             && let comm = unsafe { Comm::of(args.comm) }
             && let from = word_of(&args.src, &args.tag)
-            && let Some(Received { cri, spot }) = thread_state.received.look(comm.epoch(), from)
+            && let Some(Received { cri, spot }) = thread_state.received().look(comm.epoch(), from)
         {
             if let Some(spot) = spot
                 // SAFETY: the host passes the context of the calling thread: it has a state here.
-                && unsafe { &*args.thread }.attends(cri.ctx)
+                && unsafe { &*args.thread }.attends(cri.ctx())
                 // SAFETY: it is of this communicator, which the epoch says, and that is alive.
                 && let Some(mut shard) = unsafe { spot.enter_own(seat) }
-                && !shard.spreading.changes_hands(thread_state.index + 1)
+                && !shard.spreading.changes_hands(thread_state.index() + 1)
                 && shard.engine.surely_none_waits()
                 && let Some(req) = thread_state.take()
             {
                 req.begin(RequestHeader::RECV, args.host_comm);
                 describe(req, comm, args, true);
                 // SAFETY: the host passes the context of the calling thread: it has a state here.
-                unsafe { (*args.thread).cri = cri.ctx };
+                unsafe { (*args.thread).cri = cri.ctx() };
                 cri.posted(req);
                 post(&mut shard, req, Pattern::exact(from), true);
                 *out = req.handle();
@@ -391,19 +391,19 @@ impl Receiver {
         // Once: if it changes meanwhile, what is noted is of the epoch before.
         let epoch = comm.epoch();
         let (Some(Received { cri, .. }), Some(req)) =
-            (thread_state.received.look(epoch, from), thread_state.take())
+            (thread_state.received().look(epoch, from), thread_state.take())
         else {
             return self.recv_unlike(args, out);
         };
         req.begin(RequestHeader::RECV, args.host_comm);
         describe(req, comm, args, true);
         // SAFETY: the host passes the context of the calling thread: it has a state here.
-        unsafe { (*args.thread).cri = cri.ctx };
+        unsafe { (*args.thread).cri = cri.ctx() };
         cri.posted(req);
-        self.instance().expect_on(args.thread, cri.ctx);
+        self.instance().expect_on(args.thread, cri.ctx());
         match comm.own_shard(from, seat) {
-            Some(mut shard) if !shard.spreading.changes_hands(thread_state.index + 1) => {
-                thread_state.received.take(epoch, from, Received { cri, spot: Some(shard.spot()) });
+            Some(mut shard) if !shard.spreading.changes_hands(thread_state.index() + 1) => {
+                thread_state.received().take(epoch, from, Received { cri, spot: Some(shard.spot()) });
                 match shard.engine.find_unexpected(Pattern::exact(from), true) {
                     None => post(&mut shard, req, Pattern::exact(from), true),
                     // SAFETY: it came out of the shard's engine.
@@ -419,7 +419,13 @@ impl Receiver {
             // Not while its lock is held.
             inside => {
                 drop(inside);
-                self.post_or_deliver(comm, req, (thread_state.index, Some(seat)), Pattern::exact(from), true);
+                self.post_or_deliver(
+                    comm,
+                    req,
+                    (thread_state.index(), Some(seat)),
+                    Pattern::exact(from),
+                    true,
+                );
             }
         }
         *out = req.handle();

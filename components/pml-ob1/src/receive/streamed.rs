@@ -38,7 +38,7 @@ pub extern "C" fn entry_parts(ctx: *mut c_void, part: *const PartDesc) -> u32 {
         return 0;
     }
     receiver.store_part(&held, peer, there, part.from, msg.len);
-    TAKEN | receiver.instance().cri(msg.ctx).stop.take()
+    TAKEN | receiver.instance().cri(msg.ctx).take_stop()
 }
 
 impl Receiver {
@@ -54,7 +54,7 @@ impl Receiver {
             kind::MATCH | kind::RNDV => self.match_streamed(held, peer, head, r, len),
             kind::FRAG => {
                 let (id, at) = (r.word()?, r.word()?);
-                let req = self.instance().cri(held.ctx).ids.with(held, |t| t.get(id))?;
+                let req = self.instance().cri(held.ctx).ids().with(held, |t| t.get(id))?;
                 let header = (there.len() - r.rest().len()) as u64;
                 let room = len - header;
                 if !self.transfers().awaits_fragment(req, peer.proc(), at, room) {

@@ -104,20 +104,20 @@ impl Receiver {
     /// Puts a message on the CRI's list of early messages; while the list is not empty, every message is looked at
     /// closer (`watchful`).
     pub fn keep_early(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        let first = self.instance().cri(held.ctx).early.with(held, |early| {
+        let first = self.instance().cri(held.ctx).early().with(held, |early| {
             early.push(Orphan { proc, bytes: data.into() });
             early.len() == 1
         });
         if first {
             self.instance().watch_closer();
-            self.instance().cri(held.ctx).work.mark(Work::EARLY);
+            self.instance().cri(held.ctx).work().mark(Work::EARLY);
         }
     }
 
     /// Takes the early messages of a CRI that have become due off its list, in order of each process; the caller
     /// handles them.
     pub fn take_due(&self, held: &Held<'_>) -> Vec<Orphan> {
-        let all = self.instance().cri(held.ctx).early.with(held, core::mem::take);
+        let all = self.instance().cri(held.ctx).early().with(held, core::mem::take);
         if all.is_empty() {
             return all;
         }
@@ -131,9 +131,9 @@ impl Receiver {
         });
         if early.is_empty() {
             self.instance().watch_less();
-            self.instance().cri(held.ctx).work.unmark(Work::EARLY);
+            self.instance().cri(held.ctx).work().unmark(Work::EARLY);
         }
-        self.instance().cri(held.ctx).early.with(held, |e| *e = early);
+        self.instance().cri(held.ctx).early().with(held, |e| *e = early);
         due
     }
 }

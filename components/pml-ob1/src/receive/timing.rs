@@ -26,9 +26,8 @@ impl<const TIMED: bool> Watch<TIMED> {
     #[inline(always)]
     pub fn stop(self, receiver: &Receiver, held: &Held<'_>) {
         if TIMED && let Some(began) = self.0 {
-            let sum = &receiver.instance().cri(held.ctx).match_time;
             let ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(0);
-            sum.store(sum.load(Ordering::Relaxed) + ns, Ordering::Relaxed);
+            receiver.instance().cri(held.ctx).add_match_time(ns);
         }
     }
 }
@@ -46,8 +45,6 @@ impl Receiver {
 
     /// The measured time of matching on all CRIs, in nanoseconds.
     pub fn match_time(&self) -> u64 {
-        (0..self.instance().host().num_cris())
-            .map(|ctx| self.instance().cri(ctx).match_time.load(Ordering::Relaxed))
-            .sum()
+        (0..self.instance().host().num_cris()).map(|ctx| self.instance().cri(ctx).match_time()).sum()
     }
 }

@@ -19,13 +19,13 @@ impl Receiver {
     #[cold]
     pub fn keep_orphan(&self, held: &Held<'_>, proc: u32, message: &[u8]) {
         let orphan = Orphan { proc, bytes: message.into() };
-        self.instance().cri(held.ctx).orphans.with(held, |o| o.push(orphan));
+        self.instance().cri(held.ctx).orphans().with(held, |o| o.push(orphan));
     }
 
     /// Takes the message that a CANCEL asks back out of the kept ones. `asked`: the CANCEL. `None`: it is not among
     /// them. A message with a number is replaced by a SKIP.
     pub fn withdraw_orphan(&self, held: &Held<'_>, asked: &Incoming) -> Option<Incoming> {
-        self.instance().cri(held.ctx).orphans.with(held, |orphans| {
+        self.instance().cri(held.ctx).orphans().with(held, |orphans| {
             let (at, inc) = orphans.iter().enumerate().find_map(|(at, o)| {
                 let inc = o.incoming(held.ctx)?;
                 let is_it = inc.src_req == asked.src_req && inc.proc == asked.proc && inc.key == asked.key;
@@ -41,11 +41,11 @@ impl Receiver {
     /// Takes the messages that were kept on the held CRI for a communicator that has been added now; the caller handles
     /// them in their order.
     pub fn take_orphans(&self, held: &Held<'_>, comm: &Comm) -> Vec<Orphan> {
-        let all = self.instance().cri(held.ctx).orphans.with(held, core::mem::take);
+        let all = self.instance().cri(held.ctx).orphans().with(held, core::mem::take);
         let (ours, others): (Vec<_>, Vec<_>) = all
             .into_iter()
             .partition(|o| o.address().is_some_and(|(head, prefix)| comm.claims(head, prefix.as_ref())));
-        self.instance().cri(held.ctx).orphans.with(held, |o| *o = others);
+        self.instance().cri(held.ctx).orphans().with(held, |o| *o = others);
         ours
     }
 }

@@ -50,7 +50,7 @@ impl Receiver {
         if inc.src_req != 0 {
             self.instance()
                 .cri(held.ctx)
-                .discarded
+                .discarded()
                 .with(held, |discarded| discarded.insert((inc.proc, inc.src_req)));
         }
         self.peers().consumed(inc, Some(held), held.threaded);
@@ -66,7 +66,7 @@ impl Receiver {
         } else if !self
             .instance()
             .cri(held.ctx)
-            .discarded
+            .discarded()
             .with(held, |b| b.remove(&(asked.proc, asked.src_req)))
         {
             return;

@@ -16,15 +16,15 @@ use oxmpi_mca::{Caller, Lock, Seat, ThreadCtx};
 
 /// State of a thread, or of all calls without a context (`thread_state.rs`).
 pub struct ThreadState {
-    pub free: FreeList<Request>,
+    pub(super) free: FreeList<Request>,
     /// The number of the thread, as the host counts them; the largest for the state of calls without one.
-    pub index: u32,
-    pub lock: Lock,
+    pub(super) index: u32,
+    pub(super) lock: Lock,
     /// How it stamps its messages (`stamp.rs`).
-    pub lease: Lease,
+    pub(super) lease: Lease,
     /// Where what it received last comes, and where what it sent last went (`state/note.rs`).
-    pub received: Note<Received>,
-    pub sent: Note<Sent>,
+    pub(super) received: Note<Received>,
+    pub(super) sent: Note<Sent>,
 }
 
 /// A thread's note of a send: the FIFO that messages with that tag take to that rank, and their head. Good until the
@@ -64,6 +64,22 @@ impl ThreadState {
     #[inline(always)]
     pub fn take(&self) -> Option<&'static Request> {
         self.free.take()
+    }
+
+    /// Gives the number of the thread, as the host counts them; the largest for the state of calls without one.
+    #[inline(always)]
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+    /// Gives the note of where what the thread received last comes.
+    #[inline(always)]
+    pub fn received(&self) -> &Note<Received> {
+        &self.received
+    }
+    /// Gives the note of where what the thread sent last went.
+    #[inline(always)]
+    pub fn sent(&self) -> &Note<Sent> {
+        &self.sent
     }
 
     /// Gives the lease by which the thread stamps its messages (`stamp.rs`).

@@ -131,7 +131,7 @@ impl Sender {
         let (thread_state, seat) = state_and_seat(args.thread)?;
         // SAFETY: the host passes a communicator and a type that are alive.
         let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
-        let Sent { peer, head } = thread_state.sent.look(comm.epoch(), word_of(&args.dst, &args.tag))?;
+        let Sent { peer, head } = thread_state.sent().look(comm.epoch(), word_of(&args.dst, &args.tag))?;
         let total = dtype.packed.checked_mul(args.count)?;
         if total > peer.eager_payload() || args.mode == mode::SYNCHRONOUS {
             return None;
@@ -155,7 +155,7 @@ impl Sender {
         // SYNC POINT with `switch_all`.
         if !base.switch().is_passed() {
             // One thread sends, so far.
-            if !self.order().is_only_sender(thread_state.index) {
+            if !self.order().is_only_sender(thread_state.index()) {
                 return None;
             }
             let inside = Inside::enter(out.peer.cri(), seat)?;
@@ -170,7 +170,7 @@ impl Sender {
         let fork = out.route.fork();
         let by_tag = fork.is_passed();
         // The library's own messages do not say who shares what.
-        if !by_tag && args.tag >= 0 && !out.comm.users().is(thread_state.index) {
+        if !by_tag && args.tag >= 0 && !out.comm.users().is(thread_state.index()) {
             return None;
         }
         let shard = if by_tag { out.route.tag_shard(args.tag) } else { out.route.home_shard() };
@@ -183,7 +183,7 @@ impl Sender {
         let head = head | (flag::STAMPED as u64) << 8;
         if by_tag {
             // All of this is so for good.
-            thread_state.sent.take(
+            thread_state.sent().take(
                 out.comm.epoch(),
                 wire::source_tag(args.dst, args.tag),
                 Sent { peer, head },

@@ -15,6 +15,7 @@ use crate::state::orphan::Orphan;
 use core::cell::Cell;
 use core::ptr::{NonNull, null, null_mut};
 use oxmpi_mca::Host;
+use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::collections::BTreeSet;
 
@@ -22,48 +23,48 @@ use std::collections::BTreeSet;
 #[repr(align(128))]
 pub struct Cri {
     /// Its number.
-    pub ctx: u32,
+    ctx: u32,
     /// The host's part, with the lock.
-    pub base: NonNull<oxmpi_mca::Cri>,
+    base: NonNull<oxmpi_mca::Cri>,
     /// Peers with something waiting for room.
-    pub backlog: Guarded<Vec<*const Peer>>,
-    pub ids: Guarded<IdTable>,
+    backlog: Guarded<Vec<*const Peer>>,
+    ids: Guarded<IdTable>,
     /// Messages for communicators to come.
-    pub orphans: Guarded<Vec<Orphan>>,
+    orphans: Guarded<Vec<Orphan>>,
     /// Messages that went with their communicator, by process and the sender's request (`cancel.rs`).
-    pub discarded: Guarded<BTreeSet<(u32, u64)>>,
+    discarded: Guarded<BTreeSet<(u32, u64)>>,
     /// Messages that came before their sender's SWITCH (`switch.rs`).
-    pub early: Guarded<Vec<Orphan>>,
+    early: Guarded<Vec<Orphan>>,
     /// Ids of requests that ended with their communicator.
-    pub retired: Guarded<Retired>,
+    retired: Guarded<Retired>,
     /// Fragments that came ahead of their turn (`stripes.rs`).
-    pub ahead: Guarded<FragmentsAhead>,
+    ahead: Guarded<FragmentsAhead>,
     /// How many of the lost peers were closed on this CRI.
-    pub closed: Cell<u32>,
+    closed: Cell<u32>,
     /// Messages that came and no receive fitted. The holder of the lock writes it, and the host's engine reads it.
-    pub kept: AtomicU32,
+    kept: AtomicU32,
     /// The answer of the transport's callback: `receive::STOP` where the receives that come next are to be posted
     /// first.
-    pub stop: Cell<u32>,
+    stop: Cell<u32>,
     /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
     /// without a lock.
-    pub newest: AtomicPtr<Request>,
+    newest: AtomicPtr<Request>,
     /// Work that waits beside messages.
-    pub work: Work,
+    work: Work,
     /// Messages without stamp that were numbered.
-    pub numbered: Cell<u64>,
+    numbered: Cell<u64>,
     /// Where the last plain message of a process with several threads went (`receive/arrive.rs`).
-    pub last_arrival: ArrivalCache,
+    last_arrival: ArrivalCache,
     /// Spent on matching what came here; the holder of the lock writes it.
-    pub match_time: AtomicU64,
+    match_time: AtomicU64,
 }
 
 /// A CRI's note of the last plain message: where those with its head and key go. Touched by the holder of its lock.
 pub struct ArrivalCache {
-    pub head: Cell<u64>,
-    pub key: Cell<Key>,
-    pub comm: Cell<*const Comm>,
-    pub spot: Cell<Option<Spot<ShardData>>>,
+    head: Cell<u64>,
+    key: Cell<Key>,
+    comm: Cell<*const Comm>,
+    spot: Cell<Option<Spot<ShardData>>>,
 }
 
 impl Cri {
@@ -88,6 +89,103 @@ impl Cri {
             last_arrival: ArrivalCache::default(),
             match_time: AtomicU64::default(),
         }
+    }
+
+    /// Gives its number.
+    #[inline(always)]
+    pub fn ctx(&self) -> u32 {
+        self.ctx
+    }
+    /// Gives the work that waits beside messages.
+    #[inline(always)]
+    pub fn work(&self) -> &Work {
+        &self.work
+    }
+    /// Gives the table of the ids of requests that peers may quote on this CRI.
+    pub fn ids(&self) -> &Guarded<IdTable> {
+        &self.ids
+    }
+    /// Gives the ids of requests that ended with their communicator.
+    pub fn retired(&self) -> &Guarded<Retired> {
+        &self.retired
+    }
+    /// Gives the fragments that came ahead of their turn.
+    pub fn ahead(&self) -> &Guarded<FragmentsAhead> {
+        &self.ahead
+    }
+    /// Gives the messages for communicators to come.
+    pub fn orphans(&self) -> &Guarded<Vec<Orphan>> {
+        &self.orphans
+    }
+    /// Gives the messages that came before their sender's SWITCH.
+    pub fn early(&self) -> &Guarded<Vec<Orphan>> {
+        &self.early
+    }
+    /// Gives the messages that went with their communicator, by process and the sender's request.
+    pub fn discarded(&self) -> &Guarded<BTreeSet<(u32, u64)>> {
+        &self.discarded
+    }
+    /// Gives the note of the last plain message.
+    #[inline(always)]
+    pub fn last_arrival(&self) -> &ArrivalCache {
+        &self.last_arrival
+    }
+
+    /// Puts a peer on the list of those with something that waits for room.
+    pub fn add_waiting_peer(&self, held: &Held<'_>, peer: &Peer) {
+        self.backlog.with(held, |b| b.push(peer));
+        self.work.mark(Work::BACKLOG);
+    }
+    /// Gives how many peers have something that waits for room.
+    pub fn waiting_peers(&self, held: &Held<'_>) -> usize {
+        self.backlog.with(held, |b| b.len())
+    }
+    /// Gives a peer with something that waits for room, by its place in the list.
+    pub fn waiting_peer(&self, held: &Held<'_>, at: usize) -> &Peer {
+        // SAFETY: peers stay until `finalize`.
+        unsafe { &*self.backlog.with(held, |b| b[at]) }
+    }
+    /// Takes a peer off the list of those with something that waits for room; the last one takes its place.
+    pub fn remove_waiting_peer(&self, held: &Held<'_>, at: usize) {
+        let left = self.backlog.with(held, |b| {
+            b.swap_remove(at);
+            b.len()
+        });
+        if left == 0 {
+            self.work.unmark(Work::BACKLOG);
+        }
+    }
+
+    /// Has the transport stop behind the message that is being handled, since the receives that come next are to be posted
+    /// first.
+    pub fn ask_to_stop(&self) {
+        self.stop.set(STOP);
+    }
+    /// Gives the answer of the transport's callback to the message that was handled.
+    #[inline(always)]
+    pub fn take_stop(&self) -> u32 {
+        self.stop.take()
+    }
+    /// Gives how many of the lost peers were closed on this CRI.
+    #[inline(always)]
+    pub fn closed(&self) -> u32 {
+        self.closed.get()
+    }
+    /// Notes how many of the lost peers are closed on this CRI.
+    pub fn note_closed(&self, closed: u32) {
+        self.closed.set(closed);
+    }
+    /// Gives the word that counts the messages that came and no receive fitted, for the host's engine.
+    pub fn kept_word(&self) -> *const AtomicU32 {
+        &raw const self.kept
+    }
+    /// Adds nanoseconds to the time of matching. By the holder of the lock.
+    pub fn add_match_time(&self, ns: u64) {
+        self.match_time.store(self.match_time() + ns, Ordering::Relaxed);
+    }
+    /// Gives the measured time of matching, in nanoseconds.
+    pub fn match_time(&self) -> u64 {
+        self.match_time.load(Ordering::Relaxed)
     }
 
     /// Gives what a FIFO needs of its CRI: the host's part, with the lock, and the work that waits.
@@ -134,6 +232,16 @@ impl ArrivalCache {
         self.key.set(key);
         self.comm.set(comm);
         self.spot.set(Some(spot));
+    }
+
+    /// Drops the note, because its shard is not open any more.
+    pub fn drop_spot(&self) {
+        self.spot.set(None);
+    }
+
+    /// Gives the communicator of the note.
+    pub fn comm(&self) -> *const Comm {
+        self.comm.get()
     }
 
     /// Drops the note, because its communicator goes.

@@ -159,7 +159,7 @@ impl Instance {
     /// Whether something on a CRI, whose lock is held, waits for room, or for its request to go on.
     #[inline(always)]
     pub fn has_backlog(&self, held: &Held<'_>) -> bool {
-        self.cri(held.ctx).work.is_any()
+        self.cri(held.ctx).work().is_any()
     }
 
     /// Gives the host's services around transports. Not before `enable`.

@@ -103,27 +103,8 @@ impl Pml for Ob1 {
         Status::OK
     }
     fn counts(&self, comm: *mut c_void) -> Option<oxmpi_pml::Counts> {
-        let mut sum = oxmpi_pml::Counts::default();
-        let mut home = 0;
         // SAFETY: the host passes a communicator that is alive.
-        let comm = unsafe { Comm::of(comm) };
-        comm.shards().each(self.instance().threaded(), |shard| {
-            sum.unexpected += shard.waiting.kept;
-            sum.posted += shard.posted(home);
-            sum.posted_now += shard.engine.posted_len() as u64;
-            if shard.spreading.home {
-                sum.spreads = shard.spreading.count;
-                home = shard.stamp;
-                (sum.waiting, sum.most_waiting) = (shard.waiting.now(), shard.waiting.most());
-            }
-        });
-        for kept in comm.all_inbound().map(|i| i.with(|s| s.kept())) {
-            sum.out_of_sequence += kept.all;
-            sum.out_of_sequence_now += kept.now;
-            sum.most_out_of_sequence = sum.most_out_of_sequence.max(kept.most);
-        }
-        sum.match_time = self.receiver().match_time();
-        Some(sum)
+        Some(self.receiver().counts(unsafe { Comm::of(comm) }))
     }
     fn measure(&self, on: bool) -> Status {
         self.receiver().measure_matching(on);

@@ -234,7 +234,7 @@ impl Comm {
     /// shard, whose lock is held.
     fn promise(&self, home: &mut ShardData) {
         let (no_any_tag, no_any_source) = (assert_flag::NO_ANY_TAG, assert_flag::NO_ANY_SOURCE);
-        home.spreading.promise(self.asserts(no_any_tag), self.asserts(no_any_source));
+        home.spreading().promise(self.asserts(no_any_tag), self.asserts(no_any_source));
     }
 
     /// Enters the shard that a message belongs to: its lock is held until the result is dropped.
@@ -271,11 +271,11 @@ impl Comm {
             return shard;
         }
         if !pattern.has_tag() {
-            shard.spreading.cool();
+            shard.spreading().cool();
             return shard;
         }
         let user = thread.saturating_add(1);
-        if shard.spreading.changes_hands(user) { self.change_hands(shard, user, pattern) } else { shard }
+        if shard.spreading().changes_hands(user) { self.change_hands(shard, user, pattern) } else { shard }
     }
 
     /// Notes that another thread, `user` (its number plus 1), receives in the shard, and spreads the communicator if
@@ -287,7 +287,7 @@ impl Comm {
         user: u32,
         pattern: Pattern,
     ) -> Entered<'a, ShardData> {
-        if !shard.spreading.warm(user) {
+        if !shard.spreading().warm(user) {
             return shard;
         }
         self.shards.spread(shard);

@@ -182,7 +182,7 @@ impl CommTable {
         for comm in dying {
             let mut used = busy;
             // SAFETY: in the table, so alive.
-            unsafe { &*comm }.shards.each(false, |shard| used |= shard.engine.has_posted());
+            unsafe { &*comm }.shards.each(false, |shard| used |= shard.has_posted());
             if used {
                 // SAFETY: in the table, so alive.
                 unsafe { &*comm }.members.keep();

@@ -16,52 +16,52 @@ use std::collections::VecDeque;
 
 /// Waits, in the model: number, source, tag and bytes; a receive's source and tag may be wildcards.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Entry {
-    pub(super) id: usize,
-    pub(super) source: i32,
-    pub(super) tag: i32,
-    pub(super) bytes: u64,
+pub(crate) struct Entry {
+    pub(crate) id: usize,
+    pub(crate) source: i32,
+    pub(crate) tag: i32,
+    pub(crate) bytes: u64,
 }
 
 /// MPI's words, without masks.
-pub(super) fn fits(receive: (i32, i32), message: (i32, i32)) -> bool {
+pub(crate) fn fits(receive: (i32, i32), message: (i32, i32)) -> bool {
     (receive.0 == ANY_SOURCE || receive.0 == message.0)
         && if receive.1 == ANY_TAG { message.1 >= 0 } else { receive.1 == message.1 }
 }
 
 /// Two lists, searched from the front.
 #[derive(Default)]
-pub(super) struct Model {
-    pub(super) posted: Vec<Entry>,
-    pub(super) waiting: Vec<Entry>,
+pub(crate) struct Model {
+    pub(crate) posted: Vec<Entry>,
+    pub(crate) waiting: Vec<Entry>,
 }
 
 impl Model {
-    pub(super) fn receive_for(&self, source: i32, tag: i32) -> Option<usize> {
+    pub(crate) fn receive_for(&self, source: i32, tag: i32) -> Option<usize> {
         self.posted.iter().position(|p| fits((p.source, p.tag), (source, tag)))
     }
-    pub(super) fn message_for(&self, source: i32, tag: i32) -> Option<usize> {
+    pub(crate) fn message_for(&self, source: i32, tag: i32) -> Option<usize> {
         self.waiting.iter().position(|u| fits((source, tag), (u.source, u.tag)))
     }
 }
 
 /// A node that knows its number.
 #[repr(C)]
-pub(super) struct NumberedNode<N> {
-    pub(super) node: N,
-    pub(super) entry: Entry,
+pub(crate) struct NumberedNode<N> {
+    pub(crate) node: N,
+    pub(crate) entry: Entry,
 }
 
-pub(super) fn entry_of<N>(node: NonNull<N>) -> Entry {
+pub(crate) fn entry_of<N>(node: NonNull<N>) -> Entry {
     // SAFETY: all nodes in these tests are the first field of a `NumberedNode`.
     unsafe { node.cast::<NumberedNode<N>>().as_ref() }.entry
 }
 
 /// Bytes that run out as zeros.
-pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl Bytes<'_> {
-    pub(super) fn next(&mut self) -> usize {
+    pub(crate) fn next(&mut self) -> usize {
         match self.0.split_first() {
             Some((first, rest)) => {
                 self.0 = rest;
@@ -70,17 +70,17 @@ impl Bytes<'_> {
             None => 0,
         }
     }
-    pub(super) fn of<T: Copy>(&mut self, list: &[T]) -> T {
+    pub(crate) fn of<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.next() % list.len()]
     }
     /// Equal in some of their bits, so that fuzzy lanes meet.
-    pub(super) fn source(&mut self) -> i32 {
+    pub(crate) fn source(&mut self) -> i32 {
         self.of(&[0, 1, 2, 3, 0, 1, 2, 3, 40, 255, 256, 257, 0x1_0000, 0x100_0001])
     }
-    pub(super) fn tag(&mut self) -> i32 {
+    pub(crate) fn tag(&mut self) -> i32 {
         self.of(&[0, 1, 2, 3, 0, 1, 2, 3, 255, 256, 0x1_0000, 0x100_0002, i32::MAX, -4, -5])
     }
-    pub(super) fn asked(&mut self) -> (i32, i32) {
+    pub(crate) fn asked(&mut self) -> (i32, i32) {
         match self.next() % 8 {
             0 => (ANY_SOURCE, self.tag()),
             1 => (self.source(), ANY_TAG),
@@ -92,21 +92,21 @@ impl Bytes<'_> {
 
 /// One communicator: its engine, the model, and all nodes ever made.
 #[allow(clippy::vec_box, reason = "the engine holds the nodes' addresses")]
-pub(super) struct Comm {
-    pub(super) engine: Engine,
-    pub(super) model: Model,
-    pub(super) receives: Vec<Box<NumberedNode<Posted>>>,
-    pub(super) messages: Vec<Box<NumberedNode<Unexpected>>>,
+pub(crate) struct Comm {
+    pub(crate) engine: Engine,
+    pub(crate) model: Model,
+    pub(crate) receives: Vec<Box<NumberedNode<Posted>>>,
+    pub(crate) messages: Vec<Box<NumberedNode<Unexpected>>>,
 }
 
 impl Comm {
-    pub(super) fn new(setting: Setting) -> Comm {
+    pub(crate) fn new(setting: Setting) -> Comm {
         let engine = Engine::new(setting);
         Comm { engine, model: Model::default(), receives: Vec::new(), messages: Vec::new() }
     }
 
     /// The receive and the message that were paired: what the status says.
-    pub(super) fn check_status(receive: Entry, message: Entry) {
+    pub(crate) fn check_status(receive: Entry, message: Entry) {
         let inc = Incoming {
             key: source_tag(message.source, message.tag),
             order_key: 0,
@@ -125,7 +125,7 @@ impl Comm {
         assert_eq!(status.error, if truncated { Status::TRUNCATED } else { Status::OK });
     }
 
-    pub(super) fn receive(&mut self, (source, tag): (i32, i32), bytes: u64) {
+    pub(crate) fn receive(&mut self, (source, tag): (i32, i32), bytes: u64) {
         let receive = Entry { id: self.receives.len(), source, tag, bytes };
         let found = self.engine.find_unexpected(Pattern::new(source, tag), true).map(entry_of);
         let expected = self.model.message_for(source, tag).map(|i| self.model.waiting.remove(i));
@@ -140,7 +140,7 @@ impl Comm {
         self.model.posted.push(receive);
     }
 
-    pub(super) fn arrive(&mut self, source: i32, tag: i32, bytes: u64) {
+    pub(crate) fn arrive(&mut self, source: i32, tag: i32, bytes: u64) {
         let message = Entry { id: self.messages.len(), source, tag, bytes };
         let arrival = Arrival { key: source_tag(source, tag), comm: 0, order_key: 0 };
         let shown = self.engine.peek_arrival(arrival);
@@ -161,7 +161,7 @@ impl Comm {
         self.model.waiting.push(message);
     }
 
-    pub(super) fn probe(&mut self, (source, tag): (i32, i32), take: bool) {
+    pub(crate) fn probe(&mut self, (source, tag): (i32, i32), take: bool) {
         let found = self.engine.find_unexpected(Pattern::new(source, tag), take).map(entry_of);
         let expected = self
             .model
@@ -170,7 +170,7 @@ impl Comm {
         assert_eq!(found, expected, "probe of {source}, {tag}");
     }
 
-    pub(super) fn cancel(&mut self, number: usize) {
+    pub(crate) fn cancel(&mut self, number: usize) {
         if self.receives.is_empty() {
             return;
         }
@@ -181,7 +181,7 @@ impl Comm {
         assert_eq!(was_here, self.model.posted.len() < before, "cancel of {id}");
     }
 
-    pub(super) fn step(&mut self, bytes: &mut Bytes<'_>) {
+    pub(crate) fn step(&mut self, bytes: &mut Bytes<'_>) {
         match bytes.next() % 16 {
             0..4 => {
                 let asked = bytes.asked();
@@ -238,7 +238,7 @@ impl Comm {
         assert_eq!(self.engine.has_posted(), !self.model.posted.is_empty());
     }
 
-    pub(super) fn finish(mut self) {
+    pub(crate) fn finish(mut self) {
         let mut left: VecDeque<Entry> = self.model.waiting.drain(..).collect();
         while let Some(node) = self.engine.pop_unexpected() {
             assert_eq!(Some(entry_of(node)), left.pop_front());
@@ -248,7 +248,7 @@ impl Comm {
 }
 
 /// Runs a history with one setting.
-pub(super) fn drive(setting: Setting, history: &[u8]) {
+pub(crate) fn drive(setting: Setting, history: &[u8]) {
     let mut comms: [Comm; 3] = core::array::from_fn(|_| Comm::new(setting));
     let mut bytes = Bytes(history);
     while !bytes.0.is_empty() {
@@ -260,7 +260,7 @@ pub(super) fn drive(setting: Setting, history: &[u8]) {
 }
 
 /// Every engine at every level that this processor has; the adaptive one with several limits.
-pub(super) fn settings() -> Vec<Setting> {
+pub(crate) fn settings() -> Vec<Setting> {
     let mut all = vec![setting(Choice::List)];
     all.extend([1, 7, 64].map(|walk| Setting { walk, ..setting(Choice::Adaptive) }));
     for simd in Level::ALL.into_iter().filter_map(Simd::new) {
@@ -281,6 +281,6 @@ pub fn every_engine(history: &[u8]) {
     }
 }
 
-pub(super) fn setting(choice: Choice) -> Setting {
+pub(crate) fn setting(choice: Choice) -> Setting {
     Setting { choice, simd: Simd::best(), walk: 64, windows: Windows::default() }
 }

@@ -1,15 +1,13 @@
 //! Every engine at every SIMD level against a plain model (`harness.rs`): each history gives the same pairs in the
-//! same order. `memory` counts what the engines take, `sharded` does the same with a communicator that is spread
-//! over shards and gathered again.
+//! same order. `memory` counts what the engines take; `receive/histories.rs` does the same with a communicator that is
+//! spread over shards and gathered again.
 
 mod memory;
-mod sharded;
 mod times;
 
 use super::harness::*;
 use super::*;
 use core::ptr::NonNull;
-use oxmpi_pml::ANY_TAG;
 use proptest::prelude::*;
 
 proptest! {

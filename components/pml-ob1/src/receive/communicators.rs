@@ -6,7 +6,7 @@ use crate::matching::{Choice, Engine, Setting};
 use crate::receive::receiver::Receiver;
 use crate::state::guarded::AllHeld;
 use oxmpi_mca::Status;
-use oxmpi_pml::CommDesc;
+use oxmpi_pml::{CommDesc, Counts};
 
 impl Receiver {
     /// Makes a communicator and handles the messages that were kept for it. Takes all CRI locks. `Err`: no matching
@@ -70,5 +70,28 @@ impl Receiver {
                 }
             });
         }
+    }
+
+    /// Gives the counts of a communicator's messages and receives, for the performance variables.
+    pub fn counts(&self, comm: &Comm) -> Counts {
+        let mut sum = Counts::default();
+        let mut home = 0;
+        comm.shards().each(self.instance().threaded(), |shard| {
+            sum.unexpected += shard.waiting.kept;
+            sum.posted += shard.posted(home);
+            sum.posted_now += shard.engine.posted_len() as u64;
+            if shard.spreading.home {
+                sum.spreads = shard.spreading.count;
+                home = shard.stamp;
+                (sum.waiting, sum.most_waiting) = (shard.waiting.now(), shard.waiting.most());
+            }
+        });
+        for kept in comm.all_inbound().map(|i| i.with(|s| s.kept())) {
+            sum.out_of_sequence += kept.all;
+            sum.out_of_sequence_now += kept.now;
+            sum.most_out_of_sequence = sum.most_out_of_sequence.max(kept.most);
+        }
+        sum.match_time = self.match_time();
+        sum
     }
 }

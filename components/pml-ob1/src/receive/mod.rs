@@ -3,7 +3,11 @@
 pub mod arrive;
 pub mod communicators;
 pub mod content;
+pub mod counts;
+pub mod escalated;
 pub mod handlers;
+#[cfg(all(test, not(loom)))]
+mod histories;
 pub mod incoming;
 pub mod look;
 pub mod meet;
@@ -11,6 +15,8 @@ pub mod moving;
 pub mod naming;
 pub mod numbered;
 pub mod ordered;
+pub mod orphan;
+pub mod owed;
 pub mod place;
 pub mod post;
 pub mod probe;

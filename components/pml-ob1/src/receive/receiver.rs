@@ -5,13 +5,13 @@ use crate::communicators::index::CommTable;
 use crate::long::transfers::Transfers;
 use crate::order::flows::Order;
 use crate::peers::table::Peers;
+use crate::receive::escalated::Escalated;
+use crate::receive::owed::Owed;
 use crate::requests::pool::Requests;
 use crate::requests::request::Request;
 use crate::send::sender::Sender;
-use crate::state::escalated::Escalated;
 use crate::state::guarded::{Guarded, Held};
 use crate::state::instance::Instance;
-use crate::state::owed::Owed;
 use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 

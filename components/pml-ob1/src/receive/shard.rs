@@ -11,9 +11,9 @@
 //! communicator's shards: those for its tag are the nearest.
 
 use crate::matching::{Engine, Unexpected};
+use crate::receive::counts::Waiting;
 use crate::receive::incoming::Incoming;
 use crate::receive::spread::Spreading;
-use crate::state::counts::Waiting;
 use crate::wire::{self};
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -163,15 +163,15 @@ impl Buffers {
 
 /// Data that the lock guards.
 pub struct ShardData {
-    pub engine: Engine,
+    pub(super) engine: Engine,
     /// Twice the receives posted so far; the lowest bit of a receive's stamp is [`ShardData::COUNTED`].
-    pub stamp: u64,
-    pub waiting: Waiting,
+    pub(super) stamp: u64,
+    pub(super) waiting: Waiting,
     /// The record that keeps the order of stamped messages (`ordered.rs`).
-    pub order: Ordering,
-    pub spreading: Spreading,
+    pub(super) order: Ordering,
+    pub(super) spreading: Spreading,
     /// `stamp`, and how many peers were lost, when receives were swept last (`revoke.rs`).
-    pub swept: (u64, u32),
+    pub(super) swept: (u64, u32),
     free: *mut Record,
     stock: Option<Box<Stock>>,
 }
@@ -180,18 +180,18 @@ pub struct ShardData {
 #[derive(Default)]
 pub struct Ordering {
     /// A stamped message has come.
-    pub stamped: bool,
+    pub(super) stamped: bool,
     /// `wild` has all of them: those too that were posted before there were threads.
-    pub counted: bool,
+    pub(super) counted: bool,
     /// Waiting messages do not stand in the order of their stamps.
-    pub unsorted: bool,
+    pub(super) unsorted: bool,
     /// The largest stamp among waiting messages so far.
     newest: u64,
     /// MPI_ANY_TAG receives that are posted or being looked up, and who else needs messages deferred or the
     /// communicator in one shard.
-    pub wild: u32,
+    pub(super) wild: u32,
     /// Messages that are not matched before their turn is sure, as they came.
-    pub deferred: Vec<NonNull<Record>>,
+    pub(super) deferred: Vec<NonNull<Record>>,
 }
 
 impl Ordering {
@@ -239,6 +239,17 @@ impl ShardData {
             free: null_mut(),
             stock: None,
         }
+    }
+
+    /// Gives the record of spreading.
+    #[inline(always)]
+    pub fn spreading(&mut self) -> &mut Spreading {
+        &mut self.spreading
+    }
+
+    /// Whether receives are posted.
+    pub fn has_posted(&self) -> bool {
+        self.engine.has_posted()
     }
 
     /// The memory of records and buffers, made when first needed.

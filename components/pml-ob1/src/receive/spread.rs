@@ -60,7 +60,7 @@ impl Layout {
 #[derive(Debug)]
 pub struct Spreading {
     /// It is its communicator's first one.
-    pub home: bool,
+    pub(super) home: bool,
     pub(super) layout: Layout,
     /// The last thread that received here: its number plus 1, or 0.
     user: u32,
@@ -69,7 +69,7 @@ pub struct Spreading {
     /// As many spread.
     pub(super) limit: u32,
     /// How often the communicator was spread.
-    pub count: u64,
+    pub(super) count: u64,
     /// Receives that were posted in mode many, less what `stamp` went on meanwhile.
     pub(super) beyond: u64,
 }

@@ -3,11 +3,11 @@
 use crate::communicators::comm::Comm;
 use crate::communicators::index::Found;
 use crate::peers::peer::Peer;
+use crate::receive::orphan::Orphan;
 use crate::receive::receiver::Receiver;
 use crate::requests::work::Work;
 use crate::state::fifos::FIFO;
 use crate::state::guarded::Held;
-use crate::state::orphan::Orphan;
 use crate::wire::{self, Arrived, Reader, flag, kind};
 use std::collections::HashSet;
 

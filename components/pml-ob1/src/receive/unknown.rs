@@ -10,9 +10,9 @@
 
 use crate::communicators::comm::Comm;
 use crate::receive::incoming::Incoming;
+use crate::receive::orphan::Orphan;
 use crate::receive::receiver::Receiver;
 use crate::state::guarded::Held;
-use crate::state::orphan::Orphan;
 
 impl Receiver {
     /// Keeps a message as it came, on the CRI that is held, until its communicator is added.

@@ -6,14 +6,14 @@ use core::ffi::c_void;
 /// Slots behind the request ids that peers quote: slot and generation, never a pointer.
 #[derive(Default)]
 pub struct IdTable {
-    pub slots: Vec<IdSlot>,
-    pub free: Vec<u32>,
+    slots: Vec<IdSlot>,
+    free: Vec<u32>,
 }
 
 /// A slot of the table of request ids: its generation, and the request that has the id.
 pub struct IdSlot {
-    pub generation: u32,
-    pub req: Option<&'static Request>,
+    generation: u32,
+    req: Option<&'static Request>,
 }
 
 impl IdTable {

@@ -10,10 +10,10 @@ use oxmpi_pml::SendArgs;
 
 /// One message of the user as the protocols see it.
 pub struct Outgoing<'a> {
-    pub comm: &'a Comm,
-    pub route: &'a Route,
-    pub peer: &'a Peer,
-    pub total: u64,
+    pub(super) comm: &'a Comm,
+    pub(super) route: &'a Route,
+    pub(super) peer: &'a Peer,
+    pub(super) total: u64,
 }
 
 impl Sender {

@@ -5,8 +5,8 @@ use crate::wire::{self, Prefix, Reader, flag, kind};
 
 /// A message that is kept as it came, and the process that sent it.
 pub struct Orphan {
-    pub proc: u32,
-    pub bytes: Box<[u8]>,
+    pub(super) proc: u32,
+    pub(super) bytes: Box<[u8]>,
 }
 
 impl Orphan {

@@ -8,11 +8,11 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 /// Communicators in ordered mode with messages to resolve.
 #[derive(Default)]
 pub struct Escalated {
-    pub mode: Lock,
+    pub(super) mode: Lock,
     leaf: Lock,
     list: UnsafeCell<Vec<*const Comm>>,
     /// How many stand in the list.
-    pub pending: AtomicU32,
+    pub(super) pending: AtomicU32,
 }
 
 impl Escalated {

@@ -2,14 +2,17 @@
 //! model: receives with and without tag, with and without source, messages with and without stamps, probes,
 //! cancels, and promises that change the layout.
 
-use super::*;
+use crate::matching::harness::*;
+use crate::matching::*;
 use crate::receive::incoming::Incoming;
 use crate::receive::shard::{Record, ShardData};
 use crate::receive::shards::{Entered, Lock, Shards};
 use crate::receive::spread::{Layout, Spreading};
 use crate::wire::{kind, source_tag};
-use core::ptr::{null, null_mut};
+use core::ptr::{NonNull, null, null_mut};
 use oxmpi_mca::LockServices;
+use oxmpi_pml::ANY_TAG;
+use proptest::prelude::*;
 
 /// The stamps that order the messages of a history.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -21,7 +21,7 @@ struct Tally {
 #[derive(Debug, Default)]
 pub struct Waiting {
     /// Kept so far, by this shard.
-    pub kept: u64,
+    pub(super) kept: u64,
     /// Still kept, and most at once; without `tally`.
     now: i64,
     most: i64,

@@ -35,7 +35,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Caller, Seat};
 use oxmpi_pml::{CommDesc, assert_flag};
 
-/// A communicator (`comm.rs`).
+/// A communicator.
 pub struct Comm {
     /// Endpoint and index, as [`wire::address_of`] gives them.
     pub(super) address: u64,

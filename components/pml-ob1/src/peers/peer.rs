@@ -26,7 +26,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr};
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use std::collections::VecDeque;
 
-/// A process on one FIFO (`peer.rs`).
+/// A process on one FIFO.
 #[repr(C, align(64))]
 pub struct Peer {
     // Fields that every send reads: one cache line.

@@ -10,7 +10,7 @@ use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
-/// The way to one rank of a communicator (`route.rs`).
+/// The way to one rank of a communicator.
 #[derive(Default)]
 pub struct Route {
     peer: AtomicPtr<Peer>,

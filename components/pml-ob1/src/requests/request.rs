@@ -41,7 +41,7 @@ use core::ptr::{NonNull, null, null_mut};
 use oxmpi_datatype::{TypeDesc, TypeRef};
 use oxmpi_mca::{MsgStatus, RequestHeader, RequestOps, Status};
 
-/// States of a request; `request.rs` has the table.
+/// States of a request; the table above has their owners.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum State {
@@ -78,7 +78,7 @@ pub enum Outcome {
     Revoked,
 }
 
-/// A request; `request.rs` says who may touch what. The first two cache lines are all that an eager receive touches.
+/// A request. The first two cache lines are all that an eager receive touches.
 #[repr(C, align(64))]
 pub struct Request {
     pub(super) header: UnsafeCell<RequestHeader>,

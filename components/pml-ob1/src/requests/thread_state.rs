@@ -14,7 +14,7 @@ use crate::state::cri::Cri;
 use crate::state::note::Note;
 use oxmpi_mca::{Caller, Lock, Seat, ThreadCtx};
 
-/// State of a thread, or of all calls without a context (`thread_state.rs`).
+/// State of a thread, or of all calls without a context.
 pub struct ThreadState {
     pub(super) free: FreeList<Request>,
     /// The number of the thread, as the host counts them; the largest for the state of calls without one.

@@ -2,9 +2,8 @@
 
 use crate::communicators::comm::Comm;
 use crate::ob1::Ob1;
-use crate::receive::arrive;
 use crate::receive::post::Begun;
-use crate::receive::streamed;
+use crate::receive::{arrive, streamed};
 use crate::state::fifos::FIFO;
 use core::ffi::c_void;
 use core::ptr::null_mut;

@@ -3,8 +3,7 @@
 use crate::communicators::comm::Comm;
 use crate::communicators::inbound::{Assignment, Inbound};
 use crate::order::signals::{Passed, Pending, Switch};
-use crate::peers::peer::shows_messages_at_once;
-use crate::peers::peer::{Base, Peer};
+use crate::peers::peer::{Base, Peer, shows_messages_at_once};
 use crate::peers::route::Route;
 use crate::peers::table::Peers;
 use crate::state::fifos::FIFO;

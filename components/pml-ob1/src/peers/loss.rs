@@ -1,7 +1,6 @@
 //! Peers that are lost or break the protocol are closed: everything under way with them ends in an error.
 
-use crate::peers::peer::Peer;
-use crate::peers::peer::btl_name;
+use crate::peers::peer::{Peer, btl_name};
 use crate::peers::streamed::{Streamed, StreamedPart};
 use crate::peers::table::Peers;
 use crate::requests::request::{Outcome, Request, State};

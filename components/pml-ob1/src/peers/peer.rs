@@ -15,15 +15,12 @@ use crate::state::fifos::SHARDS;
 use crate::state::guarded::{Guarded, Held};
 use crate::wire::Header;
 use crate::wire::{self, FREE, FREE_BYTES};
-use core::cell::Cell;
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, SendDesc, cap};
-use oxmpi_mca::Lock;
-use oxmpi_mca::Status;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr};
-use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use oxmpi_mca::{Lock, Status};
 use std::collections::VecDeque;
 
 /// A process on one FIFO.

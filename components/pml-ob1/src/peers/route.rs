@@ -7,8 +7,7 @@ use crate::requests::request::Request;
 use crate::state::fifos::{fifo_of, shard_of};
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// The way to one rank of a communicator.
 #[derive(Default)]

@@ -2,8 +2,7 @@
 
 use crate::requests::pool::Requests;
 use crate::requests::request::{Request, State};
-use crate::requests::thread_state::ThreadState;
-use crate::requests::thread_state::thread_state_of;
+use crate::requests::thread_state::{ThreadState, thread_state_of};
 use crate::state::guarded::Held;
 use core::ffi::c_void;
 use core::ptr::null_mut;

@@ -13,6 +13,7 @@
 
 use crate::attention::Attention;
 use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use oxmpi_system::locks::Mutex;
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -44,6 +45,12 @@ pub fn thread_pointer() -> usize {
     compile_error!("the register with the thread pointer of this processor is not known here");
 }
 
+/// How often waits of a thread did what each state of their policy says.
+pub type WaitWords = [AtomicU64; WAIT_STATES];
+
+/// The states of a wait's policy.
+pub const WAIT_STATES: usize = 4;
+
 /// The host's data per thread beside the context that components see. `host_private` of the
 /// context points here. A cache line pair of its own: threads write it on every call.
 #[repr(C, align(128))]
@@ -53,6 +60,8 @@ pub struct Slot {
     pub turns: Cell<u32>,
     /// Looks that brought nothing since it last gave its core away (`waiting::poll`).
     pub looks: Cell<u32>,
+    /// Its waits, by what they did (the states of a wait's policy in `framework/waiting`). Others read it.
+    pub waits: WaitWords,
     /// Whether the thread is among those that share cores, as the policy counts them.
     pub(crate) counted: Cell<bool>,
     pub(crate) attention: Attention,
@@ -65,6 +74,7 @@ impl Slot {
             ctx,
             turns: Cell::new(0),
             looks: Cell::new(0),
+            waits: WaitWords::default(),
             counted: Cell::new(false),
             attention: Attention::default(),
         }));
@@ -164,6 +174,16 @@ impl Threads {
             }
         }
         sums
+    }
+}
+
+impl Threads {
+    /// How often waits of all threads that ever were did what each state of a policy says, by state.
+    pub fn waits(&self) -> [u64; WAIT_STATES] {
+        let state = self.state.lock();
+        // SAFETY: slots live as long as `self`.
+        let all = || state.slots.iter().map(|&slot| unsafe { &(*slot).waits });
+        std::array::from_fn(|at| all().map(|waits| waits[at].load(Ordering::Relaxed)).sum())
     }
 }
 

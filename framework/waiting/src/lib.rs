@@ -3,11 +3,11 @@
 //!
 //! Map: [`layer`] (what is below) · [`waiting`] (what the threads of an instance share) · `framework/progress` (turns of progress, contexts
 //! of threads) · [`sync`] (sync object, waiters, hand-off of progress ownership) · [`events`] (what users' sync objects are told) ·
-//! `wait` (the loops), `idle` (spin, yield or sleep), `sleep`, `race` (the loop without sync objects), `poll` (calls that look and
+//! `wait` (the loops), `policy` (spin, look, yield or sleep: the `states`), `sleep`, `race` (the loop without sync objects), `poll` (calls that look and
 //! do not wait), `words` (what is slept on beside the doorbell), `quiescence` (whether nothing comes any more), `contexts` (which contexts of other threads a waiter enters) ·
 //! `hooks`, `cooperation` (user-level threads) · `tasks` (the task pool) · [`meeting`] (threads that wait for each other) ·
 //! [`gate`] (one thread or several: who is inside a call, and how a second one gets in) · `thread_count` ·
-//! [`patience`], [`yield_limit`] (how long, and whether yields are worth it) · `bell`, `sleep_set`, [`futex`] (the system calls).
+//! [`patience`], [`yield_limit`] (how long, and whether yields are worth it: what the policy asks) · `bell`, `sleep_set`, [`futex`] (the system calls).
 //!
 //! Under `--cfg loom` the whole crate is built with the model checker's atomics; only its mutex (`lock`), the deque of `tasks`
 //! and the system calls (`polling` for `futex`) are other ones.
@@ -23,16 +23,17 @@ pub mod futex;
 pub mod futex;
 pub mod gate;
 mod hooks;
-mod idle;
 pub mod layer;
 mod lock;
 pub mod meeting;
 pub mod patience;
+mod policy;
 mod poll;
 mod quiescence;
 mod race;
 mod sleep;
 mod sleep_set;
+mod states;
 pub mod sync;
 mod tasks;
 mod thread_count;

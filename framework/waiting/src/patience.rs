@@ -1,5 +1,6 @@
-//! How long a waiter polls and yields before it sleeps.
+//! Numbers of turns and yields that a policy allows in each state (`policy`).
 
+use crate::states::{Role, State};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 
 /// Turns at the beginning of a wait in which nobody looks whether the level rises.
@@ -40,37 +41,27 @@ impl Patience {
         self.spins.load(Ordering::Relaxed).min(FIRST_TURNS)
     }
 
-    /// Yields of a thread in a crowd before it is put to sleep.
-    pub fn crowd_yields(&self) -> u32 {
-        self.yields.load(Ordering::Relaxed).clamp(1, CROWD_YIELDS)
-    }
-
-    /// Turns without an event before a thread in a crowd yields.
-    pub fn crowd_turns(&self) -> u32 {
-        self.spins.load(Ordering::Relaxed).min(CROWD_TURNS)
-    }
-
-    /// Turns at full speed.
+    /// Turns in a row without an event before a waiter leaves a state.
     #[inline(always)]
-    pub fn spins(&self) -> u32 {
-        self.spins.load(Ordering::Relaxed)
+    pub(crate) fn turns(&self, state: State, role: Role, crowded: bool) -> u32 {
+        match (state, role) {
+            (State::Spin, _) => self.spins.load(Ordering::Relaxed),
+            (State::Look, Role::Parked) if crowded => 1,
+            (State::Look, Role::Parked) => self.parked_spins.load(Ordering::Relaxed),
+            (State::Look, _) => self.spins.load(Ordering::Relaxed).min(CROWD_TURNS),
+            (State::Yield | State::Sleep, _) => 0,
+        }
     }
 
-    /// Turns with a yield behind each, after those at full speed.
-    #[inline(always)]
-    pub fn yields(&self) -> u32 {
-        self.yields.load(Ordering::Relaxed)
+    /// Yields since the last event before a waiter sleeps or, if it is passing, enters the list of waiters.
+    pub(crate) fn yields_of(&self, role: Role, crowded: bool) -> u32 {
+        let yields = self.yields.load(Ordering::Relaxed);
+        if role == Role::Passing && crowded { yields.clamp(1, CROWD_YIELDS) } else { yields }
     }
 
     /// Whether a waiter has no turns at full speed, so that it gives its core away at once.
     pub fn has_none(&self) -> bool {
         self.spins.load(Ordering::Relaxed) <= 1
-    }
-
-    /// How often a parked thread looks at its state before it sleeps. `crowded`: more threads wait than there are
-    /// cores.
-    pub fn parked_spins(&self, crowded: bool) -> u32 {
-        if crowded { 1 } else { self.parked_spins.load(Ordering::Relaxed) }
     }
 
     /// Changes the numbers of turns; takes effect with a waiter's next turn without an event.

@@ -8,6 +8,7 @@
 //! half, and a single look between two pieces of work mostly costs nothing.
 
 use crate::layer::{Layer, Waiter};
+use crate::states::{State, count};
 use crate::waiting::Waiting;
 use oxmpi_mca::ThreadCtx;
 use oxmpi_progress::thread::Slot;
@@ -39,9 +40,10 @@ impl Waiting {
             return;
         }
         // SAFETY: the caller's context of this instance.
-        let looks = &unsafe { Slot::of(thread) }.looks;
-        looks.set((looks.get() + 1) % LOOKS);
-        if looks.get() == 0 {
+        let slot = unsafe { Slot::of(thread) };
+        slot.looks.set((slot.looks.get() + 1) % LOOKS);
+        if slot.looks.get() == 0 {
+            count(slot, State::Yield);
             std::thread::yield_now();
         }
     }

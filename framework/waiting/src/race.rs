@@ -8,18 +8,19 @@
 //!
 //! A thread that is alone in MPI waits as ever; the two ways differ where there are several.
 
-use crate::idle::{Idle, Step};
 use crate::layer::{Layer, Waiter};
+use crate::policy::Policy;
+use crate::states::{Role, State};
 
 impl<L: Layer> Waiter<'_, L> {
     /// Waits until `done` says so, by turns of progress beside all other waiters, with yields but no sleep.
     #[inline(never)]
     pub(crate) fn race(self, done: &mut dyn FnMut() -> bool) {
         let waiting = self.waiting();
-        let mut idle = Idle::new();
+        let mut policy = Policy::new(Role::Racing, false, self.thread);
         while !done() {
             if waiting.engine.turn(self.thread) > 0 {
-                idle.reset();
+                policy.event();
                 continue;
             }
             if let Some(hooks) = waiting.cooperation.hooks() {
@@ -27,9 +28,9 @@ impl<L: Layer> Waiter<'_, L> {
                 unsafe { (hooks.yield_now)(hooks.state) };
                 continue;
             }
-            match idle.step(&waiting.patience, false) {
-                Step::Spin => std::hint::spin_loop(),
-                Step::Yield | Step::Sleep => std::thread::yield_now(),
+            match policy.next(&waiting.patience, || false) {
+                Some(State::Spin | State::Look) => std::hint::spin_loop(),
+                _ => std::thread::yield_now(),
             }
         }
     }

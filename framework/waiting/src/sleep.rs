@@ -1,9 +1,9 @@
 //! Puts a waiter to sleep on what the layer below names, and on the words that somebody waits for.
 //!
 //! **Sleep.** `Engine::arm` announces the sleep to the transports and gives the words and descriptors that will change (`sleep_set`).
-//! No sleep is longer than [`LONGEST_SLEEP`](crate::idle::LONGEST_SLEEP): that is a net under what no doorbell covers (a peer that
+//! No sleep is longer than [`LONGEST_SLEEP`](crate::policy::LONGEST_SLEEP): that is a net under what no doorbell covers (a peer that
 //! died), not a way of waiting; while a layer has work that no doorbell covers it is shorter. `disarm` follows every arm that answered OK or PENDING. Where a transport
-//! cannot wake a sleeper (NOT_SUPPORTED) the thread naps for times that grow to [`LONGEST_NAP`](crate::idle::LONGEST_NAP).
+//! cannot wake a sleeper (NOT_SUPPORTED) the thread naps for times that grow to [`LONGEST_NAP`](crate::policy::LONGEST_NAP).
 //!
 //! An owner that sleeps must also wake when another thread completes its requests or brings work: it
 //! waits on several words at once, the transports' and its own state (`futex_waitv`). Kernels before 5.16 cannot;
@@ -12,8 +12,8 @@
 //! Words of waits and plans come first (`words`), so that one who naps, for want of a doorbell, naps on these.
 
 use crate::futex;
-use crate::idle::{Idle, LONGEST_SLEEP};
 use crate::layer::{Layer, Waiter};
+use crate::policy::{LONGEST_SLEEP, Policy};
 use crate::sleep_set::SleepSet;
 use crate::sync::SyncObject;
 use crate::words::Awaited;
@@ -55,22 +55,22 @@ impl<'a, L: Layer> Waiter<'a, L> {
     /// sleeper. Returns at once if a word has changed. `sync`: the caller's object, if it owns progress for other threads;
     /// `own`: the word that the caller waits for.
     #[cold]
-    pub(crate) fn sleep(self, sync: Option<&SyncObject>, own: Option<Awaited>, idle: &mut Idle) {
+    pub(crate) fn sleep(self, sync: Option<&SyncObject>, own: Option<Awaited>, policy: &mut Policy) {
         let mut sleep_set = SleepSet::new();
         let mut set = sleep_set.set();
-        let Some(announced) = self.waiting().words.announce(own, &mut idle.seen, &mut set) else { return };
+        let Some(announced) = self.waiting().words.announce(own, &mut policy.seen, &mut set) else { return };
         let rung = self.waiting().bell.value();
         let armed = self.waiting().engine.arm(self.thread, &mut set);
         drop(set);
         let num_words = announced.num_words;
         match armed {
             Some(Status::OK) if sleep_set.make(&self.waiting().bell, rung) => {
-                self.sleep_on(sleep_set.words(), sync, idle.longest)
+                self.sleep_on(sleep_set.words(), sync, policy.longest)
             }
             // Something waits for room: whoever makes it may need this core.
             Some(Status::PENDING) => std::thread::yield_now(),
-            Some(Status::OK | Status::NO_RESOURCE) => self.nap(&sleep_set.words()[..num_words], sync, idle),
-            _ => return self.nap(&sleep_set.words()[..num_words], sync, idle),
+            Some(Status::OK | Status::NO_RESOURCE) => self.nap(&sleep_set.words()[..num_words], sync, policy),
+            _ => return self.nap(&sleep_set.words()[..num_words], sync, policy),
         }
         self.waiting().engine.disarm(self.thread);
     }
@@ -137,8 +137,8 @@ impl<'a, L: Layer> Waiter<'a, L> {
     }
 
     /// Naps once, on words that may be none; an owner of progress wakes early if its sync object changes.
-    fn nap(self, words: &[WaitWord], sync: Option<&SyncObject>, idle: &mut Idle) {
-        let nap = idle.next_nap();
+    fn nap(self, words: &[WaitWord], sync: Option<&SyncObject>, policy: &mut Policy) {
+        let nap = policy.next_nap();
         let rest = |own| match (words, own) {
             ([], None) => futex::nap(nap),
             ([], Some((state, parked))) => futex::wait_private(state, parked, Some(nap)),

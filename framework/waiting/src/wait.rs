@@ -4,23 +4,17 @@
 //! can complete its request. So it is at MULTIPLE while there is one thread (`gate`). **With several** it attaches a sync object and is either the owner of
 //! progress or parked (`sync`), or it races (`race`).
 //!
-//! **Patience.** Turns without events are counted: so many turns at full speed, then so many with a
-//! `sched_yield`, then sleep on the transports' doorbell. An event starts the count again. Where more
-//! threads than cores want to run there is no full-speed phase: the thread we wait for may need this
-//! core. While more threads of this process wait than there are cores for each of the node's
-//! processes (`Waiters::crowd`), that phase is as short as an answer takes, and follows each yield.
-//!
-//! **Limit of yields.** A yield among ranks that wait costs little; one to a program that computes costs its time slice. Where more
-//! ranks than cores run and yields take so long, the one thread of a process sleeps instead (`yield_limit`). Ranks with a core for
-//! each meet at full speed between slices, and the threads of one process yield to each other: there it stays at yields.
+//! **Decisions.** One state machine says what a waiter does between two turns (`policy`): these loops make turns, tell it of events, and
+//! do what it says. Below MULTIPLE the first turns of a wait for one request are made without it.
 //!
 //! **Work.** Before it yields or sleeps a waiter of several does a piece of what the task pool has, and
 //! it does not sleep while there is any (`tasks`).
 
 use crate::events::Events;
 use crate::futex;
-use crate::idle::{FIRST_NAP, Idle, LONGEST_NAP, Step};
 use crate::layer::{Layer, Waiter};
+use crate::policy::Policy;
+use crate::states::{Role, State};
 use crate::sync::SyncObject;
 use crate::words::Awaited;
 use oxmpi_mca::RequestHeader;
@@ -140,14 +134,14 @@ impl<L: Layer> Waiter<'_, L> {
         if self.waiting().races {
             return self.race(&mut done);
         }
-        let mut idle = Idle::new();
+        let mut policy = Policy::new(Role::Passing, false, self.thread);
         loop {
             let events = self.turn();
             if done() {
                 return;
             }
             if events > 0 {
-                idle.reset();
+                policy.event();
                 continue;
             }
             if let Some(hooks) = self.waiting().cooperation.hooks() {
@@ -155,12 +149,14 @@ impl<L: Layer> Waiter<'_, L> {
                 unsafe { (hooks.yield_now)(hooks.state) };
                 continue;
             }
-            match idle.step(&self.waiting().patience, false) {
-                Step::Spin => std::hint::spin_loop(),
-                Step::Yield => std::thread::yield_now(),
-                Step::Sleep => return self.wait_for_condition(word, &mut done),
+            match policy.next(&self.waiting().patience, || false) {
+                Some(State::Spin | State::Look) => std::hint::spin_loop(),
+                Some(_) => std::thread::yield_now(),
+                None => break,
             }
         }
+        drop(policy);
+        self.wait_for_condition(word, &mut done);
     }
 
     /// Waits until `done` says so, among the threads that wait for requests: as the owner of progress, on the doorbell, or asleep
@@ -179,9 +175,9 @@ impl<L: Layer> Waiter<'_, L> {
             }
             is_done
         };
-        let mut idle = Idle::new();
-        let mut nap = FIRST_NAP;
-        let crowded = self.is_crowded();
+        let mut policy = Policy::new(Role::Owner, self.is_crowded(), self.thread);
+        // It looks once and then sleeps, for times that grow.
+        let mut parked = Policy::new(Role::Parked, true, self.thread);
         self.waiting().condition_waiters.fetch_add(1, Ordering::Relaxed);
         self.waiting().waiters.run(
             &sync,
@@ -189,25 +185,21 @@ impl<L: Layer> Waiter<'_, L> {
                 let events = self.turn();
                 if events > 0 {
                     self.tell_condition_waiters();
-                    idle.reset();
+                    policy.event();
                 }
                 if ends(sync) || events > 0 || self.waiting().tasks.help() {
                     return;
                 }
-                match idle.step(&self.waiting().patience, crowded) {
-                    Step::Spin => std::hint::spin_loop(),
-                    Step::Yield => std::thread::yield_now(),
-                    Step::Sleep => {
-                        if word.is_none() {
-                            idle.longest = idle.next_nap();
-                        }
-                        self.sleep(Some(sync), word, &mut idle);
+                if self.rests(&mut policy) {
+                    if word.is_none() {
+                        policy.longest = policy.next_nap();
                     }
+                    self.sleep(Some(sync), word, &mut policy);
                 }
             },
             |sync| {
                 if self.turn() > 0 {
-                    nap = FIRST_NAP;
+                    parked.event();
                     self.tell_condition_waiters();
                 }
                 if ends(sync) || !sync.park() {
@@ -215,9 +207,9 @@ impl<L: Layer> Waiter<'_, L> {
                 }
                 // From here on whoever brings something sees it parked; it looks at what came before that.
                 if !ends(sync) && !self.waiting().tasks.may_not_sleep() {
+                    let _ = parked.next(&self.waiting().patience, || false);
                     let away = self.leaves_its_cri();
-                    self.sleep_parked(sync, word, nap);
-                    nap = (nap * 2).min(LONGEST_NAP);
+                    self.sleep_parked(sync, word, parked.next_nap());
                     drop(away);
                 }
                 sync.unpark();
@@ -238,7 +230,7 @@ impl<L: Layer> Waiter<'_, L> {
     /// there are several threads, and the caller waits in their way. `word`: by which it may become so.
     #[inline(never)]
     fn wait_alone(self, word: Option<Awaited>, done: &mut dyn FnMut() -> bool) -> bool {
-        let mut idle = Idle::new();
+        let mut policy = Policy::new(Role::Owner, false, self.thread);
         loop {
             if self.waiting().gate().wanted() {
                 self.waiting().gate().let_raiser_in(thread_pointer());
@@ -252,13 +244,16 @@ impl<L: Layer> Waiter<'_, L> {
                 return true;
             }
             if events > 0 {
-                idle.reset();
+                policy.event();
                 continue;
             }
-            match idle.step(&self.waiting().patience, false) {
-                Step::Spin => {}
-                Step::Yield if self.yields_core() => {}
-                Step::Yield | Step::Sleep => self.sleep(None, word, &mut idle),
+            let timed = || self.waiting().patience.has_none();
+            match policy.next(&self.waiting().patience, || timed() && self.waiting().yield_limit.is_in_vain())
+            {
+                Some(State::Spin | State::Look) => {}
+                Some(State::Yield) if timed() => self.waiting().yield_limit.yield_core(),
+                Some(State::Yield) => std::thread::yield_now(),
+                _ => self.sleep(None, word, &mut policy),
             }
         }
     }
@@ -270,16 +265,13 @@ impl<L: Layer> Waiter<'_, L> {
         let (beside, crowded) = (self.progress_side_by_side(), self.is_crowded());
         if beside || crowded || self.waiting().waiters.is_idle() {
             // Nobody else waits, or others progress instances of their own: a few turns may be all it takes.
-            let (turns, yields) = match crowded {
-                false => (self.waiting().patience.first_turns(), 0),
-                // As processes would: each leaves the core to the others now and then, which costs less than
-                // being put to sleep and woken for every few messages.
-                true if self.waiting().cooperation.hooks().is_none() => {
-                    (self.waiting().patience.crowd_turns(), self.waiting().patience.crowd_yields())
-                }
-                true => (1, 0),
+            let done = || live().all(|&r| completion!(r).is_complete());
+            let passed = match crowded {
+                false => self.first_turns_complete(done),
+                true if self.waiting().cooperation.hooks().is_none() => self.passes(done),
+                true => false,
             };
-            if self.turns_complete((turns, yields), || live().all(|&r| completion!(r).is_complete())) {
+            if passed {
                 return;
             }
         }
@@ -299,22 +291,43 @@ impl<L: Layer> Waiter<'_, L> {
         }
     }
 
-    /// Makes turns of progress until `done`: true. False: that was not so after `yields` yields of the core, each behind so many `turns`
-    /// in a row without an event; with no yields, after `turns` turns.
+    /// Makes the first turns of progress of a wait, until `done`: true. False: that is not so behind them.
     #[inline(always)]
-    fn turns_complete(self, (turns, yields): (u32, u32), done: impl Fn() -> bool) -> bool {
-        for _ in 0..yields.max(1) {
-            let mut idle = 0;
-            while idle < turns {
-                let events = self.turn();
-                if done() {
-                    return true;
-                }
-                idle = if events > 0 && yields > 0 { 0 } else { idle + 1 };
+    fn first_turns_complete(self, done: impl Fn() -> bool) -> bool {
+        (0..self.waiting().patience.first_turns()).any(|_| {
+            self.turn();
+            done()
+        })
+    }
+
+    /// Makes turns of progress in a crowd until `done`: true. False: that is not so behind as many yields as a thread makes before it
+    /// enters the list of waiters.
+    fn passes(self, done: impl Fn() -> bool) -> bool {
+        let mut policy = Policy::new(Role::Passing, true, self.thread);
+        loop {
+            let events = self.turn();
+            if done() {
+                return true;
             }
-            if yields > 0 {
-                std::thread::yield_now();
+            if events > 0 {
+                policy.event();
+                continue;
             }
+            match policy.next(&self.waiting().patience, || false) {
+                Some(State::Spin | State::Look) => {}
+                Some(_) => std::thread::yield_now(),
+                None => return false,
+            }
+        }
+    }
+
+    /// Spends the time between two turns of an owner of progress, as its policy says. True: it is to sleep.
+    #[inline(always)]
+    fn rests(self, policy: &mut Policy) -> bool {
+        match policy.next(&self.waiting().patience, || false) {
+            Some(State::Spin | State::Look) => std::hint::spin_loop(),
+            Some(State::Yield) => std::thread::yield_now(),
+            Some(State::Sleep) | None => return true,
         }
         false
     }
@@ -333,9 +346,9 @@ impl<L: Layer> Waiter<'_, L> {
         if let Some(hooks) = self.waiting().cooperation.hooks() {
             return self.run_cooperative(sync, hooks);
         }
-        let mut idle = Idle::new();
-        let mut looks = 0;
         let crowded = self.is_crowded();
+        let mut policy = Policy::new(Role::Owner, crowded, self.thread);
+        let mut parked = Policy::new(Role::Parked, crowded, self.thread);
         let beside = self.progress_side_by_side();
         self.waiting().waiters.run(
             sync,
@@ -343,50 +356,34 @@ impl<L: Layer> Waiter<'_, L> {
                 let events = self.turn();
                 if events > 0 {
                     self.tell_condition_waiters();
-                    idle.reset();
+                    policy.event();
                     return;
                 }
-                if self.waiting().tasks.help() {
-                    return;
-                }
-                match idle.step(&self.waiting().patience, crowded) {
-                    Step::Spin => std::hint::spin_loop(),
-                    Step::Yield => std::thread::yield_now(),
-                    Step::Sleep => self.sleep(Some(sync), None, &mut idle),
+                if !self.waiting().tasks.help() && self.rests(&mut policy) {
+                    self.sleep(Some(sync), None, &mut policy);
                 }
             },
             |sync| {
                 if self.waiting().tasks.help() {
                     return;
                 }
-                looks += 1;
-                if looks < self.waiting().patience.parked_spins(crowded) {
+                if parked.next(&self.waiting().patience, || false) == Some(State::Look) {
                     if !beside {
                         std::hint::spin_loop();
                     } else if self.turn() > 0 {
                         self.tell_condition_waiters();
-                        looks = 0;
+                        parked.event();
                     }
                 } else if sync.park() {
-                    let (word, parked) = sync.state_word();
+                    let (word, is_parked) = sync.state_word();
                     if !self.waiting().tasks.may_not_sleep() {
                         let away = self.leaves_its_cri();
-                        futex::wait_private(word, parked, None);
+                        futex::wait_private(word, is_parked, None);
                         drop(away);
                     }
                     sync.unpark();
                 }
             },
         );
-    }
-
-    /// Gives the core away. False: it did not, because yields are in vain, and the thread had better sleep. For the
-    /// one thread of a process.
-    fn yields_core(self) -> bool {
-        if self.waiting().patience.has_none() {
-            return self.waiting().yield_limit.yield_core();
-        }
-        std::thread::yield_now();
-        true
     }
 }

@@ -217,7 +217,8 @@ impl Waiting {
     /// Counts of how threads waited while others had the progress.
     pub fn counts(&self) -> WaitCounts {
         let (parked, naps) = (self.waiters.parks(), self.naps.load(Ordering::Relaxed));
-        WaitCounts { parked, naps, helped: self.tasks.helped() }
+        let [spins, looks, yields, sleeps] = self.threads.waits();
+        WaitCounts { parked, naps, helped: self.tasks.helped(), spins, looks, yields, sleeps }
     }
 
     /// Ends the event thread, if there is one. No thread waits any more.
@@ -226,7 +227,7 @@ impl Waiting {
     }
 }
 
-/// Counts of how threads waited among others.
+/// Counts of how threads waited. The last four are of all waits and counted when a wait ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitCounts {
     /// Waits that began among the parked, while another thread owned progress.
@@ -235,15 +236,27 @@ pub struct WaitCounts {
     pub naps: u64,
     /// Pieces of other threads' work that waiting threads did.
     pub helped: u64,
+    /// Turns at full speed of waits that did not end in their first ones.
+    pub spins: u64,
+    /// Turns between yields, and looks of parked threads.
+    pub looks: u64,
+    /// Cores given away.
+    pub yields: u64,
+    /// Sleeps, of whatever length.
+    pub sleeps: u64,
 }
 
 impl WaitCounts {
     /// The counts with the names that tools see.
-    pub fn named(&self) -> [(&'static str, u64); 3] {
+    pub fn named(&self) -> [(&'static str, u64); 7] {
         [
             ("runtime_waits_parked", self.parked),
             ("runtime_waits_naps", self.naps),
             ("runtime_waits_helped", self.helped),
+            ("runtime_waits_spins", self.spins),
+            ("runtime_waits_looks", self.looks),
+            ("runtime_waits_yields", self.yields),
+            ("runtime_waits_sleeps", self.sleeps),
         ]
     }
 }

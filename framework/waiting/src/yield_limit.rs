@@ -94,14 +94,18 @@ impl YieldLimit {
         self.left_out.store(0, Ordering::Relaxed);
     }
 
-    /// Gives the core away by `sched_yield`. False: it did not, because yields have taken too long for others than
-    /// ranks, and the thread had better sleep.
-    pub fn yield_core(&self) -> bool {
+    /// Whether the next yield is in vain, because yields have taken too long for others than ranks: the thread had better sleep. Counts it as
+    /// left out then.
+    pub fn is_in_vain(&self) -> bool {
         let left_out = self.left_out.load(Ordering::Relaxed);
         if left_out > 0 {
             self.left_out.store(left_out - 1, Ordering::Relaxed);
-            return false;
         }
+        left_out > 0
+    }
+
+    /// Gives the core away by `sched_yield`, and takes the time that this takes.
+    pub fn yield_core(&self) {
         let limit = self.limit.load(Ordering::Relaxed);
         let begin = monotonic_now();
         std::thread::yield_now();
@@ -109,7 +113,6 @@ impl YieldLimit {
         if limit > 0 && end.saturating_sub(begin) > Duration::from_micros(limit.into()) {
             self.took_long(begin, end);
         }
-        true
     }
 
     /// Decides, after a yield that took too long, how many of the next are left out.

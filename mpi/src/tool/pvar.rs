@@ -10,7 +10,7 @@
 //! | `osc_win_…` of locks | the one-sided component's counts of a window | always counted, where locks are taken |
 //! | `osc_win_…` of calls | the window | counted from the first start of a handle on |
 //! | `rcache_base_…` | the registration cache | always counted, in words of what is used anyway |
-//! | `runtime_waits_…` | the list of waiting threads | where a thread is about to sleep |
+//! | `runtime_waits_…` | the list of waiting threads, words of each thread's context | where a thread is about to sleep, where a wait ends |
 //! | `runtime_thread_level` | the instance | none |
 //!
 //! Where Open MPI has a variable of the same meaning it has the same name.
@@ -259,10 +259,14 @@ fn of_cris() -> impl Iterator<Item = Variable> {
 
 /// Of threads that wait among others.
 fn of_waits() -> impl Iterator<Item = Variable> {
-    const WHAT: [&str; 3] = [
+    const WHAT: [&str; 7] = [
         "Waits that began while another thread owned progress, and whose thread was parked until its own requests were complete",
         "Sleeps by timer of threads that wait for something that no request stands for (a blocking probe) while another thread owns progress",
         "Pieces of large packing, copying and reducing that other threads had to do and a waiting thread did (mpi_task_min_size)",
+        "Turns of progress at full speed of waits that did not end in their first ones, counted when a wait ends (mpi_spin_count)",
+        "Turns of progress between yields of threads that are more than cores, and looks of threads that wait for another one's progress",
+        "How often waiting threads gave their cores away (mpi_yield_count, mpi_yield_when_idle)",
+        "How often waiting threads slept, until something came or for a time",
     ];
     let names = WaitCounts::default().named().map(|(name, _)| name);
     names.into_iter().zip(WHAT).enumerate().map(|(i, (name, what))| Variable {

@@ -10,9 +10,10 @@
 //!
 //! Map: [`engine`] (a turn; registrations; announcing a sleep) · `turns`, `contexts` (turns over contexts, and of one: transports, the PML's hook) · `layers` (the list
 //! of functions) · `arming` (what a thread answers for while it sleeps) · [`policy`] · `attention` (a thread's record of the contexts) · [`thread`]
-//! (contexts of threads).
+//! (contexts of threads) · [`aside`] (moves a thread of a crowd to another core).
 
 mod arming;
+pub mod aside;
 mod attention;
 mod contexts;
 pub mod engine;

@@ -11,6 +11,7 @@
 //! inside its gate**, unless nothing turns the flag meanwhile. The level (what was asked for) and the flag are two things:
 //! an instance at MULTIPLE whose host keeps a gate is not threaded before a second thread comes.
 
+use crate::aside::Aside;
 use crate::attention::Attention;
 use oxmpi_mca::ThreadCtx;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
@@ -62,6 +63,8 @@ pub struct Slot {
     pub looks: Cell<u32>,
     /// Its waits, by what they did (the states of a wait's policy in `framework/waiting`). Others read it.
     pub waits: WaitWords,
+    /// Whether its core is a good one, in a crowd.
+    pub aside: Aside,
     /// Whether the thread is among those that share cores, as the policy counts them.
     pub(crate) counted: Cell<bool>,
     pub(crate) attention: Attention,
@@ -70,11 +73,13 @@ pub struct Slot {
 impl Slot {
     /// The host's part of a new context, which refers to it.
     fn make(ctx: ThreadCtx) -> *mut Slot {
+        let aside = Aside::new(std::process::id().wrapping_mul(64).wrapping_add(ctx.index));
         let slot = Box::into_raw(Box::new(Slot {
             ctx,
             turns: Cell::new(0),
             looks: Cell::new(0),
             waits: WaitWords::default(),
+            aside,
             counted: Cell::new(false),
             attention: Attention::default(),
         }));

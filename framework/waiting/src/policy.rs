@@ -85,6 +85,11 @@ impl<'a> Policy<'a> {
         }
     }
 
+    /// Yields since the last event, if the last turn was the one behind a yield; 0: the waiter looked since.
+    pub(crate) fn yields_before_this_turn(&self) -> u32 {
+        if self.state == State::Yield { self.yields } else { 0 }
+    }
+
     /// Counts a turn without an event, and says what the waiter does before the next. `in_vain`: whether yields are, asked where it would
     /// yield. `None`: the patience of a thread that is passing is at an end.
     #[inline(always)]

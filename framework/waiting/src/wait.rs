@@ -20,7 +20,7 @@ use crate::words::Awaited;
 use oxmpi_mca::RequestHeader;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_progress::thread::thread_pointer;
+use oxmpi_progress::thread::{Slot, thread_pointer};
 
 /// The completion word of a request a caller promised to be alive.
 macro_rules! completion {
@@ -307,6 +307,7 @@ impl<L: Layer> Waiter<'_, L> {
         loop {
             let events = self.turn();
             if done() {
+                self.steps_aside(policy.yields_before_this_turn());
                 return true;
             }
             if events > 0 {
@@ -318,6 +319,19 @@ impl<L: Layer> Waiter<'_, L> {
                 Some(_) => std::thread::yield_now(),
                 None => return false,
             }
+        }
+    }
+
+    /// Counts a wait of a crowd that has ended, in its looks or behind so many `yields`, and moves the thread to another core if it has reason
+    /// to think that those who answer it share this one.
+    fn steps_aside(self, yields: u32) {
+        if self.thread.is_null() {
+            return;
+        }
+        // SAFETY: the calling thread's context of this instance.
+        let aside = &unsafe { Slot::of(self.thread) }.aside;
+        if aside.answered(yields) {
+            aside.move_thread();
         }
     }
 

@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{Form, config, job_on};
+use common::{Basic, Form, config, job_on};
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollFn, CollModule, CollTable, part, step, which};
-use oxmpi_mca::{Component, Host, JobInfo, OpenError, Params, Place, Status, StrRef, WakingWord};
+use oxmpi_datatype::Base;
+use oxmpi_mca::{Component, Host, JobInfo, MsgStatus, OpenError, Params, Place, Status, StrRef, WakingWord};
 use oxmpi_runtime::coll::Slot;
 use oxmpi_runtime::{Config, Instance, Level};
 use oxmpi_waiting::Awaited;
@@ -183,7 +184,11 @@ extern "C" fn changes(_: *mut c_void, comm: *const CollComm, _: *const CollArgs)
 }
 
 fn with_nest() -> Config {
-    let mut config = config(Form::LinkedIn, Level::Single, &[]);
+    with_nest_at(Level::Single)
+}
+
+fn with_nest_at(level: Level) -> Config {
+    let mut config = config(Form::LinkedIn, level, &[]);
     config.builtin.push(btl_template::descriptor());
     config.builtin.push(descriptor());
     config
@@ -290,4 +295,51 @@ fn plans_wake_who_waits_for_a_word() {
         unsafe { ((*(*request).ops).release)(request, thread) };
     });
     assert_eq!(PLANNED.sleepers.load(Ordering::Relaxed), 0);
+}
+
+/// One thread waits for a message and another one for a word; whichever has the progress, each wait ends with what it is for, and the
+/// second thread's ends while the first one's does not.
+#[test]
+fn a_thread_waits_for_a_word_beside_one_that_waits_for_a_message() {
+    static WORD: WakingWord = WakingWord::new(0);
+    static ANSWER: WakingWord = WakingWord::new(0);
+    for (round, spins) in (1..).zip(["1", "10000", "1"]) {
+        let threads = || {
+            let mut config = with_nest_at(Level::Multiple);
+            config.params.push(("mpi_spin_count".into(), spins.into()));
+            config
+        };
+        job_on(&[0, 0], threads, |instance| {
+            let (world, thread) = (instance.world(), instance.main_thread());
+            let (long, mut number) = (Basic::new(Base::U64, 8), 0u64);
+            let wait = |thread, word: &'static WakingWord| {
+                // SAFETY: a static.
+                instance.wait_word(thread, unsafe { Awaited::new(word, round - 1) }, || false);
+            };
+            let change = |word: &'static WakingWord| {
+                if word.store(round) {
+                    wake_shared(word.address().addr());
+                }
+            };
+            if world.rank() == 1 {
+                std::thread::sleep(std::time::Duration::from_millis(30));
+                change(&WORD);
+                wait(thread, &ANSWER);
+                let at = (&raw const number).cast();
+                let sent = world.send(thread, at, 1, long.desc(), 0, 5, oxmpi_pml::mode::STANDARD);
+                return assert_eq!(sent, Status::OK);
+            }
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let own = instance.attach_thread();
+                    wait(own, &WORD);
+                    change(&ANSWER);
+                    instance.detach_thread(own);
+                });
+                let (at, mut status) = ((&raw mut number).cast(), MsgStatus::EMPTY);
+                assert_eq!(world.recv(thread, at, 1, long.desc(), 1, 5, &mut status), Status::OK);
+            });
+        });
+        assert_eq!((WORD.sleepers.load(Ordering::Relaxed), ANSWER.sleepers.load(Ordering::Relaxed)), (0, 0));
+    }
 }

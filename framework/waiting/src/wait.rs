@@ -162,7 +162,7 @@ impl<L: Layer> Waiter<'_, L> {
     /// Waits until `done` says so, among the threads that wait for requests: as the owner of progress, on the doorbell, or asleep
     /// until another thread's turn has brought something. No request stands for this wait, so nobody completes it: those who
     /// make turns wake condition waiters ([`Waiter::tell_condition_waiters`]). Turns inside a send that waits for room tell
-    /// nobody, and a condition may be another thread's store; so no sleep is longer than [`LONGEST_NAP`], but that for a `word`.
+    /// nobody, and a condition may be another thread's store; so no sleep is longer than [`LONGEST_NAP`](crate::policy::LONGEST_NAP), but that for a `word`.
     fn wait_for_condition(self, word: Option<Awaited>, done: &mut dyn FnMut() -> bool) {
         let sync = SyncObject::of_condition();
         let done = std::cell::RefCell::new(done);

@@ -75,7 +75,7 @@ impl ErrorKind {
             Status::NOT_SUPPORTED => ErrorKind::Unsupported,
             Status::BAD_PARAM => ErrorKind::Arg,
             Status::OUT_OF_MEMORY | Status::NO_RESOURCE => ErrorKind::NoMem,
-            Status::PEER_FAILED => ErrorKind::ProcAborted,
+            Status::PEER_FAILED | Status::REVOKED => ErrorKind::ProcAborted,
             Status::INTERNAL | Status::PANICKED => ErrorKind::Intern,
             Status::RMA_SYNC => ErrorKind::RmaSync,
             Status::RMA_CONFLICT => ErrorKind::RmaConflict,

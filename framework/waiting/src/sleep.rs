@@ -1,7 +1,7 @@
 //! Puts a waiter to sleep on what the layer below names, and on the words that somebody waits for.
 //!
 //! **Sleep.** `Engine::arm` announces the sleep to the transports and gives the words and descriptors that will change (`sleep_set`).
-//! No sleep is longer than [`LONGEST_SLEEP`](crate::policy::LONGEST_SLEEP): that is a net under what no doorbell covers (a peer that
+//! No sleep is longer than [`LONGEST_SLEEP`]: that is a net under what no doorbell covers (a peer that
 //! died), not a way of waiting; while a layer has work that no doorbell covers it is shorter. `disarm` follows every arm that answered OK or PENDING. Where a transport
 //! cannot wake a sleeper (NOT_SUPPORTED) the thread naps for times that grow to [`LONGEST_NAP`](crate::policy::LONGEST_NAP).
 //!

@@ -54,7 +54,7 @@ pub fn class_of(s: Status) -> c_int {
         Status::NOT_SUPPORTED | Status::NOT_AVAILABLE => MPI_ERR_UNSUPPORTED_OPERATION,
         Status::BAD_PARAM | Status::NOT_FOUND => MPI_ERR_ARG,
         Status::OUT_OF_MEMORY => MPI_ERR_NO_MEM,
-        Status::PEER_FAILED => MPI_ERR_PROC_ABORTED,
+        Status::PEER_FAILED | Status::REVOKED => MPI_ERR_PROC_ABORTED,
         Status::TRUNCATED => MPI_ERR_TRUNCATE,
         Status::NO_PERMISSION => MPI_ERR_ACCESS,
         Status::MISMATCH => MPI_ERR_NOT_SAME,

@@ -17,7 +17,6 @@ use crate::peers::peer::Peer;
 use crate::requests::memory::{Memory, MemoryPart};
 use crate::requests::request::Request;
 use core::ptr::null;
-use oxmpi_btl::HANDLE_LIMIT;
 use oxmpi_mca::Status;
 
 /// Transports that share a message's memory at most.
@@ -52,18 +51,16 @@ impl Transfers {
         let (services, mut local) = (self.instance().btl_services(), null());
         let register = if services.keeps() { services.acquire } else { services.register };
         register(services.instance, peer.btl(), req.buf(), len, access, &mut local).ok()?;
-        let part = |btl, local| MemoryPart { btl, local, remote: [0; HANDLE_LIMIT / 8] };
-        let mut parts = vec![part(peer.btl(), local)];
+        let mut parts = vec![MemoryPart::new(peer.btl(), local)];
         // Memory that cannot be registered with a further transport does not go over it.
         for rail in peer.rails().for_rdma().iter().skip(1).take(MOST_RAILS - 1) {
             let mut local = null();
             if register(services.instance, rail.btl, req.buf(), len, access, &mut local).is_err() {
                 break;
             }
-            parts.push(part(rail.btl, local));
+            parts.push(MemoryPart::new(rail.btl, local));
         }
-        let bytes = parts.iter().flat_map(|part| part.bytes().iter().copied()).collect();
-        req.keep_memory(Box::new(Memory { parts, bytes, remotes: 0 }));
+        req.keep_memory(Box::new(Memory::new(parts)));
         Ok(())
     }
 }

@@ -97,7 +97,9 @@ impl Ob1 {
     #[inline(always)]
     fn take_turn(&self, held: &Held<'_>) {
         let mut events = self.instance().polling().poll(held);
-        events += self.go_on(held);
+        if self.instance().cri(held.ctx).work().is_marked() || self.peers().lost() != 0 {
+            events += self.go_on(held);
+        }
         if held.threaded {
             self.instance().host().cri(held.ctx).count_progress(events);
         }

@@ -9,7 +9,7 @@ use oxmpi_mca::Status;
 impl Ob1 {
     /// Does on a CRI what a look at its transports has made possible, under its lock: handles early messages that have
     /// become due, closes lost peers, and sends what waits. Returns the number of events.
-    #[inline(always)]
+    #[inline(never)]
     pub fn go_on(&self, held: &Held<'_>) -> i32 {
         if self.instance().cri(held.ctx).closed() != self.peers().lost() {
             self.peers().close_lost(held);

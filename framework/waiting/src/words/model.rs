@@ -8,9 +8,9 @@ use super::{Awaited, Words};
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
-use oxmpi_mca::{WaitSet, WaitWord};
 use oxmpi_mca::sync::Cell;
 use oxmpi_mca::{Status, WakingWord};
+use oxmpi_mca::{WaitSet, WaitWord};
 use std::mem::ManuallyDrop;
 
 /// Names the plan in the list.

@@ -737,9 +737,9 @@ struct oxmpi_host_table {
     const oxmpi_host_services *services;
     /* How CRIs are entered. */
     oxmpi_lock_table locking;
-    /* Something of the calling thread will come, or waits for room, on CRI `ctx`: the thread progresses it, too, until another one does.
-     * `thread` is its context, or null, which changes nothing. May be called with a CRI held. */
-    void (*expect)(void *, oxmpi_thread_ctx *thread, uint32_t ctx);
+    /* Something of the calling thread will come, or waits for room, on the CRIs of a set, by bits: the thread progresses them, too, until another
+     * one does. `thread` is its context, or null, which changes nothing. May be called with a CRI held. */
+    void (*expect)(void *, oxmpi_thread_ctx *thread, uint64_t set);
 };
 
 typedef struct oxmpi_slice_of_param_value {

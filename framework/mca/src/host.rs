@@ -213,9 +213,9 @@ pub struct HostTable {
 
     /// How CRIs are entered.
     pub locking: LockTable,
-    /// Something of the calling thread will come, or waits for room, on CRI `ctx`: the thread progresses it, too, until another one does.
-    /// `thread` is its context, or null, which changes nothing. May be called with a CRI held.
-    pub expect: extern "C" fn(*mut c_void, thread: *mut ThreadCtx, ctx: u32),
+    /// Something of the calling thread will come, or waits for room, on the CRIs of a set, by bits: the thread progresses them, too, until another
+    /// one does. `thread` is its context, or null, which changes nothing. May be called with a CRI held.
+    pub expect: extern "C" fn(*mut c_void, thread: *mut ThreadCtx, set: u64),
 }
 
 /// A component's safe view of [`HostTable`].
@@ -349,16 +349,17 @@ impl Host {
         (t.progress_register)(t.instance, function)
     }
 
-    /// Has the thread progress CRI `ctx`, where something of it will come or waits for room. See [`HostTable::expect`].
+    /// Has the thread progress the CRIs of a set, by bits, where something of it will come or waits for room. See [`HostTable::expect`].
     ///
     /// # Safety
     /// `thread` is the context of the calling thread, or null.
     #[inline(always)]
-    pub unsafe fn expect(&self, thread: *mut ThreadCtx, ctx: u32) {
+    pub unsafe fn expect(&self, thread: *mut ThreadCtx, set: u64) {
         // SAFETY: the caller's promise.
-        if unsafe { thread.as_ref() }.is_some_and(|thread| !thread.attends(ctx)) {
+        let lacking = unsafe { thread.as_ref() }.map_or(0, |thread| set & !thread.attended.get());
+        if lacking != 0 {
             let t = self.table();
-            (t.expect)(t.instance, thread, ctx)
+            (t.expect)(t.instance, thread, lacking)
         }
     }
 

@@ -9,6 +9,7 @@ use crate::thread::Slot;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use oxmpi_btl::{BtlAttrs, BtlHandle};
+use oxmpi_mca::cri::set_below;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Cri, CriGuard, Cris, ThreadCtx};
 use oxmpi_pml::{ContextWords, Polled, Polling, Words};
@@ -224,20 +225,25 @@ impl Contexts {
         &slot.attention
     }
 
-    /// Notes that something of this thread will come, or waits for room, on that context, so that the thread progresses it.
+    /// Notes that something of this thread will come, or waits for room, on the contexts of a set, by bits, so that the thread
+    /// progresses them.
     #[allow(
         clippy::not_unsafe_ptr_arg_deref,
         reason = "a thread passes its own context, or null: the callers' promise, checked in mpi/"
     )]
-    pub fn expect(&self, thread: *mut ThreadCtx, ctx: u32) {
+    pub fn expect(&self, thread: *mut ThreadCtx, set: u64) {
         // SAFETY: the context of the calling thread, or null.
         let Some(context) = (unsafe { thread.as_ref() }) else { return };
-        if ctx < self.cris().len() && !context.attends(ctx) {
-            let attention = self.attention_of(thread);
+        let attention = self.attention_of(thread);
+        let new = set & set_below(self.cris().len()) & !context.attended.get();
+        let mut rest = new;
+        while rest != 0 {
+            let ctx = rest.trailing_zeros();
+            rest &= rest - 1;
             attention.seen(ctx).set(self.cris().at(ctx).turns());
-            crate::attention::add(&context.attended, ctx);
-            crate::attention::add(&attention.wanted, ctx);
         }
+        context.attended.set(context.attended.get() | new);
+        attention.wanted.set(attention.wanted.get() | new);
     }
 }
 

@@ -173,10 +173,10 @@ extern "C" fn progress_register(ctx: *mut c_void, function: *const LayerFunction
     }
 }
 
-/// Host table: has the calling thread progress a CRI on which something of it comes or waits.
-extern "C" fn expect(ctx: *mut c_void, thread: *mut ThreadCtx, index: u32) {
+/// Host table: has the calling thread progress the CRIs of a set, on which something of it comes or waits.
+extern "C" fn expect(ctx: *mut c_void, thread: *mut ThreadCtx, set: u64) {
     if let Some(contexts) = at!(ctx).1.waiting().engine().contexts() {
-        contexts.expect(thread, index);
+        contexts.expect(thread, set);
     }
 }
 

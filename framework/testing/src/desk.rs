@@ -138,7 +138,7 @@ pub trait FakeHost: Sync + Sized + 'static {
         self.unused("registered for progress")
     }
 
-    fn expect(&self, _: *mut ThreadCtx, _: u32) {
+    fn expect(&self, _: *mut ThreadCtx, _: u64) {
         self.unused("said where something of a thread comes");
     }
 

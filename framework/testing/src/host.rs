@@ -77,8 +77,8 @@ extern "C" fn progress_register<H: FakeHost>(i: *mut c_void, function: *const La
     H::of(i).progress_register(unsafe { &*function })
 }
 
-extern "C" fn expect<H: FakeHost>(i: *mut c_void, thread: *mut ThreadCtx, ctx: u32) {
-    H::of(i).expect(thread, ctx)
+extern "C" fn expect<H: FakeHost>(i: *mut c_void, thread: *mut ThreadCtx, set: u64) {
+    H::of(i).expect(thread, set)
 }
 
 extern "C" fn progress_unregister<H: FakeHost>(i: *mut c_void, f: ProgressFn, ctx: *mut c_void) -> Status {

@@ -140,7 +140,7 @@ extern "C" fn am_register_parts(_: *mut c_void, _: u8, _: AmParts) -> Status {
 extern "C" fn progress_register(_: *mut c_void, _: *const LayerFunction) -> Status {
     Status::NOT_SUPPORTED
 }
-extern "C" fn expect(_: *mut c_void, _: *mut ThreadCtx, _: u32) {}
+extern "C" fn expect(_: *mut c_void, _: *mut ThreadCtx, _: u64) {}
 extern "C" fn progress_unregister(_: *mut c_void, _: ProgressFn, _: *mut c_void) -> Status {
     Status::NOT_SUPPORTED
 }

@@ -6,14 +6,13 @@ use crate::state::guarded::set_below;
 use crate::state::instance::Instance;
 use crate::wire::tag_of;
 use oxmpi_mca::ThreadCtx;
-use oxmpi_mca::cri::members;
 
 impl Instance {
     /// Has the calling thread, whose context `thread` is, progress that CRI: something of it will come or waits for room there.
     #[inline(always)]
     pub fn expect_on(&self, thread: *mut ThreadCtx, ctx: u32) {
         // SAFETY: the host passes the context of the calling thread, or null.
-        unsafe { self.host().expect(thread, ctx) }
+        unsafe { self.host().expect(thread, 1 << (ctx % u64::BITS)) }
     }
 
     /// Marks a CRI as nobody's in particular, so that every waiter looks after it soon.
@@ -33,10 +32,9 @@ impl Instance {
     }
 
     /// Has the calling thread progress all CRIs, since something of it may come on any.
-    #[inline(never)]
-    pub fn expect_on_all(&self, thread: &ThreadCtx) {
-        // Mostly none: this is asked for each receive.
-        let lacking = set_below(self.width()) & !thread.attended.get();
-        members(lacking).for_each(|ctx| self.expect_on(core::ptr::from_ref(thread).cast_mut(), ctx));
+    #[inline(always)]
+    pub fn expect_on_all(&self, thread: *mut ThreadCtx) {
+        // SAFETY: the host passes the context of the calling thread, or null.
+        unsafe { self.host().expect(thread, set_below(self.width())) }
     }
 }

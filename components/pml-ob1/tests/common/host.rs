@@ -91,8 +91,8 @@ extern "C" fn progress_unregister(i: *mut c_void, f: ProgressFn, ctx: *mut c_voi
 extern "C" fn host_progress(i: *mut c_void, thread: *mut ThreadCtx) -> i32 {
     proc_of(i).engine.turn(thread)
 }
-extern "C" fn expect(i: *mut c_void, thread: *mut ThreadCtx, ctx: u32) {
-    proc_of(i).engine.contexts().expect("served").expect(thread, ctx);
+extern "C" fn expect(i: *mut c_void, thread: *mut ThreadCtx, set: u64) {
+    proc_of(i).engine.contexts().expect("served").expect(thread, set);
 }
 extern "C" fn sync_update(i: *mut c_void, _: usize) {
     proc_of(i).synced.fetch_add(1, Ordering::SeqCst);

@@ -62,8 +62,8 @@ impl FakeHost for Rank {
     fn progress(&self, thread: *mut ThreadCtx) -> i32 {
         self.engine.turn(thread)
     }
-    fn expect(&self, thread: *mut ThreadCtx, ctx: u32) {
-        self.engine.contexts().expect("served").expect(thread, ctx);
+    fn expect(&self, thread: *mut ThreadCtx, set: u64) {
+        self.engine.contexts().expect("served").expect(thread, set);
     }
 }
 

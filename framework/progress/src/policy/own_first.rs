@@ -183,7 +183,7 @@ fn look_after_others_now(contexts: &Contexts, thread: &ThreadCtx, attention: &At
     for ctx in (0..contexts.cris().active()).filter(|&ctx| ctx != own && !has(attended, ctx)) {
         let cri = contexts.cris().at(ctx);
         if cri.asleep.load(Ordering::Relaxed) > 0 {
-            contexts.expect(address(thread), ctx);
+            contexts.expect(address(thread), 1 << (ctx % u64::BITS));
             continue;
         }
         if !(all || has(wanted, ctx) || cri.shared.load(Ordering::Relaxed) != 0) {

@@ -670,7 +670,7 @@ struct oxmpi_host_services {
     oxmpi_status (*wait_until)(void *, oxmpi_thread_ctx *, oxmpi_predicate, void *ctx);
     /* Makes progress, or sleeps, until the word (it may be shared between processes) is not `value` any more; whoever changes it wakes the
      * sleeper by `wake_word`. PEER_FAILED: a process has failed meanwhile, and the word is still `value`; processes that failed before are
-     * those that `on_peer_failure` has told. Before ABI 2.3 the word was a plain one, which nobody wakes from. */
+     * those that `on_peer_failure` has told. */
     oxmpi_status (*wait_word)(void *, oxmpi_thread_ctx *, const oxmpi_waking_word *word, uint32_t value);
     /* Subscribes to failures of peers. Those that failed before are told at once. */
     oxmpi_status (*on_peer_failure)(void *, oxmpi_peer_failed f, void *ctx);
@@ -684,7 +684,7 @@ struct oxmpi_host_services {
     oxmpi_status (*osc_tags)(void *, uint8_t *first);
     /* Undoes one `node_memory` of the key; by the last one of this process the address is gone. NOT_FOUND: none is left. */
     oxmpi_status (*node_memory_free)(void *, oxmpi_str_ref key);
-    /* Since ABI 2.3. `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and `WakingWord::store`
+    /* `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and `WakingWord::store`
      * says that there are some. */
     oxmpi_status (*wake_word)(void *, const oxmpi_waking_word *word);
 };

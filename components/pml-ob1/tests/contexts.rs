@@ -5,8 +5,9 @@ mod common;
 use common::*;
 use oxmpi_mca::host::cri_mode::{ROUND_ROBIN, SERIAL_PROGRESS};
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{LayerFunction, Status, ThreadCtx};
 use oxmpi_pml::{SendArgs, mode};
+use std::ffi::c_void;
 use std::ptr::null_mut;
 
 const CRIS: u32 = 3;
@@ -67,4 +68,27 @@ fn what_another_layer_uses_is_progressed_and_armed() {
         me.engine.disarm(null_mut());
         assert_eq!(me.armed.load(Ordering::Relaxed), 0);
     }
+}
+
+extern "C" fn brings_nothing(_: *mut c_void, _: *mut ThreadCtx) -> i32 {
+    0
+}
+extern "C" fn cannot_be_armed(_: *mut c_void, _: *mut ThreadCtx, _: *mut oxmpi_btl::WaitSet) -> Status {
+    Status::NOT_SUPPORTED
+}
+
+/// Another layer cannot wake a sleeper: nobody sleeps, and no transport stays armed, since no disarm follows that answer.
+#[test]
+fn a_layer_that_cannot_be_armed_leaves_no_transport_armed() {
+    let w = World::new(Setup::default());
+    let me = &w.procs[0];
+    let layer = LayerFunction {
+        arm: Some(cannot_be_armed),
+        ..LayerFunction::new(brings_nothing, null_mut(), std::ptr::null())
+    };
+    assert_eq!(me.engine.register(&layer), Status::OK);
+    let mut words = [oxmpi_btl::WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 }; 4];
+    let mut set = oxmpi_btl::WaitSet::new(&mut words, &mut []);
+    assert_eq!(me.engine.arm(null_mut(), &mut set), Some(Status::NOT_SUPPORTED));
+    assert_eq!(me.armed.load(Ordering::Relaxed), 0);
 }

@@ -49,6 +49,32 @@ impl Drop for CriSetGuard<'_> {
     }
 }
 
+/// Takes the lock of the CRI that `find` gives, if `threaded`.
+#[inline(always)]
+fn hold<'a>(find: impl FnOnce() -> &'a Cri, ctx: u32, who: Caller, threaded: bool) -> CriGuard<'a> {
+    let lock = threaded.then(|| {
+        let cri = find();
+        cri.enter(who);
+        cri
+    });
+    CriGuard { lock, ctx, threaded, who }
+}
+
+/// The same if the lock is free, or owned by the caller.
+#[inline(always)]
+fn try_hold<'a>(
+    find: impl FnOnce() -> &'a Cri,
+    ctx: u32,
+    who: Caller,
+    threaded: bool,
+) -> Option<CriGuard<'a>> {
+    if !threaded {
+        return Some(CriGuard { lock: None, ctx, threaded, who });
+    }
+    let cri = find();
+    if cri.try_enter(who) { Some(CriGuard { lock: Some(cri), ctx, threaded, who }) } else { None }
+}
+
 impl<'a> Cris<'a> {
     /// The CRIs of an instance; there is at least one.
     #[inline(always)]
@@ -72,22 +98,13 @@ impl<'a> Cris<'a> {
     /// Takes a CRI's lock if `threaded`. The caller holds no other CRI's lock and no shard lock.
     #[inline(always)]
     pub fn hold(self, ctx: u32, who: Caller, threaded: bool) -> CriGuard<'a> {
-        let lock = threaded.then(|| {
-            let cri = self.at(ctx);
-            cri.enter(who);
-            cri
-        });
-        CriGuard { lock, ctx, threaded, who }
+        hold(|| self.at(ctx), ctx, who, threaded)
     }
 
     /// Takes a CRI's lock if it is free, or owned by the caller.
     #[inline(always)]
     pub fn try_hold(self, ctx: u32, who: Caller, threaded: bool) -> Option<CriGuard<'a>> {
-        if !threaded {
-            return Some(CriGuard { lock: None, ctx, threaded, who });
-        }
-        let cri = self.at(ctx);
-        if cri.try_enter(who) { Some(CriGuard { lock: Some(cri), ctx, threaded, who }) } else { None }
+        try_hold(|| self.at(ctx), ctx, who, threaded)
     }
 
     /// The locks of a set of CRIs, by bits, taken in rising order. `who` stays the owner of those that it owns. The
@@ -132,22 +149,13 @@ impl Host {
     /// Takes a CRI's lock if `threaded`. The caller holds no other CRI's lock and no shard lock.
     #[inline(always)]
     pub fn hold(&self, ctx: u32, who: Caller, threaded: bool) -> CriGuard<'_> {
-        let lock = threaded.then(|| {
-            let cri = self.cri(ctx);
-            cri.enter(who);
-            cri
-        });
-        CriGuard { lock, ctx, threaded, who }
+        hold(|| self.cri(ctx), ctx, who, threaded)
     }
 
     /// Takes a CRI's lock if it is free, or owned by the caller.
     #[inline(always)]
     pub fn try_hold(&self, ctx: u32, who: Caller, threaded: bool) -> Option<CriGuard<'_>> {
-        if !threaded {
-            return Some(CriGuard { lock: None, ctx, threaded, who });
-        }
-        let cri = self.cri(ctx);
-        if cri.try_enter(who) { Some(CriGuard { lock: Some(cri), ctx, threaded, who }) } else { None }
+        try_hold(|| self.cri(ctx), ctx, who, threaded)
     }
 
     /// Inside a transport's callback for `ctx`.

@@ -130,7 +130,7 @@ pub struct HostServices {
     pub wait_until: extern "C" fn(*mut c_void, *mut ThreadCtx, Predicate, ctx: *mut c_void) -> Status,
     /// Makes progress, or sleeps, until the word (it may be shared between processes) is not `value` any more; whoever changes it wakes the
     /// sleeper by `wake_word`. PEER_FAILED: a process has failed meanwhile, and the word is still `value`; processes that failed before are
-    /// those that `on_peer_failure` has told. Before ABI 2.3 the word was a plain one, which nobody wakes from.
+    /// those that `on_peer_failure` has told.
     pub wait_word: extern "C" fn(*mut c_void, *mut ThreadCtx, word: *const WakingWord, value: u32) -> Status,
     /// Subscribes to failures of peers. Those that failed before are told at once.
     pub on_peer_failure: extern "C" fn(*mut c_void, f: PeerFailed, ctx: *mut c_void) -> Status,
@@ -144,7 +144,7 @@ pub struct HostServices {
     pub osc_tags: extern "C" fn(*mut c_void, first: *mut u8) -> Status,
     /// Undoes one `node_memory` of the key; by the last one of this process the address is gone. NOT_FOUND: none is left.
     pub node_memory_free: extern "C" fn(*mut c_void, key: StrRef) -> Status,
-    /// Since ABI 2.3. `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and [`WakingWord::store`]
+    /// `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and [`WakingWord::store`]
     /// says that there are some.
     pub wake_word: extern "C" fn(*mut c_void, word: *const WakingWord) -> Status,
 }

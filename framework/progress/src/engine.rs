@@ -55,8 +55,13 @@ impl Engine {
     }
 
     /// Polls transports on the contexts of an instance from now on, and enables a PML with them, whose hook runs behind their turns. Once, before
-    /// any other verb of the PML; an error is the PML's answer, or BAD_PARAM where there are contexts already.
+    /// any other verb of the PML; an error is the PML's answer, or BAD_PARAM where there are contexts
+    /// already, or more than 64 transports.
     pub fn serve(&self, served: &Served<'_>, pml: &PmlModule) -> Status {
+        // The armed ones are bits of a word.
+        if served.btls.len() > u64::BITS as usize {
+            return Status::BAD_PARAM;
+        }
         let contexts = Contexts::new(served.cris, served.btls, served.crowding);
         if self.own.set(Turns::new(contexts, policy_of(served.modes))).is_err() {
             return Status::BAD_PARAM;
@@ -123,7 +128,14 @@ impl Engine {
     /// set holds; any other status: a sleeper cannot be woken. [`Engine::disarm`] follows the first three.
     pub fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Option<Status> {
         let armed = self.contexts()?.arm(thread, set);
-        Some(if armed.is_ok() { self.layers.arm(thread, set) } else { armed })
+        if !armed.is_ok() {
+            return Some(armed);
+        }
+        let answer = self.layers.arm(thread, set);
+        if ![Status::OK, Status::PENDING, Status::NO_RESOURCE].contains(&answer) {
+            self.disarm(thread);
+        }
+        Some(answer)
     }
 
     /// Tells transports and layers that the thread is awake.

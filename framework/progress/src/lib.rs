@@ -5,7 +5,7 @@
 //! does not progress it; behind the transports the PML's hook runs under the same guard. A *layer function* (of a PML, a one-sided component, a
 //! collective, the emulation of verbs) is called holding nothing, while its word says that it has work.
 //!
-//! **Which contexts a thread polls** is for a [`Policy`](policy::Policy) to say: [`OwnFirst`](policy::own_first::OwnFirst) by default, [`Serial`](policy::serial::Serial) where one thread at a time
+//! **A [`Policy`](policy::Policy)** says which contexts a thread polls: [`OwnFirst`](policy::own_first::OwnFirst) by default, [`Serial`](policy::serial::Serial) where one thread at a time
 //! progresses.
 //!
 //! Map: [`engine`] (a turn; registrations; announcing a sleep) · `turns`, `contexts` (turns over contexts, and of one: transports, the PML's hook) · `layers` (the list

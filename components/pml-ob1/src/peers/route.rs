@@ -21,7 +21,7 @@ pub struct Route {
     answered: AtomicBool,
     /// Messages to it that have a number (`numbered.rs`).
     numbered: AtomicU64,
-    /// Which FIFOs our messages to it take.
+    /// The switch that says which FIFOs our messages to it take.
     fork: Switch,
     /// Its messages to us take the FIFOs of their tags: the SWITCH of these was seen.
     forked: Passed,

@@ -27,7 +27,7 @@ impl Component for SelfComponent {
                     format!("no memory for a queue of {} bytes (btl_self_queue_size)", settings.queue_size),
                 )
             })?;
-        let module = oxmpi_btl::module(SelfModule::new(host, settings, queues));
+        let module = oxmpi_btl::module(SelfModule::new(host, settings), queues);
         Ok((0, vec![module.get().get_vector_if(true).put().flush().atomics().sleep().hold().build()]))
     }
 

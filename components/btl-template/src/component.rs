@@ -3,7 +3,8 @@
 //! `open` runs once per runtime instance, and several instances may live in one process. So there is no
 //! `static` in a component: everything it knows lies behind the modules that `open` returns.
 
-use crate::device::TemplateModule;
+use crate::device::{Context, TemplateModule};
+use crate::links::Service;
 use crate::params::Settings;
 use crate::sys::Socket;
 use crate::wire::Address;
@@ -58,9 +59,11 @@ impl Component for TemplateComponent {
         // Abilities of the module beyond sending are added by name: `.get()`, `.put()`, `.atomics()`,
         // `.memory()`, `.sleep()`. Each needs the trait of that name; what is not added is not offered. One-sided
         // verbs that a device lacks the host carries out by requests, where there is `.service()`.
-        let module = oxmpi_btl::module(TemplateModule::new(host, settings, sockets, service, address.place))
+        let contexts: Vec<Context> = sockets.into_iter().map(|s| Context::new(s, &settings)).collect();
+        let service = Service::new(service, &settings);
+        let module = oxmpi_btl::module(TemplateModule { host, settings, place: address.place }, contexts)
             .sleep()
-            .service()
+            .service(service)
             .service_sleep();
         Ok((0, vec![module.build()]))
     }

@@ -1,77 +1,77 @@
 //! State of a device, and what all verbs do with it.
 //!
-//! **Concurrency.** The caller serialises the verbs of one context (it holds that context's lock, or only
-//! one thread makes MPI calls); different contexts run at the same time. `add_proc` may run while anything
-//! runs. So what belongs to a context needs no lock of its own, and what belongs to the module must not
-//! change, or be atomic.
+//! **Concurrency.** The types say who touches what, and the compiler holds it. The module is shared by all threads: what changes in it
+//! is atomic or behind a lock (here nothing changes). A [`Context`] belongs to whoever has entered it, so it is plain data. `add_proc`
+//! may run while anything runs, and gets the module alone.
 
-use crate::links::{Requests, Service};
+use crate::links::Requests;
 use crate::params::Settings;
 use crate::sys::Socket;
 use crate::wire::{FRAME, Frame, Kind};
-use core::cell::RefCell;
 use oxmpi_btl::Message;
 use oxmpi_mca::Host;
+use std::io;
 
 pub struct TemplateModule {
     pub(crate) host: Host,
     pub(crate) settings: Settings,
-    pub(crate) contexts: Box<[Context]>,
-    pub(crate) service: Service,
     /// Ours, to be compared with those of peers.
     pub(crate) place: Vec<u8>,
 }
 
 /// State that belongs to one context. Each on cache lines of its own, because another thread works on the next.
 #[repr(align(128))]
-pub(crate) struct Context {
+pub struct Context {
     pub(crate) socket: Socket,
     /// Where a message is put together before it goes out. A ring in memory or a registered buffer takes
     /// header and payload where they belong, without this copy.
-    pub(crate) out: RefCell<Box<[u8]>>,
-    /// Where a message is while its receiver looks at it. Not `out`: the receiver may send.
-    pub(crate) inbound: RefCell<Box<[u8]>>,
+    pub(crate) out: Box<[u8]>,
+    /// Where a message is while its receiver looks at it. It is taken out meanwhile, since the receiver may send on this context: what is
+    /// handed up cannot lie in it.
+    pub(crate) inbound: Box<[u8]>,
+    /// Bytes of a message that lies in `inbound` already.
+    pub(crate) early: Option<usize>,
     /// Requests that have no reply yet.
-    pub(crate) requests: RefCell<Requests>,
+    pub(crate) requests: Requests,
 }
 
-// SAFETY: the contract of BTLs: the caller serialises all verbs of one context, and every verb here touches
-// the buffers of its own context only. Should a caller break that, RefCell sees most of it.
-unsafe impl Sync for Context {}
-
-impl TemplateModule {
-    pub fn new(
-        host: Host,
-        settings: Settings,
-        sockets: Vec<Socket>,
-        service: Socket,
-        place: Vec<u8>,
-    ) -> TemplateModule {
-        // One byte more than the largest frame: what fills it is too long.
-        let buffer = || RefCell::new(vec![0; FRAME + settings.max_send_size + 1].into_boxed_slice());
-        let context =
-            |socket| Context { socket, out: buffer(), inbound: buffer(), requests: RefCell::default() };
-        TemplateModule {
-            host,
-            settings,
-            contexts: sockets.into_iter().map(context).collect(),
-            service: Service::new(service, FRAME + settings.max_send_size + 1),
-            place,
+impl Context {
+    pub fn new(socket: Socket, settings: &Settings) -> Context {
+        Context {
+            socket,
+            out: buffer(settings),
+            inbound: buffer(settings),
+            early: None,
+            requests: Requests::default(),
         }
     }
 
-    /// A message as it goes out: frame, header, payload. Its length was checked.
-    pub(crate) fn write<'a>(&self, out: &'a mut [u8], frame: Frame, msg: &Message<'_>) -> &'a [u8] {
-        let total = msg.total_len();
-        let (head, body) = out.split_at_mut(FRAME);
-        let (header, payload) = body.split_at_mut(msg.header().len());
-        head.copy_from_slice(&frame.encode());
-        header.copy_from_slice(msg.header());
-        // SAFETY: the buffer has room for `total` bytes behind the frame.
-        unsafe { msg.write_payload(payload[..msg.payload_len()].as_mut_ptr()) };
-        &out[..FRAME + total]
+    /// Bytes of the next message, which is in `inbound` then.
+    pub(crate) fn receive(&mut self) -> io::Result<Option<usize>> {
+        match self.early.take() {
+            Some(len) => Ok(Some(len)),
+            None => self.socket.receive(&mut self.inbound),
+        }
     }
 
+    /// Whether there is something to receive. (A failure is told by receiving.)
+    pub(crate) fn is_readable(&mut self) -> bool {
+        match self.receive() {
+            Ok(found) => {
+                self.early = found;
+                found.is_some()
+            }
+            Err(_) => true,
+        }
+    }
+}
+
+/// For a message with its frame. One byte more than the largest: what fills it is too long.
+pub(crate) fn buffer(settings: &Settings) -> Box<[u8]> {
+    vec![0; FRAME + settings.max_send_size + 1].into()
+}
+
+impl TemplateModule {
     /// The frame of what we send: all but kind and link.
     pub(crate) fn frame(&self, msg: &Message<'_>) -> Frame {
         let job = self.host.job();
@@ -85,4 +85,12 @@ impl TemplateModule {
         let what = format!("process {} sent {len} bytes as {kind:?}, which cannot be", frame.proc);
         self.host.peer_error(frame.proc.min(self.host.job().job_size - 1), true, &what);
     }
+}
+
+/// A message as it goes out: frame, header, payload. Its length was checked.
+pub(crate) fn write<'a>(out: &'a mut [u8], frame: Frame, msg: &Message<'_>) -> &'a [u8] {
+    let (head, rest) = out.split_at_mut(FRAME);
+    head.copy_from_slice(&frame.encode());
+    msg.write(&mut rest[..msg.total_len()]);
+    &out[..FRAME + msg.total_len()]
 }

@@ -2,11 +2,11 @@
 
 use crate::sys::PeerName;
 
-/// Made by `add_proc`, given back with every verb. The hot verbs get it by reference from several threads,
-/// so what changes in it is atomic, or belongs to a context and is serialised with it.
+/// Made by `add_proc`, given back with every verb. All threads have it at the same time, so what changes in it is atomic; what belongs to
+/// one context is a lane.
 pub struct TemplateEndpoint {
     pub proc: u32,
-    /// Where to send, by our context: the peer's context with that number modulo its own count.
+    /// The sockets of the peer's contexts.
     pub names: Box<[PeerName]>,
     /// Where requests go.
     pub service: PeerName,

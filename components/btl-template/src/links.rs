@@ -1,10 +1,12 @@
 //! State that both ends of service links keep: requests without a reply, and replies that wait for room. The rules are in `service.rs`.
 
+use crate::device::buffer;
+use crate::params::Settings;
 use crate::sys::{PeerName, Sent, Socket};
 use crate::wire::Frame;
-use core::cell::{Cell, RefCell};
 use oxmpi_mca::Host;
 use std::collections::{HashMap, VecDeque};
+use std::io;
 
 /// Requests of a link without a reply at most.
 pub const ROOM: u32 = 8;
@@ -53,12 +55,14 @@ pub struct Link {
 /// The service context.
 pub struct Service {
     pub socket: Socket,
-    pub inbound: RefCell<Box<[u8]>>,
-    pub out: RefCell<Box<[u8]>>,
+    pub inbound: Box<[u8]>,
+    pub out: Box<[u8]>,
+    /// Bytes and sender of a request that lies in `inbound` already.
+    pub early: Option<(usize, PeerName)>,
     /// The request whose receiver is running, until it is answered.
-    pub current: Cell<Option<(Frame, PeerName)>>,
+    pub current: Option<(Frame, PeerName)>,
     /// Replies for which there was no room.
-    pub unsent: RefCell<VecDeque<Unsent>>,
+    pub unsent: VecDeque<Unsent>,
 }
 
 pub struct Unsent {
@@ -68,35 +72,51 @@ pub struct Unsent {
     pub bytes: Box<[u8]>,
 }
 
-// SAFETY: the contract of BTLs: the caller of the service verbs without a context holds the service context's lock.
-unsafe impl Sync for Service {}
-
 impl Service {
-    pub fn new(socket: Socket, buffer: usize) -> Service {
+    pub fn new(socket: Socket, settings: &Settings) -> Service {
         Service {
             socket,
-            inbound: RefCell::new(vec![0; buffer].into()),
-            out: RefCell::new(vec![0; buffer].into()),
-            current: Cell::new(None),
-            unsent: RefCell::default(),
+            inbound: buffer(settings),
+            out: buffer(settings),
+            early: None,
+            current: None,
+            unsent: VecDeque::new(),
+        }
+    }
+
+    /// Bytes and sender of the next request, which is in `inbound` then.
+    pub fn receive(&mut self) -> io::Result<Option<(usize, PeerName)>> {
+        match self.early.take() {
+            Some(early) => Ok(Some(early)),
+            None => self.socket.receive_from(&mut self.inbound),
+        }
+    }
+
+    /// Whether there is something to receive.
+    pub fn is_readable(&mut self) -> bool {
+        match self.receive() {
+            Ok(found) => {
+                self.early = found;
+                self.early.is_some()
+            }
+            Err(_) => true,
         }
     }
 
     /// Replies of a link that wait for room.
     pub fn owed(&self, link: (u32, u16)) -> usize {
-        self.unsent.borrow().iter().filter(|reply| reply.link == link).count()
+        self.unsent.iter().filter(|reply| reply.link == link).count()
     }
 
     /// Sends what waits, in order.
-    pub fn send_unsent(&self) -> i32 {
-        let mut unsent = self.unsent.borrow_mut();
+    pub fn send_unsent(&mut self) -> i32 {
         let mut sent = 0;
-        while let Some(first) = unsent.front() {
+        while let Some(first) = self.unsent.front() {
             if matches!(self.socket.send(&first.to, &first.bytes), Ok(Sent::NoRoom)) {
                 break;
             }
             // Also where the requester is gone: nobody waits for it.
-            unsent.pop_front();
+            self.unsent.pop_front();
             sent += 1;
         }
         sent

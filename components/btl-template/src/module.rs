@@ -1,20 +1,22 @@
 //! The verbs of a device but those of its service context: what we say about ourselves, meeting peers, sending, sleeping.
 //! Receiving is in `progress.rs`.
 
-use crate::device::TemplateModule;
+use crate::device::{Context, TemplateModule, write};
 use crate::endpoint::TemplateEndpoint;
 use crate::sys::{DEVICE, PeerName, READABLE, Sent};
 use crate::wire::{Address, BadAddress};
-use oxmpi_btl::{Btl, BtlAttrs, BtlSleep, Message, ProcInfo, WaitFd, WaitSet};
+use oxmpi_btl::{Btl, BtlAttrs, BtlSleep, Entered, Message, Peer, ProcInfo, WaitFd, WaitSet};
 use oxmpi_mca::Status;
 
 impl Btl for TemplateModule {
+    type Context = Context;
     type Endpoint = TemplateEndpoint;
+    /// Where to send: the peer's context with our context's number modulo its own count.
+    type Lane = PeerName;
 
     /// Asked once. Everything the layers above need to choose a protocol, as data.
     fn attrs(&self) -> BtlAttrs {
         let mut attrs = BtlAttrs::new();
-        attrs.contexts = self.contexts.len() as u32;
         attrs.eager_limit = self.settings.eager_limit as u64;
         attrs.rndv_eager_limit = self.settings.eager_limit as u64;
         attrs.max_send_size = self.settings.max_send_size as u64;
@@ -31,7 +33,7 @@ impl Btl for TemplateModule {
     /// another one will. An error is for a peer that should be reachable and is not. Abstract sockets reach over the
     /// whole machine, on which there may be several nodes (`--mca plm local`), so `proc.local` does not say it; who
     /// shares memory with us, or may be read by us, is asked by `proc.local` alone.
-    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<TemplateEndpoint>>, Status> {
+    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<TemplateEndpoint>, Status> {
         if proc.proc == self.host.job().rank {
             return Ok(None);
         }
@@ -57,26 +59,27 @@ impl Btl for TemplateModule {
         if address.place != self.place {
             return Ok(None);
         }
-        let theirs = &address.names;
-        let names = (0..self.contexts.len())
-            .map(|ctx| PeerName::new(&theirs[ctx % theirs.len()]))
-            .collect::<Result<_, _>>()
-            .map_err(|_| Status::BAD_PARAM)?;
+        let names = address.names.iter().map(|name| PeerName::new(name)).collect::<Result<_, _>>();
+        let names = names.map_err(|_| Status::BAD_PARAM)?;
         let service = PeerName::new(&address.service).map_err(|_| Status::BAD_PARAM)?;
-        Ok(Some(Box::new(TemplateEndpoint { proc: proc.proc, names, service })))
+        Ok(Some(TemplateEndpoint { proc: proc.proc, names, service }))
+    }
+
+    /// Called once for each context of a new endpoint. What is made here is touched on that context alone, so it may change without a lock.
+    fn lane(&self, endpoint: &TemplateEndpoint, ctx: u32) -> PeerName {
+        endpoint.names[ctx as usize % endpoint.names.len()].clone()
     }
 
     /// Sends, or says NO_RESOURCE and has done nothing. When this returns OK the receiver will find the
     /// message without our help, and header and payload belong to the caller again.
-    fn send(&self, endpoint: &TemplateEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
+    fn send(&self, at: &mut Entered<'_, Context>, to: &Peer<Self>, msg: &Message<'_>) -> Status {
         let total = msg.total_len();
         if total > self.settings.max_send_size {
             return Status::BAD_PARAM;
         }
-        let context = &self.contexts[ctx as usize];
-        let mut out = context.out.borrow_mut();
-        let bytes = self.write(&mut out, self.frame(msg), msg);
-        match context.socket.send(&endpoint.names[ctx as usize], bytes) {
+        let (context, name) = at.with_lane(to);
+        let bytes = write(&mut context.out, self.frame(msg), msg);
+        match context.socket.send(name, bytes) {
             Ok(Sent::Yes) => Status::OK,
             Ok(Sent::NoRoom) => Status::NO_RESOURCE,
             Ok(Sent::Gone) => Status::PEER_FAILED,
@@ -87,8 +90,8 @@ impl Btl for TemplateModule {
         }
     }
 
-    fn progress(&self, ctx: u32) -> i32 {
-        self.receive(ctx)
+    fn progress(&self, at: &mut Entered<'_, Context>) -> i32 {
+        self.receive(at)
     }
 
     // `del_proc` and `finalize` have nothing to do here: what was sent is with the receiver already, and
@@ -97,14 +100,13 @@ impl Btl for TemplateModule {
 
 /// A waiter may sleep: the socket is a descriptor, which wakes whoever polls it for as long as something is in it.
 impl BtlSleep for TemplateModule {
-    fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
-        let context = &self.contexts[ctx as usize];
+    fn arm(&self, at: &mut Entered<'_, Context>, set: &mut WaitSet) -> Status {
         // Requests for which there was no room wait for a turn of ours; no descriptor says when there is some.
-        if !context.requests.borrow().unsent.is_empty() || context.socket.is_readable() {
+        if !at.requests.unsent.is_empty() || at.is_readable() {
             return Status::PENDING;
         }
-        set.add_fd(WaitFd { fd: context.socket.fd(), events: READABLE })
+        set.add_fd(WaitFd { fd: at.socket.fd(), events: READABLE })
     }
 
-    fn disarm(&self, _ctx: u32) {}
+    fn disarm(&self, _at: &mut Entered<'_, Context>) {}
 }

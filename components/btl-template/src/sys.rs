@@ -1,7 +1,6 @@
 //! The only file that talks to the operating system (or to a vendor's library). Everything above it can
 //! be read, and tested, without knowing what a datagram socket is.
 
-use core::ffi::{c_int, c_ulong};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
@@ -85,29 +84,10 @@ impl Socket {
     pub fn fd(&self) -> i32 {
         self.socket.as_raw_fd()
     }
-
-    /// Whether a datagram is there. A failed question says yes: the answer is then found by receiving.
-    pub fn is_readable(&self) -> bool {
-        let mut about = PollFd { fd: self.fd(), events: READABLE as i16, revents: 0 };
-        // SAFETY: one entry, which lives during the call; it does not wait.
-        unsafe { poll(&mut about, 1, 0) != 0 }
-    }
 }
 
 /// POLLIN of poll(2).
 pub const READABLE: u32 = 1;
-
-#[repr(C)]
-struct PollFd {
-    fd: c_int,
-    events: i16,
-    revents: i16,
-}
-
-// The C library's, which std links in any case.
-unsafe extern "C" {
-    fn poll(fds: *mut PollFd, count: c_ulong, timeout: c_int) -> c_int;
-}
 
 /// Where abstract names mean the same: the machine as it was booted, and the network namespace.
 pub fn place() -> Result<Vec<u8>> {

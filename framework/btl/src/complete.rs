@@ -144,6 +144,26 @@ impl BtlTable {
     }
 }
 
+impl ProcList {
+    /// The list of a slice, for as long as that stays.
+    pub fn of(procs: &[ProcInfo]) -> ProcList {
+        ProcList { first: procs.as_ptr(), len: procs.len(), stride: size_of::<ProcInfo>() }
+    }
+
+    /// The processes, each as far as both sides know it; what the host does not say is 0.
+    ///
+    /// # Safety
+    /// `len` entries of `stride` bytes, aligned as a [`ProcInfo`], are readable from `first` while the result lives.
+    pub unsafe fn iter(self) -> impl Iterator<Item = ProcInfo> {
+        (0..self.len).map(move |i| {
+            let mut own = ProcInfo::default();
+            // SAFETY: the caller's promise; any bytes are valid integers.
+            unsafe { overlay(&mut own, self.first.cast::<u8>().add(i * self.stride), self.stride) };
+            own
+        })
+    }
+}
+
 /// Copies the part of a foreign structure that both sides know into `own`.
 ///
 /// # Safety
@@ -160,39 +180,39 @@ mod absent {
     use super::*;
 
     /// Stands in for a missing `del_procs`: nothing is kept for each process, so it succeeds.
-    pub extern "C" fn del_procs(_: State, _: SliceRef<*mut Endpoint>) -> Status {
+    pub unsafe extern "C" fn del_procs(_: State, _: SliceRef<*mut Endpoint>) -> Status {
         Status::OK
     }
     /// Stands in for a missing `partner`: each module reaches that of its own number.
-    pub extern "C" fn partner(_: State, _: *mut Endpoint) -> u32 {
+    pub unsafe extern "C" fn partner(_: State, _: *mut Endpoint) -> u32 {
         SAME_NUMBER
     }
     /// Stands in for a missing `finalize`: nothing is to be given back, so it succeeds.
-    pub extern "C" fn finalize(_: State) -> Status {
+    pub unsafe extern "C" fn finalize(_: State) -> Status {
         Status::OK
     }
     /// Stands in for a missing `get` or `put`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn rma(_: State, _: *mut Endpoint, _: u32, _: *const RmaDesc) -> Status {
+    pub unsafe extern "C" fn rma(_: State, _: *mut Endpoint, _: u32, _: *const RmaDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `get_vector`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn vector(_: State, _: *mut Endpoint, _: u32, _: *const RmaVectorDesc) -> Status {
+    pub unsafe extern "C" fn vector(_: State, _: *mut Endpoint, _: u32, _: *const RmaVectorDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `flush`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn flush(_: State, _: *mut Endpoint, _: u32, _: *const FlushDesc) -> Status {
+    pub unsafe extern "C" fn flush(_: State, _: *mut Endpoint, _: u32, _: *const FlushDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `atomic`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn atomic(_: State, _: *mut Endpoint, _: u32, _: *const AtomicDesc) -> Status {
+    pub unsafe extern "C" fn atomic(_: State, _: *mut Endpoint, _: u32, _: *const AtomicDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `list`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn list(_: State, _: *mut Endpoint, _: u32, _: *const ListDesc) -> Status {
+    pub unsafe extern "C" fn list(_: State, _: *mut Endpoint, _: u32, _: *const ListDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `register_mem`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn register(
+    pub unsafe extern "C" fn register(
         _: State,
         _: *mut u8,
         _: u64,
@@ -203,47 +223,52 @@ mod absent {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `deregister_mem`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn deregister(_: State, _: *const RegHandle) -> Status {
+    pub unsafe extern "C" fn deregister(_: State, _: *const RegHandle) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `arm`: refuses with NOT_SUPPORTED, so no thread sleeps on the transport.
-    pub extern "C" fn arm(_: State, _: u32, _: *mut WaitSet) -> Status {
+    pub unsafe extern "C" fn arm(_: State, _: u32, _: *mut WaitSet) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `disarm`: does nothing, since `arm` never succeeds.
-    pub extern "C" fn disarm(_: State, _: u32) {}
+    pub unsafe extern "C" fn disarm(_: State, _: u32) {}
     /// Stands in for a missing `hold`: the receiver is told nothing of messages that wait here.
-    pub extern "C" fn hold(_: State, _: *mut Endpoint, _: u64) {}
+    pub unsafe extern "C" fn hold(_: State, _: *mut Endpoint, _: u64) {}
     /// Stands in for a missing `held`: answers 0, no message of the peer is known to wait.
-    pub extern "C" fn held(_: State, _: *mut Endpoint) -> u64 {
+    pub unsafe extern "C" fn held(_: State, _: *mut Endpoint) -> u64 {
         0
     }
     /// Stands in for a missing `service_open`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn service_open(_: State) -> Status {
+    pub unsafe extern "C" fn service_open(_: State) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `service_request`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn service_request(_: State, _: *mut Endpoint, _: u32, _: *const SendDesc) -> Status {
+    pub unsafe extern "C" fn service_request(
+        _: State,
+        _: *mut Endpoint,
+        _: u32,
+        _: *const SendDesc,
+    ) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `service_progress`: answers 0 events.
-    pub extern "C" fn service_progress(_: State) -> i32 {
+    pub unsafe extern "C" fn service_progress(_: State) -> i32 {
         0
     }
     /// Stands in for a missing `service_reply`: refuses with NOT_SUPPORTED.
-    pub extern "C" fn service_reply(_: State, _: u64, _: *const SendDesc) -> Status {
+    pub unsafe extern "C" fn service_reply(_: State, _: u64, _: *const SendDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `service_pending`: answers null, so requests are found by `service_progress` alone.
-    pub extern "C" fn service_pending(_: State) -> *const u32 {
+    pub unsafe extern "C" fn service_pending(_: State) -> *const u32 {
         core::ptr::null()
     }
     /// Stands in for a missing `service_arm`: refuses with NOT_SUPPORTED, so nobody sleeps on the service context.
-    pub extern "C" fn service_arm(_: State, _: *mut WaitSet) -> Status {
+    pub unsafe extern "C" fn service_arm(_: State, _: *mut WaitSet) -> Status {
         Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `service_disarm`: does nothing, since `service_arm` never succeeds.
-    pub extern "C" fn service_disarm(_: State) {}
+    pub unsafe extern "C" fn service_disarm(_: State) {}
 }
 
 #[cfg(all(test, not(loom)))]
@@ -251,19 +276,19 @@ mod tests {
     use super::*;
     use core::ptr::null_mut;
 
-    extern "C" fn add_procs(_: State, _: SliceRef<ProcInfo>, _: *mut *mut Endpoint) -> Status {
+    unsafe extern "C" fn add_procs(_: State, _: ProcList, _: *mut *mut Endpoint) -> Status {
         Status::OK
     }
-    extern "C" fn send(_: State, _: *mut Endpoint, _: u32, _: *const SendDesc) -> Status {
+    unsafe extern "C" fn send(_: State, _: *mut Endpoint, _: u32, _: *const SendDesc) -> Status {
         Status::OK
     }
-    extern "C" fn progress(_: State, _: u32) -> i32 {
+    unsafe extern "C" fn progress(_: State, _: u32) -> i32 {
         0
     }
-    extern "C" fn open(_: State) -> Status {
+    unsafe extern "C" fn open(_: State) -> Status {
         Status::OK
     }
-    extern "C" fn reply(_: State, _: u64, _: *const SendDesc) -> Status {
+    unsafe extern "C" fn reply(_: State, _: u64, _: *const SendDesc) -> Status {
         Status::OK
     }
 
@@ -274,7 +299,7 @@ mod tests {
         ..BtlTable::EMPTY
     };
 
-    extern "C" fn serve(_: State) -> i32 {
+    unsafe extern "C" fn serve(_: State) -> i32 {
         0
     }
 

@@ -35,10 +35,12 @@ mod complete;
 mod loss;
 mod services;
 mod table;
+mod verbs;
 
 pub use author::{
-    Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlLists, BtlMemory, BtlPartner, BtlPut,
-    BtlService, BtlServiceSleep, BtlSleep, Message, ModuleBuilder, module,
+    Answer, Arrival, Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlLists, BtlMemory,
+    BtlPartner, BtlPut, BtlService, BtlServiceSleep, BtlSleep, Bytes, Completion, Contexts, Entered, Memory,
+    Message, ModuleBuilder, Peer, Vouched, module,
 };
 pub use loss::Loss;
 pub use oxmpi_mca::{WaitFd, WaitSet, WaitWord};

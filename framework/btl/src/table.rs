@@ -150,14 +150,14 @@ pub struct SendDesc {
     pub hdr: *const u8,
     pub payload: *const u8,
     pub len: u64,
-    pub pack: Option<extern "C" fn(ctx: *mut c_void, offset: u64, dst: *mut u8, len: u64)>,
+    pub pack: Option<unsafe extern "C" fn(ctx: *mut c_void, offset: u64, dst: *mut u8, len: u64)>,
     pub pack_ctx: *mut c_void,
 }
 
 /// Completion of a one-sided verb. Runs from `progress` of the verb's context, under that context's lock, exactly once
 /// for each verb that answered PENDING, and before `del_procs` of its endpoint; not at all where the verb answered OK or a
 /// failure. It does atomics and `sync_update` only. A failure promises that local memory is not touched any more.
-pub type Done = extern "C" fn(ctx: *mut c_void, status: Status);
+pub type Done = unsafe extern "C" fn(ctx: *mut c_void, status: Status);
 
 /// Remote memory operation. OK: complete now. PENDING: `done` will be called. NO_RESOURCE: nothing happened; offer it
 /// again after progress of the same context. Descriptor and handles are read during the call only, local
@@ -251,18 +251,37 @@ pub struct ListDesc {
     pub done_ctx: *mut c_void,
 }
 
-/// A process as `add_procs` sees it.
+/// A process as `add_procs` sees it. Grows at the end; [`ProcList::stride`] says how far the host's goes.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ProcInfo {
-    /// Index of the process (`RecvDesc::proc`).
+    /// Index of the process in the instance (`RecvDesc::proc`): its rank for a process of the first job, any other number for one that came later.
     pub proc: u32,
+    /// Number of its node in its job.
     pub node: u32,
+    /// Its rank among the processes of its job on its node.
     pub local_rank: u32,
     /// 1 if on this node.
     pub local: u32,
+    /// Number of its job in the instance: 0 is the one that this process was started with.
+    pub job: u32,
+    /// Number of the shared segment on this node in which it lies (`HostServices::segment`), if it is on this node.
+    pub segment: u32,
 }
 
+/// Processes side by side, each a [`ProcInfo`] of the host's size.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ProcList {
+    /// The first.
+    pub first: *const ProcInfo,
+    /// How many.
+    pub len: usize,
+    /// Bytes from one to the next: at least 16.
+    pub stride: usize,
+}
+
+/// One peer process, as a module's functions get it; what stands behind it is the module's.
 pub type Endpoint = c_void;
 type State = *mut c_void;
 
@@ -276,26 +295,26 @@ pub struct BtlTable {
     /// For each of `procs`: an endpoint, or null where this module does not reach it. A process that has sent something and ended
     /// since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED.
     pub add_procs:
-        Option<extern "C" fn(State, procs: SliceRef<ProcInfo>, endpoints: *mut *mut Endpoint) -> Status>,
-    pub del_procs: Option<extern "C" fn(State, endpoints: SliceRef<*mut Endpoint>) -> Status>,
+        Option<unsafe extern "C" fn(State, procs: ProcList, endpoints: *mut *mut Endpoint) -> Status>,
+    pub del_procs: Option<unsafe extern "C" fn(State, endpoints: SliceRef<*mut Endpoint>) -> Status>,
     /// Sends what is still queued inside, tells the device goodbye, frees the state.
-    pub finalize: Option<extern "C" fn(State) -> Status>,
-    pub send: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
+    pub finalize: Option<unsafe extern "C" fn(State) -> Status>,
+    pub send: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
     /// Takes what arrived and what completed on a context; returns how many events it handled.
-    pub progress: Option<extern "C" fn(State, ctx: u32) -> i32>,
+    pub progress: Option<unsafe extern "C" fn(State, ctx: u32) -> i32>,
     // --- one-sided ---
-    pub get: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaDesc) -> Status>,
-    pub put: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaDesc) -> Status>,
+    pub get: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaDesc) -> Status>,
+    pub put: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaDesc) -> Status>,
     /// Completes what was issued before on the context (endpoint null: to anybody) at its target: once it is done, all
     /// of that is visible to the target's processors. OK, PENDING and NO_RESOURCE as for [`RmaDesc`]. An error, at once or by
     /// `done`: some of it failed, also what had been told as done (late failures of puts); a flush without an error says that
     /// nothing since the one before has.
-    pub flush: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const FlushDesc) -> Status>,
-    pub atomic: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const AtomicDesc) -> Status>,
+    pub flush: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const FlushDesc) -> Status>,
+    pub atomic: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const AtomicDesc) -> Status>,
     /// Makes memory accessible (bits of [`access`]); writes `registration_handle_size` bytes to `handle`. Any thread.
     /// NO_RESOURCE: the device's limit is reached.
     pub register_mem: Option<
-        extern "C" fn(
+        unsafe extern "C" fn(
             State,
             addr: *mut u8,
             len: u64,
@@ -305,57 +324,59 @@ pub struct BtlTable {
         ) -> Status,
     >,
     /// Peers reach the memory no more once this has returned. Any thread.
-    pub deregister_mem: Option<extern "C" fn(State, *const RegHandle) -> Status>,
+    pub deregister_mem: Option<unsafe extern "C" fn(State, *const RegHandle) -> Status>,
     // --- sleeping ---
     /// Announces that the context's owner is about to sleep and looks once more. OK: words and descriptors that will
     /// change are in `set` (none where nothing can come without a call of this process); PENDING: something is there, do
     /// not sleep; NO_RESOURCE: the set is full. Followed by `disarm` in any case. Several contexts are armed in rising
     /// order; the caller serialises `arm` and `disarm` of all contexts.
-    pub arm: Option<extern "C" fn(State, ctx: u32, set: *mut WaitSet) -> Status>,
-    pub disarm: Option<extern "C" fn(State, ctx: u32)>,
+    pub arm: Option<unsafe extern "C" fn(State, ctx: u32, set: *mut WaitSet) -> Status>,
+    pub disarm: Option<unsafe extern "C" fn(State, ctx: u32)>,
     /// `get` of data in pieces. All of it is there when this answers OK; it never answers PENDING or
     /// NO_RESOURCE. Refusals as those of `get`.
-    pub get_vector: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaVectorDesc) -> Status>,
+    pub get_vector:
+        Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaVectorDesc) -> Status>,
     // --- order over several contexts ---
     /// Tells the process at the endpoint the order key of the oldest message to it for which `send` had no room, 0:
     /// there is none. A receiver that finds, by `held`, a later word than this one also finds every message that
     /// `send` took before that. The caller serialises the calls for one endpoint; any context's verbs may run meanwhile.
-    pub hold: Option<extern "C" fn(State, *mut Endpoint, oldest: u64)>,
+    pub hold: Option<unsafe extern "C" fn(State, *mut Endpoint, oldest: u64)>,
     /// The last value that the process at the endpoint has given to `hold`, 0 at first. Any thread, at any time.
-    pub held: Option<extern "C" fn(State, *mut Endpoint) -> u64>,
+    pub held: Option<unsafe extern "C" fn(State, *mut Endpoint) -> u64>,
     // --- service links: requests that the target serves without a call into MPI ---
     /// Opens this process's service context, which is none of the ordinary ones and has a lock of its own, held by
     /// the caller of the verbs below that have no `ctx`. Several calls are as one. Any thread.
-    pub service_open: Option<extern "C" fn(State) -> Status>,
+    pub service_open: Option<unsafe extern "C" fn(State) -> Status>,
     /// Sends an active message to the service context of the endpoint's process, from ordinary context `ctx` under that
     /// context's lock. NO_RESOURCE: no room, or as many requests without an answer as there is room for replies;
     /// progress of `ctx` brings replies. Every request is answered by one reply.
-    pub service_request: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
+    pub service_request:
+        Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
     /// Takes requests on the service context and calls their receivers with `RecvDesc::ctx` [`SERVICE_CTX`] and `link` set.
     /// How many.
-    pub service_progress: Option<extern "C" fn(State) -> i32>,
+    pub service_progress: Option<unsafe extern "C" fn(State) -> i32>,
     /// Answers the request whose receiver is running; `link` is that of its descriptor. The reply comes out of
     /// `progress` of the requester's context. There is always room.
-    pub service_reply: Option<extern "C" fn(State, link: u64, *const SendDesc) -> Status>,
+    pub service_reply: Option<unsafe extern "C" fn(State, link: u64, *const SendDesc) -> Status>,
     /// A word that is not 0 while requests may be there, or null: it has to be looked by `service_progress`. Valid
     /// from `service_open` to `finalize`.
-    pub service_pending: Option<extern "C" fn(State) -> *const u32>,
+    pub service_pending: Option<unsafe extern "C" fn(State) -> *const u32>,
     /// As `arm` and `disarm`, for the service context.
-    pub service_arm: Option<extern "C" fn(State, set: *mut WaitSet) -> Status>,
-    pub service_disarm: Option<extern "C" fn(State)>,
+    pub service_arm: Option<unsafe extern "C" fn(State, set: *mut WaitSet) -> Status>,
+    pub service_disarm: Option<unsafe extern "C" fn(State)>,
     // --- 2.1 ---
     /// Carries out the entries of a list at their target, in their order and as one request: writes, and atomics, which are atomic
     /// to all others element by element. OK, PENDING and NO_RESOURCE as for [`RmaDesc`]; BAD_PARAM: it is longer than
     /// `list_limit`, or has an operation that `amo_ops` and `amo_operands` do not. Once it is done, all of it is visible to
     /// the target's processors and the results are here. The list, its handles and its data are read during the call only. Of a
     /// list that fails, entries may have been carried out.
-    pub list: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const ListDesc) -> Status>,
+    pub list: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const ListDesc) -> Status>,
     // --- 2.2 ---
     /// The number, among the modules of this component in the endpoint's process, of the module that an endpoint leads to. They are
     /// counted best first: by exclusivity, by latency, in the order of `open`. Both processes of a pair answer alike: the module
     /// that mine leads to leads to mine, and no other does. A module without this verb reaches the module of its own number,
     /// and no process that has none. Any thread.
-    pub partner: Option<extern "C" fn(State, *mut Endpoint) -> u32>,
+    pub partner: Option<unsafe extern "C" fn(State, *mut Endpoint) -> u32>,
 }
 
 /// From [`BtlHandle::partner`]: the module does not say it; the one of its own number.
@@ -415,29 +436,29 @@ pub struct BtlHandle {
     /// Bits of [`cap`].
     pub caps: u32,
     pub state: *mut c_void,
-    pub send: extern "C" fn(State, *mut Endpoint, u32, *const SendDesc) -> Status,
-    pub progress: extern "C" fn(State, u32) -> i32,
-    pub get: extern "C" fn(State, *mut Endpoint, u32, *const RmaDesc) -> Status,
-    pub put: extern "C" fn(State, *mut Endpoint, u32, *const RmaDesc) -> Status,
-    pub flush: extern "C" fn(State, *mut Endpoint, u32, *const FlushDesc) -> Status,
-    pub atomic: extern "C" fn(State, *mut Endpoint, u32, *const AtomicDesc) -> Status,
-    pub register_mem: extern "C" fn(State, *mut u8, u64, u32, MemKind, *mut RegHandle) -> Status,
-    pub deregister_mem: extern "C" fn(State, *const RegHandle) -> Status,
-    pub arm: extern "C" fn(State, u32, *mut WaitSet) -> Status,
-    pub disarm: extern "C" fn(State, u32),
-    pub get_vector: extern "C" fn(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status,
-    pub hold: extern "C" fn(State, *mut Endpoint, u64),
-    pub held: extern "C" fn(State, *mut Endpoint) -> u64,
-    pub service_open: extern "C" fn(State) -> Status,
-    pub service_request: extern "C" fn(State, *mut Endpoint, u32, *const SendDesc) -> Status,
-    pub service_progress: extern "C" fn(State) -> i32,
-    pub service_reply: extern "C" fn(State, u64, *const SendDesc) -> Status,
-    pub service_pending: extern "C" fn(State) -> *const u32,
-    pub service_arm: extern "C" fn(State, *mut WaitSet) -> Status,
-    pub service_disarm: extern "C" fn(State),
-    pub add_procs: extern "C" fn(State, SliceRef<ProcInfo>, *mut *mut Endpoint) -> Status,
-    pub del_procs: extern "C" fn(State, SliceRef<*mut Endpoint>) -> Status,
-    pub finalize: extern "C" fn(State) -> Status,
+    pub send: unsafe extern "C" fn(State, *mut Endpoint, u32, *const SendDesc) -> Status,
+    pub progress: unsafe extern "C" fn(State, u32) -> i32,
+    pub get: unsafe extern "C" fn(State, *mut Endpoint, u32, *const RmaDesc) -> Status,
+    pub put: unsafe extern "C" fn(State, *mut Endpoint, u32, *const RmaDesc) -> Status,
+    pub flush: unsafe extern "C" fn(State, *mut Endpoint, u32, *const FlushDesc) -> Status,
+    pub atomic: unsafe extern "C" fn(State, *mut Endpoint, u32, *const AtomicDesc) -> Status,
+    pub register_mem: unsafe extern "C" fn(State, *mut u8, u64, u32, MemKind, *mut RegHandle) -> Status,
+    pub deregister_mem: unsafe extern "C" fn(State, *const RegHandle) -> Status,
+    pub arm: unsafe extern "C" fn(State, u32, *mut WaitSet) -> Status,
+    pub disarm: unsafe extern "C" fn(State, u32),
+    pub get_vector: unsafe extern "C" fn(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status,
+    pub hold: unsafe extern "C" fn(State, *mut Endpoint, u64),
+    pub held: unsafe extern "C" fn(State, *mut Endpoint) -> u64,
+    pub service_open: unsafe extern "C" fn(State) -> Status,
+    pub service_request: unsafe extern "C" fn(State, *mut Endpoint, u32, *const SendDesc) -> Status,
+    pub service_progress: unsafe extern "C" fn(State) -> i32,
+    pub service_reply: unsafe extern "C" fn(State, u64, *const SendDesc) -> Status,
+    pub service_pending: unsafe extern "C" fn(State) -> *const u32,
+    pub service_arm: unsafe extern "C" fn(State, *mut WaitSet) -> Status,
+    pub service_disarm: unsafe extern "C" fn(State),
+    pub add_procs: unsafe extern "C" fn(State, ProcList, *mut *mut Endpoint) -> Status,
+    pub del_procs: unsafe extern "C" fn(State, SliceRef<*mut Endpoint>) -> Status,
+    pub finalize: unsafe extern "C" fn(State) -> Status,
     /// The host's full copy, valid as long as the handle.
     pub attrs: *const BtlAttrs,
     /// Component name, for messages ("shm").
@@ -446,9 +467,9 @@ pub struct BtlHandle {
     pub emulated: u32,
     /// Position among the accepted modules, best first.
     pub index: u32,
-    pub list: extern "C" fn(State, *mut Endpoint, u32, *const ListDesc) -> Status,
+    pub list: unsafe extern "C" fn(State, *mut Endpoint, u32, *const ListDesc) -> Status,
     /// [`SAME_NUMBER`] where [`cap::PARTNER`] is missing.
-    pub partner: extern "C" fn(State, *mut Endpoint) -> u32,
+    pub partner: unsafe extern "C" fn(State, *mut Endpoint) -> u32,
 }
 
 impl BtlHandle {
@@ -485,7 +506,8 @@ const _: () = {
     assert!(size_of::<RmaVectorDesc>() == 40);
     assert!(size_of::<ListEntry>() == 64);
     assert!(size_of::<ListDesc>() == 32);
-    assert!(size_of::<ProcInfo>() == 16);
+    assert!(size_of::<ProcInfo>() == 24);
+    assert!(size_of::<ProcList>() == 24);
     assert!(offset_of!(BtlTable, get) == 48);
     assert!(offset_of!(BtlTable, get_vector) == 112);
     assert!(offset_of!(BtlTable, service_open) == 136);

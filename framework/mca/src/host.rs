@@ -64,7 +64,7 @@ pub struct RecvDesc {
 
 /// Takes an active message. Runs under the CRI's lock; must not block and must not run user code. Returns one
 /// of [`receive`].
-pub type AmReceive = extern "C" fn(ctx: *mut c_void, msg: *const RecvDesc) -> u32;
+pub type AmReceive = unsafe extern "C" fn(ctx: *mut c_void, msg: *const RecvDesc) -> u32;
 
 /// Answers of a receive callback.
 pub mod receive {
@@ -101,7 +101,7 @@ pub struct PartDesc {
 /// with as much of the message as is there: without the bit [`receive::TAKEN`] if the whole is wanted instead, in one piece, when all is there
 /// (the offer may be repeated before that, with more); with it if it is taken. Then the others follow, of the same message and no other on
 /// this way from its process, and are always taken; the last one ends where the message does.
-pub type AmParts = extern "C" fn(ctx: *mut c_void, part: *const PartDesc) -> u32;
+pub type AmParts = unsafe extern "C" fn(ctx: *mut c_void, part: *const PartDesc) -> u32;
 
 /// First tag of each framework's active messages: three bits framework, five bits its own. One-sided components have the
 /// tags that `HostServices::osc_tags` allots; those of the host no component can register.

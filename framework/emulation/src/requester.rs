@@ -323,7 +323,8 @@ impl Context {
         drop(state);
         for Finished { done, done_ctx, status } in finished.drain(..) {
             if let Some(done) = done {
-                done(done_ctx, status);
+                // SAFETY: the caller of this holds the context, nothing of it is borrowed, and each is told once.
+                unsafe { done(done_ctx, status) };
             }
         }
         self.state.borrow_mut().finished = finished;
@@ -427,7 +428,9 @@ impl State {
             };
             // SAFETY: endpoints live as long as the transport.
             let endpoint = unsafe { &*op.endpoint };
-            let status = (route.raw.service_request)(route.raw.state, endpoint.raw, route.ctx, &desc);
+            // SAFETY: the raw endpoint lives as long as this one, header and payload as long as the call; the caller holds the context.
+            let status =
+                unsafe { (route.raw.service_request)(route.raw.state, endpoint.raw, route.ctx, &desc) };
             if status != Status::OK {
                 self.pieces.remove(piece);
                 if status == Status::PEER_FAILED {

@@ -61,14 +61,14 @@ impl Polling {
     pub fn poll(&self, held: &CriGuard<'_>) -> i32 {
         // SAFETY: accepted handles live as long as the instance.
         match unsafe { self.lone.load(Ordering::Relaxed).as_ref() } {
-            Some(btl) if held.ctx == 0 => (btl.progress)(btl.state, 0),
+            Some(btl) if held.ctx == 0 => btl.progress(held),
             _ => self.poll_each(held),
         }
     }
 
     #[inline(never)]
     fn poll_each(&self, held: &CriGuard<'_>) -> i32 {
-        self.active(held.ctx).map(|(_, btl)| (btl.progress)(btl.state, held.ctx)).sum()
+        self.active(held.ctx).map(|(_, btl)| btl.progress(held)).sum()
     }
 
     /// The active transports that have this context, by number.

@@ -27,7 +27,7 @@ impl Contexts {
         if members(contexts).any(is_urgent) {
             return Status::PENDING;
         }
-        let verdict = self.arm_held(contexts, set);
+        let verdict = self.arm_held(&all, contexts, set);
         if !verdict.is_ok() {
             self.disarm_held(&all);
         }
@@ -35,9 +35,9 @@ impl Contexts {
     }
 
     /// Arms the active transports on a set of contexts whose locks are held, up to the first that does not answer OK; that answer.
-    fn arm_held(&self, contexts: u64, set: &mut WaitSet) -> Status {
-        for ctx in members(contexts) {
-            for (number, btl) in self.polling().active(ctx) {
+    fn arm_held(&self, all: &CriSetGuard<'_>, contexts: u64, set: &mut WaitSet) -> Status {
+        for held in all.each() {
+            for (number, btl) in self.polling().active(held.ctx) {
                 if !btl.can(cap::SLEEP) {
                     if is_own(btl) {
                         continue;
@@ -46,7 +46,7 @@ impl Contexts {
                 }
                 self.armed.transports.fetch_or(1 << number, Ordering::Relaxed);
                 self.armed.contexts.store(contexts, Ordering::Relaxed);
-                let answer = (btl.arm)(btl.state, ctx, set);
+                let answer = btl.arm(&held, set);
                 if !answer.is_ok() {
                     return answer;
                 }
@@ -87,7 +87,7 @@ impl Contexts {
         self.armed.contexts.store(0, Ordering::Relaxed);
         for held in all.each() {
             let transports = self.polling().active(held.ctx).filter(|(number, _)| armed >> number & 1 != 0);
-            transports.for_each(|(_, btl)| (btl.disarm)(btl.state, held.ctx));
+            transports.for_each(|(_, btl)| btl.disarm(&held));
         }
     }
 }

@@ -12,9 +12,15 @@ use std::sync::Arc;
 /// The device that memory is registered with. Its functions may be called from any thread.
 pub trait Device {
     /// Registers memory with the device and writes its handle to `handle`, as `register_mem` of a BTL.
-    fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status;
+    ///
+    /// # Safety
+    /// `handle` is a place for `handle_size` bytes, or null where memory is not registered.
+    unsafe fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status;
     /// Ends a registration of the device by its handle, as `deregister_mem` of a BTL.
-    fn deregister(&self, handle: *const RegHandle) -> Status;
+    ///
+    /// # Safety
+    /// `handle` is one that `register` wrote and that was not given here before, or null where memory is not registered.
+    unsafe fn deregister(&self, handle: *const RegHandle) -> Status;
     /// The number of bytes of a handle.
     fn handle_size(&self) -> usize;
     /// Whether memory has to be registered at all; where not, handles are null.
@@ -24,11 +30,13 @@ pub trait Device {
 }
 
 impl Device for BtlHandle {
-    fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status {
-        (self.register_mem)(self.state, addr as *mut u8, len, access, MemKind::HOST, handle)
+    unsafe fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status {
+        // SAFETY: a verb for any thread; the place has as many bytes as `handle_size` says, which the trait asks for.
+        unsafe { (self.register_mem)(self.state, addr as *mut u8, len, access, MemKind::HOST, handle) }
     }
-    fn deregister(&self, handle: *const RegHandle) -> Status {
-        (self.deregister_mem)(self.state, handle)
+    unsafe fn deregister(&self, handle: *const RegHandle) -> Status {
+        // SAFETY: a verb for any thread; the handle is one that `register` wrote, which the trait asks for.
+        unsafe { (self.deregister_mem)(self.state, handle) }
     }
     fn handle_size(&self) -> usize {
         self.attrs().registration_handle_size as usize
@@ -58,7 +66,8 @@ impl<D: Device> Registered<D> {
         let mut place: *mut RegHandle = std::ptr::null_mut();
         if device.registers() {
             place = handle.as_mut_ptr().cast();
-            device.register(addr, len, access, place).ok()?;
+            // SAFETY: a place for so many bytes as the device says.
+            unsafe { device.register(addr, len, access, place) }.ok()?;
         }
         let out = Registration { handle: place, handle_size: size as u64, base: addr as *mut u8, len };
         Ok(Box::new(Registered { out, handle, device, slot: OWN }))

@@ -32,7 +32,8 @@ impl Transports {
         for (_, reached) in self.reached.lock().drain() {
             for r in reached {
                 let (btl, endpoint) = (r.btl(), r.endpoint);
-                (btl.del_procs)(btl.state, SliceRef { ptr: &endpoint, len: 1 });
+                // SAFETY: made by the module's `add_procs`; it leaves the table here, and nobody uses it any more.
+                unsafe { (btl.del_procs)(btl.state, SliceRef { ptr: &endpoint, len: 1 }) };
             }
         }
     }

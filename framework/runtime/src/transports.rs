@@ -26,7 +26,7 @@
 
 use crate::objects::{Communicator, Instance};
 use crate::services::card::{Paired, candidates, choose};
-use oxmpi_btl::{BtlHandle, Endpoint, ProcInfo, Reach, SAME_NUMBER};
+use oxmpi_btl::{BtlHandle, Endpoint, ProcInfo, ProcList, Reach, SAME_NUMBER};
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use oxmpi_mca::{SliceRef, Status};
 use std::collections::hash_map::Entry;
@@ -76,7 +76,8 @@ impl Instance {
         let own = self.own_card();
         let card = self.card_of(proc)?;
         let place = self.place_of(proc);
-        let info = ProcInfo { proc, node: place.node, local_rank: place.local_rank, local: place.local };
+        let (node, local_rank, local) = (place.node, place.local_rank, place.local);
+        let info = ProcInfo { proc, node, local_rank, local, job: 0, segment: 0 };
         let btls = self.parts().map_or(&[][..], |parts| parts.btls());
         // A process without a card is taken to be as this one.
         let other = card.as_ref().unwrap_or(&own);
@@ -88,17 +89,21 @@ impl Instance {
         let choice = choose((&own, other), self.job().rank < proc, &candidates, |at| {
             let btl = btls.get(at)?;
             let mut endpoint: *mut Endpoint = null_mut();
-            let status = (btl.add_procs)(btl.state, SliceRef { ptr: &info, len: 1 }, &mut endpoint);
+            let list = ProcList::of(std::slice::from_ref(&info));
+            // SAFETY: a verb for any thread, with a list of one and a place for its endpoint.
+            let status = unsafe { (btl.add_procs)(btl.state, list, &mut endpoint) };
             if status.is_err() || endpoint.is_null() {
                 let why = if status.is_err() { status.name() } else { "does not reach it" };
                 tried.push(format!("{} ({why})", btl.name()));
                 return None;
             }
-            let partner = (btl.partner)(btl.state, endpoint);
+            // SAFETY: the endpoint was made above.
+            let partner = unsafe { btl.partner(endpoint) };
             Some(((btl, endpoint), (partner != SAME_NUMBER).then_some(partner as usize)))
         });
         for (btl, endpoint) in choice.spare {
-            (btl.del_procs)(btl.state, SliceRef { ptr: &endpoint, len: 1 });
+            // SAFETY: made above, and nobody has got it.
+            unsafe { (btl.del_procs)(btl.state, SliceRef { ptr: &endpoint, len: 1 }) };
         }
         let reach = |(p, (btl, endpoint)): (Paired, (&BtlHandle, *mut Endpoint))| Reach {
             btl,

@@ -4,7 +4,7 @@
 use core::ffi::c_void;
 use core::ptr::{from_ref, null};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, Endpoint, FlushDesc, ListDesc, ProcInfo, RegHandle, RmaDesc,
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint, FlushDesc, ListDesc, ProcList, RegHandle, RmaDesc,
     RmaVectorDesc, SAME_NUMBER, SendDesc, WaitSet,
 };
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
@@ -76,7 +76,7 @@ refused! {
     service_request(State, *mut Endpoint, u32, *const SendDesc) -> Status;
     service_reply(State, u64, *const SendDesc) -> Status;
     service_arm(State, *mut WaitSet) -> Status;
-    add_procs(State, SliceRef<ProcInfo>, *mut *mut Endpoint) -> Status;
+    add_procs(State, ProcList, *mut *mut Endpoint) -> Status;
     del_procs(State, SliceRef<*mut Endpoint>) -> Status;
     finalize(State) -> Status;
     list(State, *mut Endpoint, u32, *const ListDesc) -> Status;
@@ -171,6 +171,7 @@ mod tests {
             (handle.caps, handle.state.cast_const().cast(), handle.name()),
             (0, from_ref(&state), "part")
         );
-        assert_eq!((handle.partner)(handle.state, core::ptr::null_mut()), SAME_NUMBER);
+        // SAFETY: the function above, which looks at nothing.
+        assert_eq!(unsafe { (handle.partner)(handle.state, core::ptr::null_mut()) }, SAME_NUMBER);
     }
 }

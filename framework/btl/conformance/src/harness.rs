@@ -234,7 +234,7 @@ impl Harness {
 
 /// A process of this node as `add_procs` sees it.
 pub fn local_proc(proc: u32) -> ProcInfo {
-    ProcInfo { proc, node: 0, local_rank: proc, local: 1 }
+    ProcInfo { proc, local_rank: proc, local: 1, ..ProcInfo::default() }
 }
 
 impl Rank {
@@ -267,20 +267,6 @@ impl Rank {
         })
     }
 
-    pub fn add_procs(&self, procs: &[ProcInfo]) -> Result<Vec<*mut Endpoint>, Status> {
-        // Filled with nonsense, so that an entry nobody wrote is seen by a crash and not by luck.
-        let mut endpoints = vec![core::ptr::dangling_mut::<Endpoint>(); procs.len()];
-        let list = SliceRef { ptr: procs.as_ptr(), len: procs.len() };
-        match (self.btl.add_procs)(self.btl.state, list, endpoints.as_mut_ptr()) {
-            Status::OK => Ok(endpoints),
-            s => Err(s),
-        }
-    }
-
-    pub fn del_procs(&self, endpoints: &[*mut Endpoint]) -> Status {
-        (self.btl.del_procs)(self.btl.state, SliceRef { ptr: endpoints.as_ptr(), len: endpoints.len() })
-    }
-
     pub fn contexts(&self) -> u32 {
         self.btl.attrs().contexts
     }
@@ -308,7 +294,7 @@ impl Rank {
 
     /// Takes requests on the service context.
     pub fn serve(&self) -> i32 {
-        self.on_service(|| self.host.serve(&self.btl))
+        self.on_service(|| self.host.serve(self))
     }
 
     pub fn send(&self, to: usize, ctx: u32, msg: &Msg) -> Status {
@@ -317,11 +303,11 @@ impl Rank {
 
     /// From inside a receive callback, where the context is held already.
     pub fn send_held(&self, to: usize, ctx: u32, msg: &Msg) -> Status {
-        msg.describe(|desc| (self.btl.send)(self.btl.state, self.endpoints[to], ctx, desc))
+        msg.describe(|desc| self.send_desc(to, ctx, desc))
     }
 
     pub fn progress(&self, ctx: u32) -> i32 {
-        self.on(ctx, || self.host.turn(&self.btl, ctx))
+        self.on(ctx, || self.host.turn(self, ctx))
     }
 
     pub fn progress_all(&self) -> i32 {
@@ -345,7 +331,7 @@ impl Rank {
         if !status.is_ok() {
             self.host.violation(format!("del_procs: {status}"));
         }
-        let status = (self.btl.finalize)(self.btl.state);
+        let status = self.end();
         if !status.is_ok() {
             self.host.violation(format!("finalize: {status}"));
         }

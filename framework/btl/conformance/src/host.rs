@@ -1,8 +1,9 @@
 //! The host as a component sees it, for one rank: real where a BTL uses it, and a witness everywhere.
 
+use crate::harness::Rank;
 use crate::message::step;
 use core::ffi::c_void;
-use oxmpi_btl::{BtlHandle, SERVICE_CTX};
+use oxmpi_btl::SERVICE_CTX;
 use oxmpi_mca::host::{ProgressFn, receive as answer};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{
@@ -147,13 +148,13 @@ impl FakeHost {
     }
 
     /// Runs a progress call of the service context; the caller holds its lock.
-    pub fn serve(&self, btl: &BtlHandle) -> i32 {
-        self.watched(self.turns.last().expect("one more than contexts"), || (btl.service_progress)(btl.state))
+    pub fn serve(&self, rank: &Rank) -> i32 {
+        self.watched(self.turns.last().expect("one more than contexts"), || rank.service_poll())
     }
 
     /// Runs a progress call of the module as the host does, watching what happens inside.
-    pub fn turn(&self, btl: &BtlHandle, ctx: u32) -> i32 {
-        let events = self.watched(&self.turns[ctx as usize], || (btl.progress)(btl.state, ctx));
+    pub fn turn(&self, rank: &Rank, ctx: u32) -> i32 {
+        let events = self.watched(&self.turns[ctx as usize], || rank.poll_held(ctx));
         let registered = held(&self.progress).clone();
         for (f, c) in registered {
             f(c as *mut c_void, core::ptr::null_mut());

@@ -26,6 +26,7 @@ mod host;
 mod message;
 pub mod rma;
 mod setup;
+mod verbs;
 mod waiting;
 
 pub use harness::{Harness, Link, Rank, with_opened};

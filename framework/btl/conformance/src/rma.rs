@@ -4,8 +4,8 @@ use crate::harness::{Harness, Link};
 use crate::host::FakeHost;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
-use oxmpi_btl::{AtomicDesc, Done, Endpoint, FlushDesc, RegHandle, RmaDesc, access, cap};
-use oxmpi_mca::{MemKind, Status};
+use oxmpi_btl::{AtomicDesc, Done, FlushDesc, RegHandle, RmaDesc, access, cap};
+use oxmpi_mca::Status;
 use std::time::Instant;
 
 /// Counts completions of one operation, and sees where they run. Stays where it is while the operation is under way.
@@ -89,14 +89,7 @@ impl Memory {
         let size = btl.attrs().registration_handle_size as usize;
         // A mark behind the handle's end: nothing may be written there.
         let mut handle = vec![MARK; size.div_ceil(8) + 1];
-        let s = (btl.register_mem)(
-            btl.state,
-            addr,
-            bytes.len() as u64,
-            access,
-            MemKind::HOST,
-            handle.as_mut_ptr().cast(),
-        );
+        let s = h.ranks[rank].register(addr, bytes.len() as u64, access, handle.as_mut_ptr().cast());
         assert_eq!(
             handle.last(),
             Some(&MARK),
@@ -116,9 +109,8 @@ impl Memory {
 
     /// Gives the registration up; the handle's bytes stay, for those who try to use them.
     pub fn revoke(&self, h: &Harness) {
-        let btl = &h.ranks[self.rank].btl;
         if self.handle.is_some() {
-            assert_eq!((btl.deregister_mem)(btl.state, self.handle()), Status::OK, "{}: deregister", h.name);
+            assert_eq!(h.ranks[self.rank].deregister(self.handle()), Status::OK, "{}: deregister", h.name);
         }
     }
 
@@ -158,8 +150,10 @@ impl Transfer<'_> {
             done,
             done_ctx,
         };
-        let f = if self.verb == Verb::Get { rank.btl.get } else { rank.btl.put };
-        rank.on(ctx, || f(rank.btl.state, rank.endpoint(link.to), ctx, &desc))
+        match self.verb {
+            Verb::Get => rank.get(link.to, ctx, &desc),
+            Verb::Put => rank.put(link.to, ctx, &desc),
+        }
     }
 }
 
@@ -183,21 +177,28 @@ pub fn update(h: &Harness, link: Link, remote: &Memory, op: AtomicDesc) -> Statu
     let c = Completion::new(h, link.from, 0);
     let (done, done_ctx) = c.callback();
     let op = AtomicDesc { remote_handle: remote.handle(), done, done_ctx, ..op };
-    finish(h, &c, || rank.on(0, || (rank.btl.atomic)(rank.btl.state, rank.endpoint(link.to), 0, &op)))
+    finish(h, &c, || rank.atomic(link.to, 0, &op))
 }
 
 /// Completes what was issued on a context to one rank, and waits for that.
 pub fn flush_on(h: &Harness, link: Link, ctx: u32) -> Status {
-    flush_endpoint(h, link.from, h.ranks[link.from].endpoint(link.to), ctx)
+    flush_some(h, link.from, Some(link.to), ctx)
 }
 
-/// As [`flush_on`]; null: to everybody.
-pub fn flush_endpoint(h: &Harness, rank: usize, endpoint: *mut Endpoint, ctx: u32) -> Status {
+/// Completes what was issued on a context to everybody, and waits for that.
+pub fn flush_all(h: &Harness, rank: usize, ctx: u32) -> Status {
+    flush_some(h, rank, None, ctx)
+}
+
+fn flush_some(h: &Harness, rank: usize, to: Option<usize>, ctx: u32) -> Status {
     let c = Completion::new(h, rank, ctx);
     let rank = &h.ranks[rank];
     let (done, done_ctx) = c.callback();
     let desc = FlushDesc { done, done_ctx };
-    finish(h, &c, || rank.on(ctx, || (rank.btl.flush)(rank.btl.state, endpoint, ctx, &desc)))
+    finish(h, &c, || match to {
+        Some(to) => rank.flush(to, ctx, &desc),
+        None => rank.flush_all(ctx, &desc),
+    })
 }
 
 /// Of context 0.
@@ -310,7 +311,7 @@ pub fn flush_alone(h: &Harness, link: Link, ctx: u32) -> Status {
     let c = Completion::new(h, link.from, ctx);
     let (done, done_ctx) = c.callback();
     let desc = FlushDesc { done, done_ctx };
-    let start = || rank.on(ctx, || (rank.btl.flush)(rank.btl.state, rank.endpoint(link.to), ctx, &desc));
+    let start = || rank.flush(link.to, ctx, &desc);
     match offer(h, link.from, ctx, start) {
         Status::PENDING => {
             wait_for(h, link.from, ctx, [&*c]);

@@ -26,12 +26,12 @@ pub struct Waits {
 impl Waits {
     /// Arms a context; `disarm` is the caller's.
     pub fn arm(rank: &Rank, ctx: u32) -> Waits {
-        Waits::fill(|set| rank.on(ctx, || (rank.btl.arm)(rank.btl.state, ctx, set)))
+        Waits::fill(|set| rank.arm(ctx, set))
     }
 
     /// Arms the service context.
     pub fn arm_service(rank: &Rank) -> Waits {
-        Waits::fill(|set| rank.on_service(|| (rank.btl.service_arm)(rank.btl.state, set)))
+        Waits::fill(|set| rank.service_arm(set))
     }
 
     fn fill(arm: impl FnOnce(&mut WaitSet) -> Status) -> Waits {

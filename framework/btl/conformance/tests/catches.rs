@@ -1,11 +1,11 @@
 //! The suite itself, tested: a BTL that is right passes every check, and each of a list of faults makes
 //! the check that looks for it fail. A check that nothing can fail proves nothing.
 
-use core::ffi::c_void;
+use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering};
 use oxmpi_btl::{
-    Btl, BtlAttrs, BtlFlush, BtlGet, BtlLists, BtlModule, BtlPut, BtlSleep, FlushDesc, LIST_ENTRY, LIST_PUT,
-    ListDesc, Message, ProcInfo, RmaDesc, WaitSet, WaitWord,
+    Arrival, Btl, BtlAttrs, BtlFlush, BtlGet, BtlLists, BtlModule, BtlPut, BtlSleep, Completion, Entered,
+    LIST_ENTRY, LIST_PUT, ListDesc, Message, Peer, ProcInfo, RmaDesc, Vouched, WaitSet, WaitWord,
 };
 use oxmpi_btl_conformance::{BTL_CHECKS, Reach, Setup, run_all};
 use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, RecvDesc, Status};
@@ -43,20 +43,27 @@ struct Memory {
 /// Where to, on which context, with which tag.
 type HeldBack = (&'static Inbox, u32, u8, Vec<u8>);
 
-struct Peer(&'static Inbox);
+/// A rank's inbox.
+struct To(&'static Inbox);
+
+/// A context has nothing of its own.
+type At<'a> = Entered<'a, ()>;
 
 impl Memory {
     fn has(&self, fault: &str) -> bool {
         self.fault == fault
     }
 
-    fn hand_up(&self, ctx: u32, tag: u8, proc: u32, data: &[u8]) {
-        let row = self.host.am(tag);
-        let module = self as *const Memory as *mut c_void;
-        (row.receive)(
-            row.ctx,
-            &RecvDesc { data: data.as_ptr(), len: data.len() as u64, proc, ctx, module, link: 0 },
-        );
+    fn hand_up(&self, at: &mut At<'_>, tag: u8, proc: u32, data: &[u8]) {
+        if !self.has("names another context") {
+            at.deliver(&self.host, Arrival { proc, tag, bytes: data.into(), link: 0 });
+            return;
+        }
+        let (row, ctx) = (self.host.am(tag), at.number() ^ 1);
+        let len = data.len() as u64;
+        let desc = RecvDesc { data: data.as_ptr(), len, proc, ctx, module: null_mut(), link: 0 };
+        // SAFETY: a context is entered, though another one than it says: that is the fault.
+        unsafe { (row.receive)(row.ctx, &desc) };
     }
 
     fn post(&self, inbox: &'static Inbox, ctx: u32, tag: u8, bytes: Vec<u8>) {
@@ -81,11 +88,12 @@ impl Memory {
 }
 
 impl Btl for Memory {
-    type Endpoint = Peer;
+    type Context = ();
+    type Endpoint = To;
+    type Lane = ();
 
     fn attrs(&self) -> BtlAttrs {
         let mut a = BtlAttrs::new();
-        a.contexts = self.host.num_cris().min(2);
         a.max_send_size = MAX_SEND as u64;
         if self.has("limits contradict") {
             a.eager_limit = 2 * a.max_send_size;
@@ -96,7 +104,7 @@ impl Btl for Memory {
         a
     }
 
-    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<Peer>>, Status> {
+    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<To>, Status> {
         if proc.proc == self.host.job().rank
             && !self.has("reaches itself, too")
             && !self.has("delivers in send")
@@ -106,10 +114,13 @@ impl Btl for Memory {
         let blob = self.host.exchange_get(proc.proc)?;
         let address = usize::from_le_bytes(blob.try_into().map_err(|_| Status::BAD_PARAM)?);
         // SAFETY: a leaked inbox of this process.
-        Ok(Some(Box::new(Peer(unsafe { &*(address as *const Inbox) }))))
+        Ok(Some(To(unsafe { &*(address as *const Inbox) })))
     }
 
-    fn send(&self, peer: &Peer, ctx: u32, msg: &Message<'_>) -> Status {
+    fn lane(&self, _: &To, _: u32) {}
+
+    fn send(&self, at: &mut At<'_>, peer: &Peer<Self>, msg: &Message<'_>) -> Status {
+        let ctx = at.number();
         if msg.total_len() > MAX_SEND && !self.has("takes what is too large") {
             return Status::BAD_PARAM;
         }
@@ -124,8 +135,11 @@ impl Btl for Memory {
             Some(pack) if self.has("packs backwards") && msg.payload_len() > 100 => {
                 let (ctx, half) = (msg.desc().pack_ctx, msg.payload_len() / 2);
                 let second = (msg.payload_len() - half) as u64;
-                pack(ctx, half as u64, bytes[hdr + half..].as_mut_ptr(), second);
-                pack(ctx, 0, bytes[hdr..].as_mut_ptr(), half as u64);
+                // SAFETY: room for both halves; that they come in the wrong order is the fault.
+                unsafe {
+                    pack(ctx, half as u64, bytes[hdr + half..].as_mut_ptr(), second);
+                    pack(ctx, 0, bytes[hdr..].as_mut_ptr(), half as u64);
+                }
             }
             // SAFETY: room for the payload.
             _ => unsafe { msg.write_payload(bytes[hdr..].as_mut_ptr()) },
@@ -146,14 +160,15 @@ impl Btl for Memory {
             return Status::OK;
         }
         if self.has("delivers in send") && core::ptr::eq(peer.0, self.inbox) {
-            self.hand_up(ctx, tag, self.host.job().rank, &bytes);
+            self.hand_up(at, tag, self.host.job().rank, &bytes);
             return Status::OK;
         }
         self.post(peer.0, ctx, tag, bytes);
         if full { Status::NO_RESOURCE } else { Status::OK }
     }
 
-    fn progress(&self, ctx: u32) -> i32 {
+    fn progress(&self, at: &mut At<'_>) -> i32 {
+        let ctx = at.number();
         let held = std::mem::take(&mut *self.held_back.lock().unwrap());
         for (inbox, ctx, tag, bytes) in held {
             self.post(inbox, ctx, tag, bytes);
@@ -166,9 +181,8 @@ impl Btl for Memory {
                 break;
             };
             self.inbox.queues[ctx as usize].lock().unwrap().bytes -= bytes.len() + 64;
-            let ctx = if self.has("names another context") { ctx ^ 1 } else { ctx };
             let proc = if self.has("mistakes senders") { proc + 100 } else { proc };
-            self.hand_up(ctx, tag, proc, &bytes);
+            self.hand_up(at, tag, proc, &bytes);
             if self.has("reports peers") && bytes.len() == 77 {
                 self.host.peer_error(proc, true, "does not like it");
             }
@@ -177,7 +191,7 @@ impl Btl for Memory {
         handled
     }
 
-    fn finalize(&self) {
+    fn finalize(&self, _: &mut oxmpi_btl::Contexts<'_, ()>) {
         if self.has("forgets in finalize") {
             let blob = self.host.exchange_get((self.host.job().rank + 1) % self.host.job().job_size).unwrap();
             // SAFETY: a leaked inbox of this process.
@@ -188,19 +202,20 @@ impl Btl for Memory {
 }
 
 impl BtlGet for Memory {
-    fn get(&self, _: &Peer, _: u32, rma: &RmaDesc) -> Status {
+    fn get(&self, _: &mut At<'_>, _: &Peer<Self>, rma: Vouched<'_, RmaDesc>, _: Completion) -> Status {
         let len = rma.len - (self.has("reads too little") && rma.len > 4096) as u64;
         // SAFETY: memory of this process, as the suite gave it.
         unsafe { core::ptr::copy(rma.remote as *const u8, rma.local, len as usize) };
         if self.has("completes twice") {
-            (rma.done.unwrap())(rma.done_ctx, Status::OK);
+            // SAFETY: the context is entered; that this is told besides the answer is the fault.
+            unsafe { (rma.done.unwrap())(rma.done_ctx, Status::OK) };
         }
         Status::OK
     }
 }
 
 impl BtlPut for Memory {
-    fn put(&self, _: &Peer, _: u32, rma: &RmaDesc) -> Status {
+    fn put(&self, _: &mut At<'_>, _: &Peer<Self>, rma: Vouched<'_, RmaDesc>, _: Completion) -> Status {
         let more = self.has("writes too much") as usize;
         // SAFETY: memory of this process; the suite leaves a margin.
         unsafe { core::ptr::copy(rma.local, rma.remote as *mut u8, rma.len as usize + more) };
@@ -209,7 +224,7 @@ impl BtlPut for Memory {
 }
 
 impl BtlLists for Memory {
-    fn list(&self, _: &Peer, _: u32, list: &ListDesc) -> Status {
+    fn list(&self, _: &mut At<'_>, _: &Peer<Self>, list: Vouched<'_, ListDesc>, _: Completion) -> Status {
         // SAFETY: the caller's list.
         let entries = unsafe { list.entries.get() };
         let bytes: u64 = entries.iter().map(|e| LIST_ENTRY + e.len.next_multiple_of(8)).sum();
@@ -227,13 +242,13 @@ impl BtlLists for Memory {
 }
 
 impl BtlFlush for Memory {
-    fn flush(&self, _: Option<&Peer>, _: u32, _: &FlushDesc) -> Status {
+    fn flush(&self, _: &mut At<'_>, _: Option<&Peer<Self>>, _: Completion) -> Status {
         if self.has("does not flush") { Status::INTERNAL } else { Status::OK }
     }
 }
 
 impl BtlSleep for Memory {
-    fn arm(&self, _: u32, set: &mut WaitSet) -> Status {
+    fn arm(&self, _: &mut At<'_>, set: &mut WaitSet) -> Status {
         let expected = self.inbox.word.load(Ordering::SeqCst);
         let empty = self.inbox.queues.iter().all(|q| q.lock().unwrap().messages.is_empty());
         if self.has("never sleeps") {
@@ -244,7 +259,7 @@ impl BtlSleep for Memory {
         }
         set.add_word(WaitWord { addr: self.inbox.word.as_ptr(), expected, reserved: 0 })
     }
-    fn disarm(&self, _: u32) {}
+    fn disarm(&self, _: &mut At<'_>) {}
 }
 
 struct Opener;
@@ -257,7 +272,8 @@ impl Component for Opener {
         host.exchange_put(&(inbox as *const Inbox as usize).to_le_bytes());
         let fault = params.text(0).to_owned();
         let device = Memory { host, fault, inbox, sent: AtomicU32::new(0), held_back: Mutex::default() };
-        Ok((0, vec![oxmpi_btl::module(device).get().put().lists().flush().sleep().build()]))
+        let contexts = (0..host.num_cris().min(2)).map(|_| ());
+        Ok((0, vec![oxmpi_btl::module(device, contexts).get().put().lists().flush().sleep().build()]))
     }
 }
 

@@ -233,7 +233,8 @@ unsafe fn answer(instance: &Instance, wrapped: &Wrapped, msg: &RecvDesc, bytes: 
         pack: None,
         pack_ctx: std::ptr::null_mut(),
     };
-    let status = (raw.service_reply)(raw.state, msg.link, &desc);
+    // SAFETY: the caller holds the service lock, and the request's receiver is running; header and payload live as long as the call.
+    let status = unsafe { (raw.service_reply)(raw.state, msg.link, &desc) };
     if status.is_err() {
         instance.peer_error("btl", raw.name(), msg.proc, false, &format!("no reply to it is sent: {status}"));
     }

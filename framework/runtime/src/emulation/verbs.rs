@@ -12,7 +12,7 @@
 use crate::objects::{Instance, Wrapped};
 use oxmpi_btl::amo::{ADD, FLOAT, MAX, MIN, SIGNED, WIDTH_32, operand};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_PUT, ListDesc, ProcInfo,
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_PUT, ListDesc, ProcList,
     RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_emulation::amo::{self, Update};
@@ -329,6 +329,16 @@ macro_rules! at {
     };
 }
 
+/// A verb of the transport itself, under what our own caller keeps to.
+macro_rules! pass {
+    ($raw:expr, $verb:ident($($argument:expr),*)) => {{
+        let raw = $raw;
+        // SAFETY: callers of a wrapped handle keep to the contract of its verbs, which is that of the transport's: the context's lock, endpoints that
+        // live, descriptors that are valid. A raw endpoint lives as long as the one around it.
+        unsafe { (raw.$verb)(raw.state, $($argument),*) }
+    }};
+}
+
 /// Whether a native verb has done its part. False: the transport cannot with this peer, and requests do it from now
 /// on.
 fn answered(endpoint: &Endpoint, verb: u32, status: Status) -> bool {
@@ -348,7 +358,7 @@ fn native(w: &Wrapped, endpoint: &Endpoint, verb: u32) -> bool {
 extern "C" fn put(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) -> Status {
     let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
     if native(w, endpoint, cap::PUT) {
-        let status = (w.raw().put)(w.raw().state, endpoint.raw, ctx, d);
+        let status = pass!(w.raw(), put(endpoint.raw, ctx, d));
         if answered(endpoint, cap::PUT, status) {
             return status;
         }
@@ -360,7 +370,7 @@ extern "C" fn put(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) ->
 extern "C" fn get(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) -> Status {
     let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
     if native(w, endpoint, cap::GET) {
-        let status = (w.raw().get)(w.raw().state, endpoint.raw, ctx, d);
+        let status = pass!(w.raw(), get(endpoint.raw, ctx, d));
         if answered(endpoint, cap::GET, status) {
             return status;
         }
@@ -372,7 +382,7 @@ extern "C" fn get(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) ->
 extern "C" fn atomic(s: State, e: *mut RawEndpoint, ctx: u32, d: *const AtomicDesc) -> Status {
     let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
     if is_native(w.raw(), at!(AtomicDesc, d)) {
-        return (w.raw().atomic)(w.raw().state, endpoint.raw, ctx, d);
+        return pass!(w.raw(), atomic(endpoint.raw, ctx, d));
     }
     w.issue_atomic(endpoint, ctx, at!(AtomicDesc, d))
 }
@@ -381,7 +391,7 @@ extern "C" fn atomic(s: State, e: *mut RawEndpoint, ctx: u32, d: *const AtomicDe
 extern "C" fn list(s: State, e: *mut RawEndpoint, ctx: u32, d: *const ListDesc) -> Status {
     let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
     if w.raw().can(cap::LIST) {
-        return (w.raw().list)(w.raw().state, endpoint.raw, ctx, d);
+        return pass!(w.raw(), list(endpoint.raw, ctx, d));
     }
     w.issue_list(endpoint, ctx, at!(ListDesc, d))
 }
@@ -393,7 +403,7 @@ extern "C" fn flush(s: State, e: *mut RawEndpoint, ctx: u32, d: *const FlushDesc
     let Some((context, route)) = w.context(ctx) else { return Status::BAD_PARAM };
     context.flush(route, endpoint, flush, |flush| {
         let raw = endpoint.map_or(std::ptr::null_mut(), |e| e.raw);
-        if w.raw().can(cap::FLUSH) { (w.raw().flush)(w.raw().state, raw, ctx, flush) } else { Status::OK }
+        if w.raw().can(cap::FLUSH) { pass!(w.raw(), flush(raw, ctx, flush)) } else { Status::OK }
     })
 }
 
@@ -413,7 +423,7 @@ extern "C" fn register_mem(
     }
     let raw = w.raw();
     if raw.can(cap::REGISTER) {
-        let status = (raw.register_mem)(raw.state, addr, len, access, kind, out);
+        let status = pass!(raw, register_mem(addr, len, access, kind, out));
         if status.is_err() {
             return status;
         }
@@ -430,7 +440,7 @@ extern "C" fn register_mem(
         }
         Err(status) => {
             if raw.can(cap::REGISTER) {
-                (raw.deregister_mem)(raw.state, out);
+                pass!(raw, deregister_mem(out));
             }
             status
         }
@@ -446,13 +456,13 @@ extern "C" fn deregister_mem(s: State, handle: *const RegHandle) -> Status {
         return Status::BAD_PARAM;
     }
     let raw = w.raw();
-    if raw.can(cap::REGISTER) { (raw.deregister_mem)(raw.state, handle) } else { Status::OK }
+    if raw.can(cap::REGISTER) { pass!(raw, deregister_mem(handle)) } else { Status::OK }
 }
 
 /// Makes progress on the transport's context, and goes on with pieces that stalled. Returns the transport's events.
 extern "C" fn progress(s: State, ctx: u32) -> i32 {
     let w = at!(Wrapped, s);
-    let events = (w.raw().progress)(w.raw().state, ctx);
+    let events = pass!(w.raw(), progress(ctx));
     if let Some((context, route)) = w.context(ctx)
         && context.needs_attention()
     {
@@ -465,38 +475,38 @@ extern "C" fn progress(s: State, ctx: u32) -> i32 {
 
 /// Passes a send on to the transport.
 extern "C" fn send(s: State, e: *mut RawEndpoint, ctx: u32, d: *const SendDesc) -> Status {
-    let raw = at!(Wrapped, s).raw();
-    (raw.send)(raw.state, at!(Endpoint, e).raw, ctx, d)
+    let (raw, endpoint) = (at!(Wrapped, s).raw(), at!(Endpoint, e).raw);
+    pass!(raw, send(endpoint, ctx, d))
 }
 /// Passes a get of pieces on to the transport.
 extern "C" fn get_vector(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaVectorDesc) -> Status {
-    let raw = at!(Wrapped, s).raw();
-    (raw.get_vector)(raw.state, at!(Endpoint, e).raw, ctx, d)
+    let (raw, endpoint) = (at!(Wrapped, s).raw(), at!(Endpoint, e).raw);
+    pass!(raw, get_vector(endpoint, ctx, d))
 }
 /// Passes the announcement of a sleep on to the transport.
 extern "C" fn arm(s: State, ctx: u32, set: *mut WaitSet) -> Status {
     let raw = at!(Wrapped, s).raw();
-    (raw.arm)(raw.state, ctx, set)
+    pass!(raw, arm(ctx, set))
 }
 /// Passes the end of a sleep on to the transport.
 extern "C" fn disarm(s: State, ctx: u32) {
     let raw = at!(Wrapped, s).raw();
-    (raw.disarm)(raw.state, ctx)
+    pass!(raw, disarm(ctx))
 }
 /// Passes the stamp of the oldest message that waits on to the transport.
 extern "C" fn hold(s: State, e: *mut RawEndpoint, oldest: u64) {
-    let raw = at!(Wrapped, s).raw();
-    (raw.hold)(raw.state, at!(Endpoint, e).raw, oldest)
+    let (raw, endpoint) = (at!(Wrapped, s).raw(), at!(Endpoint, e).raw);
+    pass!(raw, hold(endpoint, oldest))
 }
 /// Asks the transport for the peer's stamp of the oldest message that waits.
 extern "C" fn held(s: State, e: *mut RawEndpoint) -> u64 {
-    let raw = at!(Wrapped, s).raw();
-    (raw.held)(raw.state, at!(Endpoint, e).raw)
+    let (raw, endpoint) = (at!(Wrapped, s).raw(), at!(Endpoint, e).raw);
+    pass!(raw, held(endpoint))
 }
 /// Passes a service request on to the transport.
 extern "C" fn service_request(s: State, e: *mut RawEndpoint, ctx: u32, d: *const SendDesc) -> Status {
-    let raw = at!(Wrapped, s).raw();
-    (raw.service_request)(raw.state, at!(Endpoint, e).raw, ctx, d)
+    let (raw, endpoint) = (at!(Wrapped, s).raw(), at!(Endpoint, e).raw);
+    pass!(raw, service_request(endpoint, ctx, d))
 }
 
 // --- the host's own business, not a caller's ---
@@ -525,7 +535,7 @@ extern "C" fn service_arm(_: State, _: *mut WaitSet) -> Status {
 /// Does nothing: the helper sleeps on the transport itself.
 extern "C" fn service_disarm(_: State) {}
 /// Refuses: the host makes endpoints of emulated transports.
-extern "C" fn add_procs(_: State, _: SliceRef<ProcInfo>, _: *mut *mut RawEndpoint) -> Status {
+extern "C" fn add_procs(_: State, _: ProcList, _: *mut *mut RawEndpoint) -> Status {
     Status::NOT_SUPPORTED
 }
 /// Refuses: endpoints of emulated transports stay as long as the instance.

@@ -154,7 +154,8 @@ impl Target {
         let mut set = WaitSet::new(&mut words, &mut fds);
         // Waiters serve meanwhile; arming is under the lock like all else.
         let armed = loop {
-            match self.service().try_with(|| (raw.service_arm)(raw.state, &mut set)) {
+            // SAFETY: `try_with` runs this under the service lock; the set lives as long as the call.
+            match self.service().try_with(|| unsafe { (raw.service_arm)(raw.state, &mut set) }) {
                 Some(armed) => break armed,
                 None if self.stop.is_set() => return,
                 None => self.stop.nap(Duration::from_micros(20)),
@@ -167,7 +168,8 @@ impl Target {
             // Several kinds at once, or it cannot be told.
             _ => self.stop.nap(BLIND_NAP),
         }
-        while self.service().try_with(|| (raw.service_disarm)(raw.state)).is_none() {
+        // SAFETY: `try_with` runs this under the service lock.
+        while self.service().try_with(|| unsafe { (raw.service_disarm)(raw.state) }).is_none() {
             std::thread::yield_now();
         }
     }

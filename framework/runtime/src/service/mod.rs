@@ -33,11 +33,13 @@ impl Instance {
         if list.0.iter().any(|open| std::ptr::eq(open.raw, raw)) {
             return Ok(());
         }
-        let status = (raw.service_open)(raw.state);
+        // SAFETY: a verb for any thread.
+        let status = unsafe { (raw.service_open)(raw.state) };
         if status.is_err() {
             return Err(status);
         }
-        let pending = (raw.service_pending)(raw.state).cast::<AtomicU32>();
+        // SAFETY: a verb for any thread, behind `service_open`.
+        let pending = unsafe { (raw.service_pending)(raw.state) }.cast::<AtomicU32>();
         let open = Open { raw, pending };
         let helper = Helper::start(self.service(), open).map_err(|why| {
             self.logger().error("btl", &format!("no thread to serve requests can be started: {why}"));

@@ -77,7 +77,7 @@ fn add(h: &Harness, link: Link, ctx: u32, remote: &Memory) -> u64 {
         done,
         done_ctx,
     };
-    let start = || rank.on(ctx, || (rank.btl.atomic)(rank.btl.state, rank.endpoint(link.to), ctx, &desc));
+    let start = || rank.atomic(link.to, ctx, &desc);
     let mut status = offer(h, link.from, ctx, start);
     if status == Status::PENDING {
         wait_for(h, link.from, ctx, [&*c]);

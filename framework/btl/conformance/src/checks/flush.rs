@@ -3,10 +3,9 @@
 use crate::harness::{Harness, Link};
 use crate::message::Msg;
 use crate::rma::{
-    Buffer, Completion, Memory, Transfer, Verb, block, flush_alone, flush_endpoint, offer, wait_for,
+    Buffer, Completion, Memory, Transfer, Verb, block, flush_all, flush_alone, offer, wait_for,
 };
 use crate::setup::Setup;
-use core::ptr::null_mut;
 use oxmpi_btl::cap;
 use oxmpi_mca::Status;
 
@@ -53,7 +52,7 @@ fn one_flush(h: &Harness, ctx: u32, everybody: bool, seed: u64) {
         }
     }
     if everybody {
-        assert_eq!(flush_endpoint(h, from, null_mut(), ctx), Status::OK, "{}: flush to everybody", h.name);
+        assert_eq!(flush_all(h, from, ctx), Status::OK, "{}: flush to everybody", h.name);
     }
     for (n, link) in links.iter().enumerate() {
         if !everybody {
@@ -82,6 +81,6 @@ fn flush_of_nothing(setup: &Setup) {
     }
     for link in h.links() {
         assert_eq!(flush_alone(&h, link, 0), Status::OK, "{}: {link:?}", h.name);
-        assert_eq!(flush_endpoint(&h, link.from, null_mut(), 0), Status::OK, "{}: everybody", h.name);
+        assert_eq!(flush_all(&h, link.from, 0), Status::OK, "{}: everybody", h.name);
     }
 }

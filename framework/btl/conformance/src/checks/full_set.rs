@@ -14,8 +14,8 @@ fn arm_says_that_the_set_is_full(setup: &Setup) {
     if !rank.can(cap::SLEEP) {
         return;
     }
-    let arm = |ctx, set: &mut WaitSet| rank.on(ctx, || (rank.btl.arm)(rank.btl.state, ctx, set));
-    let disarm = |ctx| rank.on(ctx, || (rank.btl.disarm)(rank.btl.state, ctx));
+    let arm = |ctx, set: &mut WaitSet| rank.arm(ctx, set);
+    let disarm = |ctx| rank.disarm(ctx);
     let mut words = [WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 }; 64];
     let mut fds = [WaitFd { fd: -1, events: 0 }; 64];
     let mut set = WaitSet::new(&mut words, &mut fds);

@@ -18,7 +18,7 @@ fn offer_list(h: &Harness, link: Link, entries: &[ListEntry]) -> Status {
     let (done, done_ctx) = c.callback();
     let entries = SliceRef { ptr: entries.as_ptr(), len: entries.len() };
     let desc = ListDesc { entries, done, done_ctx };
-    finish(h, &c, || rank.on(0, || (rank.btl.list)(rank.btl.state, rank.endpoint(link.to), 0, &desc)))
+    finish(h, &c, || rank.list(link.to, 0, &desc))
 }
 
 fn entry(remote: &Memory, at: usize, data: &[u8], op: u32) -> ListEntry {

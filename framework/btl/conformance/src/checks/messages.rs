@@ -114,9 +114,7 @@ fn payload_is_packed_in_order(setup: &Setup) {
     for msg in &msgs {
         let start = Instant::now();
         loop {
-            let (status, log) = msg.describe_packed(|desc| {
-                rank.on(0, || (rank.btl.send)(rank.btl.state, rank.endpoint(link.to), 0, desc))
-            });
+            let (status, log) = msg.describe_packed(|desc| rank.on(0, || rank.send_desc(link.to, 0, desc)));
             assert_eq!(log.wrong, None, "{}: {msg:?}: packed out of order", h.name);
             if status == Status::OK {
                 assert_eq!(log.bytes, msg.payload as u64, "{}: {msg:?}: not all was packed", h.name);

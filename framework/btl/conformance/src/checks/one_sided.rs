@@ -8,7 +8,7 @@ use crate::waiting::Waits;
 use oxmpi_btl::{
     FlushDesc, HANDLE_LIMIT, Piece, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, access, cap,
 };
-use oxmpi_mca::{MemKind, SliceRef, Status};
+use oxmpi_mca::{SliceRef, Status};
 
 crate::check!(OneSided: get_reads, get_vector_reads_pieces, one_sided_is_offered_or_refused, put_writes_and_flushes);
 
@@ -17,7 +17,6 @@ fn one_sided_is_offered_or_refused(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
     let rank = &h.ranks[link.from];
-    let (btl, endpoint) = (&rank.btl, rank.endpoint(link.to));
     let mut word = 7u64;
     let desc = RmaDesc {
         local: (&raw mut word).cast(),
@@ -36,26 +35,20 @@ fn one_sided_is_offered_or_refused(setup: &Setup) {
     let mut set = WaitSet::new(&mut [], &mut []);
     let msg = |send: &dyn Fn(&SendDesc) -> Status| Msg::new(1, 16, 0).describe(send);
     let refused = [
-        (cap::GET, (!rank.can(cap::GET)).then(|| (btl.get)(btl.state, endpoint, 0, &desc))),
-        (cap::PUT, (!rank.can(cap::PUT)).then(|| (btl.put)(btl.state, endpoint, 0, &desc))),
-        (
-            cap::GET_VECTOR,
-            (!rank.can(cap::GET_VECTOR)).then(|| (btl.get_vector)(btl.state, endpoint, 0, &vector)),
-        ),
-        (cap::FLUSH, (!rank.can(cap::FLUSH)).then(|| (btl.flush)(btl.state, endpoint, 0, &flush))),
+        (cap::GET, (!rank.can(cap::GET)).then(|| rank.get(link.to, 0, &desc))),
+        (cap::PUT, (!rank.can(cap::PUT)).then(|| rank.put(link.to, 0, &desc))),
+        (cap::GET_VECTOR, (!rank.can(cap::GET_VECTOR)).then(|| rank.get_vector(link.to, 0, &vector))),
+        (cap::FLUSH, (!rank.can(cap::FLUSH)).then(|| rank.flush(link.to, 0, &flush))),
         (
             cap::REGISTER,
-            (!rank.can(cap::REGISTER)).then(|| {
-                (btl.register_mem)(btl.state, desc.local, 8, access::REMOTE_READ, MemKind::HOST, to)
-            }),
+            (!rank.can(cap::REGISTER)).then(|| rank.register(desc.local, 8, access::REMOTE_READ, to)),
         ),
-        (cap::SLEEP, (!rank.can(cap::SLEEP)).then(|| (btl.arm)(btl.state, 0, &mut set))),
+        (cap::SLEEP, (!rank.can(cap::SLEEP)).then(|| rank.arm(0, &mut set))),
         (
             cap::SERVICE,
-            (!rank.can(cap::SERVICE))
-                .then(|| msg(&|desc| (btl.service_request)(btl.state, endpoint, 0, desc))),
+            (!rank.can(cap::SERVICE)).then(|| msg(&|desc| rank.service_request(link.to, 0, desc))),
         ),
-        (cap::SERVICE, (!rank.can(cap::SERVICE)).then(|| (btl.service_open)(btl.state))),
+        (cap::SERVICE, (!rank.can(cap::SERVICE)).then(|| rank.service_open())),
         (cap::SERVICE_SLEEP, (!rank.can(cap::SERVICE_SLEEP)).then(|| Waits::arm_service(rank).status)),
     ];
     for (capability, answer) in refused {
@@ -172,8 +165,12 @@ fn get_vector_reads_pieces(setup: &Setup) {
             let of = |list: &[Piece]| SliceRef { ptr: list.as_ptr(), len: list.len() };
             let desc = RmaVectorDesc { local: of(&local), remote: of(&remote), len };
             let rank = &h.ranks[link.from];
-            let read = || (rank.btl.get_vector)(rank.btl.state, rank.endpoint(link.to), 0, &desc);
-            assert_eq!(rank.on(0, read), Status::OK, "{}: {len} bytes over {link:?}", h.name);
+            assert_eq!(
+                rank.get_vector(link.to, 0, &desc),
+                Status::OK,
+                "{}: {len} bytes over {link:?}",
+                h.name
+            );
             let mut expected = vec![0xabu8; size * 2];
             let base = target.as_ptr() as u64;
             let from = source.as_ptr() as u64;

@@ -90,14 +90,8 @@ fn what_waits_is_told(setup: &Setup) {
     if !h.ranks[0].can(cap::HOLD) {
         return;
     }
-    let hold = |from: usize, to: usize, word| {
-        let rank = &h.ranks[from];
-        (rank.btl.hold)(rank.btl.state, rank.endpoint(to), word)
-    };
-    let held = |at: usize, from: usize| {
-        let rank = &h.ranks[at];
-        (rank.btl.held)(rank.btl.state, rank.endpoint(from))
-    };
+    let hold = |from: usize, to: usize, word| h.ranks[from].hold(to, word);
+    let held = |at: usize, from: usize| h.ranks[at].held(from);
     for link in h.links() {
         assert_eq!(held(link.to, link.from), 0, "{}: {link:?}: nothing was said yet", h.name);
     }

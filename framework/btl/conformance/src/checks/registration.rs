@@ -22,13 +22,9 @@ fn registration(setup: &Setup) {
         Memory::of(&h, 0, &mut bytes[at..at + len.min(90_000 - at)]).release(&h);
     }
     let mut handle = [0u64; HANDLE_LIMIT / 8];
-    let status = (btl.register_mem)(
-        btl.state,
-        bytes.as_mut_ptr(),
-        100,
-        access::REMOTE_READ,
-        MemKind(999),
-        handle.as_mut_ptr().cast(),
-    );
+    let (addr, handle) = (bytes.as_mut_ptr(), handle.as_mut_ptr().cast());
+    // SAFETY: a place for the largest handle there may be.
+    let status =
+        unsafe { (btl.register_mem)(btl.state, addr, 100, access::REMOTE_READ, MemKind(999), handle) };
     assert!(status.is_err(), "{}: registered memory of an unknown kind", h.name);
 }

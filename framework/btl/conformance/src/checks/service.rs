@@ -24,7 +24,7 @@ fn serving(setup: &Setup) -> Option<Harness> {
     }
     for rank in &h.ranks {
         for _ in 0..2 {
-            assert_eq!((rank.btl.service_open)(rank.btl.state), Status::OK, "{}: open", h.name);
+            assert_eq!(rank.service_open(), Status::OK, "{}: open", h.name);
         }
         let this = core::ptr::from_ref(rank) as usize;
         rank.set_hook(move |got| {
@@ -35,8 +35,7 @@ fn serving(setup: &Setup) -> Option<Harness> {
             let rank = unsafe { &*(this as *const Rank) };
             let mut answer = got.bytes.clone();
             answer.iter_mut().for_each(|b| *b = !*b);
-            let status =
-                raw(got.tag ^ 1, &answer, |desc| (rank.btl.service_reply)(rank.btl.state, got.link, desc));
+            let status = raw(got.tag ^ 1, &answer, |desc| rank.service_reply(got.link, desc));
             if status != Status::OK {
                 rank.host.violation(format!("service_reply: {status}"));
             }
@@ -61,7 +60,7 @@ fn raw<R>(tag: u8, bytes: &[u8], send: impl FnOnce(&oxmpi_btl::SendDesc) -> R) -
 
 fn request(h: &Harness, link: Link, ctx: u32, msg: &Msg) -> Status {
     let rank = &h.ranks[link.from];
-    let send = |desc: &_| (rank.btl.service_request)(rank.btl.state, rank.endpoint(link.to), ctx, desc);
+    let send = |desc: &_| rank.service_request(link.to, ctx, desc);
     rank.on(ctx, || raw(msg.tag, &msg.bytes(), send))
 }
 
@@ -234,7 +233,7 @@ fn servers_are_woken(setup: &Setup) {
                     assert!(!waits.is_empty(), "{}: nothing would wake a server", h.name);
                     waits.sleep(NAP);
                 }
-                server.on_service(|| (server.btl.service_disarm)(server.btl.state));
+                server.service_disarm();
                 server.serve();
             }
         });
@@ -264,7 +263,7 @@ fn servers_are_woken(setup: &Setup) {
             client.progress(0);
         }
     });
-    let pending = (server.btl.service_pending)(server.btl.state);
+    let pending = server.service_pending();
     (0..10).for_each(|_| _ = server.serve() + client.progress(0));
     if !pending.is_null() {
         // SAFETY: valid until `finalize`.

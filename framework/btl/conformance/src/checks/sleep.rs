@@ -19,7 +19,7 @@ const LOST: Duration = Duration::from_secs(2);
 const PEACE: Duration = Duration::from_secs(3);
 
 fn disarm(rank: &Rank) {
-    rank.on(0, || (rank.btl.disarm)(rank.btl.state, 0));
+    rank.disarm(0);
 }
 
 /// Sets a flag when the scope is left, by a panic too.

@@ -35,7 +35,7 @@ fn completions_wake_sleepers(setup: &Setup) {
             while status == Status::PENDING && c.calls() == 0 {
                 let waits = Waits::arm(rank, ctx);
                 let slept = waits.status == Status::OK && !waits.sleep(NAP);
-                rank.on(ctx, || (rank.btl.disarm)(rank.btl.state, ctx));
+                rank.disarm(ctx);
                 rank.progress(ctx);
                 assert!(
                     !slept || c.calls() == 0,

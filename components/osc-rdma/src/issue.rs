@@ -133,7 +133,7 @@ impl<'a, 'p> Issue<'a, 'p> {
 
     /// Carries entries out by lists, of which each is as long as may be; no entry is longer than one.
     pub fn list(&mut self, mut entries: &[ListEntry]) -> bool {
-        let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
+        let (btl, endpoint) = (self.link.reach.btl(), self.link.reach.endpoint);
         while !entries.is_empty() {
             let mut room = self.link.lists;
             let mut n = 0;
@@ -150,7 +150,8 @@ impl<'a, 'p> Issue<'a, 'p> {
                 done: Some(done),
                 done_ctx,
             };
-            if !self.piece(|ctx_of| (btl.list)(btl.state, endpoint, ctx, &list(ctx_of))) {
+            // SAFETY: the endpoint stays as long as the instance; entries are read in the call, and results go to memory that the operation keeps.
+            if !self.piece(|held, op| unsafe { btl.list(held, endpoint, &list(op)) }) {
                 return false;
             }
             entries = later;
@@ -163,20 +164,22 @@ impl<'a, 'p> Issue<'a, 'p> {
         unsafe { &*self.op }
     }
 
-    /// Issues a piece; false: the operation has failed.
-    fn piece(&mut self, mut verb: impl FnMut(*mut c_void) -> Status) -> bool {
+    /// Issues a piece on the context, which is entered, with the operation as the first argument of `done`; false: the operation has failed.
+    fn piece(&mut self, mut verb: impl FnMut(&CriGuard<'_>, *mut c_void) -> Status) -> bool {
         if self.op().status.get().is_err() {
             return false;
         }
-        let ctx: *mut c_void = self.op.cast();
-        let mut status = verb(ctx);
+        let op: *mut c_void = self.op.cast();
+        let mut inside = self.inside.take().unwrap_or_else(|| self.call.enter(self.ctx));
+        let mut status = verb(&inside, op);
         while status == Status::NO_RESOURCE {
-            self.inside = None;
+            drop(inside);
             let waited = self.call.turn(self.ctx);
-            self.inside = Some(self.call.enter(self.ctx));
+            inside = self.call.enter(self.ctx);
             self.entries += 1;
-            status = if waited.is_err() { waited } else { verb(ctx) };
+            status = if waited.is_err() { waited } else { verb(&inside, op) };
         }
+        self.inside = Some(inside);
         if status == Status::PENDING {
             self.count();
         }
@@ -195,15 +198,19 @@ impl<'a, 'p> Issue<'a, 'p> {
     pub fn put(&mut self, local: &Local, from: u64, remote: u64, len: u64, handle: *const RegHandle) -> bool {
         self.link.lanes[self.ctx as usize].written.store(1, Ordering::Relaxed);
         let limit = self.link.reach.btl().attrs().put_limit;
-        let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
-        self.cut(local, (from, remote, len), limit, handle, |rma| (btl.put)(btl.state, endpoint, ctx, rma))
+        let (btl, endpoint) = (self.link.reach.btl(), self.link.reach.endpoint);
+        // SAFETY: the endpoint stays as long as the instance, local memory and handles until the operation's last piece has ended.
+        self.cut(local, (from, remote, len), limit, handle, |held, rma| unsafe {
+            btl.put(held, endpoint, rma)
+        })
     }
 
     /// Reads `len` bytes to local memory from `to` on.
     pub fn get(&mut self, local: &Local, to: u64, remote: u64, len: u64, handle: *const RegHandle) -> bool {
         let limit = self.link.reach.btl().attrs().get_limit;
-        let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
-        self.cut(local, (to, remote, len), limit, handle, |rma| (btl.get)(btl.state, endpoint, ctx, rma))
+        let (btl, endpoint) = (self.link.reach.btl(), self.link.reach.endpoint);
+        // SAFETY: the endpoint stays as long as the instance, local memory and handles until the operation's last piece has ended.
+        self.cut(local, (to, remote, len), limit, handle, |held, rma| unsafe { btl.get(held, endpoint, rma) })
     }
 
     fn cut(
@@ -212,7 +219,7 @@ impl<'a, 'p> Issue<'a, 'p> {
         (at, remote, len): (u64, u64, u64),
         limit: u64,
         handle: *const RegHandle,
-        verb: impl Fn(&RmaDesc) -> Status,
+        verb: impl Fn(&CriGuard<'_>, &RmaDesc) -> Status,
     ) -> bool {
         let most = if limit == 0 { u64::MAX } else { limit };
         let mut begun = 0;
@@ -227,7 +234,7 @@ impl<'a, 'p> Issue<'a, 'p> {
                 done: Some(done),
                 done_ctx,
             };
-            if !self.piece(|ctx| verb(&rma(ctx))) {
+            if !self.piece(|held, op| verb(held, &rma(op))) {
                 return false;
             }
             begun += n;
@@ -244,10 +251,10 @@ impl<'a, 'p> Issue<'a, 'p> {
         result: Option<(&Local, u64)>,
     ) -> bool {
         self.link.lanes[self.ctx as usize].written.store(1, Ordering::Relaxed);
-        let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
+        let (btl, endpoint) = (self.link.reach.btl(), self.link.reach.endpoint);
         let place = result.map(|(local, at)| (local.at().wrapping_add(at as usize), local.handle()));
         let (to, local_handle) = place.unwrap_or((core::ptr::null_mut(), core::ptr::null()));
-        self.piece(|done_ctx| {
+        self.piece(|held, done_ctx| {
             let desc = AtomicDesc {
                 result: to.cast(),
                 local_handle,
@@ -260,18 +267,21 @@ impl<'a, 'p> Issue<'a, 'p> {
                 done: Some(done),
                 done_ctx,
             };
-            (btl.atomic)(btl.state, endpoint, ctx, &desc)
+            // SAFETY: the endpoint stays as long as the instance, the place of the old value until the operation's last piece has ended.
+            unsafe { btl.atomic(held, endpoint, &desc) }
         })
     }
 
     /// Completes what was put before at the rank.
     pub fn flush(&mut self) -> bool {
-        let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
+        let (btl, endpoint) = (self.link.reach.btl(), self.link.reach.endpoint);
         if !btl.can(cap::FLUSH) {
             return true;
         }
-        self.piece(|done_ctx| {
-            (btl.flush)(btl.state, endpoint, ctx, &FlushDesc { done: Some(done), done_ctx })
+        self.piece(|held, done_ctx| {
+            let flush = FlushDesc { done: Some(done), done_ctx };
+            // SAFETY: the endpoint stays as long as the instance.
+            unsafe { btl.flush(held, endpoint, &flush) }
         })
     }
 

@@ -39,7 +39,9 @@ fn offer(w: &World, message: &[u8], from: usize, to: usize) -> bool {
         module: core::ptr::null_mut(),
         link: 0,
     };
-    take(entry.ctx, &PartDesc { message: desc, from: from as u64, to: to as u64 }) & TAKEN != 0
+    let part = PartDesc { message: desc, from: from as u64, to: to as u64 };
+    // SAFETY: one thread makes calls; the message lives as long as the call.
+    (unsafe { take(entry.ctx, &part) }) & TAKEN != 0
 }
 
 /// The kinds of messages on their way to process 1.

@@ -20,7 +20,7 @@ pub struct Memory {
 }
 
 impl Device for Memory {
-    fn register(&self, addr: u64, len: u64, _: u32, handle: *mut RegHandle) -> Status {
+    unsafe fn register(&self, addr: u64, len: u64, _: u32, handle: *mut RegHandle) -> Status {
         let mut ranges = self.ranges.lock().unwrap();
         let bytes: u64 = ranges.1.values().map(|r| r.1).sum();
         if self.limit != 0 && bytes + len > self.limit {
@@ -33,7 +33,7 @@ impl Device for Memory {
         unsafe { handle.cast::<u64>().write(number) };
         Status::OK
     }
-    fn deregister(&self, handle: *const RegHandle) -> Status {
+    unsafe fn deregister(&self, handle: *const RegHandle) -> Status {
         // SAFETY: written above.
         let number = unsafe { handle.cast::<u64>().read() };
         if self.ranges.lock().unwrap().1.remove(&number).is_some() { Status::OK } else { Status::NOT_FOUND }
@@ -122,14 +122,16 @@ fn what_is_invalidated_is_not_found_and_ends_with_its_last_user() {
 fn an_event_between_look_and_publication_is_noticed() {
     struct Meddling<'a>(&'a Memory, Mutex<Option<Box<dyn Fn() + 'a>>>);
     impl Device for Meddling<'_> {
-        fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status {
+        unsafe fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status {
             if let Some(meddle) = self.1.lock().unwrap().take() {
                 meddle();
             }
-            self.0.register(addr, len, access, handle)
+            // SAFETY: the place is what our caller gave.
+            unsafe { self.0.register(addr, len, access, handle) }
         }
-        fn deregister(&self, handle: *const RegHandle) -> Status {
-            self.0.deregister(handle)
+        unsafe fn deregister(&self, handle: *const RegHandle) -> Status {
+            // SAFETY: a handle of the device around which we are.
+            unsafe { self.0.deregister(handle) }
         }
         fn handle_size(&self) -> usize {
             8

@@ -38,7 +38,7 @@ use crate::requests::request::{Outcome, Request, State};
 use crate::state::guarded::Held;
 use crate::wire::{self, Header, header_only, kind};
 use core::ffi::c_void;
-use oxmpi_btl::{BtlAttrs, FlushDesc, RmaDesc, access};
+use oxmpi_btl::{BtlAttrs, BtlHandle, FlushDesc, RmaDesc, access};
 use oxmpi_mca::{RequestHeader, Status};
 
 /// Bytes of one piece where `rails` transports share a message: several pieces for each, so that a slow one gets fewer,
@@ -47,6 +47,12 @@ fn stripe(wanted: u64, rails: usize, alignment: u64) -> u64 {
     const PIECES: u64 = 4;
     const LEAST: u64 = 64 << 10;
     wanted.div_ceil(PIECES * rails as u64).max(LEAST).next_multiple_of(alignment.max(4096))
+}
+
+/// Starts a get or put of a piece by a transport and its endpoint, on the FIFO that is held.
+fn start(held: &Held<'_>, gets: bool, (btl, to): (&BtlHandle, *mut c_void), rma: &RmaDesc) -> Status {
+    // SAFETY: endpoints stay until the PML is finalized; the request keeps its buffer and its handles until `landed`.
+    unsafe { if gets { btl.get(held, to, rma) } else { btl.put(held, to, rma) } }
 }
 
 /// Whether all values are multiples of a transport's alignment (0 or 1: none is asked for).
@@ -157,9 +163,9 @@ impl Transfers {
         }
         let a = peer.btl().attrs();
         let gets = req.state() == State::Pulling;
-        let (verb, most, unit) = match gets {
-            true => (peer.btl().get, piece(a.get_limit, a.get_alignment), a.get_alignment),
-            false => (peer.btl().put, piece(a.put_limit, a.put_alignment), a.put_alignment),
+        let (most, unit) = match gets {
+            true => (piece(a.get_limit, a.get_alignment), a.get_alignment),
+            false => (piece(a.put_limit, a.put_alignment), a.put_alignment),
         };
         while req.done() < req.wanted() && req.outcome() == Outcome::Fine {
             if req.pulls() >= self.instance().config().pipeline_depth {
@@ -180,11 +186,10 @@ impl Transfers {
             };
             let status = if rails > 1 {
                 peer.rails().issue(rails, len, |number, rail| {
-                    let verb = if gets { rail.btl.get } else { rail.btl.put };
-                    verb(rail.btl.state, rail.endpoint, peer.ctx(), &rma(number))
+                    start(held, gets, (rail.btl, rail.endpoint), &rma(number))
                 })
             } else {
-                verb(peer.btl().state, peer.endpoint(), peer.ctx(), &rma(0))
+                start(held, gets, (peer.btl(), peer.endpoint()), &rma(0))
             };
             match status {
                 Status::OK => {}
@@ -215,7 +220,8 @@ impl Transfers {
     pub fn flush_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
         let flush = FlushDesc { done: Some(landed), done_ctx: core::ptr::from_ref(req).cast_mut().cast() };
         if req.outcome() == Outcome::Fine {
-            match (peer.btl().flush)(peer.btl().state, peer.endpoint(), peer.ctx(), &flush) {
+            // SAFETY: endpoints stay until the PML is finalized; the request waits for the completion.
+            match unsafe { peer.btl().flush(held, peer.endpoint(), &flush) } {
                 Status::OK => {}
                 Status::PENDING => self.instance().cri(held.ctx).work().take_off(req),
                 Status::NO_RESOURCE => return TransferProgress::NoRoom,

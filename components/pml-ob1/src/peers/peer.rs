@@ -27,7 +27,7 @@ use std::collections::VecDeque;
 #[repr(C, align(64))]
 pub struct Peer {
     // Fields that every send reads: one cache line.
-    pub(super) send: extern "C" fn(*mut c_void, *mut c_void, u32, *const SendDesc) -> Status,
+    pub(super) send: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *const SendDesc) -> Status,
     pub(super) state: *mut c_void,
     pub(super) endpoint: *mut c_void,
     /// Largest payload behind a plain MATCH header.
@@ -337,7 +337,8 @@ impl Peer {
     #[inline(always)]
     pub fn transmit(&self, held: &Held<'_>, desc: &SendDesc) -> Status {
         debug_assert_eq!(held.ctx, self.ctx);
-        (self.send)(self.state, self.endpoint, self.ctx, desc)
+        // SAFETY: the FIFO is held; endpoints stay until the PML is finalized, the descriptor is valid for the call.
+        unsafe { (self.send)(self.state, self.endpoint, self.ctx, desc) }
     }
 
     /// Gives the largest message that goes eagerly, in bytes with its header (first part of a rendezvous:
@@ -417,13 +418,20 @@ impl Peer {
         // SAFETY: the lock is held, and what is called does not come back here.
         let pending = unsafe { &mut *self.base.pending.get() };
         // SYNC POINT with `announced_by` (the transport's release and acquire).
-        pending.changed(self.ctx as usize, oldest, |first| (self.btl.hold)(self.state, self.endpoint, first));
+        pending.changed(self.ctx as usize, oldest, |first| {
+            // SAFETY: endpoints stay until the PML is finalized; `pending_lock` keeps others out.
+            unsafe { self.btl.hold(self.endpoint, first) }
+        });
     }
 
     /// Gives the stamp of the oldest message that the process has for us and found no room for, as the transport shows
     /// it; 0: there is none.
     pub fn announced_stamp(&self) -> u64 {
-        if self.btl.caps & cap::HOLD != 0 { (self.btl.held)(self.state, self.endpoint) } else { 0 }
+        if !self.btl.can(cap::HOLD) {
+            return 0;
+        }
+        // SAFETY: endpoints stay until the PML is finalized.
+        unsafe { self.btl.held(self.endpoint) }
     }
 
     /// Whether nothing waits for room on this FIFO: no send, no control message, no stream. Of a failed peer sends do

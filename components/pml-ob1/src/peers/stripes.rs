@@ -111,7 +111,8 @@ impl Rails {
         for _ in 0..self.all.len() {
             let untried = self.all.iter().enumerate().filter(|(i, _)| tried & (1 << (i % 64)) == 0);
             let Some((i, rail)) = untried.min_by_key(|(_, rail)| rail.load.get()) else { break };
-            match (rail.btl.send)(rail.btl.state, rail.endpoint, ctx, desc) {
+            // SAFETY: endpoints stay until the PML is finalized; the caller holds the FIFO, and its message lives as long as the call.
+            match unsafe { (rail.btl.send)(rail.btl.state, rail.endpoint, ctx, desc) } {
                 Status::NO_RESOURCE => tried |= 1 << (i % 64),
                 status => {
                     if status.is_ok() {

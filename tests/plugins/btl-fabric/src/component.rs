@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::area::{Area, MAX_CONTEXTS};
-use crate::module::FabricModule;
+use crate::module::{Context, FabricModule};
 use crate::nic::Nic;
 use crate::params::{COUNTS, Offered, Settings};
 use crate::pins::Pins;
@@ -72,7 +72,8 @@ impl Component for FabricComponent {
             std::thread::Builder::new().name("btl-fabric".into()).spawn(move || agent.run()).map_err(
                 |e| OpenError::new(Status::INTERNAL, format!("cannot start the device's thread: {e}")),
             )?;
-        let mut module = oxmpi_btl::module(FabricModule::new(host, nic, thread, counts)).sleep();
+        let contexts = (0..contexts).map(|ctx| Context::new(ctx, settings.seed));
+        let mut module = oxmpi_btl::module(FabricModule::new(host, nic, thread, counts), contexts).sleep();
         if matches!(settings.verbs, Offered::All | Offered::GetAlone) {
             module = module.get();
         }

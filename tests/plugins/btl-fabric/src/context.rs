@@ -5,31 +5,15 @@
 //! changed first and `done` called afterwards, with nothing borrowed.
 
 use crate::nic::{Event, Op, Phase};
-use core::ffi::c_void;
-use oxmpi_btl::Done;
+use oxmpi_btl::Completion;
 use oxmpi_mca::Status;
-
-/// A `done` with its argument.
-#[derive(Clone, Copy)]
-pub struct Callback {
-    pub done: Option<Done>,
-    pub ctx: *mut c_void,
-}
-
-impl Callback {
-    pub fn call(self, status: Status) {
-        if let Some(done) = self.done {
-            done(self.ctx, status);
-        }
-    }
-}
 
 struct Entry {
     /// Counts up; flushes wait for lower ones.
     number: u64,
     peer: usize,
-    callback: Callback,
-    told: bool,
+    /// Until it is told.
+    done: Option<Completion>,
 }
 
 struct Flush {
@@ -38,7 +22,7 @@ struct Flush {
     before: u64,
     left: usize,
     status: Status,
-    callback: Callback,
+    done: Completion,
 }
 
 #[derive(Default)]
@@ -58,26 +42,25 @@ impl Table {
         self.slots.len() - self.free.len() + self.flushes.len()
     }
 
-    pub fn enter(&mut self, ctx: u32, peer: usize, callback: Callback) -> Op {
+    pub fn enter(&mut self, ctx: u32, peer: usize, done: Completion) -> Op {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push((0, None));
             self.slots.len() as u32 - 1
         });
         let entry = &mut self.slots[slot as usize];
         entry.0 = entry.0.wrapping_add(1) & 0xff_ffff;
-        entry.1 = Some(Entry { number: self.next, peer, callback, told: false });
+        entry.1 = Some(Entry { number: self.next, peer, done: Some(done) });
         self.next += 1;
         (ctx as u64) << 48 | (entry.0 as u64) << 24 | slot as u64
     }
 
     /// Takes an event; what it ends is added to `calls`.
-    pub fn take(&mut self, event: Event, calls: &mut Vec<(Callback, Status)>) {
+    pub fn take(&mut self, event: Event, calls: &mut Vec<(Completion, Status)>) {
         let (slot, life) = ((event.op & 0xff_ffff) as usize, (event.op >> 24) as u32 & 0xff_ffff);
         let Some((_, entry)) = self.slots.get_mut(slot).filter(|s| s.0 == life) else { return };
         let Some(open) = entry else { return };
-        if !open.told {
-            open.told = true;
-            calls.push((open.callback, event.status));
+        if let Some(done) = open.done.take() {
+            calls.push((done, event.status));
         } else if event.status.is_err() {
             self.errors.push((open.peer, event.status));
         }
@@ -100,7 +83,7 @@ impl Table {
         let ended: Vec<Flush> = ended;
         for flush in ended {
             let before = self.error(flush.peer);
-            calls.push((flush.callback, if flush.status.is_err() { flush.status } else { before }));
+            calls.push((flush.done, if flush.status.is_err() { flush.status } else { before }));
         }
     }
 
@@ -112,8 +95,8 @@ impl Table {
         status
     }
 
-    /// PENDING: the callback is called when all that was issued before has ended.
-    pub fn flush(&mut self, peer: Option<usize>, most: usize, callback: Callback) -> Status {
+    /// PENDING: `done` is told when all that was issued before has ended.
+    pub fn flush(&mut self, peer: Option<usize>, most: usize, done: Completion) -> Status {
         let entries = self.slots.iter().filter_map(|s| s.1.as_ref());
         let left = entries.filter(|e| peer.is_none_or(|p| p == e.peer)).count();
         if left == 0 {
@@ -122,7 +105,7 @@ impl Table {
         if self.flushes.len() >= most {
             return Status::NO_RESOURCE;
         }
-        self.flushes.push(Flush { peer, before: self.next, left, status: Status::OK, callback });
+        self.flushes.push(Flush { peer, before: self.next, left, status: Status::OK, done });
         Status::PENDING
     }
 }

@@ -2,21 +2,19 @@
 //! the agent thread (`agent.rs`) of both sides.
 
 use crate::amo;
-use crate::context::{Callback, Table};
+use crate::context::Table;
 use crate::nic::{Link, Nic, Op, OperationKind, Work, held};
 use crate::params::{Completions, Offered};
 use crate::wire::{Address, HANDLE, Handle};
-use core::cell::RefCell;
-use core::ffi::c_void;
 use core::sync::atomic::fence;
 use oxmpi_btl::amo::operand;
 use oxmpi_btl::{
-    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlSleep, FlushDesc, Message,
-    ProcInfo, RegHandle, RmaDesc, WaitFd, WaitSet, WaitWord, access,
+    Arrival, AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlSleep, Completion,
+    Contexts, Entered, Memory, Message, Peer, ProcInfo, RegHandle, RmaDesc, Vouched, WaitFd, WaitSet, WaitWord,
+    access,
 };
-use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{Host, MemKind, RecvDesc, Status, StrRef};
+use oxmpi_mca::{Host, MemKind, Status, StrRef};
 use rustix::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -32,7 +30,6 @@ const CLOSED: u32 = u32::MAX - 1;
 pub struct FabricModule {
     pub host: Host,
     pub nic: Arc<Nic>,
-    contexts: Box<[Context]>,
     /// Index of the process of each sender.
     procs: Box<[AtomicU32]>,
     /// Failures that the host knows.
@@ -42,30 +39,35 @@ pub struct FabricModule {
     counts: Option<PathBuf>,
 }
 
+/// What belongs to a context.
 #[repr(align(128))]
-struct Context(RefCell<State>);
-
 #[derive(Default)]
-struct State {
+pub struct Context {
     table: Table,
     out: Vec<u8>,
+    /// Taken out while a message in it is handed up.
     inbound: Vec<u8>,
-    calls: Vec<(Callback, Status)>,
+    calls: Vec<(Completion, Status)>,
     dice: u64,
 }
 
-// SAFETY: the contract of BTLs: the caller serialises all verbs of one context, and each verb borrows its own only.
-unsafe impl Sync for Context {}
-// SAFETY: callbacks and their arguments may be used from the thread that holds the context, whichever that is.
-unsafe impl Send for Context {}
+impl Context {
+    /// Context `ctx` of a device whose messages overtake each other by this seed.
+    pub fn new(ctx: u32, seed: u64) -> Context {
+        Context { dice: seed.wrapping_add(ctx.into()), ..Context::default() }
+    }
+}
 
-pub struct Peer {
+type At<'a> = Entered<'a, Context>;
+type To = Peer<FabricModule>;
+
+pub struct Endpoint {
     number: usize,
     /// `None`: the process has ended, and all that it sent is here.
     link: Option<Arc<Link>>,
 }
 
-impl Peer {
+impl Endpoint {
     /// The way to the process. PEER_FAILED: there is none any more.
     fn link(&self) -> Result<&Link, Status> {
         match &self.link {
@@ -77,9 +79,7 @@ impl Peer {
 
 impl FabricModule {
     pub fn new(host: Host, nic: Arc<Nic>, agent: JoinHandle<()>, counts: Option<PathBuf>) -> FabricModule {
-        let state = |ctx| State { dice: nic.settings.seed.wrapping_add(ctx), ..State::default() };
         FabricModule {
-            contexts: (0..nic.area.contexts()).map(|c| Context(RefCell::new(state(c.into())))).collect(),
             procs: (0..nic.area.senders()).map(|_| AtomicU32::new(UNKNOWN)).collect(),
             told: AtomicU32::new(0),
             agent: Mutex::new(Some(agent)),
@@ -89,25 +89,21 @@ impl FabricModule {
         }
     }
 
-    fn state(&self, ctx: u32) -> &RefCell<State> {
-        &self.contexts[ctx as usize].0
-    }
-
     /// Checks our own memory: registered, and all of it.
-    fn is_ours(&self, handle: *const RegHandle, addr: u64, len: u64, access: u32) -> bool {
-        handle_of(handle).is_some_and(|h| self.nic.registry.reach(h, addr, len, access).is_ok())
+    fn is_ours(&self, handle: Option<Handle>, addr: u64, len: u64, access: u32) -> bool {
+        handle.is_some_and(|h| self.nic.registry.reach(h, addr, len, access).is_ok())
     }
 
     /// Hands an operation to the agent.
-    fn post(&self, peer: &Peer, ctx: u32, callback: Callback, work: impl FnOnce(Op) -> Work) -> Status {
+    fn post(&self, at: &mut At<'_>, peer: &To, done: Completion, work: impl FnOnce(Op) -> Work) -> Status {
         if let Err(status) = peer.link() {
             return status;
         }
-        let mut state = self.state(ctx).borrow_mut();
-        if state.table.len() >= self.nic.settings.outstanding {
+        if at.table.len() >= self.nic.settings.outstanding {
             return Status::NO_RESOURCE;
         }
-        let op = state.table.enter(ctx, peer.number, callback);
+        let ctx = at.number();
+        let op = at.table.enter(ctx, peer.number, done);
         let (work, counts) = (work(op), &self.nic.counts);
         let count = match work.what {
             OperationKind::Put => &counts.puts,
@@ -119,20 +115,24 @@ impl FabricModule {
         Status::PENDING
     }
 
-    fn rma(&self, peer: &Peer, ctx: u32, rma: &RmaDesc, what: OperationKind, local: u32) -> Status {
+    fn rma(
+        &self,
+        at: &mut At<'_>,
+        peer: &To,
+        (rma, done): (Vouched<'_, RmaDesc>, Completion),
+        (what, local): (OperationKind, u32),
+    ) -> Status {
         let (limit, align) = (self.nic.settings.rma_limit, self.nic.settings.alignment.max(1));
         let here = rma.local as u64;
         let aligned = [here, rma.remote, rma.len].iter().all(|x| x.is_multiple_of(align));
-        let Some(handle) = handle_of(rma.remote_handle) else { return Status::BAD_PARAM };
-        if !aligned
-            || (limit != 0 && rma.len > limit)
-            || !self.is_ours(rma.local_handle, here, rma.len, local)
-        {
+        // SAFETY: the caller's handles, of the size that the attributes say, or null.
+        let (ours, theirs) = unsafe { (handle_of(rma.local_handle), handle_of(rma.remote_handle)) };
+        let Some(handle) = theirs else { return Status::BAD_PARAM };
+        if !aligned || (limit != 0 && rma.len > limit) || !self.is_ours(ours, here, rma.len, local) {
             return Status::BAD_PARAM;
         }
-        let callback = Callback { done: rma.done, ctx: rma.done_ctx };
-        let (peer_number, local_handle) = (peer.number, handle_of(rma.local_handle).unwrap_or_default());
-        self.post(peer, ctx, callback, |op| Work {
+        let (peer_number, local_handle) = (peer.number, ours.unwrap_or_default());
+        self.post(at, peer, done, |op| Work {
             op,
             peer: peer_number,
             what,
@@ -144,20 +144,17 @@ impl FabricModule {
         })
     }
 
-    fn complete(&self, ctx: u32) -> i32 {
+    fn complete(&self, at: &mut At<'_>) -> i32 {
         let mut handled = 0;
         while handled < BATCH {
-            let Some(event) = self.nic.event(ctx) else { break };
+            let Some(event) = self.nic.event(at.number()) else { break };
             handled += 1;
-            let mut calls = {
-                let mut state = self.state(ctx).borrow_mut();
-                let state = &mut *state;
-                state.table.take(event, &mut state.calls);
-                core::mem::take(&mut state.calls)
-            };
-            calls.drain(..).for_each(|(callback, status)| callback.call(status));
+            let context: &mut Context = at;
+            context.table.take(event, &mut context.calls);
+            let mut calls = core::mem::take(&mut context.calls);
+            calls.drain(..).for_each(|(done, status)| at.complete(done, status));
             // Its memory is used again.
-            self.state(ctx).borrow_mut().calls = calls;
+            at.calls = calls;
         }
         handled
     }
@@ -176,11 +173,11 @@ impl FabricModule {
         status.is_ok().then_some(index)
     }
 
-    fn receive(&self, ctx: u32) -> i32 {
-        let mut handled = 0;
+    fn receive(&self, at: &mut At<'_>) -> i32 {
+        let (ctx, mut handled) = (at.number(), 0);
         for sender in (0..self.procs.len()).filter(|s| *s != self.nic.number) {
             let ring = self.nic.area.ring(sender, ctx);
-            if ring.is_empty() || self.skips(ctx) {
+            if ring.is_empty() || self.skips(at) {
                 continue;
             }
             let Some(proc) = self.proc_of(sender) else { continue };
@@ -195,21 +192,13 @@ impl FabricModule {
                     }
                 };
                 handled += 1;
-                let mut bytes = core::mem::take(&mut self.state(ctx).borrow_mut().inbound);
+                let mut bytes = core::mem::take(&mut at.inbound);
                 bytes.resize(self.nic.settings.max_send_size, 0);
                 ring.take(&lying, &mut bytes);
-                let row = self.host.am(lying.tag);
-                let desc = RecvDesc {
-                    data: bytes.as_ptr(),
-                    len: lying.len as u64,
-                    proc,
-                    ctx,
-                    module: self as *const FabricModule as *mut c_void,
-                    link: 0,
-                };
-                let answer = (row.receive)(row.ctx, &desc);
-                self.state(ctx).borrow_mut().inbound = bytes;
-                if answer & STOP != 0 {
+                let message = Arrival { proc, tag: lying.tag, bytes: bytes[..lying.len].into(), link: 0 };
+                let answer = at.deliver(&self.host, message);
+                at.inbound = bytes;
+                if answer.stops() {
                     return handled;
                 }
             }
@@ -218,13 +207,12 @@ impl FabricModule {
     }
 
     /// Whether messages of a sender are left for another turn: contexts and senders overtake each other.
-    fn skips(&self, ctx: u32) -> bool {
+    fn skips(&self, at: &mut Context) -> bool {
         if self.nic.settings.seed == 0 {
             return false;
         }
-        let mut state = self.state(ctx).borrow_mut();
-        state.dice = state.dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        state.dice >> 33 & 3 == 0
+        at.dice = at.dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        at.dice >> 33 & 3 == 0
     }
 
     fn tell_failures(&self) {
@@ -242,17 +230,21 @@ impl FabricModule {
 }
 
 /// A handle as it was given; None for a null pointer.
-fn handle_of(handle: *const RegHandle) -> Option<Handle> {
-    // SAFETY: the caller's handle, of `HANDLE` bytes.
+///
+/// # Safety
+/// It has `HANDLE` bytes, or is null.
+unsafe fn handle_of(handle: *const RegHandle) -> Option<Handle> {
+    // SAFETY: not null, so of `HANDLE` bytes by the caller's promise.
     (!handle.is_null()).then(|| unsafe { handle.cast::<Handle>().read_unaligned() })
 }
 
 impl Btl for FabricModule {
-    type Endpoint = Peer;
+    type Context = Context;
+    type Endpoint = Endpoint;
+    type Lane = ();
 
     fn attrs(&self) -> BtlAttrs {
         let (s, mut a) = (&self.nic.settings, BtlAttrs::new());
-        a.contexts = self.nic.area.contexts();
         a.eager_limit = s.eager_limit as u64;
         a.rndv_eager_limit = s.eager_limit as u64;
         a.max_send_size = s.max_send_size as u64;
@@ -288,7 +280,7 @@ impl Btl for FabricModule {
         a
     }
 
-    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<Peer>>, Status> {
+    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Endpoint>, Status> {
         if proc.proc == self.host.job().rank {
             return Ok(None);
         }
@@ -310,36 +302,33 @@ impl Btl for FabricModule {
         match self.nic.link(proc.proc as usize, &address) {
             Ok(link) => {
                 self.procs[link.number].store(proc.proc, Ordering::Relaxed);
-                Ok(Some(Box::new(Peer { number: link.number, link: Some(link) })))
+                Ok(Some(Endpoint { number: link.number, link: Some(link) }))
             }
             // It was here, and has ended: what it sent is taken.
             Err(why) if self.nic.area.knows(proc.proc as usize) => {
                 self.host.debug(&format!("process {} has ended: {why}", proc.proc));
-                Ok(Some(Box::new(Peer { number: proc.proc as usize, link: None })))
+                Ok(Some(Endpoint { number: proc.proc as usize, link: None }))
             }
             Err(why) => refused(why),
         }
     }
 
-    fn send(&self, peer: &Peer, ctx: u32, msg: &Message<'_>) -> Status {
-        if msg.total_len() > self.nic.settings.max_send_size || ctx as usize >= self.contexts.len() {
+    fn lane(&self, _: &Endpoint, _: u32) {}
+
+    fn send(&self, at: &mut At<'_>, peer: &To, msg: &Message<'_>) -> Status {
+        if msg.total_len() > self.nic.settings.max_send_size {
             return Status::BAD_PARAM;
         }
-        let link = match peer.link() {
-            Ok(link) => link,
+        let (ctx, link) = match peer.link() {
+            Ok(link) => (at.number(), link),
             Err(status) => return status,
         };
         if ctx >= link.area.contexts() {
             return Status::NOT_SUPPORTED;
         }
-        let mut state = self.state(ctx).borrow_mut();
-        state.out.clear();
-        state.out.extend_from_slice(msg.header());
-        state.out.resize(msg.total_len(), 0);
-        let payload = state.out[msg.header().len()..].as_mut_ptr();
-        // SAFETY: room for the payload.
-        unsafe { msg.write_payload(payload) };
-        if !link.area.ring(self.nic.number, ctx).push(msg.tag(), &state.out) {
+        at.out.resize(msg.total_len(), 0);
+        msg.write(&mut at.out);
+        if !link.area.ring(self.nic.number, ctx).push(msg.tag(), &at.out) {
             return Status::NO_RESOURCE;
         }
         self.nic.counts.messages.fetch_add(1, Ordering::Relaxed);
@@ -347,16 +336,13 @@ impl Btl for FabricModule {
         Status::OK
     }
 
-    fn progress(&self, ctx: u32) -> i32 {
-        if ctx as usize >= self.contexts.len() {
-            return 0;
-        }
+    fn progress(&self, at: &mut At<'_>) -> i32 {
         self.tell_failures();
-        self.complete(ctx) + self.receive(ctx)
+        self.complete(at) + self.receive(at)
     }
 
     /// Messages lie with their receivers already; the agent sends the answers that it owes.
-    fn finalize(&self) {
+    fn finalize(&self, _: &mut Contexts<'_, Context>) {
         self.nic.stop.store(true, Ordering::SeqCst);
         self.nic.area.ring_device();
         if let Some(agent) = held(&self.agent).take()
@@ -373,41 +359,40 @@ impl Btl for FabricModule {
 }
 
 impl BtlGet for FabricModule {
-    fn get(&self, peer: &Peer, ctx: u32, rma: &RmaDesc) -> Status {
-        self.rma(peer, ctx, rma, OperationKind::Get, access::LOCAL_WRITE)
+    fn get(&self, at: &mut At<'_>, peer: &To, rma: Vouched<'_, RmaDesc>, done: Completion) -> Status {
+        self.rma(at, peer, (rma, done), (OperationKind::Get, access::LOCAL_WRITE))
     }
 }
 
 impl BtlPut for FabricModule {
-    fn put(&self, peer: &Peer, ctx: u32, rma: &RmaDesc) -> Status {
-        self.rma(peer, ctx, rma, OperationKind::Put, 0)
+    fn put(&self, at: &mut At<'_>, peer: &To, rma: Vouched<'_, RmaDesc>, done: Completion) -> Status {
+        self.rma(at, peer, (rma, done), (OperationKind::Put, 0))
     }
 }
 
 impl BtlFlush for FabricModule {
-    fn flush(&self, peer: Option<&Peer>, ctx: u32, flush: &FlushDesc) -> Status {
-        let callback = Callback { done: flush.done, ctx: flush.done_ctx };
-        let most = self.nic.settings.outstanding;
-        self.state(ctx).borrow_mut().table.flush(peer.map(|p| p.number), most, callback)
+    fn flush(&self, at: &mut At<'_>, peer: Option<&To>, done: Completion) -> Status {
+        at.table.flush(peer.map(|p| p.number), self.nic.settings.outstanding, done)
     }
 }
 
 impl BtlAtomics for FabricModule {
-    fn atomic(&self, peer: &Peer, ctx: u32, op: &AtomicDesc) -> Status {
+    fn atomic(&self, at: &mut At<'_>, peer: &To, op: Vouched<'_, AtomicDesc>, done: Completion) -> Status {
         let (local, width) = (op.result as u64, amo::width(op.flags));
-        let Some(handle) = handle_of(op.remote_handle) else { return Status::BAD_PARAM };
+        // SAFETY: the caller's handles, of the size that the attributes say, or null.
+        let (ours, theirs) = unsafe { (handle_of(op.local_handle), handle_of(op.remote_handle)) };
+        let Some(handle) = theirs else { return Status::BAD_PARAM };
         if !amo::is_known(op.op, op.flags) || !op.remote.is_multiple_of(width) {
             return Status::BAD_PARAM;
         }
-        if local != 0 && !self.is_ours(op.local_handle, local, width, access::LOCAL_WRITE) {
+        if local != 0 && !self.is_ours(ours, local, width, access::LOCAL_WRITE) {
             return Status::BAD_PARAM;
         }
         let what =
             OperationKind::Atomic { amo: op.op, flags: op.flags, operand: op.operand, compare: op.compare };
         let (number, addr) = (peer.number, op.remote);
-        let callback = Callback { done: op.done, ctx: op.done_ctx };
-        let local_handle = handle_of(op.local_handle).unwrap_or_default();
-        self.post(peer, ctx, callback, |op| Work {
+        let local_handle = ours.unwrap_or_default();
+        self.post(at, peer, done, |op| Work {
             op,
             peer: number,
             what,
@@ -423,11 +408,11 @@ impl BtlAtomics for FabricModule {
 impl BtlMemory for FabricModule {
     const HANDLE_SIZE: usize = HANDLE;
 
-    fn register(&self, addr: *mut u8, len: u64, access: u32, kind: MemKind, handle: &mut [u8]) -> Status {
-        if kind != MemKind::HOST {
+    fn register(&self, memory: Memory, access: u32, handle: &mut [u8]) -> Status {
+        if memory.kind != MemKind::HOST {
             return Status::NOT_SUPPORTED;
         }
-        match self.nic.registry.add(addr as u64, len, access) {
+        match self.nic.registry.add(memory.addr as u64, memory.len, access) {
             Ok(made) => {
                 // SAFETY: the host gives as many bytes as the attributes say.
                 unsafe { handle.as_mut_ptr().cast::<Handle>().write_unaligned(made) };
@@ -438,13 +423,15 @@ impl BtlMemory for FabricModule {
     }
 
     fn deregister(&self, handle: &[u8]) -> Status {
-        handle_of(handle.as_ptr().cast()).map_or(Status::BAD_PARAM, |h| self.nic.registry.remove(h))
+        // SAFETY: a handle of ours has `HANDLE` bytes.
+        unsafe { handle_of(handle.as_ptr().cast()) }.map_or(Status::BAD_PARAM, |h| self.nic.registry.remove(h))
     }
 }
 
 impl BtlSleep for FabricModule {
     /// SYNC POINT with `Area::ring_context`: says that it sleeps, then looks.
-    fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
+    fn arm(&self, at: &mut At<'_>, set: &mut WaitSet) -> Status {
+        let ctx = at.number();
         let bell = &self.nic.area.head().bells[ctx as usize];
         if self.nic.settings.by_descriptor {
             self.drain(ctx);
@@ -467,7 +454,8 @@ impl BtlSleep for FabricModule {
         set.add_word(WaitWord { addr: bell.word.as_ptr(), expected, reserved: 0 })
     }
 
-    fn disarm(&self, ctx: u32) {
+    fn disarm(&self, at: &mut At<'_>) {
+        let ctx = at.number();
         self.nic.area.head().bells[ctx as usize].asleep.store(0, Ordering::SeqCst);
         if self.nic.settings.by_descriptor {
             self.drain(ctx);

@@ -89,5 +89,6 @@ fn send(reach: &Reach, tag: u8, message: &[u8]) -> Status {
     };
     // SAFETY: the host's handle lives as long as the instance.
     let btl = unsafe { &*reach.btl };
-    (btl.send)(btl.state, reach.endpoint, CONTEXT, &desc)
+    // SAFETY: the endpoint is the handle's and stays as long as the instance; the message lives as long as the call. Callers are inside the context.
+    unsafe { (btl.send)(btl.state, reach.endpoint, CONTEXT, &desc) }
 }

@@ -89,6 +89,7 @@ const ITEMS: &[Part] = &[
             "LIST_ENTRY",
             "ListDesc",
             "ProcInfo",
+            "ProcList",
             "BtlTable",
             "SERVICE_CTX",
             "access",

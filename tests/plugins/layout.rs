@@ -83,7 +83,8 @@ pub fn all() -> Vec<Layout> {
         AtomicDesc { result local_handle remote remote_handle op flags operand compare done done_ctx }
         ListEntry { remote remote_handle len data result result_handle op flags compare }
         ListDesc { entries done done_ctx }
-        ProcInfo { proc node local_rank local }
+        ProcInfo { proc node local_rank local job segment }
+        ProcList { first len stride }
         BtlTable {
             size version add_procs del_procs finalize send progress get put flush atomic
             register_mem deregister_mem arm disarm get_vector hold held service_open service_request

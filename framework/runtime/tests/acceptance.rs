@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Form, alone, config};
-use oxmpi_btl::{BtlAttrs, BtlModule, BtlTable, Endpoint, ProcInfo, SendDesc, cap};
+use oxmpi_btl::{BtlAttrs, BtlModule, BtlTable, Endpoint, ProcList, SendDesc, cap};
 use oxmpi_loading::accept::{Framework, Promise, Refusal, accept, accept_btl, accept_coll, accept_pml};
 use oxmpi_loading::loader::{Found, load};
 use oxmpi_mca::abi::{OpenArgs, Opened, TARGET};
@@ -172,7 +172,7 @@ proptest! {
 
 // ------------------------------------------------------------------ modules and tables
 
-extern "C" fn add_procs(_: *mut c_void, procs: SliceRef<ProcInfo>, out: *mut *mut Endpoint) -> Status {
+extern "C" fn add_procs(_: *mut c_void, procs: ProcList, out: *mut *mut Endpoint) -> Status {
     for i in 0..procs.len {
         // SAFETY: the host's array has `len` entries.
         unsafe { *out.add(i) = null_mut() };

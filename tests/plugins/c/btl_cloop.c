@@ -33,11 +33,13 @@ typedef struct {
     queue *queues;
 } module_state;
 
-static oxmpi_status cloop_add_procs(void *s, oxmpi_slice_of_proc_info procs, void **endpoints) {
+static oxmpi_status cloop_add_procs(void *s, oxmpi_proc_list procs, void **endpoints) {
     module_state *m = s;
     for (size_t i = 0; i < procs.len; i++) {
+        /* Later hosts say more of a process: the next one is `stride` bytes on. */
+        const oxmpi_proc_info *proc = (const void *)((const char *)procs.first + i * procs.stride);
         /* An endpoint needs no memory of its own here: the module stands for it. */
-        endpoints[i] = procs.ptr[i].proc == m->host->job->rank ? m : NULL;
+        endpoints[i] = proc->proc == m->host->job->rank ? m : NULL;
     }
     return OXMPI_STATUS_OK;
 }

@@ -178,6 +178,14 @@ pub trait BtlService: Btl {
     fn serve(&self, at: &mut Entered<'_, Self::Service>) -> i32;
     /// Answers the request whose receiver is running.
     fn reply(&self, at: &mut Entered<'_, Self::Service>, link: u64, msg: &Message<'_>) -> Status;
+    /// Last call of a device that serves, instead of [`Btl::finalize`], which it calls unless it says otherwise.
+    fn finalize_serving(
+        &self,
+        all: &mut Contexts<'_, Self::Context>,
+        _service: &mut Entered<'_, Self::Service>,
+    ) {
+        self.finalize(all);
+    }
     /// A word that is not 0 while requests may be there; `None`: only `serve` finds out. It stays until `finalize`.
     fn pending(&self) -> Option<&AtomicU32> {
         None

@@ -30,6 +30,7 @@ pub fn module<T: Btl>(device: T, contexts: impl IntoIterator<Item = T::Context>)
     let table = BtlTable {
         add_procs: Some(thunk::add_procs::<T>),
         del_procs: Some(thunk::del_procs::<T>),
+        finalize: Some(thunk::finalize::<T>),
         send: Some(thunk::send::<T>),
         progress: Some(thunk::progress::<T>),
         ..BtlTable::EMPTY
@@ -136,8 +137,7 @@ impl<T: Btl, S: Send + 'static> ModuleBuilder<T, S> {
         self
     }
     /// The module for `open`'s list. Device and contexts live until `finalize`, table and attributes for good.
-    pub fn build(mut self) -> BtlModule {
-        self.table.finalize = Some(thunk::finalize::<T, S>);
+    pub fn build(self) -> BtlModule {
         let attrs = BtlAttrs { contexts: self.core.contexts.len() as u32, ..self.core.device.attrs() };
         BtlModule {
             size: size_of::<BtlModule>() as u32,
@@ -152,6 +152,7 @@ impl<T: Btl, S: Send + 'static> ModuleBuilder<T, S> {
 impl<T: BtlService> ModuleBuilder<T, ()> {
     /// Offers service links; `service` belongs to the service context.
     pub fn service(mut self, service: T::Service) -> ModuleBuilder<T, T::Service> {
+        self.table.finalize = Some(thunk::finalize_serving::<T>);
         self.table.service_open = Some(thunk::service_open::<T>);
         self.table.service_request = Some(thunk::service_request::<T>);
         self.table.service_progress = Some(thunk::service_progress::<T>);

@@ -37,6 +37,15 @@ macro_rules! enter_service {
         unsafe { Entered::new(&module.service, SERVICE_CTX, $s) }
     }};
 }
+/// All contexts of a module that ends.
+macro_rules! contexts {
+    ($t:ty, $s:expr) => {{
+        // SAFETY: as in `device`.
+        let core = unsafe { &*$s.cast::<Core<$t>>() };
+        // SAFETY: the last call: nothing else runs.
+        unsafe { Contexts::new(&core.contexts, $s) }
+    }};
+}
 /// An endpoint.
 macro_rules! peer {
     ($t:ty, $p:expr) => {
@@ -98,17 +107,20 @@ pub(super) unsafe extern "C" fn del_procs<T: Btl>(s: State, endpoints: SliceRef<
     });
     catch_unwind(run).unwrap_or(Status::PANICKED)
 }
-/// `S` is what the module has for its service context, or nothing.
-pub(super) unsafe extern "C" fn finalize<T: Btl, S>(s: State) -> Status {
+pub(super) unsafe extern "C" fn finalize<T: Btl>(s: State) -> Status {
     let run = AssertUnwindSafe(|| {
-        {
-            // SAFETY: as in `device`.
-            let core = unsafe { &*s.cast::<Core<T>>() };
-            // SAFETY: the last call: nothing else runs.
-            core.device.finalize(&mut unsafe { Contexts::new(&core.contexts, s) });
-        }
-        // SAFETY: the last call; `build` made it, and no borrow of it is left.
-        drop(unsafe { Box::from_raw(s.cast::<Module<T, S>>()) });
+        device!(T, s).finalize(&mut contexts!(T, s));
+        // SAFETY: the last call; `build` made it without a service context, and no borrow of it is left.
+        drop(unsafe { Box::from_raw(s.cast::<Module<T, ()>>()) });
+        Status::OK
+    });
+    catch_unwind(run).unwrap_or(Status::PANICKED)
+}
+pub(super) unsafe extern "C" fn finalize_serving<T: BtlService>(s: State) -> Status {
+    let run = AssertUnwindSafe(|| {
+        device!(T, s).finalize_serving(&mut contexts!(T, s), &mut enter_service!(T, s));
+        // SAFETY: the last call; `build` made it with a service context, and no borrow of it is left.
+        drop(unsafe { Box::from_raw(s.cast::<Module<T, T::Service>>()) });
         Status::OK
     });
     catch_unwind(run).unwrap_or(Status::PANICKED)

@@ -6,10 +6,12 @@ use crate::door::Doors;
 use crate::hello::SERVICE;
 use crate::in_force::{chosen, speed_of, tell};
 use crate::lobby::Lobby;
+use crate::module::TcpModule;
 use crate::params::{Ports, Settings};
 use crate::rail::Tcp;
+use crate::service::Service;
 use crate::sys::{self, Interface};
-use oxmpi_btl::BtlModule;
+use oxmpi_btl::{BtlModule, ModuleBuilder};
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -55,8 +57,7 @@ impl Component for TcpComponent {
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
         }
-        let build = |tcp| oxmpi_btl::module(tcp).sleep().service().service_sleep().partner().build();
-        Ok((0, modules.into_iter().map(build).collect()))
+        Ok((0, modules.into_iter().map(ModuleBuilder::build).collect()))
     }
 
     fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
@@ -120,6 +121,8 @@ fn listen_at(ip: IpAddr, ports: Ports, start: u32) -> std::io::Result<(OwnedFd, 
     Err(last)
 }
 
+type Builder = ModuleBuilder<TcpModule, Service>;
+
 /// State and settings that all rails of a process share.
 struct Common {
     host: Host,
@@ -128,7 +131,7 @@ struct Common {
 }
 
 impl Common {
-    fn make(&self, rails: Vec<(&Interface, Vec<Listening>)>) -> std::io::Result<Vec<Tcp>> {
+    fn make(&self, rails: Vec<(&Interface, Vec<Listening>)>) -> std::io::Result<Vec<Builder>> {
         let doors = Arc::new(Doors::new(rails.len(), self.card.contexts)?);
         let make = |(rail, (interface, sockets)): (usize, (&Interface, Vec<Listening>))| {
             self.rail(&doors, rail as u16, interface, sockets)
@@ -142,16 +145,16 @@ impl Common {
         rail: u16,
         interface: &Interface,
         sockets: Vec<Listening>,
-    ) -> std::io::Result<Tcp> {
+    ) -> std::io::Result<Builder> {
         let lobby = Lobby::new(sockets.into_iter().map(|s| s.0).collect())?;
         let context = |number| {
             let door = doors.find(rail, number).ok_or(std::io::ErrorKind::NotFound)?;
             Context::new(number, &lobby.poller, door.clone())
         };
-        let contexts = (0..self.card.contexts).map(context).collect::<Result<_, _>>()?;
+        let contexts = (0..self.card.contexts).map(context).collect::<Result<Vec<_>, _>>()?;
         let service = context(SERVICE)?;
         let name = Tcp::name_of(&self.host, self.host.job().rank).ok_or(std::io::ErrorKind::NotFound)?;
-        Ok(Tcp {
+        let rail = Arc::new(Tcp {
             host: self.host,
             settings: self.settings.clone(),
             rail,
@@ -161,9 +164,9 @@ impl Common {
             device: interface.name.clone(),
             speed: speed_of(interface),
             lobby,
-            contexts,
-            service,
             peers: Mutex::new(HashMap::new()),
-        })
+        });
+        let service = Service::new(service, rail.clone());
+        Ok(oxmpi_btl::module(TcpModule { rail }, contexts).sleep().service(service).service_sleep().partner())
     }
 }

@@ -7,11 +7,11 @@ use crate::hello::{Challenge, Hello, LONGEST, Proof, Welcome};
 use crate::proof::ProofContext;
 use crate::rail::Tcp;
 use crate::stream::{Link, Stream};
-use crate::sys::{self, Interest, send_all};
+use crate::sys::{self, Interest, Poller, send_all};
+use core::mem::replace;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Longest pause between two calls; the first pauses are shorter.
@@ -23,31 +23,38 @@ const CONNECTING: Duration = Duration::from_secs(2);
 
 impl Tcp {
     /// Begins a call. Where we do not know the peer's address it has to call us.
-    pub(crate) fn call(&self, cx: &Context, s: &Arc<Stream>) {
+    pub(crate) fn call(&self, cx: &mut Context, slot: usize) {
+        let s = &mut cx.streams[slot];
         let Some(route) = s.core.route.get().filter(|_| !s.answers()) else {
-            s.link.replace(Link::Idle);
+            s.link = Link::Idle;
             return;
         };
-        let address = route.addresses[s.address.get() % route.addresses.len()];
-        let several = route.addresses.len() > 1;
-        let attempt = s.attempt.get() + 1;
-        s.attempt.set(attempt);
-        match self.begin_call(cx, s, address, route.rail) {
+        let address = route.addresses[s.address % route.addresses.len()];
+        let (several, rail) = (route.addresses.len() > 1, route.rail);
+        s.attempt += 1;
+        match self.begin_call(&cx.poller, slot, s, address, rail) {
             Ok(mut call) => {
                 if several {
                     call.deadline = call.deadline.min(call.begun + CONNECTING);
                 }
                 cx.wake_at(call.deadline);
-                s.link.replace(Link::Calling(Box::new(call)));
+                cx.streams[slot].link = Link::Calling(Box::new(call));
             }
             Err(e) => {
                 let why = format!("{}: {e}", address.to);
-                self.call_failed(cx, s, Failure::Refused(Instant::now(), why));
+                self.call_failed(cx, slot, Failure::Refused(Instant::now(), why));
             }
         }
     }
 
-    fn begin_call(&self, cx: &Context, s: &Stream, address: PeerAddress, rail: u16) -> std::io::Result<Call> {
+    fn begin_call(
+        &self,
+        poller: &Poller,
+        slot: usize,
+        s: &Stream,
+        address: PeerAddress,
+        rail: u16,
+    ) -> std::io::Result<Call> {
         let PeerAddress { from, to } = address;
         let nonce = sys::random()?;
         let hello = Hello {
@@ -57,8 +64,8 @@ impl Tcp {
             to_ctx: s.theirs,
             from_rail: self.rail,
             to_rail: rail,
-            attempt: s.attempt.get(),
-            seen: s.their_attempt.get(),
+            attempt: s.attempt,
+            seen: s.their_attempt,
             window: self.settings.window as u32,
             nonce,
         };
@@ -66,7 +73,7 @@ impl Tcp {
             None => sys::connect(to, self.source(address))?,
             Some(relay) => sys::connect(relay, None)?,
         };
-        cx.poller.add(&fd, STREAMS + s.slot as u64, Interest::Write)?;
+        poller.add(&fd, STREAMS + slot as u64, Interest::Write)?;
         let begun = Instant::now();
         Ok(Call {
             fd,
@@ -89,21 +96,19 @@ impl Tcp {
     }
 
     /// Something happened on the socket of a call.
-    pub(crate) fn advance_call(&self, cx: &Context, s: &Arc<Stream>) {
-        let Link::Calling(mut call) = s.link.replace(Link::Idle) else { return };
-        match self.step(cx, s, &mut call) {
-            Ok(HandshakeStep::Waits) => {
-                s.link.replace(Link::Calling(call));
-            }
-            Ok(HandshakeStep::Welcome(welcome)) => self.connected(cx, s, *call, &welcome),
+    pub(crate) fn advance_call(&self, cx: &mut Context, slot: usize) {
+        let Link::Calling(mut call) = replace(&mut cx.streams[slot].link, Link::Idle) else { return };
+        match self.step(cx, slot, &mut call) {
+            Ok(HandshakeStep::Waits) => cx.streams[slot].link = Link::Calling(call),
+            Ok(HandshakeStep::Welcome(welcome)) => self.connected(cx, slot, *call, &welcome),
             Err(failure) => {
                 cx.poller.remove(&call.fd);
-                self.call_failed(cx, s, failure);
+                self.call_failed(cx, slot, failure);
             }
         }
     }
 
-    fn step(&self, cx: &Context, s: &Stream, call: &mut Call) -> Result<HandshakeStep, Failure> {
+    fn step(&self, cx: &Context, slot: usize, call: &mut Call) -> Result<HandshakeStep, Failure> {
         let (to, begun) = (call.to, call.begun);
         let fails = |e: std::io::Error| Failure::Refused(begun, format!("{to}: {e}"));
         match call.stage {
@@ -114,7 +119,7 @@ impl Tcp {
                     send_all(&call.fd, &preface(to)).map_err(fails)?;
                 }
                 send_all(&call.fd, &call.hello).map_err(fails)?;
-                cx.poller.change(&call.fd, STREAMS + s.slot as u64, Interest::Read).map_err(fails)?;
+                cx.poller.change(&call.fd, STREAMS + slot as u64, Interest::Read).map_err(fails)?;
                 call.stage = Stage::AwaitsChallenge;
                 call.deadline = Instant::now() + self.settings.handshake_timeout;
                 Ok(HandshakeStep::Waits)
@@ -125,7 +130,7 @@ impl Tcp {
                 };
                 let challenge = Challenge::decode(&bytes).map_err(|e| call.bad(e))?;
                 call.check(challenge.refusal)?;
-                let position = s.at.get();
+                let position = cx.streams[slot].at();
                 let proof_context = ProofContext::by_connector(&call.hello, position);
                 let answer = proof_context.answer(&self.host, &challenge.nonce);
                 let answer =
@@ -152,20 +157,20 @@ impl Tcp {
         }
     }
 
-    fn connected(&self, cx: &Context, s: &Arc<Stream>, call: Call, welcome: &Welcome) {
-        let resumed = s.out.borrow_mut().resume(welcome.position);
-        if resumed.is_err() {
+    fn connected(&self, cx: &mut Context, slot: usize, call: Call, welcome: &Welcome) {
+        let s = &mut cx.streams[slot];
+        if s.out.resume(welcome.position).is_err() {
             cx.poller.remove(&call.fd);
-            return self.fail(cx, s, "it wants to go on from where it never was");
+            return self.fail(cx, slot, "it wants to go on from where it never was");
         }
-        s.welcomed.set(s.attempt.get());
-        s.core.way.store(s.address.get(), Ordering::Relaxed);
+        s.welcomed = s.attempt;
+        s.core.way.store(s.address, Ordering::Relaxed);
         if call.from == self.rail {
             s.core.carried.store(true, Ordering::Relaxed);
         } else {
             self.tell_of_detour(s, call.to);
         }
-        self.connection_proved(cx, s, call.fd, welcome.window);
+        self.connection_proved(cx, slot, call.fd, welcome.window);
     }
 
     /// A connection of this rail goes over the network of another. Something has failed where it did not before; else that network
@@ -181,41 +186,41 @@ impl Tcp {
     }
 
     /// Pauses, or gives the process up.
-    fn call_failed(&self, cx: &Context, s: &Arc<Stream>, failure: Failure) {
+    fn call_failed(&self, cx: &mut Context, slot: usize, failure: Failure) {
         let now = Instant::now();
+        let s = &mut cx.streams[slot];
         let pause = match failure {
             Failure::Crossed => CROSSING,
             Failure::Silent => Duration::ZERO,
             Failure::Refused(begun, why) => {
                 let addresses = s.core.route.get().map_or(1, |route| route.addresses.len());
-                s.address.set((s.address.get() + 1) % addresses);
-                let mut trouble = s.trouble.borrow_mut();
+                s.address = (s.address + 1) % addresses;
+                let trouble = &mut s.trouble;
                 let since = *trouble.since.get_or_insert(begun);
                 trouble.calls += 1;
                 trouble.last = why;
                 let all_tried = trouble.calls as usize >= addresses;
                 if all_tried && now.duration_since(since) > self.settings.retry_timeout {
-                    let last = trouble.last.clone();
-                    drop(trouble);
-                    let limit = self.settings.retry_timeout;
-                    return self.fail(cx, s, &format!("it could not be reached for {limit:?} ({last})"));
+                    let (limit, last) = (self.settings.retry_timeout, &trouble.last);
+                    let why = format!("it could not be reached for {limit:?} ({last})");
+                    return self.fail(cx, slot, &why);
                 }
                 LONGEST_PAUSE.min(Duration::from_millis(5 << trouble.calls.min(8)))
             }
         };
-        s.link.replace(Link::Resting(now + pause));
+        s.link = Link::Resting(now + pause);
         cx.wake_at(now + pause);
     }
 
     /// A call has been silent for too long.
-    pub(crate) fn call_again(&self, cx: &Context, s: &Arc<Stream>) {
-        let Link::Calling(call) = s.link.replace(Link::Idle) else { return };
+    pub(crate) fn call_again(&self, cx: &mut Context, slot: usize) {
+        let Link::Calling(call) = replace(&mut cx.streams[slot].link, Link::Idle) else { return };
         cx.poller.remove(&call.fd);
         let silent = match call.stage {
             Stage::Connecting => call.refused(&"no answer"),
             _ => Failure::Silent,
         };
-        self.call_failed(cx, s, silent);
+        self.call_failed(cx, slot, silent);
     }
 }
 

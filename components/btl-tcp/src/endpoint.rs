@@ -1,24 +1,16 @@
-//! Our streams to a peer process, and the endpoint that verbs get.
+//! The endpoint that verbs get, and what it keeps for a context.
 
 use crate::peer::Core;
-use crate::stream::Stream;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-/// A process with our streams to it, by our context; made when first used.
-pub struct Peer {
-    pub core: Arc<Core>,
-    pub plain: Box<[OnceLock<Arc<Stream>>]>,
-    pub service: Box<[OnceLock<Arc<Stream>>]>,
-}
-
-impl Peer {
-    pub fn new(core: Core, contexts: usize) -> Peer {
-        let streams = || (0..contexts).map(|_| OnceLock::new()).collect();
-        Peer { core: Arc::new(core), plain: streams(), service: streams() }
-    }
-}
-
-/// The endpoint that verbs get. Several may be of one process.
+/// A process. Several endpoints may be of one.
 pub struct TcpEndpoint {
-    pub peer: Arc<Peer>,
+    pub core: Arc<Core>,
+}
+
+/// Slots of a context's streams to a process; found when first used.
+#[derive(Default)]
+pub struct Lane {
+    pub plain: Option<usize>,
+    pub service: Option<usize>,
 }

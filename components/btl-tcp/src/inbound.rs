@@ -1,11 +1,12 @@
 //! The receiving half of a stream: bytes from the socket into a buffer, frames out of it.
 //!
-//! A message is handed up out of the buffer, which stays put until its receiver returns. Bytes of a peer are checked
-//! before they are used. [`Fault`] distinguishes damage on the way, after which the connection is made again and the peer
+//! A message is handed up out of the buffer, which is lent for that: it lies outside the context until its receiver returns. Bytes of a
+//! peer are checked before they are used. [`Fault`] distinguishes damage on the way, after which the connection is made again and the peer
 //! sends again, from a violation of the protocol, after which the peer is closed for good.
 
 use crate::check;
 use crate::frame::{BadHeader, HEADER, Header, Kind, room};
+use core::mem::take;
 use std::io;
 
 /// A fault in the bytes of a connection.
@@ -37,6 +38,25 @@ pub struct Arrived<'a> {
     pub message: &'a [u8],
 }
 
+/// The buffer of an [`Inbound`] while the message at its front is handed up.
+pub struct Lent {
+    bytes: Box<[u64]>,
+    /// Where in it the message begins, and how long it is.
+    at: usize,
+    len: usize,
+}
+
+impl Lent {
+    pub fn message(&self) -> &[u8] {
+        &bytes_of(&self.bytes)[self.at..self.at + self.len]
+    }
+}
+
+fn bytes_of(words: &[u64]) -> &[u8] {
+    // SAFETY: the words are as many initialised bytes.
+    unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), words.len() * 8) }
+}
+
 impl Inbound {
     pub fn new(first: usize, largest: usize) -> Inbound {
         let first = first.max(2 * HEADER).next_multiple_of(8);
@@ -58,14 +78,13 @@ impl Inbound {
     }
 
     fn slice(&self) -> &[u8] {
-        // SAFETY: the words are as many initialised bytes.
-        unsafe { core::slice::from_raw_parts(self.bytes.as_ptr().cast(), self.bytes.len() * 8) }
+        bytes_of(&self.bytes)
     }
 
     /// Lets `read` fill the free part of the buffer, and returns the result of `read`.
     pub fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
         self.make_room();
-        // SAFETY: as above, and borrowed alone.
+        // SAFETY: the words are as many initialised bytes, and borrowed alone.
         let all = unsafe {
             core::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast::<u8>(), self.bytes.len() * 8)
         };
@@ -161,6 +180,18 @@ impl Inbound {
         if header.kind.is_in_stream() {
             self.position += room(header.len as usize) as u64;
         }
+    }
+
+    /// Lends the buffer, with the whole frame at its front, until [`Inbound::take_back`].
+    #[inline]
+    pub fn lend(&mut self, header: &Header) -> Lent {
+        Lent { bytes: take(&mut self.bytes), at: self.start + HEADER, len: header.len as usize }
+    }
+
+    /// The buffer is back.
+    #[inline]
+    pub fn take_back(&mut self, lent: Lent) {
+        self.bytes = lent.bytes;
     }
 
     /// Goes on behind the frame at the front.

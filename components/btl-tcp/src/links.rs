@@ -2,12 +2,12 @@
 
 use crate::context::{Context, STREAMS};
 use crate::rail::Tcp;
-use crate::stream::{Link, Stream};
+use crate::stream::Link;
 use crate::sys::{self, Interest};
+use core::mem::replace;
 use core::time::Duration;
 use oxmpi_mca::{Status, StrRef};
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Messages join others that wait for the socket, or for the end of the turn, up to so many bytes: what waits goes by one call of
@@ -23,104 +23,96 @@ const LEAST_TOLD: u64 = 4096;
 impl Tcp {
     /// Sends what waits on a stream: at once, but for what is sent inside of a turn, such as answers to what came. That goes
     /// together at the turn's end, unless it is much.
-    pub(crate) fn flush_soon(&self, cx: &Context, s: &Stream) {
-        if cx.inside.get() && s.out.borrow().unsent() < JOINED {
-            cx.send_late(s);
+    pub(crate) fn flush_soon(&self, cx: &mut Context, slot: usize) {
+        if cx.inside && cx.streams[slot].out.unsent() < JOINED {
+            cx.send_late(slot);
         } else {
-            self.flush(cx, s);
+            self.flush(cx, slot);
         }
     }
 
     /// Sends what waits on a stream, as far as its socket takes it.
-    pub(crate) fn flush(&self, cx: &Context, s: &Stream) {
-        let link = s.link.borrow();
-        let Link::Up(fd) = &*link else { return };
-        if s.broken.get() {
+    pub(crate) fn flush(&self, cx: &mut Context, slot: usize) {
+        let s = &mut cx.streams[slot];
+        let Link::Up(fd) = &s.link else { return };
+        if s.broken {
             return;
         }
-        let flushed = s.out.borrow_mut().flush(|bytes| sys::write(fd, bytes));
-        let wants = match flushed {
-            Ok(true) => Interest::Read,
-            Ok(false) => Interest::Both,
-            Err(_) => {
-                s.broken.set(true);
-                cx.list(s);
-                Interest::Read
-            }
-        };
-        if s.interest.replace(wants) != wants && cx.poller.change(fd, STREAMS + s.slot as u64, wants).is_err()
-        {
-            s.broken.set(true);
-            cx.list(s);
+        let flushed = s.out.flush(|bytes| sys::write(fd, bytes));
+        let wants = if matches!(flushed, Ok(false)) { Interest::Both } else { Interest::Read };
+        let changed = replace(&mut s.interest, wants) != wants;
+        let unheard = changed && cx.poller.change(fd, STREAMS + slot as u64, wants).is_err();
+        if flushed.is_err() || unheard {
+            s.broken = true;
+            cx.list(slot);
         }
     }
 
     /// Takes the connection off a stream.
-    pub(crate) fn disconnect(&self, cx: &Context, s: &Stream, then: Link) {
-        if let Link::Up(fd) = s.link.replace(then) {
+    pub(crate) fn disconnect(&self, cx: &mut Context, slot: usize, then: Link) {
+        let s = &mut cx.streams[slot];
+        if let Link::Up(fd) = replace(&mut s.link, then) {
             cx.poller.remove(&fd);
         }
-        s.inn.borrow_mut().forget();
-        s.broken.set(false);
+        s.inn.forget();
+        s.broken = false;
     }
 
-    pub(crate) fn shut(&self, cx: &Context, s: &Stream) {
-        self.disconnect(cx, s, Link::Shut);
+    pub(crate) fn shut(&self, cx: &mut Context, slot: usize) {
+        self.disconnect(cx, slot, Link::Shut);
     }
 
     /// The connection is broken: it is made again.
-    pub(crate) fn lost(&self, cx: &Context, s: &Arc<Stream>, why: String) {
+    pub(crate) fn lost(&self, cx: &mut Context, slot: usize, why: String) {
+        let s = &mut cx.streams[slot];
         self.host.debug(&format!("the connection with process {} broke: {why}", s.core.proc));
         let now = Instant::now();
-        let (pause, barren) = {
-            let mut trouble = s.trouble.borrow_mut();
-            let mark = (s.at.get(), s.out.borrow().settled_to());
-            trouble.barren = if mark == trouble.mark { trouble.barren + 1 } else { 0 };
-            trouble.last = why;
-            let pause = if trouble.barren > 3 { COURTESY * 2 } else { Duration::ZERO };
-            (if s.core.first { pause } else { pause + COURTESY }, trouble.barren)
-        };
-        if barren > BARREN {
-            let why = s.trouble.borrow().last.clone();
-            return self.fail(cx, s, &format!("{BARREN} connections brought nothing ({why})"));
+        let mark = (s.at(), s.out.settled_to());
+        let trouble = &mut s.trouble;
+        trouble.barren = if mark == trouble.mark { trouble.barren + 1 } else { 0 };
+        trouble.last = why;
+        if trouble.barren > BARREN {
+            let why = format!("{BARREN} connections brought nothing ({})", trouble.last);
+            return self.fail(cx, slot, &why);
         }
-        self.disconnect(cx, s, Link::Resting(now + pause));
+        let pause = if trouble.barren > 3 { COURTESY * 2 } else { Duration::ZERO };
+        let pause = if s.core.first { pause } else { pause + COURTESY };
+        self.disconnect(cx, slot, Link::Resting(now + pause));
         cx.wake_at(now + pause);
     }
 
     /// The process is given up: everybody is told, once.
-    pub(crate) fn fail(&self, cx: &Context, s: &Stream, why: &str) {
-        self.shut(cx, s);
-        s.core.loss.declare(|| {
+    pub(crate) fn fail(&self, cx: &mut Context, slot: usize, why: &str) {
+        self.shut(cx, slot);
+        let core = &cx.streams[slot].core;
+        core.loss.declare(|| {
             let message = format!("connection of btl tcp given up: {why}");
             let failed = self.host.services().peer_failed;
-            failed(self.host.table().instance, s.core.proc, Status::PEER_FAILED, StrRef::of(&message));
+            failed(self.host.table().instance, core.proc, Status::PEER_FAILED, StrRef::of(&message));
         });
     }
 
     /// A connection is there, both sides have proved themselves, and `out` is where the peer is.
-    pub(crate) fn connection_proved(&self, cx: &Context, s: &Arc<Stream>, fd: OwnedFd, their_window: u32) {
-        let token = STREAMS + s.slot as u64;
+    pub(crate) fn connection_proved(&self, cx: &mut Context, slot: usize, fd: OwnedFd, their_window: u32) {
+        let token = STREAMS + slot as u64;
         // One that we called is in the set already.
         let known = cx
             .poller
             .change(&fd, token, Interest::Read)
             .or_else(|_| cx.poller.add(&fd, token, Interest::Read));
         if let Err(e) = known {
-            return self.lost(cx, s, e.to_string());
+            return self.lost(cx, slot, e.to_string());
         }
         let window = u64::from(their_window).min(self.settings.window as u64);
-        s.tell_after.set((window / 8).max(LEAST_TOLD));
-        s.told.set(s.at.get());
-        s.interest.set(Interest::Read);
-        s.broken.set(false);
-        {
-            let mut trouble = s.trouble.borrow_mut();
-            (trouble.since, trouble.calls) = (None, 0);
-            trouble.mark = (s.at.get(), s.out.borrow().settled_to());
-        }
-        s.link.replace(Link::Up(fd));
-        self.flush(cx, s);
-        cx.list(s);
+        let s = &mut cx.streams[slot];
+        s.tell_after = (window / 8).max(LEAST_TOLD);
+        s.told = s.at();
+        s.interest = Interest::Read;
+        s.broken = false;
+        (s.trouble.since, s.trouble.calls) = (None, 0);
+        s.trouble.mark = (s.at(), s.out.settled_to());
+        s.link = Link::Up(fd);
+        self.flush(cx, slot);
+        cx.list(slot);
     }
 }

@@ -70,12 +70,13 @@ impl Outbound {
         let (first, cut, second) = self.ring.free(skip, len);
         let desc = msg.desc();
         match desc.pack {
-            Some(pack) => {
+            // SAFETY: the function is the sender's, for this call; the two pieces are writable for as much as it writes.
+            Some(pack) => unsafe {
                 pack(desc.pack_ctx, 0, first, cut as u64);
                 if cut < len {
                     pack(desc.pack_ctx, cut as u64, second, (len - cut) as u64);
                 }
-            }
+            },
             // SAFETY: the sender's payload is readable for `len`, the two pieces are writable for as much.
             None => unsafe {
                 core::ptr::copy_nonoverlapping(desc.payload, first, cut);

@@ -2,15 +2,17 @@
 //!
 //! A message is safe once its receiver's process has it (acknowledged), or once its receiver's kernel has: it stays readable there
 //! when this process is gone. For the first we wait a moment only, since the receiver may compute; for the second as long as
-//! a network may take.
+//! a network may take. Ordinary contexts part together, the service context behind them.
 
 use crate::context::Context;
 use crate::frame::Kind;
+use crate::progress::InTurn;
 use crate::rail::Tcp;
 use crate::stream::{Link, Stream};
 use crate::sys;
 use core::time::Duration;
-use std::sync::Arc;
+use oxmpi_btl::Arrival;
+use oxmpi_mca::Host;
 use std::time::Instant;
 
 /// For acknowledgements of what every kernel has confirmed.
@@ -27,22 +29,30 @@ enum State {
     Under,
 }
 
+/// A context that parts: what comes is not handed up.
+struct Parting<'a>(&'a mut Context);
+
+impl InTurn for Parting<'_> {
+    fn context(&mut self) -> &mut Context {
+        self.0
+    }
+    fn hand_up(&mut self, _host: &Host, _slot: usize, _message: Arrival<'_>) -> bool {
+        false
+    }
+}
+
 impl Tcp {
-    /// Sends what is left, everywhere.
-    pub(crate) fn part(&self) {
+    /// Sends what is left on some contexts; `each` gives them one after the other.
+    pub(crate) fn part(&self, mut each: impl FnMut(&mut dyn FnMut(&mut Context))) {
         let begun = Instant::now();
-        let all: Vec<&Context> = self.contexts.iter().chain([&self.service]).collect();
-        for cx in &all {
-            cx.closing.set(true);
-            cx.all().iter().for_each(|s| self.ask_now(cx, s));
-        }
+        each(&mut |cx| (0..cx.streams.len()).for_each(|slot| self.ask_now(cx, slot)));
         loop {
             let mut worst = State::Done;
-            for cx in &all {
+            each(&mut |cx| {
                 cx.note_event();
-                self.turn(cx);
-                worst = cx.all().iter().map(state).max().unwrap_or(State::Done).max(worst);
-            }
+                self.turn(&mut Parting(cx));
+                worst = cx.streams.iter().map(state).max().unwrap_or(State::Done).max(worst);
+            });
             let spent = begun.elapsed();
             match worst {
                 State::Done => break,
@@ -51,33 +61,33 @@ impl Tcp {
                 _ => std::thread::sleep(Duration::from_micros(100)),
             }
         }
-        for cx in &all {
-            for s in cx.all() {
+        each(&mut |cx| {
+            for slot in 0..cx.streams.len() {
+                let s = &mut cx.streams[slot];
                 if s.is_up() {
-                    s.out.borrow_mut().note(Kind::Bye, s.at.get());
-                    self.flush(cx, &s);
+                    s.note(Kind::Bye);
+                    self.flush(cx, slot);
                 }
-                self.shut(cx, &s);
-                s.link.replace(Link::Shut);
+                self.shut(cx, slot);
             }
-        }
+        });
     }
 
     /// Has the peer say how far it is.
-    fn ask_now(&self, cx: &Context, s: &Stream) {
-        if s.is_up() && !s.out.borrow().is_settled() {
-            s.out.borrow_mut().note(Kind::Question, s.at.get());
-            self.flush(cx, s);
+    fn ask_now(&self, cx: &mut Context, slot: usize) {
+        let s = &mut cx.streams[slot];
+        if s.is_up() && !s.out.is_settled() {
+            s.note(Kind::Question);
+            self.flush(cx, slot);
         }
     }
 }
 
-fn state(s: &Arc<Stream>) -> State {
-    let settled = s.out.borrow().is_settled();
-    match &*s.link.borrow() {
-        _ if settled => State::Done,
+fn state(s: &Stream) -> State {
+    match &s.link {
+        _ if s.out.is_settled() => State::Done,
         Link::Shut | Link::Idle => State::Done,
-        Link::Up(fd) if s.out.borrow().unsent() == 0 && sys::in_flight(fd) == 0 => State::There,
+        Link::Up(fd) if s.out.unsent() == 0 && sys::in_flight(fd) == 0 => State::There,
         _ => State::Under,
     }
 }

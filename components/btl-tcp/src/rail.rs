@@ -1,9 +1,7 @@
-//! A rail: one interface (or one link of it) with its contexts, and the processes that it has met.
+//! A rail: one interface (or one link of it), and the processes that it has met.
 
 use crate::card::{BadCard, Card, peer_addresses};
-use crate::context::Context;
 use crate::door::Doors;
-use crate::endpoint::Peer;
 use crate::lobby::Lobby;
 use crate::params::Settings;
 use crate::peer::{Core, Route};
@@ -13,7 +11,7 @@ use oxmpi_mca::{Host, ProcName, Status};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// A rail with all that is known of its peers: a module, as the host calls it.
+/// A rail with all that is known of its peers: what the contexts of a module share.
 pub struct Tcp {
     pub(crate) host: Host,
     pub(crate) settings: Arc<Settings>,
@@ -26,10 +24,8 @@ pub struct Tcp {
     /// Mb/s.
     pub(crate) speed: u32,
     pub(crate) lobby: Lobby,
-    pub(crate) contexts: Box<[Context]>,
-    pub(crate) service: Context,
     /// By process. A leaf, off a message's path.
-    pub(crate) peers: Mutex<HashMap<u32, Arc<Peer>>>,
+    pub(crate) peers: Mutex<HashMap<u32, Arc<Core>>>,
 }
 
 impl Tcp {
@@ -45,10 +41,11 @@ impl Tcp {
         find(host.table().instance, proc, &mut name).is_ok().then_some(name)
     }
 
-    pub(crate) fn peer_of(&self, proc: u32, name: ProcName) -> Arc<Peer> {
+    /// A process; made if it is new.
+    pub(crate) fn core_of(&self, proc: u32, name: ProcName) -> Arc<Core> {
         let mut peers = self.peers.lock().unwrap_or_else(|poison| poison.into_inner());
         let make = || {
-            let core = Core {
+            Arc::new(Core {
                 proc,
                 name,
                 first: self.name.bytes < name.bytes,
@@ -58,14 +55,9 @@ impl Tcp {
                 way: AtomicUsize::new(0),
                 carried: AtomicBool::new(false),
                 told: AtomicBool::new(false),
-            };
-            Arc::new(Peer::new(core, self.contexts.len()))
+            })
         };
         peers.entry(proc).or_insert_with(make).clone()
-    }
-
-    pub(crate) fn core_of(&self, proc: u32, name: ProcName) -> Arc<Core> {
-        self.peer_of(proc, name).core.clone()
     }
 
     /// Where a process is, as it has published; `None`: it is not reached by this rail.

@@ -3,53 +3,100 @@
 //! A request that finds no connection waits in the stream's ring, which has room for all that may be without a reply
 //! ([`ROOM`]); so has the server's for its replies: the next request says that an earlier reply has come.
 
-use crate::endpoint::TcpEndpoint;
+use crate::context::Context;
 use crate::frame::Kind;
 use crate::hello::SERVICE;
+use crate::module::TcpModule;
 use crate::params::ROOM;
+use crate::progress::InTurn;
 use crate::rail::Tcp;
-use oxmpi_btl::{BtlService, BtlServiceSleep, Message, WaitSet};
-use oxmpi_mca::Status;
+use oxmpi_btl::{Arrival, BtlService, BtlServiceSleep, Entered, Message, Peer, WaitSet};
+use oxmpi_mca::{Host, Status};
+use std::sync::Arc;
 
-impl BtlService for Tcp {
+/// The service context. It parts when it goes: behind the ordinary contexts, whose `finalize` does not reach it.
+pub struct Service {
+    context: Context,
+    /// The stream whose request is being served.
+    serving: Option<usize>,
+    rail: Arc<Tcp>,
+}
+
+impl Service {
+    pub fn new(context: Context, rail: Arc<Tcp>) -> Service {
+        Service { context, serving: None, rail }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.rail.part(|each| each(&mut self.context));
+    }
+}
+
+impl InTurn for Entered<'_, Service> {
+    fn context(&mut self) -> &mut Context {
+        &mut self.context
+    }
+
+    fn hand_up(&mut self, host: &Host, slot: usize, message: Arrival<'_>) -> bool {
+        let tag = message.tag;
+        self.serving = Some(slot);
+        let answer = self.deliver(host, Arrival { link: link_of(slot), ..message });
+        if self.serving.take().is_some() {
+            host.error(&format!("a request with tag {tag} was not answered by its receiver"));
+        }
+        answer.stops()
+    }
+}
+
+/// The name of a request's stream: not 0.
+fn link_of(slot: usize) -> u64 {
+    slot as u64 + 1
+}
+
+impl BtlService for TcpModule {
+    type Service = Service;
+
     /// The service context has been there from the start: its connections come through the same lobby.
     fn open(&self) -> Status {
         Status::OK
     }
 
-    fn request(&self, endpoint: &TcpEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
-        if msg.total_len() > self.settings.service_limit() {
+    fn request(&self, at: &mut Entered<'_, Context>, to: &Peer<Self>, msg: &Message<'_>) -> Status {
+        let rail = &self.rail;
+        if msg.total_len() > rail.settings.service_limit() {
             return Status::BAD_PARAM;
         }
-        let cx = &self.contexts[ctx as usize];
-        let peer = &endpoint.peer;
-        let s = peer.service[ctx as usize].get_or_init(|| cx.stream(&peer.core, SERVICE, &self.settings));
-        if s.requests.get() >= ROOM {
+        let (cx, lane) = at.with_lane(to);
+        let slot = *lane.service.get_or_insert_with(|| cx.stream(&to.core, SERVICE, &rail.settings));
+        if cx.streams[slot].requests >= ROOM {
             return Status::NO_RESOURCE;
         }
-        let status = self.push(cx, s, Kind::Request, msg, true);
+        let status = rail.push(cx, slot, Kind::Request, msg, true);
         if status.is_ok() {
-            s.requests.set(s.requests.get() + 1);
+            cx.streams[slot].requests += 1;
         }
         status
     }
 
-    fn serve(&self) -> i32 {
-        self.turn(&self.service)
+    fn serve(&self, at: &mut Entered<'_, Service>) -> i32 {
+        self.rail.turn(at)
     }
 
-    fn reply(&self, link: u64, msg: &Message<'_>) -> Status {
-        let cx = &self.service;
-        let asked = cx.serving.get().filter(|slot| *slot as u64 + 1 == link);
-        let Some(s) = asked.and_then(|slot| cx.at_slot(slot)) else { return Status::BAD_PARAM };
-        if msg.total_len() > self.settings.service_limit() {
+    fn reply(&self, at: &mut Entered<'_, Service>, link: u64, msg: &Message<'_>) -> Status {
+        let (rail, service): (&Tcp, &mut Service) = (&self.rail, at);
+        let asked = service.serving.filter(|&slot| link_of(slot) == link);
+        let Some(slot) = asked else { return Status::BAD_PARAM };
+        if msg.total_len() > rail.settings.service_limit() {
             return Status::BAD_PARAM;
         }
-        cx.serving.set(None);
-        match self.push(cx, &s, Kind::Reply, msg, true) {
+        service.serving = None;
+        match rail.push(&mut service.context, slot, Kind::Reply, msg, true) {
             // Somebody who asks for more than there may be without a reply waits for nothing that was promised.
             Status::NO_RESOURCE => {
-                self.host.error(&format!("process {} asks more than it may", s.core.proc));
+                let proc = service.context.streams[slot].core.proc;
+                rail.host.error(&format!("process {proc} asks more than it may"));
                 Status::INTERNAL
             }
             // A requester that is gone waits for nothing.
@@ -58,9 +105,9 @@ impl BtlService for Tcp {
     }
 }
 
-impl BtlServiceSleep for Tcp {
-    fn arm_service(&self, set: &mut WaitSet) -> Status {
-        self.service.arm(set)
+impl BtlServiceSleep for TcpModule {
+    fn arm_service(&self, at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
+        at.context.arm(set)
     }
-    fn disarm_service(&self) {}
+    fn disarm_service(&self, _at: &mut Entered<'_, Service>) {}
 }

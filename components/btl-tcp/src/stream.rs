@@ -1,7 +1,7 @@
 //! A stream: everything that goes between a context of ours and a context of a peer's, over however many connections.
 //!
-//! **Ownership.** A stream belongs to the context of ours that it ends at, and to the holder of that context's lock; nothing in it
-//! is shared. It is named by the two contexts, so each pair of contexts that talks has one, with traffic both
+//! **Ownership.** The context of ours that a stream ends at owns it, and names it by its slot; an endpoint's lane keeps that. What streams to one
+//! process share is its [`Core`]. A stream is named by the two contexts, so each pair of contexts that talks has one, with traffic both
 //! ways. A service link is a stream of its own, from an ordinary context to the peer's service context.
 //!
 //! **Life of its connection** ([`Link`]):
@@ -30,13 +30,13 @@
 //! good-bye among it perhaps.
 
 use crate::call::Call;
+use crate::frame::Kind;
 use crate::hello::SERVICE;
 use crate::inbound::Inbound;
 use crate::outbound::Outbound;
 use crate::params::Settings;
 use crate::peer::Core;
 use crate::sys::Interest;
-use core::cell::{Cell, RefCell};
 use core::sync::atomic::Ordering;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -57,35 +57,32 @@ pub struct Stream {
     /// Our context and the peer's, [`SERVICE`] for the service context.
     pub ours: u16,
     pub theirs: u16,
-    /// Its place in the context's list.
-    pub slot: usize,
-    pub link: RefCell<Link>,
-    pub out: RefCell<Outbound>,
-    pub inn: RefCell<Inbound>,
-    /// `inn`'s position, readable while that is in use, and how much of it the peer was told.
-    pub at: Cell<u64>,
-    pub told: Cell<u64>,
+    pub link: Link,
+    pub out: Outbound,
+    pub inn: Inbound,
+    /// How much of `inn`'s position the peer was told.
+    pub told: u64,
     /// Events that the poller was asked for while the connection is up.
-    pub interest: Cell<Interest>,
+    pub interest: Interest,
     /// A write has failed.
-    pub broken: Cell<bool>,
+    pub broken: bool,
     /// It stands in the context's list of streams to look at.
-    pub listed: Cell<bool>,
+    pub listed: bool,
     /// Numbers of our last call, of the last that was welcome, and of the last of the peer's that was admitted.
-    pub attempt: Cell<u32>,
-    pub welcomed: Cell<u32>,
-    pub their_attempt: Cell<u32>,
+    pub attempt: u32,
+    pub welcomed: u32,
+    pub their_attempt: u32,
     /// After so many bytes the peer is told.
-    pub tell_after: Cell<u64>,
+    pub tell_after: u64,
     /// Requests without a reply.
-    pub requests: Cell<u32>,
+    pub requests: u32,
     /// The position that waited for an acknowledgement at the last look, and since when.
-    pub asked: Cell<Option<(u64, Instant)>>,
-    /// Index of the peer's address that its next call takes (`endpoint.rs`).
-    pub address: Cell<usize>,
+    pub asked: Option<(u64, Instant)>,
+    /// Index of the peer's address that its next call takes (`peer.rs`).
+    pub address: usize,
     /// Something waits in `out` for the end of the context's turn.
-    pub late: Cell<bool>,
-    pub trouble: RefCell<Trouble>,
+    pub late: bool,
+    pub trouble: Trouble,
 }
 
 /// The last failure since the stream worked.
@@ -102,38 +99,40 @@ pub struct Trouble {
     pub last: String,
 }
 
-// SAFETY: the contract of BTLs: the caller serialises all verbs of one context, and a stream is touched by those of its
-// own context alone (`ours`).
-unsafe impl Send for Stream {}
-// SAFETY: as above.
-unsafe impl Sync for Stream {}
-
 impl Stream {
-    pub fn new(core: Arc<Core>, ours: u16, theirs: u16, slot: usize, settings: &Settings) -> Stream {
-        let address = Cell::new(core.way.load(Ordering::Relaxed));
+    pub fn new(core: Arc<Core>, ours: u16, theirs: u16, settings: &Settings) -> Stream {
+        let address = core.way.load(Ordering::Relaxed);
         Stream {
             core,
             ours,
             theirs,
-            slot,
-            link: RefCell::new(Link::Idle),
-            out: RefCell::new(Outbound::new(settings.window, settings.checksum)),
-            inn: RefCell::new(Inbound::new(settings.first_buffer, settings.max_send_size)),
-            at: Cell::new(0),
-            told: Cell::new(0),
-            interest: Cell::new(Interest::Read),
-            broken: Cell::new(false),
-            listed: Cell::new(false),
-            attempt: Cell::new(0),
-            welcomed: Cell::new(0),
-            their_attempt: Cell::new(0),
-            tell_after: Cell::new(settings.window as u64 / 8),
-            requests: Cell::new(0),
-            asked: Cell::new(None),
+            link: Link::Idle,
+            out: Outbound::new(settings.window, settings.checksum),
+            inn: Inbound::new(settings.first_buffer, settings.max_send_size),
+            told: 0,
+            interest: Interest::Read,
+            broken: false,
+            listed: false,
+            attempt: 0,
+            welcomed: 0,
+            their_attempt: 0,
+            tell_after: settings.window as u64 / 8,
+            requests: 0,
+            asked: None,
             address,
-            late: Cell::new(false),
-            trouble: RefCell::default(),
+            late: false,
+            trouble: Trouble::default(),
         }
+    }
+
+    /// Everything of the peer's before this position has been handed up.
+    pub fn at(&self) -> u64 {
+        self.inn.position()
+    }
+
+    /// Has a frame about the connection sent, which says how far we are.
+    pub fn note(&mut self, kind: Kind) {
+        self.out.note(kind, self.inn.position());
     }
 
     /// The client's end of a service link.
@@ -145,9 +144,9 @@ impl Stream {
         self.ours == SERVICE
     }
     pub fn is_up(&self) -> bool {
-        matches!(*self.link.borrow(), Link::Up(_))
+        matches!(self.link, Link::Up(_))
     }
     pub fn is_shut(&self) -> bool {
-        matches!(*self.link.borrow(), Link::Shut)
+        matches!(self.link, Link::Shut)
     }
 }

@@ -270,7 +270,10 @@ impl Poller {
         let _ = epoll::delete(&self.0, fd);
     }
     /// Events that are there now, without waiting; a failed question says nothing is.
-    pub fn look<'a>(&self, events: &'a mut [MaybeUninit<epoll::Event>]) -> impl Iterator<Item = Event> + 'a {
+    pub fn look<'a>(
+        &self,
+        events: &'a mut [MaybeUninit<epoll::Event>],
+    ) -> impl Iterator<Item = Event> + use<'a> {
         const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
         let found = epoll::wait(&self.0, events, Some(&NOW)).map_or(&mut [][..], |(found, _)| found);
         found.iter().map(|e| {

@@ -6,7 +6,6 @@ use crate::door::Doors;
 use crate::hello::SERVICE;
 use crate::in_force::{chosen, speed_of, tell};
 use crate::lobby::Lobby;
-use crate::module::TcpModule;
 use crate::params::{Ports, Settings};
 use crate::rail::Tcp;
 use crate::service::Service;
@@ -121,7 +120,7 @@ fn listen_at(ip: IpAddr, ports: Ports, start: u32) -> std::io::Result<(OwnedFd, 
     Err(last)
 }
 
-type Builder = ModuleBuilder<TcpModule, Service>;
+type Builder = ModuleBuilder<Tcp, Service>;
 
 /// State and settings that all rails of a process share.
 struct Common {
@@ -154,7 +153,7 @@ impl Common {
         let contexts = (0..self.card.contexts).map(context).collect::<Result<Vec<_>, _>>()?;
         let service = context(SERVICE)?;
         let name = Tcp::name_of(&self.host, self.host.job().rank).ok_or(std::io::ErrorKind::NotFound)?;
-        let rail = Arc::new(Tcp {
+        let rail = Tcp {
             host: self.host,
             settings: self.settings.clone(),
             rail,
@@ -165,8 +164,8 @@ impl Common {
             speed: speed_of(interface),
             lobby,
             peers: Mutex::new(HashMap::new()),
-        });
-        let service = Service::new(service, rail.clone());
-        Ok(oxmpi_btl::module(TcpModule { rail }, contexts).sleep().service(service).service_sleep().partner())
+        };
+        let service = Service::new(service);
+        Ok(oxmpi_btl::module(rail, contexts).sleep().service(service).service_sleep().partner())
     }
 }

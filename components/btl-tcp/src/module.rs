@@ -7,29 +7,21 @@ use crate::links::JOINED;
 use crate::rail::Tcp;
 use crate::stream::Link;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::{Btl, BtlAttrs, BtlPartner, BtlSleep, Contexts, Entered, Message, Peer, ProcInfo, WaitSet};
+use oxmpi_btl::{Btl, BtlAttrs, BtlPartner, BtlSleep, Entered, Message, Peer, ProcInfo, WaitSet};
 use oxmpi_mca::Status;
-use std::sync::Arc;
 
-/// A rail as the host calls it. Its service context has it, too (`service.rs`).
-pub struct TcpModule {
-    pub rail: Arc<Tcp>,
-}
-
-impl TcpModule {
+impl Tcp {
     /// Our stream to a process from an ordinary context.
     #[inline]
     fn plain(&self, at: &mut Entered<'_, Context>, to: &Peer<Self>) -> Option<usize> {
         let (cx, lane) = at.with_lane(to);
         if lane.plain.is_none() {
             let theirs = cx.number % to.core.route.get()?.contexts;
-            lane.plain = Some(cx.stream(&to.core, theirs, &self.rail.settings));
+            lane.plain = Some(cx.stream(&to.core, theirs, &self.settings));
         }
         lane.plain
     }
-}
 
-impl Tcp {
     /// Puts a message on a stream; NO_RESOURCE where there is no room, or no connection and `kept` does not say that it may wait
     /// for one.
     pub(crate) fn push(
@@ -78,37 +70,36 @@ impl Tcp {
     }
 }
 
-impl Btl for TcpModule {
+impl Btl for Tcp {
     type Context = Context;
     type Endpoint = TcpEndpoint;
     type Lane = Lane;
 
     fn attrs(&self) -> BtlAttrs {
-        let settings = &self.rail.settings;
+        let settings = &self.settings;
         let mut attrs = BtlAttrs::new();
         attrs.eager_limit = settings.eager_limit as u64;
         attrs.rndv_eager_limit = settings.rndv_eager_limit as u64;
         attrs.max_send_size = settings.max_send_size as u64;
         attrs.exclusivity = settings.exclusivity;
         attrs.latency = settings.latency;
-        attrs.bandwidth = if settings.bandwidth > 0 { settings.bandwidth } else { self.rail.speed };
+        attrs.bandwidth = if settings.bandwidth > 0 { settings.bandwidth } else { self.speed };
         attrs.flags = BtlAttrs::STRIPES;
         attrs.service_limit = settings.service_limit() as u32;
-        let device = self.rail.device.as_bytes();
+        let device = self.device.as_bytes();
         let len = device.len().min(attrs.device.len() - 1);
         attrs.device[..len].copy_from_slice(&device[..len]);
         attrs
     }
 
     fn add_proc(&self, proc: &ProcInfo) -> Result<Option<TcpEndpoint>, Status> {
-        let rail = &self.rail;
-        if proc.proc == rail.host.job().rank {
+        if proc.proc == self.host.job().rank {
             return Ok(None);
         }
-        let name = Tcp::name_of(&rail.host, proc.proc).ok_or(Status::NOT_FOUND)?;
-        let core = rail.core_of(proc.proc, name);
+        let name = Tcp::name_of(&self.host, proc.proc).ok_or(Status::NOT_FOUND)?;
+        let core = self.core_of(proc.proc, name);
         if core.route.get().is_none() {
-            let Some(route) = rail.route_to(proc.proc, core.first)? else { return Ok(None) };
+            let Some(route) = self.route_to(proc.proc, core.first)? else { return Ok(None) };
             // Another thread may have been faster, with the same.
             let _ = core.route.set(route);
         }
@@ -120,27 +111,22 @@ impl Btl for TcpModule {
     }
 
     fn send(&self, at: &mut Entered<'_, Context>, to: &Peer<Self>, msg: &Message<'_>) -> Status {
-        if msg.total_len() > self.rail.settings.max_send_size {
+        if msg.total_len() > self.settings.max_send_size {
             return Status::BAD_PARAM;
         }
         match self.plain(at, to) {
-            Some(slot) => self.rail.push(at, slot, Kind::Message, msg, false),
+            Some(slot) => self.push(at, slot, Kind::Message, msg, false),
             None => Status::BAD_PARAM,
         }
     }
 
     fn progress(&self, at: &mut Entered<'_, Context>) -> i32 {
-        self.rail.turn(at)
-    }
-
-    /// The service context parts when it goes, right after this (`service.rs`).
-    fn finalize(&self, all: &mut Contexts<'_, Context>) {
-        self.rail.part(|each| (0..all.count()).for_each(|number| each(&mut all.enter(number))));
+        self.turn(at)
     }
 }
 
 /// The partner follows from both cards (`card.rs`).
-impl BtlPartner for TcpModule {
+impl BtlPartner for Tcp {
     fn partner(&self, to: &Peer<Self>) -> u32 {
         // An endpoint is made once the route is known.
         to.core.route.get().map_or(oxmpi_btl::SAME_NUMBER, |route| route.rail.into())
@@ -148,7 +134,7 @@ impl BtlPartner for TcpModule {
 }
 
 /// The set's descriptor wakes a sleeper, for connections, timers and the lobby, too.
-impl BtlSleep for TcpModule {
+impl BtlSleep for Tcp {
     fn arm(&self, at: &mut Entered<'_, Context>, set: &mut WaitSet) -> Status {
         at.arm(set)
     }

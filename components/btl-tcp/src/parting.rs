@@ -2,7 +2,7 @@
 //!
 //! A message is safe once its receiver's process has it (acknowledged), or once its receiver's kernel has: it stays readable there
 //! when this process is gone. For the first we wait a moment only, since the receiver may compute; for the second as long as
-//! a network may take. Ordinary contexts part together, the service context behind them.
+//! a network may take. All contexts part together.
 
 use crate::context::Context;
 use crate::frame::Kind;

@@ -6,31 +6,22 @@
 use crate::context::Context;
 use crate::frame::Kind;
 use crate::hello::SERVICE;
-use crate::module::TcpModule;
 use crate::params::ROOM;
 use crate::progress::InTurn;
 use crate::rail::Tcp;
-use oxmpi_btl::{Arrival, BtlService, BtlServiceSleep, Entered, Message, Peer, WaitSet};
+use oxmpi_btl::{Arrival, BtlService, BtlServiceSleep, Contexts, Entered, Message, Peer, WaitSet};
 use oxmpi_mca::{Host, Status};
-use std::sync::Arc;
 
-/// The service context. It parts when it goes: behind the ordinary contexts, whose `finalize` does not reach it.
+/// The service context.
 pub struct Service {
     context: Context,
     /// The stream whose request is being served.
     serving: Option<usize>,
-    rail: Arc<Tcp>,
 }
 
 impl Service {
-    pub fn new(context: Context, rail: Arc<Tcp>) -> Service {
-        Service { context, serving: None, rail }
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        self.rail.part(|each| each(&mut self.context));
+    pub fn new(context: Context) -> Service {
+        Service { context, serving: None }
     }
 }
 
@@ -55,8 +46,16 @@ fn link_of(slot: usize) -> u64 {
     slot as u64 + 1
 }
 
-impl BtlService for TcpModule {
+impl BtlService for Tcp {
     type Service = Service;
+
+    /// All contexts part together.
+    fn finalize_serving(&self, all: &mut Contexts<'_, Context>, service: &mut Entered<'_, Service>) {
+        self.part(|each| {
+            (0..all.count()).for_each(|number| each(&mut all.enter(number)));
+            each(&mut service.context);
+        });
+    }
 
     /// The service context has been there from the start: its connections come through the same lobby.
     fn open(&self) -> Status {
@@ -64,16 +63,15 @@ impl BtlService for TcpModule {
     }
 
     fn request(&self, at: &mut Entered<'_, Context>, to: &Peer<Self>, msg: &Message<'_>) -> Status {
-        let rail = &self.rail;
-        if msg.total_len() > rail.settings.service_limit() {
+        if msg.total_len() > self.settings.service_limit() {
             return Status::BAD_PARAM;
         }
         let (cx, lane) = at.with_lane(to);
-        let slot = *lane.service.get_or_insert_with(|| cx.stream(&to.core, SERVICE, &rail.settings));
+        let slot = *lane.service.get_or_insert_with(|| cx.stream(&to.core, SERVICE, &self.settings));
         if cx.streams[slot].requests >= ROOM {
             return Status::NO_RESOURCE;
         }
-        let status = rail.push(cx, slot, Kind::Request, msg, true);
+        let status = self.push(cx, slot, Kind::Request, msg, true);
         if status.is_ok() {
             cx.streams[slot].requests += 1;
         }
@@ -81,22 +79,22 @@ impl BtlService for TcpModule {
     }
 
     fn serve(&self, at: &mut Entered<'_, Service>) -> i32 {
-        self.rail.turn(at)
+        self.turn(at)
     }
 
     fn reply(&self, at: &mut Entered<'_, Service>, link: u64, msg: &Message<'_>) -> Status {
-        let (rail, service): (&Tcp, &mut Service) = (&self.rail, at);
+        let service: &mut Service = at;
         let asked = service.serving.filter(|&slot| link_of(slot) == link);
         let Some(slot) = asked else { return Status::BAD_PARAM };
-        if msg.total_len() > rail.settings.service_limit() {
+        if msg.total_len() > self.settings.service_limit() {
             return Status::BAD_PARAM;
         }
         service.serving = None;
-        match rail.push(&mut service.context, slot, Kind::Reply, msg, true) {
+        match self.push(&mut service.context, slot, Kind::Reply, msg, true) {
             // Somebody who asks for more than there may be without a reply waits for nothing that was promised.
             Status::NO_RESOURCE => {
                 let proc = service.context.streams[slot].core.proc;
-                rail.host.error(&format!("process {proc} asks more than it may"));
+                self.host.error(&format!("process {proc} asks more than it may"));
                 Status::INTERNAL
             }
             // A requester that is gone waits for nothing.
@@ -105,7 +103,7 @@ impl BtlService for TcpModule {
     }
 }
 
-impl BtlServiceSleep for TcpModule {
+impl BtlServiceSleep for Tcp {
     fn arm_service(&self, at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
         at.context.arm(set)
     }

@@ -2,10 +2,6 @@
 
 use core::ffi::c_void;
 
-/// A bound endpoint's handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ep(pub Object);
-
 /// `gni_return_t`.
 pub type Return = i32;
 /// Every handle of the library.
@@ -133,12 +129,12 @@ pub struct SmsgAttr {
     pub msg_maxsize: u32,
 }
 
-/// `gni_post_descriptor_t`.
+/// `gni_post_descriptor_t`. Its pointers are numbers here: the links are the library's own, and no queue is named.
 #[repr(C)]
 #[derive(Debug)]
 pub struct PostDescriptor {
-    pub next_descr: *mut c_void,
-    pub prev_descr: *mut c_void,
+    pub next_descr: usize,
+    pub prev_descr: usize,
     pub post_id: u64,
     pub status: u64,
     pub cq_mode_complete: u16,
@@ -151,7 +147,7 @@ pub struct PostDescriptor {
     pub remote_mem_hndl: MemHandle,
     pub length: u64,
     pub rdma_mode: u16,
-    pub src_cq_hndl: Object,
+    pub src_cq_hndl: usize,
     pub sync_flag_value: u64,
     pub sync_flag_addr: u64,
     pub amo_cmd: i32,
@@ -167,8 +163,8 @@ impl PostDescriptor {
     /// One that asks for nothing.
     pub const fn empty() -> PostDescriptor {
         PostDescriptor {
-            next_descr: core::ptr::null_mut(),
-            prev_descr: core::ptr::null_mut(),
+            next_descr: 0,
+            prev_descr: 0,
             post_id: 0,
             status: 0,
             cq_mode_complete: 0,
@@ -181,7 +177,7 @@ impl PostDescriptor {
             remote_mem_hndl: MemHandle { qword1: 0, qword2: 0 },
             length: 0,
             rdma_mode: 0,
-            src_cq_hndl: core::ptr::null_mut(),
+            src_cq_hndl: 0,
             sync_flag_value: 0,
             sync_flag_addr: 0,
             amo_cmd: 0,

@@ -5,13 +5,13 @@
 //! without. Aries adds doubles wrongly, and neither device knows minimum and maximum of unsigned numbers: these are left to the host.
 
 use crate::abi::{MemHandle, amo as cmd, device as kind, post};
+use crate::context::Context;
 use crate::link::UgniEndpoint;
 use crate::memory::Handle;
-use crate::pending_operations::Notice;
 use crate::posts::{Copied, Piece};
 use crate::rail::Rail;
 use crate::rma::Plan;
-use oxmpi_btl::{AtomicDesc, access, amo};
+use oxmpi_btl::{AtomicDesc, Completion, Entered, Vouched, access, amo};
 use oxmpi_mca::Status;
 
 /// Operations of both devices, and the operands of each.
@@ -58,18 +58,24 @@ fn command(of: i32, op: &AtomicDesc) -> Option<(i32, [u64; 2])> {
 }
 
 impl Rail {
-    pub fn update(&self, endpoint: &UgniEndpoint, ctx: u32, op: &AtomicDesc) -> Status {
-        let Some((command, operands)) = command(self.kind, op) else { return Status::NOT_SUPPORTED };
+    pub fn update(
+        &self,
+        at: &mut Entered<'_, Context>,
+        to: &UgniEndpoint,
+        op: Vouched<'_, AtomicDesc>,
+        done: Completion,
+    ) -> Status {
+        let Some((command, operands)) = command(self.kind, &op) else { return Status::NOT_SUPPORTED };
         let len: u64 = if op.flags & amo::WIDTH_32 != 0 { 4 } else { 8 };
         if op.remote_handle.is_null() || !op.remote.is_multiple_of(len) {
             return Status::BAD_PARAM;
         }
-        // SAFETY: a handle of a peer's, as the contract has it.
-        let remote = unsafe { Handle::read(op.remote_handle.cast()) };
+        // SAFETY: the descriptor is vouched for: what it names, and is not null, are the bytes of a peer's handle.
+        let remote = Handle::read(unsafe { &*op.remote_handle.cast() });
         if !remote.allows(op.remote, len, access::REMOTE_ATOMIC) {
             return Status::NO_PERMISSION;
         }
-        let to = op.result.cast::<u8>();
+        let result = op.result.expose_provenance() as u64;
         let piece = Piece {
             kind: post::AMO,
             fast: true,
@@ -81,9 +87,9 @@ impl Rail {
             command,
             operands,
             lands: true,
-            copied: (!to.is_null()).then_some(Copied { skip: 0, to, len: len as usize }),
+            copied: (result != 0).then_some(Copied { skip: 0, to: result, len: len as usize }),
         };
         let plan = Plan { pieces: vec![piece], detour: None };
-        self.issue(endpoint, ctx, plan, Notice { done: op.done, ctx: op.done_ctx })
+        self.issue(at, to, plan, done)
     }
 }

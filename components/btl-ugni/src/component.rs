@@ -1,9 +1,10 @@
 //! Opening: the library, the credentials, the virtual devices with their lanes, and what is published.
 
-use crate::abi::{JOB_RES_MDD, JobRes, MBOX_AUTO_RETRANSMIT, MemHandle, SmsgAttr, device, rc};
+use crate::abi::{JOB_RES_MDD, JobRes, device, rc};
+use crate::context::{Context, Pool};
 use crate::desk::Desk;
 use crate::device::Device;
-use crate::lane::{Lane, Pool, Wish};
+use crate::lane::{Lane, Wish};
 use crate::library::Api;
 use crate::manager;
 use crate::memory::Memory;
@@ -11,6 +12,7 @@ use crate::module::Ugni;
 use crate::nic::{Credentials, Nic};
 use crate::params::{LIBRARY, Settings, automatic_devices, automatic_message_size, index};
 use crate::rail::{Parts, Rail};
+use crate::service::Service;
 use crate::wire::Card;
 use oxmpi_btl::BtlModule;
 use oxmpi_btl_support::Helper;
@@ -43,7 +45,10 @@ impl Component for UgniComponent {
         let api = library(&host, &settings)?;
         let no_room = |why: String| OpenError::new(Status::NO_RESOURCE, why);
         let (who, nics) = domains(&host, &api, &settings)?;
-        let lanes = lanes(&host, &settings, &nics).map_err(no_room)?;
+        let (lanes, mut contexts) = lanes(&host, &settings, &nics).map_err(no_room)?;
+        let Some(of_service) = contexts.pop() else {
+            return Err(OpenError::new(Status::INTERNAL, "there is no service lane"));
+        };
         let desk = Desk::new(&nics[0]).map_err(no_room)?;
         let most = most_registrations(&api, who, &settings, host.job().local_size);
         let memory = Memory::new(nics[0].clone(), most);
@@ -68,13 +73,15 @@ impl Component for UgniComponent {
         let connecting = Helper::start("btl-ugni", "connecting", move || theirs.connect())
             .map_err(|e| OpenError::new(Status::NO_RESOURCE, format!("a thread: {e}")))?;
         let ugni = Ugni { rail, connecting };
+        let service = Service { context: of_service, current: None };
         let status = host.exchange_put(&card.encode());
         if status.is_err() {
-            oxmpi_btl::Btl::finalize(&ugni);
+            // There is nobody to say good-bye to.
+            ugni.end();
             return Err(OpenError::new(status, "cannot publish the address"));
         }
         let sleeps = ugni.rail.lanes.iter().all(|lane| lane.channel.is_some());
-        let module = oxmpi_btl::module(ugni).get().put().flush().memory().service();
+        let module = oxmpi_btl::module(ugni, contexts).get().put().flush().memory().service(service);
         let module = if device_atomics { module.atomics() } else { module };
         let module = if sleeps { module.sleep().service_sleep() } else { module };
         Ok((0, vec![module.build()]))
@@ -169,15 +176,15 @@ fn domains(
     let first = std::process::id() << 8;
     let mut devices = Vec::new();
     for _ in 0..settings.devices {
-        let nic = Nic::attach(api, who, settings.modes, first).map_err(|code| {
+        let nic = Nic::attach(api, who, settings.modes, first).map(Arc::new).map_err(|code| {
             let why = api.code_text(code);
             host.help("refused", &[&why, &who.ptag.to_string(), &who.cookie.to_string(), from]);
             let text = format!("attaching a domain to device {}: {why}", who.device);
             OpenError::new(Status::NO_RESOURCE, text)
         })?;
-        let set = nic.enter().set_max_retransmits(settings.smsg_max_retries);
+        let set = nic.lock().set_max_retransmits(settings.smsg_max_retries);
         set.map_err(|code| OpenError::new(Status::INTERNAL, api.code_text(code)))?;
-        devices.push(Arc::new(nic));
+        devices.push(nic);
     }
     Ok((who, devices))
 }
@@ -194,20 +201,15 @@ fn most_registrations(api: &Api, who: Credentials, settings: &Settings, local_si
     }
 }
 
-/// One lane for each communication resource, and the service context's.
-fn lanes(host: &Host, settings: &Settings, devices: &[Arc<Nic>]) -> Result<Vec<Lane>, String> {
-    let attr = SmsgAttr {
-        msg_type: MBOX_AUTO_RETRANSMIT,
-        msg_buffer: core::ptr::null_mut(),
-        buff_size: 0,
-        mem_hndl: MemHandle::default(),
-        mbox_offset: 0,
-        mbox_maxcredit: settings.credits,
-        msg_maxsize: settings.message_size as u32,
-    };
+/// One lane for each communication resource, and the service context's, with what their holders have.
+fn lanes(
+    host: &Host,
+    settings: &Settings,
+    devices: &[Arc<Nic>],
+) -> Result<(Vec<Lane>, Vec<Context>), String> {
     let first = &devices[0];
-    let size =
-        first.mailbox_size(attr).map_err(|c| format!("the size of a mailbox: {}", first.api.code_text(c)))?;
+    let size = first.mailbox_size(settings.credits, settings.message_size);
+    let size = size.map_err(|c| format!("the size of a mailbox: {}", first.api.code_text(c)))?;
     // Consumers keep mailboxes on cache lines of their own.
     let size = (size as usize).next_multiple_of(64);
     let together = if settings.mbox_inc > 0 { settings.mbox_inc } else { (CHUNK / size).max(1) };
@@ -222,15 +224,14 @@ fn lanes(host: &Host, settings: &Settings, devices: &[Arc<Nic>]) -> Result<Vec<L
             settings.free_list_inc,
         );
         let wish = Wish {
-            number: number as u16,
             remote_entries: settings.remote_cq_size,
             local_entries: settings.local_cq_size,
             mailbox: size,
             mailboxes: together,
-            pool,
             sleeps: first.api.has_channels(),
         };
-        Lane::new(&devices[device], wish)
+        let lane = Lane::new(&devices[device], wish)?;
+        Ok((lane, Context::new(pool).map_err(|e| e.to_string())?))
     };
     (0..=cris).map(make).collect()
 }

@@ -12,6 +12,7 @@ use crate::link::{Link, State, held};
 use crate::nic::{Datagram, Nic};
 use crate::rail::Rail;
 use crate::wire::Offer;
+use core::ptr::{with_exposed_provenance_mut, without_provenance_mut};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::ProcName;
 use std::collections::VecDeque;
@@ -22,7 +23,7 @@ const IDLE: u32 = 50;
 const BUSY: u32 = 2;
 
 impl Rail {
-    fn first(&self) -> &Nic {
+    fn first(&self) -> &Arc<Nic> {
         &self.devices[0].nic
     }
 
@@ -58,7 +59,7 @@ impl Rail {
                 let Some(control) = control.or_else(from_card) else {
                     return self.fail(&link.core, "its address is not known");
                 };
-                let ep = match self.first().enter().ep(None, Some(control)) {
+                let ep = match self.first().lock().ep(None, Some(control)) {
                     Ok(ep) => ep,
                     Err(code) => {
                         let why = format!("an endpoint for datagrams: {}", self.first().api.code_text(code));
@@ -82,7 +83,7 @@ impl Rail {
         let Some(offer) = line.offers.front().filter(|_| !line.is_under_way) else { return };
         // SAFETY: the place lives until the endpoint is ended.
         let posted = unsafe {
-            self.first().enter().post_datagram(line.ep, offer, line.place.as_mut_ptr(), DIRECTED | n as u64)
+            self.first().lock().post_datagram(&line.ep, offer, line.place.as_mut_ptr(), DIRECTED | n as u64)
         };
         match posted {
             Ok(()) => line.is_under_way = true,
@@ -122,11 +123,11 @@ impl Rail {
 
     fn take_datagrams(&self, desk: &mut Desk) -> i32 {
         let mut taken = 0;
-        while let Some(id) = { self.first().enter().probe_datagram() } {
+        while let Some(id) = { self.first().lock().probe_datagram() } {
             taken += 1;
             if id == ANYBODY {
                 desk.place.fill(0);
-                let over = self.first().enter().take_datagram(desk.anybody, id);
+                let over = self.first().lock().take_datagram(&desk.anybody, id);
                 desk.is_posted = false;
                 if let Ok(from) = over.filter_completed() {
                     let offer = *desk.place;
@@ -138,11 +139,11 @@ impl Rail {
                     break;
                 }
                 self.take_answer(desk, n, id);
-                desk.listen_again(&self.first().enter());
+                desk.listen_again(&self.first().lock());
             }
-            desk.listen(&self.first().enter());
+            desk.listen(&self.first().lock());
         }
-        desk.listen(&self.first().enter());
+        desk.listen(&self.first().lock());
         for n in 0..desk.lines.len() {
             self.post_offer(desk, n);
         }
@@ -152,7 +153,7 @@ impl Rail {
     /// A datagram of ours has arrived; one of the peer's may have come across.
     fn take_answer(&self, desk: &mut Desk, n: usize, id: u64) {
         desk.lines[n].place.fill(0);
-        let over = self.first().enter().take_datagram(desk.lines[n].ep, id);
+        let over = self.first().lock().take_datagram(&desk.lines[n].ep, id);
         let line = &mut desk.lines[n];
         line.is_under_way = false;
         let core = line.core.clone();
@@ -176,13 +177,13 @@ impl Rail {
         let Some(offer) = Offer::decode(bytes).filter(|o| o.job_id == self.host.job().job_id) else { return };
         let name = ProcName { bytes: offer.name };
         let Some(proc) = self.index_of(&name) else { return };
-        let peer = self.peer_of(proc);
+        let process = self.process_of(proc);
         if usize::from(offer.to) >= self.lanes.len() {
-            return self.fail(&peer.core, "it wants a connection to a lane that is not there");
+            return self.fail(&process.core, "it wants a connection to a lane that is not there");
         }
-        let link = match self.link(&peer, offer.to, offer.from) {
+        let link = match self.link(&process, offer.to, offer.from) {
             Ok(link) => link,
-            Err(why) => return self.fail(&peer.core, &why),
+            Err(why) => return self.fail(&process.core, &why),
         };
         if link.advance(State::New, State::Calling) {
             self.send_offer(desk, &link, Some(control));
@@ -191,40 +192,47 @@ impl Rail {
         if link.state() == State::Calling
             && let Err(why) = self.join(&link, &offer, control.0)
         {
-            self.fail(&peer.core, &why);
+            self.fail(&process.core, &why);
         }
     }
 
     /// Attributes of our half of a link.
     fn attributes(&self, link: &Link) -> Result<SmsgAttr, String> {
-        let attr = SmsgAttr {
+        let (credits, message) = (self.settings.credits, self.settings.message_size);
+        let size = self.first().mailbox_size(credits, message);
+        Ok(SmsgAttr {
             msg_type: MBOX_AUTO_RETRANSMIT,
-            msg_buffer: link.mailbox.base as *mut _,
-            buff_size: 0,
+            msg_buffer: with_exposed_provenance_mut(link.mailbox.base as usize),
+            buff_size: size.map_err(|c| self.first().api.code_text(c))?,
             mem_hndl: link.mailbox.handle,
             mbox_offset: link.mailbox.offset,
-            mbox_maxcredit: self.settings.credits,
-            msg_maxsize: self.settings.message_size as u32,
-        };
-        let size = self.first().mailbox_size(attr).map_err(|c| self.first().api.code_text(c))?;
-        Ok(SmsgAttr { buff_size: size, ..attr })
+            mbox_maxcredit: credits,
+            msg_maxsize: message as u32,
+        })
     }
 
-    fn join(&self, link: &Arc<Link>, offer: &Offer, address: u32) -> Result<(), String> {
+    fn join(&self, link: &Link, offer: &Offer, address: u32) -> Result<(), String> {
         let lane = &self.lanes[usize::from(link.ours)];
         let local = self.attributes(link)?;
         let remote = SmsgAttr {
-            msg_buffer: offer.base as *mut _,
+            msg_buffer: without_provenance_mut(offer.base as usize),
             buff_size: offer.size,
             mem_hndl: offer.handle,
             mbox_offset: offer.offset,
             ..local
         };
-        let nic = lane.nic.enter();
+        let nic = lane.nic.lock();
         let joined = nic.ep(Some(&lane.sends), Some((address, offer.inst))).and_then(|ep| {
-            let joined = nic.join(ep, local, remote);
-            let joined = joined.and_then(|()| nic.set_event_data(ep, link.index, offer.index));
-            joined.map(|()| ep).inspect_err(|_| nic.destroy(ep))
+            // SAFETY: the mailbox is the link's, registered memory of the lane, which ends the link's endpoint before that goes.
+            let joined = unsafe { nic.join(&ep, local, remote) };
+            let joined = joined.and_then(|()| nic.set_event_data(&ep, link.index, offer.index));
+            match joined {
+                Ok(()) => Ok(ep),
+                Err(code) => {
+                    nic.end(&ep);
+                    Err(code)
+                }
+            }
         });
         drop(nic);
         let ep = joined.map_err(|c| format!("joining mailboxes: {}", lane.nic.api.code_text(c)))?;

@@ -1,8 +1,8 @@
 //! The desk: datagrams of the first device, one for whoever comes and a line of offers to each process.
 
-use crate::abi::{DATAGRAM, Ep};
+use crate::abi::DATAGRAM;
 use crate::link::Core;
-use crate::nic::{Entered, Nic};
+use crate::nic::{Calls, Ep, Nic};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -22,9 +22,6 @@ pub struct Desk {
     pub by_proc: HashMap<u32, usize>,
 }
 
-// SAFETY: handles, used under the device's lock.
-unsafe impl Send for Desk {}
-
 /// Offers to a process.
 pub struct Line {
     pub core: Arc<Core>,
@@ -36,21 +33,21 @@ pub struct Line {
 }
 
 impl Desk {
-    pub fn new(nic: &Nic) -> Result<Desk, String> {
-        let anybody = nic.enter().ep(None, None);
+    pub fn new(nic: &Arc<Nic>) -> Result<Desk, String> {
+        let anybody = nic.lock().ep(None, None);
         let anybody = anybody.map_err(|c| format!("an endpoint for datagrams: {}", nic.api.code_text(c)))?;
         let place = Box::new([0; DATAGRAM]);
         let mut desk = Desk { anybody, place, is_posted: false, lines: Vec::new(), by_proc: HashMap::new() };
-        desk.listen(&nic.enter());
+        desk.listen(&nic.lock());
         if desk.is_posted { Ok(desk) } else { Err("the datagram for whoever comes is refused".into()) }
     }
 
     /// Posts the datagram for whoever comes.
-    pub fn listen(&mut self, entered: &Entered<'_>) {
+    pub fn listen(&mut self, calls: &Calls<'_>) {
         if !self.is_posted {
             // SAFETY: the place lives until the endpoint is ended.
             let posted = unsafe {
-                entered.post_datagram(self.anybody, &[0; DATAGRAM], self.place.as_mut_ptr(), ANYBODY)
+                calls.post_datagram(&self.anybody, &[0; DATAGRAM], self.place.as_mut_ptr(), ANYBODY)
             };
             self.is_posted = posted.is_ok();
         }
@@ -58,23 +55,23 @@ impl Desk {
 
     /// Posts the datagram for whoever comes anew. A process that posts again before its last datagram was collected here is passed by
     /// by the one that waits, and is met by one that is posted later.
-    pub fn listen_again(&mut self, entered: &Entered<'_>) {
-        entered.cancel_datagram(self.anybody, ANYBODY);
+    pub fn listen_again(&mut self, calls: &Calls<'_>) {
+        calls.cancel_datagram(&self.anybody, ANYBODY);
         self.is_posted = false;
-        self.listen(entered);
+        self.listen(calls);
         // Refused: the old one is over and waits to be collected.
         self.is_posted = true;
     }
 
     /// Ends all datagrams.
-    pub fn close(&mut self, entered: &Entered<'_>) {
-        entered.cancel_datagram(self.anybody, ANYBODY);
-        entered.destroy(self.anybody);
+    pub fn close(&mut self, calls: &Calls<'_>) {
+        calls.cancel_datagram(&self.anybody, ANYBODY);
+        calls.end(&self.anybody);
         for (n, line) in self.lines.drain(..).enumerate() {
             if line.is_under_way {
-                entered.cancel_datagram(line.ep, DIRECTED | n as u64);
+                calls.cancel_datagram(&line.ep, DIRECTED | n as u64);
             }
-            entered.destroy(line.ep);
+            calls.end(&line.ep);
         }
         self.by_proc.clear();
     }

@@ -1,10 +1,11 @@
 //! Gemini and Aries between any processes of a job. `README.md` draws how a message gets from one to the other; `link.rs` heads the code
-//! with the life of a connection, `lane.rs` with who may touch what.
+//! with the life of a connection, `lane.rs` and `context.rs` with who may touch what.
 
 mod abi;
 mod amo;
 mod component;
 mod connect;
+mod context;
 mod desk;
 mod device;
 mod lane;
@@ -35,15 +36,4 @@ oxmpi_mca::component! {
     aliases: [],
     params: params::PARAMS,
     help: include_str!("help.txt"),
-}
-
-/// How often the lock of each virtual device has been taken, for tests and reports. `state` is that of a module of this component which has not
-/// been finalized.
-///
-/// # Safety
-/// See above.
-pub unsafe fn lock_acquisitions(state: *mut core::ffi::c_void) -> Vec<u64> {
-    // SAFETY: the caller's promise.
-    let ugni = unsafe { &*state.cast::<module::Ugni>() };
-    ugni.rail.devices.iter().map(|device| device.nic.acquisitions()).collect()
 }

@@ -2,12 +2,14 @@
 //!
 //! A link is *new* until somebody wants it, *calling* once our half of it (an [`crate::wire::Offer`]) is on its way, and *connected* when
 //! the peer's half has come; the halves go by datagrams (`connect.rs`). Where the process is lost it has *failed*, for good.
+//!
+//! A [`Link`] is what all threads may know of it. What passes over it is counted by the holder of our lane alone, in its
+//! [`crate::context::Tracked`]; there a link is named by its index, and an endpoint keeps no more than that ([`Routes`]).
 
-use crate::abi::{Ep, MemHandle};
+use crate::abi::MemHandle;
+use crate::nic::Ep;
 use crate::wire::Card;
-use core::ffi::c_void;
-use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use oxmpi_btl::Loss;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -27,25 +29,28 @@ pub struct Core {
 }
 
 /// A process with its links.
-pub struct Peer {
+pub struct Process {
     pub core: Arc<Core>,
-    /// By our lane: where messages go, and where requests go.
-    pub messages: Box<[OnceLock<Arc<Link>>]>,
-    pub requests: Box<[OnceLock<Arc<Link>>]>,
     /// By our lane and its lane.
-    pub all: Mutex<HashMap<(u16, u16), Arc<Link>>>,
+    pub links: Mutex<HashMap<(u16, u16), Arc<Link>>>,
 }
 
-impl Peer {
-    pub fn new(core: Core, lanes: usize) -> Peer {
-        let empty = || (0..lanes).map(|_| OnceLock::new()).collect();
-        Peer { core: Arc::new(core), messages: empty(), requests: empty(), all: Mutex::default() }
+impl Process {
+    pub fn new(core: Core) -> Process {
+        Process { core: Arc::new(core), links: Mutex::default() }
     }
 }
 
 /// Given for each process that the host asks for.
 pub struct UgniEndpoint {
-    pub peer: Arc<Peer>,
+    pub process: Arc<Process>,
+}
+
+/// Where messages of a context go to a process, and requests: indices of links of the context's lane, each since it was first used.
+#[derive(Default)]
+pub struct Routes {
+    pub messages: Option<u32>,
+    pub requests: Option<u32>,
 }
 
 /// Our half of a link: memory that the peer writes messages to.
@@ -74,18 +79,7 @@ pub struct Link {
     pub index: u32,
     pub mailbox: Mailbox,
     state: AtomicU8,
-    ep: AtomicPtr<c_void>,
-    // --- of the holder of our lane; atomic, so that links can be shared ---
-    /// Events that have come less messages that were taken: what an early event has announced.
-    pub owed: AtomicI32,
-    /// It is on the lane's list of links to look at.
-    pub is_ready: AtomicBool,
-    /// Attempts to send that were refused in a row, and offers to refuse before the next one.
-    pub refusals: AtomicU32,
-    pub skips: AtomicU32,
-    /// Requests sent, and replies that came.
-    pub asked: AtomicU32,
-    pub answered: AtomicU32,
+    ep: OnceLock<Ep>,
 }
 
 impl Link {
@@ -97,13 +91,7 @@ impl Link {
             index,
             mailbox,
             state: AtomicU8::new(State::New as u8),
-            ep: AtomicPtr::new(null_mut()),
-            owed: AtomicI32::new(0),
-            is_ready: AtomicBool::new(false),
-            refusals: AtomicU32::new(0),
-            skips: AtomicU32::new(0),
-            asked: AtomicU32::new(0),
-            answered: AtomicU32::new(0),
+            ep: OnceLock::new(),
         }
     }
 
@@ -126,20 +114,14 @@ impl Link {
         self.state.store(State::Failed as u8, Ordering::Release);
     }
 
-    /// Before the link is connected.
+    /// Before the link is connected, once.
     pub fn set_ep(&self, ep: Ep) {
-        self.ep.store(ep.0, Ordering::Release);
+        let _ = self.ep.set(ep);
     }
 
     /// `None`: it has none yet.
-    pub fn ep(&self) -> Option<Ep> {
-        let ep = self.ep.load(Ordering::Acquire);
-        (!ep.is_null()).then_some(Ep(ep))
-    }
-
-    /// The endpoint, which the caller ends.
-    pub fn take_ep(&self) -> Option<Ep> {
-        let ep = self.ep.swap(null_mut(), Ordering::AcqRel);
-        (!ep.is_null()).then_some(Ep(ep))
+    #[inline]
+    pub fn ep(&self) -> Option<&Ep> {
+        self.ep.get()
     }
 }

@@ -31,11 +31,7 @@ impl Handle {
         }
     }
 
-    /// # Safety
-    /// `HANDLE` readable bytes.
-    pub unsafe fn read(at: *const u8) -> Handle {
-        // SAFETY: the caller's promise.
-        let bytes = unsafe { &*at.cast::<[u8; HANDLE]>() };
+    pub fn read(bytes: &[u8; HANDLE]) -> Handle {
         let word = |n: usize| {
             let (_, rest) = bytes.split_at(8 * n);
             rest.first_chunk().map_or(0, |w| u64::from_le_bytes(*w))
@@ -68,9 +64,9 @@ impl Memory {
         Memory { nic, count: AtomicU64::new(0), most }
     }
 
-    /// Any thread. The error is what the host is told; the sentence is for its log.
-    pub fn add(&self, at: *mut u8, len: u64, rights: u32, out: &mut [u8]) -> Result<(), (Status, String)> {
-        if rights & !KNOWN != 0 || len == 0 || (at as u64).checked_add(len).is_none() {
+    /// Registers memory from address `at` on. Any thread. The error is what the host is told; the sentence is for its log.
+    pub fn add(&self, at: u64, len: u64, rights: u32, out: &mut [u8]) -> Result<(), (Status, String)> {
+        if rights & !KNOWN != 0 || len == 0 || at.checked_add(len).is_none() {
             return Err((Status::BAD_PARAM, "what is to be registered is no memory".into()));
         }
         if self.count.fetch_add(1, Ordering::Relaxed) >= self.most {
@@ -80,10 +76,10 @@ impl Memory {
         }
         let flags = if rights & CHANGES != 0 { mem::READWRITE } else { mem::READ_ONLY };
         // SAFETY: the caller keeps the memory until it deregisters it.
-        let gni = unsafe { self.nic.enter().register(at, len, None, flags | mem::RELAXED_PI_ORDERING) };
+        let gni = unsafe { self.nic.lock().register(at, len, None, flags | mem::RELAXED_PI_ORDERING) };
         match gni {
             Ok(gni) => {
-                Handle { base: at as u64, len, rights, gni }.write(out);
+                Handle { base: at, len, rights, gni }.write(out);
                 Ok(())
             }
             Err(code) => {
@@ -99,7 +95,7 @@ impl Memory {
     }
 
     pub fn remove(&self, handle: &Handle) -> Status {
-        let ended = self.nic.enter().deregister(handle.gni);
+        let ended = self.nic.lock().deregister(handle.gni);
         match ended {
             Ok(()) => {
                 self.count.fetch_sub(1, Ordering::Relaxed);
@@ -120,8 +116,7 @@ mod tests {
         let h = Handle { base: 1000, len: 64, rights: 6, gni };
         let mut bytes = [0; HANDLE];
         h.write(&mut bytes);
-        // SAFETY: as many bytes.
-        assert_eq!(unsafe { Handle::read(bytes.as_ptr()) }, h);
+        assert_eq!(Handle::read(&bytes), h);
         assert!(h.allows(1000, 64, access::REMOTE_READ) && h.allows(1063, 1, access::REMOTE_WRITE));
         assert!(!h.allows(999, 1, 0) && !h.allows(1000, 65, 0) && !h.allows(1064, 1, 0));
         assert!(!h.allows(1000, 1, access::REMOTE_ATOMIC) && !h.allows(u64::MAX, 2, 0));

@@ -1,17 +1,18 @@
 //! The verbs, as the host calls them.
 
 use crate::amo::{OPS, operands};
-use crate::link::UgniEndpoint;
+use crate::context::Context;
+use crate::link::{Routes, UgniEndpoint};
 use crate::memory::{HANDLE, Handle};
 use crate::outbound::Body;
 use crate::rail::Rail;
 use crate::rma::PUT_LIMIT;
+use crate::service::Service;
 use crate::wire::{BadCard, Card, Kind, VERSION};
-use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{
     AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlService, BtlServiceSleep,
-    BtlSleep, FlushDesc, Message, ProcInfo, RmaDesc, WaitSet,
+    BtlSleep, Completion, Contexts, Entered, Memory, Message, Peer, ProcInfo, RmaDesc, Vouched, WaitSet,
 };
 use oxmpi_btl_support::Helper;
 use oxmpi_mca::{MemKind, Status};
@@ -21,6 +22,8 @@ pub struct Ugni {
     pub rail: Arc<Rail>,
     pub connecting: Helper,
 }
+
+type At<'a> = Entered<'a, Context>;
 
 impl Ugni {
     /// How a process is reached; `None`: it is not.
@@ -51,17 +54,21 @@ impl Ugni {
         Ok(None)
     }
 
-    fn state(&self) -> *mut c_void {
-        core::ptr::from_ref(self).cast_mut().cast()
+    /// Ends the thread, and gives the device back.
+    pub fn end(&self) {
+        self.rail.stop.store(true, Ordering::Release);
+        self.connecting.join(&self.rail.host);
+        self.rail.close();
     }
 }
 
 impl Btl for Ugni {
+    type Context = Context;
     type Endpoint = UgniEndpoint;
+    type Lane = Routes;
 
     fn attrs(&self) -> BtlAttrs {
         let (settings, mut attrs) = (&self.rail.settings, BtlAttrs::new());
-        attrs.contexts = self.rail.service_lane() as u32;
         attrs.service_limit = settings.max_send_size() as u32;
         attrs.eager_limit = settings.eager_limit as u64;
         attrs.rndv_eager_limit = settings.rndv_eager_limit as u64;
@@ -83,69 +90,71 @@ impl Btl for Ugni {
         attrs
     }
 
-    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<UgniEndpoint>>, Status> {
+    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<UgniEndpoint>, Status> {
         let rail = &self.rail;
         if proc.proc == rail.host.job().rank {
             return Ok(None);
         }
         let Some(card) = self.card_of(proc.proc)? else { return Ok(None) };
-        let peer = rail.peer_of(proc.proc);
+        let process = rail.process_of(proc.proc);
         // It may be there from before, the same.
-        let _ = peer.core.card.set(card);
-        Ok(Some(Box::new(UgniEndpoint { peer })))
+        let _ = process.core.card.set(card);
+        Ok(Some(UgniEndpoint { process }))
     }
 
-    fn send(&self, endpoint: &UgniEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
+    fn lane(&self, _: &UgniEndpoint, _ctx: u32) -> Routes {
+        Routes::default()
+    }
+
+    fn send(&self, at: &mut At<'_>, to: &Peer<Self>, msg: &Message<'_>) -> Status {
         let rail = &*self.rail;
         if msg.total_len() > rail.settings.max_send_size() {
             return Status::BAD_PARAM;
         }
-        let Some(link) = rail.link_of(&endpoint.peer, ctx, false) else { return Status::PEER_FAILED };
-        let lane = &rail.lanes[ctx as usize];
-        rail.push(lane, &mut lane.held.borrow_mut(), link, Kind::Message, msg.tag(), &Body::Message(msg))
+        let Some(link) = rail.link_of(at, to, false) else { return Status::PEER_FAILED };
+        rail.push(rail.lane_of(at), at, link, Kind::Message, msg.tag(), &Body::Message(msg))
     }
 
-    fn progress(&self, ctx: u32) -> i32 {
-        self.rail.turn(ctx as usize, self.state())
-    }
-
-    fn finalize(&self) {
-        self.rail.part();
-        self.rail.stop.store(true, Ordering::Release);
-        self.connecting.join(&self.rail.host);
-        self.rail.close();
+    fn progress(&self, at: &mut At<'_>) -> i32 {
+        self.rail.turn(at)
     }
 }
 
 impl BtlPut for Ugni {
-    fn put(&self, endpoint: &UgniEndpoint, ctx: u32, rma: &RmaDesc) -> Status {
-        self.rail.transfer(endpoint, ctx, rma, true)
+    fn put(&self, at: &mut At<'_>, to: &Peer<Self>, rma: Vouched<'_, RmaDesc>, done: Completion) -> Status {
+        self.rail.transfer(at, to, rma, done, true)
     }
 }
 impl BtlGet for Ugni {
-    fn get(&self, endpoint: &UgniEndpoint, ctx: u32, rma: &RmaDesc) -> Status {
-        self.rail.transfer(endpoint, ctx, rma, false)
+    fn get(&self, at: &mut At<'_>, to: &Peer<Self>, rma: Vouched<'_, RmaDesc>, done: Completion) -> Status {
+        self.rail.transfer(at, to, rma, done, false)
     }
 }
 impl BtlAtomics for Ugni {
-    fn atomic(&self, endpoint: &UgniEndpoint, ctx: u32, op: &AtomicDesc) -> Status {
-        self.rail.update(endpoint, ctx, op)
+    fn atomic(
+        &self,
+        at: &mut At<'_>,
+        to: &Peer<Self>,
+        op: Vouched<'_, AtomicDesc>,
+        done: Completion,
+    ) -> Status {
+        self.rail.update(at, to, op, done)
     }
 }
 impl BtlFlush for Ugni {
-    fn flush(&self, endpoint: Option<&UgniEndpoint>, ctx: u32, flush: &FlushDesc) -> Status {
-        self.rail.flush(endpoint, ctx, flush)
+    fn flush(&self, at: &mut At<'_>, to: Option<&Peer<Self>>, done: Completion) -> Status {
+        at.operations.flush(to.map(|to| to.process.core.proc), done)
     }
 }
 
 impl BtlMemory for Ugni {
     const HANDLE_SIZE: usize = HANDLE;
 
-    fn register(&self, addr: *mut u8, len: u64, access: u32, kind: MemKind, handle: &mut [u8]) -> Status {
-        if kind != MemKind::HOST {
+    fn register(&self, memory: Memory, access: u32, handle: &mut [u8]) -> Status {
+        if memory.kind != MemKind::HOST {
             return Status::NOT_SUPPORTED;
         }
-        match self.rail.memory.add(addr, len, access, handle) {
+        match self.rail.memory.add(memory.addr as u64, memory.len, access, handle) {
             Ok(()) => Status::OK,
             Err((status, why)) => {
                 self.rail.host.debug(&why);
@@ -154,37 +163,45 @@ impl BtlMemory for Ugni {
         }
     }
     fn deregister(&self, handle: &[u8]) -> Status {
-        // SAFETY: as many bytes as a handle has.
-        self.rail.memory.remove(&unsafe { Handle::read(handle.as_ptr()) })
+        match handle.first_chunk() {
+            Some(handle) => self.rail.memory.remove(&Handle::read(handle)),
+            None => Status::BAD_PARAM,
+        }
     }
 }
 
 impl BtlSleep for Ugni {
-    fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
-        self.rail.arm(ctx as usize, set)
+    fn arm(&self, at: &mut At<'_>, set: &mut WaitSet) -> Status {
+        self.rail.arm(at, set)
     }
-    fn disarm(&self, _ctx: u32) {}
+    fn disarm(&self, _at: &mut At<'_>) {}
 }
 
 impl BtlService for Ugni {
+    type Service = Service;
+
     /// It is there from the start.
     fn open(&self) -> Status {
         Status::OK
     }
-    fn request(&self, endpoint: &UgniEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
-        self.rail.request(&endpoint.peer, ctx, msg)
+    fn request(&self, at: &mut At<'_>, to: &Peer<Self>, msg: &Message<'_>) -> Status {
+        self.rail.request(at, to, msg)
     }
-    fn serve(&self) -> i32 {
-        self.rail.turn(self.rail.service_lane(), self.state())
+    fn serve(&self, at: &mut Entered<'_, Service>) -> i32 {
+        self.rail.turn(at)
     }
-    fn reply(&self, link: u64, msg: &Message<'_>) -> Status {
-        self.rail.reply(link, msg)
+    fn reply(&self, at: &mut Entered<'_, Service>, link: u64, msg: &Message<'_>) -> Status {
+        self.rail.reply(at, link, msg)
+    }
+    fn finalize_serving(&self, all: &mut Contexts<'_, Context>, service: &mut Entered<'_, Service>) {
+        self.rail.part(all, service);
+        self.end();
     }
 }
 
 impl BtlServiceSleep for Ugni {
-    fn arm_service(&self, set: &mut WaitSet) -> Status {
-        self.rail.arm(self.rail.service_lane(), set)
+    fn arm_service(&self, at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
+        self.rail.arm(at, set)
     }
-    fn disarm_service(&self) {}
+    fn disarm_service(&self, _at: &mut Entered<'_, Service>) {}
 }

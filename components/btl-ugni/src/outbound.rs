@@ -1,15 +1,14 @@
 //! Sending: a message is copied into a send buffer, which is free again when the library reports that the message has arrived.
 
 use crate::abi::rc;
-use crate::lane::{Held, Lane, NAPS};
-use crate::link::{Link, State};
+use crate::context::{Context, NAPS, Pool, Tracked};
+use crate::lane::Lane;
+use crate::link::State;
 use crate::nic::Taken;
 use crate::rail::Rail;
 use crate::wire::{HEAD, Kind, head};
-use core::sync::atomic::Ordering;
 use oxmpi_btl::Message;
 use oxmpi_mca::Status;
-use std::sync::Arc;
 
 /// Offers that are refused unseen behind an attempt that was refused, at most; one more with each such attempt.
 const MOST_SKIPPED: u32 = 8;
@@ -28,34 +27,30 @@ impl Body<'_> {
         }
     }
 
-    /// # Safety
-    /// `to` has room for `len` bytes.
-    unsafe fn write(&self, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self {
-                Body::Bytes(bytes) => core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()),
-                Body::Message(msg) => {
-                    let header = msg.header();
-                    core::ptr::copy_nonoverlapping(header.as_ptr(), to, header.len());
-                    msg.write_payload(to.add(header.len()));
-                }
-            }
+    /// `to` is as long as that.
+    fn write(&self, to: &mut [u8]) {
+        match self {
+            Body::Bytes(bytes) => to.copy_from_slice(bytes),
+            Body::Message(msg) => msg.write(to),
         }
     }
 }
 
 impl Rail {
-    /// Sends, or has done nothing. The holder of the lane calls.
+    /// Sends on a link that the context has met, or has done nothing. `lane` is the context's, and the body no longer than
+    /// `Settings::max_send_size`.
     pub fn push(
         &self,
         lane: &Lane,
-        held: &mut Held,
-        link: &Arc<Link>,
+        context: &mut Context,
+        link: u32,
         kind: Kind,
         tag: u8,
         body: &Body<'_>,
     ) -> Status {
+        let Context { pool, links, starved, .. } = context;
+        let n = link as usize;
+        let link = &*links[n].link;
         match link.state() {
             State::Connected => {}
             State::Failed => return Status::PEER_FAILED,
@@ -67,57 +62,57 @@ impl Rail {
         }
         let Some(ep) = link.ep() else { return Status::NO_RESOURCE };
         // Whether credits have come only an attempt tells, and that costs a copy: not every offer is one.
-        let skips = link.skips.load(Ordering::Relaxed);
-        if skips > 0 {
-            link.skips.store(skips - 1, Ordering::Relaxed);
+        if links[n].skips > 0 {
+            links[n].skips -= 1;
             return Status::NO_RESOURCE;
         }
-        let buffer = held.pool.take().or_else(|| {
-            self.reap(lane, held);
-            held.pool.take()
+        let buffer = pool.take().or_else(|| {
+            self.reap(lane, pool, links);
+            pool.take()
         });
-        let Some((id, at)) = buffer else { return Status::NO_RESOURCE };
-        // SAFETY: a buffer holds the head and the longest message, and lengths were checked.
-        unsafe {
-            at.cast::<[u8; HEAD]>().write_unaligned(head(tag, body.len()));
-            body.write(at.add(HEAD));
-        }
-        let len = (HEAD + body.len()) as u32;
-        // SAFETY: the buffer is left alone until the message's event.
-        let send = || unsafe { lane.nic.enter().send(ep, at, len, id, kind as u8) };
+        let Some(id) = buffer else { return Status::NO_RESOURCE };
+        let len = HEAD + body.len();
+        let bytes = &mut pool.bytes(id)[..len];
+        let (front, rest) = bytes.split_at_mut(HEAD);
+        front.copy_from_slice(&head(tag, body.len()));
+        body.write(rest);
+        let at = bytes.as_mut_ptr();
+        // SAFETY: the buffer is as long, and left alone until the message's event; it goes with its context, after the lane was closed.
+        let send = || unsafe { lane.nic.lock().send(ep, at, len as u32, id, kind as u8) };
         let mut sent = send();
         // Reading the queue frees requests of the library.
-        if matches!(sent, Err(rc::NOT_DONE | rc::ERROR_RESOURCE)) && self.reap(lane, held) > 0 {
+        if matches!(sent, Err(rc::NOT_DONE | rc::ERROR_RESOURCE)) && self.reap(lane, pool, links) > 0 {
             sent = send();
         }
         match sent {
             Ok(()) => {
-                held.pool.is_under_way(id, link);
-                link.refusals.store(0, Ordering::Relaxed);
+                pool.is_under_way(id, n as u32);
+                links[n].refusals = 0;
                 Status::OK
             }
             Err(rc::NOT_DONE | rc::ERROR_RESOURCE) => {
-                held.pool.put_back(id);
-                held.starved = NAPS;
-                let refusals = link.refusals.load(Ordering::Relaxed);
-                link.refusals.store((refusals + 1).min(MOST_SKIPPED), Ordering::Relaxed);
-                link.skips.store(refusals, Ordering::Relaxed);
+                pool.put_back(id);
+                *starved = NAPS;
+                let refusals = links[n].refusals;
+                links[n].refusals = (refusals + 1).min(MOST_SKIPPED);
+                links[n].skips = refusals;
                 Status::NO_RESOURCE
             }
             Err(code) => {
-                held.pool.put_back(id);
-                self.fail(&link.core, &format!("a message is refused: {}", lane.nic.api.code_text(code)));
+                pool.put_back(id);
+                let why = format!("a message is refused: {}", lane.nic.api.code_text(code));
+                self.fail(&links[n].link.core, &why);
                 Status::PEER_FAILED
             }
         }
     }
 
     /// Reads the queue of sent messages: their buffers are free. How many entries there were.
-    pub fn reap(&self, lane: &Lane, held: &mut Held) -> i32 {
+    pub fn reap(&self, lane: &Lane, pool: &mut Pool, links: &[Tracked]) -> i32 {
         let mut handled = 0;
         let mut lost = Vec::new();
-        held.turns = 0;
-        let nic = lane.nic.enter();
+        pool.turns = 0;
+        let nic = lane.nic.lock();
         loop {
             let (event, failed) = match nic.take_event(&lane.sends) {
                 Taken::Nothing => break,
@@ -131,14 +126,15 @@ impl Rail {
                 }
             };
             handled += 1;
-            let link = nic.message_id(event).and_then(|id| held.pool.give(id));
+            let link = nic.message_id(event).and_then(|id| pool.give(id));
             if failed && let Some(link) = link {
                 lost.push((link, event));
             }
         }
         drop(nic);
         for (link, event) in lost {
-            self.fail(&link.core, &format!("a message is lost: {}", lane.nic.api.event_text(event)));
+            let core = &links[link as usize].link.core;
+            self.fail(core, &format!("a message is lost: {}", lane.nic.api.event_text(event)));
         }
         handled
     }

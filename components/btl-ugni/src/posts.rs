@@ -3,68 +3,32 @@
 //! A post has a descriptor that stays where it is, and an endpoint of its own that is bound to the process it goes to, as in Open MPI:
 //! so no process costs an endpoint on each device. An [`Operation`] of the host is one post, or a few where a get is not aligned.
 
-use crate::abi::{Ep, MemHandle, PostDescriptor, cqmode};
+use crate::abi::{MemHandle, PostDescriptor, cqmode};
 use crate::link::Core;
-use core::ffi::c_void;
+use crate::nic::Ep;
+use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
-use oxmpi_btl::Done;
 use oxmpi_btl_support::Pages;
 use oxmpi_mca::Status;
 use std::sync::Arc;
 
-/// An operation of the host, until its `done`.
+/// An operation of the host as its posts share it. What only the lane it was issued on needs of it is there
+/// ([`crate::pending_operations`]), by its ticket.
 pub struct Operation {
-    /// Lane that it was issued on, its number there, and the process it goes to.
+    /// Lane that it was issued on, its ticket there, and the process it goes to.
     pub lane: u16,
-    pub number: u64,
+    pub ticket: u32,
     pub core: Arc<Core>,
-    /// Device that it is on.
-    pub device: usize,
     /// Posts without a completion.
-    pub left: AtomicU32,
+    left: AtomicU32,
     /// The first failure.
     status: AtomicI32,
-    pub done: Option<Done>,
-    pub done_ctx: *mut c_void,
-    /// Where the whole of it lands before it is copied to its place.
-    pub detour: Option<Detour>,
-}
-
-// SAFETY: pointers of the host, which are used by the holder of the operation's lane, or under the device's lock.
-unsafe impl Send for Operation {}
-// SAFETY: as above.
-unsafe impl Sync for Operation {}
-
-/// Memory that was registered for one get.
-pub struct Detour {
-    pub pages: Pages,
-    pub handle: MemHandle,
-    /// Bytes to leave out at its beginning, target of the copy, and length.
-    pub skip: usize,
-    pub to: *mut u8,
-    pub len: usize,
 }
 
 impl Operation {
-    pub fn new(
-        lane: u16,
-        number: u64,
-        core: Arc<Core>,
-        device: usize,
-        done: Option<Done>,
-        done_ctx: *mut c_void,
-    ) -> Operation {
-        Operation {
-            lane,
-            number,
-            core,
-            device,
-            left: AtomicU32::new(0),
-            status: AtomicI32::new(Status::OK.0),
-            done,
-            done_ctx,
-            detour: None,
-        }
+    pub fn new(lane: u16, ticket: u32, core: Arc<Core>, posts: usize) -> Operation {
+        let (left, status) = (AtomicU32::new(posts as u32), AtomicI32::new(Status::OK.0));
+        Operation { lane, ticket, core, left, status }
     }
 
     pub fn fail(&self, status: Status) {
@@ -81,6 +45,28 @@ impl Operation {
     }
 }
 
+/// Memory that was registered for one get.
+pub struct Detour {
+    pub pages: Pages,
+    pub handle: MemHandle,
+    /// Bytes to leave out at its beginning, address that the others go to, and how many they are.
+    pub skip: usize,
+    pub to: u64,
+    pub len: usize,
+}
+
+impl Detour {
+    /// Copies what has landed to its place.
+    ///
+    /// # Safety
+    /// The get is over, and has been told to nobody: its place is the host's for it.
+    pub unsafe fn copy(&self) {
+        let to = with_exposed_provenance_mut(self.to as usize);
+        // SAFETY: the pages are longer than what is left out and what is copied; the place by the caller's promise.
+        unsafe { core::ptr::copy_nonoverlapping(self.pages.base().add(self.skip), to, self.len) }
+    }
+}
+
 /// Bytes of a landing place, on a line of its own.
 pub const LANDING: usize = 64;
 
@@ -88,7 +74,8 @@ pub const LANDING: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
     pub skip: usize,
-    pub to: *mut u8,
+    /// Address that they go to.
+    pub to: u64,
     pub len: usize,
 }
 
@@ -162,10 +149,15 @@ impl Slot {
     }
 
     /// Copies what has landed to its place.
-    pub fn copy(&self, piece: &Piece) {
+    ///
+    /// # Safety
+    /// The piece was posted with this slot and has landed, and the host has not been told: the place is its memory for the operation.
+    pub unsafe fn copy(&self, piece: &Piece) {
         if let Some(Copied { skip, to, len }) = piece.copied {
-            // SAFETY: the landing place is the slot's; the other one is the host's until `done`, which comes later.
-            unsafe { core::ptr::copy_nonoverlapping((self.landing as *const u8).add(skip), to, len) }
+            let from = with_exposed_provenance::<u8>(self.landing as usize);
+            let to = with_exposed_provenance_mut(to as usize);
+            // SAFETY: the landing place is the slot's, and longer; the other one by the caller's promise.
+            unsafe { core::ptr::copy_nonoverlapping(from.add(skip), to, len) }
         }
     }
 }
@@ -179,6 +171,3 @@ pub struct Posts {
     /// Landing places, with their registration.
     pub landings: Vec<(Pages, MemHandle)>,
 }
-
-// SAFETY: handles and pointers, used under the device's lock.
-unsafe impl Send for Posts {}

@@ -3,16 +3,14 @@
 //! An event may precede its message, so a link is looked at until as many messages were taken as events came. Where the queue of
 //! arrivals overruns, events are lost and messages are not: all mailboxes of the lane are looked at then.
 
+use crate::context::{Context, Holder};
 use crate::lane::Lane;
 use crate::link::{Link, State};
 use crate::nic::Taken;
 use crate::rail::Rail;
 use crate::wire::{HEAD, Kind, read_head};
-use core::ffi::c_void;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::SERVICE_CTX;
-use oxmpi_mca::{RecvDesc, host::receive};
-use std::sync::Arc;
+use oxmpi_btl::{Arrival, Bytes, Entered};
 
 /// Messages handed up in one turn at most, so that other transports get theirs.
 const BATCH: i32 = 32;
@@ -33,51 +31,52 @@ enum MailboxRead {
 }
 
 impl Rail {
-    /// A turn of a lane. How much it handled.
-    pub fn turn(&self, number: usize, module: *mut c_void) -> i32 {
+    /// A turn of a lane's holder. How much it handled.
+    pub fn turn<C: Holder>(&self, at: &mut Entered<'_, C>) -> i32 {
         let mut handled = 0;
         if self.calls.load(Ordering::Relaxed) > 0 {
             handled += self.look_for_datagrams();
         }
-        let lane = &self.lanes[number];
+        let lane = self.lane_of(at);
         // A turn from inside a receiver is against the contract.
-        if lane.is_busy.replace(true) {
+        if core::mem::replace(&mut at.context().is_busy, true) {
             return 0;
         }
         if lane.has_news() {
-            handled += self.take_news(lane);
+            handled += self.take_news(lane, at.context());
         }
-        handled += self.complete_operations(lane);
+        handled += self.complete_operations(lane, at);
         if lane.arrivals.has_entry() {
-            handled += self.take_arrivals(lane);
+            handled += self.take_arrivals(lane, at.context());
         }
-        handled += self.empty_mailboxes(lane, module);
-        let mut held = lane.held.borrow_mut();
-        held.turns += 1;
-        if held.pool.under_way() > 0 || held.turns >= IDLE_TURNS {
-            handled += self.reap(lane, &mut held);
+        handled += self.empty_mailboxes(lane, at);
+        let context = at.context();
+        context.pool.turns += 1;
+        if context.pool.under_way() > 0 || context.pool.turns >= IDLE_TURNS {
+            handled += self.reap(lane, &mut context.pool, &context.links);
         }
-        if !held.unsent.is_empty() {
-            handled += self.send_unsent(lane, &mut held);
+        if !context.unsent.is_empty() {
+            handled += self.send_unsent(lane, context);
         }
-        drop(held);
-        lane.is_busy.set(false);
+        context.is_busy = false;
         handled
     }
 
-    fn take_news(&self, lane: &Lane) -> i32 {
+    fn take_news(&self, lane: &Lane, context: &mut Context) -> i32 {
         let news = lane.news();
-        let mut held = lane.held.borrow_mut();
-        let count = news.len() as i32;
         // Messages may have come before the mailboxes were joined.
-        news.into_iter().for_each(|link| held.look_at(link));
-        count
+        for &index in &news {
+            if context.tracked(lane, index).is_some() {
+                context.look_at(index);
+            }
+        }
+        news.len() as i32
     }
 
-    fn take_arrivals(&self, lane: &Lane) -> i32 {
+    fn take_arrivals(&self, lane: &Lane, context: &mut Context) -> i32 {
         let mut indices = [0u32; EVENTS];
         let (mut count, mut overran) = (0, false);
-        let nic = lane.nic.enter();
+        let nic = lane.nic.lock();
         while count < EVENTS {
             match nic.take_event(&lane.arrivals) {
                 Taken::Nothing => break,
@@ -98,60 +97,62 @@ impl Rail {
             }
         }
         drop(nic);
-        let mut held = lane.held.borrow_mut();
-        for index in &indices[..count] {
-            if let Some(link) = lane.link(&mut held, *index) {
-                link.owed.fetch_add(1, Ordering::Relaxed);
-                held.look_at(link);
+        for &index in &indices[..count] {
+            if let Some(tracked) = context.tracked(lane, index) {
+                tracked.owed += 1;
+                context.look_at(index);
             }
         }
         if overran {
             self.overran();
-            for link in lane.links() {
+            context.meet(lane);
+            for index in 0..context.links.len() as u32 {
                 // How many events were lost is not known: from here on they are counted anew.
-                link.owed.store(0, Ordering::Relaxed);
-                held.look_at(link);
+                context.links[index as usize].owed = 0;
+                context.look_at(index);
             }
         }
         count as i32
     }
 
     /// Looks into the mailboxes of links that are ready.
-    fn empty_mailboxes(&self, lane: &Lane, module: *mut c_void) -> i32 {
+    fn empty_mailboxes<C: Holder>(&self, lane: &Lane, at: &mut Entered<'_, C>) -> i32 {
         let mut handled = 0;
-        let rounds = lane.held.borrow().ready.len();
+        let rounds = at.context().ready();
         for _ in 0..rounds {
-            let Some(link) = lane.held.borrow_mut().next_ready() else { break };
+            let Some(index) = at.context().next_ready() else { break };
             let again = loop {
                 if handled >= BATCH {
                     break true;
                 }
-                match self.next_message(lane, &link, module) {
+                match self.next_message(lane, at, index) {
                     MailboxRead::Taken => handled += 1,
                     MailboxRead::Stop => {
                         handled += 1;
-                        lane.held.borrow_mut().look_at(link);
+                        at.context().look_at(index);
                         return handled;
                     }
                     // Something was announced that is not there yet.
-                    MailboxRead::Empty => break link.owed.load(Ordering::Relaxed) > 0,
+                    MailboxRead::Empty => break at.context().links[index as usize].owed > 0,
                     MailboxRead::Bad => break false,
                 }
             };
             if again {
-                lane.held.borrow_mut().look_at(link);
+                at.context().look_at(index);
             }
         }
         handled
     }
 
-    /// Takes the next message of a link and hands it up, with nothing borrowed and no lock held.
-    fn next_message(&self, lane: &Lane, link: &Arc<Link>, module: *mut c_void) -> MailboxRead {
+    /// Takes the next message of a link and hands it up, with no lock held.
+    fn next_message<C: Holder>(&self, lane: &Lane, at: &mut Entered<'_, C>, index: u32) -> MailboxRead {
+        let tracked = &mut at.context().links[index as usize];
+        let link = &*tracked.link;
         // Messages that a lost process has sent before are handed up, as long as its mailbox is there.
         let Some(ep) = link.ep().filter(|_| link.state() != State::Calling) else { return MailboxRead::Bad };
         // The device's lock is given back before the message is looked at.
-        let next = lane.nic.enter().next_message(ep);
-        let (at, tag) = match next {
+        let next = lane.nic.lock().next_message(ep);
+        let (message, tag) = match next {
             Ok(Some(message)) => message,
             Ok(None) => return MailboxRead::Empty,
             Err(code) => {
@@ -160,65 +161,61 @@ impl Rail {
                 return MailboxRead::Bad;
             }
         };
-        link.owed.fetch_sub(1, Ordering::Relaxed);
+        tracked.owed -= 1;
         // SAFETY: a message has at least a head, and a mailbox's message has room for the longest.
-        let (receiver, len) = read_head(unsafe { at.cast::<[u8; HEAD]>().read_unaligned() });
-        // SAFETY: the message stays until it is released; its length is checked before it is read.
-        let data = unsafe { at.add(HEAD) };
-        let answer = match Kind::of(tag).filter(|_| len <= self.settings.max_send_size()) {
-            Some(kind) => self.hand_up(lane, link, kind, receiver, (data, len), module),
-            None => None,
-        };
-        let Some(answer) = answer else {
+        let (receiver, len) = read_head(unsafe { message.cast::<[u8; HEAD]>().read_unaligned() });
+        let kind = Kind::of(tag).filter(|_| len <= self.settings.max_send_size());
+        let taken = kind.and_then(|kind| {
+            // SAFETY: a message of the mailbox has room for the longest, and `len` is not beyond that. It stays until it is released, below.
+            let bytes = unsafe { Bytes::new(message.add(HEAD), len as u64) };
+            self.hand_up(at, index, kind, receiver, bytes)
+        });
+        // Its receiver may have sent on this context, so the link is found anew.
+        let link = at.context().link(index);
+        if taken.is_none() {
             self.refuse(link, tag, len);
-            lane.nic.enter().release(ep);
-            return MailboxRead::Bad;
-        };
-        lane.nic.enter().release(ep);
-        if answer == receive::STOP { MailboxRead::Stop } else { MailboxRead::Taken }
+        }
+        if let Some(ep) = link.ep() {
+            lane.nic.lock().release(ep);
+        }
+        match taken {
+            None => MailboxRead::Bad,
+            Some(true) => MailboxRead::Stop,
+            Some(false) => MailboxRead::Taken,
+        }
     }
 
-    /// The receiver's answer. `None`: such a message may not come on this link.
-    fn hand_up(
+    /// Whether the receiver wants the batch to end. `None`: such a message may not come on this link.
+    fn hand_up<C: Holder>(
         &self,
-        lane: &Lane,
-        link: &Arc<Link>,
+        at: &mut Entered<'_, C>,
+        index: u32,
         kind: Kind,
         receiver: u8,
-        (data, len): (*const u8, usize),
-        module: *mut c_void,
-    ) -> Option<u32> {
-        let on_service = usize::from(lane.number) == self.service_lane();
+        bytes: Bytes<'_>,
+    ) -> Option<bool> {
+        let tracked = &mut at.context().links[index as usize];
         match kind {
             Kind::Bye => {
-                link.core.gone.store(true, Ordering::Release);
-                return Some(receive::CONTINUE);
+                tracked.link.core.gone.store(true, Ordering::Release);
+                return Some(false);
             }
-            Kind::Message if !on_service => {}
-            Kind::Request if on_service => {}
-            Kind::Reply if !on_service && self.take_reply(link) => {}
+            Kind::Message if !C::SERVES => {}
+            Kind::Request if C::SERVES => {}
+            Kind::Reply if !C::SERVES && tracked.take_reply() => {}
             _ => return None,
         }
         if self.closing.load(Ordering::Acquire) {
-            return Some(receive::CONTINUE);
+            return Some(false);
         }
-        let row = self.host.am(receiver);
-        let desc = RecvDesc {
-            data,
-            len: len as u64,
-            proc: link.core.proc,
-            ctx: if on_service { SERVICE_CTX } else { lane.number.into() },
-            module,
-            link: if on_service { Rail::request_number(link) } else { 0 },
-        };
-        if on_service {
-            self.service.current.set(Some(link.clone()));
-        }
-        let answer = (row.receive)(row.ctx, &desc);
-        if on_service && self.service.current.take().is_some() {
+        let proc = tracked.link.core.proc;
+        let link = if C::SERVES { Rail::request_number(&tracked.link) } else { 0 };
+        at.begin_request(index);
+        let answer = at.deliver(&self.host, Arrival { proc, tag: receiver, bytes, link });
+        if at.end_request() {
             self.host.error(&format!("a request with tag {receiver} was not answered by its receiver"));
         }
-        Some(answer)
+        Some(answer.stops())
     }
 
     /// Nobody who keeps to the protocol sends that.

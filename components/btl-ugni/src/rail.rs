@@ -1,30 +1,20 @@
-//! State of the module: the virtual devices with the lanes on them, and the processes that are reached. All files below are about it:
-//! `connect.rs` makes links, `outbound.rs` sends, `progress.rs` takes what came, `service.rs` has requests, `parting.rs` the end.
+//! State of the module that all threads share: the virtual devices with the lanes on them, and the processes that are reached. All files
+//! below are about it: `connect.rs` makes links, `outbound.rs` sends, `progress.rs` takes what came, `service.rs` has requests, `parting.rs`
+//! the end. What belongs to a context alone is in `context.rs`, and comes to these by the verbs.
 
+use crate::context::{Context, Holder};
 use crate::desk::Desk;
 use crate::device::Device;
 use crate::lane::Lane;
-use crate::link::{Core, Link, Peer, held};
+use crate::link::{Core, Link, Process, held};
 use crate::memory::Memory;
+use crate::module::Ugni;
 use crate::params::Settings;
-use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use oxmpi_btl::Loss;
+use oxmpi_btl::{Entered, Loss, Peer};
 use oxmpi_mca::{Host, ProcName, Status, StrRef};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// State of the holder of the service context.
-#[derive(Default)]
-pub struct Service {
-    /// The link of the request whose receiver is running.
-    pub current: Cell<Option<Arc<Link>>>,
-}
-
-// SAFETY: the contract of transports: the caller of the service verbs holds the service context's lock.
-unsafe impl Sync for Service {}
-// SAFETY: links may go from thread to thread.
-unsafe impl Send for Service {}
 
 pub struct Rail {
     pub host: Host,
@@ -36,8 +26,7 @@ pub struct Rail {
     /// `abi::device`.
     pub kind: i32,
     pub memory: Memory,
-    pub service: Service,
-    peers: Mutex<HashMap<u32, Arc<Peer>>>,
+    processes: Mutex<HashMap<u32, Arc<Process>>>,
     pub desk: Mutex<Desk>,
     /// Datagrams that are under way or wait.
     pub calls: AtomicUsize,
@@ -69,8 +58,7 @@ impl Rail {
             devices: parts.devices.into(),
             kind: parts.kind,
             memory: parts.memory,
-            service: Service::default(),
-            peers: Mutex::default(),
+            processes: Mutex::default(),
             desk: Mutex::new(parts.desk),
             calls: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
@@ -82,6 +70,13 @@ impl Rail {
     /// Number of the service lane: behind the ordinary ones.
     pub fn service_lane(&self) -> usize {
         self.lanes.len() - 1
+    }
+
+    /// The lane that a context holds.
+    #[inline]
+    pub fn lane_of<C: Holder>(&self, at: &Entered<'_, C>) -> &Lane {
+        let number = if C::SERVES { self.service_lane() } else { at.number() as usize };
+        &self.lanes[number]
     }
 
     pub fn index_of(&self, name: &ProcName) -> Option<u32> {
@@ -96,46 +91,54 @@ impl Rail {
         find(host.table().instance, proc, &mut name).is_ok().then_some(name)
     }
 
-    pub fn peer_of(&self, proc: u32) -> Arc<Peer> {
+    pub fn process_of(&self, proc: u32) -> Arc<Process> {
         let make = || {
             let core =
                 Core { proc, card: OnceLock::new(), loss: Loss::default(), gone: AtomicBool::new(false) };
-            Arc::new(Peer::new(core, self.lanes.len()))
+            Arc::new(Process::new(core))
         };
-        held(&self.peers).entry(proc).or_insert_with(make).clone()
+        held(&self.processes).entry(proc).or_insert_with(make).clone()
     }
 
     /// The link between a lane of ours and one of the peer's, made if it is not there.
-    pub fn link(&self, peer: &Peer, ours: u16, theirs: u16) -> Result<Arc<Link>, String> {
-        let mut all = held(&peer.all);
+    pub fn link(&self, process: &Process, ours: u16, theirs: u16) -> Result<Arc<Link>, String> {
+        let mut all = held(&process.links);
         if let Some(link) = all.get(&(ours, theirs)) {
             return Ok(link.clone());
         }
         let lane = self.lanes.get(usize::from(ours)).ok_or("there is no such lane")?;
-        let link = lane.add(|index, mailbox| Link::new(peer.core.clone(), (ours, theirs), index, mailbox))?;
-        if peer.core.loss.is_declared() {
+        let link =
+            lane.add(|index, mailbox| Link::new(process.core.clone(), (ours, theirs), index, mailbox))?;
+        if process.core.loss.is_declared() {
             link.fail();
         }
         all.insert((ours, theirs), link.clone());
         Ok(link)
     }
 
-    /// The link by which messages of a context go, or its requests. `None`: the process is lost.
-    pub fn link_of<'a>(&self, peer: &'a Peer, ctx: u32, request: bool) -> Option<&'a Arc<Link>> {
-        let places = if request { &peer.requests } else { &peer.messages };
-        let place = places.get(ctx as usize)?;
-        if let Some(link) = place.get() {
-            return Some(link);
-        }
-        let contexts = peer.core.card.get()?.contexts;
-        let theirs = if request { contexts } else { ctx as u16 % contexts };
-        match self.link(peer, ctx as u16, theirs) {
-            Ok(link) => Some(place.get_or_init(|| link)),
+    /// The link by which messages of a context go, or its requests: one that the context has met. `None`: the process is lost.
+    #[inline]
+    pub fn link_of(&self, at: &mut Entered<'_, Context>, to: &Peer<Ugni>, request: bool) -> Option<u32> {
+        let routes = at.lane(to);
+        let known = if request { routes.requests } else { routes.messages };
+        known.or_else(|| self.first_link_of(at, to, request))
+    }
+
+    #[cold]
+    fn first_link_of(&self, at: &mut Entered<'_, Context>, to: &Peer<Ugni>, request: bool) -> Option<u32> {
+        let (ours, contexts) = (at.number() as u16, to.process.core.card.get()?.contexts);
+        let theirs = if request { contexts } else { ours % contexts };
+        let link = match self.link(&to.process, ours, theirs) {
+            Ok(link) => link.index,
             Err(why) => {
-                self.fail(&peer.core, &why);
-                None
+                self.fail(&to.process.core, &why);
+                return None;
             }
-        }
+        };
+        let (context, routes) = at.with_lane(to);
+        context.meet(&self.lanes[usize::from(ours)]);
+        *(if request { &mut routes.requests } else { &mut routes.messages }) = Some(link);
+        Some(link)
     }
 
     /// A process is lost. Any thread, holding no lock of a link.

@@ -6,16 +6,17 @@
 //! reads a device's queue hands completions on to the lanes whose operations they are of.
 
 use crate::abi::{MemHandle, device as kind, mem, post, rc};
+use crate::context::{Context, Holder};
 use crate::device::Device;
 use crate::lane::Lane;
 use crate::link::UgniEndpoint;
 use crate::memory::{CHANGES, Handle};
-use crate::nic::{Calls, Entered, Taken};
-use crate::pending_operations::Notice;
+use crate::nic::{Calls, Taken};
+use crate::pending_operations::Issued;
 use crate::posts::{Copied, Detour, Flying, LANDING, Operation, Piece, Posts, Slot};
 use crate::rail::Rail;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::{FlushDesc, RmaDesc, access};
+use oxmpi_btl::{Completion, Entered, RmaDesc, Vouched, access};
 use oxmpi_btl_support::Pages;
 use oxmpi_mca::Status;
 use std::sync::Arc;
@@ -50,7 +51,14 @@ fn status_of(code: i32) -> Status {
 
 impl Rail {
     /// Put or get.
-    pub fn transfer(&self, endpoint: &UgniEndpoint, ctx: u32, rma: &RmaDesc, is_put: bool) -> Status {
+    pub fn transfer(
+        &self,
+        at: &mut Entered<'_, Context>,
+        to: &UgniEndpoint,
+        rma: Vouched<'_, RmaDesc>,
+        done: Completion,
+        is_put: bool,
+    ) -> Status {
         let limit = if is_put { PUT_LIMIT } else { self.settings.get_limit };
         if rma.len > limit || rma.local_handle.is_null() || rma.remote_handle.is_null() {
             return Status::BAD_PARAM;
@@ -58,33 +66,35 @@ impl Rail {
         if rma.len == 0 {
             return Status::OK;
         }
-        // SAFETY: handles of the module and of its peers, as the contract has it.
-        let (local, remote) =
-            unsafe { (Handle::read(rma.local_handle.cast()), Handle::read(rma.remote_handle.cast())) };
+        // SAFETY: the descriptor is vouched for: what it names, and is not null, are the bytes of a handle of this module.
+        let local = Handle::read(unsafe { &*rma.local_handle.cast() });
+        // SAFETY: the same of a peer's handle.
+        let remote = Handle::read(unsafe { &*rma.remote_handle.cast() });
         let right = if is_put { access::REMOTE_WRITE } else { access::REMOTE_READ };
         if !remote.allows(rma.remote, rma.len, right) {
             return Status::NO_PERMISSION;
         }
-        let at = rma.local as u64;
-        if !local.allows(at, rma.len, 0) || (!is_put && local.rights & CHANGES == 0) {
+        let place = rma.local.expose_provenance() as u64;
+        if !local.allows(place, rma.len, 0) || (!is_put && local.rights & CHANGES == 0) {
             return Status::BAD_PARAM;
         }
         let plan = match is_put {
-            true => Ok(self.put_plan(rma, &local, &remote)),
-            false => self.get_plan(rma, &local, &remote),
+            true => Ok(self.put_plan(&rma, place, &local, &remote)),
+            false => self.get_plan(&rma, place, &local, &remote),
         };
         match plan {
-            Ok(plan) => self.issue(endpoint, ctx, plan, Notice { done: rma.done, ctx: rma.done_ctx }),
+            Ok(plan) => self.issue(at, to, plan, done),
             Err(status) => status,
         }
     }
 
-    fn put_plan(&self, rma: &RmaDesc, local: &Handle, remote: &Handle) -> Plan {
+    /// `from` is the local address.
+    fn put_plan(&self, rma: &RmaDesc, from: u64, local: &Handle, remote: &Handle) -> Plan {
         let fast = rma.len <= self.settings.fma_put_limit;
         let piece = Piece {
             kind: if fast { post::FMA_PUT } else { post::RDMA_PUT },
             fast,
-            local: rma.local as u64,
+            local: from,
             local_handle: local.gni,
             remote: rma.remote,
             remote_handle: remote.gni,
@@ -97,8 +107,9 @@ impl Rail {
         Plan { pieces: vec![piece], detour: None }
     }
 
-    fn get_plan(&self, rma: &RmaDesc, local: &Handle, remote: &Handle) -> Result<Plan, Status> {
-        let (to, begin, end) = (rma.local as u64, rma.remote, rma.remote + rma.len);
+    /// `to` is the local address.
+    fn get_plan(&self, rma: &RmaDesc, to: u64, local: &Handle, remote: &Handle) -> Result<Plan, Status> {
+        let (begin, end) = (rma.remote, rma.remote + rma.len);
         let get = |to: u64, from: u64, len: u64, handle: MemHandle| {
             let fast = len <= self.settings.fma_get_limit;
             Piece {
@@ -120,7 +131,7 @@ impl Rail {
             let last = until.next_multiple_of(WORD);
             let copied = Copied {
                 skip: (from - first) as usize,
-                to: (to + (from - begin)) as *mut u8,
+                to: to + (from - begin),
                 len: (until - from) as usize,
             };
             Piece { lands: true, copied: Some(copied), ..get(0, first, last - first, MemHandle::default()) }
@@ -134,7 +145,7 @@ impl Rail {
         let (middle, middle_end) = (begin.next_multiple_of(WORD), end & !(WORD - 1));
         let middle_to = to + (middle - begin);
         if !self.takes(middle_to) {
-            return self.get_by_detour(rma, first, get);
+            return self.get_by_detour(rma, to, first, get);
         }
         let mut pieces = vec![get(middle_to, middle, middle_end - middle, local.gni)];
         if begin < middle {
@@ -155,46 +166,49 @@ impl Rail {
     fn get_by_detour(
         &self,
         rma: &RmaDesc,
+        to: u64,
         first: u64,
         get: impl Fn(u64, u64, u64, MemHandle) -> Piece,
     ) -> Result<Plan, Status> {
         let len = (rma.remote + rma.len).next_multiple_of(WORD) - first;
         let pages = Pages::new(len as usize).map_err(|_| Status::NO_RESOURCE)?;
-        let nic = self.devices[0].nic.enter();
+        let base = pages.base().expose_provenance() as u64;
+        let nic = self.devices[0].nic.lock();
         // SAFETY: the pages stay until they are deregistered, when the get is over.
-        let handle = unsafe { nic.register(pages.base(), pages.len() as u64, None, mem::READWRITE) };
+        let handle = unsafe { nic.register(base, pages.len() as u64, None, mem::READWRITE) };
         let handle = handle.map_err(|_| Status::NO_RESOURCE)?;
-        let piece = get(pages.base() as u64, first, len, handle);
+        let piece = get(base, first, len, handle);
         let skip = (rma.remote - first) as usize;
-        let detour = Detour { pages, handle, skip, to: rma.local, len: rma.len as usize };
+        let detour = Detour { pages, handle, skip, to, len: rma.len as usize };
         Ok(Plan { pieces: vec![piece], detour: Some(detour) })
     }
 
     /// Posts an operation, or has done nothing.
-    pub fn issue(&self, endpoint: &UgniEndpoint, ctx: u32, plan: Plan, notice: Notice) -> Status {
-        let (lane, core) = (&self.lanes[ctx as usize], &endpoint.peer.core);
+    pub fn issue(
+        &self,
+        at: &mut Entered<'_, Context>,
+        to: &UgniEndpoint,
+        plan: Plan,
+        done: Completion,
+    ) -> Status {
+        let core = &to.process.core;
         if core.loss.is_declared() {
-            return self.give_up(plan, Status::PEER_FAILED);
+            return self.give_up(plan.detour, Status::PEER_FAILED);
         }
-        let Some(card) = core.card.get() else { return self.give_up(plan, Status::UNREACHABLE) };
-        let mut held = lane.held.borrow_mut();
-        let turn = if self.settings.bind_devices { u64::from(ctx) } else { held.operations.next_number() };
+        let Some(card) = core.card.get() else { return self.give_up(plan.detour, Status::UNREACHABLE) };
+        let (ctx, operations) = (at.number(), &mut at.operations);
+        let turn = if self.settings.bind_devices { u64::from(ctx) } else { operations.next_number() };
         let number = (turn % self.devices.len() as u64) as usize;
         let device = &self.devices[number];
         let to = (card.address, card.insts[number % card.insts.len()]);
-        let (done, done_ctx) = (notice.done, notice.ctx);
-        let mut op =
-            Operation::new(ctx as u16, held.operations.next_number(), core.clone(), number, done, done_ctx);
-        op.left.store(plan.pieces.len() as u32, Ordering::Relaxed);
-        let mut entered = device.nic.enter();
-        let Entered { calls, posts } = &mut entered;
-        if posts.free.len() < plan.pieces.len() && !self.grow(device, calls, posts) {
-            drop(entered);
-            return self.give_up(plan, Status::NO_RESOURCE);
-        }
         let Plan { pieces, detour } = plan;
-        op.detour = detour;
-        let op = Arc::new(op);
+        let mut locked = device.nic.lock();
+        let (calls, posts) = locked.parts();
+        if posts.free.len() < pieces.len() && !self.grow(device, calls, posts) {
+            drop(locked);
+            return self.give_up(detour, Status::NO_RESOURCE);
+        }
+        let op = Arc::new(Operation::new(ctx as u16, operations.next_ticket(), core.clone(), pieces.len()));
         for (n, piece) in pieces.iter().enumerate() {
             let Some(id) = posts.free.pop() else { break };
             let slot = &mut posts.slots[id as usize];
@@ -211,26 +225,30 @@ impl Rail {
                     posts.free.push(id);
                     let status = if is_busy(code) { Status::NO_RESOURCE } else { status_of(code) };
                     if n == 0 {
-                        drop(entered);
-                        return match Arc::into_inner(op) {
-                            Some(op) => self.give_up(Plan { pieces: Vec::new(), detour: op.detour }, status),
-                            None => status,
-                        };
+                        drop(locked);
+                        return self.give_up(detour, status);
                     }
                     op.fail(status);
                     op.is_over();
                 }
             }
         }
-        drop(entered);
-        held.operations.began(&op);
+        drop(locked);
+        // Whoever finds it over meanwhile leaves it for the holder of this context.
+        operations.began(Issued {
+            number: operations.next_number(),
+            proc: core.proc,
+            device: number,
+            detour,
+            done,
+        });
         Status::PENDING
     }
 
     /// An operation is not issued.
-    fn give_up(&self, plan: Plan, status: Status) -> Status {
-        if let Some(detour) = plan.detour {
-            let _ = self.devices[0].nic.enter().deregister(detour.handle);
+    fn give_up(&self, detour: Option<Detour>, status: Status) -> Status {
+        if let Some(detour) = detour {
+            let _ = self.devices[0].nic.lock().deregister(detour.handle);
         }
         status
     }
@@ -242,9 +260,10 @@ impl Rail {
             return false;
         }
         let Ok(pages) = Pages::new(count * LANDING) else { return false };
+        let base = pages.base().expose_provenance() as u64;
         let flags = mem::READWRITE | mem::RELAXED_PI_ORDERING;
         // SAFETY: the pages stay until they are deregistered, with the device.
-        let Ok(handle) = (unsafe { calls.register(pages.base(), pages.len() as u64, None, flags) }) else {
+        let Ok(handle) = (unsafe { calls.register(base, pages.len() as u64, None, flags) }) else {
             return false;
         };
         for n in 0..count {
@@ -254,7 +273,7 @@ impl Rail {
                 descriptor: Box::new(crate::abi::PostDescriptor::empty()),
                 ep,
                 bound: None,
-                landing: pages.base() as u64 + (n * LANDING) as u64,
+                landing: base + (n * LANDING) as u64,
                 landing_handle: handle,
                 flying: None,
             });
@@ -263,22 +282,13 @@ impl Rail {
         !posts.free.is_empty()
     }
 
-    pub fn flush(&self, endpoint: Option<&UgniEndpoint>, ctx: u32, desc: &FlushDesc) -> Status {
-        let proc = endpoint.map(|e| e.peer.core.proc);
-        self.lanes[ctx as usize].held.borrow_mut().operations.flush(proc, desc)
-    }
-
     /// Takes completions of a lane's operations, and tells the host. How many.
-    pub fn complete_operations(&self, lane: &Lane) -> i32 {
-        let busy: Vec<usize> = {
-            let held = lane.held.borrow();
-            if held.operations.is_empty() {
-                return 0;
-            }
-            let on_device = held.operations.on_device.iter().enumerate();
-            on_device.filter(|(_, count)| **count > 0).map(|(n, _)| n).collect()
-        };
-        for number in busy {
+    pub fn complete_operations<C: Holder>(&self, lane: &Lane, at: &mut Entered<'_, C>) -> i32 {
+        let operations = &at.context().operations;
+        if operations.is_empty() {
+            return 0;
+        }
+        for (number, _) in operations.on_device.iter().enumerate().filter(|(_, count)| **count > 0) {
             self.read_completions(number);
         }
         let finished = lane.take_finished();
@@ -286,20 +296,16 @@ impl Rail {
         let mut over = Vec::new();
         for op in finished {
             let status = op.status();
-            if let Some(detour) = &op.detour {
-                let _ = self.devices[0].nic.enter().deregister(detour.handle);
+            let detour = at.context().operations.ended(op.ticket, status, &mut over);
+            if let Some(detour) = detour {
+                let _ = self.devices[0].nic.lock().deregister(detour.handle);
                 if status.is_ok() {
-                    // SAFETY: the pages are the operation's, and its place is the host's until `done`, which follows.
-                    unsafe {
-                        let from = detour.pages.base().add(detour.skip);
-                        core::ptr::copy_nonoverlapping(from, detour.to, detour.len);
-                    }
+                    // SAFETY: all its posts are over, and the host is told below.
+                    unsafe { detour.copy() };
                 }
             }
-            over.push((Notice { done: op.done, ctx: op.done_ctx }, status));
-            lane.held.borrow_mut().operations.ended(&op, status, &mut over);
         }
-        over.into_iter().for_each(|(notice, status)| notice.call(status));
+        over.into_iter().for_each(|(done, status)| at.complete(done, status));
         handled
     }
 
@@ -311,14 +317,14 @@ impl Rail {
             return;
         }
         let mut round = Round { rail: self, device, over: Vec::new(), lost: Vec::new() };
-        let mut entered = device.nic.enter();
-        let Entered { calls, posts } = &mut entered;
+        let mut locked = device.nic.lock();
+        let (calls, posts) = locked.parts();
         let overran = round.take(calls, posts);
         if overran || suspect {
             round.recover(calls, posts);
         }
         round.post_waiting(calls, posts);
-        drop(entered);
+        drop(locked);
         for op in round.lost {
             self.fail(&op.core, "its node does not take or answer puts and gets");
         }
@@ -369,7 +375,8 @@ impl Round<'_> {
         }
         let Some(mut flying) = slot.flying.take() else { return };
         let Some((status, again)) = calls.failure(event, self.rail.kind) else {
-            slot.copy(&flying.piece);
+            // SAFETY: its completion has come, and the operation is not over before this post of it is.
+            unsafe { slot.copy(&flying.piece) };
             return self.end(posts, id, flying);
         };
         let repeats = again
@@ -424,8 +431,8 @@ impl Round<'_> {
             if slot.flying.is_none() || posts.waiting.contains(&(id as u32)) {
                 continue;
             }
-            let idle = calls.is_idle(slot.ep).unwrap_or_else(|| {
-                let unbound = calls.unbind(slot.ep).is_ok();
+            let idle = calls.is_idle(&slot.ep).unwrap_or_else(|| {
+                let unbound = calls.unbind(&slot.ep).is_ok();
                 slot.bound = slot.bound.filter(|_| !unbound);
                 unbound
             });
@@ -443,7 +450,7 @@ impl Round<'_> {
                 continue;
             }
             // A new endpoint: the library keeps a request for the old one.
-            calls.destroy(slot.ep);
+            calls.end(&slot.ep);
             slot.bound = None;
             let repeated = slot.flying.as_ref().is_some_and(|f| f.piece.may_be_repeated());
             match calls.ep(Some(&self.device.completions), None) {
@@ -471,13 +478,13 @@ fn post_slot(calls: &Calls<'_>, slot: &mut Slot, id: u32) -> Result<(), i32> {
     let Some((to, fast)) = slot.flying.as_ref().map(|f| (f.to, f.piece.fast)) else { return Ok(()) };
     if slot.bound != Some(to) {
         if slot.bound.is_some() {
-            calls.unbind(slot.ep)?;
+            calls.unbind(&slot.ep)?;
             slot.bound = None;
         }
-        calls.bind(slot.ep, to.0, to.1)?;
+        calls.bind(&slot.ep, to.0, to.1)?;
         slot.bound = Some(to);
     }
     slot.describe(id);
     // SAFETY: the descriptor is boxed and left alone until its completion; memory by the contract of operations.
-    unsafe { calls.post(slot.ep, &mut *slot.descriptor, fast) }
+    unsafe { calls.post(&slot.ep, &mut *slot.descriptor, fast) }
 }

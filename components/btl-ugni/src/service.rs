@@ -4,26 +4,44 @@
 //! room for replies: one that finds the mailbox full waits in the service lane, as a request does in its own that finds the link not connected
 //! yet. Requests are served and replies go out in the order of arrival.
 
-use crate::lane::{Held, Lane, Unsent};
-use crate::link::{Link, Peer, State};
+use crate::context::{Context, Holder, Tracked, Unsent};
+use crate::lane::Lane;
+use crate::link::{Link, State};
+use crate::module::Ugni;
 use crate::outbound::Body;
 use crate::rail::Rail;
 use crate::wire::Kind;
-use core::sync::atomic::Ordering;
-use oxmpi_btl::Message;
+use oxmpi_btl::{Entered, Message, Peer};
 use oxmpi_mca::Status;
-use std::sync::Arc;
 
 /// Requests of a link without a reply at most.
 const ROOM: u32 = 16;
 
+/// The service context.
+pub struct Service {
+    pub context: Context,
+    /// The link of the request whose receiver is running.
+    pub current: Option<u32>,
+}
+
+impl Holder for Service {
+    const SERVES: bool = true;
+
+    fn context(&mut self) -> &mut Context {
+        &mut self.context
+    }
+    fn begin_request(&mut self, link: u32) {
+        self.current = Some(link);
+    }
+    fn end_request(&mut self) -> bool {
+        self.current.take().is_some()
+    }
+}
+
 /// A message's bytes, for one that waits.
 fn bytes_of(msg: &Message<'_>) -> Box<[u8]> {
     let mut bytes = vec![0; msg.total_len()].into_boxed_slice();
-    let (header, payload) = bytes.split_at_mut(msg.header().len());
-    header.copy_from_slice(msg.header());
-    // SAFETY: as many bytes as the payload has.
-    unsafe { msg.write_payload(payload.as_mut_ptr()) };
+    msg.write(&mut bytes);
     bytes
 }
 
@@ -33,87 +51,88 @@ impl Rail {
         u64::from(link.core.proc) << 16 | u64::from(link.theirs)
     }
 
-    pub fn request(&self, peer: &Peer, ctx: u32, msg: &Message<'_>) -> Status {
+    pub fn request(&self, at: &mut Entered<'_, Context>, to: &Peer<Ugni>, msg: &Message<'_>) -> Status {
         if msg.total_len() > self.settings.max_send_size() {
             return Status::BAD_PARAM;
         }
-        let Some(link) = self.link_of(peer, ctx, true) else { return Status::PEER_FAILED };
-        let asked = link.asked.load(Ordering::Relaxed);
-        if asked.wrapping_sub(link.answered.load(Ordering::Relaxed)) >= ROOM {
+        let Some(index) = self.link_of(at, to, true) else { return Status::PEER_FAILED };
+        let (lane, context): (_, &mut Context) = (self.lane_of(at), at);
+        let tracked = &context.links[index as usize];
+        if tracked.asked.wrapping_sub(tracked.answered) >= ROOM {
             return Status::NO_RESOURCE;
         }
-        let lane = &self.lanes[ctx as usize];
-        let mut held = lane.held.borrow_mut();
-        let sent = match held.unsent.is_empty() {
-            true => self.push(lane, &mut held, link, Kind::Request, msg.tag(), &Body::Message(msg)),
-            false if link.state() == State::Failed => Status::PEER_FAILED,
+        let sent = match context.unsent.is_empty() {
+            true => self.push(lane, context, index, Kind::Request, msg.tag(), &Body::Message(msg)),
+            false if tracked.link.state() == State::Failed => Status::PEER_FAILED,
             // In order behind those that wait.
             false => Status::NO_RESOURCE,
         };
         match sent {
             Status::OK => {}
             Status::NO_RESOURCE => {
-                self.call(link);
-                let (link, tag) = (link.clone(), msg.tag());
-                held.unsent.push_back(Unsent { link, kind: Kind::Request, tag, bytes: bytes_of(msg) });
+                self.call(context.link(index));
+                let (kind, tag, bytes) = (Kind::Request, msg.tag(), bytes_of(msg));
+                context.unsent.push_back(Unsent { link: index, kind, tag, bytes });
             }
             status => return status,
         }
-        link.asked.store(asked.wrapping_add(1), Ordering::Relaxed);
+        let tracked = &mut context.links[index as usize];
+        tracked.asked = tracked.asked.wrapping_add(1);
         Status::OK
     }
 
-    /// A reply has come. False: none is due.
-    pub fn take_reply(&self, link: &Link) -> bool {
-        let answered = link.answered.load(Ordering::Relaxed);
-        let due = answered != link.asked.load(Ordering::Relaxed);
-        if due {
-            link.answered.store(answered.wrapping_add(1), Ordering::Relaxed);
-        }
-        due
-    }
-
-    pub fn reply(&self, number: u64, msg: &Message<'_>) -> Status {
-        let Some(link) = self.service.current.take() else { return Status::BAD_PARAM };
-        if Rail::request_number(&link) != number || msg.total_len() > self.settings.max_send_size() {
-            self.service.current.set(Some(link));
+    pub fn reply(&self, at: &mut Entered<'_, Service>, number: u64, msg: &Message<'_>) -> Status {
+        let lane = self.lane_of(at);
+        let Service { context, current, .. } = &mut **at;
+        let asked = current.filter(|link| Rail::request_number(context.link(*link)) == number);
+        let Some(link) = asked.filter(|_| msg.total_len() <= self.settings.max_send_size()) else {
             return Status::BAD_PARAM;
-        }
-        let lane = &self.lanes[self.service_lane()];
-        let mut held = lane.held.borrow_mut();
-        let waits = held.unsent.iter().any(|u| Arc::ptr_eq(&u.link, &link));
+        };
+        *current = None;
+        let waits = context.unsent.iter().any(|u| u.link == link);
         let sent = match waits {
             true => Status::NO_RESOURCE,
-            false => self.push(lane, &mut held, &link, Kind::Reply, msg.tag(), &Body::Message(msg)),
+            false => self.push(lane, context, link, Kind::Reply, msg.tag(), &Body::Message(msg)),
         };
         if sent == Status::NO_RESOURCE {
-            held.unsent.push_back(Unsent { link, kind: Kind::Reply, tag: msg.tag(), bytes: bytes_of(msg) });
+            let (kind, tag, bytes) = (Kind::Reply, msg.tag(), bytes_of(msg));
+            context.unsent.push_back(Unsent { link, kind, tag, bytes });
         }
         // A requester that is gone waits for nothing.
         Status::OK
     }
 
     /// Sends what waits, each link's in order.
-    pub fn send_unsent(&self, lane: &Lane, held: &mut Held) -> i32 {
+    pub fn send_unsent(&self, lane: &Lane, context: &mut Context) -> i32 {
         let mut sent = 0;
-        let mut full: Vec<*const Link> = Vec::new();
-        for _ in 0..held.unsent.len() {
-            let Some(first) = held.unsent.pop_front() else { break };
-            let at = Arc::as_ptr(&first.link);
-            let status = match full.contains(&at) {
+        let mut full: Vec<u32> = Vec::new();
+        for _ in 0..context.unsent.len() {
+            let Some(first) = context.unsent.pop_front() else { break };
+            let status = match full.contains(&first.link) {
                 true => Status::NO_RESOURCE,
                 false => {
-                    self.push(lane, held, &first.link, first.kind, first.tag, &Body::Bytes(&first.bytes))
+                    self.push(lane, context, first.link, first.kind, first.tag, &Body::Bytes(&first.bytes))
                 }
             };
             if status == Status::NO_RESOURCE {
-                full.push(at);
-                held.unsent.push_back(first);
+                full.push(first.link);
+                context.unsent.push_back(first);
             } else {
                 // Also where the process is gone: nobody waits for it.
                 sent += 1;
             }
         }
         sent
+    }
+}
+
+impl Tracked {
+    /// A reply has come. False: none is due.
+    pub fn take_reply(&mut self) -> bool {
+        let due = self.answered != self.asked;
+        if due {
+            self.answered = self.answered.wrapping_add(1);
+        }
+        due
     }
 }

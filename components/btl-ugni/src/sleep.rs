@@ -4,10 +4,11 @@
 //! Credits come without an event, so a context of which a message was refused for want of them, or whose requests or replies wait for them,
 //! sleeps for a moment alone.
 
+use crate::context::Holder;
 use crate::rail::Rail;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
-use oxmpi_btl::{WaitFd, WaitSet};
+use oxmpi_btl::{Entered, WaitFd, WaitSet};
 use oxmpi_mca::Status;
 
 /// How long a context sleeps that waits for credits.
@@ -16,17 +17,17 @@ const NAP: Duration = Duration::from_micros(200);
 const READABLE: u32 = 1;
 
 impl Rail {
-    pub fn arm(&self, number: usize, set: &mut WaitSet) -> Status {
-        let lane = &self.lanes[number];
+    pub fn arm<C: Holder>(&self, at: &mut Entered<'_, C>, set: &mut WaitSet) -> Status {
+        let lane = self.lane_of(at);
         let Some(channel) = &lane.channel else { return Status::PENDING };
-        let mut held = lane.held.borrow_mut();
-        if !held.ready.is_empty() {
+        let context = at.context();
+        if context.ready() > 0 {
             return Status::PENDING;
         }
-        if held.starved > 0 || held.unsent.iter().any(|u| u.link.ep().is_some()) {
-            held.starved = held.starved.saturating_sub(1);
-            lane.timer.set(Some(NAP));
-            match set.add_fd(WaitFd { fd: lane.timer.fd(), events: READABLE }) {
+        if context.starved > 0 || context.unsent.iter().any(|u| context.link(u.link).ep().is_some()) {
+            context.starved = context.starved.saturating_sub(1);
+            context.timer.set(Some(NAP));
+            match set.add_fd(WaitFd { fd: context.timer.fd(), events: READABLE }) {
                 Status::OK => {}
                 status => return status,
             }
@@ -35,13 +36,13 @@ impl Rail {
         if self.calls.load(Ordering::SeqCst) > 0 || lane.has_news() || lane.arrivals.has_entry() {
             return Status::PENDING;
         }
-        if !held.operations.is_empty() {
-            match self.arm_devices(&held.operations.on_device, set) {
+        if !context.operations.is_empty() {
+            match self.arm_devices(&context.operations.on_device, set) {
                 Status::OK => {}
                 status => return status,
             }
         }
-        if held.pool.is_exhausted() {
+        if context.pool.is_exhausted() {
             channel.arm(&[&lane.arrivals, &lane.sends]);
         } else {
             channel.arm(&[&lane.arrivals]);
@@ -54,6 +55,7 @@ impl Rail {
             status => status,
         }
     }
+
     /// Has completions wake as well, on the devices where some are due.
     fn arm_devices(&self, due: &[u32], set: &mut WaitSet) -> Status {
         for (device, _) in self.devices.iter().zip(due).filter(|(_, due)| **due > 0) {

@@ -6,9 +6,8 @@
 //!
 //! **Guards.** [`CriGuard`] is the proof of holding one CRI: made by taking the lock ([`Host::hold`](crate::Host::hold), [`Host::try_hold`](crate::Host::try_hold)), or
 //! inside a transport's callback, whose caller holds it ([`Host::inherit`](crate::Host::inherit)). [`OwnerGuard`] is the same for the thread that owns
-//! the lock, and costs two plain stores. [`CriSetGuard`](crate::CriSetGuard) holds several, taken in rising order. Below THREAD_MULTIPLE the one
-//! thread that makes calls takes no lock: guards are made with `threaded` false, which [`Host::threaded`](crate::Host::threaded) answered for
-//! this call.
+//! the lock, and costs two plain stores. [`CriSetGuard`](crate::CriSetGuard) holds several, taken in rising order, and lends one proof at a time. A thread that
+//! is alone in MPI takes no lock: its [`Entry`] says so, which every guard borrows mutably. So a thread has one guard at a time, and none across a wait.
 //!
 //! **Inside.** A thread that holds a CRI, or runs in a transport's callback or a `done` function, calls only BTL verbs of that
 //! context and host functions that are marked for it: no progress, no verb of a PML, no other CRI. A seat notes one lock of a
@@ -20,10 +19,12 @@
 //! a set guard, which writes null there, writes the owner back.
 
 use crate::biased::{Bias, Caller, LOCK_PROTOCOL, LockServices, Seat, level};
+use crate::entry::Entry;
 use crate::lock::Lock;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::thread::ThreadCtx;
 use core::ffi::c_void;
+use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::null_mut;
 
@@ -216,23 +217,46 @@ fn add_alone(word: &AtomicU64, n: u64) {
 /// Proof that a CRI's lock is held, or that no lock is needed.
 pub struct CriGuard<'a> {
     pub(crate) lock: Option<&'a Cri>,
-    /// Which CRI.
-    pub ctx: u32,
-    /// The answer of [`Host::threaded`](crate::Host::threaded) when this call began.
-    pub threaded: bool,
-    /// The holder, where it is known.
-    pub who: Caller,
+    pub(crate) ctx: u32,
+    pub(crate) entry: Entry,
+    /// The call's entry, or the guard of several, or what a callback was called with: it is not used while this lives.
+    pub(crate) lent: PhantomData<&'a mut Entry>,
 }
 
 impl<'a> CriGuard<'a> {
     /// Inside a callback, or where no lock is needed.
     ///
     /// # Safety
-    /// Somebody up the stack holds the lock of `ctx` for longer than this lives: the thread of the seat `who`, if that is known.
-    /// Or `threaded` is false, and the calling thread is the only one in MPI.
+    /// Somebody up the stack holds the lock of `ctx` for longer than this lives, the thread of the seat `who`, if that is known, and has lent its guard for
+    /// the callback; or `among` is false, and the calling thread is the only one in MPI and holds no CRI.
     #[inline(always)]
-    pub unsafe fn inherited(ctx: u32, threaded: bool, who: Caller) -> CriGuard<'a> {
-        CriGuard { lock: None, ctx, threaded, who }
+    pub unsafe fn inherited(ctx: u32, among: bool, who: Caller) -> CriGuard<'a> {
+        // SAFETY: the caller's promise.
+        CriGuard { lock: None, ctx, entry: unsafe { Entry::of(among, who) }, lent: PhantomData }
+    }
+
+    /// Which CRI.
+    #[inline(always)]
+    pub fn ctx(&self) -> u32 {
+        self.ctx
+    }
+
+    /// Whether there may be other threads, so that locks below a CRI's are taken.
+    #[inline(always)]
+    pub fn is_among(&self) -> bool {
+        self.entry.is_among()
+    }
+
+    /// The way in of the call that holds it, for locks below a CRI's.
+    #[inline(always)]
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// The holder, where it is known.
+    #[inline(always)]
+    pub fn who(&self) -> Caller {
+        self.entry.who()
     }
 
     /// Gives the lock back as if it had not been taken: a look that found nothing makes nobody's run of acquisitions
@@ -240,7 +264,7 @@ impl<'a> CriGuard<'a> {
     #[inline(always)]
     pub fn leave_uncounted(mut self) {
         if let Some(cri) = self.lock.take() {
-            cri.bias.leave_uncounted::<{ level::CRI }>(&cri.lock, self.who);
+            cri.bias.leave_uncounted::<{ level::CRI }>(&cri.lock, self.entry.who());
         }
     }
 }
@@ -249,7 +273,7 @@ impl Drop for CriGuard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(cri) = self.lock {
-            cri.leave(self.who);
+            cri.leave(self.entry.who());
         }
     }
 }
@@ -257,21 +281,25 @@ impl Drop for CriGuard<'_> {
 /// A CRI whose lock is held by the thread that owns it, which enters and leaves by two plain stores.
 pub struct OwnerGuard<'a> {
     cri: &'a Cri,
+    ctx: u32,
     seat: &'static Seat,
+    lent: PhantomData<&'a mut Entry>,
 }
 
 impl<'a> OwnerGuard<'a> {
-    /// Inside, if the thread of that seat owns the lock. Then `holder` is its seat.
+    /// Enters the CRI of that number, if the entry's thread owns its lock.
     #[inline(always)]
-    pub fn enter(cri: &'a Cri, seat: &'static Seat) -> Option<OwnerGuard<'a>> {
-        if cri.bias.enter_own::<{ level::CRI }>(seat) { Some(OwnerGuard { cri, seat }) } else { None }
+    pub(crate) fn enter(entry: &'a mut Entry, cri: &'a Cri, ctx: u32) -> Option<OwnerGuard<'a>> {
+        let seat = entry.seat()?;
+        let inside = cri.bias.enter_own::<{ level::CRI }>(seat);
+        inside.then_some(OwnerGuard { cri, ctx, seat, lent: PhantomData })
     }
 
     /// The proof as a [`CriGuard`], which gives nothing back.
     #[inline(always)]
-    pub fn held(&self, ctx: u32) -> ManuallyDrop<CriGuard<'_>> {
-        // SAFETY: the lock is held as long as `self` lives.
-        ManuallyDrop::new(unsafe { CriGuard::inherited(ctx, true, Some(self.seat)) })
+    pub fn held(&mut self) -> ManuallyDrop<CriGuard<'_>> {
+        // SAFETY: the lock is held as long as `self` lives, which is borrowed as long as the proof.
+        ManuallyDrop::new(unsafe { CriGuard::inherited(self.ctx, true, Some(self.seat)) })
     }
 }
 

@@ -1,9 +1,12 @@
 //! Taking the locks of CRIs (`cri.rs` has the locks and the proofs of holding one).
 
-use crate::biased::{Caller, check_in_among, level, note_out_among};
-use crate::cri::{Cri, CriGuard, members};
+use crate::biased::{check_in_among, level, note_out_among};
+use crate::cri::{Cri, CriGuard, OwnerGuard, members};
+use crate::entry::Entry;
 use crate::host::Host;
 use crate::sync::Ordering;
+use crate::thread::ThreadCtx;
+use core::marker::PhantomData;
 
 /// The CRIs of an instance, by number, with the ways into them.
 #[derive(Clone, Copy)]
@@ -13,66 +16,76 @@ pub struct Cris<'a>(&'a [Cri]);
 pub struct CriSetGuard<'a> {
     cris: Cris<'a>,
     set: u64,
-    /// Those that `who` owned.
+    /// Those that the caller owned.
     owned: u64,
-    who: Caller,
-    threaded: bool,
+    entry: Entry,
+    lent: PhantomData<&'a mut Entry>,
 }
 
 impl CriSetGuard<'_> {
-    /// The proof for one CRI of the set.
-    pub fn held(&self, ctx: u32) -> CriGuard<'_> {
-        debug_assert!(self.set >> ctx & 1 != 0);
-        // SAFETY: we hold it. Not with the caller's seat, which is inside none of them.
-        unsafe { CriGuard::inherited(ctx, self.threaded, None) }
+    /// Which are held, by bits.
+    pub fn set(&self) -> u64 {
+        self.set
     }
-    /// The proofs for all of them, rising.
-    pub fn each(&self) -> impl Iterator<Item = CriGuard<'_>> {
-        members(self.set).map(|ctx| self.held(ctx))
+    /// The way in of the call that holds them, for locks below a CRI's.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+    /// The proof for one CRI of the set. Panics where it is not in the set.
+    pub fn held(&mut self, ctx: u32) -> CriGuard<'_> {
+        assert!(ctx < u64::BITS && self.set >> ctx & 1 != 0, "CRI {ctx} is not held");
+        // SAFETY: we hold it, and are borrowed as long as the proof lives. Not with the caller's seat, which is inside none of them.
+        unsafe { CriGuard::inherited(ctx, self.entry.is_among(), None) }
+    }
+    /// Calls `f` with the proof for each of them, rising.
+    pub fn for_each(&mut self, mut f: impl FnMut(&mut CriGuard<'_>)) {
+        members(self.set).for_each(|ctx| f(&mut self.held(ctx)));
     }
 }
 
 impl Drop for CriSetGuard<'_> {
     fn drop(&mut self) {
-        if !self.threaded {
+        if !self.entry.is_among() {
             return;
         }
         for ctx in members(self.set) {
             let cri = self.cris.at(ctx);
             let owned = self.owned >> ctx & 1 != 0;
             if owned {
-                cri.note_holder(self.who);
+                cri.note_holder(self.entry.who());
             }
-            cri.bias.leave_among(&cri.lock, self.who, owned);
+            cri.bias.leave_among(&cri.lock, self.entry.who(), owned);
         }
-        note_out_among(self.who, level::CRI);
+        note_out_among(self.entry.who(), level::CRI);
     }
 }
 
-/// Takes the lock of the CRI that `find` gives, if `threaded`.
+/// A guard with the lock, or without one where the thread is alone.
 #[inline(always)]
-fn hold<'a>(find: impl FnOnce() -> &'a Cri, ctx: u32, who: Caller, threaded: bool) -> CriGuard<'a> {
-    let lock = threaded.then(|| {
+fn guard<'a>(lock: Option<&'a Cri>, ctx: u32, entry: &'a mut Entry) -> CriGuard<'a> {
+    // SAFETY: the caller's is borrowed as long as this one lives.
+    CriGuard { lock, ctx, entry: unsafe { entry.lent() }, lent: PhantomData }
+}
+
+/// Takes the lock of the CRI that `find` gives, where there are other threads.
+#[inline(always)]
+fn hold<'a>(find: impl FnOnce() -> &'a Cri, ctx: u32, entry: &'a mut Entry) -> CriGuard<'a> {
+    let lock = entry.is_among().then(|| {
         let cri = find();
-        cri.enter(who);
+        cri.enter(entry.who());
         cri
     });
-    CriGuard { lock, ctx, threaded, who }
+    guard(lock, ctx, entry)
 }
 
 /// The same if the lock is free, or owned by the caller.
 #[inline(always)]
-fn try_hold<'a>(
-    find: impl FnOnce() -> &'a Cri,
-    ctx: u32,
-    who: Caller,
-    threaded: bool,
-) -> Option<CriGuard<'a>> {
-    if !threaded {
-        return Some(CriGuard { lock: None, ctx, threaded, who });
+fn try_hold<'a>(find: impl FnOnce() -> &'a Cri, ctx: u32, entry: &'a mut Entry) -> Option<CriGuard<'a>> {
+    if !entry.is_among() {
+        return Some(guard(None, ctx, entry));
     }
     let cri = find();
-    if cri.try_enter(who) { Some(CriGuard { lock: Some(cri), ctx, threaded, who }) } else { None }
+    if cri.try_enter(entry.who()) { Some(guard(Some(cri), ctx, entry)) } else { None }
 }
 
 impl<'a> Cris<'a> {
@@ -95,23 +108,44 @@ impl<'a> Cris<'a> {
         &self.0[ctx as usize]
     }
 
-    /// Takes a CRI's lock if `threaded`. The caller holds no other CRI's lock and no shard lock.
+    /// Takes a CRI's lock, where there are other threads. The caller holds no shard lock.
     #[inline(always)]
-    pub fn hold(self, ctx: u32, who: Caller, threaded: bool) -> CriGuard<'a> {
-        hold(|| self.at(ctx), ctx, who, threaded)
+    pub fn hold<'g>(self, entry: &'g mut Entry, ctx: u32) -> CriGuard<'g>
+    where
+        'a: 'g,
+    {
+        hold(|| self.at(ctx), ctx, entry)
     }
 
     /// Takes a CRI's lock if it is free, or owned by the caller.
     #[inline(always)]
-    pub fn try_hold(self, ctx: u32, who: Caller, threaded: bool) -> Option<CriGuard<'a>> {
-        try_hold(|| self.at(ctx), ctx, who, threaded)
+    pub fn try_hold<'g>(self, entry: &'g mut Entry, ctx: u32) -> Option<CriGuard<'g>>
+    where
+        'a: 'g,
+    {
+        try_hold(|| self.at(ctx), ctx, entry)
     }
 
-    /// The locks of a set of CRIs, by bits, taken in rising order. `who` stays the owner of those that it owns. The
+    /// Enters a CRI as the owner of its lock, where the entry's thread is that.
+    #[inline(always)]
+    pub fn enter_own<'g>(self, entry: &'g mut Entry, ctx: u32) -> Option<OwnerGuard<'g>>
+    where
+        'a: 'g,
+    {
+        OwnerGuard::enter(entry, self.at(ctx), ctx)
+    }
+
+    /// The locks of a set of CRIs, by bits, taken in rising order. The caller stays the owner of those that it owns. The
     /// caller holds no CRI lock and no shard lock.
-    pub fn hold_set(self, set: u64, who: Caller, threaded: bool) -> CriSetGuard<'a> {
-        let mut all = CriSetGuard { cris: self, set, owned: 0, who, threaded };
-        if threaded {
+    pub fn hold_set<'g>(self, entry: &'g mut Entry, set: u64) -> CriSetGuard<'g>
+    where
+        'a: 'g,
+    {
+        let who = entry.who();
+        // SAFETY: the caller's is borrowed as long as the guard lives.
+        let own = unsafe { entry.lent() };
+        let mut all = CriSetGuard { cris: self, set, owned: 0, entry: own, lent: PhantomData };
+        if entry.is_among() {
             check_in_among(who, level::CRI);
             for ctx in members(set) {
                 let cri = self.at(ctx);
@@ -146,33 +180,50 @@ impl Host {
         Cris(unsafe { core::slice::from_raw_parts(table.cris, table.num_cris as usize) })
     }
 
-    /// Takes a CRI's lock if `threaded`. The caller holds no other CRI's lock and no shard lock.
+    /// Takes a CRI's lock, where there are other threads. The caller holds no shard lock.
     #[inline(always)]
-    pub fn hold(&self, ctx: u32, who: Caller, threaded: bool) -> CriGuard<'_> {
-        hold(|| self.cri(ctx), ctx, who, threaded)
+    pub fn hold<'g>(&'g self, entry: &'g mut Entry, ctx: u32) -> CriGuard<'g> {
+        hold(|| self.cri(ctx), ctx, entry)
     }
 
     /// Takes a CRI's lock if it is free, or owned by the caller.
     #[inline(always)]
-    pub fn try_hold(&self, ctx: u32, who: Caller, threaded: bool) -> Option<CriGuard<'_>> {
-        try_hold(|| self.cri(ctx), ctx, who, threaded)
+    pub fn try_hold<'g>(&'g self, entry: &'g mut Entry, ctx: u32) -> Option<CriGuard<'g>> {
+        try_hold(|| self.cri(ctx), ctx, entry)
+    }
+
+    /// As [`Cris::enter_own`].
+    #[inline(always)]
+    pub fn enter_own<'g>(&'g self, entry: &'g mut Entry, ctx: u32) -> Option<OwnerGuard<'g>> {
+        OwnerGuard::enter(entry, self.cri(ctx), ctx)
+    }
+
+    /// The way in of a callback, or of a verb that the host calls: once for each.
+    ///
+    /// # Safety
+    /// The calling thread is inside a call that has come in by the gate, and has no other entry that is not lent. `thread` is its context, or null.
+    #[inline(always)]
+    pub unsafe fn entry(&self, thread: *mut ThreadCtx) -> Entry {
+        // SAFETY: the word says whether there may be several, and changes only while nobody is inside but waits and the user's code; the
+        // context is the caller's promise.
+        unsafe { Entry::of(self.threaded(), ThreadCtx::seat_of(thread)) }
     }
 
     /// Inside a transport's callback for `ctx`.
     ///
     /// # Safety
-    /// Somebody up the stack holds the lock of `ctx` for longer than the result lives.
+    /// As for [`CriGuard::inherited`].
     #[inline(always)]
-    pub unsafe fn inherit(&self, ctx: u32, threaded: bool) -> CriGuard<'_> {
+    pub unsafe fn inherit(&self, ctx: u32, among: bool) -> CriGuard<'_> {
         // The holder has written itself there; the one before does not take that back.
-        let who = if threaded { self.cri(ctx).holder() } else { None };
+        let who = if among { self.cri(ctx).holder() } else { None };
         // SAFETY: the caller's promise.
-        unsafe { CriGuard::inherited(ctx, threaded, who) }
+        unsafe { CriGuard::inherited(ctx, among, who) }
     }
 
     /// As [`Cris::hold_set`].
-    pub fn hold_set(&self, set: u64, who: Caller, threaded: bool) -> CriSetGuard<'_> {
-        self.cris().hold_set(set, who, threaded)
+    pub fn hold_set<'g>(&'g self, entry: &'g mut Entry, set: u64) -> CriSetGuard<'g> {
+        self.cris().hold_set(entry, set)
     }
 
     /// To be called before the first operation on a CRI, by whoever issues it: from then on progress and arm cover it. Those

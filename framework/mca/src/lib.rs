@@ -14,6 +14,8 @@ pub mod biased;
 pub mod cache;
 pub mod component;
 pub mod cri;
+pub mod entry;
+pub mod guarded;
 pub mod holding;
 pub mod host;
 pub mod lock;
@@ -33,6 +35,8 @@ pub use abi::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, OpenArgs, SliceRef, StrRe
 pub use biased::{Caller, LOCK_PROTOCOL, LockServices, Seat};
 pub use component::{Component, OpenError};
 pub use cri::{Cri, CriGuard, LockTable, OwnerGuard};
+pub use entry::Entry;
+pub use guarded::{OfCri, PerCri, UnderAll};
 pub use holding::{CriSetGuard, Cris};
 pub use host::{
     AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, LayerFunction, MemKind, PartDesc, RecvDesc,

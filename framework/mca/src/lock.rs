@@ -5,6 +5,7 @@
 //! [`crate::Host::threaded`] once per call and skip it, so that path has no atomic
 //! read-modify-write. User code never runs under one (docs/ARCHITECTURE.md has the map of locks).
 
+use crate::entry::Entry;
 use crate::sync::{AtomicU32, Ordering, spin_hint, yield_now};
 
 /// Spins before the core is given away; a holder that was preempted needs it more than we do.
@@ -56,10 +57,10 @@ impl Lock {
         self.word.store(0, Ordering::Release);
     }
 
-    /// Takes the lock if `threaded`, and gives it back when the guard goes.
+    /// Takes the lock where there are other threads, and gives it back when the guard goes.
     #[inline(always)]
-    pub fn guard(&self, threaded: bool) -> Guard<'_> {
-        if threaded {
+    pub fn guard<'g>(&'g self, entry: &'g Entry) -> Guard<'g> {
+        if entry.is_among() {
             self.lock();
             Guard(Some(self))
         } else {

@@ -1,0 +1,116 @@
+//! Data that belongs to the holders of CRIs' locks, reached by the proofs of holding them.
+//!
+//! | type | whose | reached by |
+//! |---|---|---|
+//! | [`PerCri`] | one value for each CRI | the guard's own number |
+//! | [`OfCri`] | of one CRI, which it names | a guard, whose number is compared in every build |
+//! | [`UnderAll`] | of all CRIs | any guard to read it, the guard of all of them to change it |
+//!
+//! Access borrows the guard mutably, so that of all data under one guard one thing is borrowed at a time: nested access does not compile. A call of the host that may
+//! come back (a transport's verb) borrows it, too.
+
+use crate::cri::{CriGuard, set_below};
+use crate::holding::CriSetGuard;
+use core::cell::UnsafeCell;
+
+/// One value for each CRI.
+pub struct PerCri<T>(Box<[UnsafeCell<T>]>);
+
+// SAFETY: a value is reached by `get` alone, whose guard says that its thread holds the CRI of that number; so threads touch it one after the
+// other, for which `Send` is enough.
+unsafe impl<T: Send> Sync for PerCri<T> {}
+
+impl<T> PerCri<T> {
+    /// Values in the order of the CRIs, one for each of the instance.
+    pub fn new(values: impl IntoIterator<Item = T>) -> PerCri<T> {
+        PerCri(values.into_iter().map(UnsafeCell::new).collect())
+    }
+
+    /// The value of the CRI that is held. Panics where there is none of that number.
+    #[inline(always)]
+    pub fn get<'s>(&'s self, held: &'s mut CriGuard<'_>) -> &'s mut T {
+        // SAFETY: the CRI of that number is held, by one guard in one thread, and that guard is borrowed as long as the result lives.
+        unsafe { &mut *self.0[held.ctx() as usize].get() }
+    }
+}
+
+/// A value that belongs to one CRI.
+pub struct OfCri<T> {
+    ctx: u32,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: as for `PerCri`; the number is compared in every access.
+unsafe impl<T: Send> Sync for OfCri<T> {}
+
+impl<T> OfCri<T> {
+    /// A value of CRI `ctx`.
+    pub const fn new(ctx: u32, value: T) -> OfCri<T> {
+        OfCri { ctx, value: UnsafeCell::new(value) }
+    }
+
+    /// Whose it is.
+    #[inline(always)]
+    pub const fn ctx(&self) -> u32 {
+        self.ctx
+    }
+
+    /// The value. Panics where another CRI is held.
+    #[inline(always)]
+    pub fn get<'s>(&'s self, held: &'s mut CriGuard<'_>) -> &'s mut T {
+        if held.ctx() != self.ctx {
+            another(self.ctx, held.ctx());
+        }
+        // SAFETY: its CRI is held, by one guard in one thread, and that guard is borrowed as long as the result lives.
+        unsafe { &mut *self.value.get() }
+    }
+
+    /// Calls `f` with the value. Panics where another CRI is held.
+    #[inline(always)]
+    pub fn with<R>(&self, held: &mut CriGuard<'_>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(self.get(held))
+    }
+}
+
+/// Refuses the guard of another CRI.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn another(ctx: u32, held: u32) -> ! {
+    panic!("data of CRI {ctx} was asked for with CRI {held} held")
+}
+
+/// A value that all CRIs share: read by whoever holds any of them, changed by who holds them all.
+pub struct UnderAll<T> {
+    /// As many CRIs as the instance has.
+    cris: u32,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: it is read under any CRI and changed under all, so never both at once; `Sync` for several readers, `Send` because any holder of all may change it.
+unsafe impl<T: Send + Sync> Sync for UnderAll<T> {}
+
+impl<T> UnderAll<T> {
+    /// A value of an instance with so many CRIs.
+    pub const fn new(cris: u32, value: T) -> UnderAll<T> {
+        UnderAll { cris, value: UnsafeCell::new(value) }
+    }
+
+    /// The value, for whoever holds a CRI.
+    #[inline(always)]
+    pub fn read<'s>(&'s self, _held: &'s CriGuard<'_>) -> &'s T {
+        // SAFETY: a CRI is held as long as the result lives, so nobody holds all of them but through this very guard, which is borrowed.
+        unsafe { &*self.value.get() }
+    }
+
+    /// The value, for who holds all CRIs. Panics where one is missing.
+    pub fn write<'s>(&'s self, all: &'s mut CriSetGuard<'_>) -> &'s mut T {
+        let missing = set_below(self.cris) & !all.set();
+        assert!(
+            missing == 0,
+            "data of all CRIs was to be changed without holding those of the set {missing:#x}"
+        );
+        // SAFETY: all CRIs are held, by this guard, which is borrowed as long as the result lives.
+        unsafe { &mut *self.value.get() }
+    }
+}

@@ -1,6 +1,7 @@
 //! The verbs of a module as PML and one-sided components call them: on a context whose lock they hold.
 //!
-//! The proof of holding it is a [`CriGuard`], whose number is the context's, so that a verb on another context cannot be written down. The slots of
+//! The proof of holding it is a [`CriGuard`], whose number is the context's, so that a verb on another context cannot be written down. It is lent whole: the
+//! transport may call back, and then nothing under that lock is borrowed. The slots of
 //! [`BtlHandle`] themselves are `unsafe`, for hosts and tests that keep contexts apart in another way.
 
 use crate::table::*;
@@ -14,9 +15,9 @@ macro_rules! verb {
         /// # Safety
         /// `to` is an endpoint of this module, not taken back by `del_procs`; the descriptor is valid as its type says.
         #[inline(always)]
-        pub unsafe fn $name(&self, held: &CriGuard<'_>, to: *mut Endpoint, desc: &$desc) -> Status {
+        pub unsafe fn $name(&self, held: &mut CriGuard<'_>, to: *mut Endpoint, desc: &$desc) -> Status {
             // SAFETY: the caller's promise, and the guard holds the context.
-            unsafe { (self.$name)(self.state, to, held.ctx, desc) }
+            unsafe { (self.$name)(self.state, to, held.ctx(), desc) }
         }
     };
 }
@@ -57,21 +58,21 @@ impl BtlHandle {
 
     /// See [`BtlTable::progress`].
     #[inline(always)]
-    pub fn progress(&self, held: &CriGuard<'_>) -> i32 {
+    pub fn progress(&self, held: &mut CriGuard<'_>) -> i32 {
         // SAFETY: the guard holds the context.
-        unsafe { (self.progress)(self.state, held.ctx) }
+        unsafe { (self.progress)(self.state, held.ctx()) }
     }
 
     /// See [`BtlTable::arm`].
-    pub fn arm(&self, held: &CriGuard<'_>, set: &mut WaitSet) -> Status {
+    pub fn arm(&self, held: &mut CriGuard<'_>, set: &mut WaitSet) -> Status {
         // SAFETY: the guard holds the context; the set is ours for the call.
-        unsafe { (self.arm)(self.state, held.ctx, set) }
+        unsafe { (self.arm)(self.state, held.ctx(), set) }
     }
 
     /// See [`BtlTable::disarm`].
-    pub fn disarm(&self, held: &CriGuard<'_>) {
+    pub fn disarm(&self, held: &mut CriGuard<'_>) {
         // SAFETY: the guard holds the context.
-        unsafe { (self.disarm)(self.state, held.ctx) }
+        unsafe { (self.disarm)(self.state, held.ctx()) }
     }
 
     /// See [`BtlTable::hold`].

@@ -58,17 +58,17 @@ impl Polling {
 
     /// Polls the active transports on the context whose lock is held. Returns the number of events.
     #[inline(always)]
-    pub fn poll(&self, held: &CriGuard<'_>) -> i32 {
+    pub fn poll(&self, held: &mut CriGuard<'_>) -> i32 {
         // SAFETY: accepted handles live as long as the instance.
         match unsafe { self.lone.load(Ordering::Relaxed).as_ref() } {
-            Some(btl) if held.ctx == 0 => btl.progress(held),
+            Some(btl) if held.ctx() == 0 => btl.progress(held),
             _ => self.poll_each(held),
         }
     }
 
     #[inline(never)]
-    fn poll_each(&self, held: &CriGuard<'_>) -> i32 {
-        self.active(held.ctx).map(|(_, btl)| btl.progress(held)).sum()
+    fn poll_each(&self, held: &mut CriGuard<'_>) -> i32 {
+        self.active(held.ctx()).map(|(_, btl)| btl.progress(held)).sum()
     }
 
     /// The active transports that have this context, by number.

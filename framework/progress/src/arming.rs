@@ -4,7 +4,7 @@
 //! and the announcement. Nobody announces room in a full transport: while a PML's word says that something waits for such a thing, nobody sleeps.
 
 use crate::attention::Attention;
-use crate::contexts::{Contexts, caller, is_own};
+use crate::contexts::{Contexts, is_own};
 use crate::thread::Slot;
 use oxmpi_btl::{WaitSet, cap};
 use oxmpi_mca::cri::{members, set_below};
@@ -23,21 +23,23 @@ impl Contexts {
         if members(contexts).any(is_urgent) {
             return Status::PENDING;
         }
-        let all = self.cris().hold_set(contexts, caller(thread).1, self.polling().is_careful());
+        let mut entry = self.entry(thread);
+        let mut all = self.cris().hold_set(&mut entry, contexts);
         if members(contexts).any(is_urgent) {
             return Status::PENDING;
         }
-        let verdict = self.arm_held(&all, contexts, set);
+        let verdict = self.arm_held(&mut all, contexts, set);
         if !verdict.is_ok() {
-            self.disarm_held(&all);
+            self.disarm_held(&mut all);
         }
         verdict
     }
 
     /// Arms the active transports on a set of contexts whose locks are held, up to the first that does not answer OK; that answer.
-    fn arm_held(&self, all: &CriSetGuard<'_>, contexts: u64, set: &mut WaitSet) -> Status {
-        for held in all.each() {
-            for (number, btl) in self.polling().active(held.ctx) {
+    fn arm_held(&self, all: &mut CriSetGuard<'_>, contexts: u64, set: &mut WaitSet) -> Status {
+        for ctx in members(contexts) {
+            let mut held = all.held(ctx);
+            for (number, btl) in self.polling().active(ctx) {
                 if !btl.can(cap::SLEEP) {
                     if is_own(btl) {
                         continue;
@@ -46,7 +48,7 @@ impl Contexts {
                 }
                 self.armed.transports.fetch_or(1 << number, Ordering::Relaxed);
                 self.armed.contexts.store(contexts, Ordering::Relaxed);
-                let answer = btl.arm(&held, set);
+                let answer = btl.arm(&mut held, set);
                 if !answer.is_ok() {
                     return answer;
                 }
@@ -76,18 +78,18 @@ impl Contexts {
     pub(crate) fn disarm(&self, thread: *mut ThreadCtx) {
         let contexts = self.armed.contexts.load(Ordering::Relaxed);
         if contexts != 0 {
-            let careful = self.polling().is_careful();
-            self.disarm_held(&self.cris().hold_set(contexts, caller(thread).1, careful));
+            let mut entry = self.entry(thread);
+            self.disarm_held(&mut self.cris().hold_set(&mut entry, contexts));
         }
     }
 
     /// Disarms the armed transports on all contexts that are held.
-    fn disarm_held(&self, all: &CriSetGuard<'_>) {
+    fn disarm_held(&self, all: &mut CriSetGuard<'_>) {
         let armed = self.armed.transports.swap(0, Ordering::Relaxed);
         self.armed.contexts.store(0, Ordering::Relaxed);
-        for held in all.each() {
-            let transports = self.polling().active(held.ctx).filter(|(number, _)| armed >> number & 1 != 0);
-            transports.for_each(|(_, btl)| btl.disarm(&held));
-        }
+        all.for_each(|held| {
+            let transports = self.polling().active(held.ctx()).filter(|(number, _)| armed >> number & 1 != 0);
+            transports.for_each(|(_, btl)| btl.disarm(held));
+        });
     }
 }

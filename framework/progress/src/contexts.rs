@@ -11,7 +11,7 @@ use core::ptr::NonNull;
 use oxmpi_btl::{BtlAttrs, BtlHandle};
 use oxmpi_mca::cri::set_below;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Cri, CriGuard, Cris, ThreadCtx};
+use oxmpi_mca::{Cri, CriGuard, Cris, Entry, ThreadCtx};
 use oxmpi_pml::{ContextWords, Polled, Polling, Words};
 use std::sync::OnceLock;
 
@@ -145,21 +145,21 @@ impl Contexts {
     /// Polls the transports on a context whose lock is held, and calls the hook if there is work for it. Returns the number of
     /// events.
     #[inline(always)]
-    pub(crate) fn poll(&self, held: &CriGuard<'_>) -> i32 {
+    pub(crate) fn poll(&self, held: &mut CriGuard<'_>) -> i32 {
         let events = self.polling.poll(held);
         let Some((hook, words)) = self.hook.get() else { return events };
         // SAFETY: as above.
-        let (always, work) = unsafe { (&*hook.words.always, &*words[held.ctx as usize].work) };
+        let (always, work) = unsafe { (&*hook.words.always, &*words[held.ctx() as usize].work) };
         if always.load(Ordering::Relaxed) | work.load(Ordering::Relaxed) == 0 {
             return events;
         }
-        events + (hook.after_turn)(hook.state, held.ctx)
+        events + (hook.after_turn)(hook.state, held.ctx())
     }
 
     /// Makes one turn of a context whose lock the thread of that number holds. Returns the number of events.
     #[inline(always)]
-    pub fn turn(&self, held: &CriGuard<'_>, number: u32) -> i32 {
-        let cri = self.cris().at(held.ctx);
+    pub fn turn(&self, held: &mut CriGuard<'_>, number: u32) -> i32 {
+        let cri = self.cris().at(held.ctx());
         cri.count_holder(number);
         let events = self.poll(held);
         cri.count_progress(events);
@@ -168,20 +168,20 @@ impl Contexts {
 
     /// Makes a turn of every active context, waiting for each lock. Returns the number of events.
     pub(crate) fn turn_of_all(&self) -> i32 {
-        let careful = self.polling.is_careful();
-        let turn = |ctx| self.turn(&self.cris().hold(ctx, None, careful), u32::MAX);
+        let mut entry = self.entry(core::ptr::null_mut());
+        let turn = |ctx| self.turn(&mut self.cris().hold(&mut entry, ctx), u32::MAX);
         (0..self.cris().active()).map(turn).sum()
     }
 
     /// Makes a turn of one context if its lock is free. Returns the number of events, and whether it is time to look at the
     /// next one, too. `own`: the thread's messages come on it.
     pub(crate) fn try_turn(&self, ctx: u32, thread: *mut ThreadCtx, own: bool) -> (i32, bool) {
-        let (number, who) = caller(thread);
-        let Some(held) = self.cris().try_hold(ctx, who, true) else {
+        let mut entry = self.entry(thread);
+        let Some(mut held) = self.cris().try_hold(&mut entry, ctx) else {
             self.count_miss(ctx);
             return (0, true);
         };
-        let events = self.turn(&held, number);
+        let events = self.turn(&mut held, number(thread));
         let tired = self.cris().at(ctx).turns().is_multiple_of(TURNS_IN_A_ROW);
         if !own && events == 0 {
             held.leave_uncounted();
@@ -192,7 +192,7 @@ impl Contexts {
     /// Whether a thread other than the caller owns the lock of a context.
     #[inline(always)]
     pub(crate) fn is_anothers(&self, ctx: u32, thread: *mut ThreadCtx) -> bool {
-        self.cris().at(ctx).is_anothers(caller(thread).1)
+        self.cris().at(ctx).is_anothers(seat(thread))
     }
 
     /// The context where the thread's messages come; the first one if that is not in use.
@@ -200,6 +200,14 @@ impl Contexts {
     pub(crate) fn own(&self, thread: &ThreadCtx) -> u32 {
         let active = |ctx| self.cris().at(ctx).active.load(Ordering::Relaxed) != 0;
         if thread.cri < self.cris().len() && active(thread.cri) { thread.cri } else { FIRST }
+    }
+
+    /// The way in of a turn of the calling thread, which holds nothing: a turn is asked for outside of all guards.
+    #[inline(always)]
+    pub(crate) fn entry(&self, thread: *mut ThreadCtx) -> Entry {
+        // SAFETY: where no care is to be taken the thread is the only one in MPI. Who asks for a turn has lent its own entry for that, and a turn makes
+        // the next one when the guard by the one before is gone.
+        unsafe { Entry::of(self.polling.is_careful(), seat(thread)) }
     }
 
     /// Counts that the lock of a context was found taken.
@@ -247,11 +255,18 @@ impl Contexts {
     }
 }
 
-/// The number of the calling thread as counts have it, and its seat.
+/// The number of the calling thread as counts have it.
 #[inline(always)]
-pub(crate) fn caller(thread: *mut ThreadCtx) -> (u32, oxmpi_mca::Caller) {
+pub(crate) fn number(thread: *mut ThreadCtx) -> u32 {
+    // SAFETY: the context of the calling thread, or null.
+    unsafe { thread.as_ref() }.map_or(u32::MAX, |t| t.index)
+}
+
+/// The seat of the calling thread.
+#[inline(always)]
+fn seat(thread: *mut ThreadCtx) -> oxmpi_mca::Caller {
     // SAFETY: the context of the calling thread, or null; it outlives the instance's locks.
-    unsafe { (thread.as_ref().map_or(u32::MAX, |t| t.index), ThreadCtx::seat_of(thread)) }
+    unsafe { ThreadCtx::seat_of(thread) }
 }
 
 /// Whether a transport reaches this process alone, so that nothing comes through it that we did not send.

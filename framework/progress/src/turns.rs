@@ -1,6 +1,6 @@
 //! Turns of progress over contexts: of the first alone below MPI_THREAD_MULTIPLE, of those that the policy names among several threads.
 
-use crate::contexts::{Contexts, FIRST, caller};
+use crate::contexts::{Contexts, FIRST, number};
 use crate::policy::Policy;
 use oxmpi_mca::{CriGuard, ThreadCtx};
 
@@ -26,8 +26,8 @@ impl Turns {
     /// nothing.
     #[inline(always)]
     fn turn_alone(&self) -> i32 {
-        // SAFETY: locks are not taken, and the calling thread is the only one in MPI.
-        let events = self.contexts.poll(&unsafe { CriGuard::inherited(FIRST, false, None) });
+        // SAFETY: locks are not taken, and the calling thread is the only one in MPI; who asks for a turn holds no CRI.
+        let events = self.contexts.poll(&mut unsafe { CriGuard::inherited(FIRST, false, None) });
         // Only then: what comes on the first without end would be more than its senders have credit for.
         if events == 0 && self.contexts.cris().several_are_active() { self.turn_others() } else { events }
     }
@@ -36,8 +36,8 @@ impl Turns {
     #[cold]
     #[inline(never)]
     fn turn_others(&self) -> i32 {
-        // SAFETY: as above.
-        let turn = |ctx| self.contexts.turn(&unsafe { CriGuard::inherited(ctx, false, None) }, 0);
+        // SAFETY: as for the first one, whose guard is gone.
+        let turn = |ctx| self.contexts.turn(&mut unsafe { CriGuard::inherited(ctx, false, None) }, 0);
         (1..self.contexts.cris().active()).map(turn).sum()
     }
 
@@ -60,9 +60,9 @@ impl Turns {
         if ctx >= self.contexts.cris().len() || careful && !self.policy.begin_one() {
             return 0;
         }
-        let (number, who) = caller(thread);
-        let held = self.contexts.cris().hold(ctx, who, careful);
-        let events = self.contexts.turn(&held, number);
+        let mut entry = self.contexts.entry(thread);
+        let mut held = self.contexts.cris().hold(&mut entry, ctx);
+        let events = self.contexts.turn(&mut held, number(thread));
         if events == 0 {
             held.leave_uncounted();
         } else {

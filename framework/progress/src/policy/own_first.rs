@@ -19,7 +19,7 @@
 
 use super::Policy;
 use crate::attention::{Attention, add, has, remove};
-use crate::contexts::{Contexts, FIRST, caller};
+use crate::contexts::{Contexts, FIRST, number};
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use oxmpi_mca::ThreadCtx;
@@ -115,17 +115,17 @@ pub(crate) fn help_idle_owner(
 
 /// Makes a turn of a context that no thread progresses. An owner that does not progress it loses its lock.
 fn poll_neglected(contexts: &Contexts, thread: *mut ThreadCtx, attention: &Attention, ctx: u32) -> TurnYield {
-    let (number, who) = caller(thread);
+    let mut entry = contexts.entry(thread);
     let taken = match contexts.is_anothers(ctx, thread) {
-        true => Some(contexts.cris().hold(ctx, who, true)),
-        false => contexts.cris().try_hold(ctx, who, true),
+        true => Some(contexts.cris().hold(&mut entry, ctx)),
+        false => contexts.cris().try_hold(&mut entry, ctx),
     };
-    let Some(held) = taken else {
+    let Some(mut held) = taken else {
         contexts.count_miss(ctx);
         return TurnYield { events: 0, wanted: false };
     };
     let unmatched = contexts.unmatched(ctx);
-    let events = contexts.turn(&held, number);
+    let events = contexts.turn(&mut held, number(thread));
     let unmatched = contexts.unmatched(ctx).wrapping_sub(unmatched);
     attention.seen(ctx).set(contexts.cris().at(ctx).turns());
     if events == 0 {

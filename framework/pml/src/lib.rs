@@ -17,6 +17,8 @@ mod author;
 mod polling;
 mod table;
 
-pub use author::{Pml, module};
+pub use author::{
+    Arrived, Begun, Care, Incoming, Next, Object, Outgoing, Part, Pml, Way, module, operations,
+};
 pub use polling::{ContextWords, Polled, Polling, Words, work};
 pub use table::*;

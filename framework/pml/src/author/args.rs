@@ -1,0 +1,87 @@
+//! Arguments of verbs as authors see them: their pointers are vouched for by the host.
+
+use crate::table::{RecvArgs, SendArgs};
+use core::ops::Deref;
+use oxmpi_datatype::TypeDesc;
+
+/// Arguments of a send. The fields are reached by deref; the buffer stays until the operation is complete.
+#[derive(Clone, Copy)]
+pub struct Outgoing<'a>(&'a SendArgs);
+
+impl<'a> Outgoing<'a> {
+    /// Vouches for arguments.
+    ///
+    /// # Safety
+    /// The pointers are valid as [`SendArgs`] says.
+    #[inline(always)]
+    pub unsafe fn new(args: &'a SendArgs) -> Outgoing<'a> {
+        Outgoing(args)
+    }
+
+    /// The type of an element.
+    #[inline(always)]
+    pub fn dtype(self) -> &'a TypeDesc {
+        // SAFETY: vouched for.
+        unsafe { &*self.0.dtype }
+    }
+
+    /// Bytes of the packed message. `None`: more than a number can say.
+    #[inline(always)]
+    pub fn packed(self) -> Option<u64> {
+        self.dtype().packed.checked_mul(self.0.count)
+    }
+
+    /// Packs as many bytes as `to` has, or as there are, from byte `from` of the packed message on; returns how many.
+    pub fn pack(self, from: u64, to: &mut [u8]) -> u64 {
+        let len = to.len() as u64;
+        // SAFETY: the buffer is vouched for, and during the verb it is there.
+        unsafe { oxmpi_datatype::pack(self.dtype(), self.0.count, self.0.buf, from, to.as_mut_ptr(), len) }
+    }
+}
+
+impl Deref for Outgoing<'_> {
+    type Target = SendArgs;
+    #[inline(always)]
+    fn deref(&self) -> &SendArgs {
+        self.0
+    }
+}
+
+/// Arguments of a receive, or of a probe, which has no buffer.
+#[derive(Clone, Copy)]
+pub struct Incoming<'a>(&'a RecvArgs);
+
+impl<'a> Incoming<'a> {
+    /// Vouches for arguments.
+    ///
+    /// # Safety
+    /// The pointers are valid as [`RecvArgs`] says.
+    #[inline(always)]
+    pub unsafe fn new(args: &'a RecvArgs) -> Incoming<'a> {
+        Incoming(args)
+    }
+
+    /// The type of an element. Not of a probe.
+    #[inline(always)]
+    pub fn dtype(self) -> &'a TypeDesc {
+        // SAFETY: vouched for.
+        unsafe { &*self.0.dtype }
+    }
+}
+
+impl Deref for Incoming<'_> {
+    type Target = RecvArgs;
+    #[inline(always)]
+    fn deref(&self) -> &RecvArgs {
+        self.0
+    }
+}
+
+/// A message of the layer's own as it came in.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived<'a> {
+    /// Header and payload; valid during the call.
+    pub bytes: &'a [u8],
+    /// Index of the process it came from.
+    pub proc: u32,
+}

@@ -219,6 +219,7 @@ pub struct CriGuard<'a> {
     pub(crate) lock: Option<&'a Cri>,
     pub(crate) ctx: u32,
     pub(crate) entry: Entry,
+    pub(crate) who: Caller,
     /// The call's entry, or the guard of several, or what a callback was called with: it is not used while this lives.
     pub(crate) lent: PhantomData<&'a mut Entry>,
 }
@@ -232,7 +233,8 @@ impl<'a> CriGuard<'a> {
     #[inline(always)]
     pub unsafe fn inherited(ctx: u32, among: bool, who: Caller) -> CriGuard<'a> {
         // SAFETY: the caller's promise.
-        CriGuard { lock: None, ctx, entry: unsafe { Entry::of(among, who) }, lent: PhantomData }
+        let entry = unsafe { Entry::of(among, null_mut()) };
+        CriGuard { lock: None, ctx, entry, who, lent: PhantomData }
     }
 
     /// Which CRI.
@@ -256,7 +258,7 @@ impl<'a> CriGuard<'a> {
     /// The holder, where it is known.
     #[inline(always)]
     pub fn who(&self) -> Caller {
-        self.entry.who()
+        self.who
     }
 
     /// Gives the lock back as if it had not been taken: a look that found nothing makes nobody's run of acquisitions
@@ -264,7 +266,7 @@ impl<'a> CriGuard<'a> {
     #[inline(always)]
     pub fn leave_uncounted(mut self) {
         if let Some(cri) = self.lock.take() {
-            cri.bias.leave_uncounted::<{ level::CRI }>(&cri.lock, self.entry.who());
+            cri.bias.leave_uncounted::<{ level::CRI }>(&cri.lock, self.who);
         }
     }
 }
@@ -273,7 +275,7 @@ impl Drop for CriGuard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(cri) = self.lock {
-            cri.leave(self.entry.who());
+            cri.leave(self.who);
         }
     }
 }

@@ -6,32 +6,34 @@
 //! a proof that was made by it cannot be kept across either, and of two CRIs one thread holds one at a time.
 
 use crate::biased::{Caller, Seat};
+use crate::thread::ThreadCtx;
 use core::marker::PhantomData;
+use core::ptr::null_mut;
 
-/// Whether the call that has it takes locks, and with which seat. It belongs to the call's thread; there is one for each call, and one for each callback
+/// Whether the call that has it takes locks, and the context of its thread. It belongs to that thread; there is one for each call, and one for each callback
 /// of a transport.
 #[derive(Debug)]
 pub struct Entry {
     among: bool,
-    who: Caller,
+    thread: *mut ThreadCtx,
     here: PhantomData<*mut ()>,
 }
 
 impl Entry {
-    /// An entry among other threads without a seat: locks are taken by their words.
+    /// An entry among other threads without a thread's context: locks are taken by their words.
     #[inline(always)]
     pub const fn among() -> Entry {
-        Entry { among: true, who: None, here: PhantomData }
+        Entry { among: true, thread: null_mut(), here: PhantomData }
     }
 
-    /// An entry as `among` says, of the thread of that seat.
+    /// An entry as `among` says, of the thread with that context, or null.
     ///
     /// # Safety
-    /// `among`, or the calling thread is the only one in MPI for as long as the result is not lent to a wait or to the user's code. The seat is the calling
-    /// thread's. The thread has no other entry that is not lent, but for such as [`Entry::among`] makes.
+    /// `among`, or the calling thread is the only one in MPI for as long as the result is not lent to a wait or to the user's code. The context is the calling
+    /// thread's in an instance that outlives the result, or null. The thread has no other entry that is not lent, but for such as [`Entry::among`] makes.
     #[inline(always)]
-    pub const unsafe fn of(among: bool, who: Caller) -> Entry {
-        Entry { among, who, here: PhantomData }
+    pub const unsafe fn of(among: bool, thread: *mut ThreadCtx) -> Entry {
+        Entry { among, thread, here: PhantomData }
     }
 
     /// Whether locks are taken.
@@ -40,16 +42,30 @@ impl Entry {
         self.among
     }
 
+    /// The context of the calling thread, or null, for calls across the boundary.
+    #[inline(always)]
+    pub const fn thread(&self) -> *mut ThreadCtx {
+        self.thread
+    }
+
+    /// The context of the calling thread, if it has one.
+    #[inline(always)]
+    pub fn context(&self) -> Option<&ThreadCtx> {
+        // SAFETY: null, or the calling thread's context, which outlives this (`of`).
+        unsafe { self.thread.as_ref() }
+    }
+
     /// The thread's seat, if it has one.
     #[inline(always)]
-    pub const fn who(&self) -> Caller {
-        self.who
+    pub fn who(&self) -> Caller {
+        // SAFETY: as in `context`; it is used for locks of that instance.
+        unsafe { ThreadCtx::seat_of(self.thread) }
     }
 
     /// The thread's seat where locks are taken; where none is, nobody asks whose they are.
     #[inline(always)]
     pub fn seat(&self) -> Option<&'static Seat> {
-        if self.among { self.who } else { None }
+        if self.among { self.who() } else { None }
     }
 
     /// The same, for a guard or another thing that borrows this one.
@@ -58,7 +74,7 @@ impl Entry {
     /// This one is borrowed mutably, or not used, as long as the copy lives.
     #[inline(always)]
     pub(crate) const unsafe fn lent(&self) -> Entry {
-        Entry { among: self.among, who: self.who, here: PhantomData }
+        Entry { among: self.among, thread: self.thread, here: PhantomData }
     }
 }
 

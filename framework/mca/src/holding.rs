@@ -63,8 +63,9 @@ impl Drop for CriSetGuard<'_> {
 /// A guard with the lock, or without one where the thread is alone.
 #[inline(always)]
 fn guard<'a>(lock: Option<&'a Cri>, ctx: u32, entry: &'a mut Entry) -> CriGuard<'a> {
+    let who = entry.who();
     // SAFETY: the caller's is borrowed as long as this one lives.
-    CriGuard { lock, ctx, entry: unsafe { entry.lent() }, lent: PhantomData }
+    CriGuard { lock, ctx, entry: unsafe { entry.lent() }, who, lent: PhantomData }
 }
 
 /// Takes the lock of the CRI that `find` gives, where there are other threads.
@@ -206,7 +207,7 @@ impl Host {
     pub unsafe fn entry(&self, thread: *mut ThreadCtx) -> Entry {
         // SAFETY: the word says whether there may be several, and changes only while nobody is inside but waits and the user's code; the
         // context is the caller's promise.
-        unsafe { Entry::of(self.threaded(), ThreadCtx::seat_of(thread)) }
+        unsafe { Entry::of(self.threaded(), thread) }
     }
 
     /// Inside a transport's callback for `ctx`.

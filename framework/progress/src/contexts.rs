@@ -207,7 +207,7 @@ impl Contexts {
     pub(crate) fn entry(&self, thread: *mut ThreadCtx) -> Entry {
         // SAFETY: where no care is to be taken the thread is the only one in MPI. Who asks for a turn has lent its own entry for that, and a turn makes
         // the next one when the guard by the one before is gone.
-        unsafe { Entry::of(self.polling.is_careful(), seat(thread)) }
+        unsafe { Entry::of(self.polling.is_careful(), thread) }
     }
 
     /// Counts that the lock of a context was found taken.

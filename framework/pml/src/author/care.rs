@@ -69,6 +69,6 @@ impl<'a> Way<'a> {
     #[inline(always)]
     pub fn enter(self) -> Entry {
         // SAFETY: the promise of `new`; the care says whether there may be several threads.
-        unsafe { Entry::of(self.care.is_taken(), ThreadCtx::seat_of(self.thread)) }
+        unsafe { Entry::of(self.care.is_taken(), self.thread) }
     }
 }

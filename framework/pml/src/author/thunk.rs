@@ -118,7 +118,7 @@ macro_rules! verb {
             fn run<T: Pml>(s: State, among: bool, $($a: $t,)* out: *mut *mut RequestHeader) -> Status {
                 let args = args!($kind, $args);
                 // SAFETY: a verb from inside the gate, in a thread that holds nothing; the care says that it is alone where `among` is false.
-                let mut entry = unsafe { Entry::of(among, ThreadCtx::seat_of(args.thread)) };
+                let mut entry = unsafe { Entry::of(among, args.thread) };
                 $hand_out(module!(T, s).pml.$name(&mut entry, comm!(T, args.comm), args, $($more),*), out)
             }
             #[inline(never)]

@@ -68,6 +68,12 @@ impl Entry {
         if self.among { self.who() } else { None }
     }
 
+    /// Brings the entry up to date behind a wait or the user's code: locks are taken from now on if there may be several threads.
+    #[inline(always)]
+    pub fn renew(&mut self, host: &crate::Host) {
+        self.among |= host.threaded();
+    }
+
     /// The same, for a guard or another thing that borrows this one.
     ///
     /// # Safety

@@ -43,7 +43,7 @@ pub use host::{
 };
 pub use lock::{Guard, Lock};
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
-pub use request::{Completion, MsgStatus, RequestHeader, RequestOps};
+pub use request::{Completion, MsgStatus, Object, RequestHeader, RequestOps};
 pub use resolve::{Answers, Process, Refused};
 pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace};
 pub use status::Status;

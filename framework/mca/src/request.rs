@@ -150,6 +150,15 @@ pub struct RequestHeader {
     pub flags: u32,
 }
 
+/// A request of a component's own kind, as host and component share it.
+///
+/// # Safety
+/// The header is the first field of a `repr(C)` type, whose objects are never freed while the component's module lives; `header` answers its address.
+pub unsafe trait Object: Send + Sync + Sized + 'static {
+    /// The header.
+    fn header(&self) -> *mut RequestHeader;
+}
+
 impl RequestHeader {
     pub const SEND: u32 = 1;
     pub const RECV: u32 = 2;

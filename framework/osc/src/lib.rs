@@ -16,8 +16,8 @@
 //! [`WinServices`], and every tag from 0 up to 32767 is the component's. Transports are reached by [`WinServices::reach`]; a BTL verb is called
 //! with the CRI of its context held (`oxmpi_mca::cri`). Active messages have the tags that `Host::osc_tags` allots.
 //!
-//! **Waiting.** A component waits only by `wait`, `wait_until` or `wait_contexts` of [`WinServices`], holding nothing, and reads
-//! `Host::threaded` anew afterwards. Verbs other than synchronisation that MPI lets wait (MPI_Win_lock, flush, fence …)
+//! **Waiting.** A component waits only by `wait`, `wait_until` or `wait_contexts` of [`WinServices`], holding nothing. In Rust the wait borrows the call's
+//! [`Entry`](oxmpi_mca::Entry) and brings it up to date; in C `HostTable::threaded` is read anew afterwards. Verbs other than synchronisation that MPI lets wait (MPI_Win_lock, flush, fence …)
 //! return at once.
 //!
 //! **Completion.** Operations of one context to one target through one module complete in any order. A component has a
@@ -42,7 +42,7 @@ mod flow;
 mod table;
 mod verbs;
 
-pub use author::{Osc, Window, module};
+pub use author::{Asked, Flush, LockKind, Memory, Osc, Rma, Want, Window, module};
 pub use flow::{Flow, Token};
 pub use oxmpi_btl::{BtlServices, Reach};
 pub use oxmpi_mca::Place;

@@ -17,8 +17,6 @@ mod author;
 mod polling;
 mod table;
 
-pub use author::{
-    Arrived, Begun, Care, Incoming, Next, Object, Outgoing, Part, Pml, Way, module, operations,
-};
+pub use author::{Arrived, Begun, Care, Incoming, Next, Outgoing, Part, Pml, Way, module, operations};
 pub use polling::{ContextWords, Polled, Polling, Words, work};
 pub use table::*;

@@ -1,12 +1,14 @@
 //! The services of a window's communicator are wrapped as calls: ranks and their places, waiting with progress, and messages while a window is made.
 
 use core::ffi::c_void;
-use oxmpi_mca::{SliceRef, Status, ThreadCtx};
+use oxmpi_mca::{Entry, Host, RequestHeader, SliceRef, Status, ThreadCtx};
 use oxmpi_osc::{Mapped, Place, Reach, WinComm, WinServices};
 
 /// A window's communicator is reached by this, and so are the services that its host provides.
+///
+/// Whatever waits borrows the call's [`Entry`] and brings it up to date.
 #[derive(Clone, Copy)]
-pub struct Comm(*const WinComm);
+pub struct Comm(*const WinComm, Host);
 
 // SAFETY: the host's description is immutable while the window lives; its services may be called from any thread.
 unsafe impl Send for Comm {}
@@ -22,8 +24,8 @@ impl Comm {
     ///
     /// # Safety
     /// `comm` must stay valid as long as the result is used.
-    pub unsafe fn new(comm: *const WinComm) -> Comm {
-        Comm(comm)
+    pub unsafe fn new(host: Host, comm: *const WinComm) -> Comm {
+        Comm(comm, host)
     }
     /// Gives the host's description.
     #[inline]
@@ -66,20 +68,20 @@ impl Comm {
         answer(status, ()).map(|()| unsafe { list.get() })
     }
     /// Agrees with all ranks on a status: each gets a failure if any has one.
-    pub fn agree(&self, thread: *mut ThreadCtx, own: Status) -> Status {
-        (self.services().agree)(self.get().comm, thread, own)
+    pub fn agree(&self, entry: &mut Entry, own: Status) -> Status {
+        self.waiting(entry, |thread| (self.services().agree)(self.get().comm, thread, own))
     }
     /// Waits until all ranks are here.
-    pub fn barrier(&self, thread: *mut ThreadCtx) -> Status {
-        (self.services().barrier)(self.get().comm, thread)
+    pub fn barrier(&self, entry: &mut Entry) -> Status {
+        self.waiting(entry, |thread| (self.services().barrier)(self.get().comm, thread))
     }
     /// Makes one turn of progress.
-    pub fn progress(&self, thread: *mut ThreadCtx) {
-        (self.services().progress)(self.get().comm, thread);
+    pub fn progress(&self, entry: &mut Entry) {
+        self.waiting(entry, |thread| (self.services().progress)(self.get().comm, thread));
     }
 
     /// Makes progress until the question is answered with yes. The caller holds nothing.
-    pub fn until(&self, thread: *mut ThreadCtx, mut question: impl FnMut() -> bool) -> Status {
+    pub fn until(&self, entry: &mut Entry, mut question: impl FnMut() -> bool) -> Status {
         extern "C" fn ask<F: FnMut() -> bool>(ctx: *mut c_void) -> u32 {
             // SAFETY: the question below, which outlives the wait.
             let question = unsafe { &mut *ctx.cast::<F>() };
@@ -92,12 +94,13 @@ impl Comm {
             return Status::OK;
         }
         let predicate = of(&question);
-        (self.services().wait_until)(self.get().comm, thread, predicate, (&raw mut question).cast())
+        let asked = (&raw mut question).cast();
+        self.waiting(entry, |thread| (self.services().wait_until)(self.get().comm, thread, predicate, asked))
     }
 
     /// Makes progress until nothing is under way on any context: the question answers with those on which something is, by bit. Threads that own
     /// those contexts may compute. The caller holds nothing.
-    pub fn until_idle(&self, thread: *mut ThreadCtx, mut question: impl FnMut() -> u64) -> Status {
+    pub fn until_idle(&self, entry: &mut Entry, mut question: impl FnMut() -> u64) -> Status {
         extern "C" fn ask<F: FnMut() -> u64>(ctx: *mut c_void) -> u64 {
             // SAFETY: the question below, which outlives the wait.
             let question = unsafe { &mut *ctx.cast::<F>() };
@@ -110,42 +113,59 @@ impl Comm {
             return Status::OK;
         }
         let outstanding = of(&question);
-        (self.services().wait_contexts)(self.get().comm, thread, outstanding, (&raw mut question).cast())
+        let asked = (&raw mut question).cast();
+        self.waiting(entry, |thread| {
+            (self.services().wait_contexts)(self.get().comm, thread, outstanding, asked)
+        })
     }
 
     /// Sends bytes to a rank, and waits until the memory is free.
-    pub fn send(&self, thread: *mut ThreadCtx, bytes: &[u8], to: u32, tag: i32) -> Status {
+    pub fn send(&self, entry: &mut Entry, bytes: &[u8], to: u32, tag: i32) -> Status {
         let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
         let byte = (s.byte_type)(comm);
-        let started =
-            (s.isend)(comm, thread, bytes.as_ptr(), bytes.len() as u64, byte, to, tag, &mut request);
-        if started.is_err() { started } else { (s.wait)(comm, thread, request, core::ptr::null_mut()) }
+        let (at, len) = (bytes.as_ptr(), bytes.len() as u64);
+        let started = (s.isend)(comm, entry.thread(), at, len, byte, to, tag, &mut request);
+        if started.is_err() { started } else { self.finish(entry, request) }
     }
 
     /// Receives as many bytes from a rank.
-    pub fn receive(&self, thread: *mut ThreadCtx, bytes: &mut [u8], from: u32, tag: i32) -> Status {
+    pub fn receive(&self, entry: &mut Entry, bytes: &mut [u8], from: u32, tag: i32) -> Status {
         let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
         let (byte, len, at) = ((s.byte_type)(comm), bytes.len() as u64, bytes.as_mut_ptr());
-        let started = (s.irecv)(comm, thread, at, len, byte, from as i32, tag, &mut request);
-        if started.is_err() { started } else { (s.wait)(comm, thread, request, core::ptr::null_mut()) }
+        let started = (s.irecv)(comm, entry.thread(), at, len, byte, from as i32, tag, &mut request);
+        if started.is_err() { started } else { self.finish(entry, request) }
+    }
+
+    /// Waits for a request of `isend` or `irecv`.
+    fn finish(&self, entry: &mut Entry, request: *mut RequestHeader) -> Status {
+        let (wait, comm) = (self.services().wait, self.get().comm);
+        self.waiting(entry, |thread| wait(comm, thread, request, core::ptr::null_mut()))
+    }
+
+    /// Makes a call of the host's that waits or makes progress.
+    #[inline]
+    fn waiting<R>(&self, entry: &mut Entry, call: impl FnOnce(*mut ThreadCtx) -> R) -> R {
+        let answer = call(entry.thread());
+        entry.renew(&self.1);
+        answer
     }
 
     /// Receives from one rank while it sends to another.
     pub fn exchange(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         (out, to): (&[u8], u32),
         (into, from): (&mut [u8], u32),
         tag: i32,
     ) -> Status {
         let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
         let (byte, len, at) = ((s.byte_type)(comm), into.len() as u64, into.as_mut_ptr());
-        let started = (s.irecv)(comm, thread, at, len, byte, from as i32, tag, &mut request);
+        let started = (s.irecv)(comm, entry.thread(), at, len, byte, from as i32, tag, &mut request);
         if started.is_err() {
             return started;
         }
-        let sent = self.send(thread, out, to, tag);
-        let came = (s.wait)(comm, thread, request, core::ptr::null_mut());
+        let sent = self.send(entry, out, to, tag);
+        let came = self.finish(entry, request);
         if sent.is_err() { sent } else { came }
     }
 }

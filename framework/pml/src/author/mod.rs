@@ -10,23 +10,21 @@
 //!
 //! **Arrivals** come as [`Pml::arrive`], inside a transport's turn of a context, with the guard of that context.
 //!
-//! Map: `args` (arguments as authors see them) · `care` (when locks are taken) · `request` · `thunk` (the functions of the table, which hold the `unsafe`) ·
+//! Map: `args` (arguments as authors see them) · `care` (when locks are taken) · `thunk` (the functions of the table, which hold the `unsafe`) ·
 //! `module`.
 
 mod args;
 mod care;
 mod module;
-mod request;
 mod thunk;
 
 pub use args::{Arrived, Incoming, Outgoing};
 pub use care::{Care, Way};
 pub use module::{module, operations};
-pub use request::Object;
 
 use crate::polling::Words;
 use crate::table::*;
-use oxmpi_mca::{CriGuard, Entry, MsgStatus, Status};
+use oxmpi_mca::{CriGuard, Entry, MsgStatus, Object, Status};
 use std::sync::Arc;
 
 /// The beginning of a blocking operation.

@@ -80,8 +80,8 @@ pub(super) extern "C" fn enable<T: Pml>(
     words: *mut Words,
 ) -> Status {
     let module = module!(T, s);
-    // SAFETY: the host's, for the call.
-    let transports = unsafe { &*transports };
+    // SAFETY: the host's, as long as the instance.
+    let transports = unsafe { Given::new(&*transports) };
     match module.pml.enable(transports, &module.care) {
         Ok(filled) => *out!(words) = filled,
         Err(e) => return e,
@@ -95,7 +95,7 @@ pub(super) extern "C" fn enable<T: Pml>(
 pub(super) extern "C" fn add_comm<T: Pml>(s: State, d: *const CommDesc, out: *mut *mut c_void) -> Status {
     let module = module!(T, s);
     // SAFETY: the host's, for the call.
-    match module.pml.add_comm(&mut entry_of_nobody!(module), unsafe { &*d }) {
+    match module.pml.add_comm(&mut entry_of_nobody!(module), unsafe { Described::new(&*d) }) {
         Ok(comm) => {
             *out!(out) = Arc::into_raw(comm).cast_mut().cast();
             Status::OK

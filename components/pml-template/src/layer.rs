@@ -8,9 +8,10 @@
 
 use crate::matching::{Matching, Waiting};
 use crate::outbox::{Item, Outbox, Queue};
-use crate::wire::{Address, Frame};
+use crate::wire::Address;
 use oxmpi_mca::{Host, MsgStatus, Status};
 use oxmpi_pml::simple::{Links, Open, Pool, Turns};
+use std::collections::btree_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -107,9 +108,9 @@ impl Template {
         if state.failed.contains(&proc) {
             return Err(Status::PEER_FAILED);
         }
-        let queue = match state.outbox.0.entry(proc) {
-            std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
-            std::collections::btree_map::Entry::Vacant(new) => {
+        let queue = match state.outbox.entry(proc) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
                 let (links, _) = self.enabled.get().ok_or(Status::INTERNAL)?;
                 new.insert(Queue { link: links.to(proc)?, items: VecDeque::new() })
             }
@@ -165,18 +166,14 @@ impl State {
     pub fn end_hopeless(&mut self, me: u32) {
         let all: Vec<Address> = self.comms.keys().copied().collect();
         for comm in all {
-            let lost: HashSet<i32> =
-                self.sources(comm).filter(|rank| self.is_lost(comm, *rank, me)).collect();
+            let Some((_, matching)) = self.comms.get(&comm) else { continue };
+            let named = matching.posted.iter().map(|posted| posted.pattern.source);
+            let lost: HashSet<i32> = named.filter(|rank| self.is_lost(comm, *rank, me)).collect();
             let Some(matching) = self.matching(comm) else { continue };
             for open in matching.drain_posted(|posted| lost.contains(&posted.pattern.source)) {
                 open.complete(failure(Status::PEER_FAILED));
             }
         }
-    }
-
-    /// The ranks that posted receives of a communicator name.
-    fn sources(&self, comm: Address) -> impl Iterator<Item = i32> {
-        self.comms.get(&comm).into_iter().flat_map(|(_, m)| m.posted.iter().map(|p| p.pattern.source))
     }
 }
 
@@ -187,8 +184,3 @@ pub fn failure(error: Status) -> MsgStatus {
 
 /// The status of an operation that was cancelled.
 pub const CANCELLED: MsgStatus = MsgStatus { cancelled: 1, ..MsgStatus::EMPTY };
-
-/// A frame for the outbox.
-pub fn frame(frame: Frame) -> Item {
-    Item::Frame(frame)
-}

@@ -1,6 +1,7 @@
 //! Matching on one communicator: receives that wait for messages, and messages that wait for receives, each in their order (MPI 5.0 §3.5).
 
 use crate::wire::Announce;
+use oxmpi_mca::MsgStatus;
 use oxmpi_pml::simple::Open;
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG};
 use std::collections::VecDeque;
@@ -34,6 +35,14 @@ pub struct Waiting {
     pub data: Box<[u8]>,
 }
 
+impl Waiting {
+    /// The status that a probe shows.
+    pub fn status(&self) -> MsgStatus {
+        let Announce { source, tag, len, .. } = self.announce;
+        MsgStatus { source, tag, bytes: len, ..MsgStatus::EMPTY }
+    }
+}
+
 /// The two lists.
 #[derive(Default)]
 pub struct Matching {
@@ -49,8 +58,8 @@ impl Matching {
     }
 
     /// The first message that fits a receive.
-    pub fn find_waiting(&self, pattern: Pattern) -> Option<&Announce> {
-        self.waiting.iter().map(|w| &w.announce).find(|a| pattern.takes(a.source, a.tag))
+    pub fn find_waiting(&self, pattern: Pattern) -> Option<&Waiting> {
+        self.waiting.iter().find(|w| pattern.takes(w.announce.source, w.announce.tag))
     }
 
     /// Takes that message.

@@ -1,6 +1,6 @@
 //! Messages that come, and the outbox that goes.
 
-use crate::layer::{CANCELLED, FIFO, Receiving, Sending, State, Template, WHOLE, failure, frame};
+use crate::layer::{CANCELLED, FIFO, Receiving, Sending, State, Template, WHOLE, failure};
 use crate::matching::Waiting;
 use crate::outbox::Item;
 use crate::wire::{Announce, DATA_BYTES, Frame, LONGEST};
@@ -55,12 +55,9 @@ impl Template {
 
     /// A receive has met a message: asks for its data, or is over.
     pub fn receive(&self, state: &mut State, mut open: Open, message: &Waiting) {
-        let Announce { to, source, tag, send, len, is_whole, error } = message.announce;
+        let Announce { to, source, tag, send, len, is_whole } = message.announce;
         let (wanted, missing) = (len.min(open.packed()), len.saturating_sub(open.packed()));
         let mut status = MsgStatus { source, tag, bytes: wanted, ..MsgStatus::EMPTY };
-        if error != 0 {
-            return open.complete(MsgStatus { error: Status(error), bytes: 0, ..status });
-        }
         if missing > 0 {
             (status.error, status.cancelled) = (Status::TRUNCATED, (missing.min(0x7fff_ffff) as u32) << 1);
         }
@@ -70,7 +67,7 @@ impl Template {
         }
         let receive = open.id();
         let want = Frame::Want { send, receive, bytes: wanted };
-        if self.put(state, message.proc, frame(want)).is_err() {
+        if self.put(state, message.proc, Item::Frame(want)).is_err() {
             return open.complete(failure(Status::PEER_FAILED));
         }
         if wanted == 0 {
@@ -124,7 +121,7 @@ impl Template {
         let early = state.early.iter().position(is_it).map(|at| state.early.remove(at));
         if waits || early.is_some() {
             // The process has just spoken.
-            let _ = self.put(state, proc, frame(Frame::Cancelled { send }));
+            let _ = self.put(state, proc, Item::Frame(Frame::Cancelled { send }));
         }
     }
 
@@ -133,7 +130,7 @@ impl Template {
         let (mut sent, mut lost) = (0, Vec::new());
         let mut guard = self.state();
         let state = &mut *guard;
-        for (proc, queue) in &mut state.outbox.0 {
+        for (proc, queue) in &mut state.outbox {
             while let Some(item) = queue.items.front_mut() {
                 let status = match send_item(held, queue.link, item, &state.sends) {
                     Ok(status) => status,
@@ -167,7 +164,7 @@ impl Template {
         }
         lost.into_iter().for_each(|proc| self.lose(state, proc));
         if let Some(turns) = self.turns() {
-            turns.set_waiting(held, !state.outbox.is_empty());
+            turns.set_waiting(held, state.outbox.values().any(|queue| !queue.items.is_empty()));
         }
         sent
     }
@@ -181,7 +178,7 @@ impl Template {
     /// A process is lost: what is under way with it ends.
     pub fn lose(&self, state: &mut State, proc: u32) {
         if state.failed.insert(proc) {
-            state.outbox.0.remove(&proc);
+            state.outbox.remove(&proc);
             state.end_lost(|of, _| of == proc);
             state.end_hopeless(self.host.job().rank);
         }

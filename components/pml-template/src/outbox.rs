@@ -22,12 +22,4 @@ pub struct Queue {
 }
 
 /// By process.
-#[derive(Default)]
-pub struct Outbox(pub BTreeMap<u32, Queue>);
-
-impl Outbox {
-    /// Whether anything waits.
-    pub fn is_empty(&self) -> bool {
-        self.0.values().all(|queue| queue.items.is_empty())
-    }
-}
+pub type Outbox = BTreeMap<u32, Queue>;

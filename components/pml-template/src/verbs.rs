@@ -1,6 +1,6 @@
 //! The verbs of the contract.
 
-use crate::layer::{CANCELLED, Comm, Resting, Sending, State, Template, WHOLE, failure, frame};
+use crate::layer::{CANCELLED, Comm, Resting, Sending, State, Template, WHOLE, failure};
 use crate::matching::{Matching, Pattern, Posted, Waiting};
 use crate::outbox::Item;
 use crate::wire::{Address, Announce, Frame};
@@ -25,7 +25,7 @@ impl Template {
             }
             let source = state.comms.get(&comm).map_or(-1, |(comm, _)| comm.rank);
             let (send, len) = (open.id(), open.packed());
-            let frame = Frame::Announce(Announce { to: address, source, tag, send, len, is_whole, error: 0 });
+            let frame = Frame::Announce(Announce { to: address, source, tag, send, len, is_whole });
             let item = if is_whole { Item::Whole { frame, send } } else { Item::Frame(frame) };
             self.put(state, proc, item).map(|()| proc)
         });
@@ -62,15 +62,19 @@ impl Template {
     /// What a probe says of a message.
     fn look(&self, comm: &Comm, pattern: Pattern, status: &mut MsgStatus) -> Result<bool, Status> {
         let mut state = self.state();
-        let found = state.matching(comm.own).and_then(|matching| matching.find_waiting(pattern).copied());
-        match found {
-            Some(Announce { source, tag, len, .. }) => {
-                *status = MsgStatus { source, tag, bytes: len, ..MsgStatus::EMPTY };
-                Ok(true)
-            }
-            None if state.is_lost(comm.own, pattern.source, self.host.job().rank) => Err(Status::PEER_FAILED),
-            None => Ok(false),
+        if let Some(message) = state.matching(comm.own).and_then(|matching| matching.find_waiting(pattern)) {
+            *status = message.status();
+            return Ok(true);
         }
+        let is_lost = state.is_lost(comm.own, pattern.source, self.host.job().rank);
+        if is_lost { Err(Status::PEER_FAILED) } else { Ok(false) }
+    }
+
+    /// Keeps a persistent operation until it starts.
+    fn rest(&self, open: Open, resting: Resting) -> &'static Pooled {
+        let request = self.pool.rest(open);
+        self.state().resting.insert(request.number(), resting);
+        request
     }
 }
 
@@ -100,10 +104,7 @@ impl Pml for Template {
         let mut state = self.state();
         let mut matching = Matching::default();
         // Messages of ranks that made it before.
-        let (here, early): (Vec<Waiting>, _) =
-            state.early.drain(..).partition(|message| message.announce.to == comm.own);
-        state.early = early;
-        matching.waiting.extend(here);
+        matching.waiting.extend(state.early.extract_if(.., |message| message.announce.to == comm.own));
         state.comms.insert(comm.own, (comm.clone(), matching));
         drop(state);
         self.send_now(entry);
@@ -138,16 +139,6 @@ impl Pml for Template {
         Ok(request)
     }
 
-    fn recv(
-        &self,
-        entry: &mut Entry,
-        comm: &Comm,
-        args: Incoming<'_>,
-        _: &mut MsgStatus,
-    ) -> Result<Begun<Pooled>, Status> {
-        self.irecv(entry, comm, args).map(Begun::Goes)
-    }
-
     fn irecv(&self, entry: &mut Entry, comm: &Comm, args: Incoming<'_>) -> Result<&'static Pooled, Status> {
         let open = self.pool.receive(args)?;
         let request = open.request();
@@ -157,17 +148,13 @@ impl Pml for Template {
     }
 
     fn send_init(&self, _: &mut Entry, comm: &Comm, args: Outgoing<'_>) -> Result<&'static Pooled, Status> {
-        let request = self.pool.rest(self.pool.send(args)?);
         let resting = Resting { comm: comm.own, rank: args.dst, tag: args.tag, mode: Some(args.mode) };
-        self.state().resting.insert(request.number(), resting);
-        Ok(request)
+        Ok(self.rest(self.pool.send(args)?, resting))
     }
 
     fn recv_init(&self, _: &mut Entry, comm: &Comm, args: Incoming<'_>) -> Result<&'static Pooled, Status> {
-        let request = self.pool.rest(self.pool.receive(args)?);
         let resting = Resting { comm: comm.own, rank: args.src, tag: args.tag, mode: None };
-        self.state().resting.insert(request.number(), resting);
-        Ok(request)
+        Ok(self.rest(self.pool.receive(args)?, resting))
     }
 
     fn probe(
@@ -187,16 +174,13 @@ impl Pml for Template {
         args: Incoming<'_>,
         status: &mut MsgStatus,
     ) -> Result<Option<Box<Waiting>>, Status> {
-        if !self.look(comm, pattern(args), status)? {
-            return Ok(None);
-        }
+        self.look(comm, pattern(args), status)?;
         // Another thread may have taken it since.
         let taken = self.state().matching(comm.own).and_then(|matching| matching.take_waiting(pattern(args)));
-        if let Some(Waiting { announce: Announce { source, tag, len, .. }, .. }) = &taken {
-            let (source, tag, len) = (*source, *tag, *len);
-            *status = MsgStatus { source, tag, bytes: len, ..MsgStatus::EMPTY };
-        }
-        Ok(taken.map(Box::new))
+        Ok(taken.map(|message| {
+            *status = message.status();
+            Box::new(message)
+        }))
     }
 
     fn imrecv(
@@ -242,7 +226,7 @@ impl Pml for Template {
         let Some(proc) = state.sends.get(&id).filter(|send| !send.wanted).map(|send| send.proc) else {
             return Status::OK;
         };
-        let asked = self.put(state, proc, frame(Frame::Cancel { send: id }));
+        let asked = self.put(state, proc, Item::Frame(Frame::Cancel { send: id }));
         drop(guard);
         self.send_now(entry);
         asked.map_or_else(|error| error, |()| Status::OK)
@@ -263,7 +247,9 @@ impl Pml for Template {
 
     fn flush(&self, entry: &mut Entry) -> Status {
         let sent = self.send_now(entry);
-        let is_busy = sent > 0 || !self.state().outbox.is_empty() || self.pool.has_abandoned_sends();
+        let is_busy = sent > 0
+            || self.state().outbox.values().any(|queue| !queue.items.is_empty())
+            || self.pool.has_abandoned_sends();
         if is_busy { Status::PENDING } else { Status::OK }
     }
 
@@ -278,36 +264,5 @@ impl Pml for Template {
         state.end_lost(|_, of| of == comm.own);
         state.end_hopeless(self.host.job().rank);
         Status::OK
-    }
-
-    fn send_failure(
-        &self,
-        entry: &mut Entry,
-        comm: &Comm,
-        args: Outgoing<'_>,
-        error: Status,
-    ) -> Result<&'static Pooled, Status> {
-        if !error.is_err() {
-            return Err(Status::BAD_PARAM);
-        }
-        let open = self.pool.send_nothing(args)?;
-        let (request, send) = (open.request(), open.id());
-        let mut state = self.state();
-        let told = state.peer(comm.own, args.dst).and_then(|(proc, to)| {
-            let message = Announce {
-                to,
-                source: comm.rank,
-                tag: args.tag,
-                send,
-                len: 0,
-                is_whole: false,
-                error: error.0,
-            };
-            self.put(&mut state, proc, frame(Frame::Announce(message)))
-        });
-        drop(state);
-        open.complete(told.map_or_else(failure, |()| MsgStatus::EMPTY));
-        self.send_now(entry);
-        Ok(request)
     }
 }

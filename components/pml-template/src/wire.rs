@@ -29,8 +29,6 @@ pub struct Announce {
     pub len: u64,
     /// The data follows.
     pub is_whole: bool,
-    /// Not 0: there is no data, and the receive ends with this status.
-    pub error: i32,
 }
 
 /// A message between two layers. Of DATA, and of a whole message, the rest is payload.
@@ -56,22 +54,22 @@ pub enum Frame {
 }
 
 /// Bytes of the longest frame, and of one in front of data.
-pub const LONGEST: usize = 7 * 8;
+pub const LONGEST: usize = 6 * 8;
 pub const DATA_BYTES: usize = 3 * 8;
 
 impl Frame {
     /// The words of the frame, and how many there are. The first names the kind.
-    fn words(&self) -> ([u64; 7], usize) {
+    fn words(&self) -> ([u64; 6], usize) {
         let two = |a: i32, b: i32| u64::from(a.cast_unsigned()) << 32 | u64::from(b.cast_unsigned());
         match *self {
             Frame::Announce(a) => {
                 let first = u64::from(a.to.endpoint) << 8 | u64::from(a.is_whole) << 24;
-                ([first, a.to.gid[0], a.to.gid[1], two(a.source, a.tag), a.send, a.len, two(0, a.error)], 7)
+                ([first, a.to.gid[0], a.to.gid[1], two(a.source, a.tag), a.send, a.len], 6)
             }
-            Frame::Want { send, receive, bytes } => ([1, send, receive, bytes, 0, 0, 0], 4),
-            Frame::Data { receive, offset } => ([2, receive, offset, 0, 0, 0, 0], 3),
-            Frame::Cancel { send } => ([3, send, 0, 0, 0, 0, 0], 2),
-            Frame::Cancelled { send } => ([4, send, 0, 0, 0, 0, 0], 2),
+            Frame::Want { send, receive, bytes } => ([1, send, receive, bytes, 0, 0], 4),
+            Frame::Data { receive, offset } => ([2, receive, offset, 0, 0, 0], 3),
+            Frame::Cancel { send } => ([3, send, 0, 0, 0, 0], 2),
+            Frame::Cancelled { send } => ([4, send, 0, 0, 0, 0], 2),
         }
     }
 
@@ -93,16 +91,8 @@ impl Frame {
             0 => {
                 let (source, tag) = halves(word(3)?);
                 let to = Address { gid: [word(1)?, word(2)?], endpoint: (first >> 8) as u16 };
-                let (send, len, error) = (word(4)?, word(5)?, halves(word(6)?).1);
-                Frame::Announce(Announce {
-                    to,
-                    source,
-                    tag,
-                    send,
-                    len,
-                    is_whole: first >> 24 & 1 != 0,
-                    error,
-                })
+                let (send, len) = (word(4)?, word(5)?);
+                Frame::Announce(Announce { to, source, tag, send, len, is_whole: first >> 24 & 1 != 0 })
             }
             1 => Frame::Want { send: word(1)?, receive: word(2)?, bytes: word(3)? },
             2 => Frame::Data { receive: word(1)?, offset: word(2)? },
@@ -129,30 +119,27 @@ mod tests {
     #[test]
     fn frames_survive_the_way_and_damaged_ones_are_refused() {
         let to = Address { gid: [u64::MAX - 1, 7], endpoint: 513 };
-        let announce =
-            Announce { to, source: 3, tag: -100, send: 1 << 40, len: u64::MAX, is_whole: false, error: -17 };
-        let frames = [
-            Frame::Announce(announce),
-            Frame::Want { send: 1, receive: 2, bytes: 3 },
-            Frame::Data { receive: 9, offset: 1 << 33 },
-            Frame::Cancel { send: 5 },
-            Frame::Cancelled { send: 6 },
-        ];
-        for frame in frames {
+        let announce = Announce { to, source: 3, tag: -9, send: 1 << 40, len: 2, is_whole: false };
+        let whole = Frame::Announce(Announce { is_whole: true, ..announce });
+        let (want, data) =
+            (Frame::Want { send: 1, receive: 2, bytes: 3 }, Frame::Data { receive: 9, offset: 8 });
+        let (cancel, cancelled) = (Frame::Cancel { send: 5 }, Frame::Cancelled { send: 6 });
+        for (frame, payload) in [
+            (Frame::Announce(announce), &[][..]),
+            (whole, &[7, 8]),
+            (want, &[]),
+            (data, &[1, 2, 3]),
+            (cancel, &[]),
+            (cancelled, &[]),
+        ] {
             let mut out = [0; LONGEST];
-            let bytes = frame.encode(&mut out).to_vec();
-            assert_eq!(Frame::decode(&bytes), Some((frame, &[][..])));
-            for len in 0..bytes.len() {
-                assert_eq!(Frame::decode(&bytes[..len]), None, "{frame:?} cut to {len} bytes");
-            }
-            let longer = [&bytes[..], &[1]].concat();
-            assert_eq!(Frame::decode(&longer).is_some(), matches!(frame, Frame::Data { .. }));
-            assert_eq!(Frame::decode(&[&[9], &bytes[1..]].concat()), None, "no such kind");
+            let bytes = frame.encode(&mut out);
+            let message = [bytes, payload].concat();
+            assert_eq!(Frame::decode(&message), Some((frame, payload)));
+            (0..bytes.len())
+                .for_each(|len| assert_eq!(Frame::decode(&message[..len]), None, "{frame:?}: {len}"));
+            assert_eq!(Frame::decode(&[&message[..], &[1]].concat()).is_some(), frame == data);
+            assert_eq!(Frame::decode(&[&[9], &message[1..]].concat()), None, "no such kind");
         }
-        let whole = Frame::Announce(Announce { len: 3, is_whole: true, ..announce });
-        let mut out = [0; LONGEST];
-        let bytes = whole.encode(&mut out);
-        assert_eq!(Frame::decode(&[bytes, &[7, 8, 9]].concat()), Some((whole, &[7, 8, 9][..])));
-        assert_eq!(Frame::decode(&[bytes, &[7, 8]].concat()), None, "shorter than it says");
     }
 }

@@ -133,19 +133,19 @@ struct Opened {
     service: Service,
 }
 
-/// Contexts of a port, by what they have of lanes.
+/// The context of each in-box, with what it has of its lane. The last one, which serves, gets no messages by rings.
 fn contexts(lanes: &[Arc<Lane>], inboxes: &[Arc<Inbox>], settings: &Settings) -> io::Result<Vec<Context>> {
     let share = |lane: &Arc<Lane>| Arc::new(Mutex::new(Held::new(lane)));
     let shared: Vec<_> = lanes.iter().map(|lane| lane.is_shared.then(|| share(lane))).collect();
-    let of = |inbox: &Arc<Inbox>| {
+    let of = |(number, inbox): (usize, &Arc<Inbox>)| {
         let lane = &lanes[inbox.lane];
         let lent = match &shared[inbox.lane] {
             Some(held) => Lent::Shared(held.clone()),
             None => Lent::Whole(Box::new(Held::new(lane))),
         };
-        Context::new(lane, lent, inbox, settings.use_eager_rdma)
+        Context::new(lane, lent, inbox, settings.use_eager_rdma && number + 1 < inboxes.len())
     };
-    inboxes.iter().map(of).collect()
+    inboxes.iter().enumerate().map(of).collect()
 }
 
 /// Makes a port's lanes and contexts, and its connecting thread.
@@ -172,11 +172,8 @@ fn open_port(
     lanes.push(service_lane(&port, settings, ordinary as u16)?);
     let of_lanes = (0..cris).map(|n| n as usize % ordinary).chain([ordinary]);
     let inboxes = of_lanes.map(Inbox::new).collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
-    let contexts = contexts(&lanes, &inboxes[..cris as usize], settings).map_err(|e| e.to_string())?;
-    let service = Arc::new(Mutex::new(Held::new(&lanes[ordinary])));
-    let lent = Lent::Shared(service.clone());
-    let of_service = Context::new(&lanes[ordinary], lent, &inboxes[cris as usize], false);
-    let of_service = Service::new(of_service.map_err(|e| e.to_string())?);
+    let mut contexts = contexts(&lanes, &inboxes, settings).map_err(|e| e.to_string())?;
+    let service = Service::new(contexts.pop().ok_or("there is no service context")?);
     for fd in lanes.iter().map(|l| l.device().async_fd()).chain([port.device.async_fd()]) {
         // SAFETY: open as long as its device.
         unsafe { sys::never_block(fd) }.map_err(|e| e.to_string())?;
@@ -209,6 +206,6 @@ fn open_port(
     }));
     let desk = Desk::new(rail.clone(), datagrams);
     let connecting = Helper::start("btl-verbs", "connecting", move || desk.run());
-    let verbs = Verbs { rail, connecting: connecting.map_err(|e| e.to_string())?, service };
-    Ok(Opened { verbs, contexts, service: of_service })
+    let verbs = Verbs { rail, connecting: connecting.map_err(|e| e.to_string())? };
+    Ok(Opened { verbs, contexts, service })
 }

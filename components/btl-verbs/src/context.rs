@@ -10,8 +10,7 @@
 //! A lane of one context lies in it, so that entering the context is all that it takes to hold the lane. A lane of several contexts lies behind a lock, a
 //! leaf: while it is held no other lane is taken, and nothing of the host is called that may come back: no receiver and no completion, but packing, the
 //! log, and the word of a lost peer. A message or a completion for a context other than the holder's goes through that one's in-box, and its
-//! sleeper is woken; so does each of a shared lane, to keep their order. The service context's lane has a lock, too, since good-bye is said
-//! on it by `finalize`, which enters ordinary contexts alone.
+//! sleeper is woken; so does each of a shared lane, to keep their order.
 
 use crate::lane::{Buffer, Held, Lane};
 use crate::link::held;

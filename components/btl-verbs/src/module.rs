@@ -1,7 +1,6 @@
 //! The verbs of a rail, as the host calls them.
 
 use crate::context::Context;
-use crate::lane::Held;
 use crate::link::VerbsEndpoint;
 use crate::memory::{HANDLE, Handle};
 use crate::outbound::Body;
@@ -18,13 +17,11 @@ use oxmpi_btl::{
 };
 use oxmpi_btl_support::Helper;
 use oxmpi_mca::{MemKind, Status};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 pub struct Verbs {
     pub rail: Arc<Rail>,
     pub connecting: Helper,
-    /// The data of the service context's lane, for the end.
-    pub service: Arc<Mutex<Held>>,
 }
 
 type At<'a> = Entered<'a, Context>;
@@ -133,14 +130,6 @@ impl Btl for Verbs {
     fn progress(&self, at: &mut At<'_>) -> i32 {
         self.rail.turn(at)
     }
-
-    fn finalize(&self, all: &mut Contexts<'_, Context>) {
-        self.rail.part(all, &self.service);
-        self.rail.stop.store(true, Ordering::Release);
-        self.rail.bell.ring();
-        self.connecting.join(&self.rail.host);
-        self.rail.destroy_pairs(all, &self.service);
-    }
 }
 
 impl BtlPartner for Verbs {
@@ -219,6 +208,13 @@ impl BtlService for Verbs {
     }
     fn reply(&self, at: &mut Entered<'_, Service>, link: u64, msg: &Message<'_>) -> Status {
         self.rail.reply(at, link, msg)
+    }
+    fn finalize_serving(&self, all: &mut Contexts<'_, Context>, at: &mut Entered<'_, Service>) {
+        self.rail.part(all, &mut at.context);
+        self.rail.stop.store(true, Ordering::Release);
+        self.rail.bell.ring();
+        self.connecting.join(&self.rail.host);
+        self.rail.destroy_pairs(all, &mut at.context);
     }
 }
 

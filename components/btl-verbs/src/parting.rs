@@ -4,8 +4,6 @@
 //! the good-bye does not report the end of the connection as a failure.
 
 use crate::context::{Context, Holder};
-use crate::lane::Held;
-use crate::link::held;
 use crate::outbound::Body;
 use crate::rail::Rail;
 use crate::wire::{Frame, Kind, Purpose};
@@ -13,16 +11,14 @@ use core::sync::atomic::Ordering;
 use core::time::Duration;
 use oxmpi_btl::Contexts;
 use oxmpi_mca::Status;
-use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::time::Instant;
 
 /// For devices to acknowledge.
 const LONGEST: Duration = Duration::from_secs(5);
 
 impl Rail {
-    /// Sends what is left, everywhere. `service`: the data of the service context's lane.
-    pub fn part(&self, all: &mut Contexts<'_, Context>, service: &Mutex<Held>) {
+    /// Sends what is left, everywhere.
+    pub fn part(&self, all: &mut Contexts<'_, Context>, service: &mut Context) {
         self.closing.store(true, Ordering::SeqCst);
         let begun = Instant::now();
         // Lanes and links.
@@ -62,7 +58,7 @@ impl Rail {
     }
 
     /// Destroys all queue pairs, when nobody is left to use them.
-    pub fn destroy_pairs(&self, all: &mut Contexts<'_, Context>, service: &Mutex<Held>) {
+    pub fn destroy_pairs(&self, all: &mut Contexts<'_, Context>, service: &mut Context) {
         self.each_lane(all, service, |holder| {
             holder.held.links.clear();
             holder.held.sides.iter_mut().for_each(|side| side.pair = None);
@@ -73,16 +69,14 @@ impl Rail {
         }
     }
 
-    /// Holds each lane, as the first of its contexts. What comes on the service context's is not handed up any more.
+    /// Holds each lane, as the first of its contexts.
     fn each_lane(
         &self,
         all: &mut Contexts<'_, Context>,
-        service: &Mutex<Held>,
+        service: &mut Context,
         mut run: impl FnMut(&mut Holder<'_>),
     ) {
-        let (last, ordinary) = (usize::from(self.service_lane()), 0..u32::from(self.place.lanes));
-        ordinary.for_each(|number| all.enter(number).hold(&mut run));
-        let (held, mut own) = (&mut *held(service), VecDeque::new());
-        run(&mut Holder { lane: &self.lanes[last], held, own: &mut own });
+        (0..self.place.lanes).for_each(|number| all.enter(number.into()).hold(&mut run));
+        service.hold(run);
     }
 }

@@ -41,7 +41,7 @@ pub enum Event {
 /// The part of a context that other threads reach.
 #[repr(align(128))]
 pub struct Inbox {
-    /// Its context's.
+    /// Number of its context's lane.
     pub lane: usize,
     events: Mutex<VecDeque<Event>>,
     has_events: AtomicBool,
@@ -50,7 +50,7 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// For a context of that lane.
+    /// Makes the in-box of a context of that lane.
     pub fn new(lane: usize) -> io::Result<Arc<Inbox>> {
         Ok(Arc::new(Inbox {
             lane,
@@ -61,12 +61,13 @@ impl Inbox {
         }))
     }
 
-    /// SYNC POINT with `sleeps`: the word is written, then the sleeper is looked for.
+    /// Leaves an event. SYNC POINT with `sleeps`: the word is written, then the sleeper is looked for.
     pub fn push(&self, event: Event) {
         held(&self.events).push_back(event);
         self.has_events.store(true, Ordering::SeqCst);
         self.wake();
     }
+    /// Rings if the context sleeps.
     pub fn wake(&self) {
         if self.asleep.load(Ordering::SeqCst) {
             self.bell.ring();
@@ -102,10 +103,10 @@ pub struct Holder<'a> {
 }
 
 impl Context {
-    /// `naps`: it may have to wake by itself.
+    /// Makes the context of an in-box. `naps`: it may have to wake by itself.
     pub fn new(lane: &Arc<Lane>, lent: Lent, inbox: &Arc<Inbox>, naps: bool) -> io::Result<Context> {
-        let set = Set::new()?;
         let timer = if naps { Some(Timer::new()?) } else { None };
+        let set = Set::new()?;
         // SAFETY: the context has the owners of all these, and drops them behind the set.
         unsafe {
             set.add(inbox.bell.fd())?;
@@ -120,7 +121,7 @@ impl Context {
         Ok(Context { own: VecDeque::new(), lent, set, timer, inbox, lane })
     }
 
-    /// Holds the context's lane.
+    /// Runs something as the holder of the context's lane.
     #[inline(always)]
     pub fn hold<R>(&mut self, run: impl FnOnce(&mut Holder<'_>) -> R) -> R {
         let mut guard;
@@ -134,7 +135,7 @@ impl Context {
         run(&mut Holder { lane: &self.lane, held, own: &mut self.own })
     }
 
-    /// The next event to hand up.
+    /// Takes the next event to hand up.
     #[inline]
     pub fn next(&mut self) -> Option<Event> {
         let inbox = &self.inbox;
@@ -144,11 +145,12 @@ impl Context {
         }
         self.own.pop_front()
     }
+    /// Whether there is nothing to hand up.
     pub fn is_empty(&self) -> bool {
         self.own.is_empty() && !self.inbox.has_events.load(Ordering::SeqCst)
     }
 
-    /// A descriptor that is readable when something has come.
+    /// Returns a descriptor that is readable when something has come.
     pub fn fd(&self) -> RawFd {
         self.set.fd()
     }
@@ -162,6 +164,7 @@ impl Context {
             timer.set(Some(longest));
         }
     }
+    /// Ends a nap, and makes what has woken the context silent.
     pub fn silence(&self) {
         self.inbox.bell.silence();
         if let Some(timer) = &self.timer {
@@ -178,7 +181,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What its reply names it by: never 0.
+    /// Returns what its reply names it by: never 0.
     pub fn name(self) -> u64 {
         (self.link as u64 + 1) << 16 | u64::from(self.ctx)
     }

@@ -44,7 +44,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// The buffer that a report of a receive is about.
+    /// Takes the buffer that a report of a receive is about.
     ///
     /// # Safety
     /// The report is the device's, of a request of a lane, and this is asked once. The lane is there as long as the buffer.
@@ -106,7 +106,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// Of a new lane.
+    /// Makes the data of a new lane.
     pub fn new(lane: &Lane) -> Held {
         Held {
             sides: Vec::new(),
@@ -124,7 +124,7 @@ impl Held {
         }
     }
 
-    /// The number of a link of this lane.
+    /// Returns the number of a link of this lane; one that is new here gets it now.
     #[inline(always)]
     pub fn number(&mut self, link: &Arc<Link>) -> usize {
         let sides = &mut self.sides;

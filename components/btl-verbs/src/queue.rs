@@ -109,7 +109,7 @@ pub struct Queue {
     sorting: Option<Mutex<Sorting>>,
 }
 
-/// A lane's end of its queue, for the lane's holder.
+/// A lane's end of its queue, by which the lane's holder takes reports.
 pub struct Reports {
     /// `None`: the queue is of several lanes.
     alone: Option<Poller>,
@@ -175,7 +175,7 @@ impl Queue {
         usize::from(self.first)..usize::from(self.first) + usize::from(self.lanes)
     }
 
-    /// The end of a new lane.
+    /// Gives a new lane its end.
     pub fn join(&self) -> Reports {
         Reports { alone: held(&self.unclaimed).take() }
     }

@@ -105,7 +105,7 @@ pub enum State {
     Held,
 }
 
-/// A message in a slot.
+/// A message that lies in a slot.
 pub struct Written {
     /// `None`: it does not begin with one.
     pub frame: Option<Frame>,

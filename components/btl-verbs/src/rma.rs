@@ -41,7 +41,7 @@ unsafe fn handle(at: *const RegHandle) -> Result<Handle, Status> {
     bytes.map(Handle::read).ok_or(Status::BAD_PARAM)
 }
 
-/// The key of remote memory.
+/// Returns the key of remote memory.
 fn remote(handle: Handle, at: u64, len: u64, rights: u32) -> Result<u32, Status> {
     if handle.allows(at, len, rights) { Ok(handle.rkey) } else { Err(Status::NO_PERMISSION) }
 }
@@ -52,7 +52,7 @@ impl Rail {
         Some(slot.get_or_init(|| peer.link((Purpose::Memory, lane as u16, 0))))
     }
 
-    /// The key of local memory for a lane.
+    /// Returns the key of local memory for a lane.
     fn local(&self, handle: Handle, at: u64, len: u64, rights: u32, lane: u16) -> Result<u32, Status> {
         // The process itself may change memory that peers may change.
         let changes = access::LOCAL_WRITE | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
@@ -61,7 +61,7 @@ impl Rail {
         key.ok_or(Status::BAD_PARAM)
     }
 
-    /// Put or get.
+    /// Issues a put or a get.
     pub fn transfer(
         &self,
         at: &mut Entered<'_, Context>,
@@ -100,7 +100,7 @@ impl Rail {
         self.port.limits.message.clamp(1, 1 << 30)
     }
 
-    /// Addition or comparing exchange.
+    /// Issues an addition or a comparing exchange.
     pub fn update(
         &self,
         at: &mut Entered<'_, Context>,
@@ -338,7 +338,7 @@ impl Rail {
         }
     }
 
-    /// `to` `None`: to anybody.
+    /// Waits for what was issued before. `to` `None`: to anybody.
     pub fn flush(
         &self,
         at: &mut Entered<'_, Context>,

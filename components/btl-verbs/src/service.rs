@@ -14,7 +14,7 @@ use oxmpi_mca::Status;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The service context.
+/// What belongs to the service context.
 pub struct Service {
     pub context: Context,
     /// The request whose receiver is running, until it is answered.
@@ -24,6 +24,7 @@ pub struct Service {
 }
 
 impl Service {
+    /// Makes a service context of a context of its lane.
     pub fn new(context: Context) -> Service {
         Service { context, current: None, unsent: VecDeque::new() }
     }
@@ -48,6 +49,7 @@ impl Rail {
         Some(slot.get_or_init(|| peer.link((Purpose::Service, lane as u16, theirs))))
     }
 
+    /// Sends a request, at once or when there is room.
     pub fn request(&self, at: &mut Entered<'_, Context>, peer: &Peer, msg: &Message<'_>) -> Status {
         if msg.total_len() > self.settings.max_send_size {
             return Status::BAD_PARAM;

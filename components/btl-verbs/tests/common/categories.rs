@@ -223,7 +223,10 @@ pub fn count_locks(due: [Costs; 6]) {
         let queues = counter(c"cq_locks") - queues;
         // A connecting thread that gets a core late takes the lock of its own queue in here, a few times; each message's way takes one at least.
         let by_messages = queues >= messages;
-        assert!(by_messages || queues < u64::from(THREADS), "{category}: {queues} locks of completion queues");
+        assert!(
+            by_messages || queues < u64::from(THREADS),
+            "{category}: {queues} locks of completion queues"
+        );
         assert_eq!(by_messages, category == "mpi_threads", "{category}: {queues} locks of completion queues");
     }
 }

@@ -24,9 +24,17 @@ macro_rules! enter {
     ($t:ty, $s:expr, $ctx:expr) => {{
         // SAFETY: as in `device`.
         let core = unsafe { &*$s.cast::<Core<$t>>() };
+        let Some(context) = core.contexts.get($ctx as usize) else { no_context() };
         // SAFETY: the caller holds the context's lock for the call, and the verb is the only one in it (the file's text).
-        unsafe { Entered::new(&core.contexts[$ctx as usize], $ctx, $s) }
+        unsafe { Entered::new(context, $ctx, $s) }
     }};
+}
+/// Ends the process: a verb names a context that the module has not. (A panic does not leave a function of the boundary; without arguments it costs the
+/// verbs nothing.)
+#[cold]
+#[inline(never)]
+fn no_context() -> ! {
+    panic!("a verb of a transport was called on a context that it does not have")
 }
 /// The service context, entered.
 macro_rules! enter_service {

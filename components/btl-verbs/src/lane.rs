@@ -1,6 +1,6 @@
 //! Lanes: a completion queue with the receive requests, send buffers and queue pairs that report to it.
 //!
-//! What all threads may use of a lane is a [`Lane`]; what is its holder's alone is [`Held`], which lies with the lane's only context, or behind a lock
+//! All threads may use a [`Lane`]; the part that is its holder's alone is [`Held`], which lies with the lane's only context, or behind a lock
 //! where several share it (`context.rs`). Links that the connecting thread has made wait in the lane until the holder takes them.
 
 use crate::buffers::{Piece, Pool, Supply};
@@ -61,7 +61,7 @@ impl Buffer {
         // SAFETY: so many bytes came behind the buffer's key, and nobody writes there before it is posted again (`of`).
         unsafe { core::slice::from_raw_parts(at, self.len as usize) }
     }
-    /// What came behind the frame.
+    /// The bytes behind the frame.
     #[inline(always)]
     pub fn body(&self) -> &[u8] {
         self.bytes().get(FRAME..).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Peers, and links to them: a link is a queue pair between a lane here and a lane there, for one purpose.
 //!
 //! **Life of a link.** *Idle* → *calling*, when something is first to be sent and the thread of `connect.rs` has been asked → *made*, when
-//! that thread has a connected queue pair, by our call or by the peer's → *taken*, when the lane's holder has it. What the holder knows of a link is
+//! that thread has a connected queue pair, by our call or by the peer's → *taken*, when the lane's holder has it. The holder keeps the state of a link in
 //! its [`Side`], which lies in the lane's data under the link's number there. The caller's side may send at once, and begins with a message
 //! of no bytes; the called one may when that has come. A link of messages that breaks is the end of its peer; a link of one-sided operations goes
 //! back to *calling*, with the operations that were behind the failed one.

@@ -58,7 +58,7 @@ impl Verbs {
 impl Btl for Verbs {
     type Context = Context;
     type Endpoint = VerbsEndpoint;
-    /// What a context knows of a peer lies in the data of its lane, which several of them may have.
+    /// The links of a context to a peer lie in the data of its lane, which several contexts may have.
     type Lane = ();
 
     fn attrs(&self) -> BtlAttrs {

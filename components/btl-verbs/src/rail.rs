@@ -16,7 +16,7 @@ use oxmpi_verbs_abi::Wc;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// What all threads have of a rail. Its contexts are the contract's.
+/// The part of a rail that all threads share. Its contexts are the contract's.
 pub struct Rail {
     pub host: Host,
     pub settings: Arc<Settings>,

@@ -14,7 +14,7 @@ use oxmpi_mca::Status;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What belongs to the service context.
+/// The service context.
 pub struct Service {
     pub context: Context,
     /// The request whose receiver is running, until it is answered.

@@ -1,6 +1,6 @@
 //! Completion queues with their channels, and the right to take what is in one.
 
-use super::{OpenDevice, Raw, Refused};
+use super::open_device::{OpenDevice, Raw, Refused};
 use crate::sys::called;
 use core::ffi::c_int;
 use core::ptr::null_mut;

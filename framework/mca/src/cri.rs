@@ -19,7 +19,7 @@
 //! a set guard, which writes null there, writes the owner back.
 
 use crate::biased::{Bias, Caller, LOCK_PROTOCOL, LockServices, Seat, level};
-use crate::entry::Entry;
+use crate::entry::{Entry, Seen};
 use crate::lock::Lock;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::thread::ThreadCtx;
@@ -267,6 +267,14 @@ impl<'a> CriGuard<'a> {
         // SAFETY: this one is borrowed as long as the result lives.
         let entry = unsafe { self.entry.lent() };
         ManuallyDrop::new(CriGuard { lock: None, ctx: self.ctx, entry, who: self.who, lent: PhantomData })
+    }
+
+    /// The proof as a call sees it that is not inlined: this one stays in registers.
+    #[inline(always)]
+    pub fn seen(&self) -> Seen<'_, CriGuard<'_>> {
+        // SAFETY: the copy is only shown, as long as this one is borrowed.
+        let entry = unsafe { self.entry.lent() };
+        Seen::of(CriGuard { lock: None, ctx: self.ctx, entry, who: self.who, lent: PhantomData })
     }
 
     /// Gives the lock back as if it had not been taken: a look that found nothing makes nobody's run of acquisitions

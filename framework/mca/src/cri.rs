@@ -309,8 +309,12 @@ impl<'a> OwnerGuard<'a> {
     #[inline(always)]
     pub(crate) fn enter(entry: &'a mut Entry, cri: &'a Cri, ctx: u32) -> Option<OwnerGuard<'a>> {
         let seat = entry.seat()?;
-        let inside = cri.bias.enter_own::<{ level::CRI }>(seat);
-        inside.then_some(OwnerGuard { cri, ctx, seat, lent: PhantomData })
+        // Not `then_some`: a guard that is made leaves the lock.
+        if cri.bias.enter_own::<{ level::CRI }>(seat) {
+            Some(OwnerGuard { cri, ctx, seat, lent: PhantomData })
+        } else {
+            None
+        }
     }
 
     /// The proof as a [`CriGuard`], which gives nothing back.

@@ -7,7 +7,7 @@ use crate::requests::request::Request;
 use crate::requests::thread_state::thread_state_at;
 use oxmpi_mca::{CriGuard, Entry, MsgStatus, RequestHeader, Status};
 use oxmpi_pml::{
-    Arrived, Begun, Care, CommDesc, Counts, Incoming, Next, Outgoing, Part, Pml, Transports, Way, Words,
+    Arrived, Begun, Care, Counts, Described, Given, Incoming, Next, Outgoing, Part, Pml, Way, Words,
 };
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ impl Pml for Ob1 {
 
     const TAKES_PARTS: bool = true;
 
-    fn enable(&self, transports: &Transports, care: &'static Care) -> Result<Words, Status> {
+    fn enable(&self, transports: Given<'_>, care: &'static Care) -> Result<Words, Status> {
         self.instance().enable(transports, care);
         self.register_layers()?;
         Ok(self.words())
     }
-    fn add_comm(&self, entry: &mut Entry, desc: &CommDesc) -> Result<Arc<Comm>, Status> {
+    fn add_comm(&self, entry: &mut Entry, desc: Described<'_>) -> Result<Arc<Comm>, Status> {
         self.receiver().add_communicator(entry, desc)
     }
     fn del_comm(&self, entry: &mut Entry, comm: Arc<Comm>) -> Status {

@@ -33,7 +33,7 @@ use crate::wire::{self, Prefix, flag, kind};
 use core::ffi::c_void;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Caller, Entry, Seat};
-use oxmpi_pml::{CommDesc, assert_flag};
+use oxmpi_pml::{Described, assert_flag};
 use std::sync::{Arc, Weak};
 
 /// A communicator.
@@ -72,7 +72,7 @@ impl Comm {
     /// Makes a communicator of its description. `index`: its number in this process, and that number again if it is fixed;
     /// `epoch`: one that no other has; `streams`: messages find their FIFOs by communicator and tag.
     pub(super) fn new(
-        desc: &CommDesc,
+        desc: Described<'_>,
         (index, fixed_index): (u32, Option<u32>),
         shards: Shards<ShardData>,
         epoch: u64,
@@ -97,7 +97,7 @@ impl Comm {
             fixed_index,
             gid: desc.gid,
             this: this.clone(),
-            fifos: Fifos::of(desc),
+            fifos: Fifos::of(&desc),
         });
         if desc.flags != 0 {
             comm.promise(&mut comm.shards.home(ALWAYS));

@@ -9,7 +9,7 @@ use crate::state::fifos::Fifos;
 use crate::state::locked::ALWAYS;
 use crate::wire::{self};
 use oxmpi_mca::Status;
-use oxmpi_pml::CommDesc;
+use oxmpi_pml::Described;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl CommTable {
     /// communicator and tag; `lock`: of its home shard. `Err`: a fixed index that is too large, or no slot is left.
     pub fn add(
         &mut self,
-        desc: &CommDesc,
+        desc: Described<'_>,
         engine: Engine,
         (most_shards, streams): (u32, bool),
         lock: Lock,
@@ -107,7 +107,7 @@ impl CommTable {
         };
         let slot = &mut self.slots[number as usize];
         let index = number | slot.generation << SLOT_BITS;
-        let layout = Layout::new(Fifos::of(desc).salt(), most_shards, false);
+        let layout = Layout::new(Fifos::of(&desc).salt(), most_shards, false);
         let shards = Shards::new(ShardData::new(engine, Spreading::new(layout)), lock);
         self.added += 1;
         let comm = Comm::new(desc, (index, fixed), shards, self.added, streams);

@@ -37,8 +37,7 @@ impl Members {
     #[inline(always)]
     pub fn place(&self, rank: i32) -> Option<(u32, u16)> {
         let i = usize::try_from(rank).ok().filter(|&i| i < self.num)?;
-        let (procs, endpoints) =
-            (self.procs.load(Ordering::Relaxed), self.endpoints.load(Ordering::Relaxed));
+        let (procs, endpoints) = (self.procs.load(Ordering::Relaxed), self.endpoints.load(Ordering::Relaxed));
         // SAFETY: the arrays have `num` entries and live: see `new` and `keep`.
         unsafe {
             let endpoint = if endpoints.is_null() { 0 } else { *endpoints.add(i) };

@@ -144,7 +144,12 @@ impl Transfers {
     }
 
     /// Sends PUT, which tells the sender where to put a message's data and by which handles.
-    pub fn offer_memory(&self, held: &mut CriGuard<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+    pub fn offer_memory(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        req: &'static Request,
+    ) -> TransferProgress {
         let words = [req.remote_id(), self.requests().id_of(held, req), req.wanted(), req.buf() as u64];
         let mut h = Header::new(&[wire::head(kind::PUT, 0, 0, 0)]);
         words.into_iter().for_each(|word| h.push(word));
@@ -157,7 +162,12 @@ impl Transfers {
     }
 
     /// Issues pieces until all are under way, enough are, or the transport has no room.
-    pub fn move_pieces(&self, held: &mut CriGuard<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+    pub fn move_pieces(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        req: &'static Request,
+    ) -> TransferProgress {
         if peer.is_failed(held) || self.is_revoked(req) {
             req.worsen(Outcome::Revoked);
         }
@@ -185,7 +195,8 @@ impl Transfers {
                 done_ctx: core::ptr::from_ref(req).cast_mut().cast(),
             };
             // SAFETY: the request has its buffer and its handles until the last piece has landed.
-            let start = |held: &mut CriGuard<'_>, rail, link: &Link| unsafe { start(held, gets, link, &rma(rail)) };
+            let start =
+                |held: &mut CriGuard<'_>, rail, link: &Link| unsafe { start(held, gets, link, &rma(rail)) };
             let status = if rails > 1 {
                 peer.rails().issue(held, rails, len, start)
             } else {
@@ -217,7 +228,12 @@ impl Transfers {
     }
 
     /// Issues the flush behind the last put, unless a piece failed, and ends the operation if nothing is under way.
-    pub fn flush_pieces(&self, held: &mut CriGuard<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+    pub fn flush_pieces(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        req: &'static Request,
+    ) -> TransferProgress {
         let flush = FlushDesc { done: Some(landed), done_ctx: core::ptr::from_ref(req).cast_mut().cast() };
         if req.outcome() == Outcome::Fine {
             // SAFETY: endpoints stay until the PML is finalized; the request waits for the completion.
@@ -233,7 +249,12 @@ impl Transfers {
     }
 
     /// Ends a get or put operation unless a piece or flush of it is still under way.
-    pub fn conclude_if_down(&self, held: &mut CriGuard<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+    pub fn conclude_if_down(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        req: &'static Request,
+    ) -> TransferProgress {
         if req.pulls() == 0 {
             self.conclude(held, peer, req);
         }

@@ -43,7 +43,13 @@ impl Transfers {
     /// progress then: the caller may be about to start sends, for which a peer would wait until all of the read is done,
     /// and that peer's own reads would be done one after the other with ours instead of beside them. So is the question for
     /// fragments: the peer would send them all before it sees our send, and its answer would lie behind them.
-    pub fn ask_for_rest(&self, held: &mut CriGuard<'_>, req: &'static Request, inc: &Incoming<'_>, starting: bool) {
+    pub fn ask_for_rest(
+        &self,
+        held: &mut CriGuard<'_>,
+        req: &'static Request,
+        inc: &Incoming<'_>,
+        starting: bool,
+    ) {
         let Ok(peer) = self.peers().flow(inc.proc, held.ctx(), held.entry()) else {
             self.instance().host().peer_error(
                 inc.proc,
@@ -235,7 +241,13 @@ impl Transfers {
 
     /// Notes a fragment of another rail that came before fragments which are missing still. `false`: it does not belong
     /// to its receive.
-    fn takes_ahead(&self, held: &mut CriGuard<'_>, req: &Request, proc: u32, (offset, len): (u64, u64)) -> bool {
+    fn takes_ahead(
+        &self,
+        held: &mut CriGuard<'_>,
+        req: &Request,
+        proc: u32,
+        (offset, len): (u64, u64),
+    ) -> bool {
         let fits = self.awaits_fragment(req, proc, req.done(), len)
             && offset > req.done()
             && offset < req.wanted()
@@ -330,6 +342,8 @@ impl Transfers {
 
     /// Whether a message from that process has come only in part on this CRI.
     pub fn is_coming(&self, held: &mut CriGuard<'_>, proc: u32) -> bool {
-        self.peers().flow(proc, held.ctx(), held.entry()).is_ok_and(|peer| peer.flow(held).streamed().is_some())
+        self.peers()
+            .flow(proc, held.ctx(), held.entry())
+            .is_ok_and(|peer| peer.flow(held).streamed().is_some())
     }
 }

@@ -199,12 +199,7 @@ impl Order {
     /// The number of the FIFO of a message where it does not follow from the tag: the next in rotation, the rank's
     /// preferred one, or that of the thread.
     #[inline(never)]
-    fn any_fifo(
-        &self,
-        entry: &Entry,
-        (comm, route, base): (&Comm, &Route, &Peer),
-        about: Sending,
-    ) -> u32 {
+    fn any_fifo(&self, entry: &Entry, (comm, route, base): (&Comm, &Route, &Peer), about: Sending) -> u32 {
         let width = base.base().width();
         match self.instance().assignment() {
             Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
@@ -320,7 +315,13 @@ impl Order {
     /// Sends OPEN of a switch if the FIFO needs it. Messages may follow only if this returns OK; NO_RESOURCE: there was
     /// no room.
     #[inline(always)]
-    fn open(&self, held: &mut CriGuard<'_>, peer: &Peer, switch: &Switch, header: impl FnOnce() -> Header) -> Status {
+    fn open(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        switch: &Switch,
+        header: impl FnOnce() -> Header,
+    ) -> Status {
         if !switch.needs_open(peer.ctx()) {
             return Status::OK;
         }

@@ -209,7 +209,10 @@ mod tests {
         let clock = || 1;
         assert!((0..100).all(|_| choice.next(held, 40_000, clock).is_none()));
         choice.note_arrival();
-        assert!((0..100).all(|_| choice.next(held, 40_000, clock).is_none()), "one answer to a row of messages");
+        assert!(
+            (0..100).all(|_| choice.next(held, 40_000, clock).is_none()),
+            "one answer to a row of messages"
+        );
         for _ in 0..SINGLES {
             choice.note_arrival();
             choice.next(held, 40_000, clock);

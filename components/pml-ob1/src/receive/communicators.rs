@@ -6,13 +6,13 @@ use crate::matching::{Choice, Engine, Setting};
 use crate::receive::receiver::Receiver;
 use crate::receive::shards::Lock;
 use oxmpi_mca::{CriSetGuard, Entry, Status};
-use oxmpi_pml::{CommDesc, Counts};
+use oxmpi_pml::{Counts, Described};
 use std::sync::Arc;
 
 impl Receiver {
     /// Makes a communicator and handles the messages that were kept for it. Takes all CRI locks. `Err`: no matching
     /// engine has the name, or the table has no place.
-    pub fn add_communicator(&self, entry: &mut Entry, desc: &CommDesc) -> Result<Arc<Comm>, Status> {
+    pub fn add_communicator(&self, entry: &mut Entry, desc: Described<'_>) -> Result<Arc<Comm>, Status> {
         // SAFETY: the text of the host's description is valid for the call.
         let choice = match unsafe { desc.matching.get() } {
             Some("") => self.instance().config().matching.choice,

@@ -64,12 +64,7 @@ impl<'a> Incoming<'a> {
 
     /// Reads the words behind the head of a message that is matched: its description and its prefix.
     /// `None`: cut off.
-    pub fn read(
-        head: u64,
-        mut r: Reader<'a>,
-        proc: u32,
-        ctx: u32,
-    ) -> Option<(Incoming<'a>, Option<Prefix>)> {
+    pub fn read(head: u64, mut r: Reader<'a>, proc: u32, ctx: u32) -> Option<(Incoming<'a>, Option<Prefix>)> {
         let flags = wire::flags_of(head);
         let mut about = Envelope {
             key: r.word()?,

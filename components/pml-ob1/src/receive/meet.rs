@@ -258,13 +258,7 @@ impl Receiver {
 
     /// Delivers an unexpected message and gives its record back to the shard.
     #[inline(never)]
-    pub fn deliver_record(
-        &self,
-        entry: &mut Entry,
-        comm: &Comm,
-        completer: Completer,
-        message: KeptMessage,
-    ) {
+    pub fn deliver_record(&self, entry: &mut Entry, comm: &Comm, completer: Completer, message: KeptMessage) {
         let inc = message.incoming();
         let key = inc.key;
         self.deliver(completer, &inc, Hand::Free(entry));

@@ -16,10 +16,9 @@ impl Receiver {
         if comm.is_revoked() {
             return;
         }
-        let (Ok((route, _)), Ok(peer)) = (
-            self.peers().route(comm, rank, held.entry()),
-            self.peers().flow(proc, held.ctx(), held.entry()),
-        ) else {
+        let (Ok((route, _)), Ok(peer)) =
+            (self.peers().route(comm, rank, held.entry()), self.peers().flow(proc, held.ctx(), held.entry()))
+        else {
             return self.peers().bad_header(held, proc, "a communicator on which it cannot be answered");
         };
         if !route.answer() {

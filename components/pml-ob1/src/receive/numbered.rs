@@ -39,7 +39,12 @@ impl Receiver {
     /// is matched, and then those that waited for it; if it is early, it is kept in its source's [`Inbound`]; a number
     /// or source that cannot be closes the peer. `held`: the CRI that it came on. `TIMED`: match time is measured.
     #[inline(never)]
-    pub fn arrive_numbered<const TIMED: bool>(&self, held: &mut CriGuard<'_>, comm: &Comm, inc: &Incoming<'_>) {
+    pub fn arrive_numbered<const TIMED: bool>(
+        &self,
+        held: &mut CriGuard<'_>,
+        comm: &Comm,
+        inc: &Incoming<'_>,
+    ) {
         let source = wire::source_of(inc.key);
         if !comm.is_from(source, inc.proc) {
             return self.peers().bad_header(held, inc.proc, "a source rank that is not the sender's");

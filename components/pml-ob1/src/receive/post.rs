@@ -388,12 +388,7 @@ impl Receiver {
     /// Posts a receive whose CRI is noted, but not its shard, or whose message may wait already; notes the shard if the
     /// thread owns its lock.
     #[inline(never)]
-    fn recv_noted(
-        &self,
-        entry: &mut Entry,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Result<&'static Request, Status> {
+    fn recv_noted(&self, entry: &mut Entry, comm: &Comm, args: Args<'_>) -> Result<&'static Request, Status> {
         let from = source_tag(args.src, args.tag);
         let Some((thread_state, seat)) = state_and_seat(entry) else {
             return self.recv_unlike(entry, comm, args);

@@ -438,7 +438,9 @@ impl<T: Content> Shards<T> {
 ///
 /// # Safety
 /// The caller has home's lock, and the shards as long as the result.
-unsafe fn each_table<'a, T: Content + 'a>(first: *mut ShardTable<T>) -> impl Iterator<Item = &'a ShardTable<T>> {
+unsafe fn each_table<'a, T: Content + 'a>(
+    first: *mut ShardTable<T>,
+) -> impl Iterator<Item = &'a ShardTable<T>> {
     // SAFETY: null, or a table, which stays until the communicator goes.
     core::iter::successors(unsafe { first.as_ref() }, |t| unsafe { t.next.as_ref() })
 }
@@ -454,7 +456,8 @@ impl<T: Content> Drop for Shards<T> {
         }
         let shards = tables.iter().flat_map(|table| &table.slots).map(|slot| slot.load(Ordering::Relaxed));
         // SAFETY: made by Box::into_raw, and nobody else is left.
-        let mut shards: Vec<_> = shards.filter(|s| !s.is_null()).map(|s| unsafe { Box::from_raw(s) }).collect();
+        let mut shards: Vec<_> =
+            shards.filter(|s| !s.is_null()).map(|s| unsafe { Box::from_raw(s) }).collect();
         // All before any goes: records of a content may lie in another's memory.
         self.home.state.get_mut().content.clear();
         shards.iter_mut().for_each(|shard| shard.0.state.get_mut().content.clear());

@@ -11,7 +11,12 @@ use oxmpi_mca::CriGuard;
 impl Receiver {
     /// Admits a message with a stamp: matches or keeps it at once, or, while MPI_ANY_TAG asks for the order of stamps,
     /// puts it among the deferred messages of its communicator.
-    pub fn arrive_stamped<const TIMED: bool>(&self, held: &mut CriGuard<'_>, comm: &Comm, inc: &Incoming<'_>) {
+    pub fn arrive_stamped<const TIMED: bool>(
+        &self,
+        held: &mut CriGuard<'_>,
+        comm: &Comm,
+        inc: &Incoming<'_>,
+    ) {
         if !comm.has_source(wire::source_of(inc.key)) {
             return self.peers().bad_header(
                 held,

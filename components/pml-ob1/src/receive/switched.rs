@@ -25,13 +25,7 @@ enum Scope<'a> {
 
 impl Receiver {
     /// Reads the subject of a SWITCH or OPEN: all messages of the process, or those of one communicator's rank.
-    fn scope<'a>(
-        &'a self,
-        held: &CriGuard<'_>,
-        comms: &'a CommTable,
-        data: &[u8],
-        proc: u32,
-    ) -> Scope<'a> {
+    fn scope<'a>(&'a self, held: &CriGuard<'_>, comms: &'a CommTable, data: &[u8], proc: u32) -> Scope<'a> {
         let mut r = Reader::new(data);
         let Some(head) = r.word() else { return Scope::Nonsense };
         let peer = match self.peers().peer(proc, held.entry()) {
@@ -108,7 +102,8 @@ impl Receiver {
     /// Whether an early message may be handled now: any but an OPEN whose SWITCH has not been seen.
     fn is_due(&self, held: &CriGuard<'_>, message: &Orphan) -> bool {
         message.bytes.first() != Some(&kind::OPEN)
-            || Self::is_seen(&self.scope(held, self.comms.read(held), &message.bytes, message.proc)).unwrap_or(true)
+            || Self::is_seen(&self.scope(held, self.comms.read(held), &message.bytes, message.proc))
+                .unwrap_or(true)
     }
 
     /// Puts a message on the CRI's list of early messages; while the list is not empty, every message is looked at

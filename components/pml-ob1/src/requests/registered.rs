@@ -15,7 +15,7 @@ impl Requests {
     /// Takes back a request's registrations for good, so that peers do not reach its buffer any more.
     pub fn release_memory(&self, req: &Request) {
         if let Some(memory) = req.take_memory() {
-            self.give_memory_back(memory);
+            self.give_memory_back(*memory);
         }
     }
 
@@ -24,19 +24,19 @@ impl Requests {
     pub fn leave_memory(&self, req: &Request) {
         if let Some(memory) = req.take_memory() {
             let services = self.instance().btl_services();
-            self.end_memory(memory, if services.keeps() { services.release } else { services.deregister });
+            self.end_memory(*memory, if services.keeps() { services.release } else { services.deregister });
         }
     }
 
     /// Takes registrations back for good which were taken out of their request (`release_memory` does this for those
     /// that are still in it).
-    pub fn give_memory_back(&self, memory: Box<Memory>) {
+    pub fn give_memory_back(&self, memory: Memory) {
         self.end_memory(memory, self.instance().btl_services().deregister);
     }
 
     /// Calls `end` for each part of a memory and frees it. A transport that cannot take its registration back ends the
     /// process.
-    fn end_memory(&self, memory: Box<Memory>, end: End) {
+    fn end_memory(&self, memory: Memory, end: End) {
         for part in memory.parts {
             let status = end(self.instance().btl_services().instance, part.btl, part.local());
             if status.is_err() {

@@ -264,7 +264,11 @@ impl Request {
     /// Makes a request that nobody refers to any more FREE and gives up its datatype; the caller puts it into its pool.
     #[inline(always)]
     pub fn leave(&self, entry: &Entry) {
-        debug_assert_eq!((self.id.get(), self.parked.get()), (0, 0), "a peer may still quote it, or its CRI complete it");
+        debug_assert_eq!(
+            (self.id.get(), self.parked.get()),
+            (0, 0),
+            "a peer may still quote it, or its CRI complete it"
+        );
         debug_assert!(!self.has_memory() && !self.listed.get() && self.pulls.get() == 0);
         self.drop_type(entry);
         self.released.set(false);
@@ -291,7 +295,8 @@ impl Request {
             return;
         }
         // SAFETY: alive for the call that we are in; alone, nobody else is in the library.
-        let kept = unsafe { if entry.is_among() { TypeRef::retain(dtype) } else { TypeRef::retain_alone(dtype) } };
+        let kept =
+            unsafe { if entry.is_among() { TypeRef::retain(dtype) } else { TypeRef::retain_alone(dtype) } };
         self.dtype.set(kept.as_ptr());
         self.count.set(count);
         core::mem::forget(kept);

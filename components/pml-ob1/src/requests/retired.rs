@@ -20,7 +20,7 @@ impl Requests {
     pub fn is_of_revoked(&self, held: &mut CriGuard<'_>, id: u64) -> bool {
         let Some(kept) = self.instance().own(held).retired().0.get_mut(&id) else { return false };
         if let Some(memory) = kept.take() {
-            self.give_memory_back(memory);
+            self.give_memory_back(*memory);
         }
         true
     }
@@ -29,7 +29,7 @@ impl Requests {
     pub fn forget_retired(&self, held: &mut CriGuard<'_>) {
         let all = core::mem::take(self.instance().own(held).retired());
         for memory in all.0.into_values().flatten() {
-            self.give_memory_back(memory);
+            self.give_memory_back(*memory);
         }
     }
 }

@@ -135,12 +135,7 @@ impl Sender {
     /// Finds the way of a message by the thread's note of its last send. `None`: the message goes to another rank or
     /// tag than noted, or is not eager, and nothing happened.
     #[inline(always)]
-    fn noted_way<'a>(
-        &'a self,
-        entry: &'a mut Entry,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Option<OwnWay<'a>> {
+    fn noted_way<'a>(&'a self, entry: &'a mut Entry, comm: &Comm, args: Args<'_>) -> Option<OwnWay<'a>> {
         let thread_state = thread_state_of(entry)?;
         let Sent { peer, head } = thread_state.sent().look(comm.epoch(), word_of(&args.dst, &args.tag))?;
         let total = args.packed()?;
@@ -214,13 +209,7 @@ impl Sender {
     /// several FIFOs to the peer are in use by now (`order/switch.rs`). `head`: word 0 of the header. The caller has
     /// checked that the message may be eager.
     #[inline(never)]
-    fn eager_of_any(
-        &self,
-        entry: &mut Entry,
-        to: Destination<'_>,
-        head: u64,
-        args: Args<'_>,
-    ) -> Eagerly {
+    fn eager_of_any(&self, entry: &mut Entry, to: Destination<'_>, head: u64, args: Args<'_>) -> Eagerly {
         // Without one it would never own a lock.
         self.requests().thread_state_for(entry);
         let about = Sending { tag: args.tag, number: 0 };
@@ -246,13 +235,7 @@ impl Sender {
     /// Sends an eager message on a FIFO by one call of the transport, under the lock of its CRI, unless other messages
     /// wait there, or credit or room is missing.
     #[inline(always)]
-    fn eager_on(
-        &self,
-        held: &mut CriGuard<'_>,
-        peer: &Peer,
-        message: &Eager,
-        args: Args<'_>,
-    ) -> Eagerly {
+    fn eager_on(&self, held: &mut CriGuard<'_>, peer: &Peer, message: &Eager, args: Args<'_>) -> Eagerly {
         let Eager { source, total, head, order } = *message;
         let flow = peer.flow(held);
         if !flow.is_clear() || !flow.take_credit(total) {

@@ -141,7 +141,8 @@ impl Sender {
         start: impl FnOnce() -> Header,
     ) -> Option<Status> {
         let (limits, total) = (&self.instance().config().pieces, req.total());
-        let pays = limits.permit(total) && peer.flow(held).may_read() && total >= peer.btl().attrs().min_get_size;
+        let pays =
+            limits.permit(total) && peer.flow(held).may_read() && total >= peer.btl().attrs().min_get_size;
         if !pays || !can_get_vector(peer.btl()) {
             return None;
         }
@@ -188,7 +189,13 @@ impl Sender {
 
     /// Ends the issue of a long message's first header by the transport's status: the request goes to the state `next`
     /// if it was sent.
-    fn issued_long(&self, held: &mut CriGuard<'_>, req: &'static Request, status: Status, next: State) -> Status {
+    fn issued_long(
+        &self,
+        held: &mut CriGuard<'_>,
+        req: &'static Request,
+        status: Status,
+        next: State,
+    ) -> Status {
         if status.is_ok() {
             req.await_answer(next);
         }

@@ -15,12 +15,12 @@ use crate::state::cri::{Cri, Own};
 use crate::state::fifos::FIFO;
 use core::ptr::null_mut;
 use core::time::Duration;
-use oxmpi_btl::{BtlHandle, BtlServices};
+use oxmpi_btl::BtlServices;
 use oxmpi_mca::cri::set_below;
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, Ordering};
 use oxmpi_mca::{CriGuard, CriSetGuard, Entry, Host, PerCri};
-use oxmpi_pml::{Care, Polling, Transports};
+use oxmpi_pml::{Care, Given, Polling};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -70,15 +70,17 @@ impl Instance {
     }
 
     /// Takes the transports that the host has accepted, before anything else is called.
-    pub fn enable(&self, transports: &Transports, care: &'static Care) {
+    pub fn enable(&self, transports: Given<'_>, care: &'static Care) {
         self.services.store(transports.services.cast_mut(), Ordering::Relaxed);
-        self.polling.store(transports.polling.cast_mut(), Ordering::Relaxed);
+        self.polling.store(core::ptr::from_ref(transports.polling()).cast_mut(), Ordering::Relaxed);
         // There is none: this is called once.
         let _ = self.care.set(care);
-        // SAFETY: the host's list; accepted handles live as long as the instance.
-        let btls = unsafe { transports.btls.get() }.iter().map(|&btl| unsafe { &*btl });
+        // SAFETY: the host's list, which it has vouched for.
+        let btls = unsafe { transports.btls.get() };
+        // SAFETY: accepted handles live as long as the instance.
+        let contexts = btls.iter().map(|&btl| unsafe { &*btl }.attrs().contexts.max(1));
         // As many as the widest has: to a peer there are as many as its transport has (`width_to`).
-        let contexts = btls.map(|btl: &BtlHandle| btl.attrs().contexts.max(1)).max().unwrap_or(1);
+        let contexts = contexts.max().unwrap_or(1);
         self.width.store(self.host.num_cris().min(contexts).max(1), Ordering::Relaxed);
     }
 

@@ -7,11 +7,12 @@
 //! | [`UnderAll`] | of all CRIs | any guard to read it, the guard of all of them to change it |
 //!
 //! Access borrows the guard mutably, so that of all data under one guard one thing is borrowed at a time: nested access does not compile. A call of the host that may
-//! come back (a transport's verb) borrows it, too.
+//! come back (a transport's verb) borrows it, too. What stays as it is while any CRI is held may be had beside the guard ([`UnderAll::beside`]).
 
 use crate::cri::{CriGuard, set_below};
 use crate::holding::CriSetGuard;
 use core::cell::UnsafeCell;
+use core::mem::ManuallyDrop;
 
 /// One value for each CRI.
 pub struct PerCri<T>(Box<[UnsafeCell<T>]>);
@@ -34,7 +35,8 @@ impl<T> PerCri<T> {
     }
 }
 
-/// A value that belongs to one CRI.
+/// A value that belongs to one CRI. Its number stands in front of it.
+#[repr(C)]
 pub struct OfCri<T> {
     ctx: u32,
     value: UnsafeCell<T>,
@@ -101,6 +103,14 @@ impl<T> UnderAll<T> {
     pub fn read<'s>(&'s self, _held: &'s CriGuard<'_>) -> &'s T {
         // SAFETY: a CRI is held as long as the result lives, so nobody holds all of them but through this very guard, which is borrowed.
         unsafe { &*self.value.get() }
+    }
+
+    /// The value, for whoever holds a CRI, and the proof of that beside it: the value stays as it is while the CRI is held.
+    #[inline(always)]
+    pub fn beside<'s>(&'s self, held: &'s mut CriGuard<'_>) -> (&'s T, ManuallyDrop<CriGuard<'s>>) {
+        // SAFETY: a CRI is held as long as both live, by the guard that is borrowed; nobody holds all of them meanwhile, nor does this thread: that takes the
+        // entry, which the guard has borrowed.
+        (unsafe { &*self.value.get() }, held.lend())
     }
 
     /// The value, for who holds all CRIs. Panics where one is missing.

@@ -193,6 +193,29 @@ impl Host {
         try_hold(|| self.cri(ctx), ctx, entry)
     }
 
+    /// Takes a CRI's lock, and gives it back with the entry if `right` says no, which is asked under it.
+    #[inline(always)]
+    pub fn hold_if<'g>(
+        &'g self,
+        entry: &'g mut Entry,
+        ctx: u32,
+        right: impl FnOnce(&mut CriGuard<'g>) -> bool,
+    ) -> Result<CriGuard<'g>, &'g mut Entry> {
+        // SAFETY: the caller's is not used before the guard with this one is gone, or is borrowed as long as that lives.
+        let own = unsafe { entry.lent() };
+        let lock = own.is_among().then(|| {
+            let cri = self.cri(ctx);
+            cri.enter(own.who());
+            cri
+        });
+        let mut held = CriGuard { lock, ctx, who: own.who(), entry: own, lent: PhantomData };
+        if right(&mut held) {
+            return Ok(held);
+        }
+        drop(held);
+        Err(entry)
+    }
+
     /// As [`Cris::enter_own`].
     #[inline(always)]
     pub fn enter_own<'g>(&'g self, entry: &'g mut Entry, ctx: u32) -> Option<OwnerGuard<'g>> {

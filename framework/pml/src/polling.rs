@@ -126,6 +126,11 @@ pub struct ContextWords {
     pub unmatched: *const AtomicU32,
 }
 
+// SAFETY: two words that are atomic, and valid until the PML that gave them is finalized.
+unsafe impl Send for ContextWords {}
+// SAFETY: they are only read through a reference, by atomic loads.
+unsafe impl Sync for ContextWords {}
+
 /// Bits of [`ContextWords::work`].
 pub mod work {
     /// Something waits that no doorbell tells of, such as room in a transport: nobody sleeps meanwhile.

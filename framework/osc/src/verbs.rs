@@ -12,9 +12,9 @@ pub struct Verbs {
     table: OscTable,
 }
 
-// SAFETY: all verbs of a window may be called from any thread (contract).
+// SAFETY: the module is not bound to the thread that made it: whichever thread frees the window calls `free` (contract).
 unsafe impl Send for Verbs {}
-// SAFETY: as above.
+// SAFETY: all verbs of a window may be called from several threads at a time (contract).
 unsafe impl Sync for Verbs {}
 
 /// The operations, by their place in the table.

@@ -10,9 +10,9 @@ use oxmpi_osc::{Mapped, Place, Reach, WinComm, WinServices};
 #[derive(Clone, Copy)]
 pub struct Comm(*const WinComm, Host);
 
-// SAFETY: the host's description is immutable while the window lives; its services may be called from any thread.
+// SAFETY: nothing that it leads to is bound to a thread.
 unsafe impl Send for Comm {}
-// SAFETY: as above.
+// SAFETY: the host's description is immutable while the window lives, and its services may be called by several threads at a time.
 unsafe impl Sync for Comm {}
 
 fn answer<T>(status: Status, value: T) -> Result<T, Status> {
@@ -23,7 +23,7 @@ impl Comm {
     /// Wraps what the host has described.
     ///
     /// # Safety
-    /// `comm` must stay valid as long as the result is used.
+    /// `comm`, and what it leads to, must stay valid as long as the result, or a copy of it, is used.
     pub unsafe fn new(host: Host, comm: *const WinComm) -> Comm {
         Comm(comm, host)
     }
@@ -36,7 +36,7 @@ impl Comm {
     /// Gives the table of services.
     #[inline]
     pub fn services(&self) -> &WinServices {
-        // SAFETY: as above.
+        // SAFETY: what the description leads to is valid as long as that (`new`).
         unsafe { &*self.get().services }
     }
     /// Tells which rank this process is.
@@ -74,6 +74,12 @@ impl Comm {
     /// Waits until all ranks are here.
     pub fn barrier(&self, entry: &mut Entry) -> Status {
         self.waiting(entry, |thread| (self.services().barrier)(self.get().comm, thread))
+    }
+    /// Tells all ranks the same number of words, and learns theirs. Panics if `all` has no room for exactly those.
+    pub fn allgather(&self, entry: &mut Entry, mine: &[u64], all: &mut [u64]) -> Status {
+        assert_eq!(all.len(), mine.len() * self.num_ranks() as usize, "each rank's words have a place");
+        let (from, bytes, to) = (mine.as_ptr().cast(), size_of_val(mine) as u64, all.as_mut_ptr().cast());
+        self.waiting(entry, |thread| (self.services().allgather)(self.get().comm, thread, from, bytes, to))
     }
     /// Makes one turn of progress.
     pub fn progress(&self, entry: &mut Entry) {

@@ -1,5 +1,6 @@
 //! Elements of a datatype in memory of this process are packed into plain bytes and unpacked from them, part by part.
 
+use crate::address::Address;
 use oxmpi_datatype::{TypeDesc, TypeRef, pack, unpack};
 
 /// Elements lie in memory of this process; their type is valid during a call.
@@ -90,7 +91,7 @@ impl<'a> Elements<'a> {
 
 /// Data that comes later goes to these elements of the program, whose type is kept.
 pub struct Destination {
-    at: *mut u8,
+    at: Address<u8>,
     count: u64,
     dtype: TypeRef,
 }
@@ -98,7 +99,7 @@ pub struct Destination {
 impl Destination {
     /// Keeps where elements lie, and their type.
     pub fn of(elements: &Elements<'_>) -> Destination {
-        Destination { at: elements.at, count: elements.count, dtype: elements.retain() }
+        Destination { at: Address::of(elements.at), count: elements.count, dtype: elements.retain() }
     }
 
     /// Puts bytes where the packed ones from `from` on lie; the result is false if the elements have fewer.
@@ -107,7 +108,8 @@ impl Destination {
     /// The elements must be writable.
     pub unsafe fn fill(&self, from: u64, data: &[u8]) -> bool {
         // SAFETY: the caller's promise; `unpack` stops where the elements end.
-        let n = unsafe { unpack(&self.dtype, self.count, self.at, from, data.as_ptr(), data.len() as u64) };
+        let n =
+            unsafe { unpack(&self.dtype, self.count, self.at.get(), from, data.as_ptr(), data.len() as u64) };
         n == data.len() as u64
     }
 }

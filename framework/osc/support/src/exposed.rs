@@ -2,6 +2,7 @@
 
 use oxmpi_datatype::Run;
 use oxmpi_mca::Status;
+use oxmpi_osc::Memory;
 use std::collections::BTreeMap;
 
 /// This memory of the process is exposed. Displacements of runs count from its base: the piece's, or address 0.
@@ -14,9 +15,9 @@ pub struct Exposed {
 
 impl Exposed {
     /// Exposes one piece.
-    pub fn whole(base: *mut u8, bytes: u64) -> Exposed {
-        let base = base.expose_provenance() as u64;
-        Exposed { dynamic: false, base, pieces: BTreeMap::from([(base, bytes)]) }
+    pub fn whole(memory: Memory) -> Exposed {
+        let base = memory.base as u64;
+        Exposed { dynamic: false, base, pieces: BTreeMap::from([(base, memory.bytes)]) }
     }
 
     /// Exposes nothing until a piece is attached.
@@ -25,8 +26,9 @@ impl Exposed {
     }
 
     /// Exposes one more piece of a dynamic window; the answer is RMA_ATTACH if others have some of it.
-    pub fn attach(&mut self, base: *mut u8, bytes: u64) -> Status {
-        let base = base.expose_provenance() as u64;
+    pub fn attach(&mut self, memory: Memory) -> Status {
+        let Memory { base, bytes } = memory;
+        let base = base as u64;
         let Some(end) = base.checked_add(bytes).filter(|_| self.dynamic) else { return Status::RMA_ATTACH };
         let before = self.pieces.range(..=base).next_back();
         let behind = self.pieces.range(base..).next();
@@ -39,8 +41,8 @@ impl Exposed {
     }
 
     /// Exposes the piece that begins at `base` no more; the answer is RMA_ATTACH if none does.
-    pub fn detach(&mut self, base: *mut u8) -> Status {
-        let known = self.dynamic && self.pieces.remove(&(base.addr() as u64)).is_some();
+    pub fn detach(&mut self, base: usize) -> Status {
+        let known = self.dynamic && self.pieces.remove(&(base as u64)).is_some();
         if known { Status::OK } else { Status::RMA_ATTACH }
     }
 
@@ -93,14 +95,13 @@ mod tests {
         [Run { disp, len, count, stride }]
     }
 
-    fn at(address: usize) -> *mut u8 {
-        core::ptr::without_provenance_mut(address)
+    fn memory(base: usize, bytes: u64) -> Memory {
+        Memory { base, bytes }
     }
 
     #[test]
     fn a_piece_has_two_ends() {
-        let mut block = [0u8; 100];
-        let exposed = Exposed::whole(block.as_mut_ptr(), 100);
+        let exposed = Exposed::whole(memory(4096, 100));
         assert!(exposed.find(&run(0, 10, 10, 10)).is_some());
         assert!(exposed.find(&run(90, 10, 2, -90)).is_some());
         for bad in [
@@ -119,27 +120,27 @@ mod tests {
     #[test]
     fn attached_pieces_do_not_overlap() {
         let mut exposed = Exposed::dynamic();
-        assert_eq!(exposed.attach(at(1000), 100), Status::OK);
-        assert_eq!(exposed.attach(at(1100), 50), Status::OK);
+        assert_eq!(exposed.attach(memory(1000, 100)), Status::OK);
+        assert_eq!(exposed.attach(memory(1100, 50)), Status::OK);
         for (base, bytes) in [(1050, 10), (950, 51), (1000, 0), (usize::MAX, 2), (900, 1000)] {
-            assert_eq!(exposed.attach(at(base), bytes), Status::RMA_ATTACH, "{base}");
+            assert_eq!(exposed.attach(memory(base, bytes)), Status::RMA_ATTACH, "{base}");
         }
         assert!(exposed.find(&run(1000, 10, 15, 10)).is_some());
         assert!(exposed.find(&run(1090, 20, 1, 0)).is_some(), "two pieces without a gap");
         assert!(exposed.find(&run(990, 20, 1, 0)).is_none());
-        assert_eq!(exposed.detach(at(1100)), Status::OK);
-        assert_eq!(exposed.detach(at(1100)), Status::RMA_ATTACH);
+        assert_eq!(exposed.detach(1100), Status::OK);
+        assert_eq!(exposed.detach(1100), Status::RMA_ATTACH);
         assert!(exposed.find(&run(1000, 10, 15, 10)).is_none());
         assert!(exposed.find(&run(-8, 4, 1, 0)).is_none());
-        assert_eq!(exposed.attach(at(2000), 10), Status::OK);
+        assert_eq!(exposed.attach(memory(2000, 10)), Status::OK);
         assert!(exposed.find(&run(1090, 10, 2, 910)).is_some(), "blocks in pieces with a gap");
         assert!(exposed.find(&run(1090, 10, 3, 455)).is_none());
     }
 
     #[test]
     fn what_is_one_piece_takes_no_others() {
-        let mut exposed = Exposed::whole(at(4096), 10);
-        assert_eq!(exposed.attach(at(8192), 10), Status::RMA_ATTACH);
-        assert_eq!(exposed.detach(at(4096)), Status::RMA_ATTACH);
+        let mut exposed = Exposed::whole(memory(4096, 10));
+        assert_eq!(exposed.attach(memory(8192, 10)), Status::RMA_ATTACH);
+        assert_eq!(exposed.detach(4096), Status::RMA_ATTACH);
     }
 }

@@ -19,7 +19,7 @@ pub use address::Address;
 pub use comm::Comm;
 pub use elements::{Destination, Elements};
 pub use epoch::{Access, Epochs};
-pub use exposed::Exposed;
+pub use exposed::{Blocks, Exposed};
 pub use locks::Locks;
 pub use range::offset;
 pub use requests::{Pending, Request, RequestPool};

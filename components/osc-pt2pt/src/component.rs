@@ -4,9 +4,8 @@ use crate::params::{AGGREGATION, Settings};
 use crate::state::Common;
 use crate::window::Pt2ptWindow;
 use core::sync::atomic::AtomicU32;
-use oxmpi_btl::Vouched;
 use oxmpi_mca::{Answers, Component, Entry, Host, OpenError, Params, Process, Refused, Status};
-use oxmpi_osc::{Osc, OscModule, WinDesc};
+use oxmpi_osc::{Osc, OscModule, Vouched, WinDesc};
 use oxmpi_osc_support::RequestPool;
 use std::sync::{Arc, Mutex};
 

@@ -223,7 +223,7 @@ impl Core {
 }
 
 impl LockedState<'_> {
-    /// What it consists of, each by itself.
+    /// Takes it apart, so that each can be used by itself.
     pub fn parts(&mut self) -> (&Core, &mut Entry, &mut State) {
         (self.core, self.entry, &mut self.state)
     }

@@ -6,7 +6,7 @@ use oxmpi_osc::{Mapped, Place, Reach, WinComm, WinServices};
 
 /// A window's communicator is reached by this, and so are the services that its host provides.
 ///
-/// Whatever waits borrows the call's [`Entry`] and brings it up to date.
+/// Calls that wait borrow the call's [`Entry`] and bring it up to date.
 #[derive(Clone, Copy)]
 pub struct Comm(*const WinComm, Host);
 

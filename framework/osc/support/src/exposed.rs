@@ -1,6 +1,6 @@
 //! A list of pieces tells which memory of this rank others may reach: the window's one piece, or those that are attached to a dynamic window.
 //!
-//! Whoever exposes memory vouches for it. So blocks that were found exposed ([`Blocks`]) can be read and changed without more ado.
+//! Memory is vouched for by those who expose it. So blocks that were found exposed ([`Blocks`]) can be read and changed without more ado.
 
 use crate::reduction::combine;
 use crate::runs::{bytes, each, gather, scatter};

@@ -89,6 +89,94 @@ impl<'a> Elements<'a> {
     }
 }
 
+impl<'a> Elements<'a> {
+    /// Makes them a source of data.
+    ///
+    /// # Safety
+    /// The data can be read, and stays as it is, until the operation that it is for is complete.
+    #[inline]
+    pub unsafe fn source(self) -> Source<'a> {
+        Source(self)
+    }
+
+    /// Makes them a place for data.
+    ///
+    /// # Safety
+    /// The data can be written, and nobody else uses it, until the operation that it is for is complete.
+    #[inline]
+    pub unsafe fn sink(self) -> Sink<'a> {
+        Sink(self)
+    }
+}
+
+/// Elements of the program's are read by an operation: whoever made this has vouched for them.
+#[derive(Clone, Copy)]
+pub struct Source<'a>(Elements<'a>);
+
+impl<'a> Source<'a> {
+    /// Gives the elements.
+    #[inline]
+    pub fn elements(&self) -> Elements<'a> {
+        self.0
+    }
+
+    /// Counts the bytes of data.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    /// Finds the address of the data, if that is one block.
+    #[inline]
+    pub fn one_block(&self) -> Option<*const u8> {
+        self.0.one_block().map(<*mut u8>::cast_const)
+    }
+
+    /// Copies packed bytes from `from` on to `to`, as many as that has.
+    #[inline]
+    pub fn pack(&self, from: u64, to: &mut [u8]) {
+        // SAFETY: the data can be read, by the promise of whoever made this.
+        unsafe { self.0.pack(from, to.as_mut_ptr(), to.len() as u64) }
+    }
+
+    /// Gives the packed bytes.
+    pub fn packed(&self) -> Vec<u8> {
+        // SAFETY: the data can be read, by the promise of whoever made this.
+        unsafe { self.0.packed() }
+    }
+}
+
+/// Elements of the program's are written by an operation: whoever made this has vouched for them.
+#[derive(Clone, Copy)]
+pub struct Sink<'a>(Elements<'a>);
+
+impl<'a> Sink<'a> {
+    /// Gives the elements.
+    #[inline]
+    pub fn elements(&self) -> Elements<'a> {
+        self.0
+    }
+
+    /// Counts the bytes of data.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    /// Finds the address of the data, if that is one block.
+    #[inline]
+    pub fn one_block(&self) -> Option<*mut u8> {
+        self.0.one_block()
+    }
+
+    /// Copies bytes to where the packed ones from `at` on lie.
+    #[inline]
+    pub fn unpack(&self, at: u64, from: &[u8]) {
+        // SAFETY: the data can be written, by the promise of whoever made this.
+        unsafe { self.0.unpack(at, from.as_ptr(), from.len() as u64) }
+    }
+}
+
 /// Data that comes later goes to these elements of the program, whose type is kept.
 pub struct Destination {
     at: Address<u8>,

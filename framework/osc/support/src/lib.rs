@@ -17,7 +17,7 @@ pub mod wire;
 
 pub use address::Address;
 pub use comm::Comm;
-pub use elements::{Destination, Elements};
+pub use elements::{Destination, Elements, Sink, Source};
 pub use epoch::{Access, Epochs};
 pub use exposed::{Blocks, Exposed};
 pub use locks::Locks;

@@ -207,7 +207,8 @@ impl Host {
         let own = unsafe { entry.lent() };
         let lock = own.is_among().then(|| {
             let cri = self.cri(ctx);
-            cri.enter(own.who());
+            // SAFETY: the seat of the caller's entry, which is borrowed: its thread holds no CRI.
+            unsafe { cri.enter(own.who()) };
             cri
         });
         let mut held = CriGuard { lock, ctx, who: own.who(), entry: own, lent: PhantomData };

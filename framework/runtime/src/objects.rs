@@ -259,9 +259,9 @@ pub trait Body: Any + Send + Sync {
     /// Looks at the operation's parts and moves on those that can be; the status once the operation is complete, `None`
     /// before. Called under the lock of the request's pool: it neither waits nor runs the user's code.
     fn advance(&self, instance: &Instance, entry: &mut Entry) -> Option<MsgStatus>;
-    /// Starts a persistent operation.
-    fn start(&self, instance: &Instance) -> Status {
-        let _ = instance;
+    /// Starts a persistent operation. Called under the lock of the request's pool, as `advance`.
+    fn start(&self, instance: &Instance, entry: &mut Entry) -> Status {
+        let _ = (instance, entry);
         Status::NOT_SUPPORTED
     }
     /// Whether nothing is under way on behalf of an operation that is complete or inactive.

@@ -95,21 +95,21 @@ impl Header {
         release(self.as_ptr(), entry.thread());
     }
 
-    /// Tries to cancel the operation.
+    /// Tries to cancel the operation; the call's entry is lent to its owner meanwhile.
     ///
     /// # Safety
     /// The caller has the request, which is started.
-    pub unsafe fn cancel(self) -> Status {
+    pub unsafe fn cancel(self, _entry: &mut Entry) -> Status {
         // SAFETY: the object is there (`new`), with the verbs of its owner.
         let cancel = unsafe { (*(*self.as_ptr()).ops).cancel };
         cancel(self.as_ptr())
     }
 
-    /// Starts a persistent operation.
+    /// Starts a persistent operation; the call's entry is lent to its owner meanwhile.
     ///
     /// # Safety
     /// The caller has the request, which is persistent and inactive.
-    pub unsafe fn start(self) -> Status {
+    pub unsafe fn start(self, _entry: &mut Entry) -> Status {
         // SAFETY: the object is there (`new`), with the verbs of its owner.
         let start = unsafe { (*(*self.as_ptr()).ops).start };
         start(self.as_ptr())

@@ -205,7 +205,8 @@ extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     let header = unsafe { &mut *made.header.get() };
     header.status = MsgStatus::EMPTY;
     header.completion.rearm();
-    let status = made.body.start(instance);
+    // SAFETY: it neither waits nor runs the user's code, and takes no lock of a pool (`Body::start`).
+    let status = made.body.start(instance, unsafe { held.entry() });
     if status == Status::PENDING {
         made.pending.set(true);
         instance.watch(made, &mut held);

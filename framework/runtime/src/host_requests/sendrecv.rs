@@ -45,7 +45,7 @@ impl Half {
         if let Some(req) = self.0 {
             // SAFETY: started just now; nobody else has it, and we do not use it any more.
             unsafe {
-                req.cancel();
+                req.cancel(&mut Entry::among());
                 req.release(&mut Entry::among());
             }
         }

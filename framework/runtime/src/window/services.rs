@@ -197,10 +197,13 @@ extern "C" fn test(
 
 /// Component service: cancels a request, waits until it is complete, and releases it.
 extern "C" fn cancel(window: *mut c_void, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
-    let started = request!(req);
+    let (comm, req) = (comm!(window), request!(req));
+    let entry = entry!(comm, thread);
     // SAFETY: the component's. One that cannot be cancelled any more completes by itself.
-    let _ = unsafe { started.cancel() };
-    wait(window, thread, req, std::ptr::null_mut())
+    let _ = unsafe { req.cancel(entry) };
+    comm.instance().wait(entry, req);
+    // SAFETY: complete; the component passes its request.
+    unsafe { take(req, entry, std::ptr::null_mut()) }
 }
 
 /// Component service: makes progress until the predicate answers something else than 0.

@@ -67,7 +67,7 @@ impl Meeting {
         let expected = std::mem::take(&mut self.inner.enter(&mut entry).expected);
         for e in expected {
             // SAFETY: started, and ours; released once, and not used any more.
-            unsafe { e.req.cancel() };
+            unsafe { e.req.cancel(&mut entry) };
             if !e.req.is_complete() {
                 // Being received this moment: the words stay.
                 Box::leak(e.words);

@@ -36,9 +36,9 @@ impl Part {
         self.is_complete().then(|| unsafe { self.req.status() })
     }
     /// Starts the part's persistent request, which must be inactive.
-    pub(crate) fn start(&self) -> Status {
+    pub(crate) fn start(&self, entry: &mut Entry) -> Status {
         // SAFETY: an inactive persistent request of ours.
-        unsafe { self.req.start() }
+        unsafe { self.req.start(entry) }
     }
     /// Takes the part's word from IDLE to CLAIMED; false: another thread has taken it.
     pub(crate) fn claim(&self, entry: &Entry) -> bool {

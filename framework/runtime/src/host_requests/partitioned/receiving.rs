@@ -169,11 +169,11 @@ impl Receiving {
     }
 
     /// Starts the receives of all parts and lets `arrived` look at them.
-    fn start_parts(&self) {
+    fn start_parts(&self, entry: &mut Entry) {
         for part in self.parts() {
             part.word.store(IDLE, Ordering::Relaxed);
             // A failure completes the part with its error.
-            let _ = part.start();
+            let _ = part.start(entry);
         }
         // SYNC POINT with `arrived`.
         self.live.store(true, Ordering::Release);
@@ -192,7 +192,7 @@ impl Body for Receiving {
         };
         if !self.live.load(Ordering::Relaxed) {
             match self.meet(entry) {
-                Ok(true) => self.start_parts(),
+                Ok(true) => self.start_parts(entry),
                 Ok(false) => return None,
                 Err(status) => {
                     self.active.set(false);
@@ -220,14 +220,14 @@ impl Body for Receiving {
         Some(over(self.outcome.get().unwrap_or(Status::OK)))
     }
 
-    fn start(&self, _: &Instance) -> Status {
+    fn start(&self, _: &Instance, entry: &mut Entry) -> Status {
         self.cursor.set(0);
         self.bytes.set(0);
         self.outcome.set(None);
         self.active.set(true);
         self.live.store(false, Ordering::Relaxed);
         if self.number.get().is_none() {
-            self.start_parts();
+            self.start_parts(entry);
         }
         Status::PENDING
     }

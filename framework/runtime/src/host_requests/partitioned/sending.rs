@@ -49,7 +49,7 @@ impl Sending {
             return Status::BAD_PARAM;
         };
         // A failure completes the part with its error, which the completion of the whole tells.
-        let _ = part.start();
+        let _ = part.start(entry);
         // SYNC POINT with `advance`: the part's completion word is that of this start.
         part.word.store(DONE, Ordering::Release);
         let left = if entry.is_among() {
@@ -94,7 +94,7 @@ impl Body for Sending {
         (at == parts.len()).then_some(status)
     }
 
-    fn start(&self, _: &Instance) -> Status {
+    fn start(&self, _: &Instance, _: &mut Entry) -> Status {
         for part in self.parts() {
             part.word.store(IDLE, Ordering::Relaxed);
         }

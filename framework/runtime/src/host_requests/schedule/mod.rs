@@ -92,7 +92,7 @@ impl Body for Operation {
         (self.state.load(Ordering::Acquire) == OVER).then(|| self.outcome())
     }
 
-    fn start(&self, _: &Instance) -> Status {
+    fn start(&self, _: &Instance, _: &mut Entry) -> Status {
         // SAFETY: inactive, and under the pool's lock.
         unsafe { self.core() }.rewind();
         self.state.store(IDLE, Ordering::Relaxed);

@@ -111,6 +111,7 @@ impl Pml for Ob1 {
     fn arrive(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Next {
         self.receiver().come(held, arrived)
     }
+    #[inline(always)]
     fn arrive_in_part(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, from: u64, len: u64) -> Part {
         self.receiver().come_in_part(held, arrived, from, len)
     }

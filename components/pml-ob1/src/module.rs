@@ -111,6 +111,7 @@ impl Pml for Ob1 {
     fn arrive(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Next {
         self.receiver().come(held, arrived)
     }
+    #[inline(always)]
     fn arrive_in_part(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, from: u64, len: u64) -> Part {
         self.receiver().come_in_part(held, arrived, from, len)
     }
@@ -120,16 +121,18 @@ impl Pml for Ob1 {
 
     #[inline(always)]
     fn release(&self, way: Way<'_>, req: &'static Request) {
-        // SAFETY: a way has the context of the calling thread, or null.
-        let own = unsafe { thread_state_at(way.thread()) };
         // The shape of nearly all: complete, of data in one piece, and of the caller's thread state, where it goes without a look at
         // the number of threads.
-        if req.is_complete() && req.is_plain() && own.is_some_and(|own| own.is_of(req)) {
+        if req.is_complete()
+            && req.is_plain()
+            // SAFETY: a way has the context of the calling thread, or null.
+            && unsafe { thread_state_at(way.thread()) }.is_some_and(|own| own.is_of(req))
+        {
             debug_assert!(!req.is_known(), "nobody else knows it");
             req.be_free();
             return req.home().give(req);
         }
-        self.release_another(way, req)
+        release_another(req, way, self)
     }
     fn cancel(&self, entry: &mut Entry, req: &'static Request) -> Status {
         self.cancel_request(entry, req)
@@ -188,11 +191,9 @@ impl Pml for Ob1 {
     }
 }
 
-impl Ob1 {
-    /// Releases a request that is pending, of a datatype or of another thread's state. Apart, so that registers are saved
-    /// for this only.
-    #[inline(never)]
-    fn release_another(&self, way: Way<'_>, req: &'static Request) {
-        self.requests().release(req, &way.enter());
-    }
+/// Releases a request that is pending, of a datatype or of another thread's state. Apart, and with arguments as the host has them, so that registers are
+/// saved for this only.
+#[inline(never)]
+fn release_another(req: &'static Request, way: Way<'_>, ob1: &Ob1) {
+    ob1.requests().release(req, &way.enter());
 }

@@ -61,7 +61,7 @@ impl<T> OfCri<T> {
     #[inline(always)]
     pub fn get<'s>(&'s self, held: &'s mut CriGuard<'_>) -> &'s mut T {
         if held.ctx() != self.ctx {
-            another(self.ctx, held.ctx());
+            another(held.ctx());
         }
         // SAFETY: its CRI is held, by one guard in one thread, and that guard is borrowed as long as the result lives.
         unsafe { &mut *self.value.get() }
@@ -78,8 +78,8 @@ impl<T> OfCri<T> {
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn another(ctx: u32, held: u32) -> ! {
-    panic!("data of CRI {ctx} was asked for with CRI {held} held")
+fn another(held: u32) -> ! {
+    panic!("data of another CRI was asked for than CRI {held}, which is held")
 }
 
 /// A value that all CRIs share: read by whoever holds any of them, changed by who holds them all.

@@ -63,7 +63,7 @@ impl Drop for CriSetGuard<'_> {
 /// A guard with the lock, or without one where the thread is alone.
 #[inline(always)]
 fn guard<'a>(lock: Option<&'a Cri>, ctx: u32, entry: &'a mut Entry) -> CriGuard<'a> {
-    let who = entry.who();
+    let who = entry.seat();
     // SAFETY: the caller's is borrowed as long as this one lives.
     CriGuard { lock, ctx, entry: unsafe { entry.lent() }, who, lent: PhantomData }
 }
@@ -211,7 +211,7 @@ impl Host {
             unsafe { cri.enter(own.who()) };
             cri
         });
-        let mut held = CriGuard { lock, ctx, who: own.who(), entry: own, lent: PhantomData };
+        let mut held = CriGuard { lock, ctx, who: own.seat(), entry: own, lent: PhantomData };
         if right(&mut held) {
             return Ok(held);
         }

@@ -62,7 +62,7 @@ impl Polling {
         // SAFETY: accepted handles live as long as the instance.
         match unsafe { self.lone.load(Ordering::Relaxed).as_ref() } {
             Some(btl) if held.ctx() == 0 => btl.progress(held),
-            _ => self.poll_each(held),
+            _ => self.poll_each(&mut held.lend()),
         }
     }
 

@@ -33,8 +33,6 @@ pub enum Found<'a> {
 #[derive(Default)]
 struct CommSlot {
     comm: Option<Arc<Comm>>,
-    /// Other ranks of the same communicator in this process, under the same fixed index.
-    siblings: Vec<Arc<Comm>>,
     generation: u32,
 }
 
@@ -42,6 +40,8 @@ struct CommSlot {
 #[repr(C)]
 pub struct CommTable {
     slots: Vec<CommSlot>,
+    /// Other ranks of a slot's communicator in this process, under the same fixed index.
+    siblings: Vec<Arc<Comm>>,
     /// Oldest first, so that an index is used again as late as possible.
     free: VecDeque<u32>,
     by_gid: HashMap<([u64; 2], u16), Arc<Comm>>,
@@ -55,7 +55,14 @@ impl CommTable {
     /// Makes a table without communicators, with slots for the fixed indices.
     pub fn new() -> CommTable {
         let slots = (0..FIXED_SLOTS).map(|_| CommSlot::default()).collect();
-        CommTable { slots, free: VecDeque::new(), by_gid: HashMap::new(), dying: Vec::new(), added: 0 }
+        CommTable {
+            slots,
+            siblings: Vec::new(),
+            free: VecDeque::new(),
+            by_gid: HashMap::new(),
+            dying: Vec::new(),
+            added: 0,
+        }
     }
 
     /// Finds the communicator that a head addresses.
@@ -70,12 +77,14 @@ impl CommTable {
         self.find_slowly(head)
     }
 
-    /// Finds a communicator among the siblings of a slot, or says why the address leads to none.
+    /// Finds a communicator among the siblings, or says why the address leads to none.
     #[cold]
     fn find_slowly(&self, head: u64) -> Found<'_> {
         let slot = wire::index_of(head) & SLOT_MASK;
-        let Some(entry) = self.slots.get(slot as usize) else { return Found::Nonsense };
-        if let Some(comm) = entry.all().find(|comm| comm.address == wire::address_of(head)) {
+        if slot as usize >= self.slots.len() {
+            return Found::Nonsense;
+        }
+        if let Some(comm) = self.siblings.iter().find(|comm| comm.address == wire::address_of(head)) {
             return Found::Comm(comm);
         }
         match slot < FIXED_SLOTS {
@@ -111,7 +120,7 @@ impl CommTable {
         let shards = Shards::new(ShardData::new(engine, Spreading::new(layout)), lock);
         self.added += 1;
         let comm = Comm::new(desc, (index, fixed), shards, self.added, streams);
-        slot.siblings.extend(slot.comm.replace(comm.clone()));
+        self.siblings.extend(slot.comm.replace(comm.clone()));
         if fixed.is_none() {
             self.by_gid.insert((desc.gid, desc.my_endpoint), comm.clone());
         }
@@ -135,9 +144,11 @@ impl CommTable {
     fn remove(&mut self, gone: &Arc<Comm>) {
         let number = gone.index() & SLOT_MASK;
         let slot = &mut self.slots[number as usize];
-        slot.siblings.retain(|comm| !Arc::ptr_eq(comm, gone));
         if slot.comm.as_ref().is_some_and(|comm| Arc::ptr_eq(comm, gone)) {
-            slot.comm = slot.siblings.pop();
+            let next = self.siblings.iter().position(|comm| comm.index() == gone.index());
+            slot.comm = next.map(|at| self.siblings.swap_remove(at));
+        } else {
+            self.siblings.retain(|comm| !Arc::ptr_eq(comm, gone));
         }
         if gone.fixed_index.is_none() {
             self.by_gid.remove(&(gone.gid, gone.endpoint()));
@@ -167,18 +178,11 @@ impl CommTable {
 
     /// Iterates over all communicators of the table, those that share a slot included.
     pub fn all(&self) -> impl Iterator<Item = &Comm> {
-        self.slots.iter().flat_map(CommSlot::all)
+        self.slots.iter().filter_map(|slot| slot.comm.as_deref()).chain(self.siblings.iter().map(Arc::as_ref))
     }
 
     /// Frees all communicators when the instance ends.
     pub fn clear(&mut self) {
         *self = CommTable::new();
-    }
-}
-
-impl CommSlot {
-    /// Iterates over the communicators of the slot.
-    fn all(&self) -> impl Iterator<Item = &Comm> {
-        self.comm.iter().chain(&self.siblings).map(Arc::as_ref)
     }
 }

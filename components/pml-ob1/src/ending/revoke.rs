@@ -81,7 +81,7 @@ impl Ob1 {
     pub fn abandon_streamed_of(&self, held: &mut CriGuard<'_>, peer: &Peer, comm: &Comm) {
         let of_comm = |c: &Streamed| c.req.comm() == comm.handle();
         let flow = peer.flow(held);
-        let ours = flow.streamed().filter(of_comm).and_then(|_| flow.end_streamed());
+        let ours = flow.streamed().is_some_and(of_comm).then(|| flow.end_streamed()).flatten();
         // The transport that was asked for more knows the request, which ends with all that peers know.
         if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) = ours {
             self.peers().fail(held, req, Status::PEER_FAILED);

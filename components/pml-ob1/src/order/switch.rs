@@ -236,7 +236,7 @@ impl Order {
     #[inline(always)]
     pub fn first_look(&self, entry: &Entry, comm: &Comm, (source, tag): (i32, i32)) -> (u32, bool) {
         if !comm.by_tag() {
-            (self.first_look_at_any(entry, comm, tag), false)
+            (self.first_look_at_any(&entry.seen(), comm, tag), false)
         } else if comm.is_forked(source) {
             (comm.fifos().of_tag(tag, self.instance().width()), source >= 0)
         } else {

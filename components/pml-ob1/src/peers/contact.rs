@@ -35,7 +35,7 @@ impl Peers {
                 return Ok(peer);
             }
         }
-        self.make_peer(proc, entry)
+        self.make_peer(proc, &entry.seen())
     }
 
     /// Makes the peer of a process on the first FIFO, under the peers' lock, unless another thread just did. `Err`: the
@@ -106,7 +106,7 @@ impl Peers {
         // SAFETY: null, or a flow, which stays until `finalize`.
         match unsafe { slot.load(Ordering::Acquire).as_ref() } {
             Some(flow) => Ok(flow),
-            None => self.make_flow(peer, slot, ctx, entry).ok_or(Status::UNREACHABLE),
+            None => self.make_flow(peer, slot, ctx, &entry.seen()).ok_or(Status::UNREACHABLE),
         }
     }
 
@@ -212,7 +212,7 @@ impl Peers {
         {
             return Ok((route, peer));
         }
-        self.make_route(comm, rank, entry)
+        self.make_route(comm, rank, &entry.seen())
     }
 
     /// Makes the route to a rank, under the peers' lock. `Err`: no such rank, the process cannot be reached, or the

@@ -160,8 +160,9 @@ impl Flow {
 /// The message of which a part has come.
 impl Flow {
     /// Gives the message of which a part has come. `None`: there is none.
-    pub fn streamed(&self) -> Option<Streamed> {
-        self.streamed
+    #[inline(always)]
+    pub fn streamed(&self) -> Option<&Streamed> {
+        self.streamed.as_ref()
     }
     /// Notes a message of which a part has come.
     pub fn begin_streamed(&mut self, streamed: Streamed) {

@@ -42,7 +42,17 @@ impl Link {
     /// Calls the transport's `send` once, on the CRI that is held. `NO_RESOURCE`: there is no room now, and nothing was sent.
     #[inline(always)]
     pub fn transmit(&self, held: &mut CriGuard<'_>, parcel: &Parcel<'_>) -> Status {
-        // SAFETY: the context is held; endpoints stay until the PML is finalized, and the parcel has borrowed what the descriptor points to.
-        unsafe { (self.send)(self.state, self.endpoint, held.ctx(), parcel.desc()) }
+        // SAFETY: the parcel has borrowed what the descriptor points to.
+        unsafe { self.transmit_parts(held, parcel.desc()) }
+    }
+
+    /// The same with a descriptor.
+    ///
+    /// # Safety
+    /// It is valid as [`SendDesc`] says, for the call.
+    #[inline(always)]
+    pub unsafe fn transmit_parts(&self, held: &mut CriGuard<'_>, desc: &SendDesc) -> Status {
+        // SAFETY: the context is held, endpoints stay until the PML is finalized, and the rest is the caller's promise.
+        unsafe { (self.send)(self.state, self.endpoint, held.ctx(), desc) }
     }
 }

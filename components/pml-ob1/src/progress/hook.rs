@@ -96,7 +96,7 @@ impl Ob1 {
     fn take_turn(&self, held: &mut CriGuard<'_>) {
         let mut events = self.instance().polling().poll(held);
         if self.instance().cri(held.ctx()).work().is_marked() || self.peers().lost() != 0 {
-            events += self.go_on(held);
+            events += self.go_on(&mut held.lend());
         }
         if held.is_among() {
             self.instance().host().cri(held.ctx()).count_progress(events);

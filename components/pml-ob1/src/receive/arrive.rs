@@ -68,21 +68,23 @@ impl Receiver {
         {
             let (comms, mut held) = self.comms.beside(held);
             if let Found::Comm(comm) = comms.find(head) {
-                let inc = Incoming::plain(key, order_key, payload, proc, held.ctx());
+                let ctx = held.ctx();
+                let inc = || Incoming::plain(key, order_key, payload, proc, ctx);
                 let stamped = held.is_among() && head as u16 == STAMPED;
                 if TIMED || !comm.has_source(wire::source_of(key)) {
                     return match stamped {
-                        true => self.arrive_stamped::<TIMED>(&mut held.lend(), comm, &inc),
-                        false => self.arrive::<TIMED>(&mut held.lend(), comm, &inc),
+                        true => self.arrive_stamped::<TIMED>(&mut held.lend(), comm, &inc()),
+                        false => self.arrive::<TIMED>(&mut held.lend(), comm, &inc()),
                     };
                 }
                 let mut shard = comm.shard_of(key, held.entry(), held.who());
                 if stamped && !shard.order.matches_stamped_at_once() {
                     drop(shard);
-                    return self.arrive_stamped::<TIMED>(&mut held.lend(), comm, &inc);
+                    return self.arrive_stamped::<TIMED>(&mut held.lend(), comm, &inc());
                 }
                 let arrival = Arrival { key, comm: comm.index(), order_key };
                 let Some(completer) = shard.meet(arrival, held.entry()) else {
+                    let inc = inc();
                     let met = self.keep_arrived(&held.seen(), shard, &inc, stamped);
                     return self.end_meeting(&mut held.lend(), met, &inc);
                 };

@@ -94,14 +94,14 @@ impl Receiver {
         if !in_order && let Some(message) = shard.take(pattern) {
             return match self.recv_small(shard, message, args, status) {
                 None => Ok(Begun::Received),
-                Some(message) => self.recv_kept(entry, comm, message, args, status),
+                Some(message) => self.recv_kept(&mut entry.lend(), comm, message, args, status),
             };
         }
         let completer = self.request_for(entry, comm, args)?;
         let req = completer.request();
         if in_order {
             drop(shard);
-            self.post_in_order(entry, comm, completer, pattern);
+            self.post_in_order(&mut entry.lend(), comm, completer, pattern);
         } else {
             shard.post(completer, pattern, entry);
             drop(shard);
@@ -161,11 +161,12 @@ impl Receiver {
         let mut shard = comm.enter_to_receive(pattern, entry, by);
         if entry.is_among() && shard.order.stamped && !pattern.has_tag() {
             drop(shard);
-            return self.post_in_order(entry, comm, completer, pattern);
+            return self.post_in_order(&mut entry.lend(), comm, completer, pattern);
         }
         let Some(message) = shard.take(pattern) else { return shard.post(completer, pattern, entry) };
-        if let Some((completer, message)) = self.deliver_small(shard, completer, message, entry) {
-            self.deliver_record(entry, comm, completer, message);
+        let left = self.deliver_small(shard, completer, message, &entry.seen());
+        if let Some((completer, message)) = left {
+            self.deliver_record(&mut entry.lend(), comm, completer, message);
         }
     }
 
@@ -369,9 +370,9 @@ impl Receiver {
                 shard.post(completer, Pattern::exact(from), entry);
                 return Ok(req);
             }
-            return self.recv_noted(entry, comm, args);
+            return self.recv_noted(&mut entry.lend(), comm, args);
         }
-        self.recv_unlike(entry, comm, args)
+        self.recv_unlike(&mut entry.lend(), comm, args)
     }
 
     /// Posts a receive for which the thread has no note, by the general way.

@@ -23,10 +23,11 @@ use oxmpi_pml::{Arrived, Part};
 impl Receiver {
     /// Handles a part of a message of `len` bytes that its sender still writes: `arrived` has what is there, of which what is in front of `from` was there
     /// before.
+    #[inline(always)]
     pub fn come_in_part(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, from: u64, len: u64) -> Part {
         let Arrived { bytes: there, proc } = arrived;
         let Ok(peer) = self.peers().flow(proc, held.ctx(), held.entry()) else { return Part::Refused };
-        if from == 0 && self.take_streamed(held, peer, there, len).is_none() {
+        if from == 0 && self.take_streamed(&mut held.lend(), peer, there, len).is_none() {
             return Part::Refused;
         }
         self.store_part(held, peer, there, from, len);
@@ -115,9 +116,9 @@ impl Receiver {
 
     /// Stores the bytes from `from` to the end of `there` of the message that a peer is writing, `len` bytes with its
     /// header, in the request's buffer; ends or continues the receive when all has come.
+    #[inline(always)]
     fn store_part(&self, held: &mut CriGuard<'_>, peer: &Peer, there: &[u8], from: u64, len: u64) {
-        let Some(streamed) = peer.flow(held).streamed() else { return };
-        let Streamed { req, header, at, room, part } = streamed;
+        let Some(&Streamed { req, header, at, room, .. }) = peer.flow(held).streamed() else { return };
         let (from, to) = (from.max(header), there.len() as u64);
         let end = to.min(header + room);
         if from < end {
@@ -128,7 +129,7 @@ impl Receiver {
         if to < len {
             return;
         }
-        peer.flow(held).end_streamed();
+        let Some(Streamed { part, .. }) = peer.flow(held).end_streamed() else { return };
         match part {
             StreamedPart::First => {}
             StreamedPart::Fragment => self.transfers().fragment_stored(held, req, room),

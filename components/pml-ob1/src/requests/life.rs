@@ -41,14 +41,14 @@ impl Requests {
         }
         req.state.set(State::Done);
         if req.released.get() {
-            return self.complete_abandoned(req, entry);
+            return self.complete_abandoned(req, &entry.seen());
         }
         if !entry.is_among() {
             return completion(req).finish_alone();
         }
         match completion(req).finish() {
             0 => {}
-            ABANDONED => self.complete_abandoned(req, entry),
+            ABANDONED => self.complete_abandoned(req, &entry.seen()),
             sync => self.instance().host().sync_update(sync),
         }
     }
@@ -102,7 +102,7 @@ impl Requests {
     ) -> Result<Completer, Status> {
         let req = match thread_state_of(entry).and_then(|thread_state| thread_state.free.take()) {
             Some(req) => req,
-            None => self.take_slowly(entry)?,
+            None => self.take_slowly(&entry.seen())?,
         };
         // SAFETY: it was free, and is taken by this call alone: from the thread's own list, or from the shared one under its lock.
         Ok(unsafe { Completer::begin(req, kind, host_comm) })
@@ -141,7 +141,7 @@ impl Requests {
     /// Gives the state of the calling thread, made on first use. `None`: the call has no context.
     #[inline(always)]
     pub fn thread_state_for(&self, entry: &Entry) -> Option<&'static ThreadState> {
-        thread_state_of(entry).or_else(|| self.first_thread_state(entry))
+        thread_state_of(entry).or_else(|| self.first_thread_state(&entry.seen()))
     }
 
     /// Makes the state of the calling thread, which has none, and notes it in the thread's context. `None`: the call

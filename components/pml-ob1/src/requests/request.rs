@@ -283,7 +283,7 @@ impl Request {
             self.dtype.set(null());
             return;
         }
-        self.keep_layout(dtype, count, entry)
+        self.keep_layout(dtype, count, &entry.seen())
     }
     /// Keeps the datatype of data that is not contiguous by its type alive. If it is one block all the same, no type is
     /// kept and `buf` moves to the block: all protocols can have it.

@@ -15,7 +15,7 @@ use crate::send::destination::Destination;
 use crate::send::sender::Sender;
 use crate::state::fifos::FIFO;
 use crate::state::note::word_of;
-use crate::wire::{self, Parcel, flag};
+use crate::wire::{self, flag};
 use core::ptr::null_mut;
 use oxmpi_btl::SendDesc;
 use oxmpi_mca::host::am_tag;
@@ -95,7 +95,7 @@ impl Sender {
                 self.send_immediate_slowly(&mut entry.lend(), comm, completer, args, number)
             }
             Eagerly::Failed(error) => {
-                self.requests().give_up(completer, entry);
+                self.requests().give_up(completer, &entry.seen());
                 Err(error)
             }
         }
@@ -264,7 +264,7 @@ impl Sender {
             }
         }
         // SAFETY: header and packer stay until the transport's call returns; the user's buffer and type are there for the verb.
-        match peer.transmit(held, &unsafe { Parcel::of(desc) }) {
+        match unsafe { peer.link().transmit_parts(held, &desc) } {
             Status::OK => Eagerly::Sent,
             Status::NO_RESOURCE => {
                 peer.flow(held).give_credit(total);

@@ -201,11 +201,10 @@ pub(super) extern "C" fn after_turn<T: Pml>(s: State, ctx: u32) -> i32 {
 /// They are readable for `'a`.
 #[inline(always)]
 unsafe fn bytes<'a>(msg: &'a RecvDesc, len: u64) -> Arrived<'a> {
-    let bytes = match len {
-        0 => &[][..],
-        // SAFETY: the caller's promise.
-        len => unsafe { core::slice::from_raw_parts(msg.data, len as usize) },
-    };
+    // Of none the transport may give any address.
+    let data = if len == 0 { core::ptr::dangling() } else { msg.data };
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { core::slice::from_raw_parts(data, len as usize) };
     Arrived { bytes, proc: msg.proc }
 }
 /// The answer that the transport gets.

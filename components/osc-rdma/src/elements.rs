@@ -4,7 +4,7 @@
 //! does it and whatever the operation; any other under its target's lock (`accumulate.rs`). Which of the two follows from width and address alone,
 //! so all origins choose alike, and every two updates of an element are atomic to each other.
 
-use crate::issue::Amo;
+use crate::piece::Amo;
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
@@ -99,7 +99,7 @@ impl Update {
     /// The next value of an element's bits, of four or eight bytes.
     pub fn next(&self, old: u64, operand: u64) -> u64 {
         let (mut new, input) = (old.to_ne_bytes(), operand.to_ne_bytes());
-        // SAFETY: an element in each; in the low bytes, as the machine is little-endian.
+        // SAFETY: an element of up to eight bytes in each; in the low ones, as the machine is little-endian.
         let _ = unsafe { self.combine(input.as_ptr(), new.as_mut_ptr(), 1) };
         u64::from_ne_bytes(new)
     }

@@ -35,7 +35,7 @@ use oxmpi_mca::Status;
 use oxmpi_osc::{Asked, Rma, Want};
 use oxmpi_osc_support::{Elements, Pending, Request, Sink, Source};
 
-/// What an accumulate takes from the program and gives to it.
+/// The program's part in an accumulate: what that takes and gives.
 pub struct Operands<'a> {
     code: u32,
     /// Nothing for MPI_NO_OP.
@@ -134,7 +134,7 @@ impl<'a> Call<'a> {
         let input = origin.map(|origin| Packed::of(&origin));
         let blocks = spot.blocks(shape.count, shape.dtype, len)?;
         if let Spot::There(there) = &spot {
-            self.wait_for_writes(there.far, Kind::ACCUMULATE, None, &blocks)?;
+            self.wait_for_writes(there.route, Kind::ACCUMULATE, None, &blocks)?;
         }
         let task = Task { peer, update, blocks, len, input, result, wanted: want == Want::Request };
         let request = self.request(want)?;
@@ -166,7 +166,7 @@ impl<'a> Call<'a> {
         if let Some(there) = there
             && locked.is_empty()
             && let Some((amo, kind)) = task.update.amo()
-            && there.far.link().has_atomic(amo.op, kind)
+            && there.route.link().has_atomic(amo.op, kind)
         {
             return self.start_atomics(task, there, amo, request).map(|()| None);
         }
@@ -207,7 +207,7 @@ impl<'a> Call<'a> {
             // SAFETY: the caller's promise. Nothing is written.
             return unsafe { self.combined(task, there, locked, old) }.map(|_| ());
         }
-        let copies = there.is_some_and(|there| there.far.link().copies);
+        let copies = there.is_some_and(|there| there.route.link().copies);
         let shared = !self.win.rules.coarse && task.is_few() && !copies;
         let claim = if shared { Claim::SHARED } else { Claim::ALONE };
         match (there, task.few_atomics(there)) {
@@ -264,8 +264,8 @@ impl<'a> Call<'a> {
         amo: Amo,
         request: Option<Pending>,
     ) -> Result<(), Status> {
-        let (far, width) = (there.far, task.update.width);
-        let (link, touch) = (far.link(), task.touch());
+        let (route, width) = (there.route, task.update.width);
+        let (link, touch) = (route.link(), task.touch());
         let mut plan = Plan { request, ordered: Some(touch), ..Plan::default() };
         if let Some(result) = &task.result {
             plan.local = Some(Local::Scratch(self.scratch(link, task.len as usize)?));
@@ -276,7 +276,7 @@ impl<'a> Call<'a> {
         if link.lists > 0 && task.len > width {
             let zeros = vec![0; if task.input.is_none() { link.lists as usize } else { 0 }];
             let entries = task.entries(amo, &registrations, link.lists, &zeros, plan.local.as_ref());
-            self.launch(far, plan, entries.lists(link.lists), NOTHING);
+            self.launch(route, plan, entries.lists(link.lists), NOTHING);
             return Ok(());
         }
         let noted = (!link.remote_done).then(|| Noted {
@@ -287,7 +287,7 @@ impl<'a> Call<'a> {
             places: task.places(),
         });
         let wanted = task.result.is_some();
-        self.launch(far, plan, atomics(task, &registrations, amo, wanted), noted);
+        self.launch(route, plan, atomics(task, &registrations, amo, wanted), noted);
         Ok(())
     }
 
@@ -299,9 +299,9 @@ impl<'a> Call<'a> {
         amo: Amo,
         old: &mut OldElements<'_>,
     ) -> Result<(), Status> {
-        let local = self.scratch(there.far.link(), task.len as usize)?;
+        let local = self.scratch(there.route.link(), task.len as usize)?;
         let registrations = there.registrations(&task.blocks)?;
-        let done = self.run(there.far, Some(local), atomics(task, &registrations, amo, true))?;
+        let done = self.run(there.route, Some(local), atomics(task, &registrations, amo, true))?;
         old.give(0, done.ok_or(Status::INTERNAL)?.bytes());
         Ok(())
     }
@@ -314,16 +314,16 @@ impl<'a> Call<'a> {
         block: &Block,
         old: &mut OldElements<'_>,
     ) -> Result<(), Status> {
-        let (far, width) = (there.far, task.update.width as usize);
+        let (route, width) = (there.route, task.update.width as usize);
         let registration = there.registration(block)?;
         let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
-        let mut now = self.fetch(far, block.at, registration, block.len as usize)?.bytes().to_vec();
+        let mut now = self.fetch(route, block.at, registration, block.len as usize)?.bytes().to_vec();
         let mut left: Vec<usize> = (0..now.len()).step_by(width).collect();
         while !left.is_empty() {
-            let local = Local::Scratch(self.scratch(far.link(), 8 * left.len())?);
+            let local = Local::Scratch(self.scratch(route.link(), 8 * left.len())?);
             let changes: Vec<Swap> = left.iter().map(|at| Swap::of(task, block, &now, *at)).collect();
             let remote = |i: usize| block.at + left[i] as u64;
-            let lists = far.link().lists;
+            let lists = route.link().lists;
             let mut entries = Entries::new(changes.len(), Some(&local));
             let mut single = Vec::new();
             for (i, change) in changes.iter().enumerate() {
@@ -340,7 +340,7 @@ impl<'a> Call<'a> {
             }
             let Local::Scratch(local) = local else { return Err(Status::INTERNAL) };
             let pieces = entries.lists(lists).chain(single.into_iter().map(Piece::Atomic));
-            let done = self.run(far, Some(local), pieces)?.ok_or(Status::INTERNAL)?;
+            let done = self.run(route, Some(local), pieces)?.ok_or(Status::INTERNAL)?;
             let mut again = Vec::new();
             for (at, found) in left.iter().zip(done.bytes().chunks(8)) {
                 let (known, found) = (&mut now[*at..*at + width], &found[..width]);
@@ -391,7 +391,7 @@ fn atomics<'p>(
 /// Elements side by side in mapped memory, one by one: the usual case, which needs no lists. False: it is another case.
 ///
 /// # Safety
-/// The target is mapped memory of the window's. Who updates elements that [`Update::is_atomic_at`] names does so by atomics.
+/// The target is mapped memory of the window's. Elements that [`Update::is_atomic_at`] names are updated by atomics alone.
 unsafe fn apply_at_once(update: Update, target: Elements<'_>, len: u64, operands: &Operands<'_>) -> bool {
     let Some(at) = target.one_block().filter(|at| update.is_atomic_at(*at as u64)) else { return false };
     let input = match (update.code, operands.origin) {

@@ -5,10 +5,8 @@
 //! puts at the target: those look at [`Batch::waits`] of all lanes, which is set behind each put and cleared when the operation that the
 //! batch has become is counted, so they find the puts here or there.
 
-use crate::piece::{Entries, Entry};
-use crate::wire::RemoteRegistration;
 use crate::writes::Places;
-use oxmpi_btl::{LIST_ENTRY, LIST_PUT};
+use oxmpi_btl::LIST_ENTRY;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{CriGuard, OfCri};
 
@@ -118,14 +116,9 @@ impl Puts {
         self.all.iter().map(|put| (put.remote, put.len as u64))
     }
 
-    /// As entries of lists; `registration`: of the rank's memory.
-    pub fn entries<'p>(&'p self, registration: &'p RemoteRegistration) -> Entries<'p> {
-        let mut entries = Entries::new(self.all.len(), None);
-        for put in &self.all {
-            let data = &self.data[put.at..put.at + put.len];
-            entries.push(Entry::new(LIST_PUT, put.remote, registration, data));
-        }
-        entries
+    /// The bytes of a put.
+    pub fn data_of(&self, put: &Put) -> &[u8] {
+        &self.data[put.at..put.at + put.len]
     }
 }
 
@@ -150,9 +143,9 @@ mod tests {
         batch.sent(&mut held);
         assert!(!batch.waits());
         assert_eq!(taken.data(), [1, 1, 1, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2]);
-        let entries = taken.entries(&RemoteRegistration::NONE);
-        let of = |e: &oxmpi_btl::ListEntry| (e.remote, e.len, e.op);
-        assert_eq!(entries.all().iter().map(of).collect::<Vec<_>>(), [(1, 3, LIST_PUT), (2, 8, LIST_PUT)]);
+        assert_eq!(taken.places().collect::<Vec<_>>(), [(1, 3), (2, 8)]);
+        let data: Vec<&[u8]> = taken.all().iter().map(|put| taken.data_of(put)).collect();
+        assert_eq!(data, [&[1; 3][..], &[2; 8]]);
         batch.give_back(&mut held, taken);
         assert!(batch.put(&mut held, 4, 8, 100).is_some());
         assert_eq!(batch.take(&mut held).all().len(), 1);

@@ -65,8 +65,8 @@ impl Call<'_> {
         from: &[u8],
         claim: Claim,
     ) -> Result<bool, Status> {
-        let (peer, far) = (task.peer, there.far);
-        if far.link().lists == 0 || peer.mapped_word(word::ACCUMULATE).is_some() {
+        let (peer, route) = (task.peer, there.route);
+        if route.link().lists == 0 || peer.mapped_word(word::ACCUMULATE).is_some() {
             return Ok(false);
         }
         let runs = Runs::of(there, blocks)?;
@@ -82,7 +82,7 @@ impl Call<'_> {
             entries.push(entry);
         }
         let release = Entry::new(amo::ADD, word, registration, &change);
-        if room + release.room() > far.link().lists {
+        if room + release.room() > route.link().lists {
             return Ok(false);
         }
         entries.push(release);
@@ -97,7 +97,7 @@ impl Call<'_> {
             places: task.places(),
         });
         let plan = Plan { ordered: Some(touch), ..Plan::default() };
-        self.launch(far, plan, entries.lists(far.link().lists), noted);
+        self.launch(route, plan, entries.lists(route.link().lists), noted);
         peer.may_ask();
         Ok(true)
     }
@@ -147,9 +147,9 @@ impl Call<'_> {
         blocks: &[&Block],
         into: &mut [u8],
     ) -> Result<(), Status> {
-        let (far, runs) = (there.far, Runs::of(there, blocks)?);
-        let local = self.scratch(far.link(), into.len())?;
-        let read = self.run(far, Some(local), gets(far, stretches(&runs)))?;
+        let (route, runs) = (there.route, Runs::of(there, blocks)?);
+        let local = self.scratch(route.link(), into.len())?;
+        let read = self.run(route, Some(local), gets(route, stretches(&runs)))?;
         runs.scatter(read.ok_or(Status::INTERNAL)?.bytes(), into);
         Ok(())
     }
@@ -161,11 +161,11 @@ impl Call<'_> {
         blocks: &[&Block],
         from: &[u8],
     ) -> Result<(), Status> {
-        let (far, runs) = (there.far, Runs::of(there, blocks)?);
-        let mut local = self.scratch(far.link(), from.len())?;
+        let (route, runs) = (there.route, Runs::of(there, blocks)?);
+        let mut local = self.scratch(route.link(), from.len())?;
         runs.gather(from, local.bytes_mut());
-        self.run(far, Some(local), puts(far, stretches(&runs)))?;
-        self.settle(&[far.met()], true).ok().map(|_| ())
+        self.run(route, Some(local), puts(route, stretches(&runs)))?;
+        self.settle(&[route.met()], true).ok().map(|_| ())
     }
 }
 

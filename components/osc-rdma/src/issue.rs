@@ -7,12 +7,12 @@ use crate::batch::Puts;
 use crate::call::Call;
 use crate::local::{Local, Scratch};
 use crate::op::{Op, OwnPiece, Plan, Waiting};
-use crate::peer::Far;
-use crate::piece::{Piece, Stretch, puts};
+use crate::peer::Route;
+use crate::piece::{Entries, Entry, Piece, Stretch, puts};
 use crate::window::RdmaWindow;
 use crate::writes::Kind;
 use core::marker::PhantomData;
-use oxmpi_btl::cap;
+use oxmpi_btl::{LIST_PUT, cap};
 use oxmpi_mca::{CriGuard, Status};
 
 /// A batch of so many puts is not worth a request to the target.
@@ -50,76 +50,76 @@ impl Call<'_> {
     /// Starts an operation on the calling thread's context.
     pub fn launch<'p>(
         &mut self,
-        far: Far<'_>,
+        route: Route<'_>,
         plan: Plan,
         pieces: impl Iterator<Item = Piece<'p>>,
         noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
     ) {
-        let begin = |held: &mut CriGuard<'_>, plan| (Op::begin(held, far, plan), ());
-        self.issue_own(far, plan, begin, pieces, noted)
+        let begin = |held: &mut CriGuard<'_>, plan| (Op::begin(held, route, plan), ());
+        self.issue_own(route, plan, begin, pieces, noted)
     }
 
     /// The same for one that the caller waits for.
     pub fn set_off<'p>(
         &mut self,
-        far: Far<'_>,
+        route: Route<'_>,
         plan: Plan,
         pieces: impl Iterator<Item = Piece<'p>>,
         noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
     ) -> Waiting {
-        let begin = |held: &mut CriGuard<'_>, plan| Op::begin_waited(held, far, plan);
-        self.issue_own(far, plan, begin, pieces, noted)
+        let begin = |held: &mut CriGuard<'_>, plan| Op::begin_waited(held, route, plan);
+        self.issue_own(route, plan, begin, pieces, noted)
     }
 
     /// On the calling thread's context, behind the puts that wait there.
     fn issue_own<'p, T>(
         &mut self,
-        far: Far<'_>,
+        route: Route<'_>,
         plan: Plan,
         begin: impl FnMut(&mut CriGuard<'_>, Plan) -> (OwnPiece, T),
         pieces: impl Iterator<Item = Piece<'p>>,
         noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
     ) -> T {
-        let ctx = self.context(far.link());
-        if far.lane(ctx).batch.waits() {
-            self.send_batch(far, ctx);
+        let ctx = self.context(route.link());
+        if route.lane(ctx).batch.waits() {
+            self.send_batch(route, ctx);
         }
         let (win, plan) = (self.win, Some(plan));
-        self.issue(far, ctx, &mut Pieces { win, far, plan, begin, pieces, noted, named: PhantomData })
+        self.issue(route, ctx, &mut Pieces { win, route, plan, begin, pieces, noted, named: PhantomData })
     }
 
     /// Issues a flush of the transport's behind what was written, as one more operation.
-    pub fn flush_lane(&mut self, far: Far<'_>, ctx: u32) {
-        self.issue(far, ctx, &mut LaneFlush { far, issued: false });
+    pub fn flush_lane(&mut self, route: Route<'_>, ctx: u32) {
+        self.issue(route, ctx, &mut LaneFlush { route, issued: false });
     }
 
     /// Sends the puts that wait on a context.
-    pub fn send_batch(&mut self, far: Far<'_>, ctx: u32) {
+    pub fn send_batch(&mut self, route: Route<'_>, ctx: u32) {
         let (win, puts) = (self.win, Puts::default());
-        let mut batch = SentBatch { win, far, puts, alone: None, settled: false, listed: false };
-        self.issue(far, ctx, &mut batch);
+        let mut batch = SentBatch { win, route, puts, alone: None, settled: false, listed: false };
+        self.issue(route, ctx, &mut batch);
     }
 
-    fn issue<T>(&mut self, far: Far<'_>, ctx: u32, op: &mut impl Issuing<Made = T>) -> T {
+    fn issue<T>(&mut self, route: Route<'_>, ctx: u32, op: &mut impl Issuing<Made = T>) -> T {
         let mut held = self.enter(ctx);
         let (own, made) = op.begin(&mut held);
         // How often the context was entered.
         let (mut entries, mut whole) = (1, true);
         while whole && let Some(piece) = op.next() {
-            let mut answer = piece.offer(&mut held, far, &own);
+            let mut answer = piece.offer(&mut held, route, &own);
             while answer == Status::NO_RESOURCE {
                 drop(held);
                 let waited = self.turn(ctx);
                 held = self.enter(ctx);
                 entries += 1;
-                answer = if waited.is_err() { waited } else { piece.offer(&mut held, far, &own) };
+                answer = if waited.is_err() { waited } else { piece.offer(&mut held, route, &own) };
             }
             whole = own.count(&mut held, answer);
         }
         op.end(&mut held, whole);
         if own.is_put() {
             let pool = own.local().map_or(0, Local::locks);
-            far.lane(ctx).note_put(&mut held, entries + pool);
+            route.lane(ctx).note_put(&mut held, entries + pool);
         }
         own.end(&mut held);
         made
@@ -129,7 +129,7 @@ impl Call<'_> {
 /// An operation of which all is known before.
 struct Pieces<'a, 'p, B, I, P> {
     win: &'a RdmaWindow,
-    far: Far<'a>,
+    route: Route<'a>,
     plan: Option<Plan>,
     begin: B,
     pieces: I,
@@ -149,7 +149,7 @@ where
     fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, T) {
         let made = (self.begin)(held, self.plan.take().unwrap_or_default());
         if let Some(noted) = self.noted.take_if(|noted| noted.first) {
-            note(self.win, self.far, held, noted);
+            note(self.win, self.route, held, noted);
         }
         made
     }
@@ -158,26 +158,26 @@ where
     }
     fn end(&mut self, held: &mut CriGuard<'_>, _: bool) {
         if let Some(noted) = self.noted.take() {
-            note(self.win, self.far, held, noted);
+            note(self.win, self.route, held, noted);
         }
     }
 }
 
 fn note(
     win: &RdmaWindow,
-    far: Far<'_>,
+    route: Route<'_>,
     held: &mut CriGuard<'_>,
     noted: Noted<impl Iterator<Item = (u64, u64)>>,
 ) {
     if !win.rules.unordered() {
         let Noted { kind, ends_there, settled, places, .. } = noted;
-        far.link().note_writes(held, kind, ends_there, settled, places);
+        route.link().note_writes(held, kind, ends_there, settled, places);
     }
 }
 
 /// A flush of what was written on a lane.
 struct LaneFlush<'a> {
-    far: Far<'a>,
+    route: Route<'a>,
     issued: bool,
 }
 
@@ -185,9 +185,9 @@ impl Issuing for LaneFlush<'_> {
     type Made = ();
 
     fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, ()) {
-        let own = Op::begin(held, self.far, Plan::default());
+        let own = Op::begin(held, self.route, Plan::default());
         // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `begin_settling`.
-        self.far.lane(held.ctx()).flushed(held);
+        self.route.lane(held.ctx()).flushed(held);
         (own, ())
     }
     fn next(&mut self) -> Option<Piece<'_>> {
@@ -199,7 +199,7 @@ impl Issuing for LaneFlush<'_> {
 /// Puts that waited in a batch.
 struct SentBatch<'a> {
     win: &'a RdmaWindow,
-    far: Far<'a>,
+    route: Route<'a>,
     puts: Puts,
     /// Puts of the transport write them; else a list does.
     alone: Option<std::vec::IntoIter<Piece<'a>>>,
@@ -210,18 +210,27 @@ struct SentBatch<'a> {
 
 impl SentBatch<'_> {
     fn ends_there(&self) -> bool {
-        self.alone.is_none() || self.far.link().remote_done
+        self.alone.is_none() || self.route.link().remote_done
     }
 
     fn note(&self, held: &mut CriGuard<'_>) {
         let (kind, ends_there, settled) = (Kind::TRANSFER, self.ends_there(), self.settled);
         let places = self.puts.places();
-        note(self.win, self.far, held, Noted { kind, ends_there, settled, first: true, places });
+        note(self.win, self.route, held, Noted { kind, ends_there, settled, first: true, places });
+    }
+
+    fn entries(&self) -> Entries<'_> {
+        let (all, registration) = (self.puts.all(), &self.route.peer().data);
+        let mut entries = Entries::new(all.len(), None);
+        for put in all {
+            entries.push(Entry::new(LIST_PUT, put.remote, registration, self.puts.data_of(put)));
+        }
+        entries
     }
 
     /// Local memory with the data of few puts, which the transport itself writes, where it can.
     fn local(&self) -> Option<Scratch> {
-        let (link, all) = (self.far.link(), self.puts.all());
+        let (link, all) = (self.route.link(), self.puts.all());
         let own = link.reach.btl().emulated & cap::PUT == 0;
         if all.len() > BY_THEMSELVES || !own || !self.puts.are_apart() {
             return None;
@@ -236,11 +245,11 @@ impl Issuing for SentBatch<'_> {
     type Made = ();
 
     fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, ()) {
-        let (far, lane) = (self.far, self.far.lane(held.ctx()));
+        let (route, lane) = (self.route, self.route.lane(held.ctx()));
         self.puts = lane.batch.take(held);
         let local = self.local();
         if local.is_some() {
-            let registration = &far.peer().data;
+            let registration = &route.peer().data;
             let all = self.puts.all().iter();
             let stretches = all.map(|put| Stretch {
                 local: put.at as u64,
@@ -248,16 +257,16 @@ impl Issuing for SentBatch<'_> {
                 len: put.len as u64,
                 registration,
             });
-            self.alone = Some(puts(far, stretches).collect::<Vec<_>>().into_iter());
+            self.alone = Some(puts(route, stretches).collect::<Vec<_>>().into_iter());
         }
         let plan = Plan { local: local.map(Local::Scratch), is_put: true, ..Plan::default() };
-        let own = Op::begin(held, far, plan);
-        self.settled = far.link().fences.has_batch(held.ctx());
+        let own = Op::begin(held, route, plan);
+        self.settled = route.link().fences.has_batch(held.ctx());
         if self.settled || !self.ends_there() {
             self.note(held);
         }
         lane.batch.sent(held);
-        far.link().fences.batch_is_sent_if(self.settled, held);
+        route.link().fences.batch_is_sent_if(self.settled, held);
         (own, ())
     }
 
@@ -267,8 +276,7 @@ impl Issuing for SentBatch<'_> {
         }
         let first = !core::mem::replace(&mut self.listed, true);
         // A batch has room for no more than a list has.
-        let all = first && !self.puts.all().is_empty();
-        all.then(|| Piece::List(self.puts.entries(&self.far.peer().data)))
+        (first && !self.puts.all().is_empty()).then(|| Piece::List(self.entries()))
     }
 
     fn end(&mut self, held: &mut CriGuard<'_>, whole: bool) {
@@ -276,7 +284,7 @@ impl Issuing for SentBatch<'_> {
         if whole && !self.ends_there() {
             self.note(held);
         }
-        let lane = self.far.lane(held.ctx());
+        let lane = self.route.lane(held.ctx());
         lane.batch.give_back(held, core::mem::take(&mut self.puts));
     }
 }

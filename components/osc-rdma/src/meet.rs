@@ -111,10 +111,10 @@ impl<'a> Call<'a> {
         let known = Peers::of_one(self.win.peers.rdma.clone());
         let mut peer = Peer::new(leader.rank);
         peer.link = Some(Link::new(*reach, self.rdma().host.num_cris()));
-        let far = known.keep(peer)?.far().ok_or(Status::INTERNAL)?;
+        let route = known.keep(peer)?.route().ok_or(Status::INTERNAL)?;
         let stride = shelf.cards.stride();
         let at = leader.cards + u64::from(member) * stride;
-        let read = self.fetch(far, at, registration, stride as usize)?;
+        let read = self.fetch(route, at, registration, stride as usize)?;
         Ok(shelf.cards.read(read.bytes()))
     }
 }

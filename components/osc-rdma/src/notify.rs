@@ -57,10 +57,10 @@ impl<'a> Call<'a> {
         under_way: Option<Waiting>,
         wrote: bool,
     ) -> Result<(), Status> {
-        let (Some(waiting), Some(far)) = (under_way, peer.far()) else { return Ok(()) };
+        let (Some(waiting), Some(route)) = (under_way, peer.route()) else { return Ok(()) };
         self.finish(waiting)?;
-        if wrote && !far.link().remote_done {
-            self.run(far, None, core::iter::once(Piece::Flush))?;
+        if wrote && !route.link().remote_done {
+            self.run(route, None, core::iter::once(Piece::Flush))?;
         }
         Ok(())
     }

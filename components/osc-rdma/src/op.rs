@@ -10,7 +10,7 @@
 
 use crate::local::{Local, Scratch};
 use crate::order::Touch;
-use crate::peer::{Far, Peer};
+use crate::peer::{Peer, Route};
 use crate::rdma::Rdma;
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -105,23 +105,23 @@ pub struct OwnPiece(NonNull<Op>);
 
 impl Op {
     /// An operation to a rank is under way from now on, on the context that is held.
-    pub fn begin(held: &mut CriGuard<'_>, far: Far<'_>, plan: Plan) -> OwnPiece {
-        Op::make(held, far, plan, false)
+    pub fn begin(held: &mut CriGuard<'_>, route: Route<'_>, plan: Plan) -> OwnPiece {
+        Op::make(held, route, plan, false)
     }
 
     /// The same for one that somebody waits for.
-    pub fn begin_waited(held: &mut CriGuard<'_>, far: Far<'_>, plan: Plan) -> (OwnPiece, Waiting) {
-        let own = Op::make(held, far, plan, true);
+    pub fn begin_waited(held: &mut CriGuard<'_>, route: Route<'_>, plan: Plan) -> (OwnPiece, Waiting) {
+        let own = Op::make(held, route, plan, true);
         let waiting = Waiting { op: own.0, ctx: held.ctx() };
         (own, waiting)
     }
 
-    fn make(held: &mut CriGuard<'_>, far: Far<'_>, plan: Plan, waited: bool) -> OwnPiece {
+    fn make(held: &mut CriGuard<'_>, route: Route<'_>, plan: Plan, waited: bool) -> OwnPiece {
         let ctx = held.ctx();
         let op = Box::new(Op {
-            rdma: Address::of(far.rdma()),
-            peer: Address::of(far.peer()),
-            token: far.lane(ctx).begin(held),
+            rdma: Address::of(route.rdma()),
+            peer: Address::of(route.peer()),
+            token: route.lane(ctx).begin(held),
             plan,
             counts: OfCri::new(ctx, Counts { left: 1, status: Status::OK }),
             ended: AtomicI32::new(UNDER_WAY),

@@ -4,7 +4,7 @@ use crate::call::Call;
 use crate::issue::NOTHING;
 use crate::local::{Local, Scratch};
 use crate::op::{Plan, Waiting};
-use crate::peer::Far;
+use crate::peer::Route;
 use crate::piece::{Piece, Stretch, gets};
 use crate::wire::RemoteRegistration;
 use oxmpi_mca::Status;
@@ -13,12 +13,12 @@ impl Call<'_> {
     /// Runs an operation to its end; its local memory.
     pub fn run<'p>(
         &mut self,
-        far: Far<'_>,
+        route: Route<'_>,
         local: Option<Scratch>,
         pieces: impl Iterator<Item = Piece<'p>>,
     ) -> Result<Option<Scratch>, Status> {
         let plan = Plan { local: local.map(Local::Scratch), ..Plan::default() };
-        let waiting = self.set_off(far, plan, pieces, NOTHING);
+        let waiting = self.set_off(route, plan, pieces, NOTHING);
         self.finish(waiting)
     }
 
@@ -35,14 +35,14 @@ impl Call<'_> {
     /// Reads a rank's memory, into local memory of so many bytes.
     pub fn fetch(
         &mut self,
-        far: Far<'_>,
+        route: Route<'_>,
         remote: u64,
         registration: &RemoteRegistration,
         len: usize,
     ) -> Result<Scratch, Status> {
-        let local = self.scratch(far.link(), len)?;
+        let local = self.scratch(route.link(), len)?;
         let stretch = Stretch { local: 0, remote, len: len as u64, registration };
-        let read = self.run(far, Some(local), gets(far, core::iter::once(stretch)))?;
+        let read = self.run(route, Some(local), gets(route, core::iter::once(stretch)))?;
         read.ok_or(Status::INTERNAL)
     }
 }

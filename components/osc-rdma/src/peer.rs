@@ -2,7 +2,7 @@
 //!
 //! **Lives.** Operations under way name the rank that they are to, and count in one of its lanes, without a share of it: threads would write a line in turns.
 //! Instead a table of ranks ([`Peers`]) frees none that has something under way, nor the component's state then; and operations are begun to ranks of a
-//! table alone ([`Met`], [`Far`]).
+//! table alone ([`Met`], [`Route`]).
 
 use crate::batch::Batch;
 use crate::known_regions::KnownRegions;
@@ -258,9 +258,9 @@ impl<'a> Met<'a> {
         self.peer
     }
 
-    /// The same as somebody that a transport reaches; `None`: all of it is mapped.
-    pub fn far(self) -> Option<Far<'a>> {
-        self.peer.link.as_ref().map(|link| Far { met: self, link })
+    /// The way to it by a transport; `None`: all of it is mapped.
+    pub fn route(self) -> Option<Route<'a>> {
+        self.peer.link.as_ref().map(|link| Route { met: self, link })
     }
 }
 
@@ -271,14 +271,14 @@ impl Deref for Met<'_> {
     }
 }
 
-/// A rank that a table keeps, and the transport to it.
+/// The way to a rank that a table keeps: the transport that reaches it.
 #[derive(Clone, Copy)]
-pub struct Far<'a> {
+pub struct Route<'a> {
     met: Met<'a>,
     link: &'a Link,
 }
 
-impl<'a> Far<'a> {
+impl<'a> Route<'a> {
     pub fn met(self) -> Met<'a> {
         self.met
     }

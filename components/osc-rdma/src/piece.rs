@@ -2,7 +2,7 @@
 
 use crate::local::Local;
 use crate::op::{OwnPiece, done};
-use crate::peer::Far;
+use crate::peer::Route;
 use crate::wire::RemoteRegistration;
 use core::marker::PhantomData;
 use core::ptr::{null, null_mut};
@@ -52,14 +52,14 @@ pub enum Piece<'p> {
 }
 
 /// Puts of data, each as long as the transport takes.
-pub fn puts<'p>(far: Far<'p>, all: impl Iterator<Item = Stretch<'p>>) -> impl Iterator<Item = Piece<'p>> {
-    let limit = far.link().reach.btl().attrs().put_limit;
+pub fn puts<'p>(route: Route<'p>, all: impl Iterator<Item = Stretch<'p>>) -> impl Iterator<Item = Piece<'p>> {
+    let limit = route.link().reach.btl().attrs().put_limit;
     all.flat_map(move |stretch| cut(stretch, limit)).map(Piece::Put)
 }
 
 /// Gets of data, each as long as the transport takes.
-pub fn gets<'p>(far: Far<'p>, all: impl Iterator<Item = Stretch<'p>>) -> impl Iterator<Item = Piece<'p>> {
-    let limit = far.link().reach.btl().attrs().get_limit;
+pub fn gets<'p>(route: Route<'p>, all: impl Iterator<Item = Stretch<'p>>) -> impl Iterator<Item = Piece<'p>> {
+    let limit = route.link().reach.btl().attrs().get_limit;
     all.flat_map(move |stretch| cut(stretch, limit)).map(Piece::Get)
 }
 
@@ -81,14 +81,14 @@ fn cut(stretch: Stretch<'_>, limit: u64) -> impl Iterator<Item = Stretch<'_>> {
 
 impl Piece<'_> {
     /// Offers it to the transport on the context that is held, as a piece of that operation. Its local memory must lie in the operation's.
-    pub fn offer(&self, held: &mut CriGuard<'_>, far: Far<'_>, own: &OwnPiece) -> Status {
-        let (btl, to) = (far.link().reach.btl(), far.link().reach.endpoint);
+    pub fn offer(&self, held: &mut CriGuard<'_>, route: Route<'_>, own: &OwnPiece) -> Status {
+        let (btl, to) = (route.link().reach.btl(), route.link().reach.endpoint);
         if matches!(self, Piece::Put(_) | Piece::Atomic(_)) {
-            far.lane(held.ctx()).written.store(1, Ordering::Relaxed);
+            route.lane(held.ctx()).written.store(1, Ordering::Relaxed);
         }
         let (done, done_ctx) = (Some(done as oxmpi_btl::Done), own.done_ctx());
         // Of all verbs: the endpoint is the transport's, and stays as long as the instance. Local memory is the operation's, which keeps it until its
-        // last piece has ended; `part` and `check` have compared where it is. What else a piece names is read during the call.
+        // last piece has ended; `part` and `check` have compared where it is. All else that a piece names is read during the call.
         match self {
             Piece::Put(stretch) => {
                 let local = part(own.local(), Some(stretch.local), stretch.len);
@@ -251,10 +251,5 @@ impl<'p> Entries<'p> {
         if let Some((at, _)) = self.results {
             assert!(local.is_some_and(|local| local.at() == at), "results go to the operation's memory");
         }
-    }
-
-    #[cfg(all(test, not(loom)))]
-    pub fn all(&self) -> &[ListEntry] {
-        &self.all
     }
 }

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::layout::Block;
 use crate::order::Touch;
-use crate::peer::{Far, Lane, Met};
+use crate::peer::{Lane, Met, Route};
 use crate::writes::{Kind, Places};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::Ordering;
@@ -11,8 +11,8 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 impl Call<'_> {
     /// Operations to a rank that are complete at the origin by now have to come before those that follow.
     pub fn settle_at_origin(&mut self, peer: Met<'_>) {
-        let Some(far) = peer.far().filter(|_| !self.win.rules.unordered()) else { return };
-        let link = far.link();
+        let Some(route) = peer.route().filter(|_| !self.win.rules.unordered()) else { return };
+        let link = route.link();
         for (ctx, lane) in (0..).zip(&link.lanes) {
             if lane.batch.waits() && !link.fences.has_batch(ctx) {
                 let mut held = self.enter(ctx);
@@ -32,49 +32,49 @@ impl Call<'_> {
     #[inline]
     pub fn wait_for_writes(
         &mut self,
-        far: Far<'_>,
+        route: Route<'_>,
         kind: Kind,
         batch: Option<u32>,
         blocks: &[Block],
     ) -> Result<(), Status> {
-        let (unsent, sent) = far.link().fences.lanes();
+        let (unsent, sent) = route.link().fences.lanes();
         let unsent = unsent & !batch.map_or(0, |ctx| 1 << ctx);
         if unsent | sent == 0 || self.win.rules.unordered() {
             return Ok(());
         }
-        self.wait_for_lanes(far, kind, (unsent, unsent | sent), &Places::of(blocks))
+        self.wait_for_lanes(route, kind, (unsent, unsent | sent), &Places::of(blocks))
     }
 
     /// The same for a put of one block that is going to join a lane's batch.
     #[cold]
     #[inline(never)]
-    pub fn wait_behind(&mut self, far: Far<'_>, ctx: u32, at: u64, len: u64) -> Result<(), Status> {
-        self.wait_for_writes(far, Kind::TRANSFER, Some(ctx), &[Block { at, len, packed: 0 }])
+    pub fn wait_behind(&mut self, route: Route<'_>, ctx: u32, at: u64, len: u64) -> Result<(), Status> {
+        self.wait_for_writes(route, Kind::TRANSFER, Some(ctx), &[Block { at, len, packed: 0 }])
     }
 
     #[cold]
     fn wait_for_lanes(
         &mut self,
-        far: Far<'_>,
+        route: Route<'_>,
         kind: Kind,
         (unsent, all): (u64, u64),
         places: &Places,
     ) -> Result<(), Status> {
         let mut marks: Vec<(&Lane, u32, u64)> = Vec::new();
-        for (ctx, lane) in (0..).zip(&far.link().lanes).filter(|(ctx, _)| all & (1 << ctx) != 0) {
+        for (ctx, lane) in (0..).zip(&route.link().lanes).filter(|(ctx, _)| all & (1 << ctx) != 0) {
             let mut held = self.enter(ctx);
             if unsent & (1 << ctx) != 0 && lane.batch.meets(&mut held, places) {
                 drop(held);
-                self.send_batch(far, ctx);
+                self.send_batch(route, ctx);
                 held = self.enter(ctx);
             }
             let found = lane.record.find(&mut held, &lane.flow, kind, places);
             if found.empty {
-                far.link().fences.lane_is_clean(&mut held);
+                route.link().fences.lane_is_clean(&mut held);
             }
             drop(held);
             if found.unflushed {
-                self.flush_lane(far, ctx);
+                self.flush_lane(route, ctx);
             }
             if found.waits {
                 marks.push((lane, ctx, lane.flow.mark()));

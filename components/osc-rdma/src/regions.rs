@@ -62,9 +62,9 @@ impl Source for PeerList<'_, '_> {
             // SYNC POINT with `List::set_head`.
             return Ok(Head(word.load(Ordering::SeqCst)));
         }
-        let far = peer.far().ok_or(Status::UNREACHABLE)?;
+        let route = peer.route().ok_or(Status::UNREACHABLE)?;
         let at = peer.remote_words + 8 * word::REGIONS;
-        Ok(Head(self.call.fetch(far, at, &peer.state, 8)?.word()))
+        Ok(Head(self.call.fetch(route, at, &peer.state, 8)?.word()))
     }
 
     fn items(&mut self, which: Range<u64>) -> Result<Vec<Region>, Status> {
@@ -75,9 +75,9 @@ impl Source for PeerList<'_, '_> {
             // SAFETY: a list has no more items than the layout has places (`news`); whether they were whole is seen behind.
             return Ok((0..count).map(|i| unsafe { list.add(i).read_volatile() }).collect());
         }
-        let far = peer.far().ok_or(Status::UNREACHABLE)?;
+        let route = peer.route().ok_or(Status::UNREACHABLE)?;
         let bytes = count * size_of::<Region>();
-        let list = self.call.fetch(far, peer.remote_words + at, &peer.state, bytes)?;
+        let list = self.call.fetch(route, peer.remote_words + at, &peer.state, bytes)?;
         Ok(list.bytes().chunks_exact(size_of::<Region>()).map(Region::of).collect())
     }
 }

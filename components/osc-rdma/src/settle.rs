@@ -33,14 +33,14 @@ impl Call<'_> {
 
     /// Sends the puts that wait, and issues the flushes of transports that `settle` would wait for.
     pub fn begin_settling(&mut self, peers: &[Met<'_>]) {
-        for far in peers.iter().filter_map(|peer| peer.far()) {
-            for (ctx, lane) in (0..).zip(&far.link().lanes) {
+        for route in peers.iter().filter_map(|peer| peer.route()) {
+            for (ctx, lane) in (0..).zip(&route.link().lanes) {
                 if lane.batch.waits() {
-                    self.send_batch(far, ctx);
+                    self.send_batch(route, ctx);
                 }
                 // SYNC POINT with `Lane::flushed`.
-                if !far.link().remote_done && lane.written.load(Ordering::Acquire) != 0 {
-                    self.flush_lane(far, ctx);
+                if !route.link().remote_done && lane.written.load(Ordering::Acquire) != 0 {
+                    self.flush_lane(route, ctx);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::known_regions::{Span, cut};
 use crate::layout::{Block, blocks_at};
-use crate::peer::{Far, Met};
+use crate::peer::{Met, Route};
 use crate::wire::RemoteRegistration;
 use core::ptr::null_mut;
 use oxmpi_datatype::TypeDesc;
@@ -22,7 +22,7 @@ pub enum Spot<'a> {
 /// Memory of a target that a transport reaches.
 pub struct RemoteTarget<'a> {
     pub base: u64,
-    pub far: Far<'a>,
+    pub route: Route<'a>,
     registrations: Registrations<'a>,
 }
 
@@ -116,10 +116,10 @@ impl<'a> Call<'a> {
         if !peer.base.is_null() {
             return Ok(Spot::Here(peer.base.get().wrapping_offset(offset as isize)));
         }
-        let far = peer.far().ok_or(Status::UNREACHABLE)?;
+        let route = peer.route().ok_or(Status::UNREACHABLE)?;
         let base = peer.remote.wrapping_add(offset as u64);
-        let registrations = Registrations::One(&far.peer().data);
-        Ok(Spot::There(RemoteTarget { base, far, registrations }))
+        let registrations = Registrations::One(&route.peer().data);
+        Ok(Spot::There(RemoteTarget { base, route, registrations }))
     }
 
     fn dynamic_spot(
@@ -131,9 +131,9 @@ impl<'a> Call<'a> {
     ) -> Result<Spot<'a>, Status> {
         let base = disp as u64;
         let spans = self.regions(peer, &all_blocks(base, count, dtype))?;
-        match peer.far() {
-            Some(far) if peer.rank != self.win.comm.rank() => {
-                Ok(Spot::There(RemoteTarget { base, far, registrations: Registrations::Regions(spans) }))
+        match peer.route() {
+            Some(route) if peer.rank != self.win.comm.rank() => {
+                Ok(Spot::There(RemoteTarget { base, route, registrations: Registrations::Regions(spans) }))
             }
             _ => Ok(Spot::Here(core::ptr::with_exposed_provenance_mut(base as usize))),
         }

@@ -32,11 +32,11 @@ impl Call<'_> {
         let at = spot.address();
         let rules = &self.win.rules;
         // As few elements of an accumulate: see `accumulate.rs`.
-        let copies = rules.under_lock && matches!(&spot, Spot::There(there) if there.far.link().copies);
+        let copies = rules.under_lock && matches!(&spot, Spot::There(there) if there.route.link().copies);
         let by_atomic = !rules.coarse && !copies && update.is_atomic_at(at);
         if let Spot::There(there) = &spot {
             let place = Block { at, len: width as u64, packed: 0 };
-            self.wait_for_writes(there.far, Kind::ACCUMULATE, None, &[place])?;
+            self.wait_for_writes(there.route, Kind::ACCUMULATE, None, &[place])?;
             self.wait_for_order(peer, Touch::BOTH)?;
             peer.ordered.end(Touch::BOTH);
         }
@@ -69,12 +69,12 @@ impl Call<'_> {
             Spot::There(there) => {
                 let block = Block { at, len: width as u64, packed: 0 };
                 let registration = there.registration(&block)?;
-                if by_atomic || (!there.far.link().copies && is_word(at, width)) {
+                if by_atomic || (!there.route.link().copies && is_word(at, width)) {
                     let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
                     let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
-                    return self.atomic(there.far, at, registration, amo);
+                    return self.atomic(there.route, at, registration, amo);
                 }
-                let now = self.fetch(there.far, at, registration, width)?;
+                let now = self.fetch(there.route, at, registration, width)?;
                 bytes[..width].copy_from_slice(now.bytes());
                 if element(&bytes[..width]) == compare {
                     self.write_there(there, &[&block], &new.to_ne_bytes()[..width])?;

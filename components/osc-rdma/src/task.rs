@@ -130,7 +130,7 @@ impl Task<'_> {
 
     /// The transport's atomic, if all of the operation is few elements that it can update.
     pub fn few_atomics(&self, there: Option<&RemoteTarget<'_>>) -> Option<Amo> {
-        let ((amo, kind), link) = (self.update.amo()?, there?.far.link());
+        let ((amo, kind), link) = (self.update.amo()?, there?.route.link());
         (self.is_few() && !link.copies && link.has_atomic(amo.op, kind)).then_some(amo)
     }
 

@@ -8,7 +8,7 @@ use crate::issue::Noted;
 use crate::local::{Local, SLOT};
 use crate::mapped_targets::copy_block;
 use crate::op::{FinalStep, Plan, Waiting};
-use crate::peer::{Far, Link};
+use crate::peer::{Link, Route};
 use crate::piece::{Piece, Stretch, gets, puts};
 use crate::spot::{RemoteTarget, Spot, complete};
 use crate::writes::Kind;
@@ -155,7 +155,7 @@ impl<'a> Call<'a> {
         shape: Shape<'_>,
         want: Want,
     ) -> Result<bool, Status> {
-        let (far, link, len) = (there.far, there.far.link(), origin.bytes());
+        let (route, link, len) = (there.route, there.route.link(), origin.bytes());
         let (true, Some((disp, room))) = (there.is_whole(), shape.dtype.one_block(shape.count)) else {
             return Ok(false);
         };
@@ -166,10 +166,10 @@ impl<'a> Call<'a> {
             return Ok(false);
         }
         let (ctx, at) = (self.context(link), there.base.wrapping_add(disp as u64));
-        let lane = far.lane(ctx);
+        let lane = route.lane(ctx);
         loop {
             if link.fences.beside(ctx) {
-                self.wait_behind(far, ctx, at, len)?;
+                self.wait_behind(route, ctx, at, len)?;
             }
             let mut held = self.enter(ctx);
             if let Some(to) = lane.batch.put(&mut held, at, len as usize, link.lists) {
@@ -185,7 +185,7 @@ impl<'a> Call<'a> {
                 return Ok(true);
             }
             drop(held);
-            self.send_batch(far, ctx);
+            self.send_batch(route, ctx);
         }
     }
 
@@ -198,7 +198,7 @@ impl<'a> Call<'a> {
         plan: Plan,
         care: Care,
     ) -> Result<Option<Waiting>, Status> {
-        let (link, len) = (there.far.link(), transfer.bytes(shape));
+        let (link, len) = (there.route.link(), transfer.bytes(shape));
         let (local, final_step) = match (self.theirs(link, &transfer, len)?, &transfer) {
             (Some(local), _) => (local, FinalStep::default()),
             (None, Transfer::Put(origin)) => {
@@ -235,11 +235,11 @@ impl<'a> Call<'a> {
         plan: Plan,
         care: Care,
     ) -> Result<Option<Waiting>, Status> {
-        let far = there.far;
+        let route = there.route;
         let blocks = there.blocks(shape.count, shape.dtype, len)?;
         let registrations = there.registrations(&blocks)?;
-        self.wait_for_writes(far, Kind::TRANSFER, None, &blocks)?;
-        let noted = (plan.is_put && !far.link().remote_done).then(|| Noted {
+        self.wait_for_writes(route, Kind::TRANSFER, None, &blocks)?;
+        let noted = (plan.is_put && !route.link().remote_done).then(|| Noted {
             kind: Kind::TRANSFER,
             ends_there: false,
             settled: plan.request.is_some(),
@@ -253,23 +253,23 @@ impl<'a> Call<'a> {
             registration,
         });
         Ok(match plan.is_put {
-            true => self.issue_as(far, plan, puts(far, stretches), noted, care),
-            false => self.issue_as(far, plan, gets(far, stretches), noted, care),
+            true => self.issue_as(route, plan, puts(route, stretches), noted, care),
+            false => self.issue_as(route, plan, gets(route, stretches), noted, care),
         })
     }
 
     fn issue_as<'p>(
         &mut self,
-        far: Far<'_>,
+        route: Route<'_>,
         plan: Plan,
         pieces: impl Iterator<Item = Piece<'p>>,
         noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
         care: Care,
     ) -> Option<Waiting> {
         match care {
-            Care::Caller => Some(self.set_off(far, plan, pieces, noted)),
+            Care::Caller => Some(self.set_off(route, plan, pieces, noted)),
             Care::Nobody => {
-                self.launch(far, plan, pieces, noted);
+                self.launch(route, plan, pieces, noted);
                 None
             }
         }

@@ -4,7 +4,7 @@ use crate::call::Call;
 use crate::issue::NOTHING;
 use crate::local::{Local, Scratch};
 use crate::op::{Plan, Waiting};
-use crate::peer::{Far, Met, OwnWords, Peer};
+use crate::peer::{Met, OwnWords, Peer, Route};
 use crate::piece::{Amo, Piece, RemoteAmo};
 use crate::state_words::{Change, Step, Words};
 use crate::wire::{RemoteRegistration, word};
@@ -35,8 +35,8 @@ impl Peer {
 }
 
 /// An atomic on a word, with the old one at the beginning of local memory if it is wanted.
-fn on_word<'p>(far: Far<'p>, word: u64, amo: Amo, wanted: bool) -> Piece<'p> {
-    let (remote, registration) = far.peer().remote_word(word);
+fn on_word<'p>(route: Route<'p>, word: u64, amo: Amo, wanted: bool) -> Piece<'p> {
+    let (remote, registration) = route.peer().remote_word(word);
     Piece::Atomic(RemoteAmo { amo, remote, registration, result: wanted.then_some(0) })
 }
 
@@ -52,21 +52,21 @@ impl Call<'_> {
     /// Updates a word of a rank by its transport, and answers the word before.
     pub fn atomic(
         &mut self,
-        far: Far<'_>,
+        route: Route<'_>,
         remote: u64,
         registration: &RemoteRegistration,
         amo: Amo,
     ) -> Result<u64, Status> {
-        let local = self.scratch(far.link(), if amo.flags & amo::WIDTH_32 == 0 { 8 } else { 4 })?;
+        let local = self.scratch(route.link(), if amo.flags & amo::WIDTH_32 == 0 { 8 } else { 4 })?;
         let piece = Piece::Atomic(RemoteAmo { amo, remote, registration, result: Some(0) });
-        let old = self.run(far, Some(local), once(piece))?.ok_or(Status::INTERNAL)?;
+        let old = self.run(route, Some(local), once(piece))?.ok_or(Status::INTERNAL)?;
         Ok(crate::task::element(old.bytes()))
     }
 
     fn update(&mut self, peer: Met<'_>, word: u64, amo: Amo) -> Result<u64, Status> {
-        let far = peer.far().ok_or(Status::UNREACHABLE)?;
-        let (remote, registration) = far.peer().remote_word(word);
-        self.atomic(far, remote, registration, amo)
+        let route = peer.route().ok_or(Status::UNREACHABLE)?;
+        let (remote, registration) = route.peer().remote_word(word);
+        self.atomic(route, remote, registration, amo)
     }
 
     pub fn add_at(&mut self, peer: Met<'_>, word: u64, value: u64) -> Result<u64, Status> {
@@ -90,10 +90,10 @@ impl Call<'_> {
 
     /// Adds; it is one more operation under way to the rank, and a failure is told by the next synchronisation.
     pub fn add_later(&mut self, peer: Met<'_>, word: u64, value: u64) -> Result<(), Status> {
-        match (peer.mapped_word(word), peer.far()) {
-            (None, Some(far)) => {
-                let piece = on_word(far, word, adding(value), false);
-                self.launch(far, Plan::default(), once(piece), NOTHING);
+        match (peer.mapped_word(word), peer.route()) {
+            (None, Some(route)) => {
+                let piece = on_word(route, word, adding(value), false);
+                self.launch(route, Plan::default(), once(piece), NOTHING);
                 Ok(())
             }
             _ => self.add_at(peer, word, value).map(|_| ()),
@@ -108,13 +108,13 @@ impl Call<'_> {
     }
 
     /// Starts a step by the rank's transport.
-    fn begin(&mut self, far: Far<'_>, step: Step, local: Scratch) -> Waiting {
+    fn begin(&mut self, route: Route<'_>, step: Step, local: Scratch) -> Waiting {
         let amo = match step.change {
             Change::Add(value) => adding(value),
             Change::SwapIf { from, to } => swapping(from, to),
         };
         let plan = Plan { local: Some(Local::Scratch(local)), ..Plan::default() };
-        self.set_off(far, plan, once(on_word(far, step.word, amo, true)), NOTHING)
+        self.set_off(route, plan, once(on_word(route, step.word, amo, true)), NOTHING)
     }
 }
 
@@ -143,11 +143,11 @@ impl Words for Call<'_> {
     /// Those that go by transports are under way at the same time.
     fn both(&mut self, steps: [Step; 2]) -> Result<[u64; 2], Status> {
         let peers = [self.peer(steps[0].rank)?, self.peer(steps[1].rank)?];
-        let far = |i: usize| match peers[i].mapped_word(steps[i].word) {
-            None => peers[i].far(),
+        let route = |i: usize| match peers[i].mapped_word(steps[i].word) {
+            None => peers[i].route(),
             Some(_) => None,
         };
-        let (Some(first), Some(second)) = (far(0), far(1)) else {
+        let (Some(first), Some(second)) = (route(0), route(1)) else {
             return Ok([self.step_at(peers[0], steps[0])?, self.step_at(peers[1], steps[1])?]);
         };
         let locals = [self.scratch(first.link(), 8)?, self.scratch(second.link(), 8)?];

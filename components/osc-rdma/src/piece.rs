@@ -253,3 +253,48 @@ impl<'p> Entries<'p> {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use oxmpi_btl::LIST_PUT;
+
+    #[test]
+    fn stretches_are_cut_to_the_transport_s_limit() {
+        let registration = &RemoteRegistration::NONE;
+        let all = |len, limit| {
+            let parts = cut(Stretch { local: 8, remote: 100, len, registration }, limit);
+            parts.map(|part| (part.local, part.remote, part.len)).collect::<Vec<_>>()
+        };
+        assert_eq!(all(10, 0), [(8, 100, 10)]);
+        assert_eq!(all(10, 4), [(8, 100, 4), (12, 104, 4), (16, 108, 2)]);
+        assert_eq!(all(8, 4), [(8, 100, 4), (12, 104, 4)]);
+        assert_eq!(all(0, 4), []);
+    }
+
+    #[test]
+    fn lists_are_as_long_as_may_be() {
+        let (data, limit) = ([7; 64], 2 * (LIST_ENTRY + 8));
+        let lists = |lens: &[usize]| {
+            let mut entries = Entries::new(0, None);
+            for len in lens {
+                entries.push(Entry::new(LIST_PUT, 0, &RemoteRegistration::NONE, &data[..*len]));
+            }
+            let of = |piece: Piece<'_>| match piece {
+                Piece::List(entries) => entries.all.iter().map(|entry| entry.len).collect::<Vec<_>>(),
+                _ => Vec::new(),
+            };
+            entries.lists(limit).map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(lists(&[8, 1, 8, 8, 8]), [vec![8, 1], vec![8, 8], vec![8]]);
+        assert_eq!(lists(&[64, 8]), [vec![64], vec![8]], "one that is too long goes by itself");
+        assert!(lists(&[]).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "the result of an entry is not in local memory")]
+    fn results_need_a_place() {
+        let entry = Entry::new(amo::ADD, 0, &RemoteRegistration::NONE, &[0; 8]);
+        Entries::new(1, None).push(Entry { result: Some(0), ..entry });
+    }
+}

@@ -144,9 +144,9 @@ pub struct Win<'a> {
     thread: *mut ThreadCtx,
 }
 
-// SAFETY: the context is used by the thread that it belongs to alone ([`Win::on`]).
+// SAFETY: a check gives a thread a window with that thread's own context ([`Win::on`]); all else in it may go to any thread.
 unsafe impl Send for Win<'_> {}
-// SAFETY: as above.
+// SAFETY: a shared one is made one of the thread's own ([`Win::on`]) before a call is made by it.
 unsafe impl Sync for Win<'_> {}
 
 fn fine(status: Status, what: &str) {

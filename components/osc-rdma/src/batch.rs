@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "data of CRI 2 was asked for with CRI 1 held")]
+    #[should_panic(expected = "data of another CRI was asked for than CRI 1")]
     fn another_context_reaches_no_puts() {
         // SAFETY: one thread.
         let mut held = unsafe { CriGuard::inherited(1, false, None) };

@@ -107,7 +107,8 @@ mod tests {
     #[test]
     fn a_guard_that_was_not_got_gives_nothing_back() {
         let lock = Lock::new();
-        let held = lock.guard(&Entry::among());
+        let entry = Entry::among();
+        let held = lock.guard(&entry);
         assert!(lock.try_guard().is_none());
         assert!(lock.try_guard().is_none(), "it is held still");
         drop(held);

@@ -4,9 +4,9 @@ mod common;
 #[path = "common/keeper.rs"]
 mod keeper;
 
-use common::{Form, alone, config};
+use common::{Form, Thread, alone, config};
 use oxmpi_mca::cri::set_below;
-use oxmpi_mca::{OwnerGuard, ThreadCtx};
+use oxmpi_mca::{Entry, ThreadCtx};
 use oxmpi_runtime::{Instance, Level};
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
@@ -21,7 +21,7 @@ fn start() -> &'static Arc<Instance> {
     struct SharedInstance(Arc<Instance>);
     // SAFETY: functions of an instance at MULTIPLE may be called from any thread.
     unsafe impl Sync for SharedInstance {}
-    // SAFETY: as above.
+    // SAFETY: an instance belongs to no thread; this one is never dropped.
     unsafe impl Send for SharedInstance {}
     &INSTANCE
         .get_or_init(|| {
@@ -30,11 +30,6 @@ fn start() -> &'static Arc<Instance> {
             SharedInstance(alone(config).unwrap_or_else(|e| panic!("start: {e}")))
         })
         .0
-}
-
-fn seat_of(thread: *mut ThreadCtx) -> oxmpi_mca::Caller {
-    // SAFETY: the calling thread's context of the instance that stays.
-    unsafe { ThreadCtx::seat_of(thread) }
 }
 
 /// The counter that the lock of a CRI guards.
@@ -59,15 +54,16 @@ fn all_ways_in_exclude_each_other() {
     let host = &keeper::of(instance);
     assert!(host.threaded() && host.num_cris() == 3);
     let counter = Counter(UnsafeCell::new(0));
-    let by_guard = |thread| {
+    let by_guard = |thread: Thread<'_>| {
         for round in 0..ROUNDS {
+            let mut entry = thread.entry();
             if round % 3 == 0
-                && let Some(held) = host.try_hold(1, seat_of(thread), true)
+                && let Some(held) = host.try_hold(&mut entry, 1)
             {
                 counter.add();
                 held.leave_uncounted();
             } else {
-                let _held = host.hold(1, seat_of(thread), true);
+                let _held = host.hold(&mut entry, 1);
                 counter.add();
             }
         }
@@ -82,21 +78,23 @@ fn all_ways_in_exclude_each_other() {
             (locking.leave)(instance, 1, thread);
         }
     };
-    let by_sets = |thread| {
+    let by_sets = |thread: Thread<'_>| {
         for _ in 0..ROUNDS / 20 {
-            let all = host.hold_set(set_below(3), seat_of(thread), true);
-            assert_eq!(all.each().map(|held| held.ctx).collect::<Vec<_>>(), [0, 1, 2]);
+            let (mut entry, mut held_ones) = (thread.entry(), Vec::new());
+            let mut all = host.hold_set(&mut entry, set_below(3));
+            all.for_each(|held| held_ones.push(held.ctx()));
+            assert_eq!(held_ones, [0, 1, 2]);
             counter.add();
         }
     };
-    let with_context = |f: &(dyn Fn(*mut ThreadCtx) + Sync)| {
-        let thread = instance.attach_thread();
+    let with_context = |f: &(dyn Fn(Thread<'_>) + Sync)| {
+        let thread = Thread::attach(instance);
         f(thread);
-        instance.detach_thread(thread);
+        thread.detach();
     };
     std::thread::scope(|scope| {
         scope.spawn(|| with_context(&by_guard));
-        scope.spawn(|| with_context(&by_calls));
+        scope.spawn(|| with_context(&|thread| by_calls(thread.context())));
         scope.spawn(|| with_context(&by_sets));
         scope.spawn(|| by_calls(null_mut()));
     });
@@ -114,32 +112,35 @@ fn a_frequent_taker_owns_the_lock_until_it_is_taken_away() {
         eprintln!("left out: this kernel has no membarrier, so no lock has an owner");
         return;
     }
-    let thread = instance.attach_thread();
-    let seat = seat_of(thread).expect("a context has a seat");
+    let thread = Thread::attach(instance);
+    let seat = thread.entry().who().expect("a context has a seat");
     let cri = host.cri(2);
     for _ in 0..=oxmpi_mca::biased::Bias::MOST {
-        drop(host.hold(2, Some(seat), true));
+        drop(host.hold(&mut thread.entry(), 2));
     }
     {
-        let inside = OwnerGuard::enter(cri, seat).expect("it owns the lock");
+        let mut entry = thread.entry();
+        let mut inside = host.enter_own(&mut entry, 2).expect("it owns the lock");
         assert!(cri.is_anothers(None) && !cri.is_anothers(Some(seat)));
-        assert!(host.try_hold(2, None, true).is_none(), "the word says that it is taken");
-        // SAFETY: the lock is held by `inside`.
+        assert!(host.try_hold(&mut Entry::among(), 2).is_none(), "the word says that it is taken");
+        // SAFETY: the lock is held by `inside`, which is not used as long as this lives.
         let inherited = unsafe { host.inherit(2, true) };
-        assert!(inherited.who.is_some_and(|who| std::ptr::eq(who, seat)));
-        assert_eq!(inside.held(2).ctx, 2);
+        assert!(inherited.who().is_some_and(|who| std::ptr::eq(who, seat)));
+        drop(inherited);
+        assert_eq!(inside.held().ctx(), 2);
     }
     // Among others, it takes the lock from itself and has it back.
-    drop(host.hold_set(set_below(3), Some(seat), true));
-    assert!(OwnerGuard::enter(cri, seat).is_some());
+    drop(host.hold_set(&mut thread.entry(), set_below(3)));
+    assert!(host.enter_own(&mut thread.entry(), 2).is_some());
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let held = host.hold(2, None, true);
-            assert!(held.who.is_none() && cri.holder().is_none());
+            let mut entry = Entry::among();
+            let held = host.hold(&mut entry, 2);
+            assert!(held.who().is_none() && cri.holder().is_none());
         });
     });
-    assert!(OwnerGuard::enter(cri, seat).is_none(), "it was taken away");
-    instance.detach_thread(thread);
+    assert!(host.enter_own(&mut thread.entry(), 2).is_none(), "it was taken away");
+    thread.detach();
 }
 
 /// CRI 1 tells whether any but the first is in use.

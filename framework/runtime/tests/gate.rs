@@ -2,11 +2,10 @@
 
 mod common;
 
-use common::{Basic, Form, config, job};
+use common::{Basic, Form, Thread, config, job};
 use oxmpi_datatype::Base;
 use oxmpi_mca::{MsgStatus, Status};
-use oxmpi_pml::mode;
-use oxmpi_runtime::Level;
+use oxmpi_runtime::{Envelope, Level};
 use oxmpi_waiting::gate::Answer;
 use oxmpi_waiting::thread::thread_pointer;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -29,10 +28,10 @@ fn the_level_rises_under_a_waiting_thread() {
         |instance| {
             let byte = Basic::new(Base::BYTE, 1);
             let c = instance.world();
-            let t = instance.main_thread();
+            let t = Thread::main(instance);
             if c.rank() == 0 {
                 until(&HAS_RISEN);
-                assert_eq!(c.send(t, [5].as_ptr(), 1, byte.desc(), 1, 1, mode::STANDARD), Status::OK);
+                assert_eq!(c.send(&mut t.entry(), byte.data(&[5u8]), Envelope::new(1, 1)), Status::OK);
                 return;
             }
             std::thread::scope(|scope| {
@@ -49,7 +48,7 @@ fn the_level_rises_under_a_waiting_thread() {
                 gate.open(false);
                 assert_eq!(gate.ask(me), Answer::Inside);
                 ENTERS.store(1, Ordering::Release);
-                let answer = c.recv(t, got.as_mut_ptr(), 1, byte.desc(), 0, 1, &mut status);
+                let answer = c.recv(&mut t.entry(), byte.place(&mut got), Envelope::new(0, 1), &mut status);
                 assert_eq!(answer, Status::OK);
                 gate.leave();
                 assert_eq!(got, [5]);
@@ -82,7 +81,8 @@ fn a_sleeper_is_woken_for_the_second_thread() {
                     done.store(1, Ordering::Release);
                 });
                 assert_eq!(gate.ask(thread_pointer()), Answer::Inside);
-                instance.wait_until(instance.main_thread(), || done.load(Ordering::Acquire) == 1);
+                instance
+                    .wait_until(&mut Thread::main(instance).entry(), |_| done.load(Ordering::Acquire) == 1);
                 gate.leave();
             });
             assert!(instance.threaded());

@@ -3,12 +3,13 @@
 
 mod common;
 
-use common::{Basic, Form, config, job_on};
+use common::{Basic, Form, Thread, config, job_on};
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollFn, CollModule, CollTable, part, step, which};
 use oxmpi_datatype::Base;
 use oxmpi_mca::{Component, Host, JobInfo, MsgStatus, OpenError, Params, Place, Status, StrRef, WakingWord};
 use oxmpi_runtime::coll::Slot;
-use oxmpi_runtime::{Config, Instance, Level};
+use oxmpi_runtime::request::Header;
+use oxmpi_runtime::{Communicator, Config, Envelope, Instance, Level};
 use oxmpi_waiting::Awaited;
 use oxmpi_waiting::futex::wake_shared;
 use std::ffi::c_void;
@@ -194,6 +195,12 @@ fn with_nest_at(level: Level) -> Config {
     config
 }
 
+/// Begins a collective without buffers.
+fn begin(thread: Thread<'_>, world: &Communicator, which: Slot) -> Result<Header, Status> {
+    // SAFETY: the arguments point to nothing.
+    unsafe { world.begin_collective(&mut thread.entry(), which, &CollArgs::NONE, None) }
+}
+
 /// A rank leaves no barrier before all have come to it.
 #[test]
 fn barriers_in_two_levels_keep_everybody_together() {
@@ -203,7 +210,7 @@ fn barriers_in_two_levels_keep_everybody_together() {
             let world = instance.world();
             for turn in 1..=100 {
                 came[world.rank() as usize].store(turn, Ordering::Release);
-                assert_eq!(world.barrier(instance.main_thread(), &CollArgs::NONE), Status::OK);
+                assert_eq!(Thread::main(instance).barrier(&world), Status::OK);
                 assert!(came.iter().all(|c| c.load(Ordering::Acquire) >= turn), "turn {turn} on {nodes:?}");
             }
         });
@@ -214,24 +221,19 @@ fn barriers_in_two_levels_keep_everybody_together() {
 fn plans_wait_for_words() {
     let both_have_looked = Barrier::new(2);
     job_on(&[0, 0], with_nest, |instance| {
-        let (world, thread) = (instance.world(), instance.main_thread());
-        let begun = world.begin_collective(thread, Slot::Barrier, &CollArgs::NONE, None);
+        let (world, thread) = (instance.world(), Thread::main(instance));
+        let begun = begin(thread, &world, Slot::Barrier);
         let request = begun.expect("a request");
         for _ in 0..50 {
-            instance.progress(thread);
+            instance.progress(&mut thread.entry());
         }
-        // SAFETY: ours until it is released.
-        assert!(!unsafe { &(*request).completion }.is_complete(), "the door is closed");
+        assert!(!request.is_complete(), "the door is closed");
         both_have_looked.wait();
         if world.rank() == 0 && DOOR.store(1) {
             wake_shared(DOOR.address().addr());
         }
-        instance.wait(thread, request);
-        // SAFETY: as above.
-        unsafe {
-            assert_eq!((*request).status.error, Status::OK);
-            ((*(*request).ops).release)(request, thread);
-        }
+        // SAFETY: ours, and not used any more.
+        assert_eq!(unsafe { thread.finish(request) }.error, Status::OK);
     });
 }
 
@@ -254,7 +256,7 @@ fn waits_for_words_end_when_a_process_is_lost() {
             config
         };
         job_on(&[0, 0, 0], waiting, |instance| {
-            let (world, thread) = (instance.world(), instance.main_thread());
+            let (world, thread) = (instance.world(), Thread::main(instance));
             if world.rank() == 2 {
                 return;
             }
@@ -263,15 +265,12 @@ fn waits_for_words_end_when_a_process_is_lost() {
                     std::thread::sleep(std::time::Duration::from_millis(30));
                     lose_rank_2(instance);
                 });
-                let plan = world.begin_collective(thread, Slot::Bcast, &CollArgs::NONE, None);
-                assert_eq!(world.bcast(thread, &CollArgs::NONE), Status::PEER_FAILED);
+                let plan = begin(thread, &world, Slot::Bcast);
+                // SAFETY: the arguments point to nothing.
+                assert_eq!(unsafe { world.bcast(&mut thread.entry(), &CollArgs::NONE) }, Status::PEER_FAILED);
                 let request = plan.expect("a request");
-                instance.wait(thread, request);
-                // SAFETY: ours until it is released.
-                unsafe {
-                    assert_eq!((*request).status.error, Status::PEER_FAILED);
-                    ((*(*request).ops).release)(request, thread);
-                }
+                // SAFETY: ours, and not used any more.
+                assert_eq!(unsafe { thread.finish(request) }.error, Status::PEER_FAILED);
             });
         });
         assert_eq!(WALL.sleepers.load(Ordering::Relaxed), 0, "a sleeper is still announced");
@@ -282,17 +281,16 @@ fn waits_for_words_end_when_a_process_is_lost() {
 #[test]
 fn plans_wake_who_waits_for_a_word() {
     job_on(&[0, 0], with_nest, |instance| {
-        let (world, thread) = (instance.world(), instance.main_thread());
+        let (world, thread) = (instance.world(), Thread::main(instance));
         if world.rank() == 0 {
             // SAFETY: a static.
-            instance.wait_word(thread, unsafe { Awaited::new(&PLANNED, 0) }, || false);
+            instance.wait_word(&mut thread.entry(), unsafe { Awaited::new(&PLANNED, 0) }, || false);
             return assert_eq!(PLANNED.load(), 1);
         }
         std::thread::sleep(std::time::Duration::from_millis(30));
-        let request = world.begin_collective(thread, Slot::Reduce, &CollArgs::NONE, None).expect("a request");
-        instance.wait(thread, request);
-        // SAFETY: ours until it is released.
-        unsafe { ((*(*request).ops).release)(request, thread) };
+        let request = begin(thread, &world, Slot::Reduce).expect("a request");
+        // SAFETY: ours, and not used any more.
+        unsafe { thread.finish(request) };
     });
     assert_eq!(PLANNED.sleepers.load(Ordering::Relaxed), 0);
 }
@@ -310,11 +308,11 @@ fn a_thread_waits_for_a_word_beside_one_that_waits_for_a_message() {
             config
         };
         job_on(&[0, 0], threads, |instance| {
-            let (world, thread) = (instance.world(), instance.main_thread());
-            let (long, mut number) = (Basic::new(Base::U64, 8), 0u64);
-            let wait = |thread, word: &'static WakingWord| {
+            let (world, thread) = (instance.world(), Thread::main(instance));
+            let (long, mut number) = (Basic::new(Base::U64, 8), [0u64]);
+            let wait = |thread: Thread<'_>, word: &'static WakingWord| {
                 // SAFETY: a static.
-                instance.wait_word(thread, unsafe { Awaited::new(word, round - 1) }, || false);
+                instance.wait_word(&mut thread.entry(), unsafe { Awaited::new(word, round - 1) }, || false);
             };
             let change = |word: &'static WakingWord| {
                 if word.store(round) {
@@ -325,19 +323,19 @@ fn a_thread_waits_for_a_word_beside_one_that_waits_for_a_message() {
                 std::thread::sleep(std::time::Duration::from_millis(30));
                 change(&WORD);
                 wait(thread, &ANSWER);
-                let at = (&raw const number).cast();
-                let sent = world.send(thread, at, 1, long.desc(), 0, 5, oxmpi_pml::mode::STANDARD);
+                let sent = world.send(&mut thread.entry(), long.data(&number), Envelope::new(0, 5));
                 return assert_eq!(sent, Status::OK);
             }
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    let own = instance.attach_thread();
+                    let own = Thread::attach(instance);
                     wait(own, &WORD);
                     change(&ANSWER);
-                    instance.detach_thread(own);
+                    own.detach();
                 });
-                let (at, mut status) = ((&raw mut number).cast(), MsgStatus::EMPTY);
-                assert_eq!(world.recv(thread, at, 1, long.desc(), 1, 5, &mut status), Status::OK);
+                let (place, mut status) = (long.place(&mut number), MsgStatus::EMPTY);
+                let answer = world.recv(&mut thread.entry(), place, Envelope::new(1, 5), &mut status);
+                assert_eq!(answer, Status::OK);
             });
         });
         assert_eq!((WORD.sleepers.load(Ordering::Relaxed), ANSWER.sleepers.load(Ordering::Relaxed)), (0, 0));

@@ -5,12 +5,13 @@
 
 mod common;
 
-use common::{Basic, Form, config, job};
-use oxmpi_datatype::{Base, TypeDesc};
+use common::{Basic, Form, Thread, config, job};
+use oxmpi_datatype::Base;
 use oxmpi_mca::sync::{AtomicU32, Ordering};
-use oxmpi_mca::{Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
-use oxmpi_pml::{ANY_SOURCE, ANY_TAG, mode};
-use oxmpi_runtime::{Communicator, Instance, Level};
+use oxmpi_mca::{Entry, Lock, MsgStatus, Status};
+use oxmpi_pml::{ANY_SOURCE, ANY_TAG};
+use oxmpi_runtime::request::Header;
+use oxmpi_runtime::{Communicator, Envelope, Instance, Level};
 use std::sync::Arc;
 
 const ENGINES: [&str; 8] = ["adaptive", "list", "hash", "perpeer", "vector", "fuzzy32", "fuzzy16", "fuzzy8"];
@@ -87,11 +88,11 @@ struct Side {
 /// One thread of a side.
 struct Caller<'a> {
     c: &'a Communicator,
-    t: *mut ThreadCtx,
-    byte: &'a TypeDesc,
+    t: Thread<'a>,
+    byte: &'a Basic,
     peer: i32,
     round: Round,
-    started: Vec<(*mut RequestHeader, u32, Vec<u8>)>,
+    started: Vec<(Header, u32, Vec<u8>)>,
 }
 
 fn contents(n: u32, bytes: usize) -> Vec<u8> {
@@ -111,28 +112,33 @@ impl Caller<'_> {
     fn send(&mut self, n: u32) {
         let (c, t, round) = (self.c, self.t, self.round);
         let data = contents(n, round.bytes(n));
-        let (at, len) = (data.as_ptr(), data.len() as u64);
+        let to = Envelope::new(self.peer, round.tag(n));
         if round.manner == Manner::Blocking {
-            let answer = c.send(t, at, len, self.byte, self.peer, round.tag(n), mode::STANDARD);
+            let answer = c.send(&mut t.entry(), self.byte.data(&data), to);
             assert_eq!(answer, Status::OK);
             return;
         }
-        let req = c.isend(t, at, len, self.byte, self.peer, round.tag(n), mode::STANDARD).expect("a request");
+        // SAFETY: the data lies in `started` until the request is complete, and the type outlives the caller.
+        let buffer = unsafe { self.byte.data_later(&data) };
+        let req = c.isend(&mut t.entry(), buffer, to).expect("a request");
         self.started.push((req, n, data));
     }
 
     fn receive(&mut self, n: u32) {
         let (c, t, round) = (self.c, self.t, self.round);
         let mut data = vec![0; round.bytes(n)];
-        let (at, len) = (data.as_mut_ptr(), data.len() as u64);
         let source = if n.is_multiple_of(3) { ANY_SOURCE } else { self.peer };
+        let from = Envelope::new(source, round.asked(n));
         if round.manner == Manner::Posted {
-            let req = c.irecv(t, at, len, self.byte, source, round.asked(n)).expect("a request");
+            // SAFETY: the place lies in `started` until the request is complete, and the type outlives the caller.
+            let place = unsafe { self.byte.place_later(&mut data) };
+            let req = c.irecv(&mut t.entry(), place, from).expect("a request");
             self.started.push((req, n, data));
             return;
         }
         let mut status = MsgStatus::EMPTY;
-        assert_eq!(c.recv(t, at, len, self.byte, source, round.asked(n), &mut status), Status::OK);
+        let answer = c.recv(&mut t.entry(), self.byte.place(&mut data), from, &mut status);
+        assert_eq!(answer, Status::OK);
         self.check(n, &data, status);
     }
 
@@ -143,15 +149,10 @@ impl Caller<'_> {
         assert!(data == contents(n, data.len()), "number {n}, {:?}", self.round);
     }
 
-    fn finish(&mut self, instance: &Instance, sending: bool) {
+    fn finish(&mut self, sending: bool) {
         for (req, n, data) in std::mem::take(&mut self.started) {
-            instance.wait(self.t, req);
-            // SAFETY: the request is complete and ours until it is released.
-            let status = unsafe {
-                let status = (*req).status;
-                ((*(*req).ops).release)(req, self.t);
-                status
-            };
+            // SAFETY: ours, and not used any more.
+            let status = unsafe { self.t.finish(req) };
             assert_eq!(status.error, Status::OK);
             if !sending {
                 self.check(n, &data, status);
@@ -170,7 +171,8 @@ fn take_part(side: &Side, me: u32, caller: &mut Caller<'_>) {
     };
     match caller.round.token {
         Token::Lock => loop {
-            let held = side.lock.guard(true);
+            let among = Entry::among();
+            let held = side.lock.guard(&among);
             let next = side.next.load(Ordering::Relaxed);
             if next == count {
                 break;
@@ -222,12 +224,12 @@ fn round(instance: &Instance, c: &Communicator, threads: u32, round: Round) {
             for me in 0..threads {
                 let (byte, finished) = (&byte, &finished);
                 scope.spawn(move || {
-                    let t = instance.attach_thread();
+                    let t = Thread::attach(instance);
                     let peer = if alone { 0 } else { (c.rank() ^ 1) as i32 };
-                    let mut caller = Caller { c, t, byte: byte.desc(), peer, round, started: Vec::new() };
+                    let mut caller = Caller { c, t, byte, peer, round, started: Vec::new() };
                     take_part(side, me, &mut caller);
-                    caller.finish(instance, side.sending);
-                    instance.detach_thread(t);
+                    caller.finish(side.sending);
+                    t.detach();
                     finished.fetch_add(1, Ordering::Release);
                 });
             }
@@ -264,7 +266,7 @@ fn order_among(ranks: u32, threads: u32, count: u32, params: &[&[(&str, &str)]])
                         let count = if manner == Manner::Flood { 3 * count } else { count };
                         round(instance, &c, threads, Round { token, tags, manner, count });
                     }
-                    c = instance.world().dup(instance.main_thread(), None).expect("dup");
+                    c = instance.world().dup(None).expect("dup");
                 }
             }
         },

@@ -3,9 +3,8 @@
 
 mod common;
 
-use common::{Form, config, job};
+use common::{Form, Thread, config, job};
 use oxmpi_btl::BtlServices;
-use oxmpi_coll::CollArgs;
 use oxmpi_mca::services::distance;
 use oxmpi_mca::{Component, Host, OpenError, Params, ProcPlace, SliceRef, Status};
 use oxmpi_runtime::{Config, Instance, Level};
@@ -67,7 +66,7 @@ fn reach(instance: &Instance, proc: u32) -> Vec<(String, u32)> {
 }
 
 fn meet(instance: &Instance) {
-    assert_eq!(instance.world().barrier(instance.main_thread(), &CollArgs::NONE), Status::OK);
+    assert_eq!(Thread::main(instance).barrier(&instance.world()), Status::OK);
 }
 
 /// Runs a job whose ranks have different parameters, and gives what each rank says of each.

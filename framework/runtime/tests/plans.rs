@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{Basic, Form, config, job};
+use common::{Basic, Form, Thread, config, job};
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollFn, CollModule, CollTable, step};
 use oxmpi_datatype::{Base, kernel::OpDesc, kernel::op};
-use oxmpi_mca::{Component, Host, OpenError, Params, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{Component, Host, OpenError, Params, RequestHeader, Status};
 use oxmpi_runtime::coll::Slot;
+use oxmpi_runtime::request::Header;
 use oxmpi_runtime::{Communicator, Config, Instance, Level, host_requests};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -143,21 +144,33 @@ fn with_device(level: Level) -> Config {
     config
 }
 
-fn finish(instance: &Instance, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
-    instance.wait(thread, req);
-    // SAFETY: complete, released once.
-    unsafe {
-        let error = (*req).status.error;
-        ((*(*req).ops).release)(req, null_mut());
-        error
-    }
+/// Ends an operation that was begun: its error.
+///
+/// # Safety
+/// As for [`Thread::finish`].
+unsafe fn finish(t: Thread<'_>, req: Header) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { t.finish(req) }.error
 }
 
-fn start(instance: &Instance, thread: *mut ThreadCtx, req: *mut RequestHeader) {
-    // SAFETY: a persistent request of this instance that is inactive.
-    let (status, made) = unsafe { (((*(*req).ops).start)(req), host_requests::of(req)) };
-    assert_eq!(status, Status::OK);
-    instance.run_first_work(thread, made.expect("the host's"));
+/// # Safety
+/// The caller has the request, which is persistent, inactive and of this instance.
+unsafe fn start(instance: &Instance, t: Thread<'_>, req: Header) {
+    // SAFETY: the caller's promise.
+    assert_eq!(unsafe { req.start(&mut t.entry()) }, Status::OK);
+    instance.run_first_work(&mut t.entry(), host_requests::of(req).expect("the host's"));
+}
+
+/// Begins a collective, or makes a persistent one, without buffers.
+fn empty(c: &Communicator, t: Thread<'_>, which: Slot, again: bool) -> Result<Header, Status> {
+    let (entry, nothing) = (&mut t.entry(), &CollArgs::NONE);
+    // SAFETY: the arguments point to nothing.
+    unsafe {
+        match again {
+            true => c.collective_init(entry, which, nothing, None),
+            false => c.begin_collective(entry, which, nothing, None),
+        }
+    }
 }
 
 #[test]
@@ -166,28 +179,35 @@ fn a_component_plans_with_steps_of_its_own() {
         2,
         || with_device(Level::Single),
         |instance| {
-            let (c, t) = (instance.world(), instance.main_thread());
+            let (c, t) = (instance.world(), Thread::main(instance));
             // Not the device's: it has no blocking barrier.
-            assert_eq!(c.barrier(t, &CollArgs::NONE), Status::OK);
-            let req = c.begin_collective(t, Slot::Barrier, &CollArgs::NONE, None).expect("a plan");
-            assert_eq!(finish(instance, t, req), Status::OK);
-            let again = c.collective_init(t, Slot::Barrier, &CollArgs::NONE, None).expect("a plan");
+            assert_eq!(t.barrier(&c), Status::OK);
+            let req = empty(&c, t, Slot::Barrier, false).expect("a plan");
+            // SAFETY: ours, and not used any more.
+            assert_eq!(unsafe { finish(t, req) }, Status::OK);
+            let again = empty(&c, t, Slot::Barrier, true).expect("a plan");
             for _ in 0..5 {
-                start(instance, t, again);
-                instance.wait(t, again);
+                // SAFETY: ours, and inactive: new, or waited for.
+                unsafe { start(instance, t, again) };
+                instance.wait(&mut t.entry(), again);
             }
             // SAFETY: inactive, released once.
-            unsafe { ((*(*again).ops).release)(again, null_mut()) };
+            unsafe { again.release(&mut t.entry()) };
             let long = Basic::new(Base::U64, 8);
             let (mine, mut theirs) = (u64::from(c.rank()) + 7, 0u64);
             let sum = sum();
             let args = reduction(&mine, &mut theirs, &long, &sum);
-            let req = c.begin_collective(t, Slot::Reduce, &args, None).expect("a plan");
-            assert_eq!(finish(instance, t, req), Status::NO_PERMISSION, "the first error is the operation's");
+            // SAFETY: what the arguments point to is there until the test ends.
+            let req = unsafe { c.begin_collective(&mut t.entry(), Slot::Reduce, &args, None) };
+            // SAFETY: ours, and not used any more.
+            let status = unsafe { finish(t, req.expect("a plan")) };
+            assert_eq!(status, Status::NO_PERMISSION, "the first error is the operation's");
             assert_eq!(theirs, 0, "a message behind a failed step brings no data");
             // Everything else comes from the other component.
-            let req = c.begin_collective(t, Slot::Allreduce, &args, None).expect("a plan");
-            assert_eq!((finish(instance, t, req), theirs), (Status::OK, 15));
+            // SAFETY: what the arguments point to is there until the test ends.
+            let req = unsafe { c.begin_collective(&mut t.entry(), Slot::Allreduce, &args, None) };
+            // SAFETY: ours, and not used any more.
+            assert_eq!((unsafe { finish(t, req.expect("a plan")) }, theirs), (Status::OK, 15));
         },
     );
     let counts = [&STARTED, &LOOKED, &DROPPED].map(|c| c.load(Ordering::Relaxed));
@@ -218,11 +238,11 @@ fn without_a_planner_they_say_so() {
         1,
         || config(Form::LinkedIn, Level::Single, &[("coll", "^basic")]),
         |instance| {
-            let (c, t) = (instance.world(), instance.main_thread());
+            let (c, t) = (instance.world(), Thread::main(instance));
             for _ in 0..3 {
-                let refused = c.begin_collective(t, Slot::Barrier, &CollArgs::NONE, None);
+                let refused = empty(&c, t, Slot::Barrier, false);
                 assert_eq!(refused.err(), Some(Status::NOT_SUPPORTED));
-                let refused = c.collective_init(t, Slot::Bcast, &CollArgs::NONE, None);
+                let refused = empty(&c, t, Slot::Bcast, true);
                 assert_eq!(refused.err(), Some(Status::NOT_SUPPORTED));
             }
         },
@@ -238,7 +258,7 @@ fn several_threads_carry_each_others_operations_on() {
         || config(Form::LinkedIn, Level::Multiple, &[]),
         |instance| {
             let comms: Vec<Arc<Communicator>> =
-                (0..3).map(|_| instance.world().dup(instance.main_thread(), None).expect("dup")).collect();
+                (0..3).map(|_| instance.world().dup(None).expect("dup")).collect();
             std::thread::scope(|scope| {
                 for c in &comms {
                     scope.spawn(move || flights(instance, c));
@@ -249,30 +269,34 @@ fn several_threads_carry_each_others_operations_on() {
 }
 
 fn flights(instance: &Instance, c: &Communicator) {
-    let (t, long, sum) = (instance.attach_thread(), Basic::new(Base::U64, 8), sum());
+    let (t, long, sum) = (Thread::attach(instance), Basic::new(Base::U64, 8), sum());
     let mut into = [0u64; 8];
     let mine: Vec<u64> = (0..8).map(|i| i + u64::from(c.rank())).collect();
     let again = {
         let args = reduction(&mine[0], &mut into[0], &long, &sum);
-        c.collective_init(t, Slot::Allreduce, &args, None).expect("a plan")
+        // SAFETY: what the arguments point to is there until the request is released.
+        unsafe { c.collective_init(&mut t.entry(), Slot::Allreduce, &args, None) }.expect("a plan")
     };
     for round in 0..300 {
-        start(instance, t, again);
-        let begun: Vec<*mut RequestHeader> = (1..8)
+        // SAFETY: ours, and inactive: new, or waited for.
+        unsafe { start(instance, t, again) };
+        let begun: Vec<Header> = (1..8)
             .map(|i| {
                 let args = reduction(&mine[i], &mut into[i], &long, &sum);
-                c.begin_collective(t, Slot::Allreduce, &args, None).expect("a plan")
+                // SAFETY: what the arguments point to is there until the requests are complete, below.
+                unsafe { c.begin_collective(&mut t.entry(), Slot::Allreduce, &args, None) }.expect("a plan")
             })
             .collect();
         for req in begun.into_iter().rev() {
-            assert_eq!(finish(instance, t, req), Status::OK);
+            // SAFETY: ours, and not used any more.
+            assert_eq!(unsafe { finish(t, req) }, Status::OK);
         }
-        instance.wait(t, again);
+        instance.wait(&mut t.entry(), again);
         let sums: Vec<u64> = (0..8).map(|i| 2 * i + 1).collect();
         assert_eq!(into.to_vec(), sums, "round {round}");
         into.fill(0);
     }
     // SAFETY: inactive, released once.
-    unsafe { ((*(*again).ops).release)(again, null_mut()) };
-    instance.detach_thread(t);
+    unsafe { again.release(&mut t.entry()) };
+    t.detach();
 }

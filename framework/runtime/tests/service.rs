@@ -6,10 +6,10 @@ mod common;
 #[path = "common/rma.rs"]
 mod rma;
 
-use common::{Form, config, job, linked_in};
+use common::{Form, Thread, config, job, linked_in};
 use oxmpi_btl::{AtomicDesc, FlushDesc, Reach, SendDesc, amo, cap};
 use oxmpi_mca::Status;
-use oxmpi_runtime::{Config, Instance, Level};
+use oxmpi_runtime::{Config, Envelope, Instance, Level};
 use rma::{Done, LIMIT, Meeting, Remote, Window, atomic, done, reach, rma, services};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -45,7 +45,7 @@ fn offer(instance: &Instance, mut verb: impl FnMut() -> Status) -> Status {
         match verb() {
             Status::NO_RESOURCE => {
                 assert!(begin.elapsed() < LIMIT, "there is no room for an operation");
-                instance.progress(instance.main_thread());
+                instance.progress(&mut Thread::main(instance).entry());
             }
             status => return status,
         }
@@ -369,7 +369,7 @@ fn a_failed_peer_completes_what_is_under_way() {
             let before = old;
             std::thread::sleep(Duration::from_millis(5));
             for _ in 0..1000 {
-                instance.progress(instance.main_thread());
+                instance.progress(&mut Thread::main(instance).entry());
             }
             assert_eq!(old, before);
             let op = Done::default();
@@ -390,25 +390,24 @@ fn messages_take_no_service_lock() {
         windows(2, settings, 64, |instance, meeting, _, _| {
             let (world, me) = (instance.world(), instance.job().rank);
             let byte = common::Basic::new(oxmpi_datatype::Base::BYTE, 1);
-            let t = instance.main_thread();
+            let t = Thread::main(instance);
             meeting.barrier.wait();
             // Helpers go to sleep.
             std::thread::sleep(Duration::from_millis(50));
             let before = instance.service_counts();
             assert_eq!(before.helpers, 1);
             for n in 0..2000u64 {
-                let (mut got, mut status) = (0u64, oxmpi_mca::MsgStatus::EMPTY);
+                let (mut got, mut status) = ([0u64], oxmpi_mca::MsgStatus::EMPTY);
+                let peer = Envelope::new(1 - me as i32, 5);
                 let send = || {
-                    let at = std::ptr::from_ref(&n).cast();
-                    let sent = world.send(t, at, 8, byte.desc(), 1 - me as i32, 5, oxmpi_pml::mode::STANDARD);
+                    let sent = world.send(&mut t.entry(), byte.data(&[n]), peer);
                     assert_eq!(sent, Status::OK);
                 };
                 if me == 0 {
                     send();
                 }
-                let at = std::ptr::from_mut(&mut got).cast();
-                let answer = world.recv(t, at, 8, byte.desc(), 1 - me as i32, 5, &mut status);
-                assert_eq!((answer, got), (Status::OK, n));
+                let answer = world.recv(&mut t.entry(), byte.place(&mut got), peer, &mut status);
+                assert_eq!((answer, got), (Status::OK, [n]));
                 if me == 1 {
                     send();
                 }

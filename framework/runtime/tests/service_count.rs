@@ -9,12 +9,11 @@ mod common;
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod counted {
-    use super::common::{Basic, Form, config};
+    use super::common::{Basic, Form, Thread, config};
     use oxmpi_btl::{BtlServices, access};
     use oxmpi_datatype::Base;
     use oxmpi_mca::{MsgStatus, SliceRef, Status};
-    use oxmpi_pml::mode;
-    use oxmpi_runtime::{Communicator, Instance, Level};
+    use oxmpi_runtime::{Communicator, Envelope, Instance, Level};
     use oxmpi_wireup::{Client, Source};
     use std::collections::BTreeMap;
     use std::os::unix::process::CommandExt;
@@ -89,14 +88,14 @@ mod counted {
     }
 
     fn message(from: &Communicator, to: &Communicator, n: u64, byte: &Basic) {
-        let (mut got, mut status) = (0u64, MsgStatus::EMPTY);
-        let (at, t) = (std::ptr::from_ref(&n).cast(), from.instance().main_thread());
-        let dst = to.rank() as i32;
-        assert_eq!(from.send(t, at, 8, byte.desc(), dst, 3, mode::STANDARD), Status::OK);
-        let (at, t) = (std::ptr::from_mut(&mut got).cast(), to.instance().main_thread());
-        let src = from.rank() as i32;
-        assert_eq!(to.recv(t, at, 8, byte.desc(), src, 3, &mut status), Status::OK);
-        assert_eq!(got, n);
+        let (mut got, mut status) = ([0u64], MsgStatus::EMPTY);
+        let (data, t) = (byte.data(std::slice::from_ref(&n)), Thread::main(from.instance()));
+        let sent = from.send(&mut t.entry(), data, Envelope::new(to.rank() as i32, 3));
+        assert_eq!(sent, Status::OK);
+        let (place, t) = (byte.place(&mut got), Thread::main(to.instance()));
+        let answer = to.recv(&mut t.entry(), place, Envelope::new(from.rank() as i32, 3), &mut status);
+        assert_eq!(answer, Status::OK);
+        assert_eq!(got, [n]);
     }
 
     /// Memory that peers may update, by way of an emulated transport.

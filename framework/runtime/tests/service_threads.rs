@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Form, config, job};
+use common::{Form, Thread, config, job};
 use oxmpi_btl::{BtlServices, access};
 use oxmpi_mca::{SliceRef, Status};
 use oxmpi_runtime::{Instance, Level};
@@ -19,8 +19,7 @@ fn helpers() -> usize {
 }
 
 fn barrier(instance: &Instance) {
-    let args = oxmpi_coll::CollArgs::NONE;
-    assert_eq!(instance.world().barrier(instance.main_thread(), &args), Status::OK);
+    assert_eq!(Thread::main(instance).barrier(&instance.world()), Status::OK);
 }
 
 /// One test, since it counts the threads of all ranks: a rank has a helper from its first registration with an emulated transport

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Form, config, job, job_on};
+use common::{Form, Thread, config, job, job_on};
 use oxmpi_btl::BtlModule;
 use oxmpi_mca::services::AUTH_BYTES;
 use oxmpi_mca::{
@@ -245,7 +245,7 @@ fn failures_are_told_once_to_all_and_later_to_those_who_come() {
         }
         assert!(early.0.lock().expect("as above").is_empty(), "nobody is called from where it failed");
         for _ in 0..4 {
-            instance.progress(instance.main_thread());
+            instance.progress(&mut Thread::main(instance).entry());
         }
         let all = vec![(2, Status::PEER_FAILED), (1, Status::PEER_FAILED)];
         assert_eq!(*early.0.lock().expect("as above"), all);
@@ -281,7 +281,7 @@ fn words(memory: &NodeMemory) -> &[AtomicU32] {
 #[test]
 fn ranks_of_a_node_meet_in_memory_by_key() {
     let world = |instance: &Instance| {
-        let status = instance.world().barrier(instance.main_thread(), &oxmpi_coll::CollArgs::NONE);
+        let status = Thread::main(instance).barrier(&instance.world());
         assert_eq!(status, Status::OK);
     };
     // By node: how many ranks, and how many were told to be the first.

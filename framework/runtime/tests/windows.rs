@@ -3,11 +3,15 @@
 
 mod common;
 
-use common::{Form, config, job, linked_in};
+use common::{Form, Thread, config, job, linked_in};
 use oxmpi_mca::{
-    Component, Descriptor, Host, MsgStatus, OpenError, Params, RequestHeader, SliceRef, Status, ThreadCtx,
+    Component, Descriptor, Entry, Host, MsgStatus, Object, OpenError, Params, RequestHeader, SliceRef,
+    Status, ThreadCtx,
 };
-use oxmpi_osc::{Mapped, Osc, OscModule, Place, RmaArgs, WinComm, WinDesc, WinServices};
+use oxmpi_osc::{
+    Asked, Flush, LockKind, Mapped, Memory, Osc, OscModule, Place, Rma, Vouched, Want, WinComm, WinDesc,
+    WinServices,
+};
 use oxmpi_runtime::window::{Wanted, WantedMemory};
 use oxmpi_runtime::{Config, ErrorKind, Info, Instance, Level, Window};
 use std::ffi::c_void;
@@ -21,86 +25,103 @@ static COUNTING: Mutex<()> = Mutex::new(());
 static FREED: AtomicU32 = AtomicU32::new(0);
 static DISCARDED: AtomicU32 = AtomicU32::new(0);
 
+/// The requests of those windows: there are none.
+enum NoRequest {}
+
+// SAFETY: there is no object of this type.
+unsafe impl Object for NoRequest {
+    fn header(&self) -> *mut RequestHeader {
+        match *self {}
+    }
+}
+
 /// A window that refuses everything but to be freed.
 struct Nothing;
 
 impl oxmpi_osc::Window for Nothing {
-    fn put(&self, _: &RmaArgs, _: bool) -> Result<*mut RequestHeader, Status> {
+    type Request = NoRequest;
+    fn put(&self, _: &mut Entry, _: Rma<'_>, _: Want) -> Asked<NoRequest> {
         Err(Status::NOT_SUPPORTED)
     }
-    fn get(&self, _: &RmaArgs, _: bool) -> Result<*mut RequestHeader, Status> {
+    fn get(&self, _: &mut Entry, _: Rma<'_>, _: Want) -> Asked<NoRequest> {
         Err(Status::NOT_SUPPORTED)
     }
-    fn accumulate(&self, _: &RmaArgs, _: bool) -> Result<*mut RequestHeader, Status> {
+    fn accumulate(&self, _: &mut Entry, _: Rma<'_>, _: Want) -> Asked<NoRequest> {
         Err(Status::NOT_SUPPORTED)
     }
-    fn get_accumulate(&self, _: &RmaArgs, _: bool) -> Result<*mut RequestHeader, Status> {
+    fn get_accumulate(&self, _: &mut Entry, _: Rma<'_>, _: Want) -> Asked<NoRequest> {
         Err(Status::NOT_SUPPORTED)
     }
-    fn fetch_and_op(&self, _: &RmaArgs) -> Status {
+    fn fetch_and_op(&self, _: &mut Entry, _: Rma<'_>) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn compare_and_swap(&self, _: &RmaArgs) -> Status {
+    fn compare_and_swap(&self, _: &mut Entry, _: Rma<'_>) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn fence(&self, _: *mut ThreadCtx, _: u32) -> Status {
+    fn fence(&self, _: &mut Entry, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn post(&self, _: *mut ThreadCtx, _: &[u32], _: u32) -> Status {
+    fn post(&self, _: &mut Entry, _: &[u32], _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn start(&self, _: *mut ThreadCtx, _: &[u32], _: u32) -> Status {
+    fn start(&self, _: &mut Entry, _: &[u32], _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn complete(&self, _: *mut ThreadCtx) -> Status {
+    fn complete(&self, _: &mut Entry) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn wait(&self, _: *mut ThreadCtx, _: bool) -> Status {
+    fn wait(&self, _: &mut Entry) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn lock(&self, _: *mut ThreadCtx, _: u32, _: u32, _: u32) -> Status {
+    fn test(&self, _: &mut Entry) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn unlock(&self, _: *mut ThreadCtx, _: u32) -> Status {
+    fn lock(&self, _: &mut Entry, _: LockKind, _: u32, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn lock_all(&self, _: *mut ThreadCtx, _: u32) -> Status {
+    fn unlock(&self, _: &mut Entry, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn unlock_all(&self, _: *mut ThreadCtx) -> Status {
+    fn lock_all(&self, _: &mut Entry, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn flush(&self, _: *mut ThreadCtx, _: Option<u32>, _: bool) -> Status {
+    fn unlock_all(&self, _: &mut Entry) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn sync(&self, _: *mut ThreadCtx) -> Status {
+    fn flush(&self, _: &mut Entry, _: Option<u32>, _: Flush) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn attach(&self, _: *mut ThreadCtx, _: *mut u8, _: u64) -> Status {
+    fn sync(&self, _: &mut Entry) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn detach(&self, _: *mut ThreadCtx, _: *mut u8) -> Status {
+    fn attach(&self, _: &mut Entry, _: Memory) -> Status {
         Status::NOT_SUPPORTED
     }
-    fn free(&self, _: *mut ThreadCtx, discard: bool) -> Status {
-        (if discard { &DISCARDED } else { &FREED }).fetch_add(1, Ordering::SeqCst);
+    fn detach(&self, _: &mut Entry, _: usize) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    fn free(&self, _: &mut Entry) -> Status {
+        FREED.fetch_add(1, Ordering::SeqCst);
         Status::OK
+    }
+    fn discard(&self, _: &mut Entry) {
+        DISCARDED.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 /// A component whose answers are functions.
 struct Made {
     query: fn(&WinDesc) -> Option<i32>,
-    create: fn(&WinDesc, *mut ThreadCtx) -> Status,
+    create: fn(&WinDesc, &mut Entry) -> Status,
 }
 
 impl Osc for Made {
     type Window = Nothing;
-    fn query(&self, desc: &WinDesc) -> Option<i32> {
-        (self.query)(desc)
+    fn query(&self, desc: Vouched<'_, WinDesc>) -> Option<i32> {
+        (self.query)(&desc)
     }
-    fn create(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<Nothing>, Status> {
-        match (self.create)(desc, thread) {
+    fn create(&self, entry: &mut Entry, desc: Vouched<'_, WinDesc>) -> Result<Box<Nothing>, Status> {
+        match (self.create)(&desc, entry) {
             Status::OK => Ok(Box::new(Nothing)),
             status => Err(status),
         }
@@ -120,8 +141,8 @@ macro_rules! component {
             impl Component for It {
                 type Module = OscModule;
                 const NAME: &'static str = $name;
-                fn open(_: Host, _: Params<'_>) -> Result<(i32, Vec<OscModule>), OpenError> {
-                    Ok((0, vec![oxmpi_osc::module(Made { query: $query, create: $create })]))
+                fn open(host: Host, _: Params<'_>) -> Result<(i32, Vec<OscModule>), OpenError> {
+                    Ok((0, vec![oxmpi_osc::module(host, Made { query: $query, create: $create })]))
                 }
             }
             oxmpi_mca::component! {
@@ -153,15 +174,15 @@ component!(
     |_, _| Status::OK
 );
 // Panics at rank 1 while the others wait for it.
-component!(broken, "broken", oxmpi_component_osc_broken, |_| Some(60), |d, thread| {
+component!(broken, "broken", oxmpi_component_osc_broken, |_| Some(60), |d, entry| {
     let c = comm(d);
     assert_ne!(c.rank, 1, "planted");
     // SAFETY: as in `comm`.
-    unsafe { ((*c.services).barrier)(c.comm, thread) }
+    unsafe { ((*c.services).barrier)(c.comm, entry.thread()) }
 });
 // Looks at everything the host gives.
-component!(curious, "curious", oxmpi_component_osc_curious, |_| Some(1), |d, thread| {
-    look_around(d, thread);
+component!(curious, "curious", oxmpi_component_osc_curious, |_| Some(1), |d, entry| {
+    look_around(d, entry.thread());
     Status::OK
 });
 
@@ -173,8 +194,10 @@ fn with(components: &[*const Descriptor]) -> Config {
 }
 
 fn make(instance: &Arc<Instance>, memory: WantedMemory) -> Result<Arc<Window>, oxmpi_runtime::Error> {
-    let (world, thread) = (instance.world(), instance.main_thread());
-    Window::make(&world, thread, Wanted { disp_unit: 4, memory }, &Info::new())
+    let (world, thread) = (instance.world(), Thread::main(instance));
+    assert!(!matches!(memory, WantedMemory::Users { .. }));
+    // SAFETY: no memory of the test's.
+    unsafe { Window::make(&world, &mut thread.entry(), Wanted { disp_unit: 4, memory }, &Info::new()) }
 }
 
 fn served(window: &Window) -> Option<&str> {
@@ -187,7 +210,7 @@ fn a_window_that_no_component_serves() {
         3,
         || with(&[]),
         |instance| {
-            let thread = instance.main_thread();
+            let thread = Thread::main(instance);
             for shared in [false, true] {
                 let memory = match shared {
                     true => WantedMemory::Shared { bytes: 64, apart: true },
@@ -200,14 +223,14 @@ fn a_window_that_no_component_serves() {
                 assert_eq!((right.bytes, right.disp_unit), (64, 4));
                 // SAFETY: the right neighbour's memory, which nobody else writes.
                 unsafe { right.base.cast::<u32>().write_volatile(100 + me) };
-                window.comm().first_without(thread, true).expect("a barrier");
+                window.comm().first_without(&mut thread.entry(), true).expect("a barrier");
                 // SAFETY: this rank's own memory.
                 let seen = unsafe { window.own().base.cast::<u32>().read_volatile() };
                 assert_eq!(seen, 100 + (me + size - 1) % size);
-                assert_eq!(window.sync(thread), Status::OK);
+                assert_eq!(window.sync(&mut thread.entry()), Status::OK);
                 let fenced = if shared { Status::OK } else { Status::NOT_SUPPORTED };
-                assert_eq!(window.fence(thread, 0), fenced);
-                window.free(thread).expect("freed");
+                assert_eq!(window.fence(&mut thread.entry(), 0), fenced);
+                window.free(&mut thread.entry()).expect("freed");
             }
         },
     );
@@ -221,12 +244,12 @@ fn the_best_by_the_least_priority_that_all_can_make() {
         3,
         || with(&[moody::descriptor(), weak::descriptor(), picky::descriptor()]),
         |instance| {
-            let thread = instance.main_thread();
+            let thread = Thread::main(instance);
             let memory = WantedMemory::Allocated { bytes: 8, align: 64 };
             let window = make(instance, memory).expect("a window");
             // `weak` was asked first: rank 1 failed, and the others gave theirs back.
             assert_eq!(served(&window), Some("moody"));
-            window.free(thread).expect("freed");
+            window.free(&mut thread.entry()).expect("freed");
             let window = make(instance, WantedMemory::Dynamic).expect("a window");
             assert_eq!(served(&window), Some("picky"));
             // This one is given back with the instance.
@@ -260,7 +283,7 @@ fn components_look_at_what_the_host_gives() {
         |instance| {
             let window = make(instance, WantedMemory::Shared { bytes: 12, apart: false }).expect("a window");
             assert_eq!(served(&window), Some("curious"));
-            window.free(instance.main_thread()).expect("freed");
+            window.free(&mut Thread::main(instance).entry()).expect("freed");
         },
     );
 }

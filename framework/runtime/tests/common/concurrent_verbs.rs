@@ -2,11 +2,11 @@
 //! wrong answers if two of them met, and a flush over contexts whose threads compute.
 #![allow(dead_code, reason = "every test binary uses its own part of this")]
 
-use super::common::job;
+use super::common::{Thread, job};
 use super::keeper;
 use super::rma::{Done, LIMIT, Meeting, Remote, Window, atomic, reach, rma};
 use oxmpi_btl::{AtomicDesc, FlushDesc, LIST_ENTRY, LIST_PUT, ListDesc, ListEntry, Reach, RmaDesc, amo, cap};
-use oxmpi_mca::{Host, SliceRef, Status, ThreadCtx};
+use oxmpi_mca::{Host, SliceRef, Status};
 use oxmpi_osc::Flow;
 use oxmpi_runtime::{Config, Instance};
 use std::collections::HashSet;
@@ -37,7 +37,7 @@ const WORDS: usize = (SHARED + PART * THREADS as u64) as usize;
 struct Caller<'a> {
     instance: &'a Instance,
     host: Host,
-    thread: *mut ThreadCtx,
+    thread: Thread<'a>,
     to: Reach,
     remote: &'a Remote,
     /// Local memory of its operations, which some transports want registered.
@@ -46,7 +46,7 @@ struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    fn new(instance: &'a Arc<Instance>, thread: *mut ThreadCtx, remote: &'a Remote) -> Caller<'a> {
+    fn new(instance: &'a Arc<Instance>, thread: Thread<'a>, remote: &'a Remote) -> Caller<'a> {
         let (host, to) = (keeper::of(instance), reach(instance, 1 - instance.job().rank));
         assert!(host.threaded() && to.btl().attrs().contexts >= CONTEXTS);
         let (local, local_name) = Window::new(instance, PART as usize, to.btl);
@@ -73,15 +73,15 @@ impl<'a> Caller<'a> {
         let begin = Instant::now();
         self.host.activate(ctx);
         loop {
-            // SAFETY: the calling thread's context.
-            let held = self.host.hold(ctx, unsafe { ThreadCtx::seat_of(self.thread) }, true);
+            let mut entry = self.thread.entry();
+            let held = self.host.hold(&mut entry, ctx);
             let status = verb();
             drop(held);
             if status != Status::NO_RESOURCE {
                 return status;
             }
             assert!(begin.elapsed() < LIMIT, "there is no room for an operation on context {ctx}");
-            self.instance.progress(self.thread);
+            self.instance.progress(&mut self.thread.entry());
         }
     }
 
@@ -98,7 +98,7 @@ impl<'a> Caller<'a> {
 
     fn wait_for(&self, mut outstanding: impl FnMut() -> u64) {
         let begin = Instant::now();
-        self.instance.wait_contexts(self.thread, || {
+        self.instance.wait_contexts(&mut self.thread.entry(), || {
             let set = outstanding();
             assert!(begin.elapsed() < LIMIT, "operations on contexts {set:b} did not complete");
             set
@@ -205,15 +205,15 @@ fn two_ranks(
 }
 
 /// Threads of a rank, each with a context of its own of the library.
-fn threads(instance: &Arc<Instance>, count: u32, body: impl Fn(u32, *mut ThreadCtx) + Sync) {
+fn threads(instance: &Arc<Instance>, count: u32, body: impl Fn(u32, Thread<'_>) + Sync) {
     std::thread::scope(|scope| {
         for number in 0..count {
             let body = &body;
             let instance = instance.clone();
             scope.spawn(move || {
-                let thread = instance.attach_thread();
+                let thread = Thread::attach(&instance);
                 body(number, thread);
-                instance.detach_thread(thread);
+                thread.detach();
             });
         }
     });
@@ -328,7 +328,7 @@ pub fn flush_over_threads_that_compute(make: impl Fn() -> Config + Sync) {
                     }
                 });
             });
-            let caller = Caller::new(instance, instance.main_thread(), &remotes[1]);
+            let caller = Caller::new(instance, Thread::main(instance), &remotes[1]);
             for round in 0..3 {
                 begin.wait();
                 flush_all(&caller, flows);

@@ -1,9 +1,11 @@
 //! Several ranks in one process, one thread each.
 #![allow(dead_code, reason = "every test binary uses its own part of this")]
 
+use oxmpi_coll::CollArgs;
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
-use oxmpi_mca::{Descriptor, SliceRef};
-use oxmpi_runtime::{Config, Error, Instance, Level};
+use oxmpi_mca::{Descriptor, Entry, MsgStatus, SliceRef, Status, ThreadCtx};
+use oxmpi_runtime::request::Header;
+use oxmpi_runtime::{Communicator, Config, Error, Instance, Level, RecvBuffer, SendBuffer};
 use oxmpi_wireup::{Client, Source};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -76,6 +78,66 @@ impl Drop for EndsTheTest {
     }
 }
 
+/// A thread of a rank, as its calls come in: each has an entry of its own, which is gone when the call returns.
+#[derive(Clone, Copy)]
+pub struct Thread<'a> {
+    instance: &'a Instance,
+    context: *mut ThreadCtx,
+}
+
+impl<'a> Thread<'a> {
+    /// The thread that started the rank: the one that runs a job's `body`.
+    pub fn main(instance: &'a Instance) -> Thread<'a> {
+        Thread { instance, context: instance.main_thread() }
+    }
+
+    /// The calling thread, with a context of its own until [`Thread::detach`].
+    pub fn attach(instance: &'a Instance) -> Thread<'a> {
+        Thread { instance, context: instance.attach_thread() }
+    }
+
+    pub fn detach(self) {
+        self.instance.detach_thread(self.context);
+    }
+
+    /// For calls across the boundary.
+    pub fn context(self) -> *mut ThreadCtx {
+        self.context
+    }
+
+    /// The entry of one call.
+    pub fn entry(self) -> Entry {
+        // SAFETY: where the flag is not set the test has one thread in MPI. The context is that thread's, since this type stays with the thread that made it, and
+        // the instance is borrowed. Tests make an entry for each call, and inside of one only where it waits and has lent its own.
+        unsafe { Entry::of(self.instance.threaded(), self.context) }
+    }
+
+    /// Waits for a request, takes its status and releases it.
+    ///
+    /// # Safety
+    /// The caller has the request, which is of this thread's instance, and does not use it any more.
+    pub unsafe fn finish(self, req: Header) -> MsgStatus {
+        self.instance.wait(&mut self.entry(), req);
+        // SAFETY: complete, and ours until it is released (the caller's promise).
+        unsafe {
+            let status = req.status();
+            req.release(&mut self.entry());
+            status
+        }
+    }
+
+    /// A barrier, which has no buffers.
+    pub fn barrier(self, c: &Communicator) -> Status {
+        // SAFETY: the arguments point to nothing.
+        unsafe { c.barrier(&mut self.entry(), &CollArgs::NONE) }
+    }
+}
+
+/// Elements without padding, of which every pattern of bits is one.
+pub trait Plain: Copy {}
+impl Plain for u8 {}
+impl Plain for u64 {}
+
 /// A contiguous predefined type of `size` bytes.
 pub struct Basic {
     run: Run,
@@ -109,9 +171,46 @@ impl Basic {
     pub fn desc(&self) -> &TypeDesc {
         &self.desc
     }
+
+    /// How many of this type a slice is.
+    fn count<T: Plain>(&self, data: &[T]) -> u64 {
+        let bytes = size_of_val(data) as u64;
+        assert!(bytes.is_multiple_of(self.desc.packed));
+        bytes / self.desc.packed
+    }
+
+    /// Elements to send, in a call that is over when it returns.
+    pub fn data<'a, T: Plain>(&'a self, data: &'a [T]) -> SendBuffer<'a> {
+        // SAFETY: borrowed, as the type is; only calls that go on ask for more than that, and get it from `data_later`.
+        unsafe { SendBuffer::new(data.as_ptr().cast(), self.count(data), &self.desc) }
+    }
+
+    /// A place to receive into, in a call that is over when it returns.
+    pub fn place<'a, T: Plain>(&'a self, data: &'a mut [T]) -> RecvBuffer<'a> {
+        // SAFETY: borrowed for this alone, as the type is; what goes on gets its place from `place_later`.
+        unsafe { RecvBuffer::new(data.as_mut_ptr().cast(), self.count(data), &self.desc) }
+    }
+
+    /// Elements to send by an operation that goes on.
+    ///
+    /// # Safety
+    /// They and the type stay where they are, and nobody writes to them, until the operation is complete.
+    pub unsafe fn data_later<T: Plain>(&self, data: &[T]) -> SendBuffer<'static> {
+        // SAFETY: the caller's promise; the slice says that so many are there.
+        unsafe { SendBuffer::new(data.as_ptr().cast(), self.count(data), &self.desc) }
+    }
+
+    /// A place to receive into by an operation that goes on.
+    ///
+    /// # Safety
+    /// It and the type stay where they are, and nobody uses it, until the operation is complete.
+    pub unsafe fn place_later<T: Plain>(&self, data: &mut [T]) -> RecvBuffer<'static> {
+        // SAFETY: the caller's promise; the slice says that so many are there.
+        unsafe { RecvBuffer::new(data.as_mut_ptr().cast(), self.count(data), &self.desc) }
+    }
 }
 
 // SAFETY: immutable.
 unsafe impl Sync for Basic {}
-// SAFETY: as above.
+// SAFETY: what it has belongs to no thread: numbers, and a pointer to its own run.
 unsafe impl Send for Basic {}

@@ -2,6 +2,7 @@
 //! descriptors, completions.
 #![allow(dead_code, reason = "every test binary uses its own part of this")]
 
+use super::common::Thread;
 use oxmpi_btl::{AtomicDesc, BtlHandle, BtlServices, Reach, RegHandle, Registration, RmaDesc, access};
 use oxmpi_mca::{SliceRef, Status};
 use oxmpi_runtime::Instance;
@@ -100,7 +101,7 @@ impl Done {
             return status;
         }
         let begin = Instant::now();
-        instance.wait_until(instance.main_thread(), || {
+        instance.wait_until(&mut Thread::main(instance).entry(), |_| {
             assert!(begin.elapsed() < LIMIT, "an operation did not complete");
             self.times.load(Ordering::Acquire) > 0
         });

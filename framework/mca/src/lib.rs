@@ -35,7 +35,7 @@ pub use abi::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, OpenArgs, SliceRef, StrRe
 pub use biased::{Caller, LOCK_PROTOCOL, LockServices, Seat};
 pub use component::{Component, OpenError};
 pub use cri::{Cri, CriGuard, LockTable, OwnerGuard};
-pub use entry::Entry;
+pub use entry::{Entry, Lent, Seen};
 pub use guarded::{OfCri, PerCri, UnderAll};
 pub use holding::{CriSetGuard, Cris};
 pub use host::{

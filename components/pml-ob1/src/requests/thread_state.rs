@@ -10,6 +10,7 @@ use crate::receive::shard::ShardData;
 use crate::receive::shards::Spot;
 use crate::requests::links::FreeList;
 use crate::requests::request::Request;
+use crate::state::cri::CriSpot;
 use crate::state::note::Note;
 use oxmpi_mca::{Caller, Entry, Lock, Seat, ThreadCtx};
 
@@ -38,7 +39,7 @@ pub struct Sent {
 #[derive(Clone, Copy)]
 pub struct Received {
     /// The CRI on which the messages come.
-    pub ctx: u32,
+    pub cri: CriSpot,
     /// Where they are matched, once that was seen.
     pub spot: Option<Spot<ShardData>>,
 }

@@ -284,7 +284,8 @@ impl Bias {
             // SYNC POINT with `take_away`.
             self.owner.store(address(who), Ordering::Release);
         } else {
-            word.unlock();
+            // SAFETY: the caller's, by `enter_among`.
+            unsafe { word.unlock() };
         }
     }
 
@@ -393,7 +394,8 @@ impl Bias {
             }
             _ => {
                 note_out_among(who, LEVEL);
-                word.unlock();
+                // SAFETY: the caller's, who entered by the word.
+                unsafe { word.unlock() };
             }
         }
     }
@@ -408,7 +410,8 @@ impl Bias {
                 return;
             }
         }
-        word.unlock();
+        // SAFETY: the caller's, who entered by the word, and it has no owner.
+        unsafe { word.unlock() };
     }
 
     /// Makes the holder of the shared lock its owner, if this system can take the lock away again.

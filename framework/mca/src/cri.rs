@@ -101,25 +101,33 @@ impl Cri {
         }
     }
 
-    /// Takes the lock, waiting for it or taking it from its owner. The caller holds no other CRI's lock and no shard lock.
-    /// For guards and the host's functions for C; [`Cri::leave`] gives it back.
+    /// Takes the lock, waiting for it or taking it from its owner. For guards and the host's functions for C; [`Cri::leave`] gives it back.
+    ///
+    /// # Safety
+    /// The seat is the calling thread's, which holds no other CRI's lock and no shard lock.
     #[inline(always)]
-    pub fn enter(&self, who: Caller) {
+    pub unsafe fn enter(&self, who: Caller) {
         self.bias.enter::<{ level::CRI }>(&self.lock, who);
         self.note_holder(who);
     }
     /// The same if that takes no waiting and no taking away.
+    ///
+    /// # Safety
+    /// As for [`Cri::enter`].
     #[inline(always)]
-    pub fn try_enter(&self, who: Caller) -> bool {
+    pub unsafe fn try_enter(&self, who: Caller) -> bool {
         let entered = self.bias.try_enter::<{ level::CRI }>(&self.lock, who);
         if entered {
             self.note_holder(who);
         }
         entered
     }
-    /// Gives the lock back; `who` as when it was taken.
+    /// Gives the lock back.
+    ///
+    /// # Safety
+    /// The calling thread took it by [`Cri::enter`] or [`Cri::try_enter`] with the same seat, and has not given it back.
     #[inline(always)]
-    pub fn leave(&self, who: Caller) {
+    pub unsafe fn leave(&self, who: Caller) {
         self.bias.leave::<{ level::CRI }>(&self.lock, who);
     }
 
@@ -291,7 +299,8 @@ impl Drop for CriGuard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(cri) = self.lock {
-            cri.leave(self.who);
+            // SAFETY: who made the guard took it so, and a guard gives it back once.
+            unsafe { cri.leave(self.who) };
         }
     }
 }

@@ -73,7 +73,22 @@ impl Entry {
     /// Brings the entry up to date behind a wait or the user's code: locks are taken from now on if there may be several threads.
     #[inline(always)]
     pub fn renew(&mut self, host: &crate::Host) {
-        self.among |= host.threaded();
+        self.raise(host.threaded());
+    }
+
+    /// Has locks taken from now on if there may be several threads, as `among` says: for who has the flag and no host.
+    #[inline(always)]
+    pub const fn raise(&mut self, among: bool) {
+        self.among |= among;
+    }
+
+    /// Calls `f`, which is not inlined, with the entry in memory of its own, so that this one stays in registers.
+    #[inline(always)]
+    pub fn apart<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> R {
+        let mut own = core::mem::replace(self, Entry::among());
+        let result = f(&mut own);
+        *self = own;
+        result
     }
 
     /// The entry as a call sees it that is not inlined: this one stays in registers.

@@ -124,3 +124,44 @@ impl<T> UnderAll<T> {
         unsafe { &mut *self.value.get() }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Cri, Cris, Entry, LockServices};
+
+    fn cris() -> Vec<Cri> {
+        (0..2).map(|_| Cri::new(LockServices::WITHOUT_OWNERS)).collect()
+    }
+
+    #[test]
+    fn data_is_reached_by_the_guard_s_own_number() {
+        let (cris, values) = (cris(), PerCri::new([10, 20]));
+        let mut entry = Entry::among();
+        for ctx in 0..2 {
+            *values.get(&mut Cris::new(&cris).hold(&mut entry, ctx)) += 1;
+        }
+        let mut all = Cris::new(&cris).hold_set(&mut entry, 0b11);
+        assert_eq!(*values.get(&mut all.held(0)), 11);
+        assert_eq!(*values.get(&mut all.held(1)), 21);
+    }
+
+    #[test]
+    #[should_panic(expected = "data of another CRI was asked for than CRI 0")]
+    fn the_guard_of_another_cri_is_refused() {
+        let (cris, value) = (cris(), OfCri::new(1, 7));
+        let mut entry = Entry::among();
+        assert_eq!(*value.get(&mut Cris::new(&cris).hold(&mut entry, 1)), 7);
+        value.get(&mut Cris::new(&cris).hold(&mut entry, 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "without holding those of the set 0x2")]
+    fn data_of_all_is_not_changed_under_some() {
+        let (cris, value) = (cris(), UnderAll::new(2, 7));
+        let mut entry = Entry::among();
+        *value.write(&mut Cris::new(&cris).hold_set(&mut entry, 0b11)) += 1;
+        assert_eq!(*value.read(&Cris::new(&cris).hold(&mut entry, 1)), 8);
+        value.write(&mut Cris::new(&cris).hold_set(&mut entry, 0b01));
+    }
+}

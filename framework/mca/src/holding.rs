@@ -73,7 +73,8 @@ fn guard<'a>(lock: Option<&'a Cri>, ctx: u32, entry: &'a mut Entry) -> CriGuard<
 fn hold<'a>(find: impl FnOnce() -> &'a Cri, ctx: u32, entry: &'a mut Entry) -> CriGuard<'a> {
     let lock = entry.is_among().then(|| {
         let cri = find();
-        cri.enter(entry.who());
+        // SAFETY: the entry's own seat. It is borrowed by every guard, so its thread holds no CRI.
+        unsafe { cri.enter(entry.who()) };
         cri
     });
     guard(lock, ctx, entry)
@@ -86,7 +87,8 @@ fn try_hold<'a>(find: impl FnOnce() -> &'a Cri, ctx: u32, entry: &'a mut Entry) 
         return Some(guard(None, ctx, entry));
     }
     let cri = find();
-    if cri.try_enter(entry.who()) { Some(guard(Some(cri), ctx, entry)) } else { None }
+    // SAFETY: as in `hold`: the entry's own seat, of a thread that holds no CRI.
+    if unsafe { cri.try_enter(entry.who()) } { Some(guard(Some(cri), ctx, entry)) } else { None }
 }
 
 impl<'a> Cris<'a> {
@@ -205,7 +207,8 @@ impl Host {
         let own = unsafe { entry.lent() };
         let lock = own.is_among().then(|| {
             let cri = self.cri(ctx);
-            cri.enter(own.who());
+            // SAFETY: the seat of the caller's entry, which is borrowed: its thread holds no CRI.
+            unsafe { cri.enter(own.who()) };
             cri
         });
         let mut held = CriGuard { lock, ctx, who: own.seat(), entry: own, lent: PhantomData };

@@ -50,9 +50,12 @@ impl Lock {
         }
     }
 
-    /// Releases the lock. Only the holder may call this.
+    /// Releases the lock.
+    ///
+    /// # Safety
+    /// The caller took it by [`Lock::lock`] or [`Lock::try_lock`], and not for a guard, which releases it itself.
     #[inline(always)]
-    pub fn unlock(&self) {
+    pub unsafe fn unlock(&self) {
         // SYNC POINT with the acquire in `try_lock`.
         self.word.store(0, Ordering::Release);
     }
@@ -67,16 +70,31 @@ impl Lock {
             Guard(None)
         }
     }
+
+    /// Takes the lock if it is free, and gives it back when the guard goes.
+    #[inline(always)]
+    pub fn try_guard(&self) -> Option<Guard<'_>> {
+        self.try_lock().then_some(Guard(Some(self)))
+    }
 }
 
 /// Holds a [`Lock`], or nothing where the thread level needs no lock.
 pub struct Guard<'a>(Option<&'a Lock>);
 
+impl Guard<'_> {
+    /// A guard that holds nothing.
+    #[inline(always)]
+    pub const fn of_nothing() -> Guard<'static> {
+        Guard(None)
+    }
+}
+
 impl Drop for Guard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(lock) = self.0 {
-            lock.unlock();
+            // SAFETY: taken for this guard, which is the only one that gives it back.
+            unsafe { lock.unlock() };
         }
     }
 }

@@ -9,22 +9,22 @@ use crate::thread::Slot;
 use oxmpi_btl::{WaitSet, cap};
 use oxmpi_mca::cri::{members, set_below};
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{CriSetGuard, Status, ThreadCtx};
+use oxmpi_mca::{CriSetGuard, Entry, Status};
 use oxmpi_pml::work;
 
 impl Contexts {
     /// Arms the active transports on the contexts that the thread answers for. OK: it may sleep on what was added to the set;
     /// PENDING: something is there; NO_RESOURCE: the set is full; NOT_SUPPORTED: a transport cannot wake a sleeper. Nothing is armed
     /// unless the answer is OK.
-    pub(crate) fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Status {
-        let contexts = self.to_arm(thread);
+    pub(crate) fn arm(&self, entry: &mut Entry, set: &mut WaitSet) -> Status {
+        entry.raise(self.polling().is_careful());
+        let contexts = self.to_arm(entry);
         let is_urgent = |ctx| self.work(ctx) & work::URGENT != 0;
         // Where that can be seen without the locks they are left to those who use them.
         if members(contexts).any(is_urgent) {
             return Status::PENDING;
         }
-        let mut entry = self.entry(thread);
-        let mut all = self.cris().hold_set(&mut entry, contexts);
+        let mut all = self.cris().hold_set(entry, contexts);
         if members(contexts).any(is_urgent) {
             return Status::PENDING;
         }
@@ -58,13 +58,11 @@ impl Contexts {
     }
 
     /// The contexts, by bits, that a thread answers for while it sleeps: all but those that other threads progress.
-    fn to_arm(&self, thread: *mut ThreadCtx) -> u64 {
+    fn to_arm(&self, entry: &Entry) -> u64 {
         let all = set_below(self.cris().active());
-        // SAFETY: the context of the calling thread, or null.
-        let Some(own) = (unsafe { thread.as_ref() }).map(|t| t.cri).filter(|_| all != 1) else { return all };
-        // SAFETY: not null; made by `Threads`.
-        let attention = &unsafe { Slot::of(thread) }.attention;
-        let attended = members(all).filter(|&ctx| ctx != own && self.is_attended(attention, ctx));
+        let Some(slot) = Slot::of(entry).filter(|_| all != 1) else { return all };
+        let own = slot.cri();
+        let attended = members(all).filter(|&ctx| ctx != own && self.is_attended(&slot.attention, ctx));
         attended.fold(all, |set, ctx| set & !(1 << ctx))
     }
 
@@ -75,11 +73,11 @@ impl Contexts {
     }
 
     /// Disarms what [`Contexts::arm`] armed, under the locks of those contexts.
-    pub(crate) fn disarm(&self, thread: *mut ThreadCtx) {
+    pub(crate) fn disarm(&self, entry: &mut Entry) {
         let contexts = self.armed.contexts.load(Ordering::Relaxed);
         if contexts != 0 {
-            let mut entry = self.entry(thread);
-            self.disarm_held(&mut self.cris().hold_set(&mut entry, contexts));
+            entry.raise(self.polling().is_careful());
+            self.disarm_held(&mut self.cris().hold_set(entry, contexts));
         }
     }
 

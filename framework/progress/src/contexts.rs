@@ -11,7 +11,7 @@ use core::ptr::NonNull;
 use oxmpi_btl::{BtlAttrs, BtlHandle};
 use oxmpi_mca::cri::set_below;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Cri, CriGuard, Cris, Entry, ThreadCtx};
+use oxmpi_mca::{Cri, CriGuard, Cris, Entry};
 use oxmpi_pml::{ContextWords, Polled, Polling, Words};
 use std::sync::OnceLock;
 
@@ -29,9 +29,9 @@ pub(crate) struct Hook {
     pub words: Words,
 }
 
-// SAFETY: the state is a PML's, whose verbs any thread may call.
+// SAFETY: the state is a PML's, which may be dropped with the engine in any thread: the hook does not own it.
 unsafe impl Send for Hook {}
-// SAFETY: as above.
+// SAFETY: the state is a PML's, whose verbs any thread may call; the words are atomic.
 unsafe impl Sync for Hook {}
 
 /// Facts by which a thread guesses whether others share its core.
@@ -69,14 +69,17 @@ pub struct Contexts {
     never: AtomicU32,
 }
 
-// SAFETY: CRIs and transports live as long as the instance and may be used from any thread; the rest says so of itself.
+// SAFETY: CRIs and transports are the instance's and not owned here; the rest says so of itself.
 unsafe impl Send for Contexts {}
-// SAFETY: as above.
+// SAFETY: CRIs and transports live as long as the instance and may be used from any thread; the lists are not changed any more.
 unsafe impl Sync for Contexts {}
 
 impl Contexts {
-    /// The contexts of an instance whose CRIs and transports outlive the result. No hook is called before `set_hook`.
-    pub(crate) fn new(cris: &[Cri], btls: &[&BtlHandle], crowding: Crowding) -> Box<Contexts> {
+    /// The contexts of an instance. No hook is called before `set_hook`.
+    ///
+    /// # Safety
+    /// CRIs and transports outlive the result.
+    pub(crate) unsafe fn new(cris: &[Cri], btls: &[&BtlHandle], crowding: Crowding) -> Box<Contexts> {
         let polled: Box<[Polled]> = btls.iter().map(|btl| Polled::new(btl, !is_own(btl))).collect();
         Box::new(Contexts {
             cris: NonNull::from(cris),
@@ -97,8 +100,11 @@ impl Contexts {
     }
 
     /// Sets the PML's part, once, before the first turn.
-    pub(crate) fn set_hook(&self, mut hook: Hook) {
-        // SAFETY: the PML's words, valid until it is finalized.
+    ///
+    /// # Safety
+    /// The state, the function and the words are those of an enabled PML, which outlives the last turn.
+    pub(crate) unsafe fn set_hook(&self, mut hook: Hook) {
+        // SAFETY: valid until the PML is finalized.
         let given = unsafe { hook.words.contexts.get() };
         let absent = ContextWords { work: &raw const self.always, unmatched: &raw const self.never };
         let words = (0..self.cris().len() as usize).map(|ctx| {
@@ -136,7 +142,7 @@ impl Contexts {
     /// How many messages came on a context and met no receive.
     pub(crate) fn unmatched(&self, ctx: u32) -> u32 {
         match self.hook.get() {
-            // SAFETY: as above.
+            // SAFETY: as in `work`: the PML's or ours, valid until it is finalized.
             Some((_, words)) => unsafe { &*words[ctx as usize].unmatched }.load(Ordering::Relaxed),
             None => 0,
         }
@@ -148,7 +154,7 @@ impl Contexts {
     pub(crate) fn poll(&self, held: &mut CriGuard<'_>) -> i32 {
         let events = self.polling.poll(held);
         let Some((hook, words)) = self.hook.get() else { return events };
-        // SAFETY: as above.
+        // SAFETY: the PML's words, or ours, valid until it is finalized.
         let (always, work) = unsafe { (&*hook.words.always, &*words[held.ctx() as usize].work) };
         if always.load(Ordering::Relaxed) | work.load(Ordering::Relaxed) == 0 {
             return events;
@@ -167,21 +173,20 @@ impl Contexts {
     }
 
     /// Makes a turn of every active context, waiting for each lock. Returns the number of events.
-    pub(crate) fn turn_of_all(&self) -> i32 {
-        let mut entry = self.entry(core::ptr::null_mut());
-        let turn = |ctx| self.turn(&mut self.cris().hold(&mut entry, ctx), u32::MAX);
+    pub(crate) fn turn_of_all(&self, entry: &mut Entry) -> i32 {
+        let turn = |ctx| self.turn(&mut self.cris().hold(entry, ctx), u32::MAX);
         (0..self.cris().active()).map(turn).sum()
     }
 
     /// Makes a turn of one context if its lock is free. Returns the number of events, and whether it is time to look at the
     /// next one, too. `own`: the thread's messages come on it.
-    pub(crate) fn try_turn(&self, ctx: u32, thread: *mut ThreadCtx, own: bool) -> (i32, bool) {
-        let mut entry = self.entry(thread);
-        let Some(mut held) = self.cris().try_hold(&mut entry, ctx) else {
+    pub(crate) fn try_turn(&self, ctx: u32, entry: &mut Entry, own: bool) -> (i32, bool) {
+        let number = number(entry);
+        let Some(mut held) = self.cris().try_hold(entry, ctx) else {
             self.count_miss(ctx);
             return (0, true);
         };
-        let events = self.turn(&mut held, number(thread));
+        let events = self.turn(&mut held, number);
         let tired = self.cris().at(ctx).turns().is_multiple_of(TURNS_IN_A_ROW);
         if !own && events == 0 {
             held.leave_uncounted();
@@ -191,23 +196,15 @@ impl Contexts {
 
     /// Whether a thread other than the caller owns the lock of a context.
     #[inline(always)]
-    pub(crate) fn is_anothers(&self, ctx: u32, thread: *mut ThreadCtx) -> bool {
-        self.cris().at(ctx).is_anothers(seat(thread))
+    pub(crate) fn is_anothers(&self, ctx: u32, entry: &Entry) -> bool {
+        self.cris().at(ctx).is_anothers(entry.who())
     }
 
-    /// The context where the thread's messages come; the first one if that is not in use.
+    /// The context where the messages of a thread come that uses a CRI first; the first one if that is not in use.
     #[inline(always)]
-    pub(crate) fn own(&self, thread: &ThreadCtx) -> u32 {
+    pub(crate) fn own(&self, cri: u32) -> u32 {
         let active = |ctx| self.cris().at(ctx).active.load(Ordering::Relaxed) != 0;
-        if thread.cri < self.cris().len() && active(thread.cri) { thread.cri } else { FIRST }
-    }
-
-    /// The way in of a turn of the calling thread, which holds nothing: a turn is asked for outside of all guards.
-    #[inline(always)]
-    pub(crate) fn entry(&self, thread: *mut ThreadCtx) -> Entry {
-        // SAFETY: where no care is to be taken the thread is the only one in MPI. Who asks for a turn has lent its own entry for that, and a turn makes
-        // the next one when the guard by the one before is gone.
-        unsafe { Entry::of(self.polling.is_careful(), thread) }
+        if cri < self.cris().len() && active(cri) { cri } else { FIRST }
     }
 
     /// Counts that the lock of a context was found taken.
@@ -221,11 +218,9 @@ impl Contexts {
             && (self.crowding.oversubscribed || self.threads.load(Ordering::Relaxed) > self.crowding.cores)
     }
 
-    /// The record of the calling thread, which is counted when it first asks. `thread` is not null.
+    /// The record of the calling thread, which is counted when it first asks.
     #[inline(always)]
-    pub(crate) fn attention_of<'a>(&self, thread: *mut ThreadCtx) -> &'a Attention {
-        // SAFETY: the context of the calling thread, made by `Threads`.
-        let slot = unsafe { Slot::of(thread) };
+    pub(crate) fn attention_of<'a>(&self, slot: &'a Slot) -> &'a Attention {
         if !slot.counted.get() {
             slot.counted.set(true);
             self.threads.fetch_add(1, Ordering::Relaxed);
@@ -233,40 +228,33 @@ impl Contexts {
         &slot.attention
     }
 
-    /// Notes that something of this thread will come, or waits for room, on the contexts of a set, by bits, so that the thread
-    /// progresses them.
-    #[allow(
-        clippy::not_unsafe_ptr_arg_deref,
-        reason = "a thread passes its own context, or null: the callers' promise, checked in mpi/"
-    )]
-    pub fn expect(&self, thread: *mut ThreadCtx, set: u64) {
-        // SAFETY: the context of the calling thread, or null.
-        let Some(context) = (unsafe { thread.as_ref() }) else { return };
-        let attention = self.attention_of(thread);
-        let new = set & set_below(self.cris().len()) & !context.attended.get();
+    /// Notes that something of the entry's thread will come, or waits for room, on the contexts of a set, by bits, so that the thread
+    /// progresses them. Nothing happens where the thread has no context.
+    pub fn expect(&self, entry: &Entry, set: u64) {
+        if let Some(slot) = Slot::of(entry) {
+            self.expect_in(slot, set);
+        }
+    }
+
+    /// The same for the thread of that slot.
+    pub(crate) fn expect_in(&self, slot: &Slot, set: u64) {
+        let (attention, attended) = (self.attention_of(slot), slot.attended());
+        let new = set & set_below(self.cris().len()) & !attended.get();
         let mut rest = new;
         while rest != 0 {
             let ctx = rest.trailing_zeros();
             rest &= rest - 1;
             attention.seen(ctx).set(self.cris().at(ctx).turns());
         }
-        context.attended.set(context.attended.get() | new);
+        attended.set(attended.get() | new);
         attention.wanted.set(attention.wanted.get() | new);
     }
 }
 
 /// The number of the calling thread as counts have it.
 #[inline(always)]
-pub(crate) fn number(thread: *mut ThreadCtx) -> u32 {
-    // SAFETY: the context of the calling thread, or null.
-    unsafe { thread.as_ref() }.map_or(u32::MAX, |t| t.index)
-}
-
-/// The seat of the calling thread.
-#[inline(always)]
-fn seat(thread: *mut ThreadCtx) -> oxmpi_mca::Caller {
-    // SAFETY: the context of the calling thread, or null; it outlives the instance's locks.
-    unsafe { ThreadCtx::seat_of(thread) }
+pub(crate) fn number(entry: &Entry) -> u32 {
+    Slot::of(entry).map_or(u32::MAX, Slot::index)
 }
 
 /// Whether a transport reaches this process alone, so that nothing comes through it that we did not send.

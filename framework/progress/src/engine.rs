@@ -18,7 +18,7 @@ use core::ptr::null_mut;
 use oxmpi_btl::{BtlHandle, BtlServices};
 use oxmpi_mca::host::{ProgressFn, cri_mode};
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
-use oxmpi_mca::{Cri, LayerFunction, SliceRef, Status, ThreadCtx, WaitSet};
+use oxmpi_mca::{Cri, Entry, LayerFunction, SliceRef, Status, WaitSet};
 use oxmpi_pml::{PmlModule, Transports, Words};
 use std::sync::OnceLock;
 
@@ -57,12 +57,16 @@ impl Engine {
     /// Polls transports on the contexts of an instance from now on, and enables a PML with them, whose hook runs behind their turns. Once, before
     /// any other verb of the PML; an error is the PML's answer, or BAD_PARAM where there are contexts
     /// already, or more than 64 transports.
-    pub fn serve(&self, served: &Served<'_>, pml: &PmlModule) -> Status {
+    ///
+    /// # Safety
+    /// CRIs, transports and services outlive the engine, and the module is an accepted one that nobody has enabled.
+    pub unsafe fn serve(&self, served: &Served<'_>, pml: &PmlModule) -> Status {
         // The armed ones are bits of a word.
         if served.btls.len() > u64::BITS as usize {
             return Status::BAD_PARAM;
         }
-        let contexts = Contexts::new(served.cris, served.btls, served.crowding);
+        // SAFETY: the caller's promise; the contexts go with the engine.
+        let contexts = unsafe { Contexts::new(served.cris, served.btls, served.crowding) };
         if self.own.set(Turns::new(contexts, policy_of(served.modes))).is_err() {
             return Status::BAD_PARAM;
         }
@@ -83,7 +87,8 @@ impl Engine {
         if enabled.is_err() {
             return enabled;
         }
-        contexts.set_hook(Hook { state: pml.state, after_turn: table.after_turn, words });
+        // SAFETY: enabled above; no turn is made any more when it is finalized.
+        unsafe { contexts.set_hook(Hook { state: pml.state, after_turn: table.after_turn, words }) };
         // SYNC POINT with `turns`.
         self.turns.store(core::ptr::from_ref(own).cast_mut(), Ordering::Release);
         Status::OK
@@ -102,22 +107,23 @@ impl Engine {
         unsafe { self.turns.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Makes one turn of progress. Returns the number of events. `thread` is the caller's.
+    /// Makes one turn of progress. Returns the number of events. Behind it the entry takes locks if that has to be from now on.
     #[inline(always)]
-    pub fn turn(&self, thread: *mut ThreadCtx) -> i32 {
-        let events = self.turns().map_or(0, |turns| turns.turn(thread));
-        self.layers.turn(thread, events)
+    pub fn turn(&self, entry: &mut Entry) -> i32 {
+        let events = self.turns().map_or(0, |turns| turns.turn(entry));
+        self.layers.turn(entry, events)
     }
 
     /// Makes one turn of one context, and takes its lock from the owner for that; then of the layers. Returns the number of events. The
     /// caller holds no lock.
-    pub fn turn_of_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
-        let events = self.turns().map_or(0, |turns| turns.turn_of_one(thread, ctx));
-        self.layers.turn(thread, events)
+    pub fn turn_of_context(&self, entry: &mut Entry, ctx: u32) -> i32 {
+        let events = self.turns().map_or(0, |turns| turns.turn_of_one(entry, ctx));
+        self.layers.turn(entry, events)
     }
 
     /// Takes locks in every turn from now on, since several threads make calls.
     pub fn begin_threads(&self) {
+        self.layers.begin_threads();
         if let Some(contexts) = self.contexts() {
             contexts.polling().take_care();
         }
@@ -126,23 +132,23 @@ impl Engine {
     /// Announces a sleep to transports and layers, and puts into `set` what will change when something comes. `None`: there are no
     /// transports yet. OK: the caller may sleep on the set; PENDING: something is there, or waits for room; NO_RESOURCE: there is more than the
     /// set holds; any other status: a sleeper cannot be woken. [`Engine::disarm`] follows the first three.
-    pub fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Option<Status> {
-        let armed = self.contexts()?.arm(thread, set);
+    pub fn arm(&self, entry: &mut Entry, set: &mut WaitSet) -> Option<Status> {
+        let armed = self.contexts()?.arm(entry, set);
         if !armed.is_ok() {
             return Some(armed);
         }
-        let answer = self.layers.arm(thread, set);
+        let answer = self.layers.arm(entry, set);
         if ![Status::OK, Status::PENDING, Status::NO_RESOURCE].contains(&answer) {
-            self.disarm(thread);
+            self.disarm(entry);
         }
         Some(answer)
     }
 
     /// Tells transports and layers that the thread is awake.
-    pub fn disarm(&self, thread: *mut ThreadCtx) {
-        self.layers.disarm(thread);
+    pub fn disarm(&self, entry: &mut Entry) {
+        self.layers.disarm(entry);
         if let Some(contexts) = self.contexts() {
-            contexts.disarm(thread);
+            contexts.disarm(entry);
         }
     }
 
@@ -152,28 +158,41 @@ impl Engine {
     }
 
     /// Adds a layer's function. BAD_PARAM: it is there already.
-    pub fn register(&self, function: &LayerFunction) -> Status {
-        self.layers.register(function)
+    ///
+    /// # Safety
+    /// The functions may be called with their context in any thread that makes turns, and the word read, until [`Engine::clear`], also if the function is
+    /// removed before.
+    pub unsafe fn register(&self, function: &LayerFunction) -> Status {
+        // SAFETY: the caller's promise.
+        unsafe { self.layers.register(function) }
     }
 
-    /// Removes a layer's function; a turn that has begun may still call it. NOT_FOUND: it is not registered.
-    pub fn unregister(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
+    /// Removes a layer's function with a context of that address; a turn that has begun may still call it. NOT_FOUND: it is not registered.
+    pub fn unregister(&self, f: ProgressFn, ctx: usize) -> Status {
         self.layers.unregister(f, ctx)
     }
 
     /// Adds a function that runs last in every turn and only looks at what the others did.
-    pub fn register_follower(&self, f: ProgressFn, ctx: *mut c_void) {
-        self.layers.register_follower(f, ctx);
+    ///
+    /// # Safety
+    /// As for [`Engine::register`].
+    pub unsafe fn register_follower(&self, f: ProgressFn, ctx: *mut c_void) {
+        // SAFETY: the caller's promise.
+        unsafe { self.layers.register_follower(f, ctx) };
     }
 
-    /// Removes a function that runs last in every turn.
-    pub fn unfollow(&self, f: ProgressFn, ctx: *mut c_void) {
+    /// Removes a function that runs last in every turn, with a context of that address.
+    pub fn unfollow(&self, f: ProgressFn, ctx: usize) {
         self.layers.unfollow(f, ctx);
     }
 
     /// Adds a function for turns in which all others brought nothing. While waiters sleep nobody calls it.
-    pub fn register_idle(&self, f: ProgressFn, ctx: *mut c_void) {
-        self.layers.register_idle(f, ctx);
+    ///
+    /// # Safety
+    /// As for [`Engine::register`].
+    pub unsafe fn register_idle(&self, f: ProgressFn, ctx: *mut c_void) {
+        // SAFETY: the caller's promise.
+        unsafe { self.layers.register_idle(f, ctx) };
     }
 
     /// Polls nothing and calls nobody any more. No thread is in a turn.
@@ -188,6 +207,23 @@ mod tests {
     use super::*;
     use crate::thread::Threads;
     use core::sync::atomic::{AtomicI32, AtomicU32};
+    use oxmpi_mca::ThreadCtx;
+
+    /// The entry of a test's thread, alone with its engine.
+    fn entry(threads: &Threads) -> Entry {
+        // SAFETY: a context of its own, and nobody else uses the engine.
+        unsafe { Entry::of(false, threads.attach()) }
+    }
+
+    fn register(engine: &Engine, function: &LayerFunction) -> Status {
+        // SAFETY: the counters and words live as long as the test.
+        unsafe { engine.register(function) }
+    }
+
+    fn register_idle(engine: &Engine, counter: &AtomicI32) {
+        // SAFETY: as above.
+        unsafe { engine.register_idle(count, at(counter)) }
+    }
 
     extern "C" fn count(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
         // SAFETY: the tests pass a counter.
@@ -206,25 +242,25 @@ mod tests {
     #[test]
     fn some_every_turn_others_every_eighth() {
         let (engine, threads) = (Engine::new(), Threads::new(1, 0));
-        let t = threads.attach();
+        let t = &mut entry(&threads);
         let (high, low) = (AtomicI32::new(0), AtomicI32::new(0));
         assert_eq!(engine.turn(t), 0);
-        assert_eq!(engine.register(&every(&high)), Status::OK);
-        assert_eq!(engine.register(&LayerFunction { every: 0, ..every(&high) }), Status::BAD_PARAM);
+        assert_eq!(register(&engine, &every(&high)), Status::OK);
+        assert_eq!(register(&engine, &LayerFunction { every: 0, ..every(&high) }), Status::BAD_PARAM);
         assert_eq!(engine.turn(t), 1);
-        assert_eq!(engine.register(&LayerFunction { every: 0, ..every(&low) }), Status::OK);
+        assert_eq!(register(&engine, &LayerFunction { every: 0, ..every(&low) }), Status::OK);
         let events: i32 = (0..16).map(|_| engine.turn(t)).sum();
         assert_eq!((high.load(Ordering::Relaxed), low.load(Ordering::Relaxed), events), (17, 2, 18));
-        assert_eq!(engine.unregister(count, at(&high)), Status::OK);
-        assert_eq!(engine.unregister(count, at(&high)), Status::NOT_FOUND);
+        assert_eq!(engine.unregister(count, at(&high).addr()), Status::OK);
+        assert_eq!(engine.unregister(count, at(&high).addr()), Status::NOT_FOUND);
         let events: i32 = (0..16).map(|_| engine.turn(t)).sum();
         assert_eq!((high.load(Ordering::Relaxed), events), (17, 2));
         let idle = AtomicI32::new(0);
-        engine.register_idle(count, at(&idle));
+        register_idle(&engine, &idle);
         let events: i32 = (0..16).map(|_| engine.turn(t)).sum();
         assert_eq!((low.load(Ordering::Relaxed), idle.load(Ordering::Relaxed), events), (6, 14, 16));
         engine.clear();
-        engine.register_idle(count, at(&idle));
+        register_idle(&engine, &idle);
         assert!(!engine.sleeps_are_short(), "waiters may sleep");
         engine.clear();
         assert_eq!((0..16).map(|_| engine.turn(t)).sum::<i32>(), 0);
@@ -233,10 +269,10 @@ mod tests {
     #[test]
     fn an_idle_layer_is_not_called_and_shortens_no_sleep() {
         let (engine, threads) = (Engine::new(), Threads::new(1, 0));
-        let t = threads.attach();
+        let t = &mut entry(&threads);
         let (calls, work) = (AtomicI32::new(0), AtomicU32::new(0));
         let layer = LayerFunction::new(count, at(&calls), &raw const work);
-        assert_eq!(engine.register(&layer), Status::OK);
+        assert_eq!(register(&engine, &layer), Status::OK);
         assert_eq!((engine.turn(t), engine.sleeps_are_short()), (0, false));
         work.store(1, Ordering::Relaxed);
         assert_eq!((engine.turn(t), engine.sleeps_are_short()), (1, true));
@@ -252,12 +288,12 @@ mod tests {
             let (engine, c) = (&engine, &c);
             s.spawn(move || {
                 for _ in 0..500 {
-                    assert_eq!(engine.register(&every(c)), Status::OK);
-                    assert_eq!(engine.unregister(count, at(c)), Status::OK);
+                    assert_eq!(register(engine, &every(c)), Status::OK);
+                    assert_eq!(engine.unregister(count, at(c).addr()), Status::OK);
                 }
             });
             for _ in 0..20_000 {
-                assert!((0..=1).contains(&engine.turn(std::ptr::null_mut())));
+                assert!((0..=1).contains(&engine.turn(&mut Entry::among())));
             }
         });
     }

@@ -3,7 +3,8 @@
 //! **Contexts.** The MPI layer looks a [`ThreadCtx`] up once per call and passes it down; nothing
 //! below uses thread-locals. The instance makes contexts when threads come and reuses those of
 //! threads that went, so their number is that of the most threads there ever were at once. A
-//! context belongs to one thread at a time: what lies in it is written without synchronisation.
+//! context belongs to one thread at a time: what lies in it is written without synchronisation. Below the MPI layer a thread's context comes with its
+//! [`Entry`], by which [`Slot::of`] finds what the host keeps for the thread.
 //!
 //! **One thread or several.** While one thread at a time makes calls nobody takes a lock on a message's path.
 //! The flag `threaded`, which says that there are several, may only turn 1 while no thread is on such a path:
@@ -13,10 +14,10 @@
 
 use crate::aside::Aside;
 use crate::attention::Attention;
-use oxmpi_mca::ThreadCtx;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
+use oxmpi_mca::{Entry, ThreadCtx};
 use oxmpi_system::locks::Mutex;
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::ptr::null_mut;
 
 /// Reads the thread pointer, a number that no other thread of the process has at the same time, and not 0: one
@@ -56,7 +57,8 @@ pub const WAIT_STATES: usize = 4;
 /// context points here. A cache line pair of its own: threads write it on every call.
 #[repr(C, align(128))]
 pub struct Slot {
-    pub ctx: ThreadCtx,
+    /// As components see it, by its address: they write some of its fields in calls of this thread, so nobody has a reference to it for long.
+    ctx: UnsafeCell<ThreadCtx>,
     /// Turns of progress made by this thread; every eighth runs the low-priority functions.
     pub turns: Cell<u32>,
     /// Looks that brought nothing since it last gave its core away (`waiting::poll`).
@@ -75,7 +77,7 @@ impl Slot {
     fn make(ctx: ThreadCtx) -> *mut Slot {
         let aside = Aside::new(std::process::id().wrapping_mul(64).wrapping_add(ctx.index));
         let slot = Box::into_raw(Box::new(Slot {
-            ctx,
+            ctx: UnsafeCell::new(ctx),
             turns: Cell::new(0),
             looks: Cell::new(0),
             waits: WaitWords::default(),
@@ -84,18 +86,58 @@ impl Slot {
             attention: Attention::default(),
         }));
         // SAFETY: just made, nobody else has it.
-        unsafe { (*slot).ctx.host_private = slot.cast() };
+        unsafe { (*slot).ctx.get_mut().host_private = slot.cast() };
         slot
+    }
+
+    /// The host's part of the context of an entry's thread; `None`: the thread has no context, or one without such a part.
+    #[inline(always)]
+    pub fn of(entry: &Entry) -> Option<&Slot> {
+        // SAFETY: an entry's context, and the entry is borrowed as long as the result.
+        unsafe { Slot::beside(entry.thread()) }
+    }
+
+    /// The same, and the entry, of which the slot is no part.
+    #[inline(always)]
+    pub fn and_entry(entry: &mut Entry) -> (Option<&Slot>, &mut Entry) {
+        // SAFETY: as in `of`: the entry is borrowed as long as both results.
+        (unsafe { Slot::beside(entry.thread()) }, entry)
     }
 
     /// The host's part of a context.
     ///
     /// # Safety
-    /// `ctx` must come from [`Threads`] of a living instance and belong to the calling thread.
+    /// Null, or the context of an entry that outlives the result, in its thread.
     #[inline(always)]
-    pub unsafe fn of<'a>(ctx: *mut ThreadCtx) -> &'a Slot {
-        // SAFETY: `host_private` of every context points to its slot.
-        unsafe { &*((*ctx).host_private as *const Slot) }
+    unsafe fn beside<'a>(context: *mut ThreadCtx) -> Option<&'a Slot> {
+        if context.is_null() {
+            return None;
+        }
+        // SAFETY: an entry's context is the calling thread's, of an instance that outlives the entry (`Entry::of`).
+        let slot: *const Slot = unsafe { (*context).host_private }.cast();
+        // SAFETY: null, or what `make` wrote, for contexts of instances and of hosts of tests; both live as long as the context. Components leave it alone.
+        unsafe { slot.as_ref() }
+    }
+
+    /// Number of the thread within the instance.
+    #[inline(always)]
+    pub(crate) fn index(&self) -> u32 {
+        // SAFETY: it never changes.
+        unsafe { (*self.ctx.get()).index }
+    }
+
+    /// The CRI that the thread uses first.
+    #[inline(always)]
+    pub fn cri(&self) -> u32 {
+        // SAFETY: the thread's own components write it, in calls of this thread, which is here.
+        unsafe { (*self.ctx.get()).cri }
+    }
+
+    /// The CRIs, by bits, that the thread progresses beside its own.
+    #[inline(always)]
+    pub(crate) fn attended(&self) -> &Cell<u64> {
+        // SAFETY: a cell, which nobody writes but by itself.
+        unsafe { &(*self.ctx.get()).attended }
     }
 }
 
@@ -118,10 +160,9 @@ struct State {
     free: Vec<*mut Slot>,
 }
 
-// SAFETY: the pointers are to boxes that live as long as `Threads`; who may write a slot is in the
-// essay above.
+// SAFETY: the pointers are to boxes that live as long as `Threads`, which may be dropped by any thread: no thread uses a slot then.
 unsafe impl Send for Threads {}
-// SAFETY: as above.
+// SAFETY: the list is under its lock; of slots that threads have, only words are read that others may read while they are written (counters, waits).
 unsafe impl Sync for Threads {}
 
 impl Threads {
@@ -137,7 +178,7 @@ impl Threads {
         // The lowest number first, so that few threads, however many there were, share instances as late as
         // possible.
         // SAFETY: slots live as long as `self`; a number never changes.
-        let lowest = (0..state.free.len()).min_by_key(|&i| unsafe { (*state.free[i]).ctx.index });
+        let lowest = (0..state.free.len()).min_by_key(|&i| unsafe { (*state.free[i]).index() });
         if let Some(slot) = lowest.map(|i| state.free.swap_remove(i)) {
             // `ctx` is the slot's first field.
             return slot.cast();
@@ -154,15 +195,13 @@ impl Threads {
         slot.cast()
     }
 
-    /// Takes a context back that `attach` gave. The thread makes no call with it any more.
+    /// Takes a context back that `attach` gave, and no other. The thread makes no call with it any more.
     pub fn detach(&self, ctx: *mut ThreadCtx) {
-        if ctx.is_null() {
-            return;
-        }
         let mut state = self.state.lock();
         let slot: *mut Slot = ctx.cast();
-        debug_assert!(state.slots.contains(&slot) && !state.free.contains(&slot));
-        state.free.push(slot);
+        if state.slots.contains(&slot) && !state.free.contains(&slot) {
+            state.free.push(slot);
+        }
     }
 
     /// Sums each counter over all threads that ever were; a running thread's last few counts may be missing.
@@ -171,7 +210,7 @@ impl Threads {
         let mut sums = vec![0u64; self.num_counters];
         for &slot in &state.slots {
             // SAFETY: slots live as long as `self`.
-            let counters = unsafe { (*slot).ctx.counters };
+            let counters = unsafe { (*(*slot).ctx.get()).counters };
             for (i, sum) in sums.iter_mut().enumerate() {
                 // SAFETY: `num_counters` of them stand there; another thread may be counting, which a
                 // volatile read of a word tolerates.
@@ -196,9 +235,10 @@ impl Drop for Threads {
     fn drop(&mut self) {
         for slot in self.state.get_mut().slots.drain(..) {
             // SAFETY: made by Box::into_raw in `attach`; the instance is going, no thread is in it.
-            let slot = unsafe { Box::from_raw(slot) };
-            if !slot.ctx.counters.is_null() {
-                let all = std::ptr::slice_from_raw_parts_mut(slot.ctx.counters, self.num_counters);
+            let mut slot = unsafe { Box::from_raw(slot) };
+            let counters = slot.ctx.get_mut().counters;
+            if !counters.is_null() {
+                let all = std::ptr::slice_from_raw_parts_mut(counters, self.num_counters);
                 // SAFETY: made by Box::into_raw of a slice of that length.
                 drop(unsafe { Box::from_raw(all) });
             }
@@ -227,8 +267,13 @@ mod tests {
         assert_eq!(threads.counters(), [0, 7, 0]);
         threads.detach(b);
         threads.detach(a);
+        threads.detach(a);
+        threads.detach(null_mut());
         assert_eq!([threads.attach(), threads.attach()], [a, b], "the lowest number first");
-        // SAFETY: as above.
-        assert_eq!(unsafe { Slot::of(c) } as *const Slot as *mut ThreadCtx, c);
+        // SAFETY: as above; it takes no locks.
+        let entry = unsafe { Entry::of(false, c) };
+        let slot = Slot::of(&entry).expect("a context of `Threads` has one");
+        assert_eq!(std::ptr::from_ref(slot).cast_mut().cast(), c);
+        assert!(Slot::of(&Entry::among()).is_none());
     }
 }

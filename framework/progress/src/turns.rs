@@ -2,7 +2,8 @@
 
 use crate::contexts::{Contexts, FIRST, number};
 use crate::policy::Policy;
-use oxmpi_mca::{CriGuard, ThreadCtx};
+use crate::thread::Slot;
+use oxmpi_mca::{Entry, Guard};
 
 /// Contexts, and the policy by which threads poll them.
 pub(crate) struct Turns {
@@ -18,58 +19,61 @@ impl Turns {
 
     /// Makes a turn of progress. Returns the number of events of transports and hook.
     #[inline(always)]
-    pub(crate) fn turn(&self, thread: *mut ThreadCtx) -> i32 {
-        if self.contexts.polling().is_careful() { self.turn_among(thread) } else { self.turn_alone() }
+    pub(crate) fn turn(&self, entry: &mut Entry) -> i32 {
+        entry.raise(self.contexts.polling().is_careful());
+        match entry.is_among() {
+            true => entry.apart(|entry| self.turn_among(entry)),
+            false => self.turn_alone(entry),
+        }
     }
 
     /// Makes a turn as the only thread in MPI: of the first context, and of the others if those are in use and the first had
     /// nothing.
     #[inline(always)]
-    fn turn_alone(&self) -> i32 {
-        // SAFETY: locks are not taken, and the calling thread is the only one in MPI; who asks for a turn holds no CRI.
-        let events = self.contexts.poll(&mut unsafe { CriGuard::inherited(FIRST, false, None) });
+    fn turn_alone(&self, entry: &mut Entry) -> i32 {
+        let events = self.contexts.poll(&mut self.contexts.cris().hold(entry, FIRST));
         // Only then: what comes on the first without end would be more than its senders have credit for.
-        if events == 0 && self.contexts.cris().several_are_active() { self.turn_others() } else { events }
+        match events == 0 && self.contexts.cris().several_are_active() {
+            true => entry.apart(|entry| self.turn_others(entry)),
+            false => events,
+        }
     }
 
     /// Makes a turn of each context beside the first, for the only thread in MPI. Returns the number of events.
     #[cold]
     #[inline(never)]
-    fn turn_others(&self) -> i32 {
-        // SAFETY: as for the first one, whose guard is gone.
-        let turn = |ctx| self.contexts.turn(&mut unsafe { CriGuard::inherited(ctx, false, None) }, 0);
+    fn turn_others(&self, entry: &mut Entry) -> i32 {
+        let turn = |ctx| self.contexts.turn(&mut self.contexts.cris().hold(entry, ctx), 0);
         (1..self.contexts.cris().active()).map(turn).sum()
     }
 
     /// Makes a turn among several threads: of the contexts that the policy names. A call without a thread's context covers all.
     #[inline(never)]
-    fn turn_among(&self, thread: *mut ThreadCtx) -> i32 {
+    fn turn_among(&self, entry: &mut Entry) -> i32 {
         if !self.contexts.cris().several_are_active() {
-            return self.policy.first(&self.contexts, thread);
+            return self.policy.first(&self.contexts, entry);
         }
-        if thread.is_null() {
-            self.contexts.turn_of_all()
-        } else {
-            self.policy.several(&self.contexts, thread)
+        match Slot::and_entry(entry) {
+            (Some(slot), entry) => self.policy.several(&self.contexts, slot, entry),
+            (None, entry) => self.contexts.turn_of_all(entry),
         }
     }
 
     /// Makes one turn of a context on which something is to come, whatever thread owns its lock. Returns the number of events.
-    pub(crate) fn turn_of_one(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
-        let careful = self.contexts.polling().is_careful();
-        if ctx >= self.contexts.cris().len() || careful && !self.policy.begin_one() {
+    pub(crate) fn turn_of_one(&self, entry: &mut Entry, ctx: u32) -> i32 {
+        entry.raise(self.contexts.polling().is_careful());
+        if ctx >= self.contexts.cris().len() {
             return 0;
         }
-        let mut entry = self.contexts.entry(thread);
-        let mut held = self.contexts.cris().hold(&mut entry, ctx);
-        let events = self.contexts.turn(&mut held, number(thread));
+        let admitted = if entry.is_among() { self.policy.begin_one() } else { Some(Guard::of_nothing()) };
+        let Some(_admitted) = admitted else { return 0 };
+        let number = number(entry);
+        let mut held = self.contexts.cris().hold(entry, ctx);
+        let events = self.contexts.turn(&mut held, number);
         if events == 0 {
             held.leave_uncounted();
         } else {
             drop(held);
-        }
-        if careful {
-            self.policy.end_one();
         }
         events
     }

@@ -5,7 +5,7 @@ use crate::coll::slot::Slot;
 use crate::objects::Communicator;
 use oxmpi_coll::CollArgs;
 use oxmpi_loading::error::Error;
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Entry, Status};
 
 /// Turns the status of a collective among the ranks of a communicator into the host's error.
 pub(crate) fn did(status: Status) -> Result<(), Error> {
@@ -19,7 +19,7 @@ pub(crate) fn did(status: Status) -> Result<(), Error> {
 impl Communicator {
     /// Gathers words of all ranks by an allgather: each rank gives the same number of words, and the result holds those
     /// of all ranks, by rank.
-    pub(crate) fn tell_all(&self, thread: *mut ThreadCtx, words: &[u64]) -> Result<Vec<u64>, Error> {
+    pub(crate) fn tell_all(&self, entry: &mut Entry, words: &[u64]) -> Result<Vec<u64>, Error> {
         let mut all = vec![0u64; words.len() * self.size() as usize];
         let bytes = size_of_val(words);
         // SAFETY: words are bytes, and any bytes are words.
@@ -29,19 +29,14 @@ impl Communicator {
                 std::slice::from_raw_parts_mut(all.as_mut_ptr().cast(), bytes * self.size() as usize),
             )
         };
-        self.tell_all_bytes(thread, own, room)?;
+        self.tell_all_bytes(entry, own, room)?;
         Ok(all)
     }
 
     /// Gathers bytes of all ranks by an allgather: each rank gives the same number of bytes, and `all`, which has room
     /// for those of all ranks, is filled by rank.
-    pub(crate) fn tell_all_bytes(
-        &self,
-        thread: *mut ThreadCtx,
-        own: &[u8],
-        all: &mut [u8],
-    ) -> Result<(), Error> {
-        debug_assert_eq!(all.len(), own.len() * self.size() as usize);
+    pub(crate) fn tell_all_bytes(&self, entry: &mut Entry, own: &[u8], all: &mut [u8]) -> Result<(), Error> {
+        assert_eq!(all.len(), own.len() * self.size() as usize, "room for the bytes of all ranks");
         let byte = self.instance().byte_type();
         let args = CollArgs {
             sendbuf: own.as_ptr(),
@@ -52,20 +47,21 @@ impl Communicator {
             recvtype: byte,
             ..CollArgs::NONE
         };
-        did(self.coll.run(Slot::Allgather, self, thread, &args))
+        // SAFETY: the slices are borrowed for the call, which gathers from as many ranks as `all` has room for.
+        did(unsafe { self.coll.run(Slot::Allgather, self, entry, &args) })
     }
 
     /// Finds the first rank whose `has` is false, by an allgather; `None`: it is true at all ranks. Called by all
     /// ranks, and returns when all have called it.
-    pub fn first_without(&self, thread: *mut ThreadCtx, has: bool) -> Result<Option<u32>, Error> {
-        let all = self.tell_all(thread, &[u64::from(has)])?;
+    pub fn first_without(&self, entry: &mut Entry, has: bool) -> Result<Option<u32>, Error> {
+        let all = self.tell_all(entry, &[u64::from(has)])?;
         Ok(all.iter().position(|has| *has == 0).map(|rank| rank as u32))
     }
 
     /// Gathers the statuses of all ranks and returns the least, so that a failure at one rank is a failure at all.
     /// Called by all ranks.
-    pub(crate) fn least(&self, thread: *mut ThreadCtx, own: Status) -> Result<Status, Error> {
-        let all = self.tell_all(thread, &[u64::from(own.0.cast_unsigned()).to_le()])?;
+    pub(crate) fn least(&self, entry: &mut Entry, own: Status) -> Result<Status, Error> {
+        let all = self.tell_all(entry, &[u64::from(own.0.cast_unsigned()).to_le()])?;
         let statuses = all.into_iter().map(|word| (u64::from_le(word) as u32).cast_signed());
         Ok(Status(statuses.min().unwrap_or(own.0)))
     }

@@ -18,10 +18,10 @@ pub(crate) struct AmTable {
     pub osc: OscTags,
 }
 
-// SAFETY: see the type's text.
+// SAFETY: contexts of receivers are not owned; any thread may use them.
 unsafe impl Send for AmTable {}
 
-// SAFETY: as above.
+// SAFETY: rows are written by one thread at a time, under `taken`, and before anything is received; they are read afterwards (the type's text).
 unsafe impl Sync for AmTable {}
 
 impl AmTable {
@@ -37,7 +37,10 @@ impl AmTable {
     }
 
     /// Makes `instance` the context of the receivers of all tags that nobody has registered.
-    pub fn report_to(&self, instance: *const c_void) {
+    ///
+    /// # Safety
+    /// The receiver that the table was made with takes it, as long as the table is used.
+    pub unsafe fn report_to(&self, instance: *const c_void) {
         let taken = self.taken.lock();
         for (tag, taken) in taken.iter().enumerate() {
             if !taken {

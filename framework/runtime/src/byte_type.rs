@@ -9,9 +9,9 @@ pub(crate) struct ByteType {
     pub desc: TypeDesc,
 }
 
-// SAFETY: immutable; `desc` points to `run` beside it.
+// SAFETY: `desc` points to `run` beside it, in the same box.
 unsafe impl Send for ByteType {}
-// SAFETY: as above.
+// SAFETY: nothing in it changes.
 unsafe impl Sync for ByteType {}
 
 impl ByteType {

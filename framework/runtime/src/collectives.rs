@@ -3,7 +3,7 @@
 use crate::coll::slot::Slot;
 use crate::objects::Communicator;
 use oxmpi_coll::CollArgs;
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Entry, Status};
 
 /// Collectives: who does them was decided when the communicator was made.
 macro_rules! collectives {
@@ -11,9 +11,13 @@ macro_rules! collectives {
         impl Communicator {
             $(
                 #[doc = concat!("The collective `", stringify!($name), "`, by the component chosen for this communicator.")]
+                ///
+                /// # Safety
+                /// Buffers, types and lists of the arguments are there during the call, as long as counts and types say, as [`CollArgs`] has it.
                 #[inline]
-                pub fn $name(&self, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
-                    self.coll.run(Slot::$slot, self, thread, args)
+                pub unsafe fn $name(&self, entry: &mut Entry, args: &CollArgs) -> Status {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.coll.run(Slot::$slot, self, entry, args) }
                 }
             )*
         }

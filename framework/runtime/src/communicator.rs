@@ -6,11 +6,12 @@
 //! and make one call; waiting, where the PML gave a request, is in [`oxmpi_waiting`].
 
 use crate::info::Info;
+use crate::message::{Envelope, RecvBuffer, SendBuffer};
 use crate::objects::Communicator;
 use crate::plan::{assertions, in_force};
-use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
-use oxmpi_pml::{Message, RecvArgs, SendArgs, mode};
+use crate::request::Header;
+use oxmpi_mca::{Entry, MsgStatus, RequestHeader, Status};
+use oxmpi_pml::{Message, RecvArgs, SendArgs};
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null, null_mut};
 
@@ -42,26 +43,17 @@ impl Communicator {
     }
     /// Fills the PML's arguments of a send on this communicator.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
-    fn send_args(
-        &self,
-        thread: *mut ThreadCtx,
-        buf: *const u8,
-        count: u64,
-        dtype: &TypeDesc,
-        dst: i32,
-        tag: i32,
-        mode: u32,
-    ) -> SendArgs {
+    fn send_args(&self, entry: &Entry, data: SendBuffer<'_>, to: Envelope) -> SendArgs {
+        let (buf, count, dtype) = data.parts();
         SendArgs {
             comm: self.hot.comm,
-            thread,
+            thread: entry.thread(),
             buf,
             count,
             dtype,
-            dst,
-            tag,
-            mode,
+            dst: to.rank,
+            tag: to.tag,
+            mode: to.mode,
             reserved: 0,
             host_comm: self.host_comm_ptr(),
         }
@@ -69,124 +61,100 @@ impl Communicator {
 
     /// Fills the PML's arguments of a receive or probe on this communicator.
     #[inline(always)]
-    fn recv_args(
-        &self,
-        thread: *mut ThreadCtx,
-        buf: *mut u8,
-        count: u64,
-        dtype: &TypeDesc,
-        src: i32,
-        tag: i32,
-    ) -> RecvArgs {
-        let host_comm = self.host_comm_ptr();
-        RecvArgs { comm: self.hot.comm, thread, buf, count, dtype, src, tag, host_comm }
+    fn recv_args(&self, entry: &Entry, place: RecvBuffer<'_>, from: Envelope) -> RecvArgs {
+        let (buf, count, dtype) = place.parts();
+        RecvArgs {
+            comm: self.hot.comm,
+            thread: entry.thread(),
+            buf,
+            count,
+            dtype,
+            src: from.rank,
+            tag: from.tag,
+            host_comm: self.host_comm_ptr(),
+        }
     }
 
     /// Starts a send by the PML's blocking verb, without waiting. `None`: the send is complete without an error; else
     /// the request that the caller waits for.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
     pub fn start_send(
         &self,
-        thread: *mut ThreadCtx,
-        buf: *const u8,
-        count: u64,
-        dtype: &TypeDesc,
-        dst: i32,
-        tag: i32,
-        mode: u32,
-    ) -> Result<Option<NonNull<RequestHeader>>, Status> {
-        let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
+        entry: &mut Entry,
+        data: SendBuffer<'static>,
+        to: Envelope,
+    ) -> Result<Option<Header>, Status> {
+        let args = self.send_args(entry, data, to);
         let mut req = MaybeUninit::uninit();
         match (self.hot.send)(self.hot.state, &args, req.as_mut_ptr()) {
             Status::OK => Ok(None),
-            // SAFETY: the contract: with PENDING comes a request, which is written there.
-            Status::PENDING => Ok(Some(unsafe { NonNull::new_unchecked(req.assume_init()) })),
+            // SAFETY: the contract: with PENDING comes a request of the PML's, which is written there.
+            Status::PENDING => Ok(Some(unsafe { handed_out(req.assume_init()) })),
             error => Err(error),
         }
     }
 
-    /// Sends and waits until the buffer may be used again; `mode` is one of [`oxmpi_pml::mode`]. Returns the send's
-    /// status.
+    /// Sends and waits until the buffer may be used again. Returns the send's status.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
-    pub fn send(
-        &self,
-        thread: *mut ThreadCtx,
-        buf: *const u8,
-        count: u64,
-        dtype: &TypeDesc,
-        dst: i32,
-        tag: i32,
-        mode: u32,
-    ) -> Status {
-        let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
+    pub fn send(&self, entry: &mut Entry, data: SendBuffer<'_>, to: Envelope) -> Status {
+        let args = self.send_args(entry, data, to);
         let mut req = MaybeUninit::uninit();
         let status = (self.hot.send)(self.hot.state, &args, req.as_mut_ptr());
         if status != Status::PENDING {
             return status;
         }
-        // SAFETY: as above.
-        self.finish(thread, unsafe { req.assume_init() }).error
+        // SAFETY: the contract: with PENDING comes a request of the PML's, which is written there.
+        let req = unsafe { handed_out(req.assume_init()) };
+        entry.apart(|entry| self.finish(entry, req)).error
     }
 
-    /// Starts a nonblocking send; the request may be complete already. `mode` is one of [`oxmpi_pml::mode`].
+    /// Starts a nonblocking send; the request may be complete already.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
     pub fn isend(
         &self,
-        thread: *mut ThreadCtx,
-        buf: *const u8,
-        count: u64,
-        dtype: &TypeDesc,
-        dst: i32,
-        tag: i32,
-        mode: u32,
-    ) -> Result<*mut RequestHeader, Status> {
-        let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
+        entry: &mut Entry,
+        data: SendBuffer<'static>,
+        to: Envelope,
+    ) -> Result<Header, Status> {
+        let args = self.send_args(entry, data, to);
         let mut req = null_mut();
         let status = (self.hot.isend)(self.hot.state, &args, &mut req);
-        if status.is_err() { Err(status) } else { Ok(req) }
+        // SAFETY: the contract: without an error comes a request of the PML's.
+        if status.is_err() { Err(status) } else { Ok(unsafe { handed_out(req) }) }
     }
 
     /// Starts an empty message that ends its receive with `error`, in place of one whose data does not come. NOT_SUPPORTED: the PML
     /// has no such messages.
-    pub fn isend_failure(
-        &self,
-        thread: *mut ThreadCtx,
-        dst: i32,
-        tag: i32,
-        error: Status,
-    ) -> Result<*mut RequestHeader, Status> {
+    pub fn isend_failure(&self, entry: &mut Entry, to: Envelope, error: Status) -> Result<Header, Status> {
         let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
-        let args = self.send_args(thread, null(), 0, self.instance.byte_type(), dst, tag, mode::STANDARD);
+        // SAFETY: no elements.
+        let nothing = unsafe { SendBuffer::new(null(), 0, self.instance.byte_type()) };
+        let args = self.send_args(entry, nothing, to);
         let mut req = null_mut();
-        let status = (pml.table.send_failure)(pml.state, &args, error, &mut req);
-        if status.is_err() { Err(status) } else { Ok(req) }
+        (pml.table.send_failure)(pml.state, &args, error, &mut req).ok()?;
+        // SAFETY: a request of the PML's, or none.
+        unsafe { Header::given(req) }
     }
 
     /// Receives a message, blocking. OK: `status` is filled, and its `error` says how the receive ended (TRUNCATED, for
     /// one); a failure: nothing was received.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Recv")]
     pub fn recv(
         &self,
-        thread: *mut ThreadCtx,
-        buf: *mut u8,
-        count: u64,
-        dtype: &TypeDesc,
-        src: i32,
-        tag: i32,
+        entry: &mut Entry,
+        place: RecvBuffer<'_>,
+        from: Envelope,
         status: &mut MsgStatus,
     ) -> Status {
-        let args = self.recv_args(thread, buf, count, dtype, src, tag);
+        let args = self.recv_args(entry, place, from);
         let mut req = MaybeUninit::uninit();
         let answer = (self.hot.recv)(self.hot.state, &args, status, req.as_mut_ptr());
         if answer != Status::PENDING {
             return answer;
         }
-        // SAFETY: as above.
-        *status = self.finish(thread, unsafe { req.assume_init() });
+        // SAFETY: the contract: with PENDING comes a request of the PML's, which is written there.
+        let req = unsafe { handed_out(req.assume_init()) };
+        *status = entry.apart(|entry| self.finish(entry, req));
         Status::OK
     }
 
@@ -194,102 +162,90 @@ impl Communicator {
     #[inline(always)]
     pub fn irecv(
         &self,
-        thread: *mut ThreadCtx,
-        buf: *mut u8,
-        count: u64,
-        dtype: &TypeDesc,
-        src: i32,
-        tag: i32,
-    ) -> Result<*mut RequestHeader, Status> {
-        let args = self.recv_args(thread, buf, count, dtype, src, tag);
+        entry: &mut Entry,
+        place: RecvBuffer<'static>,
+        from: Envelope,
+    ) -> Result<Header, Status> {
+        let args = self.recv_args(entry, place, from);
         let mut req = null_mut();
         let status = (self.hot.irecv)(self.hot.state, &args, &mut req);
-        if status.is_err() { Err(status) } else { Ok(req) }
+        // SAFETY: the contract: without an error comes a request of the PML's.
+        if status.is_err() { Err(status) } else { Ok(unsafe { handed_out(req) }) }
     }
 
     /// Waits for a request that nobody else knows, takes its status and releases it.
     #[inline(never)]
-    fn finish(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) -> MsgStatus {
+    fn finish(&self, entry: &mut Entry, req: Header) -> MsgStatus {
         // SAFETY: `self.instance` keeps it alive.
-        unsafe { &*self.hot.instance }.wait(thread, req);
-        // SAFETY: the request is complete and ours until it is released.
+        unsafe { &*self.hot.instance }.wait(entry, req);
+        // SAFETY: complete, and ours until it is released.
         unsafe {
-            let status = (*req).status;
-            ((*(*req).ops).release)(req, thread);
+            let status = req.status();
+            req.release(entry);
             status
         }
     }
 
     /// Makes a persistent send request, inactive until it is started.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send_init")]
     pub fn send_init(
         &self,
-        thread: *mut ThreadCtx,
-        buf: *const u8,
-        count: u64,
-        dtype: &TypeDesc,
-        dst: i32,
-        tag: i32,
-        mode: u32,
-    ) -> Result<*mut RequestHeader, Status> {
+        entry: &mut Entry,
+        data: SendBuffer<'static>,
+        to: Envelope,
+    ) -> Result<Header, Status> {
         let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
-        let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
+        let args = self.send_args(entry, data, to);
         let mut req = null_mut();
-        let status = (pml.table.send_init)(pml.state, &args, &mut req);
-        if status.is_err() { Err(status) } else { Ok(req) }
+        (pml.table.send_init)(pml.state, &args, &mut req).ok()?;
+        // SAFETY: a request of the PML's, or none.
+        unsafe { Header::given(req) }
     }
 
     /// Makes a persistent receive request, inactive until it is started.
     pub fn recv_init(
         &self,
-        thread: *mut ThreadCtx,
-        buf: *mut u8,
-        count: u64,
-        dtype: &TypeDesc,
-        src: i32,
-        tag: i32,
-    ) -> Result<*mut RequestHeader, Status> {
+        entry: &mut Entry,
+        place: RecvBuffer<'static>,
+        from: Envelope,
+    ) -> Result<Header, Status> {
         let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
-        let args = self.recv_args(thread, buf, count, dtype, src, tag);
+        let args = self.recv_args(entry, place, from);
         let mut req = null_mut();
-        let status = (pml.table.recv_init)(pml.state, &args, &mut req);
-        if status.is_err() { Err(status) } else { Ok(req) }
+        (pml.table.recv_init)(pml.state, &args, &mut req).ok()?;
+        // SAFETY: a request of the PML's, or none.
+        unsafe { Header::given(req) }
     }
 
     /// Looks once among the arrivals for a message that matches, without progress; true: found, and `status` is filled.
-    /// With `message` not null the message is taken out of matching, with null it stays.
+    /// With a place in `message` the message is taken out of matching and put there, without one it stays.
     fn look(
         &self,
-        thread: *mut ThreadCtx,
-        src: i32,
-        tag: i32,
+        entry: &mut Entry,
+        from: Envelope,
         status: &mut MsgStatus,
-        message: *mut *mut Message,
+        message: Option<&mut *mut Message>,
     ) -> Result<bool, Status> {
         let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
-        let args = self.recv_args(thread, null_mut(), 0, self.instance.byte_type(), src, tag);
+        // SAFETY: no elements.
+        let nothing = unsafe { RecvBuffer::new(null_mut(), 0, self.instance.byte_type()) };
+        let args = self.recv_args(entry, nothing, from);
+        let message = message.map_or(null_mut(), core::ptr::from_mut);
         let answer = (pml.table.probe)(pml.state, &args, status, message);
         if answer.is_err() { Err(answer) } else { Ok(answer == Status::OK) }
     }
 
     /// Makes one turn of progress, then looks for a message that matches; true: found, and `status` is filled. The
     /// message stays where it is.
-    pub fn iprobe(
-        &self,
-        thread: *mut ThreadCtx,
-        src: i32,
-        tag: i32,
-        status: &mut MsgStatus,
-    ) -> Result<bool, Status> {
-        self.instance.poll(thread);
-        self.look(thread, src, tag, status, null_mut())
+    pub fn iprobe(&self, entry: &mut Entry, from: Envelope, status: &mut MsgStatus) -> Result<bool, Status> {
+        self.instance.poll(entry);
+        self.look(entry, from, status, None)
     }
 
     /// Waits until there is a message that matches and fills `status`. The message stays where it is.
-    pub fn probe(&self, thread: *mut ThreadCtx, src: i32, tag: i32, status: &mut MsgStatus) -> Status {
+    pub fn probe(&self, entry: &mut Entry, from: Envelope, status: &mut MsgStatus) -> Status {
         let mut found = Ok(false);
-        self.instance.wait_until(thread, || {
-            found = self.look(thread, src, tag, status, null_mut());
+        self.instance.wait_until(entry, |entry| {
+            found = self.look(entry, from, status, None);
             found != Ok(false)
         });
         found.err().unwrap_or(Status::OK)
@@ -299,49 +255,65 @@ impl Communicator {
     /// none. The message is received by [`Communicator::imrecv`].
     pub fn improbe(
         &self,
-        thread: *mut ThreadCtx,
-        src: i32,
-        tag: i32,
+        entry: &mut Entry,
+        from: Envelope,
         status: &mut MsgStatus,
-    ) -> Result<Option<*mut Message>, Status> {
-        self.instance.poll(thread);
+    ) -> Result<Option<Matched>, Status> {
+        self.instance.poll(entry);
         let mut message = null_mut();
-        Ok(self.look(thread, src, tag, status, &mut message)?.then_some(message))
+        let found = self.look(entry, from, status, Some(&mut message))?;
+        Ok(found.then_some(Matched(message)))
     }
 
     /// Waits until there is a message that matches and takes it out of matching. The message is received by
     /// [`Communicator::imrecv`].
     pub fn mprobe(
         &self,
-        thread: *mut ThreadCtx,
-        src: i32,
-        tag: i32,
+        entry: &mut Entry,
+        from: Envelope,
         status: &mut MsgStatus,
-    ) -> Result<*mut Message, Status> {
+    ) -> Result<Matched, Status> {
         let mut message = null_mut();
         let mut found = Ok(false);
-        self.instance.wait_until(thread, || {
-            found = self.look(thread, src, tag, status, &mut message);
+        self.instance.wait_until(entry, |entry| {
+            found = self.look(entry, from, status, Some(&mut message));
             found != Ok(false)
         });
-        found.map(|_| message)
+        found.map(|_| Matched(message))
     }
 
-    /// Starts the receive of a message that `improbe` or `mprobe` has taken out of matching.
+    /// Starts the receive of a message that `improbe` or `mprobe` of this communicator has taken out of matching.
     pub fn imrecv(
         &self,
-        thread: *mut ThreadCtx,
-        message: *mut Message,
-        buf: *mut u8,
-        count: u64,
-        dtype: &TypeDesc,
-    ) -> Result<*mut RequestHeader, Status> {
+        entry: &mut Entry,
+        message: Matched,
+        place: RecvBuffer<'static>,
+    ) -> Result<Header, Status> {
         let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
-        let args = self.recv_args(thread, buf, count, dtype, oxmpi_pml::ANY_SOURCE, oxmpi_pml::ANY_TAG);
+        let any = Envelope::new(oxmpi_pml::ANY_SOURCE, oxmpi_pml::ANY_TAG);
+        let args = self.recv_args(entry, place, any);
         let mut req = null_mut();
-        let status = (pml.table.imrecv)(pml.state, message, &args, &mut req);
-        if status.is_err() { Err(status) } else { Ok(req) }
+        (pml.table.imrecv)(pml.state, message.0, &args, &mut req).ok()?;
+        // SAFETY: a request of the PML's, or none.
+        unsafe { Header::given(req) }
     }
+}
+
+/// A message that a matched probe took out of matching, until it is received. It belongs to the PML of an instance.
+#[derive(Debug)]
+pub struct Matched(*mut Message);
+
+// SAFETY: any thread may receive the message (contract of the PML, whose messages are `Send`).
+unsafe impl Send for Matched {}
+
+/// A request that a verb of the PML has handed out.
+///
+/// # Safety
+/// It has.
+#[inline(always)]
+unsafe fn handed_out(req: *mut RequestHeader) -> Header {
+    // SAFETY: never null, and in a pool of the PML's, which stays as long as the instance.
+    unsafe { Header::new(NonNull::new_unchecked(req)) }
 }
 
 impl std::fmt::Debug for Communicator {

@@ -8,10 +8,11 @@
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
+use crate::message::Envelope;
 use crate::objects::Communicator;
 use crate::wires::{Choice, ENTRY, GATHERING, Wire, tree, which};
 use oxmpi_loading::error::{Error, ErrorKind};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Entry, Status};
 use std::sync::Arc;
 
 /// The members of a group that chose `color`, ordered by key and then by rank. `choices` come in the order of the
@@ -26,7 +27,7 @@ fn chosen(group: &Group, choices: impl Iterator<Item = Choice>, color: u32) -> V
 impl Communicator {
     /// Makes a communicator of the same ranks with the given hints; those of this communicator are not taken over (MPI
     /// 5.0 §7.4.2). Sends nothing and waits for nobody.
-    pub fn dup(&self, _thread: *mut ThreadCtx, info: Option<&Info>) -> Result<Arc<Communicator>, Error> {
+    pub fn dup(&self, info: Option<&Info>) -> Result<Arc<Communicator>, Error> {
         let gid = gid::child(self.gid(), self.next_child(), Origin::Dup, 0);
         let info = info.cloned().unwrap_or_default();
         self.child(gid, self.group().clone(), self.remote_group().cloned(), info)
@@ -43,12 +44,12 @@ impl Communicator {
     /// `None`: the caller gave no colour, or on an inter-communicator the other side has nobody of that colour.
     pub fn split(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         color: Option<u32>,
         key: i32,
     ) -> Result<Option<Arc<Communicator>>, Error> {
         let nth = self.next_child();
-        let choices = self.local().unwrap_or(self).gather_choices(thread, Choice { color, key });
+        let choices = self.local().unwrap_or(self).gather_choices(entry, Choice { color, key });
         let failed = |s: Status| Error::status(s, GATHERING);
         let theirs = match self.remote() {
             None => None,
@@ -56,7 +57,7 @@ impl Communicator {
                 // The other side hears of a failure, too.
                 let ours =
                     choices.clone().map(|all| all.iter().flat_map(|c| c.encode()).collect::<Vec<u8>>());
-                let swapped = self.swap(thread, ours.as_deref().map_err(|s| *s));
+                let swapped = self.swap(entry, ours.as_deref().map_err(|s| *s));
                 let (_, theirs) = ours.map_err(failed).and(swapped)?;
                 let (entries, _) = theirs.as_chunks::<ENTRY>();
                 if entries.len() != remote.group.size() as usize {
@@ -81,7 +82,7 @@ impl Communicator {
     /// that place; else also its place.
     pub fn split_by_first(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         colors: &[Option<u32>],
         key: i32,
     ) -> Result<Option<(usize, Arc<Communicator>)>, Error> {
@@ -90,9 +91,8 @@ impl Communicator {
         }
         for (place, &color) in colors.iter().enumerate() {
             let nth = self.next_child();
-            let choices = self
-                .gather_choices(thread, Choice { color, key })
-                .map_err(|s| Error::status(s, GATHERING))?;
+            let choices =
+                self.gather_choices(entry, Choice { color, key }).map_err(|s| Error::status(s, GATHERING))?;
             if choices.iter().all(|c| c.color == color) {
                 continue;
             }
@@ -106,12 +106,12 @@ impl Communicator {
 
     /// Makes a communicator of a subgroup (MPI_Comm_create); called by all ranks of this one. The groups that ranks
     /// give in one call may be disjoint. `None`: the caller is not in its group.
-    pub fn create(&self, thread: *mut ThreadCtx, group: &Group) -> Result<Option<Arc<Communicator>>, Error> {
+    pub fn create(&self, entry: &mut Entry, group: &Group) -> Result<Option<Arc<Communicator>>, Error> {
         let nth = self.next_child();
         self.check_subgroup(group)?;
         let group = &group.seen_by(self.group().me());
         if self.remote().is_some() {
-            return self.create_inter(thread, group, nth);
+            return self.create_inter(entry, group, nth);
         }
         let (Some(first), Some(_)) = (group.members().first(), group.rank()) else { return Ok(None) };
         let gid = gid::child(self.gid(), nth, Origin::Create, which(*first));
@@ -122,7 +122,7 @@ impl Communicator {
     /// sends them the new id. `tag` tells calls apart that run at once. `None`: the caller is not a member.
     pub fn create_group(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         group: &Group,
         tag: i32,
     ) -> Result<Option<Arc<Communicator>>, Error> {
@@ -134,7 +134,7 @@ impl Communicator {
         let Some(me) = group.rank() else { return Ok(None) };
         let wire = self.wire(Wire::Group)?;
         let own = (me == 0).then(|| self.instance().fresh_gid());
-        let gid = wire.spread_gid(thread, group, me, own, tag)?;
+        let gid = wire.spread_gid(entry, group, me, own, tag)?;
         self.child(gid, group.clone(), None, Info::new()).map(Some)
     }
 
@@ -154,7 +154,7 @@ impl Communicator {
     /// id at the leader (rank 0 of the group), `None` elsewhere; `me` is the caller's rank in the group.
     fn spread_gid(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         group: &Group,
         me: u32,
         own: Option<Gid>,
@@ -168,11 +168,12 @@ impl Communicator {
         let (parent, children) = tree(me, group.size());
         let got = match own {
             Some(_) => Ok(()),
-            None => self.get(thread, &mut bytes, rank_of(parent), tag),
+            None => self.get(entry, &mut bytes, Envelope::new(rank_of(parent), tag)),
         };
         let mut sent = got;
         for child in children {
-            sent = sent.and(self.put_or_tell(thread, got.map(|()| &bytes[..]), rank_of(child), tag));
+            let to = Envelope::new(rank_of(child), tag);
+            sent = sent.and(self.put_or_tell(entry, got.map(|()| &bytes[..]), to));
         }
         sent.map_err(failed)?;
         Ok(gid::decode(bytes))

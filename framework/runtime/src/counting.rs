@@ -3,7 +3,7 @@
 use crate::counts::{CriCounts, OfComm};
 use crate::objects::{Communicator, Instance};
 use crate::spc::{self, Counter};
-use oxmpi_mca::{Cri, ThreadCtx};
+use oxmpi_mca::{Cri, Entry};
 use oxmpi_pml::Counts;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -85,10 +85,9 @@ impl Instance {
 impl Communicator {
     /// Adds bytes that a collective sent or received to a counter of the calling thread, if counting is asked for.
     #[inline]
-    pub(crate) fn note_own(&self, thread: *mut ThreadCtx, counter: Counter, bytes: u64) {
+    pub(crate) fn note_own(&self, entry: &Entry, counter: Counter, bytes: u64) {
         if self.instance().counting() {
-            // SAFETY: callers pass their own context.
-            unsafe { spc::count(thread, counter, bytes) }
+            spc::count(entry, counter, bytes);
         }
     }
 

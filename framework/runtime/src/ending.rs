@@ -3,7 +3,7 @@
 use crate::objects::{Communicator, Instance};
 use crate::spc;
 use oxmpi_loading::error::{Error, ErrorKind};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Entry, Status};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
@@ -19,7 +19,8 @@ impl Instance {
             self.close();
             return Ok(());
         }
-        let flushed = self.flush(self.main_thread());
+        // SAFETY: no other thread is in the library, so the context of who makes calls alone is this one's.
+        let flushed = self.flush(&mut unsafe { self.entry(self.main_thread()) });
         self.dump_counters();
         self.close();
         self.client().finalized();
@@ -86,13 +87,13 @@ impl Instance {
     }
 
     /// Waits, with progress, until the PML has handed everything that this rank has sent to the transports.
-    pub fn flush(&self, thread: *mut ThreadCtx) -> Result<(), Error> {
+    pub fn flush(&self, entry: &mut Entry) -> Result<(), Error> {
         if self.in_child() {
             return Ok(());
         }
         let Some(pml) = self.pml() else { return Ok(()) };
         let mut answer = Status::PENDING;
-        self.wait_until(thread, || {
+        self.wait_until(entry, |_| {
             answer = (pml.table.flush)(pml.state);
             answer != Status::PENDING
         });

@@ -17,7 +17,7 @@ use crate::objects::Communicator;
 use crate::plan::Plan;
 use crate::wires::{Choice, GATHERING};
 use oxmpi_loading::error::{Error, ErrorKind};
-use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::Entry;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -69,14 +69,14 @@ impl Communicator {
     /// [`ErrorKind::Arg`]; more than [`MOST`] for a process are [`ErrorKind::Endpoints`] at all ranks.
     pub fn create_endpoints(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         count: Result<u32, Error>,
         info: &Info,
     ) -> Result<Vec<Arc<Communicator>>, Error> {
         let parent = self.local().unwrap_or(self);
         let nth = parent.next_child();
         let own = Choice { color: count.as_ref().ok().copied(), key: 0 };
-        let choices = parent.gather_choices(thread, own).map_err(|s| Error::status(s, GATHERING))?;
+        let choices = parent.gather_choices(entry, own).map_err(|s| Error::status(s, GATHERING))?;
         let count = count?;
         if let Some(rank) = choices.iter().position(|choice| choice.color.is_none()) {
             return Err(Error::new(ErrorKind::Arg, format!("an argument of rank {rank} has no valid value")));

@@ -9,6 +9,7 @@
 
 use crate::cri_locks;
 use crate::objects::{ComponentCtx, Instance};
+use crate::request::Header;
 use crate::services::exchange::{exchange_key, hand_out};
 use oxmpi_loading::accept::accepted::Accepted;
 use oxmpi_loading::values::Values;
@@ -21,6 +22,7 @@ use oxmpi_system::locks::Mutex;
 use oxmpi_waiting::events;
 use oxmpi_wireup::limits;
 use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::atomic::AtomicPtr;
 
 /// Receives a message with a tag that nobody has registered, and ends the job: the sender breaks the protocol.
@@ -165,29 +167,40 @@ extern "C" fn am_register_parts(ctx: *mut c_void, tag: u8, take: AmParts) -> Sta
 /// Host table: adds a layer's function to turns of progress; BAD_PARAM: it is there already, or the registration is shorter than it
 /// has to be.
 extern "C" fn progress_register(ctx: *mut c_void, function: *const LayerFunction) -> Status {
+    let engine = at!(ctx).1.waiting().engine();
     // SAFETY: the component's registration is readable during the call, as far as its size says.
     match unsafe { (*function).size } as usize >= size_of::<LayerFunction>() {
-        // SAFETY: as above.
-        true => at!(ctx).1.waiting().engine().register(unsafe { &*function }),
+        // SAFETY: readable, and long enough; what it names stays until the component is finalized, behind the engine's end.
+        true => unsafe { engine.register(&*function) },
         false => Status::BAD_PARAM,
     }
 }
 
+/// The way in of a component's call, which passes its thread's context or null and has lent its own entry for that.
+macro_rules! entry {
+    ($instance:expr, $thread:expr) => {
+        // SAFETY: a call from inside a verb or a callback, thus inside the gate, whose entry is lent for it; made once for each.
+        unsafe { $instance.entry($thread) }
+    };
+}
+
 /// Host table: has the calling thread progress the CRIs of a set, on which something of it comes or waits.
 extern "C" fn expect(ctx: *mut c_void, thread: *mut ThreadCtx, set: u64) {
-    if let Some(contexts) = at!(ctx).1.waiting().engine().contexts() {
-        contexts.expect(thread, set);
+    let instance = at!(ctx).1;
+    if let Some(contexts) = instance.waiting().engine().contexts() {
+        contexts.expect(&entry!(instance, thread), set);
     }
 }
 
 /// Host table: takes a function out of progress.
 extern "C" fn progress_unregister(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void) -> Status {
-    at!(ctx).1.waiting().engine().unregister(f, arg)
+    at!(ctx).1.waiting().engine().unregister(f, arg.addr())
 }
 
 /// Host table: makes one turn of progress and returns the number of events.
 extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
-    at!(ctx).1.progress(thread)
+    let instance = at!(ctx).1;
+    instance.progress(&mut entry!(instance, thread))
 }
 
 /// Host table: tells what is attached to a completed request, by the completion word `sync`, that it is complete.
@@ -198,7 +211,9 @@ extern "C" fn sync_update(_: *mut c_void, sync: usize) {
 
 /// Host table: gives a request object a slot in the request table for good; called once for each object.
 extern "C" fn request_slot(ctx: *mut c_void, req: *mut RequestHeader) -> Status {
-    match at!(ctx).1.requests().insert(req) {
+    let requests = at!(ctx).1.requests();
+    // SAFETY: a component's new object, in a pool that stays, or null.
+    match unsafe { requests.insert(req) } {
         Ok(_) => Status::OK,
         Err(status) => status,
     }
@@ -206,9 +221,13 @@ extern "C" fn request_slot(ctx: *mut c_void, req: *mut RequestHeader) -> Status 
 
 /// Host table: waits, with progress, until a request is complete and returns its error.
 extern "C" fn wait(ctx: *mut c_void, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
-    at!(ctx).1.wait(thread, req);
-    // SAFETY: a complete request of the caller.
-    unsafe { (*req).status.error }
+    let instance = at!(ctx).1;
+    let Some(req) = NonNull::new(req) else { return Status::BAD_PARAM };
+    // SAFETY: a request of the component's, in a pool that stays.
+    let req = unsafe { Header::new(req) };
+    instance.wait(&mut entry!(instance, thread), req);
+    // SAFETY: complete, and the caller's.
+    unsafe { req.status() }.error
 }
 
 /// The CRI of a number; `None`: the process is not threaded, so that its lock is not taken.
@@ -216,27 +235,38 @@ fn cri_to_lock(instance: &Instance, index: u32) -> Option<&Cri> {
     instance.threaded().then(|| &instance.cris()[index as usize])
 }
 
+/// The seat of the thread with this context, for a lock of a CRI.
+macro_rules! seat {
+    ($thread:expr) => {
+        // SAFETY: null, or the calling thread's context of this instance.
+        unsafe { ThreadCtx::seat_of($thread) }
+    };
+}
+
 /// Host table: takes the lock of a CRI, for components that cannot take it inline. Does nothing in a process that is
 /// not threaded.
 extern "C" fn cri_enter(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) {
     if let Some(cri) = cri_to_lock(at!(ctx).1, index) {
-        // SAFETY: null, or the calling thread's context of this instance.
-        cri.enter(unsafe { ThreadCtx::seat_of(thread) });
+        let seat = seat!(thread);
+        // SAFETY: the calling thread's seat; a component that calls this holds no other CRI (contract).
+        unsafe { cri.enter(seat) };
     }
 }
 
 /// Host table: takes the lock of a CRI if it is free; 0: it is not. 1 in a process that is not threaded.
 extern "C" fn cri_try_enter(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) -> u32 {
-    // SAFETY: as above.
-    let enter = |cri: &Cri| cri.try_enter(unsafe { ThreadCtx::seat_of(thread) });
+    let seat = seat!(thread);
+    // SAFETY: as in `cri_enter`: its own seat, and no other CRI is held.
+    let enter = |cri: &Cri| unsafe { cri.try_enter(seat) };
     cri_to_lock(at!(ctx).1, index).is_none_or(enter).into()
 }
 
 /// Host table: releases the lock of a CRI. Does nothing in a process that is not threaded.
 extern "C" fn cri_leave(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) {
     if let Some(cri) = cri_to_lock(at!(ctx).1, index) {
-        // SAFETY: as above.
-        cri.leave(unsafe { ThreadCtx::seat_of(thread) });
+        let seat = seat!(thread);
+        // SAFETY: the component took it with the same arguments, and gives it back once (contract).
+        unsafe { cri.leave(seat) };
     }
 }
 

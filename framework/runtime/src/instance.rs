@@ -132,7 +132,8 @@ impl Instance {
         let settings = Settings { resolver: RwLock::new(resolver), params, logger };
         let instance = Instance::assemble(client, settings, config.level, config.gate, callbacks);
         let instance = Arc::new(instance);
-        instance.am_table().report_to(Arc::as_ptr(&instance).cast());
+        // SAFETY: `unclaimed` takes an instance, which goes with its table.
+        unsafe { instance.am_table().report_to(Arc::as_ptr(&instance).cast()) };
         instance.take_requests();
         let parts = Parts::open(&instance, components)?;
         if !instance.set_parts(parts) {
@@ -198,7 +199,8 @@ impl Instance {
             state: pml.state,
             table: &raw const pml.table,
         };
-        let status = self.waiting().engine().serve(&served, &module);
+        // SAFETY: the instance has CRIs, transports and services, and clears its engine before it goes; the module was accepted and is enabled here.
+        let status = unsafe { self.waiting().engine().serve(&served, &module) };
         if status.is_err() {
             return Err(Error::status(status, "the point-to-point layer does not start"));
         }

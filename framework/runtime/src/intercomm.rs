@@ -13,10 +13,11 @@
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
+use crate::message::Envelope;
 use crate::objects::Communicator;
 use crate::wires::{Wire, tag, tree};
 use oxmpi_loading::error::{Error, ErrorKind};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Entry, Status};
 use std::sync::Arc;
 
 /// Bytes of a member on the wire: process and endpoint, little-endian.
@@ -59,7 +60,7 @@ impl Communicator {
     /// it; `bridge` is given by the leader of each. The groups may have no rank in common.
     pub fn create_inter_with(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         leader: u32,
         bridge: Option<Bridge<'_>>,
     ) -> Result<Arc<Communicator>, Error> {
@@ -68,12 +69,12 @@ impl Communicator {
         }
         // A leader that fails tells its group, which would wait for ever otherwise.
         let told = (self.rank() == leader).then(|| match bridge {
-            Some(bridge) => self.meet(thread, &bridge),
+            Some(bridge) => self.meet(entry, &bridge),
             None => Err(Error::new(ErrorKind::Intern, "the leader of an inter-communicator without a peer")),
         });
         let failure = told.as_ref().and_then(|t| t.as_ref().err()).cloned();
         let bytes = told.map(|t| Ok(t.unwrap_or_default()));
-        let bytes = self.spread(thread, leader, bytes, tag::SPREAD)?;
+        let bytes = self.spread(entry, leader, bytes, tag::SPREAD)?;
         if let Some(error) = failure {
             return Err(error);
         }
@@ -88,14 +89,14 @@ impl Communicator {
 
     /// Exchanges groups with the other leader; called by the leader. Returns the new communicator's id and the other
     /// group's members, encoded.
-    fn meet(&self, thread: *mut ThreadCtx, bridge: &Bridge<'_>) -> Result<Vec<u8>, Error> {
+    fn meet(&self, entry: &mut Entry, bridge: &Bridge<'_>) -> Result<Vec<u8>, Error> {
         let wire = bridge.peer.wire(Wire::Leaders)?;
         let own = self.instance().fresh_gid();
         let mut ours = gid::encode(own).to_vec();
         ours.extend(encode(self.group().members()));
         let failed = |s: Status| Error::status(s, "meeting the leader of the other group");
         let mut theirs =
-            wire.exchange_any(thread, Ok(&ours), bridge.remote_leader as i32, bridge.tag).map_err(failed)?;
+            wire.exchange_any(entry, Ok(&ours), bridge.remote_leader as i32, bridge.tag).map_err(failed)?;
         let Some(gid) = theirs.first_chunk_mut::<16>() else { return Err(failed(Status::PEER_FAILED)) };
         *gid = gid::encode(gid::pair(own, gid::decode(*gid)));
         Ok(theirs)
@@ -125,7 +126,7 @@ impl Communicator {
     /// both sides and given by both leaders, in `lead`.
     pub fn create_inter_from_groups(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         leader: u32,
         lead: Option<(Gid, &Group)>,
         info: Info,
@@ -135,7 +136,7 @@ impl Communicator {
             bytes.extend(encode(remote.members()));
             Ok(bytes)
         });
-        let bytes = self.spread(thread, leader, told, tag::SPREAD)?;
+        let bytes = self.spread(entry, leader, told, tag::SPREAD)?;
         let Some((gid, members)) = bytes.split_first_chunk::<16>() else {
             return Err(Error::new(ErrorKind::Other, "the leader of the local group named no other"));
         };
@@ -144,12 +145,12 @@ impl Communicator {
 
     /// Makes one communicator of both groups (MPI_Intercomm_merge): the side whose leader says `high` comes last; where
     /// both say the same, the side whose first member has the lower number in the job comes first.
-    pub fn merge(&self, thread: *mut ThreadCtx, high: bool) -> Result<Arc<Communicator>, Error> {
+    pub fn merge(&self, entry: &mut Entry, high: bool) -> Result<Arc<Communicator>, Error> {
         let nth = self.next_child();
         let Some(remote) = self.remote_group() else {
             return Err(Error::new(ErrorKind::Comm, "comm is no inter-communicator"));
         };
-        let (ours, theirs) = self.swap(thread, Ok(&[high.into()]))?;
+        let (ours, theirs) = self.swap(entry, Ok(&[high.into()]))?;
         let first = |g: &Group| g.members().first().copied();
         let we_follow = match (ours.first(), theirs.first()) {
             (Some(ours), Some(theirs)) if ours != theirs => *ours != 0,
@@ -165,11 +166,11 @@ impl Communicator {
     /// number of this constructor call. `None`: a subgroup is empty, or the caller is not in its side's.
     pub(crate) fn create_inter(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         group: &Group,
         nth: u64,
     ) -> Result<Option<Arc<Communicator>>, Error> {
-        let (_, theirs) = self.swap(thread, Ok(&encode(group.members())))?;
+        let (_, theirs) = self.swap(entry, Ok(&encode(group.members())))?;
         let remote = group.made(decode(&theirs));
         let known = self.remote_group().is_some_and(|all| remote.difference(all).size() == 0);
         if !known {
@@ -190,14 +191,14 @@ impl Communicator {
     /// sides.
     pub(crate) fn swap(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         ours: Result<&[u8], Status>,
     ) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let Some(local) = self.local() else {
             return Err(Error::new(ErrorKind::Intern, "there is no other side"));
         };
         let both = match self.rank() {
-            0 => Some(self.exchange_any(thread, ours, 0, tag::SPLIT).and_then(|theirs| {
+            0 => Some(self.exchange_any(entry, ours, 0, tag::SPLIT).and_then(|theirs| {
                 let ours = ours?;
                 let mut both = (ours.len() as u64).to_le_bytes().to_vec();
                 both.extend_from_slice(ours);
@@ -206,7 +207,7 @@ impl Communicator {
             })),
             _ => None,
         };
-        let both = local.spread(thread, 0, both, tag::SPREAD)?;
+        let both = local.spread(entry, 0, both, tag::SPREAD)?;
         let parts = both.split_first_chunk::<8>().and_then(|(len, rest)| {
             let at = usize::try_from(u64::from_le_bytes(*len)).ok()?;
             rest.split_at_checked(at)
@@ -221,7 +222,7 @@ impl Communicator {
     /// the lengths, is one at both, and nothing follows.
     fn exchange_any(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         out: Result<&[u8], Status>,
         with: i32,
         tag: i32,
@@ -229,9 +230,9 @@ impl Communicator {
         let (mut len, with) = ([0u8; 8], with as usize);
         let ours = out.map(|out| (out.len() as u64).to_le_bytes());
         let ours = ours.as_ref().map(|len| &len[..]).map_err(|s| *s);
-        self.exchange(thread, ours, with, &mut len, with, tag)?;
+        self.exchange(entry, ours, with, &mut len, with, tag)?;
         let mut into = room(len)?;
-        self.exchange(thread, out, with, &mut into, with, tag)?;
+        self.exchange(entry, out, with, &mut into, with, tag)?;
         Ok(into)
     }
 
@@ -239,7 +240,7 @@ impl Communicator {
     /// alone; called by all. An error in place of the bytes, or on their way, goes down the tree in place of a length.
     fn spread(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         root: u32,
         own: Option<Result<Vec<u8>, Status>>,
         tag: i32,
@@ -250,16 +251,18 @@ impl Communicator {
         let (parent, children) = tree((self.rank() + n - root) % n, n);
         let bytes = own.unwrap_or_else(|| {
             let mut len = [0u8; 8];
-            self.get(thread, &mut len, rank_of(parent), tag)?;
+            let from = Envelope::new(rank_of(parent), tag);
+            self.get(entry, &mut len, from)?;
             let mut bytes = room(len)?;
-            self.get(thread, &mut bytes, rank_of(parent), tag)?;
+            self.get(entry, &mut bytes, from)?;
             Ok(bytes)
         });
         let len = bytes.as_ref().map(|bytes| (bytes.len() as u64).to_le_bytes()).map_err(|s| *s);
         let mut sent = Ok(());
-        for child in children.map(rank_of) {
-            let put = self.put_or_tell(thread, len.as_ref().map(|len| &len[..]).map_err(|s| *s), child, tag);
-            let put = put.and_then(|()| self.put(thread, bytes.as_ref().map_or(&[], |all| all), child, tag));
+        for child in children {
+            let to = Envelope::new(rank_of(child), tag);
+            let put = self.put_or_tell(entry, len.as_ref().map(|len| &len[..]).map_err(|s| *s), to);
+            let put = put.and_then(|()| self.put(entry, bytes.as_ref().map_or(&[], |all| all), to));
             sent = sent.and(put);
         }
         sent.and(bytes).map_err(failed)

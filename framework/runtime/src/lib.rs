@@ -1,9 +1,9 @@
 //! The host of an MPI process: everything that hangs on one value, [`Instance`]. There is no process-wide state here, so several
 //! instances (several ranks) may live in one process.
 //!
-//! Map, from below: `objects` (the structs that refer to each other; their fields) · `waits` (waiting in an instance), `levels`, `telling`, `abort` ·
+//! Map, from below: `locked` (data under locks of the host) · `objects` (the structs that refer to each other; their fields) · `waits` (waiting in an instance), `levels`, `telling`, `abort` ·
 //! `services`, `transports`, `registration` (what components ask for) · `service`, `emulation` (requests of peers, and verbs that a
-//! transport lacks by such requests) · `group`, `gid`, `plan`, `communicator` (messages), `lifetime` (made and closed) · `coll` (modules
+//! transport lacks by such requests) · `group`, `gid`, `plan`, `message` (buffers and envelopes), `communicator` (messages), `lifetime` (made and closed) · `coll` (modules
 //! and their services), `agreement`, `shared_memory_setup` · `host_requests` (requests of the host: plans, partitioned messages) ·
 //! `wires`, `construct`, `intercomm`, `pset`, `endpoints`, `topo` (communicators from others) · `window` · `host`, `am_table`,
 //! `cri_locks` (the tables that components get), `open` (modules of components) · `instance` (start), `ending` (finalize, rest).
@@ -35,6 +35,8 @@ pub mod instance;
 pub mod intercomm;
 mod levels;
 mod lifetime;
+mod locked;
+mod message;
 mod objects;
 mod open;
 mod parts;
@@ -65,6 +67,7 @@ pub use {
     group::{Group, ProcId},
     info::Info,
     instance::Config,
+    message::{Envelope, RecvBuffer, SendBuffer},
     objects::{Communicator, Instance, Window},
     service::contexts::ServiceCounts,
 };

@@ -14,6 +14,7 @@ use crate::group::Group;
 use crate::host_requests::partitioned::Meeting;
 use crate::host_requests::schedule::numbers::Numbers;
 use crate::info::Info;
+use crate::locked::Locked;
 use crate::reached::Transports;
 use crate::request::Table;
 use crate::service::contexts::Service;
@@ -37,7 +38,7 @@ use oxmpi_loading::values::Values;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{AmReceive, Cri, HostTable, JobInfo, Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{AmReceive, Cri, Entry, HostTable, JobInfo, MsgStatus, RequestHeader, Status};
 use oxmpi_mca_params::Resolver;
 use oxmpi_osc::Verbs;
 use oxmpi_osc::{Mapped, WinComm};
@@ -80,11 +81,10 @@ pub struct Instance {
     before_abort: BeforeAbort,
 }
 
-// SAFETY: pointers of a part are to the instance itself or to what components may be called with from any thread; each part that
-// has such says so of itself.
+// SAFETY: pointers of a part are to the instance itself, or to what components may be called with from any thread, so it may end in any thread.
 unsafe impl Send for Instance {}
 
-// SAFETY: as above.
+// SAFETY: each part is `Sync` by itself, or says why it is; the tables beside them (job, host's callbacks) are not changed any more.
 unsafe impl Sync for Instance {}
 
 /// The thread level that is provided, and the lock of those who raise it.
@@ -201,11 +201,10 @@ pub struct Communicator {
     pub(crate) _matching: String,
 }
 
-// SAFETY: raw pointers are to the PML's objects, which all threads may use, and to the instance that
-// `instance` keeps alive.
+// SAFETY: raw pointers are to the PML's object, which may be given back in any thread, and to the instance that `instance` keeps alive.
 unsafe impl Send for Communicator {}
 
-// SAFETY: as above.
+// SAFETY: the PML's object may be used by all threads at once (contract); modules of collectives too; what changes is atomic or under a lock.
 unsafe impl Sync for Communicator {}
 
 /// The other side of an inter-communicator.
@@ -258,11 +257,11 @@ pub(crate) struct StackParts {
 /// Kind of an operation.
 pub trait Body: Any + Send + Sync {
     /// Looks at the operation's parts and moves on those that can be; the status once the operation is complete, `None`
-    /// before. Called under the lock of the request's pool.
-    fn advance(&self, instance: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus>;
-    /// Starts a persistent operation.
-    fn start(&self, instance: &Instance) -> Status {
-        let _ = instance;
+    /// before. Called under the lock of the request's pool: it neither waits nor runs the user's code.
+    fn advance(&self, instance: &Instance, entry: &mut Entry) -> Option<MsgStatus>;
+    /// Starts a persistent operation. Called under the lock of the request's pool, as `advance`.
+    fn start(&self, instance: &Instance, entry: &mut Entry) -> Status {
+        let _ = (instance, entry);
         Status::NOT_SUPPORTED
     }
     /// Whether nothing is under way on behalf of an operation that is complete or inactive.
@@ -274,13 +273,16 @@ pub trait Body: Any + Send + Sync {
     fn claim(&self) -> bool {
         false
     }
-    /// Does the work that `claim` has claimed, without a lock; true: something was done.
-    fn work(&self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
-        let _ = (instance, thread);
+    /// Does the work that `claim` has claimed, without a lock; true: something was done. It may run the user's code, and brings the entry up to date
+    /// behind that.
+    fn work(&self, instance: &Instance, entry: &mut Entry) -> bool {
+        let _ = (instance, entry);
         false
     }
-    /// Lets go of everything that the operation holds, because its request is released.
-    fn reset(&self) {}
+    /// Lets go of everything that the operation holds, because its request is released. Called under the lock of the request's pool.
+    fn reset(&self, entry: &mut Entry) {
+        let _ = entry;
+    }
 }
 
 /// A request that the host makes (`host_requests/mod.rs`).
@@ -295,24 +297,20 @@ pub struct Made {
     pub(crate) released: Cell<bool>,
 }
 
-// SAFETY: cells belong to the holder of the pool's lock, the header to its owner by the rules of
-// `oxmpi_mca::request`; requests live as long as the instance.
+// SAFETY: cells are used under the lock of the request's pool alone, or by the thread that makes the request; the header by its owner, by the rules of
+// `oxmpi_mca::request`; bodies are `Sync`.
 unsafe impl Sync for Made {}
 
-// SAFETY: as above.
+// SAFETY: nothing in it belongs to a thread; the instance is only referred to.
 unsafe impl Send for Made {}
 
 /// The lists of one or a few threads.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct MadeLane {
-    pub(crate) lock: Lock,
+    pub(crate) lists: Locked<MadeLists>,
     pub(crate) again: AtomicBool,
-    pub(crate) lists: UnsafeCell<MadeLists>,
 }
-
-// SAFETY: the lists are the holder's of the lock.
-unsafe impl Sync for MadeLane {}
 
 /// Requests of a lane: free ones by the type of their body, and those that progress looks at.
 #[derive(Default)]
@@ -363,11 +361,10 @@ pub(crate) struct ComponentCtx {
     pub modules: AtomicPtr<c_void>,
 }
 
-// SAFETY: the raw pointers are to the instance, which outlives the context, and to things of it that may
-// be used from any thread.
+// SAFETY: the raw pointers are to the instance, which outlives the context, and to things of it: none is owned.
 unsafe impl Send for ComponentCtx {}
 
-// SAFETY: as above.
+// SAFETY: the instance and its tables may be used from any thread; what changes in here is atomic or under a lock.
 unsafe impl Sync for ComponentCtx {}
 
 /// Boxed: a component has its context's address while later ones are still being opened.
@@ -412,7 +409,7 @@ pub(crate) struct WindowData {
 // SAFETY: the raw pointers are addresses of user memory, which belongs to the process, and of the boxed value itself.
 unsafe impl Send for WindowData {}
 
-// SAFETY: as above.
+// SAFETY: nobody looks behind its addresses but the component, whose verbs any thread may call; nothing changes once the window is made.
 unsafe impl Sync for WindowData {}
 
 /// The emulated transports of an instance.
@@ -432,10 +429,10 @@ pub(crate) struct Reached {
     pub(crate) endpoints: Vec<Box<Endpoint>>,
 }
 
-// SAFETY: pointers are to things of the instance, which may be used from any thread.
+// SAFETY: pointers are to things of the instance, which has this.
 unsafe impl Send for Emulation {}
 
-// SAFETY: as above.
+// SAFETY: handles and endpoints may be used from any thread; lists are under their lock.
 unsafe impl Sync for Emulation {}
 
 /// A transport with the verbs that it lacks.
@@ -451,8 +448,8 @@ pub(crate) struct Wrapped {
     pub(crate) lost: Box<Lost>,
 }
 
-// SAFETY: handles may be used from any thread, contexts say so of themselves; the instance outlives this.
+// SAFETY: the instance, which outlives this, and the transport below are only referred to.
 unsafe impl Send for Wrapped {}
 
-// SAFETY: as above.
+// SAFETY: handles may be used from any thread, and contexts under the lock of the CRI of their number.
 unsafe impl Sync for Wrapped {}

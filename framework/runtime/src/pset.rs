@@ -11,7 +11,7 @@ use crate::info::Info;
 use crate::objects::{Communicator, Instance};
 use crate::plan::Plan;
 use oxmpi_loading::error::{Error, ErrorKind};
-use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::Entry;
 use std::sync::Arc;
 
 /// Names of the process sets every process has: the standard's two, and the processes of its node.
@@ -57,7 +57,7 @@ impl Instance {
     /// needs: both know both groups, and count alike.
     pub fn intercommunicator_from_groups(
         self: &Arc<Instance>,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         local: &Group,
         leader: u32,
         remote: Option<&Group>,
@@ -70,7 +70,7 @@ impl Instance {
             let pair = gid::pair(self.id_of(local, tag), self.id_of(remote, tag));
             (gid::child(pair, self.count_of(pair, local.me()), Origin::Inter, 0), remote)
         });
-        own.create_inter_from_groups(thread, leader, lead, info)
+        own.create_inter_from_groups(entry, leader, lead, info)
     }
 
     /// Computes the id that the members of a group make of it and a tag, without messages.

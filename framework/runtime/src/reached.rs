@@ -23,7 +23,7 @@ pub(crate) struct Transports {
 // SAFETY: the table's only pointer is to the instance that has it.
 unsafe impl Send for Transports {}
 
-// SAFETY: as above.
+// SAFETY: the instance may be used from any thread; lists are under their locks.
 unsafe impl Sync for Transports {}
 
 impl Transports {

@@ -7,11 +7,122 @@
 //!
 //! The table is a directory of chunks. Chunks are made when needed and never move, so readers see
 //! either nothing or the final pointer.
+//!
+//! A [`Header`] is a request as the host has it. It says that the object is there, and no more: which thread may do what with it
+//! its owner's rules say (`oxmpi_mca::request`), and functions that rely on them are unsafe.
 
-use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
-use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, Ordering};
+use oxmpi_mca::{Completion, Entry, MsgStatus, RequestHeader, Status};
 use oxmpi_system::locks::Mutex;
+use oxmpi_waiting::Awaitable;
 use std::ptr::{NonNull, null_mut};
+
+/// A request object, by its header. It lies in a pool as long as its instance, and is used again when it has been released.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct Header(NonNull<RequestHeader>);
+
+impl Header {
+    /// The request object that begins with this header.
+    ///
+    /// # Safety
+    /// It is one of a living instance, and the result is used only while that lives.
+    #[inline(always)]
+    pub const unsafe fn new(header: NonNull<RequestHeader>) -> Header {
+        Header(header)
+    }
+
+    /// The header that a verb of a component has handed out; INTERNAL for none.
+    ///
+    /// # Safety
+    /// As for [`Header::new`], or null.
+    #[inline(always)]
+    pub(crate) unsafe fn given(header: *mut RequestHeader) -> Result<Header, Status> {
+        NonNull::new(header).map(Header).ok_or(Status::INTERNAL)
+    }
+
+    /// Its address.
+    #[inline(always)]
+    pub const fn as_ptr(self) -> *mut RequestHeader {
+        self.0.as_ptr()
+    }
+
+    /// Whether the operation is complete; what its owner wrote before is visible then.
+    #[inline(always)]
+    pub fn is_complete(&self) -> bool {
+        self.completion().is_complete()
+    }
+
+    /// The word that counts the uses of its slot.
+    #[inline(always)]
+    pub fn generation(&self) -> &AtomicU32 {
+        // SAFETY: the object is there (`new`); the reference is to an atomic word.
+        unsafe { &(*self.as_ptr()).generation }
+    }
+
+    /// The slot of its handle.
+    #[inline(always)]
+    pub fn slot(self) -> u32 {
+        // SAFETY: the object is there (`new`); its slot was written before anybody knew it.
+        unsafe { (*self.as_ptr()).slot }
+    }
+
+    /// Whether it is that of a receive.
+    #[inline(always)]
+    pub fn is_receive(self) -> bool {
+        // SAFETY: the object is there (`new`), and its kind never changes.
+        unsafe { (*self.as_ptr()).kind == RequestHeader::RECV }
+    }
+
+    /// The result of the operation.
+    ///
+    /// # Safety
+    /// It is complete, or inactive, and neither released nor started meanwhile.
+    #[inline(always)]
+    pub unsafe fn status(self) -> MsgStatus {
+        // SAFETY: the object is there (`new`), and its owner does not write (the caller's promise).
+        unsafe { (*self.as_ptr()).status }
+    }
+
+    /// Gives the object back to its owner, or the operation up that it stands for. The caller holds nothing but what the owner's rules allow.
+    ///
+    /// # Safety
+    /// The caller has the request, and does not use it any more.
+    #[inline(always)]
+    pub unsafe fn release(self, entry: &mut Entry) {
+        // SAFETY: the object is there (`new`), with the verbs of its owner.
+        let release = unsafe { (*(*self.as_ptr()).ops).release };
+        release(self.as_ptr(), entry.thread());
+    }
+
+    /// Tries to cancel the operation; the call's entry is lent to its owner meanwhile.
+    ///
+    /// # Safety
+    /// The caller has the request, which is started.
+    pub unsafe fn cancel(self, _entry: &mut Entry) -> Status {
+        // SAFETY: the object is there (`new`), with the verbs of its owner.
+        let cancel = unsafe { (*(*self.as_ptr()).ops).cancel };
+        cancel(self.as_ptr())
+    }
+
+    /// Starts a persistent operation; the call's entry is lent to its owner meanwhile.
+    ///
+    /// # Safety
+    /// The caller has the request, which is persistent and inactive.
+    pub unsafe fn start(self, _entry: &mut Entry) -> Status {
+        // SAFETY: the object is there (`new`), with the verbs of its owner.
+        let start = unsafe { (*(*self.as_ptr()).ops).start };
+        start(self.as_ptr())
+    }
+}
+
+impl Awaitable for Header {
+    #[inline(always)]
+    fn completion(&self) -> &Completion {
+        // SAFETY: the object is there (`new`); the reference is to an atomic word.
+        unsafe { &(*self.as_ptr()).completion }
+    }
+}
 
 /// Bits of a slot number: what a request handle has room for.
 pub const SLOT_BITS: u32 = 22;
@@ -36,7 +147,7 @@ impl Table {
 
     /// The request object of a slot, if that slot was ever given out.
     #[inline]
-    pub fn get(&self, slot: u32) -> Option<NonNull<RequestHeader>> {
+    pub fn get(&self, slot: u32) -> Option<Header> {
         let at = slot as usize;
         of_chunk(self.chunk(at >> CHUNK_BITS)?, at)
     }
@@ -58,15 +169,12 @@ impl Table {
         unsafe { chunk.as_ref() }
     }
 
-    /// Gives `req` a slot of its own for good and writes it into the header. Once per object, when
+    /// Gives a request object a slot of its own for good and writes it into the header. Once per object, when
     /// its pool grows, by the pool's owner; `NO_RESOURCE` when all slots are taken.
     ///
-    /// `req` must be a header that stays where it is for the life of the instance.
-    #[allow(
-        clippy::not_unsafe_ptr_arg_deref,
-        reason = "a pool registers its own objects; its promise is above"
-    )]
-    pub fn insert(&self, req: *mut RequestHeader) -> Result<u32, Status> {
+    /// # Safety
+    /// The header stays where it is for the life of the instance, and nobody else knows it yet; or it is null.
+    pub unsafe fn insert(&self, req: *mut RequestHeader) -> Result<u32, Status> {
         if req.is_null() {
             return Err(Status::BAD_PARAM);
         }
@@ -83,7 +191,7 @@ impl Table {
             // SYNC POINT with `get`.
             home.store(chunk, Ordering::Release);
         }
-        // SAFETY: the pool's owner made the header and nobody else knows it yet.
+        // SAFETY: the pool's owner made the header and nobody else knows it yet (the caller's promise).
         unsafe { (*req).slot = at as u32 };
         // SAFETY: published chunks stay until the table goes.
         let chunk = unsafe { &*chunk };
@@ -96,9 +204,9 @@ impl Table {
 
 /// The header of a slot, from the chunk that it lies in; `None`: the slot was not given out.
 #[inline(always)]
-fn of_chunk(chunk: &Chunk, slot: usize) -> Option<NonNull<RequestHeader>> {
-    // SYNC POINT with `insert`: the header is seen as its pool made it.
-    NonNull::new(chunk[slot & (CHUNK - 1)].load(Ordering::Acquire))
+fn of_chunk(chunk: &Chunk, slot: usize) -> Option<Header> {
+    // SYNC POINT with `insert`: the header is seen as its pool made it. It stays for the life of the instance, which the table is a part of.
+    NonNull::new(chunk[slot & (CHUNK - 1)].load(Ordering::Acquire)).map(Header)
 }
 
 /// A part of the table: the slots of requests that were made one after another mostly lie together, and then looking them
@@ -112,7 +220,7 @@ pub struct ChunkRef<'a> {
 impl ChunkRef<'_> {
     /// The request object of a slot; `None`: the slot lies in another chunk, or was not given out.
     #[inline(always)]
-    pub fn get(self, slot: usize) -> Option<NonNull<RequestHeader>> {
+    pub fn get(self, slot: usize) -> Option<Header> {
         if slot >> CHUNK_BITS != self.number {
             return None;
         }
@@ -144,7 +252,8 @@ mod tests {
             (0..2 * CHUNK + 5).map(|_| RequestHeader::new(RequestHeader::SEND, null(), null_mut())).collect();
         let base = pool.as_mut_ptr();
         for i in 0..pool.len() {
-            assert!(table.insert(base.wrapping_add(i)).is_ok());
+            // SAFETY: the pool outlives the table's use.
+            assert!(unsafe { table.insert(base.wrapping_add(i)) }.is_ok());
         }
         for at in [0, CHUNK, 2 * CHUNK, pool.len()] {
             let chunk = table.chunk_of(at).expect("slots of this chunk were given out");
@@ -168,7 +277,8 @@ mod tests {
         let base = pool.as_mut_ptr();
         for i in 0..pool.len() {
             let req = base.wrapping_add(i);
-            assert_eq!(table.insert(req), Ok(i as u32));
+            // SAFETY: the pool outlives the table's use.
+            assert_eq!(unsafe { table.insert(req) }, Ok(i as u32));
         }
         for (i, header) in pool.iter().enumerate() {
             assert_eq!(header.slot, i as u32);
@@ -176,6 +286,7 @@ mod tests {
         }
         assert!(table.get(pool.len() as u32).is_none());
         assert!(table.get(u32::MAX).is_none(), "a number no table has");
-        assert_eq!(table.insert(null_mut()), Err(Status::BAD_PARAM));
+        // SAFETY: null is allowed.
+        assert_eq!(unsafe { table.insert(null_mut()) }, Err(Status::BAD_PARAM));
     }
 }

@@ -8,7 +8,7 @@
 use crate::objects::Communicator;
 use crate::shared_memory::{Part, SharedMemory, Wish};
 use oxmpi_loading::error::{Error, ErrorKind};
-use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::Entry;
 use oxmpi_wireup::mapping::{self, Mapping};
 
 /// On the wire: bytes, unit, node, apart; little-endian words.
@@ -34,10 +34,10 @@ fn places(wishes: &[Wish], page: u64) -> Option<(Box<[Part]>, u64)> {
 impl Communicator {
     /// Makes zeroed memory that all ranks of the communicator share, with a part for each. Called by all ranks, which
     /// must be on one node; all succeed or all fail.
-    pub fn share_memory(&self, thread: *mut ThreadCtx, wish: Wish) -> Result<SharedMemory, Error> {
+    pub fn share_memory(&self, entry: &mut Entry, wish: Wish) -> Result<SharedMemory, Error> {
         let node = u64::from(self.instance().job().node);
         let words = [wish.bytes, wish.disp_unit as u64, node, wish.apart.into()];
-        let all = self.tell_all(thread, &words.map(u64::to_le))?;
+        let all = self.tell_all(entry, &words.map(u64::to_le))?;
         let word = |rank: usize, at: usize| u64::from_le(all[rank * WORDS + at]);
         let ranks = 0..self.size() as usize;
         if let Some(far) = ranks.clone().find(|rank| word(*rank, 2) != node) {
@@ -57,12 +57,12 @@ impl Communicator {
         if len == 0 {
             return Ok(SharedMemory { mapping: Mapping::NONE, parts });
         }
-        self.segment(thread, parts, len)
+        self.segment(entry, parts, len)
     }
 
     /// Gets memory of length `len` from the node under a key that follows from the communicator, maps it and makes the
     /// pages of this rank's part. Called by all ranks.
-    fn segment(&self, thread: *mut ThreadCtx, parts: Box<[Part]>, len: u64) -> Result<SharedMemory, Error> {
+    fn segment(&self, entry: &mut Entry, parts: Box<[Part]>, len: u64) -> Result<SharedMemory, Error> {
         let [high, low] = self.gid();
         let key = format!("comm/{high:016x}{low:016x}/{}", self.next_child());
         let own = parts[self.rank() as usize];
@@ -70,9 +70,9 @@ impl Communicator {
         // Nobody asks the kernel for pages before all have seen that there is enough for all.
         let memory =
             mapping::check_free_memory(len).and_then(|()| client.share(&key, len).map_err(|why| why.message));
-        let outcome = self.agreed(thread, memory).and_then(|(memory, _)| {
+        let outcome = self.agreed(entry, memory).and_then(|(memory, _)| {
             let mapping = Mapping::new(&memory, len, (own.offset, own.bytes));
-            self.agreed(thread, mapping.map(|mapping| SharedMemory { mapping, parts }))
+            self.agreed(entry, mapping.map(|mapping| SharedMemory { mapping, parts }))
         });
         client.give_up(&key);
         outcome
@@ -80,8 +80,8 @@ impl Communicator {
 
     /// Returns this rank's outcome if all ranks have succeeded, else an error that names the first rank which has not.
     /// Called by all ranks.
-    fn agreed<T>(&self, thread: *mut ThreadCtx, own: Result<T, String>) -> Result<T, Error> {
-        let missing = self.first_without(thread, own.is_ok())?;
+    fn agreed<T>(&self, entry: &mut Entry, own: Result<T, String>) -> Result<T, Error> {
+        let missing = self.first_without(entry, own.is_ok())?;
         match (own, missing) {
             (Ok(own), None) => Ok(own),
             (Err(why), _) => Err(Error::new(ErrorKind::NoMem, format!("shared memory: {why}"))),

@@ -8,7 +8,7 @@
 use crate::counts::CriCounts;
 use oxmpi_loading::counters::all_names;
 pub use oxmpi_loading::counters::{Counter, DESCRIPTIONS, MESSAGE_NAMES, NAMES, asks_match_time};
-use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::Entry;
 use oxmpi_pml::Counts;
 
 /// The values that belong to [`MESSAGE_NAMES`].
@@ -29,15 +29,11 @@ pub fn in_microseconds(nanoseconds: u64) -> u64 {
     nanoseconds / 1000
 }
 
-/// The calling thread did `n` of what `counter` counts.
-///
-/// # Safety
-/// `thread` must be a context of a living instance that belongs to the calling thread.
+/// The calling thread did `n` of what `counter` counts. Nothing is counted in a call without a thread's context.
 #[cold]
 #[inline(never)]
-pub unsafe fn count(thread: *mut ThreadCtx, counter: Counter, n: u64) {
-    // SAFETY: the caller's promise.
-    let counters = unsafe { (*thread).counters };
+pub fn count(entry: &Entry, counter: Counter, n: u64) {
+    let counters = entry.context().map_or(std::ptr::null_mut(), |context| context.counters);
     if !counters.is_null() {
         // SAFETY: `NAMES.len()` words stand there and only this thread writes them; another may be
         // summing them up, hence the volatile accesses.

@@ -1,11 +1,12 @@
 //! Waiting in an instance: what its waiters stand on ([`Layer`]), and the calls that wait.
 
 use crate::objects::Instance;
+use crate::request::Header;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{Cri, RequestHeader, ThreadCtx};
+use oxmpi_mca::{Cri, Entry, ThreadCtx};
 use oxmpi_waiting::events::Events;
 use oxmpi_waiting::gate::Gate;
-use oxmpi_waiting::{Awaited, Hooks, Layer, WaitCounts, Waiter, Waiting};
+use oxmpi_waiting::{Awaitable, Awaited, Hooks, Layer, WaitCounts, Waiter, Waiting};
 
 impl Layer for Instance {
     #[inline(always)]
@@ -19,76 +20,91 @@ impl Layer for Instance {
 }
 
 impl Instance {
-    /// The calling thread, whose context `thread` is, as one that waits in this instance.
+    /// The calling thread as one that waits in this instance. Behind the wait its entry takes locks if that has to be from then on.
     #[inline(always)]
-    fn waiter(&self, thread: *mut ThreadCtx) -> Waiter<'_, Instance> {
-        Waiter::new(self, thread)
+    fn waiter<'a>(&'a self, entry: &'a mut Entry) -> Waiter<'a, Instance> {
+        Waiter::new(self, entry)
     }
 
-    /// Waits until the request is complete; its header has the status then. The caller holds no lock and `req` is a
-    /// live request.
+    /// Waits until the request is complete; its header has the status then. The caller holds no lock.
     #[inline]
-    pub fn wait(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) {
-        self.waiter(thread).wait(req);
+    pub fn wait(&self, entry: &mut Entry, req: Header) {
+        self.waiter(entry).wait(req.completion());
     }
 
-    /// Waits until all requests are complete; null entries are skipped. The caller holds no lock.
-    pub fn wait_all(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
-        self.waiter(thread).wait_all(reqs);
+    /// Waits until all requests are complete; `None`s are skipped. The caller holds no lock.
+    pub fn wait_all(&self, entry: &mut Entry, reqs: &[Option<Header>]) {
+        self.waiter(entry).wait_all(reqs);
     }
 
-    /// Waits until at least one request is complete; null entries are skipped. With no request it returns at once.
-    pub fn wait_any(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
-        self.waiter(thread).wait_any(reqs);
+    /// Waits until at least one request is complete; `None`s are skipped. With no request it returns at once.
+    pub fn wait_any(&self, entry: &mut Entry, reqs: &[Option<Header>]) {
+        self.waiter(entry).wait_any(reqs);
     }
 
-    /// Makes progress until `done` says so, for waits that no request stands for (a blocking probe). The caller holds
+    /// Makes progress until `done`, which gets the way in, says so, for waits that no request stands for (a blocking probe). The caller holds
     /// no lock.
-    pub fn wait_until(&self, thread: *mut ThreadCtx, done: impl FnMut() -> bool) {
-        self.waiter(thread).wait_until(done);
+    pub fn wait_until(&self, entry: &mut Entry, done: impl FnMut(&mut Entry) -> bool) {
+        self.waiter(entry).wait_until(done);
     }
 
     /// Makes progress, or sleeps, until a word has changed or `ends` says so, which is a question about what comes by progress.
     /// The caller holds no lock.
-    pub fn wait_word(&self, thread: *mut ThreadCtx, word: Awaited, ends: impl FnMut() -> bool) {
-        self.waiter(thread).wait_word(word, ends);
+    pub fn wait_word(&self, entry: &mut Entry, word: Awaited, ends: impl FnMut() -> bool) {
+        self.waiter(entry).wait_word(word, ends);
     }
 
     /// Waits until no request that is attached to `events` is incomplete. At any level, after
     /// [`Instance::act_threaded`].
-    pub fn wait_for_none(&self, thread: *mut ThreadCtx, events: &Events) {
-        self.waiter(thread).wait_for_none(events);
+    pub fn wait_for_none(&self, entry: &mut Entry, events: &Events) {
+        self.waiter(entry).wait_for_none(events);
     }
 
     /// Waits until `outstanding` answers 0. It says on which contexts, by bit, something is under way that the
     /// caller waits for; those of them that nobody progresses are entered. The caller holds no lock.
-    pub fn wait_contexts(&self, thread: *mut ThreadCtx, outstanding: impl FnMut() -> u64) {
-        self.waiter(thread).wait_contexts(outstanding);
+    pub fn wait_contexts(&self, entry: &mut Entry, outstanding: impl FnMut() -> u64) {
+        self.waiter(entry).wait_contexts(outstanding);
     }
 
     /// Makes one turn of progress and returns the number of events.
     #[inline(always)]
-    pub fn progress(&self, thread: *mut ThreadCtx) -> i32 {
-        self.waiting().engine().turn(thread)
+    pub fn progress(&self, entry: &mut Entry) -> i32 {
+        self.waiting().engine().turn(entry)
     }
 
-    /// Makes one turn of progress for a call that looks and does not wait. Returns the number of events. `thread` is
-    /// the caller's context of this instance.
+    /// Makes one turn of progress for a call that looks and does not wait. Returns the number of events.
     #[inline(always)]
-    pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
-        self.waiter(thread).poll()
+    pub fn poll(&self, entry: &mut Entry) -> i32 {
+        self.waiter(entry).poll()
     }
 
     /// Makes turns of progress until one brings an event (false), or until every CRI in use has been looked at and
     /// there was nothing (true). The caller holds no lock.
-    pub fn is_quiescent(&self, thread: *mut ThreadCtx) -> bool {
-        self.waiter(thread).is_quiescent()
+    pub fn is_quiescent(&self, entry: &mut Entry) -> bool {
+        self.waiter(entry).is_quiescent()
     }
 
     /// Makes one turn of progress on one context, and takes its lock from the owner for that. Returns the number
     /// of events. The caller holds no lock.
-    pub fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
-        self.waiting().engine().turn_of_context(thread, ctx)
+    pub fn progress_context(&self, entry: &mut Entry, ctx: u32) -> i32 {
+        self.waiting().engine().turn_of_context(entry, ctx)
+    }
+
+    /// Brings an entry up to date behind the user's code: it takes locks from now on if several threads may make calls.
+    #[inline(always)]
+    pub fn renew(&self, entry: &mut Entry) {
+        self.waiting().renew(entry);
+    }
+
+    /// The way in of a call of this instance, as its flag says.
+    ///
+    /// # Safety
+    /// The calling thread has come in by the gate and holds nothing, and its entry, if it has one, is lent. `thread` is its context, or null.
+    #[inline(always)]
+    pub(crate) unsafe fn entry(&self, thread: *mut ThreadCtx) -> Entry {
+        // SAFETY: where the flag is not set the thread is the only one in MPI: the gate turns it while nobody is inside but those who wait or run the user's
+        // code. The rest is the caller's promise.
+        unsafe { Entry::of(self.threaded(), thread) }
     }
 
     /// Number of contexts of the instance, one for each CRI.
@@ -102,7 +118,7 @@ impl Instance {
         self.waiting().set_hooks(hooks);
     }
 
-    /// Whether several threads may make calls. Look once per call.
+    /// Whether several threads may make calls: the question of who changes that, or who chooses how to wait. Whether a call takes locks its [`Entry`] says.
     #[inline(always)]
     pub fn threaded(&self) -> bool {
         self.waiting().threaded()

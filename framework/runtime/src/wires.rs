@@ -10,11 +10,12 @@
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
+use crate::message::Envelope;
 use crate::objects::{Communicator, Remote};
 use crate::plan::Plan;
+use crate::request::Header;
 use oxmpi_loading::error::Error;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
-use oxmpi_pml::mode;
+use oxmpi_mca::{Entry, MsgStatus, Status};
 use std::sync::Arc;
 
 /// Tags of the host's own messages: below all tags of collectives (which count down from -100).
@@ -95,20 +96,21 @@ impl Communicator {
     /// failed: rank `to` hears of it. PEER_FAILED: fewer bytes came than `into` has room for.
     pub(crate) fn exchange(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         out: Result<&[u8], Status>,
         to: usize,
         into: &mut [u8],
         from: usize,
         tag: i32,
     ) -> Result<(), Status> {
-        let byte = self.instance().byte_type();
         let len = into.len() as u64;
-        let posted = self
-            .can_come_from(from as i32)
-            .and_then(|()| self.irecv(thread, into.as_mut_ptr(), len, byte, from as i32, tag));
-        let sent = self.put_or_tell(thread, out.and_then(|out| posted.map(|_| out)), to as i32, tag);
-        let got = self.take(thread, posted?);
+        let place = self.instance().incoming(into);
+        let (from, to) = (Envelope::new(from as i32, tag), Envelope::new(to as i32, tag));
+        // SAFETY: the receive is waited for below, and the place is borrowed until then.
+        let post = |entry: &mut Entry| self.irecv(entry, unsafe { place.for_later() }, from);
+        let posted = self.can_come_from(from.rank).and_then(|()| post(entry));
+        let sent = self.put_or_tell(entry, out.and_then(|out| posted.map(|_| out)), to);
+        let got = self.take(entry, posted?);
         sent?;
         if got.error.is_err() {
             return Err(got.error);
@@ -118,17 +120,11 @@ impl Communicator {
     }
 
     /// Receives bytes from a rank, blocking. PEER_FAILED: fewer bytes came than `into` has room for.
-    pub(crate) fn get(
-        &self,
-        thread: *mut ThreadCtx,
-        into: &mut [u8],
-        from: i32,
-        tag: i32,
-    ) -> Result<(), Status> {
-        let (byte, len) = (self.instance().byte_type(), into.len() as u64);
-        self.can_come_from(from)?;
+    pub(crate) fn get(&self, entry: &mut Entry, into: &mut [u8], from: Envelope) -> Result<(), Status> {
+        let len = into.len() as u64;
+        self.can_come_from(from.rank)?;
         let mut status = MsgStatus::EMPTY;
-        let got = self.recv(thread, into.as_mut_ptr(), len, byte, from, tag, &mut status);
+        let got = self.recv(entry, self.instance().incoming(into), from, &mut status);
         match () {
             () if got.is_err() => Err(got),
             () if status.error.is_err() => Err(status.error),
@@ -138,24 +134,21 @@ impl Communicator {
     }
 
     /// Sends bytes to a rank, blocking.
-    pub(crate) fn put(&self, thread: *mut ThreadCtx, out: &[u8], to: i32, tag: i32) -> Result<(), Status> {
-        let byte = self.instance().byte_type();
-        let sent = self.send(thread, out.as_ptr(), out.len() as u64, byte, to, tag, mode::STANDARD);
-        if sent.is_err() { Err(sent) } else { Ok(()) }
+    pub(crate) fn put(&self, entry: &mut Entry, out: &[u8], to: Envelope) -> Result<(), Status> {
+        self.send(entry, self.instance().outgoing(out), to).ok().map(|_| ())
     }
 
     /// Sends bytes to a rank, blocking, or tells it that they do not come; the error that was given, or of the sending.
     pub(crate) fn put_or_tell(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         out: Result<&[u8], Status>,
-        to: i32,
-        tag: i32,
+        to: Envelope,
     ) -> Result<(), Status> {
         match out {
-            Ok(out) => self.put(thread, out, to, tag),
+            Ok(out) => self.put(entry, out, to),
             Err(error) => {
-                self.tell(thread, error, to, tag);
+                self.tell(entry, error, to);
                 Err(error)
             }
         }
@@ -203,7 +196,7 @@ impl Communicator {
 
     /// Gathers the choices of all ranks, by rank, with Bruck's allgather: log2(n) rounds whatever n; block `i` of the
     /// buffer is the choice of rank (me + i) mod n.
-    pub(crate) fn gather_choices(&self, thread: *mut ThreadCtx, mine: Choice) -> Result<Vec<Choice>, Status> {
+    pub(crate) fn gather_choices(&self, entry: &mut Entry, mine: Choice) -> Result<Vec<Choice>, Status> {
         let (n, me) = (self.size() as usize, self.rank() as usize);
         let mut blocks = vec![0u8; n * ENTRY];
         blocks[..ENTRY].copy_from_slice(&mine.encode());
@@ -213,7 +206,7 @@ impl Communicator {
             let (to, from) = ((me + n - have) % n, (me + have) % n);
             let (done, rest) = blocks.split_at_mut(have * ENTRY);
             let ours = so_far.map(|()| &done[..count * ENTRY]);
-            let met = self.exchange(thread, ours, to, &mut rest[..count * ENTRY], from, tag::SPLIT);
+            let met = self.exchange(entry, ours, to, &mut rest[..count * ENTRY], from, tag::SPLIT);
             so_far = so_far.and(met);
             have += count;
         }
@@ -229,19 +222,19 @@ impl Communicator {
     /// Ends the receive that waits for this rank's next message with an error. A rank that cannot be told knows by itself: it does not
     /// reach this one either.
     #[cold]
-    pub(crate) fn tell(&self, thread: *mut ThreadCtx, error: Status, to: i32, tag: i32) {
-        if let Ok(req) = self.isend_failure(thread, to, tag, error) {
-            self.take(thread, req);
+    pub(crate) fn tell(&self, entry: &mut Entry, error: Status, to: Envelope) {
+        if let Ok(req) = self.isend_failure(entry, to, error) {
+            self.take(entry, req);
         }
     }
 
     /// Waits for a request of the caller's, returns its status and releases it.
-    pub(crate) fn take(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) -> MsgStatus {
-        self.instance().wait(thread, req);
+    pub(crate) fn take(&self, entry: &mut Entry, req: Header) -> MsgStatus {
+        self.instance().wait(entry, req);
         // SAFETY: complete, and ours until it is released.
         unsafe {
-            let status = (*req).status;
-            ((*(*req).ops).release)(req, thread);
+            let status = req.status();
+            req.release(entry);
             status
         }
     }

@@ -77,15 +77,15 @@ impl<L: Layer> Waiter<'_, L> {
     /// caller waits for; those of them that nobody progresses are entered. The caller holds no lock.
     pub fn wait_contexts(self, mut outstanding: impl FnMut() -> u64) {
         let mut looks = Looks::new();
-        self.wait_until(|| {
+        let (waiting, cris) = (self.waiting(), self.layer.cris());
+        self.wait_until(|entry| {
             let set = outstanding();
-            if set == 0 || !self.waiting().threaded() {
+            if set == 0 || !waiting.threaded() {
                 return set == 0;
             }
-            let cris = self.layer.cris();
             let idle = looks.idle(cris, set, monotonic_now());
             for ctx in members(idle) {
-                self.waiting().engine.turn_of_context(self.thread, ctx);
+                waiting.engine.turn_of_context(entry, ctx);
                 looks.made_a_turn(cris, ctx);
             }
             idle != 0 && outstanding() == 0

@@ -2,6 +2,7 @@
 
 use crate::sync::Sleepers;
 use core::ffi::c_void;
+use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
 
 /// Functions of a program's own thread scheduler, and their first argument.
@@ -34,8 +35,9 @@ impl Cooperation {
         unsafe { self.hooks.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Replaces the program's functions; null: it has none. Returns whether there were any before.
-    pub(crate) fn replace(&self, new: *mut Hooks) -> bool {
+    /// Replaces the program's functions; `None`: it has none. Returns whether there were any before.
+    pub(crate) fn replace(&self, new: Option<Hooks>) -> bool {
+        let new = new.map_or(null_mut(), |hooks| Box::into_raw(Box::new(hooks)));
         // SYNC POINT with `hooks`.
         !self.hooks.swap(new, Ordering::AcqRel).is_null()
     }
@@ -46,7 +48,7 @@ impl Cooperation {
         let mut n = 0;
         for thread in self.sleepers.take() {
             // SAFETY: the program gave the functions for this purpose; the thread is parked.
-            unsafe { (hooks.unpark)(hooks.state, thread) };
+            unsafe { (hooks.unpark)(hooks.state, thread.0) };
             n += 1;
         }
         n

@@ -117,7 +117,9 @@ mod model {
             let one = thread::spawn(move || a.complete(1));
             let waiters = Arc::new(Waiters::new());
             let other = thread::spawn(move || b.complete(2));
-            queue.wait_for_none(|sync| waiters.run(sync, |_| thread::yield_now(), park));
+            queue.wait_for_none(|sync| {
+                waiters.run(sync, &mut (), |_, _| thread::yield_now(), |_, sync| park(sync))
+            });
             assert_eq!(queue.outstanding(), 0);
             // Both are there already, and what they stand for.
             assert_eq!(queue.take(9).count(), 2, "one of them quiet");
@@ -331,7 +333,9 @@ mod stress {
                 attached[i].store(1, Ordering::Release);
             }
             while taken.load(Ordering::Relaxed) < all {
-                queue.wait_for_none(|sync| waiters.run(sync, park, park));
+                queue.wait_for_none(|sync| {
+                    waiters.run(sync, &mut (), |_, sync| park(sync), |_, sync| park(sync))
+                });
                 std::thread::yield_now();
             }
         });

@@ -23,10 +23,8 @@ pub fn wait_private(word: &AtomicU32, expected: u32, timeout: Option<Duration>) 
     let _ = futex::wait(word, futex::Flags::PRIVATE, expected, timeout.as_ref());
 }
 
-/// Wakes one thread that sleeps on the word at `word`, an address that may be dead by now: the kernel
-/// uses it as a name only.
-#[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the kernel uses the address as a name and reads nothing")]
-pub fn wake_private(word: *const AtomicU32) {
+/// Wakes one thread that sleeps on the word at this address, which may be dead by now: the kernel uses it as a name only.
+pub fn wake_private(word: usize) {
     // SAFETY: FUTEX_WAKE with the private flag never accesses the memory.
     unsafe {
         libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
@@ -126,7 +124,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(20));
                 word.store(2, Ordering::Release);
                 if std::ptr::eq(word, &private) {
-                    wake_private(word);
+                    wake_private(word.as_ptr().addr());
                 } else {
                     wake_shared(word.as_ptr() as usize);
                 }

@@ -360,8 +360,8 @@ impl Gate {
         self.run_outside(me, || self.wait_for_raiser());
     }
 
-    /// Runs `f`, which may take any time or call MPI, outside the call that the thread `me` may be in. A value of
-    /// `threaded` that the call read before is to be read again.
+    /// Runs `f`, which may take any time or call MPI, outside the call that the thread `me` may be in. The call's entry is lent
+    /// meanwhile, and brought up to date behind it ([`crate::Waiting::renew`]).
     pub fn run_outside<R>(&self, me: usize, f: impl FnOnce() -> R) -> R {
         let was_inside = self.inside.load(Ordering::Relaxed) == me;
         if was_inside {

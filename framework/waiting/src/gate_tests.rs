@@ -3,6 +3,7 @@
 //! while another does.
 
 use super::{Answer, Gate};
+use oxmpi_mca::Entry;
 use oxmpi_mca::sync::{AtomicU32, Ordering};
 
 #[cfg(loom)]
@@ -54,9 +55,9 @@ impl Process {
     /// Events of the layers below.
     fn work(&self) {
         if self.threaded() {
-            self.lock.lock();
+            let entry = Entry::among();
+            let _guard = self.lock.guard(&entry);
             self.touch();
-            self.lock.unlock();
         } else {
             self.touch();
         }

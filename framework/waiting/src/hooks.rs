@@ -19,7 +19,7 @@
 use crate::cooperation::Cooperation;
 use crate::cooperation::Hooks;
 use crate::layer::{Layer, Waiter};
-use crate::sync::SyncObject;
+use crate::sync::{SyncObject, UserThread};
 use crate::waiting::Waiting;
 use oxmpi_mca::ThreadCtx;
 use std::ffi::c_void;
@@ -35,37 +35,39 @@ impl Waiting {
     /// Sets the functions by which waiting threads let others run; with `None` they sleep in the kernel again. Not to
     /// be called while another thread is in a call.
     pub fn set_hooks(&self, hooks: Option<Hooks>) {
-        let new = hooks.map_or(std::ptr::null_mut(), |hooks| Box::into_raw(Box::new(hooks)));
-        let had_some = self.cooperation.replace(new);
-        let ctx = (&raw const self.cooperation).cast_mut().cast();
-        match (had_some, new.is_null()) {
-            (false, false) => self.engine.register_follower(resume, ctx),
-            (true, true) => self.engine.unfollow(resume, ctx),
+        let has_some = hooks.is_some();
+        let had_some = self.cooperation.replace(hooks);
+        let ctx = &raw const self.cooperation;
+        match (had_some, has_some) {
+            // SAFETY: the instance, which this is a part of, clears its engine before it goes.
+            (false, true) => unsafe { self.engine.register_follower(resume, ctx.cast_mut().cast()) },
+            (true, false) => self.engine.unfollow(resume, ctx.addr()),
             _ => {}
         }
     }
 }
 
 impl<L: Layer> Waiter<'_, L> {
-    /// Waits for a sync object as a user-level thread: yields between turns as the owner of progress, else parks.
+    /// Waits for a sync object as a user-level thread: yields between turns as the owner of progress, else parks. There are several threads.
     #[inline(never)]
-    pub(crate) fn run_cooperative(self, sync: &SyncObject, hooks: &'static Hooks) {
+    pub(crate) fn run_cooperative(&mut self, sync: &SyncObject, hooks: &'static Hooks) {
         let waiting = self.waiting();
-        // SAFETY: here and below: the program gave the functions for this purpose, and no lock is held.
-        let me = unsafe { (hooks.current)(hooks.state) };
+        // SAFETY: the program gave the function for this purpose, and no lock is held.
+        let me = UserThread(unsafe { (hooks.current)(hooks.state) });
         waiting.waiters.run(
             sync,
-            |sync| {
+            self,
+            |waiter, sync| {
                 sync.take_nudge();
-                if waiting.engine.turn(self.thread) == 0 && !sync.is_done() && !waiting.tasks.help() {
-                    // SAFETY: as above.
+                if waiter.turn() == 0 && !sync.is_done() && !waiting.tasks.help() {
+                    // SAFETY: as before: given for this, and no lock is held.
                     unsafe { (hooks.yield_now)(hooks.state) };
                 }
             },
-            |sync| {
+            |_, sync| {
                 if !waiting.tasks.help() && sync.stop(&waiting.cooperation.sleepers, me) {
-                    // SAFETY: as above. It returns when somebody took the object out of STOPPED.
-                    unsafe { (hooks.park)(hooks.state, me) };
+                    // SAFETY: given for this, and no lock is held. It returns when somebody took the object out of STOPPED.
+                    unsafe { (hooks.park)(hooks.state, me.0) };
                 }
             },
         );

@@ -2,7 +2,8 @@
 
 use crate::waiting::Waiting;
 use oxmpi_mca::sync::Ordering;
-use oxmpi_mca::{Cri, ThreadCtx};
+use oxmpi_mca::{Completion, Cri, Entry};
+use oxmpi_progress::thread::Slot;
 
 /// The instance in which threads wait. Its functions are called by any thread, with no lock held.
 pub trait Layer {
@@ -12,48 +13,74 @@ pub trait Layer {
     fn cris(&self) -> &[Cri];
 }
 
-/// The calling thread in an instance: its context, and what it waits on top of.
-pub struct Waiter<'a, L> {
-    pub(crate) layer: &'a L,
-    pub(crate) thread: *mut ThreadCtx,
+/// A request that is waited for: its completion word, which stays where it is while the request's instance lives.
+pub trait Awaitable: Copy {
+    /// The completion word.
+    fn completion(&self) -> &Completion;
 }
 
-impl<L> Clone for Waiter<'_, L> {
-    fn clone(&self) -> Self {
-        *self
+impl Awaitable for &Completion {
+    fn completion(&self) -> &Completion {
+        self
     }
 }
 
-impl<L> Copy for Waiter<'_, L> {}
+/// The calling thread in an instance: its way in, which the wait has for itself, and what it waits on top of.
+pub struct Waiter<'a, L> {
+    pub(crate) layer: &'a L,
+    pub(crate) entry: &'a mut Entry,
+}
 
 impl<'a, L: Layer> Waiter<'a, L> {
-    /// Makes the waiter of the calling thread, whose context `thread` is.
+    /// Makes the waiter of the calling thread, whose entry is one of this instance. Behind a wait the entry takes locks if that has to be from then on.
     #[inline(always)]
-    pub fn new(layer: &'a L, thread: *mut ThreadCtx) -> Waiter<'a, L> {
-        Waiter { layer, thread }
+    pub fn new(layer: &'a L, entry: &'a mut Entry) -> Waiter<'a, L> {
+        Waiter { layer, entry }
     }
 
     /// The part that waiters share.
     #[inline(always)]
-    pub(crate) fn waiting(self) -> &'a Waiting {
+    pub(crate) fn waiting(&self) -> &'a Waiting {
         self.layer.waiting()
+    }
+
+    /// The host's part of the thread's context, if it has one, and the waiter.
+    #[inline(always)]
+    pub(crate) fn and_slot(&mut self) -> (Option<&Slot>, Waiter<'_, L>) {
+        let (slot, entry) = Slot::and_entry(self.entry);
+        (slot, Waiter { layer: self.layer, entry })
+    }
+
+    /// Calls `f`, which is not inlined, with a waiter in memory of its own, so that this one stays in registers.
+    #[inline(always)]
+    pub(crate) fn apart<R>(&mut self, f: impl FnOnce(Waiter<'_, L>) -> R) -> R {
+        let layer = self.layer;
+        self.entry.apart(|entry| f(Waiter { layer, entry }))
     }
 
     /// Makes one turn of progress. Returns the number of events.
     #[inline(always)]
-    pub(crate) fn turn(self) -> i32 {
-        self.waiting().engine.turn(self.thread)
+    pub(crate) fn turn(&mut self) -> i32 {
+        self.waiting().engine.turn(self.entry)
+    }
+
+    /// Whether several threads may make calls. If so, the entry takes locks from now on.
+    #[inline(always)]
+    pub(crate) fn are_several(&mut self) -> bool {
+        let several = self.waiting().threaded();
+        self.entry.raise(several);
+        several
     }
 
     /// Whether more threads wait than there are cores for: whoever spins is in the way of one that has something to
     /// do.
-    pub(crate) fn is_crowded(self) -> bool {
+    pub(crate) fn is_crowded(&self) -> bool {
         self.waiting().waiters.crowd() > self.waiting().room
     }
 
     /// Whether messages come on several CRIs, which waiting threads progress beside the owner of progress, each its
     /// own first (`runtime_progress`), before they are parked.
-    pub(crate) fn progress_side_by_side(self) -> bool {
+    pub(crate) fn progress_side_by_side(&self) -> bool {
         !self.waiting().serial
             && self.layer.cris().get(1).is_some_and(|cri| cri.active.load(Ordering::Relaxed) != 0)
     }

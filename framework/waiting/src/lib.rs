@@ -43,7 +43,7 @@ mod words;
 pub mod yield_limit;
 
 pub use cooperation::Hooks;
-pub use layer::{Layer, Waiter};
+pub use layer::{Awaitable, Layer, Waiter};
 pub use oxmpi_progress::thread;
 pub use tasks::PIECE;
 pub use waiting::{Settings, WaitCounts, Waiting};

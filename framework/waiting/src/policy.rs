@@ -27,7 +27,6 @@
 
 use crate::patience::Patience;
 use crate::states::{Counts, Role, STATES, State};
-use oxmpi_mca::ThreadCtx;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_progress::thread::Slot;
 use std::time::Duration;
@@ -59,10 +58,9 @@ pub(crate) struct Policy<'a> {
 }
 
 impl<'a> Policy<'a> {
-    /// The policy of a wait that begins, of the thread whose context is given, or null. `crowded`: more threads wait than there are cores for.
-    pub(crate) fn new(role: Role, crowded: bool, thread: *mut ThreadCtx) -> Policy<'a> {
-        // SAFETY: the calling thread's context of this instance, which lives longer than its waits.
-        let counts = (!thread.is_null()).then(|| unsafe { &Slot::of(thread).waits });
+    /// The policy of a wait that begins, of the thread of that slot. `crowded`: more threads wait than there are cores for.
+    pub(crate) fn new(role: Role, crowded: bool, slot: Option<&'a Slot>) -> Policy<'a> {
+        let counts = slot.map(|slot| &slot.waits);
         Policy {
             state: first_state(role, crowded),
             role,
@@ -184,7 +182,7 @@ mod tests {
     }
 
     fn of(role: Role, crowded: bool) -> Policy<'static> {
-        Policy::new(role, crowded, std::ptr::null_mut())
+        Policy::new(role, crowded, None)
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use crate::layer::{Layer, Waiter};
 use crate::states::{State, count};
 use crate::waiting::Waiting;
-use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::Entry;
 use oxmpi_progress::thread::Slot;
 
 /// Looks in a row without an event.
@@ -19,13 +19,13 @@ const LOOKS: u32 = 16;
 impl<L: Layer> Waiter<'_, L> {
     /// Makes one turn of progress for a call that looks and does not wait. Returns the number of events.
     #[inline(always)]
-    pub fn poll(self) -> i32 {
+    pub fn poll(mut self) -> i32 {
         let waiting = self.waiting();
-        let events = waiting.engine.turn(self.thread);
+        let events = self.turn();
         if events > 0 {
             self.tell_condition_waiters();
         } else if waiting.threaded() || waiting.patience.has_none() {
-            waiting.no_news(self.thread);
+            self.entry.apart(|entry| waiting.no_news(entry));
         }
         events
     }
@@ -35,12 +35,11 @@ impl Waiting {
     /// Counts a look that brought nothing, and gives the core away once in [`LOOKS`] of them, where more threads than
     /// cores want to run.
     #[inline(never)]
-    fn no_news(&self, thread: *mut ThreadCtx) {
+    fn no_news(&self, entry: &Entry) {
         if !self.patience.has_none() && !self.thread_count.exceeds(self.room) {
             return;
         }
-        // SAFETY: the caller's context of this instance.
-        let slot = unsafe { Slot::of(thread) };
+        let Some(slot) = Slot::of(entry) else { return };
         slot.looks.set((slot.looks.get() + 1) % LOOKS);
         if slot.looks.get() == 0 {
             count(slot, State::Yield);

@@ -13,7 +13,7 @@ pub fn wait_private(_: &AtomicU32, _: u32, _: Option<Duration>) {
 }
 
 /// Does nothing.
-pub fn wake_private(_: *const AtomicU32) {}
+pub fn wake_private(_: usize) {}
 
 /// Does nothing.
 pub fn wake_shared(_: usize) {}

@@ -19,13 +19,12 @@ const MOST_TURNS: u32 = 1 << 16;
 impl<L: Layer> Waiter<'_, L> {
     /// Makes turns of progress until one brings an event (false), or until every CRI in use has been looked at and
     /// there was nothing (true). The caller holds no lock.
-    pub fn is_quiescent(self) -> bool {
-        let waiting = self.waiting();
-        if !waiting.threaded() {
-            return (0..TURNS).all(|_| waiting.engine.turn(self.thread) == 0);
+    pub fn is_quiescent(mut self) -> bool {
+        if !self.are_several() {
+            return (0..TURNS).all(|_| self.turn() == 0);
         }
         nothing_comes(self.layer.cris(), || {
-            let events = waiting.engine.turn(self.thread);
+            let events = self.turn();
             if events == 0 {
                 std::thread::yield_now();
             }

@@ -11,20 +11,22 @@
 use crate::layer::{Layer, Waiter};
 use crate::policy::Policy;
 use crate::states::{Role, State};
+use oxmpi_mca::Entry;
 
 impl<L: Layer> Waiter<'_, L> {
     /// Waits until `done` says so, by turns of progress beside all other waiters, with yields but no sleep.
     #[inline(never)]
-    pub(crate) fn race(self, done: &mut dyn FnMut() -> bool) {
-        let waiting = self.waiting();
-        let mut policy = Policy::new(Role::Racing, false, self.thread);
-        while !done() {
-            if waiting.engine.turn(self.thread) > 0 {
+    pub(crate) fn race(&mut self, done: &mut dyn FnMut(&mut Entry) -> bool) {
+        let (slot, mut waiter) = self.and_slot();
+        let waiting = waiter.waiting();
+        let mut policy = Policy::new(Role::Racing, false, slot);
+        while !done(waiter.entry) {
+            if waiter.turn() > 0 {
                 policy.event();
                 continue;
             }
             if let Some(hooks) = waiting.cooperation.hooks() {
-                // SAFETY: the program gave the function for this purpose; no lock is held.
+                // SAFETY: the program gave the function for this purpose; no lock is held, and the entry takes locks already.
                 unsafe { (hooks.yield_now)(hooks.state) };
                 continue;
             }

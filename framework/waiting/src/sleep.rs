@@ -20,6 +20,7 @@ use crate::words::Awaited;
 use oxmpi_mca::Status;
 use oxmpi_mca::WaitWord;
 use oxmpi_mca::sync::{AtomicU32, Ordering};
+use oxmpi_progress::thread::Slot;
 use std::time::Duration;
 
 /// Longest sleep on one word of several, where the kernel cannot wait for all.
@@ -39,12 +40,11 @@ impl Drop for SleepingThread<'_> {
 impl<'a, L: Layer> Waiter<'a, L> {
     /// Counts the calling thread as asleep in its CRI, so that the owner of progress looks at that CRI until the
     /// result is dropped. `None`: all threads look at the same CRIs.
-    pub(crate) fn leaves_its_cri(self) -> Option<SleepingThread<'a>> {
+    pub(crate) fn leaves_its_cri(&self) -> Option<SleepingThread<'a>> {
         if !self.progress_side_by_side() {
             return None;
         }
-        // SAFETY: the context of the calling thread, or null.
-        let cri = self.layer.cris().get(unsafe { self.thread.as_ref() }?.cri as usize)?;
+        let cri = self.layer.cris().get(Slot::of(self.entry)?.cri() as usize)?;
         cri.asleep.fetch_add(1, Ordering::Relaxed);
         // It may have gone to sleep while this thread was at its instance, and then no doorbell of that wakes it.
         self.waiting().waiters.rouse(0);
@@ -55,12 +55,12 @@ impl<'a, L: Layer> Waiter<'a, L> {
     /// sleeper. Returns at once if a word has changed. `sync`: the caller's object, if it owns progress for other threads;
     /// `own`: the word that the caller waits for.
     #[cold]
-    pub(crate) fn sleep(self, sync: Option<&SyncObject>, own: Option<Awaited>, policy: &mut Policy) {
+    pub(crate) fn sleep(&mut self, sync: Option<&SyncObject>, own: Option<Awaited>, policy: &mut Policy) {
         let mut sleep_set = SleepSet::new();
         let mut set = sleep_set.set();
         let Some(announced) = self.waiting().words.announce(own, &mut policy.seen, &mut set) else { return };
         let rung = self.waiting().bell.value();
-        let armed = self.waiting().engine.arm(self.thread, &mut set);
+        let armed = self.waiting().engine.arm(self.entry, &mut set);
         drop(set);
         let num_words = announced.num_words;
         match armed {
@@ -72,12 +72,12 @@ impl<'a, L: Layer> Waiter<'a, L> {
             Some(Status::OK | Status::NO_RESOURCE) => self.nap(&sleep_set.words()[..num_words], sync, policy),
             _ => return self.nap(&sleep_set.words()[..num_words], sync, policy),
         }
-        self.waiting().engine.disarm(self.thread);
+        self.waiting().engine.disarm(self.entry);
     }
 
     /// Sleeps once as a parked waiter, on its own state and on the word that it waits for; who brings something else rouses it.
     /// The caller has parked `sync`, and looked once more.
-    pub(crate) fn sleep_parked(self, sync: &SyncObject, own: Option<Awaited>, nap: Duration) {
+    pub(crate) fn sleep_parked(&self, sync: &SyncObject, own: Option<Awaited>, nap: Duration) {
         let (state, parked) = sync.state_word();
         let Some(own) = own else {
             self.waiting().naps.fetch_add(1, Ordering::Relaxed);
@@ -90,7 +90,7 @@ impl<'a, L: Layer> Waiter<'a, L> {
 
     /// Sleeps once on the words, of which there is at least one, unless the gate, a nudge or work in the task pool
     /// forbids it.
-    fn sleep_on(self, words: &[WaitWord], sync: Option<&SyncObject>, longest: Duration) {
+    fn sleep_on(&self, words: &[WaitWord], sync: Option<&SyncObject>, longest: Duration) {
         let longest = if self.waiting().engine.sleeps_are_short() {
             longest.min(LONGEST_SLEEP_WITH_WORK)
         } else {
@@ -118,7 +118,7 @@ impl<'a, L: Layer> Waiter<'a, L> {
 
     /// Sleeps while all words, and `own`, have their values, at most for `longest`; on the first one alone where the
     /// kernel cannot wait for several.
-    fn sleep_while(self, words: &[WaitWord], own: Option<(&AtomicU32, u32)>, longest: Duration) {
+    fn sleep_while(&self, words: &[WaitWord], own: Option<(&AtomicU32, u32)>, longest: Duration) {
         let first = &words[0];
         let longest = if words.len() > 1 || own.is_some() {
             let all = self.waiting().several_words.load(Ordering::Relaxed) != 0
@@ -132,12 +132,12 @@ impl<'a, L: Layer> Waiter<'a, L> {
         } else {
             longest
         };
-        // SAFETY: as above.
+        // SAFETY: the transports' words stay mapped until `disarm`, and the bell's as long as the instance.
         unsafe { futex::wait_shared(first.addr, first.expected, longest) };
     }
 
     /// Naps once, on words that may be none; an owner of progress wakes early if its sync object changes.
-    fn nap(self, words: &[WaitWord], sync: Option<&SyncObject>, policy: &mut Policy) {
+    fn nap(&self, words: &[WaitWord], sync: Option<&SyncObject>, policy: &mut Policy) {
         let nap = policy.next_nap();
         let rest = |own| match (words, own) {
             ([], None) => futex::nap(nap),

@@ -51,6 +51,10 @@ const NUDGED: u32 = 3;
 /// State of an object whose waiter, a user-level thread, is parked by the program's scheduler.
 const STOPPED: u32 = 4;
 
+/// A user-level thread, by the name that the program's scheduler has for it.
+#[derive(Clone, Copy, Debug)]
+pub struct UserThread(pub *mut c_void);
+
 /// The object that requests of one wait attach to; it lies on the waiter's stack.
 #[repr(C)]
 pub struct SyncObject {
@@ -64,7 +68,7 @@ pub struct SyncObject {
     /// Where to go when somebody takes it out of STOPPED. Written before it goes there, as the next.
     sleepers: Cell<*const Sleepers>,
     /// The user-level thread, and its neighbour among the sleepers.
-    thread: Cell<*mut c_void>,
+    thread: Cell<UserThread>,
     below: Cell<*const SyncObject>,
     /// No request stands for the wait; see [`Waiters::rouse_condition_waiters`].
     is_condition: bool,
@@ -79,7 +83,7 @@ impl SyncObject {
             next: Cell::new(null()),
             prev: Cell::new(null()),
             sleepers: Cell::new(null()),
-            thread: Cell::new(null_mut()),
+            thread: Cell::new(UserThread(null_mut())),
             below: Cell::new(null()),
             is_condition: false,
         }
@@ -118,7 +122,7 @@ impl SyncObject {
             // SAFETY: as above; after this line the object may be gone.
             let before = unsafe { &*state }.swap(DONE, Ordering::AcqRel);
             if before == PARKED {
-                wake_private(state);
+                wake_private(state.addr());
             } else if before == STOPPED {
                 // SAFETY: its thread does not run before it was resumed, so the object is alive.
                 unsafe { &*this }.is_to_resume();
@@ -151,7 +155,7 @@ impl SyncObject {
 
     /// Announces that the waiter, the user-level thread `thread`, stops. False: it must not. True: its name will be
     /// put among the `sleepers` once, and it does not go on before.
-    pub fn stop(&self, sleepers: &Sleepers, thread: *mut c_void) -> bool {
+    pub fn stop(&self, sleepers: &Sleepers, thread: UserThread) -> bool {
         self.thread.set(thread);
         self.sleepers.set(sleepers);
         self.state.compare_exchange(RUNNING, STOPPED, Ordering::AcqRel, Ordering::Acquire).is_ok()
@@ -175,7 +179,7 @@ impl SyncObject {
     /// Wakes the waiter if it sleeps, with nothing said about ownership. The caller holds the list's lock.
     fn rouse(&self) {
         if self.state.compare_exchange(PARKED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-            wake_private(&self.state);
+            wake_private((&raw const self.state).addr());
         } else if self.state.compare_exchange(STOPPED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             self.is_to_resume();
         }
@@ -201,7 +205,7 @@ impl SyncObject {
             match self.state.compare_exchange(state, NUDGED, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(before) => {
                     match before {
-                        PARKED => wake_private(&self.state),
+                        PARKED => wake_private((&raw const self.state).addr()),
                         STOPPED => self.is_to_resume(),
                         _ => {}
                     }
@@ -236,7 +240,7 @@ impl Sleepers {
     }
 
     /// Takes all user-level threads out, each of which is to be resumed once.
-    pub fn take(&self) -> impl Iterator<Item = *mut c_void> {
+    pub fn take(&self) -> impl Iterator<Item = UserThread> {
         let mut at: *const SyncObject = null();
         if self.0.load(Ordering::Relaxed) != 0 {
             // SYNC POINT with `push`.
@@ -313,19 +317,20 @@ impl Waiters {
     }
 
     /// Waits until `sync` is done. As the owner of progress the thread calls `own`, one step of progress (which may
-    /// sleep); else `park`, which waits a while for the object's state to change.
-    pub fn run(
+    /// sleep); else `park`, which waits a while for the object's state to change. Both get what the thread waits with.
+    pub fn run<W>(
         &self,
         sync: &SyncObject,
-        mut own: impl FnMut(&SyncObject),
-        mut park: impl FnMut(&SyncObject),
+        waiter: &mut W,
+        mut own: impl FnMut(&mut W, &SyncObject),
+        mut park: impl FnMut(&mut W, &SyncObject),
     ) {
         let mut owner = self.enter(sync);
         while !sync.is_done() {
             if owner {
-                own(sync);
+                own(waiter, sync);
             } else {
-                park(sync);
+                park(waiter, sync);
                 owner = sync.take_nudge();
             }
         }

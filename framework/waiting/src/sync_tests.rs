@@ -2,7 +2,7 @@
 //! and threads hammer larger ones.
 
 #[cfg(loom)]
-use super::Sleepers;
+use super::{Sleepers, UserThread};
 use super::{SyncObject, Waiters};
 use oxmpi_mca::request::{Attach, Completion};
 
@@ -16,7 +16,7 @@ fn complete(word: &Completion) {
 }
 
 /// Waits for all of `words` as `progress::wait` does.
-fn wait_all(waiters: &Waiters, words: &[&Completion], own: impl FnMut(&SyncObject)) {
+fn wait_all(waiters: &Waiters, words: &[&Completion], mut own: impl FnMut(&SyncObject)) {
     let sync = SyncObject::new(words.len() as u32);
     let mut already = 0;
     for word in words {
@@ -25,7 +25,7 @@ fn wait_all(waiters: &Waiters, words: &[&Completion], own: impl FnMut(&SyncObjec
         }
     }
     if !sync.retire(already) {
-        waiters.run(&sync, own, park);
+        waiters.run(&sync, &mut (), |_, sync| own(sync), |_, sync| park(sync));
     }
 }
 
@@ -46,7 +46,7 @@ fn condition_waiters_are_roused_alone() {
 }
 
 /// Waits for any of `words`; which are complete then.
-fn wait_any(waiters: &Waiters, words: &[&Completion], own: impl FnMut(&SyncObject)) {
+fn wait_any(waiters: &Waiters, words: &[&Completion], mut own: impl FnMut(&SyncObject)) {
     let sync = SyncObject::new(1);
     let mut attached = 0;
     for word in words {
@@ -56,7 +56,7 @@ fn wait_any(waiters: &Waiters, words: &[&Completion], own: impl FnMut(&SyncObjec
         }
     }
     if attached == words.len() {
-        waiters.run(&sync, own, park);
+        waiters.run(&sync, &mut (), |_, sync| own(sync), |_, sync| park(sync));
     }
     let owed = words[..attached].iter().filter(|w| !w.detach(sync.address())).count();
     sync.settle(1, owed as u32);
@@ -239,7 +239,7 @@ mod model {
                 let sync = SyncObject::new(1);
                 let attached = word.attach(sync.address()) == Attach::Attached;
                 while attached && !sync.is_done() {
-                    if sync.stop(&sleepers, std::ptr::null_mut()) {
+                    if sync.stop(&sleepers, UserThread(std::ptr::null_mut())) {
                         stopped += 1;
                         while resumed.load(Ordering::Acquire) < stopped {
                             thread::yield_now();
@@ -262,7 +262,7 @@ mod model {
                     let sleepers = sleepers.clone();
                     thread::spawn(move || {
                         let sync: &'static SyncObject = Box::leak(Box::new(SyncObject::new(1)));
-                        sync.thread.set(std::ptr::without_provenance_mut(name));
+                        sync.thread.set(UserThread(std::ptr::without_provenance_mut(name)));
                         sleepers.push(sync);
                     })
                 })
@@ -270,7 +270,7 @@ mod model {
             // Nothing but the stack itself may order what it hands over, so the completers are not joined before.
             let mut names: Vec<usize> = Vec::new();
             while names.len() < 2 {
-                names.extend(sleepers.take().map(<*mut _>::addr));
+                names.extend(sleepers.take().map(|thread| thread.0.addr()));
                 thread::yield_now();
             }
             completers.into_iter().for_each(|c| c.join().expect("it ends"));
@@ -292,7 +292,7 @@ mod model {
             let waiter = {
                 let (sleepers, outcome) = (sleepers.clone(), outcome.clone());
                 thread::spawn(move || {
-                    if !sync.stop(&sleepers, std::ptr::without_provenance_mut(NAME)) {
+                    if !sync.stop(&sleepers, UserThread(std::ptr::without_provenance_mut(NAME))) {
                         outcome.store(REFUSED, Ordering::Relaxed);
                     }
                 })
@@ -300,7 +300,7 @@ mod model {
             let mut names: Vec<usize> = Vec::new();
             while names.is_empty() && outcome.load(Ordering::Relaxed) != REFUSED {
                 wake(sync);
-                names.extend(sleepers.take().map(<*mut _>::addr));
+                names.extend(sleepers.take().map(|thread| thread.0.addr()));
                 thread::yield_now();
             }
             waiter.join().expect("it ends");

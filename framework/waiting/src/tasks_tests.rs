@@ -100,7 +100,7 @@ mod stress {
                 scope.spawn(move || {
                     let sync = SyncObject::new(1);
                     send.send(sync.address()).expect("the test listens");
-                    let step = |sync: &SyncObject| {
+                    let step = |_: &mut (), sync: &SyncObject| {
                         if !tasks.help() && sync.park() {
                             let (word, parked) = sync.state_word();
                             if !tasks.may_not_sleep() {
@@ -109,11 +109,11 @@ mod stress {
                             sync.unpark();
                         }
                     };
-                    let owner = |sync: &SyncObject| {
+                    let owner = |_: &mut (), sync: &SyncObject| {
                         sync.take_nudge();
                         std::thread::yield_now();
                     };
-                    waiters.run(&sync, owner, step);
+                    waiters.run(&sync, &mut (), owner, step);
                 });
             }
             let objects: Vec<usize> = receive.iter().take(3).collect();

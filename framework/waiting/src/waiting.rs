@@ -10,8 +10,8 @@ use crate::tasks::Tasks;
 use crate::thread_count::ThreadCount;
 use crate::words::{Awaited, Words};
 use crate::yield_limit::YieldLimit;
-use oxmpi_mca::ThreadCtx;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::{Entry, ThreadCtx};
 use oxmpi_progress::Engine;
 use oxmpi_progress::thread::Threads;
 use oxmpi_system::membarrier::fence_all;
@@ -65,10 +65,10 @@ pub struct Waiting {
     own_gate: Option<Arc<Gate>>,
 }
 
-// SAFETY: `main` is a context that only the thread it belongs to writes; `gate` is a static or `own_gate`, both of
-// which are Sync and outlive `self`; all else is Send by itself.
+// SAFETY: `main` is one of `threads`, which own it; `gate` is a static or `own_gate`, which goes with `self`; all else is Send by itself.
 unsafe impl Send for Waiting {}
-// SAFETY: as above; all else is Sync by itself.
+// SAFETY: `main` is only handed out, and used by the thread it belongs to; `gate` is a static or `own_gate`, both of which are Sync and outlive `self`; all
+// else is Sync by itself.
 unsafe impl Sync for Waiting {}
 
 impl Waiting {
@@ -107,10 +107,16 @@ impl Waiting {
         &self.engine
     }
 
-    /// Whether several threads may make calls. Look once per call.
+    /// Whether several threads may make calls: the question of who waits or changes that. Whether a call takes locks its [`Entry`] says.
     #[inline(always)]
     pub fn threaded(&self) -> bool {
         self.threaded.load(Ordering::Relaxed) != 0
+    }
+
+    /// Brings an entry up to date behind the user's code: it takes locks from now on if several threads may make calls.
+    #[inline(always)]
+    pub fn renew(&self, entry: &mut Entry) {
+        entry.raise(self.threaded());
     }
 
     /// The address of the flag `threaded`, which components read through the host table.

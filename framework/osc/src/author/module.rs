@@ -30,7 +30,7 @@ pub fn module<T: Osc>(host: Host, osc: T) -> OscModule {
     }
 }
 
-/// What the host gets of a window that was made.
+/// Makes what the host gets of a new window.
 pub(super) fn open<W: Window>(host: Host, window: Box<W>) -> OscWindow {
     let window = Box::into_raw(Box::new(Open { window, host })).cast();
     OscWindow { window, table: const { &table::<W>() } }

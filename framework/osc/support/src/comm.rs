@@ -6,13 +6,13 @@ use oxmpi_osc::{Mapped, Place, Reach, WinComm, WinServices};
 
 /// A window's communicator is reached by this, and so are the services that its host provides.
 ///
-/// Whatever waits borrows the call's [`Entry`] and brings it up to date.
+/// Calls that wait borrow the call's [`Entry`] and bring it up to date.
 #[derive(Clone, Copy)]
 pub struct Comm(*const WinComm, Host);
 
-// SAFETY: the host's description is immutable while the window lives; its services may be called from any thread.
+// SAFETY: nothing that it leads to is bound to a thread.
 unsafe impl Send for Comm {}
-// SAFETY: as above.
+// SAFETY: the host's description is immutable while the window lives, and its services may be called by several threads at a time.
 unsafe impl Sync for Comm {}
 
 fn answer<T>(status: Status, value: T) -> Result<T, Status> {
@@ -23,7 +23,7 @@ impl Comm {
     /// Wraps what the host has described.
     ///
     /// # Safety
-    /// `comm` must stay valid as long as the result is used.
+    /// `comm`, and what it leads to, must stay valid as long as the result, or a copy of it, is used.
     pub unsafe fn new(host: Host, comm: *const WinComm) -> Comm {
         Comm(comm, host)
     }
@@ -36,7 +36,7 @@ impl Comm {
     /// Gives the table of services.
     #[inline]
     pub fn services(&self) -> &WinServices {
-        // SAFETY: as above.
+        // SAFETY: what the description leads to is valid as long as that (`new`).
         unsafe { &*self.get().services }
     }
     /// Tells which rank this process is.
@@ -69,15 +69,21 @@ impl Comm {
     }
     /// Agrees with all ranks on a status: each gets a failure if any has one.
     pub fn agree(&self, entry: &mut Entry, own: Status) -> Status {
-        self.waiting(entry, |thread| (self.services().agree)(self.get().comm, thread, own))
+        self.waiting(entry, |comm, thread| (self.services().agree)(comm, thread, own))
     }
     /// Waits until all ranks are here.
     pub fn barrier(&self, entry: &mut Entry) -> Status {
-        self.waiting(entry, |thread| (self.services().barrier)(self.get().comm, thread))
+        self.waiting(entry, |comm, thread| (self.services().barrier)(comm, thread))
+    }
+    /// Tells all ranks the same number of words, and learns theirs. Panics if `all` has no room for exactly those.
+    pub fn allgather(&self, entry: &mut Entry, mine: &[u64], all: &mut [u64]) -> Status {
+        assert_eq!(all.len(), mine.len() * self.num_ranks() as usize, "each rank's words have a place");
+        let (from, bytes, to) = (mine.as_ptr().cast(), size_of_val(mine) as u64, all.as_mut_ptr().cast());
+        self.waiting(entry, |comm, thread| (self.services().allgather)(comm, thread, from, bytes, to))
     }
     /// Makes one turn of progress.
     pub fn progress(&self, entry: &mut Entry) {
-        self.waiting(entry, |thread| (self.services().progress)(self.get().comm, thread));
+        self.waiting(entry, |comm, thread| (self.services().progress)(comm, thread));
     }
 
     /// Makes progress until the question is answered with yes. The caller holds nothing.
@@ -95,7 +101,7 @@ impl Comm {
         }
         let predicate = of(&question);
         let asked = (&raw mut question).cast();
-        self.waiting(entry, |thread| (self.services().wait_until)(self.get().comm, thread, predicate, asked))
+        self.waiting(entry, |comm, thread| (self.services().wait_until)(comm, thread, predicate, asked))
     }
 
     /// Makes progress until nothing is under way on any context: the question answers with those on which something is, by bit. Threads that own
@@ -114,9 +120,7 @@ impl Comm {
         }
         let outstanding = of(&question);
         let asked = (&raw mut question).cast();
-        self.waiting(entry, |thread| {
-            (self.services().wait_contexts)(self.get().comm, thread, outstanding, asked)
-        })
+        self.waiting(entry, |comm, thread| (self.services().wait_contexts)(comm, thread, outstanding, asked))
     }
 
     /// Sends bytes to a rank, and waits until the memory is free.
@@ -138,14 +142,15 @@ impl Comm {
 
     /// Waits for a request of `isend` or `irecv`.
     fn finish(&self, entry: &mut Entry, request: *mut RequestHeader) -> Status {
-        let (wait, comm) = (self.services().wait, self.get().comm);
-        self.waiting(entry, |thread| wait(comm, thread, request, core::ptr::null_mut()))
+        self.waiting(entry, |comm, thread| {
+            (self.services().wait)(comm, thread, request, core::ptr::null_mut())
+        })
     }
 
-    /// Makes a call of the host's that waits or makes progress.
+    /// Makes a call of a service that waits or makes progress, whose first arguments these are.
     #[inline]
-    fn waiting<R>(&self, entry: &mut Entry, call: impl FnOnce(*mut ThreadCtx) -> R) -> R {
-        let answer = call(entry.thread());
+    pub fn waiting<R>(&self, entry: &mut Entry, call: impl FnOnce(*mut c_void, *mut ThreadCtx) -> R) -> R {
+        let answer = call(self.get().comm, entry.thread());
         entry.renew(&self.1);
         answer
     }

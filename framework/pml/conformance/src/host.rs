@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach};
 use oxmpi_mca::host::{HostTable, ProgressFn};
-use oxmpi_mca::{AmParts, LayerFunction, Status, ThreadCtx};
+use oxmpi_mca::{AmParts, Entry, LayerFunction, Status, ThreadCtx};
 use oxmpi_pml::{PmlModule, PmlTable};
 use oxmpi_progress::Engine;
 use oxmpi_testing::{Desk, FakeHost};
@@ -54,20 +54,31 @@ impl FakeHost for Rank {
         Status::OK
     }
     fn progress_register(&self, function: &LayerFunction) -> Status {
-        self.engine.register(function)
+        // SAFETY: the component's, which is never unloaded; ranks stay.
+        unsafe { self.engine.register(function) }
     }
     fn progress_unregister(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
-        self.engine.unregister(f, ctx)
+        self.engine.unregister(f, ctx.addr())
     }
     fn progress(&self, thread: *mut ThreadCtx) -> i32 {
-        self.engine.turn(thread)
+        // SAFETY: the component's call passes its thread's context.
+        self.engine.turn(&mut unsafe { self.entry(thread) })
     }
     fn expect(&self, thread: *mut ThreadCtx, set: u64) {
-        self.engine.contexts().expect("served").expect(thread, set);
+        // SAFETY: as in `progress`.
+        self.engine.contexts().expect("served").expect(&unsafe { self.entry(thread) }, set);
     }
 }
 
 impl Rank {
+    /// The way in of a call of the thread with this context.
+    ///
+    /// # Safety
+    /// The calling thread's, or null; a rank that is not threaded is used by one thread.
+    pub unsafe fn entry(&self, thread: *mut ThreadCtx) -> Entry {
+        // SAFETY: the caller's promise; contexts of tests stay.
+        unsafe { Entry::of(self.desk.is_threaded(), thread) }
+    }
     pub fn net(&self) -> &Net {
         &self.net
     }

@@ -8,7 +8,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{MsgStatus, Status, ThreadCtx};
+use oxmpi_mca::{Entry, MsgStatus, Status, ThreadCtx};
 use oxmpi_pml::{PmlTable, RecvArgs, SendArgs, mode};
 use oxmpi_progress::Engine;
 use oxmpi_progress::thread::lasting_context;
@@ -184,6 +184,11 @@ impl Caller {
     pub fn thread(&self) -> *mut ThreadCtx {
         self.ctx
     }
+    /// The way in of a call of this thread.
+    pub fn entry(&self) -> Entry {
+        // SAFETY: a caller is used in the thread that it was made for, and its context stays.
+        unsafe { self.host.entry(self.ctx) }
+    }
 
     pub fn add_comm(&self, spec: &CommSpec<'_>) -> Comm {
         // The component keeps the addresses until `del_comm`; a test may leak them.
@@ -301,7 +306,7 @@ impl Caller {
         &self.host.engine
     }
     pub fn progress(&self) -> i32 {
-        self.host.engine.turn(self.thread())
+        self.host.engine.turn(&mut self.entry())
     }
     pub fn flush(&self) -> Status {
         let (table, state) = self.pml();

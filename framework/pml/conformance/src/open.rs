@@ -67,7 +67,8 @@ impl Rank {
             modes: 0,
             crowding: Crowding::default(),
         };
-        assert_eq!(self.engine.serve(&served, &module), Status::OK, "enable");
+        // SAFETY: ranks stay, with all that they have; the module was opened just now.
+        assert_eq!(unsafe { self.engine.serve(&served, &module) }, Status::OK, "enable");
         if self.desk.threaded.load(Ordering::Relaxed) != 0 {
             self.engine.begin_threads();
         }

@@ -89,14 +89,16 @@ pub trait Pml: Send + Sync + Sized + 'static {
         comm: &Self::Comm,
         args: Outgoing<'_>,
     ) -> Result<&'static Self::Request, Status>;
-    /// See [`PmlTable::recv`].
+    /// See [`PmlTable::recv`]. A layer that takes no receive without a request leaves it as it is.
     fn recv(
         &self,
         entry: &mut Entry,
         comm: &Self::Comm,
         args: Incoming<'_>,
-        status: &mut MsgStatus,
-    ) -> Result<Begun<Self::Request>, Status>;
+        _status: &mut MsgStatus,
+    ) -> Result<Begun<Self::Request>, Status> {
+        self.irecv(entry, comm, args).map(Begun::Goes)
+    }
     /// See [`PmlTable::irecv`].
     fn irecv(
         &self,

@@ -8,6 +8,11 @@ use oxmpi_mca::{CriGuard, SliceRef, Status};
 #[derive(Clone, Copy)]
 pub struct Links(&'static BtlServices);
 
+// SAFETY: the host's services may be called from any thread; the pointer in them is handed back to them.
+unsafe impl Send for Links {}
+// SAFETY: they are not changed.
+unsafe impl Sync for Links {}
+
 impl Links {
     /// What `enable` got.
     ///

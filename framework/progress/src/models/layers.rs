@@ -2,10 +2,9 @@
 
 use crate::layers::Layers;
 use core::ffi::c_void;
-use core::ptr::null_mut;
 use loom::thread::{self, Thread};
 use oxmpi_mca::sync::{AtomicU32, Ordering};
-use oxmpi_mca::{LayerFunction, Status, ThreadCtx};
+use oxmpi_mca::{Entry, LayerFunction, Status, ThreadCtx};
 
 const RUNS: u32 = 0;
 const ASLEEP: u32 = 1;
@@ -34,11 +33,13 @@ impl World {
     }
 
     fn register(&self, f: oxmpi_mca::host::ProgressFn, work: *const AtomicU32) {
-        assert_eq!(self.layers.register(&LayerFunction::new(f, self.address(), work)), Status::OK);
+        let layer = LayerFunction::new(f, self.address(), work);
+        // SAFETY: the world stays.
+        assert_eq!(unsafe { self.layers.register(&layer) }, Status::OK);
     }
 
     fn turn(&self) -> i32 {
-        self.layers.turn(null_mut(), 0)
+        self.layers.turn(&mut Entry::among(), 0)
     }
 
     /// As a waiter that has armed the transports: it looks at the words behind that, and sleeps until somebody completes what it waits for.
@@ -118,7 +119,7 @@ fn turns_beside_unregistering(unregisters: bool) {
         world.register(count, core::ptr::null());
         let other = thread::spawn(move || {
             if unregisters {
-                assert_eq!(world.layers.unregister(count, world.address()), Status::OK);
+                assert_eq!(world.layers.unregister(count, world.address().addr()), Status::OK);
             }
             world.gone.store(1, Ordering::Release);
         });

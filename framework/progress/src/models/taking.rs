@@ -7,12 +7,12 @@
 use crate::contexts::{Contexts, Crowding, Hook};
 use crate::policy::Policy;
 use crate::policy::own_first::{OwnFirst, help_idle_owner};
-use crate::thread::lasting_context;
+use crate::thread::{Slot, lasting_context};
 use core::ffi::c_void;
 use loom::thread;
 use oxmpi_mca::biased::System;
 use oxmpi_mca::sync::{AtomicU32, Ordering, fence};
-use oxmpi_mca::{Cri, LockServices, ThreadCtx};
+use oxmpi_mca::{Cri, Entry, LockServices, ThreadCtx};
 use oxmpi_pml::Words;
 
 /// A fence on both sides stands for the barrier.
@@ -57,27 +57,32 @@ struct World {
     made: Box<AtomicU32>,
 }
 
-// SAFETY: a context crosses threads as the contract has it.
-unsafe impl Sync for World {}
-// SAFETY: as above.
-unsafe impl Send for World {}
-
 /// An address that crosses threads: the context of one that belongs to it.
 struct Mine(*mut ThreadCtx);
-// SAFETY: one thread at a time uses it.
+// SAFETY: the thread that it is sent to alone uses it.
 unsafe impl Send for Mine {}
+
+impl Mine {
+    /// The entry of a call among several threads.
+    fn entry(&self) -> Entry {
+        // SAFETY: the calling thread's, which stays.
+        unsafe { Entry::of(true, self.0) }
+    }
+}
 
 impl World {
     /// With one context, which the thread of `owner` owns. It stays: a panic of a model that must fail would end the process in its drop.
-    fn owned_by(owner: *mut ThreadCtx, services: &'static LockServices) -> &'static World {
+    fn owned_by(owner: &Mine, services: &'static LockServices) -> &'static World {
         let cris: Box<[Cri]> = Box::new([Cri::new(services)]);
-        let contexts = Contexts::new(&cris, &[], Crowding::default());
+        // SAFETY: the CRIs stay, in the same world.
+        let contexts = unsafe { Contexts::new(&cris, &[], Crowding::default()) };
         let made = Box::new(AtomicU32::new(0));
         let state = core::ptr::from_ref(&*made).cast_mut().cast();
         // No word of a context, so the hook is called always.
-        contexts.set_hook(Hook { state, after_turn, words: Words::NONE });
+        // SAFETY: the count stays, and there are no words.
+        unsafe { contexts.set_hook(Hook { state, after_turn, words: Words::NONE }) };
         for _ in 0..2 {
-            OwnFirst.first(&contexts, owner);
+            OwnFirst.first(&contexts, &mut owner.entry());
         }
         assert!(cris[0].is_anothers(None), "biased after two turns");
         Box::leak(Box::new(World { _cris: cris, contexts, made }))
@@ -93,16 +98,18 @@ fn taken_from_an_owner(services: &'static LockServices) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {
-        let (owner, waiter) = (lasting_context(0, 0), Mine(lasting_context(0, 1)));
-        let world = World::owned_by(owner, services);
+        let (owner, waiter) = (Mine(lasting_context(0, 0)), Mine(lasting_context(0, 1)));
+        let world = World::owned_by(&owner, services);
         let begun = world.made();
         let helper = thread::spawn(move || {
             let waiter = waiter;
-            let attention = world.contexts.attention_of(waiter.0);
+            let mut entry = waiter.entry();
+            let (slot, entry) = Slot::and_entry(&mut entry);
+            let attention = world.contexts.attention_of(slot.expect("a context of an instance has one"));
             // The first look only notes the number of turns.
-            (0..2).map(|_| help_idle_owner(&world.contexts, waiter.0, attention, 0)).sum::<i32>()
+            (0..2).map(|_| help_idle_owner(&world.contexts, entry, attention, 0)).sum::<i32>()
         });
-        let own = OwnFirst.first(&world.contexts, owner);
+        let own = OwnFirst.first(&world.contexts, &mut owner.entry());
         let helped = helper.join().expect("the waiter");
         assert_eq!(world.made(), begun + (own + helped).unsigned_abs(), "a turn was lost");
     });

@@ -4,19 +4,17 @@ pub mod own_first;
 pub mod serial;
 
 use crate::contexts::Contexts;
-use oxmpi_mca::ThreadCtx;
+use crate::thread::Slot;
+use oxmpi_mca::{Entry, Guard};
 
-/// A rule for which contexts a thread polls in a turn. Any thread, holding nothing; `thread` is the caller's context.
+/// A rule for which contexts a thread polls in a turn. Any thread, holding nothing.
 pub trait Policy: Send + Sync {
-    /// Makes a turn while only the first context is in use. `thread` may be null. Returns the number of events.
-    fn first(&self, contexts: &Contexts, thread: *mut ThreadCtx) -> i32;
-    /// Makes a turn while several contexts are in use. `thread` is not null. Returns the number of events.
-    fn several(&self, contexts: &Contexts, thread: *mut ThreadCtx) -> i32;
-    /// Asks for a turn of one context that somebody names. False: not now, another thread's turn covers it. [`Policy::end_one`]
-    /// follows where the answer is true.
-    fn begin_one(&self) -> bool {
-        true
+    /// Makes a turn while only the first context is in use. Returns the number of events.
+    fn first(&self, contexts: &Contexts, entry: &mut Entry) -> i32;
+    /// Makes a turn of the thread of that slot while several contexts are in use. Returns the number of events.
+    fn several(&self, contexts: &Contexts, slot: &Slot, entry: &mut Entry) -> i32;
+    /// Asks for a turn of one context that somebody names. `None`: not now, another thread's turn covers it. The turn has the guard until it ends.
+    fn begin_one(&self) -> Option<Guard<'_>> {
+        Some(Guard::of_nothing())
     }
-    /// Ends such a turn.
-    fn end_one(&self) {}
 }

@@ -20,9 +20,10 @@
 use super::Policy;
 use crate::attention::{Attention, add, has, remove};
 use crate::contexts::{Contexts, FIRST, number};
+use crate::thread::Slot;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
-use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::Entry;
 use std::time::Instant;
 
 /// Time without a turn after which a context is idle.
@@ -43,25 +44,19 @@ struct TurnYield {
 }
 
 impl Policy for OwnFirst {
-    fn first(&self, contexts: &Contexts, thread: *mut ThreadCtx) -> i32 {
-        first(contexts, thread)
+    fn first(&self, contexts: &Contexts, entry: &mut Entry) -> i32 {
+        first(contexts, entry)
     }
 
     #[inline(never)]
-    #[allow(
-        clippy::not_unsafe_ptr_arg_deref,
-        reason = "a thread passes its own context, or null: the callers' promise, checked in mpi/"
-    )]
-    fn several(&self, contexts: &Contexts, thread: *mut ThreadCtx) -> i32 {
-        let attention = contexts.attention_of(thread);
-        // SAFETY: the context of the calling thread, not null.
-        let context = unsafe { &*thread };
-        let own = contexts.own(context);
-        let (mut events, tired) = poll_own(contexts, thread, attention, own);
+    fn several(&self, contexts: &Contexts, slot: &Slot, entry: &mut Entry) -> i32 {
+        let attention = contexts.attention_of(slot);
+        let own = contexts.own(slot.cri());
+        let (mut events, tired) = poll_own(contexts, entry, attention, own);
         if events == 0 || tired {
-            events += poll_attended(contexts, context, attention, own);
+            events += poll_attended(contexts, entry, slot, own);
             if events == 0 || tired {
-                events += look_after_others(contexts, context, attention, own);
+                events += look_after_others(contexts, entry, slot, own);
             }
         }
         events
@@ -69,24 +64,24 @@ impl Policy for OwnFirst {
 }
 
 /// Makes a turn of the first context, which is the only one in use. Returns the number of events.
-pub(super) fn first(contexts: &Contexts, thread: *mut ThreadCtx) -> i32 {
-    if !contexts.is_anothers(FIRST, thread) {
-        return contexts.try_turn(FIRST, thread, true).0;
+pub(super) fn first(contexts: &Contexts, entry: &mut Entry) -> i32 {
+    if !contexts.is_anothers(FIRST, entry) {
+        return contexts.try_turn(FIRST, entry, true).0;
     }
-    match thread.is_null() {
-        true => contexts.turn_of_all(),
-        false => help_owner(contexts, thread, contexts.attention_of(thread), FIRST),
+    match Slot::and_entry(entry) {
+        (Some(slot), entry) => help_owner(contexts, entry, contexts.attention_of(slot), FIRST),
+        (None, entry) => contexts.turn_of_all(entry),
     }
 }
 
 /// Makes a turn of the context where the thread's messages come, if it has no other owner, or an owner that does not
 /// progress it. Returns the number of events, and whether it is time to look at other contexts all the same.
 #[inline(always)]
-fn poll_own(contexts: &Contexts, thread: *mut ThreadCtx, attention: &Attention, own: u32) -> (i32, bool) {
-    if contexts.is_anothers(own, thread) {
-        return (help_owner(contexts, thread, attention, own), true);
+fn poll_own(contexts: &Contexts, entry: &mut Entry, attention: &Attention, own: u32) -> (i32, bool) {
+    if contexts.is_anothers(own, entry) {
+        return (help_owner(contexts, entry, attention, own), true);
     }
-    let done = contexts.try_turn(own, thread, true);
+    let done = contexts.try_turn(own, entry, true);
     attention.seen(own).set(contexts.cris().at(own).turns());
     done
 }
@@ -94,38 +89,38 @@ fn poll_own(contexts: &Contexts, thread: *mut ThreadCtx, attention: &Attention, 
 /// Leaves the context where the thread's messages come to its owner for a while, then makes a turn of it if the owner
 /// has made none. Returns the number of events.
 #[inline(never)]
-fn help_owner(contexts: &Contexts, thread: *mut ThreadCtx, attention: &Attention, own: u32) -> i32 {
-    if attention.has_trusted_enough() { help_idle_owner(contexts, thread, attention, own) } else { 0 }
+fn help_owner(contexts: &Contexts, entry: &mut Entry, attention: &Attention, own: u32) -> i32 {
+    if attention.has_trusted_enough() { help_idle_owner(contexts, entry, attention, own) } else { 0 }
 }
 
 /// Makes a turn of a context, if it has had none since this thread last asked. Returns the number of events.
 pub(crate) fn help_idle_owner(
     contexts: &Contexts,
-    thread: *mut ThreadCtx,
+    entry: &mut Entry,
     attention: &Attention,
     ctx: u32,
 ) -> i32 {
     let turns = contexts.cris().at(ctx).turns();
     if attention.seen(ctx).replace(turns) == turns {
-        poll_neglected(contexts, thread, attention, ctx).events
+        poll_neglected(contexts, entry, attention, ctx).events
     } else {
         0
     }
 }
 
 /// Makes a turn of a context that no thread progresses. An owner that does not progress it loses its lock.
-fn poll_neglected(contexts: &Contexts, thread: *mut ThreadCtx, attention: &Attention, ctx: u32) -> TurnYield {
-    let mut entry = contexts.entry(thread);
-    let taken = match contexts.is_anothers(ctx, thread) {
-        true => Some(contexts.cris().hold(&mut entry, ctx)),
-        false => contexts.cris().try_hold(&mut entry, ctx),
+fn poll_neglected(contexts: &Contexts, entry: &mut Entry, attention: &Attention, ctx: u32) -> TurnYield {
+    let number = number(entry);
+    let taken = match contexts.is_anothers(ctx, entry) {
+        true => Some(contexts.cris().hold(entry, ctx)),
+        false => contexts.cris().try_hold(entry, ctx),
     };
     let Some(mut held) = taken else {
         contexts.count_miss(ctx);
         return TurnYield { events: 0, wanted: false };
     };
     let unmatched = contexts.unmatched(ctx);
-    let events = contexts.turn(&mut held, number(thread));
+    let events = contexts.turn(&mut held, number);
     let unmatched = contexts.unmatched(ctx).wrapping_sub(unmatched);
     attention.seen(ctx).set(contexts.cris().at(ctx).turns());
     if events == 0 {
@@ -137,20 +132,21 @@ fn poll_neglected(contexts: &Contexts, thread: *mut ThreadCtx, attention: &Atten
 /// Makes a turn of each context beside `own` that this thread attends; those that another thread progresses are
 /// dropped from the set. Returns the number of events.
 #[inline(always)]
-fn poll_attended(contexts: &Contexts, thread: &ThreadCtx, attention: &Attention, own: u32) -> i32 {
-    let mut rest = thread.attended.get() & !(1 << (own % u64::BITS));
+fn poll_attended(contexts: &Contexts, entry: &mut Entry, slot: &Slot, own: u32) -> i32 {
+    let (attended, attention) = (slot.attended(), &slot.attention);
+    let mut rest = attended.get() & !(1 << (own % u64::BITS));
     let mut events = 0;
     while rest != 0 {
         let ctx = rest.trailing_zeros();
         rest &= rest - 1;
         let turns = contexts.cris().at(ctx).turns();
         if attention.seen(ctx).replace(turns) != turns {
-            remove(&thread.attended, ctx);
+            remove(attended, ctx);
             continue;
         }
-        let brought = poll_neglected(contexts, address(thread), attention, ctx);
+        let brought = poll_neglected(contexts, entry, attention, ctx);
         if brought.events > 0 && !brought.wanted && !has(&attention.wanted, ctx) {
-            remove(&thread.attended, ctx);
+            remove(attended, ctx);
         }
         events += brought.events;
     }
@@ -160,9 +156,9 @@ fn poll_attended(contexts: &Contexts, thread: &ThreadCtx, attention: &Attention,
 /// Makes turns of the contexts of other threads that nobody progresses, if it is time to look. Returns the number of
 /// events.
 #[inline(always)]
-fn look_after_others(contexts: &Contexts, thread: &ThreadCtx, attention: &Attention, own: u32) -> i32 {
-    if Attention::is_turn(&attention.idle, TURNS_BETWEEN) {
-        look_after_others_now(contexts, thread, attention, own)
+fn look_after_others(contexts: &Contexts, entry: &mut Entry, slot: &Slot, own: u32) -> i32 {
+    if Attention::is_turn(&slot.attention.idle, TURNS_BETWEEN) {
+        look_after_others_now(contexts, entry, slot, own)
     } else {
         0
     }
@@ -171,19 +167,20 @@ fn look_after_others(contexts: &Contexts, thread: &ThreadCtx, attention: &Attent
 /// Makes turns of the contexts that nobody has progressed for a while, soon those that are shared or wanted by this
 /// thread. Returns the number of events.
 #[inline(never)]
-fn look_after_others_now(contexts: &Contexts, thread: &ThreadCtx, attention: &Attention, own: u32) -> i32 {
+fn look_after_others_now(contexts: &Contexts, entry: &mut Entry, slot: &Slot, own: u32) -> i32 {
     let now = Instant::now();
+    let attention = &slot.attention;
     let [soon, late] = &attention.looked;
     if !Attention::is_time(soon, now, IDLE) {
         return 0;
     }
     let all = Attention::is_time(late, now, if contexts.is_crowded() { IDLE_IN_A_CROWD } else { IDLE });
-    let (attended, wanted) = (&thread.attended, &attention.wanted);
+    let (attended, wanted) = (slot.attended(), &attention.wanted);
     let mut events = 0;
     for ctx in (0..contexts.cris().active()).filter(|&ctx| ctx != own && !has(attended, ctx)) {
         let cri = contexts.cris().at(ctx);
         if cri.asleep.load(Ordering::Relaxed) > 0 {
-            contexts.expect(address(thread), 1 << (ctx % u64::BITS));
+            contexts.expect_in(slot, 1 << (ctx % u64::BITS));
             continue;
         }
         if !(all || has(wanted, ctx) || cri.shared.load(Ordering::Relaxed) != 0) {
@@ -191,7 +188,7 @@ fn look_after_others_now(contexts: &Contexts, thread: &ThreadCtx, attention: &At
         }
         let turns = cri.turns();
         if attention.seen(ctx).replace(turns) == turns {
-            let brought = poll_neglected(contexts, address(thread), attention, ctx);
+            let brought = poll_neglected(contexts, entry, attention, ctx);
             if brought.wanted {
                 add(attended, ctx);
             }
@@ -201,10 +198,4 @@ fn look_after_others_now(contexts: &Contexts, thread: &ThreadCtx, attention: &At
         }
     }
     events
-}
-
-/// The context of the calling thread as calls take it; only cells of it are written.
-#[inline(always)]
-fn address(thread: &ThreadCtx) -> *mut ThreadCtx {
-    core::ptr::from_ref(thread).cast_mut()
 }

@@ -4,7 +4,8 @@
 use super::Policy;
 use crate::contexts::Contexts;
 use crate::policy::own_first::{self, help_idle_owner};
-use oxmpi_mca::{Lock, ThreadCtx};
+use crate::thread::Slot;
+use oxmpi_mca::{Entry, Guard, Lock};
 
 /// One thread at a time progresses, whatever the number of contexts.
 pub struct Serial {
@@ -20,34 +21,27 @@ impl Serial {
 }
 
 impl Policy for Serial {
-    fn first(&self, contexts: &Contexts, thread: *mut ThreadCtx) -> i32 {
-        own_first::first(contexts, thread)
+    fn first(&self, contexts: &Contexts, entry: &mut Entry) -> i32 {
+        own_first::first(contexts, entry)
     }
 
     #[inline(never)]
-    fn several(&self, contexts: &Contexts, thread: *mut ThreadCtx) -> i32 {
-        if !self.progressing.try_lock() {
-            return 0;
-        }
+    fn several(&self, contexts: &Contexts, slot: &Slot, entry: &mut Entry) -> i32 {
+        let Some(_progressing) = self.progressing.try_guard() else { return 0 };
         let mut events = 0;
-        let attention = contexts.attention_of(thread);
+        let attention = contexts.attention_of(slot);
         let trusted_enough = attention.has_trusted_enough();
         for ctx in 0..contexts.cris().active() {
-            events += match contexts.is_anothers(ctx, thread) {
-                true if trusted_enough => help_idle_owner(contexts, thread, attention, ctx),
+            events += match contexts.is_anothers(ctx, entry) {
+                true if trusted_enough => help_idle_owner(contexts, entry, attention, ctx),
                 true => 0,
-                false => contexts.try_turn(ctx, thread, true).0,
+                false => contexts.try_turn(ctx, entry, true).0,
             };
         }
-        self.progressing.unlock();
         events
     }
 
-    fn begin_one(&self) -> bool {
-        self.progressing.try_lock()
-    }
-
-    fn end_one(&self) {
-        self.progressing.unlock();
+    fn begin_one(&self) -> Option<Guard<'_>> {
+        self.progressing.try_guard()
     }
 }

@@ -4,39 +4,47 @@ use super::slot::Slot;
 use crate::objects::{CollStack, Communicator};
 use crate::places::Places;
 use oxmpi_coll::{CollArgs, CollComm, CollServices};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Entry, Status};
 use std::ffi::c_void;
 use std::ptr::null;
 
 impl CollStack {
     /// Calls the component that serves this collective on communicator `c`, in the calling thread, and returns its
-    /// status.
+    /// status. It may wait and run the user's code; behind that the entry is brought up to date.
+    ///
+    /// # Safety
+    /// What the arguments point to is there during the call, as [`CollArgs`] has it.
     #[inline]
-    pub fn run(&self, slot: Slot, c: &Communicator, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
-        let mut comm = self.seen(c, thread);
+    pub unsafe fn run(&self, slot: Slot, c: &Communicator, entry: &mut Entry, args: &CollArgs) -> Status {
+        let mut comm = self.seen(c, entry);
         let (f, module) = self.slots[slot as usize];
-        match c.local() {
+        let status = match c.local() {
             None => f(module, &comm, args),
             Some(local) => {
-                let local = self.seen(local, thread);
+                let local = self.seen(local, entry);
                 (comm.num_remote, comm.local) = (c.num_peers(), &local);
                 f(module, &comm, args)
             }
-        }
+        };
+        c.instance().renew(entry);
+        status
     }
 
     /// Calls the component's planning function of a collective, which writes the steps of a plan down through
     /// `services`. `places` are what the component gets as its communicator and as that of the local group.
-    pub fn plan(
+    ///
+    /// # Safety
+    /// What the arguments point to is there as long as the plan. The services, which take what `places` has as their first argument, are there during the call.
+    pub unsafe fn plan(
         &self,
         slot: Slot,
         c: &Communicator,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         args: &CollArgs,
         services: *const CollServices,
         places: [*mut c_void; 2],
     ) -> Status {
-        let seen = |c: &Communicator, comm| CollComm { comm, services, planning: 1, ..self.seen(c, thread) };
+        let seen = |c: &Communicator, comm| CollComm { comm, services, planning: 1, ..self.seen(c, entry) };
         let mut comm = seen(c, places[0]);
         let (f, module) = self.plans[slot as usize];
         match c.local() {
@@ -51,7 +59,7 @@ impl CollStack {
 
     /// Makes the description of a communicator that a component gets as argument of a call.
     #[inline]
-    pub(super) fn seen(&self, c: &Communicator, thread: *mut ThreadCtx) -> CollComm {
+    pub(super) fn seen(&self, c: &Communicator, entry: &Entry) -> CollComm {
         let (num_nodes, node) = c.nodes();
         CollComm {
             size: size_of::<CollComm>() as u32,
@@ -59,7 +67,7 @@ impl CollStack {
             rank: c.rank(),
             oversubscribed: self.oversubscribed,
             comm: c.host_comm_ptr(),
-            thread,
+            thread: entry.thread(),
             services: self.services,
             num_remote: 0,
             planning: 0,

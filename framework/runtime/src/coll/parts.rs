@@ -15,7 +15,7 @@ use crate::services::memory::Direction;
 use crate::shared_memory::Wish;
 use oxmpi_coll::{CollArgs, CollComm, part};
 use oxmpi_loading::error::Error;
-use oxmpi_mca::{Place, Status, StrRef, WakingWord};
+use oxmpi_mca::{Entry, Place, Status, StrRef, WakingWord};
 use oxmpi_waiting::Awaited;
 use oxmpi_waiting::futex::wake_shared;
 use std::ffi::c_void;
@@ -65,13 +65,13 @@ impl Communicator {
 
     /// Makes memory of `bytes` bytes that all ranks of this node share, kept until the communicator is closed, and
     /// returns its address. Called by all ranks of the communicator.
-    fn node_memory(&self, thread: *mut oxmpi_mca::ThreadCtx, bytes: u64) -> Result<*mut u8, Status> {
+    fn node_memory(&self, entry: &mut Entry, bytes: u64) -> Result<*mut u8, Status> {
         let node = self.part(part::NODE, ExcludedComponents::Nesting)?.ok_or(Status::INTERNAL)?;
         // All of it is the leader's part.
         let wanted = if node.rank() == 0 { bytes } else { 0 };
         let wish = Wish { bytes: wanted, disp_unit: 1, apart: false };
         let memory =
-            node.share_memory(thread, wish).map_err(|why| self.say(&why, "memory of the node's ranks"))?;
+            node.share_memory(entry, wish).map_err(|why| self.say(&why, "memory of the node's ranks"))?;
         let at = memory.parts().first().map_or(std::ptr::null_mut(), |first| memory.at(first));
         self.coll.parts.memory.lock().push((node, memory));
         Ok(at)
@@ -79,30 +79,42 @@ impl Communicator {
 }
 
 /// The communicator of a component's call outside of a plan.
-fn of<'a>(comm: *const CollComm) -> &'a Communicator {
-    // SAFETY: the component passes on what `run` or `sub_view` gave it.
-    unsafe { &*((*comm).comm as *const Communicator) }
+macro_rules! of {
+    ($comm:expr) => {
+        // SAFETY: the component passes on what `run` or `sub_view` gave it.
+        unsafe { &*((*$comm).comm as *const Communicator) }
+    };
+}
+
+/// The way in of a component's call on a communicator.
+macro_rules! entry {
+    ($comm:expr, $c:expr) => {
+        // SAFETY: the thread of the collective, whose entry `run` has borrowed; made once for each call.
+        &mut unsafe { $c.instance().entry((*$comm).thread) }
+    };
 }
 
 /// Stores a value in the component's out pointer and answers OK, or passes the error on.
-fn hand_out<T>(value: Result<T, Status>, out: *mut T) -> Status {
-    match value {
-        Ok(value) => {
-            // SAFETY: the component's out pointer.
-            unsafe { out.write(value) };
-            Status::OK
+macro_rules! hand_out {
+    ($value:expr, $out:expr) => {
+        match $value {
+            Ok(value) => {
+                // SAFETY: the component's out pointer.
+                unsafe { $out.write(value) };
+                Status::OK
+            }
+            Err(status) => status,
         }
-        Err(status) => status,
-    }
+    };
 }
 
 /// The services that plans have, too, on the communicator that is meant.
 pub(crate) mod anywhere {
     use super::*;
 
-    /// Stores the place of a rank in `out`; BAD_PARAM: no such rank.
-    pub fn place(c: &Communicator, rank: u32, out: *mut Place) -> Status {
-        hand_out(c.places().get(rank).copied().ok_or(Status::BAD_PARAM), out)
+    /// The place of a rank; BAD_PARAM: no such rank.
+    pub fn place(c: &Communicator, rank: u32) -> Result<Place, Status> {
+        c.places().get(rank).copied().ok_or(Status::BAD_PARAM)
     }
 
     /// The process that has this rank; BAD_PARAM: no such rank.
@@ -111,7 +123,10 @@ pub(crate) mod anywhere {
     }
 
     /// Copies `bytes` bytes between memory of this process and address `remote` of a rank on this node.
-    pub fn copy(
+    ///
+    /// # Safety
+    /// As for [`Instance::peer_copy`](crate::objects::Instance::peer_copy).
+    pub unsafe fn copy(
         c: &Communicator,
         direction: Direction,
         rank: u32,
@@ -120,28 +135,28 @@ pub(crate) mod anywhere {
         bytes: u64,
     ) -> Status {
         match proc(c, rank) {
-            Ok(proc) => c.instance().peer_copy(direction, proc, remote, local, bytes),
+            // SAFETY: the caller's promise.
+            Ok(proc) => unsafe { c.instance().peer_copy(direction, proc, remote, local, bytes) },
             Err(status) => status,
         }
     }
 
-    /// Stores in `out` the address of memory `remote` of a rank that lives in this very process; refused for others.
-    pub fn pointer(c: &Communicator, rank: u32, remote: u64, bytes: u64, out: *mut *mut u8) -> Status {
-        hand_out(proc(c, rank).and_then(|proc| c.instance().peer_pointer(proc, remote, bytes)), out)
+    /// The address of memory `remote` of a rank that lives in this very process; refused for others.
+    pub fn pointer(c: &Communicator, rank: u32, remote: u64, bytes: u64) -> Result<*mut u8, Status> {
+        proc(c, rank).and_then(|proc| c.instance().peer_pointer(proc, remote, bytes))
     }
 }
 
 /// Component service: stores the place of a rank in `out`.
 pub(super) extern "C" fn place(comm: *const CollComm, rank: u32, out: *mut Place) -> Status {
-    anywhere::place(of(comm), rank, out)
+    hand_out!(anywhere::place(of!(comm), rank), out)
 }
 
 /// Component service: stores in `out` the address of new memory that the ranks of this node share; called by all ranks
 /// of the communicator.
 pub(super) extern "C" fn node_memory(comm: *const CollComm, bytes: u64, out: *mut *mut u8) -> Status {
-    // SAFETY: as in `of`.
-    let thread = unsafe { (*comm).thread };
-    hand_out(of(comm).node_memory(thread, bytes), out)
+    let c = of!(comm);
+    hand_out!(c.node_memory(entry!(comm, c), bytes), out)
 }
 
 /// Component service: copies `bytes` bytes from address `remote` of a rank to `local`.
@@ -152,7 +167,9 @@ pub(super) extern "C" fn peer_read(
     local: *mut u8,
     bytes: u64,
 ) -> Status {
-    anywhere::copy(of(comm), Direction::Read, rank, remote, local, bytes)
+    let c = of!(comm);
+    // SAFETY: the component's own memory, which it may write.
+    unsafe { anywhere::copy(c, Direction::Read, rank, remote, local, bytes) }
 }
 
 /// Component service: copies `bytes` bytes from `local` to address `remote` of a rank.
@@ -163,7 +180,9 @@ pub(super) extern "C" fn peer_write(
     local: *const u8,
     bytes: u64,
 ) -> Status {
-    anywhere::copy(of(comm), Direction::Write, rank, remote, local.cast_mut(), bytes)
+    let c = of!(comm);
+    // SAFETY: the component's own memory, which is only read.
+    unsafe { anywhere::copy(c, Direction::Write, rank, remote, local.cast_mut(), bytes) }
 }
 
 /// Component service: stores in `out` the address of memory `remote` of a rank that lives in this very process.
@@ -174,17 +193,17 @@ pub(super) extern "C" fn peer_pointer(
     bytes: u64,
     out: *mut *mut u8,
 ) -> Status {
-    anywhere::pointer(of(comm), rank, remote, bytes, out)
+    hand_out!(anywhere::pointer(of!(comm), rank, remote, bytes), out)
 }
 
 /// Component service: makes progress, or sleeps, until the word is no longer `value` or what it is waited for on has come to an
 /// end.
 pub(super) extern "C" fn wait_word(comm: *const CollComm, word: *const WakingWord, value: u32) -> Status {
-    let c = of(comm);
-    // SAFETY: as in `of`; the component keeps the word until the call returns.
-    let (thread, awaited) = unsafe { ((*comm).thread, Awaited::new(word, value)) };
+    let c = of!(comm);
+    // SAFETY: the component keeps the word until the call returns.
+    let awaited = unsafe { Awaited::new(word, value) };
     let mut end = None;
-    c.instance().wait_word(thread, awaited, || {
+    c.instance().wait_word(entry!(comm, c), awaited, || {
         end = c.end_of_waits();
         end.is_some()
     });
@@ -205,7 +224,7 @@ pub(super) extern "C" fn sub_comm(
     except: StrRef,
     out: *mut *mut c_void,
 ) -> Status {
-    let c = of(comm);
+    let c = of!(comm);
     // SAFETY: the component's text is readable during the call.
     let Some(except) = (unsafe { except.get() }) else { return Status::BAD_PARAM };
     let made = c.part(which, ExcludedComponents::Named(except.to_owned()));
@@ -215,7 +234,7 @@ pub(super) extern "C" fn sub_comm(
         c.coll.parts.made.lock().push(boxed);
         address
     });
-    hand_out(kept, out)
+    hand_out!(kept, out)
 }
 
 /// Component service: fills `view` with the description of a part made by `sub_comm`, for calls of the present thread.
@@ -223,7 +242,7 @@ pub(super) extern "C" fn sub_view(comm: *const CollComm, sub: *mut c_void, view:
     // SAFETY: `sub` is what `sub_comm` gave, which lives as long as the communicator; the view is the component's.
     unsafe {
         let part = &*(sub as *const Arc<Communicator>);
-        view.write(part.coll.seen(part, (*comm).thread));
+        view.write(part.coll.seen(part, &part.instance().entry((*comm).thread)));
         (*view).services = (*comm).services;
     }
     Status::OK
@@ -232,7 +251,8 @@ pub(super) extern "C" fn sub_view(comm: *const CollComm, sub: *mut c_void, view:
 /// Component service: runs collective number `which` (`oxmpi_coll::which`) on the communicator of `view`.
 pub(super) extern "C" fn call(view: *const CollComm, which: u32, args: *const CollArgs) -> Status {
     let Some(slot) = Slot::by_number(which) else { return Status::BAD_PARAM };
-    let c = of(view);
-    // SAFETY: as above; the arguments are valid during the call.
-    unsafe { c.coll.run(slot, c, (*view).thread, &*args) }
+    let c = of!(view);
+    let entry = entry!(view, c);
+    // SAFETY: the arguments are valid during the call, with all that they point to.
+    unsafe { c.coll.run(slot, c, entry, &*args) }
 }

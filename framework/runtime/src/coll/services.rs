@@ -1,13 +1,13 @@
 //! Services of collective components outside of plans: point-to-point on the communicator with negative tags; what `parts` has about nodes.
 
 use super::{in_plans_only, parts};
+use crate::message::{Envelope, RecvBuffer, SendBuffer};
 use crate::objects::Communicator;
+use crate::request::Header;
 use crate::spc::Counter;
 use oxmpi_coll::{CollComm, CollServices};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status};
-use oxmpi_pml::mode;
-use std::ptr::null_mut;
 
 /// The services that components get for calls outside of a plan.
 pub(crate) const SERVICES: &CollServices = &CollServices {
@@ -37,20 +37,29 @@ pub(crate) const SERVICES: &CollServices = &CollServices {
     send_failure,
 };
 
-/// The communicator a component got in `run`, and the arguments as the PML's types want them.
+/// The communicator a component got in `run`, and the way in of its call.
 macro_rules! at {
     ($comm:expr) => {{
         // SAFETY: the component passes on what `run` gave it; `comm` is the communicator of the call.
         let c = unsafe { &*$comm };
-        // SAFETY: as above.
-        (unsafe { &*(c.comm as *const Communicator) }, c.thread)
+        // SAFETY: a communicator in use, which the call of the collective is on.
+        let comm = unsafe { &*(c.comm as *const Communicator) };
+        // SAFETY: the collective's thread, whose entry `run` has borrowed; made once for each call.
+        (comm, unsafe { comm.instance().entry(c.thread) })
     }};
 }
-/// The datatype behind a component's pointer.
-macro_rules! dtype {
-    ($d:expr) => {
-        // SAFETY: the component passes a type of the call's arguments or one of its own.
-        unsafe { &*$d }
+/// Data of a component's send.
+macro_rules! outgoing {
+    ($buf:expr, $count:expr, $dtype:expr) => {
+        // SAFETY: the component passes a type of the call's arguments or one of its own, and elements that stay until the message is gone.
+        unsafe { SendBuffer::new($buf, $count, &*$dtype) }
+    };
+}
+/// Place of a component's receive.
+macro_rules! incoming {
+    ($buf:expr, $count:expr, $dtype:expr) => {
+        // SAFETY: the component passes a type of the call's arguments or one of its own, and a place that is its own until the message is there.
+        unsafe { RecvBuffer::new($buf, $count, &*$dtype) }
     };
 }
 
@@ -68,10 +77,11 @@ extern "C" fn send(
     dst: u32,
     tag: i32,
 ) -> Status {
-    let (c, thread) = at!(comm);
-    c.note_own(thread, Counter::BytesSentMpi, count.saturating_mul(dtype!(dtype).packed));
+    let (c, mut entry) = at!(comm);
+    let data = outgoing!(buf, count, dtype);
+    c.note_own(&entry, Counter::BytesSentMpi, data.packed());
     match rank(dst) {
-        Ok(dst) => c.send(thread, buf, count, dtype!(dtype), dst, tag, mode::STANDARD),
+        Ok(dst) => c.send(&mut entry, data, Envelope::new(dst, tag)),
         Err(e) => e,
     }
 }
@@ -87,16 +97,16 @@ extern "C" fn recv(
     tag: i32,
     status: *mut MsgStatus,
 ) -> Status {
-    let (c, thread) = at!(comm);
+    let (c, mut entry) = at!(comm);
     let mut own = MsgStatus::EMPTY;
     let answer = match rank(src) {
         Ok(src) => match c.can_come_from(src) {
-            Ok(()) => c.recv(thread, buf, count, dtype!(dtype), src, tag, &mut own),
+            Ok(()) => c.recv(&mut entry, incoming!(buf, count, dtype), Envelope::new(src, tag), &mut own),
             Err(e) => e,
         },
         Err(e) => e,
     };
-    c.note_own(thread, Counter::BytesReceivedMpi, own.bytes);
+    c.note_own(&entry, Counter::BytesReceivedMpi, own.bytes);
     if !status.is_null() {
         // SAFETY: the component's out pointer.
         unsafe { *status = own };
@@ -105,6 +115,20 @@ extern "C" fn recv(
         c.note_truncated(&own);
     }
     if answer.is_ok() { own.error } else { answer }
+}
+
+/// Stores a new request in the component's out pointer and answers OK, or passes the error on.
+macro_rules! hand_out {
+    ($req:expr, $out:expr) => {
+        match $req {
+            Ok(req) => {
+                // SAFETY: the component's out pointer.
+                unsafe { *$out = req.as_ptr() };
+                Status::OK
+            }
+            Err(e) => e,
+        }
+    };
 }
 
 /// Component service: starts a standard send and stores its request in `out`, to be completed by `wait_all`.
@@ -117,10 +141,10 @@ extern "C" fn isend(
     tag: i32,
     out: *mut *mut RequestHeader,
 ) -> Status {
-    let (c, thread) = at!(comm);
-    c.note_own(thread, Counter::BytesSentMpi, count.saturating_mul(dtype!(dtype).packed));
-    let req = rank(dst).and_then(|dst| c.isend(thread, buf, count, dtype!(dtype), dst, tag, mode::STANDARD));
-    hand_out(req, out)
+    let (c, mut entry) = at!(comm);
+    let data = outgoing!(buf, count, dtype);
+    c.note_own(&entry, Counter::BytesSentMpi, data.packed());
+    hand_out!(rank(dst).and_then(|dst| c.isend(&mut entry, data, Envelope::new(dst, tag))), out)
 }
 
 /// Component service: starts a receive and stores its request in `out`, to be completed by `wait_all`.
@@ -133,12 +157,12 @@ extern "C" fn irecv(
     tag: i32,
     out: *mut *mut RequestHeader,
 ) -> Status {
-    let (c, thread) = at!(comm);
+    let (c, mut entry) = at!(comm);
     let req = rank(src).and_then(|src| {
         c.can_come_from(src)?;
-        c.irecv(thread, buf, count, dtype!(dtype), src, tag)
+        c.irecv(&mut entry, incoming!(buf, count, dtype), Envelope::new(src, tag))
     });
-    hand_out(req, out)
+    hand_out!(req, out)
 }
 
 /// Component service: starts a message that ends its receive with `error`, and stores its request in `out`.
@@ -149,53 +173,34 @@ extern "C" fn send_failure(
     error: Status,
     out: *mut *mut RequestHeader,
 ) -> Status {
-    let (c, thread) = at!(comm);
-    hand_out(rank(dst).and_then(|dst| c.isend_failure(thread, dst, tag, error)), out)
-}
-
-/// Stores a new request in the component's out pointer and answers OK, or passes the error on.
-fn hand_out(req: Result<*mut RequestHeader, Status>, out: *mut *mut RequestHeader) -> Status {
-    match req {
-        Ok(req) => {
-            // SAFETY: the component's out pointer.
-            unsafe { *out = req };
-            Status::OK
-        }
-        Err(e) => e,
-    }
+    let (c, mut entry) = at!(comm);
+    hand_out!(rank(dst).and_then(|dst| c.isend_failure(&mut entry, Envelope::new(dst, tag), error)), out)
 }
 
 /// Component service: waits for `n` requests (null ones are skipped), releases them and sets them to null. Answers the
 /// first error.
 extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status {
-    let (c, thread) = at!(comm);
+    let (c, mut entry) = at!(comm);
     if n == 0 {
         return Status::OK;
     }
-    // SAFETY: the component gives `n` requests that `isend` and `irecv` made (or null).
-    let reqs = unsafe { std::slice::from_raw_parts_mut(reqs, n) };
-    c.instance().wait_all(thread, reqs);
+    // SAFETY: the component gives `n` requests that `isend` and `irecv` made, or null, which are `None`; they lie in pools of the instance's.
+    let reqs = unsafe { std::slice::from_raw_parts_mut(reqs.cast::<Option<Header>>(), n) };
+    c.instance().wait_all(&mut entry, reqs);
     let (mut first, mut bytes) = (Status::OK, 0);
-    for req in reqs {
-        if req.is_null() {
-            continue;
-        }
+    for req in reqs.iter_mut().filter_map(Option::take) {
         // SAFETY: complete, and ours until released.
-        let (error, received) = unsafe {
-            let status = (**req).status;
-            if status.error == Status::TRUNCATED {
-                c.note_truncated(&status);
-            }
-            let received = if (**req).kind == RequestHeader::RECV { status.bytes } else { 0 };
-            ((*(**req).ops).release)(*req, thread);
-            (status.error, received)
-        };
-        bytes += received;
-        *req = null_mut();
+        let status = unsafe { req.status() };
+        if status.error == Status::TRUNCATED {
+            c.note_truncated(&status);
+        }
+        bytes += if req.is_receive() { status.bytes } else { 0 };
+        // SAFETY: taken out of the list, and not used any more.
+        unsafe { req.release(&mut entry) };
         if first.is_ok() {
-            first = error;
+            first = status.error;
         }
     }
-    c.note_own(thread, Counter::BytesReceivedMpi, bytes);
+    c.note_own(&entry, Counter::BytesReceivedMpi, bytes);
     first
 }

@@ -1,7 +1,6 @@
 //! The emulated transports of an instance, and what one-sided components were told of them.
 
 use crate::objects::{Emulation, Wrapped};
-use core::ffi::c_void;
 use oxmpi_btl::BtlHandle;
 
 impl Emulation {
@@ -10,9 +9,9 @@ impl Emulation {
         self.wrapped.get().into_iter().flat_map(|all| all.iter()).filter_map(|w| w.get().map(|w| &**w))
     }
 
-    /// The emulated transport over the module with state `module`; `None`: there is none.
-    pub(crate) fn over(&self, module: *mut c_void) -> Option<&Wrapped> {
-        self.all().find(|w| w.raw().state == module)
+    /// The emulated transport over the module whose state has this address; `None`: there is none.
+    pub(crate) fn over(&self, module: usize) -> Option<&Wrapped> {
+        self.all().find(|w| w.raw().state.addr() == module)
     }
 }
 

@@ -20,7 +20,7 @@ use oxmpi_emulation::target::payload_limits;
 use oxmpi_emulation::wire::{self, Reply};
 use oxmpi_mca::host::receive;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{AmEntry, RecvDesc, SliceRef, Status, ThreadCtx};
+use oxmpi_mca::{AmEntry, Cris, Entry, RecvDesc, SliceRef, Status, ThreadCtx};
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
@@ -58,7 +58,8 @@ impl Instance {
     fn with_all_verbs(&self, plain: &Reach, proc: u32, endpoints: &mut Vec<Box<Endpoint>>) -> Reach {
         let raw = plain.btl();
         let Some(wrapped) = self.wrapped(raw) else { return *plain };
-        let mut endpoint = Box::new(wrapped.endpoint(plain.endpoint, proc));
+        // SAFETY: what the transport answered for the process.
+        let mut endpoint = Box::new(unsafe { wrapped.endpoint(plain.endpoint, proc) });
         let reach = Reach { btl: &raw const wrapped.handle, endpoint: (&raw mut *endpoint).cast(), ..*plain };
         endpoints.push(endpoint);
         reach
@@ -83,7 +84,10 @@ impl Instance {
     pub(crate) fn look_when_idle(&self) {
         let mut opening = self.service().opening.lock();
         if !std::mem::replace(&mut opening.looking, true) {
-            self.waiting().engine().register_idle(idle, std::ptr::from_ref(self).cast_mut().cast());
+            // SAFETY: the function takes an instance, which clears its engine before it goes.
+            unsafe {
+                self.waiting().engine().register_idle(idle, std::ptr::from_ref(self).cast_mut().cast())
+            };
         }
     }
 
@@ -92,31 +96,23 @@ impl Instance {
         let entry = AmEntry { receive: take, ctx: std::ptr::from_ref(self).cast_mut().cast() };
         // It is the first to take a tag, and to subscribe.
         let _ = self.am_table().set(wire::TAG, entry);
-        let _ = self.subscribe_to_failures(fail, entry.ctx);
+        // SAFETY: the function takes an instance, in any thread.
+        let _ = unsafe { self.subscribe_to_failures(fail, entry.ctx) };
     }
 
     /// Goes on with operations for which no reply is due, because they found no room or their peer has failed. False:
-    /// there is still no room, look again. The caller holds no lock.
-    pub(crate) fn settle_emulated(&self) -> bool {
-        let mut all = true;
+    /// there is still no room, look again. Each context is entered for that, and its lock taken from its owner.
+    fn settle_emulated(&self, entry: &mut Entry) -> bool {
+        let (mut all, cris) = (true, Cris::new(self.cris()));
         for wrapped in self.emulation().all() {
             for ctx in 0..wrapped.contexts() {
                 let Some((context, route)) = wrapped.context(ctx) else { continue };
-                self.with_context(ctx, || {
-                    context.settle(route);
-                    all &= !context.needs_attention();
-                });
+                let _held = (ctx < cris.len()).then(|| cris.hold(entry, ctx));
+                context.settle(route);
+                all &= !context.needs_attention();
             }
         }
         all
-    }
-
-    /// Runs `f` with a context entered, whose lock is taken from its owner. The caller holds no lock.
-    fn with_context(&self, ctx: u32, f: impl FnOnce()) {
-        let Some(cri) = self.cris().get(ctx as usize).filter(|_| self.threaded()) else { return f() };
-        cri.enter(None);
-        f();
-        cri.leave(None);
     }
 
     /// Fails the emulated operations to a process that has failed: those under way complete with PEER_FAILED in idle
@@ -149,7 +145,8 @@ extern "C" fn idle(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
     let service = &instance.service();
     if service.attention.load(Ordering::Acquire) != 0 {
         service.attention.store(0, Ordering::Relaxed);
-        if !instance.settle_emulated() {
+        // SAFETY: a turn calls this, which has borrowed the thread's entry. Without its seat, which has nothing to do with contexts that are others'.
+        if !instance.settle_emulated(&mut unsafe { instance.entry(std::ptr::null_mut()) }) {
             service.ask_attention();
         }
     }
@@ -185,7 +182,7 @@ extern "C" fn take(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
         len => unsafe { std::slice::from_raw_parts(msg.data, len as usize) },
     };
     let bad = |what: &str| instance.peer_error("btl", "emulation", msg.proc, false, what);
-    let Some(wrapped) = instance.emulation().over(msg.module) else {
+    let Some(wrapped) = instance.emulation().over(msg.module.addr()) else {
         bad("sent a message for emulated verbs over a transport that has none");
         return receive::CONTINUE;
     };

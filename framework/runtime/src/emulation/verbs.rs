@@ -35,9 +35,9 @@ const LOST: &str = "no request reaches it any more";
 /// Something of the instance's that a function keeps which any thread calls.
 struct Address<T>(*const T);
 
-// SAFETY: instances and handles of transports may be used from any thread.
+// SAFETY: an address alone, of what threads share (`T: Sync`).
 unsafe impl<T: Sync> Send for Address<T> {}
-// SAFETY: as above.
+// SAFETY: it gives its address and no more, of what threads share.
 unsafe impl<T: Sync> Sync for Address<T> {}
 
 impl<T> Address<T> {
@@ -128,7 +128,10 @@ impl Wrapped {
     }
 
     /// An endpoint of the emulated transport to process `proc`, over the transport's own endpoint `raw`.
-    pub fn endpoint(&self, raw: *mut RawEndpoint, proc: u32) -> Endpoint {
+    ///
+    /// # Safety
+    /// `raw` is the transport's endpoint of that process.
+    pub unsafe fn endpoint(&self, raw: *mut RawEndpoint, proc: u32) -> Endpoint {
         Endpoint::new(raw, proc, self.contexts())
     }
 
@@ -428,7 +431,9 @@ extern "C" fn register_mem(
             return status;
         }
     }
-    let name = w.instance().open_service(raw).and_then(|()| w.instance().service().add(addr, len, access));
+    let opened = w.instance().open_service(raw);
+    // SAFETY: who registers memory keeps it valid until it is deregistered (contract).
+    let name = opened.and_then(|()| unsafe { w.instance().service().add(addr, len, access) });
     match name {
         Ok(name) => {
             // SAFETY: the caller's place has as many bytes as the attributes say.

@@ -1,10 +1,12 @@
 //! Progress of the requests that the host makes: bodies are asked, requests completed, work done. And the verbs of such a request.
 
 use super::pool::complete;
-use crate::objects::{Instance, Made, Makers};
+use crate::locked::LockedGuard;
+use crate::objects::{Instance, Made, MadeLists, Makers};
+use crate::request::Header;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{Entry, MsgStatus, RequestHeader, Status, ThreadCtx};
 use std::ffi::c_void;
 
 /// The pools of an instance, empty.
@@ -21,31 +23,31 @@ static OPS: RequestOps = RequestOps {
 };
 
 /// The request of a header, if the host made it.
-///
-/// # Safety
-/// `header` must be that of a request of a living instance.
-pub unsafe fn of<'a>(header: *mut RequestHeader) -> Option<&'a Made> {
-    // SAFETY: the caller's promise; the table tells whose object this is, which begins with its header.
-    unsafe { std::ptr::eq((*header).ops, &OPS).then(|| &*header.cast::<Made>()) }
+pub fn of(header: Header) -> Option<&'static Made> {
+    // SAFETY: the object is there; the table tells whose it is. One of the host's begins with its header and is never given back.
+    unsafe {
+        let req = header.as_ptr();
+        std::ptr::eq((*req).ops, &OPS).then(|| &*req.cast::<Made>())
+    }
 }
 
 impl Instance {
     /// Runs the body's work once in the calling thread, if the request is pending and has some ([`Body::claim`](crate::objects::Body::claim)), then polls
     /// the host's requests. Called right after a persistent request was started: its first messages would otherwise go when
     /// this thread next makes progress, and other processes may wait for them.
-    pub fn run_first_work(&self, thread: *mut ThreadCtx, made: &'static Made) {
-        let guard = self.makers().pools[made.pool as usize].lock.guard(self.threaded());
+    pub fn run_first_work(&self, entry: &mut Entry, made: &'static Made) {
+        let held = self.makers().lists(made.pool, entry);
         let mine = made.pending.get() && made.body.claim();
-        drop(guard);
+        drop(held);
         if mine {
-            made.body.work(self, thread);
-            self.poll_requests(thread);
+            made.body.work(self, entry);
+            self.poll_requests(entry);
         }
     }
 
     /// Polls all watched requests of all pools and does their claimed work; returns how many events there were. Called
     /// by progress.
-    fn poll_all_requests(&self, thread: *mut ThreadCtx) -> i32 {
+    fn poll_all_requests(&self, entry: &mut Entry) -> i32 {
         let mut busy = self.makers().busy.load(Ordering::Relaxed);
         if busy == 0 {
             return 0;
@@ -55,10 +57,10 @@ impl Instance {
             let pool = busy.trailing_zeros();
             busy &= busy - 1;
             let mut todo = Todo::default();
-            // Looked at anew behind work, which may run the user's code: that may let a second thread in.
-            while !self.threaded() {
-                events += self.poll_pool(pool, thread, false, &mut todo);
-                match todo.work(self, thread) {
+            // Work may run the user's code, which may let a second thread in: then the entry says so behind it.
+            while !entry.is_among() {
+                events += self.poll_pool(pool, &mut self.makers().lists(pool, entry), &mut todo);
+                match todo.work(self, entry) {
                     0 => continue 'pools,
                     done => events += done,
                 }
@@ -69,12 +71,13 @@ impl Instance {
             // Bounded, so that others who keep leaving notes do not keep us here; what we worked on is looked
             // at again in any case.
             let mut looks = 0;
-            while looks < 8 && place.again.load(Ordering::SeqCst) && place.lock.try_lock() {
-                place.again.store(false, Ordering::SeqCst);
-                events += self.poll_pool(pool, thread, true, &mut todo);
-                place.lock.unlock();
+            while looks < 8
+                && place.again.load(Ordering::SeqCst)
+                && let Some(completed) = self.try_poll_pool(pool, entry, &mut todo)
+            {
+                events += completed;
                 looks += 1;
-                let done = todo.work(self, thread);
+                let done = todo.work(self, entry);
                 if done > 0 {
                     events += done;
                     looks = 0;
@@ -85,17 +88,26 @@ impl Instance {
         events
     }
 
+    /// Takes the note of a pool off and polls it; `None`: another thread has its lock.
+    fn try_poll_pool(&self, pool: u32, entry: &mut Entry, todo: &mut Todo) -> Option<i32> {
+        let place = &self.makers().pools[pool as usize];
+        let mut held = place.lists.try_enter(entry)?;
+        place.again.store(false, Ordering::SeqCst);
+        Some(self.poll_pool(pool, &mut held, todo))
+    }
+
     /// Polls the watched requests of one pool, completes those that are over and collects claimed work in `todo`;
-    /// returns the number of completions. The caller holds the pool's lock.
-    fn poll_pool(&self, pool: u32, thread: *mut ThreadCtx, threaded: bool, todo: &mut Todo) -> i32 {
+    /// returns the number of completions.
+    fn poll_pool(&self, pool: u32, held: &mut LockedGuard<'_, MadeLists>, todo: &mut Todo) -> i32 {
         let (mut i, mut events) = (0, 0);
-        while let Some(&made) = self.makers().lists(pool).watched.get(i) {
+        while let Some(&made) = held.watched.get(i) {
             if todo.has_room() && made.body.claim() {
                 todo.add(made);
                 i += 1;
                 continue;
             }
-            let over = made.body.advance(self, thread).filter(|_| made.pending.get());
+            // SAFETY: it neither waits nor runs the user's code, and takes no lock of a pool (`Body::advance`).
+            let over = made.body.advance(self, unsafe { held.entry() }).filter(|_| made.pending.get());
             if over.is_some() {
                 made.pending.set(false);
                 events += 1;
@@ -104,10 +116,11 @@ impl Instance {
                 i += 1;
             } else {
                 made.watched.set(false);
-                self.makers().lists(pool).watched.swap_remove(i);
+                held.watched.swap_remove(i);
                 if made.released.get() {
-                    made.body.reset();
-                    self.recycle_made(made);
+                    // SAFETY: as `advance` (`Body::reset`).
+                    made.body.reset(unsafe { held.entry() });
+                    made.recycle(held);
                     continue;
                 }
             }
@@ -115,12 +128,12 @@ impl Instance {
                 // SAFETY: pending until now, so the status is ours to write.
                 unsafe { (*made.header.get()).status = status };
                 // From here on the request may be the user's; `release` waits for the pool's lock.
-                // SAFETY: as above.
-                unsafe { complete(made.header.get(), threaded) };
+                // SAFETY: ours, and pending until now.
+                unsafe { complete(made.handle(), held.lent()) };
             }
         }
-        if self.makers().lists(pool).watched.is_empty() {
-            self.makers().set_busy(pool, false, threaded);
+        if held.watched.is_empty() {
+            self.makers().set_busy(pool, false, held);
         }
         events
     }
@@ -144,29 +157,34 @@ impl Todo {
         self.len += 1;
     }
     /// Does the work of all claimed requests and empties the list; returns how many of them moved. No lock is held.
-    fn work(&mut self, instance: &Instance, thread: *mut ThreadCtx) -> i32 {
+    fn work(&mut self, instance: &Instance, entry: &mut Entry) -> i32 {
         let todo = self.list[..std::mem::take(&mut self.len)].iter().flatten();
-        todo.map(|made| i32::from(made.body.work(instance, thread))).sum()
+        todo.map(|made| i32::from(made.body.work(instance, entry))).sum()
     }
 }
 
 /// Progress function of the instance: polls the host's requests and returns the number of events.
 extern "C" fn poll(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
     // SAFETY: registered with the instance, which clears its list of functions before it goes.
-    unsafe { &*ctx.cast::<Instance>() }.poll_all_requests(thread)
+    let instance = unsafe { &*ctx.cast::<Instance>() };
+    // SAFETY: called by a turn, or by `poll_requests`, which have borrowed the thread's entry.
+    instance.poll_all_requests(&mut unsafe { instance.entry(thread) })
 }
 
 /// Request verb `release`: puts the request back in its pool, or marks it for the poller while it is watched.
-extern "C" fn release_thunk(header: *mut RequestHeader, _: *mut ThreadCtx) {
-    // SAFETY: the host passes what we handed out.
+extern "C" fn release_thunk(header: *mut RequestHeader, thread: *mut ThreadCtx) {
+    // SAFETY: the host passes what we handed out, which is never given back.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };
     let instance = made.instance();
-    let _guard = instance.makers().pools[made.pool as usize].lock.guard(instance.threaded());
+    // SAFETY: `Header::release` has borrowed the thread's entry; made once for the call.
+    let mut entry = unsafe { instance.entry(thread) };
+    let mut held = instance.makers().lists(made.pool, &mut entry);
     if made.watched.get() {
         return made.released.set(true);
     }
-    made.body.reset();
-    instance.recycle_made(made);
+    // SAFETY: it neither waits nor runs the user's code, and takes no lock of a pool (`Body::reset`).
+    made.body.reset(unsafe { held.entry() });
+    made.recycle(&mut held);
 }
 
 /// Request verb `cancel`: requests of the host cannot be cancelled, so it answers NOT_SUPPORTED.
@@ -176,19 +194,22 @@ extern "C" fn cancel_thunk(_: *mut RequestHeader) -> Status {
 
 /// Request verb `start`: starts an inactive persistent request and has progress watch it; an error leaves it inactive.
 extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
-    // SAFETY: as in `release_thunk`.
+    // SAFETY: the host passes what we handed out, which is never given back.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };
-    let (instance, threaded) = (made.instance(), made.instance().threaded());
-    let _guard = instance.makers().pools[made.pool as usize].lock.guard(threaded);
+    let instance = made.instance();
+    // SAFETY: a call from inside the gate, in a thread that holds nothing, whose entry is not used meanwhile; made once for the call.
+    let mut entry = unsafe { instance.entry(std::ptr::null_mut()) };
+    let mut held = instance.makers().lists(made.pool, &mut entry);
     debug_assert!(made.persistent() && !made.pending.get());
     // SAFETY: inactive, so the user's thread alone has it.
     let header = unsafe { &mut *made.header.get() };
     header.status = MsgStatus::EMPTY;
     header.completion.rearm();
-    let status = made.body.start(instance);
+    // SAFETY: it neither waits nor runs the user's code, and takes no lock of a pool (`Body::start`).
+    let status = made.body.start(instance, unsafe { held.entry() });
     if status == Status::PENDING {
         made.pending.set(true);
-        instance.watch(made, threaded);
+        instance.watch(made, &mut held);
         return Status::OK;
     }
     header.completion.finish_alone();

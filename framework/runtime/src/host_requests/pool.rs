@@ -1,20 +1,24 @@
 //! Pools of requests that the host makes: made, begun, watched, given back.
 
+use crate::locked::LockedGuard;
 use crate::objects::{Body, Instance, Made, MadeLists, Makers, POOLS};
+use crate::request::Header;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
-use oxmpi_waiting::events;
+use oxmpi_mca::{Entry, MsgStatus, RequestHeader, Status};
+use oxmpi_waiting::{Awaitable, events};
 use std::any::{Any, TypeId};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 impl Made {
     /// The request's header, by which the C interface and the PML know it.
-    pub fn handle(&self) -> *mut RequestHeader {
-        self.header.get()
+    pub fn handle(&'static self) -> Header {
+        // SAFETY: a request of the host's is never given back.
+        unsafe { Header::new(NonNull::from(self).cast()) }
     }
     /// The body, if it is of this kind.
     pub fn body<B: Body>(&self) -> Option<&B> {
@@ -36,11 +40,10 @@ impl Made {
 /// Sets the completion word and tells who waits.
 ///
 /// # Safety
-/// A live header whose owner completes it, once per start.
-pub(super) unsafe fn complete(header: *const RequestHeader, threaded: bool) {
-    // SAFETY: the caller's promise.
-    let completion = unsafe { &(*header).completion };
-    if !threaded {
+/// The caller is the request's owner and completes it, once per start.
+pub(super) unsafe fn complete(req: Header, entry: &Entry) {
+    let completion = req.completion();
+    if !entry.is_among() {
         return completion.finish_alone();
     }
     let sync = completion.finish();
@@ -56,21 +59,18 @@ impl Makers {
         Makers { busy: AtomicU32::new(0), following: OnceLock::new(), pools: Default::default(), ops, poll }
     }
 
-    /// The lists of a pool, for the holder of its lock.
-    #[allow(clippy::mut_from_ref, reason = "the lock's holder is alone")]
-    pub(super) fn lists(&self, pool: u32) -> &mut MadeLists {
-        // SAFETY: callers hold the pool's lock, or are the only thread, and use the lists briefly.
-        unsafe { &mut *self.pools[pool as usize].lists.get() }
+    /// The lists of a pool, under its lock.
+    pub(super) fn lists<'g>(&'g self, pool: u32, entry: &'g mut Entry) -> LockedGuard<'g, MadeLists> {
+        self.pools[pool as usize].lists.enter(entry)
     }
 
-    /// Sets or clears the pool's bit in the word that tells pollers which pools have watched requests. The caller holds
-    /// the pool's lock.
-    pub(super) fn set_busy(&self, pool: u32, busy: bool, threaded: bool) {
+    /// Sets or clears the pool's bit in the word that tells pollers which pools have watched requests, for the holder of the pool's lock.
+    pub(super) fn set_busy(&self, pool: u32, busy: bool, held: &LockedGuard<'_, MadeLists>) {
         let (bit, now) = (1 << pool, self.busy.load(Ordering::Relaxed));
         if (now & bit != 0) == busy {
             return;
         }
-        match (threaded, busy) {
+        match (held.is_among(), busy) {
             (false, _) => self.busy.store(now ^ bit, Ordering::Relaxed),
             (true, true) => drop(self.busy.fetch_or(bit, Ordering::Relaxed)),
             (true, false) => drop(self.busy.fetch_and(!bit, Ordering::Relaxed)),
@@ -89,23 +89,19 @@ pub enum Begin {
 }
 
 impl Instance {
-    /// A request whose body is what `fill` makes of one that was used before or is new. `fill` runs
-    /// under the pool's lock and starts nothing that could call back.
-    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "callers pass their own live context or null")]
+    /// A request whose body is what `fill` makes of one that was used before or is new. Nobody else has it yet, and `fill` starts nothing that could
+    /// call back.
     pub fn make_request<B: Body + Default>(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         fill: impl FnOnce(&B),
     ) -> Result<&'static Made, Status> {
-        // SAFETY: the caller's own context.
-        let pool = unsafe { thread.as_ref() }.map_or(0, |t| t.index % POOLS as u32);
-        let made = {
-            let _guard = self.makers().pools[pool as usize].lock.guard(self.threaded());
-            let free = &mut self.makers().lists(pool).free;
-            let kind = TypeId::of::<B>();
-            free.iter_mut().find(|(k, _)| *k == kind).and_then(|(_, list)| list.pop())
-        };
-        let made = match made {
+        let pool = entry.context().map_or(0, |context| context.index % POOLS as u32);
+        let kind = TypeId::of::<B>();
+        let mut lists = self.makers().lists(pool, entry);
+        let free = lists.free.iter_mut().find(|(k, _)| *k == kind).and_then(|(_, list)| list.pop());
+        drop(lists);
+        let made = match free {
             Some(made) => made,
             None => self.another::<B>(pool)?,
         };
@@ -134,21 +130,23 @@ impl Instance {
             pending: Cell::new(false),
             released: Cell::new(false),
         }));
-        self.requests().insert(made.header.get())?;
+        // SAFETY: leaked, and nobody else knows it.
+        unsafe { self.requests().insert(made.header.get()) }?;
         Ok(made)
     }
 
     /// Completes a request of the host that nothing below knows, and wakes who waits for it.
-    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the host completes its own requests")]
-    pub fn complete_request(&self, req: *mut RequestHeader) {
-        // SAFETY: a live request, completed once, by its owner.
-        unsafe { complete(req, self.threaded()) }
+    ///
+    /// # Safety
+    /// The caller is its owner and completes it once per start.
+    pub unsafe fn complete_request(&self, entry: &Entry, req: Header) {
+        // SAFETY: the caller's promise.
+        unsafe { complete(req, entry) }
     }
 
     /// Lets a request that `make_request` gave begin its life, once its parts are there.
-    pub fn begin_request(&self, made: &'static Made, begin: Begin) {
-        let threaded = self.threaded();
-        let _guard = self.makers().pools[made.pool as usize].lock.guard(threaded);
+    pub fn begin_request(&self, entry: &mut Entry, made: &'static Made, begin: Begin) {
+        let mut held = self.makers().lists(made.pool, entry);
         made.pending.set(false);
         // SAFETY: nobody else has it yet.
         let header = unsafe { &mut *made.header.get() };
@@ -159,53 +157,56 @@ impl Instance {
             }
             Begin::Pending => {
                 made.pending.set(true);
-                self.watch(made, threaded);
+                self.watch(made, &mut held);
             }
             Begin::Inactive { at_rest } => {
                 header.flags = RequestHeader::PERSISTENT;
                 header.completion.finish_alone();
                 if !at_rest {
-                    self.watch(made, threaded);
+                    self.watch(made, &mut held);
                 }
             }
         }
     }
 
     /// Gives back a request that never began, and whose body has been reset.
-    pub fn drop_request(&self, made: &'static Made) {
-        let _guard = self.makers().pools[made.pool as usize].lock.guard(self.threaded());
-        self.recycle_made(made);
+    pub fn drop_request(&self, entry: &mut Entry, made: &'static Made) {
+        made.recycle(&mut self.makers().lists(made.pool, entry));
     }
 
-    /// Puts a request on its pool's list of watched ones, and has progress poll these lists from the first time on. The
-    /// caller holds the pool's lock.
-    pub(super) fn watch(&self, made: &'static Made, threaded: bool) {
+    /// Puts a request on its pool's list of watched ones, and has progress poll these lists from the first time on.
+    pub(super) fn watch(&self, made: &'static Made, held: &mut LockedGuard<'_, MadeLists>) {
         if !made.watched.replace(true) {
-            self.makers().lists(made.pool).watched.push(made);
-            self.makers().set_busy(made.pool, true, threaded);
+            held.watched.push(made);
+            self.makers().set_busy(made.pool, true, held);
         }
         self.makers().following.get_or_init(|| {
-            self.follow_progress(self.makers().poll, self as *const Instance as *mut c_void);
+            // SAFETY: the function takes an instance, which clears its engine before it goes.
+            unsafe { self.follow_progress(self.makers().poll, std::ptr::from_ref(self).cast_mut().cast()) };
         });
-    }
-
-    /// Puts a request whose body has been reset on its pool's free list. The caller holds the pool's lock.
-    pub(super) fn recycle_made(&self, made: &'static Made) {
-        made.released.set(false);
-        // Of one that was freed while it was pending nobody has heard that it is over.
-        // SAFETY: the request is nobody's.
-        unsafe { &*made.header.get() }.completion.finish_alone();
-        let kind = (*made.body).type_id();
-        let free = &mut self.makers().lists(made.pool).free;
-        match free.iter_mut().find(|(k, _)| *k == kind) {
-            Some((_, list)) => list.push(made),
-            None => free.push((kind, vec![made])),
-        }
     }
 
     /// Polls all watched requests and does their claimed work; returns how many events there were. For threads that complete
     /// parts outside progress.
-    pub fn poll_requests(&self, thread: *mut ThreadCtx) -> i32 {
-        (self.makers().poll)(std::ptr::from_ref(self).cast_mut().cast(), thread)
+    pub fn poll_requests(&self, entry: &mut Entry) -> i32 {
+        let events =
+            (self.makers().poll)(std::ptr::from_ref(self).cast_mut().cast::<c_void>(), entry.thread());
+        self.renew(entry);
+        events
+    }
+}
+
+impl Made {
+    /// Puts the request, whose body has been reset, on the free list of its pool.
+    pub(super) fn recycle(&'static self, lists: &mut MadeLists) {
+        self.released.set(false);
+        // Of one that was freed while it was pending nobody has heard that it is over.
+        self.handle().completion().finish_alone();
+        let kind = (*self.body).type_id();
+        let free = &mut lists.free;
+        match free.iter_mut().find(|(k, _)| *k == kind) {
+            Some((_, list)) => list.push(self),
+            None => free.push((kind, vec![self])),
+        }
     }
 }

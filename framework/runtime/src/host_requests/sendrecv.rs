@@ -1,14 +1,13 @@
 //! A send and a receive that complete as one (MPI 5.0 §3.7.3, MPI_Isendrecv).
 
 use super::{Begin, Body};
+use crate::message::{Envelope, RecvBuffer, SendBuffer};
 use crate::objects::{Communicator, Instance};
-use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
-use oxmpi_pml::mode;
+use crate::request::Header;
+use oxmpi_mca::{Entry, MsgStatus, Status};
 use std::cell::{Cell, UnsafeCell};
-use std::ptr::null_mut;
 
-/// The two halves; a null one is with MPI_PROC_NULL and over.
+/// The two halves; none: with MPI_PROC_NULL, and over.
 #[derive(Default)]
 struct SendRecv {
     recv: Cell<Half>,
@@ -17,47 +16,51 @@ struct SendRecv {
     kept: UnsafeCell<Vec<u8>>,
 }
 
-/// The request of the send or of the receive; null: with MPI_PROC_NULL.
-#[derive(Clone, Copy)]
-struct Half(*mut RequestHeader);
-
-impl Default for Half {
-    fn default() -> Half {
-        Half(null_mut())
-    }
-}
+/// The request of the send or of the receive; none: with MPI_PROC_NULL.
+#[derive(Clone, Copy, Default)]
+struct Half(Option<Header>);
 
 // SAFETY: everything is touched by its maker before it is published and under its pool's lock then.
 unsafe impl Sync for SendRecv {}
-// SAFETY: as above.
+// SAFETY: requests and bytes belong to no thread.
 unsafe impl Send for SendRecv {}
 
 impl Half {
-    /// Whether the request is complete or null.
+    /// Whether the request is complete, or there is none.
     fn is_over(self) -> bool {
-        // SAFETY: null, or a live request of the point-to-point layer that is ours.
-        unsafe { self.0.as_ref() }.is_none_or(|r| r.completion.is_complete())
+        self.0.is_none_or(|req| req.is_complete())
     }
     /// Releases the complete request and returns its status; `None`: there is none.
     fn take(self) -> Option<MsgStatus> {
-        // SAFETY: null, or complete and ours until it is released.
+        let req = self.0?;
+        // SAFETY: complete, and ours until it is released, which it is once.
         unsafe {
-            let status = self.0.as_ref()?.status;
-            ((*(*self.0).ops).release)(self.0, null_mut());
+            let status = req.status();
+            req.release(&mut Entry::among());
             Some(status)
+        }
+    }
+    /// Cancels and releases a request that nobody else has.
+    fn give_up(self) {
+        if let Some(req) = self.0 {
+            // SAFETY: started just now; nobody else has it, and we do not use it any more.
+            unsafe {
+                req.cancel(&mut Entry::among());
+                req.release(&mut Entry::among());
+            }
         }
     }
 }
 
 impl Body for SendRecv {
-    fn advance(&self, _: &Instance, _: *mut ThreadCtx) -> Option<MsgStatus> {
+    fn advance(&self, _: &Instance, _: &mut Entry) -> Option<MsgStatus> {
         let (recv, send) = (self.recv.get(), self.send.get());
         if !recv.is_over() || !send.is_over() {
             return None;
         }
         Some(outcome(recv, send))
     }
-    fn reset(&self) {
+    fn reset(&self, _: &mut Entry) {
         // SAFETY: under the pool's lock; the send is over.
         drop(std::mem::take(unsafe { &mut *self.kept.get() }));
     }
@@ -77,45 +80,33 @@ fn outcome(recv: Half, send: Half) -> MsgStatus {
 const PROC_NULL: i32 = -3;
 
 /// Data with its partner; `None` instead of one: MPI_PROC_NULL.
-pub struct Outgoing<'a> {
-    pub buf: *const u8,
-    pub count: u64,
-    pub dtype: &'a TypeDesc,
-    pub dst: i32,
-    pub tag: i32,
-}
+pub type Outgoing = (SendBuffer<'static>, Envelope);
 
-/// A receive's buffer and its partner; `None` instead of one: MPI_PROC_NULL.
-pub struct Incoming<'a> {
-    pub buf: *mut u8,
-    pub count: u64,
-    pub dtype: &'a TypeDesc,
-    pub src: i32,
-    pub tag: i32,
-}
+/// A receive's place and its partner; `None` instead of one: MPI_PROC_NULL.
+pub type Incoming = (RecvBuffer<'static>, Envelope);
 
 impl Communicator {
-    /// Starts a send and a receive that complete as one request. `kept`: the memory that `send.buf` points to, if that
+    /// Starts a send and a receive that complete as one request. `kept`: the memory of `send`'s buffer, if that
     /// is not the user's; it lives until the request is over.
     pub fn isendrecv(
         &self,
-        thread: *mut ThreadCtx,
-        send: Option<Outgoing<'_>>,
-        recv: Option<Incoming<'_>>,
+        entry: &mut Entry,
+        send: Option<Outgoing>,
+        recv: Option<Incoming>,
         kept: Vec<u8>,
-    ) -> Result<*mut RequestHeader, Status> {
+    ) -> Result<Header, Status> {
         let recv = match recv {
-            Some(r) => {
-                self.can_come_from(r.src)?;
-                Half(self.irecv(thread, r.buf, r.count, r.dtype, r.src, r.tag)?)
+            Some((place, from)) => {
+                self.can_come_from(from.rank)?;
+                Half(Some(self.irecv(entry, place, from)?))
             }
-            None => Half(null_mut()),
+            None => Half(None),
         };
-        let sent = send.map(|s| self.isend(thread, s.buf, s.count, s.dtype, s.dst, s.tag, mode::STANDARD));
+        let sent = send.map(|(data, to)| self.isend(entry, data, to));
         let send = match sent.transpose() {
-            Ok(send) => Half(send.unwrap_or(null_mut())),
+            Ok(send) => Half(send),
             Err(status) => {
-                give_up(recv);
+                recv.give_up();
                 return Err(status);
             }
         };
@@ -126,25 +117,14 @@ impl Communicator {
             // SAFETY: nobody else has the body yet.
             unsafe { *pair.kept.get() = kept };
         };
-        let made = instance.make_request(thread, fill).inspect_err(|_| {
-            give_up(recv);
-            give_up(send);
+        let made = instance.make_request(entry, fill).inspect_err(|_| {
+            recv.give_up();
+            send.give_up();
         })?;
-        instance.begin_request(made, Begin::Pending);
+        instance.begin_request(entry, made, Begin::Pending);
         if recv.is_over() && send.is_over() {
-            instance.poll_requests(thread);
+            instance.poll_requests(entry);
         }
         Ok(made.handle())
-    }
-}
-
-/// Cancels and releases a request that nobody else has; null is skipped.
-fn give_up(half: Half) {
-    // SAFETY: null, or a live request that nobody else has.
-    unsafe {
-        if let Some(header) = half.0.as_ref() {
-            ((*header.ops).cancel)(half.0);
-            ((*header.ops).release)(half.0, null_mut());
-        }
     }
 }

@@ -103,8 +103,12 @@ impl Instance {
     }
 
     /// Runs `f` behind the progress functions of every turn.
-    pub(crate) fn follow_progress(&self, f: ProgressFn, ctx: *mut c_void) {
-        self.waiting.engine().register_follower(f, ctx);
+    ///
+    /// # Safety
+    /// It may be called with the argument in any thread that makes turns, until the engine is cleared.
+    pub(crate) unsafe fn follow_progress(&self, f: ProgressFn, ctx: *mut c_void) {
+        // SAFETY: the caller's promise.
+        unsafe { self.waiting.engine().register_follower(f, ctx) };
     }
 
     /// The CRIs, by number.

@@ -4,7 +4,7 @@ use core::cell::UnsafeCell;
 use oxmpi_btl::{BtlHandle, cap};
 use oxmpi_emulation::{Memory, RegistrationName};
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Lock, Status};
+use oxmpi_mca::{Entry, Guard, Lock, Status};
 use oxmpi_system::locks::Mutex;
 use oxmpi_wireup::random_id;
 use std::mem::ManuallyDrop;
@@ -15,9 +15,9 @@ use std::thread::JoinHandle;
 /// The service contexts of an instance.
 #[derive(Default)]
 pub(crate) struct Service {
-    pub(crate) lock: Lock,
+    lock: Lock,
     /// Under the lock.
-    pub(crate) memory: UnsafeCell<Memory>,
+    memory: UnsafeCell<Memory>,
     /// The present list, or null: none is open.
     pub(crate) open: AtomicPtr<List>,
     /// Looks of waiters, counted by plain stores; the helper compares it with what it saw last.
@@ -29,10 +29,10 @@ pub(crate) struct Service {
     pub(crate) counts: [AtomicU64; 3],
 }
 
-// SAFETY: `memory` is used under the lock, everything else is Sync by itself.
+// SAFETY: registered memory belongs to the process, not to a thread; everything else is Send by itself.
 unsafe impl Send for Service {}
 
-// SAFETY: as above.
+// SAFETY: `memory` is used under the lock, everything else is Sync by itself.
 unsafe impl Sync for Service {}
 
 /// A transport without a word that says whether requests may be there is asked once in so many idle turns.
@@ -73,10 +73,10 @@ pub(crate) struct Open {
     pub(crate) pending: *const AtomicU32,
 }
 
-// SAFETY: handle and word live as long as the instance's components.
+// SAFETY: handle and word live as long as the instance's components, whatever thread looks at them last.
 unsafe impl Send for Open {}
 
-// SAFETY: as above.
+// SAFETY: handles may be used from any thread under the lock of the context, and the word is atomic.
 unsafe impl Sync for Open {}
 
 impl Open {
@@ -106,20 +106,20 @@ pub struct ServiceCounts {
     pub helpers: u64,
 }
 
+/// Proof of holding the service lock.
+pub(crate) struct ServiceHeld<'g>(#[expect(dead_code, reason = "gives the lock back")] Guard<'g>);
+
 impl Service {
     /// Runs `f` with the service lock, if nobody has it; `None`: somebody has.
-    pub(crate) fn try_with<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
-        if !self.lock.try_lock() {
-            return None;
-        }
-        let result = f();
-        self.lock.unlock();
-        Some(result)
+    pub(crate) fn try_with<R>(&self, f: impl FnOnce(&ServiceHeld<'_>) -> R) -> Option<R> {
+        self.lock.try_guard().map(|guard| f(&ServiceHeld(guard)))
     }
 
     /// Runs `f` on the registered memory, with the service lock.
-    pub(crate) fn with_memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
-        let _held = self.lock.guard(true);
+    fn with_memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
+        // Taken at every thread level: the helper is another thread.
+        let entry = Entry::among();
+        let _held = self.lock.guard(&entry);
         // SAFETY: the lock is held.
         f(unsafe { &mut *self.memory.get() })
     }
@@ -133,9 +133,11 @@ impl Service {
         unsafe { &*self.memory.get() }
     }
 
-    /// Registers memory for requests of peers; `access` says for which. It stays valid until [`Service::remove`]. The
-    /// answer names the registration.
-    pub fn add(&self, addr: *mut u8, len: u64, access: u32) -> Result<RegistrationName, Status> {
+    /// Registers memory for requests of peers; `access` says for which. The answer names the registration.
+    ///
+    /// # Safety
+    /// It stays valid until [`Service::remove`].
+    pub unsafe fn add(&self, addr: *mut u8, len: u64, access: u32) -> Result<RegistrationName, Status> {
         let key = random_id().map_err(|_| Status::INTERNAL)?;
         Ok(self.with_memory(|memory| memory.add(key, addr, len, access)))
     }
@@ -151,10 +153,10 @@ impl Service {
     }
 
     /// Serves the requests that a service context has, and counts that for `by` (0: a waiter, 1: the helper). Returns
-    /// the number of events. The caller holds the service lock.
-    pub(crate) fn serve(&self, open: &Open, by: usize) -> i32 {
+    /// the number of events.
+    pub(crate) fn serve(&self, _held: &ServiceHeld<'_>, open: &Open, by: usize) -> i32 {
         let raw = open.raw();
-        // SAFETY: the caller holds the service lock (the text above).
+        // SAFETY: the service lock is held.
         let handled = unsafe { (raw.service_progress)(raw.state) }.max(0);
         self.count(by, 1);
         self.count(2, handled.cast_unsigned().into());
@@ -162,7 +164,7 @@ impl Service {
     }
 
     /// Adds `n` to a count (0: by waiters, 1: by helpers, 2: events). The caller holds the service lock.
-    pub(crate) fn count(&self, which: usize, n: u64) {
+    fn count(&self, which: usize, n: u64) {
         let word = &self.counts[which];
         word.store(word.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
     }
@@ -191,7 +193,7 @@ impl Service {
         let mut handled = 0;
         for open in &list.0 {
             if open.pending().unwrap_or_else(|| looks.is_multiple_of(BLIND_EVERY)) {
-                handled += self.try_with(|| self.serve(open, 0)).unwrap_or(0);
+                handled += self.try_with(|held| self.serve(held, open, 0)).unwrap_or(0);
             }
         }
         handled

@@ -77,7 +77,7 @@ impl Helper {
     pub fn end(self) {
         // SYNC POINT with `Stop::is_set`.
         self.stop.word.store(ENDS, Ordering::Release);
-        futex::wake_private(&self.stop.word);
+        futex::wake_private(self.stop.word.as_ptr().addr());
         // It cannot fail: the counter is far from full.
         let _ = rustix::io::write(&self.stop.event, &1u64.to_ne_bytes());
         if ManuallyDrop::into_inner(self.thread).join().is_err() {
@@ -132,7 +132,7 @@ impl Target {
             let step = watch.step(monotonic_now(), self.looks(), self.open.pending());
             let step = match step {
                 Step::Act => {
-                    let handled = self.service().try_with(|| self.service().serve(&self.open, 1));
+                    let handled = self.service().try_with(|held| self.service().serve(held, &self.open, 1));
                     watch.served(monotonic_now(), handled.unwrap_or(0))
                 }
                 other => Some(other),
@@ -155,7 +155,7 @@ impl Target {
         // Waiters serve meanwhile; arming is under the lock like all else.
         let armed = loop {
             // SAFETY: `try_with` runs this under the service lock; the set lives as long as the call.
-            match self.service().try_with(|| unsafe { (raw.service_arm)(raw.state, &mut set) }) {
+            match self.service().try_with(|_| unsafe { (raw.service_arm)(raw.state, &mut set) }) {
                 Some(armed) => break armed,
                 None if self.stop.is_set() => return,
                 None => self.stop.nap(Duration::from_micros(20)),
@@ -169,7 +169,7 @@ impl Target {
             _ => self.stop.nap(BLIND_NAP),
         }
         // SAFETY: `try_with` runs this under the service lock.
-        while self.service().try_with(|| unsafe { (raw.service_disarm)(raw.state) }).is_none() {
+        while self.service().try_with(|_| unsafe { (raw.service_disarm)(raw.state) }).is_none() {
             std::thread::yield_now();
         }
     }

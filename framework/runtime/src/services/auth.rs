@@ -33,7 +33,7 @@ pub(super) extern "C" fn make(
     if challenge.len() < LEAST_CHALLENGE {
         return Status::BAD_PARAM;
     }
-    let answer = caller(ctx).1.client().secret().prove(&parts(challenge, context));
+    let answer = caller!(ctx).1.client().secret().prove(&parts(challenge, context));
     // SAFETY: the component's place has `AUTH_BYTES` bytes.
     unsafe { std::ptr::copy_nonoverlapping(answer.as_ptr(), out, AUTH_BYTES) };
     Status::OK
@@ -52,7 +52,7 @@ pub(super) extern "C" fn check(
     if challenge.len() < LEAST_CHALLENGE {
         return Status::BAD_PARAM;
     }
-    match caller(ctx).1.client().secret().verify(&parts(challenge, context), answer) {
+    match caller!(ctx).1.client().secret().verify(&parts(challenge, context), answer) {
         true => Status::OK,
         false => Status::NO_PERMISSION,
     }

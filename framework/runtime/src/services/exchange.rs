@@ -26,7 +26,7 @@ pub(crate) unsafe fn hand_out(blob: &[u8], data: *mut u8, len: *mut usize) -> St
 
 /// Publishes the address of a component's module in the key-value store; in the table as `HostServices::exchange_put`.
 pub(super) extern "C" fn put(ctx: *mut c_void, module: StrRef, data: SliceRef<u8>) -> Status {
-    let (ctx, instance) = caller(ctx);
+    let (ctx, instance) = caller!(ctx);
     // SAFETY: the component's text and bytes are readable during the call.
     let (Some(module), data) = (unsafe { module.get() }, unsafe { data.get() }) else {
         return Status::BAD_PARAM;
@@ -44,7 +44,7 @@ pub(super) extern "C" fn get(
     data: *mut u8,
     len: *mut usize,
 ) -> Status {
-    let (ctx, instance) = caller(ctx);
+    let (ctx, instance) = caller!(ctx);
     // SAFETY: as above; `len` is the component's in-out pointer.
     let (Some(module), room) = (unsafe { module.get() }, unsafe { *len }) else { return Status::BAD_PARAM };
     match instance.client().try_get(proc, &format!("{}/{module}", exchange_key(ctx)), room) {

@@ -35,8 +35,8 @@ pub(crate) struct Subscriber {
 unsafe impl Send for Subscriber {}
 
 impl Subscriber {
-    /// Whether this is the subscriber with function `f` and argument `ctx`.
-    pub(crate) fn is(&self, f: PeerFailed, ctx: *mut c_void) -> bool {
-        std::ptr::fn_addr_eq(self.f, f) && self.ctx == ctx
+    /// Whether this is the subscriber with function `f` and an argument of that address.
+    pub(crate) fn is(&self, f: PeerFailed, ctx: usize) -> bool {
+        std::ptr::fn_addr_eq(self.f, f) && self.ctx.addr() == ctx
     }
 }

@@ -42,7 +42,7 @@ impl Instance {
         drop(state);
         self.logger().error(framework, &format!("{framework}:{name}: rank {proc}: {message}"));
         if first {
-            self.follow_progress(tell, std::ptr::from_ref(self).cast_mut().cast());
+            self.tell_in_next_turn();
         }
         // A thread that sleeps for a word of the lost process makes the turn that tells.
         self.waiting().tell_news();
@@ -63,9 +63,12 @@ impl Instance {
     }
 
     /// Registers a function that is told of failures, and tells it of those so far. `BAD_PARAM`: it is registered already.
-    pub(crate) fn subscribe_to_failures(&self, f: PeerFailed, arg: *mut c_void) -> Status {
+    ///
+    /// # Safety
+    /// It may be called with the argument in any thread, until the instance ends or it is removed.
+    pub(crate) unsafe fn subscribe_to_failures(&self, f: PeerFailed, arg: *mut c_void) -> Status {
         let mut state = self.failures().state.lock();
-        if state.subscribers.iter().any(|s| s.is(f, arg)) {
+        if state.subscribers.iter().any(|s| s.is(f, arg.addr())) {
             return Status::BAD_PARAM;
         }
         state.subscribers.push(Subscriber { f, ctx: arg });
@@ -98,15 +101,21 @@ impl Instance {
         }
         // SYNC POINT with `failures_told`.
         self.failures().told.fetch_add(news.len() as u32, Ordering::Release);
-        self.waiting().engine().unfollow(tell, std::ptr::from_ref(self).cast_mut().cast());
+        self.waiting().engine().unfollow(tell, std::ptr::from_ref(self).addr());
         // One that failed meanwhile asked for a turn before this one was taken back.
         let state = self.failures().state.lock();
         let more = state.failed.len() > state.told;
         drop(state);
         if more {
-            self.follow_progress(tell, std::ptr::from_ref(self).cast_mut().cast());
+            self.tell_in_next_turn();
         }
         news.len() as i32
+    }
+
+    /// Has the next turn of progress tell of failures.
+    fn tell_in_next_turn(&self) {
+        // SAFETY: the function takes an instance, which clears its engine before it goes.
+        unsafe { self.follow_progress(tell, std::ptr::from_ref(self).cast_mut().cast()) };
     }
 }
 
@@ -119,22 +128,24 @@ extern "C" fn tell(instance: *mut c_void, _: *mut ThreadCtx) -> i32 {
 /// Registers a component's function that is told of failures, and tells it of those so far; in the table as
 /// `HostServices::on_peer_failure`. `BAD_PARAM`: it is registered already.
 pub(super) extern "C" fn subscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_void) -> Status {
-    caller(ctx).1.subscribe_to_failures(f, arg)
+    let instance = caller!(ctx).1;
+    // SAFETY: a component's function and argument may be used from any thread (contract).
+    unsafe { instance.subscribe_to_failures(f, arg) }
 }
 
 /// Removes a component's function that is told of failures; in the table as `HostServices::off_peer_failure`.
 /// `NOT_FOUND`: it is not registered.
 pub(super) extern "C" fn unsubscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_void) -> Status {
-    let subscribers = &mut caller(ctx).1.failures().state.lock().subscribers;
+    let subscribers = &mut caller!(ctx).1.failures().state.lock().subscribers;
     let before = subscribers.len();
-    subscribers.retain(|s| !s.is(f, arg));
+    subscribers.retain(|s| !s.is(f, arg.addr()));
     if subscribers.len() < before { Status::OK } else { Status::NOT_FOUND }
 }
 
 /// Notes that a component has lost process `proc` for good; in the table as `HostServices::peer_failed`. `NOT_FOUND`:
 /// there is no such process.
 pub(super) extern "C" fn failed(ctx: *mut c_void, proc: u32, status: Status, message: StrRef) -> Status {
-    let (ctx, instance) = caller(ctx);
+    let (ctx, instance) = caller!(ctx);
     if proc >= instance.job().job_size {
         return Status::NOT_FOUND;
     }

@@ -38,7 +38,10 @@ impl Instance {
 
 /// Copies all `bytes` bytes between `local` and address `remote` of process `pid`, by as many system calls as that
 /// takes.
-fn copy(pid: u32, direction: Direction, remote: u64, local: *mut u8, bytes: u64) -> Result<(), Errno> {
+///
+/// # Safety
+/// `local` has so many bytes, writable by nobody else if it is written.
+unsafe fn copy(pid: u32, direction: Direction, remote: u64, local: *mut u8, bytes: u64) -> Result<(), Errno> {
     let mut done = 0;
     while done < bytes {
         let here = libc::iovec {
@@ -70,7 +73,10 @@ fn copy(pid: u32, direction: Direction, remote: u64, local: *mut u8, bytes: u64)
 
 impl Instance {
     /// Copies `bytes` bytes between `local` and address `remote` of rank `proc` of this node.
-    pub(crate) fn peer_copy(
+    ///
+    /// # Safety
+    /// `local` has so many bytes: readable ones, or where they are read from the rank, writable by nobody else.
+    pub(crate) unsafe fn peer_copy(
         &self,
         direction: Direction,
         proc: u32,
@@ -85,7 +91,8 @@ impl Instance {
             Ok(pid) => pid,
             Err(status) => return status,
         };
-        match copy(pid, direction, remote, local, bytes) {
+        // SAFETY: the caller's promise.
+        match unsafe { copy(pid, direction, remote, local, bytes) } {
             Ok(()) => Status::OK,
             Err(Errno::PERM | Errno::ACCESS) => Status::NO_PERMISSION,
             Err(Errno::NOSYS | Errno::SRCH) => Status::NOT_SUPPORTED,
@@ -116,7 +123,9 @@ pub(super) extern "C" fn peer_read(
     local: *mut u8,
     bytes: u64,
 ) -> Status {
-    caller(ctx).1.peer_copy(Direction::Read, proc, remote, local, bytes)
+    let instance = caller!(ctx).1;
+    // SAFETY: the component's own memory, which it may write.
+    unsafe { instance.peer_copy(Direction::Read, proc, remote, local, bytes) }
 }
 
 /// Copies from `local` to the memory of a process of this node; in the table as `HostServices::peer_write`.
@@ -127,7 +136,9 @@ pub(super) extern "C" fn peer_write(
     local: *const u8,
     bytes: u64,
 ) -> Status {
-    caller(ctx).1.peer_copy(Direction::Write, proc, remote, local.cast_mut(), bytes)
+    let instance = caller!(ctx).1;
+    // SAFETY: the component's own memory, which is only read.
+    unsafe { instance.peer_copy(Direction::Write, proc, remote, local.cast_mut(), bytes) }
 }
 
 /// Writes the address of memory of a rank in this very process to `out`; in the table as `HostServices::peer_pointer`.
@@ -138,7 +149,7 @@ pub(super) extern "C" fn peer_pointer(
     bytes: u64,
     out: *mut *mut u8,
 ) -> Status {
-    match caller(ctx).1.peer_pointer(proc, remote, bytes) {
+    match caller!(ctx).1.peer_pointer(proc, remote, bytes) {
         Ok(pointer) => {
             // SAFETY: the component's out pointer.
             unsafe { *out = pointer };
@@ -156,11 +167,15 @@ mod tests {
     fn copies_go_both_ways_and_faults_are_told() {
         let (mut near, mut far) = ([1u8; 5000], [2u8; 5000]);
         let pid = std::process::id();
-        copy(pid, Direction::Read, far.as_ptr() as u64, near.as_mut_ptr(), 4000).expect("our own memory");
+        let copy = |direction, remote, local: &mut [u8], bytes| {
+            assert!(bytes <= local.len() as u64);
+            // SAFETY: the slice has as many.
+            unsafe { copy(pid, direction, remote, local.as_mut_ptr(), bytes) }
+        };
+        copy(Direction::Read, far.as_ptr() as u64, &mut near, 4000).expect("our own memory");
         assert!(near[..4000].iter().all(|&b| b == 2) && near[4000..].iter().all(|&b| b == 1));
-        copy(pid, Direction::Write, far.as_mut_ptr() as u64, near.as_mut_ptr(), 5000)
-            .expect("our own memory");
+        copy(Direction::Write, far.as_mut_ptr() as u64, &mut near, 5000).expect("our own memory");
         assert_eq!(far[4999], 1);
-        assert_eq!(copy(pid, Direction::Read, 8, near.as_mut_ptr(), 8), Err(Errno::FAULT));
+        assert_eq!(copy(Direction::Read, 8, &mut near, 8), Err(Errno::FAULT));
     }
 }

@@ -49,7 +49,7 @@ impl Instance {
 
 /// Writes the wire name of process `proc` to `out`; in the table as `HostServices::name_of`.
 pub(super) extern "C" fn name_of(ctx: *mut c_void, proc: u32, out: *mut ProcName) -> Status {
-    let Some(name) = caller(ctx).1.name_of(proc) else { return Status::NOT_FOUND };
+    let Some(name) = caller!(ctx).1.name_of(proc) else { return Status::NOT_FOUND };
     // SAFETY: the component's out pointer.
     unsafe { *out = name };
     Status::OK
@@ -58,7 +58,7 @@ pub(super) extern "C" fn name_of(ctx: *mut c_void, proc: u32, out: *mut ProcName
 /// Writes the index of the process with a wire name to `out`; in the table as `HostServices::index_of`.
 pub(super) extern "C" fn index_of(ctx: *mut c_void, name: *const ProcName, out: *mut u32) -> Status {
     // SAFETY: the component's name is readable during the call.
-    let Some(index) = caller(ctx).1.index_of(unsafe { &*name }) else { return Status::BAD_PARAM };
+    let Some(index) = caller!(ctx).1.index_of(unsafe { &*name }) else { return Status::BAD_PARAM };
     // SAFETY: the component's out pointer.
     unsafe { *out = index };
     Status::OK
@@ -66,7 +66,7 @@ pub(super) extern "C" fn index_of(ctx: *mut c_void, name: *const ProcName, out: 
 
 /// Writes node, local rank and shared hardware of process `proc` to `out`; in the table as `HostServices::place_of`.
 pub(super) extern "C" fn place_of(ctx: *mut c_void, proc: u32, out: *mut ProcPlace) -> Status {
-    let instance = caller(ctx).1;
+    let instance = caller!(ctx).1;
     if proc >= instance.job().job_size {
         return Status::NOT_FOUND;
     }

@@ -96,7 +96,7 @@ pub(super) extern "C" fn node_memory(
     bytes: u64,
     out: *mut NodeMemory,
 ) -> Status {
-    let (ctx, instance) = caller(ctx);
+    let (ctx, instance) = caller!(ctx);
     let Some(key) = full_key(ctx, key).filter(|_| bytes > 0) else { return Status::BAD_PARAM };
     match instance.node_memory(key, bytes) {
         Ok(memory) => {
@@ -110,6 +110,6 @@ pub(super) extern "C" fn node_memory(
 
 /// Ends one use of memory of the node; in the table as `HostServices::node_memory_free`.
 pub(super) extern "C" fn node_memory_free(ctx: *mut c_void, key: StrRef) -> Status {
-    let (ctx, instance) = caller(ctx);
+    let (ctx, instance) = caller!(ctx);
     full_key(ctx, key).map_or(Status::BAD_PARAM, |key| instance.free_node_memory(key))
 }

@@ -34,7 +34,7 @@ impl Instance {
 /// table as [`HostServices::osc_tags`](oxmpi_mca::services::HostServices::osc_tags). Not OK: it is no one-sided component,
 /// or another component of this process has the group.
 pub(super) extern "C" fn osc_tags(ctx: *mut c_void, first: *mut u8) -> Status {
-    let (ctx, instance) = caller(ctx);
+    let (ctx, instance) = caller!(ctx);
     match instance.osc_tags(ctx) {
         Ok(tag) => {
             // SAFETY: the component's out pointer.

@@ -7,6 +7,14 @@ use oxmpi_waiting::Awaited;
 use oxmpi_waiting::futex::wake_shared;
 use std::ffi::c_void;
 
+/// The way in of a component's call.
+macro_rules! entry {
+    ($instance:expr, $thread:expr) => {
+        // SAFETY: a call from inside a verb or a turn, thus inside the gate, whose entry is lent for it; made once for each.
+        &mut unsafe { $instance.entry($thread) }
+    };
+}
+
 /// Makes progress until `done` answers something else than 0; in the table as `HostServices::wait_until`. The caller
 /// holds no lock.
 pub(super) extern "C" fn wait_until(
@@ -15,7 +23,8 @@ pub(super) extern "C" fn wait_until(
     done: Predicate,
     arg: *mut c_void,
 ) -> Status {
-    caller(ctx).1.wait_until(thread, || done(arg) != 0);
+    let instance = caller!(ctx).1;
+    instance.wait_until(entry!(instance, thread), |_| done(arg) != 0);
     Status::OK
 }
 
@@ -27,11 +36,11 @@ pub(super) extern "C" fn wait_word(
     word: *const WakingWord,
     value: u32,
 ) -> Status {
-    let instance = caller(ctx).1;
+    let instance = caller!(ctx).1;
     let before = instance.failures_told();
     // SAFETY: the component keeps the word until the call returns.
     let awaited = unsafe { Awaited::new(word, value) };
-    instance.wait_word(thread, awaited, || instance.failures_told() != before);
+    instance.wait_word(entry!(instance, thread), awaited, || instance.failures_told() != before);
     if awaited.has_changed() { Status::OK } else { Status::PEER_FAILED }
 }
 

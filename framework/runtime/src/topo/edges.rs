@@ -10,7 +10,7 @@ use crate::coll::slot::Slot;
 use crate::objects::Communicator;
 use oxmpi_coll::CollArgs;
 use oxmpi_loading::error::Error;
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Entry, Status};
 use std::ptr::null;
 
 /// One edge, with its weight (0 where there are none).
@@ -113,11 +113,11 @@ impl Communicator {
     /// says so, or nobody says anything.
     pub fn share_edges(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         edges: &[Edge],
         weighing: Weighing,
     ) -> Result<DistGraph, Error> {
-        let told = self.shared(thread, edges, weighing);
+        let told = self.shared(entry, edges, weighing);
         told.map(|(told, weighted)| part_of(&told, weighted))
             .map_err(|s| Error::status(s, "telling the ranks of the edges of a distributed graph"))
     }
@@ -126,7 +126,7 @@ impl Communicator {
     /// told to this rank, and whether the graph has weights.
     fn shared(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         edges: &[Edge],
         weighing: Weighing,
     ) -> Result<(Vec<u8>, bool), Status> {
@@ -149,7 +149,8 @@ impl Communicator {
             recvtype: byte,
             ..CollArgs::NONE
         };
-        self.coll.run(Slot::Alltoall, self, thread, &lengths).ok()?;
+        // SAFETY: both lists have a word for each rank.
+        unsafe { self.coll.run(Slot::Alltoall, self, entry, &lengths) }.ok()?;
         let mut said = 0;
         for len in &mut theirs {
             said |= u64::from_le(*len);
@@ -176,7 +177,8 @@ impl Communicator {
             rdispls: rdispls.as_ptr(),
             ..CollArgs::NONE
         };
-        self.coll.run(Slot::Alltoallv, self, thread, &blocks).ok()?;
+        // SAFETY: `entries` and `told` are as long as their lengths by rank say, which lie one behind the other.
+        unsafe { self.coll.run(Slot::Alltoallv, self, entry, &blocks) }.ok()?;
         Ok((told, weighted))
     }
 }

@@ -9,27 +9,27 @@ use crate::places::Places;
 use crate::shared_memory::Wish;
 use crate::window::memory::AllocatedBlock;
 use oxmpi_loading::error::{Error, ErrorKind};
-use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::Entry;
 
 impl Memory {
     /// Allocates the memory of MPI_Win_allocate: shared on the node where that can be, else of the process; called by
     /// all ranks.
     pub fn allocate(
         comm: &Communicator,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         places: &Places,
         wish: Wish,
         align: usize,
     ) -> Result<Memory, Error> {
         let shared = match align <= oxmpi_system::page_size() {
-            true => Memory::of_node(comm, thread, places, wish)?,
+            true => Memory::of_node(comm, entry, places, wish)?,
             false => None,
         };
         let memory = match shared {
             Some(memory) => Ok(memory),
             None => AllocatedBlock::new(wish.bytes, align).map(Memory::Allocated),
         };
-        agreed(comm, thread, memory)
+        agreed(comm, entry, memory)
     }
 
     /// Allocates the window's memory in a segment that the ranks of `comm` on this node share; called by all ranks of
@@ -37,20 +37,20 @@ impl Memory {
     /// share memory or has too little (logged); each rank takes memory of its own then. `Err`: `comm` cannot be split.
     fn of_node(
         comm: &Communicator,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         places: &Places,
         wish: Wish,
     ) -> Result<Option<Memory>, Error> {
         let Some(place) = places.get(comm.rank()).copied() else {
             return Err(Error::new(ErrorKind::Intern, "a window's rank has no place"));
         };
-        let Some(node) = comm.split(thread, Some(place.node), comm.rank() as i32)? else {
+        let Some(node) = comm.split(entry, Some(place.node), comm.rank() as i32)? else {
             return Err(Error::new(ErrorKind::Intern, "a node of a window has no communicator"));
         };
         if node.size() == 1 {
             return Ok(None);
         }
-        match node.share_memory(thread, wish) {
+        match node.share_memory(entry, wish) {
             Ok(memory) => Ok(Some(Memory::Shared(memory))),
             Err(why) => {
                 let line = format!("a window's memory is not shared on the node: {}", why.message);
@@ -62,8 +62,8 @@ impl Memory {
 }
 
 /// Our memory, if all ranks have theirs; else an error on every rank. Called by all ranks.
-fn agreed(comm: &Communicator, thread: *mut ThreadCtx, own: Result<Memory, Error>) -> Result<Memory, Error> {
-    let missing = comm.first_without(thread, own.is_ok())?;
+fn agreed(comm: &Communicator, entry: &mut Entry, own: Result<Memory, Error>) -> Result<Memory, Error> {
+    let missing = comm.first_without(entry, own.is_ok())?;
     match (own, missing) {
         (Ok(memory), None) => Ok(memory),
         (Err(why), _) => Err(why),

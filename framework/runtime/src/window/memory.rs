@@ -21,7 +21,7 @@ pub(crate) struct AllocatedBlock(*mut c_void);
 
 // SAFETY: memory belongs to the process, not to a thread.
 unsafe impl Send for AllocatedBlock {}
-// SAFETY: as above; nobody looks into it here.
+// SAFETY: nobody looks into it here.
 unsafe impl Sync for AllocatedBlock {}
 
 impl Drop for AllocatedBlock {

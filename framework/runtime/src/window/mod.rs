@@ -36,7 +36,7 @@ use hints::Hints;
 use memory::Memory;
 use oxmpi_loading::error::Error;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Entry, Status};
 use oxmpi_osc::{Mapped, WinComm, WinCounts, WinDesc, WinServices, flavor, hint};
 use parking_lot::Mutex;
 use std::ffi::c_void;
@@ -88,18 +88,21 @@ impl WantedMemory {
 
 impl Window {
     /// Makes a window of the ranks of `parent`, all of which call this.
-    pub fn make(
+    ///
+    /// # Safety
+    /// Memory that is the program's ([`WantedMemory::Users`]) is there as long as the window.
+    pub unsafe fn make(
         parent: &Communicator,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         wanted: Wanted,
         info: &Info,
     ) -> Result<Arc<Window>, Error> {
-        let comm = parent.dup(thread, None)?;
+        let comm = parent.dup(None)?;
         let instance = comm.shared_instance().clone();
         let bytes = wanted.memory.bytes();
-        let (first, hints) = meet(&comm, thread, &wanted, info)?;
+        let (first, hints) = meet(&comm, entry, &wanted, info)?;
         let places = comm.places();
-        let memory = memory_for(&comm, thread, places, &wanted)?;
+        let memory = memory_for(&comm, entry, places, &wanted)?;
         let node_rank = places.get(comm.rank()).map_or(0, |place| place.node_rank);
         let base = match wanted.memory {
             WantedMemory::Users { base, .. } => base.cast(),
@@ -109,8 +112,8 @@ impl Window {
         let (flavor, memory) = (wanted.memory.flavor(), Arc::new(memory));
         let inner = Box::new(WindowData { comm, memory, flavor, own, first, seen: OnceLock::new() });
         let desc = inner.desc(&hints, services::services());
-        let verbs = select::choose(&inner.comm, thread, &desc)?;
-        Ok(Window::adopt(inner, verbs, hints, &instance, thread))
+        let verbs = select::choose(&inner.comm, entry, &desc)?;
+        Ok(Window::adopt(inner, verbs, hints, &instance, entry))
     }
 
     /// Makes the window object of a chosen component (`verbs`, `None`: nobody serves it) and has the instance remember
@@ -120,9 +123,9 @@ impl Window {
         verbs: Option<Verbs>,
         mut hints: Hints,
         instance: &Instance,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
     ) -> Arc<Window> {
-        let notifies = |verbs: &Verbs| verbs.notify_read(thread, 0, false) != Err(Status::NOT_SUPPORTED);
+        let notifies = |verbs: &Verbs| verbs.notify_read(entry, 0, false) != Err(Status::NOT_SUPPORTED);
         if !verbs.as_ref().is_some_and(notifies) {
             hints.num_notify = 0;
         }
@@ -162,12 +165,13 @@ impl Window {
     }
 
     /// MPI_Win_fence. Without a component, of shared memory: stores before it are visible to loads behind it.
-    pub fn fence(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
+    pub fn fence(&self, entry: &mut Entry, assert: u32) -> Status {
         match &self.verbs {
-            Some(verbs) => verbs.fence(thread, assert),
+            Some(verbs) => verbs.fence(entry, assert),
             None if self.inner.flavor == flavor::SHARED => {
                 atomic::fence(atomic::Ordering::SeqCst);
-                let met = self.inner.comm.barrier(thread, &oxmpi_coll::CollArgs::NONE);
+                // SAFETY: it has no data.
+                let met = unsafe { self.inner.comm.barrier(entry, &oxmpi_coll::CollArgs::NONE) };
                 atomic::fence(atomic::Ordering::SeqCst);
                 met
             }
@@ -176,9 +180,9 @@ impl Window {
     }
 
     /// MPI_Win_sync; without a component a full fence.
-    pub fn sync(&self, thread: *mut ThreadCtx) -> Status {
+    pub fn sync(&self, entry: &mut Entry) -> Status {
         match &self.verbs {
-            Some(verbs) => verbs.sync(thread),
+            Some(verbs) => verbs.sync(entry),
             None => {
                 atomic::fence(atomic::Ordering::SeqCst);
                 Status::OK
@@ -202,10 +206,10 @@ impl Window {
     }
 
     /// Puts the hints of an info object in force, as far as they may change and all ranks agree. Called by all ranks.
-    pub fn set_info(&self, thread: *mut ThreadCtx, info: &Info) -> Result<(), Error> {
+    pub fn set_info(&self, entry: &mut Entry, info: &Info) -> Result<(), Error> {
         let wanted = self.in_force().changed(info);
         let own = told(self.inner.own.bytes, self.inner.own.disp_unit, &wanted);
-        let all = self.inner.comm.tell_all(thread, &own)?;
+        let all = self.inner.comm.tell_all(entry, &own)?;
         let now = Hints { num_notify: wanted.num_notify, ..agreed(&all, &own) };
         *self.hints.lock() = now;
         let told = self.verbs.as_ref().map_or(Status::OK, |verbs| verbs.set_hints(now.hints, now.ordering));
@@ -227,11 +231,11 @@ impl Window {
     }
 
     /// MPI_Win_free: waits for all ranks. After a failure the window is as it was.
-    pub fn free(&self, thread: *mut ThreadCtx) -> Result<(), Error> {
+    pub fn free(&self, entry: &mut Entry) -> Result<(), Error> {
         let Some(verbs) = self.verbs.as_ref().filter(|_| !self.freed.load(Ordering::Acquire)) else {
-            return self.inner.comm.first_without(thread, true).map(|_| ());
+            return self.inner.comm.first_without(entry, true).map(|_| ());
         };
-        let status = verbs.free(thread, false);
+        let status = verbs.free(entry, false);
         if status.is_err() {
             return Err(Error::status(status, "the window cannot be freed"));
         }
@@ -245,7 +249,9 @@ impl Window {
             return;
         }
         if let Some(verbs) = &self.verbs {
-            let _ = verbs.free(self.inner.comm.instance().main_thread(), true);
+            // SAFETY: no thread is in the library but this one, or this is the last owner, which holds nothing; the module does not wait.
+            let entry = &mut unsafe { self.inner.comm.instance().entry(null_mut()) };
+            let _ = verbs.free(entry, true);
         }
     }
 }
@@ -266,7 +272,7 @@ impl std::fmt::Debug for Window {
 /// Provides the memory that the program wants for its window; called by all ranks.
 fn memory_for(
     comm: &Communicator,
-    thread: *mut ThreadCtx,
+    entry: &mut Entry,
     places: &Places,
     wanted: &Wanted,
 ) -> Result<Memory, Error> {
@@ -274,10 +280,10 @@ fn memory_for(
     match wanted.memory {
         WantedMemory::Users { .. } | WantedMemory::Dynamic => Ok(Memory::Users),
         WantedMemory::Allocated { bytes, align } => {
-            Memory::allocate(comm, thread, places, wish(bytes, true), align)
+            Memory::allocate(comm, entry, places, wish(bytes, true), align)
         }
         WantedMemory::Shared { bytes, apart } => {
-            comm.share_memory(thread, wish(bytes, apart)).map(Memory::Shared)
+            comm.share_memory(entry, wish(bytes, apart)).map(Memory::Shared)
         }
     }
 }
@@ -285,12 +291,12 @@ fn memory_for(
 /// Exchanges sizes and hints with all ranks; returns the lowest rank that has memory and the hints in force.
 fn meet(
     comm: &Communicator,
-    thread: *mut ThreadCtx,
+    entry: &mut Entry,
     wanted: &Wanted,
     info: &Info,
 ) -> Result<(Option<u32>, Hints), Error> {
     let own = told(wanted.memory.bytes(), wanted.disp_unit, &Hints::of(info));
-    let all = comm.tell_all(thread, &own)?;
+    let all = comm.tell_all(entry, &own)?;
     let first = all.chunks(own.len()).position(|rank| rank[0] != 0);
     Ok((first.map(|rank| rank as u32), agreed(&all, &own)))
 }

@@ -10,7 +10,7 @@ use crate::objects::{Communicator, Instance};
 use oxmpi_loading::accept::accepted::OscComponent;
 use oxmpi_loading::accept::read_osc_table;
 use oxmpi_loading::error::{Error, ErrorKind};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Entry, Status};
 use oxmpi_osc::Verbs;
 use oxmpi_osc::{OscWindow, WinDesc};
 use std::ptr::{null, null_mut};
@@ -73,14 +73,14 @@ fn ranking(all: &[Vec<Answer>]) -> Vec<[u8; NAME]> {
 }
 
 /// Tells all ranks this rank's answers; returns the answers of each rank, by rank. Called by all ranks.
-fn exchange(comm: &Communicator, thread: *mut ThreadCtx, own: &[Answer]) -> Result<Vec<Vec<Answer>>, Error> {
-    let counts = comm.tell_all(thread, &[(own.len() as u64).to_le()])?;
+fn exchange(comm: &Communicator, entry: &mut Entry, own: &[Answer]) -> Result<Vec<Vec<Answer>>, Error> {
+    let counts = comm.tell_all(entry, &[(own.len() as u64).to_le()])?;
     let counts: Vec<usize> = counts.into_iter().map(|n| u64::from_le(n) as usize).collect();
     let most = counts.iter().copied().max().unwrap_or(0);
     let mut mine: Vec<u8> = own.iter().flat_map(Answer::encode).collect();
     mine.resize(most * ANSWER, 0);
     let mut all = vec![0u8; mine.len() * counts.len()];
-    comm.tell_all_bytes(thread, &mine, &mut all)?;
+    comm.tell_all_bytes(entry, &mine, &mut all)?;
     let of_rank = |(rank, count): (usize, &usize)| {
         let (answers, _) = all[rank * mine.len()..].as_chunks::<ANSWER>();
         answers.iter().take(*count).map(Answer::decode).collect()
@@ -100,10 +100,11 @@ fn create(
     instance: &Instance,
     component: &OscComponent,
     desc: &WinDesc,
-    thread: *mut ThreadCtx,
+    entry: &mut Entry,
 ) -> Result<Verbs, Status> {
     let mut made = OscWindow { window: null_mut(), table: null() };
-    let status = (component.module.create)(component.module.state, desc, thread, &mut made);
+    let status = (component.module.create)(component.module.state, desc, entry.thread(), &mut made);
+    instance.renew(entry);
     if status == Status::PANICKED {
         instance.component_panicked("osc", component.name, "making a window");
     }
@@ -122,26 +123,22 @@ pub(super) fn adopt(component: &'static str, made: &OscWindow) -> Result<Verbs, 
 }
 
 /// Has the best component make a module for the window; `None`: no component serves it. Called by all ranks.
-pub(super) fn choose(
-    comm: &Communicator,
-    thread: *mut ThreadCtx,
-    desc: &WinDesc,
-) -> Result<Option<Verbs>, Error> {
+pub(super) fn choose(comm: &Communicator, entry: &mut Entry, desc: &WinDesc) -> Result<Option<Verbs>, Error> {
     let components = comm.instance().osc_components();
     let own: Vec<Answer> = components.iter().filter_map(|c| ask(c, desc)).collect();
     let mut last = None;
-    for name in ranking(&exchange(comm, thread, &own)?) {
+    for name in ranking(&exchange(comm, entry, &own)?) {
         let component = components.iter().find(|c| Answer::new(c.name, 0).name == name);
-        let made = component.map_or(Err(Status::INTERNAL), |c| create(comm.instance(), c, desc, thread));
+        let made = component.map_or(Err(Status::INTERNAL), |c| create(comm.instance(), c, desc, entry));
         let outcome = made.as_ref().err().copied().unwrap_or(Status::OK);
-        let least = comm.least(thread, outcome)?;
+        let least = comm.least(entry, outcome)?;
         match made {
             Ok(verbs) if !least.is_err() => {
                 let line = format!("window {} is served by {}", comm.name(), verbs.component());
                 comm.instance().logger().debug("osc", &line);
                 return Ok(Some(verbs));
             }
-            Ok(verbs) => drop(verbs.free(thread, true)),
+            Ok(verbs) => drop(verbs.free(entry, true)),
             Err(_) => {}
         }
         let name = component.map_or("?", |c| c.name);

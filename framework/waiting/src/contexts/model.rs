@@ -8,9 +8,9 @@ use super::Looks;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use oxmpi_mca::biased::{Seat, System};
+use oxmpi_mca::biased::System;
 use oxmpi_mca::sync::{AtomicU32, Ordering, fence};
-use oxmpi_mca::{Caller, Cri, LockServices, Status};
+use oxmpi_mca::{Cri, Cris, Entry, LockServices, Status, ThreadCtx};
 use oxmpi_osc::{Flow, Token};
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ enum WaiterVariant {
 
 impl World {
     /// With a context that the thread of `me` owns.
-    fn owned_by(me: Caller) -> Arc<World> {
+    fn owned_by(me: &Mine) -> Arc<World> {
         let world = World {
             cris: vec![Cri::new(SERVICES)],
             flow: Flow::new(),
@@ -71,8 +71,7 @@ impl World {
             issued: AtomicU32::new(0),
         };
         for _ in 0..2 {
-            world.cri().enter(me);
-            world.cri().leave(me);
+            drop(world.cris().hold(&mut me.entry(), 0));
         }
         assert!(world.cri().is_anothers(None), "biased after two visits");
         Arc::new(world)
@@ -82,13 +81,17 @@ impl World {
         &self.cris[0]
     }
 
-    fn issue(&self, me: Caller, place: usize) {
-        self.cri().enter(me);
+    fn cris(&self) -> Cris<'_> {
+        Cris::new(&self.cris)
+    }
+
+    fn issue(&self, me: &Mine, place: usize) {
+        let mut entry = me.entry();
+        let _held = self.cris().hold(&mut entry, 0);
         let token = self.flow.next();
         // SAFETY: loom stops the model if another thread is in here.
         self.device.with_mut(|device| unsafe { (*device).push((token, place)) });
         self.flow.count(token);
-        self.cri().leave(me);
     }
 
     /// One turn, by the holder: completes the last operation, and before that the others if `all`.
@@ -102,7 +105,8 @@ impl World {
         for (token, place) in ended {
             // SAFETY: as above: a flush reads it when it is told that it is there.
             self.results[place].with_mut(|result| unsafe { *result = RESULT });
-            Flow::done(token.done_ctx(), Status::OK);
+            // SAFETY: the flow stands beside the device, from which a token is taken once.
+            unsafe { Flow::done(token.done_ctx(), Status::OK) };
         }
         self.cri().count_progress(events);
     }
@@ -120,9 +124,9 @@ impl World {
             if variant == WaiterVariant::DoesNotTakeAway {
                 self.turn(true);
             } else {
-                self.cri().enter(None);
+                let mut entry = Entry::among();
+                let _held = self.cris().hold(&mut entry, 0);
                 self.turn(true);
-                self.cri().leave(None);
             }
             looks.made_a_turn(&self.cris, 0);
         }
@@ -134,8 +138,19 @@ impl World {
     }
 }
 
-fn seat() -> &'static Seat {
-    Box::leak(Box::new(Seat::new()))
+/// A thread's context, which stays.
+struct Mine(*mut ThreadCtx);
+
+impl Mine {
+    fn new() -> Mine {
+        Mine(Box::leak(Box::new(ThreadCtx::new(0, 0))))
+    }
+
+    /// The entry of a call among several threads.
+    fn entry(&self) -> Entry {
+        // SAFETY: the calling thread's, which stays.
+        unsafe { Entry::of(true, self.0) }
+    }
 }
 
 /// The owner issues an operation and tells of it; then it `goes_on` with another one, which it completes before the first, or computes.
@@ -144,7 +159,7 @@ fn flush_beside_an_owner(variant: WaiterVariant, goes_on: bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {
-        let me = Some(seat());
+        let me = &Mine::new();
         let world = World::owned_by(me);
         let flusher = {
             let world = world.clone();
@@ -160,9 +175,9 @@ fn flush_beside_an_owner(variant: WaiterVariant, goes_on: bool) {
         world.issued.store(1, Ordering::Release);
         if goes_on {
             world.issue(me, 1);
-            world.cri().enter(me);
+            let mut entry = me.entry();
+            let _held = world.cris().hold(&mut entry, 0);
             world.turn(false);
-            world.cri().leave(me);
         }
         flusher.join().expect("the flush");
     });

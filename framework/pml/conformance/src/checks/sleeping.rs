@@ -13,8 +13,8 @@ crate::check!(sleeping, ranks: 2, |job| {
     let mut words = [WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 }; 8];
     let mut arm = |room: usize| {
         let mut set = WaitSet::new(&mut words[..room], &mut []);
-        let status = engine.arm(me.thread(), &mut set).expect("there are transports");
-        engine.disarm(me.thread());
+        let status = engine.arm(&mut me.entry(), &mut set).expect("there are transports");
+        engine.disarm(&mut me.entry());
         (status, set.words().len())
     };
     let (status, words) = arm(8);
@@ -31,5 +31,5 @@ crate::check!(sleeping, ranks: 2, |job| {
     job.wait(r);
     assert_eq!(arm(8).0, Status::OK);
     // Disarming twice is as once.
-    engine.disarm(me.thread());
+    engine.disarm(&mut me.entry());
 });

@@ -1,24 +1,17 @@
 //! Announcements that have come, and operations that wait for one.
 
 use crate::host_requests::partitioned::announcement::{Announcement, WORDS};
-use core::cell::UnsafeCell;
-use core::ptr::null_mut;
+use crate::locked::Locked;
+use crate::request::Header;
 use oxmpi_mca::sync::unmodelled::AtomicU32;
-use oxmpi_mca::{Lock, RequestHeader, Status};
+use oxmpi_mca::{Entry, Status};
 
 /// Announcements of a communicator and who waits for them; see the module's head.
 #[derive(Default)]
 pub(crate) struct Meeting {
-    pub(crate) lock: Lock,
-    pub(crate) inner: UnsafeCell<Inner>,
+    pub(crate) inner: Locked<Inner>,
     pub(crate) channels: AtomicU32,
 }
-
-// SAFETY: `inner` is the lock's holder's.
-unsafe impl Sync for Meeting {}
-
-// SAFETY: as above.
-unsafe impl Send for Meeting {}
 
 /// The part of a [`Meeting`] that its lock guards.
 #[derive(Default)]
@@ -33,9 +26,12 @@ pub(crate) struct Inner {
 /// A posted receive for an announcement. Boxed words: the receive has their address.
 pub(crate) struct Expected {
     pub(crate) source: i32,
-    pub(crate) req: *mut RequestHeader,
+    pub(crate) req: Header,
     pub(crate) words: Box<[u64; WORDS]>,
 }
+
+// SAFETY: a request belongs to no thread.
+unsafe impl Send for Expected {}
 
 /// A Precv_init that waits for the announcement of its source and tag.
 pub(crate) struct Waiting {
@@ -54,14 +50,15 @@ impl Inner {
         let mut wrong = None;
         let come = &mut self.come;
         self.expected.retain(|e| {
-            // SAFETY: a live request of ours.
-            let header = unsafe { &*e.req };
-            if !header.completion.is_complete() {
+            if !e.req.is_complete() {
                 return true;
             }
-            let status = header.status;
-            // SAFETY: complete and ours.
-            unsafe { ((*header.ops).release)(e.req, null_mut()) };
+            // SAFETY: complete, and ours until it is released; it leaves the list.
+            let status = unsafe {
+                let status = e.req.status();
+                e.req.release(&mut Entry::among());
+                status
+            };
             match Announcement::decode(&e.words) {
                 Some(a) if !status.error.is_err() && status.bytes == (WORDS * 8) as u64 => {
                     come.push((e.source, a));

@@ -1,11 +1,11 @@
 //! Where announcements meet those who wait for them.
 
 use super::announcement::{ANNOUNCE, Announcement, WORDS};
-use super::expected::{Expected, Inner, Meeting, Waiting};
+use super::expected::{Expected, Meeting, Waiting};
+use crate::message::{Envelope, RecvBuffer};
 use crate::objects::Communicator;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{Status, ThreadCtx};
-use std::ptr::null_mut;
+use oxmpi_mca::{Entry, Status};
 
 impl Meeting {
     /// Reserves `count` channel numbers of the communicator and returns the first.
@@ -13,32 +13,22 @@ impl Meeting {
         self.channels.fetch_add(count, Ordering::Relaxed)
     }
 
-    /// The guarded part of the meeting; the caller holds the lock or is the only thread.
-    ///
-    /// # Safety
-    /// Not nested.
-    #[allow(clippy::mut_from_ref, reason = "the lock's holder is alone")]
-    unsafe fn inner(&self) -> &mut Inner {
-        // SAFETY: callers hold the lock, or are the only thread.
-        unsafe { &mut *self.inner.get() }
-    }
-
     /// Posts a receive for an announcement and enters the operation among those that wait for source and tag; returns
     /// its number, for `met` and `leave`.
     pub(super) fn join(
         &self,
         comm: &Communicator,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         source: i32,
         tag: i32,
     ) -> Result<u64, Status> {
-        let _guard = self.lock.guard(comm.instance().threaded());
-        // SAFETY: the lock is held.
-        let inner = unsafe { self.inner() };
+        let mut inner = self.inner.enter(entry);
         let mut words = Box::new([0; WORDS]);
         let len = (WORDS * 8) as u64;
-        let at = words.as_mut_ptr().cast();
-        let req = comm.irecv(thread, at, len, comm.instance().byte_type(), source, ANNOUNCE)?;
+        // SAFETY: the words stay, boxed, until the receive is complete.
+        let place = unsafe { RecvBuffer::new(words.as_mut_ptr().cast(), len, comm.instance().byte_type()) };
+        // SAFETY: a receive neither waits nor runs the user's code, and knows nothing of this lock.
+        let req = comm.irecv(unsafe { inner.entry() }, place, Envelope::new(source, ANNOUNCE))?;
         inner.expected.push(Expected { source, req, words });
         inner.next += 1;
         let number = inner.next;
@@ -48,10 +38,8 @@ impl Meeting {
 
     /// Pairs announcements that have come and returns the one of operation `number`, whose waiting that ends. `None`:
     /// it has not come.
-    pub(super) fn met(&self, threaded: bool, number: u64) -> Option<Result<Announcement, Status>> {
-        let _guard = self.lock.guard(threaded);
-        // SAFETY: the lock is held.
-        let inner = unsafe { self.inner() };
+    pub(super) fn met(&self, entry: &mut Entry, number: u64) -> Option<Result<Announcement, Status>> {
+        let mut inner = self.inner.enter(entry);
         let wrong = inner.take_complete();
         inner.pair();
         let at = inner.waiting.iter().position(|w| w.number == number)?;
@@ -65,10 +53,8 @@ impl Meeting {
     }
 
     /// Marks operation `number` as freed; it still takes the announcement that is meant for it.
-    pub(super) fn leave(&self, threaded: bool, number: u64) {
-        let _guard = self.lock.guard(threaded);
-        // SAFETY: the lock is held.
-        let inner = unsafe { self.inner() };
+    pub(super) fn leave(&self, entry: &mut Entry, number: u64) {
+        let mut inner = self.inner.enter(entry);
         if let Some(w) = inner.waiting.iter_mut().find(|w| w.number == number) {
             w.dead = true;
         }
@@ -77,17 +63,17 @@ impl Meeting {
 
     /// Cancels and releases the receives for announcements; called when the communicator is freed.
     pub(crate) fn close(&self) {
-        // SAFETY: the last user of the communicator is here.
-        for e in unsafe { self.inner() }.expected.drain(..) {
-            // SAFETY: a live request of ours.
-            unsafe {
-                ((*(*e.req).ops).cancel)(e.req);
-                if !(*e.req).completion.is_complete() {
-                    // Being received this moment: the words stay.
-                    Box::leak(e.words);
-                }
-                ((*(*e.req).ops).release)(e.req, null_mut());
+        let mut entry = Entry::among();
+        let expected = std::mem::take(&mut self.inner.enter(&mut entry).expected);
+        for e in expected {
+            // SAFETY: started, and ours; released once, and not used any more.
+            unsafe { e.req.cancel(&mut entry) };
+            if !e.req.is_complete() {
+                // Being received this moment: the words stay.
+                Box::leak(e.words);
             }
+            // SAFETY: as before.
+            unsafe { e.req.release(&mut entry) };
         }
     }
 }

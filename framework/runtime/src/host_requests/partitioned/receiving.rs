@@ -3,10 +3,12 @@
 use super::announcement::{Announcement, channel_tag};
 use super::part::{DONE, IDLE, Layout, Part, release_all};
 use crate::host_requests::Begin;
+use crate::message::{Envelope, RecvBuffer};
 use crate::objects::{Body, Communicator, Instance};
+use crate::request::Header;
 use oxmpi_datatype::{TypeDesc, TypeRef};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{Entry, MsgStatus, Status};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 
@@ -36,15 +38,15 @@ struct KeptLayout {
     partitions: usize,
     count: u64,
     dtype: TypeRef,
-    source: i32,
-    tag: i32,
+    from: Envelope,
     /// Of one partition.
     bytes: u64,
 }
 
-// SAFETY: see the module's head.
+// SAFETY: cells and vectors are used under the lock of the request's pool, but for those that are constant while the operation is active; parts are `Sync`
+// by their words (the module's head).
 unsafe impl Sync for Receiving {}
-// SAFETY: as above.
+// SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for Receiving {}
 
 impl Receiving {
@@ -64,7 +66,7 @@ impl Receiving {
     }
 
     /// Whether a partition of an active operation is here, from any thread.
-    pub fn arrived(&self, instance: &Instance, partition: usize) -> bool {
+    pub fn arrived(&self, entry: &Entry, partition: usize) -> bool {
         // SYNC POINT with `start_parts`.
         let (true, Some(layout)) = (self.live.load(Ordering::Acquire), self.layout()) else { return false };
         let (parts, each) = (self.parts(), self.sender.get().bytes);
@@ -76,26 +78,24 @@ impl Receiving {
             } else {
                 (from / each) as usize..(from + layout.bytes).div_ceil(each) as usize
             };
-        range.into_iter().all(|i| self.is_here(layout, i, instance.threaded()))
+        range.into_iter().all(|i| self.is_here(layout, i, entry))
     }
 
     /// Whether a part is complete and where it belongs.
-    fn is_here(&self, layout: &KeptLayout, i: usize, threaded: bool) -> bool {
+    fn is_here(&self, layout: &KeptLayout, i: usize, entry: &Entry) -> bool {
         let part = &self.parts()[i];
-        if !part.is_complete() {
-            return false;
-        }
+        let Some(status) = part.status() else { return false };
         // SAFETY: made with the parts, constant then.
         let aside = unsafe { &*self.aside.get() };
         if aside.is_empty() || part.word.load(Ordering::Acquire) == DONE {
             return true;
         }
-        if !part.claim(threaded) {
+        if !part.claim(entry) {
             // Another thread is unpacking it.
             return part.word.load(Ordering::Acquire) == DONE;
         }
         let (from, len) = self.place(layout, i);
-        let len = len.min(part.status().bytes);
+        let len = len.min(status.bytes);
         // SAFETY: `aside` has all bytes of the receiver, `place` stays inside, and so does the user's buffer.
         unsafe {
             let total = layout.count * layout.partitions as u64;
@@ -121,22 +121,22 @@ impl Receiving {
     }
 
     /// Meets the sender, if it has come. An error ends the operation.
-    fn meet(&self, instance: &Instance, thread: *mut ThreadCtx) -> Result<bool, Status> {
+    fn meet(&self, entry: &mut Entry) -> Result<bool, Status> {
         let (Some(number), Some(layout)) = (self.number.get(), self.layout()) else { return Ok(true) };
-        match layout.comm.meeting().met(instance.threaded(), number) {
+        match layout.comm.meeting().met(entry, number) {
             None => Ok(false),
             Some(Err(status)) => Err(status),
             Some(Ok(sender)) => {
                 self.number.set(None);
                 self.sender.set(sender);
-                self.make_parts(layout, thread).map(|()| true)
+                self.make_parts(layout, entry).map(|()| true)
             }
         }
     }
 
     /// Makes a persistent receive for each of the sender's partitions, into the user's buffer or, where partitions end
     /// inside elements, into memory aside.
-    fn make_parts(&self, layout: &KeptLayout, thread: *mut ThreadCtx) -> Result<(), Status> {
+    fn make_parts(&self, layout: &KeptLayout, entry: &mut Entry) -> Result<(), Status> {
         let sender = self.sender.get();
         let packed = layout.dtype.packed;
         let whole = layout.dtype.is_contiguous() || packed == 0 || sender.bytes.is_multiple_of(packed);
@@ -160,18 +160,20 @@ impl Receiving {
                 let at = layout.buf.wrapping_offset(layout.dtype.extent.wrapping_mul(elements) as isize);
                 (at, len.checked_div(packed).unwrap_or(0), &layout.dtype)
             };
-            let tag = channel_tag(sender.first, i);
-            parts.push(Part::new(layout.comm.recv_init(thread, buf, count, dtype, layout.source, tag)?));
+            let from = Envelope::new(layout.from.rank, channel_tag(sender.first, i));
+            // SAFETY: inside the user's buffer, whose elements are ours while the operation is active, or of `aside`, which stays as it is.
+            let place = unsafe { RecvBuffer::new(buf, count, dtype) };
+            parts.push(Part::new(layout.comm.recv_init(entry, place, from)?));
         }
         Ok(())
     }
 
     /// Starts the receives of all parts and lets `arrived` look at them.
-    fn start_parts(&self) {
+    fn start_parts(&self, entry: &mut Entry) {
         for part in self.parts() {
             part.word.store(IDLE, Ordering::Relaxed);
             // A failure completes the part with its error.
-            let _ = part.start();
+            let _ = part.start(entry);
         }
         // SYNC POINT with `arrived`.
         self.live.store(true, Ordering::Release);
@@ -179,18 +181,18 @@ impl Receiving {
 }
 
 impl Body for Receiving {
-    fn advance(&self, instance: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus> {
+    fn advance(&self, _: &Instance, entry: &mut Entry) -> Option<MsgStatus> {
         let layout = self.layout().filter(|_| self.active.get())?;
         let over = |error| MsgStatus {
-            source: layout.source,
-            tag: layout.tag,
+            source: layout.from.rank,
+            tag: layout.from.tag,
             error,
             cancelled: 0,
             bytes: self.bytes.get(),
         };
         if !self.live.load(Ordering::Relaxed) {
-            match self.meet(instance, thread) {
-                Ok(true) => self.start_parts(),
+            match self.meet(entry) {
+                Ok(true) => self.start_parts(entry),
                 Ok(false) => return None,
                 Err(status) => {
                     self.active.set(false);
@@ -200,8 +202,10 @@ impl Body for Receiving {
         }
         let parts = self.parts();
         let mut at = self.cursor.get();
-        while at < parts.len() && self.is_here(layout, at, instance.threaded()) {
-            let status = parts[at].status();
+        while at < parts.len()
+            && self.is_here(layout, at, entry)
+            && let Some(status) = parts[at].status()
+        {
             self.bytes.set(self.bytes.get() + status.bytes);
             if status.error.is_err() {
                 self.outcome.set(self.outcome.get().or(Some(status.error)));
@@ -216,21 +220,21 @@ impl Body for Receiving {
         Some(over(self.outcome.get().unwrap_or(Status::OK)))
     }
 
-    fn start(&self, _: &Instance) -> Status {
+    fn start(&self, _: &Instance, entry: &mut Entry) -> Status {
         self.cursor.set(0);
         self.bytes.set(0);
         self.outcome.set(None);
         self.active.set(true);
         self.live.store(false, Ordering::Relaxed);
         if self.number.get().is_none() {
-            self.start_parts();
+            self.start_parts(entry);
         }
         Status::PENDING
     }
 
-    fn reset(&self) {
+    fn reset(&self, entry: &mut Entry) {
         if let (Some(number), Some(layout)) = (self.number.take(), self.layout()) {
-            layout.comm.meeting().leave(layout.comm.instance().threaded(), number);
+            layout.comm.meeting().leave(entry, number);
         }
         self.live.store(false, Ordering::Relaxed);
         self.active.set(false);
@@ -245,11 +249,7 @@ impl Body for Receiving {
 
 impl Communicator {
     /// MPI_Precv_init: an inactive persistent request.
-    pub fn precv_init(
-        self: &Arc<Self>,
-        thread: *mut ThreadCtx,
-        layout: &Layout<'_>,
-    ) -> Result<*mut RequestHeader, Status> {
+    pub fn precv_init(self: &Arc<Self>, entry: &mut Entry, layout: &Layout<'_>) -> Result<Header, Status> {
         let bytes = layout.bytes().ok_or(Status::BAD_PARAM)?;
         let kept = KeptLayout {
             comm: self.clone(),
@@ -258,19 +258,18 @@ impl Communicator {
             count: layout.count,
             // SAFETY: alive for the call.
             dtype: unsafe { TypeRef::retain(layout.dtype) },
-            source: layout.peer,
-            tag: layout.tag,
+            from: layout.with,
             bytes,
         };
-        let number = self.meeting().join(self, thread, layout.peer, layout.tag)?;
+        let number = self.meeting().join(self, entry, layout.with.rank, layout.with.tag)?;
         let instance = self.instance();
-        let made = instance.make_request(thread, |receiving: &Receiving| {
+        let made = instance.make_request(entry, |receiving: &Receiving| {
             // SAFETY: nobody else has the body yet.
             unsafe { *receiving.layout.get() = Some(kept) };
             receiving.number.set(Some(number));
         });
-        let made = made.inspect_err(|_| self.meeting().leave(instance.threaded(), number))?;
-        instance.begin_request(made, Begin::Inactive { at_rest: true });
+        let made = made.inspect_err(|_| self.meeting().leave(entry, number))?;
+        instance.begin_request(entry, made, Begin::Inactive { at_rest: true });
         Ok(made.handle())
     }
 }

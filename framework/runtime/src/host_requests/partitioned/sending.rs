@@ -3,10 +3,11 @@
 use super::announcement::{ANNOUNCE, Announcement, WORDS, channel_tag};
 use super::part::{DONE, IDLE, Layout, Part, release_all};
 use crate::host_requests::Begin;
+use crate::message::{Envelope, SendBuffer};
 use crate::objects::{Body, Communicator, Instance};
+use crate::request::Header;
 use oxmpi_mca::sync::unmodelled::{AtomicUsize, Ordering};
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
-use oxmpi_pml::mode;
+use oxmpi_mca::{Entry, MsgStatus, Status};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use std::sync::Arc;
 pub struct Sending {
     comm: UnsafeCell<Option<Arc<Communicator>>>,
     words: UnsafeCell<[u64; WORDS]>,
-    /// The announcement while it is under way.
-    announcing: Cell<Option<Half>>,
+    /// The request of the announcement's send while it is under way.
+    announcing: Cell<Option<Header>>,
     parts: UnsafeCell<Vec<Part>>,
     /// Parts before this one are over.
     cursor: Cell<usize>,
@@ -25,13 +26,10 @@ pub struct Sending {
     left: AtomicUsize,
 }
 
-/// The request of the announcement's send.
-#[derive(Clone, Copy)]
-struct Half(*mut RequestHeader);
-
-// SAFETY: see the module's head.
+// SAFETY: cells and vectors are used under the lock of the request's pool, but for those that are constant while the operation is active; parts and `left`
+// are `Sync` by their words (the module's head).
 unsafe impl Sync for Sending {}
-// SAFETY: as above.
+// SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for Sending {}
 
 impl Sending {
@@ -46,16 +44,15 @@ impl Sending {
     }
 
     /// Marks a partition ready, from any thread. `BAD_PARAM`: it is already, or there is none such.
-    pub fn ready(&self, instance: &Instance, thread: *mut ThreadCtx, partition: usize) -> Status {
-        let threaded = instance.threaded();
-        let Some(part) = self.parts().get(partition).filter(|p| p.claim(threaded)) else {
+    pub fn ready(&self, instance: &Instance, entry: &mut Entry, partition: usize) -> Status {
+        let Some(part) = self.parts().get(partition).filter(|p| p.claim(entry)) else {
             return Status::BAD_PARAM;
         };
         // A failure completes the part with its error, which the completion of the whole tells.
-        let _ = part.start();
+        let _ = part.start(entry);
         // SYNC POINT with `advance`: the part's completion word is that of this start.
         part.word.store(DONE, Ordering::Release);
-        let left = if threaded {
+        let left = if entry.is_among() {
             self.left.fetch_sub(1, Ordering::AcqRel) - 1
         } else {
             let left = self.left.load(Ordering::Relaxed) - 1;
@@ -64,29 +61,29 @@ impl Sending {
         };
         if left == 0 {
             // All may be over already, with nobody in progress to see it.
-            instance.poll_requests(thread);
+            instance.poll_requests(entry);
         }
         Status::OK
     }
 }
 
 impl Body for Sending {
-    fn advance(&self, _: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus> {
-        if let Some(Half(req)) = self.announcing.get() {
-            // SAFETY: a live request of ours.
-            unsafe {
-                if !(*req).completion.is_complete() {
-                    return None;
-                }
-                ((*(*req).ops).release)(req, thread);
+    fn advance(&self, _: &Instance, entry: &mut Entry) -> Option<MsgStatus> {
+        if let Some(req) = self.announcing.get() {
+            if !req.is_complete() {
+                return None;
             }
             self.announcing.set(None);
+            // SAFETY: complete, ours, and not used any more.
+            unsafe { req.release(entry) };
         }
         let parts = self.parts();
         let mut at = self.cursor.get();
         // SYNC POINT with `ready`.
-        while at < parts.len() && parts[at].word.load(Ordering::Acquire) == DONE && parts[at].is_complete() {
-            let error = parts[at].status().error;
+        while at < parts.len()
+            && parts[at].word.load(Ordering::Acquire) == DONE
+            && let Some(MsgStatus { error, .. }) = parts[at].status()
+        {
             if error.is_err() {
                 self.error.set(self.error.get().or(Some(error)));
             }
@@ -97,7 +94,7 @@ impl Body for Sending {
         (at == parts.len()).then_some(status)
     }
 
-    fn start(&self, _: &Instance) -> Status {
+    fn start(&self, _: &Instance, _: &mut Entry) -> Status {
         for part in self.parts() {
             part.word.store(IDLE, Ordering::Relaxed);
         }
@@ -111,7 +108,7 @@ impl Body for Sending {
         self.announcing.get().is_none()
     }
 
-    fn reset(&self) {
+    fn reset(&self, _: &mut Entry) {
         // SAFETY: nobody else has the request any more.
         unsafe {
             release_all(&mut *self.parts.get());
@@ -122,11 +119,7 @@ impl Body for Sending {
 
 impl Communicator {
     /// MPI_Psend_init: an inactive persistent request.
-    pub fn psend_init(
-        self: &Arc<Self>,
-        thread: *mut ThreadCtx,
-        layout: &Layout<'_>,
-    ) -> Result<*mut RequestHeader, Status> {
+    pub fn psend_init(self: &Arc<Self>, entry: &mut Entry, layout: &Layout<'_>) -> Result<Header, Status> {
         let bytes = layout.bytes().ok_or(Status::BAD_PARAM)?;
         let first = self.meeting().take_channels(layout.partitions as u32);
         let mut parts = Vec::new();
@@ -134,10 +127,10 @@ impl Communicator {
         let stride = layout.dtype.extent.wrapping_mul(layout.count as i64) as isize;
         for i in 0..layout.partitions {
             let buf = layout.buf.wrapping_offset(stride.wrapping_mul(i as isize));
-            let tag = channel_tag(first, i);
-            let made =
-                self.send_init(thread, buf, layout.count, layout.dtype, layout.peer, tag, mode::STANDARD);
-            match made {
+            // SAFETY: one of the partitions that the layout vouches for.
+            let data = unsafe { SendBuffer::new(buf, layout.count, layout.dtype) };
+            let to = Envelope::new(layout.with.rank, channel_tag(first, i));
+            match self.send_init(entry, data, to) {
                 Ok(req) => parts.push(Part::new(req)),
                 Err(status) => {
                     release_all(&mut parts);
@@ -145,9 +138,9 @@ impl Communicator {
                 }
             }
         }
-        let words = Announcement { tag: layout.tag, first, partitions: layout.partitions as u64, bytes };
+        let words = Announcement { tag: layout.with.tag, first, partitions: layout.partitions as u64, bytes };
         let instance = self.instance();
-        let made = instance.make_request(thread, |sending: &Sending| {
+        let made = instance.make_request(entry, |sending: &Sending| {
             // SAFETY: nobody else has the body yet.
             unsafe {
                 *sending.comm.get() = Some(self.clone());
@@ -157,22 +150,21 @@ impl Communicator {
             sending.announcing.set(None);
         })?;
         let sending = made.body::<Sending>().ok_or(Status::INTERNAL)?;
-        let byte = instance.byte_type();
         let len = (WORDS * 8) as u64;
-        let sent =
-            self.isend(thread, sending.words.get().cast(), len, byte, layout.peer, ANNOUNCE, mode::STANDARD);
-        match sent {
-            Ok(req) => sending.announcing.set(Some(Half(req))),
+        // SAFETY: the words of the request, which is not given back before the announcement is complete.
+        let words = unsafe { SendBuffer::new(sending.words.get().cast(), len, instance.byte_type()) };
+        match self.isend(entry, words, Envelope::new(layout.with.rank, ANNOUNCE)) {
+            Ok(req) => sending.announcing.set(Some(req)),
             Err(status) => {
-                sending.reset();
-                instance.drop_request(made);
+                sending.reset(entry);
+                instance.drop_request(entry, made);
                 return Err(status);
             }
         }
         // Takes the announcement back at once if it is gone already.
         sending.cursor.set(0);
-        let _ = sending.advance(instance, thread);
-        instance.begin_request(made, Begin::Inactive { at_rest: sending.at_rest() });
+        let _ = sending.advance(instance, entry);
+        instance.begin_request(entry, made, Begin::Inactive { at_rest: sending.at_rest() });
         Ok(made.handle())
     }
 }

@@ -40,9 +40,10 @@ use super::Begin;
 use crate::coll::slot::Slot;
 use crate::host_requests::schedule::steps::{Core, Kept};
 use crate::objects::{Body, Communicator, Instance, Made};
+use crate::request::Header;
 use oxmpi_coll::CollArgs;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{Entry, MsgStatus, Status};
 use std::cell::UnsafeCell;
 
 /// State of an operation: no steps are left, or it was never started.
@@ -59,9 +60,9 @@ pub struct Operation {
     core: UnsafeCell<Core>,
 }
 
-// SAFETY: see the essay.
+// SAFETY: the core is used by the holder of the claim, or looked at under the pool's lock while nobody has that (the essay).
 unsafe impl Sync for Operation {}
-// SAFETY: as above.
+// SAFETY: what a plan points to belongs to no thread.
 unsafe impl Send for Operation {}
 
 impl Operation {
@@ -86,12 +87,12 @@ impl Operation {
 }
 
 impl Body for Operation {
-    fn advance(&self, _: &Instance, _: *mut ThreadCtx) -> Option<MsgStatus> {
+    fn advance(&self, _: &Instance, _: &mut Entry) -> Option<MsgStatus> {
         // SYNC POINT with `work`.
         (self.state.load(Ordering::Acquire) == OVER).then(|| self.outcome())
     }
 
-    fn start(&self, _: &Instance) -> Status {
+    fn start(&self, _: &Instance, _: &mut Entry) -> Status {
         // SAFETY: inactive, and under the pool's lock.
         unsafe { self.core() }.rewind();
         self.state.store(IDLE, Ordering::Relaxed);
@@ -107,18 +108,18 @@ impl Body for Operation {
         mine
     }
 
-    fn work(&self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
+    fn work(&self, instance: &Instance, entry: &mut Entry) -> bool {
         // SAFETY: the caller has the claim.
         let core = unsafe { self.core() };
         let before = core.at;
-        let over = core.run(instance, thread);
+        let over = core.run(instance, entry);
         let moved = over || core.at != before;
         // SYNC POINT with `advance` and `claim`.
         self.state.store(if over { OVER } else { IDLE }, Ordering::Release);
         moved
     }
 
-    fn reset(&self) {
+    fn reset(&self, _: &mut Entry) {
         // SAFETY: nobody runs it, and the request is given up.
         unsafe { self.core() }.clear();
     }
@@ -131,52 +132,64 @@ pub fn is_collective(made: &Made) -> bool {
 
 impl Communicator {
     /// Begins a nonblocking collective. `kept` lives until it is over.
-    pub fn begin_collective(
+    ///
+    /// # Safety
+    /// What the arguments point to is there until the request is complete: types and the operation by `kept`, buffers as counts and types say. Lists are there
+    /// during the call.
+    pub unsafe fn begin_collective(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         which: Slot,
         args: &CollArgs,
         kept: Kept,
-    ) -> Result<*mut RequestHeader, Status> {
+    ) -> Result<Header, Status> {
         let tag = self.coll.numbers.later();
-        let (made, operation) = self.planned(thread, which, args, kept, tag)?;
+        // SAFETY: the caller's promise.
+        let (made, operation) = unsafe { self.planned(entry, which, args, kept, tag) }?;
         let instance = self.instance();
-        operation.work(instance, thread);
+        operation.work(instance, entry);
         let over = operation.state.load(Ordering::Relaxed) == OVER;
-        instance
-            .begin_request(made, if over { Begin::Complete(operation.outcome()) } else { Begin::Pending });
-        if !over && instance.threaded() {
-            instance.poll_requests(thread);
+        let begin = if over { Begin::Complete(operation.outcome()) } else { Begin::Pending };
+        instance.begin_request(entry, made, begin);
+        if !over && entry.is_among() {
+            instance.poll_requests(entry);
         }
         Ok(made.handle())
     }
 
     /// A persistent collective, inactive. `kept` lives until the request is given up.
-    pub fn collective_init(
+    ///
+    /// # Safety
+    /// As for [`Communicator::begin_collective`], until the request is given up.
+    pub unsafe fn collective_init(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         which: Slot,
         args: &CollArgs,
         kept: Kept,
-    ) -> Result<*mut RequestHeader, Status> {
+    ) -> Result<Header, Status> {
         let tag = self.coll.numbers.again();
-        let (made, operation) = self.planned(thread, which, args, kept, tag)?;
+        // SAFETY: the caller's promise.
+        let (made, operation) = unsafe { self.planned(entry, which, args, kept, tag) }?;
         operation.state.store(OVER, Ordering::Relaxed);
-        self.instance().begin_request(made, Begin::Inactive { at_rest: true });
+        self.instance().begin_request(entry, made, Begin::Inactive { at_rest: true });
         Ok(made.handle())
     }
 
     /// Makes a request with a plan that a component recorded; the caller has the claim of its operation.
-    fn planned(
+    ///
+    /// # Safety
+    /// What the arguments point to is there as long as the plan, lists during the call.
+    unsafe fn planned(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         which: Slot,
         args: &CollArgs,
         kept: Kept,
         tag: i32,
     ) -> Result<(&'static Made, &'static Operation), Status> {
         let instance = self.instance();
-        let made = instance.make_request(thread, |_: &Operation| {})?;
+        let made = instance.make_request(entry, |_: &Operation| {})?;
         let Some(operation) = made.body::<Operation>() else { return Err(Status::INTERNAL) };
         operation.state.store(CLAIMED, Ordering::Relaxed);
         // SAFETY: nobody else has the request yet.
@@ -184,11 +197,12 @@ impl Communicator {
         (core.comm, core.tag, core.kept) = (self, tag, kept);
         // SAFETY: null, or the caller's operation.
         core.op = unsafe { args.op.as_ref() }.copied();
-        let status = record::plan(core, self, which, thread, args);
+        // SAFETY: the caller's promise.
+        let status = unsafe { record::plan(core, self, which, entry, args) };
         if status.is_err() {
             operation.state.store(OVER, Ordering::Relaxed);
-            operation.reset();
-            instance.drop_request(made);
+            operation.reset(entry);
+            instance.drop_request(entry, made);
             return Err(status);
         }
         core.rewind();

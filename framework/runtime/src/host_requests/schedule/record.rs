@@ -9,7 +9,7 @@ use crate::objects::Communicator;
 use crate::services::memory::Direction;
 use oxmpi_coll::{CollArgs, CollComm, CollServices, StepFn};
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx, WakingWord};
+use oxmpi_mca::{Entry, MsgStatus, Place, RequestHeader, Status, StrRef, WakingWord};
 use oxmpi_waiting::Awaited;
 use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
@@ -23,18 +23,22 @@ struct Recorder {
 }
 
 /// Has a component write the steps of a collective into an empty plan.
-pub fn plan(
+///
+/// # Safety
+/// What the arguments point to is there as long as the plan, lists during the call.
+pub unsafe fn plan(
     core: &mut Core,
     comm: &Communicator,
     which: Slot,
-    thread: *mut ThreadCtx,
+    entry: &mut Entry,
     args: &CollArgs,
 ) -> Status {
     let core: *mut Core = core;
     let between = Recorder { core, local: false, comm };
     let inside = Recorder { core, local: true, comm: comm.local().unwrap_or(comm) };
     let places = [&between, &inside].map(|r| (r as *const Recorder).cast_mut().cast::<c_void>());
-    let status = comm.coll.plan(which, comm, thread, args, SERVICES, places);
+    // SAFETY: the caller's promise; the services take a recorder, and both recorders are there during the call.
+    let status = unsafe { comm.coll.plan(which, comm, entry, args, SERVICES, places) };
     // SAFETY: the component has returned.
     let core = unsafe { &mut *core };
     core.steps.push(Step::Wait { first: 0, end: core.slots });
@@ -70,13 +74,45 @@ const SERVICES: &CollServices = &CollServices {
 };
 
 /// The plan that is being made, and whether this is the local group's communicator.
-#[allow(clippy::mut_from_ref, reason = "one call of a component plans, and services do not call each other")]
-fn at<'a>(comm: *const CollComm) -> (&'a mut Core, bool) {
-    // SAFETY: the component passes on what `plan` gave it, in the one thread that plans.
+///
+/// # Safety
+/// What `plan` gave the component, in the one thread that plans; services do not call each other, so nobody else has the plan now.
+unsafe fn planning<'a>(comm: *const CollComm) -> (&'a mut Core, bool) {
+    // SAFETY: the caller's promise.
     unsafe {
         let recorder = &*(*comm).comm.cast::<Recorder>();
         (&mut *recorder.core, recorder.local)
     }
+}
+
+/// The same for a service.
+macro_rules! at {
+    ($comm:expr) => {
+        // SAFETY: the component passes on what `plan` gave it, in the one thread that plans.
+        unsafe { planning($comm) }
+    };
+}
+
+/// The communicator that a planning component means.
+macro_rules! means {
+    ($comm:expr) => {
+        // SAFETY: the component passes on what `plan` gave it.
+        unsafe { &*(*(*$comm).comm.cast::<Recorder>()).comm }
+    };
+}
+
+/// Stores a value in the component's out pointer and answers OK, or passes the error on.
+macro_rules! hand_out {
+    ($value:expr, $out:expr) => {
+        match $value {
+            Ok(value) => {
+                // SAFETY: the component's out pointer.
+                unsafe { $out.write(value) };
+                Status::OK
+            }
+            Err(status) => status,
+        }
+    };
 }
 
 impl Core {
@@ -107,44 +143,37 @@ fn peer(rank: u32, local: bool) -> Result<Peer, Status> {
     i32::try_from(rank).map(|rank| Peer { rank, local }).map_err(|_| Status::BAD_PARAM)
 }
 
-/// Appends a send step and returns the slot of its message.
-fn note_send(comm: *const CollComm, data: Data, dst: u32) -> Result<u32, Status> {
-    let (core, local) = at(comm);
-    let (peer, slot) = (peer(dst, local)?, core.slot());
-    core.note(Step::Send { peer, data, slot });
-    Ok(slot)
-}
+impl Core {
+    /// Appends a send step and returns the slot of its message.
+    fn note_send(&mut self, local: bool, data: Data, dst: u32) -> Result<u32, Status> {
+        let (peer, slot) = (peer(dst, local)?, self.slot());
+        self.note(Step::Send { peer, data, slot });
+        Ok(slot)
+    }
 
-/// Appends a receive step and returns the slot of its message. `whole`: a message that does not fill the place is an
-/// error.
-fn note_recv(comm: *const CollComm, data: Data, src: u32, whole: bool) -> Result<u32, Status> {
-    let (core, local) = at(comm);
-    let (peer, slot) = (peer(src, local)?, core.slot());
-    core.note(Step::Recv { peer, data, slot, whole });
-    Ok(slot)
-}
+    /// Appends a receive step and returns the slot of its message. `whole`: a message that does not fill the place is an
+    /// error.
+    fn note_recv(&mut self, local: bool, data: Data, src: u32, whole: bool) -> Result<u32, Status> {
+        let (peer, slot) = (peer(src, local)?, self.slot());
+        self.note(Step::Recv { peer, data, slot, whole });
+        Ok(slot)
+    }
 
-/// Appends a wait for the message of a slot, or passes the error on.
-fn note_wait_for(comm: *const CollComm, slot: Result<u32, Status>) -> Status {
-    match slot {
-        Ok(slot) => {
-            at(comm).0.wait_for(slot);
-            Status::OK
+    /// Appends a wait for the message of a slot, or passes the error on.
+    fn note_wait_for(&mut self, slot: Result<u32, Status>) -> Status {
+        match slot {
+            Ok(slot) => {
+                self.wait_for(slot);
+                Status::OK
+            }
+            Err(status) => status,
         }
-        Err(status) => status,
     }
 }
 
-/// Stores a slot's number, from 1 on, as the component's request, or passes the error on.
-fn hand_out(slot: Result<u32, Status>, out: *mut *mut RequestHeader) -> Status {
-    match slot {
-        Ok(slot) => {
-            // SAFETY: the component's out pointer.
-            unsafe { *out = without_provenance_mut(slot as usize + 1) };
-            Status::OK
-        }
-        Err(status) => status,
-    }
+/// The component's request for a slot: its number, from 1 on.
+fn number(slot: u32) -> *mut RequestHeader {
+    without_provenance_mut(slot as usize + 1)
 }
 
 /// Planning service: writes down a send and the wait for it.
@@ -156,7 +185,9 @@ extern "C" fn send(
     dst: u32,
     _tag: i32,
 ) -> Status {
-    note_wait_for(comm, note_send(comm, Data { at: buf.cast_mut(), count, dtype }, dst))
+    let (core, local) = at!(comm);
+    let slot = core.note_send(local, Data { at: buf.cast_mut(), count, dtype }, dst);
+    core.note_wait_for(slot)
 }
 
 /// Planning service: writes down a receive and the wait for it. A component that wants the status is told that the
@@ -177,7 +208,9 @@ extern "C" fn recv(
             *status = MsgStatus { source: src as i32, tag, bytes, ..MsgStatus::EMPTY };
         }
     }
-    note_wait_for(comm, note_recv(comm, Data { at: buf, count, dtype }, src, !status.is_null()))
+    let (core, local) = at!(comm);
+    let slot = core.note_recv(local, Data { at: buf, count, dtype }, src, !status.is_null());
+    core.note_wait_for(slot)
 }
 
 /// Planning service: writes down a send; `out` gets the number of its slot as a request.
@@ -190,7 +223,8 @@ extern "C" fn isend(
     _tag: i32,
     out: *mut *mut RequestHeader,
 ) -> Status {
-    hand_out(note_send(comm, Data { at: buf.cast_mut(), count, dtype }, dst), out)
+    let (core, local) = at!(comm);
+    hand_out!(core.note_send(local, Data { at: buf.cast_mut(), count, dtype }, dst).map(number), out)
 }
 
 /// Planning service: writes down a receive; `out` gets the number of its slot as a request.
@@ -203,7 +237,8 @@ extern "C" fn irecv(
     _tag: i32,
     out: *mut *mut RequestHeader,
 ) -> Status {
-    hand_out(note_recv(comm, Data { at: buf, count, dtype }, src, false), out)
+    let (core, local) = at!(comm);
+    hand_out!(core.note_recv(local, Data { at: buf, count, dtype }, src, false).map(number), out)
 }
 
 /// Planning service: writes down the wait for `n` messages and sets their requests to null.
@@ -211,7 +246,7 @@ extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: 
     if n == 0 {
         return Status::OK;
     }
-    let (core, _) = at(comm);
+    let (core, _) = at!(comm);
     // SAFETY: the component gives `n` requests that `isend` and `irecv` made (or null).
     for req in unsafe { std::slice::from_raw_parts_mut(reqs, n) } {
         match u32::try_from(req.addr()) {
@@ -226,14 +261,7 @@ extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: 
 
 /// Planning service: stores in `out` the address of `len` bytes that live as long as the plan.
 extern "C" fn memory(comm: *const CollComm, len: u64, out: *mut *mut u8) -> Status {
-    match at(comm).0.memory.take(len) {
-        Some(start) => {
-            // SAFETY: the component's out pointer.
-            unsafe { *out = start };
-            Status::OK
-        }
-        None => Status::OUT_OF_MEMORY,
-    }
+    hand_out!(at!(comm).0.memory.take(len).ok_or(Status::OUT_OF_MEMORY), out)
 }
 
 /// Planning service: writes down the packing of `len` bytes, from packed byte `from` on.
@@ -246,7 +274,7 @@ extern "C" fn pack(
     dst: *mut u8,
     len: u64,
 ) -> Status {
-    at(comm).0.note(Step::Pack { data: Data { at: base.cast_mut(), count, dtype }, from, dst, len })
+    at!(comm).0.note(Step::Pack { data: Data { at: base.cast_mut(), count, dtype }, from, dst, len })
 }
 
 /// Planning service: writes down the unpacking of `len` bytes, from packed byte `from` on.
@@ -259,7 +287,7 @@ extern "C" fn unpack(
     src: *const u8,
     len: u64,
 ) -> Status {
-    at(comm).0.note(Step::Unpack { data: Data { at: base, count, dtype }, from, src, len })
+    at!(comm).0.note(Step::Unpack { data: Data { at: base, count, dtype }, from, src, len })
 }
 
 /// Planning service: writes down a copy of elements.
@@ -270,7 +298,7 @@ extern "C" fn copy(
     src: *const u8,
     dst: *mut u8,
 ) -> Status {
-    at(comm).0.note(Step::Copy { data: Data { at: src.cast_mut(), count, dtype }, to: dst })
+    at!(comm).0.note(Step::Copy { data: Data { at: src.cast_mut(), count, dtype }, to: dst })
 }
 
 /// Planning service: writes down `right[i] = left[i] op right[i]`; BAD_PARAM: the collective has no operation.
@@ -281,7 +309,7 @@ extern "C" fn reduce(
     left: *const u8,
     right: *mut u8,
 ) -> Status {
-    let (core, _) = at(comm);
+    let (core, _) = at!(comm);
     if core.op.is_none() {
         return Status::BAD_PARAM;
     }
@@ -290,23 +318,19 @@ extern "C" fn reduce(
 
 /// Planning service: writes down a step of the component's own.
 extern "C" fn step(comm: *const CollComm, function: StepFn, ctx: *mut c_void) -> Status {
-    at(comm).0.note(Step::Own { function, ctx })
-}
-
-/// The communicator that a planning component means.
-fn means<'a>(comm: *const CollComm) -> &'a Communicator {
-    // SAFETY: as in `at`.
-    unsafe { &*(*(*comm).comm.cast::<Recorder>()).comm }
+    at!(comm).0.note(Step::Own { function, ctx })
 }
 
 /// Planning service: stores the place of a rank in `out` at once.
 extern "C" fn place(comm: *const CollComm, rank: u32, out: *mut Place) -> Status {
-    anywhere::place(means(comm), rank, out)
+    hand_out!(anywhere::place(means!(comm), rank), out)
 }
 
 /// Planning service: copies `bytes` bytes from address `remote` of a rank to `local` at once.
 extern "C" fn peer_read(comm: *const CollComm, rank: u32, remote: u64, local: *mut u8, bytes: u64) -> Status {
-    anywhere::copy(means(comm), Direction::Read, rank, remote, local, bytes)
+    let c = means!(comm);
+    // SAFETY: the component's own memory, which it may write.
+    unsafe { anywhere::copy(c, Direction::Read, rank, remote, local, bytes) }
 }
 
 /// Planning service: copies `bytes` bytes from `local` to address `remote` of a rank at once.
@@ -317,7 +341,9 @@ extern "C" fn peer_write(
     local: *const u8,
     bytes: u64,
 ) -> Status {
-    anywhere::copy(means(comm), Direction::Write, rank, remote, local.cast_mut(), bytes)
+    let c = means!(comm);
+    // SAFETY: the component's own memory, which is only read.
+    unsafe { anywhere::copy(c, Direction::Write, rank, remote, local.cast_mut(), bytes) }
 }
 
 /// Planning service: stores in `out` the address of memory `remote` of a rank that lives in this very process.
@@ -328,19 +354,19 @@ extern "C" fn peer_pointer(
     bytes: u64,
     out: *mut *mut u8,
 ) -> Status {
-    anywhere::pointer(means(comm), rank, remote, bytes, out)
+    hand_out!(anywhere::pointer(means!(comm), rank, remote, bytes), out)
 }
 
 /// Planning service: writes down a wait until `*word` is no longer `value`.
 extern "C" fn wait_word(comm: *const CollComm, word: *const WakingWord, value: u32) -> Status {
     // SAFETY: the component keeps the word as long as the plan.
     let awaited = unsafe { Awaited::new(word, value) };
-    at(comm).0.note(Step::Word { awaited })
+    at!(comm).0.note(Step::Word { awaited })
 }
 
 /// Planning service: writes down that those are to be woken who sleep on a word.
 extern "C" fn wake_word(comm: *const CollComm, word: *const WakingWord) -> Status {
-    at(comm).0.note(Step::Wake { word })
+    at!(comm).0.note(Step::Wake { word })
 }
 
 /// Planning service: refused, a plan makes no memory of the node.

@@ -1,15 +1,15 @@
 //! Doing the steps of a plan.
 
 use super::steps::{Core, Data, LengthMismatch, Message, Peer, Step};
+use crate::message::{Envelope, RecvBuffer, SendBuffer};
 use crate::objects::{Communicator, Instance};
+use crate::request::Header;
 use crate::spc::Counter;
 use oxmpi_coll::step;
 use oxmpi_datatype::{TypeDesc, copy, pack, unpack};
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
-use oxmpi_pml::mode;
+use oxmpi_mca::{Entry, MsgStatus, Status};
 use oxmpi_waiting::Awaited;
 use oxmpi_waiting::futex::wake_shared;
-use std::ptr::null_mut;
 
 /// The error that others hear of for one of this rank. A length that does not fit is told in its own words where it is found.
 fn told(error: Status) -> Status {
@@ -17,31 +17,26 @@ fn told(error: Status) -> Status {
 }
 
 /// A slot without a message.
-const NO_MESSAGE: Message = Message { req: null_mut(), whole: None };
+const NO_MESSAGE: Message = Message { req: None, whole: None };
 
 impl Message {
     /// Whether the message's request is complete, or there is none.
     fn is_over(&self) -> bool {
-        // SAFETY: null, or a live request of ours.
-        unsafe { self.req.as_ref() }.is_none_or(|req| req.completion.is_complete())
+        self.req.is_none_or(|req| req.is_complete())
     }
 
     /// Releases the complete request of a message, adds up received bytes, and returns its status and, where its length
     /// is wrong, what came.
     fn take(&mut self, received: &mut u64) -> (MsgStatus, Option<LengthMismatch>) {
         let Message { req, whole } = std::mem::replace(self, NO_MESSAGE);
-        if req.is_null() {
-            return (MsgStatus::EMPTY, None);
-        }
-        // SAFETY: complete, and ours until released.
-        let (mut status, is_recv) = unsafe {
-            let found = ((*req).status, (*req).kind == RequestHeader::RECV);
-            ((*(*req).ops).release)(req, null_mut());
-            found
-        };
-        if is_recv {
+        let Some(req) = req else { return (MsgStatus::EMPTY, None) };
+        // SAFETY: complete, and ours until it is released.
+        let mut status = unsafe { req.status() };
+        if req.is_receive() {
             *received += status.bytes;
         }
+        // SAFETY: taken out of its slot, and not used any more.
+        unsafe { req.release(&mut Entry::among()) };
         let wrong = match (status.error, whole) {
             (Status::TRUNCATED, Some(place)) => Some(LengthMismatch::new(place, place.bytes() + 1)),
             (Status::OK, Some(place)) if status.bytes != place.bytes() => {
@@ -119,9 +114,11 @@ impl Core {
 
     /// Does steps in order until one has to wait; true: all are done. An error is noted and the steps go on, since others wait for the
     /// plan's messages: from then on these say that the data is missing.
-    pub fn run(&mut self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
+    pub fn run(&mut self, instance: &Instance, entry: &mut Entry) -> bool {
         while let Some(step) = self.steps.get(self.at) {
-            let status = self.one(*step, instance, thread);
+            let status = self.one(*step, instance, entry);
+            // It may have run the user's code.
+            instance.renew(entry);
             if status == Status::PENDING {
                 return false;
             }
@@ -134,25 +131,26 @@ impl Core {
     }
 
     /// Does one step. PENDING: it has to wait for a message or for the component.
-    fn one(&mut self, step: Step, instance: &Instance, thread: *mut ThreadCtx) -> Status {
+    fn one(&mut self, step: Step, instance: &Instance, entry: &mut Entry) -> Status {
         match step {
-            Step::Send { peer, slot, .. } if self.spoiled => self.tell(peer, slot, thread),
+            Step::Send { peer, slot, .. } if self.spoiled => self.tell(peer, slot, entry),
             Step::Send { peer, data, slot } => {
                 let comm = self.comm(peer);
-                let (buf, count, dtype) = self.outgoing(&data, instance);
-                comm.note_own(thread, Counter::BytesSentMpi, dtype.packed.saturating_mul(count));
-                let req = comm.isend(thread, buf, count, dtype, peer.rank, self.tag, mode::STANDARD);
+                let data = self.outgoing(&data, instance);
+                comm.note_own(entry, Counter::BytesSentMpi, data.packed());
+                let req = comm.isend(entry, data, Envelope::new(peer.rank, self.tag));
                 self.under_way(slot, req, None)
             }
             Step::Recv { peer, data, slot, whole } => {
                 let comm = self.comm(peer);
-                let req = comm.can_come_from(peer.rank).and_then(|()| {
-                    comm.irecv(thread, data.at, data.count, data.dtype(), peer.rank, self.tag)
-                });
+                // SAFETY: what the component wrote down, about buffers that the user promised or it got for this.
+                let place = unsafe { RecvBuffer::new(data.at, data.count, data.dtype()) };
+                let from = Envelope::new(peer.rank, self.tag);
+                let req = comm.can_come_from(peer.rank).and_then(|()| comm.irecv(entry, place, from));
                 self.spoiled |= req.is_err();
                 self.under_way(slot, req, whole.then_some(data))
             }
-            Step::Wait { first, end } => self.take(thread, first, end),
+            Step::Wait { first, end } => self.take(entry, first, end),
             Step::Own { function, ctx } => {
                 let what = if self.begun { step::LOOK } else { step::START };
                 let status = function(ctx, what);
@@ -199,10 +197,10 @@ impl Core {
     /// Sends a message that says that the data of the plan's next one is missing. A peer that cannot be told knows by itself: it does
     /// not reach this rank either.
     #[cold]
-    fn tell(&mut self, peer: Peer, slot: u32, thread: *mut ThreadCtx) -> Status {
-        let told = self.comm(peer).isend_failure(thread, peer.rank, self.tag, told(self.error));
-        if let Ok(req) = told {
-            self.messages[slot as usize] = Message { req, whole: None };
+    fn tell(&mut self, peer: Peer, slot: u32, entry: &mut Entry) -> Status {
+        let to = Envelope::new(peer.rank, self.tag);
+        if let Ok(req) = self.comm(peer).isend_failure(entry, to, told(self.error)) {
+            self.messages[slot as usize] = Message { req: Some(req), whole: None };
         }
         Status::OK
     }
@@ -221,24 +219,22 @@ impl Core {
     }
 
     /// The data to send: that which came there, if it was not the data that had to.
-    fn outgoing<'a>(&'a self, data: &'a Data, instance: &'a Instance) -> (*const u8, u64, &'a TypeDesc) {
+    fn outgoing(&self, data: &Data, instance: &Instance) -> SendBuffer<'static> {
         let same = |wrong: &&LengthMismatch| wrong.place.at == data.at && wrong.place.count == data.count;
-        match self.wrong.iter().find(same) {
-            None => (data.at, data.count, data.dtype()),
+        let (at, count, dtype) = match self.wrong.iter().find(same) {
+            None => (data.at.cast_const(), data.count, data.dtype()),
             Some(wrong) => (wrong.bytes.as_ptr(), wrong.bytes.len() as u64, instance.byte_type()),
-        }
+        };
+        // SAFETY: what the component wrote down, about buffers that the user promised or it got for this; or bytes that are kept until the plan begins anew,
+        // when none of its messages is under way.
+        unsafe { SendBuffer::new(at, count, dtype) }
     }
 
     /// Keeps the request of a started message in its slot, or passes its error on.
-    fn under_way(
-        &mut self,
-        slot: u32,
-        req: Result<*mut RequestHeader, Status>,
-        whole: Option<Data>,
-    ) -> Status {
+    fn under_way(&mut self, slot: u32, req: Result<Header, Status>, whole: Option<Data>) -> Status {
         match req {
             Ok(req) => {
-                self.messages[slot as usize] = Message { req, whole };
+                self.messages[slot as usize] = Message { req: Some(req), whole };
                 Status::OK
             }
             Err(status) => status,
@@ -247,7 +243,7 @@ impl Core {
 
     /// Takes the results of the messages in slots `first..end` and returns the first error. PENDING: one is not
     /// complete.
-    fn take(&mut self, thread: *mut ThreadCtx, first: u32, end: u32) -> Status {
+    fn take(&mut self, entry: &Entry, first: u32, end: u32) -> Status {
         if !self.messages_of(first, end).iter().all(Message::is_over) {
             return Status::PENDING;
         }
@@ -264,7 +260,7 @@ impl Core {
                 self.truncated.get_or_insert(status);
             }
         }
-        self.communicator().note_own(thread, Counter::BytesReceivedMpi, received);
+        self.communicator().note_own(entry, Counter::BytesReceivedMpi, received);
         worst
     }
 

@@ -2,12 +2,13 @@
 
 use super::memory::Memory;
 use crate::objects::Communicator;
+use crate::request::Header;
 use core::ffi::c_void;
 use core::ptr::null;
 use oxmpi_coll::StepFn;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::OpDesc;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, WakingWord};
+use oxmpi_mca::{MsgStatus, Status, WakingWord};
 use oxmpi_waiting::Awaited;
 use std::any::Any;
 
@@ -89,7 +90,8 @@ pub(crate) enum Step {
 /// A message under way.
 #[derive(Clone, Copy)]
 pub(crate) struct Message {
-    pub(crate) req: *mut RequestHeader,
+    /// `None`: there is none.
+    pub(crate) req: Option<Header>,
     /// The status that it has to fill.
     pub(crate) whole: Option<Data>,
 }

@@ -74,7 +74,8 @@ impl Lock {
     /// Takes the lock if it is free, and gives it back when the guard goes.
     #[inline(always)]
     pub fn try_guard(&self) -> Option<Guard<'_>> {
-        self.try_lock().then_some(Guard(Some(self)))
+        // Not `then_some`: a guard that is made releases the lock.
+        if self.try_lock() { Some(Guard(Some(self))) } else { None }
     }
 }
 
@@ -96,5 +97,21 @@ impl Drop for Guard<'_> {
             // SAFETY: taken for this guard, which is the only one that gives it back.
             unsafe { lock.unlock() };
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_that_was_not_had_gives_nothing_back() {
+        let lock = Lock::new();
+        let guard = lock.try_guard();
+        assert!(guard.is_some());
+        assert!(lock.try_guard().is_none());
+        assert!(!lock.try_lock(), "the first one holds it still");
+        drop(guard);
+        assert!(lock.try_lock());
     }
 }

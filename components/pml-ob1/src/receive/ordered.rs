@@ -51,12 +51,8 @@ impl Receiver {
     /// of messages handled; 0 if another thread is at it.
     #[cold]
     pub fn resolve_some(&self, entry: &mut Entry) -> i32 {
-        if !self.escalated.mode.try_lock() {
-            return 0;
-        }
-        let events = self.resolve(&mut self.instance().hold_wide(entry));
-        self.escalated.mode.unlock();
-        events
+        let Some(_mode) = self.escalated.mode.try_guard() else { return 0 };
+        self.resolve(&mut self.instance().hold_wide(entry))
     }
 
     /// The oldest stamp that a process has announced of its messages that wait for room, or 0. A peer that cannot be

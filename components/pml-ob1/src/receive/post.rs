@@ -5,15 +5,13 @@
 
 use crate::communicators::comm::Comm;
 use crate::matching::Pattern;
-use crate::receive::meet::status_of;
+use crate::receive::meet::{set_status, status_of};
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::{KeptMessage, ShardData};
 use crate::receive::shards::{Entered, Owned};
 use crate::requests::completer::Completer;
 use crate::requests::request::Request;
-use crate::requests::thread_state::{
-    Received, identity, look_first_at, state_and_seat, thread_state_of,
-};
+use crate::requests::thread_state::{Received, identity, look_first_at, state_and_seat, thread_state_of};
 use crate::state::hand::Hand;
 use crate::state::note::word_of;
 use crate::wire::source_tag;
@@ -132,12 +130,7 @@ impl Receiver {
     /// Receives for MPI_Irecv: posts the receive, or delivers the unexpected message that fits. Returns its request.
     /// `None`, as everywhere here: there is no memory for it.
     #[inline(always)]
-    pub fn recv_immediate(
-        &self,
-        entry: &mut Entry,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Option<&'static Request> {
+    pub fn recv_immediate(&self, entry: &mut Entry, comm: &Comm, args: Args<'_>) -> Option<&'static Request> {
         let completer = self.request_for(entry, comm, args)?;
         let req = completer.request();
         let by = identity(entry);
@@ -184,7 +177,7 @@ impl Receiver {
         }
         // So little that copying it costs less than taking the lock a second time.
         let room = completer.total();
-        completer.set_status(status_of(&inc, room));
+        set_status(&completer, inc.key, inc.msg_len, room);
         let n = inc.payload.len().min(room as usize);
         if n > 0 {
             // SAFETY: so many bytes fit the buffer.
@@ -239,12 +232,7 @@ impl Receiver {
     }
 
     /// Makes the inactive persistent request of MPI_Recv_init.
-    pub fn recv_persistent(
-        &self,
-        entry: &Entry,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Option<&'static Request> {
+    pub fn recv_persistent(&self, entry: &Entry, comm: &Comm, args: Args<'_>) -> Option<&'static Request> {
         let completer = self.request_for(entry, comm, args)?;
         completer.ask(Pattern::new(args.src, args.tag));
         Some(completer.into_persistent())
@@ -339,12 +327,7 @@ impl Receiver {
     /// Receives for MPI_Irecv, in a thread among several. The common case takes no call: same source and tag as noted, in a
     /// shard that is noted too, and where no message waits.
     #[inline(always)]
-    pub fn recv_among(
-        &self,
-        entry: &mut Entry,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Option<&'static Request> {
+    pub fn recv_among(&self, entry: &mut Entry, comm: &Comm, args: Args<'_>) -> Option<&'static Request> {
         // While all messages come on one CRI there is nothing to note.
         if !self.order().is_wide() {
             return self.recv_immediate(entry, comm, args);
@@ -377,12 +360,7 @@ impl Receiver {
 
     /// Posts a receive for which the thread has no note, by the general way.
     #[inline(never)]
-    fn recv_unlike(
-        &self,
-        mut entry: Lent<'_>,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Option<&'static Request> {
+    fn recv_unlike(&self, mut entry: Lent<'_>, comm: &Comm, args: Args<'_>) -> Option<&'static Request> {
         let entry = &mut entry.lend_among();
         let completer = self.request_for(entry, comm, args)?;
         let req = completer.request();
@@ -395,12 +373,7 @@ impl Receiver {
     /// Posts a receive whose CRI is noted, but not its shard, or whose message may wait already; notes the shard if the
     /// thread owns its lock.
     #[inline(never)]
-    fn recv_noted(
-        &self,
-        mut entry: Lent<'_>,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Option<&'static Request> {
+    fn recv_noted(&self, mut entry: Lent<'_>, comm: &Comm, args: Args<'_>) -> Option<&'static Request> {
         let entry = &mut entry.lend_among();
         let from = source_tag(args.src, args.tag);
         let Some((thread_state, seat)) = state_and_seat(entry) else {

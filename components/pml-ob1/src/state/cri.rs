@@ -217,7 +217,10 @@ impl ArrivalCache {
     /// Gives the shard of plain messages with this head and key. `None`: the note is about others.
     #[inline(always)]
     pub fn look(&self, head: u64, key: Key) -> Option<Spot<ShardData>> {
-        if self.head == head && self.key == key { self.spot } else { None }
+        if self.head != head {
+            return None;
+        }
+        if self.key == key { self.spot } else { None }
     }
 }
 

@@ -74,7 +74,7 @@ impl Lock {
     /// Takes the lock if it is free, and gives it back when the guard goes.
     #[inline(always)]
     pub fn try_guard(&self) -> Option<Guard<'_>> {
-        // Not `then_some`: a guard that is made releases the lock.
+        // Made only where the lock is taken: a guard that goes gives it back.
         if self.try_lock() { Some(Guard(Some(self))) } else { None }
     }
 }
@@ -105,6 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
+<<<<<<< HEAD
     fn a_guard_that_was_not_had_gives_nothing_back() {
         let lock = Lock::new();
         let guard = lock.try_guard();
@@ -113,5 +114,16 @@ mod tests {
         assert!(!lock.try_lock(), "the first one holds it still");
         drop(guard);
         assert!(lock.try_lock());
+=======
+    fn a_guard_that_was_not_got_gives_nothing_back() {
+        let lock = Lock::new();
+        let entry = Entry::among();
+        let held = lock.guard(&entry);
+        assert!(lock.try_guard().is_none());
+        assert!(lock.try_guard().is_none(), "it is held still");
+        drop(held);
+        assert!(lock.try_guard().is_some());
+        assert!(lock.try_guard().is_some(), "the guard before has given it back");
+>>>>>>> rules2
     }
 }

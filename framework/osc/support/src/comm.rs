@@ -15,6 +15,9 @@ unsafe impl Send for Comm {}
 // SAFETY: the host's description is immutable while the window lives, and its services may be called by several threads at a time.
 unsafe impl Sync for Comm {}
 
+/// A message that the host has begun.
+struct Begun(*mut RequestHeader);
+
 fn answer<T>(status: Status, value: T) -> Result<T, Status> {
     if status.is_err() { Err(status) } else { Ok(value) }
 }
@@ -126,24 +129,37 @@ impl Comm {
     /// Sends bytes to a rank, and waits until the memory is free.
     pub fn send(&self, entry: &mut Entry, bytes: &[u8], to: u32, tag: i32) -> Status {
         let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
-        let byte = (s.byte_type)(comm);
-        let (at, len) = (bytes.as_ptr(), bytes.len() as u64);
+        let (byte, len, at) = ((s.byte_type)(comm), bytes.len() as u64, bytes.as_ptr());
         let started = (s.isend)(comm, entry.thread(), at, len, byte, to, tag, &mut request);
-        if started.is_err() { started } else { self.finish(entry, request) }
+        if started.is_err() { started } else { self.finish(entry, Begun(request)) }
     }
 
     /// Receives as many bytes from a rank.
     pub fn receive(&self, entry: &mut Entry, bytes: &mut [u8], from: u32, tag: i32) -> Status {
+        match self.begin_receive(entry, bytes, from, tag) {
+            Ok(begun) => self.finish(entry, begun),
+            Err(status) => status,
+        }
+    }
+
+    /// Begins to receive; the bytes are the message's until that is finished.
+    fn begin_receive(
+        &self,
+        entry: &mut Entry,
+        bytes: &mut [u8],
+        from: u32,
+        tag: i32,
+    ) -> Result<Begun, Status> {
         let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
         let (byte, len, at) = ((s.byte_type)(comm), bytes.len() as u64, bytes.as_mut_ptr());
         let started = (s.irecv)(comm, entry.thread(), at, len, byte, from as i32, tag, &mut request);
-        if started.is_err() { started } else { self.finish(entry, request) }
+        answer(started, Begun(request))
     }
 
-    /// Waits for a request of `isend` or `irecv`.
-    fn finish(&self, entry: &mut Entry, request: *mut RequestHeader) -> Status {
+    /// Waits for a message.
+    fn finish(&self, entry: &mut Entry, begun: Begun) -> Status {
         self.waiting(entry, |comm, thread| {
-            (self.services().wait)(comm, thread, request, core::ptr::null_mut())
+            (self.services().wait)(comm, thread, begun.0, core::ptr::null_mut())
         })
     }
 
@@ -163,14 +179,12 @@ impl Comm {
         (into, from): (&mut [u8], u32),
         tag: i32,
     ) -> Status {
-        let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
-        let (byte, len, at) = ((s.byte_type)(comm), into.len() as u64, into.as_mut_ptr());
-        let started = (s.irecv)(comm, entry.thread(), at, len, byte, from as i32, tag, &mut request);
-        if started.is_err() {
-            return started;
-        }
+        let begun = match self.begin_receive(entry, into, from, tag) {
+            Ok(begun) => begun,
+            Err(status) => return status,
+        };
         let sent = self.send(entry, out, to, tag);
-        let came = self.finish(entry, request);
+        let came = self.finish(entry, begun);
         if sent.is_err() { sent } else { came }
     }
 }

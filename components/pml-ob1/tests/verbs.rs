@@ -204,7 +204,7 @@ fn persistent_requests_start_again_and_again() {
             }
             assert!(s.is_complete() && r.is_complete());
             assert_eq!((r.status().bytes, r.status().error), (len as u64, Status::OK));
-            // SAFETY: as above.
+            // SAFETY: the receive is complete, and the buffer lives to the end of the scope.
             assert_eq!(unsafe { *buf_ptr.add(len - 1) }, round + 1);
         }
         s.release();

@@ -407,7 +407,7 @@ struct NumberedMessages {
 
 // SAFETY: loom watches the cells.
 unsafe impl Sync for NumberedMessages {}
-// SAFETY: as above.
+// SAFETY: nothing of it is bound to a thread.
 unsafe impl Send for NumberedMessages {}
 
 impl NumberedMessages {

@@ -27,10 +27,10 @@
 //! request and another thread reuse it at once. The right to complete a request is a [`Completer`](crate::requests::completer::Completer): one is made for each
 //! start, and completing takes it.
 //!
-//! **Release of a pending request** (MPI_Request_free). Below MULTIPLE a plain flag says that
-//! nobody waits and the completer recycles. With threads the flag would race with the completer, so
+//! **Release of a pending request** (MPI_Request_free). Where calls are alone a plain flag says that
+//! nobody waits, and who completes it recycles. Among threads the flag would race with that, so
 //! the releasing thread instead attaches [`ABANDONED`](crate::requests::life::ABANDONED) where a waiter would attach its sync object: the
-//! completer's swap finds it and recycles. A flag set before the level rose stays valid.
+//! completer's swap finds it and recycles. A flag set while calls were alone stays valid.
 
 use crate::matching::{Pattern, Posted};
 use crate::requests::copy::Copies;

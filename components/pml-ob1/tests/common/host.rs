@@ -165,7 +165,7 @@ extern "C" fn release(i: *mut c_void, _: *const BtlHandle, registration: *const 
     Status::OK
 }
 extern "C" fn deregister(i: *mut c_void, _: *const BtlHandle, registration: *const Registration) -> Status {
-    // SAFETY: as above.
+    // SAFETY: the caller gives back for good what it was given.
     unsafe { proc_of(i).net().registry.lock().deregister(registration) };
     Status::OK
 }

@@ -78,8 +78,6 @@ pub struct KeptMessage(NonNull<Record>);
 
 // SAFETY: the record is the owner's alone; its memory is the communicator's, and any thread may have it.
 unsafe impl Send for KeptMessage {}
-// SAFETY: through a reference the record is only read.
-unsafe impl Sync for KeptMessage {}
 
 impl KeptMessage {
     /// Takes the message of a node that an engine has given out.

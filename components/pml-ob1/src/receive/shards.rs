@@ -105,8 +105,6 @@ pub struct Spot<T>(NonNull<Shard<T>>);
 
 // SAFETY: it only names a shard; the content is reached by entering that, under its lock, for which `Send` is enough.
 unsafe impl<T: Send> Send for Spot<T> {}
-// SAFETY: a shared one is as good as a copy, which any thread may have.
-unsafe impl<T: Send> Sync for Spot<T> {}
 
 impl<T> Clone for Spot<T> {
     fn clone(&self) -> Spot<T> {

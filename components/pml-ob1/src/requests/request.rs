@@ -90,7 +90,7 @@ pub struct Request {
     pub(super) total: Cell<u64>,
     // --- third line ---
     pub(super) state: Cell<State>,
-    /// Set by `release` below MULTIPLE while pending.
+    /// Set while pending by a `release` that is alone.
     pub(super) released: Cell<bool>,
     /// How the pieces of a get or put went so far.
     pub(super) outcome: Cell<Outcome>,

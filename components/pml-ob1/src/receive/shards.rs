@@ -11,7 +11,7 @@
 //! **Entering.** Read `many`, lock the shard it leads to, look at *open*. Open: the mode is still the one that
 //! was read, and stays while the lock is held, because who changes it holds all these locks. Closed: begin
 //! again. So a thread that slept between the two steps does no harm, and in both modes there is one lock.
-//! For a call whose entry is alone there is only home, and nothing of this is looked at. Whoever is inside a shard has borrowed the entry, so that no CRI is
+//! For a call whose entry is alone there is only home, and nothing of this is looked at. Being inside a shard borrows the entry, so that no CRI is
 //! taken meanwhile, and no transport called.
 //!
 //! **Changing the mode.** [`Shards::spread`] and [`Shards::gather`] take home's lock and then those of all

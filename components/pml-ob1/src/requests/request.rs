@@ -261,6 +261,12 @@ impl Request {
         unsafe { (*self.header.get()).kind }
     }
 
+    /// Whether it has registered memory.
+    pub fn has_memory(&self) -> bool {
+        // SAFETY: nothing but the owner, who asks, changes it.
+        unsafe { (*self.memory.as_ptr()).is_some() }
+    }
+
     /// Makes a request that nobody refers to any more FREE and gives up its datatype; the caller puts it into its pool.
     #[inline(always)]
     pub fn leave(&self, entry: &Entry) {

@@ -1,4 +1,4 @@
-//! One CRI's part of the component's state: what others may read ([`Cri`]), and what belongs to its holder ([`Own`]).
+//! One CRI's part of the component's state: what others may read ([`Cri`]), and what belongs to its holder ([`CriData`]).
 
 use crate::matching::Key;
 use crate::peers::stripes::FragmentsAhead;
@@ -37,7 +37,7 @@ pub struct Cri {
 /// Data of the holder of one CRI.
 #[repr(C, align(128))]
 #[derive(Default)]
-pub struct Own {
+pub struct CriData {
     /// Where the last plain message of a process with several threads went (`receive/arrive.rs`).
     last_arrival: ArrivalCache,
     /// How many of the lost peers were closed on this CRI.
@@ -162,7 +162,7 @@ impl Cri {
     }
 }
 
-impl Own {
+impl CriData {
     /// Gives the table of the ids of requests that peers may quote on this CRI.
     pub fn ids(&mut self) -> &mut IdTable {
         &mut self.ids

@@ -18,6 +18,7 @@ pub mod entry;
 pub mod guarded;
 pub mod holding;
 pub mod host;
+pub mod level_lock;
 pub mod lock;
 pub mod params;
 pub mod processor;
@@ -41,6 +42,7 @@ pub use holding::{CriSetGuard, Cris};
 pub use host::{
     AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, LayerFunction, MemKind, PartDesc, RecvDesc,
 };
+pub use level_lock::{BiasedLock, Pass};
 pub use lock::{Guard, Lock};
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
 pub use request::{Completion, MsgStatus, Object, RequestHeader, RequestOps};

@@ -44,9 +44,9 @@ use oxmpi_mca::{Caller, Entry, Seat};
 
 /// A thread is inside one shard at a time.
 #[cfg(not(all(test, loom)))]
-pub type Lock = oxmpi_mca::biased::BiasedLock<{ oxmpi_mca::biased::level::SHARD }>;
+pub type Lock = oxmpi_mca::BiasedLock<{ oxmpi_mca::biased::level::SHARD }>;
 #[cfg(not(all(test, loom)))]
-use oxmpi_mca::biased::Pass;
+use oxmpi_mca::Pass;
 
 #[cfg(all(test, loom))]
 pub use crate::models::shards::{Lock, Pass};
@@ -141,7 +141,8 @@ impl<'a, T> Owned<'a, T> {
 impl<T> Drop for Owned<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.shard.lock.leave_own(self.seat);
+        // SAFETY: it was entered so for this, which leaves it once.
+        unsafe { self.shard.lock.leave_own(self.seat) };
     }
 }
 
@@ -164,7 +165,8 @@ impl<T> DerefMut for Owned<'_, T> {
 impl<T> Drop for Entered<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.shard.lock.leave(self.pass);
+        // SAFETY: it was entered for this with that pass, or by the owner whose seat is in it, and this leaves it once.
+        unsafe { self.shard.lock.leave(self.pass) };
     }
 }
 
@@ -184,6 +186,7 @@ impl<T> Shard<T> {
         let inside = Owned { shard: self, seat };
         // SAFETY: the lock is held.
         let open = unsafe { (*self.state.get()).open };
+        // Of a closed one the lock is given back.
         open.then_some(inside)
     }
 }

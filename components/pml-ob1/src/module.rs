@@ -56,10 +56,11 @@ impl Pml for Ob1 {
     }
     #[inline(always)]
     fn irecv(&self, entry: &mut Entry, comm: &Comm, args: Incoming<'_>) -> Result<&'static Request, Status> {
-        match entry.is_among() {
+        let req = match entry.is_among() {
             false => self.receiver().recv_immediate(entry, comm, args),
             true => self.receiver().recv_among(entry, comm, args),
-        }
+        };
+        req.ok_or(Status::OUT_OF_MEMORY)
     }
     fn send_init(
         &self,
@@ -75,7 +76,7 @@ impl Pml for Ob1 {
         comm: &Comm,
         args: Incoming<'_>,
     ) -> Result<&'static Request, Status> {
-        self.receiver().recv_persistent(entry, comm, args)
+        self.receiver().recv_persistent(entry, comm, args).ok_or(Status::OUT_OF_MEMORY)
     }
     fn probe(
         &self,

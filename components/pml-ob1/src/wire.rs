@@ -363,7 +363,7 @@ impl<'a> Parcel<'a> {
     /// Makes the parcel of a descriptor.
     ///
     /// # Safety
-    /// What the descriptor points to stays as it is as long as the parcel lives, and is valid as [`SendDesc`] says.
+    /// The descriptor's pointers are valid as [`SendDesc`] says, and what they lead to stays as it is as long as the parcel lives.
     #[inline(always)]
     pub unsafe fn of(desc: SendDesc) -> Parcel<'a> {
         Parcel { desc, parts: PhantomData }

@@ -20,7 +20,7 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: as above.
+        // SAFETY: the caller's promise, for memory that `alloc` had of the system's allocator.
         unsafe { System.dealloc(ptr, layout) }
     }
 }

@@ -178,7 +178,9 @@ impl Driver {
                 let thread = self.threads.of(receiver as usize, THREADS - 1);
                 // SAFETY: the driver is the only one that uses it.
                 unsafe { (*thread).cri = first };
-                self.w.procs[receiver as usize].engine.turn(thread);
+                let own = &self.w.procs[receiver as usize];
+                // SAFETY: the calling thread's context, which stays.
+                own.engine.turn(&mut unsafe { own.entry(thread) });
             }
             Step::Cancel(which) => {
                 for flow in &mut self.flows {

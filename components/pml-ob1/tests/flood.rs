@@ -21,7 +21,7 @@ unsafe impl GlobalAlloc for Measuring {
     }
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size() as i64, Ordering::Relaxed);
-        // SAFETY: as above.
+        // SAFETY: the caller's promise, for memory that `alloc` had of the system's allocator.
         unsafe { System.dealloc(ptr, layout) }
     }
 }

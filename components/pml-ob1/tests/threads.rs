@@ -45,7 +45,9 @@ impl Caller<'_> {
         req
     }
     fn progress(&self) {
-        if self.w.procs[self.comm.proc].engine.turn(self.thread()) == 0 {
+        let own = &self.w.procs[self.comm.proc];
+        // SAFETY: the calling thread's context, which stays.
+        if own.engine.turn(&mut unsafe { own.entry(self.thread()) }) == 0 {
             std::thread::yield_now();
         }
     }

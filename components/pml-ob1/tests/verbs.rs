@@ -204,7 +204,7 @@ fn persistent_requests_start_again_and_again() {
             }
             assert!(s.is_complete() && r.is_complete());
             assert_eq!((r.status().bytes, r.status().error), (len as u64, Status::OK));
-            // SAFETY: as above.
+            // SAFETY: the receive is complete, and the buffer lives to the end of the scope.
             assert_eq!(unsafe { *buf_ptr.add(len - 1) }, round + 1);
         }
         s.release();
@@ -259,7 +259,8 @@ fn arming_looks_at_queues_and_transports() {
     let engine = &w.procs[0].engine;
     let mut words = [WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 }; 4];
     let mut set = WaitSet::new(&mut words, &mut []);
-    let none = core::ptr::null_mut();
+    // SAFETY: a call without a context, in the only thread.
+    let none = &mut unsafe { w.procs[0].entry(core::ptr::null_mut()) };
     assert_eq!(engine.arm(none, &mut set), Some(Status::OK));
     assert_eq!(set.words().iter().map(|w| (w.expected, w.addr.is_null())).collect::<Vec<_>>(), [(7, false)]);
     assert_eq!(set.fds(), []);

@@ -197,8 +197,8 @@ impl Pml for Template {
     }
 
     fn arrive(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Next {
-        if !self.handle(held, arrived.proc, arrived.bytes) {
-            self.host.peer_error(arrived.proc, true, "sent something that is no message of this layer");
+        if !self.handle(held, arrived.proc(), arrived.bytes()) {
+            self.host.peer_error(arrived.proc(), true, "sent something that is no message of this layer");
         }
         self.send_out(held);
         Next::Any

@@ -37,7 +37,6 @@
 //!
 //! The models below run this code, with a fence on both sides in place of the barrier.
 
-use crate::entry::Entry;
 use crate::lock::Lock;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Cell, Ordering, compiler_fence, spin_hint, yield_now};
 use core::ptr::null_mut;
@@ -106,7 +105,7 @@ fn entered_twice(level: usize) -> ! {
 pub type Caller = Option<&'static Seat>;
 
 #[inline(always)]
-fn address(who: Caller) -> *mut Seat {
+pub(crate) fn address(who: Caller) -> *mut Seat {
     who.map_or(null_mut(), |seat| core::ptr::from_ref(seat).cast_mut())
 }
 
@@ -444,65 +443,6 @@ const fn weakened(_: Form) -> bool {
 }
 #[cfg(all(test, loom))]
 use model::weakened;
-
-/// A biased lock with its word, for a component's own locks of a level.
-pub struct BiasedLock<const LEVEL: usize> {
-    bias: Bias,
-    word: Lock,
-}
-
-/// How [`BiasedLock::enter`] got in, for [`BiasedLock::leave`]: one word, so that a guard with it fits registers.
-#[derive(Clone, Copy)]
-pub struct Pass(*const Seat);
-
-impl Pass {
-    /// No lock was taken. No seat lies at this address.
-    const FREE: Pass = Pass(core::ptr::without_provenance(1));
-
-    /// Of the thread of that seat.
-    pub fn of(seat: &'static Seat) -> Pass {
-        Pass(seat)
-    }
-}
-
-impl<const LEVEL: usize> BiasedLock<LEVEL> {
-    /// A free lock. `services` stays for as long as the lock is used.
-    pub fn new(services: *const LockServices) -> Self {
-        debug_assert!(!services.is_null());
-        BiasedLock { bias: Bias::new(services), word: Lock::new() }
-    }
-    /// A free lock with the same services.
-    pub fn another(&self) -> Self {
-        Self::new(self.bias.services)
-    }
-    /// Takes the lock where there are other threads.
-    #[inline(always)]
-    pub fn enter(&self, entry: &Entry, who: Caller) -> Pass {
-        if !entry.is_among() {
-            return Pass::FREE;
-        }
-        self.bias.enter::<LEVEL>(&self.word, who);
-        Pass(address(who))
-    }
-    /// Takes the lock if the thread of that seat owns it. False: nothing happened.
-    #[inline(always)]
-    pub fn enter_own(&self, seat: &'static Seat) -> bool {
-        self.bias.enter_own::<LEVEL>(seat)
-    }
-    /// Gives back what `enter_own` took.
-    #[inline(always)]
-    pub fn leave_own(&self, seat: &'static Seat) {
-        self.bias.leave_own::<LEVEL>(seat);
-    }
-    /// Gives back what `enter` took.
-    #[inline(always)]
-    pub fn leave(&self, pass: Pass) {
-        if pass.0 != Pass::FREE.0 {
-            // SAFETY: null, or a seat, which lives as long as the instance whose locks name it.
-            self.bias.leave::<LEVEL>(&self.word, unsafe { pass.0.as_ref() });
-        }
-    }
-}
 
 const _: () = {
     assert!(cfg!(loom) || size_of::<Seat>() == 24);

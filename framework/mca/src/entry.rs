@@ -105,7 +105,13 @@ impl Entry {
         Lent { entry: unsafe { self.lent() }, of: PhantomData }
     }
 
-    /// The same, for a guard or another thing that borrows this one.
+    /// The same, and locks are taken whatever this one says: for what is only called among other threads, and is compiled for that alone.
+    #[inline(always)]
+    pub fn lend_among(&mut self) -> Lent<'_> {
+        Lent { entry: Entry { among: true, thread: self.thread, here: PhantomData }, of: PhantomData }
+    }
+
+    /// The entry once more, for a guard or another thing that borrows this one.
     ///
     /// # Safety
     /// This one is borrowed mutably, or not used, as long as the copy lives.

@@ -7,7 +7,7 @@
 //! | [`UnderAll`] | of all CRIs | any guard to read it, the guard of all of them to change it |
 //!
 //! Access borrows the guard mutably, so that of all data under one guard one thing is borrowed at a time: nested access does not compile. A call of the host that may
-//! come back (a transport's verb) borrows it, too. What stays as it is while any CRI is held may be had beside the guard ([`UnderAll::beside`]).
+//! come back (a transport's verb) borrows it, too. Data under the guard of all may be had beside the guard of one, which keeps it as it is ([`UnderAll::beside`]).
 
 use crate::cri::{CriGuard, set_below};
 use crate::holding::CriSetGuard;

@@ -18,6 +18,7 @@ pub mod entry;
 pub mod guarded;
 pub mod holding;
 pub mod host;
+pub mod level_lock;
 pub mod lock;
 pub mod params;
 pub mod processor;
@@ -35,12 +36,13 @@ pub use abi::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, OpenArgs, SliceRef, StrRe
 pub use biased::{Caller, LOCK_PROTOCOL, LockServices, Seat};
 pub use component::{Component, OpenError};
 pub use cri::{Cri, CriGuard, LockTable, OwnerGuard};
-pub use entry::Entry;
+pub use entry::{Entry, Lent, Seen};
 pub use guarded::{OfCri, PerCri, UnderAll};
 pub use holding::{CriSetGuard, Cris};
 pub use host::{
     AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, LayerFunction, MemKind, PartDesc, RecvDesc,
 };
+pub use level_lock::{BiasedLock, Pass};
 pub use lock::{Guard, Lock};
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
 pub use request::{Completion, MsgStatus, Object, RequestHeader, RequestOps};

@@ -38,7 +38,7 @@ impl Members {
     pub fn place(&self, rank: i32) -> Option<(u32, u16)> {
         let i = usize::try_from(rank).ok().filter(|&i| i < self.num)?;
         let (procs, endpoints) = (self.procs.load(Ordering::Relaxed), self.endpoints.load(Ordering::Relaxed));
-        // SAFETY: the arrays have `num` entries and live: see `new` and `keep`.
+        // SAFETY: the host's arrays have `num` entries and live until `keep`, by the promise of `new`; those that `keep` made are as long, and stay.
         unsafe {
             let endpoint = if endpoints.is_null() { 0 } else { *endpoints.add(i) };
             Some((*procs.add(i), endpoint))

@@ -60,7 +60,7 @@ impl Transfers {
             if register(services.instance, rail.btl(), req.buf(), len, access, &mut local).is_err() {
                 break;
             }
-            // SAFETY: as for the first, for that transport.
+            // SAFETY: the service has just made it for the further transport, and the memory is given back.
             parts.extend(unsafe { MemoryPart::new(rail.btl(), local) });
         }
         req.keep_memory(Box::new(Memory::new(parts)));

@@ -76,7 +76,7 @@ impl Simd {
             // SAFETY: a `Simd` is made only where the level is there.
             Level::Avx512 => unsafe { avx512(search) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
+            // SAFETY: this level, too, is only in a `Simd` where the processor has it.
             Level::Avx2 => unsafe { avx2(search) },
             #[cfg(target_arch = "aarch64")]
             Level::Neon => search.run::<neon::Neon>(),

@@ -257,9 +257,7 @@ impl Pressure {
 
     /// `Ob1::drain_peer`: a turn of the sender's progress.
     fn drain(&self, ctx: usize) {
-        if !self.senders[ctx].try_lock() {
-            return;
-        }
+        let Some(_held) = self.senders[ctx].try_guard() else { return };
         let front = self.queues[ctx].lock().expect("not poisoned").first().copied();
         if let Some(stamp) = front
             && self.fifos[ctx].send(stamp)
@@ -267,7 +265,6 @@ impl Pressure {
             self.queues[ctx].lock().expect("not poisoned").remove(0);
             self.publish(ctx);
         }
-        self.senders[ctx].unlock();
     }
 
     /// `Ob1::resolve`: what a receiver with MPI_ANY_TAG may match after its looks, in order.
@@ -410,7 +407,7 @@ struct NumberedMessages {
 
 // SAFETY: loom watches the cells.
 unsafe impl Sync for NumberedMessages {}
-// SAFETY: as above.
+// SAFETY: nothing of it is bound to a thread.
 unsafe impl Send for NumberedMessages {}
 
 impl NumberedMessages {

@@ -32,11 +32,16 @@ impl Pass {
 }
 
 impl Lock {
-    pub fn new(_services: *const LockServices) -> Lock {
+    /// # Safety
+    /// None; the lock that it stands for asks for some.
+    pub unsafe fn new(_services: *const LockServices) -> Lock {
+        Lock::free()
+    }
+    fn free() -> Lock {
         Lock { mutex: Mutex::new(()), guard: core::cell::UnsafeCell::new(None) }
     }
     pub fn another(&self) -> Lock {
-        Lock::new(core::ptr::null())
+        Lock::free()
     }
     pub fn enter(&self, entry: &Entry, _who: Caller) -> Pass {
         if entry.is_among() {
@@ -51,10 +56,15 @@ impl Lock {
         self.enter(ALWAYS, None);
         true
     }
-    pub fn leave_own(&self, _seat: &'static Seat) {
-        self.leave(Pass(true));
+    /// # Safety
+    /// The calling thread entered as the owner.
+    pub unsafe fn leave_own(&self, _seat: &'static Seat) {
+        // SAFETY: the caller's promise; that is how an owner enters.
+        unsafe { self.leave(Pass(true)) };
     }
-    pub fn leave(&self, pass: Pass) {
+    /// # Safety
+    /// The calling thread entered with this pass.
+    pub unsafe fn leave(&self, pass: Pass) {
         if pass.0 {
             // SAFETY: the place is the holder's, who gives the lock up when the guard has left it.
             drop(unsafe { (*self.guard.get()).take() });
@@ -158,11 +168,7 @@ impl World {
     fn new() -> Arc<World> {
         let matched = core::array::from_fn(|_| AtomicUsize::new(NOBODY));
         let seat = Box::leak(Box::new(Seat::new()));
-        Arc::new(World {
-            shards: Shards::new(ShardLists::default(), Lock::new(core::ptr::null())),
-            seat,
-            matched,
-        })
+        Arc::new(World { shards: Shards::new(ShardLists::default(), Lock::free()), seat, matched })
     }
     fn many() -> Arc<World> {
         let world = World::new();

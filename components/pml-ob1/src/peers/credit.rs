@@ -7,7 +7,7 @@
 //! message goes as a bare RNDV header: it costs the receiver 128 bytes and waits for its receive.
 //!
 //! `consumed` is counted by whoever matched: the callback, or a receiving thread without the CRI lock,
-//! hence an atomic (a plain load and store below MULTIPLE).
+//! hence an atomic (a plain load and store where calls are alone).
 
 use crate::peers::choice;
 use crate::peers::peer::Peer;

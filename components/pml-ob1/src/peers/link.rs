@@ -17,8 +17,6 @@ pub struct Link {
 
 // SAFETY: transports may be used from any thread, on each context by its holder, and so may their endpoints, which the words only name.
 unsafe impl Send for Link {}
-// SAFETY: a shared link is as good as a copy, which any thread may use.
-unsafe impl Sync for Link {}
 
 impl Link {
     /// Makes the link by which a process is reached, as the host says.

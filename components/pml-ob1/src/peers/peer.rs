@@ -1,7 +1,7 @@
 //! A process we talk to, on one FIFO: the transport that reaches it, its credits, and what waits to go out.
 //!
 //! Made on first use and kept until `finalize`; the one of FIFO 0 leads to those of the others and has
-//! what they share ([`Base`]). What belongs to the holder of the FIFO's CRI is its [`Flow`], which [`Peer::flow`] gives for the guard of that CRI, and no other;
+//! what they share ([`Base`]). The holder of the FIFO's CRI has its [`Flow`], which [`Peer::flow`] gives for the guard of that CRI, and no other;
 //! of the rest, `consumed` alone changes, and is also touched by receiving threads.
 
 use crate::order::signals::{Passed, Pending, Switch};
@@ -36,7 +36,7 @@ pub struct Peer {
     pub(super) consumed: AtomicU64,
     /// When `consumed` is told.
     pub(super) return_at: u64,
-    /// What waits on the FIFO's CRI.
+    /// The work that waits on the FIFO's CRI.
     work: Arc<Work>,
     pub(super) base: &'static Base,
     choice: ProtocolChoice,

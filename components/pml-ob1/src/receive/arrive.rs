@@ -17,7 +17,6 @@
 use crate::communicators::index::Found;
 use crate::matching::{Arrival, Key};
 use crate::receive::incoming::{Incoming, STAMPED};
-use crate::receive::meet::Met;
 use crate::receive::orphan::Orphan;
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
@@ -33,7 +32,7 @@ impl Receiver {
     #[inline(always)]
     pub fn come(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Next {
         if !held.is_among() {
-            self.handle(held, arrived.bytes, arrived.proc);
+            self.handle(held, arrived.bytes(), arrived.proc());
             return self.instance().cri(held.ctx()).take_stop();
         }
         match self.arrive_at_owner(held, arrived) {
@@ -45,7 +44,7 @@ impl Receiver {
     /// Handles a message with threads by the general way; answers what the transport is to do next.
     #[inline(never)]
     fn come_among(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Next {
-        self.handle(held, arrived.bytes, arrived.proc);
+        self.handle(held, arrived.bytes(), arrived.proc());
         self.instance().cri(held.ctx()).take_stop()
     }
 
@@ -84,9 +83,10 @@ impl Receiver {
                 }
                 let arrival = Arrival { key, comm: comm.index(), order_key };
                 let Some(completer) = shard.meet(arrival, held.entry()) else {
-                    let inc = inc();
-                    let met = self.keep_arrived(&held.seen(), shard, &inc, stamped);
-                    return self.end_meeting(&mut held.lend(), met, &inc);
+                    if !self.keep_plain(&held.seen(), shard, (header, payload), proc) {
+                        self.refuse_large(&mut held.lend(), proc);
+                    }
+                    return;
                 };
                 drop(shard);
                 return self.deliver_plain(&mut held, completer, (key, payload), proc);
@@ -107,11 +107,17 @@ impl Receiver {
     /// its shard. Returns the answer to the transport; `None`: it is another message, and nothing happened.
     #[inline(always)]
     fn arrive_at_owner(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Option<Next> {
-        let (header, payload) = arrived.bytes.split_first_chunk::<{ wire::MATCH_BYTES }>()?;
+        let (header, payload) = arrived.split::<{ wire::MATCH_BYTES }>()?;
         let [head, key, order_key] = wire::match_words(header);
         let seat = held.who()?;
-        let noted = self.instance().own(held).last_arrival().look(head, key);
-        let spot = noted.or_else(|| self.find_spot(held, head, key))?;
+        let spot = match self.instance().own(held).last_arrival().look(head, key) {
+            Some(spot) => spot,
+            None => {
+                // Not that it is: the two comparisons stay branches.
+                core::hint::cold_path();
+                self.find_spot(&mut held.lend(), head, key)?
+            }
+        };
         if self.instance().is_watchful() {
             return None;
         }
@@ -126,25 +132,19 @@ impl Receiver {
         }
         let arrival = Arrival { key, comm: wire::index_of(head), order_key };
         let Some(completer) = shard.meet(arrival, held.entry()) else {
-            let inc = Incoming::plain(key, order_key, payload, arrived.proc, held.ctx());
-            let met = self.keep_arrived(&held.seen(), shard.into_entered(), &inc, head as u16 == STAMPED);
-            return Some(self.end_keeping(&mut held.lend(), met, &inc));
+            if !self.keep_plain(&held.seen(), shard.into_entered(), (header, payload), arrived.proc()) {
+                self.refuse_large(&mut held.lend(), arrived.proc());
+            }
+            return Some(self.instance().cri(held.ctx()).take_stop());
         };
         drop(shard);
-        self.deliver_plain(held, completer, (key, payload), arrived.proc);
+        self.deliver_plain(held, completer, (key, payload), arrived.proc());
         Some(Next::Any)
-    }
-
-    /// Ends the short way of a message that no receive has fitted. Answers what the transport is to do next.
-    #[inline(never)]
-    fn end_keeping(&self, held: &mut CriGuard<'_>, met: Met, inc: &Incoming<'_>) -> Next {
-        self.end_meeting(held, met, inc);
-        self.instance().cri(held.ctx()).take_stop()
     }
 
     /// Finds and notes the shard of plain messages with that head and key. `None`: the message is not plain, or its
     /// communicator or shard is not there.
-    #[inline(always)]
+    #[inline(never)]
     fn find_spot(&self, held: &mut CriGuard<'_>, head: u64, key: Key) -> Option<Spot<ShardData>> {
         let (comms, mut held) = self.comms.beside(held);
         if is_plain(head)

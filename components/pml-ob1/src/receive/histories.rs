@@ -44,7 +44,8 @@ impl Spreadable {
         let layout = Layout::new(77, most, false);
         let shards = Shards::new(
             ShardData::new(Engine::new(setting), Spreading::new(layout)),
-            Lock::new(LockServices::WITHOUT_OWNERS),
+            // SAFETY: a constant.
+            unsafe { Lock::new(LockServices::WITHOUT_OWNERS) },
         );
         let (model, receives) = (Model::default(), Vec::new());
         // SAFETY: one thread has the shards.

@@ -6,7 +6,7 @@ use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::ops::Deref;
 use oxmpi_mca::Status;
 
-/// What is known of a message that is matched, beside its payload.
+/// The description of a message that is matched, without its payload.
 #[derive(Clone, Copy)]
 pub struct Envelope {
     pub key: u64,

@@ -2,7 +2,7 @@
 
 use crate::communicators::comm::Comm;
 use crate::matching::{Arrival, Pattern};
-use crate::receive::incoming::{Envelope, Incoming, MAX_KEPT};
+use crate::receive::incoming::{Envelope, Incoming, MAX_KEPT, STAMPED};
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::{KeptMessage, ShardData};
 use crate::receive::shards::Entered;
@@ -118,7 +118,8 @@ impl Receiver {
                 drop(shard);
                 Met::Receive(completer)
             }
-            None => self.keep_arrived(held, shard, inc, stamped),
+            None if self.keep_other(held, shard, inc, stamped) => Met::Kept,
+            None => Met::TooLarge,
         };
         watch.stop(self, held);
         met
@@ -130,25 +131,56 @@ impl Receiver {
         match met {
             Met::Receive(completer) => self.deliver(completer, inc, Hand::Held(held)),
             Met::Kept => {}
-            Met::TooLarge => self.peers().bad_header(held, inc.proc, "an eager message larger than any"),
+            Met::TooLarge => self.refuse_large(held, inc.proc),
         }
     }
 
-    /// Keeps a message that no receive fits as an unexpected one, unless it is too large. `stamped`: it has a stamp.
+    /// Refuses a message that is larger than any that may be kept.
+    #[cold]
+    pub fn refuse_large(&self, held: &mut CriGuard<'_>, proc: u32) {
+        self.peers().bad_header(held, proc, "an eager message larger than any");
+    }
+
+    /// Keeps a plain message that no receive fits. `false`: it is too large.
     #[inline(never)]
-    pub fn keep_arrived(
+    pub fn keep_plain(
+        &self,
+        held: &CriGuard<'_>,
+        shard: Entered<'_, ShardData>,
+        message: (&[u8; wire::MATCH_BYTES], &[u8]),
+        proc: u32,
+    ) -> bool {
+        let [head, key, order_key] = wire::match_words(message.0);
+        let inc = Incoming::plain(key, order_key, message.1, proc, held.ctx());
+        self.keep(held, shard, &inc, held.is_among() && head as u16 == STAMPED)
+    }
+
+    /// The same for a message of any kind. `stamped`: it has a stamp.
+    #[inline(never)]
+    fn keep_other(
+        &self,
+        held: &CriGuard<'_>,
+        shard: Entered<'_, ShardData>,
+        inc: &Incoming<'_>,
+        stamped: bool,
+    ) -> bool {
+        self.keep(held, shard, inc, stamped)
+    }
+
+    #[inline(always)]
+    fn keep(
         &self,
         held: &CriGuard<'_>,
         mut shard: Entered<'_, ShardData>,
         inc: &Incoming<'_>,
         stamped: bool,
-    ) -> Met {
+    ) -> bool {
         let cri = self.instance().cri(held.ctx());
         if cri.count_kept(held) {
             cri.ask_to_stop();
         }
         if inc.payload.len() > MAX_KEPT {
-            return Met::TooLarge;
+            return false;
         }
         let kept = if stamped {
             let message = shard.record(inc, inc.order_key | ShardData::STAMPED);
@@ -162,24 +194,28 @@ impl Receiver {
             drop(shard);
             self.instance().host().fatal("no memory to keep a message that nobody receives yet");
         }
-        Met::Kept
+        true
     }
 }
 
-/// The status of a receive with room for `capacity` bytes on a message.
+/// The status of a receive with room for `capacity` bytes on a message. One that is longer is truncated.
 #[inline(always)]
 pub(crate) fn status_of(about: &Envelope, capacity: u64) -> MsgStatus {
-    status_for(about.key, about.msg_len, capacity)
-}
-
-/// The status of a receive with room for `capacity` bytes on a message of `bytes` bytes; one that is longer is
-/// truncated.
-#[inline(always)]
-fn status_for(key: u64, bytes: u64, capacity: u64) -> MsgStatus {
-    let (source, tag) = (wire::source_of(key), wire::tag_of(key));
+    let (source, tag, bytes) = (wire::source_of(about.key), wire::tag_of(about.key), about.msg_len);
     match bytes > capacity {
         false => MsgStatus { source, tag, error: Status::OK, cancelled: 0, bytes },
         true => truncated(source, tag, bytes, capacity),
+    }
+}
+
+/// Sets the status of a receive with room for `capacity` bytes on a message of `bytes` bytes. It is not given as one of two, which would be made
+/// in memory first.
+#[inline(always)]
+pub(crate) fn set_status(req: &Request, key: u64, bytes: u64, capacity: u64) {
+    let (source, tag) = (wire::source_of(key), wire::tag_of(key));
+    req.set_status(MsgStatus { source, tag, error: Status::OK, cancelled: 0, bytes });
+    if bytes > capacity {
+        req.set_status(truncated(source, tag, bytes, capacity));
     }
 }
 
@@ -197,7 +233,7 @@ impl Receiver {
     #[inline(always)]
     pub fn deliver(&self, completer: Completer, inc: &Incoming<'_>, mut hand: Hand<'_, '_>) {
         let room = completer.total();
-        completer.set_status(status_of(inc, room));
+        set_status(&completer, inc.key, inc.msg_len, room);
         let store = |req: &Request| {
             let n = inc.payload.len().min(room as usize);
             if n > 0 {
@@ -243,7 +279,7 @@ impl Receiver {
         proc: u32,
     ) {
         let (room, len) = (completer.total(), payload.len() as u64);
-        completer.set_status(status_for(key, len, room));
+        set_status(&completer, key, len, room);
         let n = len.min(room) as usize;
         if n > 0 {
             // SAFETY: so many bytes fit the buffer.

@@ -4,20 +4,18 @@
 //! delivers (`meet.rs`): it alone has the request's completer from then on. A receive like the one before it takes a short way (`state/note.rs`).
 
 use crate::communicators::comm::Comm;
-use crate::matching::{Key, Pattern};
-use crate::receive::meet::status_of;
+use crate::matching::Pattern;
+use crate::receive::meet::{set_status, status_of};
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::{KeptMessage, ShardData};
 use crate::receive::shards::{Entered, Owned};
 use crate::requests::completer::Completer;
 use crate::requests::request::Request;
-use crate::requests::thread_state::{
-    Received, ThreadState, identity, look_first_at, state_and_seat, thread_state_of,
-};
+use crate::requests::thread_state::{Received, identity, look_first_at, state_and_seat, thread_state_of};
 use crate::state::hand::Hand;
 use crate::state::note::word_of;
-use crate::wire::{self, source_tag};
-use oxmpi_mca::{Caller, Entry, MsgStatus, RequestHeader, Status};
+use crate::wire::source_tag;
+use oxmpi_mca::{Caller, Entry, Lent, MsgStatus, RequestHeader, Status};
 use oxmpi_pml::Incoming as Args;
 use std::sync::Arc;
 
@@ -53,12 +51,12 @@ fn describe(req: &Request, comm: &Comm, args: Args<'_>, entry: &Entry) {
 }
 
 impl Receiver {
-    /// Takes a request for a receive, and describes it.
+    /// Takes a request for a receive, and describes it. `None`: there is no memory for it.
     #[inline(always)]
-    fn request_for(&self, entry: &Entry, comm: &Comm, args: Args<'_>) -> Result<Completer, Status> {
+    fn request_for(&self, entry: &Entry, comm: &Comm, args: Args<'_>) -> Option<Completer> {
         let completer = self.requests().take_request(entry, RequestHeader::RECV, args.host_comm)?;
         describe(&completer, comm, args, entry);
-        Ok(completer)
+        Some(completer)
     }
 
     /// Copies a message that is all here to where `args` says, without a request, and gives its status.
@@ -97,7 +95,7 @@ impl Receiver {
                 Some(message) => self.recv_kept(&mut entry.lend(), comm, message, args, status),
             };
         }
-        let completer = self.request_for(entry, comm, args)?;
+        let completer = self.request_for(entry, comm, args).ok_or(Status::OUT_OF_MEMORY)?;
         let req = completer.request();
         if in_order {
             drop(shard);
@@ -130,21 +128,14 @@ impl Receiver {
     }
 
     /// Receives for MPI_Irecv: posts the receive, or delivers the unexpected message that fits. Returns its request.
+    /// `None`, as everywhere here: there is no memory for it.
     #[inline(always)]
-    pub fn recv_immediate(
-        &self,
-        entry: &mut Entry,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Result<&'static Request, Status> {
+    pub fn recv_immediate(&self, entry: &mut Entry, comm: &Comm, args: Args<'_>) -> Option<&'static Request> {
         let completer = self.request_for(entry, comm, args)?;
         let req = completer.request();
-        if entry.is_among() {
-            self.look_there_first(entry, comm, Some(req), args);
-        }
         let by = identity(entry);
         self.post_or_deliver(entry, comm, completer, by, Pattern::new(args.src, args.tag));
-        Ok(req)
+        Some(req)
     }
 
     /// Posts a described receive in its shard, or delivers the unexpected message that fits. `by`: the number and the
@@ -186,7 +177,7 @@ impl Receiver {
         }
         // So little that copying it costs less than taking the lock a second time.
         let room = completer.total();
-        completer.set_status(status_of(&inc, room));
+        set_status(&completer, inc.key, inc.msg_len, room);
         let n = inc.payload.len().min(room as usize);
         if n > 0 {
             // SAFETY: so many bytes fit the buffer.
@@ -234,22 +225,17 @@ impl Receiver {
             self.peers().consumed(&about, Hand::Free(entry));
             return Ok(Begun::Received);
         }
-        let completer = self.request_for(entry, comm, args)?;
+        let completer = self.request_for(entry, comm, args).ok_or(Status::OUT_OF_MEMORY)?;
         let req = completer.request();
         self.deliver_record(entry, comm, completer, message);
         Ok(self.received(entry, req, status).map_or(Begun::Received, Begun::Goes))
     }
 
     /// Makes the inactive persistent request of MPI_Recv_init.
-    pub fn recv_persistent(
-        &self,
-        entry: &Entry,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Result<&'static Request, Status> {
+    pub fn recv_persistent(&self, entry: &Entry, comm: &Comm, args: Args<'_>) -> Option<&'static Request> {
         let completer = self.request_for(entry, comm, args)?;
         completer.ask(Pattern::new(args.src, args.tag));
-        Ok(completer.into_persistent())
+        Some(completer.into_persistent())
     }
 
     /// Starts an inactive persistent receive.
@@ -280,7 +266,7 @@ impl Receiver {
             comm.shard_of(about.key, entry, None).give(message);
             return Err(Status::PEER_FAILED);
         }
-        let completer = self.request_for(entry, &comm, args)?;
+        let completer = self.request_for(entry, &comm, args).ok_or(Status::OUT_OF_MEMORY)?;
         let req = completer.request();
         self.deliver_record(entry, &comm, completer, message);
         Ok(req)
@@ -317,9 +303,12 @@ impl Receiver {
         let (ctx, stays) = self.order().first_look(entry, comm, (args.src, args.tag));
         look_first_at(entry, ctx);
         if let Some(req) = req {
-            self.instance().cri(ctx).posted(req);
+            let cri = self.instance().cri(ctx);
+            cri.posted(req);
             if stays && let Some(thread_state) = thread_state_of(entry) {
-                note_cri(thread_state, epoch, wire::source_tag(args.src, args.tag), ctx);
+                // Good for as long as the epoch.
+                let noted = Received { cri: cri.into(), spot: None };
+                thread_state.received().take(epoch, source_tag(args.src, args.tag), noted);
             }
         }
         if comm.by_tag() {
@@ -334,29 +323,23 @@ impl Receiver {
     }
 }
 
-/// Notes in the thread's state that messages of this source and tag come on CRI `ctx`, for as long as the epoch.
-fn note_cri(thread_state: &ThreadState, epoch: u64, from: Key, ctx: u32) {
-    thread_state.received().take(epoch, from, Received { ctx, spot: None });
-}
-
 impl Receiver {
-    /// Posts a receive of a thread among several. The common case takes no call: same source and tag as noted, in a
+    /// Receives for MPI_Irecv, in a thread among several. The common case takes no call: same source and tag as noted, in a
     /// shard that is noted too, and where no message waits.
     #[inline(always)]
-    pub fn recv_among(
-        &self,
-        entry: &mut Entry,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Result<&'static Request, Status> {
+    pub fn recv_among(&self, entry: &mut Entry, comm: &Comm, args: Args<'_>) -> Option<&'static Request> {
         // While all messages come on one CRI there is nothing to note.
-        if self.order().is_wide()
-            && let Some((thread_state, seat)) = state_and_seat(entry)
+        if !self.order().is_wide() {
+            return self.recv_immediate(entry, comm, args);
+        }
+        if let Some((thread_state, seat)) = state_and_seat(entry)
             && let from = word_of(&args.src, &args.tag)
-            && let Some(Received { ctx, spot }) = thread_state.received().look(comm.epoch(), from)
+            && let Some(Received { cri, spot }) = thread_state.received().look(comm.epoch(), from)
         {
+            // SAFETY: noted in a verb of this instance, whose state does not move.
+            let cri = unsafe { cri.get() };
             if let Some(spot) = spot
-                && entry.context().is_some_and(|thread| thread.attends(ctx))
+                && entry.context().is_some_and(|thread| thread.attends(cri.ctx()))
                 // SAFETY: it is of this communicator, which the epoch says, and that is borrowed.
                 && let Some(mut shard) = unsafe { spot.enter_own(entry, seat) }
                 && !shard.spreading.changes_hands(thread_state.index() + 1)
@@ -364,45 +347,49 @@ impl Receiver {
                 && let Some(completer) = self.requests().take_own(thread_state, RequestHeader::RECV, args.host_comm)
             {
                 describe(&completer, comm, args, entry);
-                look_first_at(entry, ctx);
+                look_first_at(entry, cri.ctx());
                 let req = completer.request();
-                self.instance().cri(ctx).posted(req);
+                cri.posted(req);
                 shard.post(completer, Pattern::exact(from), entry);
-                return Ok(req);
+                return Some(req);
             }
-            return self.recv_noted(&mut entry.lend(), comm, args);
+            return self.recv_noted(entry.lend(), comm, args);
         }
-        self.recv_unlike(&mut entry.lend(), comm, args)
+        self.recv_unlike(entry.lend(), comm, args)
     }
 
     /// Posts a receive for which the thread has no note, by the general way.
     #[inline(never)]
-    fn recv_unlike(
-        &self,
-        entry: &mut Entry,
-        comm: &Comm,
-        args: Args<'_>,
-    ) -> Result<&'static Request, Status> {
-        self.recv_immediate(entry, comm, args)
+    fn recv_unlike(&self, mut entry: Lent<'_>, comm: &Comm, args: Args<'_>) -> Option<&'static Request> {
+        let entry = &mut entry.lend_among();
+        let completer = self.request_for(entry, comm, args)?;
+        let req = completer.request();
+        self.look_there_first(entry, comm, Some(req), args);
+        let by = identity(entry);
+        self.post_or_deliver(entry, comm, completer, by, Pattern::new(args.src, args.tag));
+        Some(req)
     }
 
     /// Posts a receive whose CRI is noted, but not its shard, or whose message may wait already; notes the shard if the
     /// thread owns its lock.
     #[inline(never)]
-    fn recv_noted(&self, entry: &mut Entry, comm: &Comm, args: Args<'_>) -> Result<&'static Request, Status> {
+    fn recv_noted(&self, mut entry: Lent<'_>, comm: &Comm, args: Args<'_>) -> Option<&'static Request> {
+        let entry = &mut entry.lend_among();
         let from = source_tag(args.src, args.tag);
         let Some((thread_state, seat)) = state_and_seat(entry) else {
-            return self.recv_unlike(entry, comm, args);
+            return self.recv_unlike(entry.lend(), comm, args);
         };
         // Once: if it changes meanwhile, what is noted is of the epoch before.
         let epoch = comm.epoch();
-        let (Some(Received { ctx, .. }), Some(completer)) = (
+        let (Some(Received { cri, .. }), Some(completer)) = (
             thread_state.received().look(epoch, from),
             self.requests().take_own(thread_state, RequestHeader::RECV, args.host_comm),
         ) else {
-            return self.recv_unlike(entry, comm, args);
+            return self.recv_unlike(entry.lend(), comm, args);
         };
         describe(&completer, comm, args, entry);
+        // SAFETY: noted in a verb of this instance, whose state does not move.
+        let ctx = unsafe { cri.get() }.ctx();
         look_first_at(entry, ctx);
         let req = completer.request();
         self.instance().cri(ctx).posted(req);
@@ -411,18 +398,18 @@ impl Receiver {
         let Some(mut shard) = comm.own_shard(from, entry, seat).filter(stays) else {
             let by = (thread_state.index(), Some(seat));
             self.post_or_deliver(entry, comm, completer, by, Pattern::exact(from));
-            return Ok(req);
+            return Some(req);
         };
-        thread_state.received().take(epoch, from, Received { ctx, spot: Some(shard.spot()) });
+        thread_state.received().take(epoch, from, Received { cri, spot: Some(shard.spot()) });
         let Some(message) = shard.take(Pattern::exact(from)) else {
             shard.post(completer, Pattern::exact(from), entry);
-            return Ok(req);
+            return Some(req);
         };
         if let Some((completer, message)) =
             self.deliver_small(shard.into_entered(), completer, message, entry)
         {
             self.deliver_record(entry, comm, completer, message);
         }
-        Ok(req)
+        Some(req)
     }
 }

@@ -78,8 +78,6 @@ pub struct KeptMessage(NonNull<Record>);
 
 // SAFETY: the record is the owner's alone; its memory is the communicator's, and any thread may have it.
 unsafe impl Send for KeptMessage {}
-// SAFETY: through a reference the record is only read.
-unsafe impl Sync for KeptMessage {}
 
 impl KeptMessage {
     /// Takes the message of a node that an engine has given out.
@@ -166,19 +164,26 @@ impl Buffers {
     }
 
     /// Puts a buffer on its class's free list, or frees one of a class that is not pooled.
-    fn give(&mut self, class: usize, buf: *mut u8) {
+    ///
+    /// # Safety
+    /// A stock gave it for that class ([`Buffers::take`]), and nobody uses it any more.
+    unsafe fn give(&mut self, class: usize, buf: *mut u8) {
         match self.free.get_mut(class - 1) {
             Some(head) => {
-                // SAFETY: the buffer is ours and has at least 128 bytes, aligned to 64.
+                // SAFETY: the buffer is the caller's and has at least 128 bytes, aligned to 64.
                 unsafe { buf.cast::<*mut u8>().write(*head) };
                 *head = buf;
             }
-            None => Self::free(class, buf),
+            // SAFETY: the caller's promise.
+            None => unsafe { Self::free(class, buf) },
         }
     }
 
     /// Frees a buffer of that class.
-    fn free(class: usize, buf: *mut u8) {
+    ///
+    /// # Safety
+    /// As for [`Buffers::give`].
+    unsafe fn free(class: usize, buf: *mut u8) {
         if let Some(layout) = Self::layout(class) {
             // SAFETY: it was allocated with the layout of its class.
             unsafe { dealloc(buf, layout) }
@@ -429,7 +434,8 @@ impl ShardData {
         if r.class != 0 {
             // SAFETY: a class other than 0 says that `far` was written.
             let (class, payload) = (r.class as usize, unsafe { r.body.far });
-            self.stock().buffers.give(class, payload);
+            // SAFETY: a stock gave it to the record for that class, and the record goes.
+            unsafe { self.stock().buffers.give(class, payload) };
         }
         self.waiting.give();
         self.give_record(message.0);
@@ -490,7 +496,8 @@ impl Drop for Stock {
             while let Some(buf) = NonNull::new(*head) {
                 // SAFETY: a free buffer holds the address of the next in its first word.
                 *head = unsafe { buf.cast::<*mut u8>().read() };
-                Buffers::free(i + 1, buf.as_ptr());
+                // SAFETY: it lay on the list of that class, and is off it.
+                unsafe { Buffers::free(i + 1, buf.as_ptr()) };
             }
         }
     }

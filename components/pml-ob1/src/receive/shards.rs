@@ -11,7 +11,7 @@
 //! **Entering.** Read `many`, lock the shard it leads to, look at *open*. Open: the mode is still the one that
 //! was read, and stays while the lock is held, because who changes it holds all these locks. Closed: begin
 //! again. So a thread that slept between the two steps does no harm, and in both modes there is one lock.
-//! For a call whose entry is alone there is only home, and nothing of this is looked at. Whoever is inside a shard has borrowed the entry, so that no CRI is
+//! For a call whose entry is alone there is only home, and nothing of this is looked at. Being inside a shard borrows the entry, so that no CRI is
 //! taken meanwhile, and no transport called.
 //!
 //! **Changing the mode.** [`Shards::spread`] and [`Shards::gather`] take home's lock and then those of all
@@ -44,9 +44,9 @@ use oxmpi_mca::{Caller, Entry, Seat};
 
 /// A thread is inside one shard at a time.
 #[cfg(not(all(test, loom)))]
-pub type Lock = oxmpi_mca::biased::BiasedLock<{ oxmpi_mca::biased::level::SHARD }>;
+pub type Lock = oxmpi_mca::BiasedLock<{ oxmpi_mca::biased::level::SHARD }>;
 #[cfg(not(all(test, loom)))]
-use oxmpi_mca::biased::Pass;
+use oxmpi_mca::Pass;
 
 #[cfg(all(test, loom))]
 pub use crate::models::shards::{Lock, Pass};
@@ -105,8 +105,6 @@ pub struct Spot<T>(NonNull<Shard<T>>);
 
 // SAFETY: it only names a shard; the content is reached by entering that, under its lock, for which `Send` is enough.
 unsafe impl<T: Send> Send for Spot<T> {}
-// SAFETY: a shared one is as good as a copy, which any thread may have.
-unsafe impl<T: Send> Sync for Spot<T> {}
 
 impl<T> Clone for Spot<T> {
     fn clone(&self) -> Spot<T> {
@@ -143,7 +141,8 @@ impl<'a, T> Owned<'a, T> {
 impl<T> Drop for Owned<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.shard.lock.leave_own(self.seat);
+        // SAFETY: it was entered so for this, which leaves it once.
+        unsafe { self.shard.lock.leave_own(self.seat) };
     }
 }
 
@@ -166,7 +165,8 @@ impl<T> DerefMut for Owned<'_, T> {
 impl<T> Drop for Entered<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.shard.lock.leave(self.pass);
+        // SAFETY: it was entered for this with that pass, or by the owner whose seat is in it, and this leaves it once.
+        unsafe { self.shard.lock.leave(self.pass) };
     }
 }
 
@@ -186,6 +186,7 @@ impl<T> Shard<T> {
         let inside = Owned { shard: self, seat };
         // SAFETY: the lock is held.
         let open = unsafe { (*self.state.get()).open };
+        // Of a closed one the lock is given back.
         open.then_some(inside)
     }
 }

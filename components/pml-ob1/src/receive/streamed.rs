@@ -13,7 +13,7 @@ use crate::communicators::index::Found;
 use crate::peers::peer::Peer;
 use crate::peers::streamed::{Streamed, StreamedPart};
 use crate::receive::incoming::Incoming;
-use crate::receive::meet::status_of;
+use crate::receive::meet::set_status;
 use crate::receive::receiver::Receiver;
 use crate::state::hand::Hand;
 use crate::wire::{self, Reader, flag, kind};
@@ -25,7 +25,7 @@ impl Receiver {
     /// before.
     #[inline(always)]
     pub fn come_in_part(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, from: u64, len: u64) -> Part {
-        let Arrived { bytes: there, proc } = arrived;
+        let (there, proc) = (arrived.bytes(), arrived.proc());
         let Ok(peer) = self.peers().flow(proc, held.ctx(), held.entry()) else { return Part::Refused };
         if from == 0 && self.take_streamed(&mut held.lend(), peer, there, len).is_none() {
             return Part::Refused;
@@ -101,7 +101,7 @@ impl Receiver {
         drop(shard);
         let about = inc.about;
         let room = completer.total();
-        completer.set_status(status_of(&about, room));
+        set_status(&completer, about.key, about.msg_len, room);
         completer.be_receiving();
         let req = completer.park(held.ctx());
         let goes_on = about.kind == kind::RNDV && about.len < room.min(about.msg_len);

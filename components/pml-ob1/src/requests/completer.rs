@@ -82,7 +82,7 @@ impl Completer {
     #[inline(always)]
     pub fn into_node(self, pattern: Pattern, stamp: u64) -> NonNull<Posted> {
         let node = self.0.posted.get();
-        // SAFETY: as for `ask`; the address of a field is not null.
+        // SAFETY: the request is in no engine until the node is handed to one, so the node is the caller's; the address of a field is not null.
         unsafe {
             (*node).pattern = pattern;
             (*node).stamp = stamp;

@@ -1,7 +1,7 @@
 //! Free objects of a thread: a list that only it touches, and one for what others give back.
 //!
 //! **A list has one owner** (`thread_state.rs`). Only the owner takes from it, and what it gives back itself goes on a list that nobody else touches: no
-//! lock, no read-modify-write. Below THREAD_MULTIPLE every call is alone and may do the same with any list.
+//! lock, no read-modify-write. A call that is alone may do the same with any list.
 //!
 //! **Objects given back by others** (by a thread that completes a released request, or that waited for one of another thread) go on a
 //! second list, by compare-and-swap. The owner takes all of that at once when its own list is empty: nothing is ever taken out of the
@@ -55,7 +55,7 @@ impl<T: Linked> FreeList<T> {
             return None;
         }
         // SYNC POINT with `give_from_outside`: what was written to them before is seen.
-        // SAFETY: as above.
+        // SAFETY: null, or an object that `give_from_outside` put there, which is there for good.
         unsafe { self.returned.0.swap(null_mut(), Ordering::Acquire).as_ref() }
     }
 
@@ -106,7 +106,7 @@ mod tests {
 
     #[derive(Clone, Copy)]
     struct SharedNode(&'static ListNode);
-    // SAFETY: as a request, which goes from thread to thread.
+    // SAFETY: one thread after the other has the node; the list orders what they do.
     unsafe impl Send for SharedNode {}
 
     /// Two threads give one each back, while the owner takes and gives its own: it gets each once, and sees

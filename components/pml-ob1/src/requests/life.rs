@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{Completion, CriGuard, Entry, RequestHeader, Status};
+use oxmpi_mca::{Completion, CriGuard, Entry, RequestHeader};
 use oxmpi_pml::Care;
 
 /// Attached instead of a sync object's address: nobody waits. No object lies at this address.
@@ -92,20 +92,15 @@ impl Requests {
         }
     }
 
-    /// Takes a free request for one operation of the calling thread and resets its header. `Err`: there is no memory for more.
+    /// Takes a free request for one operation of the calling thread and resets its header. `None`: there is no memory for more.
     #[inline(always)]
-    pub fn take_request(
-        &self,
-        entry: &Entry,
-        kind: u32,
-        host_comm: *mut c_void,
-    ) -> Result<Completer, Status> {
+    pub fn take_request(&self, entry: &Entry, kind: u32, host_comm: *mut c_void) -> Option<Completer> {
         let req = match thread_state_of(entry).and_then(|thread_state| thread_state.free.take()) {
             Some(req) => req,
             None => self.take_slowly(&entry.seen())?,
         };
         // SAFETY: it was free, and is taken by this call alone: from the thread's own list, or from the shared one under its lock.
-        Ok(unsafe { Completer::begin(req, kind, host_comm) })
+        Some(unsafe { Completer::begin(req, kind, host_comm) })
     }
 
     /// Takes a free request of the calling thread, whose state that is. `None`: it has none.
@@ -122,20 +117,17 @@ impl Requests {
     }
 
     /// Takes a free request where the thread has none: makes its thread state if it has none, and more requests. A call
-    /// without a context takes from the state that those calls share, under its lock. `Err`: there is no memory for
+    /// without a context takes from the state that those calls share, under its lock. `None`: there is no memory for
     /// more.
     #[cold]
     #[inline(never)]
-    fn take_slowly(&self, entry: &Entry) -> Result<&'static Request, Status> {
+    fn take_slowly(&self, entry: &Entry) -> Option<&'static Request> {
         if let Some(thread_state) = self.thread_state_for(entry) {
             return self.grow(thread_state);
         }
         let shared = self.shared.get_or_init(|| ThreadState::new(u32::MAX));
         let _guard = shared.lock.guard(entry);
-        match shared.free.take() {
-            Some(req) => Ok(req),
-            None => self.grow(shared),
-        }
+        shared.free.take().or_else(|| self.grow(shared))
     }
 
     /// Gives the state of the calling thread, made on first use. `None`: the call has no context.
@@ -156,11 +148,11 @@ impl Requests {
     }
 
     /// Makes more requests for a thread state, takes one of them, and leaves the others free. By the state's owner, or
-    /// under its lock. `Err`: there is no memory for them.
-    fn grow(&self, thread_state: &'static ThreadState) -> Result<&'static Request, Status> {
+    /// under its lock. `None`: there is no memory for them.
+    fn grow(&self, thread_state: &'static ThreadState) -> Option<&'static Request> {
         let owner = self.instance().care().map_or(null_mut(), Care::owner);
         let mut slab = Vec::new();
-        slab.try_reserve_exact(self.instance().config().pool_step).map_err(|_| Status::OUT_OF_MEMORY)?;
+        slab.try_reserve_exact(self.instance().config().pool_step).ok()?;
         slab.extend(
             (0..self.instance().config().pool_step)
                 .map(|_| Request::new(owner, self.operations, &thread_state.free)),
@@ -174,7 +166,7 @@ impl Requests {
             }
             thread_state.free.give(req);
         }
-        thread_state.free.take().ok_or(Status::OUT_OF_MEMORY)
+        thread_state.free.take()
     }
 
     /// Puts a request that nobody refers to any more back to its thread state.

@@ -24,8 +24,6 @@ pub struct MemoryPart {
 
 // SAFETY: a registration is the host's and any thread may use it and give it back; the part has it until it is given back, once.
 unsafe impl Send for MemoryPart {}
-// SAFETY: through a reference the registration is only read, which nobody changes before it is given back.
-unsafe impl Sync for MemoryPart {}
 
 /// Ids that peers may still quote though their requests ended with their communicator, and the memory that they may
 /// still read for them.

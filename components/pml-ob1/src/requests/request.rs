@@ -27,10 +27,10 @@
 //! request and another thread reuse it at once. The right to complete a request is a [`Completer`](crate::requests::completer::Completer): one is made for each
 //! start, and completing takes it.
 //!
-//! **Release of a pending request** (MPI_Request_free). Below MULTIPLE a plain flag says that
-//! nobody waits and the completer recycles. With threads the flag would race with the completer, so
+//! **Release of a pending request** (MPI_Request_free). Where calls are alone a plain flag says that
+//! nobody waits, and who completes it recycles. Among threads the flag would race with that, so
 //! the releasing thread instead attaches [`ABANDONED`](crate::requests::life::ABANDONED) where a waiter would attach its sync object: the
-//! completer's swap finds it and recycles. A flag set before the level rose stays valid.
+//! completer's swap finds it and recycles. A flag set while calls were alone stays valid.
 
 use crate::matching::{Pattern, Posted};
 use crate::requests::copy::Copies;
@@ -90,7 +90,7 @@ pub struct Request {
     pub(super) total: Cell<u64>,
     // --- third line ---
     pub(super) state: Cell<State>,
-    /// Set by `release` below MULTIPLE while pending.
+    /// Set while pending by a `release` that is alone.
     pub(super) released: Cell<bool>,
     /// How the pieces of a get or put went so far.
     pub(super) outcome: Cell<Outcome>,
@@ -259,6 +259,12 @@ impl Request {
     pub fn kind(&self) -> u32 {
         // SAFETY: set when the request is taken, constant until it is recycled.
         unsafe { (*self.header.get()).kind }
+    }
+
+    /// Whether it has registered memory.
+    pub fn has_memory(&self) -> bool {
+        // SAFETY: nothing but the owner, who asks, changes it.
+        unsafe { (*self.memory.as_ptr()).is_some() }
     }
 
     /// Makes a request that nobody refers to any more FREE and gives up its datatype; the caller puts it into its pool.

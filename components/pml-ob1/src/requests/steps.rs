@@ -256,11 +256,6 @@ impl Request {
     pub fn keep_memory(&self, memory: Box<Memory>) {
         self.memory.set(Some(memory));
     }
-    /// Whether it has registered memory.
-    pub fn has_memory(&self) -> bool {
-        // SAFETY: nothing but the owner, who asks, changes it.
-        unsafe { (*self.memory.as_ptr()).is_some() }
-    }
     /// Takes its registered memory. `None`: it has none.
     pub fn take_memory(&self) -> Option<Box<Memory>> {
         self.memory.take()

@@ -10,6 +10,7 @@ use crate::receive::shard::ShardData;
 use crate::receive::shards::Spot;
 use crate::requests::links::FreeList;
 use crate::requests::request::Request;
+use crate::state::cri::CriSpot;
 use crate::state::note::Note;
 use oxmpi_mca::{Caller, Entry, Lock, Seat, ThreadCtx};
 
@@ -38,7 +39,7 @@ pub struct Sent {
 #[derive(Clone, Copy)]
 pub struct Received {
     /// The CRI on which the messages come.
-    pub ctx: u32,
+    pub cri: CriSpot,
     /// Where they are matched, once that was seen.
     pub spot: Option<Spot<ShardData>>,
 }
@@ -46,8 +47,6 @@ pub struct Received {
 // SAFETY: the own list of free requests, the lease and the notes are the owner's: the thread whose context leads here, or, of the shared state, the holder
 // of its lock; the list of what others give back is atomic, and the rest never changes.
 unsafe impl Sync for ThreadState {}
-// SAFETY: a context, and with it the state, passes from a thread that ends to one that comes; nothing of it is bound to a thread.
-unsafe impl Send for ThreadState {}
 
 impl ThreadState {
     /// Makes the state of the thread with this number, without free requests. It is never freed.

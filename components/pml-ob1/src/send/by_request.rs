@@ -33,12 +33,9 @@ impl Sender {
         number: u64,
     ) -> Result<Option<&'static Request>, Status> {
         let to = self.destination(entry, comm, args)?;
-        let completer = match self.requests().take_request(entry, RequestHeader::SEND, args.host_comm) {
-            Ok(completer) => completer,
-            Err(status) => {
-                self.give_number_up(entry, &to, args.tag, number);
-                return Err(status);
-            }
+        let Some(completer) = self.requests().take_request(entry, RequestHeader::SEND, args.host_comm) else {
+            self.give_number_up(entry, &to, args.tag, number);
+            return Err(Status::OUT_OF_MEMORY);
         };
         let req = self.describe_and_offer(entry, completer, &to, args, number)?;
         // Anybody may complete it, but only we may recycle it: nobody else has its handle.
@@ -54,6 +51,13 @@ impl Sender {
     fn give_number_up(&self, entry: &mut Entry, to: &Destination<'_>, tag: i32, number: u64) {
         let mut held = self.instance().hold(entry, FIFO);
         self.order().give_up_number(&mut held, to.peer, to.comm, to.route, tag, number);
+    }
+
+    /// Takes a request for a send.
+    #[inline(always)]
+    pub fn request_for(&self, entry: &Entry, args: Args<'_>) -> Result<Completer, Status> {
+        let completer = self.requests().take_request(entry, RequestHeader::SEND, args.host_comm);
+        completer.ok_or(Status::OUT_OF_MEMORY)
     }
 
     /// Sends a message by the request that the caller took, where it could not go at once. `number`: the one that the
@@ -80,7 +84,7 @@ impl Sender {
         args: Args<'_>,
     ) -> Result<&'static Request, Status> {
         let to = self.destination(entry, comm, args)?;
-        let completer = self.requests().take_request(entry, RequestHeader::SEND, args.host_comm)?;
+        let completer = self.request_for(entry, args)?;
         describe(&completer, &to, args, entry);
         Ok(completer.into_persistent())
     }
@@ -103,7 +107,7 @@ impl Sender {
         // SAFETY: it has no bytes, its type lives for the call, and the rest is vouched for.
         let args = unsafe { Args::new(&args) };
         let to = self.destination(entry, comm, args)?;
-        let completer = self.requests().take_request(entry, RequestHeader::SEND, args.host_comm)?;
+        let completer = self.request_for(entry, args)?;
         completer.carry(error);
         self.describe_and_offer(entry, completer, &to, args, 0)
     }

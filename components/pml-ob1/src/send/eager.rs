@@ -19,7 +19,7 @@ use crate::wire::{self, flag};
 use core::ptr::null_mut;
 use oxmpi_btl::SendDesc;
 use oxmpi_mca::host::am_tag;
-use oxmpi_mca::{CriGuard, Entry, OwnerGuard, RequestHeader, Status};
+use oxmpi_mca::{CriGuard, Entry, OwnerGuard, Status};
 use oxmpi_pml::{Outgoing as Args, mode};
 
 /// The end of an attempt to send a message at once.
@@ -88,7 +88,7 @@ impl Sender {
         comm: &Comm,
         args: Args<'_>,
     ) -> Result<&'static Request, Status> {
-        let completer = self.requests().take_request(entry, RequestHeader::SEND, args.host_comm)?;
+        let completer = self.request_for(entry, args)?;
         match self.eager(entry, comm, args) {
             Eagerly::Sent => Ok(completer.complete_unseen()),
             Eagerly::Needs { number } => {

@@ -1,4 +1,4 @@
-//! One CRI's part of the component's state: what others may read ([`Cri`]), and what belongs to its holder ([`Own`]).
+//! One CRI's part of the component's state: what others may read ([`Cri`]), and what belongs to its holder ([`CriData`]).
 
 use crate::matching::Key;
 use crate::peers::stripes::FragmentsAhead;
@@ -9,7 +9,7 @@ use crate::requests::ids::IdTable;
 use crate::requests::memory::Retired;
 use crate::requests::request::Request;
 use crate::requests::work::Work;
-use core::ptr::null_mut;
+use core::ptr::{NonNull, null_mut};
 use oxmpi_mca::CriGuard;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_pml::Next;
@@ -19,6 +19,7 @@ use std::sync::Arc;
 /// Words of one CRI. Its holder writes them, where nothing else is said; others may read them.
 #[repr(align(128))]
 pub struct Cri {
+    ctx: u32,
     /// Work that waits beside messages. Peers have it, too: a transport that ends an operation finds it by the peer.
     work: Arc<Work>,
     /// Messages that came and no receive fitted, for the host's engine.
@@ -36,7 +37,7 @@ pub struct Cri {
 /// Data of the holder of one CRI.
 #[repr(C, align(128))]
 #[derive(Default)]
-pub struct Own {
+pub struct CriData {
     /// Where the last plain message of a process with several threads went (`receive/arrive.rs`).
     last_arrival: ArrivalCache,
     /// How many of the lost peers were closed on this CRI.
@@ -56,6 +57,31 @@ pub struct Own {
     ahead: FragmentsAhead,
 }
 
+/// A CRI that a thread's receives were led to, for the next ones: its words are found without a look at its number.
+#[derive(Clone, Copy)]
+pub struct CriSpot(NonNull<Cri>);
+
+// SAFETY: it only names the words of a CRI, which any thread may read.
+unsafe impl Send for CriSpot {}
+
+impl CriSpot {
+    /// The words themselves.
+    ///
+    /// # Safety
+    /// The instance that they are of stays where it is for as long as what is returned lives.
+    #[inline(always)]
+    pub unsafe fn get<'a>(self) -> &'a Cri {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl From<&Cri> for CriSpot {
+    fn from(cri: &Cri) -> CriSpot {
+        CriSpot(cri.into())
+    }
+}
+
 /// A CRI's note of the last plain message: where those with its head and key go.
 #[derive(Default)]
 pub struct ArrivalCache {
@@ -68,6 +94,7 @@ impl Cri {
     /// Makes the words of the CRI with this number, with nothing under way.
     pub fn new(ctx: u32) -> Cri {
         Cri {
+            ctx,
             work: Arc::new(Work::new(ctx)),
             kept: AtomicU32::new(0),
             stop: AtomicBool::new(false),
@@ -75,6 +102,12 @@ impl Cri {
             numbered: AtomicU64::new(0),
             match_time: AtomicU64::default(),
         }
+    }
+
+    /// Which CRI.
+    #[inline(always)]
+    pub fn ctx(&self) -> u32 {
+        self.ctx
     }
 
     /// Gives the work that waits beside messages.
@@ -129,7 +162,7 @@ impl Cri {
     }
 }
 
-impl Own {
+impl CriData {
     /// Gives the table of the ids of requests that peers may quote on this CRI.
     pub fn ids(&mut self) -> &mut IdTable {
         &mut self.ids
@@ -184,7 +217,10 @@ impl ArrivalCache {
     /// Gives the shard of plain messages with this head and key. `None`: the note is about others.
     #[inline(always)]
     pub fn look(&self, head: u64, key: Key) -> Option<Spot<ShardData>> {
-        if self.head == head && self.key == key { self.spot } else { None }
+        if self.head != head {
+            return None;
+        }
+        if self.key == key { self.spot } else { None }
     }
 }
 
@@ -204,7 +240,8 @@ mod tests {
         let spreading = Spreading::new(Layout::new(0, 1, false));
         let shards = Shards::new(
             ShardData::new(Engine::new(setting), spreading),
-            Lock::new(LockServices::WITHOUT_OWNERS),
+            // SAFETY: a constant.
+            unsafe { Lock::new(LockServices::WITHOUT_OWNERS) },
         );
         let spot = shards.spot(|layout| layout.of(3)).unwrap();
         let (mut cache, head) = (ArrivalCache::default(), u64::from(STAMPED));

@@ -34,7 +34,7 @@ static FIFOS: [[u8; SHARDS as usize]; 65] = {
     fifos
 };
 
-/// The FIFO that everything starts on, and the only one below MULTIPLE.
+/// The FIFO that everything starts on, and the only one of calls that are alone.
 pub const FIFO: u32 = 0;
 
 /// A communicator's part in the choice of FIFOs, as one of its ranks sees it: where its salts begin, and the CRI that

@@ -11,7 +11,7 @@
 
 use crate::communicators::inbound::Assignment;
 use crate::params::Config;
-use crate::state::cri::{Cri, Own};
+use crate::state::cri::{Cri, CriData};
 use crate::state::fifos::FIFO;
 use core::ptr::null_mut;
 use core::time::Duration;
@@ -35,7 +35,7 @@ pub struct Instance {
     /// How transports are polled; set by `enable`.
     polling: AtomicPtr<Polling>,
     /// Data of the CRIs' holders.
-    own: PerCri<Own>,
+    own: PerCri<CriData>,
     /// The words of CRI 0, and of the others.
     first: Cri,
     others: Box<[Cri]>,
@@ -57,7 +57,7 @@ impl Instance {
             watchful: AtomicU32::new(0),
             services: AtomicPtr::new(null_mut()),
             polling: AtomicPtr::new(null_mut()),
-            own: PerCri::new((0..host.num_cris()).map(|_| Own::default())),
+            own: PerCri::new((0..host.num_cris()).map(|_| CriData::default())),
             first: Cri::new(FIFO),
             others: (1..host.num_cris()).map(Cri::new).collect(),
             host,
@@ -169,7 +169,7 @@ impl Instance {
 
     /// Gives the data of the CRI that is held.
     #[inline(always)]
-    pub fn own<'s>(&'s self, held: &'s mut CriGuard<'_>) -> &'s mut Own {
+    pub fn own<'s>(&'s self, held: &'s mut CriGuard<'_>) -> &'s mut CriData {
         self.own.get(held)
     }
 

@@ -48,7 +48,7 @@ impl<T: Default> Paged<T> {
     /// Iterates over the entries of every page that was made, used or not.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.pages.iter().flat_map(|p| {
-            // SAFETY: as in `get`.
+            // SAFETY: null, or a page that was published, which stays until the table goes.
             unsafe { p.load(Ordering::Acquire).as_ref() }.into_iter().flatten()
         })
     }

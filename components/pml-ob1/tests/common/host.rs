@@ -9,8 +9,8 @@ use oxmpi_mca::biased::System;
 use oxmpi_mca::host::{HostTable, ProgressFn, cri_mode};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{
-    AmEntry, AmParts, Cri, Descriptor, Host, JobInfo, LayerFunction, LockServices, LockTable, RecvDesc,
-    RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
+    AmEntry, AmParts, Cri, Descriptor, Entry, Host, JobInfo, LayerFunction, LockServices, LockTable,
+    RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use oxmpi_pml::PmlModule;
 use oxmpi_progress::thread::lasting_context;
@@ -82,17 +82,20 @@ extern "C" fn am_register_parts(i: *mut c_void, tag: u8, take: AmParts) -> Statu
     Status::OK
 }
 extern "C" fn progress_register(i: *mut c_void, function: *const LayerFunction) -> Status {
-    // SAFETY: readable during the call.
-    proc_of(i).engine.register(unsafe { &*function })
+    // SAFETY: readable during the call, and the component's, which is never unloaded; processes stay.
+    unsafe { proc_of(i).engine.register(&*function) }
 }
 extern "C" fn progress_unregister(i: *mut c_void, f: ProgressFn, ctx: *mut c_void) -> Status {
-    proc_of(i).engine.unregister(f, ctx)
+    proc_of(i).engine.unregister(f, ctx.addr())
 }
 extern "C" fn host_progress(i: *mut c_void, thread: *mut ThreadCtx) -> i32 {
-    proc_of(i).engine.turn(thread)
+    // SAFETY: the component passes its thread's context.
+    proc_of(i).engine.turn(&mut unsafe { proc_of(i).entry(thread) })
 }
 extern "C" fn expect(i: *mut c_void, thread: *mut ThreadCtx, set: u64) {
-    proc_of(i).engine.contexts().expect("served").expect(thread, set);
+    // SAFETY: the component passes its thread's context.
+    let entry = unsafe { proc_of(i).entry(thread) };
+    proc_of(i).engine.contexts().expect("served").expect(&entry, set);
 }
 extern "C" fn sync_update(i: *mut c_void, _: usize) {
     proc_of(i).synced.fetch_add(1, Ordering::SeqCst);
@@ -162,7 +165,7 @@ extern "C" fn release(i: *mut c_void, _: *const BtlHandle, registration: *const 
     Status::OK
 }
 extern "C" fn deregister(i: *mut c_void, _: *const BtlHandle, registration: *const Registration) -> Status {
-    // SAFETY: as above.
+    // SAFETY: the caller gives back for good what it was given.
     unsafe { proc_of(i).net().registry.lock().deregister(registration) };
     Status::OK
 }
@@ -280,6 +283,15 @@ impl Proc {
         }
     }
 
+    /// The way in of a call of the thread with this context.
+    ///
+    /// # Safety
+    /// The calling thread's, or null; a process that is not threaded is used by one thread.
+    pub unsafe fn entry(&self, thread: *mut ThreadCtx) -> Entry {
+        // SAFETY: the caller's promise; contexts of tests stay.
+        unsafe { Entry::of(self.threaded.load(Ordering::Relaxed) != 0, thread) }
+    }
+
     /// As another component sees it.
     pub fn host(&self) -> Host {
         // SAFETY: the table stays as long as the process.
@@ -331,7 +343,8 @@ impl Proc {
                 anywhere: self.modes & (cri_mode::DEDICATED | cri_mode::ROUND_ROBIN) != 0,
             },
         };
-        assert_eq!(self.engine.serve(&served, &pml), Status::OK);
+        // SAFETY: processes stay, with all that they have; the module was opened just now.
+        assert_eq!(unsafe { self.engine.serve(&served, &pml) }, Status::OK);
         if setup.threaded {
             self.engine.begin_threads();
         }

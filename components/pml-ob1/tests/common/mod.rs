@@ -225,7 +225,9 @@ impl World {
         (0..self.procs.len()).map(|p| self.progress_one(p)).sum()
     }
     pub fn progress_one(&self, proc: usize) -> i32 {
-        self.procs[proc].engine.turn(self.thread(proc))
+        let own = &self.procs[proc];
+        // SAFETY: a test that is not threaded has one thread, and contexts of tests stay.
+        own.engine.turn(&mut unsafe { own.entry(self.thread(proc)) })
     }
     /// Until nothing moves. A turn of progress leaves resource instances to those whose messages come there, so what is
     /// on others is taken by flushing. Messages that a process does not read any more stay for ever.

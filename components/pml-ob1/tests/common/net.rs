@@ -179,7 +179,7 @@ extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, ctx: u32, d: *const SendDe
     assert!(total <= net.setup.max_send, "message of {total} bytes is larger than the transport takes");
     let mut bytes = q.spare.pop().unwrap_or_default();
     bytes.clear();
-    // SAFETY: as above.
+    // SAFETY: what the descriptor points to is readable for the call.
     unsafe { transport::append(d, &mut bytes) };
     q.messages[to][from].push_back(bytes);
     q.sent += 1;
@@ -246,7 +246,7 @@ fn in_parts(me: &Proc, queue: usize, message: RecvDesc) -> bool {
         let step = [len / 3, len, len / 2, 20][turn as usize % 4].max(1);
         desc.to = len.min(desc.from + step);
         if desc.from == 0 && desc.to == len {
-            // SAFETY: as for a message that was not offered in parts.
+            // SAFETY: the caller of this verb holds the context, and all of the message is there.
             note_answer(me, unsafe { (entry.receive)(entry.ctx, &desc.message) });
             return true;
         }

@@ -35,12 +35,13 @@ impl<T> Deref for SpinGuard<'_, T> {
 }
 impl<T> DerefMut for SpinGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above.
+        // SAFETY: we hold the lock, and are borrowed mutably.
         unsafe { &mut *self.0.value.get() }
     }
 }
 impl<T> Drop for SpinGuard<'_, T> {
     fn drop(&mut self) {
-        self.0.lock.unlock();
+        // SAFETY: `Spin::lock` took it for this guard.
+        unsafe { self.0.lock.unlock() };
     }
 }

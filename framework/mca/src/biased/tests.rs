@@ -1,6 +1,7 @@
 //! Entries that checked builds refuse, and a host without the barrier.
 
 use super::*;
+use crate::{BiasedLock, Entry};
 use std::process::Command;
 
 fn seat() -> &'static Seat {
@@ -8,7 +9,8 @@ fn seat() -> &'static Seat {
 }
 
 fn lock() -> BiasedLock<{ level::CRI }> {
-    BiasedLock::new(LockServices::WITHOUT_OWNERS)
+    // SAFETY: a constant.
+    unsafe { BiasedLock::new(LockServices::WITHOUT_OWNERS) }
 }
 
 /// Set in a process that is to die of its second entry.
@@ -36,11 +38,15 @@ fn a_seat_that_enters_twice_ends_the_process() {
 #[test]
 fn locks_behind_each_other_and_of_two_levels() {
     let (one, other, me) = (lock(), lock(), Some(seat()));
-    let shard = BiasedLock::<{ level::SHARD }>::new(LockServices::WITHOUT_OWNERS);
+    // SAFETY: a constant.
+    let shard = unsafe { BiasedLock::<{ level::SHARD }>::new(LockServices::WITHOUT_OWNERS) };
     for lock in [&one, &other, &one] {
         let pass = lock.enter(&Entry::among(), me);
-        shard.leave(shard.enter(&Entry::among(), me));
-        lock.leave(pass);
+        // SAFETY: each is entered with that pass.
+        unsafe {
+            shard.leave(shard.enter(&Entry::among(), me));
+            lock.leave(pass);
+        }
     }
 }
 
@@ -48,7 +54,8 @@ fn locks_behind_each_other_and_of_two_levels() {
 fn without_the_barrier_nobody_becomes_the_owner() {
     let (lock, me) = (lock(), seat());
     for _ in 0..2 * Bias::MOST {
-        lock.leave(lock.enter(&Entry::among(), Some(me)));
+        // SAFETY: it is entered with that pass.
+        unsafe { lock.leave(lock.enter(&Entry::among(), Some(me))) };
         assert!(!lock.enter_own(me));
     }
     assert!(lock.word.try_lock(), "the word is free");

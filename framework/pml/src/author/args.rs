@@ -5,7 +5,7 @@ use crate::simple::Links;
 use crate::table::{CommDesc, RecvArgs, SendArgs, Transports};
 use core::ops::Deref;
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::SliceRef;
+use oxmpi_mca::{RecvDesc, SliceRef};
 
 /// Arguments of a send. The fields are reached by deref; the buffer stays until the operation is complete.
 #[derive(Clone, Copy)]
@@ -81,12 +81,47 @@ impl Deref for Incoming<'_> {
 }
 
 /// A message of the layer's own as it came in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Arrived<'a> {
-    /// Header and payload; valid during the call.
-    pub bytes: &'a [u8],
+    message: &'a RecvDesc,
+    /// How many of its bytes are here.
+    len: u64,
+}
+
+impl<'a> Arrived<'a> {
+    /// Vouches for a message of which so many bytes are here.
+    ///
+    /// # Safety
+    /// They are readable for `'a`. Of none the address may be any.
+    #[inline(always)]
+    pub unsafe fn new(message: &'a RecvDesc, len: u64) -> Arrived<'a> {
+        Arrived { message, len }
+    }
+
     /// Index of the process it came from.
-    pub proc: u32,
+    #[inline(always)]
+    pub fn proc(self) -> u32 {
+        self.message.proc
+    }
+
+    /// Header and payload.
+    #[inline(always)]
+    pub fn bytes(self) -> &'a [u8] {
+        match self.len {
+            0 => &[],
+            // SAFETY: vouched for.
+            len => unsafe { core::slice::from_raw_parts(self.message.data, len as usize) },
+        }
+    }
+
+    /// A header of that length, and what comes behind it. `None`: the message is shorter.
+    #[inline(always)]
+    pub fn split<const N: usize>(self) -> Option<(&'a [u8; N], &'a [u8])> {
+        if self.len < N as u64 {
+            return None;
+        }
+        self.bytes().split_first_chunk()
+    }
 }
 
 /// A communicator that is to be made. The fields are reached by deref.

@@ -195,18 +195,6 @@ pub(super) extern "C" fn after_turn<T: Pml>(s: State, ctx: u32) -> i32 {
     module.pml.after_turn(&mut unsafe { module.host.inherit(ctx, module.care.is_taken()) })
 }
 
-/// The bytes of a message, of which `len` are there.
-///
-/// # Safety
-/// They are readable for `'a`.
-#[inline(always)]
-unsafe fn bytes<'a>(msg: &'a RecvDesc, len: u64) -> Arrived<'a> {
-    // Of none the transport may give any address.
-    let data = if len == 0 { core::ptr::dangling() } else { msg.data };
-    // SAFETY: the caller's promise.
-    let bytes = unsafe { core::slice::from_raw_parts(data, len as usize) };
-    Arrived { bytes, proc: msg.proc }
-}
 /// The answer that the transport gets.
 #[inline(always)]
 fn said(next: Next) -> u32 {
@@ -225,7 +213,7 @@ unsafe extern "C" fn arrive<T: Pml>(s: State, msg: *const RecvDesc) -> u32 {
         // SAFETY: the transport's caller holds the context's lock, or is alone, and the transport has lent its guard for this call.
         let mut held = unsafe { module.host.inherit(msg.ctx, among) };
         // SAFETY: the transport's bytes are readable for the call.
-        said(module.pml.arrive(&mut held, unsafe { bytes(msg, msg.len) }))
+        said(module.pml.arrive(&mut held, unsafe { Arrived::new(msg, msg.len) }))
     }
     #[inline(never)]
     extern "C" fn alone<T: Pml>(s: State, msg: *const RecvDesc) -> u32 {
@@ -246,7 +234,7 @@ unsafe extern "C" fn arrive_in_part<T: Pml>(s: State, part: *const PartDesc) -> 
     // SAFETY: as in `arrive`.
     let mut held = unsafe { module.host.inherit(msg.ctx, module.care.is_taken()) };
     // SAFETY: so many of the transport's bytes are there, and readable for the call.
-    match module.pml.arrive_in_part(&mut held, unsafe { bytes(msg, part.to) }, part.from, msg.len) {
+    match module.pml.arrive_in_part(&mut held, unsafe { Arrived::new(msg, part.to) }, part.from, msg.len) {
         Part::Refused => receive::CONTINUE,
         Part::Taken(next) => receive::TAKEN | said(next),
     }

@@ -84,6 +84,7 @@ typedef struct oxmpi_atomic_desc oxmpi_atomic_desc;
 typedef struct oxmpi_list_entry oxmpi_list_entry;
 typedef struct oxmpi_list_desc oxmpi_list_desc;
 typedef struct oxmpi_proc_info oxmpi_proc_info;
+typedef struct oxmpi_proc_list oxmpi_proc_list;
 typedef struct oxmpi_btl_table oxmpi_btl_table;
 typedef struct oxmpi_btl_module oxmpi_btl_module;
 typedef struct oxmpi_btl_handle oxmpi_btl_handle;
@@ -1021,20 +1022,32 @@ struct oxmpi_list_desc {
     void *done_ctx;
 };
 
-/* A process as `add_procs` sees it. */
+/* A process as `add_procs` sees it. Grows at the end; `ProcList::stride` says how far the host's goes. */
 struct oxmpi_proc_info {
-    /* Index of the process (`RecvDesc::proc`). */
+    /* Index of the process in the instance (`RecvDesc::proc`): its rank for a process of the first job, any other number for one that came later. */
     uint32_t proc;
+    /* Number of its node in its job. */
     uint32_t node;
+    /* Its rank among the processes of its job on its node. */
     uint32_t local_rank;
     /* 1 if on this node. */
     uint32_t local;
+    /* Number of its job in the instance: 0 is the one that this process was started with. */
+    uint32_t job;
+    /* Number of the shared segment on this node in which it lies (`HostServices::segment`), if it is on this node. */
+    uint32_t segment;
 };
 
-typedef struct oxmpi_slice_of_proc_info {
-    const oxmpi_proc_info *ptr;
+/* Processes side by side, each a `ProcInfo` of the host's size. */
+struct oxmpi_proc_list {
+    /* The first. */
+    const oxmpi_proc_info *first;
+    /* How many. */
     size_t len;
-} oxmpi_slice_of_proc_info;
+    /* Bytes from one to the next: at least 16. */
+    size_t stride;
+};
+
 typedef struct oxmpi_slice_of_endpoint {
     void *const *ptr;
     size_t len;
@@ -1046,7 +1059,7 @@ struct oxmpi_btl_table {
     uint32_t version;
     /* For each of `procs`: an endpoint, or null where this module does not reach it. A process that has sent something and ended
      * since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED. */
-    oxmpi_status (*add_procs)(void *, oxmpi_slice_of_proc_info procs, void **endpoints);
+    oxmpi_status (*add_procs)(void *, oxmpi_proc_list procs, void **endpoints);
     oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint endpoints);
     /* Sends what is still queued inside, tells the device goodbye, frees the state. */
     oxmpi_status (*finalize)(void *);
@@ -1176,7 +1189,7 @@ struct oxmpi_btl_handle {
     const uint32_t *(*service_pending)(void *);
     oxmpi_status (*service_arm)(void *, oxmpi_wait_set *);
     void (*service_disarm)(void *);
-    oxmpi_status (*add_procs)(void *, oxmpi_slice_of_proc_info, void **);
+    oxmpi_status (*add_procs)(void *, oxmpi_proc_list, void **);
     oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint);
     oxmpi_status (*finalize)(void *);
     /* The host's full copy, valid as long as the handle. */
@@ -2412,11 +2425,17 @@ OXMPI_ASSERT(sizeof(oxmpi_list_desc) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_list_desc, entries) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_list_desc, done) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_list_desc, done_ctx) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_proc_info) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_proc_info) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, proc) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, node) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, local_rank) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, local) == 12);
+OXMPI_ASSERT(offsetof(oxmpi_proc_info, job) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_proc_info, segment) == 20);
+OXMPI_ASSERT(sizeof(oxmpi_proc_list) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_proc_list, first) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_proc_list, len) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_proc_list, stride) == 16);
 OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 208);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, version) == 4);

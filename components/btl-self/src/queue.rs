@@ -90,8 +90,8 @@ impl Queue {
         true
     }
 
-    /// Begins a batch of up to `limit` messages, and none that come in meanwhile; returns how many. What is not 0 is ended by
-    /// [`Queue::end`], with as many times [`Queue::front`] and [`Queue::pass`] before that.
+    /// Begins a batch of up to `limit` messages, and none that come in meanwhile; returns how many. A batch of more than 0 is ended by
+    /// [`Queue::end`], behind as many calls of [`Queue::front`] and [`Queue::pass`].
     #[inline]
     pub fn begin(&mut self, limit: usize) -> usize {
         if self.delivering {

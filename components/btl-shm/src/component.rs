@@ -5,6 +5,7 @@ use crate::in_force::{Found, tell};
 use crate::params::{Mechanism, Settings};
 use crate::segment::doorbell::Barriers;
 use crate::segment::map::{Identity, Segment, SegmentError};
+use crate::service::ends::Service;
 #[cfg(all(test, not(loom)))]
 use crate::single_copy::attached::tests::{open_xpmem, own_pid};
 use crate::single_copy::mapper::Device;
@@ -48,13 +49,13 @@ impl Component for ShmComponent {
         };
         let who = Identity { proc: job.rank, pid, contexts, pid_namespace, xpmem: offer };
         segment.enter(job.local_rank, who).map_err(|e| explain(&host, e))?;
-        let device =
-            Module::new(host, Facts { segment, settings, barriers, contexts, pid, pid_namespace, xpmem });
-        if !device.take_up_old_rings() {
+        let device = Module::new(host, Facts { segment, settings, barriers, pid, pid_namespace, xpmem });
+        let mut contexts = device.contexts(contexts);
+        if !device.take_up_old_rings(&mut contexts) {
             device.segment().leave(job.local_rank);
             return Err(OpenError::new(Status::INTERNAL, "membarrier worked once and then no more"));
         }
-        let built = module(device).sleep().hold().service().service_sleep();
+        let built = module(device, contexts).sleep().hold().service(Service::default()).service_sleep();
         let built = if settings.mechanism != Mechanism::None {
             built.get().get_vector_if(true).put().flush()
         } else {

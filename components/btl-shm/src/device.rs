@@ -1,18 +1,20 @@
 //! The state of one rank's shared-memory device.
 //!
-//! Everything this component knows about an instance lies in [`Shm`]; several may live in one process,
-//! each with its own view of the segment. Contexts have nothing in common but read-only facts, so verbs
-//! of different contexts run concurrently; verbs of one context are serialised by the caller, which is
-//! what outgoing ends and receivers rely on. `add_proc` touches neither.
+//! Everything this component knows about an instance lies in [`Shm`] and its contexts ([`Context`]); several instances may live in one
+//! process, each with its own view of the segment. [`Shm`] is what contexts have in common: facts, and a few words that are
+//! atomic. So verbs of different contexts run concurrently, and `add_proc` beside them.
 
+use crate::context::Context;
 use crate::copy::Limits;
 use crate::params::Settings;
 use crate::receiver::incoming::Receiver;
 use crate::segment::doorbell::Barriers;
 use crate::segment::map::Segment;
-use crate::sender::outgoing::OutgoingCell;
-use crate::service::ends::Server;
+use crate::sender::outgoing::Outgoing;
+use crate::service::ends::Requests;
 use crate::single_copy::mapper::Device;
+use crate::single_copy::reads::CooperativeReads;
+use crate::single_copy::xpmem::Attachments;
 use oxmpi_mca::Host;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicI32};
 use oxmpi_mca::sync::{AtomicU64, Ordering};
@@ -23,21 +25,17 @@ pub struct Facts {
     pub segment: Segment,
     pub settings: Settings,
     pub barriers: Barriers,
-    pub contexts: u32,
     pub pid: u32,
     pub pid_namespace: u64,
     pub xpmem: Option<Box<dyn Device>>,
 }
 
-/// The module of the component: the shared-memory state of one rank, with its outgoing ends, receivers and segment.
+/// The module of the component: the shared-memory state of one rank that all contexts share.
 pub struct Shm {
     pub(crate) host: Host,
     pub(crate) max_send_size: u64,
     pub(crate) local_rank: u32,
     pub(crate) barriers: Barriers,
-    pub(crate) receivers: Box<[Receiver]>,
-    /// The outgoing ends, ordered by peer, then context.
-    pub(crate) outgoing: Box<[OutgoingCell]>,
     pub(crate) settings: Settings,
     /// Ring size as a power of two: of the first context, and of every other one.
     ring_log2: [u32; 2],
@@ -45,7 +43,6 @@ pub struct Shm {
     pub(crate) pid_namespace: u64,
     /// Bytes from which on a read is shared with its source; `u64::MAX`: never.
     pub(crate) assist_min: AtomicU64,
-    pub(crate) server: Server,
     /// Number of contexts that are armed: they share a bell.
     pub(crate) armed: AtomicI32,
     pub(crate) xpmem: Option<Box<dyn Device>>,
@@ -53,34 +50,20 @@ pub struct Shm {
     pub(crate) no_xpmem: AtomicBool,
     /// A shortage has been reported; the next ones only count as statuses.
     pub(crate) short_reported: AtomicBool,
-    // Last: outgoing ends and receivers point into it.
     pub(crate) segment: Segment,
 }
 
 impl Shm {
-    /// Makes the module: a receiver for each context and an unconnected outgoing end for each peer and context. No
-    /// ring is made or mapped yet.
+    /// Makes the module.
     pub fn new(host: Host, facts: Facts) -> Shm {
-        let Facts { segment, settings, barriers, contexts, pid, pid_namespace, xpmem } = facts;
+        let Facts { segment, settings, barriers, pid, pid_namespace, xpmem } = facts;
         let job = host.job();
         let (me, ranks) = (job.local_rank, job.local_size);
-        let places = settings.watched(job.oversubscribed != 0);
-        let pause = settings.answer_pause(job.oversubscribed != 0);
-        let receivers = (0..contexts)
-            .map(|ctx| Receiver::new(ctx, ranks, segment.inbox(me, ctx), places, pause))
-            .collect();
-        let outgoing = (0..ranks)
-            .flat_map(|peer| (0..contexts).map(move |ctx| (peer, ctx)))
-            .map(|(peer, ctx)| OutgoingCell::new(peer, segment.inbox(peer, ctx)))
-            .collect();
         Shm {
             host,
-            server: Server::new(segment.service_inbox(me)),
             max_send_size: settings.max_send_size(ranks),
             local_rank: me,
             barriers,
-            receivers,
-            outgoing,
             assist_min: AtomicU64::new(settings.assist_min(job.oversubscribed != 0)),
             settings,
             ring_log2: [settings.ring_log2(ranks), settings.further_ring_log2(ranks)],
@@ -94,15 +77,28 @@ impl Shm {
         }
     }
 
+    /// Makes the contexts below `count`, each with an unconnected outgoing end for each peer. No ring is made or mapped
+    /// yet.
+    pub fn contexts(&self, count: u32) -> Vec<Context> {
+        let job = self.host.job();
+        let places = self.settings.watched(job.oversubscribed != 0);
+        let pause = self.settings.answer_pause(job.oversubscribed != 0);
+        let context = |ctx| Context {
+            outgoing: (0..job.local_size)
+                .map(|peer| Outgoing::new(peer, self.segment.inbox(peer, ctx)))
+                .collect(),
+            receiver: Receiver::new(job.local_size, self.segment.inbox(self.local_rank, ctx), places, pause),
+            requests: Requests::default(),
+            reads: CooperativeReads::new(),
+            attached: Attachments::default(),
+        };
+        (0..count).map(context).collect()
+    }
+
     /// The host that opened the component: job facts, receive callbacks, messages to the user.
     #[inline(always)]
     pub(crate) fn host(&self) -> &Host {
         &self.host
-    }
-    /// Number of contexts of this process; contexts are numbered from 0.
-    #[inline(always)]
-    pub(crate) fn contexts(&self) -> u32 {
-        self.receivers.len() as u32
     }
     /// Payload sizes in bytes from which on copies into a ring go by string or past the cache.
     #[inline(always)]
@@ -114,21 +110,6 @@ impl Shm {
     pub(crate) fn max_send_size(&self) -> u64 {
         self.max_send_size
     }
-    /// The receiving end of a context; `None`: there is no such context. To be used inside verbs of that context
-    /// alone.
-    #[inline(always)]
-    pub(crate) fn receiver(&self, ctx: u32) -> Option<&Receiver> {
-        self.receivers.get(ctx as usize)
-    }
-    /// The outgoing end to a peer (by local rank) on a context. To be used inside verbs of that context alone.
-    #[inline(always)]
-    pub(crate) fn outgoing(&self, peer: u32, ctx: u32) -> Option<&OutgoingCell> {
-        self.outgoing.get((peer * self.contexts() + ctx) as usize)
-    }
-    /// The receiving ends of all contexts, in the order of the contexts' numbers.
-    pub(crate) fn receivers(&self) -> &[Receiver] {
-        &self.receivers
-    }
     /// This process's rank among those of the node.
     pub(crate) fn local_rank(&self) -> u32 {
         self.local_rank
@@ -136,10 +117,6 @@ impl Shm {
     /// The barriers that this process uses between a message and a notification word.
     pub(crate) fn barriers(&self) -> Barriers {
         self.barriers
-    }
-    /// The state of the service context, touched only under the service context's lock.
-    pub(crate) fn server(&self) -> &Server {
-        &self.server
     }
     /// The segment of the node as this process has mapped it.
     pub(crate) fn segment(&self) -> &Segment {

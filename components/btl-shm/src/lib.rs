@@ -4,6 +4,7 @@
 extern crate self as btl_shm;
 
 mod component;
+mod context;
 mod copy;
 mod device;
 mod in_force;

@@ -4,6 +4,7 @@
 //! receiver that is about to sleep, wake a sleeper, and copy large messages between processes.
 
 use oxmpi_btl::Piece;
+use oxmpi_mca::sync::AtomicU32;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::fs::{FallocateFlags, fallocate, fstat};
 use rustix::io::Errno;
@@ -72,9 +73,9 @@ pub struct Mapping {
     len: usize,
 }
 
-// SAFETY: a mapping belongs to the process, not to a thread.
+// SAFETY: a mapping belongs to the process, so any thread of it may use it, and unmap it.
 unsafe impl Send for Mapping {}
-// SAFETY: as above; what is in it is only touched through atomics or under the ring's protocol.
+// SAFETY: it gives out addresses, and touches nothing there itself.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -101,12 +102,11 @@ impl Mapping {
         self.base
     }
 
-    /// Address of byte `offset`.
+    /// Address of byte `offset`, which is in the mapping if its length is more than that.
     #[inline(always)]
     pub fn at(&self, offset: u64) -> *mut u8 {
         debug_assert!((offset as usize) < self.len);
-        // SAFETY: callers compute offsets from the layout this mapping was made for.
-        unsafe { self.base.add(offset as usize) }
+        self.base.wrapping_add(offset as usize)
     }
 }
 
@@ -135,10 +135,10 @@ pub fn membarrier() -> bool {
 }
 
 /// Wakes one sleeper on a futex word that processes share.
-pub fn wake(word: *const u32) {
-    // SAFETY: an aligned word in a live shared mapping; only its address is used.
-    let word = unsafe { core::sync::atomic::AtomicU32::from_ptr(word.cast_mut()) };
-    // Fails only for a bad address, which a live mapping is not.
+pub fn wake(word: &AtomicU32) {
+    // SAFETY: an aligned word that lives, of which only the address is used; models do not come here.
+    let word = unsafe { &*core::ptr::from_ref(word).cast::<core::sync::atomic::AtomicU32>() };
+    // Fails only for a bad address, which that of a word is not.
     let _ = futex::wake(word, futex::Flags::empty(), 1);
 }
 
@@ -408,13 +408,13 @@ impl crate::single_copy::mapper::Device for Xpmem {
         Ok(attach.vaddr as *mut u8)
     }
 
-    fn detach(&self, at: *mut u8, _len: u64) {
-        // SAFETY: what this call takes; nobody uses the attachment any more. A failure would leave it mapped.
+    unsafe fn detach(&self, at: *mut u8, _len: u64) {
+        // SAFETY: what this call takes; by the caller's promise nobody uses the attachment any more. A failure would leave it mapped.
         let _ = unsafe { self.call(xpmem::DETACH, &mut xpmem::Detach { vaddr: at as u64 }) };
     }
 
     fn release(&self, grant: i64) {
-        // SAFETY: as above.
+        // SAFETY: what this call takes: a number.
         let _ = unsafe { self.call(xpmem::RELEASE, &mut xpmem::Release { grant }) };
     }
 }

@@ -404,15 +404,17 @@ impl Flag {
         (self.0 >> 32) as u8
     }
 
-    /// Length and tag, if this is the flag of a short message of one line written in lap `lap`; else `None`.
+    /// Length and tag, if this is the flag of a short message of one line written in lap `lap`; else, as the error, whether the line
+    /// was written in that lap.
     #[inline(always)]
-    pub const fn of_one(self, lap: u64) -> Option<(u64, u8)> {
+    pub const fn of_one(self, lap: u64) -> Result<(u64, u8), bool> {
         // All above the tag must be equal.
         let rest = Flag(self.0 ^ (lap | SHORT << KIND_SHIFT));
-        if rest.0 >> KIND_SHIFT == 0 && rest.len() <= PER_LINE {
-            Some((rest.len(), rest.tag()))
+        let above = rest.0 >> KIND_SHIFT;
+        if above == 0 && rest.len() <= PER_LINE {
+            Ok((rest.len(), rest.tag()))
         } else {
-            None
+            Err(above >> (LAP_SHIFT - KIND_SHIFT) == 0)
         }
     }
 

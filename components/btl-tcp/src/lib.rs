@@ -16,6 +16,7 @@ mod inbound;
 mod interfaces;
 mod links;
 mod lobby;
+mod messages;
 mod module;
 mod outbound;
 mod params;
@@ -28,6 +29,7 @@ mod ring;
 mod service;
 mod stream;
 mod sys;
+mod turn;
 mod visit;
 
 /// For fuzzing: bytes from outside go in, and whatever they are, an answer comes out.

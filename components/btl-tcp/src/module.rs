@@ -1,13 +1,15 @@
-//! The verbs of a rail, as the host calls them, and the way of a message to its stream.
+//! The verbs of a rail, as the host calls them.
 
 use crate::context::Context;
 use crate::endpoint::{Lane, TcpEndpoint};
-use crate::frame::{Kind, room};
-use crate::links::JOINED;
+use crate::frame::Kind;
 use crate::rail::Tcp;
-use crate::stream::Link;
-use core::sync::atomic::Ordering;
-use oxmpi_btl::{Btl, BtlAttrs, BtlPartner, BtlSleep, Entered, Message, Peer, ProcInfo, WaitSet};
+use crate::service::Service;
+use crate::turn::InTurn;
+use oxmpi_btl::{
+    Btl, BtlAttrs, BtlPartner, BtlService, BtlServiceSleep, BtlSleep, Contexts, Entered, Message, Peer,
+    ProcInfo, WaitSet,
+};
 use oxmpi_mca::Status;
 
 impl Tcp {
@@ -20,53 +22,6 @@ impl Tcp {
             lane.plain = Some(cx.stream(&to.core, theirs, &self.settings));
         }
         lane.plain
-    }
-
-    /// Puts a message on a stream; NO_RESOURCE where there is no room, or no connection and `kept` does not say that it may wait
-    /// for one.
-    pub(crate) fn push(
-        &self,
-        cx: &mut Context,
-        slot: usize,
-        kind: Kind,
-        msg: &Message<'_>,
-        kept: bool,
-    ) -> Status {
-        if !cx.streams[slot].is_up() {
-            let status = self.wants_connection(cx, slot);
-            if !kept || status == Status::PEER_FAILED {
-                return status;
-            }
-        }
-        let waits = cx.streams[slot].out.unsent();
-        if !kept && waits > 0 && waits + room(msg.total_len()) as u64 > JOINED {
-            self.flush(cx, slot);
-            if cx.streams[slot].out.unsent() > 0 {
-                return Status::NO_RESOURCE;
-            }
-        }
-        let s = &mut cx.streams[slot];
-        let at = s.at();
-        if !s.out.push(kind, msg, at) {
-            return Status::NO_RESOURCE;
-        }
-        s.told = at;
-        self.flush_soon(cx, slot);
-        Status::OK
-    }
-
-    /// A message waits for a connection.
-    #[cold]
-    fn wants_connection(&self, cx: &mut Context, slot: usize) -> Status {
-        let s = &cx.streams[slot];
-        let core = &s.core;
-        if s.is_shut() || core.loss.is_declared() || core.gone.load(Ordering::Acquire) {
-            return Status::PEER_FAILED;
-        }
-        if matches!(s.link, Link::Idle) {
-            self.call(cx, slot);
-        }
-        Status::NO_RESOURCE
     }
 }
 
@@ -139,4 +94,38 @@ impl BtlSleep for Tcp {
         at.arm(set)
     }
     fn disarm(&self, _at: &mut Entered<'_, Context>) {}
+}
+
+impl BtlService for Tcp {
+    type Service = Service;
+
+    /// All contexts part together.
+    fn finalize_serving(&self, all: &mut Contexts<'_, Context>, service: &mut Entered<'_, Service>) {
+        self.part(|each| {
+            (0..all.count()).for_each(|number| each(&mut all.enter(number)));
+            each(service.context());
+        });
+    }
+
+    /// The service context has been there from the start: its connections come through the same lobby.
+    fn open(&self) -> Status {
+        Status::OK
+    }
+
+    fn request(&self, at: &mut Entered<'_, Context>, to: &Peer<Self>, msg: &Message<'_>) -> Status {
+        self.send_request(at, to, msg)
+    }
+    fn serve(&self, at: &mut Entered<'_, Service>) -> i32 {
+        self.turn(at)
+    }
+    fn reply(&self, at: &mut Entered<'_, Service>, link: u64, msg: &Message<'_>) -> Status {
+        self.send_reply(at, link, msg)
+    }
+}
+
+impl BtlServiceSleep for Tcp {
+    fn arm_service(&self, at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
+        at.context().arm(set)
+    }
+    fn disarm_service(&self, _at: &mut Entered<'_, Service>) {}
 }

@@ -6,13 +6,11 @@
 
 use crate::context::Context;
 use crate::frame::Kind;
-use crate::progress::InTurn;
 use crate::rail::Tcp;
 use crate::stream::{Link, Stream};
 use crate::sys;
+use crate::turn::Parting;
 use core::time::Duration;
-use oxmpi_btl::Arrival;
-use oxmpi_mca::Host;
 use std::time::Instant;
 
 /// For acknowledgements of what every kernel has confirmed.
@@ -27,18 +25,6 @@ enum State {
     /// The receiver's kernel has it all.
     There,
     Under,
-}
-
-/// A context that parts: what comes is not handed up.
-struct Parting<'a>(&'a mut Context);
-
-impl InTurn for Parting<'_> {
-    fn context(&mut self) -> &mut Context {
-        self.0
-    }
-    fn hand_up(&mut self, _host: &Host, _slot: usize, _message: Arrival<'_>) -> bool {
-        false
-    }
 }
 
 impl Tcp {

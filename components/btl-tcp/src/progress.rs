@@ -9,30 +9,14 @@ use crate::proof::ProofContext;
 use crate::rail::Tcp;
 use crate::stream::{Link, Stream};
 use crate::sys::{self, Got, no_events, send_all};
+use crate::turn::InTurn;
 use core::mem::replace;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::{Arrival, Entered};
-use oxmpi_mca::Host;
+use oxmpi_btl::Arrival;
 use std::time::Instant;
 
 /// Messages handed up from one stream in one turn at most.
 const BATCH: i32 = 64;
-
-/// A context in its turn, and where its messages go.
-pub(crate) trait InTurn {
-    fn context(&mut self) -> &mut Context;
-    /// Takes a message of the stream in a slot. True: the batch should end behind it.
-    fn hand_up(&mut self, host: &Host, slot: usize, message: Arrival<'_>) -> bool;
-}
-
-impl InTurn for Entered<'_, Context> {
-    fn context(&mut self) -> &mut Context {
-        self
-    }
-    fn hand_up(&mut self, host: &Host, _slot: usize, message: Arrival<'_>) -> bool {
-        self.deliver(host, message).stops()
-    }
-}
 
 /// Why a stream's connection ends.
 enum End {

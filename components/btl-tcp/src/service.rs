@@ -7,9 +7,9 @@ use crate::context::Context;
 use crate::frame::Kind;
 use crate::hello::SERVICE;
 use crate::params::ROOM;
-use crate::progress::InTurn;
 use crate::rail::Tcp;
-use oxmpi_btl::{Arrival, BtlService, BtlServiceSleep, Contexts, Entered, Message, Peer, WaitSet};
+use crate::turn::InTurn;
+use oxmpi_btl::{Arrival, Entered, Message, Peer};
 use oxmpi_mca::{Host, Status};
 
 /// The service context.
@@ -46,23 +46,14 @@ fn link_of(slot: usize) -> u64 {
     slot as u64 + 1
 }
 
-impl BtlService for Tcp {
-    type Service = Service;
-
-    /// All contexts part together.
-    fn finalize_serving(&self, all: &mut Contexts<'_, Context>, service: &mut Entered<'_, Service>) {
-        self.part(|each| {
-            (0..all.count()).for_each(|number| each(&mut all.enter(number)));
-            each(&mut service.context);
-        });
-    }
-
-    /// The service context has been there from the start: its connections come through the same lobby.
-    fn open(&self) -> Status {
-        Status::OK
-    }
-
-    fn request(&self, at: &mut Entered<'_, Context>, to: &Peer<Self>, msg: &Message<'_>) -> Status {
+impl Tcp {
+    /// Sends a request on the stream to the service context of a process.
+    pub(crate) fn send_request(
+        &self,
+        at: &mut Entered<'_, Context>,
+        to: &Peer<Self>,
+        msg: &Message<'_>,
+    ) -> Status {
         if msg.total_len() > self.settings.service_limit() {
             return Status::BAD_PARAM;
         }
@@ -78,12 +69,8 @@ impl BtlService for Tcp {
         status
     }
 
-    fn serve(&self, at: &mut Entered<'_, Service>) -> i32 {
-        self.turn(at)
-    }
-
-    fn reply(&self, at: &mut Entered<'_, Service>, link: u64, msg: &Message<'_>) -> Status {
-        let service: &mut Service = at;
+    /// Answers the request of the stream that is being served.
+    pub(crate) fn send_reply(&self, service: &mut Service, link: u64, msg: &Message<'_>) -> Status {
         let asked = service.serving.filter(|&slot| link_of(slot) == link);
         let Some(slot) = asked else { return Status::BAD_PARAM };
         if msg.total_len() > self.settings.service_limit() {
@@ -101,11 +88,4 @@ impl BtlService for Tcp {
             _ => Status::OK,
         }
     }
-}
-
-impl BtlServiceSleep for Tcp {
-    fn arm_service(&self, at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
-        at.context.arm(set)
-    }
-    fn disarm_service(&self, _at: &mut Entered<'_, Service>) {}
 }

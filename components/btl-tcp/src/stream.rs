@@ -1,7 +1,7 @@
 //! A stream: everything that goes between a context of ours and a context of a peer's, over however many connections.
 //!
-//! **Ownership.** The context of ours that a stream ends at owns it, and names it by its slot; an endpoint's lane keeps that. What streams to one
-//! process share is its [`Core`]. A stream is named by the two contexts, so each pair of contexts that talks has one, with traffic both
+//! **Ownership.** The context of ours that a stream ends at owns it, and names it by its slot; an endpoint's lane keeps that. Streams to one
+//! process share its [`Core`]. A stream is named by the two contexts, so each pair of contexts that talks has one, with traffic both
 //! ways. A service link is a stream of its own, from an ordinary context to the peer's service context.
 //!
 //! **Life of its connection** ([`Link`]):

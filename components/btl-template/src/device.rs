@@ -7,7 +7,7 @@
 use crate::links::Requests;
 use crate::params::Settings;
 use crate::sys::Socket;
-use crate::wire::{FRAME, Frame, Kind};
+use crate::wire::{FRAME, Frame, Kind, buffer};
 use oxmpi_btl::Message;
 use oxmpi_mca::Host;
 use std::io;
@@ -39,8 +39,8 @@ impl Context {
     pub fn new(socket: Socket, settings: &Settings) -> Context {
         Context {
             socket,
-            out: buffer(settings),
-            inbound: buffer(settings),
+            out: buffer(settings.max_send_size),
+            inbound: buffer(settings.max_send_size),
             early: None,
             requests: Requests::default(),
         }
@@ -64,11 +64,6 @@ impl Context {
             Err(_) => true,
         }
     }
-}
-
-/// For a message with its frame. One byte more than the largest: what fills it is too long.
-pub(crate) fn buffer(settings: &Settings) -> Box<[u8]> {
-    vec![0; FRAME + settings.max_send_size + 1].into()
 }
 
 impl TemplateModule {

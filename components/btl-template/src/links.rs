@@ -1,9 +1,8 @@
 //! State that both ends of service links keep: requests without a reply, and replies that wait for room. The rules are in `service.rs`.
 
-use crate::device::buffer;
 use crate::params::Settings;
 use crate::sys::{PeerName, Sent, Socket};
-use crate::wire::Frame;
+use crate::wire::{Frame, buffer};
 use oxmpi_mca::Host;
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -76,8 +75,8 @@ impl Service {
     pub fn new(socket: Socket, settings: &Settings) -> Service {
         Service {
             socket,
-            inbound: buffer(settings),
-            out: buffer(settings),
+            inbound: buffer(settings.max_send_size),
+            out: buffer(settings.max_send_size),
             early: None,
             current: None,
             unsent: VecDeque::new(),

@@ -65,7 +65,7 @@ impl Btl for TemplateModule {
         Ok(Some(TemplateEndpoint { proc: proc.proc, names, service }))
     }
 
-    /// Called once for each context of a new endpoint. What is made here is touched on that context alone, so it may change without a lock.
+    /// Called once for each context of a new endpoint. A lane is touched on that context alone, so it may change without a lock.
     fn lane(&self, endpoint: &TemplateEndpoint, ctx: u32) -> PeerName {
         endpoint.names[ctx as usize % endpoint.names.len()].clone()
     }

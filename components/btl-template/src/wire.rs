@@ -98,6 +98,11 @@ pub struct Frame {
 /// Bytes of an encoded [`Frame`]; a multiple of 8, so that what follows is aligned.
 pub const FRAME: usize = 24;
 
+/// Room for a message with its frame. One byte more than the largest: a longer one shows by filling it.
+pub fn buffer(largest: usize) -> Box<[u8]> {
+    vec![0; FRAME + largest + 1].into()
+}
+
 impl Frame {
     pub fn encode(&self) -> [u8; FRAME] {
         let mut out = [0; FRAME];

@@ -1,6 +1,6 @@
-//! What a context has to itself beside its [`Lane`]: whoever has entered it has it alone, so it is plain data.
+//! Contexts: state beside a [`Lane`] that the lane's holder has to itself. A verb that has entered a context has it alone, so it is plain data.
 //!
-//! The service context has the same, and the request that it serves (`service.rs`). What both do is written once, for a [`Holder`].
+//! The service context has the same, and the request that it serves (`service.rs`). Code of both is written once, for a [`Holder`].
 
 use crate::lane::Lane;
 use crate::link::Link;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// by then, nobody wants to send it any more.
 pub const NAPS: u32 = 5_000;
 
-/// What holds a lane: an ordinary context, or the service context.
+/// The holder of a lane: an ordinary context, or the service context.
 pub trait Holder: Send {
     /// It is the service context.
     const SERVES: bool;

@@ -1,8 +1,8 @@
 //! The desk: datagrams of the first device, one for whoever comes and a line of offers to each process.
 
 use crate::abi::DATAGRAM;
-use crate::link::Core;
 use crate::nic::{Calls, Ep, Nic};
+use crate::peer::Core;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 

@@ -18,6 +18,7 @@ mod nic;
 mod outbound;
 mod params;
 mod parting;
+mod peer;
 mod pending_operations;
 mod posts;
 mod progress;

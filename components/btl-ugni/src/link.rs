@@ -3,29 +3,19 @@
 //! A link is *new* until somebody wants it, *calling* once our half of it (an [`crate::wire::Offer`]) is on its way, and *connected* when
 //! the peer's half has come; the halves go by datagrams (`connect.rs`). Where the process is lost it has *failed*, for good.
 //!
-//! A [`Link`] is what all threads may know of it. What passes over it is counted by the holder of our lane alone, in its
+//! A [`Link`] is what all threads may know of it. Messages that pass over it are counted by the holder of our lane alone, in its
 //! [`crate::context::Tracked`]; there a link is named by its index, and an endpoint keeps no more than that ([`Routes`]).
 
 use crate::abi::MemHandle;
 use crate::nic::Ep;
-use crate::wire::Card;
-use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use oxmpi_btl::Loss;
+use crate::peer::Core;
+use core::sync::atomic::{AtomicU8, Ordering};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// The lock, whoever has panicked with it.
 pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poison| poison.into_inner())
-}
-
-/// A process, as far as its links need to know.
-pub struct Core {
-    pub proc: u32,
-    pub card: OnceLock<Card>,
-    pub loss: Loss,
-    /// It has said good-bye.
-    pub gone: AtomicBool,
 }
 
 /// A process with its links.

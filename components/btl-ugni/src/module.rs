@@ -54,6 +54,32 @@ impl Ugni {
         Ok(None)
     }
 
+    /// The link by which messages of a context go, or its requests: one that the context has met. `None`: the process is lost.
+    #[inline]
+    fn link_of(&self, at: &mut At<'_>, to: &Peer<Ugni>, request: bool) -> Option<u32> {
+        let routes = at.lane(to);
+        let known = if request { routes.requests } else { routes.messages };
+        known.or_else(|| self.first_link_of(at, to, request))
+    }
+
+    #[cold]
+    fn first_link_of(&self, at: &mut At<'_>, to: &Peer<Ugni>, request: bool) -> Option<u32> {
+        let rail = &self.rail;
+        let (ours, contexts) = (at.number() as u16, to.process.core.card.get()?.contexts);
+        let theirs = if request { contexts } else { ours % contexts };
+        let link = match rail.link(&to.process, ours, theirs) {
+            Ok(link) => link.index,
+            Err(why) => {
+                rail.fail(&to.process.core, &why);
+                return None;
+            }
+        };
+        let (context, routes) = at.with_lane(to);
+        context.meet(&rail.lanes[usize::from(ours)]);
+        *(if request { &mut routes.requests } else { &mut routes.messages }) = Some(link);
+        Some(link)
+    }
+
     /// Ends the thread, and gives the device back.
     pub fn end(&self) {
         self.rail.stop.store(true, Ordering::Release);
@@ -111,7 +137,7 @@ impl Btl for Ugni {
         if msg.total_len() > rail.settings.max_send_size() {
             return Status::BAD_PARAM;
         }
-        let Some(link) = rail.link_of(at, to, false) else { return Status::PEER_FAILED };
+        let Some(link) = self.link_of(at, to, false) else { return Status::PEER_FAILED };
         rail.push(rail.lane_of(at), at, link, Kind::Message, msg.tag(), &Body::Message(msg))
     }
 
@@ -185,7 +211,11 @@ impl BtlService for Ugni {
         Status::OK
     }
     fn request(&self, at: &mut At<'_>, to: &Peer<Self>, msg: &Message<'_>) -> Status {
-        self.rail.request(at, to, msg)
+        if msg.total_len() > self.rail.settings.max_send_size() {
+            return Status::BAD_PARAM;
+        }
+        let Some(link) = self.link_of(at, to, true) else { return Status::PEER_FAILED };
+        self.rail.request(at, link, msg)
     }
     fn serve(&self, at: &mut Entered<'_, Service>) -> i32 {
         self.rail.turn(at)

@@ -2,7 +2,7 @@
 //!
 //! The library takes no locks: two threads may be in calls on different virtual devices, never on one. So every call on a device
 //! and on what was made on it goes through [`Calls`], which only [`Locked`] gives, and that holds the device's lock. It is a leaf: nothing is
-//! called while it is held. What was made on another device is refused by a panic, since the lock is the wrong one.
+//! called while it is held. An object of another device is refused by a panic, since the lock is the wrong one.
 
 use crate::abi::{
     DATAGRAM, MBOX_AUTO_RETRANSMIT, MemHandle, Object, PostDescriptor, Return, SMSG_ANY_TAG, SmsgAttr,
@@ -32,7 +32,7 @@ struct Kept(Object);
 
 // SAFETY: the library ties nothing that it makes to a thread, so any thread may use a handle, and end what it names.
 unsafe impl Send for Kept {}
-// SAFETY: the handle itself does not change. What it names may be in one call at a time, and calls are made under the lock of its device
+// SAFETY: the handle itself does not change. The object that it names may be in one call at a time, and calls are made under the lock of its device
 // (`Calls`, and the owners' `drop`); two are not, `Cq::has_entry` and `Nic::wait_for_datagram`, which the library permits beside others.
 unsafe impl Sync for Kept {}
 
@@ -44,7 +44,7 @@ pub struct Nic {
     pub address: u32,
     pub inst: u32,
     /// The device's lock, with what is under way on it.
-    posts: Mutex<Posts>,
+    posts: Mutex<Posts<Ep>>,
     tally: Tally,
 }
 
@@ -84,7 +84,7 @@ impl Nic {
                         nic: Kept(nic),
                         address,
                         inst,
-                        posts: Mutex::default(),
+                        posts: Mutex::new(Posts::new()),
                         tally: Tally::default(),
                     });
                 }
@@ -290,12 +290,12 @@ pub struct Datagram {
 /// The right to call the library on a device, and what is under way on it.
 pub struct Locked<'a> {
     calls: Calls<'a>,
-    posts: MutexGuard<'a, Posts>,
+    posts: MutexGuard<'a, Posts<Ep>>,
 }
 
 impl<'a> Locked<'a> {
     /// Both at once, for as long as the lock is held.
-    pub fn parts(&mut self) -> (&Calls<'a>, &mut Posts) {
+    pub fn parts(&mut self) -> (&Calls<'a>, &mut Posts<Ep>) {
         (&self.calls, &mut self.posts)
     }
 }

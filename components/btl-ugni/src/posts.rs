@@ -4,15 +4,14 @@
 //! so no process costs an endpoint on each device. An [`Operation`] of the host is one post, or a few where a get is not aligned.
 
 use crate::abi::{MemHandle, PostDescriptor, cqmode};
-use crate::link::Core;
-use crate::nic::Ep;
+use crate::peer::Core;
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use oxmpi_btl_support::Pages;
 use oxmpi_mca::Status;
 use std::sync::Arc;
 
-/// An operation of the host as its posts share it. What only the lane it was issued on needs of it is there
+/// An operation of the host as its posts share it. The lane that it was issued on keeps the rest
 /// ([`crate::pending_operations`]), by its ticket.
 pub struct Operation {
     /// Lane that it was issued on, its ticket there, and the process it goes to.
@@ -104,9 +103,10 @@ impl Piece {
     }
 }
 
-pub struct Slot {
+/// A descriptor with an endpoint `E` of the device.
+pub struct Slot<E> {
     pub descriptor: Box<PostDescriptor>,
-    pub ep: Ep,
+    pub ep: E,
     /// Where the endpoint is bound to.
     pub bound: Option<(u32, u32)>,
     /// Address of the landing place.
@@ -123,7 +123,7 @@ pub struct Flying {
     pub retries: u16,
 }
 
-impl Slot {
+impl<E> Slot<E> {
     /// Fills the descriptor. `number` is the slot's.
     pub fn describe(&mut self, number: u32) {
         let Some(flying) = &self.flying else { return };
@@ -162,12 +162,19 @@ impl Slot {
     }
 }
 
-#[derive(Default)]
-pub struct Posts {
-    pub slots: Vec<Slot>,
+/// The posts of a device, whose endpoints are of type `E`.
+pub struct Posts<E> {
+    pub slots: Vec<Slot<E>>,
     pub free: Vec<u32>,
     /// Posts that were refused for want of room behind the first of their operation, or are to be repeated.
     pub waiting: Vec<u32>,
     /// Landing places, with their registration.
     pub landings: Vec<(Pages, MemHandle)>,
+}
+
+impl<E> Posts<E> {
+    /// No posts yet.
+    pub fn new() -> Posts<E> {
+        Posts { slots: Vec::new(), free: Vec::new(), waiting: Vec::new(), landings: Vec::new() }
+    }
 }

@@ -1,17 +1,17 @@
 //! State of the module that all threads share: the virtual devices with the lanes on them, and the processes that are reached. All files
 //! below are about it: `connect.rs` makes links, `outbound.rs` sends, `progress.rs` takes what came, `service.rs` has requests, `parting.rs`
-//! the end. What belongs to a context alone is in `context.rs`, and comes to these by the verbs.
+//! the end. State of a context alone is in `context.rs`, and comes to these by the verbs.
 
-use crate::context::{Context, Holder};
+use crate::context::Holder;
 use crate::desk::Desk;
 use crate::device::Device;
 use crate::lane::Lane;
-use crate::link::{Core, Link, Process, held};
+use crate::link::{Link, Process, held};
 use crate::memory::Memory;
-use crate::module::Ugni;
 use crate::params::Settings;
+use crate::peer::Core;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use oxmpi_btl::{Entered, Loss, Peer};
+use oxmpi_btl::{Entered, Loss};
 use oxmpi_mca::{Host, ProcName, Status, StrRef};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -114,31 +114,6 @@ impl Rail {
         }
         all.insert((ours, theirs), link.clone());
         Ok(link)
-    }
-
-    /// The link by which messages of a context go, or its requests: one that the context has met. `None`: the process is lost.
-    #[inline]
-    pub fn link_of(&self, at: &mut Entered<'_, Context>, to: &Peer<Ugni>, request: bool) -> Option<u32> {
-        let routes = at.lane(to);
-        let known = if request { routes.requests } else { routes.messages };
-        known.or_else(|| self.first_link_of(at, to, request))
-    }
-
-    #[cold]
-    fn first_link_of(&self, at: &mut Entered<'_, Context>, to: &Peer<Ugni>, request: bool) -> Option<u32> {
-        let (ours, contexts) = (at.number() as u16, to.process.core.card.get()?.contexts);
-        let theirs = if request { contexts } else { ours % contexts };
-        let link = match self.link(&to.process, ours, theirs) {
-            Ok(link) => link.index,
-            Err(why) => {
-                self.fail(&to.process.core, &why);
-                return None;
-            }
-        };
-        let (context, routes) = at.with_lane(to);
-        context.meet(&self.lanes[usize::from(ours)]);
-        *(if request { &mut routes.requests } else { &mut routes.messages }) = Some(link);
-        Some(link)
     }
 
     /// A process is lost. Any thread, holding no lock of a link.

@@ -11,7 +11,7 @@ use crate::device::Device;
 use crate::lane::Lane;
 use crate::link::UgniEndpoint;
 use crate::memory::{CHANGES, Handle};
-use crate::nic::{Calls, Taken};
+use crate::nic::{Calls, Ep, Taken};
 use crate::pending_operations::Issued;
 use crate::posts::{Copied, Detour, Flying, LANDING, Operation, Piece, Posts, Slot};
 use crate::rail::Rail;
@@ -234,7 +234,7 @@ impl Rail {
             }
         }
         drop(locked);
-        // Whoever finds it over meanwhile leaves it for the holder of this context.
+        // A thread that finds it over meanwhile leaves it for the holder of this context.
         operations.began(Issued {
             number: operations.next_number(),
             proc: core.proc,
@@ -254,7 +254,7 @@ impl Rail {
     }
 
     /// Makes more posts. False: there are as many as there may be.
-    fn grow(&self, device: &Device, calls: &Calls<'_>, posts: &mut Posts) -> bool {
+    fn grow(&self, device: &Device, calls: &Calls<'_>, posts: &mut Posts<Ep>) -> bool {
         let count = STEP.min(device.most - posts.slots.len().min(device.most));
         if count == 0 {
             return false;
@@ -345,7 +345,7 @@ struct Round<'a> {
 
 impl Round<'_> {
     /// True: the queue has overrun.
-    fn take(&mut self, calls: &Calls<'_>, posts: &mut Posts) -> bool {
+    fn take(&mut self, calls: &Calls<'_>, posts: &mut Posts<Ep>) -> bool {
         let mut overran = false;
         for _ in 0..BATCH {
             let event = match calls.take_event(&self.device.completions) {
@@ -365,7 +365,7 @@ impl Round<'_> {
         overran
     }
 
-    fn complete(&mut self, calls: &Calls<'_>, posts: &mut Posts, event: u64) {
+    fn complete(&mut self, calls: &Calls<'_>, posts: &mut Posts<Ep>, event: u64) {
         let Some(descriptor) = calls.completed(&self.device.completions, event) else { return };
         // SAFETY: a descriptor of ours, which the library is through with.
         let id = unsafe { (*descriptor).post_id } as u32;
@@ -397,7 +397,7 @@ impl Round<'_> {
         self.end(posts, id, flying);
     }
 
-    fn end(&mut self, posts: &mut Posts, id: u32, flying: Flying) {
+    fn end(&mut self, posts: &mut Posts<Ep>, id: u32, flying: Flying) {
         posts.free.push(id);
         if flying.operation.is_over() {
             self.over.push(flying.operation);
@@ -405,7 +405,7 @@ impl Round<'_> {
     }
 
     /// Posts what waits, until there is no room.
-    fn post_waiting(&mut self, calls: &Calls<'_>, posts: &mut Posts) {
+    fn post_waiting(&mut self, calls: &Calls<'_>, posts: &mut Posts<Ep>) {
         while let Some(&id) = posts.waiting.last() {
             match post_slot(calls, &mut posts.slots[id as usize], id) {
                 Err(code) if is_busy(code) => return,
@@ -425,7 +425,7 @@ impl Round<'_> {
 
     /// Finds posts whose completion was lost: the library is through with them, and the queue does not tell. Puts and gets are posted again;
     /// whether an atomic was carried out is not known, so it fails.
-    fn recover(&mut self, calls: &Calls<'_>, posts: &mut Posts) {
+    fn recover(&mut self, calls: &Calls<'_>, posts: &mut Posts<Ep>) {
         let mut through = Vec::new();
         for (id, slot) in posts.slots.iter_mut().enumerate() {
             if slot.flying.is_none() || posts.waiting.contains(&(id as u32)) {
@@ -474,7 +474,7 @@ impl Round<'_> {
 }
 
 /// Posts what a slot carries.
-fn post_slot(calls: &Calls<'_>, slot: &mut Slot, id: u32) -> Result<(), i32> {
+fn post_slot(calls: &Calls<'_>, slot: &mut Slot<Ep>, id: u32) -> Result<(), i32> {
     let Some((to, fast)) = slot.flying.as_ref().map(|f| (f.to, f.piece.fast)) else { return Ok(()) };
     if slot.bound != Some(to) {
         if slot.bound.is_some() {

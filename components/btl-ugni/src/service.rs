@@ -7,11 +7,10 @@
 use crate::context::{Context, Holder, Tracked, Unsent};
 use crate::lane::Lane;
 use crate::link::{Link, State};
-use crate::module::Ugni;
 use crate::outbound::Body;
 use crate::rail::Rail;
 use crate::wire::Kind;
-use oxmpi_btl::{Entered, Message, Peer};
+use oxmpi_btl::{Entered, Message};
 use oxmpi_mca::Status;
 
 /// Requests of a link without a reply at most.
@@ -51,11 +50,8 @@ impl Rail {
         u64::from(link.core.proc) << 16 | u64::from(link.theirs)
     }
 
-    pub fn request(&self, at: &mut Entered<'_, Context>, to: &Peer<Ugni>, msg: &Message<'_>) -> Status {
-        if msg.total_len() > self.settings.max_send_size() {
-            return Status::BAD_PARAM;
-        }
-        let Some(index) = self.link_of(at, to, true) else { return Status::PEER_FAILED };
+    /// Sends a request, no longer than `Settings::max_send_size`, on a service link that the context has met; or has it wait.
+    pub fn request(&self, at: &mut Entered<'_, Context>, index: u32, msg: &Message<'_>) -> Status {
         let (lane, context): (_, &mut Context) = (self.lane_of(at), at);
         let tracked = &context.links[index as usize];
         if tracked.asked.wrapping_sub(tracked.answered) >= ROOM {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The lanes of a process, by the category that was possible.
 pub struct Arrangement {
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<Arc<Lane>>,
     /// Without thread domains, though one was asked for that needs them.
     pub fell_back: bool,
 }
@@ -219,7 +219,7 @@ pub fn arrange(port: &Port, settings: &Settings, contexts: usize) -> Result<Arra
 }
 
 /// The lane of the service context, in the device context of the datagrams: it takes no register of the others.
-pub fn service_lane(port: &Port, settings: &Settings, number: u16) -> Result<Lane, String> {
+pub fn service_lane(port: &Port, settings: &Settings, number: u16) -> Result<Arc<Lane>, String> {
     let pd = Domain::new(&port.device)?;
     let maker = Maker { port, settings, shared: false };
     let supply = Supply::new(&pd, 1);
@@ -250,7 +250,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn idle_pair(&self, register: Register) -> Result<Idle, String> {
-        let completions = Completions::new(&register.domain.device, 16, None, true)?;
+        let (completions, _) = Completions::new(&register.domain.device, 16, None, true)?;
         let shape = Shape {
             domain: &register.domain,
             completions: &completions,
@@ -316,7 +316,7 @@ impl Maker<'_> {
         protection: Arc<Domain>,
         shares: Shares,
         idle: Vec<Idle>,
-    ) -> Result<Lane, String> {
+    ) -> Result<Arc<Lane>, String> {
         let limits = &self.port.limits;
         let Shares { queue, supply, pool } = shares;
         let receives = self.settings.srq_depth.min(limits.shared_receives).min(queue.receives);

@@ -1,14 +1,13 @@
 //! Frames that came, checked: whether an honest peer sends such a one now, on this link.
 
 use crate::lane::Lane;
-use crate::link::Link;
+use crate::link::Side;
 use crate::rail::Rail;
 use crate::wire::{Frame, Kind, Purpose};
 
 impl Rail {
     /// Whether an honest peer sends such a frame now. Takes its credits.
-    pub fn is_due(&self, lane: &Lane, link: &Link, frame: &Frame) -> bool {
-        let mut side = link.side.borrow_mut();
+    pub fn is_due(&self, lane: &Lane, side: &mut Side, frame: &Frame) -> bool {
         side.credits += u32::from(frame.credits);
         let slots = match &mut side.ring_out {
             Some(ring) => ring.gets_back(frame.slots),
@@ -18,14 +17,14 @@ impl Rail {
             return false;
         }
         let known = frame.ctx < self.place.contexts;
-        let (serves, asks) = match link.purpose {
+        let (serves, asks) = match side.link.purpose {
             Purpose::Service => (lane.number == self.service_lane(), lane.number != self.service_lane()),
             _ => (false, false),
         };
         let fits = match frame.kind {
-            Kind::Message => link.purpose == Purpose::Messages && known,
+            Kind::Message => side.link.purpose == Purpose::Messages && known,
             Kind::Credits | Kind::Bye => true,
-            Kind::Ring | Kind::Hold | Kind::Held => link.purpose == Purpose::Messages,
+            Kind::Ring | Kind::Hold | Kind::Held => side.link.purpose == Purpose::Messages,
             Kind::Request => serves,
             Kind::Reply => asks && side.asked > 0 && known,
         };

@@ -2,22 +2,25 @@
 
 use crate::category::{arrange, service_lane};
 use crate::connect::Desk;
+use crate::context::{Context, Inbox, Lent};
 use crate::datagrams::Datagrams;
 use crate::device::{NoPort, Port, ports};
 use crate::in_force::tell;
-use crate::lane::Context;
+use crate::lane::{Held, Lane};
 use crate::library::Api;
 use crate::memory::Memory;
 use crate::module::Verbs;
 use crate::objects::Domain;
 use crate::params::{LIBRARY, Settings};
 use crate::rail::{Parts, Rail};
+use crate::service::Service;
 use crate::sys;
 use crate::wire::{Card, Place};
-use oxmpi_btl::{BtlModule, SERVICE_CTX};
+use oxmpi_btl::BtlModule;
 use oxmpi_btl_support::{Bell, Helper};
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
-use std::sync::{Arc, OnceLock};
+use std::io;
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub struct VerbsComponent;
 
@@ -46,21 +49,21 @@ impl Component for VerbsComponent {
             modules
                 .push(opened.map_err(|why| OpenError::new(Status::NO_RESOURCE, format!("{name}: {why}")))?);
         }
-        let card = Card { places: modules.iter().map(|v| v.rail.place).collect() };
+        let card = Card { places: modules.iter().map(|m| m.verbs.rail.place).collect() };
         let status = host.exchange_put(&card.encode());
         published.get_or_init(|| card);
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
         }
-        let build = |verbs: Verbs| {
-            let atomics = verbs.rail.port.limits.atomics;
-            let module = oxmpi_btl::module(verbs)
+        let build = |opened: Opened| {
+            let atomics = opened.verbs.rail.port.limits.atomics;
+            let module = oxmpi_btl::module(opened.verbs, opened.contexts)
                 .get()
                 .put()
                 .flush()
                 .memory()
                 .sleep()
-                .service()
+                .service(opened.service)
                 .service_sleep()
                 .partner();
             if atomics { module.atomics().build() } else { module.build() }
@@ -123,14 +126,36 @@ fn no_port(host: &Host, settings: &Settings, why: NoPort) -> OpenError {
     }
 }
 
-/// Makes a port's lanes, and its connecting thread.
+/// A port that is open: its device, and the state of its contexts.
+struct Opened {
+    verbs: Verbs,
+    contexts: Vec<Context>,
+    service: Service,
+}
+
+/// The context of each in-box, with what it has of its lane. The last one, which serves, gets no messages by rings.
+fn contexts(lanes: &[Arc<Lane>], inboxes: &[Arc<Inbox>], settings: &Settings) -> io::Result<Vec<Context>> {
+    let share = |lane: &Arc<Lane>| Arc::new(Mutex::new(Held::new(lane)));
+    let shared: Vec<_> = lanes.iter().map(|lane| lane.is_shared.then(|| share(lane))).collect();
+    let of = |(number, inbox): (usize, &Arc<Inbox>)| {
+        let lane = &lanes[inbox.lane];
+        let lent = match &shared[inbox.lane] {
+            Some(held) => Lent::Shared(held.clone()),
+            None => Lent::Whole(Box::new(Held::new(lane))),
+        };
+        Context::new(lane, lent, inbox, settings.use_eager_rdma && number + 1 < inboxes.len())
+    };
+    inboxes.iter().enumerate().map(of).collect()
+}
+
+/// Makes a port's lanes and contexts, and its connecting thread.
 fn open_port(
     host: Host,
     settings: &Arc<Settings>,
     number: usize,
     port: Port,
     card: &Arc<OnceLock<Card>>,
-) -> Result<Verbs, String> {
+) -> Result<Opened, String> {
     let random = sys::random::<16>().map_err(|e| e.to_string())?;
     let half = |at: usize| random[at..].first_chunk().map_or(0, |w| u64::from_le_bytes(*w));
     // Keys of which the highest bit is set are of privileged programs.
@@ -145,11 +170,10 @@ fn open_port(
     let ordinary = lanes.len();
     let cris = host.num_cris();
     lanes.push(service_lane(&port, settings, ordinary as u16)?);
-    let contexts = (0..cris)
-        .map(|n| Context::new(n, &lanes[n as usize % ordinary], settings.use_eager_rdma))
-        .chain([Context::new(SERVICE_CTX, &lanes[ordinary], false)])
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|e| e.to_string())?;
+    let of_lanes = (0..cris).map(|n| n as usize % ordinary).chain([ordinary]);
+    let inboxes = of_lanes.map(Inbox::new).collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
+    let mut contexts = contexts(&lanes, &inboxes, settings).map_err(|e| e.to_string())?;
+    let service = Service::new(contexts.pop().ok_or("there is no service context")?);
     for fd in lanes.iter().map(|l| l.device().async_fd()).chain([port.device.async_fd()]) {
         // SAFETY: open as long as its device.
         unsafe { sys::never_block(fd) }.map_err(|e| e.to_string())?;
@@ -176,11 +200,12 @@ fn open_port(
         place,
         card: card.clone(),
         lanes,
-        contexts,
+        inboxes,
         memory: Memory::new(&protections, half(8)),
         bell: Bell::new().map_err(|e| e.to_string())?,
     }));
     let desk = Desk::new(rail.clone(), datagrams);
     let connecting = Helper::start("btl-verbs", "connecting", move || desk.run());
-    Ok(Verbs { rail, connecting: connecting.map_err(|e| e.to_string())? })
+    let verbs = Verbs { rail, connecting: connecting.map_err(|e| e.to_string())? };
+    Ok(Opened { verbs, contexts, service })
 }

@@ -82,14 +82,16 @@ impl Desk {
     pub fn run(mut self) {
         let rail = self.rail.clone();
         let mut fds = vec![rail.bell.fd()];
-        fds.extend(self.datagrams.fd());
+        fds.push(self.datagrams.fd());
         fds.push(rail.port.device.async_fd());
         fds.extend(rail.lanes.iter().map(|l| l.device().async_fd()));
         fds.sort_unstable();
         fds.dedup();
         while !rail.stop.load(Ordering::Acquire) {
             let next = self.calls.values().map(|c| c.next.min(c.end)).min();
-            sys::wait(&fds, next.map(|at| at.saturating_duration_since(Instant::now())));
+            let limit = next.map(|at| at.saturating_duration_since(Instant::now()));
+            // SAFETY: of the rail's bell and devices, and of our datagrams, which are here.
+            unsafe { sys::wait(&fds, limit) };
             rail.bell.silence();
             for link in rail.orders() {
                 self.start(link);
@@ -328,13 +330,13 @@ impl Desk {
         }
         // A call of ours for the same link ends here.
         let ours = self.calls.remove(&(key.0, key.1, key.3, key.2));
-        let pair = match ours {
+        let mut pair = match ours {
             Some(call) => call.pair,
             None => self.pair_of(&link)?,
         };
         let (granted, number) = (self.granted(d.purpose), pair.number());
         let prepared = random_psn().and_then(|psn| {
-            self.connect(&pair, d, psn, self.rights(d.purpose))?;
+            self.connect(&mut pair, d, psn, self.rights(d.purpose))?;
             self.rail.lanes[usize::from(link.ours)].grow(granted + RESERVE)?;
             Ok(psn)
         });
@@ -352,7 +354,7 @@ impl Desk {
         let lane = self.rail.lanes.first().ok_or("there is no lane")?;
         let completions = match &self.passive_completions {
             Some(there) => there.clone(),
-            None => Completions::new(lane.device(), 16, None, false)?,
+            None => Completions::new(lane.device(), 16, None, false)?.0,
         };
         self.passive_completions = Some(completions.clone());
         let shape = Shape {
@@ -364,9 +366,9 @@ impl Desk {
             own_receives: 0,
             inline: 0,
         };
-        let (pair, psn) = (Pair::new(&shape)?, random_psn()?);
+        let (mut pair, psn) = (Pair::new(&shape)?, random_psn()?);
         let rights = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
-        self.connect(&pair, d, psn, rights)?;
+        self.connect(&mut pair, d, psn, rights)?;
         let number = pair.number();
         // The one before is in error, or its caller has given it up.
         self.passive.insert((key.0, d.calling), pair);
@@ -383,8 +385,8 @@ impl Desk {
         if !fits || !proof::is_right(&self.rail.host, d) {
             return;
         }
-        let Some(call) = self.calls.remove(&key) else { return };
-        if let Err(why) = self.complete(&call, d) {
+        let Some(mut call) = self.calls.remove(&key) else { return };
+        if let Err(why) = self.complete(&mut call, d) {
             self.rail.fail(&call.link.peer, &why);
         }
         let granted = call.datagram.credits;
@@ -392,8 +394,8 @@ impl Desk {
         self.rail.deliver(call.link);
     }
 
-    fn complete(&self, call: &Call, d: &Datagram) -> Result<(), String> {
-        self.connect(&call.pair, d, call.datagram.psn, self.rights(call.link.purpose))?;
+    fn complete(&self, call: &mut Call, d: &Datagram) -> Result<(), String> {
+        self.connect(&mut call.pair, d, call.datagram.psn, self.rights(call.link.purpose))?;
         if call.link.purpose == Purpose::Memory {
             return Ok(());
         }
@@ -418,7 +420,7 @@ impl Desk {
     }
 
     /// Reset → ready to send. `rights`: what the peer may do to our memory.
-    fn connect(&self, pair: &Pair, to: &Datagram, psn: u32, rights: u32) -> Result<(), String> {
+    fn connect(&self, pair: &mut Pair, to: &Datagram, psn: u32, rights: u32) -> Result<(), String> {
         let (rail, settings) = (&self.rail, &self.rail.settings);
         let (limits, reads) = (&rail.port.limits, to.purpose == Purpose::Memory);
         let most = settings.rd_atomic.min(limits.rd_atomic_out).min(to.place.rd_atomic);

@@ -3,7 +3,7 @@
 //! It has a device context of its own, so that it takes none of the doorbell registers of the lanes. The connecting thread's alone.
 
 use crate::device::Port;
-use crate::objects::{Address, Channel, Completions, Domain, Pair, Region, Shape};
+use crate::objects::{Address, Channel, Completions, Domain, Pair, Poller, Region, Shape};
 use crate::params::Settings;
 use crate::wire::{Datagram, Place};
 use core::ptr::null_mut;
@@ -28,7 +28,8 @@ pub struct Datagrams {
     pair: Pair,
     addresses: HashMap<([u8; 16], u16), Address>,
     domain: Arc<Domain>,
-    completions: Arc<Completions>,
+    poller: Poller,
+    channel: Arc<Channel>,
     region: Region,
     pages: Pages,
     free: Vec<usize>,
@@ -64,7 +65,7 @@ impl Datagrams {
         let domain = Domain::new(&port.device)?;
         let channel = Channel::new(&port.device)?;
         let entries = (RECEIVES + SENDS) as u32;
-        let completions = Completions::new(&port.device, entries, Some(channel), false)?;
+        let (completions, poller) = Completions::new(&port.device, entries, Some(channel.clone()), false)?;
         let shape = Shape {
             domain: &domain,
             completions: &completions,
@@ -74,7 +75,7 @@ impl Datagrams {
             own_receives: RECEIVES as u32,
             inline: 0,
         };
-        let pair = Pair::new(&shape)?;
+        let mut pair = Pair::new(&shape)?;
         let mut attr = QpAttr {
             pkey_index: port.partition_index,
             port_num: port.number,
@@ -91,34 +92,36 @@ impl Datagrams {
         let pages = Pages::new((RECEIVES + SENDS) * ROOM).map_err(|e| e.to_string())?;
         // SAFETY: the pages are dropped behind their region.
         let region = unsafe { Region::new(&domain, pages.base(), pages.len(), access::LOCAL_WRITE) }?;
-        let datagrams = Datagrams {
+        let mut datagrams = Datagrams {
             pair,
             addresses: HashMap::new(),
             domain,
-            completions,
+            poller,
+            channel,
             region,
             pages,
             free: (0..SENDS).collect(),
         };
         (0..RECEIVES).for_each(|n| datagrams.receive_into(n));
-        datagrams.completions.notify();
+        datagrams.poller.listen();
         Ok(datagrams)
     }
 
     pub fn pair_number(&self) -> u32 {
         self.pair.number()
     }
-    pub fn fd(&self) -> Option<RawFd> {
-        self.completions.channel.as_ref().map(|c| c.fd())
+    pub fn fd(&self) -> RawFd {
+        self.channel.fd()
     }
 
-    fn receive_into(&self, n: usize) {
+    fn receive_into(&mut self, n: usize) {
         let sge = Sge {
             addr: self.pages.base() as u64 + (n * ROOM) as u64,
             length: ROOM as u32,
             lkey: self.region.lkey(),
         };
-        self.pair.receive(n as u64, sge);
+        // SAFETY: receive buffer `n`, which nobody reads or writes before its completion.
+        unsafe { self.pair.receive(n as u64, sge) };
     }
 
     /// Sends, or does not: datagrams may be lost, and are sent again by those who wait for an answer.
@@ -156,12 +159,9 @@ impl Datagrams {
 
     /// Takes what has come. Garbage is nothing.
     pub fn receive(&mut self) -> Vec<Datagram> {
-        if let Some(channel) = &self.completions.channel {
-            channel.drain();
-        }
-        self.completions.notify();
+        self.poller.listen();
         let (mut got, mut entries) = (Vec::new(), [Wc::default(); 32]);
-        while let Ok(n) = self.completions.poll(&mut entries) {
+        while let Ok(n) = self.poller.poll(&mut entries) {
             if n == 0 {
                 break;
             }

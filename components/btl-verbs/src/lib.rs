@@ -1,5 +1,5 @@
 //! InfiniBand and RoCE between any processes of a job. `README.md` draws how a message gets from one to the other; `link.rs` heads the
-//! code with the life of a connection, `lane.rs` with who may touch what.
+//! code with the life of a connection, `context.rs` with who may touch what.
 
 mod buffers;
 mod category;
@@ -7,6 +7,7 @@ mod checks;
 mod choices;
 mod component;
 mod connect;
+mod context;
 mod datagrams;
 mod device;
 mod in_force;

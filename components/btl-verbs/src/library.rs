@@ -50,21 +50,24 @@ oxmpi_btl_support::functions! {
 impl Api {
     /// Words of a completion's status.
     pub fn status_text(&self, status: u32) -> String {
-        // SAFETY: any number has a text, which is the library's.
-        text(unsafe { (self.wc_status_str)(status) })
+        // SAFETY: any status has a text, which is the library's.
+        unsafe { text((self.wc_status_str)(status)) }
     }
     /// Words of an asynchronous event.
     pub fn event_text(&self, event: u32) -> String {
-        // SAFETY: as above.
-        text(unsafe { (self.event_type_str)(event) })
+        // SAFETY: any event has a text, which is the library's.
+        unsafe { text((self.event_type_str)(event)) }
     }
 }
 
 /// A C string of the library, or what to say where there is none.
-pub fn text(at: *const c_char) -> String {
+///
+/// # Safety
+/// Null, or a C string.
+pub unsafe fn text(at: *const c_char) -> String {
     if at.is_null() {
         return "(no text)".into();
     }
-    // SAFETY: the library's text.
+    // SAFETY: the caller's promise.
     unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned()
 }

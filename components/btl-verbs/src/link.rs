@@ -1,18 +1,16 @@
 //! Peers, and links to them: a link is a queue pair between a lane here and a lane there, for one purpose.
 //!
 //! **Life of a link.** *Idle* → *calling*, when something is first to be sent and the thread of `connect.rs` has been asked → *made*, when
-//! that thread has a connected queue pair, by our call or by the peer's → *taken*, when the lane's holder has it. From then on
-//! [`Side`] belongs to the holder of the lane, like all else in `lane.rs`. The caller's side may send at once, and begins with a message
+//! that thread has a connected queue pair, by our call or by the peer's → *taken*, when the lane's holder has it. The holder keeps the state of a link in
+//! its [`Side`], which lies in the lane's data under the link's number there. The caller's side may send at once, and begins with a message
 //! of no bytes; the called one may when that has come. A link of messages that breaks is the end of its peer; a link of one-sided operations goes
 //! back to *calling*, with the operations that were behind the failed one.
 
 use crate::objects::Pair;
 use crate::ring::{RingIn, RingOut};
 use crate::wire::{Place, Purpose};
-use core::cell::RefCell;
-use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use oxmpi_btl::{Done, Loss};
+use oxmpi_btl::{Completion, Loss};
 use oxmpi_mca::ProcName;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -110,15 +108,9 @@ pub struct Link {
     /// Number of the call, by which a later one is told from an earlier one.
     pub attempt: AtomicU32,
     made: Mutex<Option<Made>>,
-    /// The lane's holder's.
-    pub side: RefCell<Side>,
+    /// Number of its side in the data of our lane, once the lane's holder has met it.
+    pub number: OnceLock<usize>,
 }
-
-// SAFETY: the side belongs to the holder of the lane, whom the caller's serialisation or the lane's lock keeps alone; all else is
-// atomic or behind a lock.
-unsafe impl Sync for Link {}
-// SAFETY: as above; raw pointers in it are callers' arguments, handed back to them.
-unsafe impl Send for Link {}
 
 impl Link {
     fn new(peer: Arc<Core>, key: LinkKey) -> Link {
@@ -130,7 +122,7 @@ impl Link {
             state: AtomicU8::new(IDLE),
             attempt: AtomicU32::new(0),
             made: Mutex::default(),
-            side: RefCell::default(),
+            number: OnceLock::new(),
         }
     }
 
@@ -185,13 +177,12 @@ pub struct Op {
     pub rkey: u32,
     pub operands: [u64; 2],
     pub ctx: u16,
-    pub done: Option<Done>,
-    pub done_ctx: *mut c_void,
+    pub done: Completion,
 }
 
 /// A link as the holder of its lane sees it.
-#[derive(Default)]
 pub struct Side {
+    pub link: Arc<Link>,
     pub pair: Option<Pair>,
     /// It may send.
     pub up: bool,
@@ -230,6 +221,34 @@ pub struct Side {
 }
 
 impl Side {
+    pub fn new(link: Arc<Link>) -> Side {
+        Side {
+            link,
+            pair: None,
+            up: false,
+            credits: 0,
+            granted: 0,
+            owed: 0,
+            owing: false,
+            posted: 0,
+            complete: 0,
+            quiet: 0,
+            buffers: VecDeque::new(),
+            ops: VecDeque::new(),
+            unposted: 0,
+            listed: false,
+            asked: 0,
+            waiting: VecDeque::new(),
+            said: 0,
+            heard: 0,
+            ring_out: None,
+            ring_in: None,
+            hot: 0,
+            emptied: 0,
+            leaves_ring: false,
+        }
+    }
+
     /// Whether the peer should hear by a frame of its own what we have taken. `slots`: of a ring.
     pub fn owes(&self, slots: u32) -> bool {
         let credits = self.owed > 0 && self.owed * 2 >= self.granted;

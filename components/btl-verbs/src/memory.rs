@@ -46,11 +46,7 @@ impl Handle {
         }
     }
 
-    /// # Safety
-    /// `HANDLE` readable bytes.
-    pub unsafe fn read(at: *const u8) -> Handle {
-        // SAFETY: the caller's promise.
-        let bytes = unsafe { &*at.cast::<[u8; HANDLE]>() };
+    pub fn read(bytes: &[u8; HANDLE]) -> Handle {
         let word = |n: usize| {
             let (_, rest) = bytes.split_at(8 * n);
             rest.first_chunk().map_or(0, |w| u64::from_le_bytes(*w))
@@ -101,7 +97,7 @@ impl Memory {
     }
 
     /// Any thread. The error is what the host is told; the sentence is for its log.
-    pub fn add(&self, at: *mut u8, len: u64, rights: u32, out: &mut [u8]) -> Result<(), (Status, String)> {
+    pub fn add(&self, at: usize, len: u64, rights: u32, out: &mut [u8]) -> Result<(), (Status, String)> {
         if rights & !KNOWN != 0 || len == 0 || (at as u64).checked_add(len).is_none() {
             return Err((Status::BAD_PARAM, "what is to be registered is no memory".into()));
         }
@@ -116,7 +112,7 @@ impl Memory {
             .domains
             .iter()
             // SAFETY: the caller keeps the memory until it deregisters it.
-            .map(|domain| unsafe { Region::new(domain, at, len as usize, wanted) })
+            .map(|domain| unsafe { Region::new(domain, at as *mut u8, len as usize, wanted) })
             .collect();
         let regions = regions.map_err(|why| (Status::NO_RESOURCE, why))?;
         let Some(first) = regions.first() else { return Err((Status::INTERNAL, "no domain".into())) };
@@ -169,8 +165,7 @@ mod tests {
         let h = Handle { base: 1000, len: 64, rights: 6, rkey: 0xffff_fffe, lkey: 7, number, process: 9 };
         let mut bytes = [0; HANDLE];
         h.write(&mut bytes);
-        // SAFETY: as many bytes.
-        assert_eq!(unsafe { Handle::read(bytes.as_ptr()) }, h);
+        assert_eq!(Handle::read(&bytes), h);
         assert!(h.allows(1000, 64, access::REMOTE_READ) && h.allows(1063, 1, access::REMOTE_WRITE));
         assert!(!h.allows(999, 1, 0) && !h.allows(1000, 65, 0) && !h.allows(1064, 1, 0));
         assert!(!h.allows(1000, 1, access::REMOTE_ATOMIC) && !h.allows(u64::MAX, 2, 0));

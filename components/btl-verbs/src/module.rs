@@ -1,17 +1,19 @@
 //! The verbs of a rail, as the host calls them.
 
+use crate::context::Context;
 use crate::link::VerbsEndpoint;
 use crate::memory::{HANDLE, Handle};
 use crate::outbound::Body;
 use crate::pairs::partner;
 use crate::rail::Rail;
 use crate::rma::{AMO_OPERANDS, AMO_OPS};
+use crate::service::Service;
 use crate::wire::{BadCard, Card, Frame, Kind, Place, VERSION};
-use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{
     AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPartner, BtlPut, BtlService,
-    BtlServiceSleep, BtlSleep, FlushDesc, Message, ProcInfo, RmaDesc, WaitSet,
+    BtlServiceSleep, BtlSleep, Completion, Contexts, Entered, Memory, Message, Peer, ProcInfo, RmaDesc,
+    Vouched, WaitSet,
 };
 use oxmpi_btl_support::Helper;
 use oxmpi_mca::{MemKind, Status};
@@ -21,6 +23,9 @@ pub struct Verbs {
     pub rail: Arc<Rail>,
     pub connecting: Helper,
 }
+
+type At<'a> = Entered<'a, Context>;
+type To = Peer<Verbs>;
 
 impl Verbs {
     /// The port by which a process is reached, and its number there; `None`: it is not. `first`: ours is the lower name.
@@ -51,12 +56,14 @@ impl Verbs {
 }
 
 impl Btl for Verbs {
+    type Context = Context;
     type Endpoint = VerbsEndpoint;
+    /// The links of a context to a peer lie in the data of its lane, which several contexts may have.
+    type Lane = ();
 
     fn attrs(&self) -> BtlAttrs {
         let (rail, mut attrs) = (&self.rail, BtlAttrs::new());
         let settings = &rail.settings;
-        attrs.contexts = rail.place.contexts.into();
         attrs.service_limit = settings.max_send_size as u32;
         attrs.eager_limit = settings.eager_limit as u64;
         attrs.rndv_eager_limit = settings.rndv_eager_limit as u64;
@@ -83,7 +90,7 @@ impl Btl for Verbs {
         attrs
     }
 
-    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<VerbsEndpoint>>, Status> {
+    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<VerbsEndpoint>, Status> {
         let rail = &self.rail;
         if proc.proc == rail.host.job().rank {
             return Ok(None);
@@ -94,78 +101,72 @@ impl Btl for Verbs {
         let peer = rail.peer_of(proc.proc, name);
         // It may have called before, with the same.
         let _ = peer.core.place.set(place);
-        Ok(Some(Box::new(VerbsEndpoint { partner, peer })))
+        Ok(Some(VerbsEndpoint { partner, peer }))
     }
 
-    fn send(&self, endpoint: &VerbsEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
+    fn lane(&self, _to: &VerbsEndpoint, _ctx: u32) {}
+
+    fn send(&self, at: &mut At<'_>, to: &To, msg: &Message<'_>) -> Status {
         let rail = &*self.rail;
         if msg.total_len() > rail.settings.max_send_size {
             return Status::BAD_PARAM;
         }
-        let peer = &endpoint.peer;
-        let lane = &rail.lanes[rail.contexts[ctx as usize].lane];
-        let Some(link) = rail.message_link(peer, usize::from(lane.number)) else { return Status::BAD_PARAM };
+        let (peer, ctx) = (&to.peer, at.number() as u16);
+        let Some(link) = rail.message_link(peer, at.lane.number.into()) else { return Status::BAD_PARAM };
         let theirs = peer.core.place.get().map_or(1, |p| p.contexts);
-        let frame = Frame::of(Kind::Message, msg.tag(), ctx as u16 % theirs);
-        let mut guard = lane.enter();
-        let held = &mut *guard.held;
-        match rail.push(lane, held, link, frame, Body::Message(msg)) {
-            // Credits may have come, or completions.
-            Status::NO_RESOURCE if rail.look(lane, held) > 0 => {
-                rail.push(lane, held, link, frame, Body::Message(msg))
+        let frame = Frame::of(Kind::Message, msg.tag(), ctx % theirs);
+        at.hold(|holder| {
+            let link = holder.held.number(link);
+            match rail.push(holder, link, frame, Body::Message(msg)) {
+                // Credits may have come, or completions.
+                Status::NO_RESOURCE if rail.look(holder) > 0 => {
+                    rail.push(holder, link, frame, Body::Message(msg))
+                }
+                status => status,
             }
-            status => status,
-        }
+        })
     }
 
-    fn progress(&self, ctx: u32) -> i32 {
-        self.rail.turn(ctx, core::ptr::from_ref(self).cast_mut().cast::<c_void>())
-    }
-
-    fn finalize(&self) {
-        self.rail.part();
-        self.rail.stop.store(true, Ordering::Release);
-        self.rail.bell.ring();
-        self.connecting.join(&self.rail.host);
-        self.rail.destroy_pairs();
+    fn progress(&self, at: &mut At<'_>) -> i32 {
+        self.rail.turn(at)
     }
 }
 
 impl BtlPartner for Verbs {
-    fn partner(&self, endpoint: &VerbsEndpoint) -> u32 {
-        endpoint.partner
+    fn partner(&self, to: &To) -> u32 {
+        to.partner
     }
 }
 
 impl BtlPut for Verbs {
-    fn put(&self, endpoint: &VerbsEndpoint, ctx: u32, rma: &RmaDesc) -> Status {
-        self.rail.transfer(endpoint, ctx, rma, true)
+    fn put(&self, at: &mut At<'_>, to: &To, rma: Vouched<'_, RmaDesc>, done: Completion) -> Status {
+        self.rail.transfer(at, to, rma, done, true)
     }
 }
 impl BtlGet for Verbs {
-    fn get(&self, endpoint: &VerbsEndpoint, ctx: u32, rma: &RmaDesc) -> Status {
-        self.rail.transfer(endpoint, ctx, rma, false)
+    fn get(&self, at: &mut At<'_>, to: &To, rma: Vouched<'_, RmaDesc>, done: Completion) -> Status {
+        self.rail.transfer(at, to, rma, done, false)
     }
 }
 impl BtlAtomics for Verbs {
-    fn atomic(&self, endpoint: &VerbsEndpoint, ctx: u32, op: &AtomicDesc) -> Status {
-        self.rail.update(endpoint, ctx, op)
+    fn atomic(&self, at: &mut At<'_>, to: &To, op: Vouched<'_, AtomicDesc>, done: Completion) -> Status {
+        self.rail.update(at, to, op, done)
     }
 }
 impl BtlFlush for Verbs {
-    fn flush(&self, endpoint: Option<&VerbsEndpoint>, ctx: u32, flush: &FlushDesc) -> Status {
-        self.rail.flush(endpoint, ctx, flush)
+    fn flush(&self, at: &mut At<'_>, to: Option<&To>, done: Completion) -> Status {
+        self.rail.flush(at, to.map(|to| &**to), done)
     }
 }
 
 impl BtlMemory for Verbs {
     const HANDLE_SIZE: usize = HANDLE;
 
-    fn register(&self, addr: *mut u8, len: u64, access: u32, kind: MemKind, handle: &mut [u8]) -> Status {
-        if kind != MemKind::HOST {
+    fn register(&self, memory: Memory, access: u32, handle: &mut [u8]) -> Status {
+        if memory.kind != MemKind::HOST {
             return Status::NOT_SUPPORTED;
         }
-        match self.rail.memory.add(addr, len, access, handle) {
+        match self.rail.memory.add(memory.addr, memory.len, access, handle) {
             Ok(()) => Status::OK,
             Err((status, why)) => {
                 self.rail.host.debug(&why);
@@ -174,43 +175,54 @@ impl BtlMemory for Verbs {
         }
     }
     fn deregister(&self, handle: &[u8]) -> Status {
-        // SAFETY: as many bytes as a handle has.
-        self.rail.memory.remove(&unsafe { Handle::read(handle.as_ptr()) })
+        match handle.first_chunk() {
+            Some(handle) => self.rail.memory.remove(&Handle::read(handle)),
+            None => Status::BAD_PARAM,
+        }
     }
 }
 
 /// The lane's completion channel and the context's bell wake a sleeper.
 impl BtlSleep for Verbs {
-    fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
-        self.rail.arm(ctx, set)
+    fn arm(&self, at: &mut At<'_>, set: &mut WaitSet) -> Status {
+        self.rail.arm(at, set)
     }
-    fn disarm(&self, ctx: u32) {
-        self.rail.disarm(ctx);
+    fn disarm(&self, at: &mut At<'_>) {
+        self.rail.disarm(at);
     }
 }
 
 impl BtlService for Verbs {
+    type Service = Service;
+
     /// It is there from the start.
     fn open(&self) -> Status {
         Status::OK
     }
-    fn request(&self, endpoint: &VerbsEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
-        self.rail.request(&endpoint.peer, ctx, msg)
+    fn request(&self, at: &mut At<'_>, to: &To, msg: &Message<'_>) -> Status {
+        self.rail.request(at, &to.peer, msg)
     }
-    fn serve(&self) -> i32 {
-        let sent = self.rail.send_replies();
-        sent + self.progress(self.rail.service_context())
+    fn serve(&self, at: &mut Entered<'_, Service>) -> i32 {
+        let sent = self.rail.send_replies(at);
+        sent + self.rail.turn(at)
     }
-    fn reply(&self, link: u64, msg: &Message<'_>) -> Status {
-        self.rail.reply(link, msg)
+    fn reply(&self, at: &mut Entered<'_, Service>, link: u64, msg: &Message<'_>) -> Status {
+        self.rail.reply(at, link, msg)
+    }
+    fn finalize_serving(&self, all: &mut Contexts<'_, Context>, at: &mut Entered<'_, Service>) {
+        self.rail.part(all, &mut at.context);
+        self.rail.stop.store(true, Ordering::Release);
+        self.rail.bell.ring();
+        self.connecting.join(&self.rail.host);
+        self.rail.destroy_pairs(all, &mut at.context);
     }
 }
 
 impl BtlServiceSleep for Verbs {
-    fn arm_service(&self, set: &mut WaitSet) -> Status {
-        self.rail.arm(self.rail.service_context(), set)
+    fn arm_service(&self, at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
+        self.rail.arm(&mut at.context, set)
     }
-    fn disarm_service(&self) {
-        self.rail.disarm(self.rail.service_context());
+    fn disarm_service(&self, at: &mut Entered<'_, Service>) {
+        self.rail.disarm(&mut at.context);
     }
 }

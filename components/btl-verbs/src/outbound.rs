@@ -5,8 +5,9 @@
 //! are while buffers or entries of the completion queue are scarce, so that no more than half of them ever wait for a report that only a later
 //! message would bring.
 
-use crate::lane::{Held, Lane};
-use crate::link::{Link, Peer};
+use crate::context::Holder;
+use crate::lane::Lane;
+use crate::link::{Link, Peer, Side};
 use crate::rail::Rail;
 use crate::ring::{Slot, taken_of_slot};
 use crate::wire::{FRAME, Frame, Kind, Purpose};
@@ -49,7 +50,7 @@ impl Rail {
     }
 
     /// Tells the called one that it is heard, and may send: a message of no bytes, before all others.
-    pub fn say_hello(&self, lane: &Lane, link: &Link) {
+    pub fn say_hello(&self, lane: &Lane, side: &mut Side) {
         let mut hello = SendWr {
             wr_id: lane.id(HELLO),
             next: core::ptr::null_mut(),
@@ -61,27 +62,19 @@ impl Rail {
             wr: SendTarget { rdma: RdmaTarget { remote_addr: 0, rkey: 0 } },
             others: [0; 7],
         };
-        let side = link.side.borrow();
         // SAFETY: a request without memory.
-        let posted = side.pair.as_ref().map_or(Ok(()), |pair| unsafe { pair.post(&mut hello) });
+        let posted = side.pair.as_mut().map_or(Ok(()), |pair| unsafe { pair.post(&mut hello) });
         if let Err(why) = posted {
-            self.fail(&link.peer, &format!("a new queue pair takes no request ({why})"));
+            self.fail(&side.link.peer, &format!("a new queue pair takes no request ({why})"));
         }
     }
 
     /// Sends a message behind its frame; NO_RESOURCE: nothing happened. `reserved`: there is always a buffer for it at the peer.
-    pub fn push(
-        &self,
-        lane: &Lane,
-        held: &mut Held,
-        link: &Arc<Link>,
-        frame: Frame,
-        body: Body<'_>,
-    ) -> Status {
-        let mut side = link.side.borrow_mut();
-        let side = &mut *side;
-        let Some(pair) = side.pair.as_ref().filter(|_| side.up) else { return self.wants(link) };
-        if link.peer.is_out() {
+    pub fn push(&self, holder: &mut Holder<'_>, link: usize, frame: Frame, body: Body<'_>) -> Status {
+        let (lane, held) = (holder.lane, &mut *holder.held);
+        let side = &mut held.sides[link];
+        let Some(pair) = side.pair.as_mut().filter(|_| side.up) else { return self.wants(&side.link) };
+        if side.link.peer.is_out() {
             return Status::PEER_FAILED;
         }
         let is_message = frame.kind == Kind::Message;
@@ -97,14 +90,14 @@ impl Rail {
         let frame = Frame { credits: few(side.owed), slots: few(side.emptied), seq: side.said, ..frame };
         let mut small = [MaybeUninit::<u8>::uninit(); INLINE];
         let fits = len <= (pair.inline.min(self.settings.max_inline) as usize).min(INLINE);
-        let buffer = if fits { None } else { lane.buffer(held) };
+        let buffer = if fits { None } else { lane.buffer(&mut held.free) };
         let (at, lkey) = match buffer {
             Some(number) => lane.pool.buffer(number),
             None if fits => (small.as_mut_ptr().cast(), 0),
             None => return Status::NO_RESOURCE,
         };
         if lane.queue.room.reserve(held.under_way, 1) == 0 {
-            lane.give_buffer(held, buffer);
+            lane.give_buffer(&mut held.free, buffer);
             return Status::NO_RESOURCE;
         }
         // SAFETY: `len` bytes are free there: of the array, or of a buffer, which takes the largest message.
@@ -116,7 +109,7 @@ impl Rail {
                 at.add(len - 8).cast::<u64>().write_unaligned(slot.word);
             }
         }
-        let scarce = lane.is_scarce(held);
+        let scarce = lane.is_scarce(held.free.len(), held.under_way);
         // A thread that is about to sleep is not to be woken by that alone.
         let due = side.quiet + 1 >= self.settings.signal_period && frame.kind != Kind::Hold;
         let reported = scarce || due || frame.kind == Kind::Bye;
@@ -137,11 +130,11 @@ impl Rail {
         // SAFETY: what is not inside the request lies in a buffer that is free after its completion.
         if let Err(why) = unsafe { pair.post(&mut wr) } {
             lane.queue.room.release(held.under_way + 1, held.under_way);
-            lane.give_buffer(held, buffer);
+            lane.give_buffer(&mut held.free, buffer);
             if why == FULL {
                 return Status::NO_RESOURCE;
             }
-            self.fail(&link.peer, &format!("its queue pair takes no request ({why})"));
+            self.fail(&side.link.peer, &format!("its queue pair takes no request ({why})"));
             return Status::PEER_FAILED;
         }
         side.posted += 1;
@@ -162,7 +155,9 @@ impl Rail {
     }
 
     /// Requests of a link up to this one are complete.
-    pub fn complete(lane: &Lane, held: &mut Held, side: &mut crate::link::Side, number: u64) {
+    pub fn complete(holder: &mut Holder<'_>, link: usize, number: u64) {
+        let (lane, held) = (holder.lane, &mut *holder.held);
+        let side = &mut held.sides[link];
         if number > side.complete {
             let before = held.under_way;
             held.under_way -= (number - side.complete) as u32;
@@ -170,7 +165,7 @@ impl Rail {
             side.complete = number;
         }
         while side.buffers.front().is_some_and(|(n, _)| *n <= number) {
-            lane.give_buffer(held, side.buffers.pop_front().map(|(_, buffer)| buffer));
+            lane.give_buffer(&mut held.free, side.buffers.pop_front().map(|(_, buffer)| buffer));
         }
     }
 }

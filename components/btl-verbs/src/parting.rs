@@ -3,14 +3,14 @@
 //! Messages that a peer's device has acknowledged lie in that process's memory, so that this process may end. A process that has received
 //! the good-bye does not report the end of the connection as a failure.
 
-use crate::link::Link;
+use crate::context::{Context, Holder};
 use crate::outbound::Body;
 use crate::rail::Rail;
 use crate::wire::{Frame, Kind, Purpose};
 use core::sync::atomic::Ordering;
 use core::time::Duration;
+use oxmpi_btl::Contexts;
 use oxmpi_mca::Status;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// For devices to acknowledge.
@@ -18,30 +18,14 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 impl Rail {
     /// Sends what is left, everywhere.
-    pub fn part(&self) {
+    pub fn part(&self, all: &mut Contexts<'_, Context>, service: &mut Context) {
         self.closing.store(true, Ordering::SeqCst);
         let begun = Instant::now();
-        let mut said: Vec<*const Link> = Vec::new();
+        // Lanes and links.
+        let mut said: Vec<(u16, usize)> = Vec::new();
         loop {
             let mut under_way = false;
-            for lane in &self.lanes {
-                self.take(lane);
-                let mut guard = lane.enter();
-                let held = &mut *guard.held;
-                let links: Vec<Arc<Link>> =
-                    held.links.values().filter(|l| l.purpose != Purpose::Memory).cloned().collect();
-                for link in links.iter().filter(|l| !l.peer.is_out()) {
-                    if !said.contains(&Arc::as_ptr(link)) {
-                        let bye = Frame::of(Kind::Bye, 0, 0);
-                        match self.push(lane, held, link, bye, Body::Nothing) {
-                            Status::NO_RESOURCE => under_way = true,
-                            _ => said.push(Arc::as_ptr(link)),
-                        }
-                    }
-                    let side = link.side.borrow();
-                    under_way |= side.complete < side.posted;
-                }
-            }
+            self.each_lane(all, service, |holder| under_way |= self.say_bye(holder, &mut said));
             if !under_way || begun.elapsed() > LONGEST {
                 break;
             }
@@ -49,16 +33,50 @@ impl Rail {
         }
     }
 
-    /// Destroys all queue pairs, when nobody is left to use them.
-    pub fn destroy_pairs(&self) {
-        for lane in &self.lanes {
-            lane.enter().held.links.clear();
-        }
-        for peer in self.peers() {
-            for link in peer.all() {
-                link.take();
-                link.side.borrow_mut().pair = None;
+    /// Takes what is there for a lane, and says good-bye on its links. Whether something of it is under way.
+    fn say_bye(&self, holder: &mut Holder<'_>, said: &mut Vec<(u16, usize)>) -> bool {
+        self.take(holder);
+        let sides = &holder.held.sides;
+        let is_meant = |link: &usize| {
+            let link = &sides[*link].link;
+            link.purpose != Purpose::Memory && !link.peer.is_out()
+        };
+        let links: Vec<usize> = holder.held.links.values().copied().filter(is_meant).collect();
+        let mut under_way = false;
+        for link in links {
+            let name = (holder.lane.number, link);
+            if !said.contains(&name) {
+                match self.push(holder, link, Frame::of(Kind::Bye, 0, 0), Body::Nothing) {
+                    Status::NO_RESOURCE => under_way = true,
+                    _ => said.push(name),
+                }
             }
+            let side = &holder.held.sides[link];
+            under_way |= side.complete < side.posted;
         }
+        under_way
+    }
+
+    /// Destroys all queue pairs, when nobody is left to use them.
+    pub fn destroy_pairs(&self, all: &mut Contexts<'_, Context>, service: &mut Context) {
+        self.each_lane(all, service, |holder| {
+            holder.held.links.clear();
+            holder.held.sides.iter_mut().for_each(|side| side.pair = None);
+        });
+        // And those that no lane has taken.
+        for peer in self.peers() {
+            peer.all().iter().for_each(|link| drop(link.take()));
+        }
+    }
+
+    /// Holds each lane, as the first of its contexts.
+    fn each_lane(
+        &self,
+        all: &mut Contexts<'_, Context>,
+        service: &mut Context,
+        mut run: impl FnMut(&mut Holder<'_>),
+    ) {
+        (0..self.place.lanes).for_each(|number| all.enter(number.into()).hold(&mut run));
+        service.hold(run);
     }
 }

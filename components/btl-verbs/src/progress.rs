@@ -1,44 +1,40 @@
 //! A turn of a context: links that were made, what the device reports, and what is handed up.
 //!
 //! Reports are taken by the holder of the lane and sorted into the queues of its contexts; then what is in the context's own queue is handed
-//! up one by one, with nothing borrowed and no lock held, since a receiver may send. A message lies in its receive buffer meanwhile, which goes
-//! back to the device behind it.
+//! up one by one, with nothing of the context borrowed and no lock held, since a receiver may send. A message lies in its receive buffer meanwhile,
+//! which goes back to the device behind it.
 
-use crate::lane::{Context, Event, Held, Lane, PREFIX};
-use crate::link::{Link, Side};
+use crate::context::{Asked, Event, Holder, Turns};
+use crate::lane::{Buffer, Held};
 use crate::outbound::Body;
-use crate::queue::{number_of, unmarked};
+use crate::queue::number_of;
 use crate::rail::Rail;
 use crate::wire::{FRAME, Frame, Kind, Purpose};
-use core::ffi::c_void;
 use core::sync::atomic::Ordering;
-use oxmpi_mca::host::receive;
-use oxmpi_mca::{RecvDesc, Status};
+use oxmpi_btl::{Arrival, Bytes, Entered};
+use oxmpi_mca::Status;
 use oxmpi_verbs_abi::Wc;
 use oxmpi_verbs_abi::numbers::wc_status;
-use std::sync::Arc;
 
 /// Things handed up in one turn at most, so that other transports get theirs.
 const BATCH: i32 = 64;
 
 impl Rail {
-    /// Takes and hands up; how much. `module`: what messages name.
-    pub fn turn(&self, number: u32, module: *mut c_void) -> i32 {
-        let context = &self.contexts[number as usize];
-        let lane = &self.lanes[context.lane];
+    /// Takes and hands up; how much.
+    pub fn turn<C: Turns>(&self, at: &mut Entered<'_, C>) -> i32 {
         let mut handled = 0;
         while handled < BATCH {
-            match context.next() {
+            match at.context().next() {
                 Some(event) => {
                     handled += 1;
-                    if self.hand_up(context, event, module) == receive::STOP {
+                    if self.hand_up(at, event) {
                         break;
                     }
                 }
-                None => match self.take(lane) {
+                None => match at.context().hold(|holder| self.take(holder)) {
                     0 => break,
                     // Reports count once: as what they bring to be handed up, or not at all.
-                    _ if context.is_empty() => handled += 1,
+                    _ if at.context().is_empty() => handled += 1,
                     _ => {}
                 },
             }
@@ -47,167 +43,158 @@ impl Rail {
     }
 
     /// Takes what is there for a lane. How many reports.
-    pub fn take(&self, lane: &Lane) -> usize {
-        let mut guard = lane.enter();
-        let held = &mut *guard.held;
-        let count = self.look(lane, held);
-        if !held.owing.is_empty() {
-            self.give_credits(lane, held);
+    pub fn take(&self, holder: &mut Holder<'_>) -> usize {
+        let count = self.look(holder);
+        if !holder.held.owing.is_empty() {
+            self.give_credits(holder);
         }
-        if !held.waiting.is_empty() {
-            self.send_requests(lane, held);
+        if !holder.held.waiting.is_empty() {
+            self.send_requests(holder);
         }
         count
     }
 
     /// Takes what the device reports, and hands nothing up: a sender in want of room may do so, too.
-    pub fn look(&self, lane: &Lane, held: &mut Held) -> usize {
+    pub fn look(&self, holder: &mut Holder<'_>) -> usize {
+        let lane = holder.lane;
         if lane.news.load(Ordering::Acquire) {
-            self.take_over_links(lane, held);
+            self.take_over_links(holder);
         }
-        if !held.listed.is_empty() {
-            self.post_listed(lane, held);
+        if !holder.held.listed.is_empty() {
+            self.post_listed(holder);
         }
-        let mut entries = core::mem::take(&mut held.entries);
+        let mut entries = core::mem::take(&mut holder.held.entries);
         let mut others = Vec::new();
-        let got = lane.queue.take(lane.number, &mut entries, &mut others);
+        let got = lane.queue.take(lane.number, &mut holder.held.reports, &mut entries, &mut others);
         others.iter().for_each(|lane| self.wake(usize::from(*lane)));
         let count = got.unwrap_or_else(|()| {
             self.fail_all(&format!("a completion queue of {} is lost", self.port.name));
             0
         });
         for wc in &entries[..count] {
-            self.report(lane, held, wc);
+            self.report(holder, wc);
         }
-        held.entries = entries;
-        if held.rings.is_empty() { count } else { count + self.look_into_rings(lane, held) }
+        holder.held.entries = entries;
+        if holder.held.rings.is_empty() { count } else { count + self.look_into_rings(holder) }
     }
 
     /// Takes over links that were made, and lets go of those whose peer is lost.
     #[cold]
-    pub fn take_over_links(&self, lane: &Lane, held: &mut Held) {
+    pub fn take_over_links(&self, holder: &mut Holder<'_>) {
+        let lane = holder.lane;
         for link in lane.news() {
             let Some(made) = link.take() else { continue };
+            let held = &mut *holder.held;
             if link.is_over() {
-                lane.end(made.pair);
+                lane.end(&mut held.reports, made.pair);
                 continue;
             }
-            {
-                let mut side = link.side.borrow_mut();
-                side.up = made.called;
-                (side.credits, side.granted) = (made.credits, made.granted);
-                held.links.insert(made.pair.number(), link.clone());
-                side.pair = Some(made.pair);
-            }
+            let number = held.number(&link);
+            let side = &mut held.sides[number];
+            side.up = made.called;
+            (side.credits, side.granted) = (made.credits, made.granted);
+            held.links.insert(made.pair.number(), number);
+            side.pair = Some(made.pair);
             if link.purpose == Purpose::Memory {
-                self.issue_again(lane, held, &link);
+                self.issue_again(holder, number);
             } else if made.called && !link.peer.is_out() {
-                self.say_hello(lane, &link);
+                self.say_hello(lane, side);
             }
         }
-        let lost: Vec<Arc<Link>> =
-            held.links.values().chain(&held.memory).filter(|l| l.is_over()).cloned().collect();
-        lost.iter().for_each(|link| self.drop_pair(lane, held, link));
+        let Held { sides, links, memory, .. } = &*holder.held;
+        let all = links.values().chain(memory).copied();
+        let lost: Vec<usize> = all.filter(|number| sides[*number].link.is_over()).collect();
+        lost.into_iter().for_each(|link| self.drop_pair(holder, link));
     }
 
     /// The pair of a lost peer goes, and with it all that is under way.
-    fn drop_pair(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>) {
-        let pair = {
-            let mut side = link.side.borrow_mut();
-            let posted = side.posted;
-            Rail::complete(lane, held, &mut side, posted);
-            side.ring_out = None;
-            side.pair.take()
-        };
-        if let Some(pair) = &pair {
+    fn drop_pair(&self, holder: &mut Holder<'_>, link: usize) {
+        Rail::complete(holder, link, holder.held.sides[link].posted);
+        let held = &mut *holder.held;
+        let side = &mut held.sides[link];
+        side.ring_out = None;
+        // The memory of our ring stays: what was taken out of it may not be handed up yet.
+        held.rings.retain(|ring| *ring != link);
+        if let Some(pair) = side.pair.take() {
             held.links.remove(&pair.number());
+            holder.lane.end(&mut held.reports, pair);
         }
-        // Its memory stays: what was taken out of it may not be handed up yet.
-        held.rings.retain(|l| !Arc::ptr_eq(l, link));
-        if let Some(pair) = pair {
-            lane.end(pair);
-        }
-        self.fail_operations(lane, held, link);
+        self.fail_operations(holder, link);
     }
 
-    fn report(&self, lane: &Lane, held: &mut Held, wc: &Wc) {
-        let mut link = held.links.get(&wc.qp_num).cloned();
-        if link.is_none() && lane.news.load(Ordering::Acquire) {
+    fn report(&self, holder: &mut Holder<'_>, wc: &Wc) {
+        let mut link = holder.held.links.get(&wc.qp_num).copied();
+        if link.is_none() && holder.lane.news.load(Ordering::Acquire) {
             // The first message may be faster than the news.
-            self.take_over_links(lane, held);
-            link = held.links.get(&wc.qp_num).cloned();
+            self.take_over_links(holder);
+            link = holder.held.links.get(&wc.qp_num).copied();
         }
-        let is_send = wc.wr_id & 1 != 0;
-        let Some(link) = link else {
-            // Of a pair that is gone.
-            if !is_send {
-                lane.post_receive(unmarked(wc.wr_id));
+        if wc.wr_id & 1 == 0 {
+            // SAFETY: the lane's queue has given this report, once, of a receive; the rail has its lanes as long as anything is taken from them.
+            let buffer = unsafe { Buffer::of(wc) };
+            match link {
+                Some(link) => self.received(holder, link, wc, buffer),
+                // Of a pair that is gone.
+                None => _ = holder.lane.post_receive(buffer),
             }
-            return;
-        };
-        match (is_send, link.purpose) {
-            (true, Purpose::Memory) => self.operation_report(lane, held, &link, wc),
-            (true, _) => self.sent(lane, held, &link, wc),
-            (false, _) => self.received(lane, held, &link, wc),
+        } else if let Some(link) = link {
+            match holder.held.sides[link].link.purpose {
+                Purpose::Memory => self.operation_report(holder, link, wc),
+                _ => self.sent(holder, link, wc),
+            }
         }
     }
 
-    fn sent(&self, lane: &Lane, held: &mut Held, link: &Link, wc: &Wc) {
-        {
-            let mut side = link.side.borrow_mut();
-            let number = number_of(wc.wr_id, side.posted);
-            Rail::complete(lane, held, &mut side, number);
-        }
+    fn sent(&self, holder: &mut Holder<'_>, link: usize, wc: &Wc) {
+        let number = number_of(wc.wr_id, holder.held.sides[link].posted);
+        Rail::complete(holder, link, number);
         if wc.status != wc_status::SUCCESS {
-            self.lost(link, wc);
+            self.lost(&holder.held.sides[link].link, wc);
         }
     }
 
-    fn received(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>, wc: &Wc) {
-        let (buffer, len) = (unmarked(wc.wr_id), wc.byte_len as usize);
+    fn received(&self, holder: &mut Holder<'_>, link: usize, wc: &Wc, buffer: Buffer) {
+        let lane = holder.lane;
+        let side = &mut holder.held.sides[link];
         if wc.status != wc_status::SUCCESS {
             lane.post_receive(buffer);
             // Flushed with its pair; whatever else is the end of the connection.
             if wc.status != wc_status::WR_FLUSH_ERR {
-                self.lost(link, wc);
+                self.lost(&side.link, wc);
             }
             return;
         }
-        if len == 0 {
-            link.side.borrow_mut().up = true;
+        if wc.byte_len == 0 {
+            side.up = true;
             lane.post_receive(buffer);
             return;
         }
-        let base = (buffer as usize + PREFIX) as *const [u8; FRAME];
-        // SAFETY: a receive buffer of this lane, of a frame at least.
-        let frame = if len < FRAME { None } else { Frame::decode(unsafe { &*base }) };
-        let Some(frame) = frame.filter(|f| self.is_due(lane, link, f)) else {
+        let frame = buffer.bytes().first_chunk::<FRAME>().and_then(Frame::decode);
+        let Some(frame) = frame.filter(|f| self.is_due(lane, side, f)) else {
             lane.post_receive(buffer);
-            return self.fail(&link.peer, "it sent what no honest peer sends");
+            return self.fail(&side.link.peer, "it sent what no honest peer sends");
         };
         match frame.kind {
             Kind::Credits => {}
             Kind::Bye => {
                 // All that was written before lies in its slot.
-                while self.take_from_ring(lane, link) {}
-                link.peer.gone.store(true, Ordering::Release);
+                while self.take_from_ring(holder, link) {}
+                holder.held.sides[link].link.peer.gone.store(true, Ordering::Release);
             }
             Kind::Ring | Kind::Hold | Kind::Held => {
-                let at = (buffer as usize + PREFIX + FRAME) as *const u8;
-                // SAFETY: a receive buffer of this lane with so many bytes behind its frame.
-                let body = unsafe { core::slice::from_raw_parts(at, len - FRAME) };
-                if !Rail::hear_of_ring(held, link, frame.kind, body) {
-                    self.fail(&link.peer, "it says of a ring what no honest peer says");
+                if !Rail::hear_of_ring(holder.held, link, frame.kind, buffer.body()) {
+                    let peer = &holder.held.sides[link].link.peer;
+                    self.fail(peer, "it says of a ring what no honest peer says");
                 }
             }
             kind => {
-                if kind == Kind::Message && !self.is_next(lane, link, frame.seq) {
+                if kind == Kind::Message && !self.is_next(holder, link, frame.seq) {
                     lane.post_receive(buffer);
-                    return self.fail(&link.peer, "a message of it is missing");
+                    return self.fail(&holder.held.sides[link].link.peer, "a message of it is missing");
                 }
-                self.sort(lane, held, link, frame, buffer, (len - FRAME) as u32);
+                self.sort(holder, link, frame, buffer);
                 if kind == Kind::Message {
-                    self.may_offer(lane, held, link);
+                    self.may_offer(holder, link);
                 }
                 return;
             }
@@ -216,145 +203,114 @@ impl Rail {
     }
 
     /// Takes the messages that were written before one that was sent. False: they are not there.
-    fn is_next(&self, lane: &Lane, link: &Arc<Link>, seq: u32) -> bool {
-        while link.side.borrow().heard != seq {
-            if !self.take_from_ring(lane, link) {
+    fn is_next(&self, holder: &mut Holder<'_>, link: usize, seq: u32) -> bool {
+        while holder.held.sides[link].heard != seq {
+            if !self.take_from_ring(holder, link) {
                 return false;
             }
         }
-        let mut side = link.side.borrow_mut();
+        let side = &mut holder.held.sides[link];
         side.heard = side.heard.wrapping_add(1);
         true
     }
 
     /// A message into the queue of its context.
-    fn sort(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>, frame: Frame, buffer: u64, len: u32) {
+    fn sort(&self, holder: &mut Holder<'_>, link: usize, frame: Frame, buffer: Buffer) {
+        let lane = holder.lane;
         let asked = frame.kind == Kind::Request;
         let number = if asked { self.service_context() as usize } else { usize::from(frame.ctx) };
-        let context = &self.contexts[number];
-        if lane.is_shared() {
-            return context.push_foreign(Event::Message { link: Arc::as_ptr(link), frame, buffer, len });
+        let (inbox, proc) = (&self.inboxes[number], holder.held.sides[link].link.peer.proc);
+        if lane.is_shared {
+            return inbox.push(Event::Message { link, proc, frame, buffer });
         }
-        if context.lane == usize::from(lane.number) {
-            return context.push_own(Event::Message { link: Arc::as_ptr(link), frame, buffer, len });
+        if inbox.lane == usize::from(lane.number) {
+            return holder.own.push_back(Event::Message { link, proc, frame, buffer });
         }
         // Of a context that this lane's holder does not hold: its peer has fewer lanes.
-        let at = (buffer as usize + PREFIX + FRAME) as *const u8;
-        // SAFETY: a receive buffer of this lane with so many bytes behind its frame.
-        let bytes = unsafe { core::slice::from_raw_parts(at, len as usize) };
-        context.push_foreign(Event::Copied { proc: link.peer.proc, tag: frame.tag, bytes: bytes.into() });
+        inbox.push(Event::Copied { proc, tag: frame.tag, bytes: buffer.body().into() });
         lane.post_receive(buffer);
-        Rail::owe(held, link, &mut link.side.borrow_mut());
+        Rail::owe(holder.held, link);
     }
 
     /// A message has been taken.
-    fn owe(held: &mut Held, link: &Arc<Link>, side: &mut Side) {
+    fn owe(held: &mut Held, link: usize) {
+        let side = &mut held.sides[link];
         side.owed += 1;
-        if side.owed * 2 >= side.granted && !side.owing {
+        if side.owed * 2 >= side.granted && !side.owing && side.pair.is_some() {
             side.owing = true;
-            held.owing.push(link.clone());
+            held.owing.push(link);
         }
     }
 
     /// Tells peers that do not get them with a message of ours what we have taken.
-    fn give_credits(&self, lane: &Lane, held: &mut Held) {
-        for link in core::mem::take(&mut held.owing) {
-            link.side.borrow_mut().owing = false;
-            let (owes, leaves) = {
-                let side = link.side.borrow();
-                (side.owes(self.settings.eager_rdma_num), side.leaves_ring)
-            };
-            if !owes {
+    fn give_credits(&self, holder: &mut Holder<'_>) {
+        for link in core::mem::take(&mut holder.held.owing) {
+            let side = &mut holder.held.sides[link];
+            side.owing = false;
+            if !side.owes(self.settings.eager_rdma_num) {
                 continue;
             }
-            let frame = Frame::of(if leaves { Kind::Held } else { Kind::Credits }, 0, 0);
-            if self.push(lane, held, &link, frame, Body::Nothing) == Status::NO_RESOURCE {
-                link.side.borrow_mut().owing = true;
-                held.owing.push(link);
+            let frame = Frame::of(if side.leaves_ring { Kind::Held } else { Kind::Credits }, 0, 0);
+            let status = self.push(holder, link, frame, Body::Nothing);
+            let side = &mut holder.held.sides[link];
+            if status == Status::NO_RESOURCE {
+                side.owing = true;
+                holder.held.owing.push(link);
             } else {
-                link.side.borrow_mut().leaves_ring = false;
+                side.leaves_ring = false;
             }
         }
     }
 
-    /// Gives an event to its receiver, and returns the receiver's answer.
-    fn hand_up(&self, context: &Context, event: Event, module: *mut c_void) -> u32 {
+    /// Gives an event to its receiver. Whether that wants the turn to end.
+    fn hand_up<C: Turns>(&self, at: &mut Entered<'_, C>, event: Event) -> bool {
         let closing = self.closing.load(Ordering::Relaxed);
-        let call = |proc, tag, data: *const u8, len: u64, link| {
-            if closing {
-                return receive::CONTINUE;
-            }
-            let row = self.host.am(tag);
-            let desc = RecvDesc { data, len, proc, ctx: context.number, module, link };
-            (row.receive)(row.ctx, &desc)
+        let deliver = |at: &mut Entered<'_, C>, proc, tag, bytes, link| {
+            !closing && at.deliver(&self.host, Arrival { proc, tag, bytes, link }).stops()
         };
         match event {
-            Event::Done { done, ctx, status } => {
-                if let Some(done) = done {
-                    done(ctx, status);
-                }
-                receive::CONTINUE
+            Event::Done { done, status } => {
+                at.complete(done, status);
+                false
             }
-            Event::Copied { proc, tag, bytes } => call(proc, tag, bytes.as_ptr(), bytes.len() as u64, 0),
-            Event::Slot { link: from, frame, at, len } => {
-                // SAFETY: links live as long as the rail.
-                let link = unsafe { &*from };
-                let answer = call(link.peer.proc, frame.tag, at.wrapping_add(FRAME), len.into(), 0);
-                self.emptied(link);
-                answer
+            Event::Copied { proc, tag, bytes } => deliver(at, proc, tag, Bytes::from(&*bytes), 0),
+            Event::Slot { link, proc, frame, at: slot, len } => {
+                // SAFETY: so many bytes of a slot of the link's ring, which is there as long as the lane's data. The peer writes there again when it has
+                // been told that the slot is empty, and whatever it writes before is its own bytes.
+                let bytes = unsafe { Bytes::new((slot + FRAME) as *const u8, len.into()) };
+                let stops = deliver(at, proc, frame.tag, bytes, 0);
+                at.context().hold(|holder| self.emptied(holder.held, link));
+                stops
             }
-            Event::Message { link: at, frame, buffer, len } => {
-                // SAFETY: links live as long as the rail.
-                let link = unsafe { &*at };
-                let data = (buffer as usize + PREFIX + FRAME) as *const u8;
-                let is_request = frame.kind == Kind::Request;
-                if is_request {
-                    self.service.current.set(Some((at, frame.ctx)));
+            Event::Message { link, proc, frame, buffer } => {
+                let asked = (frame.kind == Kind::Request).then_some(Asked { link, ctx: frame.ctx });
+                if asked.is_some() {
+                    at.serves(asked);
                 }
-                let request = if is_request { at as u64 } else { 0 };
-                let answer = call(link.peer.proc, frame.tag, data, len.into(), request);
-                if is_request {
-                    self.service.current.set(None);
+                let request = asked.map_or(0, Asked::name);
+                let stops = deliver(at, proc, frame.tag, Bytes::from(buffer.body()), request);
+                if asked.is_some() {
+                    at.serves(None);
                 }
-                self.took(link, buffer, frame.kind);
-                answer
+                at.context().hold(|holder| {
+                    holder.lane.post_receive(buffer);
+                    // A reply took the place that its request had reserved.
+                    if frame.kind != Kind::Reply {
+                        Rail::owe(holder.held, link);
+                    }
+                });
+                stops
             }
         }
     }
 
     /// The slot of a message may be written again.
-    fn emptied(&self, link: &Link) {
-        let lane = &self.lanes[usize::from(link.ours)];
-        let mut guard = lane.enter();
-        let mut side = link.side.borrow_mut();
+    fn emptied(&self, held: &mut Held, link: usize) {
+        let side = &mut held.sides[link];
         side.emptied += 1;
-        if side.emptied * 2 >= self.settings.eager_rdma_num && !side.owing {
-            let number = side.pair.as_ref().map(|p| p.number());
-            if let Some(link) = number.and_then(|n| guard.held.links.get(&n)).cloned() {
-                side.owing = true;
-                guard.held.owing.push(link);
-            }
-        }
-    }
-
-    /// The buffer of a message goes back to the device.
-    fn took(&self, link: &Link, buffer: u64, kind: Kind) {
-        let lane = &self.lanes[usize::from(link.ours)];
-        let mut guard = lane.enter();
-        let held = &mut *guard.held;
-        lane.post_receive(buffer);
-        if kind == Kind::Reply {
-            // It took the place that its request had reserved.
-            return;
-        }
-        let mut side = link.side.borrow_mut();
-        side.owed += 1;
-        if side.owed * 2 >= side.granted && !side.owing {
-            let number = side.pair.as_ref().map(|p| p.number());
-            if let Some(link) = number.and_then(|n| held.links.get(&n)).cloned() {
-                side.owing = true;
-                held.owing.push(link);
-            }
+        if side.emptied * 2 >= self.settings.eager_rdma_num && !side.owing && side.pair.is_some() {
+            side.owing = true;
+            held.owing.push(link);
         }
     }
 }

@@ -9,7 +9,7 @@
 //! half is common, by one counter.
 
 use crate::link::held;
-use crate::objects::{Completions, Pair, Refused};
+use crate::objects::{Completions, Pair, Poller, Refused};
 use core::sync::atomic::{AtomicU32, Ordering};
 use oxmpi_verbs_abi::Wc;
 use std::collections::VecDeque;
@@ -103,12 +103,21 @@ pub struct Queue {
     pub room: Room,
     /// Receive requests of a lane at most.
     pub receives: u32,
+    /// Of a queue of one lane, until that lane's holder has it.
+    unclaimed: Mutex<Option<Poller>>,
     /// Where it is of several lanes.
     sorting: Option<Mutex<Sorting>>,
 }
 
+/// A lane's end of its queue, by which the lane's holder takes reports.
+pub struct Reports {
+    /// `None`: the queue is of several lanes.
+    alone: Option<Poller>,
+}
+
 /// Entries on their way.
 struct Sorting {
+    poller: Poller,
     entries: Box<[Wc]>,
     boxes: Box<[VecDeque<Wc>]>,
 }
@@ -128,7 +137,7 @@ impl Queue {
     pub fn new(
         depth: Depth,
         alone: bool,
-        make: impl FnOnce(u32, bool) -> Result<Arc<Completions>, Refused>,
+        make: impl FnOnce(u32, bool) -> Result<(Arc<Completions>, Poller), Refused>,
     ) -> Result<Arc<Queue>, Refused> {
         let lanes = u32::from(depth.lanes.max(1));
         let entries = depth.entries.max(LEAST * lanes).min(depth.limit);
@@ -139,15 +148,22 @@ impl Queue {
             )
         })?;
         let several = lanes > 1;
-        let boxes = (0..lanes).map(|_| VecDeque::new()).collect();
-        let sorting = || Mutex::new(Sorting { entries: vec![Wc::default(); BATCH].into(), boxes });
+        let (completions, poller) = make(entries, alone && !several)?;
+        let (unclaimed, sorting) = if several {
+            let boxes = (0..lanes).map(|_| VecDeque::new()).collect();
+            let entries = vec![Wc::default(); BATCH].into();
+            (None, Some(Mutex::new(Sorting { poller, entries, boxes })))
+        } else {
+            (Some(poller), None)
+        };
         Ok(Arc::new(Queue {
-            completions: make(entries, alone && !several)?,
+            completions,
             first: depth.first,
             lanes: depth.lanes.max(1),
             room,
             receives: (most / lanes).max(1),
-            sorting: several.then(sorting),
+            unclaimed: Mutex::new(unclaimed),
+            sorting,
         }))
     }
 
@@ -159,13 +175,26 @@ impl Queue {
         usize::from(self.first)..usize::from(self.first) + usize::from(self.lanes)
     }
 
+    /// Gives a new lane its end.
+    pub fn join(&self) -> Reports {
+        Reports { alone: held(&self.unclaimed).take() }
+    }
+
     /// Writes reports of a lane to the front of `out`, and adds lanes that have got some from here to `others`. How many; Err: the queue is
     /// lost.
     #[inline]
-    pub fn take(&self, lane: u16, out: &mut [Wc], others: &mut Vec<u16>) -> Result<usize, ()> {
-        match &self.sorting {
-            None => self.completions.poll(out),
-            Some(sorting) => self.sort(&mut held(sorting), lane, out, others),
+    pub fn take(
+        &self,
+        lane: u16,
+        reports: &mut Reports,
+        out: &mut [Wc],
+        others: &mut Vec<u16>,
+    ) -> Result<usize, ()> {
+        match (&mut reports.alone, &self.sorting) {
+            (Some(poller), _) => poller.poll(out),
+            (None, Some(sorting)) => self.sort(&mut held(sorting), lane, out, others),
+            // It is another lane's.
+            (None, None) => Ok(0),
         }
     }
 
@@ -186,7 +215,7 @@ impl Queue {
             if count > 0 {
                 return Ok(count);
             }
-            let got = self.completions.poll(&mut sorting.entries)?;
+            let got = sorting.poller.poll(&mut sorting.entries)?;
             for wc in &sorting.entries[..got] {
                 let of = lane_of(wc.wr_id);
                 let Some(to) = sorting.boxes.get_mut(usize::from(of.wrapping_sub(self.first))) else {
@@ -205,8 +234,8 @@ impl Queue {
     }
 
     /// Destroys a pair of a lane, by its holder, and drops its reports that wait in the lane's in-box, because a later pair may have its
-    /// number. Returns the buffers of the receives among them.
-    pub fn end(&self, lane: u16, pair: Pair) -> Vec<u64> {
+    /// number. Returns the identifiers of the receives among them.
+    pub fn end(&self, lane: u16, _holder: &mut Reports, pair: Pair) -> Vec<u64> {
         let Some(sorting) = &self.sorting else { return Vec::new() };
         let number = pair.number();
         let mut sorting = held(sorting);
@@ -222,13 +251,13 @@ impl Queue {
         received
     }
 
-    /// Reports that were waited for before are over, and the next one is waited for. Whether there was one. Of a queue of one lane: its
-    /// holder.
-    pub fn listen(&self) -> bool {
-        let _sorting = self.sorting.as_ref().map(held);
-        let any = self.completions.channel.as_ref().is_some_and(|channel| channel.drain());
-        self.completions.notify();
-        any
+    /// Reports that were waited for before are over, and the next one is waited for. Whether there was one.
+    pub fn listen(&self, reports: &mut Reports) -> bool {
+        match (&mut reports.alone, &self.sorting) {
+            (Some(poller), _) => poller.listen(),
+            (None, Some(sorting)) => held(sorting).poller.listen(),
+            (None, None) => false,
+        }
     }
 }
 

@@ -1,38 +1,22 @@
 //! A rail: one port with its lanes and contexts, and the processes that are reached by it. All files below are about it:
 //! `connect.rs` makes links, `outbound.rs` sends, `progress.rs` takes what came, `rma.rs` has one-sided operations, `parting.rs` the end.
 
+use crate::context::Inbox;
 use crate::device::Port;
-use crate::lane::{Context, Lane};
+use crate::lane::Lane;
 use crate::link::{Core, Link, Peer, held};
 use crate::memory::Memory;
 use crate::params::Settings;
 use crate::wire::{Card, Place};
-use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_btl::Loss;
 use oxmpi_btl_support::Bell;
 use oxmpi_mca::{Host, ProcName, Status, StrRef};
 use oxmpi_verbs_abi::Wc;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// State of the holder of the service context.
-#[derive(Default)]
-pub struct Service {
-    /// The request whose receiver is running: its link, and the requester's context.
-    pub current: Cell<Option<(*const Link, u16)>>,
-    /// Replies for which there was no room.
-    pub unsent: RefCell<VecDeque<Unsent>>,
-}
-
-/// A reply that waits for room: link, the requester's context, tag, bytes.
-pub type Unsent = (Arc<Link>, u16, u8, Box<[u8]>);
-
-// SAFETY: the contract of BTLs: the caller of the service verbs holds the service context's lock.
-unsafe impl Sync for Service {}
-// SAFETY: as above; links live as long as the rail.
-unsafe impl Send for Service {}
-
+/// The part of a rail that all threads share. Its contexts are the contract's.
 pub struct Rail {
     pub host: Host,
     pub settings: Arc<Settings>,
@@ -43,11 +27,9 @@ pub struct Rail {
     pub place: Place,
     /// The card that this process has published, once all its ports are open.
     pub card: Arc<OnceLock<Card>>,
-    /// The ordinary ones, and behind them the service context and its lane.
-    pub contexts: Box<[Context]>,
-    pub lanes: Box<[Lane]>,
-    /// The service context's.
-    pub service: Service,
+    /// Those of the ordinary contexts, and behind them the service context's and its lane.
+    pub inboxes: Box<[Arc<Inbox>]>,
+    pub lanes: Box<[Arc<Lane>]>,
     pub memory: Memory,
     peers: Mutex<HashMap<u32, Arc<Peer>>>,
     /// Links for the connecting thread to make.
@@ -67,8 +49,8 @@ pub struct Parts {
     pub name: ProcName,
     pub place: Place,
     pub card: Arc<OnceLock<Card>>,
-    pub lanes: Vec<Lane>,
-    pub contexts: Vec<Context>,
+    pub lanes: Vec<Arc<Lane>>,
+    pub inboxes: Vec<Arc<Inbox>>,
     pub memory: Memory,
     pub bell: Bell,
 }
@@ -83,9 +65,8 @@ impl Rail {
             name: parts.name,
             place: parts.place,
             card: parts.card,
-            contexts: parts.contexts.into(),
+            inboxes: parts.inboxes.into(),
             lanes: parts.lanes.into(),
-            service: Service::default(),
             memory: parts.memory,
             peers: Mutex::default(),
             orders: Mutex::default(),
@@ -145,7 +126,7 @@ impl Rail {
 
     /// Wakes the sleepers of a lane's contexts.
     pub fn wake(&self, lane: usize) {
-        self.contexts.iter().filter(|c| c.lane == lane).for_each(Context::wake);
+        self.inboxes.iter().filter(|inbox| inbox.lane == lane).for_each(|inbox| inbox.wake());
     }
 
     /// A link that was made goes to the holder of its lane.

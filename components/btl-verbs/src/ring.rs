@@ -12,7 +12,7 @@
 //! until they have (*Held*, which is sent behind all that they wrote), and offers it again when there is traffic.
 
 use crate::objects::{Domain, Region};
-use crate::wire::FRAME;
+use crate::wire::{FRAME, Frame};
 use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_btl_support::Pages;
 use oxmpi_verbs_abi::RdmaTarget;
@@ -105,6 +105,15 @@ pub enum State {
     Held,
 }
 
+/// A message that lies in a slot.
+pub struct Written {
+    /// `None`: it does not begin with one.
+    pub frame: Option<Frame>,
+    /// Where it is, its frame in front, and how long with that.
+    pub at: usize,
+    pub len: usize,
+}
+
 /// A ring of ours, which the peer writes to.
 pub struct RingIn {
     region: Region,
@@ -135,8 +144,8 @@ impl RingIn {
         bytes
     }
 
-    /// The next message, if it is there: where, and how long. An error: what is there is none.
-    pub fn next(&self) -> Result<Option<(*const u8, usize)>, ()> {
+    /// The next message, if it is there. An error: what is there is none.
+    pub fn next(&self) -> Result<Option<Written>, ()> {
         let end = (self.taken % u64::from(self.slots) + 1) as usize * self.stride;
         // SAFETY: the last word of a slot, aligned; the device writes whole words.
         let word = unsafe { &*self.pages.base().add(end - 8).cast::<AtomicU64>() }.load(Ordering::Acquire);
@@ -147,8 +156,10 @@ impl RingIn {
         if len < FRAME || taken_of_slot(len) > self.stride {
             return Err(());
         }
-        // SAFETY: inside the slot.
-        Ok(Some((unsafe { self.pages.base().add(end - taken_of_slot(len)) }, len)))
+        let at = self.pages.base().wrapping_add(end - taken_of_slot(len));
+        // SAFETY: inside the slot, of a frame at least. An honest peer writes no more there, and any bytes are what a frame is read from.
+        let frame = Frame::decode(unsafe { &*at.cast::<[u8; FRAME]>() });
+        Ok(Some(Written { frame, at: at as usize, len }))
     }
 }
 

@@ -4,15 +4,15 @@
 //! when the peer's device has acknowledged it, so flush waits for those before it and asks nobody. An operation that the peer's device refuses takes its
 //! queue pair with it: that one operation has failed, and those behind it, which no device has carried out, are issued again on a new pair.
 
-use crate::lane::{Event, Flush, Held, Lane};
+use crate::context::{Context, Event, Holder};
+use crate::lane::{Flush, Held, Lane};
 use crate::link::{Link, Op, Peer, VerbsEndpoint};
-use crate::memory::Handle;
+use crate::memory::{HANDLE, Handle};
 use crate::outbound::FULL;
 use crate::queue::number_of;
 use crate::rail::Rail;
 use crate::wire::Purpose;
-use core::ffi::c_void;
-use oxmpi_btl::{AtomicDesc, Done, FlushDesc, RegHandle, RmaDesc, access, amo};
+use oxmpi_btl::{AtomicDesc, Completion, Entered, RegHandle, RmaDesc, Vouched, access, amo};
 use oxmpi_mca::Status;
 use oxmpi_verbs_abi::numbers::{send_flags, wc_status, wr_opcode};
 use oxmpi_verbs_abi::{AtomicTarget, RdmaTarget, SendTarget, SendWr, Sge, Wc};
@@ -31,11 +31,19 @@ struct Places {
     len: u32,
 }
 
-/// How the host hears of it.
-struct Notice {
-    ctx: u16,
-    done: Option<Done>,
-    done_ctx: *mut c_void,
+/// Reads a handle, if there is one.
+///
+/// # Safety
+/// Null, or a handle.
+unsafe fn handle(at: *const RegHandle) -> Result<Handle, Status> {
+    // SAFETY: the caller's promise; a handle has so many bytes.
+    let bytes = unsafe { at.cast::<[u8; HANDLE]>().as_ref() };
+    bytes.map(Handle::read).ok_or(Status::BAD_PARAM)
+}
+
+/// Returns the key of remote memory.
+fn remote(handle: Handle, at: u64, len: u64, rights: u32) -> Result<u32, Status> {
+    if handle.allows(at, len, rights) { Ok(handle.rkey) } else { Err(Status::NO_PERMISSION) }
 }
 
 impl Rail {
@@ -44,41 +52,24 @@ impl Rail {
         Some(slot.get_or_init(|| peer.link((Purpose::Memory, lane as u16, 0))))
     }
 
-    /// # Safety
-    /// Null, or a handle.
-    unsafe fn remote(&self, handle: *const RegHandle, at: u64, len: u64, rights: u32) -> Result<u32, Status> {
-        if handle.is_null() {
-            return Err(Status::BAD_PARAM);
-        }
-        // SAFETY: the caller's promise.
-        let handle = unsafe { Handle::read(handle.cast()) };
-        if handle.allows(at, len, rights) { Ok(handle.rkey) } else { Err(Status::NO_PERMISSION) }
-    }
-
-    /// # Safety
-    /// As [`Rail::remote`].
-    unsafe fn local(
-        &self,
-        handle: *const RegHandle,
-        at: u64,
-        len: u64,
-        rights: u32,
-        lane: usize,
-    ) -> Result<u32, Status> {
-        if handle.is_null() {
-            return Err(Status::BAD_PARAM);
-        }
-        // SAFETY: the caller's promise.
-        let handle = unsafe { Handle::read(handle.cast()) };
+    /// Returns the key of local memory for a lane.
+    fn local(&self, handle: Handle, at: u64, len: u64, rights: u32, lane: u16) -> Result<u32, Status> {
         // The process itself may change memory that peers may change.
         let changes = access::LOCAL_WRITE | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
         let may = rights == 0 || handle.rights & changes != 0;
-        let key = self.memory.local_key(&handle, lane).filter(|_| handle.allows(at, len, 0) && may);
+        let key = self.memory.local_key(&handle, lane.into()).filter(|_| handle.allows(at, len, 0) && may);
         key.ok_or(Status::BAD_PARAM)
     }
 
-    /// Put or get.
-    pub fn transfer(&self, endpoint: &VerbsEndpoint, ctx: u32, rma: &RmaDesc, is_put: bool) -> Status {
+    /// Issues a put or a get.
+    pub fn transfer(
+        &self,
+        at: &mut Entered<'_, Context>,
+        to: &VerbsEndpoint,
+        rma: Vouched<'_, RmaDesc>,
+        done: Completion,
+        is_put: bool,
+    ) -> Status {
         if rma.len > self.longest() {
             return Status::BAD_PARAM;
         }
@@ -89,20 +80,19 @@ impl Rail {
             true => (access::REMOTE_WRITE, wr_opcode::RDMA_WRITE),
             false => (access::REMOTE_READ, wr_opcode::RDMA_READ),
         };
-        let (lane, at) = (self.contexts[ctx as usize].lane, rma.local as u64);
+        let (lane, local) = (at.lane.number, rma.local as u64);
         let own = if is_put { 0 } else { access::LOCAL_WRITE };
-        // SAFETY: the caller's handles.
-        let keys = unsafe {
-            self.remote(rma.remote_handle, rma.remote, rma.len, right)
-                .and_then(|rkey| Ok((rkey, self.local(rma.local_handle, at, rma.len, own, lane)?)))
-        };
+        // SAFETY: the descriptor is vouched for, and with it its handles.
+        let (theirs, ours) = unsafe { (handle(rma.remote_handle), handle(rma.local_handle)) };
+        let keys = theirs
+            .and_then(|theirs| remote(theirs, rma.remote, rma.len, right))
+            .and_then(|rkey| Ok((rkey, self.local(ours?, local, rma.len, own, lane)?)));
         let (rkey, lkey) = match keys {
             Ok(keys) => keys,
             Err(status) => return status,
         };
-        let places = Places { local: at, lkey, remote: rma.remote, rkey, len: rma.len as u32 };
-        let notice = Notice { ctx: ctx as u16, done: rma.done, done_ctx: rma.done_ctx };
-        self.issue(endpoint, opcode, places, [0; 2], notice)
+        let places = Places { local, lkey, remote: rma.remote, rkey, len: rma.len as u32 };
+        self.issue(at, to, opcode, places, [0; 2], done)
     }
 
     /// Largest put or get.
@@ -110,7 +100,14 @@ impl Rail {
         self.port.limits.message.clamp(1, 1 << 30)
     }
 
-    pub fn update(&self, endpoint: &VerbsEndpoint, ctx: u32, op: &AtomicDesc) -> Status {
+    /// Issues an addition or a comparing exchange.
+    pub fn update(
+        &self,
+        at: &mut Entered<'_, Context>,
+        to: &VerbsEndpoint,
+        op: Vouched<'_, AtomicDesc>,
+        done: Completion,
+    ) -> Status {
         let (opcode, operands) = match op.op {
             amo::ADD => (wr_opcode::ATOMIC_FETCH_AND_ADD, [op.operand, 0]),
             amo::COMPARE_SWAP => (wr_opcode::ATOMIC_CMP_AND_SWP, [op.compare, op.operand]),
@@ -122,46 +119,44 @@ impl Rail {
         if !op.remote.is_multiple_of(8) {
             return Status::BAD_PARAM;
         }
-        let lane = self.contexts[ctx as usize].lane;
-        // SAFETY: the caller's handles.
-        let keys = unsafe {
-            self.remote(op.remote_handle, op.remote, 8, access::REMOTE_ATOMIC).and_then(|rkey| {
+        // SAFETY: the descriptor is vouched for, and with it this handle.
+        let theirs = unsafe { handle(op.remote_handle) };
+        let keys =
+            theirs.and_then(|theirs| remote(theirs, op.remote, 8, access::REMOTE_ATOMIC)).and_then(|rkey| {
                 if op.result.is_null() {
-                    return Ok((rkey, self.lanes[lane].pool.scratch()));
+                    return Ok((rkey, at.lane.pool.scratch()));
                 }
-                let at = op.result as u64;
-                Ok((rkey, (at, self.local(op.local_handle, at, 8, access::LOCAL_WRITE, lane)?)))
-            })
-        };
+                let result = op.result as u64;
+                // SAFETY: the descriptor is vouched for, and with it the handle of a result.
+                let ours = unsafe { handle(op.local_handle) }?;
+                Ok((rkey, (result, self.local(ours, result, 8, access::LOCAL_WRITE, at.lane.number)?)))
+            });
         let (rkey, (local, lkey)) = match keys {
             Ok(keys) => keys,
             Err(status) => return status,
         };
         let places = Places { local, lkey, remote: op.remote, rkey, len: 8 };
-        let notice = Notice { ctx: ctx as u16, done: op.done, done_ctx: op.done_ctx };
-        self.issue(endpoint, opcode, places, operands, notice)
+        self.issue(at, to, opcode, places, operands, done)
     }
 
     fn issue(
         &self,
-        endpoint: &VerbsEndpoint,
+        at: &mut Entered<'_, Context>,
+        to: &VerbsEndpoint,
         opcode: u32,
         places: Places,
         operands: [u64; 2],
-        notice: Notice,
+        done: Completion,
     ) -> Status {
-        let lane = &self.lanes[self.contexts[usize::from(notice.ctx)].lane];
-        let Some(link) = self.memory_link(&endpoint.peer, usize::from(lane.number)) else {
-            return Status::BAD_PARAM;
-        };
-        let mut guard = lane.enter();
-        let held = &mut *guard.held;
-        if link.peer.is_out() {
-            return Status::PEER_FAILED;
-        }
-        {
-            let mut side = link.side.borrow_mut();
-            let side = &mut *side;
+        let ctx = at.number() as u16;
+        let Some(link) = self.memory_link(&to.peer, at.lane.number.into()) else { return Status::BAD_PARAM };
+        at.hold(|holder| {
+            if link.peer.is_out() {
+                return Status::PEER_FAILED;
+            }
+            let (lane, held) = (holder.lane, &mut *holder.held);
+            let number = held.number(link);
+            let side = &mut held.sides[number];
             if side.pair.is_none() {
                 // Made by somebody's turn, perhaps, and not taken yet.
                 return self.wants(link);
@@ -172,47 +167,47 @@ impl Rail {
             {
                 return Status::NO_RESOURCE;
             }
-            let number = side.ops.back().map_or(side.posted, |op| op.number) + 1;
+            let Places { local, lkey, remote, rkey, len } = places;
+            let last = side.ops.back().map_or(side.posted, |op| op.number);
             side.ops.push_back(Op {
-                number,
+                number: last + 1,
                 opcode,
-                local: places.local,
-                lkey: places.lkey,
-                len: places.len,
-                remote: places.remote,
-                rkey: places.rkey,
+                local,
+                lkey,
+                len,
+                remote,
+                rkey,
                 operands,
-                ctx: notice.ctx,
-                done: notice.done,
-                done_ctx: notice.done_ctx,
+                ctx,
+                done,
             });
             side.unposted += 1;
             if side.unposted < self.settings.postlist {
                 if !core::mem::replace(&mut side.listed, true) {
-                    held.listed.push(link.clone());
+                    held.listed.push(number);
                 }
                 return Status::PENDING;
             }
-        }
-        self.post(lane, held, link);
-        Status::PENDING
+            self.post(holder, number);
+            Status::PENDING
+        })
     }
 
     /// Posts what has been collected on all links of a lane.
-    pub fn post_listed(&self, lane: &Lane, held: &mut Held) {
-        for link in core::mem::take(&mut held.listed) {
-            link.side.borrow_mut().listed = false;
-            self.post(lane, held, &link);
+    pub fn post_listed(&self, holder: &mut Holder<'_>) {
+        for link in core::mem::take(&mut holder.held.listed) {
+            holder.held.sides[link].listed = false;
+            self.post(holder, link);
         }
     }
 
     /// Posts a link's operations that the device does not have, in lists of which the last reports for all. Operations
     /// that find no room are posted in a later turn.
-    fn post(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>) {
-        let mut guard = link.side.borrow_mut();
-        let side = &mut *guard;
+    fn post(&self, holder: &mut Holder<'_>, link: usize) {
+        let (lane, held) = (holder.lane, &mut *holder.held);
+        let side = &mut held.sides[link];
         while side.unposted > 0 {
-            let Some(pair) = &side.pair else { return };
+            let Some(pair) = &mut side.pair else { return };
             let first = side.ops.len() - side.unposted;
             let wanted = side.unposted.min(self.settings.postlist);
             let count = lane.queue.room.reserve(held.under_way, wanted as u32) as usize;
@@ -239,7 +234,7 @@ impl Rail {
                         break;
                     }
                     // Of a list we do not know how much was taken.
-                    return self.fail(&link.peer, &format!("its queue pair takes no request ({why})"));
+                    return self.fail(&side.link.peer, &format!("its queue pair takes no request ({why})"));
                 }
             }
             side.unposted -= count;
@@ -248,29 +243,28 @@ impl Rail {
         }
         if side.unposted > 0 && !side.listed {
             side.listed = true;
-            held.listed.push(link.clone());
+            held.listed.push(link);
         }
     }
 
     /// A link has a new pair: what is not complete goes out on it.
-    pub fn issue_again(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>) {
-        {
-            let mut side = link.side.borrow_mut();
-            side.unposted = side.ops.len();
-            side.posted = side.ops.front().map_or(side.posted, |op| op.number - 1);
-            side.complete = side.posted;
+    pub fn issue_again(&self, holder: &mut Holder<'_>, link: usize) {
+        let Held { sides, memory, .. } = &mut *holder.held;
+        let side = &mut sides[link];
+        side.unposted = side.ops.len();
+        side.posted = side.ops.front().map_or(side.posted, |op| op.number - 1);
+        side.complete = side.posted;
+        if !memory.contains(&link) {
+            memory.push(link);
         }
-        if !held.memory.iter().any(|l| Arc::ptr_eq(l, link)) {
-            held.memory.push(link.clone());
-        }
-        self.post(lane, held, link);
+        self.post(holder, link);
     }
 
     /// The device reports an operation, and with it those before it.
-    pub fn operation_report(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>, wc: &Wc) {
-        let number = number_of(wc.wr_id, link.side.borrow().posted);
+    pub fn operation_report(&self, holder: &mut Holder<'_>, link: usize, wc: &Wc) {
+        let number = number_of(wc.wr_id, holder.held.sides[link].posted);
         let good = wc.status == wc_status::SUCCESS;
-        self.end_operations(lane, held, link, if good { number } else { number - 1 }, Status::OK);
+        self.end_operations(holder, link, if good { number } else { number - 1 }, Status::OK);
         let status = match wc.status {
             wc_status::SUCCESS => return,
             wc_status::REM_ACCESS_ERR | wc_status::LOC_PROT_ERR => Status::NO_PERMISSION,
@@ -278,100 +272,98 @@ impl Rail {
                 Status::BAD_PARAM
             }
             wc_status::REM_OP_ERR => Status::INTERNAL,
-            _ => return self.lost(link, wc),
+            _ => return self.lost(&holder.held.sides[link].link, wc),
         };
-        self.end_operations(lane, held, link, number, status);
-        self.replace(lane, held, link);
+        self.end_operations(holder, link, number, status);
+        self.replace(holder, link);
     }
 
     /// The pair is of no use any more.
-    fn replace(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>) {
-        let (pair, again) = {
-            let mut side = link.side.borrow_mut();
-            let posted = side.posted;
-            Rail::complete(lane, held, &mut side, posted);
-            side.unposted = side.ops.len();
-            (side.pair.take(), !side.ops.is_empty())
-        };
-        if let Some(pair) = pair {
-            held.links.remove(&pair.number());
-            lane.end(pair);
+    fn replace(&self, holder: &mut Holder<'_>, link: usize) {
+        Rail::complete(holder, link, holder.held.sides[link].posted);
+        let Held { sides, links, reports, .. } = &mut *holder.held;
+        let side = &mut sides[link];
+        side.unposted = side.ops.len();
+        if let Some(pair) = side.pair.take() {
+            links.remove(&pair.number());
+            holder.lane.end(reports, pair);
         }
-        link.reopen();
-        if again {
-            self.wants(link);
+        side.link.reopen();
+        if !side.ops.is_empty() {
+            self.wants(&side.link);
         }
     }
 
     /// Operations up to this one have ended.
-    fn end_operations(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>, number: u64, status: Status) {
-        let mut ended = Vec::new();
-        {
-            let mut side = link.side.borrow_mut();
-            while side.ops.front().is_some_and(|op| op.number <= number) {
-                ended.extend(side.ops.pop_front());
-            }
-            let posted = number.min(side.posted);
-            Rail::complete(lane, held, &mut side, posted);
+    fn end_operations(&self, holder: &mut Holder<'_>, link: usize, number: u64, status: Status) {
+        while let Some(op) = holder.held.sides[link].ops.pop_front_if(|op| op.number <= number) {
+            self.emit(holder, op.ctx, Event::Done { done: op.done, status });
         }
-        for op in ended {
-            self.emit(lane, op.ctx, Event::Done { done: op.done, ctx: op.done_ctx, status });
-        }
-        if !held.flushes.is_empty() {
-            self.end_flushes(lane, held, Arc::as_ptr(link), number, status);
+        Rail::complete(holder, link, number.min(holder.held.sides[link].posted));
+        if !holder.held.flushes.is_empty() {
+            self.end_flushes(holder, link, number, status);
         }
     }
 
-    fn end_flushes(&self, lane: &Lane, held: &mut Held, link: *const Link, number: u64, status: Status) {
-        for flush in &mut held.flushes {
+    fn end_flushes(&self, holder: &mut Holder<'_>, link: usize, number: u64, status: Status) {
+        let flushes = &mut holder.held.flushes;
+        for flush in &mut *flushes {
             let covered = flush.waits.iter().any(|(l, _)| *l == link);
             if covered && status.is_err() {
                 flush.status = status;
             }
             flush.waits.retain(|(l, last)| *l != link || *last > number);
         }
-        let (over, rest) = held.flushes.drain(..).partition(|f| f.waits.is_empty());
-        held.flushes = rest;
-        let over: Vec<Flush> = over;
-        for f in over {
-            self.emit(lane, f.ctx, Event::Done { done: f.done, ctx: f.done_ctx, status: f.status });
+        let over: Vec<Flush> = flushes.extract_if(.., |f| f.waits.is_empty()).collect();
+        for Flush { status, ctx, done, .. } in over {
+            self.emit(holder, ctx, Event::Done { done, status });
         }
     }
 
     /// All operations of a lost peer's link end.
-    pub fn fail_operations(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>) {
-        if link.purpose == Purpose::Memory {
-            link.side.borrow_mut().unposted = 0;
-            self.end_operations(lane, held, link, u64::MAX, Status::PEER_FAILED);
+    pub fn fail_operations(&self, holder: &mut Holder<'_>, link: usize) {
+        let side = &mut holder.held.sides[link];
+        if side.link.purpose == Purpose::Memory {
+            side.unposted = 0;
+            self.end_operations(holder, link, u64::MAX, Status::PEER_FAILED);
         }
     }
 
-    /// Into the queue of a context of this lane.
-    fn emit(&self, lane: &Lane, ctx: u16, event: Event) {
-        let context = &self.contexts[usize::from(ctx)];
-        if lane.is_shared() { context.push_foreign(event) } else { context.push_own(event) }
+    /// Into the queue of a context of the lane.
+    fn emit(&self, holder: &mut Holder<'_>, ctx: u16, event: Event) {
+        if holder.lane.is_shared {
+            self.inboxes[usize::from(ctx)].push(event);
+        } else {
+            holder.own.push_back(event);
+        }
     }
 
-    pub fn flush(&self, endpoint: Option<&VerbsEndpoint>, ctx: u32, desc: &FlushDesc) -> Status {
-        let lane = &self.lanes[self.contexts[ctx as usize].lane];
-        let mut guard = lane.enter();
-        let held = &mut *guard.held;
-        if !held.listed.is_empty() {
-            self.post_listed(lane, held);
-        }
-        let core = endpoint.map(|e| &e.peer.core);
-        if core.is_some_and(|c| c.is_out()) {
-            return Status::PEER_FAILED;
-        }
-        let meant = held.memory.iter().filter(|l| core.is_none_or(|c| Arc::ptr_eq(c, &l.peer)));
-        let waits: Vec<(*const Link, u64)> =
-            meant.filter_map(|l| l.side.borrow().ops.back().map(|op| (Arc::as_ptr(l), op.number))).collect();
-        if waits.is_empty() {
-            return Status::OK;
-        }
-        let (done, done_ctx) = (desc.done, desc.done_ctx);
-        held.flushes.push(Flush { waits, status: Status::OK, ctx: ctx as u16, done, done_ctx });
-        Status::PENDING
+    /// Waits for what was issued before. `to` `None`: to anybody.
+    pub fn flush(
+        &self,
+        at: &mut Entered<'_, Context>,
+        to: Option<&VerbsEndpoint>,
+        done: Completion,
+    ) -> Status {
+        let ctx = at.number() as u16;
+        at.hold(|holder| {
+            if !holder.held.listed.is_empty() {
+                self.post_listed(holder);
+            }
+            let core = to.map(|to| &to.peer.core);
+            if core.is_some_and(|c| c.is_out()) {
+                return Status::PEER_FAILED;
+            }
+            let Held { sides, memory, flushes, .. } = &mut *holder.held;
+            let meant = |link: &usize| core.is_none_or(|c| Arc::ptr_eq(c, &sides[*link].link.peer));
+            let last = |link: usize| sides[link].ops.back().map(|op| (link, op.number));
+            let waits: Vec<(usize, u64)> = memory.iter().copied().filter(meant).filter_map(last).collect();
+            if waits.is_empty() {
+                return Status::OK;
+            }
+            flushes.push(Flush { waits, status: Status::OK, ctx, done });
+            Status::PENDING
+        })
     }
 }
 

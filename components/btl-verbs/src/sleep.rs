@@ -4,6 +4,7 @@
 //! readable. Of a lane with several contexts the one that takes the report hands on what is another's, and the one that takes the event rings for
 //! the others.
 
+use crate::context::Context;
 use crate::rail::Rail;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
@@ -15,42 +16,36 @@ const READABLE: u32 = 1;
 const NAP: Duration = Duration::from_millis(1);
 
 impl Rail {
-    pub fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
-        let context = &self.contexts[ctx as usize];
-        let lane = &self.lanes[context.lane];
-        let left = self.leave_rings(lane);
+    pub fn arm(&self, context: &mut Context, set: &mut WaitSet) -> Status {
+        let left = context.hold(|holder| self.leave_rings(holder));
         context.sleeps(true);
-        self.listen(context.lane);
+        self.listen(context);
         if !left {
             // Nothing wakes us for what is written there.
             context.nap(NAP);
         }
-        if self.take(lane) > 0 || !context.is_empty() || lane.news.load(Ordering::SeqCst) {
+        let taken = context.hold(|holder| self.take(holder));
+        if taken > 0 || !context.is_empty() || context.lane.news.load(Ordering::SeqCst) {
             return Status::PENDING;
         }
-        set.add_fd(WaitFd { fd: context.set.fd(), events: READABLE })
+        set.add_fd(WaitFd { fd: context.fd(), events: READABLE })
     }
 
-    pub fn disarm(&self, ctx: u32) {
-        let context = &self.contexts[ctx as usize];
-        let lane = &self.lanes[context.lane];
+    pub fn disarm(&self, context: &mut Context) {
         context.sleeps(false);
         context.silence();
-        if lane.is_shared() {
+        if context.lane.is_shared {
             // The others may sleep on the same reports.
-            self.listen(context.lane);
-            self.take(lane);
+            self.listen(context);
+            context.hold(|holder| self.take(holder));
         }
     }
 
     /// Reports that were waited for before are over, and the next one is waited for.
-    fn listen(&self, lane: usize) {
-        let (queue, is_shared) = (&self.lanes[lane].queue, self.lanes[lane].is_shared());
-        let any = {
-            let _guard = self.lanes[lane].enter();
-            queue.listen()
-        };
+    fn listen(&self, context: &mut Context) {
+        let any = context.hold(|holder| holder.lane.queue.listen(&mut holder.held.reports));
         // Room that this event was about may be what another context of these lanes sleeps for: it finds the channel empty now.
+        let (queue, is_shared) = (&context.lane.queue, context.lane.is_shared);
         if any && (is_shared || queue.is_shared()) {
             queue.lanes().for_each(|lane| self.wake(lane));
         }

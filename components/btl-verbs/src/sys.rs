@@ -52,10 +52,13 @@ pub unsafe fn never_block(fd: RawFd) -> io::Result<()> {
 }
 
 /// Waits until one of the descriptors has something, or for so long. `None`: for ever.
-pub fn wait(fds: &[RawFd], limit: Option<Duration>) {
+///
+/// # Safety
+/// The descriptors are open.
+pub unsafe fn wait(fds: &[RawFd], limit: Option<Duration>) {
     let mut polled: Vec<PollFd<'_>> = fds
         .iter()
-        // SAFETY: the caller keeps them open during the call.
+        // SAFETY: the caller's promise.
         .map(|fd| PollFd::from_borrowed_fd(unsafe { BorrowedFd::borrow_raw(*fd) }, PollFlags::IN))
         .collect();
     let limit = limit.map(|l| Timespec { tv_sec: l.as_secs() as i64, tv_nsec: l.subsec_nanos().into() });

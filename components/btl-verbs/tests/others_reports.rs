@@ -15,13 +15,15 @@ use std::time::Instant;
 fn arm(rank: &Rank, ctx: u32) -> (Status, Option<i32>) {
     let mut fds = [WaitFd { fd: -1, events: 0 }; 4];
     let mut set = WaitSet::new(&mut [], &mut fds);
-    let status = rank.on(ctx, || (rank.btl.arm)(rank.btl.state, ctx, &mut set));
+    // SAFETY: `on` holds the context.
+    let status = rank.on(ctx, || unsafe { (rank.btl.arm)(rank.btl.state, ctx, &mut set) });
     let count = set.num_fds;
     (status, (count > 0).then_some(fds[0].fd))
 }
 
 fn disarm(rank: &Rank, ctx: u32) {
-    rank.on(ctx, || (rank.btl.disarm)(rank.btl.state, ctx));
+    // SAFETY: `on` holds the context.
+    rank.on(ctx, || unsafe { (rank.btl.disarm)(rank.btl.state, ctx) });
 }
 
 fn is_readable(fd: i32, within: Duration) -> bool {

@@ -4,8 +4,8 @@ use crate::params::{AGGREGATION, Settings};
 use crate::state::Common;
 use crate::window::Pt2ptWindow;
 use core::sync::atomic::AtomicU32;
-use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, ThreadCtx};
-use oxmpi_osc::{Osc, OscModule, WinDesc};
+use oxmpi_mca::{Answers, Component, Entry, Host, OpenError, Params, Process, Refused, Status};
+use oxmpi_osc::{Osc, OscModule, Vouched, WinDesc};
 use oxmpi_osc_support::RequestPool;
 use std::sync::{Arc, Mutex};
 
@@ -20,11 +20,12 @@ impl Component for Pt2ptComponent {
         let common = Common {
             host,
             settings,
-            pool: RequestPool::new(host),
+            // SAFETY: `Common` goes with the last of the component's state and its windows, each of which has a share of it; who has requests is a window.
+            pool: unsafe { RequestPool::new(host) },
             windows: Mutex::default(),
             known: AtomicU32::new(0),
         };
-        Ok((settings.priority, vec![oxmpi_osc::module(Pt2pt(Arc::new(common)))]))
+        Ok((settings.priority, vec![oxmpi_osc::module(host, Pt2pt(Arc::new(common)))]))
     }
 
     fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
@@ -44,11 +45,11 @@ struct Pt2pt(Arc<Common>);
 impl Osc for Pt2pt {
     type Window = Pt2ptWindow;
 
-    fn query(&self, _desc: &WinDesc) -> Option<i32> {
+    fn query(&self, _: Vouched<'_, WinDesc>) -> Option<i32> {
         Some(self.0.settings.priority)
     }
 
-    fn create(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<Pt2ptWindow>, Status> {
-        Pt2ptWindow::create(&self.0, desc, thread).map(Box::new)
+    fn create(&self, entry: &mut Entry, desc: Vouched<'_, WinDesc>) -> Result<Box<Pt2ptWindow>, Status> {
+        Pt2ptWindow::create(&self.0, entry, desc).map(Box::new)
     }
 }

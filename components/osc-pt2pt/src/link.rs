@@ -1,23 +1,22 @@
 //! Messages of a window go through the host's services as calls that begin one and calls that ask whether it has ended.
+//!
+//! The host enters CRIs in them, so they borrow the call's entry as a wait does.
 
 use oxmpi_datatype::TypeRef;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
-use oxmpi_osc_support::{Comm, Elements};
+use oxmpi_mca::{Entry, MsgStatus, RequestHeader, Status};
+use oxmpi_osc_support::{Address, Comm, Elements};
 
 /// `src` for messages of any rank.
 pub const ANY_SOURCE: i32 = -1;
 
-/// A message that is on its way.
-pub struct Pending(*mut RequestHeader);
+/// A message that is on its way, or has ended: then there is no address.
+pub struct Pending(Address<RequestHeader>);
 
 /// The window's communicator.
 #[derive(Clone, Copy)]
 pub struct Link {
     pub comm: Comm,
 }
-
-// SAFETY: requests are named by whichever thread has the window's lock.
-unsafe impl Send for Pending {}
 
 impl Link {
     /// The process behind a rank.
@@ -31,45 +30,63 @@ impl Link {
         unsafe { TypeRef::retain((self.comm.services().byte_type)(self.comm.get().comm)) }
     }
 
-    /// Sends what must stay as it is until the message has [`Link::ended`].
-    pub fn send(
+    /// Sends data.
+    ///
+    /// # Safety
+    /// The data can be read until the message has [`Link::ended`].
+    pub unsafe fn send(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         data: Elements<'_>,
         to: u32,
         tag: i32,
     ) -> Result<Pending, Status> {
         let (services, comm) = (self.comm.services(), self.comm.get().comm);
         let mut out = core::ptr::null_mut();
-        let status = (services.isend)(comm, thread, data.at, data.count, data.dtype, to, tag, &mut out);
-        if status.is_err() { Err(status) } else { Ok(Pending(out)) }
+        let status =
+            (services.isend)(comm, entry.thread(), data.at, data.count, data.dtype, to, tag, &mut out);
+        if status.is_err() { Err(status) } else { Ok(Pending(Address::of(out))) }
     }
 
-    /// Receives into memory that must stay until the message has [`Link::ended`].
-    pub fn receive(
+    /// Receives data.
+    ///
+    /// # Safety
+    /// It can be written where it goes until the message has [`Link::ended`], and nobody else uses that memory.
+    pub unsafe fn receive(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         data: Elements<'_>,
         from: i32,
         tag: i32,
     ) -> Result<Pending, Status> {
         let (services, comm) = (self.comm.services(), self.comm.get().comm);
         let mut out = core::ptr::null_mut();
-        let status = (services.irecv)(comm, thread, data.at, data.count, data.dtype, from, tag, &mut out);
-        if status.is_err() { Err(status) } else { Ok(Pending(out)) }
+        let status =
+            (services.irecv)(comm, entry.thread(), data.at, data.count, data.dtype, from, tag, &mut out);
+        if status.is_err() { Err(status) } else { Ok(Pending(Address::of(out))) }
     }
 
-    /// The status of a message that is complete, which is over then and not to be asked for again.
-    pub fn ended(&self, thread: *mut ThreadCtx, pending: &Pending) -> Option<MsgStatus> {
+    /// The status of a message that is complete, once: it is over then.
+    pub fn ended(&self, entry: &mut Entry, pending: &mut Pending) -> Option<MsgStatus> {
+        let (test, comm, request) = (self.comm.services().test, self.comm.get().comm, pending.0);
+        if request.is_null() {
+            return None;
+        }
         let mut status = MsgStatus::EMPTY;
-        match (self.comm.services().test)(self.comm.get().comm, thread, pending.0, &mut status) {
+        match test(comm, entry.thread(), request.get(), &mut status) {
             Status::PENDING => None,
-            _ => Some(status),
+            _ => {
+                pending.0 = Address::NULL;
+                Some(status)
+            }
         }
     }
 
-    /// Ends a receive that nothing comes for.
-    pub fn cancel(&self, thread: *mut ThreadCtx, pending: &Pending) {
-        let _ = (self.comm.services().cancel)(self.comm.get().comm, thread, pending.0);
+    /// Ends a receive that nothing comes for. It waits until the receive is over.
+    pub fn cancel(&self, entry: &mut Entry, pending: Pending) {
+        if !pending.0.is_null() {
+            let cancel = self.comm.services().cancel;
+            self.comm.waiting(entry, |comm, thread| cancel(comm, thread, pending.0.get()));
+        }
     }
 }

@@ -6,8 +6,8 @@
 use crate::state::{Core, LockedState};
 use crate::wire::{Head, flag, kind};
 use core::sync::atomic::{Ordering, fence};
-use oxmpi_mca::{Status, ThreadCtx};
-use oxmpi_osc::RmaArgs;
+use oxmpi_mca::{Entry, Status};
+use oxmpi_osc::Rma;
 
 impl Head {
     /// The counter that the operation adds to.
@@ -29,40 +29,45 @@ impl LockedState<'_> {
 
 impl Core {
     /// A notified operation: one of the kinds of records.
-    pub fn notified(&self, kind: u8, args: &RmaArgs, counter: u32) -> Status {
+    pub fn notified(&self, entry: &mut Entry, kind: u8, args: Rma<'_>, counter: u32) -> Status {
         {
-            let locked = self.enter(args.thread);
-            if counter as usize >= locked.notifications.len() {
+            let state = self.look();
+            if counter as usize >= state.notifications.len() {
                 return Status::BAD_PARAM;
             }
-            if !locked.epochs.is_passive() {
+            if !state.epochs.is_passive() {
                 return Status::RMA_SYNC;
             }
         }
-        self.operate_notified(kind, args, counter)
+        self.operate_notified(entry, kind, args, counter)
     }
 
-    pub fn notifications(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
-        self.link.comm.progress(thread);
-        let mut locked = self.enter(thread);
-        let value = locked.notifications.get_mut(counter as usize).ok_or(Status::BAD_PARAM)?;
-        let now = if reset { core::mem::take(value) } else { *value };
+    /// Looks at a counter of this rank, behind a turn of progress, as `look` says.
+    pub fn notifications(
+        &self,
+        entry: &mut Entry,
+        counter: u32,
+        look: impl FnOnce(&mut u64) -> u64,
+    ) -> Result<u64, Status> {
+        self.link.comm.progress(entry);
+        let mut state = self.look();
+        let now = look(state.notifications.get_mut(counter as usize).ok_or(Status::BAD_PARAM)?);
         fence(Ordering::SeqCst);
         Ok(now)
     }
 
     pub fn await_notifications(
         &self,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         counter: u32,
         threshold: u64,
     ) -> Result<u64, Status> {
-        if counter as usize >= self.enter(thread).notifications.len() {
+        if counter as usize >= self.look().notifications.len() {
             return Err(Status::BAD_PARAM);
         }
         let mut found = 0;
-        let waited = self.wait_until(thread, |locked| {
-            found = locked.notifications[counter as usize];
+        let waited = self.wait_until(entry, |state| {
+            found = state.notifications[counter as usize];
             found >= threshold
         });
         fence(Ordering::SeqCst);

@@ -12,9 +12,9 @@ use crate::wire::{HEAD, Head, flag, kind, tag};
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::Run;
 use oxmpi_datatype::kernel::op;
-use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use oxmpi_osc::RmaArgs;
-use oxmpi_osc_support::{Destination, Elements, Request, offset};
+use oxmpi_mca::{Entry, Status};
+use oxmpi_osc::{Asked, Rma, Want};
+use oxmpi_osc_support::{Destination, Elements, Pending, Request, offset};
 
 /// An operation, ready to be issued.
 struct Task<'a> {
@@ -32,8 +32,8 @@ struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    fn of(kind: u8, args: &'a RmaArgs) -> Result<Task<'a>, Status> {
-        // SAFETY: the host's arguments; types that it does not use are null.
+    fn of(kind: u8, args: Rma<'a>) -> Result<Task<'a>, Status> {
+        // SAFETY: vouched for; types that an operation does not use are null.
         let (origin, there, result, op) = unsafe {
             (
                 Elements::new(args.origin, args.origin_count, args.origin_type),
@@ -57,12 +57,12 @@ impl<'a> Task<'a> {
     }
 
     /// Fetch and op, compare and swap: one element of the origin's type everywhere.
-    fn of_one(kind: u8, args: &'a RmaArgs) -> Result<Task<'a>, Status> {
-        // SAFETY: the host's arguments.
+    fn of_one(kind: u8, args: Rma<'a>) -> Result<Task<'a>, Status> {
+        // SAFETY: vouched for, or null.
         let one = |at| unsafe { Elements::new(at, 1, args.origin_type) }.ok_or(Status::BAD_PARAM);
         let (code, compare) = match kind {
             kind::SWAP => (op::REPLACE, args.compare),
-            // SAFETY: as above.
+            // SAFETY: vouched for, or null.
             _ => (unsafe { args.op.as_ref() }.ok_or(Status::BAD_PARAM)?.code, null()),
         };
         let (gives, takes) = (one(args.origin)?, one(args.result)?);
@@ -82,49 +82,44 @@ impl<'a> Task<'a> {
 const MANY_MESSAGES: usize = 256;
 
 impl Core {
-    /// Issues an operation: one of the kinds of records. A request if one is wanted, else null.
-    pub fn operate(&self, kind: u8, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.issue(&Task::of(kind, args)?, args.thread, wanted)
+    /// Issues an operation: one of the kinds of records.
+    pub fn operate(&self, entry: &mut Entry, kind: u8, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.issue(entry, &Task::of(kind, args)?, want)
     }
 
     /// A put or get that adds to a counter of its target.
-    pub fn operate_notified(&self, kind: u8, args: &RmaArgs, counter: u32) -> Status {
+    pub fn operate_notified(&self, entry: &mut Entry, kind: u8, args: Rma<'_>, counter: u32) -> Status {
         let issued = Task::of(kind, args).and_then(|task| {
             let task = Task { counter: Some(counter), ..task };
             // Without data there is nothing to bring back, and a put of nothing is told as well.
             let nothing = task.bytes() == 0;
             let task =
                 if nothing { Task { kind: kind::PUT, gives: None, takes: None, ..task } } else { task };
-            self.issue(&task, args.thread, false)
+            self.issue(entry, &task, Want::Nothing)
         });
         issued.err().unwrap_or(Status::OK)
     }
 
     /// The same of one element.
-    pub fn operate_on_one(&self, kind: u8, args: &RmaArgs) -> Status {
-        let issued = Task::of_one(kind, args).and_then(|task| self.issue(&task, args.thread, false));
+    pub fn operate_on_one(&self, entry: &mut Entry, kind: u8, args: Rma<'_>) -> Status {
+        let issued = Task::of_one(kind, args).and_then(|task| self.issue(entry, &task, Want::Nothing));
         issued.err().unwrap_or(Status::OK)
     }
 
-    fn issue(
-        &self,
-        task: &Task<'_>,
-        thread: *mut ThreadCtx,
-        wanted: bool,
-    ) -> Result<*mut RequestHeader, Status> {
-        let mut locked = self.enter(thread);
-        let request = locked.issue(task, wanted)?;
+    fn issue(&self, entry: &mut Entry, task: &Task<'_>, want: Want) -> Asked<Request> {
+        let mut locked = self.enter(entry);
+        let request = locked.issue(task, want)?;
         let crowded = locked.transfers.len() > MANY_MESSAGES;
         drop(locked);
         if crowded {
-            self.link.comm.progress(thread);
+            self.link.comm.progress(entry);
         }
-        Ok(request.map_or(null_mut(), |request| request.cast()))
+        Ok(request)
     }
 }
 
 impl LockedState<'_> {
-    fn issue(&mut self, task: &Task<'_>, wanted: bool) -> Result<Option<*mut Request>, Status> {
+    fn issue(&mut self, task: &Task<'_>, want: Want) -> Asked<Request> {
         if task.target as usize >= self.peers.len() {
             return Err(Status::BAD_PARAM);
         }
@@ -139,16 +134,19 @@ impl LockedState<'_> {
             return Err(peer.broken);
         }
         let core = self.core;
-        let request = if wanted { Some(core.common.pool.take(core.host_win)?) } else { None };
+        let pending = match want {
+            Want::Request => Some(core.common.pool.take(core.host_win.get())?),
+            Want::Nothing => None,
+        };
+        let request = pending.as_ref().map(Pending::request);
         if task.kind == kind::PUT {
             // The window's; the pool's where there is a request.
-            self.counts.put_locks += 1 + 2 * u64::from(wanted);
+            self.counts.put_locks += 1 + 2 * u64::from(request.is_some());
         }
         let nothing = bytes == 0 && task.counter.is_none();
-        let over = nothing || self.send(task, bytes, offset, request);
-        if let Some(request) = request.filter(|_| over) {
-            // SAFETY: taken above; nobody else knows it.
-            unsafe { core.common.pool.complete(request, Status::OK) };
+        let over = if nothing { pending } else { self.send(task, bytes, offset, pending) };
+        if let Some(pending) = over {
+            pending.complete(Status::OK);
         }
         Ok(request)
     }
@@ -163,8 +161,14 @@ impl LockedState<'_> {
         offset(task.disp, sizes.disp_unit(task.target), sizes.bytes(task.target), there.count, there.dtype)
     }
 
-    /// Sends it; whether it is over at the origin.
-    fn send(&mut self, task: &Task<'_>, bytes: u64, offset: i64, request: Option<*mut Request>) -> bool {
+    /// Sends it. It has its request as long as it is open; one that is over at the origin gives it back.
+    fn send(
+        &mut self,
+        task: &Task<'_>,
+        bytes: u64,
+        offset: i64,
+        mut request: Option<Pending>,
+    ) -> Option<Pending> {
         let rank = task.target;
         let runs = runs_of(task.there.dtype, task.there.count, bytes, offset);
         let block = one_block(&runs);
@@ -190,26 +194,29 @@ impl LockedState<'_> {
             runs: 0,
         };
         let left = u32::from(task.takes.is_some()) + u32::from(gives_apart) + u32::from(takes_apart);
+        let waits = left > 0 && request.is_some();
         let peer = self.peer(rank);
         peer.behind = true;
         peer.urgent |= left > 0;
         if left > 0 {
             let destination = task.takes.filter(|_| !takes_apart).map(|takes| Destination::of(&takes));
+            let request = request.take();
             peer.open.insert(number, Open { left, destination, request, failure: Status::OK });
         }
         self.transmit(task, head, runs, takes_apart);
         // Neither what a request stands for nor a long transfer nor a notification is to wait for a synchronisation.
-        if left > 0 && request.is_some() || gives_apart || takes_apart || task.counter.is_some() {
+        if waits || gives_apart || takes_apart || task.counter.is_some() {
             self.push(rank);
         }
-        left == 0
+        request
     }
 
     /// The record, and the messages beside it.
     fn transmit(&mut self, task: &Task<'_>, head: Head, runs: &[Run], takes_apart: bool) {
-        let (core, thread, rank, number) = (self.core, self.thread, task.target, head.number);
+        let (core, rank, number) = (self.core, task.target, head.number);
         if let Some(takes) = task.takes.filter(|_| takes_apart) {
-            let begun = core.link.receive(thread, takes, rank.cast_signed(), tag::RESULT);
+            // SAFETY: the program's buffer is the operation's until that is over, which it is not before the message has ended.
+            let begun = unsafe { core.link.receive(self.entry, takes, rank.cast_signed(), tag::RESULT) };
             self.watch(rank, begun, TransferPurpose::Part { rank, number });
         }
         let inline = task.gives.filter(|_| !head.has(flag::GIVES_APART));
@@ -224,20 +231,18 @@ impl LockedState<'_> {
             }
         });
         if let Some(gives) = task.gives.filter(|_| head.has(flag::GIVES_APART)) {
-            let begun = core.link.send(thread, gives, rank, tag::DATA);
+            // SAFETY: the program leaves its buffer as it is until the operation is over, which it is not before the message has ended.
+            let begun = unsafe { core.link.send(self.entry, gives, rank, tag::DATA) };
             self.watch(rank, begun, TransferPurpose::Part { rank, number });
         }
     }
 }
 
 /// Posts a receive of records.
-pub fn post(
-    core: &Core,
-    thread: *mut ThreadCtx,
-    mut buffer: Vec<u8>,
-) -> Result<crate::state::Posted, Status> {
+pub fn post(core: &Core, entry: &mut Entry, mut buffer: Vec<u8>) -> Result<crate::state::Posted, Status> {
     buffer.resize(core.common.settings.message, 0);
     let data = core.bytes(buffer.as_mut_ptr(), buffer.len());
-    let pending = core.link.receive(thread, data, ANY_SOURCE, tag::RECORDS)?;
+    // SAFETY: the buffer is kept beside the message, and used when that has ended.
+    let pending = unsafe { core.link.receive(entry, data, ANY_SOURCE, tag::RECORDS) }?;
     Ok(crate::state::Posted { pending, buffer })
 }

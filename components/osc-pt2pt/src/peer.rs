@@ -9,7 +9,7 @@
 //! it wait in `backlog`; nothing else of the window waits for them.
 
 use oxmpi_mca::Status;
-use oxmpi_osc_support::{Destination, Request};
+use oxmpi_osc_support::{Destination, Pending};
 use std::collections::{BTreeMap, VecDeque};
 
 pub struct Peer {
@@ -57,12 +57,9 @@ pub struct Open {
     pub left: u32,
     /// Where data of the answer goes.
     pub destination: Option<Destination>,
-    pub request: Option<*mut Request>,
+    pub request: Option<Pending>,
     pub failure: Status,
 }
-
-// SAFETY: addresses of the program's memory and of requests, used under the window's lock by whichever thread answers.
-unsafe impl Send for Open {}
 
 impl Peer {
     pub fn new(room: usize) -> Peer {

@@ -2,7 +2,7 @@
 
 use crate::origin::post;
 use crate::state::{Core, LockedState, TransferPurpose};
-use oxmpi_mca::{MsgStatus, ThreadCtx};
+use oxmpi_mca::{Entry, MsgStatus};
 
 /// A turn takes no more, so that other windows have theirs.
 const MESSAGES: usize = 64;
@@ -10,14 +10,14 @@ const TRANSFERS: usize = 256;
 
 impl Core {
     /// How many messages ended. Somebody else is inside: none.
-    pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
-        self.try_enter(thread).map_or(0, |mut locked| locked.poll())
+    pub fn poll(&self, entry: &mut Entry) -> i32 {
+        self.try_enter(entry).map_or(0, |mut locked| locked.poll())
     }
 
     /// Makes a turn of the window. Whether that brought nothing, and nothing waits to be sent, so that only a message brings
     /// more; false also where somebody else is inside.
-    pub fn may_be_left(&self, thread: *mut ThreadCtx) -> bool {
-        self.try_enter(thread).is_some_and(|mut locked| locked.poll() == 0 && locked.has_sent_all())
+    pub fn may_be_left(&self, entry: &mut Entry) -> bool {
+        self.try_enter(entry).is_some_and(|mut locked| locked.poll() == 0 && locked.has_sent_all())
     }
 }
 
@@ -60,8 +60,9 @@ impl LockedState<'_> {
                 self.cursor = 0;
             }
             let at = self.cursor;
-            let Some(transfer) = self.transfers.get(at) else { break };
-            match self.core.link.ended(self.thread, &transfer.pending) {
+            let (core, entry, state) = self.parts();
+            let Some(transfer) = state.transfers.get_mut(at) else { break };
+            match core.link.ended(entry, &mut transfer.pending) {
                 None => self.cursor += 1,
                 Some(status) => {
                     let purpose = self.transfers.swap_remove(at).purpose;
@@ -116,8 +117,9 @@ impl LockedState<'_> {
     fn take_messages(&mut self) -> i32 {
         let mut events = 0;
         while events < MESSAGES as i32 {
-            let Some(first) = self.posted.front() else { break };
-            let Some(status) = self.core.link.ended(self.thread, &first.pending) else { break };
+            let (core, entry, state) = self.parts();
+            let Some(first) = state.posted.front_mut() else { break };
+            let Some(status) = core.link.ended(entry, &mut first.pending) else { break };
             let Some(first) = self.posted.pop_front() else { break };
             events += 1;
             let (from, len) = (status.source.cast_unsigned(), status.bytes as usize);
@@ -128,7 +130,7 @@ impl LockedState<'_> {
                 _ if (from as usize) < self.peers.len() => self.refuse(from),
                 _ => {}
             }
-            match post(self.core, self.thread, first.buffer) {
+            match post(self.core, self.entry, first.buffer) {
                 Ok(posted) => self.posted.push_back(posted),
                 Err(status) => {
                     let line = format!("one-sided messages cannot be received: {status}");

@@ -8,7 +8,7 @@
 use crate::state::{Common, Core};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
-use oxmpi_mca::{LayerFunction, Status, ThreadCtx, WaitSet};
+use oxmpi_mca::{Entry, LayerFunction, Status, ThreadCtx, WaitSet};
 use std::sync::{Arc, PoisonError};
 
 impl Common {
@@ -40,22 +40,33 @@ impl Common {
     }
 }
 
-/// The component's state behind a layer function's first argument.
-fn common<'a>(ctx: *mut c_void) -> &'a Common {
-    // SAFETY: registered with the component's state, which lives until it is finalized.
-    unsafe { &*ctx.cast::<Common>() }
+/// The component's state behind a layer function's first argument, and the way in of the thread that makes a turn of progress.
+///
+/// # Safety
+/// The arguments are those of a layer function of ours, and this is called once for each call of it.
+unsafe fn served<'a>(ctx: *mut c_void, thread: *mut ThreadCtx) -> (&'a Common, Entry) {
+    // SAFETY: `enlist` has registered the component's state, which lives until it is finalized; turns of progress come no more then.
+    let common = unsafe { &*ctx.cast::<Common>() };
+    // SAFETY: who makes a turn of progress holds nothing, and has lent the entry of the call that it is inside of for that (`ProgressFn`); the context is the
+    // calling thread's, or null.
+    let entry = unsafe { common.host.entry(thread) };
+    (common, entry)
 }
 
 /// Serves all windows; how many messages ended.
 extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
-    let Ok(windows) = common(ctx).windows.try_lock() else { return 0 };
-    windows.iter().map(|window| window.poll(thread)).sum()
+    // SAFETY: the host calls it with what was registered.
+    let (common, mut entry) = unsafe { served(ctx, thread) };
+    let Ok(windows) = common.windows.try_lock() else { return 0 };
+    windows.iter().map(|window| window.poll(&mut entry)).sum()
 }
 
 /// Serves all windows once more before a thread sleeps. PENDING: something came, somebody else is inside, or something waits to be sent.
 extern "C" fn arm(ctx: *mut c_void, thread: *mut ThreadCtx, _: *mut WaitSet) -> Status {
-    let Ok(windows) = common(ctx).windows.try_lock() else { return Status::PENDING };
-    match windows.iter().filter(|window| !window.may_be_left(thread)).count() {
+    // SAFETY: the host calls it with what was registered.
+    let (common, mut entry) = unsafe { served(ctx, thread) };
+    let Ok(windows) = common.windows.try_lock() else { return Status::PENDING };
+    match windows.iter().filter(|window| !window.may_be_left(&mut entry)).count() {
         0 => Status::OK,
         _ => Status::PENDING,
     }

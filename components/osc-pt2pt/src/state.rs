@@ -8,7 +8,8 @@
 //! progress by itself while we hold the lock finds it taken and goes on.
 //!
 //! **Waiting.** A thread that waits asks whether `changes` has moved before it takes the lock ([`Core::wait_until`]): those who wait
-//! do not stand in the way of the one who does what they wait for.
+//! do not stand in the way of the one who does what they wait for. The state that is locked to send something ([`LockedState`]) has borrowed the call's entry,
+//! which a wait borrows, too: so nobody waits with the window locked.
 //!
 //! **Buffers.** A message's buffer is its [`Transfer`]'s until the message has ended; memory of the program is used in place and
 //! stays as it is by MPI's rules until the operation is over, which `Open::left` or `Peer::busy` count.
@@ -22,10 +23,10 @@ use core::ffi::c_void;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_datatype::{Run, TypeRef};
-use oxmpi_mca::{Host, Status, ThreadCtx};
+use oxmpi_mca::{Entry, Host, Status};
 use oxmpi_osc::{WinCounts, WinDesc, flavor};
 use oxmpi_osc_support::wire::{RUN, write_runs};
-use oxmpi_osc_support::{Elements, Epochs, Exposed, Locks, RequestPool};
+use oxmpi_osc_support::{Address, Elements, Epochs, Exposed, Locks, RequestPool};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -50,17 +51,12 @@ pub struct Core {
     /// each other; a leaf, taken behind the window's.
     pub exposed: Arc<Mutex<Exposed>>,
     pub sizes: Arc<Sizes>,
-    /// For requests.
-    pub host_win: *mut c_void,
+    /// The host's word for the window, for requests.
+    pub host_win: Address<c_void>,
     state: Mutex<State>,
     /// Moves with whatever a thread may wait for.
     changes: AtomicU64,
 }
-
-// SAFETY: the host's word for the window is only handed back.
-unsafe impl Send for Core {}
-// SAFETY: as above.
-unsafe impl Sync for Core {}
 
 /// The state that windows on the same memory share.
 pub struct MemoryShare {
@@ -142,10 +138,11 @@ impl State {
     }
 }
 
-/// A window's state, locked by a thread that has this context.
+/// A window's state, locked by a call that sends and receives.
 pub struct LockedState<'a> {
     pub core: &'a Core,
-    pub thread: *mut ThreadCtx,
+    /// The call's way in: messages are begun and tested by it.
+    pub entry: &'a mut Entry,
     state: MutexGuard<'a, State>,
 }
 
@@ -176,7 +173,7 @@ impl Core {
             dynamic: desc.flavor == flavor::DYNAMIC,
             exposed: shared.exposed,
             sizes: shared.sizes,
-            host_win: desc.host_win,
+            host_win: Address::of(desc.host_win),
             state: Mutex::new(State::new(peers, desc)),
             changes: AtomicU64::new(0),
         }
@@ -186,46 +183,51 @@ impl Core {
         self.exposed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn enter(&self, thread: *mut ThreadCtx) -> LockedState<'_> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        LockedState { core: self, thread, state }
+    /// The state, for who sends nothing.
+    pub fn look(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn enter<'a>(&'a self, entry: &'a mut Entry) -> LockedState<'a> {
+        LockedState { core: self, entry, state: self.look() }
     }
 
     /// If nobody is inside.
-    pub fn try_enter(&self, thread: *mut ThreadCtx) -> Option<LockedState<'_>> {
+    pub fn try_enter<'a>(&'a self, entry: &'a mut Entry) -> Option<LockedState<'a>> {
         let state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some(LockedState { core: self, thread, state })
+        Some(LockedState { core: self, entry, state })
     }
 
-    /// A buffer of plain bytes.
+    /// Plain bytes.
     pub fn bytes<'a>(&'a self, at: *mut u8, count: usize) -> Elements<'a> {
         Elements { at, count: count as u64, dtype: &self.byte }
     }
 
     /// Makes progress until `wanted` says so. The caller holds nothing.
-    pub fn wait_until(
-        &self,
-        thread: *mut ThreadCtx,
-        mut wanted: impl FnMut(&mut LockedState<'_>) -> bool,
-    ) -> Status {
+    pub fn wait_until(&self, entry: &mut Entry, mut wanted: impl FnMut(&mut State) -> bool) -> Status {
         // `changes` when the answer was no.
         let mut seen = None;
-        self.link.comm.until(thread, || {
+        self.link.comm.until(entry, || {
             // SYNC POINT with `LockedState::changed`: what moved the number is under the lock.
             let now = self.changes.load(Ordering::Acquire);
             if seen.replace(now) == Some(now) {
                 return false;
             }
-            wanted(&mut self.enter(thread))
+            wanted(&mut self.look())
         })
     }
 }
 
-impl<'a> LockedState<'a> {
+impl LockedState<'_> {
+    /// Takes it apart, so that each can be used by itself.
+    pub fn parts(&mut self) -> (&Core, &mut Entry, &mut State) {
+        (self.core, self.entry, &mut self.state)
+    }
+
     /// Something happened that a thread may wait for.
     pub fn changed(&self) {
         self.core.changes.fetch_add(1, Ordering::Release);
@@ -240,8 +242,7 @@ impl<'a> LockedState<'a> {
         }
         let open = core::mem::take(&mut peer.open);
         for request in open.into_values().filter_map(|open| open.request) {
-            // SAFETY: that of an open operation, which is open no more.
-            unsafe { self.core.common.pool.complete(request, status) };
+            request.complete(status);
         }
         self.changed();
     }
@@ -264,8 +265,9 @@ impl<'a> LockedState<'a> {
     pub fn send_out(&mut self, rank: u32, buffer: Vec<u8>, tag: i32) {
         let core = self.core;
         let data = core.bytes(buffer.as_ptr().cast_mut(), buffer.len());
-        match core.link.send(self.thread, data, rank, tag) {
-            Ok(pending) => match core.link.ended(self.thread, &pending) {
+        // SAFETY: the buffer's bytes stay where they are as long as that is kept: here until the message has ended, or with the transfer.
+        match unsafe { core.link.send(self.entry, data, rank, tag) } {
+            Ok(mut pending) => match core.link.ended(self.entry, &mut pending) {
                 Some(status) => {
                     self.keep(buffer);
                     if status.error.is_err() {

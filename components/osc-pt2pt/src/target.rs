@@ -7,12 +7,10 @@ use crate::layout::{meet, one_block, type_of};
 use crate::link::Pending;
 use crate::state::{LockedState, TransferPurpose};
 use crate::wire::{Head, Record, flag, kind, tag};
-use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{Base, Run, TypeRef};
 use oxmpi_mca::Status;
-use oxmpi_osc_support::Elements;
-use oxmpi_osc_support::reduction::combine;
-use oxmpi_osc_support::runs::{bytes, each, gather, scatter};
+use oxmpi_osc_support::runs::bytes;
+use oxmpi_osc_support::{Blocks, Elements};
 
 /// Fate of a record.
 enum Step {
@@ -160,7 +158,8 @@ impl LockedState<'_> {
         }
         buffer.resize(len, 0);
         let data = core.bytes(buffer.as_mut_ptr(), len);
-        let begun = core.link.receive(self.thread, data, from.cast_signed(), tag);
+        // SAFETY: whoever gets the buffer keeps it beside the message, and looks into it when that has ended.
+        let begun = unsafe { core.link.receive(self.entry, data, from.cast_signed(), tag) };
         Ok((buffer, begun))
     }
 
@@ -234,7 +233,7 @@ impl LockedState<'_> {
     /// Receives data where it belongs.
     fn put_in_place(&mut self, from: u32, head: &Head, runs: Vec<Run>) -> Taken {
         let core = self.core;
-        let found = core.exposed().find(&runs);
+        let found = core.exposed().find(&runs).map(|blocks| blocks.base());
         let Some(base) = found else {
             // It comes all the same.
             let (refused, begun) = self.await_rest(from, head.len, tag::DATA)?;
@@ -249,7 +248,8 @@ impl LockedState<'_> {
         };
         let (at, count, dtype) = expect(self.in_place(base, &runs))?;
         let data = Elements { at, count, dtype: &dtype };
-        let begun = core.link.receive(self.thread, data, from.cast_signed(), tag::DATA);
+        // SAFETY: the blocks are exposed, and stay so until the origin, which counts on the put, says otherwise; what else uses them meanwhile keeps to MPI's rules.
+        let begun = unsafe { core.link.receive(self.entry, data, from.cast_signed(), tag::DATA) };
         self.peer(from).busy += 1;
         let counter = head.counter();
         self.watch(
@@ -272,19 +272,12 @@ impl LockedState<'_> {
     fn carry_out(&mut self, from: u32, head: &Head, runs: &[Run], data: &[u8]) -> Taken {
         let len = expect(usize::try_from(head.len).ok())?;
         if head.kind == kind::GET && head.has(flag::TAKES_APART) {
-            let found = self.core.exposed().find(runs);
-            return match found {
-                Some(base) => self.get_in_place(from, head, base, runs),
-                None => {
-                    self.fail(from, head, Status::RMA_RANGE);
-                    Ok(())
-                }
-            };
+            return self.get_in_place(from, head, runs);
         }
         // Nothing is sent before the memory is let go.
         let done = {
             let exposed = self.core.exposed();
-            exposed.find(runs).map(|base| update(head, base, runs, data, len))
+            exposed.find(runs).map(|blocks| update(head, &blocks, data, len))
         };
         match done {
             None => {
@@ -301,10 +294,17 @@ impl LockedState<'_> {
     }
 
     /// Sends data from where it lies.
-    fn get_in_place(&mut self, from: u32, head: &Head, base: *mut u8, runs: &[Run]) -> Taken {
+    fn get_in_place(&mut self, from: u32, head: &Head, runs: &[Run]) -> Taken {
         let core = self.core;
+        let found = core.exposed().find(runs).map(|blocks| blocks.base());
+        let Some(base) = found else {
+            self.fail(from, head, Status::RMA_RANGE);
+            return Ok(());
+        };
         let (at, count, dtype) = expect(self.in_place(base, runs))?;
-        let begun = core.link.send(self.thread, Elements { at, count, dtype: &dtype }, from, tag::RESULT);
+        let data = Elements { at, count, dtype: &dtype };
+        // SAFETY: the blocks are exposed, and stay so until the origin has what it gets.
+        let begun = unsafe { core.link.send(self.entry, data, from, tag::RESULT) };
         self.peer(from).busy += 1;
         let counter = head.counter();
         self.watch(
@@ -372,8 +372,7 @@ impl LockedState<'_> {
         }
         let Some(open) = peer.open.remove(&number) else { return };
         match open.request {
-            // SAFETY: that of an open operation, which is open no more.
-            Some(request) => unsafe { self.core.common.pool.complete(request, open.failure) },
+            Some(request) => request.complete(open.failure),
             None => peer.fail(open.failure),
         }
         self.changed();
@@ -386,28 +385,24 @@ fn end_of(head: &Head, status: Status, len: u64) -> Head {
     Head { kind: kind::DATA, flags, number: head.number, word, len, ..Head::default() }
 }
 
-/// Carries an operation out on memory that is exposed, with its lock held; old values, if the origin wants any.
-fn update(head: &Head, base: *mut u8, runs: &[Run], data: &[u8], len: usize) -> Taken<Option<Vec<u8>>> {
-    // SAFETY (of all accesses below): the caller has seen that all of it is exposed memory, which the program keeps as long
-    // as the window; the lengths of `runs` and `head` agree.
+/// Carries an operation out on memory that is exposed, with its lock held; old values, if the origin wants any. The blocks have `len` bytes.
+fn update(head: &Head, blocks: &Blocks<'_>, data: &[u8], len: usize) -> Taken<Option<Vec<u8>>> {
     match head.kind {
-        // SAFETY: as said.
-        kind::PUT if data.len() == len => unsafe { scatter(base, runs, data) },
-        kind::GET => return Ok(Some(old(base, runs, len))),
-        kind::ACCUMULATE if data.len() == len => accumulate(head, base, runs, data)?,
+        kind::PUT if data.len() == len => blocks.write(data),
+        kind::GET => return Ok(Some(old(blocks, len))),
+        kind::ACCUMULATE if data.len() == len => accumulate(head, blocks, data)?,
         kind::FETCH if !head.has(flag::GIVES) || data.len() == len => {
-            let old = old(base, runs, len);
+            let old = old(blocks, len);
             if head.has(flag::GIVES) {
-                accumulate(head, base, runs, data)?;
+                accumulate(head, blocks, data)?;
             }
             return Ok(Some(old));
         }
         kind::SWAP if data.len() == 2 * len => {
-            let old = old(base, runs, len);
+            let old = old(blocks, len);
             let (compare, new) = data.split_at(len);
             if compare == old {
-                // SAFETY: as said.
-                unsafe { scatter(base, runs, new) };
+                blocks.write(new);
             }
             return Ok(Some(old));
         }
@@ -417,48 +412,14 @@ fn update(head: &Head, base: *mut u8, runs: &[Run], data: &[u8], len: usize) -> 
 }
 
 /// The blocks' bytes.
-fn old(base: *mut u8, runs: &[Run], len: usize) -> Vec<u8> {
+fn old(blocks: &Blocks<'_>, len: usize) -> Vec<u8> {
     let mut old = vec![0; len];
-    // SAFETY: the caller has found the blocks exposed; they have `len` bytes.
-    unsafe { gather(base, runs, &mut old) };
+    blocks.read(&mut old);
     old
 }
 
-/// The target's elements after the operation. Elements that lie as they travel are changed in place.
-fn accumulate(head: &Head, base: *mut u8, runs: &[Run], data: &[u8]) -> Taken {
-    let code = u32::from(head.code);
-    let basic = Base(head.word);
-    if code == op::REPLACE {
-        // SAFETY: the caller has found the blocks exposed; they have as many bytes.
-        unsafe { scatter(base, runs, data) };
-        return Ok(());
-    }
-    let element = expect(basic.layout())?.packed;
-    if code == op::USER || !head.len.is_multiple_of(element) {
-        return Err(Nonsense);
-    }
-    if runs.iter().any(|run| !run.len.is_multiple_of(element)) {
-        let mut all = old(base, runs, data.len());
-        reduce_packed(code, basic, element, data, all.as_mut_ptr())?;
-        // SAFETY: as above.
-        unsafe { scatter(base, runs, &all) };
-        return Ok(());
-    }
-    let (mut at, mut all) = (0, Ok(()));
-    each(runs, |disp, len| {
-        let part = &data[at..at + len as usize];
-        at += part.len();
-        if all.is_ok() {
-            all = reduce_packed(code, basic, element, part, base.wrapping_offset(disp as isize));
-        }
-    });
-    all
-}
-
-/// Packed elements, side by side, combined with as many at `inout`, which the caller vouches for.
-fn reduce_packed(code: u32, base: Base, element: u64, data: &[u8], inout: *mut u8) -> Taken {
-    let count = data.len() as u64 / element;
-    // SAFETY: both hold so many packed elements; one is a message's, the other the window's.
-    let status = unsafe { combine(code, base, element, data.as_ptr(), inout, count) };
+/// The target's elements after the operation.
+fn accumulate(head: &Head, blocks: &Blocks<'_>, data: &[u8]) -> Taken {
+    let status = blocks.combine(head.code.into(), Base(head.word), data);
     if status.is_err() { Err(Nonsense) } else { Ok(()) }
 }

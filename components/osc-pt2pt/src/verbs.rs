@@ -3,13 +3,16 @@
 //! A synchronisation first sends what waits and asks for an answer that stands for all of it ([`LockedState::ask`]); then it waits with nothing
 //! locked. It waits for what was issued before it: by number, so operations that other threads issue meanwhile do not keep it.
 
-use crate::state::{Core, LockedState};
+use crate::peer::Peer;
+use crate::state::{Core, LockedState, State};
 use crate::window::Pt2ptWindow;
 use crate::wire::{Head, kind};
 use core::sync::atomic::{Ordering, fence};
-use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion, hint, lock_type};
-use oxmpi_osc_support::{Access, Epochs};
+use oxmpi_mca::{Entry, Status};
+use oxmpi_osc::{
+    Asked, Flush, LockKind, Memory, Rma, Vouched, Want, WinCounts, WinDesc, Window, assertion, hint,
+};
+use oxmpi_osc_support::{Access, Epochs, Request};
 
 /// The counts that a synchronisation waits for from one rank.
 #[derive(Clone, Copy)]
@@ -50,11 +53,11 @@ impl LockedState<'_> {
 
 impl Core {
     /// Waits for all of it, and says what failed.
-    fn settle(&self, thread: *mut ThreadCtx, awaited: &[AwaitedCounts]) -> Status {
+    fn settle(&self, entry: &mut Entry, awaited: &[AwaitedCounts]) -> Status {
         let mut next = 0;
-        let waited = self.wait_until(thread, |locked| {
+        let waited = self.wait_until(entry, |state| {
             while let Some(counts) = awaited.get(next) {
-                let peer = locked.peer(counts.rank);
+                let peer = state.peer(counts.rank);
                 if !peer.local_before(counts.before) || !peer.answered(counts.answer) {
                     return false;
                 }
@@ -66,28 +69,28 @@ impl Core {
             return waited;
         }
         fence(Ordering::SeqCst);
-        let mut locked = self.enter(thread);
-        let failures = awaited.iter().map(|counts| locked.peer(counts.rank).take_failure());
+        let mut state = self.look();
+        let failures = awaited.iter().map(|counts| state.peer(counts.rank).take_failure());
         failures.fold(Status::OK, |first, next| if first.is_err() { first } else { next })
     }
 
     /// All operations are done at their targets.
-    fn flush(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
+    fn flush(&self, entry: &mut Entry, ranks: &[u32]) -> Status {
         let awaited: Vec<AwaitedCounts> = {
-            let mut locked = self.enter(thread);
+            let mut locked = self.enter(entry);
             ranks.iter().map(|rank| locked.ask(*rank)).collect()
         };
-        self.settle(thread, &awaited)
+        self.settle(entry, &awaited)
     }
 
-    fn flush_local(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
+    fn flush_local(&self, entry: &mut Entry, ranks: &[u32]) -> Status {
         let awaited: Vec<AwaitedCounts> = {
-            let mut locked = self.enter(thread);
+            let mut locked = self.enter(entry);
             ranks.iter().map(|rank| locked.ask_here(*rank)).collect()
         };
         // Also where nothing is to be waited for: programs loop over it until another rank has done something.
-        self.link.comm.progress(thread);
-        self.settle(thread, &awaited)
+        self.link.comm.progress(entry);
+        self.settle(entry, &awaited)
     }
 
     fn all(&self) -> Vec<u32> {
@@ -99,30 +102,30 @@ impl Core {
     }
 
     /// The program has said that there are no locks.
-    fn has_locks(&self, thread: *mut ThreadCtx) -> Status {
-        if self.enter(thread).hints & hint::NO_LOCKS != 0 { Status::RMA_SYNC } else { Status::OK }
+    fn has_locks(&self) -> Status {
+        if self.look().hints & hint::NO_LOCKS != 0 { Status::RMA_SYNC } else { Status::OK }
     }
 
     /// Asks for locks and waits for them.
-    fn lock_ranks(&self, thread: *mut ThreadCtx, ranks: &[u32], lock: u32) -> Status {
+    fn lock_ranks(&self, entry: &mut Entry, ranks: &[u32], lock: LockKind) -> Status {
         {
-            let mut locked = self.enter(thread);
+            let mut locked = self.enter(entry);
             let counts = &mut locked.counts;
             let attempts = match lock {
-                lock_type::EXCLUSIVE => &mut counts.exclusive_attempts,
-                _ => &mut counts.shared_attempts,
+                LockKind::Exclusive => &mut counts.exclusive_attempts,
+                LockKind::Shared => &mut counts.shared_attempts,
             };
             *attempts += ranks.len() as u64;
             for &rank in ranks {
                 locked.peer(rank).granted = false;
-                locked.tell(rank, Head { kind: kind::LOCK, code: lock as u16, ..Head::default() });
+                locked.tell(rank, Head { kind: kind::LOCK, code: lock.number() as u16, ..Head::default() });
                 locked.push(rank);
             }
         }
         let mut next = 0;
-        let waited = self.wait_until(thread, |locked| {
+        let waited = self.wait_until(entry, |state| {
             while let Some(rank) = ranks.get(next) {
-                let peer = locked.peer(*rank);
+                let peer = state.peer(*rank);
                 if !peer.granted && !peer.broken.is_err() {
                     return false;
                 }
@@ -131,43 +134,39 @@ impl Core {
             true
         });
         fence(Ordering::SeqCst);
-        if waited.is_err() { waited } else { self.broken(thread, ranks) }
+        if waited.is_err() { waited } else { self.broken(ranks) }
     }
 
     /// The first rank's failure that no message reaches.
-    fn broken(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
-        let mut locked = self.enter(thread);
-        ranks.iter().map(|rank| locked.peer(*rank).broken).find(|s| s.is_err()).unwrap_or(Status::OK)
+    fn broken(&self, ranks: &[u32]) -> Status {
+        let mut state = self.look();
+        ranks.iter().map(|rank| state.peer(*rank).broken).find(|s| s.is_err()).unwrap_or(Status::OK)
     }
 
     /// Gives locks back; all operations are done at their targets before.
-    fn unlock_ranks(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
+    fn unlock_ranks(&self, entry: &mut Entry, ranks: &[u32]) -> Status {
         let awaited: Vec<AwaitedCounts> = {
-            let mut locked = self.enter(thread);
+            let mut locked = self.enter(entry);
             ranks.iter().map(|rank| locked.ask_by(*rank, kind::UNLOCK)).collect()
         };
-        self.settle(thread, &awaited)
+        self.settle(entry, &awaited)
     }
 
-    fn epoch(&self, thread: *mut ThreadCtx, change: impl FnOnce(&mut Epochs) -> Status) -> Status {
-        change(&mut self.enter(thread).epochs)
+    fn epoch(&self, change: impl FnOnce(&mut Epochs) -> Status) -> Status {
+        change(&mut self.look().epochs)
     }
 }
 
 /// Takes one POST or COMPLETE of each rank, if all have come; `count` names which.
-fn use_up(
-    locked: &mut LockedState<'_>,
-    ranks: &[u32],
-    count: impl Fn(&mut crate::peer::Peer) -> &mut u32,
-) -> Option<Status> {
-    let broken = ranks.iter().map(|rank| locked.peers[*rank as usize].broken).find(|s| s.is_err());
+fn use_up(state: &mut State, ranks: &[u32], count: impl Fn(&mut Peer) -> &mut u32) -> Option<Status> {
+    let broken = ranks.iter().map(|rank| state.peers[*rank as usize].broken).find(|s| s.is_err());
     if broken.is_some() {
         return broken;
     }
-    if !ranks.iter().all(|rank| *count(locked.peer(*rank)) > 0) {
+    if !ranks.iter().all(|rank| *count(state.peer(*rank)) > 0) {
         return None;
     }
-    ranks.iter().for_each(|rank| *count(locked.peer(*rank)) -= 1);
+    ranks.iter().for_each(|rank| *count(state.peer(*rank)) -= 1);
     Some(Status::OK)
 }
 
@@ -185,43 +184,54 @@ fn first(one: Status, other: Status) -> Status {
     if one.is_err() { one } else { other }
 }
 
+impl Pt2ptWindow {
+    /// The exposure epoch is over; `used`: what came of using up what its origins have sent.
+    fn end_exposure(&self, used: Option<Status>) -> Status {
+        fence(Ordering::SeqCst);
+        self.0.look().epochs.exposure = None;
+        used.unwrap_or(Status::INTERNAL)
+    }
+}
+
 impl Window for Pt2ptWindow {
-    fn put(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.0.operate(kind::PUT, args, wanted)
+    type Request = Request;
+
+    fn put(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.0.operate(entry, kind::PUT, args, want)
     }
-    fn get(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.0.operate(kind::GET, args, wanted)
+    fn get(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.0.operate(entry, kind::GET, args, want)
     }
-    fn accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.0.operate(kind::ACCUMULATE, args, wanted)
+    fn accumulate(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.0.operate(entry, kind::ACCUMULATE, args, want)
     }
-    fn get_accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.0.operate(kind::FETCH, args, wanted)
+    fn get_accumulate(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.0.operate(entry, kind::FETCH, args, want)
     }
-    fn fetch_and_op(&self, args: &RmaArgs) -> Status {
-        self.0.operate_on_one(kind::FETCH, args)
+    fn fetch_and_op(&self, entry: &mut Entry, args: Rma<'_>) -> Status {
+        self.0.operate_on_one(entry, kind::FETCH, args)
     }
-    fn compare_and_swap(&self, args: &RmaArgs) -> Status {
-        self.0.operate_on_one(kind::SWAP, args)
+    fn compare_and_swap(&self, entry: &mut Entry, args: Rma<'_>) -> Status {
+        self.0.operate_on_one(entry, kind::SWAP, args)
     }
 
-    fn fence(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
+    fn fence(&self, entry: &mut Entry, assert: u32) -> Status {
         let core = &*self.0;
-        go!(core.epoch(thread, |e| e.may_fence()));
-        let done = core.flush(thread, &core.all());
-        let met = core.link.comm.barrier(thread);
+        go!(core.epoch(|e| e.may_fence()));
+        let done = core.flush(entry, &core.all());
+        let met = core.link.comm.barrier(entry);
         fence(Ordering::SeqCst);
         let next =
             if assert & assertion::NOSUCCEED != 0 { Access::None } else { Access::Fence { used: false } };
-        core.enter(thread).epochs.access = next;
+        core.look().epochs.access = next;
         first(done, met)
     }
 
-    fn post(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
+    fn post(&self, entry: &mut Entry, ranks: &[u32], assert: u32) -> Status {
         if !self.0.knows(ranks) {
             return Status::BAD_PARAM;
         }
-        let mut locked = self.0.enter(thread);
+        let mut locked = self.0.enter(entry);
         if locked.epochs.exposure.is_some() {
             return Status::RMA_SYNC;
         }
@@ -237,11 +247,11 @@ impl Window for Pt2ptWindow {
         Status::OK
     }
 
-    fn start(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
+    fn start(&self, entry: &mut Entry, ranks: &[u32], assert: u32) -> Status {
         if !self.0.knows(ranks) {
             return Status::BAD_PARAM;
         }
-        go!(self.0.epoch(thread, |e| {
+        go!(self.0.epoch(|e| {
             let status = e.may_begin();
             if !status.is_err() {
                 e.access = Access::Start(ranks.to_vec());
@@ -252,23 +262,23 @@ impl Window for Pt2ptWindow {
             return Status::OK;
         }
         let mut used = None;
-        let waited = self.0.wait_until(thread, |locked| {
-            used = use_up(locked, ranks, |peer| &mut peer.posts);
+        let waited = self.0.wait_until(entry, |state| {
+            used = use_up(state, ranks, |peer| &mut peer.posts);
             used.is_some()
         });
         first(waited, used.unwrap_or(Status::INTERNAL))
     }
 
-    fn complete(&self, thread: *mut ThreadCtx) -> Status {
+    fn complete(&self, entry: &mut Entry) -> Status {
         let core = &*self.0;
-        let ranks = match &core.enter(thread).epochs.access {
+        let ranks = match &core.look().epochs.access {
             Access::Start(ranks) => ranks.clone(),
             _ => return Status::RMA_SYNC,
         };
         // Elsewhere ranges are known here, so nothing fails at the target.
-        let done = if core.dynamic { core.flush(thread, &ranks) } else { Status::OK };
+        let done = if core.dynamic { core.flush(entry, &ranks) } else { Status::OK };
         let awaited: Vec<AwaitedCounts> = {
-            let mut locked = core.enter(thread);
+            let mut locked = core.enter(entry);
             let tell = |rank: &u32| {
                 locked.tell(*rank, Head { kind: kind::COMPLETE, ..Head::default() });
                 locked.push(*rank);
@@ -276,152 +286,156 @@ impl Window for Pt2ptWindow {
             };
             ranks.iter().map(tell).collect()
         };
-        let over = core.settle(thread, &awaited);
-        core.enter(thread).epochs.access = Access::None;
+        let over = core.settle(entry, &awaited);
+        core.look().epochs.access = Access::None;
         first(done, over)
     }
 
-    fn wait(&self, thread: *mut ThreadCtx, block: bool) -> Status {
+    fn wait(&self, entry: &mut Entry) -> Status {
         let core = &*self.0;
-        let Some(ranks) = core.enter(thread).epochs.exposure.clone() else { return Status::RMA_SYNC };
+        let Some(ranks) = core.look().epochs.exposure.clone() else { return Status::RMA_SYNC };
         let mut used = None;
-        if block {
-            go!(core.wait_until(thread, |locked| {
-                used = use_up(locked, &ranks, |peer| &mut peer.completes);
-                used.is_some()
-            }));
-        } else {
-            core.link.comm.progress(thread);
-            used = use_up(&mut core.enter(thread), &ranks, |peer| &mut peer.completes);
-            if used.is_none() {
-                return Status::PENDING;
-            }
-        }
-        fence(Ordering::SeqCst);
-        core.enter(thread).epochs.exposure = None;
-        used.unwrap_or(Status::INTERNAL)
+        go!(core.wait_until(entry, |state| {
+            used = use_up(state, &ranks, |peer| &mut peer.completes);
+            used.is_some()
+        }));
+        self.end_exposure(used)
     }
 
-    fn lock(&self, thread: *mut ThreadCtx, lock: u32, rank: u32, assert: u32) -> Status {
+    fn test(&self, entry: &mut Entry) -> Status {
+        let core = &*self.0;
+        let Some(ranks) = core.look().epochs.exposure.clone() else { return Status::RMA_SYNC };
+        core.link.comm.progress(entry);
+        let used = use_up(&mut core.look(), &ranks, |peer| &mut peer.completes);
+        if used.is_some() { self.end_exposure(used) } else { Status::PENDING }
+    }
+
+    fn lock(&self, entry: &mut Entry, kind: LockKind, rank: u32, assert: u32) -> Status {
         if !self.0.knows(&[rank]) {
             return Status::BAD_PARAM;
         }
-        go!(self.0.has_locks(thread));
+        go!(self.0.has_locks());
         let checked = assert & assertion::NOCHECK == 0;
-        go!(self.0.epoch(thread, |e| e.lock(rank, checked)));
-        if checked { self.0.lock_ranks(thread, &[rank], lock) } else { Status::OK }
+        go!(self.0.epoch(|e| e.lock(rank, checked)));
+        if checked { self.0.lock_ranks(entry, &[rank], kind) } else { Status::OK }
     }
 
-    fn unlock(&self, thread: *mut ThreadCtx, rank: u32) -> Status {
+    fn unlock(&self, entry: &mut Entry, rank: u32) -> Status {
         let core = &*self.0;
-        let checked = match core.enter(thread).epochs.access {
+        let checked = match core.look().epochs.access {
             Access::Locks(ref ranks) => ranks.get(&rank).copied(),
             _ => None,
         };
         let done = match checked {
             None => return Status::RMA_SYNC,
-            Some(true) => core.unlock_ranks(thread, &[rank]),
-            Some(false) => core.flush(thread, &[rank]),
+            Some(true) => core.unlock_ranks(entry, &[rank]),
+            Some(false) => core.flush(entry, &[rank]),
         };
-        let ended = core.epoch(thread, |e| e.unlock(rank).err().unwrap_or(Status::OK));
+        let ended = core.epoch(|e| e.unlock(rank).err().unwrap_or(Status::OK));
         first(done, ended)
     }
 
-    fn lock_all(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
-        go!(self.0.has_locks(thread));
+    fn lock_all(&self, entry: &mut Entry, assert: u32) -> Status {
+        go!(self.0.has_locks());
         let checked = assert & assertion::NOCHECK == 0;
-        go!(self.0.epoch(thread, |e| {
+        go!(self.0.epoch(|e| {
             let status = e.may_begin();
             if !status.is_err() {
                 e.access = Access::LockAll(checked);
             }
             status
         }));
-        if checked { self.0.lock_ranks(thread, &self.0.all(), lock_type::SHARED) } else { Status::OK }
+        if checked { self.0.lock_ranks(entry, &self.0.all(), LockKind::Shared) } else { Status::OK }
     }
 
-    fn unlock_all(&self, thread: *mut ThreadCtx) -> Status {
+    fn unlock_all(&self, entry: &mut Entry) -> Status {
         let core = &*self.0;
         let all = core.all();
-        let done = match core.enter(thread).epochs.access {
+        let done = match core.look().epochs.access {
             Access::LockAll(checked) => checked,
             _ => return Status::RMA_SYNC,
         };
-        let done = if done { core.unlock_ranks(thread, &all) } else { core.flush(thread, &all) };
-        core.enter(thread).epochs.access = Access::None;
+        let done = if done { core.unlock_ranks(entry, &all) } else { core.flush(entry, &all) };
+        core.look().epochs.access = Access::None;
         done
     }
 
-    fn flush(&self, thread: *mut ThreadCtx, rank: Option<u32>, local: bool) -> Status {
+    fn flush(&self, entry: &mut Entry, rank: Option<u32>, how: Flush) -> Status {
         let core = &*self.0;
-        go!(core.epoch(thread, |e| e.may_flush(rank)));
+        go!(core.epoch(|e| e.may_flush(rank)));
         let ranks = rank.map_or_else(|| core.all(), |rank| vec![rank]);
-        if local { core.flush_local(thread, &ranks) } else { core.flush(thread, &ranks) }
+        match how {
+            Flush::Here => core.flush_local(entry, &ranks),
+            Flush::Everywhere => core.flush(entry, &ranks),
+        }
     }
 
-    fn sync(&self, thread: *mut ThreadCtx) -> Status {
+    fn sync(&self, entry: &mut Entry) -> Status {
         fence(Ordering::SeqCst);
-        self.0.link.comm.progress(thread);
+        self.0.link.comm.progress(entry);
         fence(Ordering::SeqCst);
         Status::OK
     }
 
-    fn attach(&self, thread: *mut ThreadCtx, base: *mut u8, bytes: u64) -> Status {
-        let _ = thread;
-        self.0.exposed().attach(base, bytes)
+    fn attach(&self, _: &mut Entry, memory: Memory) -> Status {
+        // SAFETY: the program's, which leaves it attached as long as it is there.
+        unsafe { self.0.exposed().attach(memory) }
     }
 
-    fn detach(&self, thread: *mut ThreadCtx, base: *mut u8) -> Status {
-        let _ = thread;
+    fn detach(&self, _: &mut Entry, base: usize) -> Status {
         self.0.exposed().detach(base)
     }
 
-    fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status {
+    fn free(&self, entry: &mut Entry) -> Status {
         let core = &*self.0;
-        if !discard {
-            let comm = core.link.comm;
-            let own = core.epoch(thread, |e| e.may_end());
-            go!(comm.agree(thread, own));
-            // A failure of an operation is not one of freeing; nobody asks for it any more.
-            let _ = core.flush(thread, &core.all());
-            go!(comm.barrier(thread));
-            // All that was sent has come; what is left learns of it.
-            go!(core.wait_until(thread, |locked| locked.transfers.is_empty()));
-        }
-        self.vanish(thread);
+        let comm = core.link.comm;
+        let own = core.epoch(|e| e.may_end());
+        go!(comm.agree(entry, own));
+        // A failure of an operation is not one of freeing; nobody asks for it any more.
+        let _ = core.flush(entry, &core.all());
+        go!(comm.barrier(entry));
+        // All that was sent has come; what is left learns of it.
+        go!(core.wait_until(entry, |state| state.transfers.is_empty()));
+        self.vanish(entry);
         Status::OK
+    }
+
+    fn discard(&self, entry: &mut Entry) {
+        self.vanish(entry);
     }
 
     fn set_hints(&self, hints: u32, _: u32) -> Status {
-        // The host gives no thread: none of the state's users needs one.
-        self.0.enter(core::ptr::null_mut()).hints = hints;
+        self.0.look().hints = hints;
         Status::OK
     }
 
-    fn put_notify(&self, args: &RmaArgs, counter: u32) -> Status {
-        self.0.notified(kind::PUT, args, counter)
+    fn put_notify(&self, entry: &mut Entry, args: Rma<'_>, counter: u32) -> Status {
+        self.0.notified(entry, kind::PUT, args, counter)
     }
-    fn get_notify(&self, args: &RmaArgs, counter: u32) -> Status {
-        self.0.notified(kind::GET, args, counter)
+    fn get_notify(&self, entry: &mut Entry, args: Rma<'_>, counter: u32) -> Status {
+        self.0.notified(entry, kind::GET, args, counter)
     }
-    fn notify_read(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
-        self.0.notifications(thread, counter, reset)
+    fn notify_read(&self, entry: &mut Entry, counter: u32) -> Result<u64, Status> {
+        self.0.notifications(entry, counter, |value| *value)
     }
-    fn notify_wait(&self, thread: *mut ThreadCtx, counter: u32, threshold: u64) -> Result<u64, Status> {
-        self.0.await_notifications(thread, counter, threshold)
+    fn notify_take(&self, entry: &mut Entry, counter: u32) -> Result<u64, Status> {
+        self.0.notifications(entry, counter, core::mem::take)
+    }
+    fn notify_wait(&self, entry: &mut Entry, counter: u32, threshold: u64) -> Result<u64, Status> {
+        self.0.await_notifications(entry, counter, threshold)
     }
 
-    fn dup(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<Pt2ptWindow>, Status> {
-        self.duplicate(desc, thread).map(Box::new)
+    fn dup(&self, entry: &mut Entry, desc: Vouched<'_, WinDesc>) -> Result<Box<Pt2ptWindow>, Status> {
+        self.duplicate(entry, desc).map(Box::new)
     }
     fn counts(&self) -> Option<WinCounts> {
-        Some(self.0.enter(core::ptr::null_mut()).counts)
+        Some(self.0.look().counts)
     }
-    fn flush_begin(&self, thread: *mut ThreadCtx, rank: Option<u32>) -> Status {
+    fn flush_begin(&self, entry: &mut Entry, rank: Option<u32>) -> Status {
         let core = &*self.0;
-        go!(core.epoch(thread, |e| e.may_flush(rank)));
+        go!(core.epoch(|e| e.may_flush(rank)));
         let ranks = rank.map_or_else(|| core.all(), |rank| vec![rank]);
-        let mut locked = core.enter(thread);
+        let mut locked = core.enter(entry);
         for rank in ranks {
             locked.ask(rank);
         }

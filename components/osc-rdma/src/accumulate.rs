@@ -16,103 +16,148 @@
 use crate::call::Call;
 use crate::claim::Claim;
 use crate::elements::Update;
-use crate::issue::{Amo, Issue};
-use crate::layout::{Block, blocks_at};
+use crate::issue::{NOTHING, Noted};
+use crate::layout::Block;
 use crate::local::Local;
-use crate::op::{FinalStep, Op};
+use crate::op::{FinalStep, Plan};
 use crate::order::Touch;
-use crate::peer::Peer;
-use crate::spot::{RemoteTarget, Spot};
+use crate::peer::Met;
+use crate::piece::{Amo, Entries, Entry, Piece, RemoteAmo};
+use crate::spot::{RemoteTarget, Spot, complete};
 use crate::task::{FEW, OldElements, Packed, Task, element};
-use crate::transfer::copy;
+use crate::transfer::{Care, Shape, Transfer, copy};
+use crate::wire::RemoteRegistration;
 use crate::writes::Kind;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::{ListEntry, amo};
+use oxmpi_btl::amo;
 use oxmpi_datatype::kernel::op;
-use oxmpi_mca::{RequestHeader, Status};
-use oxmpi_osc::RmaArgs;
-use oxmpi_osc_support::Elements;
+use oxmpi_mca::Status;
+use oxmpi_osc::{Asked, Rma, Want};
+use oxmpi_osc_support::{Elements, Pending, Request, Sink, Source};
+
+/// The program's part in an accumulate: what that takes and gives.
+pub struct Operands<'a> {
+    code: u32,
+    /// Nothing for MPI_NO_OP.
+    origin: Option<Source<'a>>,
+    /// Where old elements are wanted.
+    result: Option<Sink<'a>>,
+    there: Shape<'a>,
+}
+
+/// The operands of MPI_Accumulate.
+pub fn accumulate_of<'a>(args: &Rma<'a>) -> Result<Operands<'a>, Status> {
+    operands(args, None)
+}
+
+/// The operands of MPI_Get_accumulate.
+pub fn get_accumulate_of<'a>(args: &Rma<'a>) -> Result<Operands<'a>, Status> {
+    // SAFETY: vouched for, and valid during the call; the result of such an operation is written, and nobody else's until that is complete.
+    let result = unsafe {
+        Elements::new(args.result, args.result_count, args.result_type).map(|result| result.sink())
+    };
+    operands(args, result)
+}
+
+/// The operands of MPI_Fetch_and_op: one element of the origin's type everywhere.
+pub fn fetch_of<'a>(args: &Rma<'a>) -> Result<Operands<'a>, Status> {
+    // SAFETY: vouched for, and valid during the call; the result is one element, which is written.
+    let result = unsafe { Elements::new(args.result, 1, args.origin_type).map(|result| result.sink()) };
+    // SAFETY: vouched for, or null; the origin is one element.
+    unsafe {
+        let code = args.op.as_ref().ok_or(Status::BAD_PARAM)?.code;
+        let origin = Elements::new(args.origin, 1, args.origin_type).ok_or(Status::BAD_PARAM)?;
+        let there = Shape { count: 1, dtype: origin.dtype };
+        let origin = if code == op::NO_OP { None } else { Some(origin.source()) };
+        Ok(Operands { code, origin, result, there })
+    }
+}
+
+fn operands<'a>(args: &Rma<'a>, result: Option<Sink<'a>>) -> Result<Operands<'a>, Status> {
+    // SAFETY: vouched for, or null, and valid during the call; the origin's data is read, and stays until the operation is complete.
+    unsafe {
+        let code = args.op.as_ref().ok_or(Status::BAD_PARAM)?.code;
+        let dtype = args.target_type.as_ref().ok_or(Status::BAD_PARAM)?;
+        let origin = match code {
+            op::NO_OP => None,
+            _ => Elements::new(args.origin, args.origin_count, args.origin_type).map(|data| data.source()),
+        };
+        Ok(Operands { code, origin, result, there: Shape { count: args.target_count, dtype } })
+    }
+}
+
+impl Operands<'_> {
+    /// Bytes of the target's that it is about.
+    fn len(&self) -> u64 {
+        self.origin.map_or(self.there.bytes(), |origin| origin.bytes().min(self.there.bytes()))
+    }
+}
 
 impl<'a> Call<'a> {
     pub fn accumulate(
-        &self,
-        args: &'a RmaArgs,
-        fetch: bool,
-        wanted: bool,
-    ) -> Result<*mut RequestHeader, Status> {
-        let peer = self.target(args.target)?;
-        // SAFETY: the host's arguments; accumulating calls have an operation.
-        let (origin, target, result, code) = unsafe {
-            (
-                Elements::new(args.origin, args.origin_count, args.origin_type),
-                args.target_type.as_ref().ok_or(Status::BAD_PARAM)?,
-                Elements::new(args.result, args.result_count, args.result_type).filter(|_| fetch),
-                args.op.as_ref().ok_or(Status::BAD_PARAM)?.code,
-            )
-        };
-        let (count, len) = (args.target_count, args.target_count.saturating_mul(target.packed));
-        if len == 0 || (code == op::NO_OP && !fetch) {
-            return self.request(wanted).map(|request| self.complete(request));
+        &mut self,
+        (target, disp): (u32, i64),
+        operands: &Operands<'_>,
+        want: Want,
+    ) -> Asked<Request> {
+        let peer = self.target(target)?;
+        let Operands { code, origin, result, there: shape } = *operands;
+        let len = operands.len();
+        if len == 0 || (code == op::NO_OP && result.is_none()) {
+            return self.done(want);
         }
-        let update = Update::new(code, target.base)?;
-        let spot = match self.spot(peer, args.disp, count, target) {
+        let update = Update::new(code, shape.dtype.base)?;
+        let spot = match self.spot(peer, disp, shape.count, shape.dtype) {
             Ok(spot) => spot,
-            Err(status) => return self.refused(status, wanted),
+            Err(status) => return self.refused(status, want),
         };
         if let (op::NO_OP, true, Some(into)) = (code, self.win.rules.same_op(), result) {
-            return self.read_only(peer, &spot, args, into, wanted);
+            return self.read_only(peer, &spot, shape, into, want);
         }
         if let Spot::Here(at) = spot {
-            let here = Elements { at, count, dtype: target };
-            let apply = || Ok::<_, Status>(apply_at_once(update, here, origin, result));
+            // SAFETY: `spot` has found all of it in mapped memory of the window's.
+            let apply = || unsafe { apply_at_once(update, shape.at(at), len, operands) };
             let applied = match (self.win.rules.under_lock, self.win.rules.coarse) {
-                (false, _) => apply()?,
-                (true, false) if len <= FEW * update.width => self.holding(peer, Claim::SHARED, apply)?,
+                (false, _) => apply(),
+                (true, false) if len <= FEW * update.width => {
+                    self.holding(peer, Claim::SHARED, |_| Ok(apply()))?
+                }
                 _ => false,
             };
             if applied {
-                return self.request(wanted).map(|request| self.complete(request));
+                return self.done(want);
             }
         }
-        let input = match origin.filter(|_| code != op::NO_OP) {
-            // SAFETY: the program's elements.
-            Some(origin) => Some(unsafe { packed(&origin) }),
-            None if code == op::NO_OP => None,
-            None => return Err(Status::BAD_PARAM),
-        };
-        let base = match &spot {
-            Spot::Here(at) => *at as u64,
-            Spot::There(there) => there.base,
-        };
-        let blocks = match target.one_block(count) {
-            Some((disp, len)) => vec![Block { at: base.wrapping_add(disp as u64), len, packed: 0 }],
-            None => blocks_at(base, count, target),
-        };
-        let blocks = match &spot {
-            Spot::Here(_) => blocks,
-            Spot::There(there) => there.cut(blocks).ok_or(Status::RMA_RANGE)?,
-        };
+        if origin.is_none() && code != op::NO_OP {
+            return Err(Status::BAD_PARAM);
+        }
+        let input = origin.map(|origin| Packed::of(&origin));
+        let blocks = spot.blocks(shape.count, shape.dtype, len)?;
         if let Spot::There(there) = &spot {
-            self.wait_for_writes(peer, there.link, Kind::ACCUMULATE, None, &blocks)?;
+            self.wait_for_writes(there.route, Kind::ACCUMULATE, None, &blocks)?;
         }
-        let task = Task { peer, update, blocks, len, input, result, wanted };
-        let request = self.request(wanted)?;
-        let started = self.carry_out(&task, &spot, request);
-        match started {
-            Ok(true) => Ok(request.cast()),
-            Ok(false) => Ok(self.complete(request)),
-            Err(status) => self.started(Err(status), request),
+        let task = Task { peer, update, blocks, len, input, result, wanted: want == Want::Request };
+        let request = self.request(want)?;
+        let shown = request.as_ref().map(Pending::request);
+        // SAFETY: the task's blocks are the spot's.
+        if let Some(request) = unsafe { self.carry_out(&task, &spot, request) }? {
+            complete(request);
         }
+        Ok(shown)
     }
 
-    /// True: it is under way, and completes its request.
-    fn carry_out(
-        &self,
+    /// Its request, if it is done; `None`: it is under way, and completes its request.
+    ///
+    /// # Safety
+    /// The task's blocks are of elements at that spot.
+    unsafe fn carry_out(
+        &mut self,
         task: &Task<'_>,
         spot: &Spot<'_>,
-        request: *mut oxmpi_osc_support::Request,
-    ) -> Result<bool, Status> {
-        let one_by_one = |block: &&Block| !self.win.rules.under_lock && task.update.has_atomics_in(block);
+        request: Option<Pending>,
+    ) -> Result<Option<Option<Pending>>, Status> {
+        let under_lock = self.win.rules.under_lock;
+        let one_by_one = |block: &&Block| !under_lock && task.update.has_atomics_in(block);
         let (single, locked): (Vec<&Block>, Vec<&Block>) = task.blocks.iter().partition(one_by_one);
         let there = match spot {
             Spot::Here(_) => None,
@@ -121,17 +166,11 @@ impl<'a> Call<'a> {
         if let Some(there) = there
             && locked.is_empty()
             && let Some((amo, kind)) = task.update.amo()
-            && there.link.has_atomic(amo.op, kind)
+            && there.route.link().has_atomic(amo.op, kind)
         {
-            return self.start_atomics(task, there, amo, request).map(|()| true);
+            return self.start_atomics(task, there, amo, request).map(|()| None);
         }
-        let mut old = match &task.result {
-            None => OldElements::Nobody,
-            Some(result) => match result.one_block() {
-                Some(at) => OldElements::Theirs(at),
-                None => OldElements::Ours(vec![0; task.len as usize]),
-            },
-        };
+        let mut old = OldElements::of(task.result, task.len);
         if there.is_some() {
             let touch = Touch { kind: Touch::ALONE, ..task.touch() };
             self.wait_for_order(task.peer, touch)?;
@@ -139,249 +178,238 @@ impl<'a> Call<'a> {
         }
         for block in &single {
             match there {
-                None => task.apply_here(block, &mut old),
+                // SAFETY: a spot here has its blocks in mapped memory; this one's elements are updated one by one.
+                None => unsafe { task.apply_here(block, &mut old) },
                 Some(there) => self.swap_there(task, there, block, &mut old)?,
             }
         }
-        if !locked.is_empty() && task.only_reads_bytes() && !self.win.rules.coarse {
-            // Nothing is written.
-            self.combined(task, there, &locked, &mut old)?;
-        } else if !locked.is_empty() {
-            let copies = there.is_some_and(|there| there.link.copies);
-            let shared = !self.win.rules.coarse && task.is_few() && !copies;
-            let claim = if shared { Claim::SHARED } else { Claim::ALONE };
-            match (there, task.few_atomics(there)) {
-                (Some(there), Some(amo)) => {
-                    self.holding(task.peer, claim, || self.atomics_now(task, there, amo, &mut old))
+        // SAFETY: a spot here has its blocks in mapped memory.
+        unsafe { self.carry_out_locked(task, there, &locked, &mut old) }?;
+        old.end();
+        Ok(Some(request))
+    }
+
+    /// Blocks that are updated under the lock.
+    ///
+    /// # Safety
+    /// As [`Call::combine_alone`].
+    unsafe fn carry_out_locked(
+        &mut self,
+        task: &Task<'_>,
+        there: Option<&RemoteTarget<'_>>,
+        locked: &[&Block],
+        old: &mut OldElements<'_>,
+    ) -> Result<(), Status> {
+        if locked.is_empty() {
+            return Ok(());
+        }
+        if task.only_reads_bytes() && !self.win.rules.coarse {
+            // SAFETY: the caller's promise. Nothing is written.
+            return unsafe { self.combined(task, there, locked, old) }.map(|_| ());
+        }
+        let copies = there.is_some_and(|there| there.route.link().copies);
+        let shared = !self.win.rules.coarse && task.is_few() && !copies;
+        let claim = if shared { Claim::SHARED } else { Claim::ALONE };
+        match (there, task.few_atomics(there)) {
+            (Some(there), Some(amo)) => {
+                self.holding(task.peer, claim, |call| call.atomics_now(task, there, amo, old))
+            }
+            (Some(there), None) if shared => self.holding(task.peer, claim, |call| {
+                locked.iter().try_for_each(|block| call.swap_there(task, there, block, old))
+            }),
+            (None, _) if shared => self.holding(task.peer, claim, |_| {
+                for block in locked {
+                    // SAFETY: the caller's promise; few elements are in their natural places, and under the shared lock everybody updates those by atomics.
+                    unsafe { task.apply_here(block, old) };
                 }
-                (Some(there), None) if shared => self.holding(task.peer, claim, || {
-                    locked.iter().try_for_each(|block| self.swap_there(task, there, block, &mut old))
-                }),
-                (None, _) if shared => self.holding(task.peer, claim, || {
-                    locked.iter().for_each(|block| task.apply_here(block, &mut old));
-                    Ok(())
-                }),
-                _ => self.combine_alone(task, there, &locked, &mut old),
-            }?;
+                Ok(())
+            }),
+            // SAFETY: the caller's promise.
+            _ => unsafe { self.combine_alone(task, there, locked, old) },
         }
-        if let (OldElements::Ours(bytes), Some(result)) = (&old, &task.result) {
-            // SAFETY: the program's memory for the result.
-            unsafe { result.unpack(0, bytes.as_ptr(), task.len) };
-        }
-        Ok(false)
     }
 
     /// Elements that no accumulate changes meanwhile, since all that go on are alike (`accumulate_ops` is `same_op`): read as by MPI_Get, without
     /// a lock, behind and before others as `accumulate_ordering` says.
     fn read_only(
-        &self,
-        peer: &Peer,
+        &mut self,
+        peer: Met<'_>,
         spot: &Spot<'_>,
-        args: &RmaArgs,
-        into: Elements<'_>,
-        wanted: bool,
-    ) -> Result<*mut RequestHeader, Status> {
-        // SAFETY: the host's argument.
-        let target = unsafe { args.target_type.as_ref() }.ok_or(Status::BAD_PARAM)?;
-        let request = self.request(wanted)?;
-        let Spot::There(there) = spot else {
-            let Spot::Here(at) = *spot else { return Err(Status::INTERNAL) };
-            // SAFETY: mapped memory of the window; the program's result has as many elements.
-            unsafe { copy(Elements { at, count: args.target_count, dtype: target }, into) };
-            return Ok(self.complete(request));
+        shape: Shape<'_>,
+        into: Sink<'_>,
+        want: Want,
+    ) -> Asked<Request> {
+        let request = self.request(want)?;
+        let there = match spot {
+            Spot::There(there) => there,
+            Spot::Here(at) => {
+                // SAFETY: `spot` has found all of it in mapped memory of the window's; the sink can be written.
+                unsafe { copy(shape.at(*at), into.elements()) };
+                return Ok(complete(request));
+            }
         };
-        let started = self.wait_for_order(peer, Touch::READ).and_then(|()| {
-            let op = Op { request, ordered: Some(Touch::READ), ..Op::new(self.rdma(), peer) };
-            let started = self.get_there(op, into, there, args.target_count, target);
-            started.inspect_err(|_| peer.ordered.end(Touch::READ))
-        });
-        self.started(started, request)
+        let shown = request.as_ref().map(Pending::request);
+        self.wait_for_order(peer, Touch::READ)?;
+        let plan = Plan { request, ordered: Some(Touch::READ), ..Plan::default() };
+        let started = self.move_there(Transfer::Get(into), there, shape, plan, Care::Nobody);
+        started.inspect_err(|_| peer.ordered.end(Touch::READ))?;
+        Ok(shown)
     }
 
     /// Each element by an atomic of the transport; the operation is under way.
     fn start_atomics(
-        &self,
+        &mut self,
         task: &Task<'_>,
         there: &RemoteTarget<'_>,
         amo: Amo,
-        request: *mut oxmpi_osc_support::Request,
+        request: Option<Pending>,
     ) -> Result<(), Status> {
-        let (link, width) = (there.link, task.update.width);
-        let touch = task.touch();
-        let mut op = Op { request, ordered: Some(touch), ..Op::new(self.rdma(), task.peer) };
+        let (route, width) = (there.route, task.update.width);
+        let (link, touch) = (route.link(), task.touch());
+        let mut plan = Plan { request, ordered: Some(touch), ..Plan::default() };
         if let Some(result) = &task.result {
-            op.local = Some(self.scratch(link, task.len as usize)?);
-            op.final_step = FinalStep::to(result, task.len);
+            plan.local = Some(Local::Scratch(self.scratch(link, task.len as usize)?));
+            plan.final_step = FinalStep::to(result, task.len as usize);
         }
-        let mut handles = Vec::with_capacity(task.blocks.len());
-        for block in &task.blocks {
-            handles.push(there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?);
-        }
+        let registrations = there.registrations(&task.blocks)?;
         self.wait_for_order(task.peer, touch)?;
-        let mut pieces = Issue::begin(*self, link, op);
         if link.lists > 0 && task.len > width {
             let zeros = vec![0; if task.input.is_none() { link.lists as usize } else { 0 }];
-            match task.result {
-                Some(_) => pieces.with_own(|pieces, local| {
-                    pieces.list(&task.entries(amo, &handles, link.lists, &zeros, Some(local)));
-                }),
-                None => {
-                    pieces.list(&task.entries(amo, &handles, link.lists, &zeros, None));
-                }
-            }
-            pieces.end();
+            let entries = task.entries(amo, &registrations, link.lists, &zeros, plan.local.as_ref());
+            self.launch(route, plan, entries.lists(link.lists), NOTHING);
             return Ok(());
         }
-        let each = |pieces: &mut Issue<'a, '_>, local: Option<&Local>| {
-            for (block, handle) in task.blocks.iter().zip(&handles) {
-                for at in (0..block.len).step_by(width as usize) {
-                    let amo = Amo { operand: task.operand(block.packed + at), ..amo };
-                    let result = local.map(|local| (local, block.packed + at));
-                    if !pieces.atomic(amo, block.at + at, *handle, result) {
-                        return;
-                    }
-                }
-            }
-        };
-        match task.result {
-            Some(_) => pieces.with_own(|pieces, local| each(pieces, Some(local))),
-            None => each(&mut pieces, None),
-        }
-        if !link.remote_done {
-            pieces.record(Kind::ACCUMULATE, false, task.wanted, task.places());
-        }
-        pieces.end();
+        let noted = (!link.remote_done).then(|| Noted {
+            kind: Kind::ACCUMULATE,
+            ends_there: false,
+            settled: task.wanted,
+            first: false,
+            places: task.places(),
+        });
+        let wanted = task.result.is_some();
+        self.launch(route, plan, atomics(task, &registrations, amo, wanted), noted);
         Ok(())
     }
 
     /// A few elements by the transport's atomics, while the lock is held.
     fn atomics_now(
-        &self,
+        &mut self,
         task: &Task<'_>,
         there: &RemoteTarget<'_>,
         amo: Amo,
-        old: &mut OldElements,
+        old: &mut OldElements<'_>,
     ) -> Result<(), Status> {
-        let (link, width) = (there.link, task.update.width as usize);
-        let local = self.scratch(link, task.len as usize)?;
-        for block in &task.blocks {
-            there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?;
-        }
-        self.run(task.peer, link, |pieces| {
-            for block in &task.blocks {
-                let Some(handle) = there.handle(block.at, block.len) else { return };
-                for at in (0..block.len).step_by(width) {
-                    let amo = Amo { operand: task.operand(block.packed + at), ..amo };
-                    if !pieces.atomic(amo, block.at + at, handle, Some((&local, block.packed + at))) {
-                        return;
-                    }
-                }
-            }
-        })?;
-        let to = old.at(0);
-        if !to.is_null() {
-            // SAFETY: the result has as many packed bytes.
-            unsafe { core::ptr::copy_nonoverlapping(local.at(), to, task.len as usize) };
-        }
+        let local = self.scratch(there.route.link(), task.len as usize)?;
+        let registrations = there.registrations(&task.blocks)?;
+        let done = self.run(there.route, Some(local), atomics(task, &registrations, amo, true))?;
+        old.give(0, done.ok_or(Status::INTERNAL)?.bytes());
         Ok(())
     }
 
     /// Elements for whose update the transport has no atomic: by compare-and-swap, all at once, and again those that somebody changed.
     fn swap_there(
-        &self,
+        &mut self,
         task: &Task<'_>,
         there: &RemoteTarget<'_>,
         block: &Block,
-        old: &mut OldElements,
+        old: &mut OldElements<'_>,
     ) -> Result<(), Status> {
-        let (link, width) = (there.link, task.update.width as usize);
-        let handle = there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?;
+        let (route, width) = (there.route, task.update.width as usize);
+        let registration = there.registration(block)?;
         let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
-        let mut now = vec![0u8; block.len as usize];
-        self.fetch(task.peer, link, block.at, handle, &mut now)?;
+        let mut now = self.fetch(route, block.at, registration, block.len as usize)?.bytes().to_vec();
         let mut left: Vec<usize> = (0..now.len()).step_by(width).collect();
         while !left.is_empty() {
-            let local = self.scratch(link, 8 * left.len())?;
-            let changes = left.iter().map(|at| {
-                let compare = element(&now[*at..*at + width]);
-                let operand = task.update.next(compare, task.operand(block.packed + *at as u64));
-                Amo { op: amo::COMPARE_SWAP, flags, operand, compare }
-            });
-            let changes: Vec<Amo> = changes.collect();
-            let entry = |(i, amo): (usize, &Amo)| ListEntry {
-                remote: block.at + left[i] as u64,
-                remote_handle: handle,
-                len: width as u64,
-                data: core::ptr::from_ref(&amo.operand).cast(),
-                result: local.at().wrapping_add(8 * i),
-                result_handle: local.handle(),
-                op: amo.op,
-                flags: amo.flags,
-                compare: amo.compare,
-            };
-            self.run(task.peer, link, |pieces| {
-                if link.lists > 0 {
-                    pieces.list(&changes.iter().enumerate().map(entry).collect::<Vec<_>>());
-                    return;
+            let local = Local::Scratch(self.scratch(route.link(), 8 * left.len())?);
+            let changes: Vec<Swap> = left.iter().map(|at| Swap::of(task, block, &now, *at)).collect();
+            let remote = |i: usize| block.at + left[i] as u64;
+            let lists = route.link().lists;
+            let mut entries = Entries::new(changes.len(), Some(&local));
+            let mut single = Vec::new();
+            for (i, change) in changes.iter().enumerate() {
+                let result = Some(8 * i as u64);
+                if lists > 0 {
+                    let data = &change.operand[..width];
+                    let entry = Entry::new(amo::COMPARE_SWAP, remote(i), registration, data);
+                    entries.push(Entry { flags, compare: change.compare, result, ..entry });
+                } else {
+                    let (operand, compare) = (u64::from_ne_bytes(change.operand), change.compare);
+                    let amo = Amo { op: amo::COMPARE_SWAP, flags, operand, compare };
+                    single.push(RemoteAmo { amo, remote: remote(i), registration, result });
                 }
-                for (i, (at, amo)) in left.iter().zip(&changes).enumerate() {
-                    let place = Some((&local, 8 * i as u64));
-                    if !pieces.atomic(*amo, block.at + *at as u64, handle, place) {
-                        break;
-                    }
-                }
-            })?;
+            }
+            let Local::Scratch(local) = local else { return Err(Status::INTERNAL) };
+            let pieces = entries.lists(lists).chain(single.into_iter().map(Piece::Atomic));
+            let done = self.run(route, Some(local), pieces)?.ok_or(Status::INTERNAL)?;
             let mut again = Vec::new();
-            for (i, at) in left.iter().enumerate() {
-                // SAFETY: as wide as the element, in local memory of eight bytes for each.
-                let found = unsafe { core::slice::from_raw_parts(local.at().add(8 * i), width) };
-                if now[*at..*at + width] != *found {
-                    now[*at..*at + width].copy_from_slice(found);
+            for (at, found) in left.iter().zip(done.bytes().chunks(8)) {
+                let (known, found) = (&mut now[*at..*at + width], &found[..width]);
+                if known != found {
+                    known.copy_from_slice(found);
                     again.push(*at);
                 }
             }
             left = again;
         }
-        let to = old.at(block.packed);
-        if !to.is_null() {
-            // SAFETY: the result has as many packed bytes.
-            unsafe { core::ptr::copy(now.as_ptr(), to, now.len()) };
-        }
+        old.give(block.packed, &now);
         Ok(())
     }
 }
 
-/// # Safety
-/// The elements can be read during the call.
-unsafe fn packed(elements: &Elements<'_>) -> Packed {
-    match elements.one_block() {
-        Some(at) => Packed::Theirs(at),
-        // SAFETY: the caller's promise.
-        None => Packed::Ours(unsafe { elements.packed() }),
+/// A compare-and-swap of one element.
+struct Swap {
+    compare: u64,
+    operand: [u8; 8],
+}
+
+impl Swap {
+    /// From what is at a place of a block now to what the accumulate makes of it.
+    fn of(task: &Task<'_>, block: &Block, now: &[u8], at: usize) -> Swap {
+        let compare = element(&now[at..at + task.update.width as usize]);
+        let operand = task.update.next(compare, task.operand(block.packed + at as u64));
+        Swap { compare, operand: operand.to_ne_bytes() }
     }
 }
 
+/// An atomic for each element; with old ones in local memory, if they are wanted, where they are among the packed ones.
+fn atomics<'p>(
+    task: &'p Task<'_>,
+    registrations: &'p [&'p RemoteRegistration],
+    amo: Amo,
+    wanted: bool,
+) -> impl Iterator<Item = Piece<'p>> {
+    task.blocks.iter().zip(registrations).flat_map(move |(block, registration)| {
+        (0..block.len).step_by(task.update.width as usize).map(move |at| {
+            let packed = block.packed + at;
+            let amo = Amo { operand: task.operand(packed), ..amo };
+            let result = wanted.then_some(packed);
+            Piece::Atomic(RemoteAmo { amo, remote: block.at + at, registration, result })
+        })
+    })
+}
+
 /// Elements side by side in mapped memory, one by one: the usual case, which needs no lists. False: it is another case.
-fn apply_at_once(
-    update: Update,
-    target: Elements<'_>,
-    origin: Option<Elements<'_>>,
-    result: Option<Elements<'_>>,
-) -> bool {
+///
+/// # Safety
+/// The target is mapped memory of the window's. Elements that [`Update::is_atomic_at`] names are updated by atomics alone.
+unsafe fn apply_at_once(update: Update, target: Elements<'_>, len: u64, operands: &Operands<'_>) -> bool {
     let Some(at) = target.one_block().filter(|at| update.is_atomic_at(*at as u64)) else { return false };
-    let input = match (update.code, origin) {
+    let input = match (update.code, operands.origin) {
         (op::NO_OP, _) => null(),
-        (_, Some(origin)) if origin.one_block().is_some() => origin.one_block().unwrap_or(null_mut()),
+        (_, Some(origin)) => match origin.one_block() {
+            Some(at) => at,
+            None => return false,
+        },
         _ => return false,
     };
-    let old = match result {
+    let old = match operands.result {
         None => null_mut(),
         Some(result) => match result.one_block() {
             Some(at) => at,
             None => return false,
         },
     };
-    // SAFETY: mapped memory of the window in its natural place; the program's operands and results have as many elements.
-    unsafe { update.apply(at, target.bytes() / update.width, input, old) };
+    // SAFETY: the caller's promise; operands and results have as many elements.
+    unsafe { update.apply(at, len / update.width, input, old) };
     true
 }

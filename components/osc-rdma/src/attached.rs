@@ -8,6 +8,7 @@ use crate::wire::{Head, Region, word};
 use oxmpi_btl::access;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::{Ordering, fence};
+use oxmpi_osc::Memory;
 use std::sync::Mutex;
 
 /// Memory that this rank has attached, in the order of the list that peers read.
@@ -15,8 +16,11 @@ use std::sync::Mutex;
 pub struct Attached(Mutex<Vec<(Region, Vec<Registered>)>>);
 
 impl Attached {
-    pub fn attach(&self, registrar: &Registrar, shelf: &Shelf, base: *mut u8, bytes: u64) -> Status {
-        let at = base.expose_provenance() as u64;
+    /// # Safety
+    /// The memory is there until it is detached, or this goes.
+    pub unsafe fn attach(&self, registrar: &Registrar, shelf: &Shelf, memory: Memory) -> Status {
+        let Memory { base, bytes } = memory;
+        let at = base as u64;
         let Some(end) = at.checked_add(bytes) else { return Status::RMA_ATTACH };
         let mut all = held(&self.0);
         let overlaps = |r: &Region| at < r.base + r.bytes && r.base < end || at == r.base;
@@ -24,7 +28,9 @@ impl Attached {
             return Status::RMA_ATTACH;
         }
         const REACHED: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
-        let Ok((registrations, registered)) = registrar.register(base, bytes, REACHED) else {
+        let begin = core::ptr::with_exposed_provenance_mut(base);
+        // SAFETY: the caller's promise; the registrations are kept beside the region, and go when that is detached.
+        let Ok((registrations, registered)) = (unsafe { registrar.register(begin, bytes, REACHED) }) else {
             return Status::RMA_ATTACH;
         };
         let region = Region { base: at, bytes, registrations };
@@ -33,9 +39,9 @@ impl Attached {
         Status::OK
     }
 
-    pub fn detach(&self, shelf: &Shelf, base: *mut u8) -> Status {
+    pub fn detach(&self, shelf: &Shelf, base: usize) -> Status {
         let mut all = held(&self.0);
-        let Some(i) = all.iter().position(|(region, _)| region.base == base.addr() as u64) else {
+        let Some(i) = all.iter().position(|(region, _)| region.base == base as u64) else {
             return Status::RMA_ATTACH;
         };
         take_out(&OwnList(shelf), i as u64);
@@ -81,12 +87,12 @@ struct OwnList<'a>(&'a Shelf);
 impl OwnList<'_> {
     fn item_at(&self, at: u64) -> *mut Region {
         let words = self.0.words(self.0.member);
-        words.cast::<u8>().wrapping_add(self.0.layout.region(at) as usize).cast_mut().cast()
+        words.get().cast::<u8>().wrapping_add(self.0.layout.region(at) as usize).cast()
     }
 
     fn head_word(&self) -> &oxmpi_mca::sync::unmodelled::AtomicU64 {
         // SAFETY: this rank's state words, which stay as long as the shelf.
-        unsafe { &*self.0.words(self.0.member).add(word::REGIONS as usize) }
+        unsafe { &*self.0.words(self.0.member).get().add(word::REGIONS as usize) }
     }
 }
 
@@ -104,7 +110,7 @@ impl List for OwnList<'_> {
         unsafe { self.item_at(at).read() }
     }
     fn set_item(&self, at: u64, item: Region) {
-        // SAFETY: as above. Those who read it meanwhile find another version behind.
+        // SAFETY: `attach` keeps the number within the layout; this rank alone writes. Those who read it meanwhile find another version behind.
         unsafe { self.item_at(at).write_volatile(item) };
     }
 }

@@ -6,22 +6,16 @@
 //! batch has become is counted, so they find the puts here or there.
 
 use crate::writes::Places;
-use core::cell::UnsafeCell;
-use oxmpi_btl::{LIST_ENTRY, LIST_PUT, ListEntry, RegHandle};
+use oxmpi_btl::LIST_ENTRY;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::{CriGuard, OfCri};
 
-#[derive(Default)]
 pub struct Batch {
     waits: AtomicU32,
-    puts: UnsafeCell<Puts>,
+    puts: OfCri<Puts>,
 }
 
-// SAFETY: the puts are used under the CRI of the lane alone, by whichever thread has it.
-unsafe impl Send for Batch {}
-// SAFETY: as above.
-unsafe impl Sync for Batch {}
-
-/// Puts, in the order of their calls.
+/// Puts to memory of one registration, in the order of their calls.
 #[derive(Default)]
 pub struct Puts {
     all: Vec<Put>,
@@ -31,14 +25,17 @@ pub struct Puts {
 #[derive(Clone, Copy)]
 pub struct Put {
     pub remote: u64,
-    /// Of the rank's memory: it stays as long as the rank is known.
-    pub handle: *const RegHandle,
     /// Where its bytes are in the batch, and how many.
     pub at: usize,
     pub len: usize,
 }
 
 impl Batch {
+    /// Of the lane of a context.
+    pub fn new(ctx: u32) -> Batch {
+        Batch { waits: AtomicU32::new(0), puts: OfCri::new(ctx, Puts::default()) }
+    }
+
     /// Whether puts wait in it.
     #[inline]
     pub fn waits(&self) -> bool {
@@ -47,62 +44,46 @@ impl Batch {
     }
 
     /// Adds a put and answers where its data is to be written at once; `None`: there is no room in a list of `limit` bytes.
-    ///
-    /// # Safety
-    /// The caller holds the lane's CRI.
     #[inline]
-    pub unsafe fn put(
-        &self,
+    pub fn put<'s>(
+        &'s self,
+        held: &'s mut CriGuard<'_>,
         remote: u64,
-        handle: *const RegHandle,
         len: usize,
         limit: u64,
-    ) -> Option<*mut u8> {
-        // SAFETY: the caller's promise.
-        let puts = unsafe { &mut *self.puts.get() };
+    ) -> Option<&'s mut [u8]> {
+        let puts = self.puts.get(held);
         let (at, end) = (puts.data.len(), puts.data.len() + len.next_multiple_of(8));
         if LIST_ENTRY * (puts.all.len() as u64 + 1) + end as u64 > limit {
             return None;
         }
         puts.data.resize(end, 0);
-        puts.all.push(Put { remote, handle, at, len });
+        puts.all.push(Put { remote, at, len });
         // SYNC POINT with `waits`.
         self.waits.store(1, Ordering::Release);
-        Some(puts.data.as_mut_ptr().wrapping_add(at))
+        Some(&mut puts.data[at..at + len])
     }
 
     /// Whether a put that waits is to any of these places.
-    ///
-    /// # Safety
-    /// The caller holds the lane's CRI.
-    pub unsafe fn meets(&self, places: &Places) -> bool {
-        // SAFETY: the caller's promise.
-        let puts = unsafe { &*self.puts.get() };
+    pub fn meets(&self, held: &mut CriGuard<'_>, places: &Places) -> bool {
+        let puts = self.puts.get(held);
         puts.all.iter().any(|put| places.meet(put.remote, put.remote.saturating_add(put.len as u64)))
     }
 
     /// Takes what waits. `sent` follows.
-    ///
-    /// # Safety
-    /// The caller holds the lane's CRI.
-    pub unsafe fn take(&self) -> Puts {
-        // SAFETY: the caller's promise.
-        core::mem::take(unsafe { &mut *self.puts.get() })
+    pub fn take(&self, held: &mut CriGuard<'_>) -> Puts {
+        core::mem::take(self.puts.get(held))
     }
 
-    /// The puts that were taken are counted as an operation.
-    pub fn sent(&self) {
+    /// The puts that were taken are counted as an operation. The CRI was not left since.
+    pub fn sent(&self, _: &mut CriGuard<'_>) {
         // SYNC POINT with `waits`.
         self.waits.store(0, Ordering::Release);
     }
 
     /// Memory that was used, for the puts that follow.
-    ///
-    /// # Safety
-    /// The caller holds the lane's CRI.
-    pub unsafe fn give_back(&self, mut used: Puts) {
-        // SAFETY: the caller's promise.
-        let puts = unsafe { &mut *self.puts.get() };
+    pub fn give_back(&self, held: &mut CriGuard<'_>, mut used: Puts) {
+        let puts = self.puts.get(held);
         if puts.all.is_empty() {
             used.all.clear();
             used.data.clear();
@@ -130,19 +111,14 @@ impl Puts {
         &self.data
     }
 
-    pub fn entries(&self) -> Vec<ListEntry> {
-        let of = |put: &Put| ListEntry {
-            remote: put.remote,
-            remote_handle: put.handle,
-            len: put.len as u64,
-            data: self.data[put.at..].as_ptr(),
-            result: core::ptr::null_mut(),
-            result_handle: core::ptr::null(),
-            op: LIST_PUT,
-            flags: 0,
-            compare: 0,
-        };
-        self.all.iter().map(of).collect()
+    /// Addresses and lengths at the target.
+    pub fn places(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.all.iter().map(|put| (put.remote, put.len as u64))
+    }
+
+    /// The bytes of a put.
+    pub fn data_of(&self, put: &Put) -> &[u8] {
+        &self.data[put.at..put.at + put.len]
     }
 }
 
@@ -152,29 +128,34 @@ mod tests {
 
     #[test]
     fn puts_wait_until_there_is_no_room() {
-        let batch = Batch::default();
-        let put = |remote, len| {
-            // SAFETY: one thread; as many bytes as were asked for.
-            unsafe {
-                let to = batch.put(remote, core::ptr::null(), len, 2 * (LIST_ENTRY + 8))?;
-                to.write_bytes(remote as u8, len);
-                Some(())
-            }
+        let batch = Batch::new(2);
+        // SAFETY: one thread.
+        let mut held = unsafe { CriGuard::inherited(2, false, None) };
+        let mut put = |remote: u64, len| {
+            let to = batch.put(&mut held, remote, len, 2 * (LIST_ENTRY + 8))?;
+            to.fill(remote as u8);
+            Some(())
         };
         assert!(!batch.waits());
         assert_eq!((put(1, 3), put(2, 8), put(3, 1)), (Some(()), Some(()), None));
         assert!(batch.waits());
-        // SAFETY: as above.
-        let taken = unsafe { batch.take() };
-        batch.sent();
+        let taken = batch.take(&mut held);
+        batch.sent(&mut held);
         assert!(!batch.waits());
         assert_eq!(taken.data(), [1, 1, 1, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2]);
-        let of = |e: &ListEntry| (e.remote, e.len, e.op);
-        assert_eq!(taken.entries().iter().map(of).collect::<Vec<_>>(), [(1, 3, LIST_PUT), (2, 8, LIST_PUT)]);
-        // SAFETY: as above.
-        unsafe { batch.give_back(taken) };
-        assert_eq!(put(4, 8), Some(()));
-        // SAFETY: as above.
-        assert_eq!(unsafe { batch.take() }.all().len(), 1);
+        assert_eq!(taken.places().collect::<Vec<_>>(), [(1, 3), (2, 8)]);
+        let data: Vec<&[u8]> = taken.all().iter().map(|put| taken.data_of(put)).collect();
+        assert_eq!(data, [&[1; 3][..], &[2; 8]]);
+        batch.give_back(&mut held, taken);
+        assert!(batch.put(&mut held, 4, 8, 100).is_some());
+        assert_eq!(batch.take(&mut held).all().len(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "data of another CRI was asked for than CRI 1")]
+    fn another_context_reaches_no_puts() {
+        // SAFETY: one thread.
+        let mut held = unsafe { CriGuard::inherited(1, false, None) };
+        Batch::new(2).take(&mut held);
     }
 }

@@ -12,7 +12,7 @@
 //! subtraction, never by a store.
 
 use crate::call::Call;
-use crate::peer::Peer;
+use crate::peer::Met;
 use crate::state_words::Words;
 use crate::tally::Attempt;
 use crate::wire::word;
@@ -56,7 +56,7 @@ impl Claim {
     }
 
     /// Tries once. True: the word is had, until `release`.
-    pub fn attempt(&mut self, words: &impl Words, rank: u32) -> Result<bool, Status> {
+    pub fn attempt(&mut self, words: &mut impl Words, rank: u32) -> Result<bool, Status> {
         self.state = match self.state {
             ClaimState::Next if words.read(rank, word::ACCUMULATE)? & SHARERS == 0 => ClaimState::Has,
             ClaimState::Refused => self.again(words, rank)?,
@@ -66,7 +66,7 @@ impl Claim {
         Ok(self.state == ClaimState::Has)
     }
 
-    fn add(&self, words: &impl Words, rank: u32) -> Result<ClaimState, Status> {
+    fn add(&self, words: &mut impl Words, rank: u32) -> Result<ClaimState, Status> {
         let before = words.add(rank, word::ACCUMULATE, self.one)?;
         if before >= ALONE {
             words.add_later(rank, word::ACCUMULATE, self.one.wrapping_neg())?;
@@ -76,7 +76,7 @@ impl Claim {
     }
 
     /// Another attempt.
-    fn again(&self, words: &impl Words, rank: u32) -> Result<ClaimState, Status> {
+    fn again(&self, words: &mut impl Words, rank: u32) -> Result<ClaimState, Status> {
         let now = match self.is_shared() {
             true => words.read(rank, word::ACCUMULATE)?,
             false => match words.swap_if(rank, word::ACCUMULATE, 0, ALONE)? {
@@ -93,15 +93,15 @@ impl Claim {
     }
 
     /// Gives the word back, some time soon.
-    pub fn release(self, words: &impl Words, rank: u32) -> Result<(), Status> {
+    pub fn release(self, words: &mut impl Words, rank: u32) -> Result<(), Status> {
         debug_assert_eq!(self.state, ClaimState::Has);
         words.add_later(rank, word::ACCUMULATE, self.change())
     }
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     /// Waits until it is had. Of the threads of a process one at a time asks for it alone, or again.
-    pub fn claim(&self, peer: &Peer, mut claim: Claim) -> Result<Claim, Status> {
+    pub fn claim(&mut self, peer: Met<'_>, mut claim: Claim) -> Result<Claim, Status> {
         let tally = &self.win.tally;
         if claim.is_shared() && tally.tried(Attempt::Accumulate, claim.attempt(self, peer.rank))? {
             return Ok(claim);
@@ -125,19 +125,19 @@ impl Call<'_> {
 
     /// Does something while a rank's `ACCUMULATE` word is had as wanted.
     pub fn holding<T>(
-        &self,
-        peer: &Peer,
+        &mut self,
+        peer: Met<'_>,
         claim: Claim,
-        work: impl FnOnce() -> Result<T, Status>,
+        work: impl FnOnce(&mut Call<'a>) -> Result<T, Status>,
     ) -> Result<T, Status> {
         let claim = self.claim(peer, claim)?;
-        let done = work();
+        let done = work(self);
         self.release(peer, claim)?;
         done
     }
 
     /// All that was done under it is visible. By a transport the word is free some time later, and a failure is told by the next synchronisation.
-    pub fn release(&self, peer: &Peer, claim: Claim) -> Result<(), Status> {
+    pub fn release(&mut self, peer: Met<'_>, claim: Claim) -> Result<(), Status> {
         let released = claim.release(self, peer.rank);
         if !claim.is_shared() {
             peer.may_ask();
@@ -151,12 +151,12 @@ mod tests {
     use super::*;
     use oxmpi_mca::sync::{AtomicU64, Ordering};
 
-    impl Words for AtomicU64 {
-        fn add(&self, _: u32, word: u64, value: u64) -> Result<u64, Status> {
+    impl Words for &AtomicU64 {
+        fn add(&mut self, _: u32, word: u64, value: u64) -> Result<u64, Status> {
             assert_eq!(word, word::ACCUMULATE);
             Ok(self.fetch_add(value, Ordering::SeqCst))
         }
-        fn swap_if(&self, _: u32, word: u64, from: u64, to: u64) -> Result<u64, Status> {
+        fn swap_if(&mut self, _: u32, word: u64, from: u64, to: u64) -> Result<u64, Status> {
             assert_eq!(word, word::ACCUMULATE);
             let swapped = self.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);
             Ok(swapped.unwrap_or_else(|now| now))
@@ -170,22 +170,22 @@ mod tests {
         let now = || word.load(Ordering::SeqCst);
         let (mut one, mut two) = (Claim::SHARED, Claim::SHARED);
         let (mut alone, mut late) = (Claim::ALONE, Claim::ALONE);
-        assert_eq!((one.attempt(&word, 0), two.attempt(&word, 0)), (Ok(true), Ok(true)));
-        assert_eq!((alone.attempt(&word, 0), alone.is_next()), (Ok(false), true));
-        assert_eq!((late.attempt(&word, 0), late.is_next()), (Ok(false), false));
+        assert_eq!((one.attempt(&mut &word, 0), two.attempt(&mut &word, 0)), (Ok(true), Ok(true)));
+        assert_eq!((alone.attempt(&mut &word, 0), alone.is_next()), (Ok(false), true));
+        assert_eq!((late.attempt(&mut &word, 0), late.is_next()), (Ok(false), false));
         let mut three = Claim::SHARED;
-        assert_eq!(three.attempt(&word, 0), Ok(false), "somebody waits");
+        assert_eq!(three.attempt(&mut &word, 0), Ok(false), "somebody waits");
         assert_eq!(now(), ALONE + 2, "what was refused was taken back");
-        assert_eq!((one.release(&word, 0), alone.attempt(&word, 0)), (Ok(()), Ok(false)));
-        assert_eq!((two.release(&word, 0), alone.attempt(&word, 0)), (Ok(()), Ok(true)));
-        assert_eq!((three.attempt(&word, 0), late.attempt(&word, 0)), (Ok(false), Ok(false)));
-        assert_eq!((now(), alone.release(&word, 0)), (ALONE, Ok(())));
+        assert_eq!((one.release(&mut &word, 0), alone.attempt(&mut &word, 0)), (Ok(()), Ok(false)));
+        assert_eq!((two.release(&mut &word, 0), alone.attempt(&mut &word, 0)), (Ok(()), Ok(true)));
+        assert_eq!((three.attempt(&mut &word, 0), late.attempt(&mut &word, 0)), (Ok(false), Ok(false)));
+        assert_eq!((now(), alone.release(&mut &word, 0)), (ALONE, Ok(())));
         let mut sharer = Claim::SHARED;
-        assert_eq!((sharer.attempt(&word, 0), late.attempt(&word, 0)), (Ok(true), Ok(false)));
+        assert_eq!((sharer.attempt(&mut &word, 0), late.attempt(&mut &word, 0)), (Ok(true), Ok(false)));
         assert_eq!((late.is_next(), now()), (true, ALONE + 1), "the next one, though refused before");
-        assert_eq!((sharer.release(&word, 0), late.attempt(&word, 0)), (Ok(()), Ok(true)));
-        assert_eq!(late.release(&word, 0), Ok(()));
-        assert_eq!((three.attempt(&word, 0), three.release(&word, 0)), (Ok(true), Ok(())));
+        assert_eq!((sharer.release(&mut &word, 0), late.attempt(&mut &word, 0)), (Ok(()), Ok(true)));
+        assert_eq!(late.release(&mut &word, 0), Ok(()));
+        assert_eq!((three.attempt(&mut &word, 0), three.release(&mut &word, 0)), (Ok(true), Ok(())));
         assert_eq!(now(), 0);
     }
 
@@ -205,14 +205,14 @@ mod tests {
             /// Tries a few times, and waits for sharers as long as they are there.
             fn with(&self, mut claim: Claim, work: impl Fn(&Memory)) {
                 for _ in 0..2 {
-                    let mut has = claim.attempt(&self.word, 0) == Ok(true);
+                    let mut has = claim.attempt(&mut &self.word, 0) == Ok(true);
                     while claim.is_next() {
                         loom::thread::yield_now();
-                        has = claim.attempt(&self.word, 0) == Ok(true);
+                        has = claim.attempt(&mut &self.word, 0) == Ok(true);
                     }
                     if has {
                         work(self);
-                        assert_eq!(claim.release(&self.word, 0), Ok(()));
+                        assert_eq!(claim.release(&mut &self.word, 0), Ok(()));
                         return;
                     }
                 }

@@ -7,41 +7,46 @@
 
 use crate::call::Call;
 use crate::claim::Claim;
-use crate::issue::Issue;
+use crate::issue::Noted;
 use crate::layout::Block;
 use crate::mapped_targets::{read_here, write_here};
-use crate::op::Op;
+use crate::op::Plan;
 use crate::order::Touch;
-use crate::peer::Peer;
+use crate::piece::{Entries, Entry, Stretch, gets, puts};
 use crate::runs::Runs;
 use crate::spot::RemoteTarget;
 use crate::task::{OldElements, Task};
 use crate::wire::word;
 use crate::writes::Kind;
-use core::ptr::{null, null_mut};
-use oxmpi_btl::{LIST_ENTRY, LIST_PUT, ListEntry, amo};
+use oxmpi_btl::{LIST_PUT, amo};
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
 
 impl Call<'_> {
     /// Blocks while nobody else updates any; `touch` says of the order.
-    pub fn combine_alone(
-        &self,
+    ///
+    /// # Safety
+    /// Where the target is not reached by a transport (`there` is `None`) the blocks are in mapped memory of the window's.
+    pub unsafe fn combine_alone(
+        &mut self,
         task: &Task<'_>,
         there: Option<&RemoteTarget<'_>>,
         blocks: &[&Block],
-        old: &mut OldElements,
+        old: &mut OldElements<'_>,
     ) -> Result<(), Status> {
         let peer = task.peer;
         let claim = self.claim(peer, Claim::ALONE)?;
-        let done = match (self.combined(task, there, blocks, old), there) {
+        // SAFETY: the caller's promise.
+        let combined = unsafe { self.combined(task, there, blocks, old) };
+        let done = match (combined, there) {
             (Ok(Some(now)), Some(there)) => match self.write_and_release(task, there, blocks, &now, claim) {
                 Ok(true) => return Ok(()),
-                Ok(false) => self.write_there(peer, there, blocks, &now),
+                Ok(false) => self.write_there(there, blocks, &now),
                 Err(status) => Err(status),
             },
             (Ok(Some(now)), None) => {
-                write_here(blocks, &now);
+                // SAFETY: the caller's promise.
+                unsafe { write_here(blocks, &now) };
                 Ok(())
             }
             (Ok(None), _) => Ok(()),
@@ -53,89 +58,79 @@ impl Call<'_> {
 
     /// By one list that is on its way then; false: not so. After a failure nothing is on its way.
     fn write_and_release(
-        &self,
+        &mut self,
         task: &Task<'_>,
         there: &RemoteTarget<'_>,
         blocks: &[&Block],
         from: &[u8],
         claim: Claim,
     ) -> Result<bool, Status> {
-        let (peer, link) = (task.peer, there.link);
-        if link.lists == 0 || peer.mapped_word(word::ACCUMULATE).is_some() {
+        let (peer, route) = (task.peer, there.route);
+        if route.link().lists == 0 || peer.mapped_word(word::ACCUMULATE).is_some() {
             return Ok(false);
         }
         let runs = Runs::of(there, blocks)?;
         let mut bytes = vec![0; from.len()];
         runs.gather(from, &mut bytes);
-        let change = claim.change();
-        let (word, handle) = peer.remote_word(word::ACCUMULATE);
-        let put = |at: u64, remote, len, handle| ListEntry {
-            remote,
-            remote_handle: handle,
-            len,
-            data: bytes.as_ptr().wrapping_add(at as usize),
-            result: null_mut(),
-            result_handle: null(),
-            op: LIST_PUT,
-            flags: 0,
-            compare: 0,
-        };
-        let mut entries = Vec::new();
-        runs.each(|at, run| {
-            entries.push(put(at, run.at, run.len, run.handle));
-            true
-        });
-        let data = core::ptr::from_ref(&change).cast();
-        entries.push(ListEntry { data, op: amo::ADD, ..put(0, word, 8, handle) });
-        let len: u64 = entries.iter().map(|entry| LIST_ENTRY + entry.len.next_multiple_of(8)).sum();
-        if len > link.lists {
+        let change = claim.change().to_ne_bytes();
+        let (word, registration) = peer.remote_word(word::ACCUMULATE);
+        let (mut entries, mut room) = (Entries::new(1, None), 0);
+        for run in stretches(&runs) {
+            let data = &bytes[run.local as usize..(run.local + run.len) as usize];
+            let entry = Entry::new(LIST_PUT, run.remote, run.registration, data);
+            room += entry.room();
+            entries.push(entry);
+        }
+        let release = Entry::new(amo::ADD, word, registration, &change);
+        if room + release.room() > route.link().lists {
             return Ok(false);
         }
+        entries.push(release);
         let touch = Touch { kind: Touch::ALONE, ..task.touch() };
         self.wait_for_order(peer, touch)?;
-        let op = Op { ordered: Some(touch), ..Op::new(self.rdma(), peer) };
-        let mut pieces = Issue::begin(*self, link, op);
-        if task.wanted {
-            // Its request is complete before the list is.
-            pieces.record(Kind::ACCUMULATE, true, true, task.places());
-        }
-        pieces.list(&entries);
-        pieces.end();
+        // Its request is complete before the list is.
+        let noted = task.wanted.then(|| Noted {
+            kind: Kind::ACCUMULATE,
+            ends_there: true,
+            settled: true,
+            first: true,
+            places: task.places(),
+        });
+        let plan = Plan { ordered: Some(touch), ..Plan::default() };
+        self.launch(route, plan, entries.lists(route.link().lists), noted);
         peer.may_ask();
         Ok(true)
     }
 
     /// The blocks' new bytes; `None`: they stay. Several together may make up an element, so all are read before any is combined.
-    pub fn combined(
-        &self,
+    ///
+    /// # Safety
+    /// As [`Call::combine_alone`].
+    pub unsafe fn combined(
+        &mut self,
         task: &Task<'_>,
         there: Option<&RemoteTarget<'_>>,
         blocks: &[&Block],
-        old: &mut OldElements,
+        old: &mut OldElements<'_>,
     ) -> Result<Option<Vec<u8>>, Status> {
         let len: u64 = blocks.iter().map(|block| block.len).sum();
         let mut now = vec![0u8; len as usize];
         // Bytes that are replaced and not asked for are nobody's.
-        let blind = task.update.code == op::REPLACE && matches!(old, OldElements::Nobody);
+        let blind = task.update.code == op::REPLACE && !old.are_wanted();
         match there {
             _ if blind => {}
-            None => read_here(blocks, &mut now),
-            Some(there) => self.read_there(task.peer, there, blocks, &mut now)?,
+            // SAFETY: the caller's promise.
+            None => unsafe { read_here(blocks, &mut now) },
+            Some(there) => self.read_there(there, blocks, &mut now)?,
         }
         let (mut at, mut input) = (0, Vec::new());
         for block in blocks {
-            let to = old.at(block.packed);
-            // SAFETY: the result, and the origin, have as many packed bytes as the target.
-            unsafe {
-                if !to.is_null() {
-                    core::ptr::copy(now.as_ptr().add(at), to, block.len as usize);
-                }
-                if let Some(packed) = &task.input {
-                    let from = core::slice::from_raw_parts(packed.at(block.packed), block.len as usize);
-                    input.extend_from_slice(from);
-                }
+            let end = at + block.len as usize;
+            old.give(block.packed, &now[at..end]);
+            if let Some(packed) = &task.input {
+                input.extend_from_slice(packed.bytes(block.packed, block.len));
             }
-            at += block.len as usize;
+            at = end;
         }
         if task.input.is_none() {
             return Ok(None);
@@ -147,37 +142,39 @@ impl Call<'_> {
     }
 
     fn read_there(
-        &self,
-        peer: &Peer,
+        &mut self,
         there: &RemoteTarget<'_>,
         blocks: &[&Block],
         into: &mut [u8],
     ) -> Result<(), Status> {
-        let runs = Runs::of(there, blocks)?;
-        let local = self.scratch(there.link, into.len())?;
-        self.run(peer, there.link, |pieces| {
-            runs.each(|at, run| pieces.get(&local, at, run.at, run.len, run.handle));
-        })?;
-        // SAFETY: as many bytes as were asked for.
-        runs.scatter(unsafe { core::slice::from_raw_parts(local.at(), into.len()) }, into);
+        let (route, runs) = (there.route, Runs::of(there, blocks)?);
+        let local = self.scratch(route.link(), into.len())?;
+        let read = self.run(route, Some(local), gets(route, stretches(&runs)))?;
+        runs.scatter(read.ok_or(Status::INTERNAL)?.bytes(), into);
         Ok(())
     }
 
     /// Writes, and waits until it is visible.
     pub fn write_there(
-        &self,
-        peer: &Peer,
+        &mut self,
         there: &RemoteTarget<'_>,
         blocks: &[&Block],
         from: &[u8],
     ) -> Result<(), Status> {
-        let runs = Runs::of(there, blocks)?;
-        let local = self.scratch(there.link, from.len())?;
-        // SAFETY: room for as many, which nobody else uses until they are sent.
-        runs.gather(from, unsafe { core::slice::from_raw_parts_mut(local.at(), from.len()) });
-        self.run(peer, there.link, |pieces| {
-            runs.each(|at, run| pieces.put(&local, at, run.at, run.len, run.handle));
-        })?;
-        self.settle(&[peer], true).ok().map(|_| ())
+        let (route, runs) = (there.route, Runs::of(there, blocks)?);
+        let mut local = self.scratch(route.link(), from.len())?;
+        runs.gather(from, local.bytes_mut());
+        self.run(route, Some(local), puts(route, stretches(&runs)))?;
+        self.settle(&[route.met()], true).ok().map(|_| ())
     }
+}
+
+/// The runs, whose bytes stand behind each other in local memory.
+fn stretches<'p>(runs: &Runs<'p>) -> impl Iterator<Item = Stretch<'p>> {
+    let mut local = 0;
+    runs.all().iter().map(move |run| {
+        let stretch = Stretch { local, remote: run.at, len: run.len, registration: run.registration };
+        local += run.len;
+        stretch
+    })
 }

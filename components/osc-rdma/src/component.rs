@@ -7,8 +7,8 @@ use crate::rdma::Rdma;
 use crate::registrar::spokesmen;
 use crate::window::RdmaWindow;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
-use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, ThreadCtx};
-use oxmpi_osc::{Osc, OscModule, WinDesc};
+use oxmpi_mca::{Answers, Component, Entry, Host, OpenError, Params, Process, Refused, Status};
+use oxmpi_osc::{Osc, OscModule, Vouched, WinDesc};
 use oxmpi_osc_support::{Comm, RequestPool};
 use std::sync::Arc;
 
@@ -22,11 +22,13 @@ impl Component for RdmaComponent {
         let rdma = Rdma {
             host,
             settings: Settings::of(params),
-            requests: RequestPool::new(host),
+            // SAFETY: it goes with the last of the component's module and its windows, each of which has a share of it; operations under way, which have requests,
+            // keep it (`Peers`).
+            requests: unsafe { RequestPool::new(host) },
             pools: Pools::default(),
             shelves: AtomicU64::new(0),
         };
-        Ok((0, vec![oxmpi_osc::module(RdmaOsc { rdma: Arc::new(rdma) })]))
+        Ok((0, vec![oxmpi_osc::module(host, RdmaOsc { rdma: Arc::new(rdma) })]))
     }
 
     fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
@@ -49,9 +51,9 @@ impl Osc for RdmaOsc {
 
     /// Ranks whose memory is not mapped must be reached by a transport that is fit; one of the node and one of another
     /// speak for theirs.
-    fn query(&self, desc: &WinDesc) -> Option<i32> {
-        // SAFETY: valid during the call.
-        let comm = unsafe { Comm::new(desc.comm) };
+    fn query(&self, desc: Vouched<'_, WinDesc>) -> Option<i32> {
+        // SAFETY: the host's description of a communicator, which is valid during the call.
+        let comm = unsafe { Comm::new(self.rdma.host, desc.comm) };
         for rank in spokesmen(&comm) {
             let reach = comm.reach(rank).unwrap_or(&[]);
             if !reach.iter().any(|r| is_fit(r.btl())) {
@@ -64,7 +66,7 @@ impl Osc for RdmaOsc {
         Some(self.rdma.settings.priority)
     }
 
-    fn create(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<RdmaWindow>, Status> {
-        RdmaWindow::create(&self.rdma, desc, thread).map(Box::new)
+    fn create(&self, entry: &mut Entry, desc: Vouched<'_, WinDesc>) -> Result<Box<RdmaWindow>, Status> {
+        RdmaWindow::create(&self.rdma, entry, desc).map(Box::new)
     }
 }

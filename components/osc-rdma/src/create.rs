@@ -5,7 +5,7 @@
 
 use crate::attached::Attached;
 use crate::epoch::Epochs;
-use crate::local::Registered;
+use crate::local::{Registered, Services};
 use crate::params::Settings;
 use crate::peer::{Peers, is_fit};
 use crate::rdma::Rdma;
@@ -16,8 +16,8 @@ use crate::window::{Home, OwnShelf, RdmaWindow, Rules};
 use crate::wire::{Card, CardLayout, Leader, RemoteRegistration, StateLayout, TRANSPORTS};
 use oxmpi_btl::{BtlHandle, Reach, access, cap};
 use oxmpi_mca::sync::unmodelled::AtomicU32;
-use oxmpi_mca::{Status, ThreadCtx};
-use oxmpi_osc::{WinDesc, flavor, hint};
+use oxmpi_mca::{Entry, Status};
+use oxmpi_osc::{Vouched, WinDesc, flavor, hint};
 use oxmpi_osc_support::Comm;
 use std::sync::Arc;
 
@@ -27,16 +27,20 @@ const TAG_LEADERS: i32 = 100;
 const REACHED: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
 
 impl RdmaWindow {
-    pub fn create(rdma: &Arc<Rdma>, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<RdmaWindow, Status> {
-        // SAFETY: valid until the window is freed.
-        let comm = unsafe { Comm::new(desc.comm) };
+    pub fn create(
+        rdma: &Arc<Rdma>,
+        entry: &mut Entry,
+        desc: Vouched<'_, WinDesc>,
+    ) -> Result<RdmaWindow, Status> {
+        // SAFETY: the host's description of a communicator, which is valid until the window is freed.
+        let comm = unsafe { Comm::new(rdma.host, desc.comm) };
         let dynamic = desc.flavor == flavor::DYNAMIC;
         // One level only if all ranks say so would be two schemes in one window: two levels need everybody.
         let wants_levels = if rdma.settings.on_demand { Status::NOT_AVAILABLE } else { Status::OK };
-        let levels = comm.agree(thread, wants_levels).is_ok();
+        let levels = comm.agree(entry, wants_levels).is_ok();
         let one_by_one = |rank: &u32| (!dynamic && comm.mapped(*rank).is_some()) || has_lists(&comm, *rank);
         let mine = if spokesmen(&comm).iter().all(one_by_one) { Status::OK } else { Status::NOT_AVAILABLE };
-        let by_elements = comm.agree(thread, mine).is_ok();
+        let by_elements = comm.agree(entry, mine).is_ok();
         let max_regions = if dynamic { rdma.settings.max_attach } else { 0 };
         let layout = StateLayout::new(comm.num_ranks(), max_regions, desc.num_notify);
         let has = |bit| desc.hints & bit != 0;
@@ -45,12 +49,12 @@ impl RdmaWindow {
             disp_unit: has(hint::SAME_DISP_UNIT).then_some(desc.disp_unit),
         };
         let mut home = Home {
-            registrar: Registrar { services: comm.get().btl, transports: Vec::new() },
+            registrar: Registrar { services: services(&comm), transports: Vec::new() },
             attached: Attached::default(),
             registered: Vec::new(),
-            shelf: Shelf::make(rdma, &comm, thread, cards, layout)?,
-            coarse: is_coarse(granularity(desc, &rdma.settings)),
-            under_lock: must_lock(granularity(desc, &rdma.settings), by_elements),
+            shelf: Shelf::make(rdma, &comm, entry, cards, layout)?,
+            coarse: is_coarse(granularity(&desc, &rdma.settings)),
+            under_lock: must_lock(granularity(&desc, &rdma.settings), by_elements),
             levels,
         };
         let card = home.own_card(&comm, desc);
@@ -59,23 +63,24 @@ impl RdmaWindow {
             Err(status) => (Card::EMPTY, status),
         };
         home.shelf.write_card(&card);
-        let met = meet_leaders(&comm, &home.shelf, &home.registrar, thread, &mut home.registered);
+        let met = meet_leaders(&comm, &home.shelf, &home.registrar, entry, &mut home.registered);
         let own = if own.is_err() { own } else { met };
-        agreed(&comm, thread, own)?;
-        Ok(RdmaWindow::of(rdma, comm, desc, Arc::new(home), None))
+        agreed(&comm, entry, own)?;
+        Ok(RdmaWindow::of(rdma, comm, &desc, Arc::new(home), None))
     }
 
     /// Another window on the memory of this one, by all its ranks.
-    pub fn duplicate(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<RdmaWindow, Status> {
-        // SAFETY: valid until the new window is freed.
-        let comm = unsafe { Comm::new(desc.comm) };
+    pub fn duplicate(&self, entry: &mut Entry, desc: Vouched<'_, WinDesc>) -> Result<RdmaWindow, Status> {
+        let rdma = &self.peers.rdma;
+        // SAFETY: the host's description of a communicator, which is valid until the new window is freed.
+        let comm = unsafe { Comm::new(rdma.host, desc.comm) };
         let layout = StateLayout::new(comm.num_ranks(), 0, desc.num_notify);
         // Bases, sizes and handles of the memory are at home.
         let cards = CardLayout { bytes: Some(0), disp_unit: Some(1) };
-        let shelf = Shelf::make(&self.rdma, &comm, thread, cards, layout)?;
-        let (own, status) = OwnShelf::make(&self.home, &comm, thread, shelf);
-        agreed(&comm, thread, status)?;
-        Ok(RdmaWindow::of(&self.rdma, comm, desc, self.home.clone(), Some(own)))
+        let shelf = Shelf::make(rdma, &comm, entry, cards, layout)?;
+        let (own, status) = OwnShelf::make(&self.home, &comm, entry, shelf);
+        agreed(&comm, entry, status)?;
+        Ok(RdmaWindow::of(rdma, comm, &desc, self.home.clone(), Some(own)))
     }
 
     fn of(
@@ -86,11 +91,10 @@ impl RdmaWindow {
         own: Option<OwnShelf>,
     ) -> RdmaWindow {
         RdmaWindow {
-            rdma: rdma.clone(),
             comm,
-            btl: comm.get().btl,
+            services: services(&comm),
             dynamic: desc.flavor == flavor::DYNAMIC,
-            peers: Peers::new(comm.num_ranks()),
+            peers: Peers::new(rdma.clone(), comm.num_ranks()),
             epochs: Epochs::default(),
             rules: Rules::new(desc, &home),
             own,
@@ -101,9 +105,15 @@ impl RdmaWindow {
     }
 }
 
+/// The services around transports of the host whose communicator that is.
+fn services(comm: &Comm) -> Services {
+    // SAFETY: they live as long as the instance, and so longer than what the component has.
+    unsafe { Services::new(comm.get().btl) }
+}
+
 /// The least status of all ranks, and this one's own failure first.
-fn agreed(comm: &Comm, thread: *mut ThreadCtx, own: Status) -> Result<(), Status> {
-    match comm.agree(thread, own) {
+fn agreed(comm: &Comm, entry: &mut Entry, own: Status) -> Result<(), Status> {
+    match comm.agree(entry, own) {
         _ if own.is_err() => Err(own),
         status if status.is_err() => Err(status),
         _ => Ok(()),
@@ -128,7 +138,7 @@ fn must_lock(granularity: u64, by_elements: bool) -> bool {
 
 impl Home {
     /// Registers what peers reach by transports, and says where it is.
-    fn own_card(&mut self, comm: &Comm, desc: &WinDesc) -> Result<Card, Status> {
+    fn own_card(&mut self, comm: &Comm, desc: Vouched<'_, WinDesc>) -> Result<Card, Status> {
         let dynamic = desc.flavor == flavor::DYNAMIC;
         let spokesmen = spokesmen(comm);
         let unmapped = |rank: &u32| dynamic || comm.mapped(*rank).is_none();
@@ -137,7 +147,7 @@ impl Home {
             self.registrar.transports = transports(comm, &spokesmen)?;
         }
         let shelf = &self.shelf;
-        let words = shelf.words(shelf.member);
+        let words = shelf.words(shelf.member).get();
         let mut card = Card {
             base: desc.base as u64,
             bytes: desc.bytes,
@@ -146,15 +156,17 @@ impl Home {
             ..Card::EMPTY
         };
         if data && !dynamic {
-            let (registrations, registered) = self.registrar.register(desc.base, desc.bytes, REACHED)?;
+            // SAFETY: the window's memory, which stays until the last window on it is freed, and its home with that.
+            let (registrations, registered) =
+                unsafe { self.registrar.register(desc.base, desc.bytes, REACHED) }?;
             card.data = registrations;
             self.registered.extend(registered);
         }
         // Regions of a dynamic window are read by transports where state is not mapped.
         if state {
             let len = shelf.layout.bytes();
-            let (registrations, registered) =
-                self.registrar.register(words.cast_mut().cast(), len, REACHED)?;
+            // SAFETY: words of the home's shelf, which goes behind its registrations.
+            let (registrations, registered) = unsafe { self.registrar.register(words.cast(), len, REACHED) }?;
             card.states = registrations;
             self.registered.extend(registered);
         }
@@ -164,9 +176,9 @@ impl Home {
 
 impl OwnShelf {
     /// Called by all ranks; says what failed here behind the last step.
-    pub fn make(home: &Home, comm: &Comm, thread: *mut ThreadCtx, shelf: Shelf) -> (OwnShelf, Status) {
+    pub fn make(home: &Home, comm: &Comm, entry: &mut Entry, shelf: Shelf) -> (OwnShelf, Status) {
         let mut registered = Vec::new();
-        let words = shelf.words(shelf.member);
+        let words = shelf.words(shelf.member).get();
         let mut card = Card { state: words as u64, ..Card::EMPTY };
         let registrar = match comm.num_ranks() > shelf.members {
             true => home.registrar.for_states(comm),
@@ -178,7 +190,8 @@ impl OwnShelf {
             home.registrar.clone()
         });
         if comm.num_ranks() > shelf.members && own.is_ok() {
-            match registrar.register(words.cast_mut().cast(), shelf.layout.bytes(), REACHED) {
+            // SAFETY: words of this shelf, which goes behind its registrations.
+            match unsafe { registrar.register(words.cast(), shelf.layout.bytes(), REACHED) } {
                 Ok((states, all)) => {
                     card.states = states;
                     registered.extend(all);
@@ -187,7 +200,7 @@ impl OwnShelf {
             }
         }
         shelf.write_card(&card);
-        let met = meet_leaders(comm, &shelf, &registrar, thread, &mut registered);
+        let met = meet_leaders(comm, &shelf, &registrar, entry, &mut registered);
         (OwnShelf { registered, shelf }, if own.is_err() { own } else { met })
     }
 }
@@ -208,7 +221,7 @@ fn meet_leaders(
     comm: &Comm,
     shelf: &Shelf,
     registrar: &Registrar,
-    thread: *mut ThreadCtx,
+    entry: &mut Entry,
     keep: &mut Vec<Registered>,
 ) -> Status {
     if shelf.groups == 1 || shelf.member != 0 {
@@ -219,7 +232,8 @@ fn meet_leaders(
         Err(status) => return status,
     };
     let cards = shelf.card(0);
-    let registered = registrar.register(cards, shelf.all_cards(), access::REMOTE_READ);
+    // SAFETY: cards of the shelf, which whoever keeps the registrations drops behind them.
+    let registered = unsafe { registrar.register(cards, shelf.all_cards(), access::REMOTE_READ) };
     let own = registered.as_ref().map_or_else(|status| *status, |_| Status::OK);
     let (registrations, registered) =
         registered.unwrap_or(([RemoteRegistration::NONE; TRANSPORTS], Vec::new()));
@@ -243,7 +257,7 @@ fn meet_leaders(
                 core::slice::from_raw_parts_mut(rest.as_mut_ptr().cast::<u8>(), bytes),
             )
         };
-        let status = comm.exchange(thread, (out, to), (into, from), tag);
+        let status = comm.exchange(entry, (out, to), (into, from), tag);
         if status.is_err() && told.is_ok() {
             told = status;
         }
@@ -251,8 +265,7 @@ fn meet_leaders(
         tag += 1;
     }
     for (i, record) in known.into_iter().enumerate() {
-        // SAFETY: the directory has a place for each group, and the leader alone writes it.
-        unsafe { shelf.leader(((me + i) % n) as u32).write(record) };
+        shelf.write_leader(((me + i) % n) as u32, record);
     }
     if own.is_err() { own } else { told }
 }

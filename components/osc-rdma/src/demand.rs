@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::epoch::{Access, Allowed};
 use crate::locks;
-use crate::peer::{Peer, held_by};
+use crate::peer::{Met, held_by};
 use crate::tally::Attempt;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::Ordering;
@@ -11,16 +11,16 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 impl<'a> Call<'a> {
     /// The target of an operation, which the epoch allows.
     #[inline]
-    pub fn target(&self, rank: u32) -> Result<&'a Peer, Status> {
+    pub fn target(&mut self, rank: u32) -> Result<Met<'a>, Status> {
         let peer = self.peer(rank)?;
-        match self.win.epochs.operate(peer)? {
+        match self.win.epochs.operate(peer.peer())? {
             Allowed::Yes => Ok(peer),
             Allowed::Lock => self.lock_on_demand(peer).map(|()| peer),
         }
     }
 
     /// The first operation to a rank under lock_all, where ranks are locked on demand.
-    pub fn lock_on_demand(&self, peer: &Peer) -> Result<(), Status> {
+    pub fn lock_on_demand(&mut self, peer: Met<'_>) -> Result<(), Status> {
         let has = || peer.epoch.load(Ordering::Acquire) & held_by::LOCK != 0;
         let mut taken = false;
         self.insist(|call| {

@@ -4,7 +4,7 @@
 //! does it and whatever the operation; any other under its target's lock (`accumulate.rs`). Which of the two follows from width and address alone,
 //! so all origins choose alike, and every two updates of an element are atomic to each other.
 
-use crate::issue::Amo;
+use crate::piece::Amo;
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
@@ -99,7 +99,7 @@ impl Update {
     /// The next value of an element's bits, of four or eight bytes.
     pub fn next(&self, old: u64, operand: u64) -> u64 {
         let (mut new, input) = (old.to_ne_bytes(), operand.to_ne_bytes());
-        // SAFETY: an element in each; in the low bytes, as the machine is little-endian.
+        // SAFETY: an element of up to eight bytes in each; in the low ones, as the machine is little-endian.
         let _ = unsafe { self.combine(input.as_ptr(), new.as_mut_ptr(), 1) };
         u64::from_ne_bytes(new)
     }
@@ -162,10 +162,13 @@ macro_rules! each {
     ($name:ident, $t:ty, $atomic:ty, $float:ty, $base:expr) => {
         impl ElementRun<$t> {
             /// Each in turn, by what answers the old one.
+            ///
+            /// # Safety
+            /// As [`Update::apply`].
             #[inline(always)]
-            fn by(self, old: impl Fn(&$atomic, $t) -> $t) {
+            unsafe fn by(self, old: impl Fn(&$atomic, $t) -> $t) {
                 for i in 0..self.count {
-                    // SAFETY: the promise of whoever made it.
+                    // SAFETY: the caller's promise of `count` elements.
                     unsafe {
                         let word = <$atomic>::from_ptr(self.at.add(i));
                         let operand =
@@ -187,19 +190,22 @@ macro_rules! each {
             const ORDER: Ordering = Ordering::AcqRel;
             let run = ElementRun { at, count, input, result };
             let integer = matches!(update.number(), Number::Signed | Number::Unsigned);
-            match update.code {
-                op::NO_OP => run.by(|word, _| word.load(Ordering::Acquire)),
-                op::REPLACE => run.by(|word, new| word.swap(new, ORDER)),
-                op::SUM if integer => run.by(|word, new| word.fetch_add(new, ORDER)),
-                op::BAND if integer => run.by(|word, new| word.fetch_and(new, ORDER)),
-                op::BOR if integer => run.by(|word, new| word.fetch_or(new, ORDER)),
-                op::BXOR if integer => run.by(|word, new| word.fetch_xor(new, ORDER)),
-                op::SUM if update.base == $base => run.by(|word, new| {
-                    let new = <$float>::from_bits(new);
-                    change!(word, |old| (<$float>::from_bits(old) + new).to_bits())
-                }),
-                _ => {
-                    run.by(|word, new| change!(word, |old| update.next(u64::from(old), u64::from(new)) as $t))
+            // SAFETY: the caller's promise.
+            unsafe {
+                match update.code {
+                    op::NO_OP => run.by(|word, _| word.load(Ordering::Acquire)),
+                    op::REPLACE => run.by(|word, new| word.swap(new, ORDER)),
+                    op::SUM if integer => run.by(|word, new| word.fetch_add(new, ORDER)),
+                    op::BAND if integer => run.by(|word, new| word.fetch_and(new, ORDER)),
+                    op::BOR if integer => run.by(|word, new| word.fetch_or(new, ORDER)),
+                    op::BXOR if integer => run.by(|word, new| word.fetch_xor(new, ORDER)),
+                    op::SUM if update.base == $base => run.by(|word, new| {
+                        let new = <$float>::from_bits(new);
+                        change!(word, |old| (<$float>::from_bits(old) + new).to_bits())
+                    }),
+                    _ => run.by(|word, new| {
+                        change!(word, |old| update.next(u64::from(old), u64::from(new)) as $t)
+                    }),
                 }
             }
         }

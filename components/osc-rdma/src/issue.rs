@@ -3,309 +3,288 @@
 //! A piece that finds no room waits, with the CRI given back, until there is: progress of the same context ends that. The first failure
 //! ends the operation: what is not issued by then is not going to be.
 
+use crate::batch::Puts;
 use crate::call::Call;
-use crate::local::Local;
-use crate::op::{Op, done};
-use crate::peer::{Link, Peer};
+use crate::local::{Local, Scratch};
+use crate::op::{Op, OwnPiece, Plan, Waiting};
+use crate::peer::Route;
+use crate::piece::{Entries, Entry, Piece, Stretch, puts};
+use crate::window::RdmaWindow;
 use crate::writes::Kind;
-use core::ffi::c_void;
-use oxmpi_btl::{AtomicDesc, FlushDesc, LIST_ENTRY, ListDesc, ListEntry, RegHandle, RmaDesc, cap};
-use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{CriGuard, SliceRef, Status};
+use core::marker::PhantomData;
+use oxmpi_btl::{LIST_PUT, cap};
+use oxmpi_mca::{CriGuard, Status};
 
 /// A batch of so many puts is not worth a request to the target.
 const BY_THEMSELVES: usize = 2;
 
-pub struct Issue<'a, 'p> {
-    call: Call<'a>,
-    link: &'p Link,
-    ctx: u32,
-    op: *mut Op,
-    inside: Option<CriGuard<'a>>,
-    /// How often the context was entered.
-    entries: u64,
+/// An operation as it is issued: how it begins, its pieces one by one, and what is noted behind them.
+trait Issuing {
+    /// For whoever issues it.
+    type Made;
+
+    /// On the context that is held.
+    fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, Self::Made);
+    fn next(&mut self) -> Option<Piece<'_>>;
+    /// All are issued (`whole`), or one has failed. The context is held.
+    fn end(&mut self, held: &mut CriGuard<'_>, whole: bool);
 }
 
-/// An atomic on a word of a rank.
-#[derive(Clone, Copy)]
-pub struct Amo {
-    pub op: u32,
-    pub flags: u32,
-    pub operand: u64,
-    pub compare: u64,
+/// Writes that are noted in the record of their lane.
+pub struct Noted<P> {
+    pub kind: Kind,
+    /// Their end says that they are at the target.
+    pub ends_there: bool,
+    /// They are, or will be, complete for the program without a wait for that.
+    pub settled: bool,
+    /// Before the pieces are issued; else behind them.
+    pub first: bool,
+    /// Addresses and lengths.
+    pub places: P,
 }
 
-impl<'a, 'p> Issue<'a, 'p> {
-    /// On the calling thread's context.
-    pub fn begin(call: Call<'a>, link: &'p Link, op: Op) -> Issue<'a, 'p> {
-        let ctx = call.context(link);
-        let mut inside = call.enter(ctx);
-        if link.lanes[ctx as usize].batch.waits() {
-            // SAFETY: the operation's peer outlives it.
-            Issue::send_batch(call, link, unsafe { &*op.peer }, ctx, inside);
-            inside = call.enter(ctx);
-        }
-        Issue::begin_on_context(call, link, ctx, inside, op)
-    }
+/// None are.
+pub const NOTHING: Option<Noted<core::iter::Empty<(u64, u64)>>> = None;
 
-    /// On a context that is entered.
-    pub fn begin_on_context(
-        call: Call<'a>,
-        link: &'p Link,
-        ctx: u32,
-        inside: CriGuard<'a>,
-        op: Op,
-    ) -> Issue<'a, 'p> {
-        let flow = &link.lanes[ctx as usize].flow;
-        let token = flow.next();
-        flow.count(token);
-        op.token.set(Some(token));
-        Issue { call, link, ctx, op: Box::into_raw(Box::new(op)), inside: Some(inside), entries: 1 }
-    }
-
-    /// Sends the puts that wait on an entered context.
-    pub fn send_batch(call: Call<'a>, link: &'p Link, peer: &Peer, ctx: u32, inside: CriGuard<'a>) {
-        let (batch, btl) = (&link.lanes[ctx as usize].batch, link.reach.btl());
-        // SAFETY: the context is entered.
-        let puts = unsafe { batch.take() };
-        let mut op = Op { is_put: true, ..Op::new(call.rdma(), peer) };
-        // So few are written by the transport itself, where it can.
-        if puts.all().len() <= BY_THEMSELVES && btl.emulated & cap::PUT == 0 && puts.are_apart() {
-            op.local = call.scratch(link, puts.data().len()).ok();
-        }
-        let alone = op.local.is_some();
-        let mut pieces = Issue::begin_on_context(call, link, ctx, inside, op);
-        let (settled, ends_there) = (link.fences.has_batch(ctx), !alone || link.remote_done);
-        // A flush of another thread's comes before those that find no room, so they are recorded again when all are issued.
-        let record = |pieces: &Issue<'_, '_>| {
-            if settled || !ends_there {
-                let places = puts.all().iter().map(|put| (put.remote, put.len as u64));
-                pieces.record(Kind::TRANSFER, ends_there, settled, places);
-            }
-        };
-        record(&pieces);
-        batch.sent();
-        link.fences.batch_is_sent_if(settled, ctx);
-        if alone {
-            pieces.with_own(|pieces, local| {
-                // SAFETY: as much room as data.
-                unsafe {
-                    core::ptr::copy_nonoverlapping(puts.data().as_ptr(), local.at(), puts.data().len());
-                }
-                for put in puts.all() {
-                    if !pieces.put(local, put.at as u64, put.remote, put.len as u64, put.handle) {
-                        return;
-                    }
-                }
-                if !ends_there {
-                    record(pieces);
-                }
-            });
-        } else {
-            pieces.list(&puts.entries());
-        }
-        // SAFETY: it is still entered, or again.
-        unsafe { batch.give_back(puts) };
-        pieces.end();
-    }
-
-    /// Notes writes that operations of other kinds may have to wait for. `ends_there`: their end says that they are at the target; `settled`: they are, or will be,
-    /// complete for the program without a wait for that.
-    pub fn record(
-        &self,
-        kind: Kind,
-        ends_there: bool,
-        settled: bool,
-        places: impl Iterator<Item = (u64, u64)>,
+impl Call<'_> {
+    /// Starts an operation on the calling thread's context.
+    pub fn launch<'p>(
+        &mut self,
+        route: Route<'_>,
+        plan: Plan,
+        pieces: impl Iterator<Item = Piece<'p>>,
+        noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
     ) {
-        if self.call.win.rules.unordered() {
-            return;
-        }
-        let lane = &self.link.lanes[self.ctx as usize];
-        for (at, len) in places {
-            // SAFETY: the context is entered between pieces.
-            unsafe { lane.record.add(&lane.flow, kind, ends_there, at, len) };
-        }
-        if settled {
-            self.link.fences.lane_wrote(self.ctx);
-        }
+        let begin = |held: &mut CriGuard<'_>, plan| (Op::begin(held, route, plan), ());
+        self.issue_own(route, plan, begin, pieces, noted)
     }
 
-    /// Carries entries out by lists, of which each is as long as may be; no entry is longer than one.
-    pub fn list(&mut self, mut entries: &[ListEntry]) -> bool {
-        let (btl, endpoint) = (self.link.reach.btl(), self.link.reach.endpoint);
-        while !entries.is_empty() {
-            let mut room = self.link.lists;
-            let mut n = 0;
-            while let Some(entry) = entries.get(n)
-                && let Some(left) = room.checked_sub(LIST_ENTRY + entry.len.next_multiple_of(8))
-            {
-                (room, n) = (left, n + 1);
-            }
-            // One that is too long is refused.
-            let n = n.max(1);
-            let (now, later) = entries.split_at(n);
-            let list = |done_ctx| ListDesc {
-                entries: SliceRef { ptr: now.as_ptr(), len: now.len() },
-                done: Some(done),
-                done_ctx,
-            };
-            // SAFETY: the endpoint stays as long as the instance; entries are read in the call, and results go to memory that the operation keeps.
-            if !self.piece(|held, op| unsafe { btl.list(held, endpoint, &list(op)) }) {
-                return false;
-            }
-            entries = later;
-        }
-        true
-    }
-
-    fn op(&self) -> &Op {
-        // SAFETY: it stays until its last piece has ended, and one is ours.
-        unsafe { &*self.op }
-    }
-
-    /// Issues a piece on the context, which is entered, with the operation as the first argument of `done`; false: the operation has failed.
-    fn piece(&mut self, mut verb: impl FnMut(&CriGuard<'_>, *mut c_void) -> Status) -> bool {
-        if self.op().status.get().is_err() {
-            return false;
-        }
-        let op: *mut c_void = self.op.cast();
-        let mut inside = self.inside.take().unwrap_or_else(|| self.call.enter(self.ctx));
-        let mut status = verb(&inside, op);
-        while status == Status::NO_RESOURCE {
-            drop(inside);
-            let waited = self.call.turn(self.ctx);
-            inside = self.call.enter(self.ctx);
-            self.entries += 1;
-            status = if waited.is_err() { waited } else { verb(&inside, op) };
-        }
-        self.inside = Some(inside);
-        if status == Status::PENDING {
-            self.count();
-        }
-        if status.is_err() {
-            self.op().fail(status);
-        }
-        !status.is_err()
-    }
-
-    fn count(&self) {
-        let left = &self.op().left;
-        left.set(left.get() + 1);
-    }
-
-    /// Writes `len` bytes from `from` on of local memory.
-    pub fn put(&mut self, local: &Local, from: u64, remote: u64, len: u64, handle: *const RegHandle) -> bool {
-        self.link.lanes[self.ctx as usize].written.store(1, Ordering::Relaxed);
-        let limit = self.link.reach.btl().attrs().put_limit;
-        let (btl, endpoint) = (self.link.reach.btl(), self.link.reach.endpoint);
-        // SAFETY: the endpoint stays as long as the instance, local memory and handles until the operation's last piece has ended.
-        self.cut(local, (from, remote, len), limit, handle, |held, rma| unsafe {
-            btl.put(held, endpoint, rma)
-        })
-    }
-
-    /// Reads `len` bytes to local memory from `to` on.
-    pub fn get(&mut self, local: &Local, to: u64, remote: u64, len: u64, handle: *const RegHandle) -> bool {
-        let limit = self.link.reach.btl().attrs().get_limit;
-        let (btl, endpoint) = (self.link.reach.btl(), self.link.reach.endpoint);
-        // SAFETY: the endpoint stays as long as the instance, local memory and handles until the operation's last piece has ended.
-        self.cut(local, (to, remote, len), limit, handle, |held, rma| unsafe { btl.get(held, endpoint, rma) })
-    }
-
-    fn cut(
+    /// The same for one that the caller waits for.
+    pub fn set_off<'p>(
         &mut self,
-        local: &Local,
-        (at, remote, len): (u64, u64, u64),
-        limit: u64,
-        handle: *const RegHandle,
-        verb: impl Fn(&CriGuard<'_>, &RmaDesc) -> Status,
-    ) -> bool {
-        let most = if limit == 0 { u64::MAX } else { limit };
-        let mut begun = 0;
-        while begun < len {
-            let n = most.min(len - begun);
-            let rma = |done_ctx| RmaDesc {
-                local: local.at().wrapping_add((at + begun) as usize),
-                remote: remote.wrapping_add(begun),
-                len: n,
-                local_handle: local.handle(),
-                remote_handle: handle,
-                done: Some(done),
-                done_ctx,
-            };
-            if !self.piece(|held, op| verb(held, &rma(op))) {
-                return false;
-            }
-            begun += n;
-        }
-        true
+        route: Route<'_>,
+        plan: Plan,
+        pieces: impl Iterator<Item = Piece<'p>>,
+        noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
+    ) -> Waiting {
+        let begin = |held: &mut CriGuard<'_>, plan| Op::begin_waited(held, route, plan);
+        self.issue_own(route, plan, begin, pieces, noted)
     }
 
-    /// Updates a word; its old value goes to `result`, in local memory from there on, if there is any.
-    pub fn atomic(
+    /// On the calling thread's context, behind the puts that wait there.
+    fn issue_own<'p, T>(
         &mut self,
-        amo: Amo,
-        remote: u64,
-        handle: *const RegHandle,
-        result: Option<(&Local, u64)>,
-    ) -> bool {
-        self.link.lanes[self.ctx as usize].written.store(1, Ordering::Relaxed);
-        let (btl, endpoint) = (self.link.reach.btl(), self.link.reach.endpoint);
-        let place = result.map(|(local, at)| (local.at().wrapping_add(at as usize), local.handle()));
-        let (to, local_handle) = place.unwrap_or((core::ptr::null_mut(), core::ptr::null()));
-        self.piece(|held, done_ctx| {
-            let desc = AtomicDesc {
-                result: to.cast(),
-                local_handle,
-                remote,
-                remote_handle: handle,
-                op: amo.op,
-                flags: amo.flags,
-                operand: amo.operand,
-                compare: amo.compare,
-                done: Some(done),
-                done_ctx,
-            };
-            // SAFETY: the endpoint stays as long as the instance, the place of the old value until the operation's last piece has ended.
-            unsafe { btl.atomic(held, endpoint, &desc) }
-        })
-    }
-
-    /// Completes what was put before at the rank.
-    pub fn flush(&mut self) -> bool {
-        let (btl, endpoint) = (self.link.reach.btl(), self.link.reach.endpoint);
-        if !btl.can(cap::FLUSH) {
-            return true;
+        route: Route<'_>,
+        plan: Plan,
+        begin: impl FnMut(&mut CriGuard<'_>, Plan) -> (OwnPiece, T),
+        pieces: impl Iterator<Item = Piece<'p>>,
+        noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
+    ) -> T {
+        let ctx = self.context(route.link());
+        if route.lane(ctx).batch.waits() {
+            self.send_batch(route, ctx);
         }
-        self.piece(|held, done_ctx| {
-            let flush = FlushDesc { done: Some(done), done_ctx };
-            // SAFETY: the endpoint stays as long as the instance.
-            unsafe { btl.flush(held, endpoint, &flush) }
-        })
+        let (win, plan) = (self.win, Some(plan));
+        self.issue(route, ctx, &mut Pieces { win, route, plan, begin, pieces, noted, named: PhantomData })
     }
 
-    /// Local memory of the operation's own, which goes with it.
-    pub fn with_own(&mut self, issue: impl FnOnce(&mut Self, &Local)) {
-        // SAFETY: the operation stays until its last piece has ended, and one is ours; nobody changes this field before that.
-        if let Some(local) = unsafe { &(*self.op).local } {
-            issue(self, local);
+    /// Issues a flush of the transport's behind what was written, as one more operation.
+    pub fn flush_lane(&mut self, route: Route<'_>, ctx: u32) {
+        self.issue(route, ctx, &mut LaneFlush { route, issued: false });
+    }
+
+    /// Sends the puts that wait on a context.
+    pub fn send_batch(&mut self, route: Route<'_>, ctx: u32) {
+        let (win, puts) = (self.win, Puts::default());
+        let mut batch = SentBatch { win, route, puts, alone: None, settled: false, listed: false };
+        self.issue(route, ctx, &mut batch);
+    }
+
+    fn issue<T>(&mut self, route: Route<'_>, ctx: u32, op: &mut impl Issuing<Made = T>) -> T {
+        let mut held = self.enter(ctx);
+        let (own, made) = op.begin(&mut held);
+        // How often the context was entered.
+        let (mut entries, mut whole) = (1, true);
+        while whole && let Some(piece) = op.next() {
+            let mut answer = piece.offer(&mut held, route, &own);
+            while answer == Status::NO_RESOURCE {
+                drop(held);
+                let waited = self.turn(ctx);
+                held = self.enter(ctx);
+                entries += 1;
+                answer = if waited.is_err() { waited } else { piece.offer(&mut held, route, &own) };
+            }
+            whole = own.count(&mut held, answer);
+        }
+        op.end(&mut held, whole);
+        if own.is_put() {
+            let pool = own.local().map_or(0, Local::locks);
+            route.lane(ctx).note_put(&mut held, entries + pool);
+        }
+        own.end(&mut held);
+        made
+    }
+}
+
+/// An operation of which all is known before.
+struct Pieces<'a, 'p, B, I, P> {
+    win: &'a RdmaWindow,
+    route: Route<'a>,
+    plan: Option<Plan>,
+    begin: B,
+    pieces: I,
+    noted: Option<Noted<P>>,
+    /// As long as this is, what the pieces name is.
+    named: PhantomData<Piece<'p>>,
+}
+
+impl<'p, T, B, I, P> Issuing for Pieces<'_, 'p, B, I, P>
+where
+    B: FnMut(&mut CriGuard<'_>, Plan) -> (OwnPiece, T),
+    I: Iterator<Item = Piece<'p>>,
+    P: Iterator<Item = (u64, u64)>,
+{
+    type Made = T;
+
+    fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, T) {
+        let made = (self.begin)(held, self.plan.take().unwrap_or_default());
+        if let Some(noted) = self.noted.take_if(|noted| noted.first) {
+            note(self.win, self.route, held, noted);
+        }
+        made
+    }
+    fn next(&mut self) -> Option<Piece<'_>> {
+        self.pieces.next()
+    }
+    fn end(&mut self, held: &mut CriGuard<'_>, _: bool) {
+        if let Some(noted) = self.noted.take() {
+            note(self.win, self.route, held, noted);
         }
     }
+}
 
-    /// All pieces are issued; on which context.
-    pub fn end(mut self) -> u32 {
-        self.end_on_context();
-        self.inside = None;
-        self.ctx
+fn note(
+    win: &RdmaWindow,
+    route: Route<'_>,
+    held: &mut CriGuard<'_>,
+    noted: Noted<impl Iterator<Item = (u64, u64)>>,
+) {
+    if !win.rules.unordered() {
+        let Noted { kind, ends_there, settled, places, .. } = noted;
+        route.link().note_writes(held, kind, ends_there, settled, places);
+    }
+}
+
+/// A flush of what was written on a lane.
+struct LaneFlush<'a> {
+    route: Route<'a>,
+    issued: bool,
+}
+
+impl Issuing for LaneFlush<'_> {
+    type Made = ();
+
+    fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, ()) {
+        let own = Op::begin(held, self.route, Plan::default());
+        // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `begin_settling`.
+        self.route.lane(held.ctx()).flushed(held);
+        (own, ())
+    }
+    fn next(&mut self) -> Option<Piece<'_>> {
+        (!core::mem::replace(&mut self.issued, true)).then_some(Piece::Flush)
+    }
+    fn end(&mut self, _: &mut CriGuard<'_>, _: bool) {}
+}
+
+/// Puts that waited in a batch.
+struct SentBatch<'a> {
+    win: &'a RdmaWindow,
+    route: Route<'a>,
+    puts: Puts,
+    /// Puts of the transport write them; else a list does.
+    alone: Option<std::vec::IntoIter<Piece<'a>>>,
+    /// They are complete for the program.
+    settled: bool,
+    listed: bool,
+}
+
+impl SentBatch<'_> {
+    fn ends_there(&self) -> bool {
+        self.alone.is_none() || self.route.link().remote_done
     }
 
-    fn end_on_context(&mut self) {
-        if self.op().is_put {
-            let pool = self.op().local.as_ref().map_or(0, Local::locks);
-            self.link.lanes[self.ctx as usize].note_put(self.entries + pool);
+    fn note(&self, held: &mut CriGuard<'_>) {
+        let (kind, ends_there, settled) = (Kind::TRANSFER, self.ends_there(), self.settled);
+        let places = self.puts.places();
+        note(self.win, self.route, held, Noted { kind, ends_there, settled, first: true, places });
+    }
+
+    fn entries(&self) -> Entries<'_> {
+        let (all, registration) = (self.puts.all(), &self.route.peer().data);
+        let mut entries = Entries::new(all.len(), None);
+        for put in all {
+            entries.push(Entry::new(LIST_PUT, put.remote, registration, self.puts.data_of(put)));
         }
-        // SAFETY: issued, with our piece left; the CRI is held.
-        unsafe { Op::end_piece(self.op) };
+        entries
+    }
+
+    /// Local memory with the data of few puts, which the transport itself writes, where it can.
+    fn local(&self) -> Option<Scratch> {
+        let (link, all) = (self.route.link(), self.puts.all());
+        let own = link.reach.btl().emulated & cap::PUT == 0;
+        if all.len() > BY_THEMSELVES || !own || !self.puts.are_apart() {
+            return None;
+        }
+        let mut local = self.win.scratch(link, self.puts.data().len()).ok()?;
+        local.bytes_mut().copy_from_slice(self.puts.data());
+        Some(local)
+    }
+}
+
+impl Issuing for SentBatch<'_> {
+    type Made = ();
+
+    fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, ()) {
+        let (route, lane) = (self.route, self.route.lane(held.ctx()));
+        self.puts = lane.batch.take(held);
+        let local = self.local();
+        if local.is_some() {
+            let registration = &route.peer().data;
+            let all = self.puts.all().iter();
+            let stretches = all.map(|put| Stretch {
+                local: put.at as u64,
+                remote: put.remote,
+                len: put.len as u64,
+                registration,
+            });
+            self.alone = Some(puts(route, stretches).collect::<Vec<_>>().into_iter());
+        }
+        let plan = Plan { local: local.map(Local::Scratch), is_put: true, ..Plan::default() };
+        let own = Op::begin(held, route, plan);
+        self.settled = route.link().fences.has_batch(held.ctx());
+        if self.settled || !self.ends_there() {
+            self.note(held);
+        }
+        lane.batch.sent(held);
+        route.link().fences.batch_is_sent_if(self.settled, held);
+        (own, ())
+    }
+
+    fn next(&mut self) -> Option<Piece<'_>> {
+        if let Some(alone) = &mut self.alone {
+            return alone.next();
+        }
+        let first = !core::mem::replace(&mut self.listed, true);
+        // A batch has room for no more than a list has.
+        (first && !self.puts.all().is_empty()).then(|| Piece::List(self.entries()))
+    }
+
+    fn end(&mut self, held: &mut CriGuard<'_>, whole: bool) {
+        // A flush of another thread's comes before those that find no room, so they are noted again when all are issued.
+        if whole && !self.ends_there() {
+            self.note(held);
+        }
+        let lane = self.route.lane(held.ctx());
+        lane.batch.give_back(held, core::mem::take(&mut self.puts));
     }
 }

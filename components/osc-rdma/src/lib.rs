@@ -25,6 +25,7 @@ mod operate;
 mod order;
 mod params;
 mod peer;
+mod piece;
 mod predecessors;
 mod rdma;
 mod regions;

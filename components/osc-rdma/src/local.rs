@@ -4,9 +4,13 @@
 //! when it is first used), so they register nothing; long ones acquire the program's memory for as long as they are under way, which the
 //! host may keep registered.
 //! When there is no slot left, memory is made and registered for the one operation.
+//!
+//! **Whose it is.** An operation owns its local memory while it is under way (`op.rs`), so whoever has a [`Scratch`] by itself may read and write it.
 
 use oxmpi_btl::{BtlHandle, BtlServices, RegHandle, Registration, access};
 use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::AtomicU64;
+use oxmpi_osc_support::Address;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Bytes of a slot.
@@ -15,6 +19,99 @@ const SLOTS: u32 = 512;
 /// Transports of a process, at most.
 const TRANSPORTS: usize = 32;
 
+/// The host's services around transports. Any thread may call them.
+#[derive(Clone, Copy)]
+pub struct Services(Address<BtlServices>);
+
+impl Services {
+    /// # Safety
+    /// The services live as long as the result, or a copy of it, is used.
+    pub unsafe fn new(services: *const BtlServices) -> Services {
+        Services(Address::of(services))
+    }
+
+    fn table(&self) -> &BtlServices {
+        // SAFETY: they live (`new`).
+        unsafe { &*self.0.get() }
+    }
+}
+
+/// A registration that ends when dropped. May be dropped with a CRI held.
+pub struct Registered {
+    services: Services,
+    btl: &'static BtlHandle,
+    registration: Address<Registration>,
+    /// It may stay when this is dropped.
+    acquired: bool,
+}
+
+impl Registered {
+    /// Makes memory accessible by a transport.
+    ///
+    /// # Safety
+    /// The memory is there until the result is dropped.
+    pub unsafe fn new(
+        services: Services,
+        btl: &'static BtlHandle,
+        at: *mut u8,
+        len: u64,
+        access: u32,
+    ) -> Result<Registered, Status> {
+        let table = services.table();
+        let mut registration = core::ptr::null();
+        (table.register)(table.instance, btl, at, len, access, &mut registration).ok()?;
+        Ok(Registered { services, btl, registration: Address::of(registration), acquired: false })
+    }
+
+    /// The same for memory that only operations of this process's use, all of which are over when this is dropped.
+    ///
+    /// # Safety
+    /// As [`Registered::new`].
+    pub unsafe fn acquire(
+        services: Services,
+        btl: &'static BtlHandle,
+        at: *mut u8,
+        len: u64,
+    ) -> Result<Registered, Status> {
+        let table = services.table();
+        if !table.keeps() {
+            // SAFETY: the caller's promise.
+            return unsafe { Registered::new(services, btl, at, len, access::LOCAL_WRITE) };
+        }
+        let mut registration = core::ptr::null();
+        (table.acquire)(table.instance, btl, at, len, access::LOCAL_WRITE, &mut registration).ok()?;
+        Ok(Registered { services, btl, registration: Address::of(registration), acquired: true })
+    }
+
+    pub fn handle(&self) -> *const RegHandle {
+        self.registration().handle
+    }
+
+    fn registration(&self) -> &Registration {
+        // SAFETY: the host's, which keeps it as it is until it is given back.
+        unsafe { &*self.registration.get() }
+    }
+
+    /// Handle and its bytes; none where the transport needs none.
+    pub fn bytes(&self) -> &[u8] {
+        let Registration { handle, handle_size, .. } = *self.registration();
+        if handle.is_null() {
+            return &[];
+        }
+        // SAFETY: a registration's handle has so many bytes, as long as the registration.
+        unsafe { core::slice::from_raw_parts(handle.cast(), handle_size as usize) }
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        let table = self.services.table();
+        let end = if self.acquired { table.release } else { table.deregister };
+        // Once. A failure would be of a registration that is not there any more.
+        end(table.instance, self.btl, self.registration.get());
+    }
+}
+
 /// The pools of an instance.
 #[derive(Default)]
 pub struct Pools {
@@ -22,191 +119,175 @@ pub struct Pools {
 }
 
 pub struct Pool {
+    /// Before the slots: it ends before they go.
     memory: Registered,
-    slots: *mut u8,
+    slots: Box<[[AtomicU64; SLOT / 8]]>,
     free: Mutex<Vec<u32>>,
-    _bytes: Box<[u64]>,
 }
 
-// SAFETY: slots belong to whoever took them from the list.
-unsafe impl Send for Pool {}
-// SAFETY: as above.
-unsafe impl Sync for Pool {}
-
-/// A registration that ends when dropped. May be dropped with a CRI held.
-pub struct Registered {
-    services: *const BtlServices,
-    btl: *const BtlHandle,
-    registration: *const Registration,
-    /// It may stay when this is dropped.
-    acquired: bool,
+/// Memory for one operation.
+pub struct Scratch {
+    place: Place,
+    len: usize,
 }
 
-// SAFETY: the services may be called from any thread.
-unsafe impl Send for Registered {}
-// SAFETY: as above.
-unsafe impl Sync for Registered {}
-
-impl Registered {
-    /// Makes memory accessible by a transport; it stays where it is until the registration ends.
-    pub fn new(
-        services: *const BtlServices,
-        btl: &BtlHandle,
-        at: *mut u8,
-        len: u64,
-        access: u32,
-    ) -> Result<Registered, Status> {
-        // SAFETY: the services live as long as the instance.
-        let table = unsafe { &*services };
-        let mut registration = core::ptr::null();
-        (table.register)(table.instance, btl, at, len, access, &mut registration).ok()?;
-        Ok(Registered { services, btl, registration, acquired: false })
-    }
-
-    /// The same for memory that only operations of this process's use, all of which are over when this is dropped.
-    pub fn acquire(
-        services: *const BtlServices,
-        btl: &BtlHandle,
-        at: *mut u8,
-        len: u64,
-    ) -> Result<Registered, Status> {
-        // SAFETY: as above.
-        let table = unsafe { &*services };
-        if !table.keeps() {
-            return Registered::new(services, btl, at, len, access::LOCAL_WRITE);
-        }
-        let mut registration = core::ptr::null();
-        (table.acquire)(table.instance, btl, at, len, access::LOCAL_WRITE, &mut registration).ok()?;
-        Ok(Registered { services, btl, registration, acquired: true })
-    }
-
-    pub fn handle(&self) -> *const RegHandle {
-        // SAFETY: registered until dropped.
-        unsafe { (*self.registration).handle }
-    }
-
-    /// Handle and its bytes; none where the transport needs none.
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: as above; the handle has so many bytes.
-        unsafe {
-            let Registration { handle, handle_size, .. } = *self.registration;
-            if handle.is_null() {
-                &[]
-            } else {
-                core::slice::from_raw_parts(handle.cast(), handle_size as usize)
-            }
-        }
-    }
-}
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        // SAFETY: as above.
-        let table = unsafe { &*self.services };
-        let end = if self.acquired { table.release } else { table.deregister };
-        // Once. A failure would be of a registration that is not there any more.
-        end(table.instance, self.btl, self.registration);
-    }
+enum Place {
+    Slot {
+        pool: Address<Pool>,
+        index: u32,
+    },
+    Made {
+        /// Before the memory, as above.
+        registered: Registered,
+        memory: Box<[[AtomicU64; 1]]>,
+    },
 }
 
 /// Local memory of one operation.
 pub enum Local {
-    Slot {
-        pool: *const Pool,
-        index: u32,
-    },
-    Made {
-        memory: Box<[u64]>,
-        registered: Registered,
-    },
+    Scratch(Scratch),
     /// The program's.
     Theirs {
-        at: *mut u8,
+        at: Address<u8>,
+        len: u64,
         registered: Registered,
     },
 }
 
-// SAFETY: used by one operation at a time, whichever thread ends it.
-unsafe impl Send for Local {}
+/// So many pieces of memory, which nobody has touched yet.
+fn zeroed<const WORDS: usize>(pieces: usize) -> Box<[[AtomicU64; WORDS]]> {
+    // SAFETY: zeros are words.
+    unsafe { Box::new_zeroed_slice(pieces).assume_init() }
+}
 
 impl Pools {
-    fn of(&self, services: *const BtlServices, btl: &BtlHandle) -> Option<&Pool> {
+    fn of(&self, services: Services, btl: &'static BtlHandle) -> Option<&Pool> {
         let place = self.by_transport.get(btl.index as usize)?;
         place.get_or_init(|| Pool::new(services, btl)).as_ref()
     }
 
     /// Memory of `bytes` bytes.
-    pub fn scratch(
+    ///
+    /// # Safety
+    /// The result goes before the pools do.
+    pub unsafe fn scratch(
         &self,
-        services: *const BtlServices,
-        btl: &BtlHandle,
+        services: Services,
+        btl: &'static BtlHandle,
         bytes: usize,
-    ) -> Result<Local, Status> {
+    ) -> Result<Scratch, Status> {
         if bytes <= SLOT
             && let Some(pool) = self.of(services, btl)
             && let Some(index) = pool.free.lock().unwrap_or_else(PoisonError::into_inner).pop()
         {
-            return Ok(Local::Slot { pool, index });
+            return Ok(Scratch { place: Place::Slot { pool: Address::of(pool), index }, len: bytes });
         }
-        let mut memory: Box<[u64]> = vec![0; bytes.div_ceil(8).max(1)].into();
-        let at = memory.as_mut_ptr().cast();
-        let registered = Registered::new(services, btl, at, bytes.max(1) as u64, access::LOCAL_WRITE)?;
-        Ok(Local::Made { memory, registered })
-    }
-
-    /// The program's memory.
-    pub fn theirs(
-        &self,
-        services: *const BtlServices,
-        btl: &BtlHandle,
-        at: *mut u8,
-        len: u64,
-    ) -> Result<Local, Status> {
-        let registered = Registered::acquire(services, btl, at, len)?;
-        Ok(Local::Theirs { at, registered })
+        let memory = zeroed(bytes.div_ceil(8).max(1));
+        let at = memory.as_ptr().cast_mut().cast();
+        // SAFETY: the memory stays beside the registration, and goes behind it.
+        let registered =
+            unsafe { Registered::new(services, btl, at, bytes.max(1) as u64, access::LOCAL_WRITE) }?;
+        Ok(Scratch { place: Place::Made { registered, memory }, len: bytes })
     }
 }
 
 impl Pool {
-    fn new(services: *const BtlServices, btl: &BtlHandle) -> Option<Pool> {
-        let mut bytes: Box<[u64]> = vec![0; SLOT / 8 * SLOTS as usize].into();
-        let slots: *mut u8 = bytes.as_mut_ptr().cast();
-        let len = (SLOT * SLOTS as usize) as u64;
-        let memory = Registered::new(services, btl, slots, len, access::LOCAL_WRITE).ok()?;
-        Some(Pool { memory, slots, free: Mutex::new((0..SLOTS).collect()), _bytes: bytes })
+    fn new(services: Services, btl: &'static BtlHandle) -> Option<Pool> {
+        let slots = zeroed(SLOTS as usize);
+        let (at, len) = (slots.as_ptr().cast_mut().cast(), size_of_val(&*slots) as u64);
+        // SAFETY: the slots stay beside the registration, and go behind it.
+        let memory = unsafe { Registered::new(services, btl, at, len, access::LOCAL_WRITE) }.ok()?;
+        Some(Pool { memory, slots, free: Mutex::new((0..SLOTS).collect()) })
+    }
+}
+
+impl Place {
+    fn at(&self) -> *mut u8 {
+        let words: &[AtomicU64] = match self {
+            // SAFETY: the pools are still there (`Pools::scratch`).
+            Place::Slot { pool, index } => &unsafe { &*pool.get() }.slots[*index as usize],
+            Place::Made { memory, .. } => memory.as_flattened(),
+        };
+        words.as_ptr().cast_mut().cast()
+    }
+
+    fn handle(&self) -> *const RegHandle {
+        match self {
+            // SAFETY: the pools are still there (`Pools::scratch`).
+            Place::Slot { pool, .. } => unsafe { &*pool.get() }.memory.handle(),
+            Place::Made { registered, .. } => registered.handle(),
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Place::Slot { pool, index } = self {
+            // SAFETY: the pools are still there (`Pools::scratch`).
+            let pool = unsafe { &*pool.get() };
+            pool.free.lock().unwrap_or_else(PoisonError::into_inner).push(*index);
+        }
+    }
+}
+
+impl Scratch {
+    /// No operation under way has it: what it was used for is over.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: a slot, or memory of its own, which this has to itself, of at least that many bytes; it is aligned for more than them.
+        unsafe { core::slice::from_raw_parts(self.place.at(), self.len) }
+    }
+
+    /// To be written before an operation gets it.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: a slot, or memory of its own, which this has to itself, of at least that many bytes; it is cells, so a shared reference on the way is none to bytes.
+        unsafe { core::slice::from_raw_parts_mut(self.place.at(), self.len) }
+    }
+
+    /// Its first eight bytes as a number.
+    pub fn word(&self) -> u64 {
+        self.bytes().first_chunk().map_or(0, |word| u64::from_ne_bytes(*word))
     }
 }
 
 impl Local {
+    /// The program's memory.
+    ///
+    /// # Safety
+    /// The memory is there until the result is dropped, and only operations of this process's use it meanwhile.
+    pub unsafe fn theirs(
+        services: Services,
+        btl: &'static BtlHandle,
+        at: *mut u8,
+        len: u64,
+    ) -> Result<Local, Status> {
+        // SAFETY: the caller's promise.
+        let registered = unsafe { Registered::acquire(services, btl, at, len) }?;
+        Ok(Local::Theirs { at: Address::of(at), len, registered })
+    }
+
     pub fn at(&self) -> *mut u8 {
         match self {
-            // SAFETY: pools live as long as the instance's component; the index is below `SLOTS`.
-            Local::Slot { pool, index } => unsafe { (**pool).slots.add(*index as usize * SLOT) },
-            Local::Made { memory, .. } => memory.as_ptr().cast_mut().cast(),
-            Local::Theirs { at, .. } => *at,
+            Local::Scratch(scratch) => scratch.place.at(),
+            Local::Theirs { at, .. } => at.get(),
+        }
+    }
+
+    pub fn len(&self) -> u64 {
+        match self {
+            Local::Scratch(scratch) => scratch.len as u64,
+            Local::Theirs { len, .. } => *len,
         }
     }
 
     /// Locks that taking it and giving it back needs.
     pub fn locks(&self) -> u64 {
-        if matches!(self, Local::Slot { .. }) { 2 } else { 0 }
+        if matches!(self, Local::Scratch(Scratch { place: Place::Slot { .. }, .. })) { 2 } else { 0 }
     }
 
     pub fn handle(&self) -> *const RegHandle {
         match self {
-            // SAFETY: as above.
-            Local::Slot { pool, .. } => unsafe { (**pool).memory.handle() },
-            Local::Made { registered, .. } | Local::Theirs { registered, .. } => registered.handle(),
-        }
-    }
-}
-
-impl Drop for Local {
-    fn drop(&mut self) {
-        if let Local::Slot { pool, index } = self {
-            // SAFETY: as above.
-            let pool = unsafe { &**pool };
-            pool.free.lock().unwrap_or_else(PoisonError::into_inner).push(*index);
+            Local::Scratch(scratch) => scratch.place.handle(),
+            Local::Theirs { registered, .. } => registered.handle(),
         }
     }
 }

@@ -30,7 +30,7 @@ pub const MASTER: u32 = 0;
 const HALF: u64 = ONE_ALL - 1;
 
 /// lock_all of the two-level scheme. False: refused.
-pub fn try_all(words: &impl Words) -> Result<bool, Status> {
+pub fn try_all(words: &mut impl Words) -> Result<bool, Status> {
     let before = words.add(MASTER, word::GLOBAL, ONE_ALL)?;
     if before & HALF == 0 {
         return Ok(true);
@@ -38,12 +38,12 @@ pub fn try_all(words: &impl Words) -> Result<bool, Status> {
     words.add_later(MASTER, word::GLOBAL, ONE_ALL.wrapping_neg()).map(|()| false)
 }
 
-pub fn release_all(words: &impl Words) -> Result<(), Status> {
+pub fn release_all(words: &mut impl Words) -> Result<(), Status> {
     words.add_later(MASTER, word::GLOBAL, ONE_ALL.wrapping_neg())
 }
 
 /// A shared lock of one rank. False: refused.
-pub fn try_shared(words: &impl Words, rank: u32) -> Result<bool, Status> {
+pub fn try_shared(words: &mut impl Words, rank: u32) -> Result<bool, Status> {
     let before = words.add(rank, word::LOCAL, 1)?;
     if before & EXCLUSIVE == 0 {
         return Ok(true);
@@ -51,14 +51,14 @@ pub fn try_shared(words: &impl Words, rank: u32) -> Result<bool, Status> {
     words.add_later(rank, word::LOCAL, 1u64.wrapping_neg()).map(|()| false)
 }
 
-pub fn release_shared(words: &impl Words, rank: u32) -> Result<(), Status> {
+pub fn release_shared(words: &mut impl Words, rank: u32) -> Result<(), Status> {
     words.add_later(rank, word::LOCAL, 1u64.wrapping_neg())
 }
 
 /// An exclusive lock of one rank; `levels`: of the two-level scheme. False: refused.
 ///
 /// Both words are asked at the same time, so a lock is one round trip; it is had where neither refuses, whichever answered first.
-pub fn try_exclusive(words: &impl Words, rank: u32, levels: bool) -> Result<bool, Status> {
+pub fn try_exclusive(words: &mut impl Words, rank: u32, levels: bool) -> Result<bool, Status> {
     if !levels {
         return words.swap_if(rank, word::LOCAL, 0, EXCLUSIVE).map(|before| before == 0);
     }
@@ -72,7 +72,7 @@ pub fn try_exclusive(words: &impl Words, rank: u32, levels: bool) -> Result<bool
     words.add_later(MASTER, word::GLOBAL, 1u64.wrapping_neg()).map(|()| false)
 }
 
-pub fn release_exclusive(words: &impl Words, rank: u32, levels: bool) -> Result<(), Status> {
+pub fn release_exclusive(words: &mut impl Words, rank: u32, levels: bool) -> Result<(), Status> {
     words.add_later(rank, word::LOCAL, EXCLUSIVE.wrapping_neg())?;
     match levels {
         true => words.add_later(MASTER, word::GLOBAL, 1u64.wrapping_neg()),
@@ -106,24 +106,25 @@ mod tests {
         }
     }
 
-    impl Words for Board {
+    impl Words for &Board {
         /// Later first: what comes in whichever order is asked in the other one than is written.
-        fn both(&self, [first, second]: [Step; 2]) -> Result<[u64; 2], Status> {
+        fn both(&mut self, [first, second]: [Step; 2]) -> Result<[u64; 2], Status> {
+            let backwards = self.backwards;
             let one = |Step { rank, word, change }: Step| match change {
                 Change::Add(value) => self.add(rank, word, value),
                 Change::SwapIf { from, to } => self.swap_if(rank, word, from, to),
             };
-            let mut answers = if self.backwards { [second, first] } else { [first, second] }.map(one);
-            if self.backwards {
+            let mut answers = if backwards { [second, first] } else { [first, second] }.map(one);
+            if backwards {
                 answers.reverse();
             }
             let [first, second] = answers;
             Ok([first?, second?])
         }
-        fn add(&self, rank: u32, word: u64, value: u64) -> Result<u64, Status> {
+        fn add(&mut self, rank: u32, word: u64, value: u64) -> Result<u64, Status> {
             Ok(self.at(rank, word).fetch_add(value, Ordering::SeqCst))
         }
-        fn swap_if(&self, rank: u32, word: u64, from: u64, to: u64) -> Result<u64, Status> {
+        fn swap_if(&mut self, rank: u32, word: u64, from: u64, to: u64) -> Result<u64, Status> {
             let at = self.at(rank, word);
             Ok(at.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).unwrap_or_else(|now| now))
         }
@@ -136,28 +137,37 @@ mod tests {
         #[test]
         fn kinds_exclude_each_other() {
             let board = Board::new();
-            assert_eq!(try_all(&board), Ok(true));
-            assert_eq!((try_all(&board), try_exclusive(&board, 1, true)), (Ok(true), Ok(false)));
-            assert_eq!(try_shared(&board, 1), Ok(true), "beside lock_all");
-            assert_eq!((release_all(&board), release_all(&board)), (Ok(()), Ok(())));
+            assert_eq!(try_all(&mut &board), Ok(true));
+            assert_eq!((try_all(&mut &board), try_exclusive(&mut &board, 1, true)), (Ok(true), Ok(false)));
+            assert_eq!(try_shared(&mut &board, 1), Ok(true), "beside lock_all");
+            assert_eq!((release_all(&mut &board), release_all(&mut &board)), (Ok(()), Ok(())));
             assert_eq!(
-                (try_exclusive(&board, 1, true), try_exclusive(&board, 0, true)),
+                (try_exclusive(&mut &board, 1, true), try_exclusive(&mut &board, 0, true)),
                 (Ok(false), Ok(true))
             );
-            assert_eq!((try_all(&board), try_shared(&board, 0)), (Ok(false), Ok(false)));
-            assert_eq!((release_shared(&board, 1), try_exclusive(&board, 1, true)), (Ok(()), Ok(true)));
-            assert_eq!(release_exclusive(&board, 0, true), Ok(()));
-            assert_eq!(try_all(&board), Ok(false), "one of two is there");
-            assert_eq!((release_exclusive(&board, 1, true), try_all(&board)), (Ok(()), Ok(true)));
-            assert_eq!(release_all(&board), Ok(()));
+            assert_eq!((try_all(&mut &board), try_shared(&mut &board, 0)), (Ok(false), Ok(false)));
+            assert_eq!(
+                (release_shared(&mut &board, 1), try_exclusive(&mut &board, 1, true)),
+                (Ok(()), Ok(true))
+            );
+            assert_eq!(release_exclusive(&mut &board, 0, true), Ok(()));
+            assert_eq!(try_all(&mut &board), Ok(false), "one of two is there");
+            assert_eq!((release_exclusive(&mut &board, 1, true), try_all(&mut &board)), (Ok(()), Ok(true)));
+            assert_eq!(release_all(&mut &board), Ok(()));
             assert!(board.is_free());
         }
 
         #[test]
         fn on_demand_leaves_the_global_word_alone() {
             let board = Board::new();
-            assert_eq!((try_exclusive(&board, 1, false), board.global.load(Ordering::SeqCst)), (Ok(true), 0));
-            assert_eq!((try_shared(&board, 1), release_exclusive(&board, 1, false)), (Ok(false), Ok(())));
+            assert_eq!(
+                (try_exclusive(&mut &board, 1, false), board.global.load(Ordering::SeqCst)),
+                (Ok(true), 0)
+            );
+            assert_eq!(
+                (try_shared(&mut &board, 1), release_exclusive(&mut &board, 1, false)),
+                (Ok(false), Ok(()))
+            );
             assert!(board.is_free());
         }
     }
@@ -181,23 +191,23 @@ mod tests {
                 self.readers.fetch_sub(1, Ordering::SeqCst);
             }
             fn all(&self) {
-                if try_all(&self.board) == Ok(true) {
+                if try_all(&mut &self.board) == Ok(true) {
                     self.read();
-                    assert_eq!(release_all(&self.board), Ok(()));
+                    assert_eq!(release_all(&mut &self.board), Ok(()));
                 }
             }
             fn shared(&self) {
-                if try_shared(&self.board, 1) == Ok(true) {
+                if try_shared(&mut &self.board, 1) == Ok(true) {
                     self.read();
-                    assert_eq!(release_shared(&self.board, 1), Ok(()));
+                    assert_eq!(release_shared(&mut &self.board, 1), Ok(()));
                 }
             }
             fn exclusive(&self, levels: bool) {
-                if try_exclusive(&self.board, 1, levels) == Ok(true) {
+                if try_exclusive(&mut &self.board, 1, levels) == Ok(true) {
                     assert_eq!(self.writers.fetch_add(1, Ordering::SeqCst), 0, "exclusive twice");
                     assert_eq!(self.readers.load(Ordering::SeqCst), 0, "exclusive beside shared");
                     self.writers.fetch_sub(1, Ordering::SeqCst);
-                    assert_eq!(release_exclusive(&self.board, 1, levels), Ok(()));
+                    assert_eq!(release_exclusive(&mut &self.board, 1, levels), Ok(()));
                 }
             }
         }

@@ -10,7 +10,7 @@ use crate::window::RdmaWindow;
 use core::sync::atomic;
 use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{TypeDesc, flag};
-use oxmpi_osc::RmaArgs;
+use oxmpi_osc::Rma;
 
 /// All that the calling thread has stored is seen by everybody before anything that it loads from now on is read.
 #[inline(always)]
@@ -43,22 +43,28 @@ pub unsafe fn copy_block(from: *const u8, to: *mut u8, len: usize) {
 }
 
 /// Packed bytes of blocks of mapped memory.
-pub fn read_here(blocks: &[&Block], mut into: &mut [u8]) {
+///
+/// # Safety
+/// The blocks lie, by their addresses, in memory that this process can read.
+pub unsafe fn read_here(blocks: &[&Block], mut into: &mut [u8]) {
     for block in blocks {
         let (part, behind) = into.split_at_mut(block.len as usize);
         let here: *const u8 = core::ptr::with_exposed_provenance(block.at as usize);
-        // SAFETY: mapped memory of the window, as the caller has found.
+        // SAFETY: the caller's promise; the part is as long as the block.
         unsafe { core::ptr::copy(here, part.as_mut_ptr(), part.len()) };
         into = behind;
     }
 }
 
 /// Writes packed bytes to blocks of mapped memory.
-pub fn write_here(blocks: &[&Block], mut from: &[u8]) {
+///
+/// # Safety
+/// The blocks lie, by their addresses, in memory that this process can write.
+pub unsafe fn write_here(blocks: &[&Block], mut from: &[u8]) {
     for block in blocks {
         let (part, behind) = from.split_at(block.len as usize);
         let here: *mut u8 = core::ptr::with_exposed_provenance_mut(block.at as usize);
-        // SAFETY: as above.
+        // SAFETY: the caller's promise; the part is as long as the block.
         unsafe { core::ptr::copy(part.as_ptr(), here, part.len()) };
         from = behind;
     }
@@ -79,7 +85,7 @@ impl RdmaWindow {
         (!peer.base.is_null() && self.epochs.operate(peer) == Ok(Allowed::Yes)).then_some(peer)
     }
 
-    /// Where `len` bytes at a displacement lie, all inside of the window.
+    /// Where `len` bytes at a displacement lie, all inside of the window's memory, which is mapped.
     #[inline(always)]
     fn place(&self, rank: u32, disp: i64, len: u64) -> Option<*mut u8> {
         let peer = self.mapped(rank)?;
@@ -87,35 +93,56 @@ impl RdmaWindow {
             return None;
         }
         let at = (disp * peer.disp_unit) as u64;
-        (at + len <= peer.bytes).then(|| peer.base.wrapping_add(at as usize))
+        (at + len <= peer.bytes).then(|| peer.base.get().wrapping_add(at as usize))
     }
 
-    /// MPI_Put, or MPI_Get.
+    /// The target's memory and how many bytes go there or come from there.
     #[inline(always)]
-    pub fn copies(&self, args: &RmaArgs, put: bool) -> bool {
-        // SAFETY: the host's types, or null.
-        let (origin, target) = unsafe { (args.origin_type.as_ref(), args.target_type.as_ref()) };
-        let (Some(origin), Some(target)) = (origin, target) else { return false };
-        let (Some(own), Some(len)) = (block(origin, args.origin_count), block(target, args.target_count))
-        else {
-            return false;
-        };
-        let Some(there) = self.place(args.target, args.disp, len) else { return false };
-        let len = own.min(len) as usize;
-        // SAFETY: the origin's memory is the program's, the target's mapped and of the window.
-        unsafe {
-            match put {
-                true => copy_block(args.origin, there, len),
-                false => copy_block(there, args.origin, len),
-            }
-        }
+    fn copied(&self, args: &Rma<'_>) -> Option<(*mut u8, usize)> {
+        // SAFETY: vouched for, or null.
+        let (origin, target) = unsafe { (args.origin_type.as_ref()?, args.target_type.as_ref()?) };
+        let (own, len) = (block(origin, args.origin_count)?, block(target, args.target_count)?);
+        let there = self.place(args.target, args.disp, len)?;
+        Some((there, own.min(len) as usize))
+    }
+
+    /// MPI_Put.
+    #[inline(always)]
+    pub fn puts(&self, args: &Rma<'_>) -> bool {
+        let Some((there, len)) = self.copied(args) else { return false };
+        // SAFETY: the origin's data, vouched for, is read; the target's is mapped and of the window.
+        unsafe { copy_block(args.origin, there, len) };
         true
     }
 
-    /// An accumulate on elements of a predefined type, the same at both sides; `result` null: nobody asks for the old ones.
+    /// MPI_Get.
     #[inline(always)]
-    pub fn updates(&self, args: &RmaArgs, count: u64, result: *mut u8) -> bool {
-        // SAFETY: the host's, or null.
+    pub fn gets(&self, args: &Rma<'_>) -> bool {
+        let Some((there, len)) = self.copied(args) else { return false };
+        // SAFETY: the origin's data, vouched for, is written; the target's is mapped and of the window.
+        unsafe { copy_block(there, args.origin, len) };
+        true
+    }
+
+    /// MPI_Accumulate on elements of a predefined type, the same at both sides.
+    #[inline(always)]
+    pub fn accumulates(&self, args: &Rma<'_>) -> bool {
+        // SAFETY: nobody asks for the old elements.
+        unsafe { self.updates(args, args.origin_count, core::ptr::null_mut()) }
+    }
+
+    /// MPI_Fetch_and_op.
+    #[inline(always)]
+    pub fn fetches(&self, args: &Rma<'_>) -> bool {
+        // SAFETY: vouched for: the result of such an operation is one element, which is written.
+        unsafe { self.updates(args, 1, args.result) }
+    }
+
+    /// # Safety
+    /// As many elements can be written at `result`; null: nobody asks for the old ones.
+    #[inline(always)]
+    unsafe fn updates(&self, args: &Rma<'_>, count: u64, result: *mut u8) -> bool {
+        // SAFETY: vouched for, or null.
         let (dtype, operation) = unsafe { (args.origin_type.as_ref(), args.op.as_ref()) };
         let (Some(dtype), Some(operation)) = (dtype, operation) else { return false };
         let basic = dtype.flags & flag::PREDEFINED != 0 && operation.code != op::USER;
@@ -126,15 +153,15 @@ impl RdmaWindow {
             return false;
         }
         let input = if operation.code == op::NO_OP { core::ptr::null() } else { args.origin.cast_const() };
-        // SAFETY: mapped memory of the window in its natural place; the program's operands and results have as many elements.
+        // SAFETY: mapped memory of the window in its natural place; the program's operands, vouched for, and results are as many elements.
         unsafe { update.apply(there, count, input, result) };
         true
     }
 
     /// MPI_Compare_and_swap.
     #[inline(always)]
-    pub fn swaps(&self, args: &RmaArgs) -> bool {
-        // SAFETY: the host's type, or null.
+    pub fn swaps(&self, args: &Rma<'_>) -> bool {
+        // SAFETY: vouched for, or null.
         let Some(dtype) = (unsafe { args.origin_type.as_ref() }) else { return false };
         let width = dtype.packed;
         if !matches!(width, 4 | 8) || self.rules.under_lock {
@@ -144,7 +171,7 @@ impl RdmaWindow {
         if !(there as u64).is_multiple_of(width) {
             return false;
         }
-        // SAFETY: one element each (MPI 5.0 §12.3.4), of that width; the target's is mapped and in its natural place.
+        // SAFETY: one element each (MPI 5.0 §12.3.4), vouched for, of that width; the target's is mapped and in its natural place.
         unsafe {
             match width {
                 4 => {

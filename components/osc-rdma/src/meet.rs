@@ -3,29 +3,31 @@
 //! A rank is met through the shelf of the home and that of a duplicate ([`OwnWords`]).
 
 use crate::call::Call;
-use crate::peer::{Link, OwnWords, Peer, is_fit};
+use crate::peer::{Link, Met, OwnWords, Peer, Peers, is_fit};
 use crate::shelf::Shelf;
-use crate::wire::{Card, Leader, RemoteRegistration, module_key, registration_by};
+use crate::wire::{Card, RemoteRegistration, module_key, registration_by};
 use oxmpi_btl::Reach;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
+use oxmpi_osc_support::Address;
 
 impl<'a> Call<'a> {
     /// A rank, met now if it was not.
     #[inline]
-    pub fn peer(&self, rank: u32) -> Result<&'a Peer, Status> {
+    pub fn peer(&mut self, rank: u32) -> Result<Met<'a>, Status> {
         match self.win.peers.get(rank) {
             Some(peer) => Ok(peer),
             None => self.meet(rank),
         }
     }
 
-    fn meet(&self, rank: u32) -> Result<&'a Peer, Status> {
-        let (comm, home) = (&self.win.comm, &self.win.home.shelf);
+    fn meet(&mut self, rank: u32) -> Result<Met<'a>, Status> {
+        let win = self.win;
+        let (comm, home) = (&win.comm, &win.home.shelf);
         let mut peer = Peer::new(rank);
         let (card, words) = self.card(home, rank)?;
         peer.words = words;
-        if let Some(own) = &self.win.own {
+        if let Some(own) = &win.own {
             let (card, words) = self.card(&own.shelf, rank)?;
             peer.own = Some(Box::new(OwnWords {
                 words,
@@ -35,25 +37,24 @@ impl<'a> Call<'a> {
             }));
         }
         if let Some(mapped) = comm.mapped(rank) {
-            peer.base = mapped.base;
+            peer.base = Address::of(mapped.base);
         }
         (peer.bytes, peer.disp_unit) = (card.bytes, card.disp_unit);
         (peer.remote, peer.remote_words) = (card.base, card.state);
         let own = rank == comm.rank();
-        let wants_data =
-            !own && (self.win.dynamic || peer.base.is_null()) && (self.win.dynamic || card.bytes > 0);
+        let wants_data = !own && (win.dynamic || peer.base.is_null()) && (win.dynamic || card.bytes > 0);
         let wants_own = peer.own.as_ref().is_some_and(|own| own.words.is_null());
         if wants_data || peer.words.is_null() || wants_own {
             peer.link = Some(self.link(&mut peer, &card)?);
         }
-        self.win.peers.keep(peer)
+        win.peers.keep(peer)
     }
 
     /// A rank's card on a shelf, and its words there as they can be used here; null: they cannot.
-    fn card(&self, shelf: &Shelf, rank: u32) -> Result<(Card, *const AtomicU64), Status> {
+    fn card(&mut self, shelf: &Shelf, rank: u32) -> Result<(Card, Address<AtomicU64>), Status> {
         let (group, member) = shelf.of(&self.win.comm, rank)?;
         if group != shelf.group {
-            return Ok((self.fetch_card(shelf, group, member)?, core::ptr::null()));
+            return Ok((self.fetch_card(shelf, group, member)?, Address::NULL));
         }
         Ok((shelf.read_card(member), shelf.words(member)))
     }
@@ -98,28 +99,22 @@ impl<'a> Call<'a> {
     }
 
     /// Reads a card of another group out of its leader's memory.
-    fn fetch_card(&self, shelf: &Shelf, group: u32, member: u32) -> Result<Card, Status> {
-        // SAFETY: the directory was filled when the window was made.
-        let leader: Leader = unsafe { shelf.leader(group).read() };
+    fn fetch_card(&mut self, shelf: &Shelf, group: u32, member: u32) -> Result<Card, Status> {
+        let leader = shelf.read_leader(group);
         let reached = self.win.comm.reach(leader.rank)?;
         let registration = reached.iter().filter(|r| is_fit(r.btl())).find_map(|reach| {
             registration_by(&leader.registrations, module_key(reach.btl()))
                 .map(|registration| (reach, registration))
         });
         let (reach, registration) = registration.ok_or(Status::UNREACHABLE)?;
-        let link = Link::new(*reach, self.rdma().host.num_cris());
+        // A table with a rank that is known for this one read.
+        let known = Peers::of_one(self.win.peers.rdma.clone());
+        let mut peer = Peer::new(leader.rank);
+        peer.link = Some(Link::new(*reach, self.rdma().host.num_cris()));
+        let route = known.keep(peer)?.route().ok_or(Status::INTERNAL)?;
         let stride = shelf.cards.stride();
-        let mut bytes = vec![0; stride as usize];
-        // A rank that is known for this one read.
-        let known = Peer::new(leader.rank);
-        self.fetch(
-            &known,
-            &link,
-            leader.cards + u64::from(member) * stride,
-            registration.handle(),
-            &mut bytes,
-        )?;
-        // SAFETY: all bytes of a card are there.
-        Ok(unsafe { shelf.cards.read(bytes.as_ptr()) })
+        let at = leader.cards + u64::from(member) * stride;
+        let read = self.fetch(route, at, registration, stride as usize)?;
+        Ok(shelf.cards.read(read.bytes()))
     }
 }

@@ -9,72 +9,84 @@
 
 use crate::call::Call;
 use crate::mapped_targets::barrier;
-use crate::op::Op;
-use crate::operate::UNDER_WAY;
-use crate::peer::{Link, Peer};
+use crate::op::Waiting;
+use crate::peer::Met;
+use crate::piece::Piece;
+use crate::transfer::{Transfer, get_of, put_of};
 use oxmpi_mca::Status;
-use oxmpi_mca::sync::unmodelled::{AtomicI32, AtomicU64, Ordering};
-use oxmpi_osc::RmaArgs;
+use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
+use oxmpi_osc::Rma;
 
 impl<'a> Call<'a> {
-    pub fn notified(&self, args: &RmaArgs, put: bool, counter: u32) -> Result<(), Status> {
+    /// A put that is told to its target.
+    pub fn put_notified(&mut self, args: Rma<'_>, counter: u32) -> Result<(), Status> {
+        let (word, peer) = self.notifiable(args.target, counter)?;
+        if !self.win.puts(&args) {
+            let (origin, shape) = put_of(&args)?;
+            let under_way = self.notified_transfer(&args, Transfer::Put(origin), shape)?;
+            self.wait_until_complete(peer, under_way, true)?;
+        }
+        self.add_later(peer, word, 1)
+    }
+
+    /// A get that is told to its target.
+    pub fn get_notified(&mut self, args: Rma<'_>, counter: u32) -> Result<(), Status> {
+        let (word, peer) = self.notifiable(args.target, counter)?;
+        if !self.win.gets(&args) {
+            let (origin, shape) = get_of(&args)?;
+            let under_way = self.notified_transfer(&args, Transfer::Get(origin), shape)?;
+            self.wait_until_complete(peer, under_way, false)?;
+        }
+        self.add_later(peer, word, 1)
+    }
+
+    /// The word of a counter, and the rank that it is of, to which the epoch allows notified operations.
+    fn notifiable(&mut self, target: u32, counter: u32) -> Result<(u64, Met<'a>), Status> {
         let win = self.win;
         let word = win.shelf().layout.notification(counter).ok_or(Status::BAD_PARAM)?;
         if !win.epochs.is_passive() {
             return Err(Status::RMA_SYNC);
         }
-        let peer = self.target(args.target)?;
-        if !win.copies(args, put) {
-            let ended = AtomicI32::new(UNDER_WAY);
-            let started = self.transfer(args, put, Op { waiter: &ended, ..Op::new(self.rdma(), peer) })?;
-            if let (true, Some(link)) = (started, &peer.link) {
-                self.wait_until_complete(peer, link, &ended, put)?;
-            }
-        }
-        self.add_later(peer, word, 1)
+        Ok((word, self.target(target)?))
     }
 
-    /// Waits until an operation of this thread's context is complete, a put also at its target.
+    /// Waits until an operation of this thread's context, if it is under way, is complete; one that wrote also at its target.
     fn wait_until_complete(
-        &self,
-        peer: &Peer,
-        link: &Link,
-        ended: &AtomicI32,
-        put: bool,
+        &mut self,
+        peer: Met<'_>,
+        under_way: Option<Waiting>,
+        wrote: bool,
     ) -> Result<(), Status> {
-        let ctx = self.context(link);
-        // SYNC POINT with `Op::end`.
-        let under_way = || ended.load(Ordering::Acquire) == UNDER_WAY;
-        self.win.comm.until_idle(self.thread, || u64::from(under_way()) << ctx).ok()?;
-        Status(ended.load(Ordering::Acquire)).ok()?;
-        if put && !link.remote_done {
-            self.run(peer, link, |pieces| {
-                pieces.flush();
-            })?;
+        let (Some(waiting), Some(route)) = (under_way, peer.route()) else { return Ok(()) };
+        self.finish(waiting)?;
+        if wrote && !route.link().remote_done {
+            self.run(route, None, core::iter::once(Piece::Flush))?;
         }
         Ok(())
     }
 
     /// A counter of this rank.
-    fn counter(&self, counter: u32) -> Result<&'a AtomicU64, Status> {
+    fn counter(&mut self, counter: u32) -> Result<&'a AtomicU64, Status> {
         let word = self.win.shelf().layout.notification(counter).ok_or(Status::BAD_PARAM)?;
         let own = self.peer(self.win.comm.rank())?;
-        own.mapped_word(word).ok_or(Status::INTERNAL)
+        own.peer().mapped_word(word).ok_or(Status::INTERNAL)
     }
 
-    pub fn notifications(&self, counter: u32, reset: bool) -> Result<u64, Status> {
+    /// Looks at a counter of this rank, behind a turn of progress, as `look` says.
+    pub fn notifications(
+        &mut self,
+        counter: u32,
+        look: impl FnOnce(&AtomicU64) -> u64,
+    ) -> Result<u64, Status> {
         let word = self.counter(counter)?;
         // Programs loop over it until a notification has come, perhaps by this rank's own progress.
-        (self.win.comm.services().progress)(self.win.comm.get().comm, self.thread);
-        let value = match reset {
-            true => word.swap(0, Ordering::SeqCst),
-            false => word.load(Ordering::SeqCst),
-        };
+        self.progress();
+        let value = look(word);
         barrier();
         Ok(value)
     }
 
-    pub fn await_notifications(&self, counter: u32, threshold: u64) -> Result<u64, Status> {
+    pub fn await_notifications(&mut self, counter: u32, threshold: u64) -> Result<u64, Status> {
         let word = self.counter(counter)?;
         self.until(|| word.load(Ordering::SeqCst) >= threshold).ok()?;
         barrier();

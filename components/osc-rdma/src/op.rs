@@ -1,143 +1,289 @@
 //! An operation under way by a transport: its pieces, its local memory, and what happens when the last piece ends.
 //!
-//! It is begun by [`crate::issue::Issue`], which keeps one piece of its own until all others are issued, and ends under the CRI of its context,
-//! in the `done` of its last piece or in the issuing call. Ending does, in this order: what came is put where it goes, local memory is
-//! given back, the request is completed or a failure noted at the rank, the waiter is told, and the flow counts it.
+//! It is begun under the CRI of its context ([`Op::begin`]) by whoever issues it, who has one piece of it ([`OwnPiece`]) until all others are issued. It
+//! ends under the same CRI, in the `done` of its last piece or in the issuing call. Ending does, in this order: what came is put where it goes, local memory is
+//! given back, the request is completed or a failure noted at the rank, the flow counts it, and whoever waits for it ([`Waiting`]) is told, who has its local
+//! memory then.
+//!
+//! **Lives.** The operation is its own box, known by an address: of its issuer as long as that has a piece, of the transport for each piece under way,
+//! of who waits for it until that is told. The last of them frees it. Counts belong to the context's CRI.
 
-use crate::local::Local;
+use crate::local::{Local, Scratch};
 use crate::order::Touch;
-use crate::peer::Peer;
+use crate::peer::{Peer, Route};
 use crate::rdma::Rdma;
-use core::cell::Cell;
 use core::ffi::c_void;
-use oxmpi_datatype::{TypeRef, unpack};
-use oxmpi_mca::Status;
+use core::ptr::NonNull;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
+use oxmpi_mca::{CriGuard, OfCri, Status};
 use oxmpi_osc::{Flow, Token};
-use oxmpi_osc_support::Request;
+use oxmpi_osc_support::{Address, Destination, Pending, Sink};
+
+/// In [`Op::ended`]: not yet.
+const UNDER_WAY: i32 = Status::PENDING.0;
 
 /// The step to take with the data in local memory.
-pub enum FinalStep {
+#[derive(Default)]
+pub struct FinalStep(Step);
+
+#[derive(Default)]
+enum Step {
+    #[default]
     Nothing,
-    Copy { to: *mut u8, len: usize },
-    Unpack { to: *mut u8, count: u64, dtype: TypeRef, len: u64 },
+    Copy {
+        to: Address<u8>,
+        len: usize,
+    },
+    Unpack {
+        to: Destination,
+        len: usize,
+    },
 }
 
-pub struct Op {
-    pub rdma: *const Rdma,
-    pub peer: *const Peer,
-    /// Its place among those under way.
-    pub token: Cell<Option<Token>>,
-    /// Pieces that have not ended, and one for the issuer while that issues.
-    pub left: Cell<u32>,
-    pub status: Cell<Status>,
+impl FinalStep {
+    /// The first `len` bytes go to elements of the program's, which has them for the operation until that is complete.
+    pub fn to(sink: &Sink<'_>, len: usize) -> FinalStep {
+        FinalStep(match sink.one_block() {
+            Some(to) => Step::Copy { to: Address::of(to), len: len.min(sink.bytes() as usize) },
+            None => Step::Unpack { to: Destination::of(&sink.elements()), len },
+        })
+    }
+
+    fn take_from(&self, local: &Scratch) {
+        match &self.0 {
+            Step::Nothing => {}
+            Step::Copy { to, len } => {
+                let from = &local.bytes()[..*len];
+                // SAFETY: the elements have as many bytes, and can be written until the operation is complete, by the promise of whoever made the sink.
+                unsafe { core::ptr::copy(from.as_ptr(), to.get(), from.len()) };
+            }
+            Step::Unpack { to, len } => {
+                // SAFETY: the elements can be written until the operation is complete, by the promise of whoever made the sink.
+                let _ = unsafe { to.fill(0, &local.bytes()[..*len]) };
+            }
+        }
+    }
+}
+
+/// Everything about an operation that its issuer decides.
+#[derive(Default)]
+pub struct Plan {
+    /// Memory that its pieces read or write.
     pub local: Option<Local>,
     pub final_step: FinalStep,
-    /// Null: none.
-    pub request: *mut Request,
-    /// Gets the status, which is not `PENDING`; null: nobody waits.
-    pub waiter: *const AtomicI32,
+    pub request: Option<Pending>,
     /// An accumulate that later ones may have to wait for.
     pub ordered: Option<Touch>,
     /// Locks on its way are counted.
     pub is_put: bool,
 }
 
-impl Op {
-    pub fn new(rdma: &Rdma, peer: &Peer) -> Op {
-        Op {
-            rdma,
-            peer,
-            token: Cell::new(None),
-            left: Cell::new(1),
-            status: Cell::new(Status::OK),
-            local: None,
-            final_step: FinalStep::Nothing,
-            request: core::ptr::null_mut(),
-            waiter: core::ptr::null(),
-            ordered: None,
-            is_put: false,
-        }
-    }
-
-    /// A piece failed, or could not be issued. The first failure counts.
-    pub fn fail(&self, status: Status) {
-        if self.status.get().is_ok() {
-            self.status.set(status);
-        }
-    }
-
-    /// A piece has ended; with the last one the operation goes.
-    ///
-    /// # Safety
-    /// `op` is one that was issued and has a piece left; the caller holds the CRI of its context.
-    pub unsafe fn end_piece(op: *mut Op) {
-        // SAFETY: the caller's promise.
-        let left = unsafe { &(*op).left };
-        left.set(left.get() - 1);
-        if left.get() == 0 {
-            // SAFETY: made by `Issue::begin` from a box; the last piece.
-            unsafe { Box::from_raw(op) }.end();
-        }
-    }
-
-    fn end(mut self) {
-        // SAFETY: the component's state and peers outlive what is under way to them.
-        let (rdma, peer) = unsafe { (&*self.rdma, &*self.peer) };
-        let status = self.status.get();
-        if status.is_ok()
-            && let Some(local) = &self.local
-        {
-            // SAFETY: the program's buffers stay until the operation is complete; local memory has as many bytes.
-            unsafe { self.final_step.take_from(local.at()) };
-        }
-        self.local = None;
-        if let Some(touch) = self.ordered {
-            peer.ordered.end(touch);
-        }
-        if !self.request.is_null() {
-            // SAFETY: the operation's, which ends once.
-            unsafe { rdma.requests.complete(self.request, status) };
-        } else if self.waiter.is_null() && status.is_err() {
-            peer.note_failure(status);
-        }
-        // SAFETY: the waiter waits for it.
-        if let Some(waiter) = unsafe { self.waiter.as_ref() } {
-            // SYNC POINT with `Call::run`.
-            waiter.store(status.0, Ordering::Release);
-        }
-        if let Some(token) = self.token.get() {
-            // Failures have been told.
-            Flow::done(token.done_ctx(), Status::OK);
-        }
-    }
+/// See the file's text.
+pub struct Op {
+    rdma: Address<Rdma>,
+    peer: Address<Peer>,
+    /// Its place among those under way.
+    token: Token,
+    plan: Plan,
+    counts: OfCri<Counts>,
+    /// How it ended, for whoever waits for it.
+    ended: AtomicI32,
+    /// Somebody does, and frees it.
+    waited: bool,
 }
 
-impl FinalStep {
+/// Of the holder of the context's CRI.
+struct Counts {
+    /// Pieces that have not ended, and one for the issuer while that issues.
+    left: u32,
+    /// The first failure.
+    status: Status,
+}
+
+/// The piece of an operation that its issuer has: while there is this, the operation is.
+pub struct OwnPiece(NonNull<Op>);
+
+impl Op {
+    /// An operation to a rank is under way from now on, on the context that is held.
+    pub fn begin(held: &mut CriGuard<'_>, route: Route<'_>, plan: Plan) -> OwnPiece {
+        Op::make(held, route, plan, false)
+    }
+
+    /// The same for one that somebody waits for.
+    pub fn begin_waited(held: &mut CriGuard<'_>, route: Route<'_>, plan: Plan) -> (OwnPiece, Waiting) {
+        let own = Op::make(held, route, plan, true);
+        let waiting = Waiting { op: own.0, ctx: held.ctx() };
+        (own, waiting)
+    }
+
+    fn make(held: &mut CriGuard<'_>, route: Route<'_>, plan: Plan, waited: bool) -> OwnPiece {
+        let ctx = held.ctx();
+        let op = Box::new(Op {
+            rdma: Address::of(route.rdma()),
+            peer: Address::of(route.peer()),
+            token: route.lane(ctx).begin(held),
+            plan,
+            counts: OfCri::new(ctx, Counts { left: 1, status: Status::OK }),
+            ended: AtomicI32::new(UNDER_WAY),
+            waited,
+        });
+        OwnPiece(NonNull::from(Box::leak(op)))
+    }
+
+    /// A piece has ended; with the last one the operation ends.
+    ///
     /// # Safety
-    /// As many bytes as this says can be read at `from` and written where they go.
-    unsafe fn take_from(&self, from: *const u8) {
-        // SAFETY: the caller's promise.
+    /// `op` has a piece left that nobody ends but the caller.
+    unsafe fn end_piece(op: NonNull<Op>, held: &mut CriGuard<'_>) {
+        // SAFETY: while a piece is left the operation is there.
+        let counts = unsafe { op.as_ref() }.counts.get(held);
+        counts.left -= 1;
+        if counts.left == 0 {
+            let status = counts.status;
+            // SAFETY: that was the last piece.
+            unsafe { Op::end(op, status) }
+        }
+    }
+
+    /// # Safety
+    /// No piece of the operation is left. Its context's CRI is held.
+    unsafe fn end(op: NonNull<Op>, status: Status) {
+        let op = op.as_ptr();
+        // SAFETY: nobody has the operation any more but who waits for it, and that looks at `ended` alone until it is told; so the plan is ours.
+        let (plan, token, waited) = unsafe { (&mut (*op).plan, (*op).token, (*op).waited) };
+        // SAFETY: the table of ranks keeps both, since the flow has not counted this operation yet (`Peers`).
+        let peer = unsafe { &*(*op).peer.get() };
+        if status.is_ok()
+            && let Some(Local::Scratch(local)) = &plan.local
+        {
+            plan.final_step.take_from(local);
+        }
+        if !waited {
+            plan.local = None;
+        }
+        if let Some(touch) = plan.ordered.take() {
+            peer.ordered.end(touch);
+        }
+        match plan.request.take() {
+            Some(request) => request.complete(status),
+            None if !waited && status.is_err() => peer.note_failure(status),
+            None => {}
+        }
+        // SAFETY: counted in `Lane::begin`, and ended once, here, under the CRI; the lane is the rank's. Failures have been told.
+        unsafe { Flow::done(token.done_ctx(), Status::OK) };
+        // SAFETY: it is freed by who waits for it, and not before it is told, which is the last that is done with it here; or by nobody else.
         unsafe {
-            match self {
-                FinalStep::Nothing => {}
-                FinalStep::Copy { to, len } => core::ptr::copy(from, *to, *len),
-                FinalStep::Unpack { to, count, dtype, len } => {
-                    unpack(dtype, *count, *to, 0, from, *len);
-                }
+            match waited {
+                // SYNC POINT with `Waiting::status`.
+                true => (*op).ended.store(status.0, Ordering::Release),
+                false => drop(Box::from_raw(op)),
             }
         }
     }
 }
 
-/// For transports: a piece of the operation that is the context has ended.
-pub extern "C" fn done(op: *mut c_void, status: Status) {
-    let op: *mut Op = op.cast();
-    // SAFETY: transports call it once for each piece, under the CRI of its context.
-    unsafe {
-        if status.is_err() {
-            (*op).fail(status);
-        }
-        Op::end_piece(op);
+impl OwnPiece {
+    fn op(&self) -> &Op {
+        // SAFETY: it is there until its last piece has ended, and this is one.
+        unsafe { self.0.as_ref() }
     }
+
+    /// Its local memory.
+    pub fn local(&self) -> Option<&Local> {
+        self.op().plan.local.as_ref()
+    }
+
+    pub fn is_put(&self) -> bool {
+        self.op().plan.is_put
+    }
+
+    /// For [`done`].
+    pub fn done_ctx(&self) -> *mut c_void {
+        self.0.as_ptr().cast()
+    }
+
+    /// A piece was offered, and the transport has not said that it has no room: whether the next one is to follow.
+    pub fn count(&self, held: &mut CriGuard<'_>, answer: Status) -> bool {
+        let counts = self.op().counts.get(held);
+        if answer == Status::PENDING {
+            counts.left += 1;
+        }
+        counts.note(answer);
+        !counts.status.is_err()
+    }
+
+    /// Nothing more is issued.
+    pub fn end(self, held: &mut CriGuard<'_>) {
+        // SAFETY: our piece, which is used up.
+        unsafe { Op::end_piece(self.0, held) }
+    }
+}
+
+impl Counts {
+    /// The first failure counts.
+    fn note(&mut self, status: Status) {
+        if status.is_err() && !self.status.is_err() {
+            self.status = status;
+        }
+    }
+}
+
+/// An operation that somebody waits for. One that is dropped before its end is left to itself.
+#[must_use]
+pub struct Waiting {
+    op: NonNull<Op>,
+    ctx: u32,
+}
+
+impl Waiting {
+    /// On which context it is under way.
+    pub fn ctx(&self) -> u32 {
+        self.ctx
+    }
+
+    fn status(&self) -> Status {
+        // SAFETY: nobody frees it but this; of what is in it only the word is looked at, which is for all threads.
+        let ended = unsafe { &(*self.op.as_ptr()).ended };
+        // SYNC POINT with `Op::end`.
+        Status(ended.load(Ordering::Acquire))
+    }
+
+    pub fn is_under_way(&self) -> bool {
+        self.status().0 == UNDER_WAY
+    }
+
+    /// How it ended; if well, with its local memory. PENDING as a failure: it has not.
+    pub fn end(self) -> Result<Option<Local>, Status> {
+        match self.status() {
+            // SAFETY: it has ended, and is there until this goes; so what is in it is ours.
+            Status::OK => Ok(unsafe { (*self.op.as_ptr()).plan.local.take() }),
+            status => Err(status),
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if !self.is_under_way() {
+            // SAFETY: it has ended, so nobody else has it any more.
+            drop(unsafe { Box::from_raw(self.op.as_ptr()) });
+        }
+    }
+}
+
+/// For transports: a piece of the operation that is the context has ended.
+///
+/// # Safety
+/// `op` is [`OwnPiece::done_ctx`] of an operation on the context whose CRI the caller holds, and this is called once for each piece of it that answered PENDING.
+pub unsafe extern "C" fn done(op: *mut c_void, status: Status) {
+    // SAFETY: the address of a box, which is not null.
+    let op = unsafe { NonNull::new_unchecked(op.cast::<Op>()) };
+    // SAFETY: while a piece is left the operation is there, and the component's state as long as it.
+    let (counts, host) = unsafe { (&(*op.as_ptr()).counts, &(*(*op.as_ptr()).rdma.get()).host) };
+    // SAFETY: the transport calls this inside a verb of the context, whose caller holds its CRI and has lent its guard; where locks are not taken it is the only
+    // thread in MPI.
+    let mut held = unsafe { host.inherit(counts.ctx(), host.threaded()) };
+    counts.get(&mut held).note(status);
+    // SAFETY: the piece that has ended.
+    unsafe { Op::end_piece(op, &mut held) }
 }

@@ -1,80 +1,48 @@
 //! Operations that a call starts and waits for.
 
 use crate::call::Call;
-use crate::issue::Issue;
-use crate::op::Op;
-use crate::peer::{Link, Peer};
-use oxmpi_btl::RegHandle;
+use crate::issue::NOTHING;
+use crate::local::{Local, Scratch};
+use crate::op::{Plan, Waiting};
+use crate::peer::Route;
+use crate::piece::{Piece, Stretch, gets};
+use crate::wire::RemoteRegistration;
 use oxmpi_mca::Status;
-use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
 
-/// In a waiter's word: not ended.
-pub const UNDER_WAY: i32 = Status::PENDING.0;
-
-/// Where an operation that somebody waits for says how it ended.
-pub struct Waiter(AtomicI32);
-
-impl Default for Waiter {
-    fn default() -> Waiter {
-        Waiter(AtomicI32::new(UNDER_WAY))
-    }
-}
-
-impl<'a> Call<'a> {
-    /// Runs an operation to its end: `issue` starts its pieces.
-    pub fn run(
-        &self,
-        peer: &Peer,
-        link: &Link,
-        issue: impl FnOnce(&mut Issue<'a, '_>),
-    ) -> Result<(), Status> {
-        let waiter = Waiter::default();
-        let ctx = self.set_off(&waiter, peer, link, issue);
-        self.finish(&waiter, ctx)
+impl Call<'_> {
+    /// Runs an operation to its end; its local memory.
+    pub fn run<'p>(
+        &mut self,
+        route: Route<'_>,
+        local: Option<Scratch>,
+        pieces: impl Iterator<Item = Piece<'p>>,
+    ) -> Result<Option<Scratch>, Status> {
+        let plan = Plan { local: local.map(Local::Scratch), ..Plan::default() };
+        let waiting = self.set_off(route, plan, pieces, NOTHING);
+        self.finish(waiting)
     }
 
-    /// Starts an operation that `finish` is called for before the waiter goes; its context.
-    pub fn set_off(
-        &self,
-        waiter: &Waiter,
-        peer: &Peer,
-        link: &Link,
-        issue: impl FnOnce(&mut Issue<'a, '_>),
-    ) -> u32 {
-        let op = Op { waiter: &waiter.0, ..Op::new(self.rdma(), peer) };
-        let mut pieces = Issue::begin(*self, link, op);
-        issue(&mut pieces);
-        pieces.end()
+    /// Waits for an operation that was started; its local memory. After a failure to wait it keeps that, and is left to itself: that is so only where the host
+    /// cannot wait, which is not while a window lives.
+    pub fn finish(&mut self, waiting: Waiting) -> Result<Option<Scratch>, Status> {
+        self.until_idle(|| u64::from(waiting.is_under_way()) << waiting.ctx()).ok()?;
+        Ok(match waiting.end()? {
+            Some(Local::Scratch(scratch)) => Some(scratch),
+            _ => None,
+        })
     }
 
-    /// Waits for an operation that was started.
-    pub fn finish(&self, waiter: &Waiter, ctx: u32) -> Result<(), Status> {
-        // SYNC POINT with `Op::end`.
-        let status = || waiter.0.load(Ordering::Acquire);
-        let waited = self.win.comm.until_idle(self.thread, || u64::from(status() == UNDER_WAY) << ctx);
-        match Status(status()) {
-            // Nothing ends it any more only where the host cannot wait: not while a window lives.
-            _ if waited.is_err() => Err(waited),
-            status if status.is_err() => Err(status),
-            _ => Ok(()),
-        }
-    }
-
-    /// Reads a rank's memory.
+    /// Reads a rank's memory, into local memory of so many bytes.
     pub fn fetch(
-        &self,
-        peer: &Peer,
-        link: &Link,
+        &mut self,
+        route: Route<'_>,
         remote: u64,
-        handle: *const RegHandle,
-        into: &mut [u8],
-    ) -> Result<(), Status> {
-        let local = self.scratch(link, into.len())?;
-        self.run(peer, link, |pieces| {
-            pieces.get(&local, 0, remote, into.len() as u64, handle);
-        })?;
-        // SAFETY: as many bytes as were asked for.
-        unsafe { core::ptr::copy_nonoverlapping(local.at(), into.as_mut_ptr(), into.len()) };
-        Ok(())
+        registration: &RemoteRegistration,
+        len: usize,
+    ) -> Result<Scratch, Status> {
+        let local = self.scratch(route.link(), len)?;
+        let stretch = Stretch { local: 0, remote, len: len as u64, registration };
+        let read = self.run(route, Some(local), gets(route, core::iter::once(stretch)))?;
+        read.ok_or(Status::INTERNAL)
     }
 }

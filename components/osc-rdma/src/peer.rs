@@ -1,17 +1,24 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
+//!
+//! **Lives.** Operations under way name the rank that they are to, and count in one of its lanes, without a share of it: threads would write a line in turns.
+//! Instead a table of ranks ([`Peers`]) frees none that has something under way, nor the component's state then; and operations are begun to ranks of a
+//! table alone ([`Met`], [`Route`]).
 
 use crate::batch::Batch;
 use crate::known_regions::KnownRegions;
 use crate::order::Ordered;
+use crate::rdma::Rdma;
 use crate::wire::{RemoteRegistration, TRANSPORTS};
-use crate::writes::{Fences, Record};
+use crate::writes::{Fences, Kind, Record};
+use core::ops::Deref;
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
-use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_osc::Flow;
+use oxmpi_mca::{CriGuard, Status};
+use oxmpi_osc::{Flow, Token};
+use oxmpi_osc_support::Address;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -28,14 +35,14 @@ pub mod held_by {
 pub struct Peer {
     pub rank: u32,
     /// The window's memory as it can be loaded and stored here; null: it cannot.
-    pub base: *mut u8,
+    pub base: Address<u8>,
     pub bytes: u64,
     pub disp_unit: i64,
     /// Address of the window's memory there.
     pub remote: u64,
     pub data: RemoteRegistration,
     /// State words as they can be used here; null: they cannot.
-    pub words: *const AtomicU64,
+    pub words: Address<AtomicU64>,
     pub remote_words: u64,
     pub state: RemoteRegistration,
     /// Words of a duplicate, in the place of those above but for what windows on the same memory share.
@@ -57,15 +64,10 @@ pub struct Peer {
     pub regions: Mutex<KnownRegions>,
 }
 
-// SAFETY: addresses are of memory that belongs to processes; words are used as atomics.
-unsafe impl Send for Peer {}
-// SAFETY: as above.
-unsafe impl Sync for Peer {}
-
 /// State words of a duplicate at a rank.
 pub struct OwnWords {
     /// As they can be used here; null: they cannot.
-    pub words: *const AtomicU64,
+    pub words: Address<AtomicU64>,
     pub remote: u64,
     /// By all transports, and by that of [`Peer::link`].
     pub registrations: [RemoteRegistration; TRANSPORTS],
@@ -100,18 +102,33 @@ pub struct Lane {
 }
 
 impl Lane {
-    fn new() -> Lane {
+    fn new(ctx: u32) -> Lane {
         Lane {
             flow: Flow::new(),
             written: AtomicU32::new(0),
             put_locks: AtomicU64::new(0),
-            batch: Batch::default(),
-            record: Record::default(),
+            batch: Batch::new(ctx),
+            record: Record::new(ctx),
         }
     }
 
-    /// A put took so many locks. Under the CRI's lock.
-    pub fn note_put(&self, locks: u64) {
+    /// An operation is under way from now on. Panics where another context is held.
+    pub fn begin(&self, held: &mut CriGuard<'_>) -> Token {
+        self.record.check(held);
+        let token = self.flow.next();
+        self.flow.count(token);
+        token
+    }
+
+    /// A flush of the transport's is under way, behind all that was written.
+    pub fn flushed(&self, held: &mut CriGuard<'_>) {
+        self.written.store(0, Ordering::Release);
+        self.record.flush(held, &self.flow);
+    }
+
+    /// A put took so many locks. Panics where another context is held.
+    pub fn note_put(&self, held: &mut CriGuard<'_>, locks: u64) {
+        self.record.check(held);
         self.put_locks.store(self.put_locks.load(Ordering::Relaxed) + locks, Ordering::Relaxed);
     }
 }
@@ -126,12 +143,31 @@ impl Link {
             copies: false,
             fences: Fences::default(),
             lists: if reach.btl().can(cap::LIST) { attrs.list_limit } else { 0 },
-            lanes: (0..contexts).map(|_| Lane::new()).collect(),
+            lanes: (0..contexts).map(Lane::new).collect(),
         }
     }
 
     pub fn contexts(&self) -> u32 {
         self.lanes.len() as u32
+    }
+
+    /// Notes writes that operations of other kinds may have to wait for, by address and length. `ends_there`: their end says that they are at the target; `settled`:
+    /// they are, or will be, complete for the program without a wait for that.
+    pub fn note_writes(
+        &self,
+        held: &mut CriGuard<'_>,
+        kind: Kind,
+        ends_there: bool,
+        settled: bool,
+        places: impl Iterator<Item = (u64, u64)>,
+    ) {
+        let lane = &self.lanes[held.ctx() as usize];
+        for place in places {
+            lane.record.add(held, &lane.flow, kind, ends_there, place);
+        }
+        if settled {
+            self.fences.lane_wrote(held.ctx());
+        }
     }
 
     /// The same to a rank of this node.
@@ -189,12 +225,12 @@ impl Peer {
     pub fn new(rank: u32) -> Peer {
         Peer {
             rank,
-            base: core::ptr::null_mut(),
+            base: Address::NULL,
             bytes: 0,
             disp_unit: 1,
             remote: 0,
             data: RemoteRegistration::NONE,
-            words: core::ptr::null(),
+            words: Address::NULL,
             remote_words: 0,
             state: RemoteRegistration::NONE,
             own: None,
@@ -210,8 +246,66 @@ impl Peer {
     }
 }
 
-/// The ranks of a window that this process has met: a place for each where there are few, by number where there are many.
-pub enum Peers {
+/// A rank that a table keeps.
+#[derive(Clone, Copy)]
+pub struct Met<'a> {
+    rdma: &'a Rdma,
+    peer: &'a Peer,
+}
+
+impl<'a> Met<'a> {
+    pub fn peer(self) -> &'a Peer {
+        self.peer
+    }
+
+    /// The way to it by a transport; `None`: all of it is mapped.
+    pub fn route(self) -> Option<Route<'a>> {
+        self.peer.link.as_ref().map(|link| Route { met: self, link })
+    }
+}
+
+impl Deref for Met<'_> {
+    type Target = Peer;
+    fn deref(&self) -> &Peer {
+        self.peer
+    }
+}
+
+/// The way to a rank that a table keeps: the transport that reaches it.
+#[derive(Clone, Copy)]
+pub struct Route<'a> {
+    met: Met<'a>,
+    link: &'a Link,
+}
+
+impl<'a> Route<'a> {
+    pub fn met(self) -> Met<'a> {
+        self.met
+    }
+    pub fn peer(self) -> &'a Peer {
+        self.met.peer
+    }
+    pub fn link(self) -> &'a Link {
+        self.link
+    }
+    /// The component's state, which is there as long as the rank.
+    pub fn rdma(self) -> &'a Rdma {
+        self.met.rdma
+    }
+    /// The lane of a context.
+    pub fn lane(self, ctx: u32) -> &'a Lane {
+        &self.link.lanes[ctx as usize]
+    }
+}
+
+/// The ranks of a window that this process has met. It frees none that has something under way: what that ends in stays.
+pub struct Peers {
+    pub rdma: Arc<Rdma>,
+    table: Table,
+}
+
+/// A place for each rank where there are few, by number where there are many.
+enum Table {
     Few(Box<[AtomicPtr<Peer>]>),
     Many(Mutex<HashMap<u32, Box<Peer>>>),
 }
@@ -220,39 +314,54 @@ pub enum Peers {
 const FEW: u32 = 256;
 
 impl Peers {
-    pub fn new(ranks: u32) -> Peers {
-        if ranks > FEW {
-            return Peers::Many(Mutex::default());
-        }
-        Peers::Few((0..ranks).map(|_| AtomicPtr::default()).collect())
+    pub fn new(rdma: Arc<Rdma>, ranks: u32) -> Peers {
+        let table = match ranks {
+            0..=FEW => Table::Few((0..ranks).map(|_| AtomicPtr::default()).collect()),
+            _ => Table::Many(Mutex::default()),
+        };
+        Peers { rdma, table }
+    }
+
+    /// A table for one rank.
+    pub fn of_one(rdma: Arc<Rdma>) -> Peers {
+        Peers { rdma, table: Table::Many(Mutex::default()) }
+    }
+
+    fn met<'a>(&'a self, peer: &'a Peer) -> Met<'a> {
+        Met { rdma: &self.rdma, peer }
     }
 
     /// A rank that has a place of its own, and was met.
     #[inline(always)]
     pub fn near(&self, rank: u32) -> Option<&Peer> {
-        match self {
-            // SAFETY: peers live as long as the table. SYNC POINT with `keep`.
-            Peers::Few(all) => unsafe { all.get(rank as usize)?.load(Ordering::Acquire).as_ref() },
-            Peers::Many(_) => None,
+        match &self.table {
+            // SAFETY: `keep` has put it there for as long as the table is. SYNC POINT with `keep`.
+            Table::Few(all) => unsafe { all.get(rank as usize)?.load(Ordering::Acquire).as_ref() },
+            Table::Many(_) => None,
         }
     }
 
     #[inline]
-    pub fn get(&self, rank: u32) -> Option<&Peer> {
-        match self {
-            Peers::Few(_) => self.near(rank),
-            // SAFETY: boxes stay where they are until the table goes.
-            Peers::Many(all) => unsafe {
-                held(all).get(&rank).map(|peer| &*core::ptr::from_ref::<Peer>(peer))
-            },
-        }
+    pub fn get(&self, rank: u32) -> Option<Met<'_>> {
+        let peer = match &self.table {
+            Table::Few(_) => self.near(rank),
+            Table::Many(all) => held(all).get(&rank).map(|peer| self.kept(peer)),
+        };
+        peer.map(|peer| self.met(peer))
+    }
+
+    /// A rank in its box, which stays where it is until the table goes.
+    fn kept<'a>(&'a self, peer: &Peer) -> &'a Peer {
+        let peer: *const Peer = peer;
+        // SAFETY: no box is taken out or replaced.
+        unsafe { &*peer }
     }
 
     /// Keeps a peer, unless another thread has met it meanwhile; the one that is kept.
-    pub fn keep(&self, peer: Peer) -> Result<&Peer, Status> {
+    pub fn keep(&self, peer: Peer) -> Result<Met<'_>, Status> {
         let (rank, peer) = (peer.rank, Box::new(peer));
-        match self {
-            Peers::Few(all) => {
+        match &self.table {
+            Table::Few(all) => {
                 let place = all.get(rank as usize).ok_or(Status::BAD_PARAM)?;
                 let made = Box::into_raw(peer);
                 // SYNC POINT with `get`.
@@ -263,7 +372,7 @@ impl Peers {
                     drop(unsafe { Box::from_raw(made) });
                 }
             }
-            Peers::Many(all) => {
+            Table::Many(all) => {
                 held(all).entry(rank).or_insert(peer);
             }
         }
@@ -271,31 +380,36 @@ impl Peers {
     }
 
     /// All that were met.
-    pub fn met(&self) -> Vec<&Peer> {
-        match self {
-            Peers::Few(all) => (0..all.len() as u32).filter_map(|rank| self.get(rank)).collect(),
-            Peers::Many(all) => {
-                let all = held(all);
-                let kept = |peer: &Peer| {
-                    let peer: *const Peer = peer;
-                    // SAFETY: boxes stay where they are until the table goes.
-                    unsafe { &*peer }
-                };
-                all.values().map(|peer| kept(peer)).collect()
-            }
+    pub fn all(&self) -> Vec<Met<'_>> {
+        match &self.table {
+            Table::Few(all) => (0..all.len() as u32).filter_map(|rank| self.get(rank)).collect(),
+            Table::Many(all) => held(all).values().map(|peer| self.met(self.kept(peer))).collect(),
         }
     }
 }
 
 impl Drop for Peers {
+    /// A window that is given back without communication may have operations under way, which end some time.
     fn drop(&mut self) {
-        if let Peers::Few(all) = self {
-            for place in all {
-                let peer = place.load(Ordering::Acquire);
-                if !peer.is_null() {
-                    // SAFETY: from a box, dropped once; nobody uses the table any more.
-                    drop(unsafe { Box::from_raw(peer) });
+        let free = |peer: Box<Peer>| {
+            if !peer.is_idle() {
+                core::mem::forget(peer);
+                core::mem::forget(self.rdma.clone());
+            }
+        };
+        match &mut self.table {
+            Table::Few(all) => {
+                for place in all {
+                    let peer = place.load(Ordering::Acquire);
+                    if !peer.is_null() {
+                        // SAFETY: from a box, in `keep`; nobody borrows from the table any more.
+                        free(unsafe { Box::from_raw(peer) });
+                    }
                 }
+            }
+            Table::Many(all) => {
+                let all = all.get_mut().unwrap_or_else(PoisonError::into_inner);
+                all.drain().for_each(|(_, peer)| free(peer));
             }
         }
     }
@@ -308,11 +422,11 @@ mod tests {
     #[test]
     fn peers_are_met_once() {
         for ranks in [4, 1000] {
-            let peers = Peers::new(ranks);
+            let peers = Peers::new(Arc::new(crate::rdma::tests::without_host()), ranks);
             assert!(peers.get(3).is_none() && peers.get(5000).is_none());
-            let first: *const Peer = peers.keep(Peer::new(3)).expect("kept");
-            assert!(core::ptr::eq(first, peers.keep(Peer::new(3)).expect("kept")));
-            assert_eq!(peers.met().len(), 1);
+            let first = peers.keep(Peer::new(3)).expect("kept").peer();
+            assert!(core::ptr::eq(first, peers.keep(Peer::new(3)).expect("kept").peer()));
+            assert_eq!(peers.all().len(), 1);
         }
     }
 

@@ -9,8 +9,8 @@
 use crate::call::Call;
 use crate::known_regions::Span;
 use crate::layout::Block;
-use crate::peer::{Peer, held};
-use crate::wire::{Head, Region, RemoteRegistration, module_key, word};
+use crate::peer::{Met, held};
+use crate::wire::{Head, Region, module_key, word};
 use core::ops::Range;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::{Ordering, fence};
@@ -18,15 +18,19 @@ use oxmpi_mca::sync::{Ordering, fence};
 /// A list as an origin reads it.
 trait Source {
     type Item;
-    fn head(&self) -> Result<Head, Status>;
+    fn head(&mut self) -> Result<Head, Status>;
     /// Reads items. Their content is good if the version is the same afterwards.
-    fn items(&self, which: Range<u64>) -> Result<Vec<Self::Item>, Status>;
+    fn items(&mut self, which: Range<u64>) -> Result<Vec<Self::Item>, Status>;
 }
 
 /// Reads what is new of a list with at most `most` items: its head, and the items behind those that are known, or all of them (`true`) if the
 /// known ones are not good any more. `None`: it is being changed.
 #[allow(clippy::type_complexity, reason = "an answer of three parts that are taken apart at once")]
-fn news<S: Source>(source: &S, known: Head, most: u64) -> Result<Option<(Head, bool, Vec<S::Item>)>, Status> {
+fn news<S: Source>(
+    source: &mut S,
+    known: Head,
+    most: u64,
+) -> Result<Option<(Head, bool, Vec<S::Item>)>, Status> {
     let head = source.head()?;
     if head == known {
         return Ok(Some((head, false, Vec::new())));
@@ -44,53 +48,47 @@ fn news<S: Source>(source: &S, known: Head, most: u64) -> Result<Option<(Head, b
 
 /// A rank's list, by loads or by its transport.
 struct PeerList<'c, 'a> {
-    call: &'c Call<'a>,
-    peer: &'c Peer,
+    call: &'c mut Call<'a>,
+    peer: Met<'c>,
 }
 
 impl Source for PeerList<'_, '_> {
     type Item = Region;
 
-    fn head(&self) -> Result<Head, Status> {
+    fn head(&mut self) -> Result<Head, Status> {
         let peer = self.peer;
         if let Some(word) = peer.mapped_word(word::REGIONS) {
             fence(Ordering::SeqCst);
             // SYNC POINT with `List::set_head`.
             return Ok(Head(word.load(Ordering::SeqCst)));
         }
-        let (link, mut bytes) = (peer.link.as_ref().ok_or(Status::UNREACHABLE)?, [0; 8]);
+        let route = peer.route().ok_or(Status::UNREACHABLE)?;
         let at = peer.remote_words + 8 * word::REGIONS;
-        self.call.fetch(peer, link, at, peer.state.handle(), &mut bytes)?;
-        Ok(Head(u64::from_ne_bytes(bytes)))
+        Ok(Head(self.call.fetch(route, at, &peer.state, 8)?.word()))
     }
 
-    fn items(&self, which: Range<u64>) -> Result<Vec<Region>, Status> {
+    fn items(&mut self, which: Range<u64>) -> Result<Vec<Region>, Status> {
         let (peer, at) = (self.peer, self.call.win.home.shelf.layout.region(which.start));
         let count = (which.end - which.start) as usize;
         if !peer.words.is_null() {
-            let list: *const Region = peer.words.cast::<u8>().wrapping_add(at as usize).cast();
-            // SAFETY: state words of the layout; whether they were whole is seen behind.
+            let list: *const Region = peer.words.get().cast::<u8>().wrapping_add(at as usize).cast();
+            // SAFETY: a list has no more items than the layout has places (`news`); whether they were whole is seen behind.
             return Ok((0..count).map(|i| unsafe { list.add(i).read_volatile() }).collect());
         }
-        let link = peer.link.as_ref().ok_or(Status::UNREACHABLE)?;
-        let mut list =
-            vec![Region { base: 0, bytes: 0, registrations: [RemoteRegistration::NONE; _] }; count];
-        // SAFETY: plain bytes.
-        let bytes = unsafe {
-            core::slice::from_raw_parts_mut(list.as_mut_ptr().cast::<u8>(), size_of_val(&list[..]))
-        };
-        self.call.fetch(peer, link, peer.remote_words + at, peer.state.handle(), bytes)?;
-        Ok(list)
+        let route = peer.route().ok_or(Status::UNREACHABLE)?;
+        let bytes = count * size_of::<Region>();
+        let list = self.call.fetch(route, peer.remote_words + at, &peer.state, bytes)?;
+        Ok(list.bytes().chunks_exact(size_of::<Region>()).map(Region::of).collect())
     }
 }
 
 impl Call<'_> {
     /// The regions of a rank that blocks lie in, as the list is now; RMA_RANGE: not all of them lies in any.
-    pub fn regions(&self, peer: &Peer, blocks: &[Block]) -> Result<Vec<Span>, Status> {
-        let (most, source) = (self.win.home.shelf.layout.max_regions, PeerList { call: self, peer });
+    pub fn regions(&mut self, peer: Met<'_>, blocks: &[Block]) -> Result<Vec<Span>, Status> {
+        let most = self.win.home.shelf.layout.max_regions;
         loop {
             let known = held(&peer.regions).head();
-            if let Some((head, anew, list)) = news(&source, known, most)? {
+            if let Some((head, anew, list)) = news(&mut PeerList { call: self, peer }, known, most)? {
                 let mut regions = held(&peer.regions);
                 if regions.head() == known {
                     let module = peer.link.as_ref().map(|link| module_key(link.reach.btl()));
@@ -101,7 +99,7 @@ impl Call<'_> {
                 continue;
             }
             // It is being changed: soon it is not.
-            (self.win.comm.services().progress)(self.win.comm.get().comm, self.thread);
+            self.progress();
         }
     }
 }
@@ -134,12 +132,12 @@ mod tests {
             self.items.borrow_mut().insert(at, item);
         }
     }
-    impl Source for CountingList {
+    impl Source for &CountingList {
         type Item = u64;
-        fn head(&self) -> Result<Head, Status> {
+        fn head(&mut self) -> Result<Head, Status> {
             Ok(self.head.get())
         }
-        fn items(&self, which: Range<u64>) -> Result<Vec<u64>, Status> {
+        fn items(&mut self, which: Range<u64>) -> Result<Vec<u64>, Status> {
             self.read.set(self.read.get() + which.end - which.start);
             Ok(which.map(|at| self.item(at)).collect())
         }
@@ -149,7 +147,7 @@ mod tests {
     fn what_is_known_is_not_read_again_while_nothing_goes() {
         let (list, mut known, mut have) = (CountingList::default(), Head(u64::MAX), Vec::new());
         let mut look = || {
-            let (head, anew, items) = news(&list, known, 100).expect("read").expect("not changing");
+            let (head, anew, items) = news(&mut &list, known, 100).expect("read").expect("not changing");
             if anew {
                 have.clear();
             }
@@ -169,7 +167,7 @@ mod tests {
         assert_eq!((now.len(), now[3], list.read.get()), (49, 49, 99));
         take_out(&list, 48);
         assert_eq!((look().len(), list.head.get().version()), (48, 4));
-        assert_eq!(news(&list, Head(0), 47), Ok(None), "more than can be");
+        assert_eq!(news(&mut &list, Head(0), 47), Ok(None), "more than can be");
     }
 }
 
@@ -203,13 +201,13 @@ mod model {
             }
         }
     }
-    impl Source for RegionBoard {
+    impl Source for &RegionBoard {
         type Item = [u64; 2];
-        fn head(&self) -> Result<Head, Status> {
+        fn head(&mut self) -> Result<Head, Status> {
             fence(Ordering::SeqCst);
             Ok(Head(self.head.load(Ordering::SeqCst)))
         }
-        fn items(&self, which: Range<u64>) -> Result<Vec<[u64; 2]>, Status> {
+        fn items(&mut self, which: Range<u64>) -> Result<Vec<[u64; 2]>, Status> {
             Ok(which.map(|at| self.item(at)).collect())
         }
     }
@@ -226,7 +224,7 @@ mod model {
                 let board = board.clone();
                 loom::thread::spawn(move || change(&board))
             };
-            if let Ok(Some((head, anew, items))) = news(&*board, known, 3) {
+            if let Ok(Some((head, anew, items))) = news(&mut &*board, known, 3) {
                 assert_eq!(items.len() as u64 + if anew { 0 } else { known.count() }, head.count());
                 let mut all: Vec<u64> = items.iter().map(|[a, b]| if a == b { *a } else { 0 }).collect();
                 if !anew {

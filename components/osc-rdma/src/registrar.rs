@@ -1,23 +1,18 @@
 //! Transports that a rank's memory is registered with, and the registrations that peers read in its card.
 
-use crate::local::Registered;
+use crate::local::{Registered, Services};
 use crate::peer::is_fit;
 use crate::wire::{HANDLE, RemoteRegistration, TRANSPORTS, module_key};
-use oxmpi_btl::{BtlHandle, BtlServices};
+use oxmpi_btl::BtlHandle;
 use oxmpi_mca::Status;
 use oxmpi_osc_support::Comm;
 
 /// The transports that a rank's memory is registered with.
 #[derive(Clone)]
 pub struct Registrar {
-    pub services: *const BtlServices,
+    pub services: Services,
     pub transports: Vec<&'static BtlHandle>,
 }
-
-// SAFETY: the services and handles may be used from any thread, as long as the instance lives.
-unsafe impl Send for Registrar {}
-// SAFETY: as above.
-unsafe impl Sync for Registrar {}
 
 impl Registrar {
     /// The same, or those that reach others where nothing needed any before.
@@ -30,7 +25,10 @@ impl Registrar {
     }
 
     /// Registers memory with each; nothing where there is none.
-    pub fn register(
+    ///
+    /// # Safety
+    /// The memory is there until all that this answers with is dropped.
+    pub unsafe fn register(
         &self,
         at: *mut u8,
         len: u64,
@@ -41,7 +39,8 @@ impl Registrar {
             return Ok((registrations, all));
         }
         for (registration, btl) in registrations.iter_mut().zip(&self.transports) {
-            let registered = Registered::new(self.services, btl, at, len, access)?;
+            // SAFETY: the caller's promise.
+            let registered = unsafe { Registered::new(self.services, btl, at, len, access) }?;
             let bytes = registered.bytes();
             if bytes.len() > HANDLE {
                 return Err(Status::NOT_SUPPORTED);

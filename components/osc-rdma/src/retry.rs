@@ -7,7 +7,7 @@
 //! comes back after a time slice of theirs.
 
 use crate::call::Call;
-use crate::peer::Peer;
+use crate::peer::{Met, Peer};
 use crate::wire::word;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::Ordering;
@@ -48,7 +48,10 @@ fn most_turns(trip: Duration) -> u32 {
 
 impl<'a> Call<'a> {
     /// Tries until the attempt succeeds, or fails.
-    pub fn insist(&self, mut attempt: impl FnMut(&Call<'a>) -> Result<bool, Status>) -> Result<(), Status> {
+    pub fn insist(
+        &mut self,
+        mut attempt: impl FnMut(&mut Call<'a>) -> Result<bool, Status>,
+    ) -> Result<(), Status> {
         let (win, mut most, mut tries, mut trip) = (self.win, 1, 0u32, LONGEST_TRIP);
         loop {
             let begun = Instant::now();
@@ -72,10 +75,10 @@ impl<'a> Call<'a> {
 
     /// Makes progress for so many turns, or for that long where turns take less. The holder of the lock may need the processor:
     /// a long pause leaves it.
-    fn pause(&self, turns: u32, pause: Duration) {
-        let (comm, begun) = (&self.win.comm, Instant::now());
+    fn pause(&mut self, turns: u32, pause: Duration) {
+        let begun = Instant::now();
         for turn in 0.. {
-            (comm.services().progress)(comm.get().comm, self.thread);
+            self.progress();
             let left = pause.saturating_sub(begun.elapsed());
             if left > SHORT {
                 std::thread::sleep(left.min(NAP));
@@ -86,7 +89,7 @@ impl<'a> Call<'a> {
     }
 
     /// Lets others run whose turn it may be. A wait may sleep, and nothing that comes says that a lock is free: so this is one look long.
-    fn let_others_run(&self) -> Result<(), Status> {
+    fn let_others_run(&mut self) -> Result<(), Status> {
         let mut looks = 3;
         let waited = self.until(|| {
             looks -= 1;
@@ -106,7 +109,7 @@ impl<'a> Call<'a> {
     /// Leaves a lock for a while to others who have been refused since it was looked at last. One that is near could be taken over and over between
     /// the attempts of those who are far. One that is far is given back and asked for again by two requests side by side, so whoever looks
     /// at another time finds it taken: a look costs a round trip there, so it is one for a few locks.
-    pub fn yield_lock(&self, peer: &Peer) -> Result<(), Status> {
+    pub fn yield_lock(&mut self, peer: Met<'_>) -> Result<(), Status> {
         let is_new = |now: u64| peer.refused.swap(now, Ordering::Relaxed) != now;
         if let Some(word) = peer.mapped_word(word::REFUSED) {
             if is_new(word.load(Ordering::Relaxed) & FAR) {

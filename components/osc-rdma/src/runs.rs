@@ -3,34 +3,33 @@
 
 use crate::layout::Block;
 use crate::spot::RemoteTarget;
-use oxmpi_btl::RegHandle;
+use crate::wire::RemoteRegistration;
 use oxmpi_mca::Status;
 
 /// Memory of the target that is read or written in one piece.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct Run<'p> {
     pub at: u64,
     pub len: u64,
-    pub handle: *const RegHandle,
+    pub registration: &'p RemoteRegistration,
 }
 
 /// See the file's head. The bytes of all runs stand behind each other, and so do those of all blocks, in another order.
-pub struct Runs {
+pub struct Runs<'p> {
     /// By address: where the bytes of a block are among those of all blocks, and how many.
     order: Vec<(usize, usize)>,
-    runs: Vec<Run>,
+    runs: Vec<Run<'p>>,
 }
 
-impl Runs {
+impl<'p> Runs<'p> {
     /// RMA_RANGE if some of it is not in the window.
-    pub fn of(there: &RemoteTarget<'_>, blocks: &[&Block]) -> Result<Runs, Status> {
-        Runs::new(blocks, |block| there.handle(block.at, block.len).ok_or(Status::RMA_RANGE))
+    pub fn of(there: &'p RemoteTarget<'_>, blocks: &[&Block]) -> Result<Runs<'p>, Status> {
+        Runs::new(blocks, |block| there.registration(block))
     }
 
     fn new(
         blocks: &[&Block],
-        handle: impl Fn(&Block) -> Result<*const RegHandle, Status>,
-    ) -> Result<Runs, Status> {
+        registration: impl Fn(&Block) -> Result<&'p RemoteRegistration, Status>,
+    ) -> Result<Runs<'p>, Status> {
         let mut behind = 0;
         let mut places: Vec<(&Block, usize)> = Vec::with_capacity(blocks.len());
         for block in blocks {
@@ -38,27 +37,23 @@ impl Runs {
             behind += block.len as usize;
         }
         places.sort_by_key(|(block, _)| block.at);
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<Run<'p>> = Vec::new();
         for (block, _) in &places {
-            let (at, len, handle) = (block.at, block.len, handle(block)?);
+            let (at, len, registration) = (block.at, block.len, registration(block)?);
             match runs.last_mut() {
-                Some(run) if run.handle == handle && run.at + run.len == at => run.len += len,
-                _ => runs.push(Run { at, len, handle }),
+                Some(run) if core::ptr::eq(run.registration, registration) && run.at + run.len == at => {
+                    run.len += len;
+                }
+                _ => runs.push(Run { at, len, registration }),
             }
         }
         let order = places.into_iter().map(|(block, from)| (from, block.len as usize)).collect();
         Ok(Runs { order, runs })
     }
 
-    /// Calls `each` with every run and where its bytes are among those of all runs, until it says false.
-    pub fn each(&self, mut each: impl FnMut(u64, &Run) -> bool) {
-        let mut behind = 0;
-        for run in &self.runs {
-            if !each(behind, run) {
-                return;
-            }
-            behind += run.len;
-        }
+    /// Every run, by address.
+    pub fn all(&self) -> &[Run<'p>] {
+        &self.runs
     }
 
     /// From the bytes of all blocks to those of all runs.
@@ -83,25 +78,20 @@ impl Runs {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use core::ptr::without_provenance;
 
     fn block(at: u64, len: u64) -> Block {
         Block { at, len, packed: 0 }
     }
 
     /// Two registrations: what lies below 1000, and the rest.
-    fn runs(blocks: &[Block]) -> Runs {
-        let handle = |block: &Block| Ok(without_provenance(if block.at < 1000 { 1 } else { 2 }));
-        Runs::new(&blocks.iter().collect::<Vec<_>>(), handle).expect("all is in the window")
+    fn runs(blocks: &[Block]) -> Runs<'static> {
+        let both: &[RemoteRegistration; 2] = Box::leak(Box::new([RemoteRegistration::NONE; 2]));
+        let registration = |block: &Block| Ok(&both[usize::from(block.at >= 1000)]);
+        Runs::new(&blocks.iter().collect::<Vec<_>>(), registration).expect("all is in the window")
     }
 
-    fn pieces(runs: &Runs) -> Vec<(u64, u64, u64)> {
-        let mut all = Vec::new();
-        runs.each(|behind, run| {
-            all.push((behind, run.at, run.len));
-            true
-        });
-        all
+    fn pieces(runs: &Runs<'_>) -> Vec<(u64, u64)> {
+        runs.all().iter().map(|run| (run.at, run.len)).collect()
     }
 
     #[test]
@@ -110,7 +100,7 @@ mod tests {
         let at = |column: u64, row: u64| block(100 + 2 * (row * columns + column), 2);
         let blocks: Vec<Block> = (0..columns).flat_map(|c| (0..rows).map(move |r| at(c, r))).collect();
         let runs = runs(&blocks);
-        assert_eq!(pieces(&runs), [(0, 100, 24)]);
+        assert_eq!(pieces(&runs), [(100, 24)]);
         let bytes: Vec<u8> = (0..24).collect();
         let (mut there, mut back) = ([0; 24], [0; 24]);
         runs.gather(&bytes, &mut there);
@@ -125,7 +115,7 @@ mod tests {
     #[test]
     fn gaps_and_registrations_end_a_run() {
         let runs = runs(&[block(998, 2), block(10, 5), block(1000, 4), block(15, 1), block(18, 2)]);
-        assert_eq!(pieces(&runs), [(0, 10, 6), (6, 18, 2), (8, 998, 2), (10, 1000, 4)]);
+        assert_eq!(pieces(&runs), [(10, 6), (18, 2), (998, 2), (1000, 4)]);
     }
 
     #[test]

@@ -1,19 +1,18 @@
 //! Waiting of a call for all that was issued before.
 
 use crate::call::Call;
-use crate::issue::Issue;
 use crate::mapped_targets::barrier;
-use crate::peer::{Lane, Peer};
+use crate::peer::{Lane, Met};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::Ordering;
 
 impl Call<'_> {
     /// Waits until all that was issued before has ended, at the targets too if `remote`; the first failure since the last time.
-    pub fn settle(&self, peers: &[&Peer], remote: bool) -> Status {
+    pub fn settle(&mut self, peers: &[Met<'_>], remote: bool) -> Status {
         if remote {
             self.begin_settling(peers);
         } else {
-            peers.iter().for_each(|peer| self.settle_at_origin(peer));
+            peers.iter().for_each(|peer| self.settle_at_origin(*peer));
         }
         let mut marks: Vec<(&Lane, u32, u64)> = Vec::new();
         for peer in peers {
@@ -26,26 +25,22 @@ impl Call<'_> {
         }
         let under_way =
             |&(lane, ctx, mark): &(&Lane, u32, u64)| u64::from(!lane.flow.is_complete(mark)) << ctx;
-        let waited = self
-            .win
-            .comm
-            .until_idle(self.thread, || marks.iter().fold(0, |contexts, mark| contexts | under_way(mark)));
+        let waited = self.until_idle(|| marks.iter().fold(0, |contexts, mark| contexts | under_way(mark)));
         barrier();
         let failures = peers.iter().map(|peer| peer.take_failure());
         failures.fold(waited, |first, next| if first.is_err() { first } else { next })
     }
 
     /// Sends the puts that wait, and issues the flushes of transports that `settle` would wait for.
-    pub fn begin_settling(&self, peers: &[&Peer]) {
-        for peer in peers {
-            let Some(link) = &peer.link else { continue };
-            for (ctx, lane) in (0..).zip(&link.lanes) {
+    pub fn begin_settling(&mut self, peers: &[Met<'_>]) {
+        for route in peers.iter().filter_map(|peer| peer.route()) {
+            for (ctx, lane) in (0..).zip(&route.link().lanes) {
                 if lane.batch.waits() {
-                    Issue::send_batch(*self, link, peer, ctx, self.enter(ctx));
+                    self.send_batch(route, ctx);
                 }
-                // SYNC POINT with `flush_lane`.
-                if !link.remote_done && lane.written.load(Ordering::Acquire) != 0 {
-                    self.flush_lane(peer, link, ctx);
+                // SYNC POINT with `Lane::flushed`.
+                if !route.link().remote_done && lane.written.load(Ordering::Acquire) != 0 {
+                    self.flush_lane(route, ctx);
                 }
             }
         }

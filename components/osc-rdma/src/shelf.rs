@@ -12,8 +12,8 @@ use crate::rdma::Rdma;
 use crate::wire::{Card, CardLayout, Leader, StateLayout};
 use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
-use oxmpi_mca::{Host, NodeMemory, Status, StrRef, ThreadCtx};
-use oxmpi_osc_support::Comm;
+use oxmpi_mca::{Entry, Host, NodeMemory, Status, StrRef};
+use oxmpi_osc_support::{Address, Comm};
 
 /// Tag of the messages by which leaders tell numbers.
 const TAG_NUMBER: i32 = 1;
@@ -24,15 +24,15 @@ enum ShelfMemory {
     Own(Box<[Line]>),
     /// Of the node.
     Node {
-        base: *mut u8,
+        base: Address<u8>,
         host: Host,
         key: String,
     },
 }
 
+/// Words that others update.
 #[repr(align(128))]
-#[derive(Clone, Copy)]
-struct Line(#[allow(dead_code, reason = "memory for others")] [u8; 128]);
+struct Line(#[allow(dead_code, reason = "memory for others")] [AtomicU64; 16]);
 
 pub struct Shelf {
     memory: ShelfMemory,
@@ -47,12 +47,6 @@ pub struct Shelf {
     pub layout: StateLayout,
 }
 
-// SAFETY: addresses of memory that lives as long as the instance, or is the shelf's own; what others write is used as the
-// layout says.
-unsafe impl Send for Shelf {}
-// SAFETY: as above.
-unsafe impl Sync for Shelf {}
-
 /// How large one is.
 fn bytes_of(groups: u32, members: u32, cards: CardLayout, layout: StateLayout) -> u64 {
     let members = u64::from(members);
@@ -65,7 +59,7 @@ impl Shelf {
     pub fn make(
         rdma: &Rdma,
         comm: &Comm,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
         cards: CardLayout,
         layout: StateLayout,
     ) -> Result<Shelf, Status> {
@@ -84,10 +78,10 @@ impl Shelf {
         };
         let shared = match members {
             1 => Ok(shelf.own_memory()),
-            _ => shelf.node_memory(rdma, comm, thread),
+            _ => shelf.node_memory(rdma, comm, entry),
         };
         let own = shared.as_ref().map_or_else(|status| *status, |_| Status::OK);
-        if !comm.agree(thread, own).is_err() {
+        if !comm.agree(entry, own).is_err() {
             shelf.memory = shared?;
             return Ok(shelf);
         }
@@ -99,18 +93,20 @@ impl Shelf {
     }
 
     fn own_memory(&self) -> ShelfMemory {
-        ShelfMemory::Own(vec![Line([0; 128]); (self.bytes as usize).div_ceil(128)].into())
+        let lines = Box::new_zeroed_slice((self.bytes as usize).div_ceil(size_of::<Line>()));
+        // SAFETY: zeros are words.
+        ShelfMemory::Own(unsafe { lines.assume_init() })
     }
 
     /// All ranks of the node call it: the leader tells the others a number, whatever comes of it.
-    fn node_memory(&self, rdma: &Rdma, comm: &Comm, thread: *mut ThreadCtx) -> Result<ShelfMemory, Status> {
+    fn node_memory(&self, rdma: &Rdma, comm: &Comm, entry: &mut Entry) -> Result<ShelfMemory, Status> {
         let mates = self.mates(comm)?;
         if self.member == 0 {
             let number = rdma.shelves.fetch_add(1, Ordering::Relaxed);
             let made = self.map(rdma, comm, comm.rank(), number);
             let told = if made.is_ok() { number } else { NO_NUMBER };
             for mate in mates {
-                let status = comm.send(thread, &told.to_ne_bytes(), mate, TAG_NUMBER);
+                let status = comm.send(entry, &told.to_ne_bytes(), mate, TAG_NUMBER);
                 if status.is_err() {
                     return Err(status);
                 }
@@ -118,7 +114,7 @@ impl Shelf {
             return made;
         }
         let (leader, mut number) = (mates[0], [0; 8]);
-        let status = comm.receive(thread, &mut number, leader, TAG_NUMBER);
+        let status = comm.receive(entry, &mut number, leader, TAG_NUMBER);
         let number = u64::from_ne_bytes(number);
         match () {
             () if status.is_err() => Err(status),
@@ -154,26 +150,38 @@ impl Shelf {
             (host.services().node_memory)(host.table().instance, StrRef::of(&key), self.bytes, &mut memory);
         match () {
             () if status.is_err() => Err(status),
-            () => Ok(ShelfMemory::Node { base: memory.base, host: *host, key }),
+            () => Ok(ShelfMemory::Node { base: Address::of(memory.base), host: *host, key }),
         }
     }
 
     fn base(&self) -> *mut u8 {
         match &self.memory {
             ShelfMemory::Own(lines) => lines.as_ptr().cast_mut().cast(),
-            ShelfMemory::Node { base, .. } => *base,
+            ShelfMemory::Node { base, .. } => base.get(),
         }
     }
 
-    /// The record of a group's leader.
-    pub fn leader(&self, group: u32) -> *mut Leader {
-        debug_assert!(group < self.groups);
+    /// Where the record of a group's leader lies.
+    fn leader(&self, group: u32) -> *mut Leader {
         self.base().cast::<Leader>().wrapping_add(group as usize)
+    }
+
+    /// The record of a group's leader, once the window is made.
+    pub fn read_leader(&self, group: u32) -> Leader {
+        assert!(group < self.groups, "no such group");
+        // SAFETY: the directory has a place for each group; it was filled when the window was made.
+        unsafe { self.leader(group).read() }
+    }
+
+    /// Fills the directory. For the leader of this group, before the agreement that a window is made.
+    pub fn write_leader(&self, group: u32, record: Leader) {
+        assert!(group < self.groups, "no such group");
+        // SAFETY: the directory has a place for each group; the leader alone writes it, and others of the node read it behind the agreement.
+        unsafe { self.leader(group).write(record) };
     }
 
     /// Where the card of a rank of this group lies.
     pub fn card(&self, member: u32) -> *mut u8 {
-        debug_assert!(member <= self.members);
         let first = self.leader(0).wrapping_add(self.groups as usize).cast::<u8>();
         first.wrapping_add(member as usize * self.cards.stride() as usize)
     }
@@ -191,15 +199,18 @@ impl Shelf {
 
     /// The card of a rank of this group, once the window is made.
     pub fn read_card(&self, member: u32) -> Card {
-        // SAFETY: written by its rank, and not any more.
-        unsafe { self.cards.read(self.card(member)) }
+        assert!(member < self.members, "no such rank in the group");
+        // SAFETY: the group has a place for each rank; its rank has written it, and does not any more.
+        self.cards
+            .read(unsafe { core::slice::from_raw_parts(self.card(member), self.cards.stride() as usize) })
     }
 
-    /// The state words of a rank of this group.
-    pub fn words(&self, member: u32) -> *const AtomicU64 {
+    /// Where the state words of a rank of this group lie.
+    pub fn words(&self, member: u32) -> Address<AtomicU64> {
+        assert!(member < self.members, "no such rank in the group");
         let front = self.card(self.members).addr() - self.base().addr();
         let at = front.next_multiple_of(128) + member as usize * self.layout.bytes() as usize;
-        self.base().wrapping_add(at).cast()
+        Address::of(self.base().wrapping_add(at).cast())
     }
 
     /// Group and number in it.

@@ -3,16 +3,17 @@
 use crate::call::Call;
 use crate::known_regions::{Span, cut};
 use crate::layout::{Block, blocks_at};
-use crate::peer::{Link, Peer};
+use crate::peer::{Met, Route};
+use crate::wire::RemoteRegistration;
 use core::ptr::null_mut;
-use oxmpi_btl::RegHandle;
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{RequestHeader, Status};
-use oxmpi_osc_support::{Request, offset};
+use oxmpi_mca::Status;
+use oxmpi_osc::{Asked, Want};
+use oxmpi_osc_support::{Pending, Request, offset};
 
 /// Where the data of an operation lies at its target.
 pub enum Spot<'a> {
-    /// Mapped: the address of the first element here.
+    /// Mapped: the address of the first element here. All elements lie in memory of the window's.
     Here(*mut u8),
     /// Reached by a transport: the address there.
     There(RemoteTarget<'a>),
@@ -21,39 +22,79 @@ pub enum Spot<'a> {
 /// Memory of a target that a transport reaches.
 pub struct RemoteTarget<'a> {
     pub base: u64,
-    pub link: &'a Link,
-    handles: Handles,
+    pub route: Route<'a>,
+    registrations: Registrations<'a>,
 }
 
-enum Handles {
-    One(*const RegHandle),
+enum Registrations<'a> {
+    One(&'a RemoteRegistration),
     Regions(Vec<Span>),
 }
 
-impl RemoteTarget<'_> {
-    /// Blocks as pieces of the operation, each within one registration. `None`: some of it is not attached.
-    pub fn cut(&self, blocks: Vec<Block>) -> Option<Vec<Block>> {
-        match &self.handles {
-            Handles::One(_) => Some(blocks),
-            Handles::Regions(spans) => cut(spans, &blocks),
+impl<'a> RemoteTarget<'a> {
+    /// The blocks of the first `len` bytes of elements there, as pieces of the operation, each within one registration. RMA_RANGE: some of it is not attached.
+    pub fn blocks(&self, count: u64, dtype: &TypeDesc, len: u64) -> Result<Vec<Block>, Status> {
+        let blocks = first(all_blocks(self.base, count, dtype), len);
+        match &self.registrations {
+            Registrations::One(_) => Some(blocks),
+            Registrations::Regions(spans) => cut(spans, &blocks),
         }
+        .ok_or(Status::RMA_RANGE)
     }
 
-    /// The handle of all, if there is one for all.
-    pub fn only_handle(&self) -> Option<*const RegHandle> {
-        match &self.handles {
-            Handles::One(handle) => Some(*handle),
-            Handles::Regions(_) => None,
-        }
+    /// Whether all of it has one registration, that of the rank's memory.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.registrations, Registrations::One(_))
     }
 
-    /// The handle for a block.
-    pub fn handle(&self, at: u64, len: u64) -> Option<*const RegHandle> {
-        match &self.handles {
-            Handles::One(handle) => Some(*handle),
-            Handles::Regions(spans) => {
-                spans.iter().find(|span| span.has(at, len)).map(|s| s.registration.handle())
+    /// The registration for a block; RMA_RANGE: it is in none.
+    pub fn registration(&self, block: &Block) -> Result<&RemoteRegistration, Status> {
+        match &self.registrations {
+            Registrations::One(registration) => Some(*registration),
+            Registrations::Regions(spans) => {
+                spans.iter().find(|span| span.has(block.at, block.len)).map(|span| &span.registration)
             }
+        }
+        .ok_or(Status::RMA_RANGE)
+    }
+
+    /// Those of all blocks.
+    pub fn registrations(&self, blocks: &[Block]) -> Result<Vec<&RemoteRegistration>, Status> {
+        blocks.iter().map(|block| self.registration(block)).collect()
+    }
+}
+
+/// The blocks of elements at an address.
+fn all_blocks(base: u64, count: u64, dtype: &TypeDesc) -> Vec<Block> {
+    match dtype.one_block(count) {
+        Some((disp, len)) => vec![Block { at: base.wrapping_add(disp as u64), len, packed: 0 }],
+        None => blocks_at(base, count, dtype),
+    }
+}
+
+/// The first `len` packed bytes of blocks.
+fn first(mut blocks: Vec<Block>, len: u64) -> Vec<Block> {
+    blocks.retain(|block| block.packed < len);
+    if let Some(last) = blocks.last_mut() {
+        last.len = last.len.min(len - last.packed);
+    }
+    blocks
+}
+
+impl Spot<'_> {
+    /// The blocks of the first `len` bytes of an operation's elements; RMA_RANGE: some of it is not attached.
+    pub fn blocks(&self, count: u64, dtype: &TypeDesc, len: u64) -> Result<Vec<Block>, Status> {
+        match self {
+            Spot::Here(at) => Ok(first(all_blocks(at.expose_provenance() as u64, count, dtype), len)),
+            Spot::There(there) => there.blocks(count, dtype, len),
+        }
+    }
+
+    /// Its address, here or there.
+    pub fn address(&self) -> u64 {
+        match self {
+            Spot::Here(at) => at.expose_provenance() as u64,
+            Spot::There(there) => there.base,
         }
     }
 }
@@ -61,85 +102,87 @@ impl RemoteTarget<'_> {
 impl<'a> Call<'a> {
     /// Where an operation's data lies; RMA_RANGE if it is not all in the window.
     #[inline]
-    pub fn spot(&self, peer: &'a Peer, disp: i64, count: u64, dtype: &TypeDesc) -> Result<Spot<'a>, Status> {
+    pub fn spot(
+        &mut self,
+        peer: Met<'a>,
+        disp: i64,
+        count: u64,
+        dtype: &TypeDesc,
+    ) -> Result<Spot<'a>, Status> {
         if self.win.dynamic {
             return self.dynamic_spot(peer, disp, count, dtype);
         }
         let offset = offset(disp, peer.disp_unit, peer.bytes, count, dtype)?;
         if !peer.base.is_null() {
-            return Ok(Spot::Here(peer.base.wrapping_offset(offset as isize)));
+            return Ok(Spot::Here(peer.base.get().wrapping_offset(offset as isize)));
         }
-        let link = peer.link.as_ref().ok_or(Status::UNREACHABLE)?;
+        let route = peer.route().ok_or(Status::UNREACHABLE)?;
         let base = peer.remote.wrapping_add(offset as u64);
-        Ok(Spot::There(RemoteTarget { base, link, handles: Handles::One(peer.data.handle()) }))
+        let registrations = Registrations::One(&route.peer().data);
+        Ok(Spot::There(RemoteTarget { base, route, registrations }))
     }
 
     fn dynamic_spot(
-        &self,
-        peer: &'a Peer,
+        &mut self,
+        peer: Met<'a>,
         disp: i64,
         count: u64,
         dtype: &TypeDesc,
     ) -> Result<Spot<'a>, Status> {
         let base = disp as u64;
-        let spans = match dtype.one_block(count) {
-            Some((disp, len)) => {
-                self.regions(peer, &[Block { at: base.wrapping_add(disp as u64), len, packed: 0 }])
-            }
-            None => self.regions(peer, &blocks_at(base, count, dtype)),
-        }?;
-        match &peer.link {
-            Some(link) if peer.rank != self.win.comm.rank() => {
-                Ok(Spot::There(RemoteTarget { base, link, handles: Handles::Regions(spans) }))
+        let spans = self.regions(peer, &all_blocks(base, count, dtype))?;
+        match peer.route() {
+            Some(route) if peer.rank != self.win.comm.rank() => {
+                Ok(Spot::There(RemoteTarget { base, route, registrations: Registrations::Regions(spans) }))
             }
             _ => Ok(Spot::Here(core::ptr::with_exposed_provenance_mut(base as usize))),
         }
     }
 
     /// A request if one is wanted.
-    pub fn request(&self, wanted: bool) -> Result<*mut Request, Status> {
-        if wanted { self.rdma().requests.take(null_mut()) } else { Ok(null_mut()) }
+    pub fn request(&self, want: Want) -> Result<Option<Pending>, Status> {
+        match want {
+            Want::Request => self.rdma().requests.take(null_mut()).map(Some),
+            Want::Nothing => Ok(None),
+        }
+    }
+
+    /// The answer of a call that has nothing left to do.
+    pub fn done(&self, want: Want) -> Asked<Request> {
+        self.request(want).map(complete)
     }
 
     /// The answer of a call whose target is not all in the window. Of a dynamic window only the target knows, so a request says it.
-    pub fn refused(&self, status: Status, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        if !wanted || !self.win.dynamic || status != Status::RMA_RANGE {
+    pub fn refused(&self, status: Status, want: Want) -> Asked<Request> {
+        if !self.win.dynamic || status != Status::RMA_RANGE {
             return Err(status);
         }
-        let (request, rdma) = (self.request(true)?, self.rdma());
-        // SAFETY: taken above; nobody else knows it.
-        unsafe { rdma.requests.complete(request, status) };
-        Ok(request.cast())
+        let request = self.request(want)?.ok_or(status)?;
+        let shown = request.request();
+        request.complete(status);
+        Ok(Some(shown))
     }
+}
 
-    /// The operation is complete: so is its request.
-    pub fn complete(&self, request: *mut Request) -> *mut RequestHeader {
-        if !request.is_null() {
-            // SAFETY: the call's own, which no operation under way has.
-            unsafe { self.rdma().requests.complete(request, Status::OK) };
-        }
-        request.cast()
-    }
+/// The operation is complete: so is its request, which is the answer.
+pub fn complete(request: Option<Pending>) -> Option<&'static Request> {
+    let request = request?;
+    let shown = request.request();
+    request.complete(Status::OK);
+    Some(shown)
+}
 
-    /// The answer of a call whose operation was started, or not.
-    pub fn started(
-        &self,
-        started: Result<(), Status>,
-        request: *mut Request,
-    ) -> Result<*mut RequestHeader, Status> {
-        match started {
-            Ok(()) => Ok(request.cast()),
-            Err(status) => {
-                if !request.is_null() {
-                    let rdma = self.rdma();
-                    // SAFETY: the call's own: an operation that was not started has not completed it. The program never sees it.
-                    unsafe {
-                        rdma.requests.complete(request, status);
-                        rdma.requests.forget(request);
-                    }
-                }
-                Err(status)
-            }
-        }
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_end_where_the_data_does() {
+        let block = |at, len, packed| Block { at, len, packed };
+        let all = || vec![block(100, 8, 0), block(200, 8, 8), block(300, 8, 16)];
+        assert_eq!(first(all(), 24), all());
+        assert_eq!(first(all(), 12), [block(100, 8, 0), block(200, 4, 8)]);
+        assert_eq!(first(all(), 8), [block(100, 8, 0)]);
+        assert_eq!(first(all(), 0), []);
     }
 }

@@ -5,19 +5,19 @@ use oxmpi_mca::Status;
 /// Atomic operations on the state words of ranks.
 pub trait Words {
     /// Adds, and answers the word before.
-    fn add(&self, rank: u32, word: u64, value: u64) -> Result<u64, Status>;
-    fn read(&self, rank: u32, word: u64) -> Result<u64, Status> {
+    fn add(&mut self, rank: u32, word: u64, value: u64) -> Result<u64, Status>;
+    fn read(&mut self, rank: u32, word: u64) -> Result<u64, Status> {
         self.add(rank, word, 0)
     }
     /// Replaces `from`, and answers the word before.
-    fn swap_if(&self, rank: u32, word: u64, from: u64, to: u64) -> Result<u64, Status>;
+    fn swap_if(&mut self, rank: u32, word: u64, from: u64, to: u64) -> Result<u64, Status>;
     /// Adds some time soon: of whoever makes progress until it is done.
-    fn add_later(&self, rank: u32, word: u64, value: u64) -> Result<(), Status> {
+    fn add_later(&mut self, rank: u32, word: u64, value: u64) -> Result<(), Status> {
         self.add(rank, word, value).map(|_| ())
     }
     /// Two steps on different words, in any order; the words before.
-    fn both(&self, steps: [Step; 2]) -> Result<[u64; 2], Status> {
-        let one = |Step { rank, word, change }: Step| match change {
+    fn both(&mut self, steps: [Step; 2]) -> Result<[u64; 2], Status> {
+        let mut one = |Step { rank, word, change }: Step| match change {
             Change::Add(value) => self.add(rank, word, value),
             Change::SwapIf { from, to } => self.swap_if(rank, word, from, to),
         };

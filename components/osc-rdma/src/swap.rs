@@ -3,83 +3,81 @@
 use crate::call::Call;
 use crate::claim::Claim;
 use crate::elements::{Update, swap_if};
-use crate::issue::Amo;
 use crate::layout::Block;
 use crate::order::Touch;
-use crate::peer::Peer;
+use crate::piece::Amo;
 use crate::spot::Spot;
 use crate::task::element;
 use crate::writes::Kind;
 use oxmpi_btl::amo;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
-use oxmpi_osc::RmaArgs;
+use oxmpi_osc::Rma;
 
 impl Call<'_> {
-    pub fn compare_and_swap(&self, args: &RmaArgs) -> Result<(), Status> {
+    pub fn compare_and_swap(&mut self, args: Rma<'_>) -> Result<(), Status> {
         let peer = self.target(args.target)?;
-        // SAFETY: the host's arguments.
+        // SAFETY: vouched for, or null, and valid during the call.
         let dtype = unsafe { args.origin_type.as_ref() }.ok_or(Status::BAD_PARAM)?;
         let update = Update::new(op::REPLACE, dtype.base)?;
         let width = update.width as usize;
-        let read = |at: *const u8| {
-            // SAFETY: one element each (MPI 5.0 §12.3.4).
-            element(unsafe { core::slice::from_raw_parts(at, width) })
+        // SAFETY: vouched for: one element each, which is read (MPI 5.0 §12.3.4).
+        let (new, compare) = unsafe {
+            (
+                element(core::slice::from_raw_parts(args.origin, width)),
+                element(core::slice::from_raw_parts(args.compare, width)),
+            )
         };
-        let (new, compare) = (read(args.origin), read(args.compare));
         let spot = self.spot(peer, args.disp, 1, dtype)?;
-        let at = match &spot {
-            Spot::Here(at) => *at as u64,
-            Spot::There(there) => there.base,
-        };
+        let at = spot.address();
         let rules = &self.win.rules;
         // As few elements of an accumulate: see `accumulate.rs`.
-        let copies = rules.under_lock && matches!(&spot, Spot::There(there) if there.link.copies);
+        let copies = rules.under_lock && matches!(&spot, Spot::There(there) if there.route.link().copies);
         let by_atomic = !rules.coarse && !copies && update.is_atomic_at(at);
         if let Spot::There(there) = &spot {
             let place = Block { at, len: width as u64, packed: 0 };
-            self.wait_for_writes(peer, there.link, Kind::ACCUMULATE, None, &[place])?;
+            self.wait_for_writes(there.route, Kind::ACCUMULATE, None, &[place])?;
             self.wait_for_order(peer, Touch::BOTH)?;
             peer.ordered.end(Touch::BOTH);
         }
-        let swap = || self.swap(peer, &spot, at, &Swap { width, compare, new, by_atomic });
+        let swap = |call: &mut Self| call.swap(&spot, at, &Swap { width, compare, new, by_atomic });
         let old = match (by_atomic, rules.under_lock) {
-            (true, false) => swap(),
+            (true, false) => swap(self),
             (true, true) => self.holding(peer, Claim::SHARED, swap),
             (false, _) => self.holding(peer, Claim::ALONE, swap),
         }?;
-        // SAFETY: room for one element.
+        // SAFETY: vouched for: the result is one element, which is written.
         unsafe { core::ptr::copy_nonoverlapping(old.to_ne_bytes().as_ptr(), args.result, width) };
         Ok(())
     }
 
     /// Compares and swaps the element at the target, by an atomic or under the lock; the old element.
-    fn swap(&self, peer: &Peer, spot: &Spot<'_>, at: u64, swap: &Swap) -> Result<u64, Status> {
+    fn swap(&mut self, spot: &Spot<'_>, at: u64, swap: &Swap) -> Result<u64, Status> {
         let Swap { width, compare, new, by_atomic } = *swap;
         let mut bytes = [0; 8];
         match spot {
-            // SAFETY: mapped memory of the window, in its natural place.
+            // SAFETY: mapped memory of the window, as `spot` has found, in its natural place.
             Spot::Here(here) if by_atomic => return Ok(unsafe { swap_if(*here, width, compare, new) }),
             Spot::Here(here) => {
-                // SAFETY: mapped memory of the window.
+                // SAFETY: mapped memory of the window, as `spot` has found; room for eight bytes.
                 unsafe { core::ptr::copy(*here, bytes.as_mut_ptr(), width) };
                 if element(&bytes[..width]) == compare {
-                    // SAFETY: as above.
+                    // SAFETY: mapped memory of the window, as `spot` has found.
                     unsafe { core::ptr::copy(new.to_ne_bytes().as_ptr(), *here, width) };
                 }
             }
-            Spot::There(there) if by_atomic || (!there.link.copies && is_word(at, width)) => {
-                let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
-                let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
-                let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
-                return self.atomic(peer, there.link, at, handle, amo);
-            }
             Spot::There(there) => {
-                let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
-                self.fetch(peer, there.link, at, handle, &mut bytes[..width])?;
+                let block = Block { at, len: width as u64, packed: 0 };
+                let registration = there.registration(&block)?;
+                if by_atomic || (!there.route.link().copies && is_word(at, width)) {
+                    let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
+                    let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
+                    return self.atomic(there.route, at, registration, amo);
+                }
+                let now = self.fetch(there.route, at, registration, width)?;
+                bytes[..width].copy_from_slice(now.bytes());
                 if element(&bytes[..width]) == compare {
-                    let block = Block { at, len: width as u64, packed: 0 };
-                    self.write_there(peer, there, &[&block], &new.to_ne_bytes()[..width])?;
+                    self.write_there(there, &[&block], &new.to_ne_bytes()[..width])?;
                 }
             }
         }

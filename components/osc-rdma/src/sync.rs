@@ -9,31 +9,31 @@ use crate::call::Call;
 use crate::epoch::{Access, Held};
 use crate::locks;
 use crate::mapped_targets::barrier;
-use crate::peer::held_by;
+use crate::peer::{Met, held_by};
 use crate::retry;
 use crate::tally::Attempt;
 use crate::wire::word;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_osc::{assertion, lock_type};
+use oxmpi_osc::{LockKind, assertion};
 use std::collections::BTreeMap;
 
 /// A refused attempt in so many says so to those whose lock it is.
 const SAID_EVERY: u32 = 4;
 
 impl<'a> Call<'a> {
-    pub fn settle_rank(&self, rank: u32, remote: bool) -> Status {
+    pub fn settle_rank(&mut self, rank: u32, remote: bool) -> Status {
         match self.peer(rank) {
             Ok(peer) => self.settle(&[peer], remote),
             Err(status) => status,
         }
     }
 
-    pub fn settle_all(&self, remote: bool) -> Status {
-        self.settle(&self.win.peers.met(), remote)
+    pub fn settle_all(&mut self, remote: bool) -> Status {
+        self.settle(&self.win.peers.all(), remote)
     }
 
-    fn take(&self, rank: u32, kind: Held) -> Result<(), Status> {
+    fn take(&mut self, rank: u32, kind: Held) -> Result<(), Status> {
         let (levels, peer, mut tries) = (self.win.rules.levels, self.peer(rank)?, 0u32);
         if kind == Held::Unchecked {
             return Ok(());
@@ -49,13 +49,13 @@ impl<'a> Call<'a> {
             tries += 1;
             // Of those that ask again and again, once for each while.
             if !had && tries % SAID_EVERY == 1 {
-                call.add_later(peer, word::REFUSED, retry::refused(peer))?;
+                call.add_later(peer, word::REFUSED, retry::refused(peer.peer()))?;
             }
             Ok(had)
         })
     }
 
-    fn give_back(&self, rank: u32, kind: Held) -> Result<(), Status> {
+    fn give_back(&mut self, rank: u32, kind: Held) -> Result<(), Status> {
         match kind {
             Held::Unchecked => Ok(()),
             Held::Shared => locks::release_shared(self, rank),
@@ -64,9 +64,9 @@ impl<'a> Call<'a> {
     }
 
     /// Marks ranks as those that operations may go to, or not.
-    fn mark(&self, ranks: &[u32], bit: u32, on: bool) -> Result<(), Status> {
+    fn mark(&mut self, ranks: &[u32], bit: u32, on: bool) -> Result<(), Status> {
         for rank in ranks {
-            let epoch = &self.peer(*rank)?.epoch;
+            let epoch = &self.peer(*rank)?.peer().epoch;
             match on {
                 true => epoch.fetch_or(bit, Ordering::AcqRel),
                 false => epoch.fetch_and(!bit, Ordering::AcqRel),
@@ -75,16 +75,15 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    pub fn lock(&self, kind: u32, rank: u32, assert: u32) -> Result<(), Status> {
+    pub fn lock(&mut self, kind: LockKind, rank: u32, assert: u32) -> Result<(), Status> {
         let (win, peer) = (self.win, self.peer(rank)?);
         if win.rules.no_locks() {
             return Err(Status::RMA_SYNC);
         }
         let kind = match kind {
             _ if assert & assertion::NOCHECK != 0 => Held::Unchecked,
-            lock_type::SHARED => Held::Shared,
-            lock_type::EXCLUSIVE => Held::Exclusive,
-            _ => return Err(Status::BAD_PARAM),
+            LockKind::Shared => Held::Shared,
+            LockKind::Exclusive => Held::Exclusive,
         };
         {
             let mut state = win.epochs.lock();
@@ -120,7 +119,7 @@ impl<'a> Call<'a> {
         taken
     }
 
-    pub fn unlock(&self, rank: u32) -> Result<(), Status> {
+    pub fn unlock(&mut self, rank: u32) -> Result<(), Status> {
         let (win, peer) = (self.win, self.peer(rank)?);
         let kind = match &win.epochs.lock().access {
             Access::Locks(ranks) => ranks.get(&rank).copied().flatten().ok_or(Status::RMA_SYNC)?,
@@ -141,7 +140,7 @@ impl<'a> Call<'a> {
         done.ok().map(|_| ())
     }
 
-    pub fn lock_all(&self, assert: u32) -> Result<(), Status> {
+    pub fn lock_all(&mut self, assert: u32) -> Result<(), Status> {
         let win = self.win;
         if win.rules.no_locks() {
             return Err(Status::RMA_SYNC);
@@ -149,7 +148,7 @@ impl<'a> Call<'a> {
         let (checked, levels) = (assert & assertion::NOCHECK == 0, win.rules.levels);
         win.epochs.may_begin(&win.epochs.lock()).ok()?;
         if checked && levels {
-            self.insist(|call| call.win.tally.tried(Attempt::Shared, locks::try_all(call)))?;
+            self.insist(|call| win.tally.tried(Attempt::Shared, locks::try_all(call)))?;
         }
         {
             let mut state = win.epochs.lock();
@@ -157,13 +156,14 @@ impl<'a> Call<'a> {
         }
         if checked && !levels {
             // The own rank is locked at once: loads and stores of the program are operations, too.
-            self.lock_on_demand(self.peer(win.comm.rank())?)?;
+            let own = self.peer(win.comm.rank())?;
+            self.lock_on_demand(own)?;
         }
         barrier();
         Ok(())
     }
 
-    pub fn unlock_all(&self) -> Result<(), Status> {
+    pub fn unlock_all(&mut self) -> Result<(), Status> {
         let win = self.win;
         if !matches!(win.epochs.lock().access, Access::All { .. }) {
             return Err(Status::RMA_SYNC);
@@ -186,7 +186,7 @@ impl<'a> Call<'a> {
         done.ok().map(|_| ())
     }
 
-    pub fn post(&self, ranks: &[u32], assert: u32) -> Result<(), Status> {
+    pub fn post(&mut self, ranks: &[u32], assert: u32) -> Result<(), Status> {
         let peers = ranks.iter().map(|rank| self.peer(*rank)).collect::<Result<Vec<_>, _>>()?;
         {
             let mut state = self.win.epochs.lock();
@@ -205,7 +205,7 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    pub fn start(&self, ranks: &[u32], assert: u32) -> Result<(), Status> {
+    pub fn start(&mut self, ranks: &[u32], assert: u32) -> Result<(), Status> {
         let win = self.win;
         let own = self.peer(win.comm.rank())?;
         {
@@ -232,7 +232,7 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    pub fn end_access(&self) -> Result<(), Status> {
+    pub fn end_access(&mut self) -> Result<(), Status> {
         let win = self.win;
         let ranks = match &win.epochs.lock().access {
             Access::Start(ranks) => ranks.clone(),
@@ -246,7 +246,7 @@ impl<'a> Call<'a> {
         }
         self.mark(&ranks, held_by::START, false)?;
         for peer in &peers {
-            self.add_later(peer, word::COMPLETES, 1)?;
+            self.add_later(*peer, word::COMPLETES, 1)?;
         }
         // A target that hears of this call by a message, which may be faster than a transport's atomic, finds MPI_Win_test true (MPI 5.0 §12.5.2).
         let told = self.settle(&peers, false);
@@ -254,24 +254,38 @@ impl<'a> Call<'a> {
         told.ok().map(|_| ())
     }
 
-    pub fn wait(&self, block: bool) -> Result<Status, Status> {
+    /// MPI_Win_wait.
+    pub fn wait(&mut self) -> Result<(), Status> {
+        let (own, ranks) = self.exposed()?;
+        let count = own.peer().mapped_word(word::COMPLETES).ok_or(Status::INTERNAL)?;
+        self.until(|| count.load(Ordering::SeqCst) >= ranks).ok()?;
+        self.end_exposure(own, ranks)
+    }
+
+    /// MPI_Win_test. PENDING: the epoch cannot end yet.
+    pub fn test(&mut self) -> Result<Status, Status> {
+        let (own, ranks) = self.exposed()?;
+        let count = own.peer().mapped_word(word::COMPLETES).ok_or(Status::INTERNAL)?;
+        self.progress();
+        if count.load(Ordering::SeqCst) < ranks {
+            return Ok(Status::PENDING);
+        }
+        self.end_exposure(own, ranks).map(|()| Status::OK)
+    }
+
+    /// This rank, and to how many it is exposed.
+    fn exposed(&mut self) -> Result<(Met<'a>, u64), Status> {
         let win = self.win;
         let ranks = win.epochs.lock().exposure.as_ref().map(Vec::len).ok_or(Status::RMA_SYNC)? as u64;
-        let own = self.peer(win.comm.rank())?;
-        let count = own.mapped_word(word::COMPLETES).ok_or(Status::INTERNAL)?;
-        let complete = || count.load(Ordering::SeqCst) >= ranks;
-        if block {
-            self.until(complete).ok()?;
-        } else {
-            (win.comm.services().progress)(win.comm.get().comm, self.thread);
-            if !complete() {
-                return Ok(Status::PENDING);
-            }
-        }
-        win.epochs.lock().exposure = None;
+        Ok((self.peer(win.comm.rank())?, ranks))
+    }
+
+    /// All of them have told that they are done.
+    fn end_exposure(&mut self, own: Met<'_>, ranks: u64) -> Result<(), Status> {
+        self.win.epochs.lock().exposure = None;
         self.add_at(own, word::COMPLETES, ranks.wrapping_neg())?;
         barrier();
-        Ok(Status::OK)
+        Ok(())
     }
 }
 

@@ -1,129 +1,134 @@
 //! The table of a window: which function carries out each of the host's calls.
 
+use crate::accumulate::{accumulate_of, fetch_of, get_accumulate_of};
 use crate::epoch::Access;
 use crate::mapped_targets::barrier;
 use crate::window::RdmaWindow;
-use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion};
+use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_mca::{Entry, Status};
+use oxmpi_osc::{Asked, Flush, LockKind, Memory, Rma, Vouched, Want, WinCounts, WinDesc, Window, assertion};
+use oxmpi_osc_support::Request;
 
 fn of(result: Result<(), Status>) -> Status {
     result.err().unwrap_or(Status::OK)
 }
 
 impl Window for RdmaWindow {
-    fn put(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        if !wanted && self.copies(args, true) {
-            return Ok(core::ptr::null_mut());
+    type Request = Request;
+
+    fn put(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        if want == Want::Nothing && self.puts(&args) {
+            return Ok(None);
         }
-        self.call(args.thread).put(args, wanted)
+        self.call(entry).put(args, want)
     }
-    fn get(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        if !wanted && self.copies(args, false) {
-            return Ok(core::ptr::null_mut());
+    fn get(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        if want == Want::Nothing && self.gets(&args) {
+            return Ok(None);
         }
-        self.call(args.thread).get(args, wanted)
+        self.call(entry).get(args, want)
     }
-    fn accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+    fn accumulate(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
         let same =
             core::ptr::eq(args.origin_type, args.target_type) && args.origin_count == args.target_count;
-        if !wanted && same && self.updates(args, args.origin_count, core::ptr::null_mut()) {
-            return Ok(core::ptr::null_mut());
+        if want == Want::Nothing && same && self.accumulates(&args) {
+            return Ok(None);
         }
-        self.call(args.thread).accumulate(args, false, wanted)
+        self.call(entry).accumulate((args.target, args.disp), &accumulate_of(&args)?, want)
     }
-    fn get_accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.call(args.thread).accumulate(args, true, wanted)
+    fn get_accumulate(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.call(entry).accumulate((args.target, args.disp), &get_accumulate_of(&args)?, want)
     }
-    fn fetch_and_op(&self, args: &RmaArgs) -> Status {
-        if self.updates(args, 1, args.result) {
+    fn fetch_and_op(&self, entry: &mut Entry, args: Rma<'_>) -> Status {
+        if self.fetches(&args) {
             return Status::OK;
         }
-        let one = RmaArgs {
-            origin_count: 1,
-            result_count: 1,
-            result_type: args.origin_type,
-            target_count: 1,
-            target_type: args.origin_type,
-            ..*args
-        };
-        of(self.call(args.thread).accumulate(&one, true, false).map(|_| ()))
+        let done = fetch_of(&args).and_then(|operands| {
+            self.call(entry).accumulate((args.target, args.disp), &operands, Want::Nothing)
+        });
+        of(done.map(|_| ()))
     }
-    fn compare_and_swap(&self, args: &RmaArgs) -> Status {
-        if self.swaps(args) {
+    fn compare_and_swap(&self, entry: &mut Entry, args: Rma<'_>) -> Status {
+        if self.swaps(&args) {
             return Status::OK;
         }
-        of(self.call(args.thread).compare_and_swap(args))
+        of(self.call(entry).compare_and_swap(args))
     }
 
-    fn fence(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
+    fn fence(&self, entry: &mut Entry, assert: u32) -> Status {
         let may = self.epochs.may_end();
         if may.is_err() {
             return may;
         }
-        let done = self.call(thread).settle_all(true);
-        let met = self.comm.barrier(thread);
+        let done = self.call(entry).settle_all(true);
+        let met = self.comm.barrier(entry);
         barrier();
         let next = if assert & assertion::NOSUCCEED != 0 { Access::None } else { Access::Fence };
         self.epochs.set(&mut self.epochs.lock(), next, false);
         if done.is_err() { done } else { met }
     }
 
-    fn post(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
-        of(self.call(thread).post(ranks, assert))
+    fn post(&self, entry: &mut Entry, ranks: &[u32], assert: u32) -> Status {
+        of(self.call(entry).post(ranks, assert))
     }
-    fn start(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
-        of(self.call(thread).start(ranks, assert))
+    fn start(&self, entry: &mut Entry, ranks: &[u32], assert: u32) -> Status {
+        of(self.call(entry).start(ranks, assert))
     }
-    fn complete(&self, thread: *mut ThreadCtx) -> Status {
-        of(self.call(thread).end_access())
+    fn complete(&self, entry: &mut Entry) -> Status {
+        of(self.call(entry).end_access())
     }
-    fn wait(&self, thread: *mut ThreadCtx, block: bool) -> Status {
-        self.call(thread).wait(block).unwrap_or_else(|status| status)
+    fn wait(&self, entry: &mut Entry) -> Status {
+        of(self.call(entry).wait())
     }
-    fn lock(&self, thread: *mut ThreadCtx, kind: u32, rank: u32, assert: u32) -> Status {
-        of(self.call(thread).lock(kind, rank, assert))
+    fn test(&self, entry: &mut Entry) -> Status {
+        self.call(entry).test().unwrap_or_else(|status| status)
     }
-    fn unlock(&self, thread: *mut ThreadCtx, rank: u32) -> Status {
-        of(self.call(thread).unlock(rank))
+    fn lock(&self, entry: &mut Entry, kind: LockKind, rank: u32, assert: u32) -> Status {
+        of(self.call(entry).lock(kind, rank, assert))
     }
-    fn lock_all(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
-        of(self.call(thread).lock_all(assert))
+    fn unlock(&self, entry: &mut Entry, rank: u32) -> Status {
+        of(self.call(entry).unlock(rank))
     }
-    fn unlock_all(&self, thread: *mut ThreadCtx) -> Status {
-        of(self.call(thread).unlock_all())
+    fn lock_all(&self, entry: &mut Entry, assert: u32) -> Status {
+        of(self.call(entry).lock_all(assert))
+    }
+    fn unlock_all(&self, entry: &mut Entry) -> Status {
+        of(self.call(entry).unlock_all())
     }
 
-    fn flush(&self, thread: *mut ThreadCtx, rank: Option<u32>, local: bool) -> Status {
+    fn flush(&self, entry: &mut Entry, rank: Option<u32>, how: Flush) -> Status {
         let may = self.epochs.may_flush(rank);
         if may.is_err() {
             return may;
         }
+        let remote = how == Flush::Everywhere;
         match rank {
             // All of it is mapped: nothing is ever under way there.
             Some(rank) if self.peers.near(rank).is_some_and(|peer| peer.link.is_none()) => {
                 barrier();
                 Status::OK
             }
-            Some(rank) => self.call(thread).settle_rank(rank, !local),
-            None => self.call(thread).settle_all(!local),
+            Some(rank) => self.call(entry).settle_rank(rank, remote),
+            None => self.call(entry).settle_all(remote),
         }
     }
 
-    fn sync(&self, thread: *mut ThreadCtx) -> Status {
+    fn sync(&self, entry: &mut Entry) -> Status {
         barrier();
-        (self.comm.services().progress)(self.comm.get().comm, thread);
+        self.comm.progress(entry);
         barrier();
         Status::OK
     }
 
-    fn attach(&self, _: *mut ThreadCtx, base: *mut u8, bytes: u64) -> Status {
+    fn attach(&self, _: &mut Entry, memory: Memory) -> Status {
         if !self.dynamic {
             return Status::RMA_FLAVOR;
         }
         let home = &self.home;
-        home.attached.attach(&home.registrar, &home.shelf, base, bytes)
+        // SAFETY: the program's, which leaves it attached as long as it is there.
+        unsafe { home.attached.attach(&home.registrar, &home.shelf, memory) }
     }
-    fn detach(&self, _: *mut ThreadCtx, base: *mut u8) -> Status {
+    fn detach(&self, _: &mut Entry, base: usize) -> Status {
         if !self.dynamic {
             return Status::RMA_FLAVOR;
         }
@@ -135,48 +140,50 @@ impl Window for RdmaWindow {
         Status::OK
     }
 
-    fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status {
-        if discard {
-            return Status::OK;
-        }
-        let agreed = self.comm.agree(thread, self.epochs.may_end());
+    fn free(&self, entry: &mut Entry) -> Status {
+        let agreed = self.comm.agree(entry, self.epochs.may_end());
         if agreed.is_err() {
             return agreed;
         }
         // A failure of an operation is not one of freeing; nobody asks for it any more.
-        let _ = self.call(thread).settle_all(true);
-        let met = self.comm.barrier(thread);
+        let _ = self.call(entry).settle_all(true);
+        let met = self.comm.barrier(entry);
         if met.is_err() { met } else { Status::OK }
     }
 
-    fn put_notify(&self, args: &RmaArgs, counter: u32) -> Status {
-        of(self.call(args.thread).notified(args, true, counter))
+    fn discard(&self, _: &mut Entry) {}
+
+    fn put_notify(&self, entry: &mut Entry, args: Rma<'_>, counter: u32) -> Status {
+        of(self.call(entry).put_notified(args, counter))
     }
-    fn get_notify(&self, args: &RmaArgs, counter: u32) -> Status {
-        of(self.call(args.thread).notified(args, false, counter))
+    fn get_notify(&self, entry: &mut Entry, args: Rma<'_>, counter: u32) -> Status {
+        of(self.call(entry).get_notified(args, counter))
     }
-    fn notify_read(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
-        self.call(thread).notifications(counter, reset)
+    fn notify_read(&self, entry: &mut Entry, counter: u32) -> Result<u64, Status> {
+        self.call(entry).notifications(counter, |word| word.load(Ordering::SeqCst))
     }
-    fn notify_wait(&self, thread: *mut ThreadCtx, counter: u32, threshold: u64) -> Result<u64, Status> {
-        self.call(thread).await_notifications(counter, threshold)
+    fn notify_take(&self, entry: &mut Entry, counter: u32) -> Result<u64, Status> {
+        self.call(entry).notifications(counter, |word| word.swap(0, Ordering::SeqCst))
+    }
+    fn notify_wait(&self, entry: &mut Entry, counter: u32, threshold: u64) -> Result<u64, Status> {
+        self.call(entry).await_notifications(counter, threshold)
     }
 
-    fn dup(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<RdmaWindow>, Status> {
-        self.duplicate(desc, thread).map(Box::new)
+    fn dup(&self, entry: &mut Entry, desc: Vouched<'_, WinDesc>) -> Result<Box<RdmaWindow>, Status> {
+        self.duplicate(entry, desc).map(Box::new)
     }
     fn counts(&self) -> Option<WinCounts> {
         Some(self.counted())
     }
-    fn flush_begin(&self, thread: *mut ThreadCtx, rank: Option<u32>) -> Status {
+    fn flush_begin(&self, entry: &mut Entry, rank: Option<u32>) -> Status {
         let may = self.epochs.may_flush(rank);
         if may.is_err() {
             return may;
         }
-        let call = self.call(thread);
+        let mut call = self.call(entry);
         match rank {
             Some(rank) => self.peers.get(rank).into_iter().for_each(|peer| call.begin_settling(&[peer])),
-            None => call.begin_settling(&self.peers.met()),
+            None => call.begin_settling(&self.peers.all()),
         }
         Status::OK
     }

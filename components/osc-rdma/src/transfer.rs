@@ -4,123 +4,159 @@
 //! local memory, and each block of the target is a piece of the operation.
 
 use crate::call::Call;
-use crate::issue::Issue;
-use crate::layout::{Block, blocks_at};
+use crate::issue::Noted;
 use crate::local::{Local, SLOT};
 use crate::mapped_targets::copy_block;
-use crate::op::{FinalStep, Op};
-use crate::peer::{Link, Peer};
-use crate::spot::{RemoteTarget, Spot};
+use crate::op::{FinalStep, Plan, Waiting};
+use crate::peer::{Link, Route};
+use crate::piece::{Piece, Stretch, gets, puts};
+use crate::spot::{RemoteTarget, Spot, complete};
 use crate::writes::Kind;
-use oxmpi_btl::{LIST_ENTRY, RegHandle};
+use oxmpi_btl::LIST_ENTRY;
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{RequestHeader, Status};
-use oxmpi_osc::RmaArgs;
-use oxmpi_osc_support::Elements;
+use oxmpi_mca::Status;
+use oxmpi_osc::{Asked, Rma, Want};
+use oxmpi_osc_support::{Elements, Pending, Request, Sink, Source};
+
+/// Whether somebody waits for the operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Care {
+    Nobody,
+    Caller,
+}
+
+/// Data of an operation here, and its direction.
+pub enum Transfer<'a> {
+    Put(Source<'a>),
+    Get(Sink<'a>),
+}
+
+/// The elements of a type at a target.
+#[derive(Clone, Copy)]
+pub struct Shape<'a> {
+    pub count: u64,
+    pub dtype: &'a TypeDesc,
+}
+
+impl<'a> Shape<'a> {
+    /// Elements of this shape at an address of this process.
+    pub fn at(self, at: *mut u8) -> Elements<'a> {
+        Elements { at, count: self.count, dtype: self.dtype }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.dtype.packed.saturating_mul(self.count)
+    }
+}
+
+/// The data of a put, and its shape at the target.
+pub fn put_of<'a>(args: &Rma<'a>) -> Result<(Source<'a>, Shape<'a>), Status> {
+    let (origin, shape) = sides(args)?;
+    // SAFETY: vouched for: the origin's data of a put is read, and stays until that is complete.
+    Ok((unsafe { origin.source() }, shape))
+}
+
+/// The same of a get.
+pub fn get_of<'a>(args: &Rma<'a>) -> Result<(Sink<'a>, Shape<'a>), Status> {
+    let (origin, shape) = sides(args)?;
+    // SAFETY: vouched for: the origin's data of a get is written, and nobody else's until that is complete.
+    Ok((unsafe { origin.sink() }, shape))
+}
+
+fn sides<'a>(args: &Rma<'a>) -> Result<(Elements<'a>, Shape<'a>), Status> {
+    // SAFETY: vouched for, and valid during the call.
+    let (origin, target) = unsafe {
+        let origin = Elements::new(args.origin, args.origin_count, args.origin_type);
+        (origin.ok_or(Status::BAD_PARAM)?, args.target_type.as_ref().ok_or(Status::BAD_PARAM)?)
+    };
+    Ok((origin, Shape { count: args.target_count, dtype: target }))
+}
 
 impl<'a> Call<'a> {
-    pub fn put(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+    pub fn put(&mut self, args: Rma<'_>, want: Want) -> Asked<Request> {
         let peer = self.target(args.target)?;
-        // SAFETY: the host's arguments.
-        let (origin, target) = unsafe {
-            let origin = Elements::new(args.origin, args.origin_count, args.origin_type);
-            (origin.ok_or(Status::BAD_PARAM)?, args.target_type.as_ref().ok_or(Status::BAD_PARAM)?)
-        };
+        let (origin, shape) = put_of(&args)?;
         if origin.bytes() == 0 {
-            return self.request(wanted).map(|request| self.complete(request));
+            return self.done(want);
         }
-        let spot = match self.spot(peer, args.disp, args.target_count, target) {
+        let spot = match self.spot(peer, args.disp, shape.count, shape.dtype) {
             Ok(spot) => spot,
-            Err(status) => return self.refused(status, wanted),
+            Err(status) => return self.refused(status, want),
         };
         if let Spot::There(there) = &spot
-            && self.gather(peer, &origin, there, (args.target_count, target), wanted)?
+            && self.gather(&origin, there, shape, want)?
         {
-            return self.request(wanted).map(|request| self.complete(request));
+            return self.done(want);
         }
-        let request = self.request(wanted)?;
-        match spot {
-            Spot::Here(at) => {
-                let there = Elements { at, count: args.target_count, dtype: target };
-                // SAFETY: the origin's memory is the program's, the target's mapped and of the window.
-                unsafe { copy(origin, there) };
-                Ok(self.complete(request))
-            }
-            Spot::There(there) => {
-                let op = Op { request, ..Op::new(self.rdma(), peer) };
-                let started = self.put_there(op, origin, &there, args.target_count, target);
-                self.started(started, request)
-            }
-        }
+        self.move_data(Transfer::Put(origin), &spot, shape, want)
     }
 
-    /// The same for a notified operation, without a request: true where it is under way as `op`, false where it is done.
-    pub fn transfer(&self, args: &RmaArgs, put: bool, op: Op) -> Result<bool, Status> {
-        let peer = self.peer(args.target)?;
-        // SAFETY: the host's arguments.
-        let (origin, target) = unsafe {
-            let origin = Elements::new(args.origin, args.origin_count, args.origin_type);
-            (origin.ok_or(Status::BAD_PARAM)?, args.target_type.as_ref().ok_or(Status::BAD_PARAM)?)
-        };
-        let count = args.target_count;
-        let bytes = if put { origin.bytes() } else { target.packed.saturating_mul(count) };
-        if bytes == 0 {
-            return Ok(false);
-        }
-        match self.spot(peer, args.disp, count, target)? {
-            Spot::Here(at) => {
-                let there = Elements { at, count, dtype: target };
-                let (from, to) = if put { (origin, there) } else { (there, origin) };
-                // SAFETY: as in `put`.
-                unsafe { copy(from, to) };
-                Ok(false)
-            }
-            Spot::There(there) if put => self.put_there(op, origin, &there, count, target).map(|()| true),
-            Spot::There(there) => self.get_there(op, origin, &there, count, target).map(|()| true),
-        }
-    }
-
-    pub fn get(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+    pub fn get(&mut self, args: Rma<'_>, want: Want) -> Asked<Request> {
         let peer = self.target(args.target)?;
-        // SAFETY: the host's arguments.
-        let (origin, target) = unsafe {
-            let origin = Elements::new(args.origin, args.origin_count, args.origin_type);
-            (origin.ok_or(Status::BAD_PARAM)?, args.target_type.as_ref().ok_or(Status::BAD_PARAM)?)
-        };
-        if target.packed.saturating_mul(args.target_count) == 0 {
-            return self.request(wanted).map(|request| self.complete(request));
+        let (origin, shape) = get_of(&args)?;
+        if shape.bytes() == 0 {
+            return self.done(want);
         }
-        let spot = match self.spot(peer, args.disp, args.target_count, target) {
-            Ok(spot) => spot,
-            Err(status) => return self.refused(status, wanted),
-        };
-        let request = self.request(wanted)?;
+        match self.spot(peer, args.disp, shape.count, shape.dtype) {
+            Ok(spot) => self.move_data(Transfer::Get(origin), &spot, shape, want),
+            Err(status) => self.refused(status, want),
+        }
+    }
+
+    fn move_data(
+        &mut self,
+        transfer: Transfer<'_>,
+        spot: &Spot<'_>,
+        shape: Shape<'_>,
+        want: Want,
+    ) -> Asked<Request> {
+        let request = self.request(want)?;
         match spot {
             Spot::Here(at) => {
-                let there = Elements { at, count: args.target_count, dtype: target };
-                // SAFETY: as in `put`.
-                unsafe { copy(there, origin) };
-                Ok(self.complete(request))
+                // SAFETY: `spot` has found all of it in mapped memory of the window's.
+                unsafe { transfer.copy(*at, shape) };
+                Ok(complete(request))
             }
             Spot::There(there) => {
-                let op = Op { request, ..Op::new(self.rdma(), peer) };
-                let started = self.get_there(op, origin, &there, args.target_count, target);
-                self.started(started, request)
+                let shown = request.as_ref().map(Pending::request);
+                let plan = Plan { request, ..Plan::default() };
+                self.move_there(transfer, there, shape, plan, Care::Nobody)?;
+                Ok(shown)
             }
+        }
+    }
+
+    /// The same for a notified operation: under way, where somebody is to wait for it, or done.
+    pub fn notified_transfer(
+        &mut self,
+        args: &Rma<'_>,
+        transfer: Transfer<'_>,
+        shape: Shape<'_>,
+    ) -> Result<Option<Waiting>, Status> {
+        let peer = self.peer(args.target)?;
+        if transfer.bytes(shape) == 0 {
+            return Ok(None);
+        }
+        match self.spot(peer, args.disp, shape.count, shape.dtype)? {
+            Spot::Here(at) => {
+                // SAFETY: `spot` has found all of it in mapped memory of the window's.
+                unsafe { transfer.copy(at, shape) };
+                Ok(None)
+            }
+            Spot::There(there) => self.move_there(transfer, &there, shape, Plan::default(), Care::Caller),
         }
     }
 
     /// Keeps a small put of one block at its target for the next list to it. False: it is not one, and nothing has been done.
     fn gather(
-        &self,
-        peer: &Peer,
-        origin: &Elements<'_>,
+        &mut self,
+        origin: &Source<'_>,
         there: &RemoteTarget<'_>,
-        (count, target): (u64, &TypeDesc),
-        wanted: bool,
+        shape: Shape<'_>,
+        want: Want,
     ) -> Result<bool, Status> {
-        let (link, len) = (there.link, origin.bytes());
-        let (Some(handle), Some((disp, room))) = (there.only_handle(), target.one_block(count)) else {
+        let (route, link, len) = (there.route, there.route.link(), origin.bytes());
+        let (true, Some((disp, room))) = (there.is_whole(), shape.dtype.one_block(shape.count)) else {
             return Ok(false);
         };
         if len > self.rdma().settings.aggregation
@@ -130,125 +166,137 @@ impl<'a> Call<'a> {
             return Ok(false);
         }
         let (ctx, at) = (self.context(link), there.base.wrapping_add(disp as u64));
-        let batch = &link.lanes[ctx as usize].batch;
+        let lane = route.lane(ctx);
         loop {
             if link.fences.beside(ctx) {
-                self.wait_behind(peer, link, ctx, at, len)?;
+                self.wait_behind(route, ctx, at, len)?;
             }
-            let inside = self.enter(ctx);
-            // SAFETY: the context is entered; the batch has room for what it was asked for.
-            unsafe {
-                if let Some(to) = batch.put(at, handle, len as usize, link.lists) {
-                    match origin.one_block() {
-                        Some(from) => copy_block(from, to, len as usize),
-                        None => origin.pack(0, to, len),
-                    }
-                    link.lanes[ctx as usize].note_put(1);
-                    if wanted {
-                        link.fences.batch_waits(ctx);
-                    }
-                    return Ok(true);
+            let mut held = self.enter(ctx);
+            if let Some(to) = lane.batch.put(&mut held, at, len as usize, link.lists) {
+                match origin.one_block() {
+                    // SAFETY: the program's data, of that many bytes, which the batch has room for.
+                    Some(from) => unsafe { copy_block(from, to.as_mut_ptr(), to.len()) },
+                    None => origin.pack(0, to),
                 }
+                lane.note_put(&mut held, 1);
+                if want == Want::Request {
+                    link.fences.batch_waits(&mut held);
+                }
+                return Ok(true);
             }
-            Issue::send_batch(*self, link, peer, ctx, inside);
+            drop(held);
+            self.send_batch(route, ctx);
         }
     }
 
-    fn put_there(
-        &self,
-        mut op: Op,
-        origin: Elements<'_>,
+    /// Starts an operation by the transport.
+    pub fn move_there(
+        &mut self,
+        transfer: Transfer<'_>,
         there: &RemoteTarget<'_>,
-        count: u64,
-        target: &TypeDesc,
-    ) -> Result<(), Status> {
-        let len = origin.bytes();
-        let local = match origin.one_block() {
-            Some(at) if len as usize > SLOT => self.theirs(there.link, at, len)?,
-            _ => {
-                let local = self.scratch(there.link, len as usize)?;
-                // SAFETY: the program's data; local memory has room for it.
-                unsafe { origin.pack(0, local.at(), len) };
-                local
+        shape: Shape<'_>,
+        plan: Plan,
+        care: Care,
+    ) -> Result<Option<Waiting>, Status> {
+        let (link, len) = (there.route.link(), transfer.bytes(shape));
+        let (local, final_step) = match (self.theirs(link, &transfer, len)?, &transfer) {
+            (Some(local), _) => (local, FinalStep::default()),
+            (None, Transfer::Put(origin)) => {
+                let mut local = self.scratch(link, len as usize)?;
+                origin.pack(0, local.bytes_mut());
+                (Local::Scratch(local), FinalStep::default())
+            }
+            (None, Transfer::Get(origin)) => {
+                let local = Local::Scratch(self.scratch(link, len as usize)?);
+                (local, FinalStep::to(origin, len as usize))
             }
         };
-        (op.local, op.is_put) = (Some(local), true);
-        self.issue(op, there, count, target, |pieces, local, block, handle| {
-            pieces.put(local, block.packed, block.at, block.len, handle)
-        })
+        let is_put = matches!(transfer, Transfer::Put(_));
+        self.issue_blocks(there, shape, len, Plan { local: Some(local), final_step, is_put, ..plan }, care)
     }
 
-    pub fn get_there(
-        &self,
-        mut op: Op,
-        origin: Elements<'_>,
-        there: &RemoteTarget<'_>,
-        count: u64,
-        target: &TypeDesc,
-    ) -> Result<(), Status> {
-        let len = count * target.packed;
-        let (local, final_step) = match origin.one_block() {
-            Some(at) if len as usize > SLOT => (self.theirs(there.link, at, len)?, FinalStep::Nothing),
-            _ => (self.scratch(there.link, len as usize)?, FinalStep::to(&origin, len)),
+    /// The program's memory, if it is one long block.
+    fn theirs(&self, link: &Link, transfer: &Transfer<'_>, len: u64) -> Result<Option<Local>, Status> {
+        let block = match transfer {
+            Transfer::Put(origin) => origin.one_block().map(<*const u8>::cast_mut),
+            Transfer::Get(origin) => origin.one_block(),
         };
-        (op.local, op.final_step) = (Some(local), final_step);
-        self.issue(op, there, count, target, |pieces, local, block, handle| {
-            pieces.get(local, block.packed, block.at, block.len, handle)
-        })
+        let Some(at) = block.filter(|_| len as usize > SLOT) else { return Ok(None) };
+        // SAFETY: the data of a source or a sink stays until its operation is complete, which gets the registration, and is complete behind that.
+        unsafe { Local::theirs(self.win.services, link.reach.btl(), at, len) }.map(Some)
     }
 
-    fn theirs(&self, link: &Link, at: *mut u8, len: u64) -> Result<Local, Status> {
-        self.rdma().pools.theirs(self.win.btl, link.reach.btl(), at, len)
-    }
-
-    /// Issues an operation whose pieces are the target's blocks.
-    fn issue(
-        &self,
-        op: Op,
+    /// Issues an operation whose pieces are the target's blocks, as far as they have the first `len` bytes.
+    fn issue_blocks(
+        &mut self,
         there: &RemoteTarget<'_>,
-        count: u64,
-        target: &TypeDesc,
-        verb: impl Fn(&mut Issue<'a, '_>, &Local, Block, *const RegHandle) -> bool,
-    ) -> Result<(), Status> {
-        let blocks = match target.one_block(count) {
-            Some((disp, len)) => vec![Block { at: there.base.wrapping_add(disp as u64), len, packed: 0 }],
-            None => blocks_at(there.base, count, target),
-        };
-        let blocks = there.cut(blocks).ok_or(Status::RMA_RANGE)?;
-        let mut handles = Vec::with_capacity(blocks.len());
-        for block in &blocks {
-            handles.push(there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?);
-        }
-        // SAFETY: the operation's peer outlives it.
-        self.wait_for_writes(unsafe { &*op.peer }, there.link, Kind::TRANSFER, None, &blocks)?;
-        let ends_early = op.is_put && !there.link.remote_done;
-        let wanted = !op.request.is_null();
-        let mut pieces = Issue::begin(*self, there.link, op);
-        pieces.with_own(|pieces, local| {
-            for (block, handle) in blocks.iter().zip(handles) {
-                if !verb(pieces, local, *block, handle) {
-                    break;
-                }
-            }
+        shape: Shape<'_>,
+        len: u64,
+        plan: Plan,
+        care: Care,
+    ) -> Result<Option<Waiting>, Status> {
+        let route = there.route;
+        let blocks = there.blocks(shape.count, shape.dtype, len)?;
+        let registrations = there.registrations(&blocks)?;
+        self.wait_for_writes(route, Kind::TRANSFER, None, &blocks)?;
+        let noted = (plan.is_put && !route.link().remote_done).then(|| Noted {
+            kind: Kind::TRANSFER,
+            ends_there: false,
+            settled: plan.request.is_some(),
+            first: false,
+            places: blocks.iter().map(|block| (block.at, block.len)),
         });
-        if ends_early {
-            pieces.record(Kind::TRANSFER, false, wanted, blocks.iter().map(|block| (block.at, block.len)));
+        let stretches = blocks.iter().zip(registrations).map(|(block, registration)| Stretch {
+            local: block.packed,
+            remote: block.at,
+            len: block.len,
+            registration,
+        });
+        Ok(match plan.is_put {
+            true => self.issue_as(route, plan, puts(route, stretches), noted, care),
+            false => self.issue_as(route, plan, gets(route, stretches), noted, care),
+        })
+    }
+
+    fn issue_as<'p>(
+        &mut self,
+        route: Route<'_>,
+        plan: Plan,
+        pieces: impl Iterator<Item = Piece<'p>>,
+        noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
+        care: Care,
+    ) -> Option<Waiting> {
+        match care {
+            Care::Caller => Some(self.set_off(route, plan, pieces, noted)),
+            Care::Nobody => {
+                self.launch(route, plan, pieces, noted);
+                None
+            }
         }
-        pieces.end();
-        Ok(())
     }
 }
 
-impl FinalStep {
-    /// To elements of the program's.
-    pub fn to(elements: &Elements<'_>, len: u64) -> FinalStep {
-        match elements.one_block() {
-            Some(to) => FinalStep::Copy { to, len: len as usize },
-            None => {
-                let (to, count) = (elements.at, elements.count);
-                FinalStep::Unpack { to, count, dtype: elements.retain(), len }
-            }
+impl Transfer<'_> {
+    /// Bytes that are moved.
+    fn bytes(&self, shape: Shape<'_>) -> u64 {
+        match self {
+            Transfer::Put(origin) => origin.bytes(),
+            Transfer::Get(_) => shape.bytes(),
         }
+    }
+
+    /// Carries it out on mapped memory.
+    ///
+    /// # Safety
+    /// Elements of this shape lie at `at`, in memory that can be read and written.
+    unsafe fn copy(&self, at: *mut u8, shape: Shape<'_>) {
+        let there = shape.at(at);
+        let (from, to) = match self {
+            Transfer::Put(origin) => (origin.elements(), there),
+            Transfer::Get(origin) => (there, origin.elements()),
+        };
+        // SAFETY: one side by the caller's promise, the other by that of whoever made a source or a sink of it.
+        unsafe { copy(from, to) }
     }
 }
 

@@ -7,13 +7,11 @@
 
 use crate::attached::Attached;
 use crate::epoch::Epochs;
-use crate::local::Registered;
-use crate::peer::{Peer, Peers};
-use crate::rdma::Rdma;
+use crate::local::{Registered, Services};
+use crate::peer::{Met, Peers};
 use crate::registrar::Registrar;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
-use oxmpi_btl::BtlServices;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_osc::{WinCounts, WinDesc, hint};
 use oxmpi_osc_support::Comm;
@@ -43,9 +41,8 @@ pub struct OwnShelf {
 }
 
 pub struct RdmaWindow {
-    pub rdma: Arc<Rdma>,
     pub comm: Comm,
-    pub btl: *const BtlServices,
+    pub services: Services,
     pub dynamic: bool,
     pub peers: Peers,
     pub epochs: Epochs,
@@ -57,11 +54,6 @@ pub struct RdmaWindow {
     pub waits: AtomicU32,
     pub tally: Tally,
 }
-
-// SAFETY: the services may be called from any thread; the rest says so of itself.
-unsafe impl Send for RdmaWindow {}
-// SAFETY: as above.
-unsafe impl Sync for RdmaWindow {}
 
 /// The rules that info keys and parameters set.
 pub struct Rules {
@@ -108,16 +100,6 @@ impl Rules {
     }
 }
 
-impl Drop for RdmaWindow {
-    /// A window that is given back without communication may have operations under way, which end some time: what they end in stays.
-    fn drop(&mut self) {
-        if !self.peers.met().iter().all(|peer| peer.is_idle()) {
-            core::mem::forget(core::mem::replace(&mut self.peers, Peers::new(0)));
-            core::mem::forget(self.rdma.clone());
-        }
-    }
-}
-
 impl RdmaWindow {
     /// Where the words of locks, posts and notifications are.
     pub fn shelf(&self) -> &Shelf {
@@ -126,11 +108,11 @@ impl RdmaWindow {
 
     /// Counts since the window was made.
     pub fn counted(&self) -> WinCounts {
-        let lanes = |peer: &Peer| {
-            let lanes = peer.link.iter().flat_map(|link| &link.lanes);
+        let lanes = |peer: Met<'_>| {
+            let lanes = peer.peer().link.iter().flat_map(|link| &link.lanes);
             lanes.map(|lane| lane.put_locks.load(Ordering::Relaxed)).sum::<u64>()
         };
-        let put_locks = self.peers.met().into_iter().map(lanes).sum();
+        let put_locks = self.peers.all().into_iter().map(lanes).sum();
         WinCounts { put_locks, ..self.tally.counts() }
     }
 }

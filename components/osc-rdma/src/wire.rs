@@ -101,22 +101,17 @@ impl CardLayout {
         }
     }
 
-    /// # Safety
-    /// A card lies at `from`.
-    pub unsafe fn read(self, from: *const u8) -> Card {
+    /// The card that these bytes are; there are [`CardLayout::stride`] of them. Panics if there are fewer.
+    pub fn read(self, from: &[u8]) -> Card {
+        let (head, words) = from.split_at(CardLayout::HEAD);
+        let mut words = words.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word));
+        let mut next = || words.next().unwrap_or_else(|| panic!("a card is shorter than its stride"));
         let mut card = Card::EMPTY;
-        let mut at = CardLayout::HEAD;
-        let mut next = || {
-            // SAFETY: the caller's promise; the word is one of those that the stride counts.
-            let word = unsafe { from.add(at).cast::<u64>().read_unaligned() };
-            at += 8;
-            word
-        };
         card.bytes = self.bytes.unwrap_or_else(&mut next);
         card.disp_unit = self.disp_unit.unwrap_or_else(|| next().cast_signed());
-        // SAFETY: the caller's promise; any bytes are a card's.
+        // SAFETY: as many bytes are there; any are a card's.
         unsafe {
-            core::ptr::copy_nonoverlapping(from, (&raw mut card).cast::<u8>(), CardLayout::HEAD);
+            core::ptr::copy_nonoverlapping(head.as_ptr(), (&raw mut card).cast::<u8>(), head.len());
         }
         card
     }
@@ -152,6 +147,13 @@ pub struct Region {
 
 impl Region {
     pub const BYTES: u64 = size_of::<Region>() as u64;
+
+    /// The region that these bytes are; there are [`Region::BYTES`] of them. Panics if there are fewer.
+    pub fn of(bytes: &[u8]) -> Region {
+        assert!(bytes.len() >= size_of::<Region>());
+        // SAFETY: as many bytes are there; any are a region's.
+        unsafe { bytes.as_ptr().cast::<Region>().read_unaligned() }
+    }
 }
 
 /// How many regions there are, and a version that changes where one goes: in one word, so that both are read as they were at one time.
@@ -288,10 +290,9 @@ mod tests {
             let mut room = [u64::MAX; 53];
             let at: *mut u8 = room.as_mut_ptr().cast();
             // SAFETY: room for one.
-            let read = unsafe {
-                layout.write(&card, at);
-                layout.read(at)
-            };
+            unsafe { layout.write(&card, at) };
+            let bytes: Vec<u8> = room.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            let read = layout.read(&bytes[..stride as usize]);
             assert_eq!((read.base, read.state, read.bytes, read.disp_unit), (7, 9, 80, -8));
             assert_eq!(read.states[TRANSPORTS - 1].handle[HANDLE - 1], 5);
             assert!(room[stride as usize / 8..].iter().all(|word| *word == u64::MAX), "behind its end");

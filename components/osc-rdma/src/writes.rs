@@ -14,8 +14,8 @@
 //! A record has up to [`MOST`] ranges as they are. Beyond that neighbours become one, and what lies between them is taken for written.
 
 use crate::layout::Block;
-use core::cell::UnsafeCell;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
+use oxmpi_mca::{CriGuard, OfCri};
 use oxmpi_osc::Flow;
 
 /// Ranges that a record keeps apart.
@@ -47,7 +47,7 @@ impl Fences {
     /// Lanes whose batch has such puts, and lanes that have sent such writes.
     #[inline(always)]
     pub fn lanes(&self) -> (u64, u64) {
-        // SYNC POINT with `batch_is_sent`: in this order.
+        // SYNC POINT with `batch_is_sent_if`: in this order.
         let unsent = self.unsent.load(Ordering::Acquire);
         (unsent, self.sent.load(Ordering::Acquire))
     }
@@ -65,9 +65,9 @@ impl Fences {
         }
     }
 
-    /// The batch of a lane has puts that are settled at the origin. Under its CRI.
-    pub fn batch_waits(&self, ctx: u32) {
-        Fences::set(&self.unsent, ctx);
+    /// The batch of the lane whose CRI is held has puts that are settled at the origin.
+    pub fn batch_waits(&self, held: &mut CriGuard<'_>) {
+        Fences::set(&self.unsent, held.ctx());
     }
 
     pub fn has_batch(&self, ctx: u32) -> bool {
@@ -79,21 +79,17 @@ impl Fences {
         Fences::set(&self.sent, ctx);
     }
 
-    /// The batch of a lane, if it was `settled`, is in the record, and that has been told. Under its CRI.
-    pub fn batch_is_sent_if(&self, settled: bool, ctx: u32) {
+    /// The batch of the lane whose CRI is held, if it was `settled`, is in the record, and that has been told.
+    pub fn batch_is_sent_if(&self, settled: bool, held: &mut CriGuard<'_>) {
         if settled {
-            self.batch_is_sent(ctx);
+            // SYNC POINT with `lanes`.
+            self.unsent.fetch_and(!(1 << held.ctx()), Ordering::AcqRel);
         }
     }
 
-    fn batch_is_sent(&self, ctx: u32) {
-        // SYNC POINT with `lanes`.
-        self.unsent.fetch_and(!(1 << ctx), Ordering::AcqRel);
-    }
-
-    /// Its record is empty. Under its CRI.
-    pub fn lane_is_clean(&self, ctx: u32) {
-        self.sent.fetch_and(!(1 << ctx), Ordering::AcqRel);
+    /// The record of the lane whose CRI is held is empty.
+    pub fn lane_is_clean(&self, held: &mut CriGuard<'_>) {
+        self.sent.fetch_and(!(1 << held.ctx()), Ordering::AcqRel);
     }
 }
 
@@ -135,30 +131,29 @@ struct Range {
 }
 
 /// Writes of one lane that may not be at the target, though the program may take them for complete. Used under the lane's CRI.
-#[derive(Default)]
-pub struct Record(UnsafeCell<Vec<Range>>);
-
-// SAFETY: used under the CRI of the lane alone, by whichever thread has it.
-unsafe impl Send for Record {}
-// SAFETY: as above.
-unsafe impl Sync for Record {}
+pub struct Record(OfCri<Vec<Range>>);
 
 impl Record {
-    /// # Safety
-    /// The caller holds the lane's CRI as long as the result lives, and has no other one.
-    #[allow(clippy::mut_from_ref, reason = "the CRI is the lock")]
-    unsafe fn ranges(&self) -> &mut Vec<Range> {
-        // SAFETY: the caller's promise.
-        unsafe { &mut *self.0.get() }
+    /// Of the lane of a context.
+    pub fn new(ctx: u32) -> Record {
+        Record(OfCri::new(ctx, Vec::new()))
+    }
+
+    /// Panics where another context than the lane's is held.
+    pub fn check(&self, held: &mut CriGuard<'_>) {
+        let _ = self.0.get(held);
     }
 
     /// Adds a write that is counted in the flow.
-    ///
-    /// # Safety
-    /// The caller holds the lane's CRI.
-    pub unsafe fn add(&self, flow: &Flow, kind: Kind, flushed: bool, first: u64, len: u64) {
-        // SAFETY: the caller's promise.
-        let all = unsafe { self.ranges() };
+    pub fn add(
+        &self,
+        held: &mut CriGuard<'_>,
+        flow: &Flow,
+        kind: Kind,
+        flushed: bool,
+        (first, len): (u64, u64),
+    ) {
+        let all = self.0.get(held);
         let new = Range { first, end: first.saturating_add(len), mark: flow.mark(), flushed, kind };
         if let Some(last) = all.last_mut()
             && (last.kind, last.flushed, last.end) == (kind, flushed, first)
@@ -174,12 +169,8 @@ impl Record {
     }
 
     /// A flush is counted in the flow behind all that was written.
-    ///
-    /// # Safety
-    /// The caller holds the lane's CRI.
-    pub unsafe fn flush(&self, flow: &Flow) {
-        // SAFETY: the caller's promise.
-        let all = unsafe { self.ranges() };
+    pub fn flush(&self, held: &mut CriGuard<'_>, flow: &Flow) {
+        let all = self.0.get(held);
         prune(all, flow);
         let mark = flow.mark();
         for range in all.iter_mut().filter(|range| !range.flushed) {
@@ -188,12 +179,8 @@ impl Record {
     }
 
     /// The writes that an operation of a kind on places meets.
-    ///
-    /// # Safety
-    /// The caller holds the lane's CRI.
-    pub unsafe fn find(&self, flow: &Flow, kind: Kind, places: &Places) -> Found {
-        // SAFETY: the caller's promise.
-        let all = unsafe { self.ranges() };
+    pub fn find(&self, held: &mut CriGuard<'_>, flow: &Flow, kind: Kind, places: &Places) -> Found {
+        let all = self.0.get(held);
         prune(all, flow);
         let mut found = Found { empty: all.is_empty(), waits: false, unflushed: false };
         for range in all {
@@ -263,14 +250,26 @@ mod tests {
         token
     }
 
+    fn end(token: Token) {
+        // SAFETY: the flow is the test's, which ends each token once.
+        unsafe { Flow::done(token.done_ctx(), Status::OK) }
+    }
+
+    fn record() -> Record {
+        Record::new(3)
+    }
+
+    fn held<'a>() -> CriGuard<'a> {
+        // SAFETY: a test is one thread, and has one at a time.
+        unsafe { CriGuard::inherited(3, false, None) }
+    }
+
     fn find(record: &Record, flow: &Flow, kind: Kind, at: u64, len: u64) -> Found {
-        // SAFETY: one thread.
-        unsafe { record.find(flow, kind, &places(&[(at, len)])) }
+        record.find(&mut held(), flow, kind, &places(&[(at, len)]))
     }
 
     fn add(record: &Record, flow: &Flow, kind: Kind, flushed: bool, at: u64, len: u64) {
-        // SAFETY: one thread.
-        unsafe { record.add(flow, kind, flushed, at, len) }
+        record.add(&mut held(), flow, kind, flushed, (at, len))
     }
 
     #[test]
@@ -292,12 +291,12 @@ mod tests {
 
     #[test]
     fn writes_are_found_until_they_are_complete() {
-        let (record, flow) = (Record::default(), Flow::new());
+        let (record, flow) = (record(), Flow::new());
         let op = issue(&flow);
         add(&record, &flow, Kind::TRANSFER, true, 100, 8);
         let waits = |at| find(&record, &flow, Kind::TRANSFER, at, 8).waits;
         assert!(waits(100) && waits(107) && !waits(108) && !waits(92));
-        Flow::done(op.done_ctx(), Status::OK);
+        end(op);
         assert_eq!(
             find(&record, &flow, Kind::TRANSFER, 100, 8),
             Found { empty: true, waits: false, unflushed: false }
@@ -306,23 +305,22 @@ mod tests {
 
     #[test]
     fn writes_that_end_early_are_found_until_a_flush_is_complete() {
-        let (record, flow) = (Record::default(), Flow::new());
+        let (record, flow) = (record(), Flow::new());
         let op = issue(&flow);
         add(&record, &flow, Kind::TRANSFER, false, 0, 4);
-        Flow::done(op.done_ctx(), Status::OK);
+        end(op);
         let found = || find(&record, &flow, Kind::TRANSFER, 0, 1);
         assert_eq!(found(), Found { empty: false, waits: true, unflushed: true });
         let flush = issue(&flow);
-        // SAFETY: one thread.
-        unsafe { record.flush(&flow) };
+        record.flush(&mut held(), &flow);
         assert_eq!(found(), Found { empty: false, waits: true, unflushed: false });
-        Flow::done(flush.done_ctx(), Status::OK);
+        end(flush);
         assert!(found().empty);
     }
 
     #[test]
     fn accumulates_wait_for_puts_alone() {
-        let (record, flow) = (Record::default(), Flow::new());
+        let (record, flow) = (record(), Flow::new());
         let _op = issue(&flow);
         add(&record, &flow, Kind::ACCUMULATE, true, 0, 8);
         add(&record, &flow, Kind::TRANSFER, true, 8, 8);
@@ -334,7 +332,7 @@ mod tests {
     /// However many there are: none is lost, and while there is room none is found where nothing was written.
     #[test]
     fn a_record_is_bounded_and_loses_nothing() {
-        let (record, flow) = (Record::default(), Flow::new());
+        let (record, flow) = (record(), Flow::new());
         let _op = issue(&flow);
         let mut random = 1u64;
         let mut written = Vec::new();
@@ -343,8 +341,7 @@ mod tests {
             let at = (random >> 40) & !15;
             add(&record, &flow, Kind::TRANSFER, n % 3 == 0, at, 8);
             written.push(at);
-            // SAFETY: one thread.
-            assert!(unsafe { record.ranges() }.len() <= MOST);
+            assert!(record.0.get(&mut held()).len() <= MOST);
             for at in written.iter().rev().take(50).chain(written.iter().take(50)) {
                 assert!(find(&record, &flow, Kind::TRANSFER, *at, 1).waits, "{at} of {n}");
             }
@@ -355,22 +352,21 @@ mod tests {
 
     #[test]
     fn puts_side_by_side_are_one_range() {
-        let (record, flow) = (Record::default(), Flow::new());
+        let (record, flow) = (record(), Flow::new());
         let _op = issue(&flow);
         (0..10_000).for_each(|n| add(&record, &flow, Kind::TRANSFER, true, 8 * n, 8));
-        // SAFETY: one thread.
-        assert_eq!(unsafe { record.ranges() }.len(), 1);
+        assert_eq!(record.0.get(&mut held()).len(), 1);
     }
 
     #[test]
     fn bits_are_of_lanes() {
         let fences = Fences::default();
-        fences.batch_waits(3);
+        fences.batch_waits(&mut held());
         assert!(fences.has_batch(3) && !fences.has_batch(2));
         fences.lane_wrote(3);
-        fences.batch_is_sent(3);
+        fences.batch_is_sent_if(true, &mut held());
         assert_eq!(fences.lanes(), (0, 8));
-        fences.lane_is_clean(3);
+        fences.lane_is_clean(&mut held());
         assert_eq!(fences.lanes(), (0, 0));
     }
 }

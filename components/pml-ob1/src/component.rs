@@ -2,12 +2,11 @@
 
 use crate::communicators::inbound::Assignment;
 use crate::ob1::Ob1;
-use crate::operations::OPS;
 use crate::params::{Config, tell};
 use crate::state::instance::Instance;
 use crate::wire::{self, Card};
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused};
-use oxmpi_pml::PmlModule;
+use oxmpi_pml::{PmlModule, operations};
 
 /// The component, for the macro in `lib.rs`.
 pub struct Ob1Component;
@@ -33,7 +32,7 @@ impl Component for Ob1Component {
             let why = format!("the address exchange does not take our card: {status}");
             return Err(OpenError::new(status, why));
         }
-        Ok((config.priority, vec![oxmpi_pml::module(Ob1::new(host, config, &OPS))]))
+        Ok((config.priority, vec![oxmpi_pml::module(host, Ob1::new(host, config, operations::<Ob1>()))]))
     }
 
     fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {

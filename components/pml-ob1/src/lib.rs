@@ -12,7 +12,6 @@ pub mod matching;
 mod models;
 mod module;
 mod ob1;
-mod operations;
 mod order;
 mod params;
 mod peers;

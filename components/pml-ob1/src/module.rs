@@ -2,108 +2,178 @@
 
 use crate::communicators::comm::Comm;
 use crate::ob1::Ob1;
-use crate::receive::post::Begun;
-use crate::receive::{arrive, streamed};
-use crate::state::fifos::FIFO;
-use core::ffi::c_void;
-use core::ptr::null_mut;
-use oxmpi_mca::host::am_tag;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status};
-use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs, Transports, Words};
+use crate::receive::post::{Begun as Posting, Taken};
+use crate::requests::request::Request;
+use crate::requests::thread_state::thread_state_at;
+use oxmpi_mca::{CriGuard, Entry, MsgStatus, RequestHeader, Status};
+use oxmpi_pml::{
+    Arrived, Begun, Care, Counts, Described, Given, Incoming, Next, Outgoing, Part, Pml, Way, Words,
+};
+use std::sync::Arc;
 
 impl Pml for Ob1 {
-    #[inline(always)]
-    fn is_threaded(&self) -> bool {
-        self.instance().threaded()
-    }
-    fn enable(&self, transports: &Transports) -> Result<Words, Status> {
-        self.instance().enable(transports);
-        self.requests().set_owner(core::ptr::from_ref(self).cast_mut().cast());
-        let receiver = core::ptr::from_ref(self.receiver()).cast_mut().cast();
-        self.instance().host().am_register(am_tag::PML, arrive::entry, receiver).ok()?;
-        self.instance().host().am_register_parts(am_tag::PML, streamed::entry_parts).ok()?;
+    type Comm = Comm;
+    type Request = Request;
+    type Message = Taken;
+
+    const TAKES_PARTS: bool = true;
+
+    fn enable(&self, transports: Given<'_>, care: &'static Care) -> Result<Words, Status> {
+        self.instance().enable(transports, care);
         self.register_layers()?;
         Ok(self.words())
     }
-    fn add_comm(&self, desc: &CommDesc) -> Result<*mut c_void, Status> {
-        self.receiver().add_communicator(desc).map(|c| c.cast())
+    fn add_comm(&self, entry: &mut Entry, desc: Described<'_>) -> Result<Arc<Comm>, Status> {
+        self.receiver().add_communicator(entry, desc)
     }
-    fn del_comm(&self, comm: *mut c_void) -> Status {
-        self.receiver().del_communicator(comm.cast::<Comm>())
+    fn del_comm(&self, entry: &mut Entry, comm: Arc<Comm>) -> Status {
+        self.receiver().del_communicator(entry, comm)
+    }
+
+    #[inline(always)]
+    fn send(&self, entry: &mut Entry, comm: &Comm, args: Outgoing<'_>) -> Result<Begun<Request>, Status> {
+        Ok(self.sender().send_blocking(entry, comm, args)?.map_or(Begun::Done, Begun::Goes))
     }
     #[inline(always)]
-    fn send<const SEVERAL: bool>(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        self.sender().send_blocking(args, SEVERAL)
+    fn isend(&self, entry: &mut Entry, comm: &Comm, args: Outgoing<'_>) -> Result<&'static Request, Status> {
+        self.sender().send_immediate(entry, comm, args)
     }
     #[inline(always)]
-    fn isend<const SEVERAL: bool>(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        self.sender().send_immediate(args, SEVERAL)
-    }
-    #[inline(always)]
-    fn recv<const SEVERAL: bool>(
+    fn recv(
         &self,
-        args: &RecvArgs,
+        entry: &mut Entry,
+        comm: &Comm,
+        args: Incoming<'_>,
         status: &mut MsgStatus,
-    ) -> Result<*mut RequestHeader, Status> {
-        let req = match self.receiver().recv_blocking(args, status, SEVERAL)? {
-            Begun::Received => return Ok(null_mut()),
-            Begun::Goes(req) => return Ok(req.handle()),
-            Begun::Posted(req) => req,
+    ) -> Result<Begun<Request>, Status> {
+        let req = match self.receiver().recv_blocking(entry, comm, args, status)? {
+            Posting::Received => return Ok(Begun::Done),
+            Posting::Goes(req) => return Ok(Begun::Goes(req)),
+            Posting::Posted(req) => req,
         };
-        self.poll_own(args.thread, SEVERAL);
-        Ok(self.receiver().received(req, args, status, SEVERAL))
+        self.poll_own(entry);
+        Ok(self.receiver().received(entry, req, status).map_or(Begun::Done, Begun::Goes))
     }
     #[inline(always)]
-    fn irecv<const SEVERAL: bool>(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        self.receiver().recv_immediate(args, SEVERAL)
+    fn irecv(&self, entry: &mut Entry, comm: &Comm, args: Incoming<'_>) -> Result<&'static Request, Status> {
+        match entry.is_among() {
+            false => self.receiver().recv_immediate(entry, comm, args),
+            true => self.receiver().recv_among(entry, comm, args),
+        }
+    }
+    fn send_init(
+        &self,
+        entry: &mut Entry,
+        comm: &Comm,
+        args: Outgoing<'_>,
+    ) -> Result<&'static Request, Status> {
+        self.sender().send_persistent(entry, comm, args)
+    }
+    fn recv_init(
+        &self,
+        entry: &mut Entry,
+        comm: &Comm,
+        args: Incoming<'_>,
+    ) -> Result<&'static Request, Status> {
+        self.receiver().recv_persistent(entry, comm, args)
+    }
+    fn probe(
+        &self,
+        entry: &mut Entry,
+        comm: &Comm,
+        args: Incoming<'_>,
+        status: &mut MsgStatus,
+    ) -> Result<bool, Status> {
+        let found = self.receiver().look(entry, comm, args);
+        Ok(found.map(|found| *status = found).is_some())
+    }
+    fn improbe(
+        &self,
+        entry: &mut Entry,
+        comm: &Comm,
+        args: Incoming<'_>,
+        status: &mut MsgStatus,
+    ) -> Result<Option<Box<Taken>>, Status> {
+        let Some((taken, found)) = self.receiver().take(entry, comm, args) else { return Ok(None) };
+        *status = found;
+        Ok(Some(Box::new(taken)))
+    }
+    fn imrecv(
+        &self,
+        entry: &mut Entry,
+        message: Box<Taken>,
+        args: Incoming<'_>,
+    ) -> Result<&'static Request, Status> {
+        self.receiver().recv_message(entry, *message, args)
+    }
+
+    #[inline(always)]
+    fn arrive(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Next {
+        self.receiver().come(held, arrived)
     }
     #[inline(always)]
-    fn irecv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
-        self.receiver().recv_among(args, out)
+    fn arrive_in_part(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, from: u64, len: u64) -> Part {
+        self.receiver().come_in_part(held, arrived, from, len)
     }
-    fn send_init(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        self.sender().send_persistent(args)
+    fn after_turn(&self, held: &mut CriGuard<'_>) -> i32 {
+        self.go_on(held)
     }
-    fn recv_init(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        self.receiver().recv_persistent(args)
+
+    #[inline(always)]
+    fn release(&self, way: Way<'_>, req: &'static Request) {
+        // The shape of nearly all: complete, of data in one piece, and of the caller's thread state, where it goes without a look at
+        // the number of threads.
+        if req.is_complete()
+            && req.is_plain()
+            // SAFETY: a way has the context of the calling thread, or null.
+            && unsafe { thread_state_at(way.thread()) }.is_some_and(|own| own.is_of(req))
+        {
+            debug_assert!(!req.is_known(), "nobody else knows it");
+            req.be_free();
+            return req.home().give(req);
+        }
+        release_another(req, way, self)
     }
-    fn probe(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message> {
-        self.receiver().look(args, status, take)
+    fn cancel(&self, entry: &mut Entry, req: &'static Request) -> Status {
+        self.cancel_request(entry, req)
     }
-    fn imrecv(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        self.receiver().recv_message(message, args)
+    fn start(&self, entry: &mut Entry, req: &'static Request) -> Status {
+        // SAFETY: the host starts inactive persistent requests alone, which are nobody else's.
+        let completer = unsafe { req.restart() };
+        match req.kind() {
+            RequestHeader::SEND => self.sender().send_again(entry, completer),
+            _ => self.receiver().post_again(entry, completer),
+        }
     }
-    fn after_turn(&self, ctx: u32) -> i32 {
-        // SAFETY: the host holds the CRI's lock, or no lock is needed.
-        self.go_on(&unsafe { self.instance().inherit(ctx, self.instance().threaded()) })
-    }
+
     fn threads_begin(&self) -> Status {
-        self.instance().enable_locking();
+        self.instance().take_care();
         Status::OK
     }
-    fn flush(&self) -> Status {
-        self.flush_queues()
+    fn flush(&self, entry: &mut Entry) -> Status {
+        self.flush_queues(entry)
     }
-    fn peer_failed(&self, proc: u32) -> Status {
-        self.peers().lose_process(proc)
+    fn peer_failed(&self, entry: &mut Entry, proc: u32) -> Status {
+        self.peers().lose_process(entry, proc)
     }
-    fn revoke(&self, comm: *mut c_void) -> Status {
-        // SAFETY: the host passes a communicator that is alive.
-        self.revoke_communicator(unsafe { Comm::of(comm) })
+    fn revoke(&self, entry: &mut Entry, comm: &Comm) -> Status {
+        self.revoke_communicator(entry, comm)
     }
-
-    fn send_failure(&self, args: &SendArgs, error: Status) -> Result<*mut RequestHeader, Status> {
-        self.sender().send_failing(args, error)
+    fn send_failure(
+        &self,
+        entry: &mut Entry,
+        comm: &Comm,
+        args: Outgoing<'_>,
+        error: Status,
+    ) -> Result<&'static Request, Status> {
+        self.sender().send_failing(entry, comm, args, error)
     }
-
-    fn set_flags(&self, comm: *mut c_void, flags: u32) -> Status {
-        // SAFETY: the host passes a communicator that is alive.
-        unsafe { Comm::of(comm) }.set_assertions(flags, self.instance().threaded());
+    fn set_flags(&self, entry: &mut Entry, comm: &Comm, flags: u32) -> Status {
+        comm.set_assertions(entry, flags);
         Status::OK
     }
-    fn counts(&self, comm: *mut c_void) -> Option<oxmpi_pml::Counts> {
-        // SAFETY: the host passes a communicator that is alive.
-        Some(self.receiver().counts(unsafe { Comm::of(comm) }))
+    fn counts(&self, entry: &mut Entry, comm: &Comm) -> Option<Counts> {
+        Some(self.receiver().counts(entry, comm))
     }
     fn measure(&self, on: bool) -> Status {
         self.receiver().measure_matching(on);
@@ -111,12 +181,19 @@ impl Pml for Ob1 {
     }
 
     /// Gives endpoints back and frees what no handle of the host refers to. Requests stay.
-    fn finalize(&self) -> Status {
+    fn finalize(&self, entry: &mut Entry) -> Status {
         self.unregister_layers();
-        let all = self.instance().hold_all(self.instance().width(), false);
-        self.receiver().clear(&all.held(FIFO));
-        all.each().for_each(|held| self.requests().forget_retired(&held));
+        let mut all = self.instance().hold_all(entry);
+        self.receiver().clear(&mut all);
+        all.for_each(|held| self.requests().forget_retired(held));
         self.peers().free();
         Status::OK
     }
+}
+
+/// Releases a request that is pending, of a datatype or of another thread's state. Apart, and with arguments as the host has them, so that registers are
+/// saved for this only.
+#[inline(never)]
+fn release_another(req: &'static Request, way: Way<'_>, ob1: &Ob1) {
+    ob1.requests().release(req, &way.enter());
 }

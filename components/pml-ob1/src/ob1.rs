@@ -3,9 +3,9 @@
 //! [`Receiver`] stands on [`Sender`], that on [`Transfers`], [`Order`], [`Peers`], [`Requests`], and all on [`Instance`]. Each is in a folder of its
 //! own, has its fields to itself, and calls those below it; nothing calls upwards.
 //!
-//! **Access.** A [`Cell`](core::cell::Cell) or [`Guarded`](crate::state::guarded::Guarded) of a peer or CRI belongs to the holder of that CRI's lock. The
-//! state of a request says who owns its fields (`requests/request.rs`). A thread's state is its own. Of a communicator, shards have locks of their own
-//! (`receive/shards.rs`), and the rest is atomic or written once.
+//! **Access.** Data of a CRI, and of a FIFO to a peer, is reached by the guard of that CRI alone ([`Instance::own`], `Peer::flow`), the table of communicators by
+//! the guard of any CRI, or of all to change it. The state of a request says who owns its fields (`requests/request.rs`), and its completer who may complete it. A
+//! thread's state is its own. Of a communicator, shards have locks of their own (`receive/shards.rs`), and the rest is atomic or written once.
 
 use crate::long::transfers::Transfers;
 use crate::order::flows::Order;
@@ -15,24 +15,17 @@ use crate::receive::receiver::Receiver;
 use crate::requests::pool::Requests;
 use crate::send::sender::Sender;
 use crate::state::instance::Instance;
-use core::cell::OnceCell;
 use oxmpi_mca::{Host, RequestOps};
 use oxmpi_pml::ContextWords;
+use std::sync::OnceLock;
 
 /// The state of one instance. The objects stand first, those that every message reads at the front.
 #[repr(C)]
 pub struct Ob1 {
     receiver: Receiver,
     /// The words of each CRI that the host's engine reads; made by `enable` (`progress/hook.rs`).
-    pub words: OnceCell<Box<[ContextWords]>>,
+    pub words: OnceLock<Box<[ContextWords]>>,
 }
-
-// SAFETY: cells and guarded data belong to the holder of a lock as their files say; the transports are set before the
-// module is shared.
-unsafe impl Sync for Ob1 {}
-
-// SAFETY: as above; nothing is bound to a thread.
-unsafe impl Send for Ob1 {}
 
 impl Ob1 {
     /// Makes the state of an instance, without transports, peers and communicators. `operations`: those that the host
@@ -40,7 +33,7 @@ impl Ob1 {
     pub fn new(host: Host, config: Config, operations: &'static RequestOps) -> Ob1 {
         let requests = Requests::new(Instance::new(host, config), operations);
         let transfers = Transfers::new(Order::new(Peers::new(requests)));
-        Ob1 { receiver: Receiver::new(Sender::new(transfers)), words: OnceCell::new() }
+        Ob1 { receiver: Receiver::new(Sender::new(transfers)), words: OnceLock::new() }
     }
 
     /// Gives the receiver.

@@ -40,7 +40,8 @@
 //! **Nothing here is trusted**: [`Reader`] yields `None` past the end, and what the words mean is
 //! checked where they are used (`arrive.rs`).
 
-use core::ptr::null_mut;
+use core::marker::PhantomData;
+use core::ptr::{null, null_mut};
 use oxmpi_btl::SendDesc;
 use oxmpi_mca::host::am_tag;
 
@@ -331,6 +332,55 @@ impl Card {
     }
 }
 
+/// A message as a transport is given it, which borrows what it points to.
+pub struct Parcel<'a> {
+    desc: SendDesc,
+    parts: PhantomData<&'a ()>,
+}
+
+impl<'a> Parcel<'a> {
+    /// Makes the parcel of a message without payload.
+    pub fn header_only(header: &'a Header) -> Parcel<'a> {
+        let desc = SendDesc {
+            tag: am_tag::PML as u32,
+            hdr_len: header.bytes() as u32,
+            hdr: header.ptr(),
+            payload: null(),
+            len: 0,
+            pack: None,
+            pack_ctx: null_mut(),
+        };
+        Parcel { desc, parts: PhantomData }
+    }
+
+    /// Makes the parcel of a message with a payload.
+    pub fn with_payload(header: &'a Header, payload: &'a [u8]) -> Parcel<'a> {
+        let mut parcel = Parcel::header_only(header);
+        (parcel.desc.payload, parcel.desc.len) = (payload.as_ptr(), payload.len() as u64);
+        parcel
+    }
+
+    /// Makes the parcel of a descriptor.
+    ///
+    /// # Safety
+    /// What the descriptor points to stays as it is as long as the parcel lives, and is valid as [`SendDesc`] says.
+    #[inline(always)]
+    pub unsafe fn of(desc: SendDesc) -> Parcel<'a> {
+        Parcel { desc, parts: PhantomData }
+    }
+
+    /// Turns it into its descriptor, which says nothing of what it borrowed.
+    pub fn into_desc(self) -> SendDesc {
+        self.desc
+    }
+
+    /// Gives the descriptor for the transport.
+    #[inline(always)]
+    pub fn desc(&self) -> &SendDesc {
+        &self.desc
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -355,19 +405,5 @@ mod tests {
         let c = Card { version: 5, contexts: 7, node: 1, local_rank: 2, eager_credit: 1 << 33, flags: 9 };
         assert_eq!(Card::decode(&c.encode()), Some(c));
         assert_eq!(Card::decode(&c.encode()[..20]), None);
-    }
-}
-
-/// Makes the descriptor by which a transport sends a message without payload. It points into the header, which stays
-/// until the transport's call returns.
-pub fn header_only(header: &Header) -> SendDesc {
-    SendDesc {
-        tag: am_tag::PML as u32,
-        hdr_len: header.bytes() as u32,
-        hdr: header.ptr(),
-        payload: core::ptr::null(),
-        len: 0,
-        pack: None,
-        pack_ctx: null_mut(),
     }
 }

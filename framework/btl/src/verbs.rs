@@ -7,7 +7,7 @@
 use crate::table::*;
 use oxmpi_mca::{CriGuard, Status, WaitSet};
 
-/// What the verbs with an endpoint and a descriptor have in common.
+/// A verb with an endpoint and a descriptor.
 macro_rules! verb {
     ($(#[$doc:meta])* $name:ident($desc:ty)) => {
         $(#[$doc])*

@@ -37,6 +37,7 @@
 //!
 //! The models below run this code, with a fence on both sides in place of the barrier.
 
+use crate::entry::Entry;
 use crate::lock::Lock;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Cell, Ordering, compiler_fence, spin_hint, yield_now};
 use core::ptr::null_mut;
@@ -474,10 +475,10 @@ impl<const LEVEL: usize> BiasedLock<LEVEL> {
     pub fn another(&self) -> Self {
         Self::new(self.bias.services)
     }
-    /// Takes the lock if `threaded`.
+    /// Takes the lock where there are other threads.
     #[inline(always)]
-    pub fn enter(&self, threaded: bool, who: Caller) -> Pass {
-        if !threaded {
+    pub fn enter(&self, entry: &Entry, who: Caller) -> Pass {
+        if !entry.is_among() {
             return Pass::FREE;
         }
         self.bias.enter::<LEVEL>(&self.word, who);

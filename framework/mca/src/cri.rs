@@ -19,7 +19,7 @@
 //! a set guard, which writes null there, writes the owner back.
 
 use crate::biased::{Bias, Caller, LOCK_PROTOCOL, LockServices, Seat, level};
-use crate::entry::Entry;
+use crate::entry::{Entry, Seen};
 use crate::lock::Lock;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::thread::ThreadCtx;
@@ -269,6 +269,22 @@ impl<'a> CriGuard<'a> {
         self.who
     }
 
+    /// The proof once more, as long as this one is borrowed; it gives nothing back. For calls that are not inlined: this one stays in registers.
+    #[inline(always)]
+    pub fn lend(&mut self) -> ManuallyDrop<CriGuard<'_>> {
+        // SAFETY: this one is borrowed as long as the result lives.
+        let entry = unsafe { self.entry.lent() };
+        ManuallyDrop::new(CriGuard { lock: None, ctx: self.ctx, entry, who: self.who, lent: PhantomData })
+    }
+
+    /// The proof as a call sees it that is not inlined: this one stays in registers.
+    #[inline(always)]
+    pub fn seen(&self) -> Seen<'_, CriGuard<'_>> {
+        // SAFETY: the copy is only shown, as long as this one is borrowed.
+        let entry = unsafe { self.entry.lent() };
+        Seen::of(CriGuard { lock: None, ctx: self.ctx, entry, who: self.who, lent: PhantomData })
+    }
+
     /// Gives the lock back as if it had not been taken: a look that found nothing makes nobody's run of acquisitions
     /// shorter (`biased.rs`).
     #[inline(always)]
@@ -302,8 +318,12 @@ impl<'a> OwnerGuard<'a> {
     #[inline(always)]
     pub(crate) fn enter(entry: &'a mut Entry, cri: &'a Cri, ctx: u32) -> Option<OwnerGuard<'a>> {
         let seat = entry.seat()?;
-        let inside = cri.bias.enter_own::<{ level::CRI }>(seat);
-        inside.then_some(OwnerGuard { cri, ctx, seat, lent: PhantomData })
+        // Not `then_some`: a guard that is made leaves the lock.
+        if cri.bias.enter_own::<{ level::CRI }>(seat) {
+            Some(OwnerGuard { cri, ctx, seat, lent: PhantomData })
+        } else {
+            None
+        }
     }
 
     /// The proof as a [`CriGuard`], which gives nothing back.

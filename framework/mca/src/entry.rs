@@ -8,6 +8,8 @@
 use crate::biased::{Caller, Seat};
 use crate::thread::ThreadCtx;
 use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+use core::ops::{Deref, DerefMut};
 use core::ptr::null_mut;
 
 /// Whether the call that has it takes locks, and the context of its thread. It belongs to that thread; there is one for each call, and one for each callback
@@ -89,6 +91,20 @@ impl Entry {
         result
     }
 
+    /// The entry as a call sees it that is not inlined: this one stays in registers.
+    #[inline(always)]
+    pub fn seen(&self) -> Seen<'_, Entry> {
+        // SAFETY: the copy is only shown, as long as this one is borrowed.
+        Seen::of(unsafe { self.lent() })
+    }
+
+    /// The entry once more, as long as this one is borrowed. For calls that are not inlined: this one stays in registers.
+    #[inline(always)]
+    pub fn lend(&mut self) -> Lent<'_> {
+        // SAFETY: this one is borrowed mutably as long as the copy lives.
+        Lent { entry: unsafe { self.lent() }, of: PhantomData }
+    }
+
     /// The same, for a guard or another thing that borrows this one.
     ///
     /// # Safety
@@ -96,6 +112,50 @@ impl Entry {
     #[inline(always)]
     pub(crate) const unsafe fn lent(&self) -> Entry {
         Entry { among: self.among, thread: self.thread, here: PhantomData }
+    }
+}
+
+/// A copy of an entry or a guard, to look at while the original is borrowed. It gives nothing back.
+#[derive(Debug)]
+pub struct Seen<'a, T> {
+    copy: ManuallyDrop<T>,
+    of: PhantomData<&'a T>,
+}
+
+impl<T> Seen<'_, T> {
+    #[inline(always)]
+    pub(crate) fn of(copy: T) -> Self {
+        Seen { copy: ManuallyDrop::new(copy), of: PhantomData }
+    }
+}
+
+impl<T> Deref for Seen<'_, T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.copy
+    }
+}
+
+/// An entry that stands for another, which it has borrowed.
+#[derive(Debug)]
+pub struct Lent<'a> {
+    entry: Entry,
+    of: PhantomData<&'a mut Entry>,
+}
+
+impl Deref for Lent<'_> {
+    type Target = Entry;
+    #[inline(always)]
+    fn deref(&self) -> &Entry {
+        &self.entry
+    }
+}
+
+impl DerefMut for Lent<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Entry {
+        &mut self.entry
     }
 }
 

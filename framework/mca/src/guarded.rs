@@ -7,11 +7,12 @@
 //! | [`UnderAll`] | of all CRIs | any guard to read it, the guard of all of them to change it |
 //!
 //! Access borrows the guard mutably, so that of all data under one guard one thing is borrowed at a time: nested access does not compile. A call of the host that may
-//! come back (a transport's verb) borrows it, too.
+//! come back (a transport's verb) borrows it, too. What stays as it is while any CRI is held may be had beside the guard ([`UnderAll::beside`]).
 
 use crate::cri::{CriGuard, set_below};
 use crate::holding::CriSetGuard;
 use core::cell::UnsafeCell;
+use core::mem::ManuallyDrop;
 
 /// One value for each CRI.
 pub struct PerCri<T>(Box<[UnsafeCell<T>]>);
@@ -34,7 +35,8 @@ impl<T> PerCri<T> {
     }
 }
 
-/// A value that belongs to one CRI.
+/// A value that belongs to one CRI. Its number stands in front of it.
+#[repr(C)]
 pub struct OfCri<T> {
     ctx: u32,
     value: UnsafeCell<T>,
@@ -59,7 +61,7 @@ impl<T> OfCri<T> {
     #[inline(always)]
     pub fn get<'s>(&'s self, held: &'s mut CriGuard<'_>) -> &'s mut T {
         if held.ctx() != self.ctx {
-            another(self.ctx, held.ctx());
+            another(held.ctx());
         }
         // SAFETY: its CRI is held, by one guard in one thread, and that guard is borrowed as long as the result lives.
         unsafe { &mut *self.value.get() }
@@ -76,8 +78,8 @@ impl<T> OfCri<T> {
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn another(ctx: u32, held: u32) -> ! {
-    panic!("data of CRI {ctx} was asked for with CRI {held} held")
+fn another(held: u32) -> ! {
+    panic!("data of another CRI was asked for than CRI {held}, which is held")
 }
 
 /// A value that all CRIs share: read by whoever holds any of them, changed by who holds them all.
@@ -103,6 +105,14 @@ impl<T> UnderAll<T> {
         unsafe { &*self.value.get() }
     }
 
+    /// The value, for whoever holds a CRI, and the proof of that beside it: the value stays as it is while the CRI is held.
+    #[inline(always)]
+    pub fn beside<'s>(&'s self, held: &'s mut CriGuard<'_>) -> (&'s T, ManuallyDrop<CriGuard<'s>>) {
+        // SAFETY: a CRI is held as long as both live, by the guard that is borrowed; nobody holds all of them meanwhile, nor does this thread: that takes the
+        // entry, which the guard has borrowed.
+        (unsafe { &*self.value.get() }, held.lend())
+    }
+
     /// The value, for who holds all CRIs. Panics where one is missing.
     pub fn write<'s>(&'s self, all: &'s mut CriSetGuard<'_>) -> &'s mut T {
         let missing = set_below(self.cris) & !all.set();
@@ -112,5 +122,46 @@ impl<T> UnderAll<T> {
         );
         // SAFETY: all CRIs are held, by this guard, which is borrowed as long as the result lives.
         unsafe { &mut *self.value.get() }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Cri, Cris, Entry, LockServices};
+
+    fn cris() -> Vec<Cri> {
+        (0..2).map(|_| Cri::new(LockServices::WITHOUT_OWNERS)).collect()
+    }
+
+    #[test]
+    fn data_is_reached_by_the_guard_s_own_number() {
+        let (cris, values) = (cris(), PerCri::new([10, 20]));
+        let mut entry = Entry::among();
+        for ctx in 0..2 {
+            *values.get(&mut Cris::new(&cris).hold(&mut entry, ctx)) += 1;
+        }
+        let mut all = Cris::new(&cris).hold_set(&mut entry, 0b11);
+        assert_eq!(*values.get(&mut all.held(0)), 11);
+        assert_eq!(*values.get(&mut all.held(1)), 21);
+    }
+
+    #[test]
+    #[should_panic(expected = "data of another CRI was asked for than CRI 0")]
+    fn the_guard_of_another_cri_is_refused() {
+        let (cris, value) = (cris(), OfCri::new(1, 7));
+        let mut entry = Entry::among();
+        assert_eq!(*value.get(&mut Cris::new(&cris).hold(&mut entry, 1)), 7);
+        value.get(&mut Cris::new(&cris).hold(&mut entry, 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "without holding those of the set 0x2")]
+    fn data_of_all_is_not_changed_under_some() {
+        let (cris, value) = (cris(), UnderAll::new(2, 7));
+        let mut entry = Entry::among();
+        *value.write(&mut Cris::new(&cris).hold_set(&mut entry, 0b11)) += 1;
+        assert_eq!(*value.read(&Cris::new(&cris).hold(&mut entry, 1)), 8);
+        value.write(&mut Cris::new(&cris).hold_set(&mut entry, 0b01));
     }
 }

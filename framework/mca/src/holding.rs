@@ -63,7 +63,7 @@ impl Drop for CriSetGuard<'_> {
 /// A guard with the lock, or without one where the thread is alone.
 #[inline(always)]
 fn guard<'a>(lock: Option<&'a Cri>, ctx: u32, entry: &'a mut Entry) -> CriGuard<'a> {
-    let who = entry.who();
+    let who = entry.seat();
     // SAFETY: the caller's is borrowed as long as this one lives.
     CriGuard { lock, ctx, entry: unsafe { entry.lent() }, who, lent: PhantomData }
 }
@@ -193,6 +193,30 @@ impl Host {
     #[inline(always)]
     pub fn try_hold<'g>(&'g self, entry: &'g mut Entry, ctx: u32) -> Option<CriGuard<'g>> {
         try_hold(|| self.cri(ctx), ctx, entry)
+    }
+
+    /// Takes a CRI's lock, and gives it back with the entry if `right` says no, which is asked under it.
+    #[inline(always)]
+    pub fn hold_if<'g>(
+        &'g self,
+        entry: &'g mut Entry,
+        ctx: u32,
+        right: impl FnOnce(&mut CriGuard<'g>) -> bool,
+    ) -> Result<CriGuard<'g>, &'g mut Entry> {
+        // SAFETY: the caller's is not used before the guard with this one is gone, or is borrowed as long as that lives.
+        let own = unsafe { entry.lent() };
+        let lock = own.is_among().then(|| {
+            let cri = self.cri(ctx);
+            // SAFETY: the seat of the caller's entry, which is borrowed: its thread holds no CRI.
+            unsafe { cri.enter(own.who()) };
+            cri
+        });
+        let mut held = CriGuard { lock, ctx, who: own.seat(), entry: own, lent: PhantomData };
+        if right(&mut held) {
+            return Ok(held);
+        }
+        drop(held);
+        Err(entry)
     }
 
     /// As [`Cris::enter_own`].

@@ -74,7 +74,8 @@ impl Lock {
     /// Takes the lock if it is free, and gives it back when the guard goes.
     #[inline(always)]
     pub fn try_guard(&self) -> Option<Guard<'_>> {
-        self.try_lock().then_some(Guard(Some(self)))
+        // Made only where the lock is taken: a guard that goes gives it back.
+        if self.try_lock() { Some(Guard(Some(self))) } else { None }
     }
 }
 
@@ -96,5 +97,22 @@ impl Drop for Guard<'_> {
             // SAFETY: taken for this guard, which is the only one that gives it back.
             unsafe { lock.unlock() };
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_that_was_not_got_gives_nothing_back() {
+        let lock = Lock::new();
+        let entry = Entry::among();
+        let held = lock.guard(&entry);
+        assert!(lock.try_guard().is_none());
+        assert!(lock.try_guard().is_none(), "it is held still");
+        drop(held);
+        assert!(lock.try_guard().is_some());
+        assert!(lock.try_guard().is_some(), "the guard before has given it back");
     }
 }

@@ -87,11 +87,14 @@ impl Flow {
         self.issued.store(self.issued.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
-    /// The completion of a verb whose `done_ctx` a token of `next` gave.
-    pub extern "C" fn done(done_ctx: *mut c_void, status: Status) {
+    /// The completion of a verb whose `done_ctx` a token of `next` gave. Under the CRI's lock.
+    ///
+    /// # Safety
+    /// `done_ctx` is of a token that was counted, for which this is called once; the flow has stayed in its place since.
+    pub unsafe extern "C" fn done(done_ctx: *mut c_void, status: Status) {
         let token = Token(done_ctx);
         let flow = done_ctx.wrapping_byte_sub(token.row()).cast::<Flow>();
-        // SAFETY: a token of a flow, which stays while the operation is under way.
+        // SAFETY: a token's address is its flow's, and the number of a row, which is less than the alignment; the flow is there by the caller's promise.
         unsafe { &*flow }.end(token, status);
     }
 
@@ -201,7 +204,12 @@ mod tests {
     }
 
     fn complete(token: Token) {
-        Flow::done(token.done_ctx(), Status::OK);
+        end(token, Status::OK);
+    }
+
+    fn end(token: Token, status: Status) {
+        // SAFETY: the flow is the test's, which ends each token once.
+        unsafe { Flow::done(token.done_ctx(), status) };
     }
 
     #[test]
@@ -298,7 +306,7 @@ mod tests {
     fn the_first_failure_is_kept() {
         let flow = Flow::new();
         for status in [Status::OK, Status::PEER_FAILED, Status::RMA_RANGE] {
-            Flow::done(issue(&flow).done_ctx(), status);
+            end(issue(&flow), status);
         }
         assert_eq!(flow.take_failure(), Status::PEER_FAILED);
         assert_eq!(flow.take_failure(), Status::OK);

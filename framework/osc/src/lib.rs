@@ -44,7 +44,7 @@ mod verbs;
 
 pub use author::{Asked, Flush, LockKind, Memory, Osc, Rma, Want, Window, module};
 pub use flow::{Flow, Token};
-pub use oxmpi_btl::{BtlServices, Reach};
+pub use oxmpi_btl::{BtlServices, Reach, Vouched};
 pub use oxmpi_mca::Place;
 pub use table::*;
 pub use verbs::{Operation, Verbs};

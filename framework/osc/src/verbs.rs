@@ -13,9 +13,9 @@ pub struct Verbs {
     table: OscTable,
 }
 
-// SAFETY: the module belongs to no thread (contract): it may be freed in any.
+// SAFETY: the module is not bound to the thread that made it: whichever thread frees the window calls `free` (contract).
 unsafe impl Send for Verbs {}
-// SAFETY: all verbs of a window may be called from several threads at once (contract).
+// SAFETY: all verbs of a window may be called from several threads at a time (contract).
 unsafe impl Sync for Verbs {}
 
 /// The operations, by their place in the table.

@@ -15,8 +15,11 @@
 
 mod author;
 mod polling;
+pub mod simple;
 mod table;
 
-pub use author::{Arrived, Begun, Care, Incoming, Next, Outgoing, Part, Pml, Way, module, operations};
+pub use author::{
+    Arrived, Begun, Care, Described, Given, Incoming, Next, Outgoing, Part, Pml, Way, module, operations,
+};
 pub use polling::{ContextWords, Polled, Polling, Words, work};
 pub use table::*;

@@ -62,7 +62,7 @@ impl Polling {
         // SAFETY: accepted handles live as long as the instance.
         match unsafe { self.lone.load(Ordering::Relaxed).as_ref() } {
             Some(btl) if held.ctx() == 0 => btl.progress(held),
-            _ => self.poll_each(held),
+            _ => self.poll_each(&mut held.lend()),
         }
     }
 
@@ -125,6 +125,11 @@ pub struct ContextWords {
     /// Counts the messages that came and met no receive. The holder of the lock writes it.
     pub unmatched: *const AtomicU32,
 }
+
+// SAFETY: two words that are atomic, and valid until the PML that gave them is finalized.
+unsafe impl Send for ContextWords {}
+// SAFETY: they are only read through a reference, by atomic loads.
+unsafe impl Sync for ContextWords {}
 
 /// Bits of [`ContextWords::work`].
 pub mod work {

@@ -15,6 +15,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+/// A verb of a transport. Tests keep memory and descriptors until the operation is over, endpoints as long as the instance, and contexts apart.
+macro_rules! call {
+    ($btl:expr, $verb:ident($($argument:expr),*)) => {
+        // SAFETY: what the text above says.
+        unsafe { ($btl.$verb)($btl.state, $($argument),*) }
+    };
+}
+
 /// A transport between the ranks, as settings.
 type TransportSettings = &'static [(&'static str, &'static str)];
 const TEMPLATE: TransportSettings = &[("btl", "template,self")];
@@ -48,7 +56,7 @@ fn put(instance: &Instance, to: Reach, remote: &Remote, offset: u64, data: &[u8]
     let completion = Done::default();
     let desc = rma(remote, offset, data.as_ptr().cast_mut(), data.len() as u64, &completion);
     let btl = to.btl();
-    let status = offer(instance, || (btl.put)(btl.state, to.endpoint, 0, &desc));
+    let status = offer(instance, || call!(btl, put(to.endpoint, 0, &desc)));
     completion.wait(instance, status)
 }
 
@@ -56,7 +64,7 @@ fn get(instance: &Instance, from: Reach, remote: &Remote, offset: u64, into: &mu
     let completion = Done::default();
     let desc = rma(remote, offset, into.as_mut_ptr(), into.len() as u64, &completion);
     let btl = from.btl();
-    let status = offer(instance, || (btl.get)(btl.state, from.endpoint, 0, &desc));
+    let status = offer(instance, || call!(btl, get(from.endpoint, 0, &desc)));
     completion.wait(instance, status)
 }
 
@@ -64,7 +72,7 @@ fn flush(instance: &Instance, to: Reach) -> Status {
     let completion = Done::default();
     let desc = FlushDesc { done: Some(done), done_ctx: completion.ctx() };
     let btl = to.btl();
-    let status = offer(instance, || (btl.flush)(btl.state, to.endpoint, 0, &desc));
+    let status = offer(instance, || call!(btl, flush(to.endpoint, 0, &desc)));
     completion.wait(instance, status)
 }
 
@@ -72,7 +80,7 @@ fn fetch_add(instance: &Instance, to: Reach, remote: &Remote, offset: u64, opera
     let (completion, mut old) = (Done::default(), u64::MAX);
     let desc = atomic(remote, offset, amo::ADD, operand, &mut old, &completion);
     let btl = to.btl();
-    let status = offer(instance, || (btl.atomic)(btl.state, to.endpoint, 0, &desc));
+    let status = offer(instance, || call!(btl, atomic(to.endpoint, 0, &desc)));
     assert_eq!(completion.wait(instance, status), Status::OK);
     old
 }
@@ -217,10 +225,10 @@ fn many_are_under_way() {
             for (i, op) in ops.iter().enumerate() {
                 let status = if i % 20 == 0 {
                     let desc = rma(remote, 8192, big.as_ptr().cast_mut(), big.len() as u64, op);
-                    offer(instance, || (btl.put)(btl.state, to.endpoint, 0, &desc))
+                    offer(instance, || call!(btl, put(to.endpoint, 0, &desc)))
                 } else {
                     let desc = atomic(remote, 8, amo::ADD, 1, std::ptr::null_mut(), op);
-                    offer(instance, || (btl.atomic)(btl.state, to.endpoint, 0, &desc))
+                    offer(instance, || call!(btl, atomic(to.endpoint, 0, &desc)))
                 };
                 assert!(!status.is_err(), "{status}");
                 pending += u32::from(status == Status::PENDING);
@@ -229,7 +237,7 @@ fn many_are_under_way() {
             let (all, end) =
                 (Done::default(), || ops.iter().map(|o| o.times.load(Ordering::Acquire)).sum::<u32>());
             let desc = FlushDesc { done: Some(done), done_ctx: all.ctx() };
-            let status = offer(instance, || (btl.flush)(btl.state, std::ptr::null_mut(), 0, &desc));
+            let status = offer(instance, || call!(btl, flush(std::ptr::null_mut(), 0, &desc)));
             assert_eq!(all.wait(instance, status), Status::OK);
             assert_eq!(end(), pending, "a flush is done when all before it is");
             meeting.barrier.wait();
@@ -265,12 +273,12 @@ fn hostile_requests_are_answered_with_errors() {
                         Remote { base: remote.base.wrapping_add(offset), handle: remote.handle.clone() };
                     let desc = atomic(&remote, 0, amo::ADD, 1, completion.as_mut_ptr(), &op);
                     let btl = to.btl();
-                    let status = offer(instance, || (btl.atomic)(btl.state, to.endpoint, 0, &desc));
+                    let status = offer(instance, || call!(btl, atomic(to.endpoint, 0, &desc)));
                     assert_eq!(op.wait(instance, status), expected, "{settings:?} {offset:#x}");
                 }
                 let op = Done::default();
                 let bad = AtomicDesc { op: 99, ..atomic(good, 0, amo::ADD, 1, std::ptr::null_mut(), &op) };
-                assert_eq!((to.btl().atomic)(to.btl().state, to.endpoint, 0, &bad), Status::BAD_PARAM);
+                assert_eq!(call!(to.btl(), atomic(to.endpoint, 0, &bad)), Status::BAD_PARAM);
                 // Bytes that are no request at all. Nobody waits for their replies.
                 for len in [0usize, 5, 63, 64, 100] {
                     let junk = vec![0xa5u8; len];
@@ -284,7 +292,7 @@ fn hostile_requests_are_answered_with_errors() {
                         pack_ctx: std::ptr::null_mut(),
                     };
                     let btl = to.btl();
-                    let sent = offer(instance, || (btl.service_request)(btl.state, to.endpoint, 0, &desc));
+                    let sent = offer(instance, || call!(btl, service_request(to.endpoint, 0, &desc)));
                     assert_eq!(sent, Status::OK);
                 }
                 assert_eq!(fetch_add(instance, to, good, 0, 1), 0);
@@ -325,7 +333,7 @@ fn revoked_memory_is_not_touched() {
                     let op = Done::default();
                     let desc = atomic(&remotes[1], 0, amo::ADD, 1, std::ptr::null_mut(), &op);
                     let btl = to.btl();
-                    let status = offer(instance, || (btl.atomic)(btl.state, to.endpoint, 0, &desc));
+                    let status = offer(instance, || call!(btl, atomic(to.endpoint, 0, &desc)));
                     assert_eq!(op.wait(instance, status), Status::NOT_FOUND);
                     meeting.barrier.wait();
                     window.close(instance);
@@ -346,11 +354,11 @@ fn a_failed_peer_completes_what_is_under_way() {
             let mut old = [7u64; 4];
             for (op, old) in ops.iter().zip(&mut old) {
                 let desc = atomic(&remotes[1], 0, amo::ADD, 1, old, op);
-                assert_eq!((btl.atomic)(btl.state, to.endpoint, 0, &desc), Status::PENDING);
+                assert_eq!(call!(btl, atomic(to.endpoint, 0, &desc)), Status::PENDING);
             }
             let all = Done::default();
             let desc = FlushDesc { done: Some(done), done_ctx: all.ctx() };
-            assert_eq!((btl.flush)(btl.state, to.endpoint, 0, &desc), Status::PENDING);
+            assert_eq!(call!(btl, flush(to.endpoint, 0, &desc)), Status::PENDING);
             instance.fail_emulated(1);
             // Some may have completed before.
             for op in &ops {
@@ -366,9 +374,9 @@ fn a_failed_peer_completes_what_is_under_way() {
             assert_eq!(old, before);
             let op = Done::default();
             let desc = atomic(&remotes[1], 0, amo::ADD, 1, std::ptr::null_mut(), &op);
-            assert_eq!((btl.atomic)(btl.state, to.endpoint, 0, &desc), Status::PEER_FAILED);
+            assert_eq!(call!(btl, atomic(to.endpoint, 0, &desc)), Status::PEER_FAILED);
             let desc = FlushDesc { done: Some(done), done_ctx: op.ctx() };
-            assert_eq!((btl.flush)(btl.state, to.endpoint, 0, &desc), Status::PEER_FAILED);
+            assert_eq!(call!(btl, flush(to.endpoint, 0, &desc)), Status::PEER_FAILED);
         }
         meeting.barrier.wait();
     });

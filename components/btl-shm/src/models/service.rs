@@ -55,7 +55,7 @@ impl Link {
         self.value.with_mut(|v| unsafe { *v = value });
     }
     fn get(&self) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: loom checks that nobody writes meanwhile.
         self.value.with(|v| unsafe { *v })
     }
 

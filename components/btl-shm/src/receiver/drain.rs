@@ -11,28 +11,28 @@
 //! A turn takes at most [`BATCH`] messages from each ring it looks at. Messages that remain in a
 //! watched ring are found by the next turn; for another ring the receiver sets the ready bit itself.
 //!
-//! Messages are handed up where they lie. The ring moves on after the callback; a callback may send,
-//! also on this context, so nothing here holds a `&mut` over one. Everything in this file is touched
-//! only inside verbs of its context, which the caller serialises.
+//! Messages are handed up where they lie, and the ring moves on after the callback. A callback may send, also on this context, and nothing of
+//! that may be borrowed then: so a ring is taken out of its place while a turn looks into it. Nothing that a callback does needs it
+//! there, since turns do not nest.
 
+use crate::context::{At, Context};
 use crate::device::Shm;
 use crate::receiver::handover::{FETCHED, PATIENCE};
-use crate::receiver::incoming::{InPieces, Incoming, Receiver};
+use crate::receiver::incoming::{InPieces, Incoming};
 use crate::receiver::pace::Pace;
-use crate::ring::{Consumer, LineMessage, Look, Mapped, Rest};
+use crate::ring::{Consumer, Front, LineMessage, Look, Mapped, Rest};
 use crate::segment::doorbell::{self, ASLEEP};
 use crate::segment::inbox::InboxMem;
-use crate::segment::ready;
-use crate::wire::{GRANULE, MAX_SHORT};
-use core::cell::Cell;
-use oxmpi_btl::WaitWord;
-use oxmpi_mca::host::receive::STOP;
+use crate::segment::ready::{self, Taken as Found};
+use crate::sender::outgoing::{Outgoing, unknown_peer};
+use crate::wire::{Flag, GRANULE, MAX_SHORT, PER_LINE};
+use oxmpi_btl::{Answer, Bytes, WaitWord};
 
 /// Messages taken from one ring in one turn.
 const BATCH: i32 = 32;
 /// Bytes prefetched of a long message that came behind others.
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
-/// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). One line is
+/// From so many lines on a short message makes ready for one like it in return ([`Outgoing::claim_lines`]). One line is
 /// worth it as well; of few lines the requests cross those for the message itself, and both are late, unless the
 /// sender leaves the lines of the answer alone for a while (`pace.rs`).
 const MANY_LINES: u64 = 12;
@@ -51,28 +51,43 @@ enum Taken {
     More,
 }
 
+/// Our end of the ring back to a sender.
+#[inline(always)]
+fn outgoing<'a>(cx: &'a Context, incoming: &Incoming) -> &'a Outgoing {
+    match cx.outgoing.get(incoming.source as usize) {
+        Some(outgoing) => outgoing,
+        None => unknown_peer(),
+    }
+}
+
 impl Shm {
     /// Carries out the verb progress: polls the watched rings, the rings whose ready bits are set, shared reads, and
     /// replies of service links. Returns the number of events.
     #[inline(always)]
-    pub(crate) fn turn(&self, ctx: u32) -> i32 {
-        let Some(receiver) = self.receiver(ctx) else { return 0 };
-        receiver.turn.set(receiver.turn.get() + 1);
-        let mut events = 0;
-        for incoming in receiver.watched() {
+    pub(crate) fn turn(&self, at: &mut At<'_>) -> i32 {
+        at.receiver.turn += 1;
+        let (mut events, mut place) = (0, 0);
+        while place < at.receiver.watched.len() {
+            let Some(mut incoming) = at.receiver.watched[place].take() else { break };
             if events == 0 {
-                // SAFETY: the outgoing end to the sender, touched in a verb of its context and not beyond this call.
-                let sent = unsafe { (*incoming.back).get() }.tail();
-                incoming.pace.pause_before_look(sent, receiver.turn.get(), || !self.host().threaded());
+                let sent = outgoing(at, &incoming).tail();
+                incoming.pace.pause_before_look(sent, at.receiver.turn, || !self.host().threaded());
             }
-            events += self.drain(receiver, incoming);
+            events += self.drain(at, &mut incoming);
+            if incoming.closed {
+                // Another one is at this place then, or none.
+                at.receiver.shut(incoming, Some(place));
+            } else {
+                at.receiver.put_back(incoming, Some(place));
+                place += 1;
+            }
         }
-        if ready::any(&receiver.inbox) {
-            events += self.sweep(receiver);
+        if ready::any(&at.receiver.inbox) {
+            events += self.sweep(at);
         }
         // One branch for both.
-        if receiver.cooperative_reads.is_waiting() | receiver.requests.is_waiting() {
-            events += self.end_reads(ctx) + self.take_replies(ctx);
+        if at.reads.is_waiting() | at.requests.is_waiting() {
+            events += self.end_reads(at) + self.take_replies(at);
         }
         events
     }
@@ -80,105 +95,103 @@ impl Shm {
     /// Hands up the messages of a ring, at most a batch, and none behind a long message that was waited for: the
     /// thread that waited posts its next receive first. Else two ranks that exchange messages fall into a step in
     /// which one always finds the next message early, copies it twice, and stays behind. A message in pieces ends it
-    /// always, others where the layer above answers [`STOP`]. Returns how many were handled.
+    /// always, others where the layer above [asks for that](Answer::stops). Returns how many were handled.
     #[inline(always)]
-    fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
+    fn drain(&self, at: &mut At<'_>, incoming: &mut Incoming) -> i32 {
         let mut events = 0;
-        let was_awaited = incoming.last.get() + 1 != receiver.turn.get();
         while events < BATCH {
-            let look = match incoming.ring.look_for_line() {
-                Ok(LineMessage { at, len, tag }) => {
+            match incoming.ring.front() {
+                Front::Nothing => break,
+                Front::Line(LineMessage { at: line, len, tag }) => {
                     if events == 0 {
-                        incoming.expect_answer(1);
+                        outgoing(at, incoming).claim_line();
                     }
-                    let data = incoming.ring.mem().line_data(at);
-                    let answer = self.hand_up(receiver, incoming, data, len, tag);
+                    // SAFETY: the line has no more bytes than fit into one, and stays as it is until the ring moves on.
+                    let bytes = unsafe { Bytes::new(incoming.ring.mem().line_data(line), len) };
+                    let answer = self.hand_up(at, incoming, bytes, tag);
                     incoming.ring.advance(1);
                     events += 1;
-                    if answer == STOP {
+                    if answer.stops() {
                         break;
                     }
-                    continue;
                 }
-                Err(look) => look,
-            };
-            match self.take(receiver, incoming, look, (events == 0, was_awaited)) {
-                Taken::Nothing => break,
-                Taken::Last => {
-                    events += 1;
-                    break;
-                }
-                Taken::More => events += 1,
+                Front::Other(flag) => match self.take(at, incoming, flag, events == 0) {
+                    Taken::Nothing => break,
+                    Taken::Last => {
+                        events += 1;
+                        break;
+                    }
+                    Taken::More => events += 1,
+                },
             }
         }
         if events > 0 {
-            incoming.pace.note_messages(receiver.turn.get(), receiver.longest_pause);
-            incoming.last.set(receiver.turn.get());
+            incoming.pace.note_messages(at.receiver.turn, at.receiver.longest_pause);
+            incoming.last = at.receiver.turn;
         }
         events
     }
 
-    /// Handles what a look has found in a ring: hands up a message, or helps with a read, and moves the ring on.
-    /// [`Taken::Nothing`]: the message is not there as far as it has to be, or is garbage, which closes the ring. `first`: this
-    /// turn has handled nothing of this ring before. `was_awaited`: the turn before this one found nothing in it.
-    #[inline(always)]
-    fn take(
-        &self,
-        receiver: &Receiver,
-        incoming: &Incoming,
-        look: Look,
-        (first, was_awaited): (bool, bool),
-    ) -> Taken {
+    /// Handles what a look has found in a ring that is not a message of one line: hands up a message, or helps with a read, and moves
+    /// the ring on. [`Taken::Nothing`]: the message is not there as far as it has to be, or is garbage, which closes the ring.
+    /// `first`: this turn has handled nothing of this ring before.
+    #[inline(never)]
+    fn take(&self, at: &mut At<'_>, incoming: &mut Incoming, flag: Flag, first: bool) -> Taken {
         let after = |ends: bool| if ends { Taken::Last } else { Taken::More };
-        match look {
+        // The turn before this one found nothing in it.
+        let was_awaited = incoming.last + 1 != at.receiver.turn;
+        match incoming.ring.explain(flag) {
             Look::Nothing => Taken::Nothing,
-            Look::Short { at, len, tag, lines } => {
-                incoming.ring.mem().fetch_lines(at, lines);
+            Look::Short { at: line, len, tag, lines } => {
+                incoming.ring.mem().fetch_lines(line, lines);
                 if first && (lines >= MANY_LINES || incoming.pace.is_steady()) {
-                    incoming.expect_answer(lines);
+                    outgoing(at, incoming).claim_lines(lines);
                 }
-                let answer = self.take_lines(receiver, incoming, at, len, tag, lines);
-                answer.map_or(Taken::Nothing, |answer| after(answer == STOP))
+                let answer = self.take_lines(at, incoming, line, len, tag, lines);
+                answer.map_or(Taken::Nothing, |answer| after(answer.stops()))
             }
-            Look::Long { at, len, tag } => {
+            Look::Long { at: position, len, tag } => {
                 incoming.pace.note_long_message();
                 let most = if first { FETCHED } else { FETCHED_OF_MORE };
-                incoming.ring.mem().fetch_bulk(at, len.min(most));
-                let data = incoming.ring.mem().bulk_at(at);
-                let answer = self.hand_up(receiver, incoming, data, len, tag);
-                incoming.ring.advance_long(at, len, 1);
-                after(was_awaited || answer == STOP)
+                incoming.ring.mem().fetch_bulk(position, len.min(most));
+                // SAFETY: a look finds no message that is not within the bulk, and it stays as it is until the ring moves on.
+                let bytes = unsafe { Bytes::new(incoming.ring.mem().bulk_at(position), len) };
+                let answer = self.hand_up(at, incoming, bytes, tag);
+                incoming.ring.advance_long(position, len, 1);
+                after(was_awaited || answer.stops())
             }
             Look::Cell { which, len, tag } => {
                 incoming.pace.note_long_message();
                 if first {
-                    incoming.expect_answer(1);
+                    outgoing(at, incoming).claim_line();
                 }
-                let answer = self.take_cell(receiver, incoming, which, len, tag);
-                answer.map_or(Taken::Nothing, |answer| after(was_awaited || answer == STOP))
+                let answer = self.take_cell(at, incoming, which, len, tag);
+                answer.map_or(Taken::Nothing, |answer| after(was_awaited || answer.stops()))
             }
             Look::Pieces { location, len, tag, line, lines } => {
                 incoming.pace.note_long_message();
                 if first {
-                    incoming.expect_answer(lines);
+                    outgoing(at, incoming).claim_lines(lines);
                 }
                 // Always the last one: it takes so long that one turn more does not count.
-                let whole =
-                    self.take_pieces(receiver, incoming, InPieces { location, len, tag, line, lines });
+                let whole = self.take_pieces(at, incoming, InPieces { location, len, tag, line, lines });
                 if whole { Taken::Last } else { Taken::Nothing }
             }
-            Look::Assist { at, len } => {
+            Look::Assist { at: line, len } => {
                 incoming.pace.note_long_message();
-                let line = incoming.ring.mem().line_data(at);
-                if !self.help(incoming.source, receiver.ctx, line, len) {
-                    self.garbage(receiver, incoming, len);
+                let mut call = [0; PER_LINE as usize];
+                // SAFETY: there is room for one line.
+                unsafe { incoming.ring.mem().copy_lines(line, 1, call.as_mut_ptr()) };
+                let ctx = at.number();
+                if !self.help(&mut at.attached, ctx, incoming.source, &call, len) {
+                    self.garbage(incoming, len);
                     return Taken::Nothing;
                 }
                 incoming.ring.advance(1);
                 Taken::More
             }
             Look::Garbage(word) => {
-                self.garbage(receiver, incoming, word);
+                self.garbage(incoming, word);
                 Taken::Nothing
             }
         }
@@ -186,31 +199,30 @@ impl Shm {
 
     /// Copies a message of several lines into one buffer, hands it up, and moves the ring on. Returns the answer of
     /// its receiver; `None`: not all lines are written.
-    #[inline(never)]
+    #[inline]
     fn take_lines(
         &self,
-        receiver: &Receiver,
-        incoming: &Incoming,
-        at: u64,
+        at: &mut At<'_>,
+        incoming: &mut Incoming,
+        line: u64,
         len: u64,
         tag: u8,
         lines: u64,
-    ) -> Option<u32> {
-        let ring = &incoming.ring;
-        match ring.has_all(at, lines, PATIENCE) {
+    ) -> Option<Answer> {
+        match incoming.ring.has_all(line, lines, PATIENCE) {
             Rest::Here => {}
             Rest::Missing => return None,
             Rest::Garbage(word) => {
-                self.garbage(receiver, incoming, word);
+                self.garbage(incoming, word);
                 return None;
             }
         }
-        let mut stage = receiver.stage.take().unwrap_or_else(|| Box::new([0; MAX_SHORT as usize]));
+        let mut stage = at.receiver.stage.take().unwrap_or_else(|| Box::new([0; MAX_SHORT as usize]));
         // SAFETY: the stage takes the lines of the longest message.
-        unsafe { ring.mem().copy_lines(at, lines, stage.as_mut_ptr()) };
-        let answer = self.hand_up(receiver, incoming, stage.as_ptr(), len, tag);
-        receiver.stage.set(Some(stage));
-        ring.advance(lines);
+        unsafe { incoming.ring.mem().copy_lines(line, lines, stage.as_mut_ptr()) };
+        let answer = self.hand_up(at, incoming, stage[..len as usize].into(), tag);
+        at.receiver.stage = Some(stage);
+        incoming.ring.advance(lines);
         Some(answer)
     }
 
@@ -218,42 +230,63 @@ impl Shm {
     /// messages.
     #[cold]
     #[inline(never)]
-    fn sweep(&self, receiver: &Receiver) -> i32 {
+    fn sweep(&self, at: &mut At<'_>) -> i32 {
         let mut events = 0;
-        ready::take(&receiver.inbox, receiver.inbox.words(), |source| {
-            let Some(incoming) = self.incoming(receiver, source) else { return };
-            if incoming.closed.get() {
-                return;
+        let mut found = Found::begin(&at.receiver.inbox);
+        while let Some(source) = found.next(&at.receiver.inbox, at.receiver.inbox.words()) {
+            let number = at.number();
+            let Some((mut incoming, place)) = self.incoming(at, number, source) else { continue };
+            if incoming.closed {
+                at.receiver.put_back(incoming, None);
+                continue;
             }
-            self.consider(receiver, incoming);
-            events += self.drain(receiver, incoming);
-            if !incoming.watched.get() && !incoming.closed.get() && !incoming.ring.is_empty() {
-                ready::mark_again(&receiver.inbox, source);
+            let place = place.or_else(|| self.consider(at, &mut incoming));
+            events += self.drain(at, &mut incoming);
+            if incoming.closed {
+                at.receiver.shut(incoming, place);
+                continue;
             }
-        });
+            if place.is_none() && !incoming.ring.is_empty() {
+                ready::mark_again(&at.receiver.inbox, source);
+            }
+            at.receiver.put_back(incoming, place);
+        }
         events
     }
 
-    /// The receiver's end of the ring from `source`, mapped on first use. `None`: it cannot be mapped, now or at all.
-    fn incoming<'a>(&self, receiver: &'a Receiver, source: u32) -> Option<&'a Incoming> {
-        let slot = receiver.rings.get(source as usize)?;
-        if let Some(incoming) = slot.get() {
-            return Some(incoming);
+    /// The receiver's end of the ring from `source`, mapped on first use, and taken out of its place, with the number
+    /// of that if it is watched. `None`: there is none, or it cannot be mapped, now or at all.
+    #[inline(always)]
+    fn incoming(&self, cx: &mut Context, ctx: u32, source: u32) -> Option<(Box<Incoming>, Option<usize>)> {
+        match cx.receiver.rings.get_mut(source as usize)?.take() {
+            Some(incoming) => Some((incoming, None)),
+            None => self.watched_or_new(cx, ctx, source),
         }
-        let incoming = self.attach(receiver, source)?;
-        Some(slot.get_or_init(|| incoming))
+    }
+
+    /// The same for a ring that is watched, or is met for the first time.
+    #[inline(never)]
+    fn watched_or_new(
+        &self,
+        cx: &mut Context,
+        ctx: u32,
+        source: u32,
+    ) -> Option<(Box<Incoming>, Option<usize>)> {
+        let place = cx.receiver.watched().position(|incoming| incoming.source == source);
+        let watched = place.and_then(|place| cx.receiver.watched[place].take());
+        watched.or_else(|| self.attach(cx, ctx, source)).map(|incoming| (incoming, place))
     }
 
     /// Maps the ring from `source` and makes its receiver's end. `None`: the peer broke the protocol, or memory is
     /// short, and then a later turn tries again.
-    fn attach(&self, receiver: &Receiver, source: u32) -> Option<Box<Incoming>> {
+    fn attach(&self, cx: &Context, ctx: u32, source: u32) -> Option<Box<Incoming>> {
         let segment = self.segment();
         let proc = segment.identity(source).map(|who| who.proc).filter(|&p| p < self.host().job().job_size);
         let Some(proc) = proc else {
             self.host().error(&format!("local rank {source} sends, but has not said who it is"));
             return None;
         };
-        let place = match segment.find_ring(self.local_rank(), receiver.ctx, source) {
+        let place = match segment.find_ring(self.local_rank(), ctx, source) {
             Ok(Some(place)) => place,
             Ok(None) => {
                 self.peer_broke(source, "announced a message in a ring that does not exist");
@@ -269,7 +302,7 @@ impl Shm {
             Err(errno) => {
                 // Its messages stay where they are; the next turn tries again.
                 self.report_shortage("ring-no-memory", place.len(), &errno.to_string());
-                ready::mark_again(&receiver.inbox, source);
+                ready::mark_again(&cx.receiver.inbox, source);
                 return None;
             }
         };
@@ -279,112 +312,109 @@ impl Shm {
             ring: Consumer::new(mem),
             proc,
             source,
-            watched: Cell::new(false),
-            closed: Cell::new(false),
-            last: Cell::new(0),
-            handed_up: Cell::new(0),
-            begun: Cell::new(None),
-            back: core::ptr::from_ref(self.outgoing(source, receiver.ctx)?),
+            closed: false,
+            last: 0,
+            handed_up: 0,
+            begun: None,
             pace: Pace::new(),
-            found: Cell::new(0),
-            since: Cell::new(0),
+            found: 0,
+            since: 0,
             _mapping: mapping,
         }))
     }
 
     /// Watches a ring that its ready bit was set for, if a place is free, or if the ring was found so often that it
-    /// may displace another.
-    fn consider(&self, receiver: &Receiver, incoming: &Incoming) {
-        if incoming.watched.get() || receiver.places == 0 {
-            return;
+    /// may displace another. The ring's place among the watched from now on; `None`: it is not watched.
+    fn consider(&self, cx: &mut Context, incoming: &mut Incoming) -> Option<usize> {
+        let receiver = &mut cx.receiver;
+        if receiver.places == 0 {
+            return None;
         }
-        let count = receiver.count.get();
-        if (count as usize) < receiver.places {
-            receiver.watched[count as usize].set(incoming);
-            receiver.count.set(count + 1);
+        let count = receiver.watched().count();
+        if count < receiver.places {
             self.watch(incoming);
-            return;
+            return Some(count);
         }
-        if incoming.found.get() == 0 {
-            incoming.since.set(receiver.turn.get());
+        if incoming.found == 0 {
+            incoming.since = receiver.turn;
         }
-        incoming.found.set(incoming.found.get() + 1);
-        if incoming.found.get() >= ACTIVATIONS
-            && receiver.turn.get() - receiver.displaced.get() >= TURNS_BETWEEN
-        {
-            incoming.found.set(0);
-            self.displace(receiver, incoming);
+        incoming.found += 1;
+        if incoming.found < ACTIVATIONS || receiver.turn - receiver.displaced < TURNS_BETWEEN {
+            return None;
         }
+        incoming.found = 0;
+        self.displace(cx, incoming)
     }
 
     /// Gives `incoming` the place of the watched ring that has been silent longest, if that was silent
     /// since `incoming` was first found.
-    fn displace(&self, receiver: &Receiver, incoming: &Incoming) {
-        let Some((place, silent)) = receiver.watched().enumerate().min_by_key(|(_, i)| i.last.get()) else {
-            return;
-        };
-        if silent.last.get() >= incoming.since.get() {
-            return;
+    fn displace(&self, cx: &mut Context, incoming: &Incoming) -> Option<usize> {
+        let receiver = &mut cx.receiver;
+        let (place, silent) = receiver.watched().enumerate().min_by_key(|(_, i)| i.last)?;
+        if silent.last >= incoming.since {
+            return None;
         }
-        receiver.displaced.set(receiver.turn.get());
+        receiver.displaced = receiver.turn;
+        let silent = receiver.watched[place].take()?;
         if !doorbell::unwatch(&silent.ring, self.barriers()) {
-            return;
+            receiver.put_back(silent, Some(place));
+            return None;
         }
-        silent.watched.set(false);
         if !silent.ring.is_empty() {
             // It came in between, and its sender may have said nothing.
             ready::mark_again(&receiver.inbox, silent.source);
         }
-        receiver.watched[place].set(incoming);
+        receiver.put_back(silent, None);
         self.watch(incoming);
+        Some(place)
     }
 
-    /// Marks a ring as watched and tells its sender so.
+    /// Tells the sender of a ring that it is watched.
     fn watch(&self, incoming: &Incoming) {
-        incoming.watched.set(true);
         doorbell::watch(&incoming.ring, self.barriers());
     }
 
     /// Maps the rings that peers have made before this rank came, or in an earlier life of it, and sets their ready
     /// bits, since their senders may believe them watched. False: the barrier for that failed.
     #[must_use]
-    pub(crate) fn take_up_old_rings(&self) -> bool {
+    pub(crate) fn take_up_old_rings(&self, contexts: &mut [Context]) -> bool {
         let mut old = Vec::new();
-        for receiver in self.receivers() {
+        for (ctx, cx) in (0..).zip(contexts.iter_mut()) {
             for source in 0..self.segment().layout().ranks {
-                if !matches!(self.segment().find_ring(self.local_rank(), receiver.ctx, source), Ok(None))
-                    && let Some(incoming) = self.incoming(receiver, source)
+                if !matches!(self.segment().find_ring(self.local_rank(), ctx, source), Ok(None))
+                    && let Some((incoming, place)) = self.incoming(cx, ctx, source)
                 {
                     doorbell::abandon(&incoming.ring);
-                    old.push((receiver, source));
+                    cx.receiver.put_back(incoming, place);
+                    old.push((ctx, source));
                 }
             }
         }
         if !old.is_empty() && !self.barriers().full_barrier() {
             return false;
         }
-        for (receiver, source) in old {
-            ready::mark_again(&receiver.inbox, source);
+        for (ctx, source) in old {
+            ready::mark_again(&contexts[ctx as usize].receiver.inbox, source);
         }
         true
     }
 
     /// Prepares a context for sleep: the word on which to sleep, and the value to expect there. `None`: something has
     /// come, or the barrier failed, so the caller must poll on. [`Shm::disarm_ctx`] follows in any case.
-    pub(crate) fn arm_ctx(&self, ctx: u32) -> Option<WaitWord> {
-        let receiver = self.receiver(ctx)?;
+    pub(crate) fn arm_ctx(&self, cx: &mut Context) -> Option<WaitWord> {
+        let receiver = &mut cx.receiver;
         // A look that costs nothing before the one that may cost a system call.
         if ready::any(&receiver.inbox)
             || !receiver.watched_rings().all(Consumer::is_empty)
-            || receiver.cooperative_reads.is_waiting()
-            || receiver.requests.has_reply()
+            || cx.reads.is_waiting()
+            || cx.requests.has_reply()
         {
             return None;
         }
-        let first = !receiver.armed.replace(true) && self.count_armed(1);
+        let first = !core::mem::replace(&mut receiver.armed, true) && self.count_armed(1);
         let quiet = doorbell::arm(&receiver.inbox, receiver.watched_rings(), self.barriers(), first);
         // SYNC POINT with the fence in `reply` of the peer's service context: behind the barrier of `arm`.
-        (quiet && !receiver.requests.has_reply()).then(|| WaitWord {
+        (quiet && !cx.requests.has_reply()).then(|| WaitWord {
             addr: core::ptr::from_ref(receiver.inbox.bell()).cast(),
             expected: ASLEEP,
             reserved: 0,
@@ -392,10 +422,9 @@ impl Shm {
     }
 
     /// Ends the sleep of a context: its rings are watched again. Nothing happens to a context that is not armed.
-    pub(crate) fn disarm_ctx(&self, ctx: u32) {
-        if let Some(receiver) = self.receiver(ctx)
-            && receiver.armed.replace(false)
-        {
+    pub(crate) fn disarm_ctx(&self, cx: &mut Context) {
+        let receiver = &mut cx.receiver;
+        if core::mem::replace(&mut receiver.armed, false) {
             self.count_armed(-1);
             doorbell::disarm(&receiver.inbox, receiver.watched_rings(), self.barriers());
         }

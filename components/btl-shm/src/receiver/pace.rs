@@ -15,10 +15,7 @@
 //! more processes than cores run or several threads make calls (one may want the core or the lock that another pauses with), for rings
 //! that are not watched, and in a turn that has found something. A pause
 //! is in steps, not in nanoseconds, since no clock is as cheap: what a step takes is learned with it, about a nanosecond.
-//!
-//! Touched only inside verbs of the receiver's context.
 
-use core::cell::Cell;
 use core::hint::black_box;
 
 /// Looks behind the first at which an answer was nearly met.
@@ -40,39 +37,33 @@ const NEVER: u64 = u64::MAX;
 /// The pause before the first look for an answer of one peer.
 pub struct Pace {
     /// How far our messages to the peer had come at the last look.
-    sent: Cell<u64>,
+    sent: u64,
     /// The turn of the first look behind them, or [`NEVER`].
-    since: Cell<u64>,
-    steps: Cell<u32>,
+    since: u64,
+    steps: u32,
     /// Looks that the last answer took that was not there at the first.
-    missed_by: Cell<u64>,
+    missed_by: u64,
     /// Answers in a row that came as the one before.
-    alike: Cell<u32>,
+    alike: u32,
 }
 
 impl Pace {
     /// A pace without a pause, for a peer that has answered nothing yet.
     pub const fn new() -> Pace {
-        Pace {
-            sent: Cell::new(0),
-            since: Cell::new(NEVER),
-            steps: Cell::new(0),
-            missed_by: Cell::new(0),
-            alike: Cell::new(0),
-        }
+        Pace { sent: 0, since: NEVER, steps: 0, missed_by: 0, alike: 0 }
     }
 
     /// Pauses before the first look at a ring after we have sent something to its sender. `sent`: the tail of our ring
     /// to it; `turn`: the turn of the look; `may`: whether a pause may be made.
     #[inline(always)]
-    pub fn pause_before_look(&self, sent: u64, turn: u64, may: impl FnOnce() -> bool) {
-        if self.sent.get() != sent {
-            self.sent.set(sent);
-            self.since.set(turn);
-            if self.steps.get() > 0 && !may() {
-                self.steps.set(0);
+    pub fn pause_before_look(&mut self, sent: u64, turn: u64, may: impl FnOnce() -> bool) {
+        if self.sent != sent {
+            self.sent = sent;
+            self.since = turn;
+            if self.steps > 0 && !may() {
+                self.steps = 0;
             }
-            (0..self.steps.get()).for_each(|step| {
+            (0..self.steps).for_each(|step| {
                 black_box(step);
             });
         }
@@ -81,8 +72,8 @@ impl Pace {
     /// Learns from a look in `turn` that has found messages how long the peer takes to answer. No pause is longer than
     /// `most` steps.
     #[inline(always)]
-    pub fn note_messages(&self, turn: u64, most: u32) {
-        let since = self.since.replace(NEVER);
+    pub fn note_messages(&mut self, turn: u64, most: u32) {
+        let since = core::mem::replace(&mut self.since, NEVER);
         if since != NEVER {
             self.learn(turn - since, most);
         }
@@ -90,31 +81,29 @@ impl Pace {
 
     /// Stops waiting for an answer and halves the pause, because the message found is long: the time until the next
     /// one is better used otherwise (`cooperative.rs`).
-    pub fn note_long_message(&self) {
-        self.since.set(NEVER);
-        self.steps.set(self.steps.get() / 2);
+    pub fn note_long_message(&mut self) {
+        self.since = NEVER;
+        self.steps /= 2;
     }
 
     /// Whether a pause is made for this peer's answers: they come alike, and so, very likely, do ours.
     #[inline(always)]
     pub fn is_steady(&self) -> bool {
-        self.steps.get() > 0
+        self.steps > 0
     }
 
     /// Adapts the pause to an answer that came `looks` looks after the first.
     #[inline(never)]
-    fn learn(&self, looks: u64, most: u32) {
-        let before = if looks > 0 { self.missed_by.replace(looks) } else { 0 };
+    fn learn(&mut self, looks: u64, most: u32) {
+        let before = if looks > 0 { core::mem::replace(&mut self.missed_by, looks) } else { 0 };
         let is_alike = looks <= NEAR || looks <= LATE && looks.abs_diff(before) <= NEAR + looks / 8;
-        let alike = if is_alike { self.alike.get().saturating_add(1) } else { 0 };
-        self.alike.set(alike);
-        let steps = self.steps.get();
-        self.steps.set(match looks {
-            0 => steps.saturating_sub(SHORTER),
-            _ if alike <= ALIKE => steps,
-            1..=NEAR => (steps + NEARLY).min(most),
-            _ => (steps + LONGER).min(most),
-        });
+        self.alike = if is_alike { self.alike.saturating_add(1) } else { 0 };
+        self.steps = match looks {
+            0 => self.steps.saturating_sub(SHORTER),
+            _ if self.alike <= ALIKE => self.steps,
+            1..=NEAR => (self.steps + NEARLY).min(most),
+            _ => (self.steps + LONGER).min(most),
+        };
     }
 }
 
@@ -128,10 +117,10 @@ mod tests {
     const LOOK: u32 = 25;
 
     /// One message and its answer, which is there `after` steps; returns the steps until it was seen.
-    fn round(pace: &Pace, turn: &mut u64, sent: u64, after: u32) -> u32 {
+    fn round(pace: &mut Pace, turn: &mut u64, sent: u64, after: u32) -> u32 {
         *turn += 1;
         pace.pause_before_look(sent, *turn, || true);
-        let mut now = pace.steps.get();
+        let mut now = pace.steps;
         while now < after {
             *turn += 1;
             now += LOOK;
@@ -143,9 +132,9 @@ mod tests {
 
     /// The mean of what 2,000 answers took, after 2,000 others.
     fn mean(after: impl FnMut() -> u32) -> f64 {
-        let (pace, mut turn, mut after) = (Pace::new(), 0, after);
+        let (mut pace, mut turn, mut after) = (Pace::new(), 0, after);
         let mut all =
-            |from: u64| -> u32 { (from..from + 2000).map(|n| round(&pace, &mut turn, n, after())).sum() };
+            |from: u64| -> u32 { (from..from + 2000).map(|n| round(&mut pace, &mut turn, n, after())).sum() };
         all(1);
         f64::from(all(2001)) / 2000.0
     }
@@ -153,10 +142,11 @@ mod tests {
     #[test]
     fn answers_that_come_alike_are_there_at_the_first_look() {
         for after in [10, 200, 700, 950] {
-            let (pace, mut turn) = (Pace::new(), 0);
-            (1..2000).for_each(|n| _ = round(&pace, &mut turn, n, after));
-            let at_first = (2000..3000).filter(|&n| round(&pace, &mut turn, n, after) < after + 6).count();
-            assert!(at_first > 750 && pace.steps.get() <= after + NEARLY, "{after}: {at_first}");
+            let (mut pace, mut turn) = (Pace::new(), 0);
+            (1..2000).for_each(|n| _ = round(&mut pace, &mut turn, n, after));
+            let at_first =
+                (2000..3000).filter(|&n| round(&mut pace, &mut turn, n, after) < after + 6).count();
+            assert!(at_first > 750 && pace.steps <= after + NEARLY, "{after}: {at_first}");
         }
     }
 
@@ -178,12 +168,12 @@ mod tests {
 
     #[test]
     fn a_pause_that_is_not_needed_any_more_ends() {
-        let (pace, mut turn) = (Pace::new(), 0);
-        (1..2000).for_each(|n| _ = round(&pace, &mut turn, n, 300));
+        let (mut pace, mut turn) = (Pace::new(), 0);
+        (1..2000).for_each(|n| _ = round(&mut pace, &mut turn, n, 300));
         assert!(pace.is_steady());
-        (2000..3000).for_each(|n| _ = round(&pace, &mut turn, n, 0));
+        (2000..3000).for_each(|n| _ = round(&mut pace, &mut turn, n, 0));
         assert!(!pace.is_steady());
-        (3000..5000).for_each(|n| _ = round(&pace, &mut turn, n, 300));
+        (3000..5000).for_each(|n| _ = round(&mut pace, &mut turn, n, 300));
         assert!(pace.is_steady());
         pace.pause_before_look(5000, turn + 1, || false);
         assert!(!pace.is_steady(), "at once where none may be made");
@@ -193,17 +183,17 @@ mod tests {
         /// In any order of events: no pause beyond the bound, none where it is 0, and one for what was sent, not for each look.
         #[test]
         fn pauses_are_bounded(all in prop::collection::vec((0_u64..300, any::<bool>()), 0..500), most in 0_u32..20) {
-            let (pace, mut turn, mut sent) = (Pace::new(), 0, 0);
+            let (mut pace, mut turn, mut sent) = (Pace::new(), 0, 0);
             for (looks, sends) in all {
                 sent += u64::from(sends);
                 turn += 1;
                 pace.pause_before_look(sent, turn, || true);
-                prop_assert!(pace.steps.get() <= most);
+                prop_assert!(pace.steps <= most);
                 turn += looks;
                 pace.pause_before_look(sent, turn, || true);
-                prop_assert!(pace.since.get() == NEVER || pace.since.get() <= turn - looks);
+                prop_assert!(pace.since == NEVER || pace.since <= turn - looks);
                 pace.note_messages(turn, most);
-                prop_assert_eq!(pace.since.get(), NEVER);
+                prop_assert_eq!(pace.since, NEVER);
             }
         }
     }

@@ -10,14 +10,14 @@
 //! of a message follow each other. A message of which a part is missing does not keep a receiver from sleeping: its
 //! sender rings when all of it is there.
 
+use crate::context::{At, Context};
 use crate::device::Shm;
 use crate::receiver::handover::{FETCHED, PATIENCE};
-use crate::receiver::incoming::{InPieces, Incoming, Receiver};
+use crate::receiver::incoming::{InPieces, Incoming};
 use crate::ring::{Location, Rest, fetch_all};
 use crate::segment::cells::{CellMem, seen_from_here};
 use crate::wire::with_pieces;
-use oxmpi_mca::PartDesc;
-use oxmpi_mca::host::receive::TAKEN;
+use oxmpi_btl::{Answer, Arrival, Bytes};
 
 /// Bytes prefetched of a message in pieces while it is matched.
 const FETCHED_OF_PIECES: u64 = 4 << 10;
@@ -28,39 +28,44 @@ impl Shm {
     #[inline(never)]
     pub(crate) fn take_cell(
         &self,
-        receiver: &Receiver,
-        incoming: &Incoming,
+        at: &mut At<'_>,
+        incoming: &mut Incoming,
         which: u64,
         len: u64,
         tag: u8,
-    ) -> Option<u32> {
-        let cell = self.cell_of(receiver, incoming, which, len)?;
+    ) -> Option<Answer> {
+        let ctx = at.number();
+        let cell = self.cell_of(at, ctx, incoming, which, len)?;
         fetch_all(cell.at, len.min(FETCHED));
-        let answer = self.hand_up(receiver, incoming, cell.at, len, tag);
-        self.keep_cell(incoming, which, len, 1);
+        // SAFETY: the message is no longer than its cell, which is the peer's until we keep it, and stays mapped.
+        let answer = self.hand_up(at, incoming, unsafe { Bytes::new(cell.at, len) }, tag);
+        self.keep_cell(at, incoming, which, len, 1);
         Some(answer)
     }
 
     /// Hands up the pieces of a message that are written, and waits a little for further ones. True: the whole message
     /// has been handed up, and the ring moved on; false: a later turn goes on.
     #[inline(never)]
-    pub(crate) fn take_pieces(&self, receiver: &Receiver, incoming: &Incoming, msg: InPieces) -> bool {
-        let at = match msg.location {
-            Location::Cell(which) => match self.cell_of(receiver, incoming, which, msg.len) {
+    pub(crate) fn take_pieces(&self, at: &mut At<'_>, incoming: &mut Incoming, msg: InPieces) -> bool {
+        let ctx = at.number();
+        let place = match msg.location {
+            Location::Cell(which) => match self.cell_of(at, ctx, incoming, which, msg.len) {
                 Some(cell) => cell.at,
                 None => return false,
             },
-            Location::Bulk(at) => incoming.ring.mem().bulk_at(at),
+            Location::Bulk(position) => incoming.ring.mem().bulk_at(position),
         };
-        if incoming.handed_up.get() > 0 && incoming.begun.get() != Some(msg) {
+        if incoming.handed_up > 0 && incoming.begun != Some(msg) {
             // Its line says something else than when the first part of it went up.
-            self.garbage(receiver, incoming, msg.len);
+            self.garbage(incoming, msg.len);
             return false;
         }
-        incoming.begun.set(Some(msg));
-        if incoming.handed_up.get() == 0 {
-            fetch_all(at, FETCHED_OF_PIECES);
+        incoming.begun = Some(msg);
+        if incoming.handed_up == 0 {
+            fetch_all(place, FETCHED_OF_PIECES);
         }
+        // SAFETY: the message is no longer than its cell, or within the bulk, and its place is the peer's until the ring moves on.
+        let bytes = unsafe { Bytes::new(place, msg.len) };
         let mut pieces = 1;
         loop {
             // All that is missing, if it is there: longer copies are faster. A look at a line that will be written next would take
@@ -68,11 +73,14 @@ impl Shm {
             if incoming.ring.has_line(msg.line + msg.lines - 1, 1) == Rest::Here {
                 pieces = msg.lines;
             }
-            let (from, to) = (incoming.handed_up.get(), with_pieces(msg.len, pieces));
+            let (from, to) = (incoming.handed_up, with_pieces(msg.len, pieces));
             if to == msg.len && from == 0 {
-                self.hand_up(receiver, incoming, at, msg.len, msg.tag);
-            } else if to > from && self.offer(receiver, incoming, msg, at, (from, to)) {
-                incoming.handed_up.set(to);
+                self.hand_up(at, incoming, bytes, msg.tag);
+            } else if to > from {
+                let arrival = Arrival { proc: incoming.proc, tag: msg.tag, bytes, link: 0 };
+                if at.deliver_part(self.host(), arrival, from, to).took() {
+                    incoming.handed_up = to;
+                }
             }
             if pieces == msg.lines {
                 break;
@@ -81,15 +89,15 @@ impl Shm {
                 Rest::Here => pieces += 1,
                 Rest::Missing => return false,
                 Rest::Garbage(word) => {
-                    self.garbage(receiver, incoming, word);
+                    self.garbage(incoming, word);
                     return false;
                 }
             }
         }
-        incoming.handed_up.set(0);
+        incoming.handed_up = 0;
         match msg.location {
-            Location::Cell(which) => self.keep_cell(incoming, which, msg.len, msg.lines),
-            Location::Bulk(at) => incoming.ring.advance_long(at, msg.len, msg.lines),
+            Location::Cell(which) => self.keep_cell(at, incoming, which, msg.len, msg.lines),
+            Location::Bulk(position) => incoming.ring.advance_long(position, msg.len, msg.lines),
         }
         true
     }
@@ -97,13 +105,19 @@ impl Shm {
     /// The cell that the peer calls `which`. `None`: its ring cannot be mapped now, or no message of `len` bytes can
     /// lie there, which closes the ring as garbage.
     #[inline(always)]
-    fn cell_of(&self, receiver: &Receiver, incoming: &Incoming, which: u64, len: u64) -> Option<CellMem> {
-        // SAFETY: the outgoing end to the sender, touched in a verb of its context and not beyond this call.
-        let outgoing = unsafe { (*incoming.back).get() };
-        match self.cell_of_peer(outgoing, receiver.ctx, seen_from_here(which), incoming.ring.mem()) {
+    fn cell_of(
+        &self,
+        cx: &mut Context,
+        ctx: u32,
+        incoming: &mut Incoming,
+        which: u64,
+        len: u64,
+    ) -> Option<CellMem> {
+        let outgoing = &mut cx.outgoing[incoming.source as usize];
+        match self.cell_of_peer(outgoing, ctx, seen_from_here(which), incoming.ring.mem()) {
             Ok(Some(cell)) if len <= cell.size => Some(cell),
             Ok(_) => {
-                self.garbage(receiver, incoming, which);
+                self.garbage(incoming, which);
                 None
             }
             Err(_) => None,
@@ -113,24 +127,8 @@ impl Shm {
     /// Moves the ring behind a message of `lines` lines in cell `which`, and takes the cell into our pool. `end`:
     /// bytes from the cell's beginning to the message's end. (The callback, which may have sent, is over.)
     #[inline(always)]
-    fn keep_cell(&self, incoming: &Incoming, which: u64, end: u64, lines: u64) {
+    fn keep_cell(&self, cx: &mut Context, incoming: &Incoming, which: u64, end: u64, lines: u64) {
         incoming.ring.advance(lines);
-        // SAFETY: as above.
-        unsafe { (*incoming.back).get() }.keep_cell(seen_from_here(which), end, incoming.ring.mem());
-    }
-
-    /// Offers bytes `from` to `to` of a message to the receiver of its tag, if that takes parts. True: they were
-    /// taken.
-    fn offer(
-        &self,
-        receiver: &Receiver,
-        incoming: &Incoming,
-        msg: InPieces,
-        at: *const u8,
-        (from, to): (u64, u64),
-    ) -> bool {
-        let Some(take) = self.host().am_parts(msg.tag) else { return false };
-        let message = self.describe(receiver, incoming, at, msg.len);
-        take(self.host().am(msg.tag).ctx, &PartDesc { message, from, to }) & TAKEN != 0
+        cx.outgoing[incoming.source as usize].keep_cell(seen_from_here(which), end, incoming.ring.mem());
     }
 }

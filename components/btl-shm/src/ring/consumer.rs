@@ -22,11 +22,20 @@ pub enum Location {
 }
 
 /// A message of one line: its line's position, its length in bytes with header, and its tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct LineMessage {
     pub at: u64,
     pub len: u64,
     pub tag: u8,
+}
+
+/// The message at the receiver's position, as far as its flag says at once.
+#[derive(Debug)]
+pub enum Front {
+    Nothing,
+    Line(LineMessage),
+    /// Something else, which [`Consumer::explain`] tells.
+    Other(Flag),
 }
 
 /// The message at the receiver's position.
@@ -71,12 +80,6 @@ pub enum Look {
     Garbage(u64),
 }
 
-impl From<LineMessage> for Look {
-    fn from(LineMessage { at, len, tag }: LineMessage) -> Look {
-        Look::Short { at, len, tag, lines: 1 }
-    }
-}
-
 /// Whether the later lines of a message have been written.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Rest {
@@ -85,14 +88,14 @@ pub enum Rest {
     Garbage(u64),
 }
 
-/// The receiver's end of a ring; the head of `ring/mod.rs` explains it. Cells, not `&mut`: a receive callback may come
-/// back to the module.
+/// The receiver's end of a ring; the head of `ring/mod.rs` explains it. It belongs to one thread at a time, which may look at it from several
+/// places: hence cells.
 pub struct Consumer<M> {
     mem: M,
     position: Cell<u64>,
-    published: Cell<u64>,
+    /// The position from which on the sender is told how far we have read, a quarter of the ring behind the last time.
+    due: Cell<u64>,
     bulk: Cell<u64>,
-    /// Lines behind which the sender is told how far we have read, at the latest.
     quarter: u64,
 }
 
@@ -107,7 +110,7 @@ impl<M: RingMem> Consumer<M> {
         Consumer {
             mem,
             position: Cell::new(head),
-            published: Cell::new(head),
+            due: Cell::new(head.wrapping_add(quarter)),
             bulk: Cell::new(bulk),
             quarter,
         }
@@ -135,19 +138,22 @@ impl<M: RingMem> Consumer<M> {
     /// The message at our position, of any kind; reads the flag of one line and moves nothing on.
     #[inline(always)]
     pub fn look(&self) -> Look {
-        let at = self.position.get();
-        self.look_at(at, self.flag(at))
+        match self.front() {
+            Front::Nothing => Look::Nothing,
+            Front::Line(LineMessage { at, len, tag }) => Look::Short { at, len, tag, lines: 1 },
+            Front::Other(flag) => self.explain(flag),
+        }
     }
 
-    /// The message at our position, if it is one of a single line, as nearly all are; else the general answer of
-    /// [`Consumer::look`] as the error.
+    /// The message at our position, as far as its flag says at once: one of a single line, as nearly all are, or none. Moves nothing on.
     #[inline(always)]
-    pub fn look_for_line(&self) -> Result<LineMessage, Look> {
+    pub fn front(&self) -> Front {
         let at = self.position.get();
         let flag = self.flag(at);
         match flag.of_one(lap(at, self.mem.lines_log2())) {
-            Some((len, tag)) => Ok(LineMessage { at, len, tag }),
-            None => Err(self.look_at(at, flag)),
+            Ok((len, tag)) => Front::Line(LineMessage { at, len, tag }),
+            Err(false) => Front::Nothing,
+            Err(true) => Front::Other(flag),
         }
     }
 
@@ -159,16 +165,12 @@ impl<M: RingMem> Consumer<M> {
         Flag(self.mem.flag(at).load(Ordering::Acquire))
     }
 
-    /// Explains the flag of line `at`, where a message starts, if its lap is the one that the line is in.
-    #[inline(always)]
-    fn look_at(&self, at: u64, flag: Flag) -> Look {
-        if !flag.is_of(lap(at, self.mem.lines_log2())) {
-            return Look::Nothing;
-        }
-        let (len, tag) = (flag.len(), flag.tag());
-        let lines = lines_of(len);
-        if flag.kind() == SHORT && lines <= MAX_LINES {
-            return Look::Short { at, len, tag, lines };
+    /// Explains a flag that [`Consumer::front`] has found at our position.
+    #[inline]
+    pub fn explain(&self, flag: Flag) -> Look {
+        let (at, len, tag) = (self.position.get(), flag.len(), flag.tag());
+        if flag.kind() == SHORT && lines_of(len) <= MAX_LINES {
+            return Look::Short { at, len, tag, lines: lines_of(len) };
         }
         self.look_long(at, flag)
     }
@@ -249,7 +251,7 @@ impl<M: RingMem> Consumer<M> {
     pub fn advance(&self, lines: u64) {
         let position = self.position.get() + lines;
         self.position.set(position);
-        if position - self.published.get() >= self.quarter {
+        if position >= self.due.get() {
             self.publish_heads();
         }
     }
@@ -265,7 +267,7 @@ impl<M: RingMem> Consumer<M> {
     /// Writes our position and bulk position into the ring's memory, so that the sender may overwrite what lies before
     /// them.
     pub fn publish_heads(&self) {
-        self.published.set(self.position.get());
+        self.due.set(self.position.get().wrapping_add(self.quarter));
         // SYNC POINT with the acquire loads in `Producer::make_room` and `adopt`.
         self.mem.bulk_head().store(self.bulk.get(), Ordering::Release);
         self.mem.head().store(self.position.get(), Ordering::Release);

@@ -50,6 +50,9 @@ pub struct Mapped {
     cell: u32,
 }
 
+// SAFETY: its pointer is into a mapping, which belongs to the process and not to a thread; who made this vouches that it stays.
+unsafe impl Send for Mapped {}
+
 impl Mapped {
     /// Stands for no ring: its memory must not be touched, and a producer over it has no room.
     pub const NONE: Mapped =
@@ -191,7 +194,7 @@ impl RingMem for Mapped {
     }
     #[inline(always)]
     fn second(&self, line: u64) -> &AtomicU64 {
-        // SAFETY: as above.
+        // SAFETY: within a line, behind its flag, and aligned.
         unsafe { &*self.line_data(line).cast() }
     }
     #[inline(always)]
@@ -201,12 +204,12 @@ impl RingMem for Mapped {
     }
     #[inline(always)]
     fn bulk_head(&self) -> &AtomicU64 {
-        // SAFETY: as above.
+        // SAFETY: aligned, in the ring's first page.
         unsafe { &*self.word(ring::BULK_HEAD).cast() }
     }
     #[inline(always)]
     fn notification(&self) -> &AtomicU32 {
-        // SAFETY: as above.
+        // SAFETY: aligned, in the ring's first page.
         unsafe { &*self.word(ring::NOTIFY).cast() }
     }
 }

@@ -48,6 +48,6 @@ mod producer;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use consumer::{Consumer, LineMessage, Location, Look, Rest};
+pub use consumer::{Consumer, Front, LineMessage, Location, Look, Rest};
 pub use memory::{Mapped, RingMem, fetch_all, largest_slot};
 pub use producer::{Producer, Room};

@@ -6,7 +6,7 @@ use crate::wire::{
     ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, PIECES, SHORT, lap, lines_of, pieces_of, slot,
     with_pieces,
 };
-use oxmpi_mca::sync::Ordering;
+use oxmpi_mca::sync::{AtomicU64, Ordering};
 
 /// Whether a ring has room for a message, after a look at the receiver's heads.
 #[derive(Debug, PartialEq, Eq)]
@@ -95,6 +95,12 @@ impl<M: RingMem> Producer<M> {
         self.tail + lines <= self.limit
     }
 
+    /// Whether the next line is known to be free, without a look at the receiver's head.
+    #[inline(always)]
+    pub fn has_line(&self) -> bool {
+        self.tail < self.limit
+    }
+
     /// A bulk position where `size` bytes are known to be free, if `lines` lines are, too; within the window if
     /// possible. `None`: there is none without a look at the receiver's heads.
     #[inline(always)]
@@ -128,26 +134,11 @@ impl<M: RingMem> Producer<M> {
         if free { Room::Free } else { Room::Full }
     }
 
-    /// Publishes a message of one line, whose bytes are in the line at `tail` already.
+    /// The line at `tail`, which must be free, for what takes this one line and is written now.
     #[inline(always)]
-    pub fn publish_line(&mut self, len: u64, tag: u8) {
-        self.publish_one(SHORT, len, tag);
-    }
-
-    /// Publishes a request for help with a read, whose `len` bytes are in the line at `tail` already.
-    pub fn publish_assist(&mut self, len: u64) {
-        self.publish_one(ASSIST, len, 0);
-    }
-
-    /// Writes the flag of the line at `tail`, with release, for something that takes this one line, and moves the tail
-    /// on.
-    #[inline(always)]
-    fn publish_one(&mut self, kind: u64, len: u64, tag: u8) {
-        debug_assert!(self.has_lines(1) && lines_of(len) == 1);
-        let flag = Flag::new(kind, len, tag, lap(self.tail, self.mem.lines_log2()));
-        // SYNC POINT with the acquire load in `Consumer::look`.
-        self.mem.flag(self.tail).store(flag.0, Ordering::Release);
-        self.tail += 1;
+    pub fn next_line(&mut self) -> NextLine<'_, M> {
+        debug_assert!(self.has_line());
+        NextLine { mem: &self.mem, flag: self.mem.flag(self.tail), tail: &mut self.tail }
     }
 
     /// Publishes a message of several lines line by line: `fill` writes the bytes of one line, given the line and its
@@ -227,5 +218,47 @@ impl<M: RingMem> Producer<M> {
         self.mem.second(self.tail).store(at, Ordering::Relaxed);
         // SYNC POINT with the acquire load in `Consumer::look`: the message, and where it is.
         self.mem.flag(self.tail).store(flag.0, Ordering::Release);
+    }
+}
+
+/// The line at the tail of a ring, while what takes this one line is written.
+pub struct NextLine<'a, M> {
+    mem: &'a M,
+    flag: &'a AtomicU64,
+    tail: &'a mut u64,
+}
+
+impl<M: RingMem> NextLine<'_, M> {
+    /// The memory of the ring.
+    #[inline(always)]
+    pub fn mem(&self) -> &M {
+        self.mem
+    }
+
+    /// The line's position.
+    #[inline(always)]
+    pub fn line(&self) -> u64 {
+        *self.tail
+    }
+
+    /// Publishes a message of `len` bytes, which are in the line.
+    #[inline(always)]
+    pub fn publish(self, len: u64, tag: u8) {
+        self.publish_as(SHORT, len, tag);
+    }
+
+    /// Publishes a request for help with a read, whose `len` bytes are in the line.
+    pub fn publish_assist(self, len: u64) {
+        self.publish_as(ASSIST, len, 0);
+    }
+
+    /// Writes the line's flag, with release, and moves the tail on.
+    #[inline(always)]
+    fn publish_as(self, kind: u64, len: u64, tag: u8) {
+        debug_assert!(lines_of(len) == 1);
+        let flag = Flag::new(kind, len, tag, lap(*self.tail, self.mem.lines_log2()));
+        // SYNC POINT with the acquire load in `Consumer::look`.
+        self.flag.store(flag.0, Ordering::Release);
+        *self.tail += 1;
     }
 }

@@ -1,7 +1,10 @@
 //! The words of an inbox: bits of who has something, what sums them up, and the bell of who sleeps. `ready.rs` and
 //! `service/inbox.rs` say what is done with them; models have words of their own.
 
+use crate::sys::Mapping;
+use core::ptr::NonNull;
 use oxmpi_mca::sync::{AtomicU32, AtomicU64};
+use std::sync::Arc;
 
 /// The memory of an inbox.
 pub trait InboxMem {
@@ -13,40 +16,54 @@ pub trait InboxMem {
     fn word(&self, index: usize) -> &AtomicU64;
 }
 
-/// One inbox in the header area.
-#[derive(Clone, Copy)]
+/// One inbox in the header area, which it keeps mapped.
 #[repr(C)]
 pub struct Inbox {
     // First, for the sake of a receiver's first line.
-    pub(super) summary: *const AtomicU64,
-    pub(super) bell: *const AtomicU32,
-    pub(super) ready: *const AtomicU64,
-    pub(super) words: usize,
+    summary: NonNull<AtomicU64>,
+    bell: NonNull<AtomicU32>,
+    ready: NonNull<[AtomicU64]>,
+    _area: Arc<Mapping>,
 }
 
+// SAFETY: its words are atomic and in a mapping, which belongs to the process and to no thread of it, and which it keeps.
+unsafe impl Send for Inbox {}
+
 impl Inbox {
+    /// The inbox with these words, all of which lie in the mapping.
+    ///
+    /// # Safety
+    /// They do, so that they live as long as that.
+    pub(super) unsafe fn new(
+        area: Arc<Mapping>,
+        bell: &AtomicU32,
+        summary: &AtomicU64,
+        ready: &[AtomicU64],
+    ) -> Inbox {
+        Inbox { summary: summary.into(), bell: bell.into(), ready: ready.into(), _area: area }
+    }
+
     /// Number of words of ready bits.
     pub fn words(&self) -> usize {
-        self.words
+        self.ready.len()
     }
 }
 
 impl InboxMem for Inbox {
     #[inline(always)]
     fn bell(&self) -> &AtomicU32 {
-        // SAFETY: in the header area, which the module keeps mapped as long as it keeps inboxes.
-        unsafe { &*self.bell }
+        // SAFETY: a word of the mapping that is kept here (`new`).
+        unsafe { self.bell.as_ref() }
     }
     #[inline(always)]
     fn summary(&self) -> &AtomicU64 {
-        // SAFETY: as above.
-        unsafe { &*self.summary }
+        // SAFETY: a word of the mapping that is kept here (`new`).
+        unsafe { self.summary.as_ref() }
     }
     #[inline(always)]
     fn word(&self, index: usize) -> &AtomicU64 {
-        debug_assert!(index < self.words);
-        // SAFETY: as above; callers stay below `words`.
-        unsafe { &*self.ready.add(index) }
+        // SAFETY: words of the mapping that is kept here (`new`).
+        unsafe { &self.ready.as_ref()[index] }
     }
 }
 
@@ -62,32 +79,27 @@ pub trait ServiceMem {
 
 /// The inbox of a service context.
 #[derive(Clone, Copy)]
-pub struct ServiceInbox {
-    pub(super) bell: *const AtomicU32,
-    pub(super) pending: *const AtomicU32,
-    pub(super) ready: *const AtomicU64,
-    pub(super) words: usize,
+pub struct ServiceInbox<'a> {
+    pub(super) bell: &'a AtomicU32,
+    pub(super) pending: &'a AtomicU32,
+    pub(super) ready: &'a [AtomicU64],
 }
 
-impl ServiceInbox {
+impl ServiceInbox<'_> {
     /// Number of words of bits, one bit for each process of the node.
     pub fn words(&self) -> usize {
-        self.words
+        self.ready.len()
     }
 }
 
-impl ServiceMem for ServiceInbox {
+impl ServiceMem for ServiceInbox<'_> {
     fn bell(&self) -> &AtomicU32 {
-        // SAFETY: in the header area, which the module keeps mapped as long as it keeps inboxes.
-        unsafe { &*self.bell }
+        self.bell
     }
     fn pending(&self) -> &AtomicU32 {
-        // SAFETY: as above.
-        unsafe { &*self.pending }
+        self.pending
     }
     fn word(&self, index: usize) -> &AtomicU64 {
-        debug_assert!(index < self.words);
-        // SAFETY: as above; callers stay below `words`.
-        unsafe { &*self.ready.add(index) }
+        &self.ready[index]
     }
 }

@@ -14,9 +14,10 @@ use crate::service::link;
 use crate::sys::{self, Mapping, Shortage};
 use crate::wire::ring::FIRST_BULK;
 use crate::wire::{self, Layout, Place, identity};
-use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering, unmodelled};
 use rustix::fd::{OwnedFd, RawFd};
 use rustix::io::Errno;
+use std::sync::Arc;
 
 /// Why the segment cannot be used.
 #[derive(Debug)]
@@ -52,7 +53,8 @@ pub struct Identity {
 /// The node's segment as this process has mapped it.
 pub struct Segment {
     fd: OwnedFd,
-    header: Mapping,
+    /// Also kept by the inboxes of contexts.
+    header: Arc<Mapping>,
     layout: Layout,
 }
 
@@ -66,7 +68,7 @@ impl Segment {
         let wish = Layout { ranks, fifos };
         let layout = Segment::agree(&first, wish)?;
         drop(first);
-        let header = Segment::reserve(&fd, 0, layout.header_len())?;
+        let header = Arc::new(Segment::reserve(&fd, 0, layout.header_len())?);
         Ok(Segment { fd, header, layout })
     }
 
@@ -110,8 +112,14 @@ impl Segment {
 
     /// The word of 64 bits at `offset` of the header area.
     fn u64_at(&self, offset: u64) -> &AtomicU64 {
-        // SAFETY: as above.
+        // SAFETY: offsets come from the layout the header was mapped for, and are aligned.
         unsafe { &*self.header.at(offset).cast() }
+    }
+
+    /// The words at `offset` of the header area that have a bit for each process.
+    fn bits_at(&self, offset: u64) -> &[AtomicU64] {
+        // SAFETY: offsets come from the layout the header was mapped for, with so many words there, and are aligned.
+        unsafe { core::slice::from_raw_parts(self.header.at(offset).cast(), self.layout.words() as usize) }
     }
 
     /// Publishes this process as local rank `rank`, for others to see. An error: another process is that rank.
@@ -150,25 +158,33 @@ impl Segment {
         })
     }
 
-    /// The inbox of a local rank for the rings of one FIFO. Valid as long as the segment is.
+    /// The inbox of a local rank for the rings of one FIFO.
     pub fn inbox(&self, rank: u32, fifo: u32) -> Inbox {
-        Inbox {
-            // One bell for all FIFOs of a rank: a sleeper waits on one word.
-            bell: self.u32_at(self.layout.bell(rank, 0)),
-            summary: self.u64_at(self.layout.summary(rank, fifo)),
-            ready: self.u64_at(self.layout.ready(rank, fifo)),
-            words: self.layout.words() as usize,
-        }
+        let bell = self.bell(rank);
+        let summary = self.u64_at(self.layout.summary(rank, fifo));
+        let ready = self.bits_at(self.layout.ready(rank, fifo));
+        // SAFETY: the words of a segment's functions are in its header area.
+        unsafe { Inbox::new(Arc::clone(&self.header), bell, summary, ready) }
     }
 
-    /// The inbox of a local rank's service context. Valid as long as the segment is.
-    pub fn service_inbox(&self, rank: u32) -> ServiceInbox {
+    /// The bell of a local rank, one for all its FIFOs: a sleeper waits on one word.
+    pub fn bell(&self, rank: u32) -> &AtomicU32 {
+        self.u32_at(self.layout.bell(rank, 0))
+    }
+
+    /// The inbox of a local rank's service context.
+    pub fn service_inbox(&self, rank: u32) -> ServiceInbox<'_> {
         ServiceInbox {
             bell: self.u32_at(self.layout.service_bell(rank)),
             pending: self.u32_at(self.layout.service_pending(rank)),
-            ready: self.u64_at(self.layout.service_ready(rank)),
-            words: self.layout.words() as usize,
+            ready: self.bits_at(self.layout.service_ready(rank)),
         }
+    }
+
+    /// The summary of a service inbox, as the host has it.
+    pub fn service_pending(&self, rank: u32) -> &unmodelled::AtomicU32 {
+        // SAFETY: an aligned word of the header area; the two types are one but in models, which have no segment.
+        unsafe { &*self.header.at(self.layout.service_pending(rank)).cast() }
     }
 
     /// Allocates and maps a service link, all zero; returns its memory and its directory word.
@@ -211,13 +227,13 @@ impl Segment {
         self.u64_at(self.layout.oldest_pending(rank, source))
     }
 
-    /// The two words of shared read `index` of `rank` on a context. Valid as long as the segment is.
+    /// The two words of shared read `index` of `rank` on a context.
     pub fn assist(&self, rank: u32, fifo: u32, index: u32) -> Shares<'_> {
         let at = self.layout.assist(rank, fifo, index);
         Shares { taken: self.u64_at(at), ended: self.u64_at(at + 8) }
     }
 
-    /// The word that is not zero while `rank` is at a long read on a context. Valid as long as the segment is.
+    /// The word that is not zero while `rank` is at a long read on a context.
     pub fn reading(&self, rank: u32, fifo: u32) -> &AtomicU64 {
         self.u64_at(self.layout.reading(rank, fifo))
     }
@@ -344,7 +360,7 @@ mod tests {
         // SAFETY: a word of the link.
         unsafe { *memory.at(link::LEN - 8).cast::<u64>() = 7 };
         let theirs = s.map_link(word).expect("a place").expect("a link");
-        // SAFETY: as above.
+        // SAFETY: the same word, mapped a second time.
         assert_eq!(unsafe { *theirs.at(link::LEN - 8).cast::<u64>() }, 7);
         assert!(s.map_link(0).expect("none").is_none());
         let far = u64::MAX - u64::MAX % wire::PAGE;

@@ -24,7 +24,7 @@ use oxmpi_mca::sync::Ordering;
 pub fn mark(inbox: &impl InboxMem, source: u32) -> bool {
     let bit = 1u64 << (source % 64);
     let index = source as usize / 64;
-    // SYNC POINT with the swaps in `take`. SeqCst: also ordered before the load of the bell.
+    // SYNC POINT with the swaps in `Taken`. SeqCst: also ordered before the load of the bell.
     if inbox.word(index).fetch_or(bit, Ordering::SeqCst) & bit != 0 {
         return false;
     }
@@ -47,23 +47,50 @@ pub fn any(inbox: &impl InboxMem) -> bool {
     inbox.summary().load(Ordering::Relaxed) != 0
 }
 
-/// Clears all ready bits and calls `each` with the local rank of every bit that was set; ranks that do not exist may
-/// be among them.
+/// Ready bits that are taken one after the other. Between two of them nothing of the inbox is borrowed.
+pub struct Taken {
+    /// Words that have not been looked at.
+    summary: u64,
+    /// The word that `bits` are from.
+    index: usize,
+    bits: u64,
+}
+
+impl Taken {
+    /// Clears the summary and begins.
+    #[inline]
+    pub fn begin(inbox: &impl InboxMem) -> Taken {
+        // SYNC POINT with `mark`.
+        Taken { summary: inbox.summary().swap(0, Ordering::AcqRel), index: 0, bits: 0 }
+    }
+
+    /// The local rank of the next bit that was set, of an inbox with so many words of bits; ranks that do not exist may be among them. All
+    /// bits of a word are cleared with the first of them.
+    #[inline]
+    pub fn next(&mut self, inbox: &impl InboxMem, words: usize) -> Option<u32> {
+        while self.bits == 0 {
+            if self.summary == 0 {
+                return None;
+            }
+            self.index = self.summary.trailing_zeros() as usize;
+            self.summary &= self.summary - 1;
+            if self.index < words {
+                // SYNC POINT with `mark`: what was published before the bit is visible behind this.
+                self.bits = inbox.word(self.index).swap(0, Ordering::AcqRel);
+            }
+        }
+        let source = self.index as u32 * 64 + self.bits.trailing_zeros();
+        self.bits &= self.bits - 1;
+        Some(source)
+    }
+}
+
+/// Takes all ready bits and calls `each` with the local rank of each.
+#[cfg(test)]
 pub fn take(inbox: &impl InboxMem, words: usize, mut each: impl FnMut(u32)) {
-    // SYNC POINT with `mark`.
-    let mut summary = inbox.summary().swap(0, Ordering::AcqRel);
-    while summary != 0 {
-        let index = summary.trailing_zeros() as usize;
-        summary &= summary - 1;
-        if index >= words {
-            continue;
-        }
-        // SYNC POINT with `mark`: what was published before the bit is visible behind this.
-        let mut bits = inbox.word(index).swap(0, Ordering::AcqRel);
-        while bits != 0 {
-            each(index as u32 * 64 + bits.trailing_zeros());
-            bits &= bits - 1;
-        }
+    let mut taken = Taken::begin(inbox);
+    while let Some(source) = taken.next(inbox, words) {
+        each(source);
     }
 }
 

@@ -118,7 +118,7 @@ mod model {
                     thread::yield_now();
                 }
                 for share in 0..2 {
-                    // SAFETY: as above.
+                    // SAFETY: loom checks that nobody writes this cell.
                     let seen = words.bytes[share].with(|b| unsafe { *b });
                     assert_eq!(seen, generation);
                 }

@@ -1,10 +1,6 @@
 //! Outgoing end of a ring, one for each peer and context.
 //!
-//! The outgoing ends are the module's, because a peer may have several endpoints (each `add_procs` gives one) and
-//! all of them use the same rings. An *endpoint* is no more than a pointer to its peer's outgoing ends.
-//!
-//! An outgoing end is touched only inside verbs of its context, which the caller serialises; that is the whole
-//! of its safety. It is unconnected at first: its ring has no room, so the first message meets the slow
+//! It is unconnected at first: its ring has no room, so the first message meets the slow
 //! path, which makes the ring (or finds one from an earlier life of this rank) and tells the peer where
 //! it lies. The peer need not exist yet: directory and ready bits wait for it.
 
@@ -13,7 +9,6 @@ use crate::segment::cells::{CellMem, CellPool, place_of};
 use crate::segment::inbox::Inbox;
 use crate::sys::Mapping;
 use crate::wire::{PER_LINE, Place, slot};
-use core::cell::UnsafeCell;
 
 /// The sender's end of a ring. The fields that a message needs are in the first two lines.
 #[repr(C, align(64))]
@@ -42,31 +37,24 @@ pub struct Outgoing {
     pub(super) bare: u32,
 }
 
-/// An outgoing end as the module holds it.
-#[repr(transparent)]
-pub struct OutgoingCell(UnsafeCell<Outgoing>);
-
-// SAFETY: touched only inside verbs of its context, which the caller serialises.
-unsafe impl Sync for OutgoingCell {}
-// SAFETY: pointers in it are to shared memory, which belongs to no thread.
-unsafe impl Send for OutgoingCell {}
-
 /// A peer, as the layer above holds it.
 pub struct Endpoint {
+    /// Its local rank.
     pub peer: u32,
-    /// The peer's outgoing ends, one per context; alive as long as the module.
-    pub outgoing: *const OutgoingCell,
 }
 
-// SAFETY: see `OutgoingCell`.
-unsafe impl Send for Endpoint {}
-// SAFETY: as above.
-unsafe impl Sync for Endpoint {}
+/// How many lines ahead of the one that is written a line is asked for: far enough for it to come in time while
+/// messages go out in a row, and behind the one that a receiver without work looks at.
+pub(super) const LINES_AHEAD: u64 = 4;
 
-impl OutgoingCell {
+/// Longest message in lines where messages are sent in a row; of those that come one by one
+/// [`MAX_SHORT`](crate::wire::MAX_SHORT) is: their receiver can use the time in which a line follows the other.
+pub(super) const SHORT_IN_A_ROW: u64 = 5 * PER_LINE;
+
+impl Outgoing {
     /// An outgoing end without a ring, to the peer with that local rank, whose inbox is given.
-    pub fn new(peer: u32, inbox: Inbox) -> OutgoingCell {
-        OutgoingCell(UnsafeCell::new(Outgoing {
+    pub fn new(peer: u32, inbox: Inbox) -> Outgoing {
+        Outgoing {
             producer: Producer::detached(Mapped::NONE),
             quiet: u32::MAX,
             turn: u64::MAX,
@@ -79,37 +67,24 @@ impl OutgoingCell {
             at: None,
             partial: false,
             bare: 0,
-        }))
+        }
     }
 
-    /// The outgoing end itself.
-    ///
-    /// # Safety
-    /// Inside a verb of its context, and not twice at once.
-    #[expect(clippy::mut_from_ref, reason = "that is what a cell under the caller's serialisation is")]
-    #[inline(always)]
-    pub unsafe fn get(&self) -> &mut Outgoing {
-        // SAFETY: the caller's promise.
-        unsafe { &mut *self.0.get() }
-    }
-}
-
-/// How many lines ahead of the one that is written a line is asked for: far enough for it to come in time while
-/// messages go out in a row, and behind the one that a receiver without work looks at.
-pub(super) const LINES_AHEAD: u64 = 4;
-
-/// Longest message in lines where messages are sent in a row; of those that come one by one
-/// [`MAX_SHORT`](crate::wire::MAX_SHORT) is: their receiver can use the time in which a line follows the other.
-pub(super) const SHORT_IN_A_ROW: u64 = 5 * PER_LINE;
-
-impl Outgoing {
     /// The line of the ring in which the next message starts; grows with every message.
     #[inline(always)]
     pub fn tail(&self) -> u64 {
         self.producer.tail()
     }
 
-    /// Prefetches for writing the `lines` lines of the ring in which the next message will lie.
+    /// Prefetches for writing the line of the ring in which the next message will lie, after a message of one line from the peer. That may
+    /// wait for one in return and polls the line where it will start, so that it has this line in its cache: it comes back
+    /// while the peer's message is dealt with.
+    #[inline(always)]
+    pub fn claim_line(&self) {
+        self.producer.mem().fetch_to_write(self.producer.tail());
+    }
+
+    /// The same for the `lines` lines of a longer one, after a message of as many lines.
     #[inline(always)]
     pub fn claim_lines(&self, lines: u64) {
         let tail = self.producer.tail();
@@ -144,4 +119,11 @@ impl Outgoing {
         self.far = *far;
         self.cells.take(which, slot(end));
     }
+}
+
+/// Panics, as a context has an outgoing end for each process of the node: nobody asks for another one.
+#[cold]
+#[inline(never)]
+pub fn unknown_peer() -> ! {
+    unreachable!("a peer that is not a process of the node")
 }

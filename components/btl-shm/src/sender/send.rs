@@ -1,11 +1,12 @@
 //! Sending: which way a message takes into its ring, and how an outgoing end gets its ring.
 
+use crate::context::{At, Context};
 use crate::device::Shm;
 use crate::ring::{Location, Mapped, Producer, RingMem, Room};
 use crate::segment::cells::{CellMem, place_of};
 use crate::segment::doorbell::{self, light_barrier};
 use crate::segment::inbox::InboxMem;
-use crate::sender::outgoing::{Endpoint, LINES_AHEAD, Outgoing, SHORT_IN_A_ROW};
+use crate::sender::outgoing::{LINES_AHEAD, Outgoing, SHORT_IN_A_ROW, unknown_peer};
 use crate::sender::writing::{SHORT, copy_short, write, write_lines, write_pieces};
 use crate::sys::{self, Mapping, Shortage};
 use crate::wire::ring::FIRST_BULK;
@@ -18,40 +19,37 @@ impl Shm {
     /// Carries out the verb send. The fast path is a short message into a ring with room: no call, no
     /// read-modify-write, and one cache line to the receiver if header and payload have up to 56 bytes.
     #[inline(always)]
-    pub(crate) fn send_on(&self, endpoint: &Endpoint, ctx: u32, msg: &Message<'_>) -> Status {
-        if ctx >= self.contexts() {
-            return Status::BAD_PARAM;
-        }
-        // SAFETY: the module has an outgoing end per peer and context, and this is a verb of that context.
-        let outgoing = unsafe { (*endpoint.outgoing.add(ctx as usize)).get() };
+    pub(crate) fn send_on(&self, at: &mut At<'_>, peer: u32, msg: &Message<'_>) -> Status {
+        let ctx = at.number();
+        let Context { outgoing, receiver, .. } = &mut **at;
+        let Some(outgoing) = outgoing.get_mut(peer as usize) else { unknown_peer() };
         let desc = msg.desc();
         let (header, payload) = (desc.hdr_len as usize, desc.len as usize);
         let len = header + payload;
         // A message that short is less than max_send_size, whose least value params.rs sets.
         let short = header <= SHORT && payload <= SHORT && len <= PER_LINE as usize && desc.pack.is_none();
-        if !short || !outgoing.producer.has_lines(1) {
-            return self.send_any(outgoing, ctx, msg);
+        if !short || !outgoing.producer.has_line() {
+            return self.send_any(outgoing, ctx, msg, receiver.turns());
         }
         // A lock that is taken before this line is ours would wait for it.
         outgoing.producer.mem().fetch_to_write(outgoing.producer.tail() + LINES_AHEAD);
-        let at = outgoing.producer.mem().line_data(outgoing.producer.tail());
+        let next = outgoing.producer.next_line();
+        let at = next.mem().line_data(next.line());
         // SAFETY: the descriptor is valid for the call; the line at the tail is free and takes them.
         unsafe {
             copy_short(desc.hdr, at, header);
             copy_short(desc.payload, at.add(header), payload);
         }
-        outgoing.producer.publish_line(len as u64, msg.tag());
+        next.publish(len as u64, msg.tag());
         self.end_send(outgoing)
     }
 
     /// Sends a message that is longer or packed, or meets a ring without room, by whichever way fits: lines, a cell or
-    /// the bulk.
+    /// the bulk. The turns of our own progress tell whether we did anything but send since the last one.
     #[inline(never)]
-    fn send_any(&self, outgoing: &mut Outgoing, ctx: u32, msg: &Message<'_>) -> Status {
+    fn send_any(&self, outgoing: &mut Outgoing, ctx: u32, msg: &Message<'_>, turn: u64) -> Status {
         let len = msg.total_len() as u64;
         if len > SHORT_IN_A_ROW {
-            // The turns of our own progress tell whether we did anything but send since the last one.
-            let turn = self.receiver(ctx).map_or(0, |receiver| receiver.turns());
             let in_a_row = core::mem::replace(&mut outgoing.turn, turn) == turn;
             if self.try_send_in_cell(outgoing, msg, len) {
                 return Status::OK;
@@ -88,7 +86,8 @@ impl Shm {
         };
         let to = outgoing.producer.mem().bulk_at(at);
         if lines > 1 {
-            write_pieces(&mut outgoing.producer, Location::Bulk(at), to, msg);
+            // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
+            unsafe { write_pieces(&mut outgoing.producer, Location::Bulk(at), to, msg) };
         } else {
             // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
             unsafe { write(msg, to, self.limits()) };
@@ -122,7 +121,8 @@ impl Shm {
             return false;
         }
         if pieces > 1 {
-            write_pieces(&mut outgoing.producer, Location::Cell(which), cell.at, msg);
+            // SAFETY: the cell is ours and has room.
+            unsafe { write_pieces(&mut outgoing.producer, Location::Cell(which), cell.at, msg) };
         } else {
             // SAFETY: the cell is ours and has room.
             unsafe { write(msg, cell.at, self.limits().in_cells()) };
@@ -171,18 +171,19 @@ impl Shm {
 
     /// Asks a peer, by a line in the ring to it, for help with a read; `call` is shorter than a line. False: there is
     /// no room now.
-    pub(crate) fn send_assist(&self, endpoint: &Endpoint, ctx: u32, call: &[u8]) -> bool {
-        // SAFETY: the module has an outgoing end per peer and context, and this is a verb of that context.
-        let outgoing = unsafe { (*endpoint.outgoing.add(ctx as usize)).get() };
-        if !outgoing.producer.has_lines(1)
+    pub(crate) fn send_assist(&self, outgoing: &mut Outgoing, ctx: u32, call: &[u8]) -> bool {
+        if !outgoing.producer.has_line()
             && self.make_ring_room(outgoing, ctx, call.len() as u64, 1, 0) != Status::OK
         {
             return false;
         }
-        let at = outgoing.producer.mem().line_data(outgoing.producer.tail());
-        // SAFETY: the line at the tail is free, and a call is shorter than a line.
-        unsafe { core::ptr::copy_nonoverlapping(call.as_ptr(), at, call.len()) };
-        outgoing.producer.publish_assist(call.len() as u64);
+        let next = outgoing.producer.next_line();
+        let call = &call[..call.len().min(PER_LINE as usize)];
+        // SAFETY: the line at the tail is free, and has room for that much.
+        unsafe {
+            core::ptr::copy_nonoverlapping(call.as_ptr(), next.mem().line_data(next.line()), call.len());
+        }
+        next.publish_assist(call.len() as u64);
         self.end_send(outgoing);
         true
     }
@@ -204,7 +205,7 @@ impl Shm {
     #[inline(never)]
     fn tell(&self, outgoing: &Outgoing) -> Status {
         if doorbell::notify(outgoing.producer.mem().notification(), &outgoing.inbox, self.local_rank()) {
-            sys::wake(core::ptr::from_ref(outgoing.inbox.bell()).cast());
+            sys::wake(outgoing.inbox.bell());
         }
         Status::OK
     }

@@ -46,14 +46,10 @@ pub unsafe fn copy_short(src: *const u8, dst: *mut u8, len: usize) {
         move_ends!(u64, src, dst, len);
     } else if len >= 4 {
         move_ends!(u32, src, dst, len);
-    } else if len > 0 {
-        // SAFETY: the first, the middle and the last of one to three bytes.
-        unsafe {
-            let (first, middle, last) = (*src, *src.add(len / 2), *src.add(len - 1));
-            *dst = first;
-            *dst.add(len / 2) = middle;
-            *dst.add(len - 1) = last;
-        }
+    } else if len >= 2 {
+        move_ends!(u16, src, dst, len);
+    } else if len == 1 {
+        move_word!(u8, src, dst, 0);
     }
 }
 
@@ -117,9 +113,10 @@ pub fn write_lines(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
 fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
     let mut staged = [0u8; MAX_SHORT as usize];
     let len = msg.total_len();
-    // SAFETY: a short message is no longer than the stage.
+    let staged = &mut staged[..len];
+    // SAFETY: the slice is as long as the message.
     unsafe { write(msg, staged.as_mut_ptr(), Limits::NONE) };
-    let mut pieces = staged[..len].chunks(PER_LINE as usize);
+    let mut pieces = staged.chunks(PER_LINE as usize);
     producer.publish_lines(len as u64, msg.tag(), |mem, line, _| {
         let piece = pieces.next().unwrap_or_default();
         // SAFETY: a piece is no longer than a line.
@@ -129,14 +126,22 @@ fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
 
 /// Writes a message to `at` piece by piece, and announces each piece when it is written, so that the receiver copies one
 /// while the next is written. `location` names the same memory as `at`: the cell, or the position of the bulk. The caller has
-/// found room for the message there, and a line for each piece; its payload is contiguous, and goes by string.
+/// found a line for each piece; the payload is contiguous, and goes by string.
+///
+/// # Safety
+/// `at` must be writable for the message's length.
 #[inline(never)]
-pub fn write_pieces(producer: &mut Producer<Mapped>, location: Location, at: *mut u8, msg: &Message<'_>) {
+pub unsafe fn write_pieces(
+    producer: &mut Producer<Mapped>,
+    location: Location,
+    at: *mut u8,
+    msg: &Message<'_>,
+) {
     let (header, len) = (msg.header(), msg.total_len() as u64);
     let (mem, tail) = (*producer.mem(), producer.tail());
     (0..pieces_of(len)).for_each(|line| mem.fetch_to_write(tail + line));
     let mut piece = 0;
-    // SAFETY: a piece is longer than a header, all lie within the message, and there is room for it.
+    // SAFETY: a piece is longer than a header, all lie within the message, and by the caller's promise there is room for it.
     producer.publish_pieces(location, len, msg.tag(), |from, to| unsafe {
         // The receiver's polls move the line to its core. It is prefetched again while the piece is written.
         mem.fetch_to_write(tail + piece);

@@ -1,37 +1,34 @@
 //! Both ends of service links: requests of a context, and the server (the essay is in `mod.rs`).
 
-use crate::segment::inbox::ServiceInbox;
 use crate::service::link::{self, DATA, MOST, ROOM, SLOT, SLOTS};
 use crate::sys::Mapping;
-use core::cell::{Cell, RefCell};
 use oxmpi_btl::Message;
 use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
 use std::collections::HashMap;
-use std::rc::Rc;
 
 /// One side's view of a link.
 pub(super) struct Link {
-    pub(super) memory: Mapping,
+    memory: Mapping,
     /// Its place, as the directory says it.
     pub(super) word: u64,
     /// Requester: the next reply. Server: the next request.
-    pub(super) next: Cell<u64>,
+    pub(super) next: u64,
     /// Requester: the next request.
-    pub(super) end: Cell<u64>,
+    pub(super) end: u64,
 }
 
 impl Link {
-    /// One side's view of a link in `memory`, whose next request has number `next`.
+    /// One side's view of a link, which `memory` is the mapping of, and whose next request has number `next`.
     pub(super) fn new(memory: Mapping, word: u64, next: u64) -> Link {
-        Link { memory, word, next: Cell::new(next), end: Cell::new(next) }
+        Link { memory, word, next, end: next }
     }
 
     /// Address of byte `offset` in the slot of request number `position`.
-    pub(super) fn at(&self, position: u64, offset: u64) -> *mut u8 {
+    fn at(&self, position: u64, offset: u64) -> *mut u8 {
         self.memory.at(SLOTS + position % ROOM * SLOT + offset)
     }
     /// The words of a request's slot: state, length and tag.
-    pub(super) fn words(&self, position: u64) -> [&AtomicU32; 3] {
+    fn words(&self, position: u64) -> [&AtomicU32; 3] {
         // SAFETY: aligned words of a mapped link.
         [0, 4, 8].map(|offset| unsafe { &*self.at(position, offset).cast() })
     }
@@ -41,12 +38,13 @@ impl Link {
     }
     /// The word in which the server counts the requests that it has answered.
     pub(super) fn answered(&self) -> &AtomicU64 {
-        // SAFETY: as above.
+        // SAFETY: an aligned word of a mapped link.
         unsafe { &*self.memory.at(0).cast() }
     }
 
-    /// Writes a message into a slot that is ours; the caller has checked that it is no longer than [`MOST`] bytes.
+    /// Writes a message into a slot that is ours. Panics if it is longer than [`MOST`] bytes.
     pub(super) fn write(&self, position: u64, msg: &Message<'_>) {
+        assert!(msg.total_len() as u64 <= MOST, "a message and its slot");
         let (header, to) = (msg.header(), self.at(position, DATA));
         // SAFETY: the slot is ours, and the message is no longer than it.
         unsafe {
@@ -72,66 +70,56 @@ impl Link {
 impl Link {
     /// Whether the reply to the oldest request has come (the requester's side).
     pub(super) fn has_reply(&self) -> bool {
-        self.next.get() != self.end.get() && link::is_answered(self.state(self.next.get()))
+        self.next != self.end && link::is_answered(self.state(self.next))
+    }
+
+    /// Whether a request has come that was not answered (the server's side).
+    pub(super) fn has_request(&self) -> bool {
+        link::is_asked(self.state(self.next))
     }
 }
 
 /// A buffer that is taken out while a message in it is handed up.
-pub(super) type Stage = Cell<Option<Box<[u8; MOST as usize]>>>;
+pub(super) type Stage = Option<Box<[u8; MOST as usize]>>;
 
 /// Takes the buffer out of a stage; makes one if it is in use, or the first time.
-pub(super) fn staged(stage: &Stage) -> Box<[u8; MOST as usize]> {
+pub(super) fn staged(stage: &mut Stage) -> Box<[u8; MOST as usize]> {
     stage.take().unwrap_or_else(|| Box::new([0; MOST as usize]))
 }
 
-/// The requests of one context. Touched only inside verbs of its context, which the caller serialises.
+/// The requests of one context.
 #[derive(Default)]
+#[repr(C)]
 pub struct Requests {
-    /// How many are without a reply.
-    pub(super) waiting: Cell<u32>,
-    pub(super) links: RefCell<HashMap<u32, Rc<Link>>>,
+    /// The links, by the peers' local ranks.
+    pub(super) links: HashMap<u32, Link>,
     pub(super) stage: Stage,
+    /// How many are without a reply.
+    pub(super) waiting: u32,
 }
 
 impl Requests {
     /// Whether any request of the context is without a reply.
     #[inline(always)]
     pub fn is_waiting(&self) -> bool {
-        self.waiting.get() != 0
+        self.waiting != 0
     }
 
-    /// Whether a reply has come on any link of the context. True also while a turn uses the links.
+    /// Whether a reply has come on any link of the context.
     pub fn has_reply(&self) -> bool {
-        self.is_waiting()
-            && self.links.try_borrow().map_or(true, |links| links.values().any(|l| l.has_reply()))
+        self.is_waiting() && self.links.values().any(Link::has_reply)
     }
 }
 
-/// The service context of this process. Touched under the lock of the service context, which the caller holds.
-pub struct Server {
-    pub(super) inbox: ServiceInbox,
-    pub(super) links: RefCell<HashMap<(u32, u32), Rc<Link>>>,
+/// The service context of this process.
+#[derive(Default)]
+pub struct Service {
+    /// The links, by local rank and context of the requester.
+    pub(super) links: HashMap<Requester, Link>,
     pub(super) stage: Stage,
-    /// The request whose receiver runs, until it is answered.
-    pub(super) current: RefCell<Option<Current>>,
+    /// The request whose receiver runs, until it is answered: the next one of this requester's link.
+    pub(super) current: Option<Requester>,
 }
 
-/// The request that is being served: its link, the process (local rank) and the context that it came from.
-pub(super) struct Current {
-    pub(super) link: Rc<Link>,
-    pub(super) source: u32,
-    pub(super) ctx: u32,
-}
-
-// SAFETY: see the type's text; the reference counts of links are touched there as well.
-unsafe impl Send for Server {}
-
-// SAFETY: as above.
-unsafe impl Sync for Server {}
-
-impl Server {
-    /// The service context without links, for the inbox of this process.
-    pub fn new(inbox: ServiceInbox) -> Server {
-        Server { inbox, links: RefCell::default(), stage: Cell::new(None), current: RefCell::new(None) }
-    }
-}
+/// The local rank and the context from which the requests of a link come.
+pub(super) type Requester = (u32, u32);

@@ -28,14 +28,15 @@
 //! Model: at the end of this file (loom): shares are taken once each, also by a helper of another
 //! generation.
 
+use crate::context::{At, Context};
 use crate::device::Shm;
-use crate::segment::map::Identity;
-use crate::sender::outgoing::Endpoint;
 use crate::single_copy::reads::Waiting;
+use crate::single_copy::stretch::{Owner, Stretch};
+use crate::single_copy::xpmem::Attachments;
 use crate::sys::Direction;
-use crate::wire::ASSISTS;
+use crate::wire::{ASSISTS, PER_LINE};
 use core::ops::Range;
-use oxmpi_btl::RmaDesc;
+use oxmpi_btl::{Completion, RmaDesc, Vouched};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::{Ordering, spin_hint};
 
@@ -77,142 +78,164 @@ impl Call {
 
 impl Shm {
     /// Reads a long message from a peer's memory, together with the source process if that will help, else alone.
-    /// `PENDING`: the helper still copies, and `done` is called by a later turn.
-    pub(crate) fn read_long(&self, endpoint: &Endpoint, ctx: u32, peer: &Identity, rma: &RmaDesc) -> Status {
+    /// `PENDING`: the helper still copies, and a later turn tells the end.
+    pub(crate) fn read_long(
+        &self,
+        at: &mut At<'_>,
+        owner: &Owner,
+        rma: Vouched<'_, RmaDesc>,
+        done: Completion,
+    ) -> Status {
+        let (ctx, whole) = (at.number(), Stretch::of(&rma));
         let own = self.segment().reading(self.local_rank(), ctx);
         own.store(1, Ordering::Relaxed);
-        let busy = rma.len <= ALONE && self.is_reading(endpoint, ctx);
-        let together = if busy { None } else { self.read_together(endpoint, ctx, peer, rma) };
-        let status = together.unwrap_or_else(|| self.read_alone(ctx, endpoint.peer, rma));
+        let busy = whole.len <= ALONE && self.is_reading(owner.peer, ctx);
+        // SAFETY: the caller's buffer is writable until this has answered, and until its end is told where that is PENDING.
+        let together = if busy { None } else { unsafe { self.read_together(at, ctx, owner, whole) } };
+        let status = match together {
+            Some(Ok(status)) => status,
+            Some(Err(waiting)) => {
+                at.reads.waiting.push((waiting, done));
+                Status::PENDING
+            }
+            // SAFETY: the caller's buffer is writable.
+            None => unsafe { self.read_alone(&mut at.attached, owner.peer, whole) },
+        };
         own.store(0, Ordering::Relaxed);
         status
     }
 
     /// Whether the peer is at a long read of its own on this context. A hint: the answer may be old.
-    fn is_reading(&self, endpoint: &Endpoint, ctx: u32) -> bool {
-        self.segment().reading(endpoint.peer, ctx).load(Ordering::Relaxed) != 0
+    fn is_reading(&self, peer: u32, ctx: u32) -> bool {
+        self.segment().reading(peer, ctx).load(Ordering::Relaxed) != 0
     }
 
     /// Reads in shares, some of which the source process takes over and writes itself. `None`: the source was not
-    /// asked, so the caller reads alone. `PENDING`: the helper still copies, and [`Shm::end_reads`] ends the read.
-    fn read_together(&self, endpoint: &Endpoint, ctx: u32, peer: &Identity, rma: &RmaDesc) -> Option<Status> {
-        let receiver = self.receiver(ctx)?;
-        let reads = &receiver.cooperative_reads;
-        if !reads.is_help_likely() {
+    /// asked, so the caller reads alone. An error: the helper still copies, and [`Shm::end_reads`] ends the read.
+    ///
+    /// # Safety
+    /// The bytes here are writable until the read has ended.
+    unsafe fn read_together(
+        &self,
+        cx: &mut Context,
+        ctx: u32,
+        owner: &Owner,
+        whole: Stretch,
+    ) -> Option<Result<Status, Waiting>> {
+        if !cx.reads.is_help_likely() {
             return None;
         }
-        let index = reads.claim()?;
-        let share = rma.len.div_ceil(MOST_SHARES).max(LEAST_SHARE).next_multiple_of(4096);
-        let generation = reads.generation.get();
-        let call = Call { from: rma.remote, to: rma.local as u64, len: rma.len, share, index, generation };
+        let index = cx.reads.claim()?;
+        let share = whole.len.div_ceil(MOST_SHARES).max(LEAST_SHARE).next_multiple_of(4096);
+        let (generation, to) = (cx.reads.generation, whole.local() as u64);
+        let call = Call { from: whole.remote, to, len: whole.len, share, index, generation };
         let words = self.segment().assist(self.local_rank(), ctx, index);
         words.begin(generation);
-        if !self.call_for_help(endpoint, ctx, &call) {
-            reads.free(index);
+        if !self.call_for_help(cx, ctx, owner.peer, &call) {
+            cx.reads.free(index);
             return None;
         }
         let (mut own, mut mine) = (Ok(()), 0);
         // A source that reads takes no part yet, so there is no reason to leave it one, but it may soon.
-        let most = || self.is_reading(endpoint, ctx).then_some((ALONE / share) as u32);
+        let most = || self.is_reading(owner.peer, ctx).then_some((ALONE / share) as u32);
         while let Some(next) = words.take(generation, call.shares(), most()) {
             mine += next.len() as u32;
             let (at, len) = call.part(next);
-            // SAFETY: a part of the caller's buffer.
-            own = unsafe {
-                let (local, remote) = (rma.local.add(at as usize), rma.remote + at);
-                self.copy(Direction::Read, (ctx, endpoint.peer), peer, local, remote, len)
-            };
+            // SAFETY: a part of the bytes that are writable by the caller's promise.
+            own = unsafe { self.copy(&mut cx.attached, Direction::Read, owner, whole.part(at, len)) };
             if own.is_err() {
                 break;
             }
         }
         let expected = words.close(generation, call.shares()).min(call.shares()) - mine;
-        reads.alone.set(if expected == 0 { reads.alone.get().wrapping_add(1) } else { 0 });
-        // Everything in a descriptor is the caller's until the read has ended.
-        let rma = RmaDesc { ..*rma };
-        let waiting = Waiting { index, expected, own, peer: endpoint.peer, rma };
+        cx.reads.alone = if expected == 0 { cx.reads.alone.wrapping_add(1) } else { 0 };
+        let waiting = Waiting { index, expected, own, peer: owner.peer, whole };
         for _ in 0..PATIENCE {
-            if let Some(status) = self.ended(ctx, &waiting) {
-                return Some(status);
+            // SAFETY: the bytes are writable by the caller's promise.
+            if let Some(status) = unsafe { self.ended(&mut cx.attached, ctx, &waiting) } {
+                cx.reads.free(index);
+                return Some(Ok(status));
             }
             spin_hint();
         }
-        reads.waiting.borrow_mut().push(waiting);
-        Some(Status::PENDING)
+        Some(Err(waiting))
     }
 
-    /// The status of a shared read whose helper has ended all its shares; frees its assist words. `None`: the helper
+    /// The status of a shared read whose helper has ended all its shares; the caller frees its assist words. `None`: the helper
     /// still copies. Where the helper failed, the whole of it is read again here, without help.
-    fn ended(&self, ctx: u32, read: &Waiting) -> Option<Status> {
+    ///
+    /// # Safety
+    /// The bytes here are writable.
+    unsafe fn ended(&self, attached: &mut Attachments, ctx: u32, read: &Waiting) -> Option<Status> {
         let words = self.segment().assist(self.local_rank(), ctx, read.index);
         let well = words.all_ended(read.expected)?;
-        if let Some(receiver) = self.receiver(ctx) {
-            receiver.cooperative_reads.free(read.index);
-        }
         Some(match read.own {
             Err(errno) => crate::single_copy::copy::status_of(errno),
             Ok(()) if well => Status::OK,
             Ok(()) => {
                 // The helper could not write; it need not be asked again.
                 self.stop_asking_for_help();
-                self.read_alone(ctx, read.peer, &read.rma)
+                // SAFETY: the caller's promise.
+                unsafe { self.read_alone(attached, read.peer, read.whole) }
             }
         })
     }
 
-    /// Ends the shared reads whose helpers are done, and calls their `done`. Returns how many.
+    /// Ends the shared reads whose helpers are done, and tells so. Returns how many.
     #[cold]
     #[inline(never)]
-    pub(crate) fn end_reads(&self, ctx: u32) -> i32 {
-        let Some(receiver) = self.receiver(ctx) else { return 0 };
-        let mut events = 0;
-        let mut at = 0;
+    pub(crate) fn end_reads(&self, at: &mut At<'_>) -> i32 {
+        let (mut events, mut next, ctx) = (0, 0, at.number());
         loop {
-            // Taken out before the caller hears of it: that may begin the next read.
-            let ended = {
-                let mut waiting = receiver.cooperative_reads.waiting.borrow_mut();
-                let Some(read) = waiting.get(at) else { break };
-                self.ended(ctx, read).map(|status| (waiting.swap_remove(at), status))
+            let Context { reads, attached, .. } = &mut **at;
+            let Some((read, _)) = reads.waiting.get(next) else { break };
+            // SAFETY: the end of the read has not been told, so the buffer is its caller's promise.
+            let Some(status) = (unsafe { self.ended(attached, ctx, read) }) else {
+                next += 1;
+                continue;
             };
-            match ended {
-                None => at += 1,
-                Some((read, status)) => {
-                    events += 1;
-                    if let Some(done) = read.rma.done {
-                        done(read.rma.done_ctx, status);
-                    }
-                }
-            }
+            // Taken out before the caller hears of it: that may begin the next read.
+            let (read, done) = reads.waiting.swap_remove(next);
+            reads.free(read.index);
+            events += 1;
+            at.complete(done, status);
         }
         events
     }
 
     /// Helps with a read that a peer has announced in a line of the ring: takes shares of it and writes them into the
-    /// peer's memory. False: the line holds no call that a peer of this version writes.
+    /// peer's memory. False: the line's `len` bytes hold no call that a peer of this version writes.
     #[inline(never)]
-    pub(crate) fn help(&self, source: u32, ctx: u32, line: *const u8, len: u64) -> bool {
+    pub(crate) fn help(
+        &self,
+        attached: &mut Attachments,
+        ctx: u32,
+        source: u32,
+        line: &[u8; PER_LINE as usize],
+        len: u64,
+    ) -> bool {
         if len != size_of::<Call>() as u64 {
             return false;
         }
-        // SAFETY: the line has that many bytes, aligned to words.
-        let call = unsafe { line.cast::<Call>().read() };
+        // SAFETY: a line has more bytes than a call, and any bytes are one.
+        let call = unsafe { line.as_ptr().cast::<Call>().read_unaligned() };
         let sane = call.share >= LEAST_SHARE
             && call.len.div_ceil(call.share) <= MOST_SHARES
             && (call.index as usize) < ASSISTS
             && call.from.checked_add(call.len).is_some()
             && call.to.checked_add(call.len).is_some();
-        let Some(reader) = self.segment().identity(source).filter(|_| sane) else { return false };
-        if reader.pid_namespace != self.pid_namespace() {
+        let Some(who) = self.segment().identity(source).filter(|_| sane) else { return false };
+        if who.pid_namespace != self.pid_namespace() {
             // Its number means somebody else here; it reads alone.
             return true;
         }
+        let (reader, whole) = (Owner { peer: source, who }, Stretch::at(call.from, call.to, call.len));
         let words = self.segment().assist(source, ctx, call.index);
         while let Some(shares) = words.take(call.generation, call.shares(), None) {
             let count = shares.len() as u32;
             let (at, len) = call.part(shares);
-            let (local, remote) = ((call.from + at) as *mut u8, call.to + at);
             // SAFETY: the kernel checks both addresses (or see `xpmem.rs`); nothing of ours is written.
-            let wrote = unsafe { self.copy(Direction::Write, (ctx, source), &reader, local, remote, len) };
+            let wrote = unsafe { self.copy(attached, Direction::Write, &reader, whole.part(at, len)) };
             words.end(count, wrote.is_ok());
         }
         true
@@ -220,13 +243,15 @@ impl Shm {
 
     /// Asks the source of a read, by a line in the ring to it, to take shares of the read. False: the ring had no
     /// room.
-    fn call_for_help(&self, endpoint: &Endpoint, ctx: u32, call: &Call) -> bool {
-        // SAFETY: as for a message.
+    fn call_for_help(&self, cx: &mut Context, ctx: u32, peer: u32, call: &Call) -> bool {
+        // SAFETY: a call has no padding, so all its bytes have values.
         let bytes =
             unsafe { core::slice::from_raw_parts(core::ptr::from_ref(call).cast::<u8>(), size_of::<Call>()) };
-        self.send_assist(endpoint, ctx, bytes)
+        self.send_assist(&mut cx.outgoing[peer as usize], ctx, bytes)
     }
 }
+
+const _: () = assert!(size_of::<Call>() == 40 && size_of::<Call>() <= PER_LINE as usize);
 
 #[cfg(test)]
 mod tests {

@@ -1,44 +1,44 @@
 //! One copy between this process and a peer's memory, by mapping or by system call, and the status of one that failed.
 
 use crate::device::Shm;
-use crate::segment::map::Identity;
+use crate::single_copy::stretch::{Owner, Stretch};
+use crate::single_copy::xpmem::Attachments;
 use crate::sys::{Direction, copy_between};
-use oxmpi_btl::RmaDesc;
 use oxmpi_mca::Status;
 use rustix::io::Errno;
 
 impl Shm {
-    /// Reads `rma` from a peer's memory without its help; complete on return.
-    pub(crate) fn read_alone(&self, ctx: u32, peer: u32, rma: &RmaDesc) -> Status {
+    /// Reads bytes of a peer's memory without its help; complete on return.
+    ///
+    /// # Safety
+    /// The bytes here are writable.
+    pub(crate) unsafe fn read_alone(&self, attached: &mut Attachments, peer: u32, what: Stretch) -> Status {
         let Some(who) = self.segment().identity(peer) else { return Status::UNREACHABLE };
-        // SAFETY: the caller's buffer is valid for `len` bytes until the read has ended.
-        let read = unsafe { self.copy(Direction::Read, (ctx, peer), &who, rma.local, rma.remote, rma.len) };
+        // SAFETY: the caller's promise.
+        let read = unsafe { self.copy(attached, Direction::Read, &Owner { peer, who }, what) };
         match read {
             Ok(()) => Status::OK,
             Err(errno) => status_of(errno),
         }
     }
 
-    /// Copies `len` bytes between `local` and address `remote` of a peer: through an XPMEM mapping if there is one to
-    /// be had, else by system call.
+    /// Copies bytes between here and a peer: through an XPMEM mapping if there is one to be had, else by system call.
     ///
     /// # Safety
     /// As [`copy_between`].
     pub(crate) unsafe fn copy(
         &self,
+        attached: &mut Attachments,
         direction: Direction,
-        (ctx, peer): (u32, u32),
-        who: &Identity,
-        local: *mut u8,
-        remote: u64,
-        len: u64,
+        owner: &Owner,
+        what: Stretch,
     ) -> Result<(), Errno> {
         // SAFETY: the caller's promise.
         unsafe {
-            if self.copy_attached(direction, (ctx, peer), who, local, remote, len) {
+            if self.copy_attached(attached, direction, owner, what) {
                 return Ok(());
             }
-            copy_between(direction, who.pid, local, remote, len)
+            copy_between(direction, owner.who.pid, what.local(), what.remote, what.len)
         }
     }
 }

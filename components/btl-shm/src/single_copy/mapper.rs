@@ -11,8 +11,11 @@ pub trait Device: Send + Sync {
     /// Maps `len` bytes of the memory behind access `grant` from address `from` on, both multiples of a page; returns
     /// the address here.
     fn attach(&self, grant: i64, from: u64, len: u64) -> Result<*mut u8, Errno>;
-    /// Unmaps the `len` bytes that `attach` has mapped at `at`; nobody may use them any more.
-    fn detach(&self, at: *mut u8, len: u64);
+    /// Unmaps the `len` bytes that `attach` has mapped at `at`.
+    ///
+    /// # Safety
+    /// It has, they were not unmapped since, and nobody uses them any more.
+    unsafe fn detach(&self, at: *mut u8, len: u64);
     /// Gives back the access `grant`, all of whose mappings are unmapped.
     fn release(&self, grant: i64);
 }

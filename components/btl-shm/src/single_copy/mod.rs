@@ -6,4 +6,5 @@ pub mod copy;
 pub mod mapper;
 pub mod reads;
 pub mod rma;
+pub mod stretch;
 pub mod xpmem;

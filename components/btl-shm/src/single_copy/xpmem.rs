@@ -48,7 +48,7 @@ pub(super) struct Attached {
     used: u64,
 }
 
-/// The attachments of one context. Touched only inside verbs of the context.
+/// The attachments of one context.
 #[derive(Default)]
 pub struct Attachments {
     grants: Vec<Grant>,
@@ -107,7 +107,8 @@ impl Attachments {
             && let Some(oldest) = (0..MOST).min_by_key(|&i| self.ranges[i].used)
         {
             let old = self.ranges.swap_remove(oldest);
-            device.detach(old.at as *mut u8, old.to - old.from);
+            // SAFETY: `attach` has mapped it, it is in the list no more, and each copy asks for its address anew.
+            unsafe { device.detach(old.at as *mut u8, old.to - old.from) };
         }
         let at = device.attach(grant, from, to - from)? as usize;
         self.ranges.push(Attached { peer, from, to, at, used: 0 });
@@ -118,7 +119,8 @@ impl Attachments {
     fn forget(&mut self, device: &dyn Device, peer: u32) {
         self.ranges.retain(|range| {
             if range.peer == peer {
-                device.detach(range.at as *mut u8, range.to - range.from);
+                // SAFETY: `attach` has mapped it, it leaves the list now, and each copy asks for its address anew.
+                unsafe { device.detach(range.at as *mut u8, range.to - range.from) };
             }
             range.peer != peer
         });

@@ -49,9 +49,9 @@ struct Memory {
     refuses: AtomicBool,
 }
 
-// SAFETY: a mapping belongs to the process; these tests use it from one thread.
+// SAFETY: a mapping belongs to the process, so any thread may use it and unmap it.
 unsafe impl Send for Memory {}
-// SAFETY: as above.
+// SAFETY: its counters are atomic, and these tests touch what is mapped from one thread each.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -135,7 +135,7 @@ impl Device for StandIn {
             Ok(range.cast())
         }
     }
-    fn detach(&self, at: *mut u8, len: u64) {
+    unsafe fn detach(&self, at: *mut u8, len: u64) {
         self.others().attachments.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: what `attach` made.
         unsafe { munmap(at.cast(), len as usize) }.expect("unmap");
@@ -307,8 +307,7 @@ fn pieces_are_gathered() {
     let remote = [Piece { addr: pair.address(10), len: 4000 }, Piece { addr: pair.address(9000), len: 1000 }];
     let of = |list: &[Piece]| SliceRef { ptr: list.as_ptr(), len: list.len() };
     let desc = RmaVectorDesc { local: of(&local), remote: of(&remote), len: 5000 };
-    let get_vector = pair.near.table.get_vector.expect("get_vector");
-    assert_eq!(get_vector(pair.near.module.state, pair.peer().0, 0, &desc), Status::OK);
+    assert_eq!(pair.near.get_vector(pair.peer(), &desc), Status::OK);
     assert!(copy[..4000] == expected[10..4010] && copy[4000..] == expected[9000..10_000]);
     assert!(pair.attached() > 0);
 }

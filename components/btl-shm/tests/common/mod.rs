@@ -7,7 +7,8 @@ pub mod memory;
 
 use core::ffi::c_void;
 use oxmpi_btl::{
-    BtlAttrs, BtlModule, BtlTable, Endpoint, ProcInfo, RmaDesc, SendDesc, WaitFd, WaitSet, WaitWord,
+    BtlAttrs, BtlModule, BtlTable, Endpoint, FlushDesc, ProcInfo, ProcList, RmaDesc, RmaVectorDesc, SendDesc,
+    WaitFd, WaitSet, WaitWord,
 };
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::host::ProgressFn;
@@ -60,7 +61,7 @@ pub struct Record {
     pub reports: Mutex<Reports>,
 }
 
-extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
+unsafe extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: `row` in `Rank::open` and the component's descriptor.
     let (row, msg) = unsafe { (&*(ctx as *const Row), &*msg) };
     // SAFETY: the record outlives the module.
@@ -79,8 +80,8 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
 }
 
 /// Takes what is offered, if it is to: all parts of a message together are one that arrived.
-extern "C" fn receive_part(ctx: *mut c_void, desc: *const PartDesc) -> u32 {
-    // SAFETY: as in `receive`.
+unsafe extern "C" fn receive_part(ctx: *mut c_void, desc: *const PartDesc) -> u32 {
+    // SAFETY: `row` in `Rank::open` and the component's descriptor.
     let (row, desc) = unsafe { (&*(ctx as *const Row), &*desc) };
     // SAFETY: the record outlives the module.
     let record = unsafe { &*row.record };
@@ -244,7 +245,7 @@ unsafe impl Send for Rank {}
 /// An endpoint with the table it belongs to.
 #[derive(Clone, Copy)]
 pub struct PeerEndpoint(pub *mut Endpoint);
-// SAFETY: as `Rank`.
+// SAFETY: an endpoint is for any thread (contract of `add_procs`).
 unsafe impl Send for PeerEndpoint {}
 
 impl Rank {
@@ -340,25 +341,31 @@ impl Rank {
 
     /// The endpoint of a local rank.
     pub fn to(&self, local: u32) -> PeerEndpoint {
-        self.reach(ProcInfo { proc: job_rank(local), node: 3, local_rank: local, local: 1 })
+        let default = ProcInfo::default();
+        self.reach(ProcInfo { proc: job_rank(local), node: 3, local_rank: local, local: 1, ..default })
             .expect("reachable")
     }
 
     pub fn reach(&self, proc: ProcInfo) -> Option<PeerEndpoint> {
         let mut out = core::ptr::null_mut();
         let add = self.table.add_procs.expect("add_procs");
-        assert_eq!(add(self.module.state, SliceRef { ptr: &proc, len: 1 }, &mut out), Status::OK);
+        // SAFETY: the module's function and state; the list and the place for an endpoint are good for the call.
+        let status = unsafe { add(self.module.state, ProcList::of(&[proc]), &mut out) };
+        assert_eq!(status, Status::OK);
         (!out.is_null()).then_some(PeerEndpoint(out))
     }
 
     /// Gives an endpoint back.
     pub fn part(&self, to: PeerEndpoint) {
         let del = self.table.del_procs.expect("del_procs");
-        assert_eq!(del(self.module.state, SliceRef { ptr: &to.0, len: 1 }), Status::OK);
+        // SAFETY: the module's function and state, and an endpoint of it that no test uses afterwards.
+        let status = unsafe { del(self.module.state, SliceRef { ptr: &to.0, len: 1 }) };
+        assert_eq!(status, Status::OK);
     }
 
     pub fn send_desc(&self, to: PeerEndpoint, ctx: u32, desc: &SendDesc) -> Status {
-        (self.table.send.expect("send"))(self.module.state, to.0, ctx, desc)
+        // SAFETY: the module's function, state and endpoint; a test calls the verbs of a context one after the other.
+        unsafe { (self.table.send.expect("send"))(self.module.state, to.0, ctx, desc) }
     }
 
     /// Sends `header` and `payload` on `ctx`.
@@ -380,7 +387,8 @@ impl Rank {
     }
 
     pub fn progress_on(&self, ctx: u32) -> i32 {
-        (self.table.progress.expect("progress"))(self.module.state, ctx)
+        // SAFETY: the module's function and state; a test calls the verbs of a context one after the other.
+        unsafe { (self.table.progress.expect("progress"))(self.module.state, ctx) }
     }
 
     pub fn progress(&self) -> i32 {
@@ -400,7 +408,8 @@ impl Rank {
         let mut words = [WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 }; 2];
         let mut fds = [WaitFd { fd: -1, events: 0 }; 1];
         let mut set = WaitSet::new(&mut words, &mut fds);
-        match (self.table.arm.expect("arm"))(self.module.state, ctx, &mut set) {
+        // SAFETY: the module's function and state; a test calls the verbs of a context one after the other.
+        match unsafe { (self.table.arm.expect("arm"))(self.module.state, ctx, &mut set) } {
             Status::OK => {
                 assert_eq!((set.num_words, set.num_fds), (1, 0), "one doorbell");
                 Some(words[0])
@@ -416,12 +425,13 @@ impl Rank {
     }
 
     pub fn disarm(&self, ctx: u32) {
-        (self.table.disarm.expect("disarm"))(self.module.state, ctx)
+        // SAFETY: the module's function and state; a test calls the verbs of a context one after the other.
+        unsafe { (self.table.disarm.expect("disarm"))(self.module.state, ctx) }
     }
 
     /// Reads or writes, and sees it through.
     pub fn rma(&self, put: bool, to: PeerEndpoint, local: &mut [u8], remote: u64) -> Status {
-        extern "C" fn ended(ctx: *mut c_void, status: Status) {
+        unsafe extern "C" fn ended(ctx: *mut c_void, status: Status) {
             // SAFETY: `end` below, which waits for this.
             unsafe { &*ctx.cast::<Cell<Option<Status>>>() }.set(Some(status));
         }
@@ -436,7 +446,8 @@ impl Rank {
             done_ctx: core::ptr::from_ref(&end).cast_mut().cast(),
         };
         let verb = if put { self.table.put } else { self.table.get };
-        let status = (verb.expect("offered"))(self.module.state, to.0, 0, &desc);
+        // SAFETY: the module's function, state and endpoint; the buffer is borrowed until the end. The remote address is a test's word.
+        let status = unsafe { (verb.expect("offered"))(self.module.state, to.0, 0, &desc) };
         if status != Status::PENDING {
             return status;
         }
@@ -448,10 +459,26 @@ impl Rank {
         }
     }
 
+    /// Reads what lies in pieces.
+    pub fn get_vector(&self, from: PeerEndpoint, desc: &RmaVectorDesc) -> Status {
+        let get_vector = self.table.get_vector.expect("get_vector");
+        // SAFETY: the module's function, state and endpoint; the pieces are a test's word.
+        unsafe { get_vector(self.module.state, from.0, 0, desc) }
+    }
+
+    /// Completes puts at everybody.
+    pub fn flush_all(&self) -> Status {
+        let desc = FlushDesc { done: None, done_ctx: core::ptr::null_mut() };
+        // SAFETY: the module's function and state; the descriptor is good for the call.
+        unsafe { (self.table.flush.expect("flush"))(self.module.state, core::ptr::null_mut(), 0, &desc) }
+    }
+
     /// The last call.
     pub fn close(&self) {
         if !self.closed.replace(true) {
-            assert_eq!((self.table.finalize.expect("finalize"))(self.module.state), Status::OK);
+            // SAFETY: the module's function and state, and no test calls another one afterwards.
+            let status = unsafe { (self.table.finalize.expect("finalize"))(self.module.state) };
+            assert_eq!(status, Status::OK);
         }
     }
 

@@ -221,6 +221,12 @@ pub fn count_locks(due: [Costs; 6]) {
         let costs = core::array::from_fn(|n| (after[n] - before[n]) * 100 / doorbells);
         assert_eq!(costs, due, "{category}: locks and shared doorbells of a hundred messages");
         let queues = counter(c"cq_locks") - queues;
-        assert_eq!(queues > 0, category == "mpi_threads", "{category}: {queues} locks of completion queues");
+        // A connecting thread that gets a core late takes the lock of its own queue in here, a few times; each message's way takes one at least.
+        let by_messages = queues >= messages;
+        assert!(
+            by_messages || queues < u64::from(THREADS),
+            "{category}: {queues} locks of completion queues"
+        );
+        assert_eq!(by_messages, category == "mpi_threads", "{category}: {queues} locks of completion queues");
     }
 }

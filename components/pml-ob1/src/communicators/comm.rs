@@ -10,8 +10,10 @@
 //! that is gone is recognised and dropped. Where a process hosts several ranks of a communicator,
 //! each is a [`Comm`] of its own and the destination endpoint tells them apart.
 //!
-//! **Access.** [`CommTable`](crate::communicators::index::CommTable) is read by the holder of any CRI's lock and changed by the holder of all. A [`Comm`] lives from
-//! `add_comm` to `del_comm`, and beyond while released requests still use it. Routes are written once
+//! **Access.** [`CommTable`](crate::communicators::index::CommTable) is read by the holder of any CRI's lock and changed by the holder of all. A [`Comm`] lives as long as
+//! somebody has an [`Arc`] of it: the host, from `add_comm` to `del_comm`; the table, and with it whoever found it there, until nothing uses
+//! the communicator any more, which may be after `del_comm`; a message that a matched probe took out; the list of those with deferred messages.
+//! Requests name it without one: the table has it as long as any is under way. Routes are written once
 //! (release store of the peer) and their head again when the answer has come; a sender that read the
 //! old head sends one more prefix, which is harmless.
 
@@ -24,16 +26,15 @@ use crate::receive::shard::ShardData;
 use crate::receive::shards::{Entered, Owned, Shards};
 use crate::requests::request::Request;
 use crate::state::fifos::Fifos;
+use crate::state::locked::ALWAYS;
 use crate::state::note::NO_EPOCH;
-
 use crate::state::paged::Paged;
 use crate::wire::{self, Prefix, flag, kind};
-use core::cell::Cell;
 use core::ffi::c_void;
-use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Caller, Seat};
-use oxmpi_pml::{CommDesc, assert_flag};
+use oxmpi_mca::{Caller, Entry, Seat};
+use oxmpi_pml::{Described, assert_flag};
+use std::sync::{Arc, Weak};
 
 /// A communicator.
 pub struct Comm {
@@ -61,8 +62,8 @@ pub struct Comm {
     pub(super) members: Members,
     pub(super) fixed_index: Option<u32>,
     pub(super) gid: [u64; 2],
-    /// Another rank of the same communicator in this process, under the same fixed index.
-    pub(super) sibling: Cell<*mut Comm>,
+    /// This communicator, for those who keep it.
+    this: Weak<Comm>,
     /// The FIFOs of messages to this rank and from it.
     pub(super) fifos: Fifos,
 }
@@ -71,13 +72,13 @@ impl Comm {
     /// Makes a communicator of its description. `index`: its number in this process, and that number again if it is fixed;
     /// `epoch`: one that no other has; `streams`: messages find their FIFOs by communicator and tag.
     pub(super) fn new(
-        desc: &CommDesc,
+        desc: Described<'_>,
         (index, fixed_index): (u32, Option<u32>),
         shards: Shards<ShardData>,
         epoch: u64,
         streams: bool,
-    ) -> Comm {
-        let comm = Comm {
+    ) -> Arc<Comm> {
+        let comm = Arc::new_cyclic(|this| Comm {
             address: desc.my_endpoint as u64 | (index as u64) << 16,
             my_rank: desc.my_rank,
             num_peers: desc.num_peers,
@@ -91,15 +92,15 @@ impl Comm {
             revoked: AtomicBool::new(false),
             users: Users::default(),
             forked: AtomicBool::new(false),
-            // SAFETY: the host's promise; what outlives `del_comm` keeps a copy.
+            // SAFETY: the host's arrays live until `del_comm`; what outlives that keeps a copy.
             members: unsafe { Members::new(desc.num_peers, desc.procs, desc.endpoints) },
             fixed_index,
             gid: desc.gid,
-            sibling: Cell::new(null_mut()),
-            fifos: Fifos::of(desc),
-        };
+            this: this.clone(),
+            fifos: Fifos::of(&desc),
+        });
         if desc.flags != 0 {
-            comm.promise(&mut comm.shards.home(false));
+            comm.promise(&mut comm.shards.home(ALWAYS));
         }
         comm
     }
@@ -169,16 +170,6 @@ impl Comm {
         }
     }
 
-    /// Gives the communicator behind the pointer that the host has.
-    ///
-    /// # Safety
-    /// `comm` is what `add_comm` gave and `del_comm` has not had.
-    #[inline(always)]
-    pub unsafe fn of<'a>(comm: *mut c_void) -> &'a Comm {
-        // SAFETY: the caller's promise.
-        unsafe { &*comm.cast::<Comm>() }
-    }
-
     /// Gives the communicator of a request.
     ///
     /// # Safety
@@ -186,12 +177,17 @@ impl Comm {
     #[inline(always)]
     pub unsafe fn of_request(req: &Request) -> &Comm {
         // SAFETY: descriptions note a communicator by its `handle`; the rest is the caller's promise.
-        unsafe { Comm::of(req.comm().cast_mut()) }
+        unsafe { &*req.comm().cast::<Comm>() }
     }
 
-    /// Gives the pointer that [`Comm::of`] takes.
+    /// Gives the address by which requests note the communicator.
     pub fn handle(&self) -> *const c_void {
         core::ptr::from_ref(self).cast()
+    }
+
+    /// Gives the communicator to one who keeps it. `None`: it is going.
+    pub fn kept(&self) -> Option<Arc<Comm>> {
+        self.this.upgrade()
     }
 
     /// Whether the program made a promise ([`oxmpi_pml::assert_flag`]) for this communicator. Each speaks of the
@@ -202,14 +198,14 @@ impl Comm {
     }
     /// Replaces the program's promises ([`oxmpi_pml::assert_flag`]), and with them how messages find their FIFOs and
     /// shards. Gathers the communicator.
-    pub fn set_assertions(&self, flags: u32, threaded: bool) {
+    pub fn set_assertions(&self, entry: &Entry, flags: u32) {
         self.assertions.store(flags, Ordering::Relaxed);
         let overtaking = flags & assert_flag::ALLOW_OVERTAKING != 0;
         self.by_tag.store(self.streams && !overtaking, Ordering::Relaxed);
         if overtaking {
             self.epoch.store(Self::NO_EPOCH, Ordering::Relaxed);
         }
-        self.promise(&mut self.shards.enter_in_mode_one(threaded));
+        self.promise(&mut self.shards.enter_in_mode_one(entry));
     }
     /// Whether a message's FIFO follows from communicator and tag alone: all messages that an exact-tag receive can
     /// match take the same, or one after the other (`fork.rs`).
@@ -239,35 +235,45 @@ impl Comm {
 
     /// Enters the shard that a message belongs to: its lock is held until the result is dropped.
     #[inline(always)]
-    pub fn shard_of(&self, key: Key, threaded: bool, who: Caller) -> Entered<'_, ShardData> {
-        self.shards.enter(threaded, who, |layout| layout.of(key))
+    pub fn shard_of<'a>(&'a self, key: Key, entry: &'a Entry, who: Caller) -> Entered<'a, ShardData> {
+        self.shards.enter(entry, who, |layout| layout.of(key))
     }
 
-    /// Enters the shard that a message belongs to, if the thread of that seat owns its lock. `None`: it does not, or
+    /// Enters the shard that a message belongs to, if the thread of that seat owns its lock, which the entry's is. `None`: it does not, or
     /// the shard is not open; [`Comm::shard_of`] enters in any case.
     #[inline(always)]
-    pub fn own_shard(&self, key: Key, seat: &'static Seat) -> Option<Owned<'_, ShardData>> {
-        self.shards.enter_own(seat, |layout| layout.of(key))
+    pub fn own_shard<'a>(
+        &'a self,
+        key: Key,
+        entry: &'a Entry,
+        seat: &'static Seat,
+    ) -> Option<Owned<'a, ShardData>> {
+        self.shards.enter_own(entry, seat, |layout| layout.of(key))
     }
 
     /// Enters the shard that a receive is posted in and whose messages it finds: its lock is held until the result is
     /// dropped. Where a receive fits into none alone, the communicator is gathered first.
     #[inline(always)]
-    pub fn shard_for(&self, pattern: Pattern, threaded: bool, who: Caller) -> Entered<'_, ShardData> {
-        self.shards.enter(threaded, who, |layout| layout.of_receive(pattern))
+    pub fn shard_for<'a>(
+        &'a self,
+        pattern: Pattern,
+        entry: &'a Entry,
+        who: Caller,
+    ) -> Entered<'a, ShardData> {
+        self.shards.enter(entry, who, |layout| layout.of_receive(pattern))
     }
 
     /// Enters the shard that a receive of the thread with this number is posted in, and spreads the communicator first
     /// if different threads have received in turns often enough. The lock is held until the result is dropped.
     #[inline(always)]
-    pub fn enter_to_receive(
-        &self,
+    pub fn enter_to_receive<'a>(
+        &'a self,
         pattern: Pattern,
+        entry: &'a Entry,
         (thread, who): (u32, Caller),
-        threaded: bool,
-    ) -> Entered<'_, ShardData> {
-        let mut shard = self.shard_for(pattern, threaded, who);
-        if !threaded {
+    ) -> Entered<'a, ShardData> {
+        let mut shard = self.shard_for(pattern, entry, who);
+        if !entry.is_among() {
             return shard;
         }
         if !pattern.has_tag() {
@@ -275,10 +281,13 @@ impl Comm {
             return shard;
         }
         let user = thread.saturating_add(1);
-        if shard.spreading().changes_hands(user) { self.change_hands(shard, user, pattern) } else { shard }
+        if !shard.spreading().changes_hands(user) {
+            return shard;
+        }
+        self.change_hands(shard, user, pattern)
     }
 
-    /// Notes that another thread, `user` (its number plus 1), receives in the shard, and spreads the communicator if
+    /// Notes that another thread, `user` (its number plus 1), among several, receives in the shard, and spreads the communicator if
     /// that is due. Gives the shard of the receive, entered.
     #[inline(never)]
     fn change_hands<'a>(
@@ -291,7 +300,7 @@ impl Comm {
             return shard;
         }
         self.shards.spread(shard);
-        self.shard_for(pattern, true, None)
+        self.shard_for(pattern, ALWAYS, None)
     }
 
     /// Gives the communicator's index: its number in this process, by which senders name it.

@@ -6,11 +6,12 @@ use crate::receive::shard::ShardData;
 use crate::receive::shards::{Lock, Shards};
 use crate::receive::spread::{Layout, Spreading};
 use crate::state::fifos::Fifos;
+use crate::state::locked::ALWAYS;
 use crate::wire::{self};
-use core::ptr::null_mut;
-use oxmpi_mca::{LockServices, Status};
-use oxmpi_pml::CommDesc;
+use oxmpi_mca::Status;
+use oxmpi_pml::Described;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 const SLOT_BITS: u32 = 20;
 const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
@@ -28,9 +29,10 @@ pub enum Found<'a> {
     Nonsense,
 }
 
-/// A slot of the table: the communicator that has it, or null, and the generation of the next index made from it.
+/// A slot of the table: the communicator that has it, and the generation of the next index made from it.
+#[derive(Default)]
 struct CommSlot {
-    comm: *mut Comm,
+    comm: Option<Arc<Comm>>,
     generation: u32,
 }
 
@@ -38,11 +40,13 @@ struct CommSlot {
 #[repr(C)]
 pub struct CommTable {
     slots: Vec<CommSlot>,
+    /// Other ranks of a slot's communicator in this process, under the same fixed index.
+    siblings: Vec<Arc<Comm>>,
     /// Oldest first, so that an index is used again as late as possible.
     free: VecDeque<u32>,
-    by_gid: HashMap<([u64; 2], u16), *mut Comm>,
+    by_gid: HashMap<([u64; 2], u16), Arc<Comm>>,
     /// Deleted while released requests used them.
-    dying: Vec<*mut Comm>,
+    dying: Vec<Arc<Comm>>,
     /// How many there were.
     added: u64,
 }
@@ -50,16 +54,22 @@ pub struct CommTable {
 impl CommTable {
     /// Makes a table without communicators, with slots for the fixed indices.
     pub fn new() -> CommTable {
-        let slots = (0..FIXED_SLOTS).map(|_| CommSlot { comm: null_mut(), generation: 0 }).collect();
-        CommTable { slots, free: VecDeque::new(), by_gid: HashMap::new(), dying: Vec::new(), added: 0 }
+        let slots = (0..FIXED_SLOTS).map(|_| CommSlot::default()).collect();
+        CommTable {
+            slots,
+            siblings: Vec::new(),
+            free: VecDeque::new(),
+            by_gid: HashMap::new(),
+            dying: Vec::new(),
+            added: 0,
+        }
     }
 
-    /// Finds the communicator that a head addresses; the reference is good while the CRI's lock is held.
+    /// Finds the communicator that a head addresses.
     #[inline(always)]
-    pub fn find<'a>(&self, head: u64) -> Found<'a> {
+    pub fn find(&self, head: u64) -> Found<'_> {
         if let Some(slot) = self.slots.get((wire::index_of(head) & SLOT_MASK) as usize)
-            // SAFETY: communicators leave the table before they go, under the lock we hold.
-            && let Some(comm) = unsafe { slot.comm.as_ref() }
+            && let Some(comm) = &slot.comm
             && comm.address == wire::address_of(head)
         {
             return Found::Comm(comm);
@@ -67,18 +77,15 @@ impl CommTable {
         self.find_slowly(head)
     }
 
-    /// Finds a communicator among the siblings of a slot, or says why the address leads to none.
+    /// Finds a communicator among the siblings, or says why the address leads to none.
     #[cold]
-    fn find_slowly<'a>(&self, head: u64) -> Found<'a> {
+    fn find_slowly(&self, head: u64) -> Found<'_> {
         let slot = wire::index_of(head) & SLOT_MASK;
-        let Some(entry) = self.slots.get(slot as usize) else { return Found::Nonsense };
-        let mut at = entry.comm;
-        // SAFETY: as in `find`; siblings are in the table as well.
-        while let Some(comm) = unsafe { at.as_ref() } {
-            if comm.address == wire::address_of(head) {
-                return Found::Comm(comm);
-            }
-            at = comm.sibling.get();
+        if slot as usize >= self.slots.len() {
+            return Found::Nonsense;
+        }
+        if let Some(comm) = self.siblings.iter().find(|comm| comm.address == wire::address_of(head)) {
+            return Found::Comm(comm);
         }
         match slot < FIXED_SLOTS {
             true if wire::index_of(head) == slot => Found::NotYet,
@@ -88,38 +95,34 @@ impl CommTable {
     }
 
     /// Finds a communicator by its global id and the destination endpoint. `None`: the table does not have it.
-    pub fn find_gid<'a>(&self, gid: [u64; 2], endpoint: u16) -> Option<&'a Comm> {
-        // SAFETY: as in `find`.
-        self.by_gid.get(&(gid, endpoint)).map(|&c| unsafe { &*c })
+    pub fn find_gid(&self, gid: [u64; 2], endpoint: u16) -> Option<&Comm> {
+        self.by_gid.get(&(gid, endpoint)).map(Arc::as_ref)
     }
 
-    /// Adds a communicator by its description, and gives the pointer by which the host names it. The caller holds all
-    /// CRI locks. `most_shards`: shards that its matching may have; `streams`: messages find their FIFOs by
-    /// communicator and tag. `Err`: a fixed index that is too large, or no slot is left.
+    /// Adds a communicator by its description. `most_shards`: shards that its matching may have; `streams`: messages find their FIFOs by
+    /// communicator and tag; `lock`: of its home shard. `Err`: a fixed index that is too large, or no slot is left.
     pub fn add(
         &mut self,
-        desc: &CommDesc,
+        desc: Described<'_>,
         engine: Engine,
-        most_shards: u32,
-        streams: bool,
-        locks: *const LockServices,
-    ) -> Result<*mut Comm, Status> {
+        (most_shards, streams): (u32, bool),
+        lock: Lock,
+    ) -> Result<Arc<Comm>, Status> {
         let fixed = (desc.has_fixed_index != 0).then_some(desc.fixed_index);
-        let slot = match fixed {
+        let number = match fixed {
             Some(index) if index < FIXED_SLOTS => index,
             Some(_) => return Err(Status::BAD_PARAM),
             None => self.free_slot()?,
         };
-        let index = slot | self.slots[slot as usize].generation << SLOT_BITS;
-        let layout = Layout::new(Fifos::of(desc).salt(), most_shards, false);
-        let shards = Shards::new(ShardData::new(engine, Spreading::new(layout)), Lock::new(locks));
+        let slot = &mut self.slots[number as usize];
+        let index = number | slot.generation << SLOT_BITS;
+        let layout = Layout::new(Fifos::of(&desc).salt(), most_shards, false);
+        let shards = Shards::new(ShardData::new(engine, Spreading::new(layout)), lock);
         self.added += 1;
         let comm = Comm::new(desc, (index, fixed), shards, self.added, streams);
-        comm.sibling.set(self.slots[slot as usize].comm);
-        let comm = Box::into_raw(Box::new(comm));
-        self.slots[slot as usize].comm = comm;
+        self.siblings.extend(slot.comm.replace(comm.clone()));
         if fixed.is_none() {
-            self.by_gid.insert((desc.gid, desc.my_endpoint), comm);
+            self.by_gid.insert((desc.gid, desc.my_endpoint), comm.clone());
         }
         Ok(comm)
     }
@@ -133,83 +136,53 @@ impl CommTable {
         if slot >= SLOT_MASK {
             return Err(Status::OUT_OF_MEMORY);
         }
-        self.slots.push(CommSlot { comm: null_mut(), generation: 0 });
+        self.slots.push(CommSlot::default());
         Ok(slot)
     }
 
-    /// Takes a communicator out of the table and gives it to the caller; a slot that is not of a fixed index can be
-    /// used again.
-    ///
-    /// # Safety
-    /// Nothing uses it any more but what is returned.
-    unsafe fn remove(&mut self, comm: *mut Comm) -> Comm {
-        // SAFETY: the caller's promise; made by Box::into_raw.
-        let gone = *unsafe { Box::from_raw(comm) };
-        let number = (gone.index() & SLOT_MASK) as usize;
-        let slot = &mut self.slots[number];
-        if slot.comm == comm {
-            slot.comm = gone.sibling.get();
+    /// Takes a communicator out of the table; a slot that is not of a fixed index can be used again.
+    fn remove(&mut self, gone: &Arc<Comm>) {
+        let number = gone.index() & SLOT_MASK;
+        let slot = &mut self.slots[number as usize];
+        if slot.comm.as_ref().is_some_and(|comm| Arc::ptr_eq(comm, gone)) {
+            let next = self.siblings.iter().position(|comm| comm.index() == gone.index());
+            slot.comm = next.map(|at| self.siblings.swap_remove(at));
         } else {
-            let mut at = slot.comm;
-            // SAFETY: siblings are in the table and alive.
-            while let Some(c) = unsafe { at.as_ref() } {
-                if c.sibling.get() == comm {
-                    c.sibling.set(gone.sibling.get());
-                    break;
-                }
-                at = c.sibling.get();
-            }
+            self.siblings.retain(|comm| !Arc::ptr_eq(comm, gone));
         }
         if gone.fixed_index.is_none() {
             self.by_gid.remove(&(gone.gid, gone.endpoint()));
             slot.generation = (slot.generation + 1) % (1 << (32 - SLOT_BITS));
-            self.free.push_back(number as u32);
+            self.free.push_back(number);
         }
-        gone
     }
 
-    /// Notes that a communicator is deleted; it goes when nothing uses it any more ([`CommTable::reap`]). The caller holds all
-    /// CRI locks.
-    pub fn delete(&mut self, comm: *mut Comm) {
+    /// Notes that a communicator is deleted; it goes when nothing uses it any more ([`CommTable::reap`]).
+    pub fn delete(&mut self, comm: Arc<Comm>) {
         self.dying.push(comm);
     }
 
-    /// Takes the deleted communicators that nothing uses any more out of the table, each with the pointer that the host
-    /// had. One in which receives are posted stays, and all stay if `busy`. The caller holds all CRI locks.
-    pub fn reap(&mut self, busy: bool) -> Vec<(*const Comm, Comm)> {
-        let mut gone = Vec::new();
-        let dying = core::mem::take(&mut self.dying);
-        for comm in dying {
+    /// Takes the deleted communicators that nothing uses any more out of the table. One in which receives are posted stays, and all stay if `busy`.
+    pub fn reap(&mut self, busy: bool) -> Vec<Arc<Comm>> {
+        let is_used = |comm: &Arc<Comm>| {
             let mut used = busy;
-            // SAFETY: in the table, so alive.
-            unsafe { &*comm }.shards.each(false, |shard| used |= shard.has_posted());
-            if used {
-                // SAFETY: in the table, so alive.
-                unsafe { &*comm }.members.keep();
-                self.dying.push(comm);
-            } else {
-                // SAFETY: deleted by its owner, nothing posted, nothing queued.
-                gone.push((comm.cast_const(), unsafe { self.remove(comm) }));
-            }
-        }
+            comm.shards.each(ALWAYS, |shard| used |= shard.has_posted());
+            used
+        };
+        let (used, gone): (Vec<_>, Vec<_>) = core::mem::take(&mut self.dying).into_iter().partition(is_used);
+        used.iter().for_each(|comm| comm.members.keep());
+        self.dying = used;
+        gone.iter().for_each(|comm| self.remove(comm));
         gone
     }
 
-    /// Lists all communicators of the table, those that share a slot included.
-    pub fn all(&self) -> Vec<*const Comm> {
-        // SAFETY: as in `find`; siblings are in the table as well.
-        let sibling = |comm: &*mut Comm| Some(unsafe { &**comm }.sibling.get()).filter(|c| !c.is_null());
-        let first = self.slots.iter().map(|slot| slot.comm).filter(|comm| !comm.is_null());
-        first.flat_map(|comm| core::iter::successors(Some(comm), sibling)).map(|c| c.cast_const()).collect()
+    /// Iterates over all communicators of the table, those that share a slot included.
+    pub fn all(&self) -> impl Iterator<Item = &Comm> {
+        self.slots.iter().filter_map(|slot| slot.comm.as_deref()).chain(self.siblings.iter().map(Arc::as_ref))
     }
 
     /// Frees all communicators when the instance ends.
     pub fn clear(&mut self) {
-        for number in 0..self.slots.len() {
-            while !self.slots[number].comm.is_null() {
-                // SAFETY: the instance ends; nobody calls any more.
-                drop(unsafe { self.remove(self.slots[number].comm) });
-            }
-        }
+        *self = CommTable::new();
     }
 }

@@ -3,7 +3,8 @@
 //! The host's arrays are read until it deletes the communicator. One that is in use after that (receives are posted, or what was sent on it
 //! waits) reads a copy: answers to its first messages may still come, and the host's arrays are gone.
 
-use core::cell::{Cell, OnceCell};
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
+use std::sync::OnceLock;
 
 /// Processes, and endpoints where any is not 0.
 type Copied = (Box<[u32]>, Box<[u16]>);
@@ -11,10 +12,10 @@ type Copied = (Box<[u32]>, Box<[u16]>);
 /// Places of ranks; all of them on the host's arrays, or on own ones.
 pub struct Members {
     num: usize,
-    procs: Cell<*const u32>,
+    procs: AtomicPtr<u32>,
     /// Null: all are endpoint 0.
-    endpoints: Cell<*const u16>,
-    kept: OnceCell<Copied>,
+    endpoints: AtomicPtr<u16>,
+    kept: OnceLock<Copied>,
 }
 
 impl Members {
@@ -26,9 +27,9 @@ impl Members {
     pub unsafe fn new(num: u32, procs: *const u32, endpoints: *const u16) -> Members {
         Members {
             num: num as usize,
-            procs: Cell::new(procs),
-            endpoints: Cell::new(endpoints),
-            kept: OnceCell::new(),
+            procs: AtomicPtr::new(procs.cast_mut()),
+            endpoints: AtomicPtr::new(endpoints.cast_mut()),
+            kept: OnceLock::new(),
         }
     }
 
@@ -36,7 +37,7 @@ impl Members {
     #[inline(always)]
     pub fn place(&self, rank: i32) -> Option<(u32, u16)> {
         let i = usize::try_from(rank).ok().filter(|&i| i < self.num)?;
-        let (procs, endpoints) = (self.procs.get(), self.endpoints.get());
+        let (procs, endpoints) = (self.procs.load(Ordering::Relaxed), self.endpoints.load(Ordering::Relaxed));
         // SAFETY: the arrays have `num` entries and live: see `new` and `keep`.
         unsafe {
             let endpoint = if endpoints.is_null() { 0 } else { *endpoints.add(i) };
@@ -47,14 +48,15 @@ impl Members {
     /// Copies the places of all ranks, once, and reads the copy from now on. Nobody else looks meanwhile: the caller
     /// holds the locks of all resource instances, and the program has given the communicator up.
     pub fn keep(&self) {
+        let has_endpoints = !self.endpoints.load(Ordering::Relaxed).is_null();
         let (procs, endpoints) = self.kept.get_or_init(|| {
             let ranks = || (0..self.num as i32).filter_map(|rank| self.place(rank));
-            let endpoints = if self.endpoints.get().is_null() { 0 } else { self.num };
+            let endpoints = if has_endpoints { self.num } else { 0 };
             (ranks().map(|(proc, _)| proc).collect(), ranks().take(endpoints).map(|(_, e)| e).collect())
         });
-        self.procs.set(procs.as_ptr());
-        if !self.endpoints.get().is_null() {
-            self.endpoints.set(endpoints.as_ptr());
+        self.procs.store(procs.as_ptr().cast_mut(), Ordering::Relaxed);
+        if has_endpoints {
+            self.endpoints.store(endpoints.as_ptr().cast_mut(), Ordering::Relaxed);
         }
     }
 }

@@ -27,59 +27,59 @@ use crate::ob1::Ob1;
 use crate::peers::peer::Peer;
 use crate::peers::route::Route;
 use crate::receive::withdraw::CANCELLED;
+use crate::requests::completer::Completer;
 use crate::requests::request::{Request, State};
 use crate::state::fifos::FIFO;
 use crate::wire::{self, Header, flag, kind};
-use core::ptr::null_mut;
-use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_mca::{Entry, RequestHeader, Status};
 
 impl Ob1 {
     /// Cancels a receive that is posted, or a send that nobody has received. PENDING: whether that works is not known
     /// yet, or it is too late; the request completes in any case as if nothing had been asked, or cancelled.
-    pub fn cancel(&self, req: &'static Request) -> Status {
-        let threaded = self.instance().threaded();
+    pub fn cancel_request(&self, entry: &mut Entry, req: &'static Request) -> Status {
         let found = match req.kind() {
-            RequestHeader::SEND => self.take_back(req, threaded),
-            _ => self.receiver().unpost(req, threaded),
+            RequestHeader::SEND => self.take_back(entry, req),
+            _ => self.receiver().unpost(entry, req),
         };
-        if !found {
+        let Some(completer) = found else {
             if req.kind() == RequestHeader::SEND && req.proc() == self.instance().host().job().rank {
-                self.answer_oneself(req, threaded);
+                self.answer_oneself(entry, req);
             }
             return Status::PENDING;
-        }
-        req.set_status(CANCELLED);
-        self.requests().complete(req, threaded);
+        };
+        completer.set_status(CANCELLED);
+        self.requests().complete(completer, entry);
         Status::OK
     }
 
     /// Makes a few turns of progress for the answer to a CANCEL that was sent to this process, so that a program which
     /// looks at the status behind MPI_Cancel without waiting finds it.
-    fn answer_oneself(&self, req: &'static Request, threaded: bool) {
+    fn answer_oneself(&self, entry: &mut Entry, req: &'static Request) {
         const TURNS: u32 = 8;
         for _ in 0..TURNS {
             if req.is_complete() {
                 return;
             }
-            if threaded {
-                self.poll_all();
+            if entry.is_among() {
+                self.poll_all(entry);
             } else {
-                self.poll_own(null_mut(), false);
+                self.poll_own(entry);
             }
         }
     }
 
-    /// Takes back a send that waits for room, or sends CANCEL to its receiver. `true`: it had not been sent.
-    fn take_back(&self, req: &'static Request, threaded: bool) -> bool {
+    /// Takes back a send that waits for room, or sends CANCEL to its receiver. `Some`: it had not been sent.
+    fn take_back(&self, entry: &mut Entry, req: &'static Request) -> Option<Completer> {
         let peer = Peer::of_request(req);
-        let held = self.instance().hold(peer.map_or(FIFO, |p| p.ctx()), None, threaded);
-        if self.sender().unqueue(&held, req) {
-            return true;
+        let mut held = self.instance().hold(entry, peer.map_or(FIFO, |p| p.ctx()));
+        let queued = self.sender().unqueue(&mut held, req);
+        if queued.is_some() {
+            return queued;
         }
         let out = matches!(req.state(), State::WaitAck | State::WaitFin | State::WaitPut);
         // The answer comes here, whoever waits for it.
-        self.instance().share(held.ctx);
-        let Some(peer) = peer.filter(|_| out && req.ask_back()) else { return false };
+        self.instance().share(held.ctx());
+        let peer = peer.filter(|_| out && req.ask_back())?;
         // SAFETY: communicators and routes stay while requests are under way on them (`comm.rs`).
         let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };
         let head = route.head();
@@ -90,7 +90,7 @@ impl Ob1 {
         }
         h.push(req.id());
         // The answer may come within this call: the request is not touched again.
-        self.peers().control(&held, peer, h);
-        false
+        self.peers().control(&mut held, peer, h);
+        None
     }
 }

@@ -22,32 +22,31 @@ use crate::peers::peer::Peer;
 use crate::peers::streamed::{Streamed, StreamedPart};
 use crate::requests::request::Request;
 use crate::requests::work::Work;
-use crate::state::guarded::Held;
-use oxmpi_mca::Status;
+use oxmpi_mca::{CriGuard, Entry, Status};
 
 impl Ob1 {
     /// Revokes a communicator: fails every request on it, refuses the messages that wait there, and tells the other
     /// sides. Takes all CRI locks.
-    pub fn revoke_communicator(&self, comm: &Comm) -> Status {
-        let threaded = self.instance().threaded();
-        let all = self.instance().hold_all(self.instance().width(), threaded);
+    pub fn revoke_communicator(&self, entry: &mut Entry, comm: &Comm) -> Status {
+        let mut all = self.instance().hold_wide(entry);
         if comm.revoke() {
             return Status::OK;
         }
-        for held in all.each() {
-            self.instance().cri(held.ctx).last_arrival().forget(&held);
-            for peer in self.peers().flows_on(&held) {
-                self.end_on_flow(&held, peer, comm);
+        all.for_each(|held| {
+            self.instance().own(held).last_arrival().forget();
+            for peer in self.peers().flows_on(held.ctx()) {
+                self.end_on_flow(held, peer, comm);
             }
-            let named = self.instance().cri(held.ctx).ids().with(&held, |t| t.of_comm(comm.handle()));
-            named.into_iter().for_each(|req| self.transfers().end_named(&held, req));
-            self.instance().cri(held.ctx).work().mark(Work::SWEEP);
+            let named = self.instance().own(held).ids().of_comm(comm.handle());
+            named.into_iter().for_each(|req| self.transfers().end_named(held, req));
+            self.instance().cri(held.ctx()).work().mark(Work::SWEEP);
+        });
+        let mut early = Vec::new();
+        for inbound in comm.all_inbound() {
+            inbound.with(|s| early.extend(s.clear().map(|early| early.incoming().about)));
         }
-        for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
-            let inc = early.incoming();
-            self.receiver().refuse_message(&all.held(inc.ctx.into()), &inc);
-        }
-        all.each().for_each(|held| self.receiver().sweep_communicator(&held, comm));
+        early.iter().for_each(|about| self.receiver().refuse_message(&mut all.held(about.ctx.into()), about));
+        all.for_each(|held| self.receiver().sweep_communicator(held, comm));
         Status::OK
     }
 
@@ -55,18 +54,19 @@ impl Ob1 {
     /// sends that found no room, long sends and gets that progress would continue, and a receive whose message has come
     /// in part. A request with pieces of a get or put under way fails when these have landed (`conclude`). Does nothing
     /// if the peer has failed.
-    fn end_on_flow(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
-        if peer.is_failed() {
+    fn end_on_flow(&self, held: &mut CriGuard<'_>, peer: &Peer, comm: &Comm) {
+        if peer.is_failed(held) {
             return;
         }
         let of_comm = |req: &&'static Request| req.comm() == comm.handle();
         let queued: Vec<_> = peer.queued_of(held, of_comm);
         for req in queued {
-            self.sender().unqueue(held, req);
-            self.peers().fail(held, req, Status::PEER_FAILED);
+            if let Some(completer) = self.sender().unqueue(held, req) {
+                self.peers().fail_taken(held.entry(), completer, Status::PEER_FAILED);
+            }
         }
         self.abandon_streamed_of(held, peer, comm);
-        let streams = peer.take_streams_of(held, of_comm);
+        let streams = peer.flow(held).take_streams_of(of_comm);
         for req in streams {
             if req.pulls() > 0 {
                 // `conclude` looks at the communicator.
@@ -78,9 +78,10 @@ impl Ob1 {
 
     /// Drops the message of a revoked communicator that has come only in part from a peer, and fails its receive; what
     /// still comes of it goes nowhere.
-    pub fn abandon_streamed_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
+    pub fn abandon_streamed_of(&self, held: &mut CriGuard<'_>, peer: &Peer, comm: &Comm) {
         let of_comm = |c: &Streamed| c.req.comm() == comm.handle();
-        let ours = peer.streamed(held).filter(of_comm).and_then(|_| peer.end_streamed(held));
+        let flow = peer.flow(held);
+        let ours = flow.streamed().is_some_and(of_comm).then(|| flow.end_streamed()).flatten();
         // The transport that was asked for more knows the request, which ends with all that peers know.
         if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) = ours {
             self.peers().fail(held, req, Status::PEER_FAILED);

@@ -32,14 +32,14 @@ use crate::long::registration::{handle_size, handles_size};
 use crate::long::transfer::{TransferProgress, fin};
 use crate::long::transfers::Transfers;
 use crate::peers::abilities::piece;
+use crate::peers::link::Link;
 use crate::peers::peer::Peer;
 use crate::receive::incoming::Incoming;
 use crate::requests::request::{Outcome, Request, State};
-use crate::state::guarded::Held;
-use crate::wire::{self, Header, header_only, kind};
+use crate::wire::{self, Header, Parcel, kind};
 use core::ffi::c_void;
-use oxmpi_btl::{BtlAttrs, BtlHandle, FlushDesc, RmaDesc, access};
-use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_btl::{BtlAttrs, FlushDesc, RmaDesc, access};
+use oxmpi_mca::{CriGuard, RequestHeader, Status};
 
 /// Bytes of one piece where `rails` transports share a message: several pieces for each, so that a slow one gets fewer,
 /// but none so small that its own costs count. A multiple of the alignment and of pages.
@@ -49,9 +49,13 @@ fn stripe(wanted: u64, rails: usize, alignment: u64) -> u64 {
     wanted.div_ceil(PIECES * rails as u64).max(LEAST).next_multiple_of(alignment.max(4096))
 }
 
-/// Starts a get or put of a piece by a transport and its endpoint, on the FIFO that is held.
-fn start(held: &Held<'_>, gets: bool, (btl, to): (&BtlHandle, *mut c_void), rma: &RmaDesc) -> Status {
-    // SAFETY: endpoints stay until the PML is finalized; the request keeps its buffer and its handles until `landed`.
+/// Starts a get or put of a piece by a transport, on the FIFO that is held.
+///
+/// # Safety
+/// The request of the descriptor keeps its buffer and its handles until [`landed`].
+unsafe fn start(held: &mut CriGuard<'_>, gets: bool, link: &Link, rma: &RmaDesc) -> Status {
+    let (btl, to) = (link.btl(), link.endpoint());
+    // SAFETY: endpoints stay until the PML is finalized; the rest is the caller's promise.
     unsafe { if gets { btl.get(held, to, rma) } else { btl.put(held, to, rma) } }
 }
 
@@ -68,10 +72,10 @@ pub fn worth_reading(peer: &Peer, req: &Request) -> bool {
 }
 
 /// Whether a send's buffer is long enough and aligned for the transport's put, and the peer has not refused puts.
-pub fn worth_writing(peer: &Peer, req: &Request) -> bool {
+pub fn worth_writing(held: &mut CriGuard<'_>, peer: &Peer, req: &Request) -> bool {
     let a = peer.btl().attrs();
     let (total, addr) = (req.total(), req.buf() as u64);
-    total >= a.min_put_size && peer.is_writable() && aligned(a.put_alignment, &[total, addr])
+    total >= a.min_put_size && peer.flow(held).is_writable() && aligned(a.put_alignment, &[total, addr])
 }
 
 impl Transfers {
@@ -79,7 +83,7 @@ impl Transfers {
     /// room or a registration is missing, and nothing was sent.
     pub fn offer_reading(
         &self,
-        held: &Held<'_>,
+        held: &mut CriGuard<'_>,
         peer: &Peer,
         req: &'static Request,
         start: impl FnOnce() -> Header,
@@ -87,32 +91,31 @@ impl Transfers {
         let mut h = start();
         // Behind the head of a kept message address and handle are payload, which costs credit.
         let mut payload = (8 + handles_size(peer)) as u64;
-        if h.bytes() as u64 + 16 + payload > peer.largest() || !peer.take_credit(held, payload) {
+        if h.bytes() as u64 + 16 + payload > peer.largest() || !peer.flow(held).take_credit(payload) {
             return None;
         }
         if self.register_memory(peer, req, req.total(), access::REMOTE_READ).is_err() {
-            peer.give_credit(held, payload);
+            peer.flow(held).give_credit(payload);
             return None;
         }
         for word in [req.total(), self.requests().id_of(held, req), req.buf() as u64] {
             h.push(word);
         }
-        let mut desc = header_only(&h);
         let handles = req.handle_bytes();
-        (desc.payload, desc.len) = (handles.as_ptr(), handles.len() as u64);
         // It was registered with fewer transports, perhaps.
-        peer.give_credit(held, payload - 8 - desc.len);
-        payload = 8 + desc.len;
-        let status = peer.transmit(held, &desc);
+        let len = handles.len() as u64;
+        peer.flow(held).give_credit(payload - 8 - len);
+        payload = 8 + len;
+        let status = peer.transmit(held, &Parcel::with_payload(&h, handles));
         if !status.is_ok() {
-            peer.give_credit(held, payload);
+            peer.flow(held).give_credit(payload);
         }
         Some(status)
     }
 
     /// Prepares a receive for getting its message's data out of the sender's memory; the caller takes the first step.
     /// `false`: the memory cannot be read or registered.
-    pub fn prepare_pull(&self, peer: &Peer, req: &'static Request, inc: &Incoming) -> bool {
+    pub fn prepare_pull(&self, peer: &Peer, req: &'static Request, inc: &Incoming<'_>) -> bool {
         let Some((remote, handle)) = inc.address() else { return false };
         let (local, wanted) = (req.buf() as u64, req.wanted());
         if !aligned(peer.btl().attrs().get_alignment, &[remote, local, wanted])
@@ -141,14 +144,16 @@ impl Transfers {
     }
 
     /// Sends PUT, which tells the sender where to put a message's data and by which handles.
-    pub fn offer_memory(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+    pub fn offer_memory(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        req: &'static Request,
+    ) -> TransferProgress {
         let words = [req.remote_id(), self.requests().id_of(held, req), req.wanted(), req.buf() as u64];
         let mut h = Header::new(&[wire::head(kind::PUT, 0, 0, 0)]);
         words.into_iter().for_each(|word| h.push(word));
-        let mut desc = header_only(&h);
-        let handle = req.handle_bytes();
-        (desc.payload, desc.len) = (handle.as_ptr(), handle.len() as u64);
-        match peer.transmit(held, &desc) {
+        match peer.transmit(held, &Parcel::with_payload(&h, req.handle_bytes())) {
             Status::OK => req.be_exposed(),
             Status::NO_RESOURCE => return TransferProgress::NoRoom,
             error => return self.give_up(held, peer, req, error),
@@ -157,8 +162,13 @@ impl Transfers {
     }
 
     /// Issues pieces until all are under way, enough are, or the transport has no room.
-    pub fn move_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
-        if peer.is_failed() || self.is_revoked(req) {
+    pub fn move_pieces(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        req: &'static Request,
+    ) -> TransferProgress {
+        if peer.is_failed(held) || self.is_revoked(req) {
             req.worsen(Outcome::Revoked);
         }
         let a = peer.btl().attrs();
@@ -184,16 +194,17 @@ impl Transfers {
                 done: Some(landed),
                 done_ctx: core::ptr::from_ref(req).cast_mut().cast(),
             };
+            // SAFETY: the request has its buffer and its handles until the last piece has landed.
+            let start =
+                |held: &mut CriGuard<'_>, rail, link: &Link| unsafe { start(held, gets, link, &rma(rail)) };
             let status = if rails > 1 {
-                peer.rails().issue(rails, len, |number, rail| {
-                    start(held, gets, (rail.btl, rail.endpoint), &rma(number))
-                })
+                peer.rails().issue(held, rails, len, start)
             } else {
-                start(held, gets, (peer.btl(), peer.endpoint()), &rma(0))
+                start(held, 0, peer.link())
             };
             match status {
                 Status::OK => {}
-                Status::PENDING => self.instance().cri(held.ctx).work().take_off(req),
+                Status::PENDING => peer.work().take_off(held, req),
                 Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
                     // Pieces that were issued before may still arrive, and are not sent again.
@@ -217,13 +228,18 @@ impl Transfers {
     }
 
     /// Issues the flush behind the last put, unless a piece failed, and ends the operation if nothing is under way.
-    pub fn flush_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+    pub fn flush_pieces(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        req: &'static Request,
+    ) -> TransferProgress {
         let flush = FlushDesc { done: Some(landed), done_ctx: core::ptr::from_ref(req).cast_mut().cast() };
         if req.outcome() == Outcome::Fine {
             // SAFETY: endpoints stay until the PML is finalized; the request waits for the completion.
             match unsafe { peer.btl().flush(held, peer.endpoint(), &flush) } {
                 Status::OK => {}
-                Status::PENDING => self.instance().cri(held.ctx).work().take_off(req),
+                Status::PENDING => peer.work().take_off(held, req),
                 Status::NO_RESOURCE => return TransferProgress::NoRoom,
                 error => req.break_off(error),
             }
@@ -233,7 +249,12 @@ impl Transfers {
     }
 
     /// Ends a get or put operation unless a piece or flush of it is still under way.
-    pub fn conclude_if_down(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> TransferProgress {
+    pub fn conclude_if_down(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        req: &'static Request,
+    ) -> TransferProgress {
         if req.pulls() == 0 {
             self.conclude(held, peer, req);
         }
@@ -242,7 +263,7 @@ impl Transfers {
 
     /// Ends a get or put operation of which nothing is under way, by its [`Outcome`]: completes the request, goes over
     /// to fragments, or fails it.
-    fn conclude(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+    fn conclude(&self, held: &mut CriGuard<'_>, peer: &Peer, req: &'static Request) {
         let is_get = req.kind() == RequestHeader::RECV;
         if self.is_revoked(req) {
             req.worsen(Outcome::Revoked);
@@ -252,20 +273,20 @@ impl Transfers {
             _ => self.requests().release_memory(req),
         }
         match req.outcome() {
-            _ if peer.is_failed() => self.peers().fail(held, req, Status::PEER_FAILED),
+            _ if peer.is_failed(held) => self.peers().fail(held, req, Status::PEER_FAILED),
             Outcome::Fine if is_get => self.end_pull(held, peer, req, req.remote_id()),
             Outcome::Fine => {
                 self.peers().control(held, peer, fin(req.remote_id()));
-                self.requests().complete(req, held.threaded);
+                self.requests().complete(req.claim(held), held.entry());
             }
             Outcome::Refused | Outcome::Lost if is_get => {
-                self.remember_refusal(peer);
+                self.remember_refusal(held, peer);
                 // Which pieces arrived is not known in order if one of them got lost.
                 let done = if req.outcome() == Outcome::Lost { 0 } else { req.done() };
                 self.ask_for_copies(held, peer, req, done);
             }
             Outcome::Refused | Outcome::Lost => {
-                self.remember_put_refusal(peer);
+                self.remember_put_refusal(held, peer);
                 req.stream_from(0);
                 self.queue_transfer(held, peer, req);
             }
@@ -278,21 +299,21 @@ impl Transfers {
     }
 
     /// Completes a receive into whose buffer the sender has put all data; one on a revoked communicator fails.
-    pub fn end_exposure(&self, held: &Held<'_>, req: &'static Request) {
+    pub fn end_exposure(&self, held: &mut CriGuard<'_>, req: &'static Request) {
         self.requests().drop_id(held, req);
         if req.outcome() == Outcome::Revoked {
             return self.peers().fail(held, req, Status::PEER_FAILED);
         }
         self.requests().leave_memory(req);
         req.reach(req.wanted());
-        self.requests().complete(req, held.threaded);
+        self.requests().complete(req.claim(held), held.entry());
         // As behind the last fragment.
-        self.instance().cri(held.ctx).ask_to_stop();
+        self.instance().cri(held.ctx()).ask_to_stop();
     }
 
     /// Takes the offered memory back from a sender that sends fragments instead of putting. `false`: the receive has
     /// ended, since its communicator was revoked.
-    pub fn takes_memory_back(&self, held: &Held<'_>, req: &'static Request) -> bool {
+    pub fn takes_memory_back(&self, held: &mut CriGuard<'_>, req: &'static Request) -> bool {
         self.requests().release_memory(req);
         req.be_receiving();
         let revoked = req.outcome() == Outcome::Revoked;
@@ -304,9 +325,12 @@ impl Transfers {
 }
 
 /// The transport's callback for a piece or flush that has ended: counts it and lists the request for
-/// [`Transfers::take_landed`]. Runs in the transport's progress, under the lock of the request's CRI.
-extern "C" fn landed(ctx: *mut c_void, status: Status) {
-    // SAFETY: a verb got a request, and requests are never freed.
+/// [`Transfers::take_landed`].
+///
+/// # Safety
+/// `ctx` is the request that a verb got; it runs in the transport's progress of the context of that request's FIFO.
+unsafe extern "C" fn landed(ctx: *mut c_void, status: Status) {
+    // SAFETY: the caller's promise, and requests are never freed.
     let req: &'static Request = unsafe { &*ctx.cast::<Request>() };
     let Some(peer) = Peer::of_request(req) else { return };
     match status {
@@ -316,7 +340,8 @@ extern "C" fn landed(ctx: *mut c_void, status: Status) {
         }
         error => req.break_off(error),
     }
-    peer.work().land(req);
+    // SAFETY: the transport's caller holds the context, or is alone, and has lent its guard to the transport. Nothing here takes a lock.
+    peer.work().land(&mut unsafe { CriGuard::inherited(peer.ctx(), true, None) }, req);
 }
 
 #[cfg(all(test, not(loom)))]

@@ -51,14 +51,17 @@ impl Transfers {
         let (services, mut local) = (self.instance().btl_services(), null());
         let register = if services.keeps() { services.acquire } else { services.register };
         register(services.instance, peer.btl(), req.buf(), len, access, &mut local).ok()?;
-        let mut parts = vec![MemoryPart::new(peer.btl(), local)];
+        // SAFETY: the service has just made it for this transport, and the memory is given back.
+        let first = unsafe { MemoryPart::new(peer.btl(), local) };
+        let mut parts = vec![first.ok_or(Status::INTERNAL)?];
         // Memory that cannot be registered with a further transport does not go over it.
         for rail in peer.rails().for_rdma().iter().skip(1).take(MOST_RAILS - 1) {
             let mut local = null();
-            if register(services.instance, rail.btl, req.buf(), len, access, &mut local).is_err() {
+            if register(services.instance, rail.btl(), req.buf(), len, access, &mut local).is_err() {
                 break;
             }
-            parts.push(MemoryPart::new(rail.btl, local));
+            // SAFETY: as for the first, for that transport.
+            parts.extend(unsafe { MemoryPart::new(rail.btl(), local) });
         }
         req.keep_memory(Box::new(Memory::new(parts)));
         Ok(())

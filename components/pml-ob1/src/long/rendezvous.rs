@@ -27,24 +27,30 @@ use crate::long::transfers::Transfers;
 use crate::peers::peer::{Peer, can_get_vector};
 use crate::receive::incoming::Incoming;
 use crate::requests::request::{Request, State};
-use crate::state::guarded::Held;
+use crate::state::hand::Hand;
 use crate::wire::{self, Arrived, flag, kind};
 use oxmpi_btl::RmaVectorDesc;
-use oxmpi_mca::{RequestHeader, SliceRef, Status};
+use oxmpi_mca::{CriGuard, RequestHeader, SliceRef, Status};
 
 /// A message that takes longer to read than this many bytes is not read inside a call that starts a receive (see
 /// [`Transfers::ask_for_rest`]).
 const READ_LATER: u64 = 64 << 10;
 
 impl Transfers {
-    /// A matched message has more to it than what is here: an answer its sender waits for, or data.
+    /// A matched message has more to it than what is here: an answer its sender waits for, or data. The receive goes on under the CRI that is held.
     ///
     /// `starting`: a call that starts a receive found the message waiting. A long read is left to the next turn of
     /// progress then: the caller may be about to start sends, for which a peer would wait until all of the read is done,
     /// and that peer's own reads would be done one after the other with ours instead of beside them. So is the question for
     /// fragments: the peer would send them all before it sees our send, and its answer would lie behind them.
-    pub fn ask_for_rest(&self, held: &Held<'_>, req: &'static Request, inc: &Incoming, starting: bool) {
-        let Ok(peer) = self.peers().flow(inc.proc, held.ctx, held.threaded) else {
+    pub fn ask_for_rest(
+        &self,
+        held: &mut CriGuard<'_>,
+        req: &'static Request,
+        inc: &Incoming<'_>,
+        starting: bool,
+    ) {
+        let Ok(peer) = self.peers().flow(inc.proc, held.ctx(), held.entry()) else {
             self.instance().host().peer_error(
                 inc.proc,
                 true,
@@ -52,16 +58,17 @@ impl Transfers {
             );
             return self.peers().fail(held, req, Status::UNREACHABLE);
         };
-        self.peers().consumed(inc, Some(held), held.threaded);
-        if peer.is_failed() {
+        self.peers().consumed(inc, Hand::Held(held));
+        if peer.is_failed(held) {
             return self.peers().fail(held, req, Status::PEER_FAILED);
         }
         let wanted = inc.msg_len.min(req.total());
         let readable = matches!(inc.kind, kind::RGET | kind::RUNS);
-        let here = if readable { 0 } else { inc.len };
+        // Of a message that is still coming nothing is stored here (`streamed.rs`), though it counts.
+        let (here, data) = if readable { (0, &[][..]) } else { (inc.len, inc.payload) };
         peer.note_in(req);
         req.begin_answer(inc.proc, inc.src_req, wanted, here);
-        if readable && wanted > 0 && peer.is_readable() {
+        if readable && wanted > 0 && peer.flow(held).is_readable() {
             peer.choice().note_arrival();
             if inc.kind == kind::RUNS || req.dtype().is_some() {
                 return self.pull_pieces(held, peer, req, inc);
@@ -82,37 +89,37 @@ impl Transfers {
             // The sender counts what it has sent, so it is told that all of that was wanted.
             self.peers().control(held, peer, ack(0, inc.src_req, 0, here, here));
         } else if starting {
-            // SAFETY: as below.
-            unsafe { req.store(&self.instance().config().copies, 0, inc.payload, here) };
+            // SAFETY: `here` is less than `wanted`, which is at most the buffer's size.
+            unsafe { req.store(&self.instance().config().copies, 0, data) };
             req.ask_later(here);
             return self.queue_transfer(held, peer, req);
         } else {
             // Before the first part is stored, so that the sender writes the next one meanwhile. A peer that fails, fails its
-            // requests. (Of a message that is still coming nothing is stored here, `streamed.rs`.)
+            // requests.
             self.ask_for_copies(held, peer, req, here);
-            if here > 0 && !peer.is_failed() && !inc.payload.is_null() {
+            if !data.is_empty() && !peer.is_failed(held) {
                 // SAFETY: `here` is less than `wanted`, which is at most the buffer's size; the request is not over, since the
                 // rest of its message comes under the lock that we hold.
-                unsafe { req.store(&self.instance().config().copies, 0, inc.payload, here) };
+                unsafe { req.store(&self.instance().config().copies, 0, data) };
             }
             return;
         }
-        self.requests().complete(req, held.threaded);
+        self.requests().complete(req.claim(held), held.entry());
     }
 
     /// Reads a message out of the sender's memory by vector gets, all within this call, where one side's data lies in pieces,
     /// and completes the receive. If vector gets are not there, not permitted for this size, or refused by the system, or
     /// if our pieces are too short on average, the sender is asked to send what is missing as fragments. Another error ends
     /// the receive and closes the peer.
-    fn pull_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, inc: &Incoming) {
+    fn pull_pieces(&self, held: &mut CriGuard<'_>, peer: &Peer, req: &'static Request, inc: &Incoming<'_>) {
         let limits = &self.instance().config().pieces;
         if !limits.permit(inc.msg_len) || !can_get_vector(peer.btl()) {
             return self.ask_for_copies(held, peer, req, 0);
         }
         let source = match inc.kind {
             kind::RGET => DataSource::One(inc.address().map_or(0, |(addr, _)| addr)),
-            // SAFETY: the list was checked when it came, and is here until the message has been dealt with.
-            _ => DataSource::Runs(unsafe { core::slice::from_raw_parts(inc.payload, inc.len as usize) }),
+            // The list was checked when it came.
+            _ => DataSource::Runs(inc.payload),
         };
         let (mut local, mut remote) = (Pieces::new(), Pieces::new());
         let (buf, wanted) = (req.buf() as u64, req.wanted());
@@ -130,7 +137,7 @@ impl Transfers {
             match unsafe { peer.btl().get_vector(held, peer.endpoint(), &rma) } {
                 Status::OK => done += len,
                 Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
-                    self.remember_refusal(peer);
+                    self.remember_refusal(held, peer);
                     return self.ask_for_copies(held, peer, req, done);
                 }
                 error => {
@@ -145,7 +152,7 @@ impl Transfers {
 
     /// Handles ACK: completes the send, or starts its fragments from the offset that the receiver names. `None`: the
     /// header is cut off.
-    pub fn on_ack(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+    pub fn on_ack(&self, held: &mut CriGuard<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { head, rest: mut r, proc, .. } = *arrived;
         let (src_req, dst_req, offset, wanted) = (r.word()?, r.word()?, r.word()?, r.word()?);
         let Some(req) = self.peers().quoted(held, src_req, proc, RequestHeader::SEND) else {
@@ -161,14 +168,14 @@ impl Transfers {
             self.peers().bad_header(held, proc, "an acknowledgement that does not fit its message");
             return Some(());
         }
-        let Ok(peer) = self.peers().flow(proc, held.ctx, held.threaded) else { return Some(()) };
+        let Ok(peer) = self.peers().flow(proc, held.ctx(), held.entry()) else { return Some(()) };
         if wire::flags_of(head) & flag::REFUSED != 0 {
-            peer.refuse_reading();
+            peer.flow(held).refuse_reading();
         }
         self.requests().drop_id(held, req);
         self.requests().release_memory(req);
         if offset == wanted {
-            self.requests().complete(req, held.threaded);
+            self.requests().complete(req.claim(held), held.entry());
         } else {
             req.stream(offset, wanted, dst_req);
             self.advance_transfer(held, peer, req);
@@ -178,7 +185,7 @@ impl Transfers {
 
     /// Handles FIN: the other side has got or put all of a message's data, so the request completes. `None`: the header
     /// is cut off.
-    pub fn on_fin(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+    pub fn on_fin(&self, held: &mut CriGuard<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { head, rest: mut r, proc, .. } = *arrived;
         let id = r.word()?;
         let Some(req) = self.peers().quoted_by(held, id, proc) else { return Some(()) };
@@ -190,7 +197,7 @@ impl Transfers {
             State::WaitFin => {
                 self.requests().drop_id(held, req);
                 self.requests().leave_memory(req);
-                self.requests().complete(req, held.threaded);
+                self.requests().complete(req.claim(held), held.entry());
             }
             State::Exposed => self.end_exposure(held, req),
             _ => self.peers().bad_header(held, proc, "the end of a message that was offered for nothing"),
@@ -200,7 +207,7 @@ impl Transfers {
 
     /// Handles FRAG: stores a fragment in its receive's buffer, and completes the receive with the last one. `None`:
     /// the header is cut off.
-    pub fn on_fragment(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+    pub fn on_fragment(&self, held: &mut CriGuard<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { rest: mut r, proc, .. } = *arrived;
         let (id, offset) = (r.word()?, r.word()?);
         let Some(req) = self.peers().quoted(held, id, proc, RequestHeader::RECV) else { return Some(()) };
@@ -219,13 +226,13 @@ impl Transfers {
         let data = r.rest();
         let len = data.len() as u64;
         let due = self.awaits_fragment(req, proc, offset, len)
-            && self.instance().cri(held.ctx).ahead().with(held, |ahead| ahead.is_free(req.id(), offset, len));
+            && self.instance().own(held).ahead().is_free(req.id(), offset, len);
         if !due && !self.takes_ahead(held, req, proc, (offset, len)) {
             self.peers().bad_header(held, proc, "a fragment that does not fit its message");
             return Some(());
         }
         // SAFETY: `offset + len` is at most `wanted`, which is at most the buffer's size.
-        unsafe { req.store(&self.instance().config().copies, offset, data.as_ptr(), len) };
+        unsafe { req.store(&self.instance().config().copies, offset, data) };
         if due {
             self.fragment_stored(held, req, len);
         }
@@ -234,39 +241,43 @@ impl Transfers {
 
     /// Notes a fragment of another rail that came before fragments which are missing still. `false`: it does not belong
     /// to its receive.
-    fn takes_ahead(&self, held: &Held<'_>, req: &Request, proc: u32, (offset, len): (u64, u64)) -> bool {
+    fn takes_ahead(
+        &self,
+        held: &mut CriGuard<'_>,
+        req: &Request,
+        proc: u32,
+        (offset, len): (u64, u64),
+    ) -> bool {
         let fits = self.awaits_fragment(req, proc, req.done(), len)
             && offset > req.done()
             && offset < req.wanted()
             && len <= req.wanted() - offset;
         // Over one transport they come in order.
-        let several = || self.peers().peer(proc, held.threaded).is_ok_and(|peer| peer.has_stripes());
-        fits && several()
-            && self.instance().cri(held.ctx).ahead().with(held, |ahead| ahead.add(req.id(), offset, len))
+        let several = || self.peers().peer(proc, held.entry()).is_ok_and(|peer| peer.has_stripes());
+        fits && several() && self.instance().own(held).ahead().add(req.id(), offset, len)
     }
 
     /// Counts the next `len` bytes of a receive as stored, with fragments behind them that came ahead; completes the
     /// receive if these were the last.
-    pub fn fragment_stored(&self, held: &Held<'_>, req: &'static Request, len: u64) {
-        let done = req.done() + len;
-        let done = self
-            .instance()
-            .cri(held.ctx)
-            .ahead()
-            .with(held, |ahead| if ahead.is_empty() { done } else { ahead.pass(req.id(), done) });
+    pub fn fragment_stored(&self, held: &mut CriGuard<'_>, req: &'static Request, len: u64) {
+        let mut done = req.done() + len;
+        let ahead = self.instance().own(held).ahead();
+        if !ahead.is_empty() {
+            done = ahead.pass(req.id(), done);
+        }
         req.reach(done);
         if done == req.wanted() {
             self.requests().drop_id(held, req);
-            self.requests().complete(req, held.threaded);
+            self.requests().complete(req.claim(held), held.entry());
             // A message that comes behind is copied twice unless its receive is posted first.
-            self.instance().cri(held.ctx).ask_to_stop();
+            self.instance().cri(held.ctx()).ask_to_stop();
         }
     }
 
     /// Fails a request with PEER_FAILED on a FIN with the flag REVOKED: the other side ended the rendezvous when the
     /// communicator was revoked there. If the request is in a state that the other side cannot end, or its message is still
     /// being received, the FIN breaks the protocol, and the peer is closed instead.
-    pub fn on_fin_revoked(&self, held: &Held<'_>, req: &'static Request) {
+    pub fn on_fin_revoked(&self, held: &mut CriGuard<'_>, req: &'static Request) {
         match req.state() {
             State::WaitAck | State::WaitFin | State::WaitPut | State::Exposed | State::Receiving => {
                 if self.is_coming(held, req.proc()) {
@@ -282,14 +293,14 @@ impl Transfers {
 
     /// Handles PUT: the receiver says where the data of a send goes. Starts the puts, or sends fragments where put is
     /// not possible. `None`: the header is cut off.
-    pub fn on_put(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+    pub fn on_put(&self, held: &mut CriGuard<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { rest: mut r, proc, .. } = *arrived;
         let (src_req, dst_req, wanted, remote) = (r.word()?, r.word()?, r.word()?, r.word()?);
         let Some(req) = self.peers().quoted(held, src_req, proc, RequestHeader::SEND) else {
             self.answer_put_of_revoked(held, src_req, dst_req, proc);
             return Some(());
         };
-        let Ok(peer) = self.peers().flow(proc, held.ctx, held.threaded) else { return Some(()) };
+        let Ok(peer) = self.peers().flow(proc, held.ctx(), held.entry()) else { return Some(()) };
         let wrong = if req.state() != State::WaitPut {
             Some("memory for a message that was not offered for writing")
         } else if wanted == 0 || wanted > req.total() || dst_req == 0 {
@@ -308,7 +319,7 @@ impl Transfers {
         self.requests().drop_id(held, req);
         req.be_offered(wanted, dst_req, remote);
         let fits = aligned(peer.btl().attrs().put_alignment, &[remote, wanted, req.buf() as u64]);
-        if fits && peer.is_writable() && self.register_memory(peer, req, wanted, 0).is_ok() {
+        if fits && peer.flow(held).is_writable() && self.register_memory(peer, req, wanted, 0).is_ok() {
             req.keep_remote_handles(handle_size(peer), r.rest());
             req.begin_pieces(State::Pushing);
         } else {
@@ -330,7 +341,9 @@ impl Transfers {
     }
 
     /// Whether a message from that process has come only in part on this CRI.
-    pub fn is_coming(&self, held: &Held<'_>, proc: u32) -> bool {
-        self.peers().flow(proc, held.ctx, held.threaded).is_ok_and(|peer| peer.streamed(held).is_some())
+    pub fn is_coming(&self, held: &mut CriGuard<'_>, proc: u32) -> bool {
+        self.peers()
+            .flow(proc, held.ctx(), held.entry())
+            .is_ok_and(|peer| peer.flow(held).streamed().is_some())
     }
 }

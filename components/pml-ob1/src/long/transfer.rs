@@ -3,10 +3,9 @@
 use crate::long::transfers::Transfers;
 use crate::peers::peer::Peer;
 use crate::requests::request::Request;
-use crate::state::guarded::Held;
 use crate::wire::{self, Header, flag, kind};
 use core::sync::atomic::Ordering;
-use oxmpi_mca::Status;
+use oxmpi_mca::{CriGuard, Status};
 
 /// How a long operation stands after a turn.
 #[derive(PartialEq, Eq)]
@@ -32,23 +31,23 @@ pub fn fin(req: u64) -> Header {
 
 impl Transfers {
     /// Asks the sender to send bytes from `offset` as fragments.
-    pub fn ask_for_copies(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, offset: u64) {
+    pub fn ask_for_copies(&self, held: &mut CriGuard<'_>, peer: &Peer, req: &'static Request, offset: u64) {
         req.await_fragments(offset);
         let id = self.requests().id_of(held, req);
-        let flags = if !peer.is_readable() { flag::REFUSED } else { 0 };
+        let flags = if !peer.flow(held).is_readable() { flag::REFUSED } else { 0 };
         self.peers().control(held, peer, ack(flags, req.remote_id(), id, offset, req.wanted()));
     }
 
     /// Puts a long operation on its peer's list of streams, which progress continues.
-    pub fn queue_transfer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
-        peer.add_stream(held, req);
+    pub fn queue_transfer(&self, held: &mut CriGuard<'_>, peer: &Peer, req: &'static Request) {
+        peer.flow(held).add_stream(req);
         self.peers().remember(held, peer);
     }
 
     /// Fails a request after an error of the transport, and closes its peer.
     pub fn give_up(
         &self,
-        held: &Held<'_>,
+        held: &mut CriGuard<'_>,
         peer: &Peer,
         req: &'static Request,
         error: Status,
@@ -61,22 +60,22 @@ impl Transfers {
     /// Completes a receive that has read all of its message. FIN goes to the sender before the program here knows: what
     /// that says to the other program, by another thread's FIFO, is not to be there while FIN is not even on its way
     /// (MPI_Bsend counts on its buffer being free then).
-    pub fn end_pull(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, src_req: u64) {
+    pub fn end_pull(&self, held: &mut CriGuard<'_>, peer: &Peer, req: &'static Request, src_req: u64) {
         self.peers().control(held, peer, fin(src_req));
-        self.requests().complete(req, held.threaded);
+        self.requests().complete(req.claim(held), held.entry());
     }
 
     /// Notes that gets from the peer are refused, so that its messages come by fragments.
     #[cold]
-    pub fn remember_refusal(&self, peer: &Peer) {
-        peer.be_unreadable();
+    pub fn remember_refusal(&self, held: &mut CriGuard<'_>, peer: &Peer) {
+        peer.flow(held).be_unreadable();
         self.tell_refusal(peer, "read");
     }
 
     /// Notes that puts to the peer are refused, so that messages to it go by fragments.
     #[cold]
-    pub fn remember_put_refusal(&self, peer: &Peer) {
-        peer.be_unwritable();
+    pub fn remember_put_refusal(&self, held: &mut CriGuard<'_>, peer: &Peer) {
+        peer.flow(held).be_unwritable();
         self.tell_refusal(peer, "write");
     }
 

@@ -6,7 +6,7 @@
 //! other's messages.
 
 use super::*;
-use crate::receive::incoming::Incoming;
+use crate::receive::incoming::Envelope;
 use crate::receive::meet::status_of;
 use crate::wire::{kind, source_tag};
 use core::ptr::{NonNull, null_mut};
@@ -107,10 +107,9 @@ impl Comm {
 
     /// The receive and the message that were paired: what the status says.
     pub(crate) fn check_status(receive: Entry, message: Entry) {
-        let inc = Incoming {
+        let about = Envelope {
             key: source_tag(message.source, message.tag),
             order_key: 0,
-            payload: core::ptr::null(),
             len: 0,
             msg_len: message.bytes,
             src_req: 0,
@@ -118,7 +117,7 @@ impl Comm {
             kind: kind::RNDV,
             ctx: 0,
         };
-        let status = status_of(&inc, receive.bytes);
+        let status = status_of(&about, receive.bytes);
         assert_eq!((status.source, status.tag), (message.source, message.tag));
         assert_eq!(status.bytes, message.bytes.min(receive.bytes));
         let truncated = message.bytes > receive.bytes;

@@ -7,6 +7,7 @@
 
 use crate::order::sequence::{Sequence, Turn};
 use crate::order::signals::{Passed, Pending, Switch, is_sure};
+use crate::state::locked::ALWAYS;
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
@@ -90,7 +91,7 @@ impl Fan {
     /// `Ob1::enter_flow` or `Ob1::enter_stream`, and the send: of messages whose FIFO is the second once there are two.
     fn send(&self, message: u64, crowd: bool) {
         if !self.switch.is_passed() {
-            let _held = self.senders[0].guard(true);
+            let _held = self.senders[0].guard(ALWAYS);
             if self.switch.may_go(false, 0) {
                 if !crowd {
                     assert!(self.fifos[0].send(message));
@@ -100,7 +101,7 @@ impl Fan {
                 self.switch.begin(0);
             }
         }
-        let _held = self.senders[1].guard(true);
+        let _held = self.senders[1].guard(ALWAYS);
         if self.switch.needs_open(1) {
             assert!(self.fifos[1].send(OPEN));
             self.switch.opened(1);
@@ -121,7 +122,7 @@ impl Fan {
 
     /// A turn of progress on one CRI, as far as it goes.
     fn poll(&self, ctx: usize) {
-        let _held = self.receivers[ctx].guard(true);
+        let _held = self.receivers[ctx].guard(ALWAYS);
         while let Some(message) = self.fifos[ctx].take() {
             if ctx == 0 {
                 assert!(!self.seen.is_passed(), "{message} behind SWITCH, without a stamp");
@@ -246,7 +247,7 @@ impl Pressure {
 
     /// `Ob1::offer`: the call returns with the message in its FIFO or in its queue.
     fn send(&self, ctx: usize, stamp: u64) {
-        let _held = self.senders[ctx].guard(true);
+        let _held = self.senders[ctx].guard(ALWAYS);
         let queued = !self.queues[ctx].lock().expect("not poisoned").is_empty();
         if queued || !self.fifos[ctx].send(stamp) {
             self.queues[ctx].lock().expect("not poisoned").push(stamp);
@@ -427,13 +428,13 @@ impl NumberedMessages {
 
     /// Takes a number under the lock of the CRI, as every send does; `used`, or SKIP goes out in its place.
     fn send(&self, ctx: usize, used: bool) {
-        let _held = self.senders[ctx].guard(true);
+        let _held = self.senders[ctx].guard(ALWAYS);
         let number = self.given.fetch_add(1, Ordering::Relaxed) + 1;
         assert!(self.fifos[ctx].send(if used { number } else { number + 100 }));
     }
 
     fn with<R>(&self, f: impl FnOnce(&mut Sequence<u64>, &mut Vec<u64>) -> R) -> R {
-        let _guard = self.lock.guard(true);
+        let _guard = self.lock.guard(ALWAYS);
         // SAFETY: loom stops the model if another thread is in here.
         self.sequence.with_mut(|s| self.matched.with_mut(|m| unsafe { f(&mut *s, &mut *m) }))
     }
@@ -463,7 +464,7 @@ impl NumberedMessages {
     }
 
     fn poll(&self, ctx: usize) {
-        let _held = self.receivers[ctx].guard(true);
+        let _held = self.receivers[ctx].guard(ALWAYS);
         while let Some(message) = self.fifos[ctx].take() {
             self.arrive(message);
         }

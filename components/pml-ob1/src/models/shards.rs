@@ -7,11 +7,12 @@
 use crate::receive::content::Content;
 use crate::receive::place::Place;
 use crate::receive::shards::{Entered, Owned, Shards, Spot};
+use crate::state::locked::ALWAYS;
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::sync::{Arc, Mutex, MutexGuard};
 use loom::thread;
-use oxmpi_mca::{Caller, LockServices, Seat};
+use oxmpi_mca::{Caller, Entry, LockServices, Seat};
 
 /// The library's lock spins, which a model checker follows for ever; what is checked here is what happens
 /// under it.
@@ -37,17 +38,17 @@ impl Lock {
     pub fn another(&self) -> Lock {
         Lock::new(core::ptr::null())
     }
-    pub fn enter(&self, threaded: bool, _who: Caller) -> Pass {
-        if threaded {
+    pub fn enter(&self, entry: &Entry, _who: Caller) -> Pass {
+        if entry.is_among() {
             let guard = self.mutex.lock().expect("no thread panics");
             // SAFETY: the guard goes before the lock does, in `leave`; the place is the holder's.
             unsafe { *self.guard.get() = Some(core::mem::transmute::<MutexGuard<'_, ()>, _>(guard)) };
         }
-        Pass(threaded)
+        Pass(entry.is_among())
     }
     /// A thread that asks is an owner.
     pub fn enter_own(&self, _seat: &'static Seat) -> bool {
-        self.enter(true, None);
+        self.enter(ALWAYS, None);
         true
     }
     pub fn leave_own(&self, _seat: &'static Seat) {
@@ -148,9 +149,9 @@ struct World {
     matched: [AtomicUsize; 3],
 }
 
-// SAFETY: what is in the shards is watched by loom.
+// SAFETY: loom watches what is in the shards, and the rest is atomic or never changes.
 unsafe impl Sync for World {}
-// SAFETY: as above.
+// SAFETY: nothing of it is bound to a thread.
 unsafe impl Send for World {}
 
 impl World {
@@ -165,7 +166,7 @@ impl World {
     }
     fn many() -> Arc<World> {
         let world = World::new();
-        assert!(world.shards.spread(world.shards.home(true)));
+        assert!(world.shards.spread(world.shards.home(ALWAYS)));
         world
     }
     fn pair(&self, message: usize, receive: usize) {
@@ -173,7 +174,7 @@ impl World {
         assert_eq!(before, NOBODY, "message {message} went to two receives");
     }
     fn arrive(&self, tag: usize, number: usize) {
-        let shard = self.shards.enter(true, None, |()| Place::In(tag));
+        let shard = self.shards.enter(ALWAYS, None, |()| Place::In(tag));
         shard.with(|lists| match lists.posted.iter().position(|r| r.tag.is_none_or(|t| t == tag)) {
             Some(at) => self.pair(number, lists.posted.remove(at).number),
             None => lists.waiting.push(Message { tag, number }),
@@ -182,9 +183,9 @@ impl World {
     /// As an owner, if that leads to an open shard, and else as anybody (`receive/arrive.rs`). `spot`: where the same place was before.
     fn enter_to_receive(&self, place: Place, spot: Option<Spot<ShardLists>>) -> Entered<'_, ShardLists> {
         // SAFETY: it is of these shards.
-        let again = spot.and_then(|spot| unsafe { spot.enter_own(self.seat) });
-        let own = again.or_else(|| self.shards.enter_own(self.seat, |()| place));
-        own.map(Owned::into_entered).unwrap_or_else(|| self.shards.enter(true, None, |()| place))
+        let again = spot.and_then(|spot| unsafe { spot.enter_own(ALWAYS, self.seat) });
+        let own = again.or_else(|| self.shards.enter_own(ALWAYS, self.seat, |()| place));
+        own.map(Owned::into_entered).unwrap_or_else(|| self.shards.enter(ALWAYS, None, |()| place))
     }
     fn receive(&self, tag: Option<usize>, number: usize) -> Spot<ShardLists> {
         self.receive_at(None, tag, number)
@@ -211,7 +212,7 @@ impl World {
     }
     /// Messages and receives that are left.
     fn left(&self) -> (Vec<usize>, Vec<usize>) {
-        self.shards.enter_in_mode_one(true).with(|lists| {
+        self.shards.enter_in_mode_one(ALWAYS).with(|lists| {
             (
                 lists.waiting.iter().map(|m| m.number).collect(),
                 lists.posted.iter().map(|r| r.number).collect(),
@@ -235,7 +236,7 @@ fn spreading_keeps_the_order_of_a_tag() {
             w.arrive(0, 1);
         });
         let changer = beside(&world, |w| {
-            w.shards.spread(w.shards.home(true));
+            w.shards.spread(w.shards.home(ALWAYS));
         });
         world.receive(Some(0), 0);
         world.receive(Some(0), 1);
@@ -281,7 +282,7 @@ fn posts_keep_their_order_over_both_changes() {
             w.arrive(0, 1);
         });
         let changer = beside(&world, |w| {
-            w.shards.spread(w.shards.home(true));
+            w.shards.spread(w.shards.home(ALWAYS));
         });
         world.receive(Some(0), 0);
         world.receive(None, 1);
@@ -298,7 +299,7 @@ fn a_shard_is_made_once() {
     loom::model(|| {
         let world = World::many();
         let sender = beside(&world, |w| w.arrive(1, 0));
-        let gatherer = beside(&world, |w| drop(w.shards.enter_in_mode_one(true)));
+        let gatherer = beside(&world, |w| drop(w.shards.enter_in_mode_one(ALWAYS)));
         world.receive(Some(1), 0);
         sender.join().unwrap();
         gatherer.join().unwrap();
@@ -320,8 +321,8 @@ fn a_spot_is_right_or_closed() {
                 w.arrive(0, 1);
             });
             let changer = beside(&world, |w| {
-                w.shards.spread(w.shards.home(true));
-                drop(w.shards.enter_in_mode_one(true));
+                w.shards.spread(w.shards.home(ALWAYS));
+                drop(w.shards.enter_in_mode_one(ALWAYS));
             });
             world.receive_at(Some(spot), Some(0), 1);
             sender.join().unwrap();

@@ -4,15 +4,15 @@ use crate::communicators::comm::Comm;
 use crate::order::flows::Order;
 use crate::peers::peer::Peer;
 use crate::peers::route::Route;
-use crate::state::guarded::Held;
 use crate::wire::{self, FREE, Header, flag, kind};
+use oxmpi_mca::CriGuard;
 
 impl Order {
     /// Sends SKIP for the number of a send that is not made after all, so that the receiver does not wait for it. Does
     /// nothing for a send that has a stamp or no number.
     pub fn give_up_number(
         &self,
-        held: &Held<'_>,
+        held: &mut CriGuard<'_>,
         peer: &Peer,
         comm: &Comm,
         route: &Route,

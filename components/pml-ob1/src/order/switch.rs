@@ -31,28 +31,25 @@ use crate::order::signals::Switch;
 use crate::order::stamp::Lease;
 use crate::peers::peer::Peer;
 use crate::peers::route::Route;
-use crate::requests::thread_state::{lease_of, number_of, seat_of};
+use crate::requests::thread_state::{lease_of, number_of};
 use crate::state::fifos::FIFO;
-use crate::state::guarded::Held;
-use crate::wire::{self, FREE, Header, flag, header_only, kind};
+use crate::wire::{self, FREE, Header, Parcel, flag, kind};
 use core::sync::atomic::Ordering;
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{CriGuard, Entry, Status};
 use oxmpi_pml::assert_flag;
 
 /// The choice of a FIFO's questions about a message.
 #[derive(Clone, Copy)]
 pub struct Sending {
     pub tag: i32,
-    pub thread: *mut ThreadCtx,
     /// The number it has already, or 0.
     pub number: u64,
 }
 
 /// The FIFO of a thread, by its number modulo `width`: threads that end leave theirs to those that come. `None`: a call
 /// without a context.
-fn own_fifo(thread: *mut ThreadCtx, width: u32) -> Option<u32> {
-    // SAFETY: the host passes a live context or null.
-    unsafe { thread.as_ref() }.map(|t| t.index % width)
+fn own_fifo(entry: &Entry, width: u32) -> Option<u32> {
+    entry.context().map(|thread| thread.index % width)
 }
 
 /// A SWITCH or OPEN header (`kind`) about all messages of this process.
@@ -70,76 +67,83 @@ fn of_comm(kind: u8, comm: &Comm, route: &Route) -> Header {
 
 impl Order {
     /// The FIFO of a message, locked, and the message's place in the order: 0 while there is one FIFO, else its
-    /// stamp, its number, or [`FREE`]. `number`: the one it has already, or 0. With threads.
+    /// stamp, its number, or [`FREE`]. For a call among other threads.
     #[inline(always)]
     pub fn enter_flow<'a>(
         &'a self,
-        comm: &Comm,
-        route: &Route,
-        base: &'a Peer,
+        mut entry: &'a mut Entry,
+        (comm, route, base): (&Comm, &Route, &'a Peer),
         about: Sending,
-    ) -> Result<(Held<'a>, &'a Peer, u64), Status> {
-        if base.base().width() == 1 {
-            return Ok((self.instance().hold(FIFO, seat_of(about.thread), true), base, 0));
+    ) -> Result<(CriGuard<'a>, &'a Peer, u64), Status> {
+        let several = base.base();
+        if several.width() == 1 {
+            return Ok((self.instance().hold(entry, FIFO), base, 0));
         }
         // SYNC POINT with `switch_all`.
-        if !base.base().switch().is_passed() {
-            let held = self.instance().hold(FIFO, seat_of(about.thread), true);
-            if base.base().switch().may_go(false, FIFO) && !self.switch_all(&held, base, about.thread) {
-                return Ok((held, base, 0));
-            }
+        if !several.switch().is_passed() {
+            let stays = |held: &mut CriGuard<'_>| {
+                several.switch().may_go(false, FIFO) && !self.switch_all(held, base)
+            };
+            entry = match self.instance().host().hold_if(entry, FIFO, stays) {
+                Ok(held) => return Ok((held, base, 0)),
+                Err(entry) => entry,
+            };
         }
         if comm.by_tag() || self.is_stream(comm, about.tag) {
-            let (held, peer) = self.enter_stream(comm, route, base, about)?;
+            let (held, peer) = self.enter_stream(entry, (comm, route, base), about)?;
             // Where a message may be out of its receiver's sight for a while stamps would not do.
-            let order = match base.base().has_stamps() {
-                true => self.stamp(lease_of(about.thread)),
+            let order = match several.has_stamps() {
+                true => self.stamp(lease_of(held.entry())),
                 false if about.number != 0 => about.number,
                 false => route.next_number(),
             };
             return Ok((held, peer, order));
         }
-        let ctx = self.any_fifo(comm, route, base, about);
-        let peer = self.flow_on(base, ctx)?;
-        Ok((self.take_cri(ctx, about.thread), peer, self.any_order(comm, route, about)))
+        let ctx = self.any_fifo(entry, (comm, route, base), about);
+        let peer = self.flow_on(base, ctx, entry)?;
+        Ok((self.take_cri(entry, ctx), peer, self.any_order(comm, route, about)))
     }
 
     /// The peer object for FIFO `ctx` to the process of `base`, made on first use.
-    fn flow_on<'a>(&'a self, base: &'a Peer, ctx: u32) -> Result<&'a Peer, Status> {
-        if ctx == FIFO { Ok(base) } else { self.peers().flow_of(base, ctx, true) }
+    fn flow_on<'a>(&'a self, base: &'a Peer, ctx: u32, entry: &Entry) -> Result<&'a Peer, Status> {
+        if ctx == FIFO { Ok(base) } else { self.peers().flow_of(base, ctx, entry) }
     }
 
     /// Takes the lock of the FIFO that follows from communicator and tag (`fork.rs`): home until the communicator's
     /// messages part, then the FIFO of the tag. Returns the lock and the peer on that FIFO.
     fn enter_stream<'a>(
         &'a self,
-        comm: &Comm,
-        route: &Route,
-        base: &'a Peer,
+        mut entry: &'a mut Entry,
+        (comm, route, base): (&Comm, &Route, &'a Peer),
         about: Sending,
-    ) -> Result<(Held<'a>, &'a Peer), Status> {
+    ) -> Result<(CriGuard<'a>, &'a Peer), Status> {
         let width = base.base().width();
         // SYNC POINT with `fork_now`.
         if !route.fork().is_passed() {
-            let home = self.flow_on(base, route.home(width))?;
+            let home = self.flow_on(base, route.home(width), entry)?;
             base.base().set_fifo_of_shard(route.home_shard(), home);
             // Those of a rank that prefers a CRI stay there: the others are somebody else's.
-            let part = about.tag >= 0 && !comm.fifos().prefers() && self.parts(comm, route, about);
-            let held = self.take_cri(home.ctx(), about.thread);
-            if route.fork().may_go(false, home.ctx()) && !(part && self.fork_now(&held, comm, route, home)) {
-                return Ok((held, home));
-            }
+            let part = about.tag >= 0 && !comm.fifos().prefers() && self.parts(entry, comm, route, about);
+            let number = number_of(entry);
+            let stays = |held: &mut CriGuard<'_>| {
+                self.instance().host().cri(home.ctx()).count_holder(number);
+                route.fork().may_go(false, home.ctx()) && !(part && self.fork_now(held, comm, route, home))
+            };
+            entry = match self.instance().host().hold_if(entry, home.ctx(), stays) {
+                Ok(held) => return Ok((held, home)),
+                Err(entry) => entry,
+            };
         }
-        let peer = self.flow_on(base, route.fifo(about.tag, width))?;
+        let peer = self.flow_on(base, route.fifo(about.tag, width), entry)?;
         base.base().set_fifo_of_shard(route.tag_shard(about.tag), peer);
-        Ok((self.take_cri(peer.ctx(), about.thread), peer))
+        Ok((self.take_cri(entry, peer.ctx()), peer))
     }
 
     /// Counts a send and says whether the messages of this communicator are to part, so that each tag has a FIFO of its
     /// own.
     #[inline(never)]
-    fn parts(&self, comm: &Comm, route: &Route, about: Sending) -> bool {
-        let (thread, shard) = (number_of(about.thread), route.tag_shard(about.tag));
+    fn parts(&self, entry: &Entry, comm: &Comm, route: &Route, about: Sending) -> bool {
+        let (thread, shard) = (number_of(entry), route.tag_shard(about.tag));
         comm.users().part(thread, shard, self.instance().config().fork_turns, || {
             self.instance().age().as_millis() as u32
         })
@@ -148,7 +152,7 @@ impl Order {
     /// Sends SWITCH for the messages of a communicator to one rank, so that they take the FIFOs of their tags. `false`:
     /// not possible now, since the receiver's index is unknown or there is no room. Under the lock of home's CRI.
     #[cold]
-    fn fork_now(&self, held: &Held<'_>, comm: &Comm, route: &Route, home: &Peer) -> bool {
+    fn fork_now(&self, held: &mut CriGuard<'_>, comm: &Comm, route: &Route, home: &Peer) -> bool {
         let knows_index = wire::flags_of(route.head()) & flag::CID == 0;
         knows_index
             && self.open(held, home, home.base().switch(), || of_all(kind::OPEN)).is_ok()
@@ -158,8 +162,8 @@ impl Order {
     /// Sends SWITCH for all messages to a process, so that they take several FIFOs, once more than one thread sends.
     /// `false`: that is not due, or there is no room now. Under the lock of the first FIFO's CRI.
     #[cold]
-    fn switch_all(&self, held: &Held<'_>, base: &Peer, thread: *mut ThreadCtx) -> bool {
-        if !self.is_crowd(thread) {
+    fn switch_all(&self, held: &mut CriGuard<'_>, base: &Peer) -> bool {
+        if !self.is_crowd(held.entry()) {
             return false;
         }
         // Answers may come on any FIFO as soon as the peer has seen it.
@@ -169,9 +173,10 @@ impl Order {
 
     /// Sends a SWITCH header on the first FIFO and notes it in `switch`. `false`: messages wait for room there, or the
     /// transport has none.
-    fn switch_now(held: &Held<'_>, first: &Peer, switch: &Switch, header: &Header) -> bool {
-        let clear = !first.is_failed() && first.is_clear();
-        let passed = clear && first.transmit(held, &header_only(header)).is_ok();
+    fn switch_now(held: &mut CriGuard<'_>, first: &Peer, switch: &Switch, header: &Header) -> bool {
+        let flow = first.flow(held);
+        let clear = !flow.is_failed() && flow.is_clear();
+        let passed = clear && first.transmit(held, &Parcel::header_only(header)).is_ok();
         if passed {
             // SYNC POINT with `enter_flow` and `enter_stream`.
             switch.begin(first.ctx());
@@ -194,12 +199,12 @@ impl Order {
     /// The number of the FIFO of a message where it does not follow from the tag: the next in rotation, the rank's
     /// preferred one, or that of the thread.
     #[inline(never)]
-    fn any_fifo(&self, comm: &Comm, route: &Route, base: &Peer, about: Sending) -> u32 {
+    fn any_fifo(&self, entry: &Entry, (comm, route, base): (&Comm, &Route, &Peer), about: Sending) -> u32 {
         let width = base.base().width();
         match self.instance().assignment() {
             Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
             _ => {
-                let own = || own_fifo(about.thread, width);
+                let own = || own_fifo(entry, width);
                 comm.fifos().preferred(width).or_else(own).unwrap_or_else(|| route.fifo(about.tag, width))
             }
         }
@@ -219,18 +224,19 @@ impl Order {
     /// Takes the lock of a CRI for a send, and notes the thread as its holder, since answers to the send come on this
     /// CRI.
     #[inline(always)]
-    fn take_cri(&self, ctx: u32, thread: *mut ThreadCtx) -> Held<'_> {
-        let held = self.instance().hold(ctx, seat_of(thread), true);
-        self.instance().host().cri(ctx).count_holder(number_of(thread));
+    fn take_cri<'a>(&'a self, entry: &'a mut Entry, ctx: u32) -> CriGuard<'a> {
+        let number = number_of(entry);
+        let held = self.instance().hold(entry, ctx);
+        self.instance().host().cri(ctx).count_holder(number);
         held
     }
 
     /// The CRI on which a thread looks first for the messages that its receive of this source and tag fits, and whether
     /// that stays so as long as the communicator's epoch ([`Comm::epoch`]).
     #[inline(always)]
-    pub fn first_look(&self, comm: &Comm, (source, tag): (i32, i32), thread: *mut ThreadCtx) -> (u32, bool) {
+    pub fn first_look(&self, entry: &Entry, comm: &Comm, (source, tag): (i32, i32)) -> (u32, bool) {
         if !comm.by_tag() {
-            (self.first_look_at_any(comm, tag, thread), false)
+            (self.first_look_at_any(&entry.seen(), comm, tag), false)
         } else if comm.is_forked(source) {
             (comm.fifos().of_tag(tag, self.instance().width()), source >= 0)
         } else {
@@ -240,11 +246,11 @@ impl Order {
 
     /// The CRI on which a thread looks first where FIFOs of messages do not follow from their tags.
     #[inline(never)]
-    fn first_look_at_any(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
+    fn first_look_at_any(&self, entry: &Entry, comm: &Comm, tag: i32) -> u32 {
         match self.instance().assignment() {
             Assignment::Stream => comm.fifos().of_tag(tag, self.instance().width()),
             Assignment::Dedicated if comm.fifos().prefers() => comm.fifos().home(self.instance().width()),
-            _ => own_fifo(thread, self.instance().width()).unwrap_or(FIFO),
+            _ => own_fifo(entry, self.instance().width()).unwrap_or(FIFO),
         }
     }
 
@@ -293,9 +299,8 @@ impl Order {
     }
 
     /// Whether more than one thread has sent something; notes the calling thread as a sender.
-    fn is_crowd(&self, thread: *mut ThreadCtx) -> bool {
-        // SAFETY: the host passes a live context or null.
-        let Some(me) = (unsafe { thread.as_ref() }).map(|t| t.index + 1) else { return false };
+    fn is_crowd(&self, entry: &Entry) -> bool {
+        let Some(me) = entry.context().map(|thread| thread.index + 1) else { return false };
         match self.senders.load(Ordering::Relaxed) {
             Self::CROWD => return true,
             who if who == me => return false,
@@ -310,11 +315,17 @@ impl Order {
     /// Sends OPEN of a switch if the FIFO needs it. Messages may follow only if this returns OK; NO_RESOURCE: there was
     /// no room.
     #[inline(always)]
-    fn open(&self, held: &Held<'_>, peer: &Peer, switch: &Switch, header: impl FnOnce() -> Header) -> Status {
+    fn open(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        switch: &Switch,
+        header: impl FnOnce() -> Header,
+    ) -> Status {
         if !switch.needs_open(peer.ctx()) {
             return Status::OK;
         }
-        let status = peer.transmit(held, &header_only(&header()));
+        let status = peer.transmit(held, &Parcel::header_only(&header()));
         if status.is_ok() {
             switch.opened(peer.ctx());
         }
@@ -324,7 +335,7 @@ impl Order {
     /// Sends the OPENs that must be in front of a message of this communicator on this FIFO: that of all messages, and
     /// that of the communicator's. The message may follow only if this returns OK.
     #[inline(always)]
-    pub fn open_switches(&self, held: &Held<'_>, peer: &Peer, comm: &Comm, route: &Route) -> Status {
+    pub fn open_switches(&self, held: &mut CriGuard<'_>, peer: &Peer, comm: &Comm, route: &Route) -> Status {
         let status = self.open(held, peer, peer.base().switch(), || of_all(kind::OPEN));
         if !status.is_ok() {
             return status;

@@ -6,45 +6,45 @@ use crate::order::signals::{Passed, Pending, Switch};
 use crate::peers::peer::{Base, Peer, shows_messages_at_once};
 use crate::peers::route::Route;
 use crate::peers::table::Peers;
+use crate::requests::work::Work;
 use crate::state::fifos::FIFO;
-use crate::state::guarded::Held;
+use crate::state::locked::{ALWAYS, Locked};
 use crate::wire::{self, Card};
-use core::cell::UnsafeCell;
 use core::ptr::null_mut;
 use oxmpi_btl::Reach;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, Ordering};
-use oxmpi_mca::{Lock, SliceRef, Status};
+use oxmpi_mca::{CriGuard, Entry, SliceRef, Status};
 
 impl Peers {
     /// Whether the messages of a process are dropped, because it broke the protocol or its transport failed.
     #[cold]
     pub fn is_closed(&self, proc: u32) -> bool {
         let slot = self.table.get(proc as usize).map(|s| s.load(Ordering::Acquire));
-        // SAFETY: peers stay until `finalize`.
+        // SAFETY: null, or a peer, which stays until `finalize`.
         slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.base.is_lost())
     }
 
     /// Gives the peer of a process (`proc`: its rank in the job) on the first FIFO, made on first use. `Err`: the
     /// process cannot be reached, or speaks another wire version.
     #[inline(always)]
-    pub fn peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
+    pub fn peer(&self, proc: u32, entry: &Entry) -> Result<&Peer, Status> {
         if let Some(slot) = self.table.get(proc as usize) {
             // SYNC POINT with the release store in `make_peer`.
-            // SAFETY: peers stay until `finalize`.
+            // SAFETY: null, or a peer, which stays until `finalize`.
             if let Some(peer) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
                 return Ok(peer);
             }
         }
-        self.make_peer(proc, threaded)
+        self.make_peer(proc, &entry.seen())
     }
 
     /// Makes the peer of a process on the first FIFO, under the peers' lock, unless another thread just did. `Err`: the
     /// process cannot be reached, or speaks another wire version.
     #[cold]
-    fn make_peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
-        let _guard = self.lock.guard(threaded);
+    fn make_peer(&self, proc: u32, entry: &Entry) -> Result<&Peer, Status> {
+        let _guard = self.lock.guard(entry);
         let slot: &AtomicPtr<Peer> = self.table.make(proc as usize).ok_or(Status::BAD_PARAM)?;
-        // SAFETY: as in `peer`.
+        // SAFETY: null, or a peer that another thread has made just now and that stays until `finalize`.
         if let Some(peer) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
             return Ok(peer);
         }
@@ -64,21 +64,14 @@ impl Peers {
             switch: Switch::default(),
             peers_switch: Passed::new(),
             lost: AtomicBool::new(false),
-            pending_lock: Lock::new(),
-            pending: UnsafeCell::new(Pending::default()),
+            pending: Locked::new(Pending::default()),
             flows,
             our_credit: self.instance().config().eager_credit,
             their_credit: card.eager_credit,
             reached,
         }));
-        let peer = Box::into_raw(Box::new(Peer::new(
-            proc,
-            reach.btl(),
-            reach.endpoint,
-            base,
-            FIFO,
-            self.instance().cri(FIFO).parts(),
-        )));
+        let work = self.instance().cri(FIFO).work().clone();
+        let peer = Box::into_raw(Box::new(Peer::new(proc, reach, base, FIFO, work)));
         self.instance().polling().activate(reach.btl());
         base.flows[FIFO as usize].store(peer, Ordering::Release);
         // SYNC POINT with the acquire loads above.
@@ -100,20 +93,20 @@ impl Peers {
     /// Gives the peer of a process (`proc`: its rank in the job) on FIFO `ctx`, made on first use. `Err`: the process
     /// cannot be reached, or has fewer FIFOs.
     #[inline(always)]
-    pub fn flow(&self, proc: u32, ctx: u32, threaded: bool) -> Result<&Peer, Status> {
-        let peer = self.peer(proc, threaded)?;
-        if ctx == FIFO { Ok(peer) } else { self.flow_of(peer, ctx, threaded) }
+    pub fn flow(&self, proc: u32, ctx: u32, entry: &Entry) -> Result<&Peer, Status> {
+        let peer = self.peer(proc, entry)?;
+        if ctx == FIFO { Ok(peer) } else { self.flow_of(peer, ctx, entry) }
     }
 
     /// Gives the peer on FIFO `ctx` to the process of `peer`, made on first use. `Err`: the process has fewer FIFOs.
     #[inline(always)]
-    pub fn flow_of<'a>(&'a self, peer: &'a Peer, ctx: u32, threaded: bool) -> Result<&'a Peer, Status> {
+    pub fn flow_of<'a>(&'a self, peer: &'a Peer, ctx: u32, entry: &Entry) -> Result<&'a Peer, Status> {
         let slot = peer.base.flows.get(ctx as usize).ok_or(Status::UNREACHABLE)?;
         // SYNC POINT with the release store in `make_flow`.
-        // SAFETY: flows stay until `finalize`.
+        // SAFETY: null, or a flow, which stays until `finalize`.
         match unsafe { slot.load(Ordering::Acquire).as_ref() } {
             Some(flow) => Ok(flow),
-            None => Ok(self.make_flow(peer, slot, ctx, threaded)),
+            None => self.make_flow(peer, slot, ctx, &entry.seen()).ok_or(Status::UNREACHABLE),
         }
     }
 
@@ -125,26 +118,21 @@ impl Peers {
         peer: &'a Peer,
         slot: &'a AtomicPtr<Peer>,
         ctx: u32,
-        threaded: bool,
-    ) -> &'a Peer {
-        let _guard = self.lock.guard(threaded);
-        // SAFETY: as in `flow_of`.
+        entry: &Entry,
+    ) -> Option<&'a Peer> {
+        let _guard = self.lock.guard(entry);
+        // SAFETY: null, or a flow that another thread has made just now and that stays until `finalize`.
         if let Some(flow) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
-            return flow;
+            return Some(flow);
         }
-        let flow = Box::new(Peer::new(
-            peer.proc,
-            peer.btl,
-            peer.endpoint,
-            peer.base,
-            ctx,
-            self.instance().cri(ctx).parts(),
-        ));
-        let flow = Box::into_raw(flow);
+        // The transport that carries headers, as for the first FIFO.
+        let reach = peer.base.reached.first()?;
+        let work = self.instance().cri(ctx).work().clone();
+        let flow = Box::into_raw(Box::new(Peer::new(peer.proc(), reach, peer.base, ctx, work)));
         // SYNC POINT with the acquire load in `flow_of`.
         slot.store(flow, Ordering::Release);
-        // SAFETY: just made.
-        unsafe { &*flow }
+        // SAFETY: just made; freed by `finalize` alone.
+        Some(unsafe { &*flow })
     }
 
     /// Fetches the card that a process published. `Err`, with a message to the user: there is none, or the process
@@ -178,23 +166,34 @@ impl Peers {
 
     /// Puts a peer, unless it is there, on its CRI's list of peers with something that waits for room, which progress
     /// drains.
-    pub fn remember(&self, held: &Held<'_>, peer: &Peer) {
-        if !peer.in_backlog.replace(true) {
-            let cri = self.instance().cri(held.ctx);
-            cri.add_waiting_peer(held, peer);
+    pub fn remember(&self, held: &mut CriGuard<'_>, peer: &Peer) {
+        if !core::mem::replace(&mut peer.flow(held).in_backlog, true) {
+            self.instance().own(held).backlog().push(peer.proc());
+            self.instance().cri(held.ctx()).work().mark(Work::BACKLOG);
         }
     }
 
-    /// Notes that a peer was taken off the list of those that wait for room ([`Peers::remember`]).
-    pub fn forget(&self, peer: &Peer) {
-        peer.in_backlog.set(false);
+    /// Takes a peer that has nothing more that waits for room off the list; `at`: its place there, which the last one takes.
+    pub fn forget(&self, held: &mut CriGuard<'_>, at: usize, peer: &Peer) {
+        peer.flow(held).in_backlog = false;
+        let backlog = self.instance().own(held).backlog();
+        backlog.swap_remove(at);
+        if backlog.is_empty() {
+            self.instance().cri(held.ctx()).work().unmark(Work::BACKLOG);
+        }
+    }
+
+    /// Gives a peer with something that waits for room on the CRI that is held, by its place in the list. `None`: there are fewer.
+    pub fn waiting(&self, held: &mut CriGuard<'_>, at: usize) -> Option<&Peer> {
+        let proc = *self.instance().own(held).backlog().get(at)?;
+        self.flow(proc, held.ctx(), held.entry()).ok()
     }
 
     /// Gives the record of a source's messages that wait for an earlier one, made when first asked for. `None`: no such
     /// rank.
     pub fn inbound<'a>(&self, comm: &'a Comm, rank: usize) -> Option<&'a Inbound> {
         comm.inbound_made(rank).or_else(|| {
-            let _guard = self.lock.guard(true);
+            let _guard = self.lock.guard(ALWAYS);
             comm.make_inbound(rank)
         })
     }
@@ -206,14 +205,14 @@ impl Peers {
         &'a self,
         comm: &'a Comm,
         rank: i32,
-        threaded: bool,
+        entry: &Entry,
     ) -> Result<(&'a Route, &'a Peer), Status> {
         if let Some(route) = comm.route_made(rank)
             && let Some(peer) = route.peer()
         {
             return Ok((route, peer));
         }
-        self.make_route(comm, rank, threaded)
+        self.make_route(comm, rank, &entry.seen())
     }
 
     /// Makes the route to a rank, under the peers' lock. `Err`: no such rank, the process cannot be reached, or the
@@ -223,14 +222,14 @@ impl Peers {
         &'a self,
         comm: &'a Comm,
         rank: i32,
-        threaded: bool,
+        entry: &Entry,
     ) -> Result<(&'a Route, &'a Peer), Status> {
         let (proc, endpoint) = comm.place(rank).ok_or(Status::BAD_PARAM)?;
         if comm.is_revoked() {
             return Err(Status::PEER_FAILED);
         }
-        let peer = self.peer(proc, threaded)?;
-        let _guard = self.lock.guard(threaded);
+        let peer = self.peer(proc, entry)?;
+        let _guard = self.lock.guard(entry);
         let route = comm.make_route(rank).ok_or(Status::BAD_PARAM)?;
         if route.peer().is_none() {
             route.open(comm.first_head(endpoint), comm.fifos().salt_to(endpoint), peer);
@@ -241,26 +240,30 @@ impl Peers {
     /// Notes that the messages of a source, one of the communicator's ranks, take the FIFOs of their tags from now on,
     /// and begins a new epoch. Everything in front of the source's SWITCH has been handled.
     pub fn fork_from(&self, comm: &Comm, source: i32) {
-        let _guard = self.lock.guard(true);
+        let _guard = self.lock.guard(ALWAYS);
         comm.fork_from(source);
     }
 
-    /// The peer objects of all processes for the FIFO of the held CRI, as far as they exist.
-    pub fn flows_on(&self, held: &Held<'_>) -> Vec<&Peer> {
-        let peers = self.table.iter().filter_map(|slot| {
-            // SAFETY: peers and their flows stay until `finalize`.
-            let first = unsafe { slot.load(Ordering::Acquire).as_ref() }?;
-            // SAFETY: as above.
-            unsafe { first.base.flows.get(held.ctx as usize)?.load(Ordering::Acquire).as_ref() }
-        });
-        peers.collect()
+    /// Iterates over the peers of all processes on the first FIFO, as far as they exist.
+    pub(super) fn each(&self) -> impl Iterator<Item = &Peer> {
+        // SAFETY: null, or a peer, which stays until `finalize`.
+        self.table.iter().filter_map(|slot| unsafe { slot.load(Ordering::Acquire).as_ref() })
+    }
+
+    /// Lists the peers of all processes on FIFO `ctx`, as far as they exist.
+    pub fn flows_on(&self, ctx: u32) -> Vec<&Peer> {
+        let flow = |first: &Peer| {
+            // SAFETY: null, or a peer, which stays until `finalize`.
+            unsafe { first.base.flows.get(ctx as usize)?.load(Ordering::Acquire).as_ref() }
+        };
+        self.each().filter_map(flow).collect()
     }
 
     /// Frees all peers when the instance ends. The caller holds all CRI locks, and this is the last call.
     pub fn free(&self) {
         for slot in self.table.iter() {
             let peer = slot.swap(null_mut(), Ordering::AcqRel);
-            // SAFETY: peers stay until here.
+            // SAFETY: null, or a peer, which stays until here.
             let Some(first) = (unsafe { peer.as_ref() }) else { continue };
             let base = core::ptr::from_ref(first.base).cast_mut();
             // SAFETY: made by Box::into_raw or Box::leak; this is the last call. FIFO 0 is among the flows.

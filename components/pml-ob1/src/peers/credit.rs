@@ -12,31 +12,31 @@
 use crate::peers::choice;
 use crate::peers::peer::Peer;
 use crate::peers::table::Peers;
-use crate::receive::incoming::Incoming;
-use crate::state::guarded::Held;
+use crate::receive::incoming::Envelope;
+use crate::state::hand::Hand;
 use crate::wire::{self, Arrived, FREE_BYTES, Header, kind};
 use core::sync::atomic::Ordering;
+use oxmpi_mca::CriGuard;
 
 impl Peers {
-    /// Counts the eager payload of a matched message as consumed, for the credit of its sender. `held`: the lock of the
-    /// CRI it came on, where the caller holds it.
+    /// Counts the eager payload of a matched message as consumed, for the credit of its sender.
     #[inline(always)]
-    pub fn consumed(&self, inc: &Incoming, held: Option<&Held<'_>>, threaded: bool) {
-        if inc.len > FREE_BYTES {
-            self.count_consumed(inc.proc, inc.ctx as u32, inc.len, held, threaded);
+    pub fn consumed(&self, about: &Envelope, hand: Hand<'_, '_>) {
+        if about.len > FREE_BYTES {
+            self.count_consumed(about.proc, about.ctx.into(), about.len, hand);
         }
     }
 
     /// Counts `bytes` of consumed payload that cost credit, and returns credit to the sender when half of it has come
-    /// together. `held`: the lock of CRI `ctx`, where the caller holds it.
+    /// together. `ctx`: the CRI on which the payload came.
     #[inline(never)]
-    pub fn count_consumed(&self, proc: u32, ctx: u32, bytes: u64, held: Option<&Held<'_>>, threaded: bool) {
+    pub fn count_consumed(&self, proc: u32, ctx: u32, bytes: u64, hand: Hand<'_, '_>) {
         // Without a way back there is nobody to return the credit to; sending to it says why.
-        let Ok(peer) = self.flow(proc, ctx, threaded) else { return };
+        let Ok(peer) = self.flow(proc, ctx, hand.entry()) else { return };
         if bytes >= choice::LEAST {
-            peer.choice.note_arrival();
+            peer.choice().note_arrival();
         }
-        let total = if threaded {
+        let total = if hand.entry().is_among() {
             peer.consumed.fetch_add(bytes, Ordering::Relaxed) + bytes
         } else {
             let total = peer.consumed.load(Ordering::Relaxed) + bytes;
@@ -44,16 +44,13 @@ impl Peers {
             total
         };
         if total >= peer.return_at {
-            match held {
-                Some(held) => self.return_credit(held, peer),
-                None => self.return_credit(&self.instance().hold(ctx, None, threaded), peer),
-            }
+            hand.with(self.instance(), ctx, |held| self.return_credit(held, peer));
         }
     }
 
-    /// Sends CREDIT for all bytes that have been consumed since the last one. Under the lock of the peer's CRI.
-    fn return_credit(&self, held: &Held<'_>, peer: &Peer) {
-        let bytes = if held.threaded {
+    /// Sends CREDIT for all bytes that have been consumed since the last one.
+    fn return_credit(&self, held: &mut CriGuard<'_>, peer: &Peer) {
+        let bytes = if held.is_among() {
             peer.consumed.swap(0, Ordering::Relaxed)
         } else {
             let bytes = peer.consumed.load(Ordering::Relaxed);
@@ -66,12 +63,13 @@ impl Peers {
     }
 
     /// Handles CREDIT: adds the bytes to the credit that we have at the peer. `None`: the header is cut off.
-    pub fn on_credit(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+    pub fn on_credit(&self, held: &mut CriGuard<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { rest: mut r, proc, .. } = *arrived;
         let bytes = r.word()?;
-        let Ok(peer) = self.flow(proc, held.ctx, held.threaded) else { return Some(()) };
-        match peer.credit.get().checked_add(bytes) {
-            Some(credit) if credit <= self.instance().config().eager_credit => peer.credit.set(credit),
+        let Ok(peer) = self.flow(proc, held.ctx(), held.entry()) else { return Some(()) };
+        let flow = peer.flow(held);
+        match flow.credit.checked_add(bytes) {
+            Some(credit) if credit <= self.instance().config().eager_credit => flow.credit = credit,
             _ => self.bad_header(held, proc, "more credit than it was given bytes"),
         }
         Some(())

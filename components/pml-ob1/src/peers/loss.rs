@@ -1,101 +1,99 @@
 //! Peers that are lost or break the protocol are closed: everything under way with them ends in an error.
 
-use crate::peers::peer::{Peer, btl_name};
+use crate::peers::peer::Peer;
 use crate::peers::streamed::{Streamed, StreamedPart};
 use crate::peers::table::Peers;
-use crate::requests::request::{Outcome, Request, State};
+use crate::requests::completer::Completer;
+use crate::requests::request::{Outcome, Request};
 use crate::requests::work::Work;
 use crate::state::fifos::FIFO;
-use crate::state::guarded::Held;
-use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_mca::{CriGuard, Entry, Status};
 
 impl Peers {
     /// A transport to a peer failed for good: everything under way with it ends in an error.
     #[cold]
-    pub fn peer_failed(&self, held: &Held<'_>, peer: &Peer, status: Status) {
+    pub fn peer_failed(&self, held: &mut CriGuard<'_>, peer: &Peer, status: Status) {
         let first = self.lose(held, peer);
         if first {
-            let message = format!("{} cannot send to process {}: {status}", btl_name(peer.btl), peer.proc);
-            self.instance().host().peer_error(peer.proc, true, &message);
+            let message = format!("{} cannot send to process {}: {status}", peer.btl().name(), peer.proc());
+            self.instance().host().peer_error(peer.proc(), true, &message);
         }
     }
 
     /// Marks a peer as lost and closes it on the CRI whose lock is held; the other CRIs follow in their next turn.
     /// `false`: it was lost already.
-    fn lose(&self, held: &Held<'_>, peer: &Peer) -> bool {
+    fn lose(&self, held: &mut CriGuard<'_>, peer: &Peer) -> bool {
         let first = !peer.base.lost.swap(true, Ordering::AcqRel);
         if first {
             self.instance().watch_closer();
             self.lost.fetch_add(1, Ordering::Release);
         }
-        self.instance().cri(held.ctx).work().mark(Work::SWEEP);
-        if !peer.failed.replace(true) {
+        self.instance().cri(held.ctx()).work().mark(Work::SWEEP);
+        if !core::mem::replace(&mut peer.flow(held).failed, true) {
             self.close(held, peer);
         }
         first
     }
 
     /// Closes the peer that the host reports as failed. Operations under way with it end in the next turn of each CRI.
-    pub fn lose_process(&self, proc: u32) -> Status {
-        let Ok(peer) = self.peer(proc, self.instance().threaded()) else { return Status::OK };
-        let held = self.instance().hold(FIFO, None, self.instance().threaded());
-        self.lose(&held, peer);
+    pub fn lose_process(&self, entry: &mut Entry, proc: u32) -> Status {
+        let Ok(peer) = self.peer(proc, entry) else { return Status::OK };
+        self.lose(&mut self.instance().hold(entry, FIFO), peer);
         Status::OK
     }
 
     /// Closes on the held CRI all peers that were lost on another CRI since this was last done.
     #[cold]
-    pub fn close_lost(&self, held: &Held<'_>) {
-        self.instance().cri(held.ctx).note_closed(self.lost());
-        self.instance().cri(held.ctx).work().mark(Work::SWEEP);
-        let lost = self.table.iter().filter_map(|slot| {
-            // SAFETY: peers stay until `finalize`.
-            unsafe { slot.load(Ordering::Acquire).as_ref() }.filter(|p| p.base.is_lost())
-        });
-        for base in lost {
-            if let Ok(peer) = self.flow_of(base, held.ctx, held.threaded)
-                && !peer.failed.replace(true)
+    pub fn close_lost(&self, held: &mut CriGuard<'_>) {
+        *self.instance().own(held).closed() = self.lost();
+        self.instance().cri(held.ctx()).work().mark(Work::SWEEP);
+        for peer in self.each().filter(|peer| peer.base.is_lost()) {
+            if let Ok(flow) = self.flow_of(peer, held.ctx(), held.entry())
+                && !core::mem::replace(&mut flow.flow(held).failed, true)
             {
-                self.close(held, peer);
+                self.close(held, flow);
             }
         }
     }
 
     /// Fails everything under way with a peer on one FIFO: queued sends, streams, and requests whose ids it may quote.
     /// Those that a transport still has pieces of fail with the last piece.
-    fn close(&self, held: &Held<'_>, peer: &Peer) {
-        peer.drop_control(held);
+    fn close(&self, held: &mut CriGuard<'_>, peer: &Peer) {
+        peer.flow(held).drop_control();
         self.abandon_streamed(held, peer);
         let queued: Vec<&Request> = peer.shut(held);
-        let streams: Vec<&Request> = peer.take_streams_of(held, |_| true);
-        let waiting = self.instance().cri(held.ctx).ids().with(held, |t| t.of_proc(peer.proc));
+        let streams: Vec<&Request> = peer.flow(held).take_streams_of(|_| true);
+        let waiting = self.instance().own(held).ids().of_proc(peer.proc());
         // A queued send may have its id already: it is in both lists, and fails once.
         for req in queued.into_iter().chain(streams).chain(waiting) {
-            if req.state() == State::Done {
-                continue;
-            }
-            self.requests().drop_id(held, req);
             if req.pulls() > 0 || req.is_listed() {
                 // The transport may still touch its buffer; it fails with the last piece.
+                self.requests().drop_id(held, req);
                 req.worsen(Outcome::Revoked);
-            } else {
-                self.fail(held, req, Status::PEER_FAILED);
+            } else if let Some(completer) = req.claim_any(held) {
+                self.requests().drop_id(held, req);
+                self.fail_taken(held.entry(), completer, Status::PEER_FAILED);
             }
         }
     }
 
-    /// Completes a request with an error, and takes its registered memory back.
-    pub fn fail(&self, held: &Held<'_>, req: &'static Request, status: Status) {
-        self.requests().release_memory(req);
-        req.set_error(status);
-        self.requests().complete(req, held.threaded);
+    /// Completes a request that goes on under the CRI that is held with an error, and takes its registered memory back.
+    pub fn fail(&self, held: &mut CriGuard<'_>, req: &'static Request, status: Status) {
+        self.fail_taken(held.entry(), req.claim(held), status);
+    }
+
+    /// The same for a request whose completer the caller has.
+    pub fn fail_taken(&self, entry: &Entry, completer: Completer, status: Status) {
+        self.requests().release_memory(&completer);
+        completer.set_error(status);
+        self.requests().complete(completer, entry);
     }
 
     /// Closes the peer that sent a header which makes no sense; `what` says to the operator what was wrong with it.
     #[cold]
-    pub fn bad_header(&self, held: &Held<'_>, proc: u32, what: &str) {
-        if let Ok(peer) = self.flow(proc, held.ctx, held.threaded)
+    pub fn bad_header(&self, held: &mut CriGuard<'_>, proc: u32, what: &str) {
+        if let Ok(peer) = self.flow(proc, held.ctx(), held.entry())
             && !self.lose(held, peer)
         {
             return;
@@ -105,9 +103,9 @@ impl Peers {
     }
 
     /// Drops the message that has come only in part from a peer that is being closed, and fails its receive.
-    pub fn abandon_streamed(&self, held: &Held<'_>, peer: &Peer) {
+    pub fn abandon_streamed(&self, held: &mut CriGuard<'_>, peer: &Peer) {
         // The transport that was asked for more knows the request, which fails with all that peers know.
-        if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) = peer.end_streamed(held) {
+        if let Some(Streamed { req, part: StreamedPart::Whole(_), .. }) = peer.flow(held).end_streamed() {
             self.fail(held, req, Status::PEER_FAILED);
         }
     }

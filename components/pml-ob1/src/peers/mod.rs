@@ -5,6 +5,8 @@ pub mod choice;
 pub mod contact;
 pub mod control;
 pub mod credit;
+pub mod flow;
+pub mod link;
 pub mod loss;
 pub mod peer;
 pub mod queue;

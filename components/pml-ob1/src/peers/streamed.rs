@@ -1,6 +1,6 @@
 //! A message of which only a part has come: its parts go to the request that it met (`receive/streamed.rs`).
 
-use crate::receive::incoming::Incoming;
+use crate::receive::incoming::Envelope;
 use crate::requests::request::Request;
 
 /// A message whose request is known and whose end has not come yet.
@@ -19,7 +19,7 @@ pub struct Streamed {
 #[derive(Clone, Copy)]
 pub enum StreamedPart {
     /// Matched and complete: the request is over with it, but for an answer that the sender may wait for.
-    Whole(Incoming),
+    Whole(Envelope),
     /// Matched, as the first part of a message whose fragments its sender has been asked for.
     First,
     /// A fragment of a message that was matched before.

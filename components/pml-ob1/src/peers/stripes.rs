@@ -17,24 +17,17 @@
 //! whichever of the transports it was.
 
 use crate::peers::abilities::{can_get, can_put};
-use crate::wire::FRAG_BYTES;
-use core::cell::Cell;
-use core::ffi::c_void;
-use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, SendDesc};
-use oxmpi_mca::Status;
+use crate::peers::link::Link;
+use crate::wire::{FRAG_BYTES, Parcel};
+use oxmpi_btl::{BtlAttrs, Reach};
+use oxmpi_mca::{CriGuard, OfCri, Status};
 use std::collections::BTreeMap;
 
-/// One of several transports to a process, on one FIFO.
-pub struct Rail {
-    pub btl: &'static BtlHandle,
-    pub endpoint: *mut c_void,
-    /// The work it has been given, as time: bytes by bandwidth.
-    load: Cell<u64>,
-}
-
-/// All that share a process's fragments; empty where one has them all.
+/// All transports that share a process's fragments on one FIFO; empty where one has them all.
 pub struct Rails {
-    all: Box<[Rail]>,
+    all: Box<[Link]>,
+    /// The work that each has been given, as time: bytes by bandwidth.
+    loads: OfCri<Box<[u64]>>,
     /// They share gets and puts, too.
     have_memory: bool,
 }
@@ -43,60 +36,51 @@ impl Rails {
     /// Chooses the rails among the transports that reach a process on FIFO `ctx`, the first of which carries headers.
     /// Empty if fewer than two can share fragments.
     pub fn new(reached: &[Reach], ctx: u32) -> Rails {
-        let Some(first) = reached.first().map(|r| r.btl().attrs()) else { return Rails::none() };
+        let Some(first) = reached.first().map(|r| r.btl().attrs()) else { return Rails::none(ctx) };
         let fits = |a: &BtlAttrs| {
             let as_large =
                 a.max_send_size == 0 || (first.max_send_size != 0 && a.max_send_size >= first.max_send_size);
             a.flags & BtlAttrs::STRIPES != 0 && a.contexts > ctx && a.contexts == first.contexts && as_large
         };
-        let rail = |r: &Reach| Rail { btl: r.btl(), endpoint: r.endpoint, load: Cell::new(0) };
-        let rails: Box<[Rail]> = reached.iter().filter(|r| fits(r.btl().attrs())).map(rail).collect();
+        let rails: Box<[Link]> = reached.iter().filter(|r| fits(r.btl().attrs())).map(Link::new).collect();
         if rails.len() < 2 || !fits(first) {
-            return Rails::none();
+            return Rails::none(ctx);
         }
-        let like_first = |rail: &Rail| {
-            let a = rail.btl.attrs();
+        let like_first = |rail: &Link| {
+            let a = rail.btl().attrs();
             let same = a.registration_handle_size == first.registration_handle_size
                 && (a.get_alignment, a.put_alignment) == (first.get_alignment, first.put_alignment);
-            let verbs = |btl| (can_get(btl), can_put(btl));
+            let verbs = |rail: &Link| (can_get(rail.btl()), can_put(rail.btl()));
             // A put that is not over with `done` would need a flush on each.
-            let whole = !can_put(rail.btl) || a.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0;
-            same && whole && verbs(rail.btl) == verbs(rails[0].btl)
+            let whole = !can_put(rail.btl()) || a.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0;
+            same && whole && verbs(rail) == verbs(&rails[0])
         };
         let have_memory = first.registration_handle_size > 0 && rails.iter().all(like_first);
-        Rails { all: rails, have_memory }
+        let loads = OfCri::new(ctx, rails.iter().map(|_| 0).collect());
+        Rails { all: rails, loads, have_memory }
     }
 
     /// No rails: one transport carries all fragments.
-    fn none() -> Rails {
-        Rails { all: Box::default(), have_memory: false }
+    fn none(ctx: u32) -> Rails {
+        Rails { all: Box::default(), loads: OfCri::new(ctx, Box::default()), have_memory: false }
     }
 
     /// The rails that gets and puts of a message go over; empty: only its peer's transport.
     #[inline(always)]
-    pub fn for_rdma(&self) -> &[Rail] {
+    pub fn for_rdma(&self) -> &[Link] {
         if self.have_memory { &self.all } else { &[] }
     }
 
-    /// Calls `issue` with the first `count` rails, the one with the least load first, until one has room, and charges
+    /// Calls `issue` with the first `count` rails that share memory, the one with the least load first, until one has room, and charges
     /// that one for `bytes`. NO_RESOURCE: none has room.
-    pub fn issue(&self, count: usize, bytes: u64, issue: impl Fn(usize, &Rail) -> Status) -> Status {
-        let rails = &self.for_rdma()[..count];
-        let mut tried = 0u64;
-        for _ in 0..rails.len() {
-            let untried = rails.iter().enumerate().filter(|(i, _)| tried & (1 << (i % 64)) == 0);
-            let Some((i, rail)) = untried.min_by_key(|(_, rail)| rail.load.get()) else { break };
-            match issue(i, rail) {
-                Status::NO_RESOURCE => tried |= 1 << (i % 64),
-                status => {
-                    if !status.is_err() {
-                        self.charge(rail, bytes);
-                    }
-                    return status;
-                }
-            }
-        }
-        Status::NO_RESOURCE
+    pub fn issue(
+        &self,
+        held: &mut CriGuard<'_>,
+        count: usize,
+        bytes: u64,
+        issue: impl Fn(&mut CriGuard<'_>, usize, &Link) -> Status,
+    ) -> Status {
+        self.try_each(held, count.min(self.for_rdma().len()), bytes, issue)
     }
 
     /// Whether one transport carries all fragments of the process.
@@ -105,18 +89,30 @@ impl Rails {
         self.all.is_empty()
     }
 
-    /// Sends a fragment over the rail with the least load that has room, on FIFO `ctx`. NO_RESOURCE: none has room.
-    pub fn transmit(&self, ctx: u32, desc: &SendDesc) -> Status {
+    /// Sends a fragment over the rail with the least load that has room. NO_RESOURCE: none has room.
+    pub fn transmit(&self, held: &mut CriGuard<'_>, parcel: &Parcel<'_>) -> Status {
+        self.try_each(held, self.all.len(), parcel.desc().len, |held, _, rail| rail.transmit(held, parcel))
+    }
+
+    /// Calls `issue` with the first `count` rails, the one with the least load first, until one has room, and charges that one for `bytes` if it has
+    /// taken them. NO_RESOURCE: none has room.
+    fn try_each(
+        &self,
+        held: &mut CriGuard<'_>,
+        count: usize,
+        bytes: u64,
+        issue: impl Fn(&mut CriGuard<'_>, usize, &Link) -> Status,
+    ) -> Status {
         let mut tried = 0u64;
-        for _ in 0..self.all.len() {
-            let untried = self.all.iter().enumerate().filter(|(i, _)| tried & (1 << (i % 64)) == 0);
-            let Some((i, rail)) = untried.min_by_key(|(_, rail)| rail.load.get()) else { break };
-            // SAFETY: endpoints stay until the PML is finalized; the caller holds the FIFO, and its message lives as long as the call.
-            match unsafe { (rail.btl.send)(rail.btl.state, rail.endpoint, ctx, desc) } {
+        for _ in 0..count {
+            let loads = self.loads.get(held)[..count].iter().enumerate();
+            let least = loads.filter(|(i, _)| tried & (1 << (i % 64)) == 0).min_by_key(|(_, load)| **load);
+            let Some(i) = least.map(|(i, _)| i) else { break };
+            match issue(held, i, &self.all[i]) {
                 Status::NO_RESOURCE => tried |= 1 << (i % 64),
                 status => {
-                    if status.is_ok() {
-                        self.charge(rail, desc.len);
+                    if !status.is_err() {
+                        self.charge(held, i, bytes);
                     }
                     return status;
                 }
@@ -127,12 +123,13 @@ impl Rails {
 
     /// Adds the time that `bytes` take by a rail's bandwidth to its load; loads of all rails are lowered together
     /// before they get too large.
-    fn charge(&self, rail: &Rail, bytes: u64) {
-        let bandwidth = u64::from(rail.btl.attrs().bandwidth.max(1));
-        rail.load.set(rail.load.get() + (bytes + FRAG_BYTES as u64) * 1024 / bandwidth + 1);
-        if rail.load.get() > 1 << 60 {
-            let least = self.all.iter().map(|r| r.load.get()).min().unwrap_or(0);
-            self.all.iter().for_each(|r| r.load.set(r.load.get() - least));
+    fn charge(&self, held: &mut CriGuard<'_>, rail: usize, bytes: u64) {
+        let bandwidth = u64::from(self.all[rail].btl().attrs().bandwidth.max(1));
+        let loads = self.loads.get(held);
+        loads[rail] += (bytes + FRAG_BYTES as u64) * 1024 / bandwidth + 1;
+        if loads[rail] > 1 << 60 {
+            let least = loads.iter().copied().min().unwrap_or(0);
+            loads.iter_mut().for_each(|load| *load -= least);
         }
     }
 }

@@ -7,13 +7,12 @@
 //! mode.
 
 use crate::ob1::Ob1;
-use crate::requests::thread_state::{number_of, seat_of};
+use crate::requests::thread_state::number_of;
 use crate::state::fifos::FIFO;
-use crate::state::guarded::Held;
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::WaitSet;
-use oxmpi_mca::{LayerFunction, SliceRef, Status, ThreadCtx};
+use oxmpi_mca::{CriGuard, Entry, LayerFunction, SliceRef, Status, ThreadCtx};
 use oxmpi_pml::{ContextWords, Words};
 
 /// The instance behind a layer function's first argument.
@@ -24,14 +23,14 @@ macro_rules! ob1 {
     };
 }
 
-/// Layer function: handles deferred messages whose turn is sure.
+/// Layer function: handles deferred messages whose turn is sure. There are such where locks are taken.
 extern "C" fn resolve(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
-    ob1!(ctx).receiver().resolve_some()
+    ob1!(ctx).receiver().resolve_some(&mut Entry::among())
 }
 
-/// Layer function: makes deliveries that are owed under the locks of other CRIs.
+/// Layer function: makes deliveries that are owed under the locks of other CRIs. There are such where locks are taken.
 extern "C" fn pay(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
-    ob1!(ctx).receiver().pay()
+    ob1!(ctx).receiver().pay(&mut Entry::among())
 }
 
 /// Arms the two functions above, which are called while they have work: nobody sleeps meanwhile.
@@ -70,79 +69,79 @@ impl Ob1 {
         self.instance().host().progress_unregister(pay, ctx);
     }
 
-    /// Makes a turn of the CRI where the messages of a thread come that has just posted a receive, unless another thread is at it or owns
-    /// it. The caller holds nothing.
+    /// Makes a turn of the CRI where the messages of the calling thread come, which has just posted a receive, unless another thread is at it or owns
+    /// it.
     #[inline(always)]
-    pub fn poll_own(&self, thread: *mut ThreadCtx, threaded: bool) {
-        if !threaded {
-            // SAFETY: the calling thread is the only one in MPI.
-            return self.take_turn(&unsafe { self.instance().inherit(FIFO, false) });
+    pub fn poll_own(&self, entry: &mut Entry) {
+        let host = self.instance().host();
+        if !entry.is_among() {
+            return self.take_turn(&mut self.instance().hold(entry, FIFO));
         }
-        let who = seat_of(thread);
-        // SAFETY: the context of the calling thread, or null.
-        let own = unsafe { thread.as_ref() }.map_or(FIFO, |t| t.cri);
+        let own = entry.context().map_or(FIFO, |thread| thread.cri);
         let own = if own != FIFO && self.order().is_wide() { own } else { FIFO };
-        if self.instance().host().cri(own).is_anothers(who) {
+        if host.cri(own).is_anothers(entry.who()) {
             return;
         }
-        let Some(held) = self.instance().try_hold(own, who, true) else {
-            self.instance().host().cri(own).lock_misses.fetch_add(1, Ordering::Relaxed);
+        let number = number_of(entry);
+        let Some(mut held) = host.try_hold(entry, own) else {
+            host.cri(own).lock_misses.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        self.instance().host().cri(own).count_holder(number_of(thread));
-        self.take_turn(&held);
+        host.cri(own).count_holder(number);
+        self.take_turn(&mut held);
     }
 
-    /// Makes a turn of a CRI whose lock is held.
+    /// Makes a turn of a CRI that is held.
     #[inline(always)]
-    fn take_turn(&self, held: &Held<'_>) {
+    fn take_turn(&self, held: &mut CriGuard<'_>) {
         let mut events = self.instance().polling().poll(held);
-        if self.instance().cri(held.ctx).work().is_marked() || self.peers().lost() != 0 {
-            events += self.go_on(held);
+        if self.instance().cri(held.ctx()).work().is_marked() || self.peers().lost() != 0 {
+            events += self.go_on(&mut held.lend());
         }
-        if held.threaded {
-            self.instance().host().cri(held.ctx).count_progress(events);
+        if held.is_among() {
+            self.instance().host().cri(held.ctx()).count_progress(events);
         }
     }
 
     /// Makes a turn of every CRI on which something may come, waiting for each lock, and does what arrivals leave to be done without one. Returns
-    /// the number of events. The caller holds nothing.
-    pub fn poll_all(&self) -> i32 {
-        let threaded = self.instance().threaded();
-        let turn = |ctx| {
-            let held = self.instance().hold(ctx, None, threaded);
-            let events = self.instance().polling().poll(&held) + self.go_on(&held);
-            self.instance().host().cri(ctx).count_progress(events);
-            events
-        };
-        let events: i32 = (0..self.instance().host().active_cris()).map(turn).sum();
-        events + self.follow_up()
+    /// the number of events.
+    pub fn poll_all(&self, entry: &mut Entry) -> i32 {
+        let mut events = 0;
+        for ctx in 0..self.instance().host().active_cris() {
+            let mut held = self.instance().hold(entry, ctx);
+            let came = self.instance().polling().poll(&mut held) + self.go_on(&mut held);
+            self.instance().host().cri(ctx).count_progress(came);
+            events += came;
+        }
+        events + self.follow_up(entry)
     }
 
     /// Does the work that arrivals leave to be done without a CRI's lock: deferred messages and owed deliveries.
     /// Returns the number of events.
-    fn follow_up(&self) -> i32 {
+    fn follow_up(&self, entry: &mut Entry) -> i32 {
         let mut events = 0;
         if self.receiver().has_deferred() {
-            events += self.receiver().resolve_some();
+            events += self.receiver().resolve_some(entry);
         }
         if self.receiver().owes() {
-            events += self.receiver().pay();
+            events += self.receiver().pay(entry);
         }
         events
     }
 
     /// Makes a turn of all CRIs before this process goes, so that senders get their answers. PENDING while anything
     /// comes or waits for room, or sends that were released are under way.
-    pub fn flush_queues(&self) -> Status {
-        if self.poll_all() > 0 {
+    pub fn flush_queues(&self, entry: &mut Entry) -> Status {
+        if self.poll_all(entry) > 0 {
             return Status::PENDING;
         }
-        let all = self.instance().hold_all(self.instance().width(), self.instance().threaded());
-        let waiting = all.each().any(|held| self.instance().has_backlog(&held));
+        let mut waiting = false;
+        self.instance().hold_wide(entry).for_each(|held| {
+            let work = self.instance().cri(held.ctx()).work();
+            // A transport may still touch the buffer of a request that was released.
+            waiting |= self.instance().has_backlog(held) || work.is_flying(held);
+        });
         let waiting = waiting || self.receiver().owes();
-        // A transport may still touch the buffer of a request that was released.
-        let waiting = waiting || all.each().any(|held| self.instance().cri(held.ctx).work().is_flying());
         if waiting || self.requests().detached() != 0 { Status::PENDING } else { Status::OK }
     }
 }

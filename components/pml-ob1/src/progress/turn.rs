@@ -3,38 +3,36 @@
 use crate::ob1::Ob1;
 use crate::peers::peer::Peer;
 use crate::requests::work::Work;
-use crate::state::guarded::Held;
-use oxmpi_mca::Status;
+use oxmpi_mca::{CriGuard, Status};
 
 impl Ob1 {
     /// Does on a CRI what a look at its transports has made possible, under its lock: handles early messages that have
     /// become due, closes lost peers, and sends what waits. Returns the number of events.
     #[inline(never)]
-    pub fn go_on(&self, held: &Held<'_>) -> i32 {
-        if self.instance().cri(held.ctx).closed() != self.peers().lost() {
+    pub fn go_on(&self, held: &mut CriGuard<'_>) -> i32 {
+        if *self.instance().own(held).closed() != self.peers().lost() {
             self.peers().close_lost(held);
         }
-        if self.instance().cri(held.ctx).work().is_marked() { self.drain(held) } else { 0 }
+        if self.instance().cri(held.ctx()).work().is_marked() { self.drain(held) } else { 0 }
     }
 
     /// Continues operations whose pieces landed, and offers what waits for room to the transports again. Returns how
     /// many messages went on.
     #[inline(never)]
-    fn drain(&self, held: &Held<'_>) -> i32 {
-        let cri = self.instance().cri(held.ctx);
+    fn drain(&self, held: &mut CriGuard<'_>) -> i32 {
         let mut events = self.transfers().take_landed(held);
-        if cri.work().has(Work::EARLY) {
+        let work = self.instance().cri(held.ctx()).work();
+        if work.has(Work::EARLY) {
             self.receiver().take_early(held);
         }
-        if cri.work().has(Work::SWEEP) {
+        if work.has(Work::SWEEP) {
             self.receiver().sweep(held);
         }
-        for i in (0..cri.waiting_peers(held)).rev() {
-            let peer = cri.waiting_peer(held, i);
+        for i in (0..self.instance().own(held).backlog().len()).rev() {
+            let Some(peer) = self.peers().waiting(held, i) else { continue };
             events += self.drain_peer(held, peer);
-            if peer.is_idle(held) {
-                cri.remove_waiting_peer(held, i);
-                self.peers().forget(peer);
+            if peer.flow(held).is_idle() {
+                self.peers().forget(held, i, peer);
             }
         }
         events
@@ -42,7 +40,7 @@ impl Ob1 {
 
     /// Sends what waits for room to a peer: control messages first (others wait for them), then sends in order, then
     /// long messages. Returns how many went on.
-    fn drain_peer(&self, held: &Held<'_>, peer: &Peer) -> i32 {
+    fn drain_peer(&self, held: &mut CriGuard<'_>, peer: &Peer) -> i32 {
         let mut events = 0;
         if !self.peers().drain_control(held, peer) {
             return events;
@@ -65,9 +63,9 @@ impl Ob1 {
         }
         // Once for all of them: as long as an older message is said to wait, the receiver is only more careful.
         peer.queue_changed(held);
-        let before = peer.num_streams(held);
+        let before = peer.flow(held).num_streams();
         self.transfers().drain_streams(held, peer);
-        events += before.saturating_sub(peer.num_streams(held)) as i32;
+        events += before.saturating_sub(peer.flow(held).num_streams()) as i32;
         events
     }
 }

@@ -1,4 +1,4 @@
-//! Arrivals come by one callback of the transports, under the CRI lock, and are handled here if they are plain, else by the handler of their
+//! Arrivals come inside a transport's turn of a CRI, with the guard of that, and are handled here if they are plain, else by the handler of their
 //! kind (`handlers.rs`).
 //!
 //! Every message meets its receive under the lock of its shard (`meet.rs`), once its turn is sure. **Admission** in front of that says when: a
@@ -7,7 +7,7 @@
 //! received while they are written (`streamed.rs`), differ in how they find the shard and copy the payload, not in this.
 //!
 //! **A message like the one before it.** A plain message of whose shard the thread owns the lock takes a short way. On a thread's FIFO mostly
-//! comes one after the other of one source with one tag, so its CRI notes the last one's head and key and what they led to, communicator and shard
+//! comes one after the other of one source with one tag, so its CRI notes the last one's head and key and the shard that they led to
 //! ([`ArrivalCache`](crate::state::cri::ArrivalCache)). They lead there for as long as the communicator lives; when it goes, all CRIs forget
 //! their ways. A shard that is not the right one any more is closed (`shards.rs`), and then, as for all that is not plain about a message, the
 //! long way is open.
@@ -17,71 +17,42 @@
 use crate::communicators::index::Found;
 use crate::matching::{Arrival, Key};
 use crate::receive::incoming::{Incoming, STAMPED};
-use crate::receive::meet::meet;
+use crate::receive::meet::Met;
 use crate::receive::orphan::Orphan;
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
-use crate::receive::shards::{Owned, Spot};
-use crate::state::cri::Cri;
-use crate::state::guarded::Held;
+use crate::receive::shards::Spot;
 use crate::wire::{self, kind};
-use core::ffi::c_void;
 use core::sync::atomic::Ordering;
-use oxmpi_mca::host::receive::CONTINUE;
-use oxmpi_mca::{RecvDesc, Seat};
-
-/// The transport's callback for a message of the PML; returns what the transport is to do next.
-pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
-    // SAFETY: `enable` registered the receiver; the transport passes a descriptor that is valid for
-    // the call.
-    let (receiver, msg) = unsafe { (&*ctx.cast::<Receiver>(), &*msg) };
-    // Two calls at the very end, so that registers are saved for the one that is made.
-    if receiver.instance().threaded() { entry_threaded(receiver, msg) } else { entry_alone(receiver, msg) }
-}
-
-/// Handles a message where no locks are taken; returns what the transport is to do next.
-#[inline(never)]
-extern "C" fn entry_alone(receiver: &Receiver, msg: &RecvDesc) -> u32 {
-    // SAFETY: who is alone holds every lock.
-    let held = unsafe { Held::inherited(msg.ctx, false, None) };
-    receiver.handle(&held, data_of(msg), msg.proc);
-    receiver.instance().cri(msg.ctx).take_stop()
-}
-
-/// Handles a message with threads: by the short way of the shard's owner, or else by the general one. Returns what the
-/// transport is to do next.
-#[inline(never)]
-extern "C" fn entry_threaded(receiver: &Receiver, msg: &RecvDesc) -> u32 {
-    match receiver.arrive_at_owner(msg) {
-        Some(answer) => answer,
-        None => entry_among(receiver, msg),
-    }
-}
-
-/// Handles a message with threads by the general way; returns what the transport is to do next.
-#[inline(never)]
-extern "C" fn entry_among(receiver: &Receiver, msg: &RecvDesc) -> u32 {
-    // SAFETY: the transport's caller holds the lock of the context for longer than this call.
-    let held = unsafe { receiver.instance().inherit(msg.ctx, true) };
-    receiver.handle(&held, data_of(msg), msg.proc);
-    receiver.instance().cri(msg.ctx).take_stop()
-}
-
-/// The bytes of a message that a transport passes on, header and payload.
-#[inline(always)]
-pub fn data_of(msg: &RecvDesc) -> &[u8] {
-    if msg.len == 0 {
-        return &[];
-    }
-    // SAFETY: the descriptor has `len` readable bytes for as long as it is passed on.
-    unsafe { core::slice::from_raw_parts(msg.data, msg.len as usize) }
-}
+use oxmpi_mca::CriGuard;
+use oxmpi_pml::{Arrived, Next};
 
 impl Receiver {
+    /// Handles a message that a transport brings; answers what the transport is to do next. Among other threads it goes by the short way of the shard's
+    /// owner, or else by the general one, which is apart, so that registers are saved for the one that is taken.
+    #[inline(always)]
+    pub fn come(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Next {
+        if !held.is_among() {
+            self.handle(held, arrived.bytes, arrived.proc);
+            return self.instance().cri(held.ctx()).take_stop();
+        }
+        match self.arrive_at_owner(held, arrived) {
+            Some(next) => next,
+            None => self.come_among(&mut held.lend(), arrived),
+        }
+    }
+
+    /// Handles a message with threads by the general way; answers what the transport is to do next.
+    #[inline(never)]
+    fn come_among(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Next {
+        self.handle(held, arrived.bytes, arrived.proc);
+        self.instance().cri(held.ctx()).take_stop()
+    }
+
     /// Handles one message of a process, under the lock of the CRI that it came on.
     #[inline(always)]
-    pub fn handle(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        if self.instance().is_watchful() && self.intercept(held, data, proc) {
+    fn handle(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) {
+        if self.instance().is_watchful() && self.intercept(&mut held.lend(), data, proc) {
             return;
         }
         self.handle_now::<false>(held, data, proc);
@@ -89,38 +60,39 @@ impl Receiver {
 
     /// Handles one message that no early message is in front of. `TIMED`: match time is measured.
     #[inline(always)]
-    pub fn handle_now<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+    pub fn handle_now<const TIMED: bool>(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) {
         // The message that matters: plain, perhaps with a stamp, on a communicator we have.
         if let Some((header, payload)) = data.split_first_chunk::<{ wire::MATCH_BYTES }>()
             && let [head, key, order_key] = wire::match_words(header)
-            && (head as u16 == kind::MATCH as u16 || (held.threaded && head as u16 == STAMPED))
-            && let Found::Comm(comm) = self.comms.with(held, |t| t.find(head))
+            && (head as u16 == kind::MATCH as u16 || (held.is_among() && head as u16 == STAMPED))
         {
-            let inc = || Incoming::plain(key, order_key, payload, proc, held.ctx);
-            let stamped = held.threaded && head as u16 == STAMPED;
-            if TIMED || !comm.has_source(wire::source_of(key)) {
-                return match stamped {
-                    true => self.arrive_stamped::<TIMED>(held, comm, &inc()),
-                    false => self.arrive::<TIMED>(held, comm, &inc()),
-                };
-            }
-            let mut shard = comm.shard_of(key, held.threaded, held.who);
-            if stamped && !shard.order.matches_stamped_at_once() {
-                drop(shard);
-                return self.arrive_stamped::<TIMED>(held, comm, &inc());
-            }
-            let arrival = Arrival { key, comm: comm.index(), order_key };
-            return match meet(&mut shard, arrival, held.threaded) {
-                Some(req) => {
-                    drop(shard);
-                    self.deliver_plain(req, key, payload, held.threaded, |len| {
-                        self.peers().count_consumed(proc, held.ctx, len, Some(held), held.threaded);
-                    });
+            let (comms, mut held) = self.comms.beside(held);
+            if let Found::Comm(comm) = comms.find(head) {
+                let ctx = held.ctx();
+                let inc = || Incoming::plain(key, order_key, payload, proc, ctx);
+                let stamped = held.is_among() && head as u16 == STAMPED;
+                if TIMED || !comm.has_source(wire::source_of(key)) {
+                    return match stamped {
+                        true => self.arrive_stamped::<TIMED>(&mut held.lend(), comm, &inc()),
+                        false => self.arrive::<TIMED>(&mut held.lend(), comm, &inc()),
+                    };
                 }
-                None => self.keep_arrived(held, shard, comm, &inc(), stamped),
-            };
+                let mut shard = comm.shard_of(key, held.entry(), held.who());
+                if stamped && !shard.order.matches_stamped_at_once() {
+                    drop(shard);
+                    return self.arrive_stamped::<TIMED>(&mut held.lend(), comm, &inc());
+                }
+                let arrival = Arrival { key, comm: comm.index(), order_key };
+                let Some(completer) = shard.meet(arrival, held.entry()) else {
+                    let inc = inc();
+                    let met = self.keep_arrived(&held.seen(), shard, &inc, stamped);
+                    return self.end_meeting(&mut held.lend(), met, &inc);
+                };
+                drop(shard);
+                return self.deliver_plain(&mut held, completer, (key, payload), proc);
+            }
         }
-        self.handle_other::<TIMED>(held, data, proc);
+        self.handle_other::<TIMED>(&mut held.lend(), data, proc);
     }
 }
 
@@ -131,82 +103,70 @@ fn is_plain(head: u64) -> bool {
 }
 
 impl Receiver {
-    /// Takes a plain message, inside a transport's callback, if the thread that holds the CRI's lock also owns that of
-    /// its shard. Returns the callback's answer; `None`: it is another message, and nothing happened.
+    /// Takes a plain message if the thread that holds the CRI's lock also owns that of
+    /// its shard. Returns the answer to the transport; `None`: it is another message, and nothing happened.
     #[inline(always)]
-    pub fn arrive_at_owner(&self, msg: &RecvDesc) -> Option<u32> {
-        let cri = self.instance().cri(msg.ctx);
-        let (header, payload) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>()?;
+    fn arrive_at_owner(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Option<Next> {
+        let (header, payload) = arrived.bytes.split_first_chunk::<{ wire::MATCH_BYTES }>()?;
         let [head, key, order_key] = wire::match_words(header);
-        let seat = cri.base().holder()?;
-        let spot = cri.last_arrival().look(head, key).or_else(|| self.find_spot(head, key, cri, seat))?;
+        let seat = held.who()?;
+        let noted = self.instance().own(held).last_arrival().look(head, key);
+        let spot = noted.or_else(|| self.find_spot(held, head, key))?;
         if self.instance().is_watchful() {
             return None;
         }
         // SAFETY: the communicator lives: with it, the way would have been forgotten.
-        let Some(mut shard) = (unsafe { spot.enter_own(seat) }) else {
+        let Some(mut shard) = (unsafe { spot.enter_own(held.entry(), seat) }) else {
             // It may be closed for good.
-            cri.last_arrival().drop_spot();
+            self.instance().own(held).last_arrival().forget();
             return None;
         };
         if head as u16 == STAMPED && !shard.order.matches_stamped_at_once() {
             return None;
         }
-        match meet(&mut shard, Arrival { key, comm: wire::index_of(head), order_key }, true) {
-            Some(req) => {
-                drop(shard);
-                self.deliver_plain(req, key, payload, true, |len| {
-                    // SAFETY: the transport's caller holds the lock of the context for longer than this call.
-                    let held = unsafe { Held::inherited(msg.ctx, true, Some(seat)) };
-                    self.peers().count_consumed(msg.proc, msg.ctx, len, Some(&held), true);
-                });
-                Some(CONTINUE)
-            }
-            None => Some(self.keep_again(shard, msg, cri)),
-        }
+        let arrival = Arrival { key, comm: wire::index_of(head), order_key };
+        let Some(completer) = shard.meet(arrival, held.entry()) else {
+            let inc = Incoming::plain(key, order_key, payload, arrived.proc, held.ctx());
+            let met = self.keep_arrived(&held.seen(), shard.into_entered(), &inc, head as u16 == STAMPED);
+            return Some(self.end_keeping(&mut held.lend(), met, &inc));
+        };
+        drop(shard);
+        self.deliver_plain(held, completer, (key, payload), arrived.proc);
+        Some(Next::Any)
+    }
+
+    /// Ends the short way of a message that no receive has fitted. Answers what the transport is to do next.
+    #[inline(never)]
+    fn end_keeping(&self, held: &mut CriGuard<'_>, met: Met, inc: &Incoming<'_>) -> Next {
+        self.end_meeting(held, met, inc);
+        self.instance().cri(held.ctx()).take_stop()
     }
 
     /// Finds and notes the shard of plain messages with that head and key. `None`: the message is not plain, or its
-    /// communicator or shard is not there. The thread of that seat holds the CRI's lock.
+    /// communicator or shard is not there.
     #[inline(always)]
-    fn find_spot(&self, head: u64, key: Key, cri: &Cri, seat: &'static Seat) -> Option<Spot<ShardData>> {
-        // SAFETY: the caller is inside a callback of that CRI.
-        let held = unsafe { Held::inherited(cri.ctx(), true, Some(seat)) };
+    fn find_spot(&self, held: &mut CriGuard<'_>, head: u64, key: Key) -> Option<Spot<ShardData>> {
+        let (comms, mut held) = self.comms.beside(held);
         if is_plain(head)
-            && let Found::Comm(comm) = self.comms.with(&held, |t| t.find(head))
+            && let Found::Comm(comm) = comms.find(head)
             && comm.has_source(wire::source_of(key))
             && let Some(spot) = comm.shards().spot(|layout| layout.of(key))
         {
-            cri.last_arrival().take(head, key, comm, spot);
+            self.instance().own(&mut held).last_arrival().take(head, key, spot);
             return Some(spot);
         }
         None
     }
 
-    /// Keeps a message that no receive fits, in the shard that the CRI's note led to. Returns the callback's answer.
-    #[inline(never)]
-    fn keep_again(&self, shard: Owned<'_, ShardData>, msg: &RecvDesc, cri: &Cri) -> u32 {
-        // SAFETY: the transport's caller holds the lock of the context for longer than this call.
-        let held = unsafe { self.instance().inherit(msg.ctx, true) };
-        // SAFETY: the way is this message's, and its communicator lives.
-        let comm = unsafe { &*cri.last_arrival().comm() };
-        if let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() {
-            let [head, key, order_key] = wire::match_words(header);
-            let inc = Incoming::plain(key, order_key, payload, msg.proc, msg.ctx);
-            self.keep_arrived(&held, shard.into_entered(), comm, &inc, head as u16 == STAMPED);
-        }
-        cri.take_stop()
-    }
-
     /// Handles a message with the match time measured.
     #[inline(never)]
-    pub fn handle_timed(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+    pub fn handle_timed(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) {
         self.handle_now::<true>(held, data, proc);
     }
 
     /// Handles a message behind which others of its process may be early, so it passes by the check for these. Drops it
     /// if the peer is closed.
-    pub fn handle_in_turn(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+    pub fn handle_in_turn(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) {
         if self.peers().is_closed(proc) {
         } else if self.timing.load(Ordering::Relaxed) {
             self.handle_timed(held, data, proc);
@@ -217,7 +177,7 @@ impl Receiver {
 
     /// Handles the early messages of a CRI that have become due; returns how many.
     #[cold]
-    pub fn take_early(&self, held: &Held<'_>) -> usize {
+    pub fn take_early(&self, held: &mut CriGuard<'_>) -> usize {
         let due = self.take_due(held);
         for message in &due {
             // Not by `handle`: what is early of the same process is behind it.
@@ -229,14 +189,14 @@ impl Receiver {
     /// Decides about a message while some messages are looked at closer (`watchful`). `true`: it is not to be handled
     /// any more: dropped, kept as early, or handled with the match time measured.
     #[cold]
-    pub fn intercept(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
+    pub fn intercept(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) -> bool {
         if self.peers().is_closed(proc) {
             return true;
         }
-        let kept = |early: &mut Vec<Orphan>| early.iter().any(|o| o.proc == proc);
-        if self.instance().cri(held.ctx).early().with(held, kept) {
+        let is_his = |o: &Orphan| o.proc == proc;
+        if self.instance().own(held).early().iter().any(is_his) {
             self.take_early(held);
-            if self.instance().cri(held.ctx).early().with(held, kept) {
+            if self.instance().own(held).early().iter().any(is_his) {
                 self.keep_early(held, data, proc);
                 return true;
             }

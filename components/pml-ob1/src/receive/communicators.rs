@@ -4,15 +4,16 @@ use crate::communicators::comm::Comm;
 use crate::communicators::inbound::Assignment;
 use crate::matching::{Choice, Engine, Setting};
 use crate::receive::receiver::Receiver;
-use crate::state::guarded::AllHeld;
-use oxmpi_mca::Status;
-use oxmpi_pml::{CommDesc, Counts};
+use crate::receive::shards::Lock;
+use oxmpi_mca::{CriSetGuard, Entry, Status};
+use oxmpi_pml::{Counts, Described};
+use std::sync::Arc;
 
 impl Receiver {
     /// Makes a communicator and handles the messages that were kept for it. Takes all CRI locks. `Err`: no matching
     /// engine has the name, or the table has no place.
-    pub fn add_communicator(&self, desc: &CommDesc) -> Result<*mut Comm, Status> {
-        // SAFETY: the host's text is valid for the call.
+    pub fn add_communicator(&self, entry: &mut Entry, desc: Described<'_>) -> Result<Arc<Comm>, Status> {
+        // SAFETY: the text of the host's description is valid for the call.
         let choice = match unsafe { desc.matching.get() } {
             Some("") => self.instance().config().matching.choice,
             name => Choice::by_name(name.unwrap_or_default()).ok_or_else(|| {
@@ -24,59 +25,54 @@ impl Receiver {
         };
         let windows = self.instance().config().matching.windows.for_ranks(desc.num_peers);
         let engine = Engine::new(Setting { choice, windows, ..self.instance().config().matching });
-        let all = self.instance().hold_all(self.instance().width(), self.instance().threaded());
-        let (most, streams) =
-            (self.instance().config().max_shards, self.instance().assignment() == Assignment::Stream);
-        let comm = self
-            .comms
-            .with(&all.held(0), |t| t.add(desc, engine, most, streams, self.instance().host().locks()))?;
-        for held in all.each() {
-            // SAFETY: just made, and we hold the locks.
-            for orphan in self.take_orphans(&held, unsafe { &*comm }) {
+        let host = self.instance().host();
+        let how = (self.instance().config().max_shards, self.instance().assignment() == Assignment::Stream);
+        let mut all = self.instance().hold_all(entry);
+        let comm = self.comms.write(&mut all).add(desc, engine, how, Lock::new(host.locks()))?;
+        all.for_each(|held| {
+            for orphan in self.take_orphans(held, &comm) {
                 // Not by `handle`: what is early of the same process is behind it.
-                self.handle_in_turn(&held, &orphan.bytes, orphan.proc);
+                self.handle_in_turn(held, &orphan.bytes, orphan.proc);
             }
-        }
+        });
         Ok(comm)
     }
 
     /// Deletes a communicator, now or once nothing uses it. Takes all CRI locks.
-    pub fn del_communicator(&self, comm: *mut Comm) -> Status {
-        let all = self.instance().hold_all(self.instance().width(), self.instance().threaded());
-        self.comms.with(&all.held(0), |t| t.delete(comm));
-        self.reap(&all);
+    pub fn del_communicator(&self, entry: &mut Entry, comm: Arc<Comm>) -> Status {
+        let mut all = self.instance().hold_all(entry);
+        self.comms.write(&mut all).delete(comm);
+        self.reap(&mut all);
         Status::OK
     }
 
     /// Frees deleted communicators that nothing uses any more: no posted receive, and no work or queued message
-    /// anywhere that may name one. Messages that nobody received cost their sender no credit any more. The caller holds
-    /// all CRI locks.
-    fn reap(&self, all: &AllHeld<'_>) {
-        let owed = self.owed.is_any();
-        let busy = owed || all.each().any(|held| self.instance().has_backlog(&held));
-        for (at, comm) in self.comms.with(&all.held(0), |t| t.reap(busy)) {
-            self.escalated.remove(at);
-            all.each().for_each(|held| self.instance().cri(held.ctx).last_arrival().forget(&held));
-            for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
-                let inc = early.incoming();
-                self.discard_message(&all.held(inc.ctx as u32), &inc);
+    /// anywhere that may name one. Messages that nobody received cost their sender no credit any more.
+    fn reap(&self, all: &mut CriSetGuard<'_>) {
+        let mut busy = self.owed.is_any();
+        all.for_each(|held| busy |= self.instance().has_backlog(held));
+        for comm in self.comms.write(all).reap(busy) {
+            self.escalated.remove(&comm);
+            all.for_each(|held| self.instance().own(held).last_arrival().forget());
+            let mut left = Vec::new();
+            for inbound in comm.all_inbound() {
+                inbound.with(|s| left.extend(s.clear().map(|early| early.incoming().about)));
             }
-            comm.shards().each(false, |shard| {
-                while let Some(record) = shard.pop_unmatched() {
-                    // SAFETY: it came out of the shard.
-                    let inc = unsafe { record.as_ref() }.incoming();
-                    shard.give(record);
-                    self.discard_message(&all.held(inc.ctx as u32), &inc);
+            comm.shards().each(all.entry(), |shard| {
+                while let Some(message) = shard.pop_unmatched() {
+                    left.push(message.incoming().about);
+                    shard.give(message);
                 }
             });
+            left.iter().for_each(|about| self.discard_message(&mut all.held(about.ctx.into()), about));
         }
     }
 
     /// Gives the counts of a communicator's messages and receives, for the performance variables.
-    pub fn counts(&self, comm: &Comm) -> Counts {
+    pub fn counts(&self, entry: &Entry, comm: &Comm) -> Counts {
         let mut sum = Counts::default();
         let mut home = 0;
-        comm.shards().each(self.instance().threaded(), |shard| {
+        comm.shards().each(entry, |shard| {
             sum.unexpected += shard.waiting.kept;
             sum.posted += shard.posted(home);
             sum.posted_now += shard.engine.posted_len() as u64;

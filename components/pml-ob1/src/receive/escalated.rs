@@ -1,36 +1,39 @@
 //! Communicators whose messages wait to be put in order (`receive/ordered.rs`).
 
 use crate::communicators::comm::Comm;
-use core::cell::UnsafeCell;
+use crate::state::locked::Locked;
 use oxmpi_mca::Lock;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use std::sync::Arc;
 
 /// Communicators in ordered mode with messages to resolve.
 #[derive(Default)]
 pub struct Escalated {
     pub(super) mode: Lock,
-    leaf: Lock,
-    list: UnsafeCell<Vec<*const Comm>>,
+    list: Locked<Vec<Arc<Comm>>>,
     /// How many stand in the list.
     pub(super) pending: AtomicU32,
 }
 
 impl Escalated {
     /// Calls `f` with the list under its lock, and counts the list anew afterwards.
-    pub fn with_list<R>(&self, f: impl FnOnce(&mut Vec<*const Comm>) -> R) -> R {
-        let _guard = self.leaf.guard(true);
-        // SAFETY: the lock is held.
-        let list = unsafe { &mut *self.list.get() };
-        let result = f(list);
-        self.pending.store(list.len() as u32, Ordering::Relaxed);
-        result
+    fn with_list<R>(&self, f: impl FnOnce(&mut Vec<Arc<Comm>>) -> R) -> R {
+        self.list.with(|list| {
+            let result = f(list);
+            self.pending.store(list.len() as u32, Ordering::Relaxed);
+            result
+        })
     }
     /// Adds a communicator, whose first message was deferred, to the list.
     pub fn add(&self, comm: &Comm) {
-        self.with_list(|list| list.push(comm));
+        self.with_list(|list| list.extend(comm.kept()));
     }
-    /// Takes a communicator that is about to be freed out of the list. The caller holds all CRI locks.
-    pub fn remove(&self, comm: *const Comm) {
-        self.with_list(|list| list.retain(|c| *c != comm));
+    /// Takes all communicators off the list.
+    pub fn take(&self) -> Vec<Arc<Comm>> {
+        self.with_list(core::mem::take)
+    }
+    /// Takes a communicator that goes out of the list.
+    pub fn remove(&self, comm: &Arc<Comm>) {
+        self.with_list(|list| list.retain(|c| !Arc::ptr_eq(c, comm)));
     }
 }

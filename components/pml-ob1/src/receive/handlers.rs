@@ -4,15 +4,15 @@
 //! before they are used, and what fails closes the peer with a sentence that says what was wrong.
 
 use crate::communicators::comm::Comm;
-use crate::communicators::index::Found;
+use crate::communicators::index::{CommTable, Found};
 use crate::long::registration::are_handles;
 use crate::receive::incoming::{Incoming, STAMPED};
 use crate::receive::receiver::Receiver;
-use crate::state::guarded::Held;
 use crate::wire::{self, Arrived, Prefix, flag, kind};
+use oxmpi_mca::CriGuard;
 
 /// The function that handles messages of one kind, under the lock of the CRI that they came on. `None`: the header is cut off.
-type Handler = fn(&Receiver, &Held<'_>, &Arrived<'_>) -> Option<()>;
+type Handler = fn(&Receiver, &mut CriGuard<'_>, &Arrived<'_>) -> Option<()>;
 
 /// The handlers of all kinds. `TIMED`: match time is measured.
 struct Handlers<const TIMED: bool>;
@@ -50,26 +50,27 @@ impl<const TIMED: bool> Handlers<TIMED> {
 impl Receiver {
     /// Admits a plain message with a stamp or a number. `false`: it is another message, and nothing happened.
     #[inline(always)]
-    fn handle_ordered<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
+    fn handle_ordered<const TIMED: bool>(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) -> bool {
         const NUMBERED: u16 = kind::MATCH as u16 | (flag::NUMBERED as u16) << 8;
         let Some((header, payload)) = data.split_first_chunk::<{ wire::MATCH_BYTES }>() else { return false };
         let [head, key, order_key] = wire::match_words(header);
         if head as u16 != STAMPED && head as u16 != NUMBERED {
             return false;
         }
-        let Found::Comm(comm) = self.comms.with(held, |t| t.find(head)) else { return false };
-        let inc = Incoming::plain(key, order_key, payload, proc, held.ctx);
+        let (comms, mut held) = self.comms.beside(held);
+        let Found::Comm(comm) = comms.find(head) else { return false };
+        let inc = Incoming::plain(key, order_key, payload, proc, held.ctx());
         if head as u16 == STAMPED {
-            self.arrive_stamped::<TIMED>(held, comm, &inc);
+            self.arrive_stamped::<TIMED>(&mut held, comm, &inc);
         } else {
-            self.arrive_numbered::<TIMED>(held, comm, &inc);
+            self.arrive_numbered::<TIMED>(&mut held, comm, &inc);
         }
         true
     }
 
     /// Handles any message by the table; one that makes no sense closes the peer.
     #[inline(never)]
-    pub fn handle_other<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+    pub fn handle_other<const TIMED: bool>(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) {
         if self.handle_ordered::<TIMED>(held, data, proc) {
             return;
         }
@@ -86,17 +87,19 @@ impl Receiver {
     }
 
     /// Handles a message that is matched, in all its forms, and CANCEL. `None`: the header is cut off.
-    fn on_matching<const TIMED: bool>(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+    fn on_matching<const TIMED: bool>(&self, held: &mut CriGuard<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { head, rest, data, proc } = *arrived;
         let flags = wire::flags_of(head);
-        let (inc, prefix, payload) = Incoming::read(head, rest, proc, held.ctx)?;
-        let wrong = inc.what_is_wrong(flags, payload);
+        let (inc, prefix) = Incoming::read(head, rest, proc, held.ctx())?;
+        let wrong = inc.what_is_wrong(flags);
         let of_handle = || (inc.kind == kind::RGET).then(|| self.wrong_handle(held, &inc)).flatten();
         if let Some(wrong) = wrong.or_else(of_handle) {
             self.peers().bad_header(held, proc, wrong);
             return Some(());
         }
-        if let Some(comm) = self.destination(held, head, prefix.as_ref(), data, &inc) {
+        let (comms, mut held) = self.comms.beside(held);
+        let held = &mut *held;
+        if let Some(comm) = self.destination(held, comms, head, prefix.as_ref(), data, &inc) {
             if inc.kind == kind::CANCEL {
                 self.withdraw(held, comm, &inc);
             } else if flags & flag::NUMBERED != 0 {
@@ -112,8 +115,8 @@ impl Receiver {
 
     /// The first thing about an RGET's address and registration handles that cannot be, in words; `None`: they are
     /// sound.
-    fn wrong_handle(&self, held: &Held<'_>, inc: &Incoming) -> Option<&'static str> {
-        let Ok(peer) = self.peers().flow(inc.proc, held.ctx, held.threaded) else {
+    fn wrong_handle(&self, held: &mut CriGuard<'_>, inc: &Incoming<'_>) -> Option<&'static str> {
+        let Ok(peer) = self.peers().flow(inc.proc, held.ctx(), held.entry()) else {
             return Some("an offer that cannot be answered");
         };
         match inc.address() {
@@ -128,15 +131,16 @@ impl Receiver {
 
     /// The communicator of a message. `None`: the message was kept until there is one, dropped, or refused.
     fn destination<'a>(
-        &'a self,
-        held: &Held<'_>,
+        &self,
+        held: &mut CriGuard<'_>,
+        comms: &'a CommTable,
         head: u64,
         prefix: Option<&Prefix>,
         data: &[u8],
-        inc: &Incoming,
+        inc: &Incoming<'_>,
     ) -> Option<&'a Comm> {
         let Some(prefix) = prefix else {
-            match self.comms.with(held, |t| t.find(head)) {
+            match comms.find(head) {
                 Found::Comm(comm) => return Some(comm),
                 Found::NotYet | Found::Gone if inc.kind == kind::CANCEL => self.withdraw_stray(held, inc),
                 Found::NotYet => self.keep_orphan(held, inc.proc, data),
@@ -152,7 +156,7 @@ impl Receiver {
             self.peers().bad_header(held, inc.proc, &what);
             return None;
         }
-        match self.comms.with(held, |t| t.find_gid(prefix.gid, wire::endpoint_of(head))) {
+        match comms.find_gid(prefix.gid, wire::endpoint_of(head)) {
             Some(comm) => {
                 self.answer_prefix(held, comm, wire::source_of(inc.key), inc.proc, prefix);
                 Some(comm).filter(|_| !self.peers().is_closed(inc.proc))
@@ -168,7 +172,7 @@ impl Receiver {
     }
 
     /// Discards a message whose communicator is gone.
-    fn drop_message(&self, held: &Held<'_>, inc: &Incoming) {
+    fn drop_message(&self, held: &mut CriGuard<'_>, inc: &Incoming<'_>) {
         self.instance().host().debug(&format!(
             "dropped {} bytes from process {} for a communicator that is gone",
             inc.msg_len, inc.proc

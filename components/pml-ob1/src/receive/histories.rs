@@ -4,13 +4,14 @@
 
 use crate::matching::harness::*;
 use crate::matching::*;
-use crate::receive::incoming::Incoming;
-use crate::receive::shard::{Record, ShardData};
+use crate::receive::incoming::{Envelope, Incoming};
+use crate::receive::shard::ShardData;
 use crate::receive::shards::{Entered, Lock, Shards};
 use crate::receive::spread::{Layout, Spreading};
+use crate::state::locked::ALWAYS;
 use crate::wire::{kind, source_tag};
-use core::ptr::{NonNull, null, null_mut};
-use oxmpi_mca::LockServices;
+use core::ptr::{NonNull, null_mut};
+use oxmpi_mca::{Entry as Way, LockServices};
 use oxmpi_pml::ANY_TAG;
 use proptest::prelude::*;
 
@@ -31,8 +32,8 @@ struct Spreadable {
     receives: Vec<Box<NumberedNode<Posted>>>,
     messages: usize,
     stamps: Stamps,
-    /// Locks are taken, receives counted.
-    threaded: bool,
+    /// Whether locks are taken, and receives counted.
+    way: Way,
     changes: [usize; 2],
     /// Messages that waited at once, at most.
     most: u64,
@@ -46,17 +47,18 @@ impl Spreadable {
             Lock::new(LockServices::WITHOUT_OWNERS),
         );
         let (model, receives) = (Model::default(), Vec::new());
-        Spreadable { shards, model, receives, messages: 0, stamps, threaded: false, changes: [0; 2], most: 0 }
+        // SAFETY: one thread has the shards.
+        let way = unsafe { Way::of(false, null_mut()) };
+        Spreadable { shards, model, receives, messages: 0, stamps, way, changes: [0; 2], most: 0 }
     }
 
     fn shard_for(&self, pattern: Pattern) -> Entered<'_, ShardData> {
-        self.shards.enter(self.threaded, None, |layout| layout.of_receive(pattern))
+        self.shards.enter(&self.way, None, |layout| layout.of_receive(pattern))
     }
 
     /// A message that was found, by the number that stands for its length.
-    fn number_of(node: NonNull<Unexpected>) -> usize {
-        // SAFETY: shards hold records only.
-        unsafe { Record::of(node).as_ref() }.incoming().msg_len as usize
+    fn number_of(inc: Incoming<'_>) -> usize {
+        inc.msg_len as usize
     }
 
     /// Whether the model agrees that a receive of `asked` finds this message; its place there.
@@ -78,17 +80,16 @@ impl Spreadable {
     fn receive(&mut self, asked: (i32, i32)) {
         let pattern = Pattern::new(asked.0, asked.1);
         let mut shard = self.shard_for(pattern);
-        if let Some(node) = shard.engine.find_unexpected(pattern, true) {
-            let number = Self::number_of(node);
-            // SAFETY: taken out, so ours.
-            shard.give(unsafe { Record::of(node) });
+        if let Some(message) = shard.take(pattern) {
+            let number = Self::number_of(message.incoming());
+            shard.give(message);
             drop(shard);
             let at = self.expect(asked, Some(number)).expect("it was found");
             self.model.waiting.remove(at);
             return;
         }
         let mut stamp = shard.next_stamp();
-        if self.threaded && !pattern.has_tag() {
+        if self.way.is_among() && !pattern.has_tag() {
             stamp |= ShardData::COUNTED;
             shard.order.wild += 1;
         }
@@ -110,20 +111,19 @@ impl Spreadable {
             Stamps::None => false,
             Stamps::All => true,
             Stamps::Later => number > 20 * (source.unsigned_abs() as usize % 5),
-        } && self.threaded;
+        } && self.way.is_among();
         let key = source_tag(source, tag);
-        let inc = Incoming {
+        let inc = Incoming::without_payload(Envelope {
             key,
             order_key: number as u64,
-            payload: null(),
             len: 0,
             msg_len: number as u64,
             src_req: 0,
             proc: 0,
             kind: kind::RNDV,
             ctx: 0,
-        };
-        let mut shard = self.shards.enter(self.threaded, None, |layout| layout.of(key));
+        });
+        let mut shard = self.shards.enter(&self.way, None, |layout| layout.of(key));
         if stamped {
             shard.count_wild();
         }
@@ -132,12 +132,12 @@ impl Spreadable {
             // SAFETY: the shard gave it out.
             Some(node) => shard.uncount(unsafe { node.as_ref() }.stamp),
             None if stamped => {
-                let record = shard.record(null(), &inc, inc.order_key | ShardData::STAMPED).expect("memory");
+                let record = shard.record(&inc, inc.order_key | ShardData::STAMPED).expect("memory");
                 shard.add_waiting(record);
             }
             None => {
                 let arrival = if shard.spreading.home { 0 } else { 1 << 32 | number as u64 };
-                assert!(shard.keep(null(), &inc, arrival));
+                assert!(shard.keep(&inc, arrival));
             }
         }
         drop(shard);
@@ -150,7 +150,7 @@ impl Spreadable {
 
     fn probe(&mut self, asked: (i32, i32)) {
         let pattern = Pattern::new(asked.0, asked.1);
-        let found = self.shard_for(pattern).engine.find_unexpected(pattern, false).map(Self::number_of);
+        let found = self.shard_for(pattern).find(pattern).map(Self::number_of);
         self.expect(asked, found);
     }
 
@@ -165,7 +165,7 @@ impl Spreadable {
         let mut shard = self.shard_for(pattern);
         let was_here = shard.engine.cancel(node);
         if was_here {
-            // SAFETY: as above.
+            // SAFETY: boxed; the engine has given it out.
             shard.uncount(unsafe { node.as_ref() }.stamp);
         }
         drop(shard);
@@ -175,9 +175,9 @@ impl Spreadable {
     }
 
     fn spread(&mut self) {
-        if self.threaded {
+        if self.way.is_among() {
             let wild = self.model.posted.iter().any(|p| p.tag == ANY_TAG);
-            let done = self.shards.spread(self.shards.home(true));
+            let done = self.shards.spread(self.shards.home(&self.way));
             assert!(!(done && wild), "a receive of any tag fits into no shard");
             self.changes[0] += done as usize;
         }
@@ -198,13 +198,13 @@ impl Spreadable {
             14 | 15 => self.spread(),
             16 => {
                 self.changes[1] += 1;
-                drop(self.shards.enter_in_mode_one(self.threaded));
+                drop(self.shards.enter_in_mode_one(&self.way));
             }
             17 => {
                 let no_any_source = bytes.next() > 127;
-                self.shards.enter_in_mode_one(self.threaded).spreading.promise(false, no_any_source);
+                self.shards.enter_in_mode_one(&self.way).spreading.promise(false, no_any_source);
             }
-            18 => self.threaded = true,
+            18 => self.way = Way::among(),
             // Many messages at once, each with its tag.
             _ => {
                 let (count, source) = (bytes.next() / 4, bytes.source());
@@ -214,7 +214,7 @@ impl Spreadable {
         let mut sums = (0, 0, 0);
         let mut posts = 0;
         let mut home = 0;
-        self.shards.each(self.threaded, |shard| {
+        self.shards.each(&self.way, |shard| {
             // Home's is that of all shards.
             if shard.spreading.home {
                 sums.0 = shard.waiting.now();
@@ -240,13 +240,10 @@ impl Spreadable {
         for source in sources {
             self.receive((source, ANY_TAG));
         }
-        let mut home = self.shards.enter_in_mode_one(self.threaded);
-        let left = home.engine.take_waiting();
+        let mut home = self.shards.enter_in_mode_one(&self.way);
+        let left = home.take_waiting();
         assert_eq!(left.len(), self.model.waiting.len(), "only the library's own tags are left");
-        for node in left {
-            // SAFETY: taken out, so ours.
-            home.give(unsafe { Record::of(node) });
-        }
+        left.into_iter().for_each(|message| home.give(message));
     }
 }
 
@@ -297,18 +294,18 @@ fn histories_spread_and_gather() {
 #[test]
 fn the_limit_rises_and_falls() {
     let mut comm = Spreadable::new(setting(Choice::List), 64, Stamps::None);
-    comm.threaded = true;
+    comm.way = Way::among();
     let mut taken = Vec::new();
-    assert!(!comm.shards.home(true).spreading.warm(2), "the first one of all");
+    assert!(!comm.shards.home(ALWAYS).spreading.warm(2), "the first one of all");
     for round in 0..6 {
         let mut hands = 0;
-        while !comm.shards.home(true).spreading.warm(1 + hands % 2) {
+        while !comm.shards.home(ALWAYS).spreading.warm(1 + hands % 2) {
             hands += 1;
         }
         taken.push(hands + 1);
         comm.spread();
         assert_eq!(comm.changes[0], round + 1);
-        drop(comm.shards.enter_in_mode_one(true));
+        drop(comm.shards.enter_in_mode_one(ALWAYS));
     }
     assert_eq!(taken, [16, 32, 64, 128, 256, 512]);
     comm.spread();
@@ -316,16 +313,16 @@ fn the_limit_rises_and_falls() {
         comm.receive((1, i % 64));
         comm.arrive(1, i % 64);
     });
-    drop(comm.shards.enter_in_mode_one(true));
+    drop(comm.shards.enter_in_mode_one(ALWAYS));
     let mut hands = 1;
-    while !comm.shards.home(true).spreading.warm(hands) {
+    while !comm.shards.home(ALWAYS).spreading.warm(hands) {
         hands += 1;
     }
     assert_eq!(hands, 16);
     // MPI_ANY_TAG in between, and it does not come to that.
-    comm.shards.home(true).spreading.cool();
+    comm.shards.home(ALWAYS).spreading.cool();
     for hands in 0..1000 {
-        let mut home = comm.shards.home(true);
+        let mut home = comm.shards.home(ALWAYS);
         assert!(!home.spreading.warm(hands) || hands % 10 == 9);
         if hands % 10 == 9 {
             home.spreading.cool();

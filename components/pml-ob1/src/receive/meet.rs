@@ -1,33 +1,89 @@
-//! Messages and receives meet, under the lock of their shard ([`meet`], [`post`]), and what is here of a message is delivered to the receive that it met, or kept.
+//! Messages and receives meet, under the lock of their shard, and what is here of a message is delivered to the receive that it met, or kept.
 
 use crate::communicators::comm::Comm;
 use crate::matching::{Arrival, Pattern};
-use crate::receive::incoming::{Incoming, MAX_KEPT};
+use crate::receive::incoming::{Envelope, Incoming, MAX_KEPT};
 use crate::receive::receiver::Receiver;
-use crate::receive::shard::{Record, ShardData};
+use crate::receive::shard::{KeptMessage, ShardData};
 use crate::receive::shards::Entered;
 use crate::receive::timing::Watch;
-use crate::requests::request::{Request, request_of};
-use crate::state::guarded::Held;
+use crate::requests::completer::Completer;
+use crate::requests::request::Request;
+use crate::state::hand::Hand;
 use crate::wire::{self, FREE_BYTES};
-use core::ptr::NonNull;
-use oxmpi_mca::{MsgStatus, Status};
+use oxmpi_mca::{CriGuard, Entry, MsgStatus, Status};
 
-/// Takes the oldest posted receive that an arrival fits out of its shard. `threaded`: several threads are in MPI. `None`: none fits.
-#[inline(always)]
-pub fn meet(shard: &mut ShardData, arrival: Arrival, threaded: bool) -> Option<&'static Request> {
-    let node = shard.engine.match_arrival(arrival)?;
-    if threaded {
-        // SAFETY: it came out of the shard's engine.
-        shard.uncount(unsafe { node.as_ref() }.stamp);
+/// The end of a message's look for its receive.
+pub enum Met {
+    /// It met this one.
+    Receive(Completer),
+    /// It is kept.
+    Kept,
+    /// It is larger than any eager message.
+    TooLarge,
+}
+
+/// Receives in a shard.
+impl ShardData {
+    /// Takes the oldest posted receive that an arrival fits out of the shard. `None`: none fits.
+    #[inline(always)]
+    pub fn meet(&mut self, arrival: Arrival, entry: &Entry) -> Option<Completer> {
+        let node = self.engine.match_arrival(arrival)?;
+        if entry.is_among() {
+            // SAFETY: the engine has given it out, to this call alone.
+            self.uncount(unsafe { node.as_ref() }.stamp);
+        }
+        // SAFETY: as a node of a request it was posted, and the engine has given it out, to this call alone.
+        Some(unsafe { Completer::of_node(node) })
     }
-    // SAFETY: as above; from here the request is the caller's.
-    Some(unsafe { request_of(node) })
+
+    /// Posts a described receive.
+    #[inline(always)]
+    pub fn post(&mut self, completer: Completer, pattern: Pattern, entry: &Entry) {
+        completer.be_posted();
+        let mut stamp = self.next_stamp();
+        if entry.is_among() && !pattern.has_tag() {
+            stamp |= ShardData::COUNTED;
+            self.order.wild += 1;
+        }
+        // SAFETY: requests are never freed, and this one stays posted until the engine gives it out.
+        unsafe { self.engine.post(completer.into_node(pattern, stamp)) };
+    }
+
+    /// Takes a posted receive out of the shard. `None`: it is not posted here any more.
+    pub fn unpost(&mut self, req: &'static Request) -> Option<Completer> {
+        let node = req.posted_node();
+        if !self.engine.cancel(node) {
+            return None;
+        }
+        // SAFETY: the engine has given it out, to this call alone.
+        self.uncount(unsafe { node.as_ref() }.stamp);
+        // SAFETY: as a node of a request it was posted, and the engine has given it out, to this call alone.
+        Some(unsafe { Completer::of_node(node) })
+    }
+
+    /// Takes the posted receives out of the shard of which `is_over` says yes; the others stay in their order.
+    pub fn unpost_all(&mut self, is_over: impl Fn(Pattern) -> bool) -> Vec<Completer> {
+        let mut over = Vec::new();
+        for node in self.engine.take_posted() {
+            // SAFETY: the engine has given it out, to this call alone.
+            let (pattern, stamp) = unsafe { (node.as_ref().pattern, node.as_ref().stamp) };
+            if is_over(pattern) {
+                self.uncount(stamp);
+                // SAFETY: as a node of a request it was posted, and the engine has given it out, to this call alone.
+                over.push(unsafe { Completer::of_node(node) });
+            } else {
+                // SAFETY: requests are never freed, and this one stays posted; they come in the order of their stamps.
+                unsafe { self.engine.post(node) };
+            }
+        }
+        over
+    }
 }
 
 impl Receiver {
     /// Admits a message without order words: it is matched, or kept, as it comes.
-    pub fn arrive<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+    pub fn arrive<const TIMED: bool>(&self, held: &mut CriGuard<'_>, comm: &Comm, inc: &Incoming<'_>) {
         if !comm.has_source(wire::source_of(inc.key)) {
             return self.peers().bad_header(
                 held,
@@ -35,75 +91,85 @@ impl Receiver {
                 "a source rank that its communicator does not have",
             );
         }
-        if held.threaded && self.order().is_wide() {
+        if held.is_among() && self.order().is_wide() {
             // Its sender did not choose this FIFO for its tag.
-            self.instance().share(held.ctx);
+            self.instance().share(held.ctx());
         }
         let watch = Watch::<TIMED>::start();
-        let shard = comm.shard_of(inc.key, held.threaded, held.who);
-        self.match_or_keep(held, (shard, comm), inc, false, watch);
+        let shard = comm.shard_of(inc.key, held.entry(), held.who());
+        let met = self.match_or_keep(held, shard, comm, inc, false, watch);
+        self.end_meeting(held, met, inc);
     }
 
-    /// Delivers an admitted message to the receive that it meets, or keeps it. The shard's lock makes "no receive fits" and "kept"
+    /// Takes the receive that an admitted message meets, or keeps the message. The shard's lock makes "no receive fits" and "kept"
     /// one step. `stamped`: it has a stamp.
     #[inline(always)]
     pub fn match_or_keep<const TIMED: bool>(
         &self,
-        held: &Held<'_>,
-        (mut shard, comm): (Entered<'_, ShardData>, &Comm),
-        inc: &Incoming,
+        held: &CriGuard<'_>,
+        mut shard: Entered<'_, ShardData>,
+        comm: &Comm,
+        inc: &Incoming<'_>,
         stamped: bool,
         watch: Watch<TIMED>,
-    ) {
-        match meet(&mut shard, inc.arrival(comm.index()), held.threaded) {
-            Some(req) => {
+    ) -> Met {
+        let met = match shard.meet(inc.arrival(comm.index()), held.entry()) {
+            Some(completer) => {
                 drop(shard);
-                watch.stop(self, held);
-                self.deliver(req, inc, Some(held), held.threaded);
+                Met::Receive(completer)
             }
-            None => {
-                self.keep_arrived(held, shard, comm, inc, stamped);
-                watch.stop(self, held);
-            }
+            None => self.keep_arrived(held, shard, inc, stamped),
+        };
+        watch.stop(self, held);
+        met
+    }
+
+    /// Delivers a message to the receive that it met, or refuses one that cannot be.
+    #[inline(always)]
+    pub fn end_meeting(&self, held: &mut CriGuard<'_>, met: Met, inc: &Incoming<'_>) {
+        match met {
+            Met::Receive(completer) => self.deliver(completer, inc, Hand::Held(held)),
+            Met::Kept => {}
+            Met::TooLarge => self.peers().bad_header(held, inc.proc, "an eager message larger than any"),
         }
     }
 
-    /// Keeps a message that no receive fits as an unexpected one. `stamped`: it has a stamp.
+    /// Keeps a message that no receive fits as an unexpected one, unless it is too large. `stamped`: it has a stamp.
     #[inline(never)]
     pub fn keep_arrived(
         &self,
-        held: &Held<'_>,
+        held: &CriGuard<'_>,
         mut shard: Entered<'_, ShardData>,
-        comm: &Comm,
-        inc: &Incoming,
+        inc: &Incoming<'_>,
         stamped: bool,
-    ) {
-        if self.instance().cri(held.ctx).count_kept(held) {
-            self.instance().cri(held.ctx).ask_to_stop();
+    ) -> Met {
+        let cri = self.instance().cri(held.ctx());
+        if cri.count_kept(held) {
+            cri.ask_to_stop();
         }
-        if inc.len as usize > MAX_KEPT {
-            drop(shard);
-            return self.peers().bad_header(held, inc.proc, "an eager message larger than any");
+        if inc.payload.len() > MAX_KEPT {
+            return Met::TooLarge;
         }
         let kept = if stamped {
-            let record = shard.record(comm.handle(), inc, inc.order_key | ShardData::STAMPED);
-            record.map(|record| shard.add_waiting(record)).is_some()
+            let message = shard.record(inc, inc.order_key | ShardData::STAMPED);
+            message.map(|message| shard.add_waiting(message)).is_some()
         } else {
-            let apart = held.threaded && !shard.spreading.home;
-            let number = if apart { self.instance().cri(held.ctx).number(held) } else { 0 };
-            shard.keep(comm.handle(), inc, number)
+            let apart = held.is_among() && !shard.spreading.home;
+            let number = if apart { cri.number(held) } else { 0 };
+            shard.keep(inc, number)
         };
         if !kept {
             drop(shard);
             self.instance().host().fatal("no memory to keep a message that nobody receives yet");
         }
+        Met::Kept
     }
 }
 
 /// The status of a receive with room for `capacity` bytes on a message.
 #[inline(always)]
-pub(crate) fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
-    status_for(inc.key, inc.msg_len, capacity)
+pub(crate) fn status_of(about: &Envelope, capacity: u64) -> MsgStatus {
+    status_for(about.key, about.msg_len, capacity)
 }
 
 /// The status of a receive with room for `capacity` bytes on a message of `bytes` bytes; one that is longer is
@@ -127,107 +193,75 @@ fn truncated(source: i32, tag: i32, bytes: u64, capacity: u64) -> MsgStatus {
 
 impl Receiver {
     /// Puts what is here of a matched message into the user's buffer, and completes the request or
-    /// asks the sender for the rest. `held`: the CRI lock, where the caller holds it.
+    /// asks the sender for the rest.
     #[inline(always)]
-    pub fn deliver(&self, req: &'static Request, inc: &Incoming, held: Option<&Held<'_>>, threaded: bool) {
-        let room = req.total();
-        req.set_status(status_of(inc, room));
-        let n = inc.len.min(room);
-        let store = || {
+    pub fn deliver(&self, completer: Completer, inc: &Incoming<'_>, mut hand: Hand<'_, '_>) {
+        let room = completer.total();
+        completer.set_status(status_of(inc, room));
+        let store = |req: &Request| {
+            let n = inc.payload.len().min(room as usize);
             if n > 0 {
-                // SAFETY: `n` bytes are in both, the message and the buffer.
-                unsafe { req.store(&self.instance().config().copies, 0, inc.payload, n) };
+                // SAFETY: so many bytes fit the buffer.
+                unsafe { req.store(&self.instance().config().copies, 0, &inc.payload[..n]) };
             }
         };
         if inc.is_plain() {
-            store();
-            self.peers().consumed(inc, held, threaded);
-            return self.requests().complete(req, threaded);
+            store(&completer);
+            self.peers().consumed(inc, hand.lend());
+            return self.requests().complete(completer, hand.entry());
         }
         if inc.kind == wire::kind::FAILURE {
-            return self.deliver_failure(req, inc, held, threaded);
+            return self.deliver_failure(completer, inc, hand);
         }
         // Where fragments follow, their sender hears of it first (`ask_for_rest`).
         let goes_on = inc.kind == wire::kind::RNDV && inc.len < room.min(inc.msg_len);
         if !matches!(inc.kind, wire::kind::RUNS | wire::kind::RGET) && !goes_on {
-            store();
+            store(&completer);
         }
-        match held {
-            Some(held) => self.transfers().ask_for_rest(held, req, inc, false),
-            None => self.transfers().ask_for_rest(
-                &self.instance().hold(inc.ctx as u32, None, threaded),
-                req,
-                inc,
-                true,
-            ),
-        }
+        let starting = matches!(hand, Hand::Free(_));
+        hand.with(self.instance(), inc.ctx.into(), |held| {
+            self.transfers().ask_for_rest(held, completer.park(held.ctx()), inc, starting);
+        });
     }
 
     /// Ends a receive with the error that its sender tells.
     #[cold]
-    fn deliver_failure(
-        &self,
-        req: &'static Request,
-        inc: &Incoming,
-        held: Option<&Held<'_>>,
-        threaded: bool,
-    ) {
+    fn deliver_failure(&self, completer: Completer, inc: &Incoming<'_>, mut hand: Hand<'_, '_>) {
         // Checked when it came.
-        req.set_error(inc.failure().unwrap_or(Status::PEER_FAILED));
-        self.peers().consumed(inc, held, threaded);
-        self.requests().complete(req, threaded)
+        completer.set_error(inc.failure().unwrap_or(Status::PEER_FAILED));
+        self.peers().consumed(inc, hand.lend());
+        self.requests().complete(completer, hand.entry())
     }
 
-    /// Stores a plain message that just came in its receive's buffer and completes the request; `count_consumed` is
-    /// called with the length if that costs credit.
+    /// Stores a plain message that just came in its receive's buffer and completes the request.
     #[inline(always)]
     pub fn deliver_plain(
         &self,
-        req: &'static Request,
-        key: u64,
-        payload: &[u8],
-        threaded: bool,
-        count_consumed: impl FnOnce(u64),
+        held: &mut CriGuard<'_>,
+        completer: Completer,
+        (key, payload): (u64, &[u8]),
+        proc: u32,
     ) {
-        let (room, len) = (req.total(), payload.len() as u64);
-        req.set_status(status_for(key, len, room));
-        let n = len.min(room);
+        let (room, len) = (completer.total(), payload.len() as u64);
+        completer.set_status(status_for(key, len, room));
+        let n = len.min(room) as usize;
         if n > 0 {
-            // SAFETY: `n` bytes are in both, the message and the buffer.
-            unsafe { req.store(&self.instance().config().copies, 0, payload.as_ptr(), n) };
+            // SAFETY: so many bytes fit the buffer.
+            unsafe { completer.store(&self.instance().config().copies, 0, &payload[..n]) };
         }
         if len > FREE_BYTES {
-            count_consumed(len);
+            let ctx = held.ctx();
+            self.peers().count_consumed(proc, ctx, len, Hand::Held(&mut held.lend()));
         }
-        self.requests().complete(req, threaded)
+        self.requests().complete(completer, held.entry())
     }
 
-    /// Delivers an unexpected message and gives its record back to the shard. The caller holds no lock.
+    /// Delivers an unexpected message and gives its record back to the shard.
     #[inline(never)]
-    pub fn deliver_record(
-        &self,
-        comm: &Comm,
-        req: &'static Request,
-        record: NonNull<Record>,
-        threaded: bool,
-    ) {
-        // SAFETY: taken out of the engine, so ours.
-        let inc = unsafe { record.as_ref() }.incoming();
-        self.deliver(req, &inc, None, threaded);
-        comm.shard_of(inc.key, threaded, None).give(record);
+    pub fn deliver_record(&self, entry: &mut Entry, comm: &Comm, completer: Completer, message: KeptMessage) {
+        let inc = message.incoming();
+        let key = inc.key;
+        self.deliver(completer, &inc, Hand::Free(entry));
+        comm.shard_of(key, entry, None).give(message);
     }
-}
-
-/// Posts a described request in its shard's engine, under the shard's lock.
-#[inline(always)]
-pub fn post(shard: &mut ShardData, req: &'static Request, pattern: Pattern, threaded: bool) {
-    req.be_posted();
-    let mut stamp = shard.next_stamp();
-    if threaded && !pattern.has_tag() {
-        stamp |= ShardData::COUNTED;
-        shard.order.wild += 1;
-    }
-    let node = req.node(pattern, stamp);
-    // SAFETY: requests are never freed, and this one stays posted until the engine gives it out.
-    unsafe { shard.engine.post(node) };
 }

@@ -1,16 +1,16 @@
 //! Entries that move from one shard to several and back (`spread.rs` says when).
 
-use crate::matching::{Engine, Posted, Unexpected};
+use crate::matching::{Engine, Posted};
 use crate::receive::content::Content;
 use crate::receive::place::Place;
-use crate::receive::shard::{Record, ShardData};
+use crate::receive::shard::{KeptMessage, ShardData};
 use crate::receive::spread::{Layout, Spreading};
 use core::ptr::NonNull;
 
 /// The entries that move.
 pub enum MovedEntry {
     Posted(NonNull<Posted>),
-    Waiting(NonNull<Unexpected>),
+    Waiting(KeptMessage),
 }
 
 impl ShardData {
@@ -38,14 +38,11 @@ impl ShardData {
     }
 
     /// Puts a message behind those that wait, stamped or not.
-    fn wait_on(&mut self, node: NonNull<Unexpected>) {
-        // SAFETY: the caller's, who hands it over.
-        if unsafe { node.as_ref() }.order_key & ShardData::STAMPED == 0 {
-            // SAFETY: the node stays until the engine gives it out.
-            unsafe { self.engine.add_unexpected(node) };
+    fn wait_on(&mut self, message: KeptMessage) {
+        if message.incoming().order_key & ShardData::STAMPED == 0 {
+            self.put_back(message);
         } else {
-            // SAFETY: engines hold records only.
-            self.add_waiting(unsafe { Record::of(node) });
+            self.add_waiting(message);
         }
     }
 }
@@ -89,7 +86,7 @@ impl Content for ShardData {
         }
         if parts.len() < posted.len() {
             for node in posted {
-                // SAFETY: it stays until the engine gives it out, as before.
+                // SAFETY: the node lies in a request, and stays posted until the engine gives it out.
                 unsafe { self.engine.post(node) };
             }
             self.spreading.raise(self.spreading.limit.saturating_mul(2));
@@ -97,15 +94,13 @@ impl Content for ShardData {
         }
         self.waiting.share();
         let mut unstamped = 0;
-        for mut node in self.engine.take_waiting() {
-            // SAFETY: as above.
-            let message = unsafe { node.as_mut() };
-            if message.order_key & ShardData::STAMPED == 0 {
+        for mut message in self.take_waiting() {
+            if message.incoming().order_key & ShardData::STAMPED == 0 {
                 unstamped += 1;
-                message.order_key = unstamped;
+                message.set_order_key(unstamped);
             }
-            if let Place::In(number) = layout.of(message.key) {
-                parts.push((number, MovedEntry::Waiting(node)));
+            if let Place::In(number) = layout.of(message.incoming().key) {
+                parts.push((number, MovedEntry::Waiting(message)));
             }
         }
         self.order.forget();
@@ -118,7 +113,7 @@ impl Content for ShardData {
         match part {
             // SAFETY: it was in another shard's engine, and stays until this one gives it out.
             MovedEntry::Posted(node) => unsafe { self.engine.post(node) },
-            MovedEntry::Waiting(node) => self.wait_on(node),
+            MovedEntry::Waiting(message) => self.wait_on(message),
         }
     }
 
@@ -128,7 +123,7 @@ impl Content for ShardData {
         let (mut posts, mut kept) = (0, 0);
         for shard in shards {
             posted.append(&mut shard.engine.take_posted());
-            waiting.append(&mut shard.engine.take_waiting());
+            waiting.append(&mut shard.take_waiting());
             posts += shard.posted(base);
             kept += shard.waiting.kept;
             self.stamp = self.stamp.max(shard.stamp);
@@ -148,21 +143,18 @@ impl Content for ShardData {
             // SAFETY: it stays until the engine gives it out.
             unsafe { self.engine.post(node) };
         }
-        // SAFETY: as above.
-        waiting.sort_by_key(|n| unsafe { n.as_ref() }.order_key);
-        for mut node in waiting {
-            // SAFETY: as above.
-            let message = unsafe { node.as_mut() };
-            if message.order_key & ShardData::STAMPED == 0 {
-                message.order_key = 0;
+        waiting.sort_by_key(|message| message.incoming().order_key);
+        for mut message in waiting {
+            if message.incoming().order_key & ShardData::STAMPED == 0 {
+                message.set_order_key(0);
             }
-            self.wait_on(node);
+            self.wait_on(message);
         }
     }
 
     fn clear(&mut self) {
-        while let Some(record) = self.pop_unmatched() {
-            self.give(record);
+        while let Some(message) = self.pop_unmatched() {
+            self.give(message);
         }
     }
 }

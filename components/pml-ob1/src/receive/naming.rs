@@ -4,12 +4,12 @@
 use crate::communicators::comm::Comm;
 use crate::communicators::index::Found;
 use crate::receive::receiver::Receiver;
-use crate::state::guarded::Held;
 use crate::wire::{self, Arrived, Prefix, kind};
+use oxmpi_mca::CriGuard;
 
 impl Receiver {
     /// Tells the sender of a message with a prefix our index of the communicator, by a CID message, once for each rank.
-    pub fn answer_prefix(&self, held: &Held<'_>, comm: &Comm, rank: i32, proc: u32, theirs: &Prefix) {
+    pub fn answer_prefix(&self, held: &mut CriGuard<'_>, comm: &Comm, rank: i32, proc: u32, theirs: &Prefix) {
         if !comm.is_from(rank, proc) {
             return self.peers().bad_header(held, proc, "a source rank that is not the sender's");
         }
@@ -17,7 +17,7 @@ impl Receiver {
             return;
         }
         let (Ok((route, _)), Ok(peer)) =
-            (self.peers().route(comm, rank, held.threaded), self.peers().flow(proc, held.ctx, held.threaded))
+            (self.peers().route(comm, rank, held.entry()), self.peers().flow(proc, held.ctx(), held.entry()))
         else {
             return self.peers().bad_header(held, proc, "a communicator on which it cannot be answered");
         };
@@ -35,12 +35,13 @@ impl Receiver {
 
     /// Handles the content of a CID message: keeps the receiver's index in the route, so that later headers to that
     /// rank need no prefix.
-    pub fn learn_index(&self, held: &Held<'_>, head: u64, rank: i32, proc: u32, theirs: &Prefix) {
-        let comm = match self.comms.with(held, |t| t.find(head)) {
+    pub fn learn_index(&self, held: &mut CriGuard<'_>, head: u64, rank: i32, proc: u32, theirs: &Prefix) {
+        let (comms, mut held) = self.comms.beside(held);
+        let comm = match comms.find(head) {
             Found::Comm(comm) => comm,
             Found::Gone => return,
             Found::NotYet | Found::Nonsense => {
-                return self.peers().bad_header(held, proc, "an index nobody was told");
+                return self.peers().bad_header(&mut held, proc, "an index nobody was told");
             }
         };
         if !comm.has_gid(theirs.gid) {
@@ -50,13 +51,13 @@ impl Receiver {
             (Some((p, endpoint)), Some(route)) if p == proc && endpoint == theirs.endpoint => {
                 route.learn(wire::head(kind::MATCH, 0, endpoint, theirs.index));
             }
-            _ => self.peers().bad_header(held, proc, "an answer nobody asked for"),
+            _ => self.peers().bad_header(&mut held, proc, "an answer nobody asked for"),
         }
     }
 
     /// Handles CID: the receiver's answer to a prefix, which tells its index of the communicator. `None`: the header is
     /// cut off.
-    pub fn on_index(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+    pub fn on_index(&self, held: &mut CriGuard<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { head, rest: mut r, proc, .. } = *arrived;
         let rank = wire::source_of(r.word()?);
         r.word()?;

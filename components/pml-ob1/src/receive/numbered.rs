@@ -26,19 +26,25 @@ use crate::communicators::comm::Comm;
 use crate::communicators::inbound::{EarlyMessage, Inbound};
 use crate::order::sequence::Turn;
 use crate::receive::incoming::{Incoming, MAX_KEPT};
-use crate::receive::meet::meet;
 use crate::receive::receiver::Receiver;
 use crate::receive::timing::Watch;
-use crate::requests::request::Request;
-use crate::state::guarded::Held;
+use crate::requests::completer::Completer;
+use crate::state::hand::Hand;
+use crate::state::locked::ALWAYS;
 use crate::wire::{self, FREE_BYTES, kind};
+use oxmpi_mca::{CriGuard, Entry};
 
 impl Receiver {
     /// Admits a message with a number, or a SKIP, which says that its number will not be used. If its number is due, it
     /// is matched, and then those that waited for it; if it is early, it is kept in its source's [`Inbound`]; a number
     /// or source that cannot be closes the peer. `held`: the CRI that it came on. `TIMED`: match time is measured.
     #[inline(never)]
-    pub fn arrive_numbered<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+    pub fn arrive_numbered<const TIMED: bool>(
+        &self,
+        held: &mut CriGuard<'_>,
+        comm: &Comm,
+        inc: &Incoming<'_>,
+    ) {
         let source = wire::source_of(inc.key);
         if !comm.is_from(source, inc.proc) {
             return self.peers().bad_header(held, inc.proc, "a source rank that is not the sender's");
@@ -73,8 +79,8 @@ impl Receiver {
         if let Turn::Wrong(why) = turn {
             return self.peers().bad_header(held, inc.proc, why);
         }
-        if let Some(req) = found {
-            self.deliver(req, inc, Some(held), true);
+        if let Some(completer) = found {
+            self.deliver(completer, inc, Hand::Held(held));
         }
         if more {
             self.catch_up(held, comm, inbound);
@@ -83,7 +89,7 @@ impl Receiver {
 
     /// Matches the messages that waited in `inbound` for the number that has just been passed, until the next number is
     /// missing.
-    fn catch_up(&self, held: &Held<'_>, comm: &Comm, inbound: &Inbound) {
+    fn catch_up(&self, held: &mut CriGuard<'_>, comm: &Comm, inbound: &Inbound) {
         loop {
             let next = inbound.with(|sequence| {
                 let message = sequence.take_due()?;
@@ -93,33 +99,33 @@ impl Receiver {
             match next {
                 None => return,
                 Some((_, None)) => {}
-                Some((message, Some(req))) => self.hand_over(held, req, message),
+                Some((message, Some(completer))) => self.hand_over(held, completer, message),
             }
         }
     }
 
     /// Delivers a message that waited for its number to its receive: here if its CRI is the one that is held, or if
     /// nothing goes back to its sender; else it is pushed on the list of owed work ([`Receiver::pay`]).
-    fn hand_over(&self, held: &Held<'_>, req: &'static Request, message: EarlyMessage) {
+    fn hand_over(&self, held: &mut CriGuard<'_>, completer: Completer, message: EarlyMessage) {
         let inc = message.incoming();
-        if inc.ctx as u32 == held.ctx {
-            self.deliver(req, &inc, Some(held), true);
-        } else if inc.is_plain() && inc.len <= FREE_BYTES {
-            // Neither an answer nor credit goes back.
-            self.deliver(req, &inc, None, true);
+        // Of a plain message with so little neither an answer nor credit goes back, whatever CRI it came on.
+        if u32::from(inc.ctx) == held.ctx() || inc.is_plain() && inc.len <= FREE_BYTES {
+            self.deliver(completer, &inc, Hand::Held(held));
         } else {
-            self.owed.push((req, message));
+            self.owed.push((completer, message));
         }
     }
 
     /// Delivers the matched messages on the list of owed work, each under the lock of the CRI that it came on. The
     /// caller holds no lock. Returns how many were delivered.
     #[cold]
-    pub fn pay(&self) -> i32 {
+    pub fn pay(&self, entry: &mut Entry) -> i32 {
         let mut events = 0;
-        while let Some((req, message)) = self.owed.take() {
+        while let Some((completer, message)) = self.owed.take() {
             let inc = message.incoming();
-            self.deliver(req, &inc, Some(&self.instance().hold(inc.ctx as u32, None, true)), true);
+            let mut held = self.instance().hold(entry, inc.ctx.into());
+            self.deliver(completer, &inc, Hand::Held(&mut held));
+            drop(held);
             self.owed.is_done();
             events += 1;
         }
@@ -128,15 +134,15 @@ impl Receiver {
 
     /// Takes the posted receive that a message with its turn fits out of its shard. `None`: no receive fits, and the
     /// message is kept there as an unexpected one.
-    fn match_or_keep_numbered(&self, comm: &Comm, inc: &Incoming) -> Option<&'static Request> {
-        let mut shard = comm.shard_of(inc.key, true, None);
-        let found = meet(&mut shard, inc.arrival(comm.index()), true);
+    fn match_or_keep_numbered(&self, comm: &Comm, inc: &Incoming<'_>) -> Option<Completer> {
+        let mut shard = comm.shard_of(inc.key, ALWAYS, None);
+        let found = shard.meet(inc.arrival(comm.index()), ALWAYS);
         if found.is_some() {
             return found;
         }
         // Above the numbers of what this source sent on the first FIFO alone, below any stamp.
         let number = if shard.spreading.home { 0 } else { 1 << 62 | inc.order_key };
-        if !shard.keep(comm.handle(), inc, number) {
+        if !shard.keep(inc, number) {
             drop(shard);
             self.instance().host().fatal("no memory to keep a message that nobody receives yet");
         }

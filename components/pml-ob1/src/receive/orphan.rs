@@ -23,10 +23,10 @@ impl Orphan {
     }
 
     /// Reads the kept message as matching takes it, as having come on FIFO `ctx`. `None`: it is malformed.
-    pub fn incoming(&self, ctx: u32) -> Option<Incoming> {
+    pub fn incoming(&self, ctx: u32) -> Option<Incoming<'_>> {
         let mut r = Reader::new(&self.bytes);
         let head = r.word()?;
-        let (inc, _, _) = Incoming::read(head, r, self.proc, ctx)?;
+        let (inc, _) = Incoming::read(head, r, self.proc, ctx)?;
         Some(inc)
     }
 

@@ -8,43 +8,34 @@
 //! [`Owed::is_any`] stays true until the last piece is *done*, not only taken: who holds all CRI locks and finds it false may give back
 //! what the work is about. So a piece is counted before it can be taken, and counted off behind its doing.
 
-use core::cell::UnsafeCell;
-use oxmpi_mca::Lock;
+use crate::state::locked::Locked;
 use oxmpi_mca::sync::{AtomicU32, Ordering};
 use std::collections::VecDeque;
 
 /// The list of work that was found under one CRI's lock and needs another's. Its own lock is a leaf.
 pub struct Owed<T> {
-    leaf: Lock,
-    list: UnsafeCell<VecDeque<T>>,
+    list: Locked<VecDeque<T>>,
     pending: AtomicU32,
 }
 
 impl<T> Default for Owed<T> {
     fn default() -> Self {
-        Owed { leaf: Lock::new(), list: UnsafeCell::default(), pending: AtomicU32::new(0) }
+        Owed { list: Locked::new(VecDeque::new()), pending: AtomicU32::new(0) }
     }
 }
 
 impl<T> Owed<T> {
-    /// Calls `f` with the list under its lock; `f` does not come back here.
-    fn with<R>(&self, f: impl FnOnce(&mut VecDeque<T>) -> R) -> R {
-        let _guard = self.leaf.guard(true);
-        // SAFETY: the lock is held, and uses do not nest.
-        f(unsafe { &mut *self.list.get() })
-    }
-
     /// Adds a piece of work, under the lock of the CRI where it was found. The caller takes the work of the list once
     /// it holds no CRI's lock.
     pub fn push(&self, work: T) {
         self.pending.fetch_add(1, Ordering::Relaxed);
-        self.with(|list| list.push_back(work));
+        self.list.with(|list| list.push_back(work));
     }
 
     /// Takes the oldest piece of work off the list. `None`: there is none. The caller holds no CRI's lock, does the
     /// work, and says so by [`Owed::is_done`].
     pub fn take(&self) -> Option<T> {
-        self.with(|list| list.pop_front())
+        self.list.with(|list| list.pop_front())
     }
 
     /// Counts off a piece of work that the caller took and has done; it has given back the lock that the work needed.
@@ -69,8 +60,10 @@ impl<T> Owed<T> {
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
+    use crate::state::locked::ALWAYS;
     use loom::sync::Arc;
     use loom::thread::{self, Thread};
+    use oxmpi_mca::Lock;
 
     const RUNS: u32 = 0;
     const ASLEEP: u32 = 1;
@@ -84,9 +77,9 @@ mod model {
         sleeper: AtomicU32,
     }
 
-    // SAFETY: the cells are what the model is about.
+    // SAFETY: loom watches the cell, and stops the model where two threads are in it.
     unsafe impl Sync for World {}
-    // SAFETY: as above.
+    // SAFETY: nothing of it is bound to a thread.
     unsafe impl Send for World {}
 
     impl World {
@@ -101,7 +94,7 @@ mod model {
 
         /// A turn of the first CRI finds work for the second.
         fn find(&self) {
-            let _held = self.cris[0].guard(true);
+            let _held = self.cris[0].guard(ALWAYS);
             self.owed.push(1);
         }
 
@@ -109,7 +102,7 @@ mod model {
         fn pay(&self, waiter: &Thread) {
             while let Some(work) = self.owed.take() {
                 {
-                    let _held = self.cris[1].guard(true);
+                    let _held = self.cris[1].guard(ALWAYS);
                     // SAFETY: loom stops the model if another thread is in here.
                     self.guarded.with_mut(|n| unsafe { *n += work });
                 }
@@ -149,7 +142,7 @@ mod model {
             world.sleep();
             finder.join().expect("the finder");
             // The holder of all locks who finds nothing owed is alone with what the work is about.
-            let _all = world.cris.each_ref().map(|cri| cri.guard(true));
+            let _all = world.cris.each_ref().map(|cri| cri.guard(ALWAYS));
             assert!(!world.owed.is_any());
             // SAFETY: loom stops the model if another thread is in here.
             assert_eq!(world.guarded.with(|n| unsafe { *n }), 1);
@@ -183,9 +176,9 @@ mod model {
                 })
             };
             loop {
-                let all = world.cris.each_ref().map(|cri| cri.guard(true));
+                let all = world.cris.each_ref().map(|cri| cri.guard(ALWAYS));
                 if !world.owed.is_any() {
-                    // SAFETY: as above.
+                    // SAFETY: loom stops the model if another thread is in here.
                     world.guarded.with_mut(|n| unsafe { *n += 10 });
                     break;
                 }
@@ -193,7 +186,7 @@ mod model {
                 thread::yield_now();
             }
             finder.join().expect("the finder");
-            // SAFETY: as above.
+            // SAFETY: loom stops the model if another thread is in here.
             assert_eq!(world.guarded.with(|n| unsafe { *n }), 11);
         });
     }

@@ -2,41 +2,62 @@
 
 use crate::communicators::comm::Comm;
 use crate::matching::Pattern;
+use crate::receive::incoming::Envelope;
+use crate::receive::post::Taken;
 use crate::receive::receiver::Receiver;
-use crate::receive::shard::Record;
+use crate::receive::shard::ShardData;
+use crate::receive::shards::Entered;
 use crate::requests::thread_state::identity;
 use crate::wire;
-use core::ptr::null_mut;
-use oxmpi_mca::{MsgStatus, Status};
-use oxmpi_pml::{Message, RecvArgs};
+use oxmpi_mca::{Entry, MsgStatus, Status};
+use oxmpi_pml::Incoming as Args;
+
+/// The status of a probe that has found a message.
+fn found(about: &Envelope) -> MsgStatus {
+    MsgStatus {
+        source: wire::source_of(about.key),
+        tag: wire::tag_of(about.key),
+        error: Status::OK,
+        cancelled: 0,
+        bytes: about.msg_len,
+    }
+}
 
 impl Receiver {
-    /// The oldest waiting message that fits. Taken out, it belongs to the caller until `imrecv`.
-    pub fn look(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message> {
-        // SAFETY: the host passes a communicator that is alive.
-        let comm = unsafe { Comm::of(args.comm) };
+    /// Looks for the oldest waiting message that fits, and leaves it there. `None`: there is none.
+    pub fn look(&self, entry: &mut Entry, comm: &Comm, args: Args<'_>) -> Option<MsgStatus> {
         let pattern = Pattern::new(args.src, args.tag);
-        if self.instance().threaded() {
-            self.look_there_first(comm, None, args);
+        if let Some(mut shard) = self.shard_to_probe(entry, comm, pattern, args) {
+            return shard.find(pattern).map(|inc| found(&inc));
         }
-        let mut shard = comm.enter_to_receive(pattern, identity(args.thread), self.instance().threaded());
-        let (record, inc) = if shard.order.stamped && !pattern.has_tag() {
-            drop(shard);
-            self.look_in_order(comm, pattern, take)?
-        } else {
-            let node = shard.engine.find_unexpected(pattern, take)?;
-            // SAFETY: it is in the engine, or just came out of it; the lock is held.
-            let record = unsafe { Record::of(node) };
-            // SAFETY: as above.
-            (record, unsafe { record.as_ref() }.incoming())
+        self.look_in_order(entry, comm, pattern).map(|about| found(&about))
+    }
+
+    /// Takes out the oldest waiting message that fits; it belongs to the caller until `imrecv`. `None`: there is none.
+    pub fn take(&self, entry: &mut Entry, comm: &Comm, args: Args<'_>) -> Option<(Taken, MsgStatus)> {
+        let pattern = Pattern::new(args.src, args.tag);
+        let owner = comm.kept()?;
+        let shard = self.shard_to_probe(entry, comm, pattern, args);
+        let message = match shard.map(|mut shard| shard.take(pattern)) {
+            Some(found) => found?,
+            None => self.take_in_order(entry, comm, pattern)?,
         };
-        *status = MsgStatus {
-            source: wire::source_of(inc.key),
-            tag: wire::tag_of(inc.key),
-            error: Status::OK,
-            cancelled: 0,
-            bytes: inc.msg_len,
-        };
-        Some(if take { record.as_ptr().cast() } else { null_mut() })
+        let status = found(&message.incoming());
+        Some((Taken { comm: owner, message }, status))
+    }
+
+    /// Enters the shard in which a probe looks. `None`: it is to look in the order of stamps.
+    fn shard_to_probe<'a>(
+        &self,
+        entry: &'a Entry,
+        comm: &'a Comm,
+        pattern: Pattern,
+        args: Args<'_>,
+    ) -> Option<Entered<'a, ShardData>> {
+        if entry.is_among() {
+            self.look_there_first(entry, comm, None, args);
+        }
+        let shard = comm.enter_to_receive(pattern, entry, identity(entry));
+        if shard.order.stamped && !pattern.has_tag() { None } else { Some(shard) }
     }
 }

@@ -7,21 +7,21 @@ use crate::order::flows::Order;
 use crate::peers::table::Peers;
 use crate::receive::escalated::Escalated;
 use crate::receive::owed::Owed;
+use crate::requests::completer::Completer;
 use crate::requests::pool::Requests;
-use crate::requests::request::Request;
 use crate::send::sender::Sender;
-use crate::state::guarded::{Guarded, Held};
 use crate::state::instance::Instance;
 use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
+use oxmpi_mca::{CriSetGuard, UnderAll};
 
 /// The receiving side.
 #[repr(C)]
 pub struct Receiver {
     sender: Sender,
-    pub(super) comms: Guarded<CommTable>,
+    pub(super) comms: UnderAll<CommTable>,
     /// Matched messages whose CRI the thread that matched them did not hold.
-    pub(super) owed: Owed<(&'static Request, EarlyMessage)>,
+    pub(super) owed: Owed<(Completer, EarlyMessage)>,
     pub(super) escalated: Escalated,
     /// Somebody asks for the time of matching (`timing.rs`).
     pub(super) timing: AtomicBool,
@@ -30,9 +30,10 @@ pub struct Receiver {
 impl Receiver {
     /// Makes the receiving side, without communicators.
     pub fn new(sender: Sender) -> Receiver {
+        let cris = sender.instance().host().num_cris();
         Receiver {
             sender,
-            comms: Guarded::new(CommTable::new()),
+            comms: UnderAll::new(cris, CommTable::new()),
             owed: Owed::default(),
             escalated: Escalated::default(),
             timing: AtomicBool::new(false),
@@ -60,9 +61,9 @@ impl Receiver {
         self.owed.word()
     }
 
-    /// Frees all communicators when the instance ends, under all CRI locks, one of which is `held`.
-    pub fn clear(&self, held: &Held<'_>) {
-        self.comms.with(held, |t| t.clear());
+    /// Frees all communicators when the instance ends.
+    pub fn clear(&self, all: &mut CriSetGuard<'_>) {
+        self.comms.write(all).clear();
     }
 
     /// Gives the sender.

@@ -7,17 +7,16 @@
 //! messages cost, and nothing is lost.
 //!
 //! The memory of records and buffers stays until the communicator goes. A record that was taken out
-//! of the engine belongs to the thread that took it, until it gives it back under the lock of any of the
+//! of the engine is a [`KeptMessage`], which belongs to the thread that took it, until it gives it back under the lock of any of the
 //! communicator's shards: those for its tag are the nearest.
 
-use crate::matching::{Engine, Unexpected};
+use crate::matching::{Engine, Pattern, Unexpected};
 use crate::receive::counts::Waiting;
-use crate::receive::incoming::Incoming;
+use crate::receive::incoming::{Envelope, Incoming};
 use crate::receive::spread::Spreading;
 use crate::wire::{self};
 use core::alloc::Layout;
-use core::ffi::c_void;
-use core::ptr::{NonNull, null, null_mut};
+use core::ptr::{NonNull, null_mut};
 use std::alloc::{alloc, dealloc};
 
 /// Payload that lies in the record itself; equal to what costs no credit.
@@ -31,10 +30,8 @@ union Body {
 
 /// A message that waits; see the module's head.
 #[repr(C)]
-pub struct Record {
+struct Record {
     node: Unexpected,
-    /// The communicator that it waits in, as `Comm::of` takes it.
-    comm: *const c_void,
     proc: u32,
     kind: u8,
     /// 0: payload inline.
@@ -49,47 +46,75 @@ pub struct Record {
 const _: () = assert!(size_of::<Record>() <= 128);
 
 impl Record {
-    /// The record that a node of an unexpected message is part of.
-    ///
-    /// # Safety
-    /// `node` came out of the engine of a shard, which holds nothing but records.
-    pub unsafe fn of(node: NonNull<Unexpected>) -> NonNull<Record> {
-        node.cast()
-    }
-
-    /// Describes the kept message in the form that a message has on arrival. `payload` points into this record or its
-    /// buffer, and is valid until the record is given back ([`ShardData::give`]).
-    pub fn incoming(&self) -> Incoming {
-        // SAFETY: `class` says which variant was written; a message without payload has `far`.
+    /// Describes the kept message in the form that a message has on arrival.
+    fn incoming(&self) -> Incoming<'_> {
+        let len = self.len as usize;
+        // SAFETY: `class` and `len` say which variant was written, and that so many bytes of it were: in the record, or in its buffer, which is the record's
+        // until that is given back.
         let payload = unsafe {
-            if self.class == 0 && self.len > 0 {
-                self.body.inline.as_ptr()
-            } else {
-                self.body.far.cast_const()
+            match (self.class, len) {
+                (_, 0) => &[],
+                (0, _) => core::slice::from_raw_parts(self.body.inline.as_ptr(), len),
+                _ => core::slice::from_raw_parts(self.body.far, len),
             }
         };
-        Incoming {
+        let about = Envelope {
             key: self.node.key,
             order_key: self.node.order_key,
-            payload,
             len: self.len as u64,
             msg_len: self.msg_len,
             src_req: self.src_req,
             proc: self.proc,
             kind: self.kind,
             ctx: self.ctx,
-        }
+        };
+        Incoming { about, payload }
+    }
+}
+
+/// A kept message that is in no engine. It is its owner's, who puts it into a shard of its communicator, or gives it back to one ([`ShardData::give`]).
+#[must_use = "its record is to be given back"]
+pub struct KeptMessage(NonNull<Record>);
+
+// SAFETY: the record is the owner's alone; its memory is the communicator's, and any thread may have it.
+unsafe impl Send for KeptMessage {}
+// SAFETY: through a reference the record is only read.
+unsafe impl Sync for KeptMessage {}
+
+impl KeptMessage {
+    /// Takes the message of a node that an engine has given out.
+    ///
+    /// # Safety
+    /// The node came out of the engine of a shard, which holds nothing but records, and nobody else has it.
+    pub(super) unsafe fn of(node: NonNull<Unexpected>) -> KeptMessage {
+        KeptMessage(node.cast())
+    }
+
+    /// Turns it into the node for an engine.
+    pub(super) fn into_node(self) -> NonNull<Unexpected> {
+        self.0.cast()
+    }
+
+    fn record(&self) -> &Record {
+        // SAFETY: the record is the owner's, and stays as long as its communicator.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Replaces its order key.
+    pub(super) fn set_order_key(&mut self, order_key: u64) {
+        // SAFETY: the record is the owner's, who has lent this mutably, and stays as long as its communicator.
+        unsafe { self.0.as_mut() }.node.order_key = order_key;
+    }
+
+    /// Describes the message in the form that a message has on arrival.
+    pub fn incoming(&self) -> Incoming<'_> {
+        self.record().incoming()
     }
 
     /// Whether the payload, if any, lies in the record itself.
     #[inline(always)]
     pub fn is_small(&self) -> bool {
-        self.class == 0
-    }
-
-    /// The communicator that the message waits in, as `Comm::of` takes it.
-    pub fn comm(&self) -> *const c_void {
-        self.comm
+        self.record().class == 0
     }
 }
 
@@ -176,6 +201,9 @@ pub struct ShardData {
     stock: Option<Box<Stock>>,
 }
 
+// SAFETY: its pointers lead to records of the communicator and to nodes in requests, which are reached only through it, by whoever holds the shard's lock.
+unsafe impl Send for ShardData {}
+
 /// See `ordered.rs`.
 #[derive(Default)]
 pub struct Ordering {
@@ -191,7 +219,7 @@ pub struct Ordering {
     /// communicator in one shard.
     pub(super) wild: u32,
     /// Messages that are not matched before their turn is sure, as they came.
-    pub(super) deferred: Vec<NonNull<Record>>,
+    pub(super) deferred: Vec<KeptMessage>,
 }
 
 impl Ordering {
@@ -216,14 +244,13 @@ impl ShardData {
     pub const STAMPED: u64 = 1 << 63;
 
     /// The sender's stamp of a kept message that has one.
-    pub fn stamp_of(kept: &Incoming) -> u64 {
+    pub fn stamp_of(kept: &Envelope) -> u64 {
         kept.order_key & !Self::STAMPED
     }
 
     /// The messages that are deferred, as they came.
-    pub fn deferred(&self) -> impl Iterator<Item = Incoming> {
-        // SAFETY: what is deferred are records, and the lock is held.
-        self.order.deferred.iter().map(|record| unsafe { record.as_ref() }.incoming())
+    pub fn deferred(&self) -> impl Iterator<Item = Incoming<'_>> {
+        self.order.deferred.iter().map(KeptMessage::incoming)
     }
 
     /// A shard without receives and messages.
@@ -274,30 +301,46 @@ impl ShardData {
         }
     }
 
+    /// Finds the oldest waiting message that a receive fits, and leaves it there. `None`: none fits.
+    pub fn find(&mut self, pattern: Pattern) -> Option<Incoming<'_>> {
+        let node = self.engine.find_unexpected(pattern, false)?;
+        // SAFETY: the engine holds records only, and has this one as long as the shard is borrowed.
+        Some(unsafe { node.cast::<Record>().as_ref() }.incoming())
+    }
+
+    /// Takes out the oldest waiting message that a receive fits. `None`: none fits.
+    #[inline(always)]
+    pub fn take(&mut self, pattern: Pattern) -> Option<KeptMessage> {
+        // SAFETY: the engine has given it out, to this call alone.
+        self.engine.find_unexpected(pattern, true).map(|node| unsafe { KeptMessage::of(node) })
+    }
+
     /// Keeps a message without stamp that no posted receive fits; `number`: of its arrival, or 0. False: no
     /// memory.
-    pub fn keep(&mut self, comm: *const c_void, m: &Incoming, number: u64) -> bool {
-        let Some(record) = self.record(comm, m, number) else { return false };
+    pub fn keep(&mut self, m: &Incoming<'_>, number: u64) -> bool {
+        let Some(message) = self.record(m, number) else { return false };
         // Messages without stamp are older than all others of their source: here order is that of arrival.
-        // SAFETY: the record is ours until the engine has it, and stays until the engine gives it out.
-        unsafe { self.engine.add_unexpected(record.cast()) };
+        self.put_back(message);
         true
+    }
+
+    /// Puts a message behind those that wait.
+    pub fn put_back(&mut self, message: KeptMessage) {
+        // SAFETY: the record is the caller's, who hands it over, and stays until the engine gives it out.
+        unsafe { self.engine.add_unexpected(message.into_node()) };
     }
 
     /// Appends a message with a stamp to the engine's unexpected messages. If its stamp is below the largest one there so far,
     /// the list is noted as unsorted, and [`ShardData::sort_waiting`] puts it in order before MPI_ANY_TAG is looked up.
     #[inline(always)]
-    pub fn add_waiting(&mut self, record: NonNull<Record>) {
-        // SAFETY: the record is ours until the engine has it, and stays until the engine gives it out.
-        unsafe {
-            let stamp = record.as_ref().node.order_key;
-            if stamp < self.order.newest {
-                self.order.unsorted = true;
-            } else {
-                self.order.newest = stamp;
-            }
-            self.engine.add_unexpected(record.cast());
+    pub fn add_waiting(&mut self, message: KeptMessage) {
+        let stamp = message.record().node.order_key;
+        if stamp < self.order.newest {
+            self.order.unsorted = true;
+        } else {
+            self.order.newest = stamp;
         }
+        self.put_back(message);
     }
 
     /// Puts waiting messages in the order of their stamps; those without come first. Messages of different
@@ -306,25 +349,24 @@ impl ShardData {
         if !core::mem::take(&mut self.order.unsorted) {
             return;
         }
-        let mut all = Vec::new();
-        while let Some(node) = self.engine.pop_unexpected() {
-            all.push(node);
-        }
-        // SAFETY: nodes that the engine gave out are ours; the sort is stable.
-        all.sort_by_key(|n| unsafe { n.as_ref() }.order_key);
-        for node in all {
-            // SAFETY: as above.
-            unsafe { self.engine.add_unexpected(node) };
-        }
+        let mut all = self.take_waiting();
+        // The sort is stable.
+        all.sort_by_key(|message| message.record().node.order_key);
+        all.into_iter().for_each(|message| self.put_back(message));
+    }
+
+    /// Takes out all messages of the engine, oldest first.
+    pub fn take_waiting(&mut self) -> Vec<KeptMessage> {
+        // SAFETY: the engine has given them out, to this call alone.
+        self.engine.take_waiting().into_iter().map(|node| unsafe { KeptMessage::of(node) }).collect()
     }
 
     /// A record of a message that just came. `None`: no memory.
-    pub fn record(&mut self, comm: *const c_void, m: &Incoming, order_key: u64) -> Option<NonNull<Record>> {
+    pub fn record(&mut self, m: &Incoming<'_>, order_key: u64) -> Option<KeptMessage> {
         let record = self.take_record()?;
-        let len = m.len as usize;
+        let len = m.payload.len();
         let mut class = 0;
-        // SAFETY: the record is ours until the engine has it; the payload is readable for `len`
-        // bytes and lies in the transport's buffer, not here.
+        // SAFETY: the record is ours until the engine has it; the payload lies in the transport's buffer, not here.
         unsafe {
             let r = record.as_ptr();
             if len > INLINE {
@@ -333,44 +375,38 @@ impl ShardData {
                     self.give_record(record);
                     return None;
                 };
-                core::ptr::copy_nonoverlapping(m.payload, buf.as_ptr(), len);
+                core::ptr::copy_nonoverlapping(m.payload.as_ptr(), buf.as_ptr(), len);
                 (*r).body.far = buf.as_ptr();
             } else if len > 0 {
-                core::ptr::copy_nonoverlapping(m.payload, (&raw mut (*r).body.inline).cast(), len);
+                core::ptr::copy_nonoverlapping(m.payload.as_ptr(), (&raw mut (*r).body.inline).cast(), len);
             } else {
                 (*r).body.far = null_mut();
             }
             (*r).node.key = m.key;
             (*r).node.order_key = order_key;
-            (*r).comm = comm;
             (*r).proc = m.proc;
             (*r).kind = m.kind;
             (*r).ctx = m.ctx;
             (*r).class = class as u8;
-            (*r).len = m.len as u32;
+            (*r).len = len as u32;
             (*r).src_req = m.src_req;
             (*r).msg_len = m.msg_len;
         }
         self.waiting.keep();
-        Some(record)
+        Some(KeptMessage(record))
     }
 
     /// Takes out a message that waits, wherever it stands. All others keep their order.
-    pub fn withdraw(&mut self, fits: impl Fn(&Incoming) -> bool) -> Option<NonNull<Record>> {
-        // SAFETY: what is deferred or in the engine are records, and the lock is held.
-        let is_it = |record: NonNull<Record>| fits(&unsafe { record.as_ref() }.incoming());
-        if let Some(at) = self.order.deferred.iter().position(|&record| is_it(record)) {
+    pub fn withdraw(&mut self, fits: impl Fn(&Incoming<'_>) -> bool) -> Option<KeptMessage> {
+        if let Some(at) = self.order.deferred.iter().position(|message| fits(&message.incoming())) {
             return Some(self.order.deferred.remove(at));
         }
         let mut found = None;
-        for node in self.engine.take_waiting() {
-            // SAFETY: as above.
-            let record = unsafe { Record::of(node) };
-            if found.is_none() && is_it(record) {
-                found = Some(record);
+        for message in self.take_waiting() {
+            if found.is_none() && fits(&message.incoming()) {
+                found = Some(message);
             } else {
-                // SAFETY: the engine gave it out, so it is ours until it goes back.
-                unsafe { self.engine.add_unexpected(node) };
+                self.put_back(message);
             }
         }
         found
@@ -379,25 +415,24 @@ impl ShardData {
     /// Takes one message that no receive has matched out of the shard: first those that are deferred, then the engine's
     /// unexpected messages, so not in the order of matching. Called in a loop where a communicator is freed or revoked.
     /// `None`: the shard has no more. The caller gives the record back ([`ShardData::give`]).
-    pub fn pop_unmatched(&mut self) -> Option<NonNull<Record>> {
-        if let Some(record) = self.order.deferred.pop() {
-            return Some(record);
+    pub fn pop_unmatched(&mut self) -> Option<KeptMessage> {
+        if let Some(message) = self.order.deferred.pop() {
+            return Some(message);
         }
-        // SAFETY: the engine holds records only.
-        self.engine.pop_unexpected().map(|node| unsafe { Record::of(node) })
+        // SAFETY: the engine has given it out, to this call alone.
+        self.engine.pop_unexpected().map(|node| unsafe { KeptMessage::of(node) })
     }
 
     /// Takes a record back whose message was consumed.
-    pub fn give(&mut self, record: NonNull<Record>) {
-        // SAFETY: the record is the caller's, who gives it up.
-        let r = unsafe { record.as_ref() };
+    pub fn give(&mut self, message: KeptMessage) {
+        let r = message.record();
         if r.class != 0 {
             // SAFETY: a class other than 0 says that `far` was written.
-            let payload = unsafe { r.body.far };
-            self.stock().buffers.give(r.class as usize, payload);
+            let (class, payload) = (r.class as usize, unsafe { r.body.far });
+            self.stock().buffers.give(class, payload);
         }
         self.waiting.give();
-        self.give_record(record);
+        self.give_record(message.0);
     }
 
     /// Takes a free record, after making more if there is none. `None`: no memory.
@@ -413,7 +448,7 @@ impl ShardData {
 
     /// Puts a record on the free list; its buffer was given back before.
     fn give_record(&mut self, mut record: NonNull<Record>) {
-        // SAFETY: the record is ours again.
+        // SAFETY: the record is the shard's again, and nobody else's.
         unsafe { record.as_mut() }.node.next = self.free.cast();
         self.free = record.as_ptr();
     }
@@ -428,7 +463,6 @@ impl ShardData {
         slabs.try_reserve(1).ok()?;
         slab.extend((0..count).map(|_| Record {
             node: Unexpected { next: null_mut(), key: 0, order_key: 0 },
-            comm: null(),
             proc: 0,
             kind: 0,
             class: 0,
@@ -454,7 +488,7 @@ impl Drop for Stock {
     fn drop(&mut self) {
         for (i, head) in self.buffers.free.iter_mut().enumerate() {
             while let Some(buf) = NonNull::new(*head) {
-                // SAFETY: as in `Buffers::take`.
+                // SAFETY: a free buffer holds the address of the next in its first word.
                 *head = unsafe { buf.cast::<*mut u8>().read() };
                 Buffers::free(i + 1, buf.as_ptr());
             }

@@ -11,7 +11,8 @@
 //! **Entering.** Read `many`, lock the shard it leads to, look at *open*. Open: the mode is still the one that
 //! was read, and stays while the lock is held, because who changes it holds all these locks. Closed: begin
 //! again. So a thread that slept between the two steps does no harm, and in both modes there is one lock.
-//! Below THREAD_MULTIPLE there is only home, and nothing of this is looked at.
+//! For a call whose entry is alone there is only home, and nothing of this is looked at. Whoever is inside a shard has borrowed the entry, so that no CRI is
+//! taken meanwhile, and no transport called.
 //!
 //! **Changing the mode.** [`Shards::spread`] and [`Shards::gather`] take home's lock and then those of all
 //! shards of the table in rising order; nobody takes home's lock while holding another. They close one side,
@@ -33,12 +34,13 @@
 
 use crate::receive::content::Content;
 use crate::receive::place::{MOST, Place};
+use crate::state::locked::ALWAYS;
 use core::cell::UnsafeCell;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 use core::ptr::{NonNull, null_mut};
 use oxmpi_mca::sync::{AtomicPtr, Ordering};
-use oxmpi_mca::{Caller, Seat};
+use oxmpi_mca::{Caller, Entry, Seat};
 
 /// A thread is inside one shard at a time.
 #[cfg(not(all(test, loom)))]
@@ -79,6 +81,12 @@ pub struct Shards<T: Content> {
     home: Shard<T>,
 }
 
+// SAFETY: contents are reached under their shards' locks, or by a call that is alone, and the list of tables under home's; `Send`, because threads have a
+// content one after the other.
+unsafe impl<T: Content + Send> Sync for Shards<T> {}
+// SAFETY: tables and shards are its own boxes, which only it leads to.
+unsafe impl<T: Content + Send> Send for Shards<T> {}
+
 /// The inside of a shard while its lock is held, or while nobody else is here.
 pub struct Entered<'a, T> {
     shard: &'a Shard<T>,
@@ -95,6 +103,11 @@ pub struct Owned<'a, T> {
 /// long as its [`Shards`] live. In other modes and layouts it is closed.
 pub struct Spot<T>(NonNull<Shard<T>>);
 
+// SAFETY: it only names a shard; the content is reached by entering that, under its lock, for which `Send` is enough.
+unsafe impl<T: Send> Send for Spot<T> {}
+// SAFETY: a shared one is as good as a copy, which any thread may have.
+unsafe impl<T: Send> Sync for Spot<T> {}
+
 impl<T> Clone for Spot<T> {
     fn clone(&self) -> Spot<T> {
         *self
@@ -103,14 +116,14 @@ impl<T> Clone for Spot<T> {
 impl<T> Copy for Spot<T> {}
 
 impl<T> Spot<T> {
-    /// Into it, if the thread of that seat owns its lock. `None`: it does not, or the shard is closed.
+    /// Into it, if the thread of that seat owns its lock, which the entry's is. `None`: it does not, or the shard is closed.
     ///
     /// # Safety
     /// The `Shards` that it is of lives for as long as what is returned.
     #[inline(always)]
-    pub unsafe fn enter_own<'a>(self, seat: &'static Seat) -> Option<Owned<'a, T>> {
+    pub unsafe fn enter_own<'a>(self, entry: &'a Entry, seat: &'static Seat) -> Option<Owned<'a, T>> {
         // SAFETY: the caller's promise.
-        unsafe { self.0.as_ref() }.enter_own(seat)
+        unsafe { self.0.as_ref() }.enter_own(entry, seat)
     }
 }
 
@@ -145,7 +158,7 @@ impl<T> Deref for Owned<'_, T> {
 impl<T> DerefMut for Owned<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above.
+        // SAFETY: the lock is held, and this is borrowed mutably.
         unsafe { &mut (*self.shard.state.get()).content }
     }
 }
@@ -162,11 +175,11 @@ impl<T> Shard<T> {
         Shard { lock, state: UnsafeCell::new(ShardState { open, content }) }
     }
     #[inline(always)]
-    fn enter(&self, threaded: bool, who: Caller) -> Entered<'_, T> {
-        Entered { shard: self, pass: self.lock.enter(threaded, who) }
+    fn enter<'a>(&'a self, entry: &'a Entry, who: Caller) -> Entered<'a, T> {
+        Entered { shard: self, pass: self.lock.enter(entry, who) }
     }
     #[inline(always)]
-    fn enter_own(&self, seat: &'static Seat) -> Option<Owned<'_, T>> {
+    fn enter_own<'a>(&'a self, _entry: &'a Entry, seat: &'static Seat) -> Option<Owned<'a, T>> {
         if !self.lock.enter_own(seat) {
             return None;
         }
@@ -190,7 +203,7 @@ impl<T> Entered<'_, T> {
     }
     #[inline(always)]
     fn state_mut(&mut self) -> &mut ShardState<T> {
-        // SAFETY: as above.
+        // SAFETY: the lock is held, or we are alone, and this is borrowed mutably.
         unsafe { &mut *self.shard.state.get() }
     }
     #[inline(always)]
@@ -242,18 +255,23 @@ impl<T: Content> Shards<T> {
 
     /// Enters home, whatever the mode. Below the lock only a pool's lock may be taken, never a CRI's.
     #[inline(always)]
-    pub fn home(&self, threaded: bool) -> Entered<'_, T> {
-        self.home.enter(threaded, None)
+    pub fn home<'a>(&'a self, entry: &'a Entry) -> Entered<'a, T> {
+        self.home.enter(entry, None)
     }
 
     /// The shard at the place that a layout has for something; home in mode one.
     #[inline(always)]
-    pub fn enter(&self, threaded: bool, who: Caller, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
-        if !threaded {
-            return self.home.enter(false, None);
+    pub fn enter<'a>(
+        &'a self,
+        entry: &'a Entry,
+        who: Caller,
+        place: impl Fn(T::Layout) -> Place,
+    ) -> Entered<'a, T> {
+        if !entry.is_among() {
+            return self.home.enter(entry, None);
         }
         // SYNC POINT with the release stores in `spread` and `gather`.
-        // SAFETY: tables stay until the communicator goes.
+        // SAFETY: null, or a table, which stays until the communicator goes.
         let shard = match unsafe { self.many.load(Ordering::Acquire).as_ref() } {
             None => Some(&self.home),
             Some(table) => match place(table.layout) {
@@ -262,7 +280,7 @@ impl<T: Content> Shards<T> {
             },
         };
         if let Some(shard) = shard {
-            let entered = shard.enter(true, who);
+            let entered = shard.enter(entry, who);
             if entered.is_open() {
                 return entered;
             }
@@ -275,7 +293,7 @@ impl<T: Content> Shards<T> {
     #[inline(always)]
     pub fn spot(&self, place: impl Fn(T::Layout) -> Place) -> Option<Spot<T>> {
         // SYNC POINT with the release stores in `spread` and `gather`.
-        // SAFETY: tables stay until the communicator goes.
+        // SAFETY: null, or a table, which stays until the communicator goes.
         let shard = match unsafe { self.many.load(Ordering::Acquire).as_ref() } {
             None => &self.home,
             Some(table) => match place(table.layout) {
@@ -287,26 +305,31 @@ impl<T: Content> Shards<T> {
     }
 
     /// With several threads, the shard at the place that a layout has for something, if the thread of that seat owns its
-    /// lock. `None`: any other way is open.
+    /// lock, which the entry's is. `None`: any other way is open.
     #[inline(always)]
-    pub fn enter_own(&self, seat: &'static Seat, place: impl Fn(T::Layout) -> Place) -> Option<Owned<'_, T>> {
-        // SAFETY: it is of these shards.
-        self.spot(place).and_then(|spot| unsafe { spot.enter_own(seat) })
+    pub fn enter_own<'a>(
+        &'a self,
+        entry: &'a Entry,
+        seat: &'static Seat,
+        place: impl Fn(T::Layout) -> Place,
+    ) -> Option<Owned<'a, T>> {
+        // SAFETY: it is of these shards, which are borrowed as long as the result.
+        self.spot(place).and_then(|spot| unsafe { spot.enter_own(entry, seat) })
     }
 
-    /// Enters the shard at the place of something after the first try found it closed or missing; tries until a shard
+    /// Enters the shard at the place of something, among other threads, after the first try found it closed or missing; tries until a shard
     /// is open.
     #[inline(never)]
     fn enter_again(&self, who: Caller, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
         loop {
             // SYNC POINT with the release stores in `spread` and `gather`.
-            // SAFETY: tables stay until the communicator goes.
+            // SAFETY: null, or a table, which stays until the communicator goes.
             let entered = match unsafe { self.many.load(Ordering::Acquire).as_ref() } {
-                None => self.home.enter(true, who),
+                None => self.home.enter(ALWAYS, who),
                 Some(table) => match place(table.layout) {
-                    Place::AllOver => return self.enter_in_mode_one(true),
+                    Place::AllOver => return self.enter_in_mode_one(ALWAYS),
                     Place::In(number) => match table.shard(number) {
-                        Some(shard) => shard.enter(true, who),
+                        Some(shard) => shard.enter(ALWAYS, who),
                         None => {
                             self.make(table, number);
                             continue;
@@ -322,15 +345,15 @@ impl<T: Content> Shards<T> {
 
     /// Home, in mode one.
     #[inline(always)]
-    pub fn enter_in_mode_one(&self, threaded: bool) -> Entered<'_, T> {
-        let home = self.home.enter(threaded, None);
-        if !threaded || home.is_open() { home } else { self.gather(home) }
+    pub fn enter_in_mode_one<'a>(&'a self, entry: &'a Entry) -> Entered<'a, T> {
+        let home = self.home.enter(entry, None);
+        if !entry.is_among() || home.is_open() { home } else { self.gather(home) }
     }
 
     /// Makes a shard that the table lacks, if the table is still the one in use.
     #[cold]
     fn make(&self, table: &ShardTable<T>, number: usize) {
-        let home = self.home.enter(true, None);
+        let home = self.home.enter(ALWAYS, None);
         let current = core::ptr::eq(self.many.load(Ordering::Relaxed), table);
         if current && table.shard(number).is_none() {
             table.put(number, Shard::new(home.another(), true, self.home.lock.another()));
@@ -342,7 +365,7 @@ impl<T: Content> Shards<T> {
     fn gather<'a>(&'a self, mut home: Entered<'a, T>) -> Entered<'a, T> {
         // SAFETY: home is closed, so this is the table of the mode, which stays.
         let table = unsafe { &*self.many.load(Ordering::Relaxed) };
-        let mut all: Vec<Entered<'_, T>> = table.shards().map(|s| s.enter(true, None)).collect();
+        let mut all: Vec<Entered<'_, T>> = table.shards().map(|s| s.enter(ALWAYS, None)).collect();
         all.iter_mut().for_each(|s| s.state_mut().open = false);
         let mut contents: Vec<&mut T> = all.iter_mut().map(|s| &mut **s).collect();
         home.gather(&mut contents);
@@ -352,7 +375,7 @@ impl<T: Content> Shards<T> {
         home
     }
 
-    /// Spreads home's content over the shards of a table, and opens these. `false`: that is not possible now.
+    /// Spreads home's content, which was entered among other threads, over the shards of a table, and opens these. `false`: that is not possible now.
     #[cold]
     pub fn spread(&self, mut home: Entered<'_, T>) -> bool {
         if !home.is_open() {
@@ -360,7 +383,7 @@ impl<T: Content> Shards<T> {
         }
         let table = self.table_of(&home);
         let mut all: Vec<Option<Entered<'_, T>>> =
-            (0..MOST).map(|number| table.shard(number).map(|s| s.enter(true, None))).collect();
+            (0..MOST).map(|number| table.shard(number).map(|s| s.enter(ALWAYS, None))).collect();
         for shard in all.iter_mut().flatten() {
             shard.begin(&home);
         }
@@ -391,47 +414,52 @@ impl<T: Content> Shards<T> {
         let layout = home.layout();
         // SAFETY: home's lock is held, and the list is used nowhere without it; tables stay.
         let tables = unsafe { &mut *self.tables.get() };
-        if let Some(table) = each_table(*tables).find(|t| t.layout == layout) {
+        // SAFETY: home's lock is held.
+        if let Some(table) = unsafe { each_table(*tables) }.find(|t| t.layout == layout) {
             return table;
         }
         *tables = Box::into_raw(ShardTable::new(layout, *tables));
-        // SAFETY: just made.
+        // SAFETY: just made, and it stays until the communicator goes.
         unsafe { &**tables }
     }
 
     /// Every content there is, home's first, each under its lock. The mode stays meanwhile.
-    pub fn each(&self, threaded: bool, mut f: impl FnMut(&mut T)) {
-        let mut home = self.home.enter(threaded, None);
+    pub fn each(&self, entry: &Entry, mut f: impl FnMut(&mut T)) {
+        let mut home = self.home.enter(entry, None);
         f(&mut home);
         // SAFETY: home's lock is held.
-        for shard in each_table(unsafe { *self.tables.get() }).flat_map(ShardTable::shards) {
-            f(&mut shard.enter(threaded, None));
+        for shard in unsafe { each_table(*self.tables.get()) }.flat_map(ShardTable::shards) {
+            f(&mut shard.enter(entry, None));
         }
     }
 }
 
-/// The tables of a list, for a caller who has home's lock.
-fn each_table<'a, T: Content + 'a>(first: *mut ShardTable<T>) -> impl Iterator<Item = &'a ShardTable<T>> {
-    // SAFETY: tables stay until the communicator goes.
+/// The tables of a list.
+///
+/// # Safety
+/// The caller has home's lock, and the shards as long as the result.
+unsafe fn each_table<'a, T: Content + 'a>(
+    first: *mut ShardTable<T>,
+) -> impl Iterator<Item = &'a ShardTable<T>> {
+    // SAFETY: null, or a table, which stays until the communicator goes.
     core::iter::successors(unsafe { first.as_ref() }, |t| unsafe { t.next.as_ref() })
 }
 
 impl<T: Content> Drop for Shards<T> {
     fn drop(&mut self) {
-        // Records of a content may lie in another's memory.
-        self.each(false, T::clear);
+        let mut tables = Vec::new();
         let mut at = *self.tables.get_mut();
         while !at.is_null() {
-            // SAFETY: made by Box::into_raw, like the shards in it, and nobody else is left.
-            let table = unsafe { Box::from_raw(at) };
-            for slot in &table.slots {
-                let shard = slot.load(Ordering::Relaxed);
-                if !shard.is_null() {
-                    // SAFETY: as above.
-                    drop(unsafe { Box::from_raw(shard) });
-                }
-            }
-            at = table.next;
+            // SAFETY: made by Box::into_raw, and nobody else is left.
+            tables.push(unsafe { Box::from_raw(at) });
+            at = tables.last().map_or(null_mut(), |table| table.next);
         }
+        let shards = tables.iter().flat_map(|table| &table.slots).map(|slot| slot.load(Ordering::Relaxed));
+        // SAFETY: made by Box::into_raw, and nobody else is left.
+        let mut shards: Vec<_> =
+            shards.filter(|s| !s.is_null()).map(|s| unsafe { Box::from_raw(s) }).collect();
+        // All before any goes: records of a content may lie in another's memory.
+        self.home.state.get_mut().content.clear();
+        shards.iter_mut().for_each(|shard| shard.0.state.get_mut().content.clear());
     }
 }

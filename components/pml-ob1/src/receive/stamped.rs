@@ -5,13 +5,18 @@ use crate::receive::incoming::{Incoming, MAX_KEPT};
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
 use crate::receive::timing::Watch;
-use crate::state::guarded::Held;
 use crate::wire;
+use oxmpi_mca::CriGuard;
 
 impl Receiver {
     /// Admits a message with a stamp: matches or keeps it at once, or, while MPI_ANY_TAG asks for the order of stamps,
     /// puts it among the deferred messages of its communicator.
-    pub fn arrive_stamped<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+    pub fn arrive_stamped<const TIMED: bool>(
+        &self,
+        held: &mut CriGuard<'_>,
+        comm: &Comm,
+        inc: &Incoming<'_>,
+    ) {
         if !comm.has_source(wire::source_of(inc.key)) {
             return self.peers().bad_header(
                 held,
@@ -23,7 +28,7 @@ impl Receiver {
             return self.peers().bad_header(held, inc.proc, "an eager message larger than any");
         }
         let watch = Watch::<TIMED>::start();
-        let mut shard = comm.shard_of(inc.key, true, held.who);
+        let mut shard = comm.shard_of(inc.key, held.entry(), held.who());
         if !shard.order.stamped {
             shard.order.stamped = true;
             shard.count_wild();
@@ -31,10 +36,11 @@ impl Receiver {
         // MPI_ANY_TAG fits none of the library's own tags, so their order is that of their FIFO.
         let at_once = wire::tag_of(inc.key) < 0 || (shard.order.wild == 0 && shard.order.deferred.is_empty());
         if at_once {
-            return self.match_or_keep(held, (shard, comm), inc, true, watch);
+            let met = self.match_or_keep(held, shard, comm, inc, true, watch);
+            return self.end_meeting(held, met, inc);
         }
-        if let Some(record) = shard.record(comm.handle(), inc, inc.order_key | ShardData::STAMPED) {
-            shard.order.deferred.push(record);
+        if let Some(message) = shard.record(inc, inc.order_key | ShardData::STAMPED) {
+            shard.order.deferred.push(message);
             if shard.order.deferred.len() == 1 {
                 self.escalated.add(comm);
             }

@@ -2,89 +2,65 @@
 
 use crate::communicators::comm::Comm;
 use crate::long::revoked::fin_revoked;
-use crate::receive::incoming::Incoming;
+use crate::receive::incoming::Envelope;
 use crate::receive::receiver::Receiver;
 use crate::receive::shard::ShardData;
-use crate::requests::request::request_of;
-use crate::state::guarded::Held;
-use oxmpi_mca::Status;
+use crate::state::hand::Hand;
+use oxmpi_mca::{CriGuard, Status};
 
 impl Receiver {
     /// Refuses a message on a revoked communicator: returns its credit, and tells a sender that waits for an answer by
     /// a FIN with REVOKED.
-    pub fn refuse_message(&self, held: &Held<'_>, inc: &Incoming) {
-        self.peers().consumed(inc, Some(held), held.threaded);
-        if inc.src_req != 0
-            && let Ok(peer) = self.peers().flow(inc.proc, held.ctx, held.threaded)
+    pub fn refuse_message(&self, held: &mut CriGuard<'_>, about: &Envelope) {
+        self.peers().consumed(about, Hand::Held(held));
+        if about.src_req != 0
+            && let Ok(peer) = self.peers().flow(about.proc, held.ctx(), held.entry())
         {
-            self.peers().control(held, peer, fin_revoked(inc.src_req));
+            self.peers().control(held, peer, fin_revoked(about.src_req));
         }
-    }
-
-    /// Refuses a message that `improbe` took out, on a communicator that has been revoked since.
-    pub fn refuse_taken(&self, inc: &Incoming, threaded: bool) {
-        self.refuse_message(&self.instance().hold(inc.ctx.into(), None, threaded), inc);
     }
 
     /// Fails the posted receives for which nothing can come any more, on all communicators: those on revoked ones, and
     /// those that name a lost process.
     #[cold]
-    pub fn sweep(&self, held: &Held<'_>) {
-        for comm in self.comms.with(held, |t| t.all()) {
-            // SAFETY: communicators leave the table under all CRIs' locks, one of which is held.
-            self.sweep_communicator(held, unsafe { &*comm });
-        }
+    pub fn sweep(&self, held: &mut CriGuard<'_>) {
+        let (comms, mut held) = self.comms.beside(held);
+        comms.all().for_each(|comm| self.sweep_communicator(&mut held, comm));
     }
 
     /// Fails the posted receives of a communicator for which nothing can come any more; if it was revoked, refuses its
     /// unexpected messages that came on the held CRI.
-    pub fn sweep_communicator(&self, held: &Held<'_>, comm: &Comm) {
+    pub fn sweep_communicator(&self, held: &mut CriGuard<'_>, comm: &Comm) {
         let (revoked, lost) = (comm.is_revoked(), self.peers().lost());
         let (mut ended, mut refused) = (Vec::new(), Vec::new());
         let is_lost = |source: i32| comm.process_of(source).is_some_and(|proc| self.peers().is_closed(proc));
-        comm.shards().each(held.threaded, |shard: &mut ShardData| {
+        comm.shards().each(held.entry(), |shard: &mut ShardData| {
             if shard.swept != (shard.stamp, lost) || revoked {
                 shard.swept = (shard.stamp, lost);
-                for node in shard.engine.take_posted() {
-                    // SAFETY: it came out of the shard's engine.
-                    let (pattern, stamp) = unsafe { (node.as_ref().pattern, node.as_ref().stamp) };
-                    if revoked || pattern.named_source().is_some_and(is_lost) {
-                        shard.uncount(stamp);
-                        ended.push(node);
-                    } else {
-                        // SAFETY: as `post` has it; in the order of their stamps.
-                        unsafe { shard.engine.post(node) };
-                    }
-                }
+                ended.extend(shard.unpost_all(|asks| revoked || asks.named_source().is_some_and(is_lost)));
             }
             if revoked {
-                refuse_waiting(shard, held, &mut refused);
+                refuse_waiting(shard, held.ctx(), &mut refused);
             }
         });
-        for node in ended {
-            // SAFETY: it came out of a shard's engine; from here it is ours.
-            self.peers().fail(held, unsafe { request_of(node) }, Status::PEER_FAILED);
+        for completer in ended {
+            self.peers().fail_taken(held.entry(), completer, Status::PEER_FAILED);
         }
-        refused.iter().for_each(|inc| self.refuse_message(held, inc));
+        refused.iter().for_each(|about| self.refuse_message(held, about));
     }
 }
 
-/// Takes the unexpected messages that came on the held CRI out of a shard into `refused`; of these only the lengths may
-/// be looked at from here on.
-fn refuse_waiting(shard: &mut ShardData, held: &Held<'_>, refused: &mut Vec<Incoming>) {
+/// Takes the unexpected messages that came on CRI `ctx` out of a shard; gives what is known of them.
+fn refuse_waiting(shard: &mut ShardData, ctx: u32, refused: &mut Vec<Envelope>) {
     let mut others = Vec::new();
-    while let Some(record) = shard.pop_unmatched() {
-        // SAFETY: it came out of the shard.
-        let inc = unsafe { record.as_ref() }.incoming();
-        if u32::from(inc.ctx) == held.ctx {
-            refused.push(inc);
-            shard.give(record);
+    while let Some(message) = shard.pop_unmatched() {
+        let about = message.incoming().about;
+        if u32::from(about.ctx) == ctx {
+            refused.push(about);
+            shard.give(message);
         } else {
-            others.push(record);
+            others.push(message);
         }
     }
-    for record in others {
-        // SAFETY: as above; it stays until the engine gives it out again.
-        unsafe { shard.engine.add_unexpected(record.cast()) };
-    }
+    others.into_iter().for_each(|message| shard.put_back(message));
 }

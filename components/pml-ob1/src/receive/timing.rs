@@ -8,8 +8,8 @@
 //! A CRI's sum is a word that only the holder of its lock writes.
 
 use crate::receive::receiver::Receiver;
-use crate::state::guarded::Held;
 use core::sync::atomic::Ordering;
+use oxmpi_mca::CriGuard;
 use std::time::Instant;
 
 /// Runs, or is not there.
@@ -24,10 +24,10 @@ impl<const TIMED: bool> Watch<TIMED> {
 
     /// Ends the watch when the message has its receive or is kept, and adds the time to the CRI's sum, in nanoseconds.
     #[inline(always)]
-    pub fn stop(self, receiver: &Receiver, held: &Held<'_>) {
+    pub fn stop(self, receiver: &Receiver, held: &CriGuard<'_>) {
         if TIMED && let Some(began) = self.0 {
             let ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(0);
-            receiver.instance().cri(held.ctx).add_match_time(ns);
+            receiver.instance().cri(held.ctx()).add_match_time(held, ns);
         }
     }
 }

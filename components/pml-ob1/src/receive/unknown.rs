@@ -9,43 +9,43 @@
 //! before the sender knew the index, and costs it that message's credit.
 
 use crate::communicators::comm::Comm;
-use crate::receive::incoming::Incoming;
+use crate::receive::incoming::Envelope;
 use crate::receive::orphan::Orphan;
 use crate::receive::receiver::Receiver;
-use crate::state::guarded::Held;
+use oxmpi_mca::CriGuard;
 
 impl Receiver {
     /// Keeps a message as it came, on the CRI that is held, until its communicator is added.
     #[cold]
-    pub fn keep_orphan(&self, held: &Held<'_>, proc: u32, message: &[u8]) {
+    pub fn keep_orphan(&self, held: &mut CriGuard<'_>, proc: u32, message: &[u8]) {
         let orphan = Orphan { proc, bytes: message.into() };
-        self.instance().cri(held.ctx).orphans().with(held, |o| o.push(orphan));
+        self.instance().own(held).orphans().push(orphan);
     }
 
     /// Takes the message that a CANCEL asks back out of the kept ones. `asked`: the CANCEL. `None`: it is not among
     /// them. A message with a number is replaced by a SKIP.
-    pub fn withdraw_orphan(&self, held: &Held<'_>, asked: &Incoming) -> Option<Incoming> {
-        self.instance().cri(held.ctx).orphans().with(held, |orphans| {
-            let (at, inc) = orphans.iter().enumerate().find_map(|(at, o)| {
-                let inc = o.incoming(held.ctx)?;
-                let is_it = inc.src_req == asked.src_req && inc.proc == asked.proc && inc.key == asked.key;
-                is_it.then_some((at, inc))
-            })?;
-            if !orphans[at].skip() {
-                orphans.remove(at);
-            }
-            Some(inc)
-        })
+    pub fn withdraw_orphan(&self, held: &mut CriGuard<'_>, asked: &Envelope) -> Option<Envelope> {
+        let ctx = held.ctx();
+        let orphans = self.instance().own(held).orphans();
+        let (at, about) = orphans.iter().enumerate().find_map(|(at, o)| {
+            let about = o.incoming(ctx)?.about;
+            let is_it = about.src_req == asked.src_req && about.proc == asked.proc && about.key == asked.key;
+            is_it.then_some((at, about))
+        })?;
+        if !orphans[at].skip() {
+            orphans.remove(at);
+        }
+        Some(about)
     }
 
     /// Takes the messages that were kept on the held CRI for a communicator that has been added now; the caller handles
     /// them in their order.
-    pub fn take_orphans(&self, held: &Held<'_>, comm: &Comm) -> Vec<Orphan> {
-        let all = self.instance().cri(held.ctx).orphans().with(held, core::mem::take);
-        let (ours, others): (Vec<_>, Vec<_>) = all
+    pub fn take_orphans(&self, held: &mut CriGuard<'_>, comm: &Comm) -> Vec<Orphan> {
+        let orphans = self.instance().own(held).orphans();
+        let (ours, others): (Vec<_>, Vec<_>) = core::mem::take(orphans)
             .into_iter()
             .partition(|o| o.address().is_some_and(|(head, prefix)| comm.claims(head, prefix.as_ref())));
-        self.instance().cri(held.ctx).orphans().with(held, |o| *o = others);
+        *orphans = others;
         ours
     }
 }

@@ -1,12 +1,12 @@
 //! Messages are taken back whose sender asks for that by CANCEL (`ending/cancel.rs`).
 
 use crate::communicators::comm::Comm;
-use crate::receive::incoming::Incoming;
+use crate::receive::incoming::Envelope;
 use crate::receive::receiver::Receiver;
 use crate::requests::request::State;
-use crate::state::guarded::Held;
+use crate::state::hand::Hand;
 use crate::wire::{self, Arrived, Header, kind};
-use oxmpi_mca::{MsgStatus, RequestHeader};
+use oxmpi_mca::{CriGuard, MsgStatus, RequestHeader};
 
 pub const CANCELLED: MsgStatus = MsgStatus { cancelled: 1, ..MsgStatus::EMPTY };
 
@@ -14,12 +14,12 @@ impl Receiver {
     /// Handles CANCEL: takes the message out of the early, deferred or unexpected ones and answers CANCELLED. Does
     /// nothing if the message was matched.
     #[cold]
-    pub fn withdraw(&self, held: &Held<'_>, comm: &Comm, asked: &Incoming) {
+    pub fn withdraw(&self, held: &mut CriGuard<'_>, comm: &Comm, asked: &Envelope) {
         let source = wire::source_of(asked.key);
         if !comm.is_from(source, asked.proc) {
             return self.peers().bad_header(held, asked.proc, "a source rank that is not the sender's");
         }
-        let is_it = |m: &Incoming| {
+        let is_it = |m: &Envelope| {
             m.src_req == asked.src_req && m.key == asked.key && m.proc == asked.proc && m.ctx == asked.ctx
         };
         // In this order: a message goes from the early ones to the shard, and never back.
@@ -27,56 +27,45 @@ impl Receiver {
             .inbound_made(source as usize)
             .and_then(|inbound| inbound.with(|s| s.withdraw(|early| is_it(&early.incoming()))));
         let message = match early {
-            Some(early) => Some(early.incoming()),
+            Some(early) => Some(early.incoming().about),
             None => {
-                let mut shard = comm.shard_of(asked.key, held.threaded, held.who);
-                shard.withdraw(is_it).map(|record| {
-                    // SAFETY: it came out of the shard, so it is ours until it is given back.
-                    let message = unsafe { record.as_ref() }.incoming();
-                    shard.give(record);
-                    message
+                let mut shard = comm.shard_of(asked.key, held.entry(), held.who());
+                shard.withdraw(|m| is_it(m)).map(|message| {
+                    let about = message.incoming().about;
+                    shard.give(message);
+                    about
                 })
             }
         };
         let Some(message) = message else { return };
-        // Of the message only lengths are looked at from here on.
-        self.peers().consumed(&message, Some(held), held.threaded);
+        self.peers().consumed(&message, Hand::Held(held));
         self.give_back(held, asked);
     }
 
     /// Discards a message that will never be received: its credit comes back, and it is noted for a CANCEL that may ask
     /// for it.
-    pub fn discard_message(&self, held: &Held<'_>, inc: &Incoming) {
-        if inc.src_req != 0 {
-            self.instance()
-                .cri(held.ctx)
-                .discarded()
-                .with(held, |discarded| discarded.insert((inc.proc, inc.src_req)));
+    pub fn discard_message(&self, held: &mut CriGuard<'_>, about: &Envelope) {
+        if about.src_req != 0 {
+            self.instance().own(held).discarded().insert((about.proc, about.src_req));
         }
-        self.peers().consumed(inc, Some(held), held.threaded);
+        self.peers().consumed(about, Hand::Held(held));
     }
 
     /// Handles CANCEL on a communicator that does not exist here: takes the message out of the kept or discarded ones
     /// and answers CANCELLED.
     #[cold]
-    pub fn withdraw_stray(&self, held: &Held<'_>, asked: &Incoming) {
+    pub fn withdraw_stray(&self, held: &mut CriGuard<'_>, asked: &Envelope) {
         if let Some(message) = self.withdraw_orphan(held, asked) {
-            // Of the message only lengths are looked at.
-            self.peers().consumed(&message, Some(held), held.threaded);
-        } else if !self
-            .instance()
-            .cri(held.ctx)
-            .discarded()
-            .with(held, |b| b.remove(&(asked.proc, asked.src_req)))
-        {
+            self.peers().consumed(&message, Hand::Held(held));
+        } else if !self.instance().own(held).discarded().remove(&(asked.proc, asked.src_req)) {
             return;
         }
         self.give_back(held, asked);
     }
 
     /// Sends CANCELLED: a message that was asked back is not received.
-    fn give_back(&self, held: &Held<'_>, asked: &Incoming) {
-        if let Ok(peer) = self.peers().flow(asked.proc, held.ctx, held.threaded) {
+    fn give_back(&self, held: &mut CriGuard<'_>, asked: &Envelope) {
+        if let Ok(peer) = self.peers().flow(asked.proc, held.ctx(), held.entry()) {
             self.peers().control(
                 held,
                 peer,
@@ -86,7 +75,7 @@ impl Receiver {
     }
 
     /// Handles CANCELLED: completes the send that was asked back as cancelled. `None`: the header is cut off.
-    pub fn on_cancelled(&self, held: &Held<'_>, arrived: &Arrived<'_>) -> Option<()> {
+    pub fn on_cancelled(&self, held: &mut CriGuard<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { rest: mut r, proc, .. } = *arrived;
         let id = r.word()?;
         let Some(req) = self.peers().quoted(held, id, proc, RequestHeader::SEND) else { return Some(()) };
@@ -97,7 +86,7 @@ impl Receiver {
         self.requests().drop_id(held, req);
         self.requests().release_memory(req);
         req.set_status(CANCELLED);
-        self.requests().complete(req, held.threaded);
+        self.requests().complete(req.claim(held), held.entry());
         Some(())
     }
 }

@@ -2,9 +2,6 @@
 
 use crate::requests::thread_state::ThreadState;
 use crate::state::instance::Instance;
-use core::cell::Cell;
-use core::ffi::c_void;
-use core::ptr::null_mut;
 use oxmpi_mca::RequestOps;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use std::sync::OnceLock;
@@ -15,9 +12,8 @@ pub struct Requests {
     instance: Instance,
     /// The state for calls without a context; made by the first.
     pub(super) shared: OnceLock<&'static ThreadState>,
-    /// The operations that the host calls on requests, and the object that these find in a request.
+    /// The operations that the host calls on requests.
     pub(super) operations: &'static RequestOps,
-    pub(super) owner: Cell<*mut c_void>,
     /// Sends that were released while pending and still are.
     pub(super) detached: AtomicU32,
 }
@@ -25,18 +21,7 @@ pub struct Requests {
 impl Requests {
     /// Makes the record of an instance without requests and thread states.
     pub fn new(instance: Instance, operations: &'static RequestOps) -> Requests {
-        Requests {
-            instance,
-            shared: OnceLock::new(),
-            operations,
-            owner: Cell::new(null_mut()),
-            detached: AtomicU32::new(0),
-        }
-    }
-
-    /// Notes the object that the host's operations find in a request, before the first is made.
-    pub fn set_owner(&self, owner: *mut c_void) {
-        self.owner.set(owner);
+        Requests { instance, shared: OnceLock::new(), operations, detached: AtomicU32::new(0) }
     }
 
     /// Gives how many sends were released while pending and still are.

@@ -4,7 +4,7 @@ use crate::requests::memory::Memory;
 use crate::requests::pool::Requests;
 use crate::requests::request::Request;
 use core::ffi::c_void;
-use core::ptr::{null, null_mut};
+use core::ptr::null;
 use oxmpi_btl::{BtlHandle, RegHandle, Registration};
 use oxmpi_mca::Status;
 
@@ -14,42 +14,31 @@ type End = extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> 
 impl Requests {
     /// Takes back a request's registrations for good, so that peers do not reach its buffer any more.
     pub fn release_memory(&self, req: &Request) {
-        let memory = req.memory.replace(null_mut());
-        if !memory.is_null() {
-            self.give_memory_back(memory);
+        if let Some(memory) = req.take_memory() {
+            self.give_memory_back(*memory);
         }
     }
 
     /// Ends a request's use of its registrations after all accesses, ours and those of peers, are over; the host may
     /// keep the buffer registered for the next message.
     pub fn leave_memory(&self, req: &Request) {
-        let memory = req.memory.replace(null_mut());
-        if !memory.is_null() {
-            let keeps = self.instance().btl_services().keeps();
-            self.end_memory(
-                memory,
-                if keeps {
-                    self.instance().btl_services().release
-                } else {
-                    self.instance().btl_services().deregister
-                },
-            );
+        if let Some(memory) = req.take_memory() {
+            let services = self.instance().btl_services();
+            self.end_memory(*memory, if services.keeps() { services.release } else { services.deregister });
         }
     }
 
     /// Takes registrations back for good which were taken out of their request (`release_memory` does this for those
     /// that are still in it).
-    pub fn give_memory_back(&self, memory: *mut Memory) {
+    pub fn give_memory_back(&self, memory: Memory) {
         self.end_memory(memory, self.instance().btl_services().deregister);
     }
 
     /// Calls `end` for each part of a memory and frees it. A transport that cannot take its registration back ends the
     /// process.
-    fn end_memory(&self, memory: *mut Memory, end: End) {
-        // SAFETY: made by `register_memory`; its request does not have it any more.
-        let memory = unsafe { Box::from_raw(memory) };
+    fn end_memory(&self, memory: Memory, end: End) {
         for part in memory.parts {
-            let status = end(self.instance().btl_services().instance, part.btl, part.local);
+            let status = end(self.instance().btl_services().instance, part.btl, part.local());
             if status.is_err() {
                 // A program that reuses the buffer may have it changed by a peer.
                 self.instance()
@@ -63,8 +52,8 @@ impl Requests {
 impl Request {
     /// The registered memory of the request, if it has one.
     fn registered(&self) -> Option<&Memory> {
-        // SAFETY: it stays until `release_memory`, which the holder of the CRI's lock calls.
-        unsafe { self.memory.get().as_ref() }
+        // SAFETY: it stays until `take_memory`, which the request's owner calls, and so is who looks at it.
+        unsafe { (*self.memory.as_ptr()).as_deref() }
     }
 
     /// How many rails both sides have registered the message's memory for; 0: it needs no handles.
@@ -74,8 +63,7 @@ impl Request {
 
     /// Our registration handle for a rail; null: the transport needs none.
     pub fn local_handle(&self, rail: usize) -> *const RegHandle {
-        // SAFETY: a registration is valid until it is given back.
-        self.registered().map_or(null(), |m| unsafe { (*m.parts[rail].local).handle })
+        self.registered().map_or(null(), |m| m.parts[rail].handle())
     }
 
     /// Our registration handles, one behind the other, as they are sent to a peer; empty if the transport needs none.
@@ -90,10 +78,9 @@ impl Request {
 
     /// Keeps the registration handles of the other side's memory for the request's message, as the peer sent them: one
     /// for each rail, of `each` bytes, behind the other ([`Request::remote_handle`]). Does nothing if the request's own buffer is not
-    /// registered. The caller holds the CRI's lock and has checked the length.
+    /// registered. The caller has checked the length.
     pub fn keep_remote_handles(&self, each: usize, bytes: &[u8]) {
-        // SAFETY: the holder of the CRI's lock is alone with it.
-        let Some(memory) = (unsafe { self.memory.get().as_mut() }) else { return };
+        let Some(mut memory) = self.take_memory() else { return };
         memory.remotes = 0;
         for (part, bytes) in memory.parts.iter_mut().zip(bytes.chunks(each.max(1))) {
             memory.remotes += 1;
@@ -103,5 +90,6 @@ impl Request {
                 *word = u64::from_ne_bytes(whole);
             }
         }
+        self.keep_memory(memory);
     }
 }

@@ -20,10 +20,12 @@
 //! | FLUSHING, LANDING | a flush behind the puts has to be issued, or to end | the lock of its CRI |
 //! | DONE | about to complete or complete | the completer, then the host |
 //!
-//! A receive leaves POSTED under the shard's lock, into the hands of the thread that matched it.
+//! "The lock of its CRI": the owner has the guard of the CRI that the request's FIFO is on (`Peer::flow`, `Instance::own`). A receive leaves POSTED under
+//! the shard's lock, into the hands of the thread that matched it.
 //!
 //! **Completing.** `status` first, then the completion word, then nothing: the host may release the
-//! request and another thread reuse it at once.
+//! request and another thread reuse it at once. The right to complete a request is a [`Completer`](crate::requests::completer::Completer): one is made for each
+//! start, and completing takes it.
 //!
 //! **Release of a pending request** (MPI_Request_free). Below MULTIPLE a plain flag says that
 //! nobody waits and the completer recycles. With threads the flag would race with the completer, so
@@ -37,9 +39,9 @@ use crate::requests::memory::Memory;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::offset_of;
-use core::ptr::{NonNull, null, null_mut};
+use core::ptr::{null, null_mut};
 use oxmpi_datatype::{TypeDesc, TypeRef};
-use oxmpi_mca::{MsgStatus, RequestHeader, RequestOps, Status};
+use oxmpi_mca::{Entry, MsgStatus, Object, RequestHeader, RequestOps, Status};
 
 /// States of a request; the table above has their owners.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,12 +122,29 @@ pub struct Request {
     pub(super) proc: Cell<u32>,
     /// The request is on a list of those that go on by themselves: its peer's streams, or what landed on its CRI.
     pub(super) listed: Cell<bool>,
+    /// The CRI that its completer is parked on, plus 1, or 0 (`completer.rs`).
+    pub(super) parked: Cell<u8>,
     /// The FIFO to the other end, once it is chosen (`Peer::of_request`).
     peer: Cell<*const c_void>,
     /// A send's stamp, or 0.
     pub(super) order: Cell<u64>,
-    /// Registered memory, or null (`registration.rs`).
-    pub(super) memory: Cell<*mut Memory>,
+    /// Registered memory (`registration.rs`).
+    pub(super) memory: Cell<Option<Box<Memory>>>,
+}
+
+// SAFETY: all but the completion word, which is atomic, and `home`, which never changes, belongs to the owner that the state names: one thread, that which
+// has taken the request or its completer, or the lock. A request goes from one owner to the next under a lock, by the completion word, or by a free list,
+// each of which orders what both do.
+unsafe impl Sync for Request {}
+// SAFETY: nothing of it is bound to the thread that made it; its pointers are to what the host and other threads made, too.
+unsafe impl Send for Request {}
+
+// SAFETY: the header is the first field of a `repr(C)` type, and requests are never freed.
+unsafe impl Object for Request {
+    #[inline(always)]
+    fn header(&self) -> *mut RequestHeader {
+        self.header.get()
+    }
 }
 
 impl Request {
@@ -161,9 +180,10 @@ impl Request {
             remote_addr: Cell::new(0),
             proc: Cell::new(0),
             listed: Cell::new(false),
+            parked: Cell::new(0),
             peer: Cell::new(null()),
             order: Cell::new(0),
-            memory: Cell::new(null_mut()),
+            memory: Cell::new(None),
         }
     }
 
@@ -196,52 +216,11 @@ impl Request {
         self.peer.get()
     }
     /// Notes the peer at the other end.
-    pub fn set_peer(&self, peer: *const c_void) {
+    ///
+    /// # Safety
+    /// It is the address of a `Peer`, which stays as long as requests are used.
+    pub unsafe fn set_peer(&self, peer: *const c_void) {
         self.peer.set(peer);
-    }
-
-    /// Gives the header, by which the host knows the request.
-    #[inline(always)]
-    pub fn handle(&self) -> *mut RequestHeader {
-        self.header.get()
-    }
-
-    /// Gives the request that a header is part of.
-    ///
-    /// # Safety
-    /// [`Request::handle`] gave `header`.
-    pub unsafe fn of(header: *mut RequestHeader) -> &'static Request {
-        // SAFETY: the header is the first field of a request, and requests are never freed.
-        unsafe { &*header.cast::<Request>() }
-    }
-
-    /// Fills the request's node for the matching engine and gives it. The request is the caller's, and not in an
-    /// engine.
-    #[inline(always)]
-    pub fn node(&self, pattern: Pattern, stamp: u64) -> NonNull<Posted> {
-        let node = self.posted.get();
-        // SAFETY: the request is not in the engine, so the node is the caller's.
-        unsafe {
-            (*node).pattern = pattern;
-            (*node).stamp = stamp;
-            NonNull::new_unchecked(node)
-        }
-    }
-
-    /// Gives the request's node, whatever it holds, for taking it out of the matching engine.
-    pub fn posted_node(&self) -> NonNull<Posted> {
-        // SAFETY: the address of a field is not null.
-        unsafe { NonNull::new_unchecked(self.posted.get()) }
-    }
-
-    /// Gives the request that a node of the matching engine lies in.
-    ///
-    /// # Safety
-    /// [`Request::node`] gave `node`.
-    #[inline(always)]
-    pub unsafe fn from_node(node: NonNull<Posted>) -> &'static Request {
-        // SAFETY: the node lies in a request at this offset, and requests are never freed.
-        unsafe { &*node.as_ptr().byte_sub(offset_of!(Request, posted)).cast::<Request>() }
     }
 
     /// Sets the status. By the request's owner, before it completes.
@@ -253,12 +232,12 @@ impl Request {
     /// Gives the status as it is now. By the request's owner.
     #[inline(always)]
     pub fn status(&self) -> MsgStatus {
-        // SAFETY: as above.
+        // SAFETY: nobody but the owner, who asks, writes it.
         unsafe { (*self.header.get()).status }
     }
     /// Sets the error of the status. By the request's owner, before it completes.
     pub fn set_error(&self, error: Status) {
-        // SAFETY: as above.
+        // SAFETY: before completion the owner alone reaches the status.
         unsafe { (*self.header.get()).status.error = error }
     }
     /// Whether the request is complete.
@@ -282,111 +261,79 @@ impl Request {
         unsafe { (*self.header.get()).kind }
     }
 
-    /// Resets the header of a request just taken from its pool.
-    #[inline(always)]
-    pub fn begin(&self, kind: u32, host_comm: *mut c_void) {
-        // SAFETY: the request is the caller's alone.
-        let h = unsafe { &mut *self.header.get() };
-        h.completion.rearm();
-        h.kind = kind;
-        h.comm = host_comm;
-        h.flags = 0;
-        h.status = MsgStatus::EMPTY;
-    }
-
     /// Makes a request that nobody refers to any more FREE and gives up its datatype; the caller puts it into its pool.
     #[inline(always)]
-    pub fn leave(&self, threaded: bool) {
-        debug_assert_eq!(self.id.get(), 0, "a peer may still quote it");
-        debug_assert!(self.memory.get().is_null() && !self.listed.get() && self.pulls.get() == 0);
-        self.drop_type(threaded);
+    pub fn leave(&self, entry: &Entry) {
+        debug_assert_eq!(
+            (self.id.get(), self.parked.get()),
+            (0, 0),
+            "a peer may still quote it, or its CRI complete it"
+        );
+        debug_assert!(!self.has_memory() && !self.listed.get() && self.pulls.get() == 0);
+        self.drop_type(entry);
         self.released.set(false);
         self.state.set(State::Free);
-    }
-
-    /// Makes the request a persistent one, inactive: complete, with an empty status.
-    pub fn make_persistent(&self) {
-        // SAFETY: the request is the caller's alone.
-        let h = unsafe { &mut *self.header.get() };
-        h.flags = RequestHeader::PERSISTENT;
-        h.completion.finish_alone();
-    }
-
-    /// Makes a persistent request that starts pending again, with an empty status.
-    pub fn restart(&self) {
-        // SAFETY: the host starts inactive requests only, which are nobody else's.
-        let h = unsafe { &mut *self.header.get() };
-        h.status = MsgStatus::EMPTY;
-        h.flags |= RequestHeader::ACTIVE;
-        h.completion.rearm();
-    }
-
-    /// Completes a request that nobody else has seen yet.
-    #[inline(always)]
-    pub fn complete_unseen(&self) {
-        self.state.set(State::Done);
-        // SAFETY: the request is the caller's alone.
-        unsafe { (*self.header.get()).completion.finish_alone() }
     }
 
     /// Keeps the datatype of data that is not contiguous alive, until [`Request::drop_type`]. Notes none for contiguous
     /// data.
     #[inline(always)]
-    pub fn keep_type(&self, dtype: &TypeDesc, count: u64, threaded: bool) {
+    pub fn keep_type(&self, dtype: &TypeDesc, count: u64, entry: &Entry) {
         if dtype.is_contiguous() {
             self.dtype.set(null());
             return;
         }
-        self.keep_layout(dtype, count, threaded)
+        self.keep_layout(dtype, count, &entry.seen())
     }
     /// Keeps the datatype of data that is not contiguous by its type alive. If it is one block all the same, no type is
     /// kept and `buf` moves to the block: all protocols can have it.
     #[inline(never)]
-    fn keep_layout(&self, dtype: &TypeDesc, count: u64, threaded: bool) {
+    fn keep_layout(&self, dtype: &TypeDesc, count: u64, entry: &Entry) {
         if let Some((disp, _)) = dtype.one_block(count) {
             self.buf.set(self.buf.get().wrapping_offset(disp as isize));
             self.dtype.set(null());
             return;
         }
-        // SAFETY: alive for the call that we are in; without threads nobody else is in the library.
-        let kept = unsafe { if threaded { TypeRef::retain(dtype) } else { TypeRef::retain_alone(dtype) } };
+        // SAFETY: alive for the call that we are in; alone, nobody else is in the library.
+        let kept =
+            unsafe { if entry.is_among() { TypeRef::retain(dtype) } else { TypeRef::retain_alone(dtype) } };
         self.dtype.set(kept.as_ptr());
         self.count.set(count);
         core::mem::forget(kept);
     }
     /// Gives up the datatype that [`Request::keep_type`] kept, if any.
     #[inline(always)]
-    pub(super) fn drop_type(&self, threaded: bool) {
+    pub(super) fn drop_type(&self, entry: &Entry) {
         let dtype = self.dtype.replace(null());
         if dtype.is_null() {
             return;
         }
-        // SAFETY: the reference that `keep_type` took; without threads nobody else is in the library.
+        // SAFETY: the reference that `keep_type` took; alone, nobody else is in the library.
         unsafe {
             let kept = TypeRef::adopt(dtype);
-            if threaded { drop(kept) } else { kept.release_alone() }
+            if entry.is_among() { drop(kept) } else { kept.release_alone() }
         }
     }
     /// Gives the datatype of the data. `None`: the data is contiguous.
     #[inline(always)]
     pub fn dtype(&self) -> Option<&TypeDesc> {
-        // SAFETY: retained.
+        // SAFETY: null, or retained by `keep_type` until the owner, who asks, gives it up.
         unsafe { self.dtype.get().as_ref() }
     }
 
-    /// Copies `len` packed bytes from `src` to where they belong in the receive buffer, `from` bytes into the packed
-    /// message.
+    /// Copies packed bytes to where they belong in the receive buffer, `from` bytes into the packed message.
     ///
     /// # Safety
-    /// `from + len` is at most `total`, and `src` readable for `len` bytes.
+    /// They end at `total` or before.
     #[inline(always)]
-    pub unsafe fn store(&self, copies: &Copies, from: u64, src: *const u8, len: u64) {
-        // SAFETY: inside the user's buffer by the caller's promise.
+    pub unsafe fn store(&self, copies: &Copies, from: u64, bytes: &[u8]) {
+        let (src, len) = (bytes.as_ptr(), bytes.len());
+        // SAFETY: inside the user's buffer, which is there until completion, by the caller's promise.
         unsafe {
             match self.dtype() {
-                None => copies.copy(src, self.buf.get().add(from as usize), len as usize),
+                None => copies.copy(src, self.buf.get().add(from as usize), len),
                 Some(d) => {
-                    oxmpi_datatype::unpack(d, self.count.get(), self.buf.get(), from, src, len);
+                    oxmpi_datatype::unpack(d, self.count.get(), self.buf.get(), from, src, len as u64);
                 }
             }
         }
@@ -407,13 +354,3 @@ const _: () = {
     #[cfg(not(loom))]
     assert!(offset_of!(Request, dtype) == 128);
 };
-
-/// Gives the request of a receive that was posted in an engine.
-///
-/// # Safety
-/// `node` came out of a shard's engine.
-#[inline(always)]
-pub unsafe fn request_of(node: NonNull<Posted>) -> &'static Request {
-    // SAFETY: the engine holds nodes of requests only.
-    unsafe { Request::from_node(node) }
-}

@@ -5,7 +5,6 @@
 
 use crate::requests::memory::Memory;
 use crate::requests::request::{Outcome, Request, State};
-use core::ptr::null_mut;
 use oxmpi_mca::Status;
 
 /// Reading, by whoever knows the request.
@@ -255,14 +254,15 @@ impl Request {
     }
     /// Keeps the registered memory of its buffer.
     pub fn keep_memory(&self, memory: Box<Memory>) {
-        self.memory.set(Box::into_raw(memory));
+        self.memory.set(Some(memory));
     }
     /// Whether it has registered memory.
     pub fn has_memory(&self) -> bool {
-        !self.memory.get().is_null()
+        // SAFETY: nothing but the owner, who asks, changes it.
+        unsafe { (*self.memory.as_ptr()).is_some() }
     }
-    /// Takes its registered memory; null: it has none.
-    pub fn take_memory(&self) -> *mut Memory {
-        self.memory.replace(null_mut())
+    /// Takes its registered memory. `None`: it has none.
+    pub fn take_memory(&self) -> Option<Box<Memory>> {
+        self.memory.take()
     }
 }

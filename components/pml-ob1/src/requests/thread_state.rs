@@ -10,9 +10,8 @@ use crate::receive::shard::ShardData;
 use crate::receive::shards::Spot;
 use crate::requests::links::FreeList;
 use crate::requests::request::Request;
-use crate::state::cri::Cri;
 use crate::state::note::Note;
-use oxmpi_mca::{Caller, Lock, Seat, ThreadCtx};
+use oxmpi_mca::{Caller, Entry, Lock, Seat, ThreadCtx};
 
 /// State of a thread, or of all calls without a context.
 pub struct ThreadState {
@@ -39,13 +38,16 @@ pub struct Sent {
 #[derive(Clone, Copy)]
 pub struct Received {
     /// The CRI on which the messages come.
-    pub cri: &'static Cri,
+    pub ctx: u32,
     /// Where they are matched, once that was seen.
     pub spot: Option<Spot<ShardData>>,
 }
 
-// SAFETY: lists of free requests and notes are the owner's (`free_list.rs`), the rest is atomic.
+// SAFETY: the own list of free requests, the lease and the notes are the owner's: the thread whose context leads here, or, of the shared state, the holder
+// of its lock; the list of what others give back is atomic, and the rest never changes.
 unsafe impl Sync for ThreadState {}
+// SAFETY: a context, and with it the state, passes from a thread that ends to one that comes; nothing of it is bound to a thread.
+unsafe impl Send for ThreadState {}
 
 impl ThreadState {
     /// Makes the state of the thread with this number, without free requests. It is never freed.
@@ -58,12 +60,6 @@ impl ThreadState {
             received: Note::default(),
             sent: Note::default(),
         }))
-    }
-
-    /// Takes a free request. `None`: there is none. By the owner.
-    #[inline(always)]
-    pub fn take(&self) -> Option<&'static Request> {
-        self.free.take()
     }
 
     /// Gives the number of the thread, as the host counts them; the largest for the state of calls without one.
@@ -97,41 +93,51 @@ impl ThreadState {
 
 /// Gives the number of the calling thread, as the host counts them; `u32::MAX` if the call has no context.
 #[inline(always)]
-pub fn number_of(thread: *mut ThreadCtx) -> u32 {
-    // SAFETY: the host passes a live context or null.
-    unsafe { thread.as_ref() }.map_or(u32::MAX, |t| t.index)
+pub fn number_of(entry: &Entry) -> u32 {
+    entry.context().map_or(u32::MAX, |thread| thread.index)
 }
 
 /// Gives the state of the calling thread. `None`: it has none yet, or the call has no context.
 #[inline(always)]
-pub fn thread_state_of(thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
-    // SAFETY: the host passes the context of the calling thread, or null; what is in it was put there by
-    // `first_thread_state` and is never freed.
-    unsafe { thread.as_ref()?.pml_private.cast::<ThreadState>().as_ref() }
+pub fn thread_state_of(entry: &Entry) -> Option<&'static ThreadState> {
+    // SAFETY: an entry has the context of the calling thread, or null.
+    unsafe { thread_state_at(entry.thread()) }
 }
 
-/// Gives the calling thread's seat, where it notes which locks it is inside. `None`: the call has no context.
+/// Gives the state that is noted in a thread's context. `None`: there is none yet, or no context.
+///
+/// # Safety
+/// The context is that of the calling thread, or null.
 #[inline(always)]
-pub fn seat_of(thread: *mut ThreadCtx) -> Caller {
-    // SAFETY: the host passes the context of the calling thread, or null, and outlives this component's locks.
-    unsafe { ThreadCtx::seat_of(thread) }
+pub unsafe fn thread_state_at(thread: *mut ThreadCtx) -> Option<&'static ThreadState> {
+    // SAFETY: the caller's promise; what is in it was put there by `first_thread_state` and is never freed.
+    unsafe { thread.as_ref()?.pml_private.cast::<ThreadState>().as_ref() }
 }
 
 /// Gives the state of the calling thread and its seat. `None`: it has no state yet, or the call has no context.
 #[inline(always)]
-pub fn state_and_seat(thread: *mut ThreadCtx) -> Option<(&'static ThreadState, &'static Seat)> {
-    thread_state_of(thread).zip(seat_of(thread))
+pub fn state_and_seat(entry: &Entry) -> Option<(&'static ThreadState, &'static Seat)> {
+    thread_state_of(entry).zip(entry.who())
 }
 
 /// Gives the lease by which the calling thread stamps its messages. `None`: it has no state yet, or the call has no
 /// context.
 #[inline(always)]
-pub fn lease_of(thread: *mut ThreadCtx) -> Option<&'static Lease> {
-    thread_state_of(thread).map(|thread_state| &thread_state.lease)
+pub fn lease_of(entry: &Entry) -> Option<&'static Lease> {
+    thread_state_of(entry).map(|thread_state| &thread_state.lease)
 }
 
-/// Gives the number of the calling thread ([`number_of`]) and its seat ([`seat_of`]).
+/// Gives the number of the calling thread ([`number_of`]) and its seat.
 #[inline(always)]
-pub fn identity(thread: *mut ThreadCtx) -> (u32, Caller) {
-    (number_of(thread), seat_of(thread))
+pub fn identity(entry: &Entry) -> (u32, Caller) {
+    (number_of(entry), entry.who())
+}
+
+/// Has the calling thread progress that CRI first. Does nothing in a call without a context.
+#[inline(always)]
+pub fn look_first_at(entry: &Entry, ctx: u32) {
+    if !entry.thread().is_null() {
+        // SAFETY: the context of the calling thread, which alone reads and writes this field.
+        unsafe { (*entry.thread()).cri = ctx };
+    }
 }

@@ -2,22 +2,27 @@
 //!
 //! A get, put or flush that a transport has under way ends inside the transport's progress, where nothing may go on with it:
 //! it is only counted, and its request listed, until that progress has returned (`long/rdma.rs`). All of this belongs to the holder of
-//! the CRI's lock; others may read the marks as a hint.
+//! the CRI; others may read the marks as a hint.
 
 use crate::requests::request::Request;
-use core::cell::Cell;
 use core::ptr::null;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::{CriGuard, OfCri};
 use oxmpi_pml::work;
 
 /// The work that waits on one CRI.
-#[derive(Default)]
+#[repr(align(128))]
 pub struct Work {
     marks: AtomicU32,
+    flight: OfCri<Flight>,
+}
+
+/// Pieces that transports have under way, or have ended.
+struct Flight {
     /// Requests of which pieces have landed, linked.
-    landed: Cell<Option<&'static Request>>,
+    landed: Option<&'static Request>,
     /// Pieces under way.
-    flying: Cell<u32>,
+    flying: u32,
 }
 
 impl Work {
@@ -29,6 +34,11 @@ impl Work {
     pub const SWEEP: u32 = 1 << 16;
     /// A mark: messages came before their sender's SWITCH (`receive/switched.rs`).
     pub const EARLY: u32 = 1 << 17;
+
+    /// Makes the work of a CRI where nothing waits.
+    pub fn new(ctx: u32) -> Work {
+        Work { marks: AtomicU32::new(0), flight: OfCri::new(ctx, Flight { landed: None, flying: 0 }) }
+    }
 
     /// Gives the word of marks, which the host's engine reads: not 0 while there is any.
     pub fn word(&self) -> *const AtomicU32 {
@@ -49,40 +59,41 @@ impl Work {
     pub fn has(&self, mark: u32) -> bool {
         self.marks.load(Ordering::Relaxed) & mark != 0
     }
-    /// Sets a mark.
+    /// Sets a mark. By the holder of the CRI.
     pub fn mark(&self, mark: u32) {
         self.marks.store(self.marks.load(Ordering::Relaxed) | mark, Ordering::Relaxed);
     }
-    /// Clears a mark.
+    /// Clears a mark. By the holder of the CRI.
     pub fn unmark(&self, mark: u32) {
         self.marks.store(self.marks.load(Ordering::Relaxed) & !mark, Ordering::Relaxed);
     }
 
     /// Whether the transports have pieces under way.
-    pub fn is_flying(&self) -> bool {
-        self.flying.get() != 0
+    pub fn is_flying(&self, held: &mut CriGuard<'_>) -> bool {
+        self.flight.get(held).flying != 0
     }
     /// Counts a piece of a request that a transport has under way.
-    pub fn take_off(&self, req: &Request) {
+    pub fn take_off(&self, held: &mut CriGuard<'_>, req: &Request) {
         req.pulls.set(req.pulls.get() + 1);
-        self.flying.set(self.flying.get() + 1);
+        self.flight.get(held).flying += 1;
     }
     /// Counts a piece of a request that has ended, and lists the request unless it is listed.
-    pub fn land(&self, req: &'static Request) {
+    pub fn land(&self, held: &mut CriGuard<'_>, req: &'static Request) {
+        let flight = self.flight.get(held);
         req.pulls.set(req.pulls.get() - 1);
-        self.flying.set(self.flying.get() - 1);
+        flight.flying -= 1;
         if !req.listed.replace(true) {
-            req.next.set(self.landed.replace(Some(req)).map_or(null(), core::ptr::from_ref));
+            req.next.set(flight.landed.replace(req).map_or(null(), core::ptr::from_ref));
             self.mark(Work::LANDED);
         }
     }
     /// Takes all requests off the list, the last one first. Each may be listed again once it has come out.
-    pub fn take_landed(&self) -> impl Iterator<Item = &'static Request> {
+    pub fn take_landed(&self, held: &mut CriGuard<'_>) -> impl Iterator<Item = &'static Request> + use<> {
         self.unmark(Work::LANDED);
-        let mut next = self.landed.take();
+        let mut next = self.flight.get(held).landed.take();
         core::iter::from_fn(move || {
             let req = next?;
-            // SAFETY: requests are never freed.
+            // SAFETY: null, or the request that `land` found at the head of the list; requests are never freed.
             next = unsafe { req.next.get().as_ref() };
             req.listed.set(false);
             Some(req)

@@ -10,45 +10,50 @@ use crate::communicators::comm::Comm;
 use crate::order::switch::Sending;
 use crate::peers::peer::Peer;
 use crate::peers::route::Route;
+use crate::requests::completer::Completer;
 use crate::requests::request::Request;
+use crate::send::destination::Destination;
 use crate::send::issue::FAILURE;
-use crate::send::outgoing::Outgoing;
 use crate::send::sender::Sender;
 use crate::state::fifos::FIFO;
-use crate::state::guarded::Held;
-use core::ptr::{null, null_mut};
+use core::ptr::null;
 use oxmpi_datatype::{Base, TypeDesc};
-use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use oxmpi_pml::SendArgs;
+use oxmpi_mca::{CriGuard, Entry, RequestHeader, Status};
+use oxmpi_pml::{Outgoing as Args, SendArgs};
 
 impl Sender {
-    /// Sends a blocking message by a request, where it could not go at once. Null: the request completed within the
+    /// Sends a blocking message by a request, where it could not go at once. `None`: the request completed within the
     /// call and was recycled. `number`: the one that the message keeps, or 0.
     #[inline(never)]
     pub fn send_blocking_slowly(
         &self,
-        args: &SendArgs,
+        entry: &mut Entry,
+        comm: &Comm,
+        args: Args<'_>,
         number: u64,
-        threaded: bool,
-    ) -> Result<*mut RequestHeader, Status> {
-        let out = self.outgoing(args, threaded)?;
-        let req =
-            match self.requests().take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm) {
-                Ok(req) => req,
-                Err(status) => {
-                    let held = self.instance().hold(FIFO, None, threaded);
-                    self.order().give_up_number(&held, out.peer, out.comm, out.route, args.tag, number);
-                    return Err(status);
-                }
-            };
-        self.describe(req, &out, args, threaded);
-        self.offer_new(req, &out, args.thread, number, threaded)?;
+    ) -> Result<Option<&'static Request>, Status> {
+        let to = self.destination(entry, comm, args)?;
+        let completer = match self.requests().take_request(entry, RequestHeader::SEND, args.host_comm) {
+            Ok(completer) => completer,
+            Err(status) => {
+                self.give_number_up(entry, &to, args.tag, number);
+                return Err(status);
+            }
+        };
+        let req = self.describe_and_offer(entry, completer, &to, args, number)?;
         // Anybody may complete it, but only we may recycle it: nobody else has its handle.
         if req.is_complete() && req.status().error == Status::OK {
-            self.requests().recycle(req, args.thread, threaded);
-            return Ok(null_mut());
+            self.requests().recycle(req, entry);
+            return Ok(None);
         }
-        Ok(req.handle())
+        Ok(Some(req))
+    }
+
+    /// Tells the receiver that a number is not used, since there is no memory for the send that had it.
+    #[cold]
+    fn give_number_up(&self, entry: &mut Entry, to: &Destination<'_>, tag: i32, number: u64) {
+        let mut held = self.instance().hold(entry, FIFO);
+        self.order().give_up_number(&mut held, to.peer, to.comm, to.route, tag, number);
     }
 
     /// Sends a message by the request that the caller took, where it could not go at once. `number`: the one that the
@@ -56,93 +61,95 @@ impl Sender {
     #[inline(never)]
     pub fn send_immediate_slowly(
         &self,
-        req: &'static Request,
-        args: &SendArgs,
+        entry: &mut Entry,
+        comm: &Comm,
+        completer: Completer,
+        args: Args<'_>,
         number: u64,
-        threaded: bool,
-    ) -> Result<*mut RequestHeader, Status> {
-        let out = self.outgoing(args, threaded)?;
-        self.describe(req, &out, args, threaded);
-        self.offer_new(req, &out, args.thread, number, threaded)?;
-        Ok(req.handle())
+    ) -> Result<&'static Request, Status> {
+        let to = self.destination(entry, comm, args)?;
+        self.describe_and_offer(entry, completer, &to, args, number)
     }
 
     /// Makes the inactive persistent request of MPI_Send_init and its other modes; nothing is sent before it is started.
     /// `Err`: the destination cannot be sent to, or no request can be had.
-    pub fn send_persistent(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.instance().threaded();
-        let out = self.outgoing(args, threaded)?;
-        let req = self.requests().take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
-        self.describe(req, &out, args, threaded);
-        req.make_persistent();
-        Ok(req.handle())
+    pub fn send_persistent(
+        &self,
+        entry: &mut Entry,
+        comm: &Comm,
+        args: Args<'_>,
+    ) -> Result<&'static Request, Status> {
+        let to = self.destination(entry, comm, args)?;
+        let completer = self.requests().take_request(entry, RequestHeader::SEND, args.host_comm)?;
+        describe(&completer, &to, args, entry);
+        Ok(completer.into_persistent())
     }
 
     /// Sends a FAILURE in place of a message of `args`; returns its request. `Err`: the destination cannot be sent to, or no
     /// request can be had.
-    pub fn send_failing(&self, args: &SendArgs, error: Status) -> Result<*mut RequestHeader, Status> {
+    pub fn send_failing(
+        &self,
+        entry: &mut Entry,
+        comm: &Comm,
+        args: Args<'_>,
+        error: Status,
+    ) -> Result<&'static Request, Status> {
         if !error.is_err() {
             return Err(Status::BAD_PARAM);
         }
-        let threaded = self.instance().threaded();
         // Contiguous, so no request keeps it.
         let nothing = TypeDesc::basic(Base::BYTE).ok_or(Status::INTERNAL)?;
         let args = SendArgs { buf: null(), count: 0, dtype: &nothing, mode: FAILURE, ..*args };
-        let out = self.outgoing(&args, threaded)?;
-        let req = self.requests().take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
-        self.describe(req, &out, &args, threaded);
-        req.carry(error);
-        self.offer_new(req, &out, args.thread, 0, threaded)?;
-        Ok(req.handle())
+        // SAFETY: it has no bytes, its type lives for the call, and the rest is vouched for.
+        let args = unsafe { Args::new(&args) };
+        let to = self.destination(entry, comm, args)?;
+        let completer = self.requests().take_request(entry, RequestHeader::SEND, args.host_comm)?;
+        completer.carry(error);
+        self.describe_and_offer(entry, completer, &to, args, 0)
     }
 
-    /// Fills a request with everything that its send may need later.
-    fn describe(&self, req: &Request, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) {
-        req.describe_send((args.buf.cast_mut(), out.total), (args.mode, args.tag), out.peer.proc());
-        // SAFETY: alive for the call.
-        req.keep_type(unsafe { &*args.dtype }, args.count, threaded);
-        req.set_comm(out.comm.handle());
-        req.set_route(out.route.handle());
-    }
-
-    /// Chooses the FIFO of a new request and starts its send; recycles the request if that fails outright.
-    fn offer_new(
+    /// Describes a new request, chooses its FIFO and starts its send; recycles the request if that fails outright.
+    fn describe_and_offer(
         &self,
-        req: &'static Request,
-        out: &Outgoing<'_>,
-        thread: *mut ThreadCtx,
+        entry: &mut Entry,
+        completer: Completer,
+        to: &Destination<'_>,
+        args: Args<'_>,
         number: u64,
-        threaded: bool,
-    ) -> Result<(), Status> {
-        let about = Sending { tag: req.tag(), thread, number };
-        let status = match self.enter(req, (out.comm, out.route, out.peer), about, threaded) {
-            Ok((held, peer)) => {
-                if threaded {
+    ) -> Result<&'static Request, Status> {
+        describe(&completer, to, args, entry);
+        let req = completer.request();
+        let about = Sending { tag: req.tag(), number };
+        let failed = match self.enter(entry, &completer, (to.comm, to.route, to.peer), about) {
+            Ok((mut held, peer)) => {
+                if held.is_among() {
                     // Room for it, or its answer, comes there.
-                    self.instance().expect_on(thread, held.ctx);
+                    self.instance().expect_on(held.entry(), held.ctx());
                 }
-                self.offer(&held, peer, req)
+                self.offer(&mut held, peer, completer)
             }
-            Err(status) => status,
+            Err(status) => Err((status, completer)),
         };
-        if status.is_err() {
-            self.requests().recycle(req, thread, threaded);
-            return Err(status);
+        match failed {
+            Ok(()) => Ok(req),
+            Err((status, completer)) => {
+                self.requests().give_up(completer, entry);
+                Err(status)
+            }
         }
-        Ok(())
     }
 
     /// Chooses the FIFO of a send that is described, notes it in the request, and takes the lock of its CRI.
     fn enter<'a>(
         &'a self,
+        entry: &'a mut Entry,
         req: &Request,
-        (comm, route, base): (&Comm, &Route, &'a Peer),
+        to: (&Comm, &Route, &'a Peer),
         about: Sending,
-        threaded: bool,
-    ) -> Result<(Held<'a>, &'a Peer), Status> {
-        let (held, peer, order) = match threaded {
-            true => self.order().enter_flow(comm, route, base, about)?,
-            false => (self.instance().hold(FIFO, None, false), base, 0),
+    ) -> Result<(CriGuard<'a>, &'a Peer), Status> {
+        let (held, peer, order) = match entry.is_among() {
+            true => self.order().enter_flow(entry, to, about)?,
+            false => (self.instance().hold(entry, FIFO), to.2, 0),
         };
         peer.note_in(req);
         req.take_order(order);
@@ -150,26 +157,36 @@ impl Sender {
     }
 
     /// Starts an inactive persistent send.
-    pub fn send_again(&self, req: &'static Request, threaded: bool) -> Status {
-        // SAFETY: communicators outlive the persistent requests on them (the host's promise).
+    pub fn send_again(&self, entry: &mut Entry, completer: Completer) -> Status {
+        let req = completer.request();
+        // SAFETY: communicators outlive the persistent requests on them (the host's promise), and their routes with them.
         let (comm, route) = unsafe { (Comm::of_request(req), Route::of_request(req)) };
         let Some(base) = route.peer() else {
             // The communicator was revoked.
-            req.set_error(Status::PEER_FAILED);
-            self.requests().complete(req, threaded);
+            completer.set_error(Status::PEER_FAILED);
+            self.requests().complete(completer, entry);
             return Status::PEER_FAILED;
         };
-        let about = Sending { tag: req.tag(), thread: null_mut(), number: 0 };
-        match self.enter(req, (comm, route, base), about, threaded) {
-            Err(status) => status,
-            Ok((held, peer)) => {
-                self.instance().share(held.ctx);
-                let status = self.offer(&held, peer, req);
-                if status.is_err() {
-                    self.peers().fail(&held, req, status);
-                }
+        let about = Sending { tag: req.tag(), number: 0 };
+        let (mut held, peer) = match self.enter(entry, req, (comm, route, base), about) {
+            Ok(entered) => entered,
+            Err(status) => return status,
+        };
+        self.instance().share(held.ctx());
+        match self.offer(&mut held, peer, completer) {
+            Ok(()) => Status::OK,
+            Err((status, completer)) => {
+                self.peers().fail_taken(held.entry(), completer, status);
                 status
             }
         }
     }
+}
+
+/// Fills a request with everything that its send may need later.
+fn describe(req: &Request, to: &Destination<'_>, args: Args<'_>, entry: &Entry) {
+    req.describe_send((args.buf.cast_mut(), to.total), (args.mode, args.tag), to.peer.proc());
+    req.keep_type(args.dtype(), args.count, entry);
+    req.set_comm(to.comm.handle());
+    req.set_route(to.route.handle());
 }

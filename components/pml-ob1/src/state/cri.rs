@@ -1,8 +1,6 @@
-//! One CRI's part of the component's state, and what its holder does with it.
+//! One CRI's part of the component's state: what others may read ([`Cri`]), and what belongs to its holder ([`Own`]).
 
-use crate::communicators::comm::Comm;
 use crate::matching::Key;
-use crate::peers::peer::Peer;
 use crate::peers::stripes::FragmentsAhead;
 use crate::receive::orphan::Orphan;
 use crate::receive::shard::ShardData;
@@ -11,176 +9,98 @@ use crate::requests::ids::IdTable;
 use crate::requests::memory::Retired;
 use crate::requests::request::Request;
 use crate::requests::work::Work;
-use crate::state::guarded::{Guarded, Held};
-use core::cell::Cell;
-use core::ptr::{NonNull, null, null_mut};
-use oxmpi_mca::Host;
-use oxmpi_mca::host::receive::STOP;
-use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::ptr::null_mut;
+use oxmpi_mca::CriGuard;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use oxmpi_pml::Next;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// Data of the holder of one CRI's lock.
+/// Words of one CRI. Its holder writes them, where nothing else is said; others may read them.
 #[repr(align(128))]
 pub struct Cri {
-    /// Its number.
-    ctx: u32,
-    /// The host's part, with the lock.
-    base: NonNull<oxmpi_mca::Cri>,
-    /// Peers with something waiting for room.
-    backlog: Guarded<Vec<*const Peer>>,
-    ids: Guarded<IdTable>,
-    /// Messages for communicators to come.
-    orphans: Guarded<Vec<Orphan>>,
-    /// Messages that went with their communicator, by process and the sender's request (`cancel.rs`).
-    discarded: Guarded<BTreeSet<(u32, u64)>>,
-    /// Messages that came before their sender's SWITCH (`switch.rs`).
-    early: Guarded<Vec<Orphan>>,
-    /// Ids of requests that ended with their communicator.
-    retired: Guarded<Retired>,
-    /// Fragments that came ahead of their turn (`stripes.rs`).
-    ahead: Guarded<FragmentsAhead>,
-    /// How many of the lost peers were closed on this CRI.
-    closed: Cell<u32>,
-    /// Messages that came and no receive fitted. The holder of the lock writes it, and the host's engine reads it.
+    /// Work that waits beside messages. Peers have it, too: a transport that ends an operation finds it by the peer.
+    work: Arc<Work>,
+    /// Messages that came and no receive fitted, for the host's engine.
     kept: AtomicU32,
-    /// The answer of the transport's callback: `receive::STOP` where the receives that come next are to be posted
-    /// first.
-    stop: Cell<u32>,
-    /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
-    /// without a lock.
+    /// The receives that come next are to be posted before the transport brings more messages.
+    stop: AtomicBool,
+    /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: any thread writes it.
     newest: AtomicPtr<Request>,
-    /// Work that waits beside messages.
-    work: Work,
     /// Messages without stamp that were numbered.
-    numbered: Cell<u64>,
-    /// Where the last plain message of a process with several threads went (`receive/arrive.rs`).
-    last_arrival: ArrivalCache,
-    /// Spent on matching what came here; the holder of the lock writes it.
+    numbered: AtomicU64,
+    /// Spent on matching what came here.
     match_time: AtomicU64,
 }
 
-/// A CRI's note of the last plain message: where those with its head and key go. Touched by the holder of its lock.
+/// Data of the holder of one CRI.
+#[repr(C, align(128))]
+#[derive(Default)]
+pub struct Own {
+    /// Where the last plain message of a process with several threads went (`receive/arrive.rs`).
+    last_arrival: ArrivalCache,
+    /// How many of the lost peers were closed on this CRI.
+    closed: u32,
+    /// Processes to which something waits for room.
+    backlog: Vec<u32>,
+    ids: IdTable,
+    /// Messages for communicators to come.
+    orphans: Vec<Orphan>,
+    /// Messages that went with their communicator, by process and the sender's request (`cancel.rs`).
+    discarded: BTreeSet<(u32, u64)>,
+    /// Messages that came before their sender's SWITCH (`switch.rs`).
+    early: Vec<Orphan>,
+    /// Ids of requests that ended with their communicator.
+    retired: Retired,
+    /// Fragments that came ahead of their turn (`stripes.rs`).
+    ahead: FragmentsAhead,
+}
+
+/// A CRI's note of the last plain message: where those with its head and key go.
+#[derive(Default)]
 pub struct ArrivalCache {
-    head: Cell<u64>,
-    key: Cell<Key>,
-    comm: Cell<*const Comm>,
-    spot: Cell<Option<Spot<ShardData>>>,
+    head: u64,
+    key: Key,
+    spot: Option<Spot<ShardData>>,
 }
 
 impl Cri {
-    /// Makes the state of the CRI with this number, with nothing under way.
-    pub fn new(host: &Host, ctx: u32) -> Cri {
+    /// Makes the words of the CRI with this number, with nothing under way.
+    pub fn new(ctx: u32) -> Cri {
         Cri {
-            ctx,
-            base: NonNull::from(host.cri(ctx)),
-            backlog: Guarded::default(),
-            ids: Guarded::default(),
-            orphans: Guarded::default(),
-            discarded: Guarded::default(),
-            early: Guarded::default(),
-            retired: Guarded::default(),
-            ahead: Guarded::default(),
-            closed: Cell::new(0),
+            work: Arc::new(Work::new(ctx)),
             kept: AtomicU32::new(0),
-            stop: Cell::new(0),
+            stop: AtomicBool::new(false),
             newest: AtomicPtr::new(null_mut()),
-            work: Work::default(),
-            numbered: Cell::new(0),
-            last_arrival: ArrivalCache::default(),
+            numbered: AtomicU64::new(0),
             match_time: AtomicU64::default(),
         }
     }
 
-    /// Gives its number.
-    #[inline(always)]
-    pub fn ctx(&self) -> u32 {
-        self.ctx
-    }
     /// Gives the work that waits beside messages.
     #[inline(always)]
-    pub fn work(&self) -> &Work {
+    pub fn work(&self) -> &Arc<Work> {
         &self.work
-    }
-    /// Gives the table of the ids of requests that peers may quote on this CRI.
-    pub fn ids(&self) -> &Guarded<IdTable> {
-        &self.ids
-    }
-    /// Gives the ids of requests that ended with their communicator.
-    pub fn retired(&self) -> &Guarded<Retired> {
-        &self.retired
-    }
-    /// Gives the fragments that came ahead of their turn.
-    pub fn ahead(&self) -> &Guarded<FragmentsAhead> {
-        &self.ahead
-    }
-    /// Gives the messages for communicators to come.
-    pub fn orphans(&self) -> &Guarded<Vec<Orphan>> {
-        &self.orphans
-    }
-    /// Gives the messages that came before their sender's SWITCH.
-    pub fn early(&self) -> &Guarded<Vec<Orphan>> {
-        &self.early
-    }
-    /// Gives the messages that went with their communicator, by process and the sender's request.
-    pub fn discarded(&self) -> &Guarded<BTreeSet<(u32, u64)>> {
-        &self.discarded
-    }
-    /// Gives the note of the last plain message.
-    #[inline(always)]
-    pub fn last_arrival(&self) -> &ArrivalCache {
-        &self.last_arrival
-    }
-
-    /// Puts a peer on the list of those with something that waits for room.
-    pub fn add_waiting_peer(&self, held: &Held<'_>, peer: &Peer) {
-        self.backlog.with(held, |b| b.push(peer));
-        self.work.mark(Work::BACKLOG);
-    }
-    /// Gives how many peers have something that waits for room.
-    pub fn waiting_peers(&self, held: &Held<'_>) -> usize {
-        self.backlog.with(held, |b| b.len())
-    }
-    /// Gives a peer with something that waits for room, by its place in the list.
-    pub fn waiting_peer(&self, held: &Held<'_>, at: usize) -> &Peer {
-        // SAFETY: peers stay until `finalize`.
-        unsafe { &*self.backlog.with(held, |b| b[at]) }
-    }
-    /// Takes a peer off the list of those with something that waits for room; the last one takes its place.
-    pub fn remove_waiting_peer(&self, held: &Held<'_>, at: usize) {
-        let left = self.backlog.with(held, |b| {
-            b.swap_remove(at);
-            b.len()
-        });
-        if left == 0 {
-            self.work.unmark(Work::BACKLOG);
-        }
     }
 
     /// Has the transport stop behind the message that is being handled, since the receives that come next are to be posted
     /// first.
     pub fn ask_to_stop(&self) {
-        self.stop.set(STOP);
+        self.stop.store(true, Ordering::Relaxed);
     }
-    /// Gives the answer of the transport's callback to the message that was handled.
+    /// Gives the answer to the transport that has brought a message.
     #[inline(always)]
-    pub fn take_stop(&self) -> u32 {
-        self.stop.take()
-    }
-    /// Gives how many of the lost peers were closed on this CRI.
-    #[inline(always)]
-    pub fn closed(&self) -> u32 {
-        self.closed.get()
-    }
-    /// Notes how many of the lost peers are closed on this CRI.
-    pub fn note_closed(&self, closed: u32) {
-        self.closed.set(closed);
+    pub fn take_stop(&self) -> Next {
+        let stop = self.stop.load(Ordering::Relaxed);
+        self.stop.store(false, Ordering::Relaxed);
+        if stop { Next::Stop } else { Next::Any }
     }
     /// Gives the word that counts the messages that came and no receive fitted, for the host's engine.
     pub fn kept_word(&self) -> *const AtomicU32 {
         &raw const self.kept
     }
-    /// Adds nanoseconds to the time of matching. By the holder of the lock.
-    pub fn add_match_time(&self, ns: u64) {
+    /// Adds nanoseconds to the time of matching. By the holder of the CRI.
+    pub fn add_match_time(&self, _held: &CriGuard<'_>, ns: u64) {
         self.match_time.store(self.match_time() + ns, Ordering::Relaxed);
     }
     /// Gives the measured time of matching, in nanoseconds.
@@ -188,27 +108,18 @@ impl Cri {
         self.match_time.load(Ordering::Relaxed)
     }
 
-    /// Gives what a FIFO needs of its CRI: the host's part, with the lock, and the work that waits.
-    pub fn parts(&self) -> (&oxmpi_mca::Cri, &Work) {
-        (self.base(), &self.work)
-    }
-    /// Gives the host's part of the CRI, with the lock.
-    #[inline(always)]
-    pub fn base(&self) -> &oxmpi_mca::Cri {
-        // SAFETY: the host's table outlives the module.
-        unsafe { self.base.as_ref() }
-    }
     /// Gives the next arrival number of this CRI, for a message without stamp: above the order keys that messages get
     /// otherwise and below any stamp (`spread.rs`).
-    pub fn number(&self, _held: &Held<'_>) -> u64 {
-        self.numbered.set(self.numbered.get() + 1);
-        1 << 32 | self.numbered.get()
+    pub fn number(&self, _held: &CriGuard<'_>) -> u64 {
+        let number = self.numbered.load(Ordering::Relaxed) + 1;
+        self.numbered.store(number, Ordering::Relaxed);
+        1 << 32 | number
     }
     /// Counts a message that no receive fits. `true`: no receive will fit one that follows it either, since those that
     /// were posted here have their messages; better let their thread go on.
-    pub fn count_kept(&self, _held: &Held<'_>) -> bool {
+    pub fn count_kept(&self, _held: &CriGuard<'_>) -> bool {
         self.kept.store(self.kept.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        // SAFETY: null, or a request, which is never freed while messages come.
+        // SAFETY: null, or a request that `posted` was called with, and requests are never freed.
         unsafe { self.newest.load(Ordering::Relaxed).as_ref() }.is_some_and(Request::is_complete)
     }
     /// Notes a receive as the one posted last of those whose messages come on this CRI.
@@ -218,41 +129,62 @@ impl Cri {
     }
 }
 
-impl Default for ArrivalCache {
-    fn default() -> ArrivalCache {
-        ArrivalCache { head: Cell::new(0), key: Cell::new(0), comm: Cell::new(null()), spot: Cell::new(None) }
+impl Own {
+    /// Gives the table of the ids of requests that peers may quote on this CRI.
+    pub fn ids(&mut self) -> &mut IdTable {
+        &mut self.ids
+    }
+    /// Gives the ids of requests that ended with their communicator.
+    pub fn retired(&mut self) -> &mut Retired {
+        &mut self.retired
+    }
+    /// Gives the fragments that came ahead of their turn.
+    pub fn ahead(&mut self) -> &mut FragmentsAhead {
+        &mut self.ahead
+    }
+    /// Gives the messages for communicators to come.
+    pub fn orphans(&mut self) -> &mut Vec<Orphan> {
+        &mut self.orphans
+    }
+    /// Gives the messages that came before their sender's SWITCH.
+    pub fn early(&mut self) -> &mut Vec<Orphan> {
+        &mut self.early
+    }
+    /// Gives the messages that went with their communicator, by process and the sender's request.
+    pub fn discarded(&mut self) -> &mut BTreeSet<(u32, u64)> {
+        &mut self.discarded
+    }
+    /// Gives the processes to which something waits for room.
+    pub fn backlog(&mut self) -> &mut Vec<u32> {
+        &mut self.backlog
+    }
+    /// Gives the note of the last plain message.
+    #[inline(always)]
+    pub fn last_arrival(&mut self) -> &mut ArrivalCache {
+        &mut self.last_arrival
+    }
+    /// Gives how many of the lost peers were closed on this CRI.
+    pub fn closed(&mut self) -> &mut u32 {
+        &mut self.closed
     }
 }
 
 impl ArrivalCache {
-    /// Notes the communicator and the shard to which plain messages with this head and key go.
+    /// Notes the shard to which plain messages with this head and key go.
     #[inline(always)]
-    pub fn take(&self, head: u64, key: Key, comm: *const Comm, spot: Spot<ShardData>) {
-        self.head.set(head);
-        self.key.set(key);
-        self.comm.set(comm);
-        self.spot.set(Some(spot));
+    pub fn take(&mut self, head: u64, key: Key, spot: Spot<ShardData>) {
+        *self = ArrivalCache { head, key, spot: Some(spot) };
     }
 
-    /// Drops the note, because its shard is not open any more.
-    pub fn drop_spot(&self) {
-        self.spot.set(None);
-    }
-
-    /// Gives the communicator of the note.
-    pub fn comm(&self) -> *const Comm {
-        self.comm.get()
-    }
-
-    /// Drops the note, because its communicator goes.
-    pub fn forget(&self, _held: &Held<'_>) {
-        self.spot.set(None);
+    /// Drops the note, because its shard is not open any more, or its communicator goes.
+    pub fn forget(&mut self) {
+        self.spot = None;
     }
 
     /// Gives the shard of plain messages with this head and key. `None`: the note is about others.
     #[inline(always)]
     pub fn look(&self, head: u64, key: Key) -> Option<Spot<ShardData>> {
-        if self.head.get() == head && self.key.get() == key { self.spot.get() } else { None }
+        if self.head == head && self.key == key { self.spot } else { None }
     }
 }
 
@@ -275,13 +207,12 @@ mod tests {
             Lock::new(LockServices::WITHOUT_OWNERS),
         );
         let spot = shards.spot(|layout| layout.of(3)).unwrap();
-        let (cache, head) = (ArrivalCache::default(), u64::from(STAMPED));
+        let (mut cache, head) = (ArrivalCache::default(), u64::from(STAMPED));
         assert!(cache.look(0, 0).is_none(), "nothing is noted yet");
-        cache.take(head, 3, null(), spot);
+        cache.take(head, 3, spot);
         assert!(cache.look(head, 3).is_some());
         assert!(cache.look(head, 4).is_none() && cache.look(head | 1 << 40, 3).is_none());
-        // SAFETY: nobody else is here.
-        cache.forget(&unsafe { Held::inherited(0, true, None) });
+        cache.forget();
         assert!(cache.look(head, 3).is_none());
     }
 }

@@ -2,17 +2,24 @@
 
 use crate::communicators::comm::Comm;
 use crate::matching::Pattern;
-use crate::state::guarded::set_below;
 use crate::state::instance::Instance;
 use crate::wire::tag_of;
-use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::Entry;
+use oxmpi_mca::cri::set_below;
 
 impl Instance {
-    /// Has the calling thread, whose context `thread` is, progress that CRI: something of it will come or waits for room there.
+    /// Has the thread of an entry progress that CRI: something of it will come or waits for room there.
     #[inline(always)]
-    pub fn expect_on(&self, thread: *mut ThreadCtx, ctx: u32) {
-        // SAFETY: the host passes the context of the calling thread, or null.
-        unsafe { self.host().expect(thread, 1 << (ctx % u64::BITS)) }
+    pub fn expect_on(&self, entry: &Entry, ctx: u32) {
+        // SAFETY: an entry has the context of the calling thread, or null.
+        unsafe { self.host().expect(entry.thread(), 1 << (ctx % u64::BITS)) }
+    }
+
+    /// Has the thread of an entry progress all CRIs, since something of it may come on any.
+    #[inline(always)]
+    pub fn expect_on_all(&self, entry: &Entry) {
+        // SAFETY: an entry has the context of the calling thread, or null.
+        unsafe { self.host().expect(entry.thread(), set_below(self.width())) }
     }
 
     /// Marks a CRI as nobody's in particular, so that every waiter looks after it soon.
@@ -29,12 +36,5 @@ impl Instance {
         } else {
             (0..self.width()).for_each(|ctx| self.share(ctx));
         }
-    }
-
-    /// Has the calling thread progress all CRIs, since something of it may come on any.
-    #[inline(always)]
-    pub fn expect_on_all(&self, thread: *mut ThreadCtx) {
-        // SAFETY: the host passes the context of the calling thread, or null.
-        unsafe { self.host().expect(thread, set_below(self.width())) }
     }
 }

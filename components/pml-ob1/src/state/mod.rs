@@ -3,7 +3,8 @@
 pub mod cri;
 pub mod expect;
 pub mod fifos;
-pub mod guarded;
+pub mod hand;
 pub mod instance;
+pub mod locked;
 pub mod note;
 pub mod paged;

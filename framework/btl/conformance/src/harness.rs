@@ -4,19 +4,18 @@
 //! where nothing is offered, by the contract's own means as the real host does: a component that is older than this crate
 //! passes with what it has.
 
-use crate::host::{Arrived, FakeHost, Hook, random};
+use crate::host::{FakeHost, random};
 use crate::message::Msg;
+use crate::rank::{Rank, open};
 use crate::setup::Setup;
-use core::mem::size_of;
-use core::sync::atomic::Ordering;
 use core::time::Duration;
-use oxmpi_btl::{BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, ProcInfo};
+use oxmpi_btl::ProcInfo;
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::{Descriptor, JobInfo, OpenArgs, SliceRef, Status};
-use oxmpi_testing::{Desk, JobState, setup::values};
+use oxmpi_mca::{JobInfo, Status};
+use oxmpi_testing::{Desk, JobState};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Two ranks of which the first can send to the second.
@@ -35,27 +34,6 @@ pub struct Harness {
     /// Open as long as the job, as the real one is.
     _segment: OwnedFd,
 }
-
-/// One rank: a host, the component opened in it, and endpoints to everyone.
-pub struct Rank {
-    pub host: Box<FakeHost>,
-    pub btl: BtlHandle,
-    /// The table that the component gave; the handle is made from it.
-    pub table: *const BtlTable,
-    /// The host's full copy, which the handle names.
-    _attrs: Box<BtlAttrs>,
-    endpoints: Vec<*mut Endpoint>,
-    /// The service context's.
-    service: Mutex<()>,
-    finalized: bool,
-}
-
-// SAFETY: the module's functions may be called from any thread under the contract's serialisation,
-// which `Rank` keeps by the CRI locks where the host says threads are there; endpoints are used only
-// as their arguments.
-unsafe impl Send for Rank {}
-// SAFETY: as above.
-unsafe impl Sync for Rank {}
 
 impl Harness {
     /// Opens the component in every rank and joins them; panics with the reason where it does not open.
@@ -237,108 +215,6 @@ pub fn local_proc(proc: u32) -> ProcInfo {
     ProcInfo { proc, local_rank: proc, local: 1, ..ProcInfo::default() }
 }
 
-impl Rank {
-    fn open(setup: &Setup, descriptor: &Descriptor, host: Box<FakeHost>) -> Result<Rank, String> {
-        let opened = open(setup, descriptor, &host)?;
-        if setup.module >= opened.count {
-            return Err(format!("open gave {} modules, number {} is asked for", opened.count, setup.module));
-        }
-        // SAFETY: `count` modules stand there, `stride` apart, each as long as its size word says.
-        let module = unsafe {
-            let at = opened.modules.cast::<u8>().add(setup.module * opened.stride).cast::<BtlModule>();
-            if ((*at).size as usize) < size_of::<BtlModule>() || opened.stride < size_of::<BtlModule>() {
-                return Err("the module is shorter than the first version of the contract".into());
-            }
-            &*at
-        };
-        host.module_state.store(module.state, Ordering::Relaxed);
-        // SAFETY: a component's module.
-        let (attrs, table) = unsafe { (Box::new(attributes(module)?), BtlTable::read(module.table)) };
-        let completed = table.complete(module.state, &attrs, descriptor.name);
-        let btl = completed.map_err(|slot| format!("the module has no {slot}"))?;
-        Ok(Rank {
-            host,
-            btl,
-            table: module.table,
-            _attrs: attrs,
-            endpoints: Vec::new(),
-            service: Mutex::new(()),
-            finalized: false,
-        })
-    }
-
-    pub fn contexts(&self) -> u32 {
-        self.btl.attrs().contexts
-    }
-
-    pub fn reaches(&self, to: usize) -> bool {
-        self.endpoints.get(to).is_some_and(|endpoint| !endpoint.is_null())
-    }
-
-    pub fn endpoint(&self, to: usize) -> *mut Endpoint {
-        self.endpoints[to]
-    }
-
-    /// Runs `verb` as the contract wants verbs of a context to run: alone.
-    pub fn on<R>(&self, ctx: u32, verb: impl FnOnce() -> R) -> R {
-        let host = self.host.view();
-        let _alone = host.hold(ctx, None, host.threaded());
-        verb()
-    }
-
-    /// Runs a verb of the service context, whose lock is always taken.
-    pub fn on_service<R>(&self, verb: impl FnOnce() -> R) -> R {
-        let _alone = self.service.lock().unwrap_or_else(|poison| poison.into_inner());
-        verb()
-    }
-
-    /// Takes requests on the service context.
-    pub fn serve(&self) -> i32 {
-        self.on_service(|| self.host.serve(self))
-    }
-
-    pub fn send(&self, to: usize, ctx: u32, msg: &Msg) -> Status {
-        self.on(ctx, || self.send_held(to, ctx, msg))
-    }
-
-    /// From inside a receive callback, where the context is held already.
-    pub fn send_held(&self, to: usize, ctx: u32, msg: &Msg) -> Status {
-        msg.describe(|desc| self.send_desc(to, ctx, desc))
-    }
-
-    pub fn progress(&self, ctx: u32) -> i32 {
-        self.on(ctx, || self.host.turn(self, ctx))
-    }
-
-    pub fn progress_all(&self) -> i32 {
-        (0..self.contexts()).map(|ctx| self.progress(ctx)).sum()
-    }
-
-    pub fn can(&self, capability: u32) -> bool {
-        self.btl.caps & capability != 0
-    }
-
-    pub fn set_hook(&self, hook: impl Fn(&Arrived) + Send + Sync + 'static) {
-        self.host.set_hook(Some(Arc::new(hook) as Hook));
-    }
-
-    /// Gives everything back. Runs at the end of every check, too.
-    pub fn finalize(&mut self) -> Status {
-        if std::mem::replace(&mut self.finalized, true) {
-            return Status::OK;
-        }
-        let status = self.del_procs(&self.endpoints);
-        if !status.is_ok() {
-            self.host.violation(format!("del_procs: {status}"));
-        }
-        let status = self.end();
-        if !status.is_ok() {
-            self.host.violation(format!("finalize: {status}"));
-        }
-        status
-    }
-}
-
 impl Drop for Harness {
     fn drop(&mut self) {
         for rank in &mut self.ranks {
@@ -349,47 +225,6 @@ impl Drop for Harness {
             self.assert_clean();
         }
     }
-}
-
-/// Calls a component's `open`.
-fn open(setup: &Setup, descriptor: &Descriptor, host: &FakeHost) -> Result<Opened, String> {
-    // SAFETY: statics of the component.
-    let values = values(unsafe { descriptor.params.get() }, &setup.params)?;
-    let args: &'static OpenArgs = Box::leak(Box::new(OpenArgs {
-        size: size_of::<OpenArgs>() as u32,
-        reserved: 0,
-        host: host.table(),
-        values: SliceRef::new(values),
-    }));
-    let mut opened = Opened {
-        size: size_of::<Opened>() as u32,
-        priority: 0,
-        modules: core::ptr::null(),
-        count: 0,
-        stride: 0,
-    };
-    let status = (descriptor.open)(args, &mut opened);
-    if !status.is_ok() {
-        return Err(format!("open: {status}\n{}", host.logged()));
-    }
-    Ok(opened)
-}
-
-/// The module's attributes; what an older component does not say keeps its default.
-///
-/// # Safety
-/// `module` must be a component's.
-unsafe fn attributes(module: &BtlModule) -> Result<BtlAttrs, String> {
-    if module.attrs.is_null() || !module.attrs.is_aligned() {
-        return Err("the module has no attributes".into());
-    }
-    // SAFETY: attributes begin with their size.
-    let size = unsafe { (*module.attrs).size };
-    if size < 8 {
-        return Err(format!("attrs.size is {size}"));
-    }
-    // SAFETY: the caller's promise: so many bytes are there.
-    Ok(unsafe { BtlAttrs::read(module.attrs) })
 }
 
 /// The result that a component's `open` gives to a rank that is alone in its job, for those who look at it

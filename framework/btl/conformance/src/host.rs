@@ -1,6 +1,5 @@
 //! The host as a component sees it, for one rank: real where a BTL uses it, and a witness everywhere.
 
-use crate::harness::Rank;
 use crate::message::step;
 use core::ffi::c_void;
 use oxmpi_btl::SERVICE_CTX;
@@ -148,13 +147,13 @@ impl FakeHost {
     }
 
     /// Runs a progress call of the service context; the caller holds its lock.
-    pub fn serve(&self, rank: &Rank) -> i32 {
-        self.watched(self.turns.last().expect("one more than contexts"), || rank.service_poll())
+    pub fn serve(&self, poll: impl FnOnce() -> i32) -> i32 {
+        self.watched(self.turns.last().expect("one more than contexts"), poll)
     }
 
     /// Runs a progress call of the module as the host does, watching what happens inside.
-    pub fn turn(&self, rank: &Rank, ctx: u32) -> i32 {
-        let events = self.watched(&self.turns[ctx as usize], || rank.poll_held(ctx));
+    pub fn turn(&self, ctx: u32, poll: impl FnOnce() -> i32) -> i32 {
+        let events = self.watched(&self.turns[ctx as usize], poll);
         let registered = held(&self.progress).clone();
         for (f, c) in registered {
             f(c as *mut c_void, core::ptr::null_mut());

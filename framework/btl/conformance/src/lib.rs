@@ -24,14 +24,16 @@ pub mod checks;
 mod harness;
 mod host;
 mod message;
+mod rank;
 pub mod rma;
 mod setup;
 mod verbs;
 mod waiting;
 
-pub use harness::{Harness, Link, Rank, with_opened};
+pub use harness::{Harness, Link, with_opened};
 pub use host::Arrived;
 pub use message::Msg;
+pub use rank::Rank;
 pub use setup::{Reach, Setup};
 
 /// Makes a `#[test]` of every group of checks, run with the given [`Setup`].

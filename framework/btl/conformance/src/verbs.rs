@@ -2,7 +2,8 @@
 //!
 //! Checks name memory of their own in descriptors and wait for the completion before it goes ([`finish`](crate::rma::finish)).
 
-use crate::harness::Rank;
+use crate::message::Msg;
+use crate::rank::Rank;
 use oxmpi_btl::{
     AtomicDesc, Endpoint, FlushDesc, ListDesc, ProcInfo, ProcList, RegHandle, RmaDesc, RmaVectorDesc,
     SendDesc, WaitSet,
@@ -68,7 +69,7 @@ impl Rank {
         unsafe { (self.btl.hold)(self.btl.state, self.endpoint(to), oldest) }
     }
 
-    /// What a rank has told by `hold`.
+    /// The word that a rank has told by `hold`.
     pub(crate) fn held(&self, from: usize) -> u64 {
         // SAFETY: the endpoint lives as long as the rank.
         unsafe { (self.btl.held)(self.btl.state, self.endpoint(from)) }
@@ -150,5 +151,43 @@ impl Rank {
     pub(crate) fn service_disarm(&self) {
         // SAFETY: `on_service` has the service context alone.
         self.on_service(|| unsafe { (self.btl.service_disarm)(self.btl.state) })
+    }
+
+    /// Takes requests on the service context.
+    pub fn serve(&self) -> i32 {
+        self.on_service(|| self.host.serve(|| self.service_poll()))
+    }
+
+    pub fn send(&self, to: usize, ctx: u32, msg: &Msg) -> Status {
+        self.on(ctx, || self.send_held(to, ctx, msg))
+    }
+
+    /// From inside a receive callback, where the context is held already.
+    pub fn send_held(&self, to: usize, ctx: u32, msg: &Msg) -> Status {
+        msg.describe(|desc| self.send_desc(to, ctx, desc))
+    }
+
+    pub fn progress(&self, ctx: u32) -> i32 {
+        self.on(ctx, || self.host.turn(ctx, || self.poll_held(ctx)))
+    }
+
+    pub fn progress_all(&self) -> i32 {
+        (0..self.contexts()).map(|ctx| self.progress(ctx)).sum()
+    }
+
+    /// Gives everything back. Runs at the end of every check, too.
+    pub fn finalize(&mut self) -> Status {
+        if std::mem::replace(&mut self.finalized, true) {
+            return Status::OK;
+        }
+        let status = self.del_procs(&self.endpoints);
+        if !status.is_ok() {
+            self.host.violation(format!("del_procs: {status}"));
+        }
+        let status = self.end();
+        if !status.is_ok() {
+            self.host.violation(format!("finalize: {status}"));
+        }
+        status
     }
 }

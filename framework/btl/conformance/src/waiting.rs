@@ -2,7 +2,7 @@
 //!
 //! As in a host, descriptors are watched by a thread of their own where there are words too; it rings a private word.
 
-use crate::harness::Rank;
+use crate::rank::Rank;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 use oxmpi_btl::{WaitFd, WaitSet, WaitWord};

@@ -5,7 +5,7 @@
 //! borrow the `Entered` of the outer verb whole: of two of them only the innermost reaches the contents.
 
 use super::message::Bytes;
-use super::{Btl, Peer};
+use super::peer::Met;
 use crate::table::{Done, SERVICE_CTX};
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -46,19 +46,16 @@ impl<'a, C> Entered<'a, C> {
         self.number
     }
 
-    /// What a peer keeps for this context. Panics on the service context, which has no lanes.
+    /// The lane of a peer on this context. Panics on the service context, which has no lanes.
     #[inline(always)]
-    pub fn lane<'s, T: Btl<Context = C>>(&'s mut self, peer: &'s Peer<T>) -> &'s mut T::Lane {
+    pub fn lane<'s, E, L>(&'s mut self, peer: &'s Met<E, L>) -> &'s mut L {
         // SAFETY: this context is entered, so its number's lanes are ours; `self` is borrowed as long as the result.
         unsafe { peer.lane_of(self.number) }
     }
 
-    /// The contents together with what a peer keeps for this context. Panics on the service context.
+    /// The contents together with the lane of a peer on this context. Panics on the service context.
     #[inline(always)]
-    pub fn with_lane<'s, T: Btl<Context = C>>(
-        &'s mut self,
-        peer: &'s Peer<T>,
-    ) -> (&'s mut C, &'s mut T::Lane) {
+    pub fn with_lane<'s, E, L>(&'s mut self, peer: &'s Met<E, L>) -> (&'s mut C, &'s mut L) {
         // SAFETY: as in `lane`; contents and lane are different objects.
         unsafe { (self.contents.as_mut(), peer.lane_of(self.number)) }
     }
@@ -123,15 +120,15 @@ impl<C> DerefMut for Entered<'_, C> {
 pub struct Arrival<'a> {
     /// Index of the process it came from.
     pub proc: u32,
-    /// Whose message it is: the row of the receiver.
+    /// The row of its receiver.
     pub tag: u8,
     /// Header and payload.
     pub bytes: Bytes<'a>,
-    /// Of a request on a service link: what the reply names it by. 0 elsewhere.
+    /// Of a request on a service link: the name by which the reply knows it. 0 elsewhere.
     pub link: u64,
 }
 
-/// What the receiver of a message answered.
+/// The answer of the receiver of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer(u32);
 

@@ -1,21 +1,11 @@
 //! The builder of a module: a device, its contexts, and the verbs that it offers by name.
 
-use super::*;
+use super::device::*;
+use super::state::{Core, Module};
+use super::thunk;
+use crate::table::{BtlAttrs, BtlModule, BtlTable};
 use core::cell::UnsafeCell;
 use core::mem::size_of;
-
-/// What verbs need of a module without looking at its service context.
-pub(super) struct Core<T: Btl> {
-    pub device: T,
-    pub contexts: Box<[UnsafeCell<T::Context>]>,
-}
-
-/// The state of a module: its core first, whatever its service context has.
-#[repr(C)]
-pub(super) struct Module<T: Btl, S> {
-    pub core: Core<T>,
-    pub service: UnsafeCell<S>,
-}
 
 /// Builds the module of a device: `module(device, contexts).get().sleep().build()`. `S` is what its service context has.
 pub struct ModuleBuilder<T: Btl, S = ()> {

@@ -4,10 +4,13 @@
 //! `add_procs` gave and `del_procs` did not take back; descriptors that are valid as their types say; and it calls the verbs of a context, and those of
 //! the service context, with that context's lock held, or where one thread alone makes calls. `finalize` is the last call.
 
-use super::module::{Core, Module};
-use super::*;
+use super::device::*;
+use super::entered::{Completion, Contexts, Entered};
+use super::message::{Message, Vouched};
+use super::state::{Core, Module};
+use crate::table::*;
 use core::ffi::c_void;
-use oxmpi_mca::SliceRef;
+use oxmpi_mca::{MemKind, SliceRef, Status, WaitSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 type State = *mut c_void;
@@ -24,9 +27,17 @@ macro_rules! enter {
     ($t:ty, $s:expr, $ctx:expr) => {{
         // SAFETY: as in `device`.
         let core = unsafe { &*$s.cast::<Core<$t>>() };
+        let Some(context) = core.contexts.get($ctx as usize) else { no_context() };
         // SAFETY: the caller holds the context's lock for the call, and the verb is the only one in it (the file's text).
-        unsafe { Entered::new(&core.contexts[$ctx as usize], $ctx, $s) }
+        unsafe { Entered::new(context, $ctx, $s) }
     }};
+}
+/// Ends the process: a verb names a context that the module has not. (A panic does not leave a function of the boundary; without arguments it costs the
+/// verbs nothing.)
+#[cold]
+#[inline(never)]
+fn no_context() -> ! {
+    panic!("a verb of a transport was called on a context that it does not have")
 }
 /// The service context, entered.
 macro_rules! enter_service {
@@ -80,8 +91,9 @@ pub(super) unsafe extern "C" fn add_procs<T: Btl>(
         for (i, proc) in unsafe { procs.iter() }.enumerate() {
             let endpoint = match core.device.add_proc(&proc) {
                 Ok(Some(endpoint)) => {
-                    let contexts = core.contexts.len() as u32;
-                    Box::into_raw(Box::new(Peer::<T>::new(&core.device, endpoint, contexts))).cast()
+                    let lanes: Vec<_> =
+                        (0..core.contexts.len() as u32).map(|ctx| core.device.lane(&endpoint, ctx)).collect();
+                    Box::into_raw(Box::new(Peer::<T>::new(endpoint, lanes.into_iter()))).cast()
                 }
                 Ok(None) => core::ptr::null_mut(),
                 Err(e) => return e,
@@ -166,7 +178,13 @@ pub(super) unsafe extern "C" fn put<T: BtlPut>(
     d: *const RmaDesc,
 ) -> Status {
     let rma = vouched!(d);
-    device!(T, s).put(&mut enter!(T, s, ctx), peer!(T, ep), rma, Completion::new(rma.done, rma.done_ctx))
+    BtlPut::put(
+        device!(T, s),
+        &mut enter!(T, s, ctx),
+        peer!(T, ep),
+        rma,
+        Completion::new(rma.done, rma.done_ctx),
+    )
 }
 pub(super) unsafe extern "C" fn flush<T: BtlFlush>(
     s: State,
@@ -249,10 +267,10 @@ pub(super) unsafe extern "C" fn service_disarm<T: BtlServiceSleep>(s: State) {
     device!(T, s).disarm_service(&mut enter_service!(T, s))
 }
 pub(super) unsafe extern "C" fn partner<T: BtlPartner>(s: State, ep: *mut Endpoint) -> u32 {
-    device!(T, s).partner(peer!(T, ep))
+    BtlPartner::partner(device!(T, s), peer!(T, ep))
 }
 pub(super) unsafe extern "C" fn hold<T: BtlHold>(s: State, ep: *mut Endpoint, oldest: u64) {
-    device!(T, s).hold(peer!(T, ep), oldest)
+    BtlHold::hold(device!(T, s), peer!(T, ep), oldest)
 }
 pub(super) unsafe extern "C" fn held<T: BtlHold>(s: State, ep: *mut Endpoint) -> u64 {
     device!(T, s).held(peer!(T, ep))

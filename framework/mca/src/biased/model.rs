@@ -58,7 +58,7 @@ impl World {
             self.touch();
             return self.lock.leave_own(seat);
         }
-        let pass = self.lock.enter(true, who);
+        let pass = self.lock.enter(&Entry::among(), who);
         self.touch();
         self.lock.leave(pass);
     }

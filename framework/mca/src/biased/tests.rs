@@ -19,8 +19,8 @@ const TWICE: &str = "OXMPI_TEST_ENTERS_TWICE";
 fn a_seat_that_enters_twice_ends_the_process() {
     if std::env::var_os(TWICE).is_some() {
         let (one, other, me) = (lock(), lock(), seat());
-        let _first = one.enter(true, Some(me));
-        let _second = other.enter(true, Some(me));
+        let _first = one.enter(&Entry::among(), Some(me));
+        let _second = other.enter(&Entry::among(), Some(me));
         return;
     }
     let name = "biased::tests::a_seat_that_enters_twice_ends_the_process";
@@ -38,8 +38,8 @@ fn locks_behind_each_other_and_of_two_levels() {
     let (one, other, me) = (lock(), lock(), Some(seat()));
     let shard = BiasedLock::<{ level::SHARD }>::new(LockServices::WITHOUT_OWNERS);
     for lock in [&one, &other, &one] {
-        let pass = lock.enter(true, me);
-        shard.leave(shard.enter(true, me));
+        let pass = lock.enter(&Entry::among(), me);
+        shard.leave(shard.enter(&Entry::among(), me));
         lock.leave(pass);
     }
 }
@@ -48,7 +48,7 @@ fn locks_behind_each_other_and_of_two_levels() {
 fn without_the_barrier_nobody_becomes_the_owner() {
     let (lock, me) = (lock(), seat());
     for _ in 0..2 * Bias::MOST {
-        lock.leave(lock.enter(true, Some(me)));
+        lock.leave(lock.enter(&Entry::among(), Some(me)));
         assert!(!lock.enter_own(me));
     }
     assert!(lock.word.try_lock(), "the word is free");

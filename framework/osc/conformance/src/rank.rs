@@ -4,7 +4,7 @@ use crate::host::{Host, HostWindow, WantedMemory};
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::kernel::{OpDesc, op};
 use oxmpi_datatype::{Base, TypeDesc, TypeRef};
-use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{Entry, RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::{Operation, RmaArgs, Verbs};
 use std::sync::Arc;
 
@@ -104,6 +104,11 @@ impl Rank {
     pub fn thread(&self) -> *mut ThreadCtx {
         self.host.thread()
     }
+    /// The main thread's way in, for one call.
+    pub fn entry(&self) -> Entry {
+        // SAFETY: among others; the main thread's context, which the host keeps longer than the check.
+        unsafe { Entry::of(true, self.thread()) }
+    }
     pub fn barrier(&self) {
         self.host.barrier().unwrap_or_else(|e| panic!("a barrier: {e}"));
     }
@@ -139,9 +144,9 @@ pub struct Win<'a> {
     thread: *mut ThreadCtx,
 }
 
-// SAFETY: the context is used by the thread that it belongs to alone ([`Win::on`]).
+// SAFETY: a check gives a thread a window with that thread's own context ([`Win::on`]); all else in it may go to any thread.
 unsafe impl Send for Win<'_> {}
-// SAFETY: as above.
+// SAFETY: a shared one is made one of the thread's own ([`Win::on`]) before a call is made by it.
 unsafe impl Sync for Win<'_> {}
 
 fn fine(status: Status, what: &str) {
@@ -160,6 +165,11 @@ impl<'a> Win<'a> {
     fn thread(&self) -> *mut ThreadCtx {
         self.thread
     }
+    /// The thread's way in, for one call.
+    fn entry(&self) -> Entry {
+        // SAFETY: among others; the context of the thread that the window is for (`on`), which has it until its check is over.
+        unsafe { Entry::of(true, self.thread()) }
+    }
     /// The same window for another thread, which has this context.
     pub fn on(&self, thread: *mut ThreadCtx) -> Self {
         Win { thread, ..self.clone() }
@@ -171,31 +181,31 @@ impl<'a> Win<'a> {
     }
 
     pub fn fence(&self) {
-        fine(self.verbs().fence(self.thread(), 0), "fence");
+        fine(self.verbs().fence(&mut self.entry(), 0), "fence");
     }
     pub fn lock(&self, kind: u32, rank: u32) {
-        fine(self.verbs().lock(self.thread(), kind, rank, 0), "lock");
+        fine(self.verbs().lock(&mut self.entry(), kind, rank, 0), "lock");
     }
     pub fn unlock(&self, rank: u32) {
-        fine(self.verbs().unlock(self.thread(), rank), "unlock");
+        fine(self.verbs().unlock(&mut self.entry(), rank), "unlock");
     }
     pub fn lock_all(&self) {
-        fine(self.verbs().lock_all(self.thread(), 0), "lock_all");
+        fine(self.verbs().lock_all(&mut self.entry(), 0), "lock_all");
     }
     pub fn unlock_all(&self) {
-        fine(self.verbs().unlock_all(self.thread()), "unlock_all");
+        fine(self.verbs().unlock_all(&mut self.entry()), "unlock_all");
     }
     pub fn flush(&self, rank: u32) {
-        fine(self.verbs().flush(self.thread(), Some(rank), false), "flush");
+        fine(self.verbs().flush(&mut self.entry(), Some(rank), false), "flush");
     }
     pub fn flush_local(&self, rank: u32) {
-        fine(self.verbs().flush(self.thread(), Some(rank), true), "flush_local");
+        fine(self.verbs().flush(&mut self.entry(), Some(rank), true), "flush_local");
     }
     pub fn flush_all(&self) {
-        fine(self.verbs().flush(self.thread(), None, false), "flush_all");
+        fine(self.verbs().flush(&mut self.entry(), None, false), "flush_all");
     }
     pub fn sync(&self) {
-        fine(self.verbs().sync(self.thread()), "sync");
+        fine(self.verbs().sync(&mut self.entry()), "sync");
     }
 
     /// Another window on the same memory; `None`: the component makes none.
@@ -210,10 +220,10 @@ impl<'a> Win<'a> {
         }
     }
     pub fn try_put_notify(&self, data: Data<'_>, there: TargetElements<'_>, counter: u32) -> Status {
-        self.verbs().notified(Operation::Put, &self.with(data, there), counter)
+        self.begin_notified(Operation::Put, &self.with(data, there), counter)
     }
     pub fn try_get_notify(&self, data: Data<'_>, there: TargetElements<'_>, counter: u32) -> Status {
-        self.verbs().notified(Operation::Get, &self.with(data, there), counter)
+        self.begin_notified(Operation::Get, &self.with(data, there), counter)
     }
     pub fn put_notify(&self, data: Data<'_>, there: TargetElements<'_>, counter: u32) {
         fine(self.try_put_notify(data, there, counter), "put_notify");
@@ -222,11 +232,11 @@ impl<'a> Win<'a> {
         fine(self.try_get_notify(data, there, counter), "get_notify");
     }
     pub fn try_notifications(&self, counter: u32, reset: bool) -> Result<u64, Status> {
-        self.verbs().notify_read(self.thread(), counter, reset)
+        self.verbs().notify_read(&mut self.entry(), counter, reset)
     }
     /// Waits until a counter is as high; its value.
     pub fn notified(&self, counter: u32, threshold: u64) -> u64 {
-        let value = self.verbs().notify_wait(self.thread(), counter, threshold);
+        let value = self.verbs().notify_wait(&mut self.entry(), counter, threshold);
         value.unwrap_or_else(|e| panic!("notify_wait: {e}"))
     }
     /// Whether the component has notifications.
@@ -258,21 +268,32 @@ impl<'a> Win<'a> {
         RmaArgs { origin: data.at, origin_count: data.count, origin_type: data.dtype, ..self.args(there) }
     }
 
+    /// Starts an operation of the window's thread, whose entry is lent to nobody else meanwhile.
+    fn start(&self, operation: Operation, args: &RmaArgs) -> Status {
+        // SAFETY: the thread's own context; descriptions are there during the call, and a check keeps its data until the epoch is over.
+        unsafe { self.verbs().start(operation, args) }
+    }
+    /// The same, counted at the target.
+    fn begin_notified(&self, operation: Operation, args: &RmaArgs, counter: u32) -> Status {
+        // SAFETY: as in `start`.
+        unsafe { self.verbs().notified(operation, args, counter) }
+    }
+
     pub fn try_put(&self, data: Data<'_>, there: TargetElements<'_>) -> Status {
-        self.verbs().start(Operation::Put, &self.with(data, there))
+        self.start(Operation::Put, &self.with(data, there))
     }
     pub fn put(&self, data: Data<'_>, there: TargetElements<'_>) {
         fine(self.try_put(data, there), "put");
     }
     pub fn try_get(&self, data: Data<'_>, there: TargetElements<'_>) -> Status {
-        self.verbs().start(Operation::Get, &self.with(data, there))
+        self.start(Operation::Get, &self.with(data, there))
     }
     pub fn get(&self, data: Data<'_>, there: TargetElements<'_>) {
         fine(self.try_get(data, there), "get");
     }
     pub fn try_accumulate(&self, data: Data<'_>, there: TargetElements<'_>, code: u32) -> Status {
         let op = operation(code);
-        self.verbs().start(Operation::Accumulate, &RmaArgs { op: &op, ..self.with(data, there) })
+        self.start(Operation::Accumulate, &RmaArgs { op: &op, ..self.with(data, there) })
     }
     pub fn accumulate(&self, data: Data<'_>, there: TargetElements<'_>, code: u32) {
         fine(self.try_accumulate(data, there, code), "accumulate");
@@ -289,7 +310,7 @@ impl<'a> Win<'a> {
         let args = data.map_or_else(|| self.args(there), |data| self.with(data, there));
         let (at, count, dtype) = (result.at, result.count, result.dtype);
         let args = RmaArgs { op: &op, result: at, result_count: count, result_type: dtype, ..args };
-        fine(self.verbs().start(Operation::GetAccumulate, &args), "get_accumulate");
+        fine(self.start(Operation::GetAccumulate, &args), "get_accumulate");
     }
     /// One element each.
     pub fn fetch_and_op(&self, data: Data<'_>, result: Data<'_>, there: TargetElements<'_>, code: u32) {
@@ -302,7 +323,7 @@ impl<'a> Win<'a> {
             result_type: dtype,
             ..self.with(data, there)
         };
-        fine(self.verbs().start(Operation::FetchAndOp, &args), "fetch_and_op");
+        fine(self.start(Operation::FetchAndOp, &args), "fetch_and_op");
     }
     /// One element each.
     pub fn compare_and_swap(
@@ -320,7 +341,7 @@ impl<'a> Win<'a> {
             result_type: dtype,
             ..self.with(data, there)
         };
-        fine(self.verbs().start(Operation::CompareAndSwap, &args), "compare_and_swap");
+        fine(self.start(Operation::CompareAndSwap, &args), "compare_and_swap");
     }
 
     /// The request of an operation; for get_accumulate with a result in the place of `data`, `code` NO_OP.
@@ -330,7 +351,9 @@ impl<'a> Win<'a> {
         if which == Operation::GetAccumulate {
             (args.result, args.result_count, args.result_type) = (data.at, data.count, data.dtype);
         }
-        Pending(self.verbs().request(which, &args).unwrap_or_else(|e| panic!("a request: {e}")))
+        // SAFETY: as in `start`; a check keeps its data until it has waited.
+        let request = unsafe { self.verbs().request(which, &args) };
+        Pending(request.unwrap_or_else(|e| panic!("a request: {e}")))
     }
 
     /// Waits for a request and gives it back; what came of the operation.

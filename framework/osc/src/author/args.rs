@@ -58,6 +58,14 @@ impl LockKind {
     pub(super) fn of(number: u32) -> LockKind {
         if number == lock_type::SHARED { LockKind::Shared } else { LockKind::Exclusive }
     }
+
+    /// Its number among [`lock_type`], for messages.
+    pub const fn number(self) -> u32 {
+        match self {
+            LockKind::Shared => lock_type::SHARED,
+            LockKind::Exclusive => lock_type::EXCLUSIVE,
+        }
+    }
 }
 
 /// Memory of this process, by address, that peers may reach from now on.

@@ -1,39 +1,22 @@
 //! The module of a component and the tables of its windows, from the implementors.
 
-use super::{Osc, Window, thunk};
-use crate::table::{OscModule, OscTable, OscWindow, TABLE_VERSION};
+use super::opened::Module;
+use super::thunk;
+use super::window::{Osc, Window};
+use crate::table::{OscModule, OscTable, TABLE_VERSION};
 use oxmpi_mca::Host;
-
-/// The state of a component's module.
-pub(super) struct Module<T> {
-    pub osc: T,
-    pub host: Host,
-}
-
-/// The state of a window's module.
-pub(super) struct Open<W> {
-    /// Where the component made it: it may know its address.
-    pub window: Box<W>,
-    pub host: Host,
-}
 
 /// The module of a component, for `open`'s list.
 pub fn module<T: Osc>(host: Host, osc: T) -> OscModule {
     OscModule {
         size: size_of::<OscModule>() as u32,
         reserved: 0,
-        state: Box::into_raw(Box::new(Module { osc, host })).cast(),
+        state: Box::into_raw(Box::new(Module { osc, host, table: const { &table::<T::Window>() } })).cast(),
         query: thunk::query::<T>,
         create: thunk::create::<T>,
         threads_begin: thunk::threads_begin::<T>,
         finalize: thunk::finalize::<T>,
     }
-}
-
-/// What the host gets of a window that was made.
-pub(super) fn open<W: Window>(host: Host, window: Box<W>) -> OscWindow {
-    let window = Box::into_raw(Box::new(Open { window, host })).cast();
-    OscWindow { window, table: const { &table::<W>() } }
 }
 
 const fn table<W: Window>() -> OscTable {

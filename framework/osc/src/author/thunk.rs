@@ -4,10 +4,12 @@
 //! made and `free` did not take back; arguments that are valid as their types say; and it calls verbs from inside the gate, with the context of the calling thread, which
 //! holds no CRI. `finalize` is the last call.
 
-use super::module::{Module, Open, open};
-use super::*;
-use crate::table::{ALL, OscWindow, RmaArgs, State, Win};
-use oxmpi_mca::{RequestHeader, SliceRef, ThreadCtx};
+use super::args::{Flush, LockKind, Memory, Rma, Want};
+use super::opened::{Module, Open, open};
+use super::window::{Osc, Window};
+use crate::table::{ALL, OscTable, OscWindow, RmaArgs, State, Win, WinCounts, WinDesc};
+use oxmpi_btl::Vouched;
+use oxmpi_mca::{Object, RequestHeader, SliceRef, Status, ThreadCtx};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The component's module.
@@ -194,7 +196,7 @@ pub(super) extern "C" fn dup<W: Window>(
 ) -> Status {
     let from = window!(W, w);
     let made = catch_unwind(AssertUnwindSafe(|| from.window.dup(entry!(from, thread), desc!(desc))));
-    answer(from.host, made, out)
+    answer(from.host, from.table, made, out)
 }
 pub(super) extern "C" fn counts<W: Window>(w: Win, out: *mut WinCounts) -> Status {
     let Some(mut counts) = window!(W, w).window.counts() else { return Status::NOT_SUPPORTED };
@@ -228,18 +230,19 @@ pub(super) extern "C" fn create<T: Osc>(
 ) -> Status {
     let module = module!(T, s);
     let made = catch_unwind(AssertUnwindSafe(|| module.osc.create(entry!(module, thread), desc!(desc))));
-    answer(module.host, made, out)
+    answer(module.host, module.table, made, out)
 }
 /// A window that was made, or why it was not.
 fn answer<W: Window>(
     host: oxmpi_mca::Host,
+    table: &'static OscTable,
     outcome: std::thread::Result<Result<Box<W>, Status>>,
     out: *mut OscWindow,
 ) -> Status {
     match outcome {
         Ok(Ok(window)) => {
             // SAFETY: the host's place for a window.
-            unsafe { *out = open(host, window) };
+            unsafe { *out = open(host, table, window) };
             Status::OK
         }
         Ok(Err(status)) => status,

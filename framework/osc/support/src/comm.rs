@@ -6,14 +6,17 @@ use oxmpi_osc::{Mapped, Place, Reach, WinComm, WinServices};
 
 /// A window's communicator is reached by this, and so are the services that its host provides.
 ///
-/// Whatever waits borrows the call's [`Entry`] and brings it up to date.
+/// Calls that wait borrow the call's [`Entry`] and bring it up to date.
 #[derive(Clone, Copy)]
 pub struct Comm(*const WinComm, Host);
 
-// SAFETY: the host's description is immutable while the window lives; its services may be called from any thread.
+// SAFETY: nothing that it leads to is bound to a thread.
 unsafe impl Send for Comm {}
-// SAFETY: as above.
+// SAFETY: the host's description is immutable while the window lives, and its services may be called by several threads at a time.
 unsafe impl Sync for Comm {}
+
+/// A message that the host has begun.
+struct Begun(*mut RequestHeader);
 
 fn answer<T>(status: Status, value: T) -> Result<T, Status> {
     if status.is_err() { Err(status) } else { Ok(value) }
@@ -23,7 +26,7 @@ impl Comm {
     /// Wraps what the host has described.
     ///
     /// # Safety
-    /// `comm` must stay valid as long as the result is used.
+    /// `comm`, and what it leads to, must stay valid as long as the result, or a copy of it, is used.
     pub unsafe fn new(host: Host, comm: *const WinComm) -> Comm {
         Comm(comm, host)
     }
@@ -36,7 +39,7 @@ impl Comm {
     /// Gives the table of services.
     #[inline]
     pub fn services(&self) -> &WinServices {
-        // SAFETY: as above.
+        // SAFETY: what the description leads to is valid as long as that (`new`).
         unsafe { &*self.get().services }
     }
     /// Tells which rank this process is.
@@ -69,15 +72,21 @@ impl Comm {
     }
     /// Agrees with all ranks on a status: each gets a failure if any has one.
     pub fn agree(&self, entry: &mut Entry, own: Status) -> Status {
-        self.waiting(entry, |thread| (self.services().agree)(self.get().comm, thread, own))
+        self.waiting(entry, |comm, thread| (self.services().agree)(comm, thread, own))
     }
     /// Waits until all ranks are here.
     pub fn barrier(&self, entry: &mut Entry) -> Status {
-        self.waiting(entry, |thread| (self.services().barrier)(self.get().comm, thread))
+        self.waiting(entry, |comm, thread| (self.services().barrier)(comm, thread))
+    }
+    /// Tells all ranks the same number of words, and learns theirs. Panics if `all` has no room for exactly those.
+    pub fn allgather(&self, entry: &mut Entry, mine: &[u64], all: &mut [u64]) -> Status {
+        assert_eq!(all.len(), mine.len() * self.num_ranks() as usize, "each rank's words have a place");
+        let (from, bytes, to) = (mine.as_ptr().cast(), size_of_val(mine) as u64, all.as_mut_ptr().cast());
+        self.waiting(entry, |comm, thread| (self.services().allgather)(comm, thread, from, bytes, to))
     }
     /// Makes one turn of progress.
     pub fn progress(&self, entry: &mut Entry) {
-        self.waiting(entry, |thread| (self.services().progress)(self.get().comm, thread));
+        self.waiting(entry, |comm, thread| (self.services().progress)(comm, thread));
     }
 
     /// Makes progress until the question is answered with yes. The caller holds nothing.
@@ -95,7 +104,7 @@ impl Comm {
         }
         let predicate = of(&question);
         let asked = (&raw mut question).cast();
-        self.waiting(entry, |thread| (self.services().wait_until)(self.get().comm, thread, predicate, asked))
+        self.waiting(entry, |comm, thread| (self.services().wait_until)(comm, thread, predicate, asked))
     }
 
     /// Makes progress until nothing is under way on any context: the question answers with those on which something is, by bit. Threads that own
@@ -114,38 +123,50 @@ impl Comm {
         }
         let outstanding = of(&question);
         let asked = (&raw mut question).cast();
-        self.waiting(entry, |thread| {
-            (self.services().wait_contexts)(self.get().comm, thread, outstanding, asked)
-        })
+        self.waiting(entry, |comm, thread| (self.services().wait_contexts)(comm, thread, outstanding, asked))
     }
 
     /// Sends bytes to a rank, and waits until the memory is free.
     pub fn send(&self, entry: &mut Entry, bytes: &[u8], to: u32, tag: i32) -> Status {
         let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
-        let byte = (s.byte_type)(comm);
-        let (at, len) = (bytes.as_ptr(), bytes.len() as u64);
+        let (byte, len, at) = ((s.byte_type)(comm), bytes.len() as u64, bytes.as_ptr());
         let started = (s.isend)(comm, entry.thread(), at, len, byte, to, tag, &mut request);
-        if started.is_err() { started } else { self.finish(entry, request) }
+        if started.is_err() { started } else { self.finish(entry, Begun(request)) }
     }
 
     /// Receives as many bytes from a rank.
     pub fn receive(&self, entry: &mut Entry, bytes: &mut [u8], from: u32, tag: i32) -> Status {
+        match self.begin_receive(entry, bytes, from, tag) {
+            Ok(begun) => self.finish(entry, begun),
+            Err(status) => status,
+        }
+    }
+
+    /// Begins to receive; the bytes are the message's until that is finished.
+    fn begin_receive(
+        &self,
+        entry: &mut Entry,
+        bytes: &mut [u8],
+        from: u32,
+        tag: i32,
+    ) -> Result<Begun, Status> {
         let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
         let (byte, len, at) = ((s.byte_type)(comm), bytes.len() as u64, bytes.as_mut_ptr());
         let started = (s.irecv)(comm, entry.thread(), at, len, byte, from as i32, tag, &mut request);
-        if started.is_err() { started } else { self.finish(entry, request) }
+        answer(started, Begun(request))
     }
 
-    /// Waits for a request of `isend` or `irecv`.
-    fn finish(&self, entry: &mut Entry, request: *mut RequestHeader) -> Status {
-        let (wait, comm) = (self.services().wait, self.get().comm);
-        self.waiting(entry, |thread| wait(comm, thread, request, core::ptr::null_mut()))
+    /// Waits for a message.
+    fn finish(&self, entry: &mut Entry, begun: Begun) -> Status {
+        self.waiting(entry, |comm, thread| {
+            (self.services().wait)(comm, thread, begun.0, core::ptr::null_mut())
+        })
     }
 
-    /// Makes a call of the host's that waits or makes progress.
+    /// Makes a call of a service that waits or makes progress, whose first arguments these are.
     #[inline]
-    fn waiting<R>(&self, entry: &mut Entry, call: impl FnOnce(*mut ThreadCtx) -> R) -> R {
-        let answer = call(entry.thread());
+    pub fn waiting<R>(&self, entry: &mut Entry, call: impl FnOnce(*mut c_void, *mut ThreadCtx) -> R) -> R {
+        let answer = call(self.get().comm, entry.thread());
         entry.renew(&self.1);
         answer
     }
@@ -158,14 +179,12 @@ impl Comm {
         (into, from): (&mut [u8], u32),
         tag: i32,
     ) -> Status {
-        let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
-        let (byte, len, at) = ((s.byte_type)(comm), into.len() as u64, into.as_mut_ptr());
-        let started = (s.irecv)(comm, entry.thread(), at, len, byte, from as i32, tag, &mut request);
-        if started.is_err() {
-            return started;
-        }
+        let begun = match self.begin_receive(entry, into, from, tag) {
+            Ok(begun) => begun,
+            Err(status) => return status,
+        };
         let sent = self.send(entry, out, to, tag);
-        let came = self.finish(entry, request);
+        let came = self.finish(entry, begun);
         if sent.is_err() { sent } else { came }
     }
 }

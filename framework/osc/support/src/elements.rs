@@ -1,5 +1,6 @@
 //! Elements of a datatype in memory of this process are packed into plain bytes and unpacked from them, part by part.
 
+use crate::address::Address;
 use oxmpi_datatype::{TypeDesc, TypeRef, pack, unpack};
 
 /// Elements lie in memory of this process; their type is valid during a call.
@@ -88,9 +89,97 @@ impl<'a> Elements<'a> {
     }
 }
 
+impl<'a> Elements<'a> {
+    /// Makes them a source of data.
+    ///
+    /// # Safety
+    /// The data can be read, and stays as it is, until the operation that it is for is complete.
+    #[inline]
+    pub unsafe fn source(self) -> Source<'a> {
+        Source(self)
+    }
+
+    /// Makes them a place for data.
+    ///
+    /// # Safety
+    /// The data can be written, and nobody else uses it, until the operation that it is for is complete.
+    #[inline]
+    pub unsafe fn sink(self) -> Sink<'a> {
+        Sink(self)
+    }
+}
+
+/// Elements of the program's are read by an operation: whoever made this has vouched for them.
+#[derive(Clone, Copy)]
+pub struct Source<'a>(Elements<'a>);
+
+impl<'a> Source<'a> {
+    /// Gives the elements.
+    #[inline]
+    pub fn elements(&self) -> Elements<'a> {
+        self.0
+    }
+
+    /// Counts the bytes of data.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    /// Finds the address of the data, if that is one block.
+    #[inline]
+    pub fn one_block(&self) -> Option<*const u8> {
+        self.0.one_block().map(<*mut u8>::cast_const)
+    }
+
+    /// Copies packed bytes from `from` on to `to`, as many as that has.
+    #[inline]
+    pub fn pack(&self, from: u64, to: &mut [u8]) {
+        // SAFETY: the data can be read, by the promise of whoever made this.
+        unsafe { self.0.pack(from, to.as_mut_ptr(), to.len() as u64) }
+    }
+
+    /// Gives the packed bytes.
+    pub fn packed(&self) -> Vec<u8> {
+        // SAFETY: the data can be read, by the promise of whoever made this.
+        unsafe { self.0.packed() }
+    }
+}
+
+/// Elements of the program's are written by an operation: whoever made this has vouched for them.
+#[derive(Clone, Copy)]
+pub struct Sink<'a>(Elements<'a>);
+
+impl<'a> Sink<'a> {
+    /// Gives the elements.
+    #[inline]
+    pub fn elements(&self) -> Elements<'a> {
+        self.0
+    }
+
+    /// Counts the bytes of data.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    /// Finds the address of the data, if that is one block.
+    #[inline]
+    pub fn one_block(&self) -> Option<*mut u8> {
+        self.0.one_block()
+    }
+
+    /// Copies bytes to where the packed ones from `at` on lie.
+    #[inline]
+    pub fn unpack(&self, at: u64, from: &[u8]) {
+        // SAFETY: the data can be written, by the promise of whoever made this.
+        unsafe { self.0.unpack(at, from.as_ptr(), from.len() as u64) }
+    }
+}
+
 /// Data that comes later goes to these elements of the program, whose type is kept.
 pub struct Destination {
-    at: *mut u8,
+    at: Address<u8>,
     count: u64,
     dtype: TypeRef,
 }
@@ -98,7 +187,7 @@ pub struct Destination {
 impl Destination {
     /// Keeps where elements lie, and their type.
     pub fn of(elements: &Elements<'_>) -> Destination {
-        Destination { at: elements.at, count: elements.count, dtype: elements.retain() }
+        Destination { at: Address::of(elements.at), count: elements.count, dtype: elements.retain() }
     }
 
     /// Puts bytes where the packed ones from `from` on lie; the result is false if the elements have fewer.
@@ -107,7 +196,8 @@ impl Destination {
     /// The elements must be writable.
     pub unsafe fn fill(&self, from: u64, data: &[u8]) -> bool {
         // SAFETY: the caller's promise; `unpack` stops where the elements end.
-        let n = unsafe { unpack(&self.dtype, self.count, self.at, from, data.as_ptr(), data.len() as u64) };
+        let n =
+            unsafe { unpack(&self.dtype, self.count, self.at.get(), from, data.as_ptr(), data.len() as u64) };
         n == data.len() as u64
     }
 }

@@ -3,6 +3,7 @@
 //! The crate is no part of the contract: a component may have its own of each. It has no `static` and starts no thread, so every
 //! plugin may link it.
 
+mod address;
 mod comm;
 mod elements;
 mod epoch;
@@ -14,10 +15,11 @@ mod requests;
 pub mod runs;
 pub mod wire;
 
+pub use address::Address;
 pub use comm::Comm;
-pub use elements::{Destination, Elements};
+pub use elements::{Destination, Elements, Sink, Source};
 pub use epoch::{Access, Epochs};
-pub use exposed::Exposed;
+pub use exposed::{Blocks, Exposed};
 pub use locks::Locks;
 pub use range::offset;
-pub use requests::{Request, RequestPool};
+pub use requests::{Pending, Request, RequestPool};

@@ -121,11 +121,11 @@ mod tests {
         unsafe { gather(memory.as_ptr(), &runs, &mut data) };
         assert_eq!(data, [8, 9, 10, 11, 20, 21, 22, 23, 32, 33, 34, 35, 60, 61, 62]);
         let before = memory.clone();
-        // SAFETY: as above.
+        // SAFETY: all runs lie inside the vector.
         unsafe { scatter(memory.as_mut_ptr(), &runs, &data) };
         assert_eq!(memory, before);
         data.fill(0xff);
-        // SAFETY: as above.
+        // SAFETY: all runs lie inside the vector.
         unsafe { scatter(memory.as_mut_ptr(), &runs, &data) };
         assert_eq!(memory.iter().filter(|b| **b == 0xff).count(), 15);
     }

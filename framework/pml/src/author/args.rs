@@ -1,8 +1,11 @@
 //! Arguments of verbs as authors see them: their pointers are vouched for by the host.
 
-use crate::table::{RecvArgs, SendArgs};
+use crate::polling::Polling;
+use crate::simple::Links;
+use crate::table::{CommDesc, RecvArgs, SendArgs, Transports};
 use core::ops::Deref;
 use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::SliceRef;
 
 /// Arguments of a send. The fields are reached by deref; the buffer stays until the operation is complete.
 #[derive(Clone, Copy)]
@@ -84,4 +87,71 @@ pub struct Arrived<'a> {
     pub bytes: &'a [u8],
     /// Index of the process it came from.
     pub proc: u32,
+}
+
+/// A communicator that is to be made. The fields are reached by deref.
+#[derive(Clone, Copy)]
+pub struct Described<'a>(&'a CommDesc);
+
+impl<'a> Described<'a> {
+    /// Vouches for a description.
+    ///
+    /// # Safety
+    /// The pointers are valid as [`CommDesc`] says.
+    pub unsafe fn new(desc: &'a CommDesc) -> Described<'a> {
+        Described(desc)
+    }
+
+    /// The process of each rank that sends may name.
+    pub fn procs(self) -> &'a [u32] {
+        // SAFETY: vouched for, and so many.
+        unsafe { SliceRef { ptr: self.0.procs, len: self.0.num_peers as usize }.get() }
+    }
+
+    /// Their endpoints within these processes; empty: all 0.
+    pub fn endpoints(self) -> &'a [u16] {
+        let len = if self.0.endpoints.is_null() { 0 } else { self.0.num_peers as usize };
+        // SAFETY: vouched for, and so many where there are any.
+        unsafe { SliceRef { ptr: self.0.endpoints, len }.get() }
+    }
+}
+
+impl Deref for Described<'_> {
+    type Target = CommDesc;
+    fn deref(&self) -> &CommDesc {
+        self.0
+    }
+}
+
+/// The transports that `enable` gives. The fields are reached by deref.
+#[derive(Clone, Copy)]
+pub struct Given<'a>(&'a Transports);
+
+impl<'a> Given<'a> {
+    /// Vouches for transports.
+    ///
+    /// # Safety
+    /// The pointers are valid as [`Transports`] says, for as long as the instance.
+    pub unsafe fn new(transports: &'a Transports) -> Given<'a> {
+        Given(transports)
+    }
+
+    /// The ways to processes.
+    pub fn links(self) -> Links {
+        // SAFETY: vouched for.
+        unsafe { Links::of(self.0) }
+    }
+
+    /// How transports are polled.
+    pub fn polling(self) -> &'static Polling {
+        // SAFETY: vouched for, as long as the instance.
+        unsafe { &*self.0.polling }
+    }
+}
+
+impl Deref for Given<'_> {
+    type Target = Transports;
+    fn deref(&self) -> &Transports {
+        self.0
+    }
 }

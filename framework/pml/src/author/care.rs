@@ -43,9 +43,10 @@ impl Care {
 }
 
 /// The way into a call of which most need no entry. [`Way::enter`] makes it.
+#[repr(C)]
 pub struct Way<'a> {
-    care: &'a Care,
     thread: *mut ThreadCtx,
+    care: &'a Care,
     here: PhantomData<*mut ()>,
 }
 
@@ -56,7 +57,7 @@ impl<'a> Way<'a> {
     /// As for [`Host::entry`], once [`Way::enter`] is called.
     #[inline(always)]
     pub(super) unsafe fn new(care: &'a Care, thread: *mut ThreadCtx) -> Way<'a> {
-        Way { care, thread, here: PhantomData }
+        Way { thread, care, here: PhantomData }
     }
 
     /// The calling thread's context, or null.

@@ -18,7 +18,7 @@ mod care;
 mod module;
 mod thunk;
 
-pub use args::{Arrived, Incoming, Outgoing};
+pub use args::{Arrived, Described, Given, Incoming, Outgoing};
 pub use care::{Care, Way};
 pub use module::{module, operations};
 
@@ -69,9 +69,9 @@ pub trait Pml: Send + Sync + Sized + 'static {
 
     /// Takes the transports, before any other verb. `care` says when locks are taken, and can be told to have them taken in any case. Answers the words
     /// by which the host's engine calls `after_turn`; they stay until `finalize`.
-    fn enable(&self, transports: &Transports, care: &'static Care) -> Result<Words, Status>;
+    fn enable(&self, transports: Given<'_>, care: &'static Care) -> Result<Words, Status>;
     /// Makes a communicator.
-    fn add_comm(&self, entry: &mut Entry, desc: &CommDesc) -> Result<Arc<Self::Comm>, Status>;
+    fn add_comm(&self, entry: &mut Entry, desc: Described<'_>) -> Result<Arc<Self::Comm>, Status>;
     /// Ends a communicator: no verb names it any more.
     fn del_comm(&self, entry: &mut Entry, comm: Arc<Self::Comm>) -> Status;
 
@@ -89,14 +89,16 @@ pub trait Pml: Send + Sync + Sized + 'static {
         comm: &Self::Comm,
         args: Outgoing<'_>,
     ) -> Result<&'static Self::Request, Status>;
-    /// See [`PmlTable::recv`].
+    /// See [`PmlTable::recv`]. A layer that takes no receive without a request leaves it as it is.
     fn recv(
         &self,
         entry: &mut Entry,
         comm: &Self::Comm,
         args: Incoming<'_>,
-        status: &mut MsgStatus,
-    ) -> Result<Begun<Self::Request>, Status>;
+        _status: &mut MsgStatus,
+    ) -> Result<Begun<Self::Request>, Status> {
+        self.irecv(entry, comm, args).map(Begun::Goes)
+    }
     /// See [`PmlTable::irecv`].
     fn irecv(
         &self,

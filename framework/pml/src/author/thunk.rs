@@ -80,8 +80,8 @@ pub(super) extern "C" fn enable<T: Pml>(
     words: *mut Words,
 ) -> Status {
     let module = module!(T, s);
-    // SAFETY: the host's, for the call.
-    let transports = unsafe { &*transports };
+    // SAFETY: the host's, as long as the instance.
+    let transports = unsafe { Given::new(&*transports) };
     match module.pml.enable(transports, &module.care) {
         Ok(filled) => *out!(words) = filled,
         Err(e) => return e,
@@ -95,7 +95,7 @@ pub(super) extern "C" fn enable<T: Pml>(
 pub(super) extern "C" fn add_comm<T: Pml>(s: State, d: *const CommDesc, out: *mut *mut c_void) -> Status {
     let module = module!(T, s);
     // SAFETY: the host's, for the call.
-    match module.pml.add_comm(&mut entry_of_nobody!(module), unsafe { &*d }) {
+    match module.pml.add_comm(&mut entry_of_nobody!(module), unsafe { Described::new(&*d) }) {
         Ok(comm) => {
             *out!(out) = Arc::into_raw(comm).cast_mut().cast();
             Status::OK
@@ -201,11 +201,10 @@ pub(super) extern "C" fn after_turn<T: Pml>(s: State, ctx: u32) -> i32 {
 /// They are readable for `'a`.
 #[inline(always)]
 unsafe fn bytes<'a>(msg: &'a RecvDesc, len: u64) -> Arrived<'a> {
-    let bytes = match len {
-        0 => &[][..],
-        // SAFETY: the caller's promise.
-        len => unsafe { core::slice::from_raw_parts(msg.data, len as usize) },
-    };
+    // Of none the transport may give any address.
+    let data = if len == 0 { core::ptr::dangling() } else { msg.data };
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { core::slice::from_raw_parts(data, len as usize) };
     Arrived { bytes, proc: msg.proc }
 }
 /// The answer that the transport gets.

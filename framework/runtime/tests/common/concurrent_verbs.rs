@@ -14,6 +14,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Instant;
 
+/// A verb of a transport. Tests keep memory and descriptors until the operation is over, endpoints as long as the instance, and contexts apart.
+macro_rules! call {
+    ($btl:expr, $verb:ident($($argument:expr),*)) => {
+        // SAFETY: what the text above says.
+        unsafe { ($btl.$verb)($btl.state, $($argument),*) }
+    };
+}
+
 /// Threads of a rank; they are more than the CRIs, so some share one.
 const THREADS: u32 = 4;
 /// For `runtime_num_cris`.
@@ -101,7 +109,7 @@ impl<'a> Caller<'a> {
         data.iter().zip(self.local()).for_each(|(value, at)| at.store(*value, Ordering::Relaxed));
         let (btl, completion) = (self.to.btl(), Done::default());
         let desc = self.rma(word, 0, data.len() as u64, &completion);
-        let status = self.verb(ctx, || (btl.put)(btl.state, self.to.endpoint, ctx, &desc));
+        let status = self.verb(ctx, || call!(btl, put(self.to.endpoint, ctx, &desc)));
         self.wait(ctx, &completion, status);
     }
 
@@ -109,7 +117,7 @@ impl<'a> Caller<'a> {
         self.local().iter().for_each(|at| at.store(u64::MAX, Ordering::Relaxed));
         let (btl, completion) = (self.to.btl(), Done::default());
         let desc = self.rma(word, 0, len as u64, &completion);
-        let status = self.verb(ctx, || (btl.get)(btl.state, self.to.endpoint, ctx, &desc));
+        let status = self.verb(ctx, || call!(btl, get(self.to.endpoint, ctx, &desc)));
         self.wait(ctx, &completion, status);
         self.local()[..len].iter().map(|at| at.load(Ordering::Relaxed)).collect()
     }
@@ -117,7 +125,7 @@ impl<'a> Caller<'a> {
     fn flush(&self, ctx: u32) {
         let (btl, completion) = (self.to.btl(), Done::default());
         let desc = FlushDesc { done: Some(super::rma::done), done_ctx: completion.ctx() };
-        let status = self.verb(ctx, || (btl.flush)(btl.state, self.to.endpoint, ctx, &desc));
+        let status = self.verb(ctx, || call!(btl, flush(self.to.endpoint, ctx, &desc)));
         self.wait(ctx, &completion, status);
     }
 
@@ -125,7 +133,7 @@ impl<'a> Caller<'a> {
         let (btl, completion) = (self.to.btl(), Done::default());
         self.local()[0].store(u64::MAX, Ordering::Relaxed);
         let desc = self.atomic(word, operand, self.local()[0].as_ptr(), &completion);
-        let status = self.verb(ctx, || (btl.atomic)(btl.state, self.to.endpoint, ctx, &desc));
+        let status = self.verb(ctx, || call!(btl, atomic(self.to.endpoint, ctx, &desc)));
         self.wait(ctx, &completion, status);
         self.local()[0].load(Ordering::Relaxed)
     }
@@ -156,7 +164,7 @@ impl<'a> Caller<'a> {
             done: Some(super::rma::done),
             done_ctx: completion.ctx(),
         };
-        let status = self.verb(ctx, || (btl.list)(btl.state, self.to.endpoint, ctx, &desc));
+        let status = self.verb(ctx, || call!(btl, list(self.to.endpoint, ctx, &desc)));
         self.wait(ctx, &completion, status);
         assert_eq!(
             self.local()[2].load(Ordering::Relaxed),
@@ -283,7 +291,7 @@ pub fn lists_at_once(make: impl Fn() -> Config + Sync) {
             for entry in [long, ListEntry { len: 8, op: 99, ..long }] {
                 let entries = SliceRef { ptr: &entry, len: 1 };
                 let desc = ListDesc { entries, done: None, done_ctx: std::ptr::null_mut() };
-                let refused = caller.verb(ctx, || (btl.list)(btl.state, caller.to.endpoint, ctx, &desc));
+                let refused = caller.verb(ctx, || call!(btl, list(caller.to.endpoint, ctx, &desc)));
                 assert_eq!(refused, Status::BAD_PARAM);
             }
         });
@@ -350,13 +358,13 @@ fn issue(caller: &Caller<'_>, ctx: u32, flow: &Flow, round: u64) {
             let token = flow.next();
             let mut desc = caller.rma(SHARED + n, local as usize, 1, &unused);
             (desc.done, desc.done_ctx) = (Some(Flow::done as oxmpi_btl::Done), token.done_ctx());
-            counted(flow, token, (btl.put)(btl.state, endpoint, ctx, &desc))
+            counted(flow, token, call!(btl, put(endpoint, ctx, &desc)))
         });
         caller.verb(ctx, || {
             let token = flow.next();
             let mut desc = caller.atomic(1, 1, std::ptr::null_mut(), &unused);
             (desc.done, desc.done_ctx) = (Some(Flow::done as oxmpi_btl::Done), token.done_ctx());
-            counted(flow, token, (btl.atomic)(btl.state, endpoint, ctx, &desc))
+            counted(flow, token, call!(btl, atomic(endpoint, ctx, &desc)))
         });
     }
 }
@@ -376,7 +384,7 @@ fn flush_all(caller: &Caller<'_>, flows: &[Flow]) {
         caller.verb(ctx, || {
             let token = flow.next();
             let desc = FlushDesc { done: Some(Flow::done), done_ctx: token.done_ctx() };
-            counted(flow, token, (btl.flush)(btl.state, endpoint, ctx, &desc))
+            counted(flow, token, call!(btl, flush(endpoint, ctx, &desc)))
         });
     }
     let marks: Vec<u64> = flows.iter().map(Flow::mark).collect();

@@ -39,7 +39,7 @@ pub struct FabricModule {
     counts: Option<PathBuf>,
 }
 
-/// What belongs to a context.
+/// The data of a context.
 #[repr(align(128))]
 #[derive(Default)]
 pub struct Context {

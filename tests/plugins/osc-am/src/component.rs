@@ -2,8 +2,8 @@
 
 use crate::state::Am;
 use crate::window::AmWindow;
-use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, Status, ThreadCtx};
-use oxmpi_osc::{Osc, OscModule, WinDesc};
+use oxmpi_mca::{Component, Entry, Host, OpenError, ParamDecl, ParamKind, Params, Status};
+use oxmpi_osc::{Osc, OscModule, Vouched, WinDesc};
 use std::sync::Arc;
 
 /// Full names are `osc_am_<name>`.
@@ -43,7 +43,7 @@ impl Component for AmComponent {
             return Err(OpenError::new(status, "its active-message tag is taken"));
         }
         let osc = AmOsc { am, priority: params.int(0) as i32 };
-        Ok((0, vec![oxmpi_osc::module(osc)]))
+        Ok((0, vec![oxmpi_osc::module(host, osc)]))
     }
 }
 
@@ -55,12 +55,12 @@ struct AmOsc {
 impl Osc for AmOsc {
     type Window = AmWindow;
 
-    fn query(&self, _desc: &WinDesc) -> Option<i32> {
+    fn query(&self, _: Vouched<'_, WinDesc>) -> Option<i32> {
         Some(self.priority)
     }
 
-    fn create(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<AmWindow>, Status> {
-        AmWindow::create(&self.am, desc, thread).map(Box::new)
+    fn create(&self, entry: &mut Entry, desc: Vouched<'_, WinDesc>) -> Result<Box<AmWindow>, Status> {
+        AmWindow::create(&self.am, entry, desc).map(Box::new)
     }
 
     fn finalize(&self) {

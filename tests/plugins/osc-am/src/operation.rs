@@ -8,13 +8,12 @@ use crate::state::{Operation, SharedState};
 use crate::window::AmWindow;
 use crate::wire::{Header, kind};
 use oxmpi_datatype::kernel::op;
-use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use oxmpi_osc::RmaArgs;
-use oxmpi_osc_support::{Destination, Elements, Request, offset};
+use oxmpi_mca::{Entry, Status};
+use oxmpi_osc::{Asked, Rma, Want};
+use oxmpi_osc_support::{Destination, Elements, Pending, Request, offset};
 
 /// An operation, ready to be sent.
 struct Task<'a> {
-    thread: *mut ThreadCtx,
     kind: u32,
     code: u32,
     target: u32,
@@ -29,8 +28,8 @@ struct Task<'a> {
 }
 
 impl AmWindow {
-    pub fn transfer(&self, args: &RmaArgs, kind: u32, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        // SAFETY: the host's arguments; types it does not use are null.
+    pub fn transfer(&self, entry: &mut Entry, args: Rma<'_>, kind: u32, want: Want) -> Asked<Request> {
+        // SAFETY: vouched for; types that an operation does not use are null.
         let (origin, there) = unsafe {
             (
                 Elements::new(args.origin, args.origin_count, args.origin_type),
@@ -40,30 +39,20 @@ impl AmWindow {
         let (sends, gets) = if kind == kind::PUT { (origin, None) } else { (None, origin) };
         let there = there.ok_or(Status::BAD_PARAM)?;
         let (target, disp) = (args.target, args.disp);
-        let task = Task {
-            thread: args.thread,
-            kind,
-            code: 0,
-            target,
-            disp,
-            there,
-            sends,
-            compare: core::ptr::null(),
-            gets,
-        };
-        self.issue(&task, wanted)
+        let task = Task { kind, code: 0, target, disp, there, sends, compare: core::ptr::null(), gets };
+        self.issue(entry, &task, want)
     }
 
-    pub fn accumulate_into(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.combine(args, kind::ACCUMULATE, wanted)
+    pub fn accumulate_into(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.combine(entry, args, kind::ACCUMULATE, want)
     }
 
-    pub fn fetch(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.combine(args, kind::FETCH, wanted)
+    pub fn fetch(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.combine(entry, args, kind::FETCH, want)
     }
 
-    fn combine(&self, args: &RmaArgs, kind: u32, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        // SAFETY: as in `transfer`; accumulating calls have an operation.
+    fn combine(&self, entry: &mut Entry, args: Rma<'_>, kind: u32, want: Want) -> Asked<Request> {
+        // SAFETY: vouched for, or null.
         let (origin, there, result, code) = unsafe {
             (
                 Elements::new(args.origin, args.origin_count, args.origin_type),
@@ -75,22 +64,12 @@ impl AmWindow {
         let (target, disp, there) = (args.target, args.disp, there.ok_or(Status::BAD_PARAM)?);
         let sends = if code == op::NO_OP { None } else { origin };
         let gets = if kind == kind::FETCH { result } else { None };
-        let task = Task {
-            thread: args.thread,
-            kind,
-            code,
-            target,
-            disp,
-            there,
-            sends,
-            compare: core::ptr::null(),
-            gets,
-        };
-        self.issue(&task, wanted)
+        let task = Task { kind, code, target, disp, there, sends, compare: core::ptr::null(), gets };
+        self.issue(entry, &task, want)
     }
 
-    pub fn swap(&self, args: &RmaArgs) -> Result<*mut RequestHeader, Status> {
-        // SAFETY: as in `transfer`.
+    pub fn swap(&self, entry: &mut Entry, args: Rma<'_>) -> Asked<Request> {
+        // SAFETY: vouched for, or null.
         let (sends, there, gets) = unsafe {
             (
                 Elements::new(args.origin, 1, args.origin_type),
@@ -99,22 +78,13 @@ impl AmWindow {
             )
         };
         let (target, disp, there) = (args.target, args.disp, there.ok_or(Status::BAD_PARAM)?);
-        let task = Task {
-            thread: args.thread,
-            kind: kind::SWAP,
-            code: 0,
-            target,
-            disp,
-            there,
-            sends,
-            compare: args.compare,
-            gets,
-        };
-        self.issue(&task, false)
+        let task =
+            Task { kind: kind::SWAP, code: 0, target, disp, there, sends, compare: args.compare, gets };
+        self.issue(entry, &task, Want::Nothing)
     }
 
-    /// Sends it; a request if one is wanted, else null.
-    fn issue(&self, task: &Task<'_>, wanted: bool) -> Result<*mut RequestHeader, Status> {
+    /// Sends it.
+    fn issue(&self, entry: &mut Entry, task: &Task<'_>, want: Want) -> Asked<Request> {
         let am = &*self.am;
         let mut guard = am.lock();
         let shared = &mut *guard;
@@ -131,24 +101,27 @@ impl AmWindow {
             0 => 0,
             _ => self.offset(shared, task)?,
         };
-        let request = if wanted { Some(am.requests.take(core::ptr::null_mut())?) } else { None };
+        let pending = match want {
+            Want::Request => Some(am.requests.take(core::ptr::null_mut())?),
+            Want::Nothing => None,
+        };
+        let request = pending.as_ref().map(Pending::request);
         if task.gets.is_none() || total == 0 {
             // Complete at the origin as soon as it is copied.
             self.send(shared, task, total, offset, Header::NO_OPERATION);
-            if let Some(request) = request {
-                // SAFETY: taken above; nobody else knows it.
-                unsafe { am.requests.complete(request, Status::OK) };
+            if let Some(pending) = pending {
+                pending.complete(Status::OK);
             }
         } else {
-            let number = self.expect(shared, task, request)?;
+            let number = self.expect(shared, task, pending)?;
             let left = self.send(shared, task, total, offset, number);
             if let Some(operation) = shared.window(self.slot).and_then(|w| w.operations.get(number)) {
                 operation.left = left;
             }
         }
         drop(guard);
-        am.push(task.thread);
-        Ok(request.map_or(core::ptr::null_mut(), |request| request.cast()))
+        am.push(entry);
+        Ok(request)
     }
 
     /// Where the displacement lies from the base of the target's memory, in bytes; RMA_RANGE if the data does not lie inside.
@@ -167,7 +140,7 @@ impl AmWindow {
         &self,
         shared: &mut SharedState,
         task: &Task<'_>,
-        request: Option<*mut Request>,
+        request: Option<Pending>,
     ) -> Result<u32, Status> {
         let gets = task.gets.ok_or(Status::INTERNAL)?;
         let into = Destination::of(&gets);

@@ -3,10 +3,9 @@
 //! A message to this process itself goes through no transport: it is received in `drain.rs`, after the one that
 //! caused it, so receivers do not nest.
 
-use crate::enter::CONTEXT;
 use crate::wire::Header;
 use oxmpi_btl::SendDesc;
-use oxmpi_mca::{Host, Status};
+use oxmpi_mca::{CriGuard, Host, Status};
 use oxmpi_osc::Reach;
 use std::collections::{HashMap, VecDeque};
 
@@ -47,7 +46,7 @@ impl Outbox {
     }
 
     /// Sends as much as the transports take; the messages to this process, and how many went out.
-    pub fn send(&mut self, host: &Host) -> (Vec<Vec<u8>>, i32) {
+    pub fn send(&mut self, host: &Host, held: &mut CriGuard<'_>) -> (Vec<Vec<u8>>, i32) {
         let (mut own, mut sent) = (Vec::new(), 0);
         for (proc, lane) in &mut self.lanes {
             let Some(reach) = &lane.reach else {
@@ -55,7 +54,7 @@ impl Outbox {
                 continue;
             };
             while let Some(message) = lane.queue.front() {
-                match send(reach, self.tag, message) {
+                match send(held, reach, self.tag, message) {
                     Status::NO_RESOURCE => break,
                     status => {
                         if status.is_err() {
@@ -76,7 +75,7 @@ impl Outbox {
     }
 }
 
-fn send(reach: &Reach, tag: u8, message: &[u8]) -> Status {
+fn send(held: &mut CriGuard<'_>, reach: &Reach, tag: u8, message: &[u8]) -> Status {
     let (head, rest) = message.split_at(Header::LEN);
     let desc = SendDesc {
         tag: tag.into(),
@@ -87,8 +86,6 @@ fn send(reach: &Reach, tag: u8, message: &[u8]) -> Status {
         pack: None,
         pack_ctx: core::ptr::null_mut(),
     };
-    // SAFETY: the host's handle lives as long as the instance.
-    let btl = unsafe { &*reach.btl };
-    // SAFETY: the endpoint is the handle's and stays as long as the instance; the message lives as long as the call. Callers are inside the context.
-    unsafe { (btl.send)(btl.state, reach.endpoint, CONTEXT, &desc) }
+    // SAFETY: the endpoint is the handle's and stays as long as the instance; the message lives as long as the call.
+    unsafe { reach.btl().send(held, reach.endpoint, &desc) }
 }

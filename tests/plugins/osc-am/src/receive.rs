@@ -4,22 +4,21 @@
 //! window memory, completes requests and puts answers into the outbox; it never waits. Messages that come in are not trusted: one
 //! that makes no sense closes its sender.
 
+use crate::enter::CONTEXT;
 use crate::state::{Am, SharedState, WinState};
 use crate::wire::{Header, body, kind};
 use core::ffi::c_void;
-use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{Base, Run};
-use oxmpi_mca::{RecvDesc, Status};
-use oxmpi_osc_support::reduction::combine;
-use oxmpi_osc_support::runs::{bytes, gather, scatter};
+use oxmpi_mca::{CriGuard, RecvDesc, Status};
+use oxmpi_osc_support::runs::bytes;
 
 impl SharedState {
-    /// Sends what waits, and receives what waits for this process; the caller holds the CRI of our context. How many
+    /// Sends what waits, and receives what waits for this process; the CRI of our context is held. How many
     /// messages moved.
-    pub fn drain(&mut self, am: &Am) -> i32 {
+    pub fn drain(&mut self, am: &Am, held: &mut CriGuard<'_>) -> i32 {
         let (me, mut moved) = (am.host.job().rank, 0);
         loop {
-            let (own, sent) = self.outbox.send(&am.host);
+            let (own, sent) = self.outbox.send(&am.host, held);
             moved += sent + own.len() as i32;
             if own.is_empty() {
                 return moved;
@@ -31,27 +30,37 @@ impl SharedState {
     }
 }
 
-/// The receiver of our tag.
-pub extern "C" fn arrived(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
-    // SAFETY: registered with the component's state; the message is valid during the call.
+/// The receiver of our tag, for transports.
+///
+/// # Safety
+/// `ctx` is the component's state, which lives, as it was registered; the message is valid during the call; and the calling thread runs in `progress` of the context
+/// that the message names.
+pub unsafe extern "C" fn arrived(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
+    // SAFETY: the caller's promise of both.
     let (am, msg) = unsafe { (&*ctx.cast::<Am>(), &*msg) };
-    // SAFETY: as above.
+    // SAFETY: a valid message has so many bytes.
     let message = unsafe { core::slice::from_raw_parts(msg.data, msg.len as usize) };
     let mut shared = am.lock();
     receive(&mut shared, am, msg.proc, message);
-    shared.drain(am);
+    // On any other context, where none of ours is sent, answers wait for the next turn of progress.
+    if msg.ctx == CONTEXT {
+        // SAFETY: whoever called `progress` holds the context's CRI until that returns, and has lent its guard to the transport; where locks are not taken it is the only
+        // thread in MPI.
+        let mut held = unsafe { am.host.inherit(CONTEXT, am.host.threaded()) };
+        shared.drain(am, &mut held);
+    }
     oxmpi_mca::host::receive::CONTINUE
 }
 
 /// Takes a message of a process.
 fn receive(shared: &mut SharedState, am: &Am, proc: u32, message: &[u8]) {
-    if take(shared, am, proc, message).is_none() {
+    if take(shared, proc, message).is_none() {
         am.host.peer_error(proc, true, "sent a one-sided message that makes no sense");
     }
 }
 
 /// `None`: no sender of ours makes such a message.
-fn take(shared: &mut SharedState, am: &Am, proc: u32, message: &[u8]) -> Option<()> {
+fn take(shared: &mut SharedState, proc: u32, message: &[u8]) -> Option<()> {
     let header = Header::decode(message)?;
     let window = shared.window(header.window)?;
     if window.peers.get(header.from as usize)?.proc != proc {
@@ -59,7 +68,7 @@ fn take(shared: &mut SharedState, am: &Am, proc: u32, message: &[u8]) -> Option<
     }
     let (runs, data) = body(&header, message)?;
     match header.kind {
-        kind::DONE | kind::DATA => answered(shared, am, &header, data),
+        kind::DONE | kind::DATA => answered(shared, &header, data),
         kind::LOCK => {
             let granted = window.locks.request(header.from, header.code)?;
             grant(shared, &header, &granted)
@@ -145,46 +154,31 @@ fn operate(
     if !due || len > room {
         return None;
     }
-    let Some(base) = window.exposed.find(runs) else { return Some((Status::RMA_RANGE, None)) };
+    let Some(blocks) = window.exposed.find(runs) else { return Some((Status::RMA_RANGE, None)) };
     if header.kind == kind::PUT {
-        // SAFETY: `find` has seen that all of it is exposed memory, which the program keeps as long as the window.
-        unsafe { scatter(base, runs, data) };
+        blocks.write(data);
         return Some((Status::OK, None));
     }
     let mut old = vec![0; len];
-    // SAFETY: as above.
-    unsafe { gather(base, runs, &mut old) };
-    let new = match header.kind {
-        kind::ACCUMULATE | kind::FETCH if !data.is_empty() => Some(combined(header, &old, data)?),
+    blocks.read(&mut old);
+    match header.kind {
+        kind::ACCUMULATE | kind::FETCH if !data.is_empty() => {
+            let combined = blocks.combine(header.code, Base(header.base), data);
+            combined.is_ok().then_some(())?;
+        }
         kind::SWAP => {
             let (compare, new) = data.split_at(len);
-            (compare == old).then(|| new.to_vec())
+            if compare == old {
+                blocks.write(new);
+            }
         }
-        _ => None,
-    };
-    if let Some(new) = new {
-        // SAFETY: as above.
-        unsafe { scatter(base, runs, &new) };
+        _ => {}
     }
     Some((Status::OK, (header.kind != kind::ACCUMULATE).then_some(old)))
 }
 
-/// The new values of the target's elements.
-fn combined(header: &Header, old: &[u8], data: &[u8]) -> Option<Vec<u8>> {
-    let base = Base(header.base);
-    let element = base.layout()?.packed;
-    if header.code == op::USER || !(old.len() as u64).is_multiple_of(element) {
-        return None;
-    }
-    let mut new = old.to_vec();
-    let count = old.len() as u64 / element;
-    // SAFETY: both hold so many packed elements and do not overlap.
-    let status = unsafe { combine(header.code, base, element, data.as_ptr(), new.as_mut_ptr(), count) };
-    status.is_ok().then_some(new)
-}
-
 /// An answer at the origin.
-fn answered(shared: &mut SharedState, am: &Am, header: &Header, data: &[u8]) -> Option<()> {
+fn answered(shared: &mut SharedState, header: &Header, data: &[u8]) -> Option<()> {
     let window = shared.window(header.window)?;
     let status = Status(header.code.cast_signed());
     let peer = window.peers.get_mut(header.from as usize)?;
@@ -213,8 +207,7 @@ fn answered(shared: &mut SharedState, am: &Am, header: &Header, data: &[u8]) -> 
     }
     let operation = window.operations.remove(header.operation)?;
     match operation.request {
-        // SAFETY: that of an operation that waits no more.
-        Some(request) => unsafe { am.requests.complete(request, operation.failure) },
+        Some(request) => request.complete(operation.failure),
         None if operation.failure.is_err() => {
             let peer = window.peers.get_mut(header.from as usize)?;
             peer.failure = operation.failure;

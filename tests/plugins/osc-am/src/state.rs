@@ -10,7 +10,7 @@
 
 use crate::outbox::Outbox;
 use oxmpi_mca::{Host, Status};
-use oxmpi_osc_support::{Destination, Epochs, Exposed, Locks, Request, RequestPool};
+use oxmpi_osc_support::{Destination, Epochs, Exposed, Locks, Pending, RequestPool};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -66,12 +66,9 @@ pub struct Operation {
     /// Messages that are not answered.
     pub left: u64,
     pub into: Destination,
-    pub request: Option<*mut Request>,
+    pub request: Option<Pending>,
     pub failure: Status,
 }
-
-// SAFETY: addresses of the program's memory and of requests, used under the lock by whichever thread answers.
-unsafe impl Send for Operation {}
 
 /// The operations that wait, by number.
 #[derive(Default)]
@@ -119,7 +116,9 @@ impl Am {
     /// `tag`: of all our messages.
     pub fn new(host: Host, tag: u8, max_message: usize) -> Am {
         let shared = SharedState { windows: Vec::new(), outbox: Outbox::new(tag), progressing: false };
-        Am { host, max_message, requests: RequestPool::new(host), shared: Mutex::new(shared) }
+        // SAFETY: it goes with the last of the component's state and its windows, each of which has a share of it; who has requests is a window.
+        let requests = unsafe { RequestPool::new(host) };
+        Am { host, max_message, requests, shared: Mutex::new(shared) }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, SharedState> {

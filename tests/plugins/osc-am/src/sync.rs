@@ -5,28 +5,28 @@ use crate::window::AmWindow;
 use crate::wire::{Header, kind};
 use core::mem::replace;
 use core::sync::atomic::{Ordering, fence};
-use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use oxmpi_osc::{RmaArgs, Window, assertion, lock_type};
-use oxmpi_osc_support::{Access, Epochs};
+use oxmpi_mca::{Entry, Status};
+use oxmpi_osc::{Asked, Flush, LockKind, Memory, Rma, Want, Window, assertion};
+use oxmpi_osc_support::{Access, Epochs, Request};
 
 impl AmWindow {
     /// Sends a message without data to each of the ranks.
-    fn tell(&self, thread: *mut ThreadCtx, ranks: &[u32], kind: u32, code: u32) {
+    fn tell(&self, entry: &mut Entry, ranks: &[u32], kind: u32, code: u32) {
         let mut shared = self.am.lock();
         ranks.iter().for_each(|rank| tell(&mut shared, self.slot, *rank, kind, code));
         drop(shared);
-        self.am.push(thread);
+        self.am.push(entry);
     }
 
     /// Makes progress until the window's state is as wanted. The caller holds nothing.
-    fn wait_until(&self, thread: *mut ThreadCtx, mut wanted: impl FnMut(&mut WinState) -> bool) -> Status {
-        self.comm.until(thread, || self.with(&mut wanted).unwrap_or(true))
+    fn wait_until(&self, entry: &mut Entry, mut wanted: impl FnMut(&mut WinState) -> bool) -> Status {
+        self.comm.until(entry, || self.with(&mut wanted).unwrap_or(true))
     }
 
     /// Waits until the ranks have answered everything, and says what failed.
-    fn settle(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
+    fn settle(&self, entry: &mut Entry, ranks: &[u32]) -> Status {
         let answered = |w: &mut WinState| ranks.iter().all(|rank| w.peers[*rank as usize].pending == 0);
-        let waited = self.wait_until(thread, answered);
+        let waited = self.wait_until(entry, answered);
         if waited.is_err() {
             return waited;
         }
@@ -47,24 +47,35 @@ impl AmWindow {
     }
 
     /// Waits until the ranks have granted the locks that were asked for.
-    fn granted(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
-        self.wait_until(thread, |w| ranks.iter().all(|rank| w.peers[*rank as usize].granted))
+    fn granted(&self, entry: &mut Entry, ranks: &[u32]) -> Status {
+        self.wait_until(entry, |w| ranks.iter().all(|rank| w.peers[*rank as usize].granted))
     }
 
-    fn ask_for_locks(&self, thread: *mut ThreadCtx, ranks: &[u32], kind: u32) -> Status {
+    fn ask_for_locks(&self, entry: &mut Entry, ranks: &[u32], kind: LockKind) -> Status {
         let asked = self.with(|w| ranks.iter().for_each(|rank| w.peers[*rank as usize].granted = false));
         if let Err(status) = asked {
             return status;
         }
-        self.tell(thread, ranks, kind::LOCK, kind);
-        self.granted(thread, ranks)
+        self.tell(entry, ranks, kind::LOCK, kind.number());
+        self.granted(entry, ranks)
     }
 
-    fn give_locks_back(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
-        let done = self.settle(thread, ranks);
-        self.tell(thread, ranks, kind::UNLOCK, 0);
-        let told = self.settle(thread, ranks);
+    fn give_locks_back(&self, entry: &mut Entry, ranks: &[u32]) -> Status {
+        let done = self.settle(entry, ranks);
+        self.tell(entry, ranks, kind::UNLOCK, 0);
+        let told = self.settle(entry, ranks);
         if done.is_err() { done } else { told }
+    }
+
+    /// The ranks that the exposure epoch is for.
+    fn exposed_to(&self) -> Result<Vec<u32>, Status> {
+        self.with(|w| w.epochs.exposure.clone())?.ok_or(Status::RMA_SYNC)
+    }
+
+    /// The exposure epoch is over.
+    fn end_exposure(&self) {
+        fence(Ordering::SeqCst);
+        let _ = self.with(|w| w.epochs.exposure = None);
     }
 
     fn use_up(w: &mut WinState, ranks: &[u32], count: impl Fn(&mut Peer) -> &mut u32) -> bool {
@@ -111,30 +122,32 @@ macro_rules! go {
 }
 
 impl Window for AmWindow {
-    fn put(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.transfer(args, kind::PUT, wanted)
+    type Request = Request;
+
+    fn put(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.transfer(entry, args, kind::PUT, want)
     }
-    fn get(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.transfer(args, kind::GET, wanted)
+    fn get(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.transfer(entry, args, kind::GET, want)
     }
-    fn accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.accumulate_into(args, wanted)
+    fn accumulate(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.accumulate_into(entry, args, want)
     }
-    fn get_accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
-        self.fetch(args, wanted)
+    fn get_accumulate(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
+        self.fetch(entry, args, want)
     }
-    fn fetch_and_op(&self, args: &RmaArgs) -> Status {
-        self.fetch(args, false).err().unwrap_or(Status::OK)
+    fn fetch_and_op(&self, entry: &mut Entry, args: Rma<'_>) -> Status {
+        self.fetch(entry, args, Want::Nothing).err().unwrap_or(Status::OK)
     }
-    fn compare_and_swap(&self, args: &RmaArgs) -> Status {
-        self.swap(args).err().unwrap_or(Status::OK)
+    fn compare_and_swap(&self, entry: &mut Entry, args: Rma<'_>) -> Status {
+        self.swap(entry, args).err().unwrap_or(Status::OK)
     }
 
-    fn fence(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
+    fn fence(&self, entry: &mut Entry, assert: u32) -> Status {
         go!(self.epoch(|e| e.may_fence()));
-        let done = self.settle(thread, &self.all());
+        let done = self.settle(entry, &self.all());
         fence(Ordering::SeqCst);
-        let met = self.comm.barrier(thread);
+        let met = self.comm.barrier(entry);
         fence(Ordering::SeqCst);
         let next =
             if assert & assertion::NOSUCCEED != 0 { Access::None } else { Access::Fence { used: false } };
@@ -142,7 +155,7 @@ impl Window for AmWindow {
         if done.is_err() { done } else { met }
     }
 
-    fn post(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
+    fn post(&self, entry: &mut Entry, ranks: &[u32], assert: u32) -> Status {
         if !known(&mut self.am.lock(), self.slot, ranks) {
             return Status::BAD_PARAM;
         }
@@ -155,12 +168,12 @@ impl Window for AmWindow {
         }));
         fence(Ordering::SeqCst);
         if assert & assertion::NOCHECK == 0 {
-            self.tell(thread, ranks, kind::POST, 0);
+            self.tell(entry, ranks, kind::POST, 0);
         }
         Status::OK
     }
 
-    fn start(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
+    fn start(&self, entry: &mut Entry, ranks: &[u32], assert: u32) -> Status {
         if !known(&mut self.am.lock(), self.slot, ranks) {
             return Status::BAD_PARAM;
         }
@@ -174,10 +187,10 @@ impl Window for AmWindow {
         if assert & assertion::NOCHECK != 0 {
             return Status::OK;
         }
-        self.wait_until(thread, |w| AmWindow::use_up(w, ranks, |peer| &mut peer.posts))
+        self.wait_until(entry, |w| AmWindow::use_up(w, ranks, |peer| &mut peer.posts))
     }
 
-    fn complete(&self, thread: *mut ThreadCtx) -> Status {
+    fn complete(&self, entry: &mut Entry) -> Status {
         let ranks = self.with(|w| match &w.epochs.access {
             Access::Start(ranks) => Ok(ranks.clone()),
             _ => Err(Status::RMA_SYNC),
@@ -186,60 +199,64 @@ impl Window for AmWindow {
             Ok(ranks) => ranks,
             Err(status) => return status,
         };
-        let done = self.settle(thread, &ranks);
-        self.tell(thread, &ranks, kind::COMPLETE, 0);
+        let done = self.settle(entry, &ranks);
+        self.tell(entry, &ranks, kind::COMPLETE, 0);
         let _ = self.with(|w| w.epochs.access = Access::None);
         done
     }
 
-    fn wait(&self, thread: *mut ThreadCtx, block: bool) -> Status {
-        let ranks = match self.with(|w| w.epochs.exposure.clone()) {
-            Ok(Some(ranks)) => ranks,
-            Ok(None) => return Status::RMA_SYNC,
+    fn wait(&self, entry: &mut Entry) -> Status {
+        let ranks = match self.exposed_to() {
+            Ok(ranks) => ranks,
             Err(status) => return status,
         };
         let mut used = false;
-        let complete = |w: &mut WinState| {
+        go!(self.wait_until(entry, |w| {
             used = AmWindow::use_up(w, &ranks, |peer| &mut peer.completes);
             used
-        };
-        if block {
-            go!(self.wait_until(thread, complete));
-        } else {
-            self.comm.progress(thread);
-            if !self.with(complete).unwrap_or(false) {
-                return Status::PENDING;
-            }
-        }
-        fence(Ordering::SeqCst);
-        let _ = self.with(|w| w.epochs.exposure = None);
+        }));
+        self.end_exposure();
         if used { Status::OK } else { Status::INTERNAL }
     }
 
-    fn lock(&self, thread: *mut ThreadCtx, kind: u32, rank: u32, assert: u32) -> Status {
+    fn test(&self, entry: &mut Entry) -> Status {
+        let ranks = match self.exposed_to() {
+            Ok(ranks) => ranks,
+            Err(status) => return status,
+        };
+        self.comm.progress(entry);
+        let used = self.with(|w| AmWindow::use_up(w, &ranks, |peer| &mut peer.completes));
+        if !used.unwrap_or(false) {
+            return Status::PENDING;
+        }
+        self.end_exposure();
+        Status::OK
+    }
+
+    fn lock(&self, entry: &mut Entry, kind: LockKind, rank: u32, assert: u32) -> Status {
         if !known(&mut self.am.lock(), self.slot, &[rank]) {
             return Status::BAD_PARAM;
         }
         let checked = assert & assertion::NOCHECK == 0;
         go!(self.epoch(|e| e.lock(rank, checked)));
-        if checked { self.ask_for_locks(thread, &[rank], kind) } else { Status::OK }
+        if checked { self.ask_for_locks(entry, &[rank], kind) } else { Status::OK }
     }
 
-    fn unlock(&self, thread: *mut ThreadCtx, rank: u32) -> Status {
+    fn unlock(&self, entry: &mut Entry, rank: u32) -> Status {
         go!(self.epoch(|e| match e.access {
             Access::LockAll(_) => Status::RMA_SYNC,
             _ => e.may_flush(Some(rank)),
         }));
-        let done = self.settle(thread, &[rank]);
+        let done = self.settle(entry, &[rank]);
         let checked = match self.with(|w| w.epochs.unlock(rank)).and_then(|checked| checked) {
             Ok(checked) => checked,
             Err(status) => return status,
         };
-        let told = if checked { self.give_locks_back(thread, &[rank]) } else { Status::OK };
+        let told = if checked { self.give_locks_back(entry, &[rank]) } else { Status::OK };
         if done.is_err() { done } else { told }
     }
 
-    fn lock_all(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
+    fn lock_all(&self, entry: &mut Entry, assert: u32) -> Status {
         let checked = assert & assertion::NOCHECK == 0;
         go!(self.epoch(|e| {
             let status = e.may_begin();
@@ -248,10 +265,10 @@ impl Window for AmWindow {
             }
             status
         }));
-        if checked { self.ask_for_locks(thread, &self.all(), lock_type::SHARED) } else { Status::OK }
+        if checked { self.ask_for_locks(entry, &self.all(), LockKind::Shared) } else { Status::OK }
     }
 
-    fn unlock_all(&self, thread: *mut ThreadCtx) -> Status {
+    fn unlock_all(&self, entry: &mut Entry) -> Status {
         let checked = self.with(|w| match w.epochs.access {
             Access::LockAll(checked) => Ok(checked),
             _ => Err(Status::RMA_SYNC),
@@ -261,44 +278,48 @@ impl Window for AmWindow {
             Err(status) => return status,
         };
         let all = self.all();
-        let done = if checked { self.give_locks_back(thread, &all) } else { self.settle(thread, &all) };
+        let done = if checked { self.give_locks_back(entry, &all) } else { self.settle(entry, &all) };
         let _ = self.with(|w| w.epochs.access = Access::None);
         done
     }
 
-    fn flush(&self, thread: *mut ThreadCtx, rank: Option<u32>, _local: bool) -> Status {
+    fn flush(&self, entry: &mut Entry, rank: Option<u32>, _: Flush) -> Status {
         go!(self.epoch(|e| e.may_flush(rank)));
         match rank {
-            Some(rank) => self.settle(thread, &[rank]),
-            None => self.settle(thread, &self.all()),
+            Some(rank) => self.settle(entry, &[rank]),
+            None => self.settle(entry, &self.all()),
         }
     }
 
-    fn sync(&self, thread: *mut ThreadCtx) -> Status {
+    fn sync(&self, entry: &mut Entry) -> Status {
         fence(Ordering::SeqCst);
-        self.comm.progress(thread);
+        self.comm.progress(entry);
         fence(Ordering::SeqCst);
         Status::OK
     }
 
-    fn attach(&self, _: *mut ThreadCtx, base: *mut u8, bytes: u64) -> Status {
-        self.with(|w| w.exposed.attach(base, bytes)).unwrap_or_else(|status| status)
+    fn attach(&self, _: &mut Entry, memory: Memory) -> Status {
+        // SAFETY: the program's, which leaves it attached as long as it is there.
+        let attached = self.with(|w| unsafe { w.exposed.attach(memory) });
+        attached.unwrap_or_else(|status| status)
     }
 
-    fn detach(&self, _: *mut ThreadCtx, base: *mut u8) -> Status {
+    fn detach(&self, _: &mut Entry, base: usize) -> Status {
         self.with(|w| w.exposed.detach(base)).unwrap_or_else(|status| status)
     }
 
-    fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status {
-        if !discard {
-            let own = self.epoch(|e| e.may_end());
-            go!(self.comm.agree(thread, own));
-            let done = self.settle(thread, &self.all());
-            // A failure of an operation is not one of freeing; nobody asks for it any more.
-            let _ = done;
-            go!(self.comm.barrier(thread));
-        }
+    fn free(&self, entry: &mut Entry) -> Status {
+        let own = self.epoch(|e| e.may_end());
+        go!(self.comm.agree(entry, own));
+        let done = self.settle(entry, &self.all());
+        // A failure of an operation is not one of freeing; nobody asks for it any more.
+        let _ = done;
+        go!(self.comm.barrier(entry));
         self.vanish();
         Status::OK
+    }
+
+    fn discard(&self, _: &mut Entry) {
+        self.vanish();
     }
 }

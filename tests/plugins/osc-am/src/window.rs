@@ -2,9 +2,8 @@
 
 use crate::state::{Am, Operations, Peer, WinState};
 use crate::wire::Header;
-use core::mem::size_of;
-use oxmpi_mca::{Status, ThreadCtx};
-use oxmpi_osc::{Place, Reach, WinDesc, flavor};
+use oxmpi_mca::{Entry, Status};
+use oxmpi_osc::{Memory, Place, Reach, Vouched, WinDesc, flavor};
 use oxmpi_osc_support::{Comm, Epochs, Exposed, Locks};
 use std::sync::Arc;
 
@@ -16,26 +15,25 @@ pub struct AmWindow {
     pub comm: Comm,
 }
 
-/// Values that the ranks of a window tell each other.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct WindowFacts {
-    bytes: u64,
-    disp_unit: i64,
-    window: u32,
-    reserved: u32,
-}
+/// Words that the ranks of a window tell each other: bytes, unit of displacement, number of the window.
+const TOLD: usize = 3;
 
 impl AmWindow {
-    pub fn create(am: &Arc<Am>, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<AmWindow, Status> {
+    pub fn create(am: &Arc<Am>, entry: &mut Entry, desc: Vouched<'_, WinDesc>) -> Result<AmWindow, Status> {
         let status = am.begin_progress();
         if status.is_err() {
             return Err(status);
         }
-        // SAFETY: valid until the window is freed.
-        let comm = unsafe { Comm::new(desc.comm) };
+        // SAFETY: the host's description of a communicator, which is valid until the window is freed.
+        let comm = unsafe { Comm::new(am.host, desc.comm) };
         let dynamic = desc.flavor == flavor::DYNAMIC;
-        let exposed = if dynamic { Exposed::dynamic() } else { Exposed::whole(desc.base, desc.bytes) };
+        let exposed = match dynamic {
+            true => Exposed::dynamic(),
+            // SAFETY: the window's memory, which stays until it is freed.
+            false => unsafe {
+                Exposed::whole(Memory { base: desc.base.expose_provenance(), bytes: desc.bytes })
+            },
+        };
         // The slot is there before anybody hears of it.
         let slot = am.lock().place(WinState {
             rank: comm.rank(),
@@ -46,7 +44,7 @@ impl AmWindow {
             operations: Operations::default(),
         });
         let window = AmWindow { am: am.clone(), slot, dynamic, comm };
-        let made = window.meet(desc, thread);
+        let made = window.meet(entry, &desc);
         if made.is_err() {
             window.vanish();
         }
@@ -54,20 +52,17 @@ impl AmWindow {
     }
 
     /// Learns what the other ranks have, and how they are reached.
-    pub fn meet(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<(), Status> {
-        let (comm, services) = (self.comm.get(), self.comm.services());
-        let ways = (0..comm.num_ranks).map(|rank| self.way(rank)).collect::<Result<Vec<_>, _>>();
-        let told =
-            WindowFacts { bytes: desc.bytes, disp_unit: desc.disp_unit, window: self.slot, reserved: 0 };
-        let mut all = vec![told; comm.num_ranks as usize];
-        let bytes = size_of::<WindowFacts>() as u64;
-        let status =
-            (services.allgather)(comm.comm, thread, (&raw const told).cast(), bytes, all.as_mut_ptr().cast());
+    pub fn meet(&self, entry: &mut Entry, desc: &WinDesc) -> Result<(), Status> {
+        let ranks = self.comm.num_ranks();
+        let ways = (0..ranks).map(|rank| self.way(rank)).collect::<Result<Vec<_>, _>>();
+        let told: [u64; TOLD] = [desc.bytes, desc.disp_unit.cast_unsigned(), self.slot.into()];
+        let mut all = vec![0; TOLD * ranks as usize];
+        let status = self.comm.allgather(entry, &told, &mut all);
         // Nobody goes on where somebody cannot reach all: their messages would find no window.
         let own = if status.is_err() { status } else { ways.as_ref().err().copied().unwrap_or(Status::OK) };
         let mut guard = self.am.lock();
         let shared = &mut *guard;
-        for ((place, reach), told) in ways?.into_iter().zip(&all) {
+        for ((place, reach), &[bytes, unit, number]) in ways?.into_iter().zip(all.as_chunks::<TOLD>().0) {
             let room = reach.map_or(self.am.max_message, |reach| {
                 let largest = reach.btl().attrs().max_send_size;
                 self.am.max_message.min(usize::try_from(largest).unwrap_or(usize::MAX))
@@ -76,9 +71,9 @@ impl AmWindow {
             let Some(window) = shared.window(self.slot) else { return Err(Status::INTERNAL) };
             window.peers.push(Peer {
                 proc: place.proc,
-                window: told.window,
-                bytes: told.bytes,
-                disp_unit: told.disp_unit,
+                window: number as u32,
+                bytes,
+                disp_unit: unit.cast_signed(),
                 room: room.saturating_sub(Header::LEN),
                 pending: 0,
                 failure: Status::OK,

@@ -1,8 +1,9 @@
 //! Receive callbacks that send.
 
-use crate::harness::{Harness, Rank};
+use crate::harness::Harness;
 use crate::host::Arrived;
 use crate::message::Msg;
+use crate::rank::Rank;
 use crate::setup::Setup;
 use oxmpi_mca::Status;
 use std::collections::VecDeque;

@@ -1,7 +1,8 @@
 //! Service links: requests that are answered, where they are offered.
 
-use crate::harness::{Harness, Link, Rank};
+use crate::harness::{Harness, Link};
 use crate::message::Msg;
+use crate::rank::Rank;
 use crate::setup::Setup;
 use crate::waiting::Waits;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -1,7 +1,8 @@
 //! Sleeping and being woken, where it is offered.
 
-use crate::harness::{Harness, Rank};
+use crate::harness::Harness;
 use crate::message::{Msg, step};
+use crate::rank::Rank;
 use crate::setup::Setup;
 use crate::waiting::Waits;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};

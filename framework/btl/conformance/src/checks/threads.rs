@@ -1,7 +1,8 @@
 //! Several threads, and several contexts.
 
-use crate::harness::{Harness, Rank};
+use crate::harness::Harness;
 use crate::message::Msg;
+use crate::rank::Rank;
 use crate::setup::Setup;
 use oxmpi_mca::Status;
 use std::time::Instant;

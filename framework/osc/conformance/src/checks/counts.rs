@@ -64,7 +64,7 @@ check!(a_flush_may_be_begun, ranks: [1, 2, 4], |rank: &Rank| {
     const N: usize = 600;
     let mut memory = vec![0i64; N];
     let win = rank.over(&mut memory);
-    let begin = |to| win.verbs().flush_begin(rank.thread(), to);
+    let begin = |to| win.verbs().flush_begin(&mut rank.entry(), to);
     if !rank.has("flush_begin", begin(None)) {
         return win.free();
     }
@@ -79,7 +79,7 @@ check!(a_flush_may_be_begun, ranks: [1, 2, 4], |rank: &Rank| {
         if turn % 3 == 0 {
             win.put(Data::of(&data[..1], &long), TargetElements { count: 1, ..there });
         }
-        assert_eq!(win.verbs().flush(rank.thread(), to, false), Status::OK);
+        assert_eq!(win.verbs().flush(&mut rank.entry(), to, false), Status::OK);
         rank.barrier();
         win.sync();
         assert!(memory.iter().enumerate().all(|(i, v)| *v == rank_value(rank.left(), i + turn)), "turn {turn}");

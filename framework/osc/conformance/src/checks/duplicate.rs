@@ -49,22 +49,21 @@ check!(a_duplicate_has_epochs_of_its_own, ranks: [2, 4], |rank: &Rank| {
     let sent = [1i64];
     let put = |win: &Win<'_>| win.try_put(Data::of(&sent, &long), at(rank.right(), 0, &long));
     assert_eq!((put(&dup), put(&win)), (Status::RMA_SYNC, Status::OK));
-    assert_eq!(dup.verbs().flush(rank.thread(), None, false), Status::RMA_SYNC);
+    assert_eq!(dup.verbs().flush(&mut rank.entry(), None, false), Status::RMA_SYNC);
     // Nor do locks of one keep the other's waiting: everybody has lock_all of the first window.
     dup.lock(lock_type::EXCLUSIVE, rank.right());
     assert_eq!(put(&dup), Status::OK);
     dup.unlock(rank.right());
     win.unlock_all();
     // Posts and completes of one are not those of the other.
-    let thread = rank.thread();
-    assert_eq!(dup.verbs().post(thread, &[rank.left()], 0), Status::OK);
-    assert_eq!(win.verbs().post(thread, &[rank.left()], 0), Status::OK);
+    assert_eq!(dup.verbs().post(&mut rank.entry(), &[rank.left()], 0), Status::OK);
+    assert_eq!(win.verbs().post(&mut rank.entry(), &[rank.left()], 0), Status::OK);
     for (disp, one) in [(0, &win), (1, &dup)] {
-        assert_eq!(one.verbs().access(thread, &[rank.right()], 0), Status::OK);
+        assert_eq!(one.verbs().access(&mut rank.entry(), &[rank.right()], 0), Status::OK);
         let sent = [rank_value(rank.me(), disp as usize)];
         one.put(Data::of(&sent, &long), at(rank.right(), disp, &long));
-        assert_eq!(one.verbs().complete(thread), Status::OK);
-        assert_eq!(one.verbs().wait(thread, true), Status::OK);
+        assert_eq!(one.verbs().complete(&mut rank.entry()), Status::OK);
+        assert_eq!(one.verbs().wait(&mut rank.entry(), true), Status::OK);
         assert_eq!(memory[disp as usize], rank_value(rank.left(), disp as usize));
     }
     win.fence();
@@ -139,9 +138,11 @@ check!(what_is_attached_is_attached_to_both, ranks: [2], |rank: &Rank| {
     let Some(dup) = win.dup(&[]) else { return win.free() };
     let (mut first, mut second, mut addresses) = ([0i64; 2], [0i64; 2], [0i64; 4]);
     let bases = [first.as_mut_ptr().cast::<u8>(), second.as_mut_ptr().cast()];
-    assert_eq!(win.verbs().attach(rank.thread(), bases[0], 16), Status::OK);
-    assert_eq!(dup.verbs().attach(rank.thread(), bases[1], 16), Status::OK);
-    assert_eq!(win.verbs().attach(rank.thread(), bases[1], 16), Status::RMA_ATTACH, "it is attached already");
+    // SAFETY: the memory outlives the windows, and the check looks at it behind fences.
+    let attach = |win: &Win<'_>, base| unsafe { win.verbs().attach(&mut rank.entry(), base, 16) };
+    assert_eq!(attach(&win, bases[0]), Status::OK);
+    assert_eq!(attach(&dup, bases[1]), Status::OK);
+    assert_eq!(attach(&win, bases[1]), Status::RMA_ATTACH, "it is attached already");
     let own = bases.map(|base| base.expose_provenance() as i64);
     let board = rank.window(8, WantedMemory::Users { base: addresses.as_mut_ptr().cast(), bytes: 32 });
     board.fence();
@@ -161,8 +162,8 @@ check!(what_is_attached_is_attached_to_both, ranks: [2], |rank: &Rank| {
     win.sync();
     assert_eq!((first[0], second[0]), (40, 41));
     rank.barrier();
-    assert_eq!(dup.verbs().detach(rank.thread(), bases[0]), Status::OK);
-    assert_eq!(win.verbs().detach(rank.thread(), bases[1]), Status::OK);
+    assert_eq!(dup.verbs().detach(&mut rank.entry(), bases[0].addr()), Status::OK);
+    assert_eq!(win.verbs().detach(&mut rank.entry(), bases[1].addr()), Status::OK);
     board.free();
     win.free();
     dup.free();
@@ -263,7 +264,7 @@ check!(random_operations_through_duplicates, ranks: [1, 2, 4], |rank: &Rank| {
         }
         // Windows know nothing of each other's operations.
         if random.below(2) == 0 {
-            let _ = win.verbs().flush_begin(rank.thread(), None);
+            let _ = win.verbs().flush_begin(&mut rank.entry(), None);
         }
         win.flush_all();
     }

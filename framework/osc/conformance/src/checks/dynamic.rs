@@ -27,11 +27,13 @@ pub fn addresses(rank: &Rank, own: &[i64]) -> Vec<i64> {
 }
 
 pub fn attach(win: &Win<'_>, memory: &mut [i64]) -> Status {
-    win.verbs().attach(win.rank.thread(), memory.as_mut_ptr().cast(), size_of_val(memory) as u64)
+    let (base, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory) as u64);
+    // SAFETY: a check's memory outlives its windows, or is detached before it goes.
+    unsafe { win.verbs().attach(&mut win.rank.entry(), base, bytes) }
 }
 
 pub fn detach(win: &Win<'_>, memory: &[i64]) -> Status {
-    win.verbs().detach(win.rank.thread(), memory.as_ptr().cast_mut().cast())
+    win.verbs().detach(&mut win.rank.entry(), memory.as_ptr().addr())
 }
 
 check!(attached_memory_is_a_target, ranks: [1, 2, 4], |rank: &Rank| {
@@ -86,8 +88,8 @@ check!(what_is_not_attached_is_out_of_range, ranks: [2], |rank: &Rank| {
     // Told by the call, or by what completes the operation.
     let told = [
         win.try_put(Data::of(&data, &long), there),
-        win.verbs().flush(rank.thread(), Some(to), false),
-        win.verbs().unlock(rank.thread(), to),
+        win.verbs().flush(&mut rank.entry(), Some(to), false),
+        win.verbs().unlock(&mut rank.entry(), to),
     ];
     assert!(told.contains(&Status::RMA_RANGE), "{told:?}");
     assert!(told.iter().all(|s| !s.is_err() || *s == Status::RMA_RANGE), "{told:?}");

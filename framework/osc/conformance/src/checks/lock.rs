@@ -81,7 +81,7 @@ check!(flushes_complete, ranks: [2, 4], |rank: &Rank| {
         win.flush_local(rank.right());
         assert!(back.iter().enumerate().all(|(i, v)| *v == rank_value(rank.me(), i + turn)), "turn {turn}");
         win.flush_all();
-        assert!(!win.verbs().flush(rank.thread(), None, true).is_err());
+        assert!(!win.verbs().flush(&mut rank.entry(), None, true).is_err());
     }
     win.unlock_all();
     win.free();
@@ -91,18 +91,18 @@ check!(locks_without_a_check, ranks: [2], |rank: &Rank| {
     let long = basic(Base::I64);
     let mut memory = [0i64; 2];
     let win = rank.over(&mut memory);
-    let (v, thread) = (win.verbs(), rank.thread());
+    let v = win.verbs();
     for to in rank.all() {
         // Nobody has a conflicting lock: ranks take turns.
         rank.barrier();
         if rank.me() == to {
-            assert_eq!(v.lock(thread, lock_type::EXCLUSIVE, rank.right(), assertion::NOCHECK), Status::OK);
+            assert_eq!(v.lock(&mut rank.entry(), lock_type::EXCLUSIVE, rank.right(), assertion::NOCHECK), Status::OK);
             win.put(Data::of(&[5i64], &long), TargetElements { rank: rank.right(), disp: 0, count: 1, dtype: &long });
             win.unlock(rank.right());
         }
     }
     rank.barrier();
-    assert_eq!(v.lock_all(thread, assertion::NOCHECK), Status::OK);
+    assert_eq!(v.lock_all(&mut rank.entry(), assertion::NOCHECK), Status::OK);
     win.put(Data::of(&[6i64], &long), TargetElements { rank: rank.right(), disp: 1, count: 1, dtype: &long });
     win.unlock_all();
     rank.barrier();

@@ -152,7 +152,8 @@ check!(notifications_in_dynamic_windows, ranks: [2], |rank: &Rank| {
     }
     let mut memory = [0i64; 16];
     let base: *mut u8 = memory.as_mut_ptr().cast();
-    assert_eq!(win.verbs().attach(rank.thread(), base, 128), Status::OK);
+    // SAFETY: the memory outlives the window.
+    assert_eq!(unsafe { win.verbs().attach(&mut rank.entry(), base, 128) }, Status::OK);
     let mut addresses = [0i64; 2];
     let own = [base.expose_provenance() as i64];
     let board = rank.window(8, WantedMemory::Users { base: addresses.as_mut_ptr().cast(), bytes: 16 });
@@ -169,7 +170,7 @@ check!(notifications_in_dynamic_windows, ranks: [2], |rank: &Rank| {
     assert_eq!(memory.as_slice(), values(rank.left(), 3, 16));
     win.unlock(rank.right());
     rank.barrier();
-    assert_eq!(win.verbs().detach(rank.thread(), base), Status::OK);
+    assert_eq!(win.verbs().detach(&mut rank.entry(), base.addr()), Status::OK);
     board.free();
     win.free();
 });

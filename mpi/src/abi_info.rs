@@ -1,6 +1,6 @@
 //! Questions about the binary interface (MPI 5.0 §20), and the versions (§9.1).
 
-use crate::call::memory::{read, slice_mut, write, write_made, write_text};
+use crate::call::memory::{In, Out, read, slice_mut, write, write_made, write_text};
 use crate::call::process;
 use crate::constants::*;
 use crate::error::{Failure, Res, call_any_time};
@@ -10,7 +10,7 @@ use core::ffi::{c_char, c_int};
 use parking_lot::Mutex;
 
 mpi_fn! {
-    any_time fn MPI_Get_version(version: *mut c_int, subversion: *mut c_int) -> c_int {
+    any_time fn MPI_Get_version(version: Out<c_int>, subversion: Out<c_int>) -> c_int {
         call_any_time(NAME, || {
             write(version, "version", MPI_VERSION)?;
             write(subversion, "subversion", MPI_SUBVERSION)
@@ -18,7 +18,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    any_time fn MPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int {
+    any_time fn MPI_Abi_get_version(abi_major: Out<c_int>, abi_minor: Out<c_int>) -> c_int {
         call_any_time(NAME, || {
             write(abi_major, "abi_major", MPI_ABI_VERSION)?;
             write(abi_minor, "abi_minor", MPI_ABI_SUBVERSION)
@@ -26,13 +26,14 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    any_time fn MPI_Get_library_version(version: *mut c_char, resultlen: *mut c_int) -> c_int {
+    any_time fn MPI_Get_library_version(version: Out<c_char>, resultlen: Out<c_int>) -> c_int {
         call_any_time(NAME, || {
             let text = match process::current() {
                 Some(process) => process.instance.library_version(),
                 None => format!("oxmpi {}", env!("CARGO_PKG_VERSION")),
             };
-            let n = write_text(version, "version", &text, MPI_MAX_LIBRARY_VERSION_STRING as usize)?;
+            // SAFETY: the standard has the caller pass `version` with room for MPI_MAX_LIBRARY_VERSION_STRING bytes.
+            let n = unsafe { write_text(version, "version", &text, MPI_MAX_LIBRARY_VERSION_STRING as usize) }?;
             write(resultlen, "resultlen", n as c_int)
         })
     }
@@ -48,7 +49,7 @@ fn sizes(pairs: &[(&str, usize)]) -> Res<oxmpi_runtime::Info> {
 }
 
 mpi_fn! {
-    any_time fn MPI_Abi_get_info(info: *mut Info) -> c_int {
+    any_time fn MPI_Abi_get_info(info: Out<Info>) -> c_int {
         call_any_time(NAME, || {
             let all = sizes(&[
                 ("mpi_aint_size", size_of::<crate::types::Aint>()),
@@ -71,7 +72,7 @@ static FORTRAN: Mutex<Fortran> = Mutex::new(Fortran { info: None, booleans: Vec:
 
 mpi_fn! {
     /// Without Fortran bindings in the library nothing is known until somebody sets it.
-    any_time fn MPI_Abi_get_fortran_info(info: *mut Info) -> c_int {
+    any_time fn MPI_Abi_get_fortran_info(info: Out<Info>) -> c_int {
         call_any_time(NAME, || {
             let known = FORTRAN.lock().info.clone();
             write_made(info, "info", || known.map_or(Ok(Info(MPI_INFO_NULL)), info::adopt))
@@ -92,9 +93,14 @@ mpi_fn! {
     }
 }
 
-fn bytes(at: *const u8, size: usize, name: &str) -> Res<Vec<u8>> {
+/// The bytes of a value.
+///
+/// # Safety
+/// As for [`slice`](crate::call::memory::slice).
+unsafe fn bytes(at: In<u8>, size: usize, name: &str) -> Res<Vec<u8>> {
     read(at, name)?;
-    Ok(crate::call::memory::slice(at, size, name)?.to_vec())
+    // SAFETY: the caller's promise.
+    Ok(unsafe { crate::call::memory::slice(at, size, name) }?.to_vec())
 }
 
 fn logical_size(size: c_int) -> Res<usize> {
@@ -105,10 +111,11 @@ fn logical_size(size: c_int) -> Res<usize> {
 }
 
 mpi_fn! {
-    any_time fn MPI_Abi_set_fortran_booleans(size: c_int, logical_true: *const u8, logical_false: *const u8) -> c_int {
+    any_time fn MPI_Abi_set_fortran_booleans(size: c_int, logical_true: In<u8>, logical_false: In<u8>) -> c_int {
         call_any_time(NAME, || {
             let n = logical_size(size)?;
-            let (yes, no) = (bytes(logical_true, n, "logical_true")?, bytes(logical_false, n, "logical_false")?);
+            // SAFETY: the standard has the caller pass both with `size` bytes.
+            let (yes, no) = unsafe { (bytes(logical_true, n, "logical_true")?, bytes(logical_false, n, "logical_false")?) };
             let mut fortran = FORTRAN.lock();
             if fortran.booleans.iter().any(|(known, _, _)| *known == size) {
                 return Failure::err(MPI_ERR_ABI, format!("the values of LOGICALs of {size} bytes are set already"));
@@ -120,17 +127,21 @@ mpi_fn! {
 }
 mpi_fn! {
     /// The values are written where they are known; a place for them is needed in any case.
-    any_time fn MPI_Abi_get_fortran_booleans(size: c_int, logical_true: *mut u8, logical_false: *mut u8, is_set: *mut c_int) -> c_int {
+    any_time fn MPI_Abi_get_fortran_booleans(size: c_int, logical_true: Out<u8>, logical_false: Out<u8>, is_set: Out<c_int>) -> c_int {
         call_any_time(NAME, || {
             let n = logical_size(size)?;
             // Whether they are null; nothing is written before all are good.
-            slice_mut(logical_true, n, "logical_true")?;
-            slice_mut(logical_false, n, "logical_false")?;
+            // SAFETY: the standard has the caller pass `logical_true` with `n` elements.
+            unsafe { slice_mut(logical_true, n, "logical_true") }?;
+            // SAFETY: the standard has the caller pass `logical_false` with `n` elements.
+            unsafe { slice_mut(logical_false, n, "logical_false") }?;
             let known = FORTRAN.lock().booleans.iter().find(|(s, _, _)| *s == size).cloned();
             if let Some((_, yes, no)) = &known {
                 read(is_set, "is_set")?;
-                slice_mut(logical_true, n, "logical_true")?.copy_from_slice(yes);
-                slice_mut(logical_false, n, "logical_false")?.copy_from_slice(no);
+                // SAFETY: the standard has the caller pass `logical_true` with `n` elements.
+                unsafe { slice_mut(logical_true, n, "logical_true") }?.copy_from_slice(yes);
+                // SAFETY: the standard has the caller pass `logical_false` with `n` elements.
+                unsafe { slice_mut(logical_false, n, "logical_false") }?.copy_from_slice(no);
             }
             write(is_set, "is_set", known.is_some() as c_int)
         })

@@ -1,13 +1,13 @@
 //! Addresses (MPI 5.0 §5.1.5).
 
-use crate::call::memory::write;
-use crate::error::call;
+use crate::call::memory::{Address, Out, write};
+use crate::error::call_outside;
 use crate::types::Aint;
 use core::ffi::c_int;
 
 mpi_fn! {
-    any_time fn MPI_Get_address(location: *const u8, address: *mut Aint) -> c_int {
-        call(NAME, None, |_| write(address, "address", location as usize as Aint))
+    any_time fn MPI_Get_address(location: Address, address: Out<Aint>) -> c_int {
+        call_outside(NAME, None, |_| write(address, "address", location.addr() as Aint))
     }
 }
 mpi_fn! {

@@ -4,18 +4,17 @@
 //! complete, or one. So what counts is what it takes to pass over a request that is pending
 //! ([`request::pending_or_null`]); whatever is not plainly that is looked at with care.
 
-use crate::call::entry::{self, CallContext};
-use crate::call::memory::{slice_mut, write};
+use crate::call::entry::{CallContext, Here, Inside};
+use crate::call::memory::{Out, slice_mut, write};
 use crate::call::process::Process;
-use crate::complete::{Errors, PORTION, arguments, finish, is_array, status_at};
+use crate::complete::{Errors, PORTION, Requests, arguments, finish, is_array};
 use crate::constants::*;
-use crate::error::{Res, call, raise};
+use crate::error::{Failure, Res, call, raise};
 use crate::request::second_lookup::find_again;
-use crate::request::{self, Header, collect, find, ready};
+use crate::request::{self, collect, find, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
-use core::ptr::null_mut;
-use oxmpi_mca::{RequestHeader, ThreadCtx};
+use oxmpi_mca::Entry;
 
 /// Result of a look at many requests.
 enum ListState {
@@ -80,7 +79,8 @@ fn request_state(process: &Process, request: Request) -> Res<RequestState> {
 /// Looks ([`look`]) until there is something to tell, or has one turn of progress and looks again if that brought anything.
 #[inline(always)]
 fn look_or_wait(
-    CallContext { process, thread }: CallContext,
+    process: &Process,
+    entry: &mut Entry,
     wait: bool,
     requests: &[Request],
     all: bool,
@@ -88,8 +88,8 @@ fn look_or_wait(
     let mut found = look(process, requests, all)?;
     while matches!(found, ListState::Pending) {
         if wait {
-            block(process, thread, requests);
-        } else if process.instance.poll(thread) == 0 {
+            entry.apart(|entry| block(process, entry, requests));
+        } else if process.instance.poll(entry) == 0 {
             break;
         }
         found = look(process, requests, all)?;
@@ -101,154 +101,173 @@ fn look_or_wait(
 }
 
 /// Waits until one of the requests is ready.
-fn block(process: &Process, thread: *mut ThreadCtx, requests: &[Request]) {
-    let header = |request: &Request| {
-        let req = find(process, *request).filter(|req| !request::inactive(*req));
-        req.map_or(null_mut(), Header::as_ptr)
-    };
-    let mut few = [null_mut::<RequestHeader>(); PORTION];
+fn block(process: &Process, entry: &mut Entry, requests: &[Request]) {
+    let header = |request: &Request| find(process, *request).filter(|req| !request::inactive(*req));
+    let mut few = [None; PORTION];
     if let Some(few) = few.get_mut(..requests.len()) {
         few.iter_mut().zip(requests).for_each(|(to, request)| *to = header(request));
-        return process.instance.wait_any(thread, few);
+        return process.instance.wait_any(entry, few);
     }
     let many: Vec<_> = requests.iter().map(header).collect();
-    process.instance.wait_any(thread, &many);
+    process.instance.wait_any(entry, &many);
 }
 
 /// Body of Waitany and Testany: `wait` tells which. Gives the flag of Testany.
 #[inline(always)]
 fn any(
-    here: CallContext,
+    CallContext { process, mut entry }: CallContext,
     name: &'static str,
     wait: bool,
-    (count, requests): (c_int, *mut Request),
-    (index, flag): (*mut c_int, *mut c_int),
-    status: *mut Status,
+    (count, requests): Requests<'_>,
+    (index, flag): (Out<c_int>, Out<c_int>),
+    status: Out<Status>,
 ) -> c_int {
-    let requests = match count {
-        0 => &mut [],
-        // SAFETY: the caller promises `count` handles.
-        count => unsafe { core::slice::from_raw_parts_mut(requests, count as usize) },
+    // SAFETY: an argument of a C function, which promises `count` handles; they are used here alone.
+    let requests = match unsafe { arguments(count, requests) } {
+        Ok(requests) => requests,
+        Err(failure) => return refused(entry, name, failure),
     };
-    let found = match look_or_wait(here, wait, requests, false) {
+    let found = match look_or_wait(process, &mut entry, wait, requests, false) {
         Ok(found) => found,
-        Err(failure) => return raise(name, None, failure),
+        Err(failure) => return refused(entry, name, failure),
     };
     let (at, done) = match found {
         ListState::Pending => (MPI_UNDEFINED, 0),
         ListState::NoneActive => {
-            // SAFETY: null or the caller's status.
-            unsafe { Status::store_status(status, &Status::EMPTY) };
+            Status::store_status(status, &Status::EMPTY);
             (MPI_UNDEFINED, 1)
         }
         ListState::Ready(i) => (i as c_int, 1),
     };
-    // SAFETY: not null; the caller's places.
-    unsafe { (*index, *flag) = (at, done) };
+    index.set(at);
+    flag.set(done);
     if let ListState::Ready(i) = found
-        && let Some(req) = find(here.process, requests[i])
+        && let Some(req) = find(process, requests[i])
     {
-        // SAFETY: ready; the pointers are the caller's.
-        let outcome = unsafe { collect(req, &mut requests[i], status, here.thread) };
-        return finish(name, outcome);
+        let outcome = collect(req, (&mut requests[i]).into(), status, &mut entry);
+        return finish(entry, name, outcome);
     }
     MPI_SUCCESS
 }
 
+/// A failure of a function on many requests. The call ends with it.
+#[cold]
+#[inline(never)]
+fn refused(mut entry: Entry, name: &'static str, failure: Failure) -> c_int {
+    raise(&mut entry, name, None, failure)
+}
+
 /// Whether all places that Waitany and Testany write are there.
 #[inline(always)]
-fn has_places(count: c_int, requests: *mut Request, index: *mut c_int, flag: *mut c_int) -> bool {
+fn has_places((count, requests): Requests<'_>, (index, flag): (Out<c_int>, Out<c_int>)) -> bool {
     is_array(count, requests) && !index.is_null() && !flag.is_null()
 }
 
 #[cold]
 #[inline(never)]
 fn slow_any(
+    here: Inside,
     name: &'static str,
     wait: bool,
-    (count, requests): (c_int, *mut Request),
-    (index, flag): (*mut c_int, *mut c_int),
-    status: *mut Status,
+    (count, requests): Requests<'_>,
+    (index, flag): (Out<c_int>, Out<c_int>),
+    status: Out<Status>,
 ) -> c_int {
-    match entry::call_context().filter(|_| has_places(count, requests, index, flag)) {
-        Some(here) => any(here, name, wait, (count, requests), (index, flag), status),
-        None => call(name, None, |_| {
-            arguments(count, requests)?;
+    match here.context_if(has_places((count, requests), (index, flag))) {
+        Ok(here) => any(here, name, wait, (count, requests), (index, flag), status),
+        Err(inside) => call(inside, name, None, |_, _| {
+            // SAFETY: an argument of a C function, which promises `count` handles.
+            unsafe { arguments(count, requests) }?;
             write(index, "indx", MPI_UNDEFINED)?;
             write(flag, "flag", 0)
         }),
     }
 }
 
+/// Waitany and Testany, by the quick way where the arguments are there.
+#[inline(always)]
+fn any_of(
+    here: Here,
+    name: &'static str,
+    wait: bool,
+    requests: Requests<'_>,
+    places: (Out<c_int>, Out<c_int>),
+    status: Out<Status>,
+) -> c_int {
+    match here.quick_if(has_places(requests, places)) {
+        Ok(here) => any(here, name, wait, requests, places, status),
+        Err(inside) => slow_any(inside, name, wait, requests, places, status),
+    }
+}
+
 mpi_fn! {
-    hot fn MPI_Waitany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, status: *mut Status) -> c_int |here| {
-        let flag = &mut 0;
-        let (Some(here), true) = (here, has_places(count, array_of_requests, indx, flag)) else {
-            return slow_any(NAME, true, (count, array_of_requests), (indx, flag), status);
-        };
-        any(here, NAME, true, (count, array_of_requests), (indx, flag), status)
+    hot fn MPI_Waitany(count: c_int, array_of_requests: Out<Request>, indx: Out<c_int>, status: Out<Status>) -> c_int |here| {
+        any_of(here, NAME, true, (count, array_of_requests), (indx, (&mut 0).into()), status)
     }
 }
 mpi_fn! {
-    hot fn MPI_Testany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, flag: *mut c_int, status: *mut Status) -> c_int |here| {
-        let (Some(here), true) = (here, has_places(count, array_of_requests, indx, flag)) else {
-            return slow_any(NAME, false, (count, array_of_requests), (indx, flag), status);
-        };
-        any(here, NAME, false, (count, array_of_requests), (indx, flag), status)
+    hot fn MPI_Testany(count: c_int, array_of_requests: Out<Request>, indx: Out<c_int>, flag: Out<c_int>, status: Out<Status>) -> c_int |here| {
+        any_of(here, NAME, false, (count, array_of_requests), (indx, flag), status)
     }
 }
 
 /// Body of Waitsome and Testsome.
 #[inline(always)]
 fn some(
-    here: Option<CallContext>,
+    here: Here,
     name: &'static str,
     wait: bool,
-    requests: (c_int, *mut Request),
-    outcount: *mut c_int,
-    told: (*mut c_int, *mut Status),
+    requests: Requests<'_>,
+    outcount: Out<c_int>,
+    (indices, statuses): (Out<c_int>, Out<Status>),
 ) -> c_int {
-    let Some(here) = here.or_else(entry::call_context) else { return call(name, None, |_| Ok(())) };
+    let here = here.quick().or_else(|inside| inside.context_if(true));
+    let CallContext { process, mut entry } = match here {
+        Ok(here) => here,
+        Err(inside) => return call(inside, name, None, |_, _| Ok(())),
+    };
+    // SAFETY: an argument of a C function, which promises as many statuses as requests, or none.
+    let status_at = |i: usize| unsafe { statuses.at(i) };
     let mut errors = Errors::default();
-    match collect_some(here, wait, requests, told, &mut errors) {
-        Err(failure) => raise(name, None, failure),
-        Ok(done) => match write(outcount, "outcount", done) {
-            Err(failure) => raise(name, None, failure),
-            Ok(()) => errors.report(name, told.1, done.max(0) as usize),
-        },
+    let done = collect_some((process, &mut entry), wait, requests, indices, status_at, &mut errors);
+    match done.and_then(|done| write(outcount, "outcount", done).map(|()| done)) {
+        Err(failure) => refused(entry, name, failure),
+        Ok(done) => errors.report(entry, name, done.max(0) as usize, status_at),
     }
 }
 
 /// Ends those that are ready, and gives the outcount.
 #[inline(always)]
-fn collect_some(
-    here: CallContext,
+fn collect_some<'a>(
+    (process, entry): (&'static Process, &mut Entry),
     wait: bool,
-    (count, requests): (c_int, *mut Request),
-    (indices, statuses): (*mut c_int, *mut Status),
+    (count, requests): Requests<'_>,
+    indices: Out<c_int>,
+    status_at: impl Fn(usize) -> Out<'a, Status>,
     errors: &mut Errors,
 ) -> Res<c_int> {
-    let requests = arguments(count, requests)?;
-    let found = look_or_wait(here, wait, requests, true)?;
+    // SAFETY: an argument of a C function, which promises `count` handles; they are used here alone.
+    let requests = unsafe { arguments(count, requests) }?;
+    let found = look_or_wait(process, entry, wait, requests, true)?;
     if matches!(found, ListState::NoneActive) {
         return Ok(MPI_UNDEFINED);
     }
-    let indices = slice_mut(indices, requests.len(), "array_of_indices")?;
+    // SAFETY: an argument of a C function, which promises as many indices.
+    let indices = unsafe { slice_mut(indices, requests.len(), "array_of_indices") }?;
     let ListState::Ready(first) = found else { return Ok(0) };
     let mut done = 0;
     let mut i = first;
     while i < requests.len() {
-        let req = find(here.process, requests[i]).filter(|req| !request::inactive(*req) && ready(*req));
+        let req = find(process, requests[i]).filter(|req| !request::inactive(*req) && ready(*req));
         if let Some(req) = req {
-            // SAFETY: ready; the pointers are the caller's.
-            let outcome = unsafe { collect(req, &mut requests[i], status_at(statuses, done), here.thread) };
+            let outcome = collect(req, (&mut requests[i]).into(), status_at(done), entry);
             indices[done] = i as c_int;
             if outcome.is_err() {
                 errors.note(done, outcome);
             }
             done += 1;
         } else {
-            i += request::pending_or_null(here.process, &requests[i + 1..]);
+            i += request::pending_or_null(process, &requests[i + 1..]);
         }
         i += 1;
     }
@@ -256,12 +275,12 @@ fn collect_some(
 }
 
 mpi_fn! {
-    hot fn MPI_Waitsome(incount: c_int, array_of_requests: *mut Request, outcount: *mut c_int, array_of_indices: *mut c_int, array_of_statuses: *mut Status) -> c_int |here| {
+    hot fn MPI_Waitsome(incount: c_int, array_of_requests: Out<Request>, outcount: Out<c_int>, array_of_indices: Out<c_int>, array_of_statuses: Out<Status>) -> c_int |here| {
         some(here, NAME, true, (incount, array_of_requests), outcount, (array_of_indices, array_of_statuses))
     }
 }
 mpi_fn! {
-    hot fn MPI_Testsome(incount: c_int, array_of_requests: *mut Request, outcount: *mut c_int, array_of_indices: *mut c_int, array_of_statuses: *mut Status) -> c_int |here| {
+    hot fn MPI_Testsome(incount: c_int, array_of_requests: Out<Request>, outcount: Out<c_int>, array_of_indices: Out<c_int>, array_of_statuses: Out<Status>) -> c_int |here| {
         some(here, NAME, false, (incount, array_of_requests), outcount, (array_of_indices, array_of_statuses))
     }
 }

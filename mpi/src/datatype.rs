@@ -7,7 +7,7 @@
 
 use crate::attr::Attributes;
 use crate::call::handle::{Kind, Table};
-use crate::call::memory::{object_name, read, text, to_user, write, write_text};
+use crate::call::memory::{Out, Text, object_name, read, text, to_user, write, write_text};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::predefined;
@@ -185,13 +185,13 @@ pub fn attributes(datatype: Datatype) -> Res<&'static Attributes> {
 }
 
 mpi_fn! {
-    fn MPI_Type_size[c_int], MPI_Type_size_c[Count], MPI_Type_size_x[Count]<N>(datatype: Datatype, size: *mut N) -> c_int {
-        call(NAME, None, |_| write(size, "size", to_user::<N>(Some(require(datatype, "datatype")?.packed))))
+    fn MPI_Type_size[c_int], MPI_Type_size_c[Count], MPI_Type_size_x[Count]<N>(datatype: Datatype, size: Out<N>) -> c_int |here| {
+        call(here, NAME, None, |_, _| write(size, "size", to_user::<N>(Some(require(datatype, "datatype")?.packed))))
     }
 }
 mpi_fn! {
-    fn MPI_Type_get_extent[Aint], MPI_Type_get_extent_c[Count], MPI_Type_get_extent_x[Count]<N>(datatype: Datatype, lb: *mut N, extent: *mut N) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_get_extent[Aint], MPI_Type_get_extent_c[Count], MPI_Type_get_extent_x[Count]<N>(datatype: Datatype, lb: Out<N>, extent: Out<N>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let desc = require(datatype, "datatype")?;
             write(lb, "lb", desc.lb)?;
             write(extent, "extent", desc.extent)
@@ -199,8 +199,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_get_true_extent[Aint], MPI_Type_get_true_extent_c[Count], MPI_Type_get_true_extent_x[Count]<N>(datatype: Datatype, true_lb: *mut N, true_extent: *mut N) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_get_true_extent[Aint], MPI_Type_get_true_extent_c[Count], MPI_Type_get_true_extent_x[Count]<N>(datatype: Datatype, true_lb: Out<N>, true_extent: Out<N>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let desc = require(datatype, "datatype")?;
             write(true_lb, "true_lb", desc.true_lb)?;
             write(true_extent, "true_extent", desc.true_extent)
@@ -208,8 +208,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_commit(datatype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_commit(datatype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let handle = read(datatype, "datatype")?;
             if !is_committed(handle) {
                 object(handle, "datatype")?.derived.committed.store(true, Ordering::Relaxed);
@@ -219,8 +219,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_free(datatype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_free(datatype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, entry| {
             let handle = read(datatype, "datatype")?;
             if predefined::name(handle.0).is_some() {
                 let name = predefined::name(handle.0).unwrap_or("");
@@ -233,15 +233,15 @@ mpi_fn! {
                     "datatype was given by MPI_Type_create_f90_*, such a type cannot be freed",
                 );
             }
-            object.attributes.delete_all(handle.0)?;
+            object.attributes.delete_all(entry, handle.0)?;
             drop(TABLE.remove(handle.0));
             write(datatype, "datatype", Datatype(MPI_DATATYPE_NULL))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Type_dup(oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_dup(oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, entry| {
             if newtype.is_null() {
                 return Failure::err(MPI_ERR_ARG, "newtype is a null pointer");
             }
@@ -249,7 +249,7 @@ mpi_fn! {
             let recipe = Recipe { combiner: MPI_COMBINER_DUP, types: vec![old.part], ..Recipe::default() };
             let copy = oxmpi_datatype::build::dup(&old.desc);
             let new = adopt(copy, old.signature, recipe, is_committed(oldtype))?;
-            if let Err(failure) = attributes(oldtype)?.copy_to(oldtype.0, attributes(new)?) {
+            if let Err(failure) = attributes(oldtype)?.copy_to(entry, oldtype.0, attributes(new)?) {
                 drop(TABLE.remove(new.0));
                 return Err(failure);
             }
@@ -258,8 +258,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_set_name(datatype: Datatype, type_name: *const c_char) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_set_name(datatype: Datatype, type_name: Text) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             require(datatype, "datatype")?;
             let name = object_name(text(type_name, "type_name")?);
             match TABLE.get(datatype.0) {
@@ -275,8 +275,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_get_name(datatype: Datatype, type_name: *mut c_char, resultlen: *mut c_int) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_get_name(datatype: Datatype, type_name: Out<c_char>, resultlen: Out<c_int>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let name = match TABLE.get(datatype.0) {
                 Some(object) => object.name.lock().clone(),
                 None => {
@@ -286,7 +286,8 @@ mpi_fn! {
                         .ok_or_else(|| wrong(datatype, "datatype"))?
                 }
             };
-            let n = write_text(type_name, "type_name", &name, MPI_MAX_OBJECT_NAME as usize)?;
+            // SAFETY: the standard has the caller pass `type_name` with room for MPI_MAX_OBJECT_NAME bytes.
+            let n = unsafe { write_text(type_name, "type_name", &name, MPI_MAX_OBJECT_NAME as usize) }?;
             write(resultlen, "resultlen", n as c_int)
         })
     }

@@ -2,12 +2,12 @@
 
 use crate::attr::predefined;
 use crate::call::gate::GATE;
-use crate::call::memory::{write, write_made, write_text};
+use crate::call::memory::{Out, write, write_made, write_text};
 use crate::call::process::{self, Process};
 use crate::call::{crash, installation, leftovers, local_requests, stdio, users, watching};
 use crate::comm::lifetime;
 use crate::constants::*;
-use crate::error::{Failure, Res, call, call_any_time, raise};
+use crate::error::{ErrorObject, Failure, Res, call, call_any_time, call_outside, raise_without_call};
 use crate::session::WORLD;
 use crate::types::{Aint, Comm, Info};
 use crate::{buffered, comm, info, tool};
@@ -94,7 +94,11 @@ fn init(name: &'static str, level: Level) -> c_int {
             process::ENDED => "after MPI_Finalize; the world cannot be started again",
             _ => "a second time",
         };
-        return raise(name, None, Failure::new(MPI_ERR_OTHER, format!("called {when}")));
+        return raise_without_call(
+            name,
+            ErrorObject::Nothing,
+            Failure::new(MPI_ERR_OTHER, format!("called {when}")),
+        );
     }
     watching::start();
     let _inside = watching::on().then(|| watching::enter(name, &[]));
@@ -105,20 +109,20 @@ fn init(name: &'static str, level: Level) -> c_int {
         }
         Err(failure) => {
             process::give_up();
-            raise(name, None, failure)
+            raise_without_call(name, ErrorObject::Nothing, failure)
         }
     }
 }
 
 mpi_fn! {
-    any_time fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
+    any_time fn MPI_Init(argc: Out<c_int>, argv: Out<*mut *mut c_char>) -> c_int {
         // Nothing is taken from the arguments: the launcher speaks through the environment.
         let _ = (argc, argv);
         init(NAME, Level::Single)
     }
 }
 mpi_fn! {
-    any_time fn MPI_Init_thread(argc: *mut c_int, argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int) -> c_int {
+    any_time fn MPI_Init_thread(argc: Out<c_int>, argv: Out<*mut *mut c_char>, required: c_int, provided: Out<c_int>) -> c_int {
         let _ = (argc, argv);
         let level = match required {
             n if n <= MPI_THREAD_SINGLE => Level::Single,
@@ -127,15 +131,15 @@ mpi_fn! {
             _ => Level::Multiple,
         };
         match init(NAME, level) {
-            MPI_SUCCESS => call(NAME, None, |process| write(provided, "provided", process.level())),
+            MPI_SUCCESS => call_outside(NAME, None, |process| write(provided, "provided", process.level())),
             code => code,
         }
     }
 }
 mpi_fn! {
     /// Attributes of the predefined communicators go first, while MPI still works for their callbacks.
-    fn MPI_Finalize() -> c_int {
-        call(NAME, None, |process| {
+    fn MPI_Finalize() -> c_int |here| {
+        call(here, NAME, None, |process, entry| {
             if !process::ending() {
                 let when = match process::phase() {
                     process::BEFORE | process::STARTING => "before MPI_Init",
@@ -144,13 +148,13 @@ mpi_fn! {
                 return Failure::err(MPI_ERR_OTHER, format!("called {when}"));
             }
             for which in [MPI_COMM_SELF, MPI_COMM_WORLD] {
-                if let Err(refused) = comm::require(Comm(which)).and_then(|c| c.attributes.delete_all(which)) {
+                if let Err(refused) = comm::require(Comm(which)).and_then(|c| c.attributes.delete_all(entry, which)) {
                     process::not_ending();
                     return Err(refused);
                 }
             }
-            buffered::finish(process, WORLD);
-            users::leave(process, WORLD, |last| {
+            buffered::finish(process, entry, WORLD);
+            users::leave(process, entry, WORLD, |last| {
                 leftovers::take_down(process, WORLD, last);
                 lifetime::uninstall(process);
                 process.instance.end_world();
@@ -161,25 +165,25 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    any_time fn MPI_Initialized(flag: *mut c_int) -> c_int {
+    any_time fn MPI_Initialized(flag: Out<c_int>) -> c_int {
         let started = process::phase() >= process::RUNNING;
         call_any_time(NAME, || write(flag, "flag", started as c_int))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Finalized(flag: *mut c_int) -> c_int {
+    any_time fn MPI_Finalized(flag: Out<c_int>) -> c_int {
         let ended = process::phase() == process::ENDED;
         call_any_time(NAME, || write(flag, "flag", ended as c_int))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Query_thread(provided: *mut c_int) -> c_int {
-        call(NAME, None, |process| write(provided, "provided", process.level()))
+    any_time fn MPI_Query_thread(provided: Out<c_int>) -> c_int {
+        call_outside(NAME, None, |process| write(provided, "provided", process.level()))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Is_thread_main(flag: *mut c_int) -> c_int {
-        call(NAME, None, |_| write(flag, "flag", process::is_main_thread() as c_int))
+    any_time fn MPI_Is_thread_main(flag: Out<c_int>) -> c_int {
+        call_outside(NAME, None, |_| write(flag, "flag", process::is_main_thread() as c_int))
     }
 }
 mpi_fn! {
@@ -199,17 +203,18 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    any_time fn MPI_Get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> c_int {
-        call(NAME, None, |process| {
+    any_time fn MPI_Get_processor_name(name: Out<c_char>, resultlen: Out<c_int>) -> c_int {
+        call_outside(NAME, None, |process| {
             let value = process.instance.processor_name();
-            let n = write_text(name, "name", &value, MPI_MAX_PROCESSOR_NAME as usize)?;
+            // SAFETY: the standard has the caller pass `name` with room for MPI_MAX_PROCESSOR_NAME bytes.
+            let n = unsafe { write_text(name, "name", &value, MPI_MAX_PROCESSOR_NAME as usize) }?;
             write(resultlen, "resultlen", n as c_int)
         })
     }
 }
 mpi_fn! {
     /// The kinds of hardware that MPI_Comm_split_type knows, and whether this process is bound to one of each.
-    any_time fn MPI_Get_hw_resource_info(hw_info: *mut Info) -> c_int {
+    any_time fn MPI_Get_hw_resource_info(hw_info: Out<Info>) -> c_int {
         call_any_time(NAME, || {
             let mut known = oxmpi_runtime::Info::new();
             known.set("mpi_shared_memory", "true");
@@ -267,8 +272,8 @@ pub fn alignment(hints: Info) -> Res<usize> {
 }
 
 mpi_fn! {
-    any_time fn MPI_Alloc_mem(size: Aint, info: Info, baseptr: *mut *mut c_void) -> c_int {
-        call(NAME, None, |_| {
+    any_time fn MPI_Alloc_mem(size: Aint, info: Info, baseptr: Out<*mut c_void>) -> c_int {
+        call_outside(NAME, None, |_| {
             let Ok(bytes) = usize::try_from(size) else {
                 return Failure::err(MPI_ERR_ARG, format!("size is {size}"));
             };
@@ -284,7 +289,7 @@ mpi_fn! {
 }
 mpi_fn! {
     any_time fn MPI_Free_mem(base: *mut c_void) -> c_int {
-        call(NAME, None, |_| {
+        call_outside(NAME, None, |_| {
             // SAFETY: null, or from MPI_Alloc_mem by the user's promise.
             unsafe { libc::free(base) };
             Ok(())

@@ -15,7 +15,8 @@
 //! ordinary request without completion data ends by itself.
 //!
 //! **Below MPI_THREAD_MULTIPLE** completing a request is a plain store that tells nobody. The first MPIX_Sync_init
-//! therefore lets the process take the way of several threads; its level stays what it is.
+//! therefore lets the process take the way of several threads; its level stays what it is. So all ways in are those of several threads once there is an
+//! object, and one that is made here takes locks.
 //!
 //! **Errors.** MPIX_Sync_query has no error code to return, so it always fills MPI_ERROR of the status, as does
 //! MPIX_Sync_query_bulk. A failed operation is also told to its communicator's error handler.
@@ -25,7 +26,7 @@
 
 use crate::call::handle::{self, Kind, Table};
 use crate::call::local_requests::LocalOperation;
-use crate::call::memory::{read, slice_mut, write};
+use crate::call::memory::{Address, Out, read, slice_mut, write};
 use crate::call::process::Process;
 use crate::constants::*;
 use crate::error::{Failure, Res, call, class_of, raise_on};
@@ -35,6 +36,7 @@ use crate::types::{Request, Status};
 use core::ffi::c_int;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, Ordering, fence};
+use oxmpi_mca::Entry;
 use oxmpi_waiting::events::{Event, Events, TakenBack};
 use parking_lot::Mutex;
 
@@ -64,8 +66,7 @@ static NODES: Nodes = Nodes([const { AtomicPtr::new(null_mut()) }; handle::MAX_R
 
 impl Nodes {
     fn of(&'static self, req: Header) -> &'static Event {
-        // SAFETY: live header.
-        let slot = unsafe { req.as_ref() }.slot as usize;
+        let slot = req.slot() as usize;
         let home = &self.0[slot / CHUNK];
         // SYNC POINT with the exchange below: the events are made before the chunk is seen.
         let mut chunk = home.load(Ordering::Acquire);
@@ -87,7 +88,7 @@ impl Nodes {
 
     fn all(&'static self) -> impl Iterator<Item = &'static Event> {
         let chunks = self.0.iter().map(|home| home.load(Ordering::Acquire)).filter(|chunk| !chunk.is_null());
-        // SAFETY: as above.
+        // SAFETY: of CHUNK events, behind the acquire of its address.
         chunks.flat_map(|chunk| unsafe { core::slice::from_raw_parts(chunk, CHUNK) })
     }
 }
@@ -118,15 +119,14 @@ fn find(sync: Sync) -> Res<&'static Object> {
 
 fn of(event: &Event) -> Header {
     // SAFETY: an event that was taken stands for a request.
-    unsafe { NonNull::new_unchecked(event.request()) }
+    unsafe { Header::new(NonNull::new_unchecked(event.request())) }
 }
 
 /// Takes the result of a completed request and gives it back.
-fn end(req: Header, status: *mut Status) -> Outcome {
+fn end(req: Header, status: Out<Status>) -> Outcome {
     let stays = request::is_persistent(req);
     let mut nowhere = Request(MPI_REQUEST_NULL);
-    // SAFETY: complete; the status is null or the caller's.
-    let outcome = unsafe { request::collect(req, &mut nowhere, status, null_mut()) };
+    let outcome = request::collect(req, Out::from(&mut nowhere), status, &mut Entry::among());
     if stays {
         request::retake(req);
     }
@@ -138,9 +138,9 @@ fn end_quietly(name: &'static str, req: Header) {
     if request::was_cancelled(req) {
         return request::retake(req);
     }
-    let outcome = end(req, null_mut());
+    let outcome = end(req, Out::NULL);
     if outcome.is_err() {
-        raise_on(name, outcome.on(), outcome.failure());
+        raise_on(&mut Entry::among(), name, outcome.on(), outcome.failure());
     }
 }
 
@@ -171,18 +171,18 @@ fn sweep(name: &'static str, events: &Events) {
 
 /// There is something to take, perhaps after one turn of progress.
 #[inline]
-fn look(process: &Process, events: &Events) -> bool {
+fn look(process: &Process, entry: &mut Entry, events: &Events) -> bool {
     events.has_news() || {
-        process.instance.poll(process.thread());
+        process.instance.poll(entry);
         events.has_news()
     }
 }
 
 mpi_fn! {
-    fn MPIX_Sync_init(sync: *mut Sync) -> c_int {
-        call(NAME, None, |process| {
+    fn MPIX_Sync_init(sync: Out<Sync>) -> c_int |here| {
+        call(here, NAME, None, |process, entry| {
             write(sync, "sync", SYNC_NULL)?;
-            ext::act_threaded(process)?;
+            ext::act_threaded(process, entry)?;
             let used = FREE.lock().pop();
             let events = used.unwrap_or_else(|| Box::leak(Box::default()));
             match TABLE.insert(Box::new(Object { events })) {
@@ -196,17 +196,20 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPIX_Sync_free(sync: *mut Sync) -> () {
-        ext::call(NAME, (), |_| {
+    fn MPIX_Sync_free(sync: Out<Sync>) -> () |here| {
+        ext::call(here, NAME, (), |_, entry| {
             let handle = read(sync, "sync")?;
             let events = find(handle)?.events;
             // As MPI_Request_free: the operations go on, the handles end.
             for event in NODES.all().filter(|event| event.is_attached_to(events)) {
-                let Some(req) = NonNull::new(event.request()) else { continue };
+                if event.request().is_null() {
+                    continue;
+                }
+                let req = of(event);
                 if events.detach(event) {
                     request::retake(req);
                     if !request::was_cancelled(req) {
-                        request::free(req)?;
+                        request::free(req, entry)?;
                     }
                 }
             }
@@ -217,8 +220,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPIX_Sync_attach(sync: Sync, request: *mut Request, completion_data: *mut u8) -> c_int {
-        call(NAME, None, |process| {
+    fn MPIX_Sync_attach(sync: Sync, request: Out<Request>, completion_data: Address) -> c_int |here| {
+        call(here, NAME, None, |process, _| {
             let events = find(sync)?.events;
             let handle = read(request, "request")?;
             let mut req = request::find(process, handle).ok_or_else(|| request::wrong(handle))?;
@@ -231,9 +234,9 @@ mpi_fn! {
                 write(request, "request", request::handle_of(req))?;
             }
             request::hand_over(req);
-            let quiet = completion_data.cast_const() == MPIX_SYNC_NO_COMPLETION_DATA.0;
+            let quiet = completion_data.as_ptr() == MPIX_SYNC_NO_COMPLETION_DATA.0;
             // SAFETY: live, active, and attached to nothing since its handle was good.
-            unsafe { events.attach(NODES.of(req), req.as_ptr(), completion_data.expose_provenance(), quiet) };
+            unsafe { events.attach(NODES.of(req), req.as_ptr(), completion_data.as_mut_ptr().expose_provenance(), quiet) };
             if quiet {
                 sweep(NAME, events);
             }
@@ -242,8 +245,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPIX_Sync_detach(sync: Sync, request: *mut Request) -> c_int {
-        call(NAME, None, |process| {
+    fn MPIX_Sync_detach(sync: Sync, request: Out<Request>) -> c_int |here| {
+        call(here, NAME, None, |process, _| {
             let events = find(sync)?.events;
             let handle = read(request, "request")?;
             match request::find_attached(process, handle) {
@@ -260,32 +263,31 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPIX_Sync_waitall(sync: Sync) -> c_int {
-        call(NAME, None, |process| {
+    fn MPIX_Sync_waitall(sync: Sync) -> c_int |here| {
+        call(here, NAME, None, |process, entry| {
             let events = find(sync)?.events;
-            process.instance.wait_for_none(process.thread(), events);
+            process.instance.wait_for_none(entry, events);
             sweep(NAME, events);
             Ok(())
         })
     }
 }
 mpi_fn! {
-    fn MPIX_Sync_size(sync: Sync) -> c_int {
-        ext::call(NAME, -1, |_| Ok(c_int::try_from(find(sync)?.events.outstanding()).unwrap_or(c_int::MAX)))
+    fn MPIX_Sync_size(sync: Sync) -> c_int |here| {
+        ext::call(here, NAME, -1, |_, _| Ok(c_int::try_from(find(sync)?.events.outstanding()).unwrap_or(c_int::MAX)))
     }
 }
 mpi_fn! {
-    fn MPIX_Sync_probe(sync: Sync) -> c_int {
-        ext::call(NAME, -1, |_| Ok(c_int::try_from(find(sync)?.events.ready()).unwrap_or(c_int::MAX)))
+    fn MPIX_Sync_probe(sync: Sync) -> c_int |here| {
+        ext::call(here, NAME, -1, |_, _| Ok(c_int::try_from(find(sync)?.events.ready()).unwrap_or(c_int::MAX)))
     }
 }
 mpi_fn! {
-    fn MPIX_Sync_query(sync: Sync, status: *mut Status) -> *mut u8 {
+    fn MPIX_Sync_query(sync: Sync, status: Out<Status>) -> *mut u8 |here| {
         let empty = MPIX_SYNC_EMPTY.0.cast_mut();
-        let mut failed = None;
-        let data = ext::call(NAME, empty, |process| {
+        ext::call(here, NAME, empty, |process, entry| {
             let events = find(sync)?.events;
-            if !look(process, events) {
+            if !look(process, entry, events) {
                 return Ok(empty);
             }
             let mut data = empty;
@@ -296,31 +298,30 @@ mpi_fn! {
                 }
                 data = core::ptr::with_exposed_provenance_mut(event.data());
                 let outcome = end(of(event), status);
-                // SAFETY: null or the caller's status.
-                unsafe { Status::store_error(status, class_of(outcome.error())) };
-                failed = outcome.is_err().then_some(outcome);
+                Status::store_error(status, class_of(outcome.error()));
+                if outcome.is_err() {
+                    raise_on(entry, NAME, outcome.on(), outcome.failure());
+                }
             }
             Ok(data)
-        });
-        if let Some(outcome) = failed {
-            raise_on(NAME, outcome.on(), outcome.failure());
-        }
-        data
+        })
     }
 }
 mpi_fn! {
-    fn MPIX_Sync_query_bulk(incount: c_int, sync: Sync, outcount: *mut c_int, cbdata: *mut *mut u8, status: *mut Status) -> c_int {
-        let mut failed: Option<Outcome> = None;
-        let code = call(NAME, None, |process| {
+    fn MPIX_Sync_query_bulk(incount: c_int, sync: Sync, outcount: Out<c_int>, cbdata: Out<*mut u8>, status: Out<Status>) -> c_int |here| {
+        let mut told = MPI_SUCCESS;
+        let code = call(here, NAME, None, |process, entry| {
             let Ok(most) = usize::try_from(incount) else {
                 return Failure::err(MPI_ERR_COUNT, format!("incount is {incount}"));
             };
             write(outcount, "outcount", 0)?;
-            let datas = slice_mut(cbdata, most, "cbdata")?;
+            // SAFETY: the interface has the caller pass `cbdata` with `incount` elements.
+            let datas = unsafe { slice_mut(cbdata, most, "cbdata") }?;
             let events = find(sync)?.events;
-            if !look(process, events) {
+            if !look(process, entry, events) {
                 return Ok(());
             }
+            let mut failed: Option<Outcome> = None;
             let mut done = 0;
             for event in events.take(most) {
                 if event.is_quiet() {
@@ -328,24 +329,23 @@ mpi_fn! {
                     continue;
                 }
                 datas[done] = core::ptr::with_exposed_provenance_mut(event.data());
-                let place = if status.is_null() { status } else { status.wrapping_add(done) };
+                // SAFETY: there are `incount`, or none.
+                let place = unsafe { status.at(done) };
                 let outcome = end(of(event), place);
-                // SAFETY: null or one of the caller's statuses.
-                unsafe { Status::store_error(place, class_of(outcome.error())) };
+                Status::store_error(place, class_of(outcome.error()));
                 if outcome.is_err() {
                     failed.get_or_insert(outcome);
                 }
                 done += 1;
             }
-            write(outcount, "outcount", done as c_int)
-        });
-        match failed {
-            Some(first) if code == MPI_SUCCESS => {
+            write(outcount, "outcount", done as c_int)?;
+            if let Some(first) = failed {
                 let sentence = format!("an operation failed: {}", first.failure().message);
-                raise_on(NAME, first.on(), Failure::new(MPI_ERR_IN_STATUS, sentence))
+                told = raise_on(entry, NAME, first.on(), Failure::new(MPI_ERR_IN_STATUS, sentence));
             }
-            _ => code,
-        }
+            Ok(())
+        });
+        if code == MPI_SUCCESS { told } else { code }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Handles as integers: the standard's toint and fromint, and the older c2f and f2c. All are the
 //! identity, since handles fit into 31 bits; a number that is no handle stays one that is none.
 
-use crate::call::memory::{read, write};
+use crate::call::memory::{In, Out, read, write};
 use crate::error::call_any_time;
 use crate::types::*;
 use core::ffi::c_int;
@@ -32,12 +32,12 @@ conversions! {
 
 mpi_fn! {
     /// A Fortran status is the same eight integers.
-    any_time fn MPI_Status_c2f(c_status: *const Status, f_status: *mut Status) -> c_int {
+    any_time fn MPI_Status_c2f(c_status: In<Status>, f_status: Out<Status>) -> c_int {
         call_any_time(NAME, || write(f_status, "f_status", read(c_status, "c_status")?))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Status_f2c(f_status: *const Status, c_status: *mut Status) -> c_int {
+    any_time fn MPI_Status_f2c(f_status: In<Status>, c_status: Out<Status>) -> c_int {
         call_any_time(NAME, || write(c_status, "c_status", read(f_status, "f_status")?))
     }
 }

@@ -10,6 +10,7 @@
 //! callback, or stands in the status where that call tells of several requests.
 
 use crate::call::local_requests::{CancelFn, FreeFn, Functions, LocalOperation, QueryFn};
+use crate::call::memory::Out;
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::p2p::place_of;
@@ -24,8 +25,8 @@ fn function(f: usize, name: &str) -> Res<usize> {
 }
 
 mpi_fn! {
-    fn MPI_Grequest_start(query_fn: usize, free_fn: usize, cancel_fn: usize, extra_state: *mut c_void, request: *mut Request) -> c_int {
-        call(NAME, None, |process| {
+    fn MPI_Grequest_start(query_fn: usize, free_fn: usize, cancel_fn: usize, extra_state: *mut c_void, request: Out<Request>) -> c_int |here| {
+        call(here, NAME, None, |process, _| {
             place_of(request)?;
             let (query, free) = (function(query_fn, "query_fn")?, function(free_fn, "free_fn")?);
             let cancel = function(cancel_fn, "cancel_fn")?;
@@ -47,16 +48,17 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Grequest_complete(request: Request) -> c_int {
-        call(NAME, None, |process| {
+    fn MPI_Grequest_complete(request: Request) -> c_int |here| {
+        call(here, NAME, None, |process, entry| {
             let req = request::find_either(process, request).ok_or_else(|| request::wrong(request))?;
             let Some((own, functions)) = functions(req) else {
                 return Failure::err(MPI_ERR_REQUEST, "request is not a generalized request");
             };
             if own.set_complete()? {
-                return end_freed(req, &functions);
+                return end_freed(req, &functions, entry);
             }
-            process.instance.complete_request(req.as_ptr());
+            // SAFETY: pending until now: the bit just set says that nobody else completes it.
+            unsafe { process.instance.complete_request(entry, req) };
             Ok(())
         })
     }

@@ -1,7 +1,7 @@
 //! Groups (MPI 5.0 §7.3): all local.
 
 use crate::call::handle::{Kind, Table};
-use crate::call::memory::{length, read, slice, slice_mut, write, write_made};
+use crate::call::memory::{In, Out, length, read, slice, slice_mut, write, write_made};
 use crate::call::process;
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
@@ -37,32 +37,37 @@ pub fn adopt(group: Object) -> Res<Group> {
 }
 
 /// Ranks from C; what is not a rank at all is named here, what is too large by the group.
-fn ranks(n: c_int, ranks: *const c_int) -> Res<Vec<u32>> {
-    let all = slice(ranks, length(n, "n")?, "ranks")?;
+///
+/// # Safety
+/// As for [`slice`].
+unsafe fn ranks(n: c_int, ranks: In<c_int>) -> Res<Vec<u32>> {
+    // SAFETY: the caller's promise.
+    let all = unsafe { slice(ranks, length(n, "n")?, "ranks") }?;
     all.iter()
         .map(|&r| u32::try_from(r).or_else(|_| Failure::err(MPI_ERR_RANK, format!("rank is {r}"))))
         .collect()
 }
 
 mpi_fn! {
-    fn MPI_Group_size(group: Group, size: *mut c_int) -> c_int {
-        call(NAME, None, |_| write(size, "size", require(group)?.size() as c_int))
+    fn MPI_Group_size(group: Group, size: Out<c_int>) -> c_int |here| {
+        call(here, NAME, None, |_, _| write(size, "size", require(group)?.size() as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_Group_rank(group: Group, rank: *mut c_int) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Group_rank(group: Group, rank: Out<c_int>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let value = require(group)?.rank().map_or(MPI_UNDEFINED, |r| r as c_int);
             write(rank, "rank", value)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Group_translate_ranks(group1: Group, n: c_int, ranks1: *const c_int, group2: Group, ranks2: *mut c_int) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Group_translate_ranks(group1: Group, n: c_int, ranks1: In<c_int>, group2: Group, ranks2: Out<c_int>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let (from, to) = (require(group1)?, require(group2)?);
             let n = length(n, "n")?;
-            let given = slice(ranks1, n, "ranks1")?;
+            // SAFETY: the standard has the caller pass `ranks1` with `n` elements.
+            let given = unsafe { slice(ranks1, n, "ranks1") }?;
             // MPI_PROC_NULL stays what it is.
             let real: Vec<u32> = given
                 .iter()
@@ -77,14 +82,15 @@ mpi_fn! {
                     _ => found.next().flatten().map_or(MPI_UNDEFINED, |r| r as c_int),
                 })
                 .collect();
-            slice_mut(ranks2, n, "ranks2")?.copy_from_slice(&answers);
+            // SAFETY: the standard has the caller pass `ranks2` with `n` elements.
+            unsafe { slice_mut(ranks2, n, "ranks2") }?.copy_from_slice(&answers);
             Ok(())
         })
     }
 }
 mpi_fn! {
-    fn MPI_Group_compare(group1: Group, group2: Group, result: *mut c_int) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Group_compare(group1: Group, group2: Group, result: Out<c_int>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let value = match require(group1)?.compare(&require(group2)?) {
                 GroupCompare::Ident => MPI_IDENT,
                 GroupCompare::Similar => MPI_SIMILAR,
@@ -95,57 +101,73 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Group_union(group1: Group, group2: Group, newgroup: *mut Group) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Group_union(group1: Group, group2: Group, newgroup: Out<Group>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             write_made(newgroup, "newgroup", || adopt(require(group1)?.union(&require(group2)?)))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Group_intersection(group1: Group, group2: Group, newgroup: *mut Group) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Group_intersection(group1: Group, group2: Group, newgroup: Out<Group>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             write_made(newgroup, "newgroup", || adopt(require(group1)?.intersection(&require(group2)?)))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Group_difference(group1: Group, group2: Group, newgroup: *mut Group) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Group_difference(group1: Group, group2: Group, newgroup: Out<Group>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             write_made(newgroup, "newgroup", || adopt(require(group1)?.difference(&require(group2)?)))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Group_incl(group: Group, n: c_int, ranks: *const c_int, newgroup: *mut Group) -> c_int {
-        call(NAME, None, |_| {
-            write_made(newgroup, "newgroup", || adopt(require(group)?.incl(&crate::group::ranks(n, ranks)?)?))
+    fn MPI_Group_incl(group: Group, n: c_int, ranks: In<c_int>, newgroup: Out<Group>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
+            write_made(newgroup, "newgroup", || {
+                // SAFETY: the standard has the caller pass `ranks` with `n` elements.
+                let ranks = unsafe { crate::group::ranks(n, ranks) }?;
+                adopt(require(group)?.incl(&ranks)?)
+            })
         })
     }
 }
 mpi_fn! {
-    fn MPI_Group_excl(group: Group, n: c_int, ranks: *const c_int, newgroup: *mut Group) -> c_int {
-        call(NAME, None, |_| {
-            write_made(newgroup, "newgroup", || adopt(require(group)?.excl(&crate::group::ranks(n, ranks)?)?))
+    fn MPI_Group_excl(group: Group, n: c_int, ranks: In<c_int>, newgroup: Out<Group>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
+            write_made(newgroup, "newgroup", || {
+                // SAFETY: the standard has the caller pass `ranks` with `n` elements.
+                let ranks = unsafe { crate::group::ranks(n, ranks) }?;
+                adopt(require(group)?.excl(&ranks)?)
+            })
         })
     }
 }
 mpi_fn! {
-    fn MPI_Group_range_incl(group: Group, n: c_int, ranges: *const [c_int; 3], newgroup: *mut Group) -> c_int {
-        call(NAME, None, |_| {
-            write_made(newgroup, "newgroup", || adopt(require(group)?.range_incl(slice(ranges, length(n, "n")?, "ranges")?)?))
+    fn MPI_Group_range_incl(group: Group, n: c_int, ranges: In<[c_int; 3]>, newgroup: Out<Group>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
+            write_made(newgroup, "newgroup", || {
+                // SAFETY: the standard has the caller pass `ranges` with `n` elements.
+                let ranges = unsafe { slice(ranges, length(n, "n")?, "ranges") }?;
+                adopt(require(group)?.range_incl(ranges)?)
+            })
         })
     }
 }
 mpi_fn! {
-    fn MPI_Group_range_excl(group: Group, n: c_int, ranges: *const [c_int; 3], newgroup: *mut Group) -> c_int {
-        call(NAME, None, |_| {
-            write_made(newgroup, "newgroup", || adopt(require(group)?.range_excl(slice(ranges, length(n, "n")?, "ranges")?)?))
+    fn MPI_Group_range_excl(group: Group, n: c_int, ranges: In<[c_int; 3]>, newgroup: Out<Group>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
+            write_made(newgroup, "newgroup", || {
+                // SAFETY: the standard has the caller pass `ranges` with `n` elements.
+                let ranges = unsafe { slice(ranges, length(n, "n")?, "ranges") }?;
+                adopt(require(group)?.range_excl(ranges)?)
+            })
         })
     }
 }
 mpi_fn! {
-    fn MPI_Group_free(group: *mut Group) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Group_free(group: Out<Group>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let handle = read(group, "group")?;
             require(handle)?;
             // The empty group may be freed as if it had been made; it stays.

@@ -1,7 +1,7 @@
 //! Info objects (MPI 5.0 §10). They may be used before MPI_Init and after MPI_Finalize.
 
 use crate::call::handle::{Kind, Table};
-use crate::call::memory::{read, text, write, write_made, write_text};
+use crate::call::memory::{In, Out, Text, read, text, write, write_made, write_text};
 use crate::constants::*;
 use crate::error::{Failure, Res, call_any_time};
 use crate::types::Info;
@@ -81,7 +81,7 @@ pub fn adopt(info: Object) -> Res<Info> {
 }
 
 /// A key from C: without blanks around it, not empty, not too long.
-fn key_of(key: *const c_char) -> Res<String> {
+fn key_of(key: Text) -> Res<String> {
     let key = text(key, "key")?;
     let trimmed = key.trim_matches(' ');
     if trimmed.is_empty() || trimmed.len() >= MPI_MAX_INFO_KEY as usize {
@@ -91,17 +91,19 @@ fn key_of(key: *const c_char) -> Res<String> {
 }
 
 mpi_fn! {
-    any_time fn MPI_Info_create(info: *mut Info) -> c_int {
+    any_time fn MPI_Info_create(info: Out<Info>) -> c_int {
         call_any_time(NAME, || write_made(info, "info", || adopt(Object::new())))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Info_create_env(argc: c_int, argv: *const *const c_char, info: *mut Info) -> c_int {
+    any_time fn MPI_Info_create_env(argc: c_int, argv: In<*const c_char>, info: Out<Info>) -> c_int {
         call_any_time(NAME, || {
             let arguments = match usize::try_from(argc) {
                 Ok(n) if n > 0 && !argv.is_null() => {
-                    let pointers = crate::call::memory::slice(argv, n, "argv")?;
-                    pointers.iter().map(|&p| text(p, "argv")).collect::<Res<Vec<String>>>()?
+                    // SAFETY: the standard has the caller pass `argv` with `n` elements.
+                    let pointers = unsafe { crate::call::memory::slice(argv, n, "argv") }?;
+                    // SAFETY: each is a string, as the standard has it.
+                    pointers.iter().map(|&p| text(unsafe { Text::new(p) }, "argv")).collect::<Res<Vec<String>>>()?
                 }
                 _ => std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
             };
@@ -110,14 +112,14 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    any_time fn MPI_Info_dup(info: Info, newinfo: *mut Info) -> c_int {
+    any_time fn MPI_Info_dup(info: Info, newinfo: Out<Info>) -> c_int {
         call_any_time(NAME, || {
             write_made(newinfo, "newinfo", || adopt(require(info)?))
         })
     }
 }
 mpi_fn! {
-    any_time fn MPI_Info_free(info: *mut Info) -> c_int {
+    any_time fn MPI_Info_free(info: Out<Info>) -> c_int {
         call_any_time(NAME, || {
             let handle = read(info, "info")?;
             object(handle)?;
@@ -127,7 +129,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    any_time fn MPI_Info_set(info: Info, key: *const c_char, value: *const c_char) -> c_int {
+    any_time fn MPI_Info_set(info: Info, key: Text, value: Text) -> c_int {
         call_any_time(NAME, || {
             let object = object(info)?;
             let key = key_of(key)?;
@@ -141,7 +143,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    any_time fn MPI_Info_delete(info: Info, key: *const c_char) -> c_int {
+    any_time fn MPI_Info_delete(info: Info, key: Text) -> c_int {
         call_any_time(NAME, || {
             let object = object(info)?;
             let key = key_of(key)?;
@@ -153,7 +155,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    any_time fn MPI_Info_get(info: Info, key: *const c_char, valuelen: c_int, value: *mut c_char, flag: *mut c_int) -> c_int {
+    any_time fn MPI_Info_get(info: Info, key: Text, valuelen: c_int, value: Out<c_char>, flag: Out<c_int>) -> c_int {
         call_any_time(NAME, || {
             let info = require(info)?;
             let key = key_of(key)?;
@@ -163,14 +165,15 @@ mpi_fn! {
             let found = info.get(&key);
             if let Some(found) = found {
                 // valuelen does not count the terminator.
-                write_text(value, "value", found, room + 1)?;
+                // SAFETY: the standard has the caller pass `value` with room for `room` bytes and one.
+                unsafe { write_text(value, "value", found, room + 1) }?;
             }
             write(flag, "flag", found.is_some() as c_int)
         })
     }
 }
 mpi_fn! {
-    any_time fn MPI_Info_get_string(info: Info, key: *const c_char, buflen: *mut c_int, value: *mut c_char, flag: *mut c_int) -> c_int {
+    any_time fn MPI_Info_get_string(info: Info, key: Text, buflen: Out<c_int>, value: Out<c_char>, flag: Out<c_int>) -> c_int {
         call_any_time(NAME, || {
             let info = require(info)?;
             let key = key_of(key)?;
@@ -181,7 +184,8 @@ mpi_fn! {
             let found = info.get(&key);
             if let Some(found) = found {
                 if room > 0 {
-                    write_text(value, "value", found, room)?;
+                    // SAFETY: the standard has the caller pass `value` with room for `room` bytes.
+                    unsafe { write_text(value, "value", found, room) }?;
                 }
                 // The length that is needed, terminator included.
                 write(buflen, "buflen", found.len() as c_int + 1)?;
@@ -191,7 +195,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    any_time fn MPI_Info_get_valuelen(info: Info, key: *const c_char, valuelen: *mut c_int, flag: *mut c_int) -> c_int {
+    any_time fn MPI_Info_get_valuelen(info: Info, key: Text, valuelen: Out<c_int>, flag: Out<c_int>) -> c_int {
         call_any_time(NAME, || {
             let info = require(info)?;
             let found = info.get(&key_of(key)?).map(str::len);
@@ -203,19 +207,20 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    any_time fn MPI_Info_get_nkeys(info: Info, nkeys: *mut c_int) -> c_int {
+    any_time fn MPI_Info_get_nkeys(info: Info, nkeys: Out<c_int>) -> c_int {
         call_any_time(NAME, || write(nkeys, "nkeys", require(info)?.nkeys() as c_int))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Info_get_nthkey(info: Info, n: c_int, key: *mut c_char) -> c_int {
+    any_time fn MPI_Info_get_nthkey(info: Info, n: c_int, key: Out<c_char>) -> c_int {
         call_any_time(NAME, || {
             let info = require(info)?;
             let nth = usize::try_from(n).ok().and_then(|n| info.nth(n));
             let Some((name, _)) = nth else {
                 return Failure::err(MPI_ERR_ARG, format!("n is {n}, info has {} keys", info.nkeys()));
             };
-            write_text(key, "key", name, MPI_MAX_INFO_KEY as usize).map(|_| ())
+            // SAFETY: the standard has the caller pass `key` with room for MPI_MAX_INFO_KEY bytes.
+            unsafe { write_text(key, "key", name, MPI_MAX_INFO_KEY as usize) }.map(|_| ())
         })
     }
 }

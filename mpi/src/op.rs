@@ -2,7 +2,7 @@
 
 use crate::call::gate;
 use crate::call::handle::{Kind, Table};
-use crate::call::memory::{read, write};
+use crate::call::memory::{Address, Out, read, write};
 use crate::call::operands::check_buffer;
 use crate::constants::*;
 use crate::datatype;
@@ -162,7 +162,7 @@ extern "C" fn run(ctx: *mut c_void, input: *const u8, inout: *mut u8, count: u64
         if object.large {
             let mut n = (count - done) as Count;
             // SAFETY: the user gave it as a function of this type; buffers hold `n` elements.
-            gate::run_outside(|| unsafe {
+            gate::run_outside_without_entry(|| unsafe {
                 core::mem::transmute::<usize, UserFnLarge>(object.function)(
                     input,
                     inout,
@@ -174,15 +174,15 @@ extern "C" fn run(ctx: *mut c_void, input: *const u8, inout: *mut u8, count: u64
         }
         let piece = (count - done).min(c_int::MAX as u64);
         let mut n = piece as c_int;
-        // SAFETY: as above.
-        gate::run_outside(|| unsafe {
+        // SAFETY: the user gave it as a function of this type, with such a count; buffers hold `n` elements.
+        gate::run_outside_without_entry(|| unsafe {
             core::mem::transmute::<usize, UserFn>(object.function)(input, inout, &mut n, &mut datatype)
         });
         done += piece;
     }
 }
 
-fn create(function: usize, large: bool, commute: c_int, out: *mut Op) -> Res {
+fn create(function: usize, large: bool, commute: c_int, out: Out<Op>) -> Res {
     if function < 0x1000 {
         return Failure::err(MPI_ERR_ARG, format!("user_fn {function:#x} is no function"));
     }
@@ -196,18 +196,18 @@ fn create(function: usize, large: bool, commute: c_int, out: *mut Op) -> Res {
 }
 
 mpi_fn! {
-    fn MPI_Op_create(user_fn: usize, commute: c_int, op: *mut Op) -> c_int {
-        call(NAME, None, |_| create(user_fn, false, commute, op))
+    fn MPI_Op_create(user_fn: usize, commute: c_int, op: Out<Op>) -> c_int |here| {
+        call(here, NAME, None, |_, _| create(user_fn, false, commute, op))
     }
 }
 mpi_fn! {
-    fn MPI_Op_create_c(user_fn: usize, commute: c_int, op: *mut Op) -> c_int {
-        call(NAME, None, |_| create(user_fn, true, commute, op))
+    fn MPI_Op_create_c(user_fn: usize, commute: c_int, op: Out<Op>) -> c_int |here| {
+        call(here, NAME, None, |_, _| create(user_fn, true, commute, op))
     }
 }
 mpi_fn! {
-    fn MPI_Op_free(op: *mut Op) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Op_free(op: Out<Op>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let handle = read(op, "op")?;
             if predefined(handle.0).is_some() {
                 return Failure::err(MPI_ERR_OP, format!("op {:#x} is predefined and cannot be freed", handle.0));
@@ -218,8 +218,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Op_commutative(op: Op, commute: *mut c_int) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Op_commutative(op: Op, commute: Out<c_int>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let value = match predefined(op.0) {
                 // Replacing depends on who comes last.
                 Some(code) => code != crate::op::op::REPLACE,
@@ -230,8 +230,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Reduce_local[c_int], MPI_Reduce_local_c[Count]<N>(inbuf: *const u8, inoutbuf: *mut u8, count: N, datatype: Datatype, op: Op) -> c_int {
-        call(NAME, None, |process| {
+    fn MPI_Reduce_local[c_int], MPI_Reduce_local_c[Count]<N>(inbuf: Address, inoutbuf: Address, count: N, datatype: Datatype, op: Op) -> c_int |here| {
+        call(here, NAME, None, |process, _| {
             let Ok(n) = u64::try_from(count) else {
                 return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
             };
@@ -239,7 +239,7 @@ mpi_fn! {
             let operation = resolve(op, desc, datatype)?;
             check_buffer(process, inbuf, n as i64, desc, "inbuf")?;
             check_buffer(process, inoutbuf, n as i64, desc, "inoutbuf")?;
-            for (buf, name) in [(inbuf as usize, "inbuf"), (inoutbuf as usize, "inoutbuf")] {
+            for (buf, name) in [(inbuf.addr(), "inbuf"), (inoutbuf.addr(), "inoutbuf")] {
                 if buf == MPI_IN_PLACE {
                     return Failure::err(MPI_ERR_BUFFER, format!("{name} is MPI_IN_PLACE"));
                 }
@@ -247,11 +247,14 @@ mpi_fn! {
             if n == 0 {
                 return Ok(());
             }
-            if core::ptr::eq(inbuf, inoutbuf) {
+            if inbuf == inoutbuf {
                 return Failure::err(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same");
             }
             // SAFETY: the user promises the buffers.
-            crate::error::check(unsafe { process.instance.reduce(&operation.desc(), inbuf, inoutbuf, n, desc) })
+            let status = unsafe {
+                process.instance.reduce(&operation.desc(), inbuf.as_ptr(), inoutbuf.as_mut_ptr(), n, desc)
+            };
+            crate::error::check(status)
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Packing into a buffer of the user (MPI 5.0 §5.2), also in external32 (§5.3).
 
-use crate::call::memory::{read, text, to_user, write};
+use crate::call::memory::{Address, Out, Text, read, text, to_user, write};
 use crate::call::operands::{Operands, check_buffer};
 use crate::call::process::Process;
 use crate::comm;
@@ -8,7 +8,7 @@ use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call};
 use crate::types::{Comm, Count, Datatype};
-use core::ffi::{c_char, c_int};
+use core::ffi::c_int;
 use oxmpi_datatype::{Signature, TypeDesc, external};
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ struct Job {
 
 fn job(
     process: &Process,
-    (buf, count, datatype): (*const u8, i64, Datatype),
-    (packed, size, position): (*const u8, i64, i64),
+    (buf, count, datatype): (Address, i64, Datatype),
+    (packed, size, position): (Address, i64, i64),
     each: Option<u64>,
 ) -> Res<Job> {
     if count < 0 {
@@ -53,8 +53,8 @@ fn job(
 fn plain_job(
     process: &'static Process,
     (comm, datatype): (Comm, Datatype),
-    (buf, count): (*const u8, i64),
-    (packed, size, position): (*const u8, i64, i64),
+    (buf, count): (Address, i64),
+    (packed, size, position): (Address, i64, i64),
 ) -> Option<Job> {
     let o = Operands::find(process, comm, datatype)?;
     let bytes = o.desc.packed.checked_mul(u64::try_from(count).ok()?)?;
@@ -68,58 +68,64 @@ fn plain_job(
 }
 
 mpi_fn! {
-    hot fn MPI_Pack[c_int], MPI_Pack_c[Count]<N>(inbuf: *const u8, incount: N, datatype: Datatype, outbuf: *mut u8, outsize: N, position: *mut N, comm: Comm) -> c_int |here| {
-        if let Some(here) = here
-            && !position.is_null()
-            // SAFETY: not null, and the caller's.
-            && let at = unsafe { *position }
-            && let Some(j) = plain_job(here.process, (comm, datatype), (inbuf, incount as i64), (outbuf, outsize as i64, at as i64))
-        {
-            // SAFETY: the user promises both buffers; the room was checked.
-            unsafe {
-                here.process.instance.pack(j.desc, incount as u64, inbuf, outbuf.wrapping_add(j.position as usize));
-                *position = at + j.bytes as N;
+    hot fn MPI_Pack[c_int], MPI_Pack_c[Count]<N>(inbuf: Address, incount: N, datatype: Datatype, outbuf: Address, outsize: N, position: Out<N>, comm: Comm) -> c_int |here| {
+        let inside = match here.quick() {
+            Ok(here) => {
+                if let Some(at) = position.get()
+                    && let Some(j) = plain_job(here.process, (comm, datatype), (inbuf, incount as i64), (outbuf, outsize as i64, at as i64))
+                {
+                    let out = outbuf.behind(j.position as usize);
+                    // SAFETY: the user promises both buffers; the room was checked.
+                    unsafe { here.process.instance.pack(j.desc, incount as u64, inbuf.as_ptr(), out.as_mut_ptr()) };
+                    position.set(at + j.bytes as N);
+                    return MPI_SUCCESS;
+                }
+                here.unusual()
             }
-            return MPI_SUCCESS;
-        }
-        call(NAME, Some(comm), |process| {
+            Err(inside) => inside,
+        };
+        call(inside, NAME, Some(comm), |process, _| {
             comm::require(comm)?;
             let at = read(position, "position")?;
             let j = job(process, (inbuf, incount as i64, datatype), (outbuf, outsize as i64, at as i64), None)?;
+            let out = outbuf.behind(j.position as usize);
             // SAFETY: the user promises both buffers; the room was checked.
-            unsafe { process.instance.pack(j.desc, incount as u64, inbuf, outbuf.wrapping_add(j.position as usize)) };
+            unsafe { process.instance.pack(j.desc, incount as u64, inbuf.as_ptr(), out.as_mut_ptr()) };
             write(position, "position", at + j.bytes as N)
         })
     }
 }
 mpi_fn! {
-    hot fn MPI_Unpack[c_int], MPI_Unpack_c[Count]<N>(inbuf: *const u8, insize: N, position: *mut N, outbuf: *mut u8, outcount: N, datatype: Datatype, comm: Comm) -> c_int |here| {
-        if let Some(here) = here
-            && !position.is_null()
-            // SAFETY: not null, and the caller's.
-            && let at = unsafe { *position }
-            && let Some(j) = plain_job(here.process, (comm, datatype), (outbuf, outcount as i64), (inbuf, insize as i64, at as i64))
-        {
-            // SAFETY: the user promises both buffers; the length was checked.
-            unsafe {
-                here.process.instance.unpack(j.desc, outcount as u64, outbuf, inbuf.wrapping_add(j.position as usize));
-                *position = at + j.bytes as N;
+    hot fn MPI_Unpack[c_int], MPI_Unpack_c[Count]<N>(inbuf: Address, insize: N, position: Out<N>, outbuf: Address, outcount: N, datatype: Datatype, comm: Comm) -> c_int |here| {
+        let inside = match here.quick() {
+            Ok(here) => {
+                if let Some(at) = position.get()
+                    && let Some(j) = plain_job(here.process, (comm, datatype), (outbuf, outcount as i64), (inbuf, insize as i64, at as i64))
+                {
+                    let input = inbuf.behind(j.position as usize);
+                    // SAFETY: the user promises both buffers; the length was checked.
+                    unsafe { here.process.instance.unpack(j.desc, outcount as u64, outbuf.as_mut_ptr(), input.as_ptr()) };
+                    position.set(at + j.bytes as N);
+                    return MPI_SUCCESS;
+                }
+                here.unusual()
             }
-            return MPI_SUCCESS;
-        }
-        call(NAME, Some(comm), |process| {
+            Err(inside) => inside,
+        };
+        call(inside, NAME, Some(comm), |process, _| {
             comm::require(comm)?;
             let at = read(position, "position")?;
             let j = job(process, (outbuf, outcount as i64, datatype), (inbuf, insize as i64, at as i64), None)?;
+            let input = inbuf.behind(j.position as usize);
             // SAFETY: the user promises both buffers; the length was checked.
-            unsafe { process.instance.unpack(j.desc, outcount as u64, outbuf, inbuf.wrapping_add(j.position as usize)) };
+            unsafe { process.instance.unpack(j.desc, outcount as u64, outbuf.as_mut_ptr(), input.as_ptr()) };
             write(position, "position", at + j.bytes as N)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Pack_size[c_int], MPI_Pack_size_c[Count]<N>(incount: N, datatype: Datatype, comm: Comm, size: *mut N) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Pack_size[c_int], MPI_Pack_size_c[Count]<N>(incount: N, datatype: Datatype, comm: Comm, size: Out<N>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             comm::require(comm)?;
             let Ok(count) = u64::try_from(incount) else {
                 return Failure::err(MPI_ERR_COUNT, format!("incount is {incount}"));
@@ -132,7 +138,7 @@ mpi_fn! {
 
 /// The basic elements of a type that is to be converted to the representation named, which must be
 /// external32: the standard has no other for packing.
-fn convertible(datarep: *const c_char, datatype: Datatype) -> Res<Arc<Signature>> {
+fn convertible(datarep: Text, datatype: Datatype) -> Res<Arc<Signature>> {
     let name = text(datarep, "datarep")?;
     if name != "external32" {
         return Failure::err(
@@ -145,14 +151,14 @@ fn convertible(datarep: *const c_char, datatype: Datatype) -> Res<Arc<Signature>
 }
 
 mpi_fn! {
-    fn MPI_Pack_external[c_int], MPI_Pack_external_c[Count]<N>(datarep: *const c_char, inbuf: *const u8, incount: N, datatype: Datatype, outbuf: *mut u8, outsize: Count, position: *mut Count) -> c_int {
-        call(NAME, None, |process| {
+    fn MPI_Pack_external[c_int], MPI_Pack_external_c[Count]<N>(datarep: Text, inbuf: Address, incount: N, datatype: Datatype, outbuf: Address, outsize: Count, position: Out<Count>) -> c_int |here| {
+        call(here, NAME, None, |process, _| {
             let signature = convertible(datarep, datatype)?;
             let at = read(position, "position")?;
             let j = job(process, (inbuf, incount as i64, datatype), (outbuf, outsize, at), Some(signature.external_bytes()))?;
-            let out = outbuf.wrapping_add(j.position as usize);
+            let out = outbuf.behind(j.position as usize);
             // SAFETY: the user promises both buffers; the room was checked.
-            unsafe { external::encode((j.desc, &signature), incount as u64, inbuf, out) }.map_err(|misfit| {
+            unsafe { external::encode((j.desc, &signature), incount as u64, inbuf.as_ptr(), out.as_mut_ptr()) }.map_err(|misfit| {
                 let message = format!("{} does not fit into the {} bytes of external32", misfit.value, misfit.bytes);
                 Failure::new(MPI_ERR_CONVERSION, message)
             })?;
@@ -161,21 +167,21 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Unpack_external[c_int], MPI_Unpack_external_c[Count]<N>(datarep: *const c_char, inbuf: *const u8, insize: Count, position: *mut Count, outbuf: *mut u8, outcount: N, datatype: Datatype) -> c_int {
-        call(NAME, None, |process| {
+    fn MPI_Unpack_external[c_int], MPI_Unpack_external_c[Count]<N>(datarep: Text, inbuf: Address, insize: Count, position: Out<Count>, outbuf: Address, outcount: N, datatype: Datatype) -> c_int |here| {
+        call(here, NAME, None, |process, _| {
             let signature = convertible(datarep, datatype)?;
             let at = read(position, "position")?;
             let j = job(process, (outbuf, outcount as i64, datatype), (inbuf, insize, at), Some(signature.external_bytes()))?;
-            let input = inbuf.wrapping_add(j.position as usize);
+            let input = inbuf.behind(j.position as usize);
             // SAFETY: the user promises both buffers; the length was checked.
-            unsafe { external::decode((j.desc, &signature), outcount as u64, input, outbuf) };
+            unsafe { external::decode((j.desc, &signature), outcount as u64, input.as_ptr(), outbuf.as_mut_ptr()) };
             write(position, "position", at + j.bytes as Count)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Pack_external_size[c_int], MPI_Pack_external_size_c[Count]<N>(datarep: *const c_char, incount: N, datatype: Datatype, size: *mut Count) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Pack_external_size[c_int], MPI_Pack_external_size_c[Count]<N>(datarep: Text, incount: N, datatype: Datatype, size: Out<Count>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let signature = convertible(datarep, datatype)?;
             let Ok(count) = u64::try_from(incount) else {
                 return Failure::err(MPI_ERR_COUNT, format!("incount is {incount}"));

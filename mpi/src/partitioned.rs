@@ -1,7 +1,7 @@
 //! Partitioned messages (MPI 5.0 §4.2): the checks; how they work is in `oxmpi_runtime::made`.
 
 use crate::call::local_requests::{self, LocalOperation};
-use crate::call::memory::{slice, write};
+use crate::call::memory::{Address, In, Out, slice, write};
 use crate::call::operands::{Direction, check};
 use crate::call::process::Process;
 use crate::constants::*;
@@ -11,16 +11,20 @@ use crate::p2p::place_of;
 use crate::request::{self, Header, find_either};
 use crate::types::{Comm, Count, Datatype, Info, Request};
 use core::ffi::c_int;
+use oxmpi_mca::Entry;
+use oxmpi_runtime::Envelope;
 use oxmpi_runtime::host_requests::{self, partitioned as parts};
+use parts::Layout;
 
 /// The arguments of both kinds of init. The standard has no wildcards here.
 fn init(
+    entry: &mut Entry,
     direction: Direction,
-    (buf, partitions, count, datatype): (*mut u8, c_int, i64, Datatype),
+    (buf, partitions, count, datatype): (Address, c_int, i64, Datatype),
     (peer, tag): (c_int, c_int),
     comm: Comm,
     info: Info,
-    request: *mut Request,
+    request: Out<Request>,
 ) -> Res {
     let number = usize::try_from(partitions);
     let Ok(number) = number else { return Failure::err(MPI_ERR_ARG, format!("partitions is {partitions}")) };
@@ -33,23 +37,24 @@ fn init(
     if peer == MPI_PROC_NULL {
         return write(request, "request", request::persistent_done(o.process, o.object)?);
     }
-    let layout = parts::Layout { buf, partitions: number, count: count as u64, dtype: o.desc, peer, tag };
-    let thread = o.process.thread();
+    // SAFETY: the arguments of a C function, which promises them while the operation is active.
+    let layout =
+        unsafe { Layout::new(buf.as_mut_ptr(), (number, count as u64), o.desc, Envelope::new(peer, tag)) };
     let req = match direction {
-        Direction::Send => o.object.comm.psend_init(thread, &layout)?,
-        Direction::Recv => o.object.comm.precv_init(thread, &layout)?,
+        Direction::Send => o.object.comm.psend_init(entry, &layout)?,
+        Direction::Recv => o.object.comm.precv_init(entry, &layout)?,
     };
     write(request, "request", request::give(o.object, req))
 }
 
 mpi_fn! {
-    fn MPI_Psend_init[Count], MPI_Psend_init_c[Count]<N>(buf: *const u8, partitions: c_int, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, info: Info, request: *mut Request) -> c_int {
-        call(NAME, Some(comm), |_| init(Direction::Send, (buf.cast_mut(), partitions, count, datatype), (dest, tag), comm, info, request))
+    fn MPI_Psend_init[Count], MPI_Psend_init_c[Count]<N>(buf: Address, partitions: c_int, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, info: Info, request: Out<Request>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, entry| init(entry, Direction::Send, (buf, partitions, count, datatype), (dest, tag), comm, info, request))
     }
 }
 mpi_fn! {
-    fn MPI_Precv_init[Count], MPI_Precv_init_c[Count]<N>(buf: *mut u8, partitions: c_int, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, info: Info, request: *mut Request) -> c_int {
-        call(NAME, Some(comm), |_| init(Direction::Recv, (buf, partitions, count, datatype), (dest, tag), comm, info, request))
+    fn MPI_Precv_init[Count], MPI_Precv_init_c[Count]<N>(buf: Address, partitions: c_int, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, info: Info, request: Out<Request>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, entry| init(entry, Direction::Recv, (buf, partitions, count, datatype), (dest, tag), comm, info, request))
     }
 }
 
@@ -59,10 +64,14 @@ fn is_with_nobody(req: Header) -> bool {
 }
 
 /// Marks partitions of an active partitioned send.
-fn ready(process: &Process, request: Request, partitions: impl Iterator<Item = c_int>) -> Res {
+fn ready(
+    process: &Process,
+    entry: &mut Entry,
+    request: Request,
+    partitions: impl Iterator<Item = c_int>,
+) -> Res {
     let req = find_either(process, request).ok_or_else(|| request::wrong(request))?;
-    // SAFETY: a request of the running instance.
-    let sending = unsafe { host_requests::of(req.as_ptr()) }.and_then(parts::sending);
+    let sending = host_requests::of(req).and_then(parts::sending);
     let Some(sending) = sending else {
         if is_with_nobody(req) {
             return Ok(());
@@ -75,7 +84,7 @@ fn ready(process: &Process, request: Request, partitions: impl Iterator<Item = c
     for partition in partitions {
         let number = usize::try_from(partition).ok().filter(|n| *n < sending.partitions());
         let Some(number) = number else { return no_such(partition, sending.partitions()) };
-        if sending.ready(&process.instance, process.thread(), number).is_err() {
+        if sending.ready(&process.instance, entry, number).is_err() {
             return Failure::err(MPI_ERR_ARG, format!("partition {partition} was marked ready before"));
         }
     }
@@ -92,40 +101,40 @@ fn on(request: Request) -> ErrorObject {
 }
 
 mpi_fn! {
-    fn MPI_Pready(partition: c_int, request: Request) -> c_int {
-        call_on(NAME, on(request), |process| ready(process, request, core::iter::once(partition)))
+    fn MPI_Pready(partition: c_int, request: Request) -> c_int |here| {
+        call_on(here, NAME, on(request), |process, entry| ready(process, entry, request, core::iter::once(partition)))
     }
 }
 mpi_fn! {
-    fn MPI_Pready_range(partition_low: c_int, partition_high: c_int, request: Request) -> c_int {
-        call_on(NAME, on(request), |process| {
+    fn MPI_Pready_range(partition_low: c_int, partition_high: c_int, request: Request) -> c_int |here| {
+        call_on(here, NAME, on(request), |process, entry| {
             if partition_low > partition_high {
                 return Failure::err(MPI_ERR_ARG, format!("the range is {partition_low} to {partition_high}"));
             }
-            ready(process, request, partition_low..=partition_high)
+            ready(process, entry, request, partition_low..=partition_high)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Pready_list(length: c_int, array_of_partitions: *const c_int, request: Request) -> c_int {
-        call_on(NAME, on(request), |process| {
+    fn MPI_Pready_list(length: c_int, array_of_partitions: In<c_int>, request: Request) -> c_int |here| {
+        call_on(here, NAME, on(request), |process, entry| {
             let Ok(length) = usize::try_from(length) else {
                 return Failure::err(MPI_ERR_ARG, format!("length is {length}"));
             };
-            ready(process, request, slice(array_of_partitions, length, "array_of_partitions")?.iter().copied())
+            // SAFETY: the standard has the caller pass `array_of_partitions` with `length` elements.
+            ready(process, entry, request, unsafe { slice(array_of_partitions, length, "array_of_partitions") }?.iter().copied())
         })
     }
 }
 mpi_fn! {
     /// True for a request that is null or inactive, as for one with MPI_PROC_NULL.
-    fn MPI_Parrived(request: Request, partition: c_int, flag: *mut c_int) -> c_int {
-        call_on(NAME, on(request), |process| {
+    fn MPI_Parrived(request: Request, partition: c_int, flag: Out<c_int>) -> c_int |here| {
+        call_on(here, NAME, on(request), |process, entry| {
             if request.0 == MPI_REQUEST_NULL {
                 return write(flag, "flag", 1);
             }
             let req = find_either(process, request).ok_or_else(|| request::wrong(request))?;
-            // SAFETY: a request of the running instance.
-            let receiving = unsafe { host_requests::of(req.as_ptr()) }.and_then(parts::receiving);
+            let receiving = host_requests::of(req).and_then(parts::receiving);
             let Some(receiving) = receiving else {
                 if is_with_nobody(req) {
                     return write(flag, "flag", 1);
@@ -134,11 +143,11 @@ mpi_fn! {
             };
             let number = usize::try_from(partition).ok().filter(|n| *n < receiving.partitions());
             let Some(number) = number else { return no_such(partition, receiving.partitions()) };
-            let here = || request::ready(req) || receiving.arrived(&process.instance, number);
-            if !here() {
-                process.instance.poll(process.thread());
+            let here = |entry: &Entry| request::ready(req) || receiving.arrived(entry, number);
+            if !here(entry) {
+                process.instance.poll(entry);
             }
-            write(flag, "flag", here() as c_int)
+            write(flag, "flag", here(entry) as c_int)
         })
     }
 }

@@ -1,29 +1,25 @@
 //! Looking for messages, and receiving the one that was found (MPI 5.0 §3.8).
 
 use crate::call::handle::{Kind, Table};
-use crate::call::memory::{read, write};
+use crate::call::memory::{Address, Out, read, write};
 use crate::call::operands::{Direction, check_buffer, check_rank, check_tag};
 use crate::call::process::Process;
 use crate::comm::{self, CommObject};
 use crate::constants::*;
 use crate::datatype;
-use crate::error::{Failure, Res, call, raise};
-use crate::p2p::place_of;
+use crate::error::{Failure, Res, call};
+use crate::p2p::{Data, incoming, place_of};
 use crate::request;
 use crate::types::{Comm, Count, Datatype, Message, Request, Status};
-use core::ffi::{c_int, c_void};
-use oxmpi_mca::MsgStatus;
+use core::ffi::c_int;
+use oxmpi_mca::{Entry, MsgStatus};
+use oxmpi_runtime::{Envelope, Matched};
 
 /// A message that is taken out of matching.
 struct MessageObject {
-    message: *mut c_void,
+    message: Matched,
     comm: &'static CommObject,
 }
-
-// SAFETY: the message is the PML's, which may be called from any thread.
-unsafe impl Sync for MessageObject {}
-// SAFETY: as above.
-unsafe impl Send for MessageObject {}
 
 static TABLE: Table<MessageObject> = Table::new(Kind::Message);
 
@@ -45,25 +41,24 @@ fn arguments(process: &Process, source: c_int, tag: c_int, comm: Comm) -> Res<&'
 }
 
 /// The status of what was found.
-fn tell(status: *mut Status, found: &MsgStatus) {
-    // SAFETY: MPI_STATUS_IGNORE or the caller's status.
-    unsafe { Status::store(status, found) };
+fn tell(status: Out<Status>, found: &MsgStatus) {
+    Status::store(status, found);
 }
 
-fn tell_proc_null(status: *mut Status) {
+fn tell_proc_null(status: Out<Status>) {
     tell(status, &MsgStatus { source: MPI_PROC_NULL, ..MsgStatus::EMPTY });
 }
 
 mpi_fn! {
-    fn MPI_Iprobe(source: c_int, tag: c_int, comm: Comm, flag: *mut c_int, status: *mut Status) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Iprobe(source: c_int, tag: c_int, comm: Comm, flag: Out<c_int>, status: Out<Status>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| {
             let object = arguments(process, source, tag, comm)?;
             if source == MPI_PROC_NULL {
                 tell_proc_null(status);
                 return write(flag, "flag", 1);
             }
             let mut found = MsgStatus::EMPTY;
-            let there = object.comm.iprobe(process.thread(), source, tag, &mut found)?;
+            let there = object.comm.iprobe(entry, Envelope::new(source, tag), &mut found)?;
             if there {
                 tell(status, &found);
             }
@@ -72,15 +67,15 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Probe(source: c_int, tag: c_int, comm: Comm, status: *mut Status) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Probe(source: c_int, tag: c_int, comm: Comm, status: Out<Status>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| {
             let object = arguments(process, source, tag, comm)?;
             if source == MPI_PROC_NULL {
                 tell_proc_null(status);
                 return Ok(());
             }
             let mut found = MsgStatus::EMPTY;
-            crate::error::check(object.comm.probe(process.thread(), source, tag, &mut found))?;
+            crate::error::check(object.comm.probe(entry, Envelope::new(source, tag), &mut found))?;
             tell(status, &found);
             Ok(())
         })
@@ -88,20 +83,20 @@ mpi_fn! {
 }
 
 /// A handle for a message that was taken.
-fn adopt(message: *mut c_void, comm: &'static CommObject) -> Res<Message> {
+fn adopt(message: Matched, comm: &'static CommObject) -> Res<Message> {
     match TABLE.insert(Box::new(MessageObject { message, comm })) {
         Some(handle) => Ok(Message(handle)),
         None => Failure::err(MPI_ERR_NO_MEM, "too many matched messages"),
     }
 }
 
-fn place_of_message(message: *mut Message) -> Res {
+fn place_of_message(message: Out<Message>) -> Res {
     if message.is_null() { Failure::err(MPI_ERR_ARG, "message is a null pointer") } else { Ok(()) }
 }
 
 mpi_fn! {
-    fn MPI_Improbe(source: c_int, tag: c_int, comm: Comm, flag: *mut c_int, message: *mut Message, status: *mut Status) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Improbe(source: c_int, tag: c_int, comm: Comm, flag: Out<c_int>, message: Out<Message>, status: Out<Status>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| {
             let object = arguments(process, source, tag, comm)?;
             place_of_message(message)?;
             write(flag, "flag", 0)?;
@@ -111,7 +106,7 @@ mpi_fn! {
                 return write(message, "message", Message(MPI_MESSAGE_NO_PROC));
             }
             let mut found = MsgStatus::EMPTY;
-            let Some(taken) = object.comm.improbe(process.thread(), source, tag, &mut found)? else {
+            let Some(taken) = object.comm.improbe(entry, Envelope::new(source, tag), &mut found)? else {
                 return write(message, "message", Message(MPI_MESSAGE_NULL));
             };
             tell(status, &found);
@@ -121,8 +116,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Mprobe(source: c_int, tag: c_int, comm: Comm, message: *mut Message, status: *mut Status) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Mprobe(source: c_int, tag: c_int, comm: Comm, message: Out<Message>, status: Out<Status>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| {
             let object = arguments(process, source, tag, comm)?;
             place_of_message(message)?;
             if source == MPI_PROC_NULL {
@@ -130,7 +125,7 @@ mpi_fn! {
                 return write(message, "message", Message(MPI_MESSAGE_NO_PROC));
             }
             let mut found = MsgStatus::EMPTY;
-            let taken = object.comm.mprobe(process.thread(), source, tag, &mut found)?;
+            let taken = object.comm.mprobe(entry, Envelope::new(source, tag), &mut found)?;
             tell(status, &found);
             write(message, "message", adopt(taken, object)?)
         })
@@ -138,7 +133,7 @@ mpi_fn! {
 }
 
 /// The communicator of a message's handle, for the error handler.
-fn comm_of(message: *const Message) -> Option<Comm> {
+fn comm_of(message: Out<Message>) -> Option<Comm> {
     let handle = read(message, "message").ok()?;
     TABLE.get(handle.0).map(|m| m.comm.handle())
 }
@@ -146,9 +141,9 @@ fn comm_of(message: *const Message) -> Option<Comm> {
 /// Starts the receive of a matched message; the message's handle ends. Message "no proc" gives a
 /// complete request.
 fn start(
-    process: &Process,
-    (buf, count, datatype): (*mut u8, i64, Datatype),
-    message: *mut Message,
+    (process, entry): (&Process, &mut Entry),
+    (buf, count, datatype): Data,
+    message: Out<Message>,
 ) -> Res<Request> {
     let handle = read(message, "message")?;
     if count < 0 {
@@ -169,38 +164,32 @@ fn start(
         return Failure::err(MPI_ERR_REQUEST, text);
     };
     write(message, "message", Message(MPI_MESSAGE_NULL))?;
-    let req = taken.comm.comm.imrecv(process.thread(), taken.message, buf, count as u64, desc)?;
+    let MessageObject { message: taken, comm } = *taken;
+    // SAFETY: the arguments of a C function, which promises them until the request is complete.
+    let place = unsafe { incoming(buf, count, desc) };
+    let req = comm.comm.imrecv(entry, taken, place)?;
     request::count(req);
-    Ok(request::give(taken.comm, req))
+    Ok(request::give(comm, req))
 }
 
 mpi_fn! {
-    fn MPI_Imrecv[c_int], MPI_Imrecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, message: *mut Message, request: *mut Request) -> c_int {
-        call(NAME, comm_of(message), |process| {
+    fn MPI_Imrecv[c_int], MPI_Imrecv_c[Count]<N>(buf: Address, count: N, datatype: Datatype, message: Out<Message>, request: Out<Request>) -> c_int |here| {
+        call(here, NAME, comm_of(message), |process, entry| {
             place_of(request)?;
-            write(request, "request", start(process, (buf, count as i64, datatype), message)?)
+            write(request, "request", start((process, entry), (buf, count as i64, datatype), message)?)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Mrecv[c_int], MPI_Mrecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, message: *mut Message, status: *mut Status) -> c_int {
-        let on = comm_of(message);
-        let mut receiving = Request(MPI_REQUEST_NULL);
-        let mut outcome = None;
-        let code = call(NAME, on, |process| {
-            receiving = start(process, (buf, count as i64, datatype), message)?;
-            if let Some(req) = request::find(process, receiving) {
-                if !request::ready(req) {
-                    process.instance.wait(process.thread(), req.as_ptr());
-                }
-                // SAFETY: ready; the place is ours, the status the caller's.
-                outcome = Some(unsafe { request::collect(req, &mut receiving, status, process.thread()) });
+    fn MPI_Mrecv[c_int], MPI_Mrecv_c[Count]<N>(buf: Address, count: N, datatype: Datatype, message: Out<Message>, status: Out<Status>) -> c_int |here| {
+        call(here, NAME, comm_of(message), |process, entry| {
+            let mut receiving = start((process, entry), (buf, count as i64, datatype), message)?;
+            let Some(req) = request::find(process, receiving) else { return Ok(()) };
+            if !request::ready(req) {
+                process.instance.wait(entry, req);
             }
-            Ok(())
-        });
-        match outcome {
-            Some(outcome) if outcome.is_err() => raise(NAME, on, outcome.failure()),
-            _ => code,
-        }
+            let outcome = request::collect(req, Out::from(&mut receiving), status, entry);
+            if outcome.is_err() { Err(outcome.failure()) } else { Ok(()) }
+        })
     }
 }

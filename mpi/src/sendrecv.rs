@@ -1,98 +1,137 @@
 //! A send and a receive in one call (MPI 5.0 §3.10), blocking and not.
 
 use crate::call::counting;
-use crate::call::entry;
-use crate::call::memory::write;
+use crate::call::entry::Inside;
+use crate::call::memory::{Address, Out, write};
 use crate::call::operands::{Direction, Operands, check};
+use crate::call::process::Process;
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call, raise};
-use crate::p2p::{place_of, send};
+use crate::p2p::{Data, bytes_of, incoming, outgoing, place_of};
 use crate::request;
 use crate::types::{Comm, Count, Datatype, Request, Status};
 use core::ffi::c_int;
+use oxmpi_mca::Entry;
 use oxmpi_pml::mode;
-use oxmpi_runtime::host_requests::sendrecv::{Incoming, Outgoing};
+use oxmpi_runtime::Envelope;
 
-type SendPart = ((*const u8, i64, Datatype), c_int, c_int);
-type RecvPart = ((*mut u8, i64, Datatype), c_int, c_int);
+/// Data, partner and tag of one of the two messages.
+type Part = (Data, c_int, c_int);
 
-/// Both at once: the receive is posted, then the message sent, then the receive waited for.
+/// Both at once: the receive is posted, then the message sent, then the receive waited for. What failed behind the checks was told to the error handler;
+/// its code is the result.
 fn sendrecv(
+    (process, entry): (&Process, &mut Entry),
     name: &'static str,
-    (outgoing, dest, sendtag): SendPart,
-    (incoming, source, recvtag): RecvPart,
+    outgoing: Part,
+    incoming: Part,
     comm: Comm,
-    status: *mut Status,
-) -> c_int {
-    let mut receiving = Request(MPI_REQUEST_NULL);
-    let mut object = None;
-    let (buf, count, _) = incoming;
-    let started = call(name, Some(comm), |process| {
-        // Everything is checked before anything is started.
-        let (o, _) = check_both((outgoing, dest, sendtag), (incoming, source, recvtag), comm)?;
-        object = Some(o.object);
-        receiving = if source == MPI_PROC_NULL {
-            request::done(process)
-        } else {
-            let req = o.object.comm.irecv(process.thread(), buf, count as u64, o.desc, source, recvtag)?;
-            request::count(req);
-            request::give(o.object, req)
-        };
-        Ok(())
-    });
-    if started != MPI_SUCCESS {
-        return started;
-    }
-    let sent = send(name, entry::quick_call_context(), outgoing, dest, sendtag, comm, mode::STANDARD);
-    let Some(process) = crate::call::process::current() else { return sent };
-    let Some(req) = request::find(process, receiving) else { return sent };
-    let mut ended = sent;
+    status: Out<Status>,
+) -> Res<c_int> {
+    // Everything is checked before anything is started.
+    let (r, s) = check_both(outgoing, incoming, comm)?;
+    let mut receiving = start_receive((process, entry), &r, incoming)?;
+    let told = |entry: &mut Entry, result: Res| match result {
+        Ok(()) => MPI_SUCCESS,
+        Err(failure) => raise(entry, name, Some(comm), failure),
+    };
+    let sent = send((process, entry), name, &s, outgoing);
+    let mut ended = told(entry, sent);
+    let Some(req) = request::find(process, receiving) else { return Ok(ended) };
     if !request::ready(req) {
-        if let (MPI_SUCCESS, Some(object)) = (sent, object) {
-            ended = call(name, Some(comm), |_| Ok(object.comm.can_come_from(source)?));
+        if ended == MPI_SUCCESS {
+            let (_, source, _) = incoming;
+            let possible = r.object.comm.can_come_from(source);
+            ended = told(entry, possible.map_err(Failure::from));
         }
         if ended != MPI_SUCCESS {
             // One half was refused: nobody may be left to send, and the buffer is the user's once we return.
-            let _ = request::cancel(req);
+            let _ = request::cancel(req, entry);
         }
-        process.instance.wait(process.thread(), req.as_ptr());
+        process.instance.wait(entry, req);
     }
-    // SAFETY: ready; the place is ours, the status the caller's.
-    let outcome = unsafe { request::collect(req, &mut receiving, status, process.thread()) };
-    if ended != MPI_SUCCESS {
-        return ended;
+    let outcome = request::collect(req, Out::from(&mut receiving), status, entry);
+    match ended == MPI_SUCCESS && outcome.is_err() {
+        true => Err(outcome.failure()),
+        false => Ok(ended),
     }
-    if outcome.is_err() { raise(name, Some(comm), outcome.failure()) } else { MPI_SUCCESS }
+}
+
+fn start_receive(
+    (process, entry): (&Process, &mut Entry),
+    o: &Operands,
+    ((buf, count, _), source, tag): Part,
+) -> Res<Request> {
+    if source == MPI_PROC_NULL {
+        return Ok(request::done(process));
+    }
+    // SAFETY: the arguments of a C function, which promises them; the request is complete before it returns.
+    let place = unsafe { incoming(buf, count, o.desc) };
+    let req = o.object.comm.irecv(entry, place, Envelope::new(source, tag))?;
+    request::count(req);
+    Ok(request::give(o.object, req))
+}
+
+fn send(
+    (process, entry): (&Process, &mut Entry),
+    name: &str,
+    o: &Operands,
+    ((buf, count, _), dest, tag): Part,
+) -> Res {
+    counting::sent(process, &o.object.comm, (name, true), mode::STANDARD, bytes_of(count, o.desc));
+    if dest == MPI_PROC_NULL {
+        return Ok(());
+    }
+    // SAFETY: the arguments of a C function, or a copy that its caller has.
+    let data = unsafe { outgoing(buf, count, o.desc) };
+    crate::error::check(o.object.comm.send(entry, data, Envelope::with_mode(dest, tag, mode::STANDARD)))
+}
+
+/// Runs the body of a blocking function: what [`sendrecv`] said is its result.
+fn call_both(
+    here: Inside,
+    name: &'static str,
+    comm: Comm,
+    body: impl FnOnce(&'static Process, &mut Entry) -> Res<c_int>,
+) -> c_int {
+    let mut told = MPI_SUCCESS;
+    let code = call(here, name, Some(comm), |process, entry| {
+        told = body(process, entry)?;
+        Ok(())
+    });
+    if code == MPI_SUCCESS { told } else { code }
 }
 
 mpi_fn! {
-    fn MPI_Sendrecv[c_int], MPI_Sendrecv_c[Count]<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, dest: c_int, sendtag: c_int, recvbuf: *mut u8, recvcount: N, recvtype: Datatype, source: c_int, recvtag: c_int, comm: Comm, status: *mut Status) -> c_int {
-        let outgoing = (sendbuf, sendcount as i64, sendtype);
-        let incoming = (recvbuf, recvcount as i64, recvtype);
-        sendrecv(NAME, (outgoing, dest, sendtag), (incoming, source, recvtag), comm, status)
+    fn MPI_Sendrecv[c_int], MPI_Sendrecv_c[Count]<N>(sendbuf: Address, sendcount: N, sendtype: Datatype, dest: c_int, sendtag: c_int, recvbuf: Address, recvcount: N, recvtype: Datatype, source: c_int, recvtag: c_int, comm: Comm, status: Out<Status>) -> c_int |here| {
+        let outgoing = ((sendbuf, sendcount as i64, sendtype), dest, sendtag);
+        let incoming = ((recvbuf, recvcount as i64, recvtype), source, recvtag);
+        call_both(here, NAME, comm, |process, entry| sendrecv((process, entry), NAME, outgoing, incoming, comm, status))
     }
 }
 mpi_fn! {
     /// The outgoing data is packed aside, so that the buffer is free for the incoming.
-    fn MPI_Sendrecv_replace[c_int], MPI_Sendrecv_replace_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm, status: *mut Status) -> c_int {
+    fn MPI_Sendrecv_replace[c_int], MPI_Sendrecv_replace_c[Count]<N>(buf: Address, count: N, datatype: Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm, status: Out<Status>) -> c_int |here| {
         let data = (buf, count as i64, datatype);
-        let mut packed = Vec::new();
-        let made = call(NAME, Some(comm), |_| {
-            check(Direction::Send, (buf, count as i64, datatype), dest, sendtag, comm)?;
-            packed = pack(buf, count as u64, datatype)?;
-            Ok(())
-        });
-        if made != MPI_SUCCESS {
-            return made;
-        }
-        let outgoing = (packed.as_ptr(), packed.len() as i64, Datatype(MPI_PACKED));
-        sendrecv(NAME, (outgoing, dest, sendtag), (data, source, recvtag), comm, status)
+        call_both(here, NAME, comm, |process, entry| {
+            check(Direction::Send, data, dest, sendtag, comm)?;
+            let packed = pack(buf, count as u64, datatype)?;
+            let outgoing = (packed_data(&packed), dest, sendtag);
+            sendrecv((process, entry), NAME, outgoing, (data, source, recvtag), comm, status)
+        })
     }
 }
 
+/// Packed data, as an argument.
+fn packed_data(packed: &[u8]) -> Data {
+    // SAFETY: readable, which is all that is done with what is sent.
+    let at = unsafe { Address::new(packed.as_ptr().cast_mut()) };
+    (at, packed.len() as i64, Datatype(MPI_PACKED))
+}
+
 /// A copy of the data as it travels.
-fn pack(buf: *const u8, count: u64, datatype: Datatype) -> Res<Vec<u8>> {
+fn pack(buf: Address, count: u64, datatype: Datatype) -> Res<Vec<u8>> {
     let desc = datatype::require_committed(datatype, "datatype")?;
     let too_much = || Failure::new(MPI_ERR_NO_MEM, "there is no memory for a copy of the message");
     let bytes = desc.packed.checked_mul(count).and_then(|n| usize::try_from(n).ok()).ok_or_else(too_much)?;
@@ -100,58 +139,65 @@ fn pack(buf: *const u8, count: u64, datatype: Datatype) -> Res<Vec<u8>> {
     packed.try_reserve_exact(bytes).map_err(|_| too_much())?;
     packed.resize(bytes, 0);
     // SAFETY: the user promises the data; `packed` has the bytes it packs to.
-    unsafe { oxmpi_datatype::pack(desc, count, buf, 0, packed.as_mut_ptr(), bytes as u64) };
+    unsafe { oxmpi_datatype::pack(desc, count, buf.as_ptr(), 0, packed.as_mut_ptr(), bytes as u64) };
     Ok(packed)
 }
 
 /// The operands of the receive, and those of the send.
 fn check_both(
-    (outgoing, dest, sendtag): SendPart,
-    ((buf, count, datatype), source, recvtag): RecvPart,
+    (outgoing, dest, sendtag): Part,
+    (incoming, source, recvtag): Part,
     comm: Comm,
 ) -> Res<(Operands, Operands)> {
     let send = check(Direction::Send, outgoing, dest, sendtag, comm)?;
-    let recv = check(Direction::Recv, (buf, count, datatype), source, recvtag, comm)?;
+    let recv = check(Direction::Recv, incoming, source, recvtag, comm)?;
     Ok((recv, send))
 }
 
 /// One request for both. `kept`: where the outgoing data lies, if not in the user's buffer.
-fn isendrecv(send: SendPart, recv: RecvPart, kept: Vec<u8>, comm: Comm, request: *mut Request) -> Res {
+fn isendrecv(
+    entry: &mut Entry,
+    send: Part,
+    recv: Part,
+    kept: Vec<u8>,
+    comm: Comm,
+    request: Out<Request>,
+) -> Res {
     let ((buf, count, _), dest, sendtag) = send;
     let ((into, room, _), source, recvtag) = recv;
     let (r, s) = check_both(send, recv, comm)?;
     place_of(request)?;
-    let outgoing = Outgoing { buf, count: count as u64, dtype: s.desc, dst: dest, tag: sendtag };
-    let incoming = Incoming { buf: into, count: room as u64, dtype: r.desc, src: source, tag: recvtag };
+    // SAFETY: the arguments of a C function, which promises them until the request is complete, or data that lives with the request.
+    let (data, place) = unsafe { (outgoing(buf, count, s.desc), incoming(into, room, r.desc)) };
     let req = r.object.comm.isendrecv(
-        r.process.thread(),
-        (dest != MPI_PROC_NULL).then_some(outgoing),
-        (source != MPI_PROC_NULL).then_some(incoming),
+        entry,
+        (dest != MPI_PROC_NULL).then_some((data, Envelope::new(dest, sendtag))),
+        (source != MPI_PROC_NULL).then_some((place, Envelope::new(source, recvtag))),
         kept,
     )?;
     if dest != MPI_PROC_NULL {
-        counting::sent_bytes(&r.object.comm, (count as u64).saturating_mul(s.desc.packed));
+        counting::sent_bytes(&r.object.comm, bytes_of(count, s.desc));
     }
     request::count(req);
     write(request, "request", request::give(r.object, req))
 }
 
 mpi_fn! {
-    fn MPI_Isendrecv[c_int], MPI_Isendrecv_c[Count]<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, dest: c_int, sendtag: c_int, recvbuf: *mut u8, recvcount: N, recvtype: Datatype, source: c_int, recvtag: c_int, comm: Comm, request: *mut Request) -> c_int {
+    fn MPI_Isendrecv[c_int], MPI_Isendrecv_c[Count]<N>(sendbuf: Address, sendcount: N, sendtype: Datatype, dest: c_int, sendtag: c_int, recvbuf: Address, recvcount: N, recvtype: Datatype, source: c_int, recvtag: c_int, comm: Comm, request: Out<Request>) -> c_int |here| {
         let send = ((sendbuf, sendcount as i64, sendtype), dest, sendtag);
         let recv = ((recvbuf, recvcount as i64, recvtype), source, recvtag);
-        call(NAME, Some(comm), |_| isendrecv(send, recv, Vec::new(), comm, request))
+        call(here, NAME, Some(comm), |_, entry| isendrecv(entry, send, recv, Vec::new(), comm, request))
     }
 }
 mpi_fn! {
     /// The outgoing data is packed aside and lives with the request.
-    fn MPI_Isendrecv_replace[c_int], MPI_Isendrecv_replace_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm, request: *mut Request) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Isendrecv_replace[c_int], MPI_Isendrecv_replace_c[Count]<N>(buf: Address, count: N, datatype: Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm, request: Out<Request>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, entry| {
             let data = (buf, count as i64, datatype);
-            check_both(((buf, data.1, datatype), dest, sendtag), (data, source, recvtag), comm)?;
+            check_both((data, dest, sendtag), (data, source, recvtag), comm)?;
             let packed = pack(buf, count as u64, datatype)?;
-            let outgoing = (packed.as_ptr(), packed.len() as i64, Datatype(MPI_PACKED));
-            isendrecv((outgoing, dest, sendtag), (data, source, recvtag), packed, comm, request)
+            let outgoing = (packed_data(&packed), dest, sendtag);
+            isendrecv(entry, outgoing, (data, source, recvtag), packed, comm, request)
         })
     }
 }

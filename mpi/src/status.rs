@@ -1,6 +1,6 @@
 //! Statuses: from what the runtime says to what the user reads, and the user's own changes.
 
-use crate::call::memory::{read, to_user, write};
+use crate::call::memory::{In, Out, read, to_user, write};
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call, call_any_time};
@@ -21,42 +21,27 @@ impl Status {
         self.internal[1] = (bytes >> 32) as u32 as c_int;
     }
 
-    /// Fills `at` from what the runtime says; MPI_ERROR stays as it is, as the standard wants of all
+    /// Fills `at`, unless that is MPI_STATUS_IGNORE, from what the runtime says; MPI_ERROR stays as it is, as the standard wants of all
     /// functions that return one status.
-    ///
-    /// # Safety
-    /// `at` must be MPI_STATUS_IGNORE or point to a status.
     #[inline(always)]
-    pub unsafe fn store(at: *mut Status, from: &MsgStatus) {
-        if at.is_null() {
-            return;
-        }
-        // SAFETY: the caller's promise.
-        let at = unsafe { &mut *at };
-        at.source = from.source;
-        at.tag = from.tag;
-        at.internal =
-            [from.bytes as u32 as c_int, (from.bytes >> 32) as u32 as c_int, from.cancelled as c_int, 0, 0];
+    pub fn store(at: Out<Status>, from: &MsgStatus) {
+        at.change(|at| {
+            at.source = from.source;
+            at.tag = from.tag;
+            let [low, high] = [from.bytes, from.bytes >> 32].map(|bytes| bytes as u32 as c_int);
+            at.internal = [low, high, from.cancelled as c_int, 0, 0];
+        });
     }
 
-    /// # Safety
-    /// As `store`.
-    pub unsafe fn store_error(at: *mut Status, error: c_int) {
-        if !at.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { (*at).error = error };
-        }
+    /// Sets MPI_ERROR, unless the status is MPI_STATUS_IGNORE.
+    pub fn store_error(at: Out<Status>, error: c_int) {
+        at.change(|at| at.error = error);
     }
 
     /// Stores a whole status, MPI_ERROR too: the empty status has MPI_SUCCESS in it (MPI 5.0 §3.7.3).
-    ///
-    /// # Safety
-    /// As `store`.
-    pub unsafe fn store_status(at: *mut Status, from: &Status) {
-        if !at.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { *at = *from };
-        }
+    #[inline(always)]
+    pub fn store_status(at: Out<Status>, from: &Status) {
+        at.set(*from);
     }
 }
 
@@ -71,8 +56,8 @@ fn elements(bytes: u64, size: u64) -> Option<u64> {
 }
 
 mpi_fn! {
-    fn MPI_Get_count[c_int], MPI_Get_count_c[Count]<N>(status: *const Status, datatype: Datatype, count: *mut N) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Get_count[c_int], MPI_Get_count_c[Count]<N>(status: In<Status>, datatype: Datatype, count: Out<N>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let status = read(status, "status")?;
             let desc = datatype::require_committed(datatype, "datatype")?;
             write(count, "count", to_user::<N>(elements(status.bytes(), desc.packed)))
@@ -80,8 +65,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Get_elements[c_int], MPI_Get_elements_c[Count], MPI_Get_elements_x[Count]<N>(status: *const Status, datatype: Datatype, count: *mut N) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Get_elements[c_int], MPI_Get_elements_c[Count], MPI_Get_elements_x[Count]<N>(status: In<Status>, datatype: Datatype, count: Out<N>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let status = read(status, "status")?;
             datatype::require_committed(datatype, "datatype")?;
             let signature = datatype::signature(datatype, "datatype")?;
@@ -90,8 +75,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Status_set_elements[c_int], MPI_Status_set_elements_c[Count], MPI_Status_set_elements_x[Count]<N>(status: *mut Status, datatype: Datatype, count: N) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Status_set_elements[c_int], MPI_Status_set_elements_c[Count], MPI_Status_set_elements_x[Count]<N>(status: Out<Status>, datatype: Datatype, count: N) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let signature = datatype::signature(datatype, "datatype")?;
             let Ok(count) = u64::try_from(count) else {
                 return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
@@ -106,52 +91,52 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Test_cancelled(status: *const Status, flag: *mut c_int) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Test_cancelled(status: In<Status>, flag: Out<c_int>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let status = read(status, "status")?;
             write(flag, "flag", status.internal[2] & 1)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Status_set_cancelled(status: *mut Status, flag: c_int) -> c_int {
-        call(NAME, None, |_| change(status, |s| s.internal[2] = (flag != 0) as c_int))
+    fn MPI_Status_set_cancelled(status: Out<Status>, flag: c_int) -> c_int |here| {
+        call(here, NAME, None, |_, _| change(status, |s| s.internal[2] = (flag != 0) as c_int))
     }
 }
 
-fn change(status: *mut Status, how: impl FnOnce(&mut Status)) -> Res {
+fn change(status: Out<Status>, how: impl FnOnce(&mut Status)) -> Res {
     let mut new = read(status, "status")?;
     how(&mut new);
     write(status, "status", new)
 }
 
 mpi_fn! {
-    any_time fn MPI_Status_get_source(status: *const Status, source: *mut c_int) -> c_int {
+    any_time fn MPI_Status_get_source(status: In<Status>, source: Out<c_int>) -> c_int {
         call_any_time(NAME, || write(source, "source", read(status, "status")?.source))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Status_get_tag(status: *const Status, tag: *mut c_int) -> c_int {
+    any_time fn MPI_Status_get_tag(status: In<Status>, tag: Out<c_int>) -> c_int {
         call_any_time(NAME, || write(tag, "tag", read(status, "status")?.tag))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Status_get_error(status: *const Status, error: *mut c_int) -> c_int {
+    any_time fn MPI_Status_get_error(status: In<Status>, error: Out<c_int>) -> c_int {
         call_any_time(NAME, || write(error, "error", read(status, "status")?.error))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Status_set_source(status: *mut Status, source: c_int) -> c_int {
+    any_time fn MPI_Status_set_source(status: Out<Status>, source: c_int) -> c_int {
         call_any_time(NAME, || change(status, |s| s.source = source))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Status_set_tag(status: *mut Status, tag: c_int) -> c_int {
+    any_time fn MPI_Status_set_tag(status: Out<Status>, tag: c_int) -> c_int {
         call_any_time(NAME, || change(status, |s| s.tag = tag))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Status_set_error(status: *mut Status, error: c_int) -> c_int {
+    any_time fn MPI_Status_set_error(status: Out<Status>, error: c_int) -> c_int {
         call_any_time(NAME, || change(status, |s| s.error = error))
     }
 }

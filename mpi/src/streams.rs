@@ -5,13 +5,12 @@
 //! functions named after streams send as the others do and look at two more arguments. Each rank says it for itself; ranks that use streams of the same
 //! number have a FIFO to themselves. **It is a hint:** two threads may use one stream at the same time, and then share its lock.
 
-use crate::call::entry;
 use crate::call::handle::{Kind, Table};
-use crate::call::memory::{read, write, write_made};
+use crate::call::memory::{Address, Out, read, write, write_made};
 use crate::comm::lifetime::adopt;
 use crate::comm::{CommObject, require};
 use crate::constants::*;
-use crate::error::{Failure, Res, call, raise};
+use crate::error::{ErrorObject, Failure, Res, call, raise_without_call};
 use crate::info;
 use crate::p2p;
 use crate::types::{Comm, Count, Datatype, Info, Request, Status};
@@ -55,8 +54,8 @@ fn object(stream: Stream) -> Res<&'static Object> {
 }
 
 mpi_fn! {
-    fn MPIX_Stream_create(info: Info, stream: *mut Stream) -> c_int {
-        call(NAME, None, |process| {
+    fn MPIX_Stream_create(info: Info, stream: Out<Stream>) -> c_int |here| {
+        call(here, NAME, None, |process, _| {
             let hints = info::optional(info)?.unwrap_or_default();
             if let Some(kind) = hints.get("type") {
                 let why = format!("streams of type {kind} (of a graphics processor) are not in this version of oxmpi");
@@ -77,8 +76,8 @@ mpi_fn! {
 }
 mpi_fn! {
     /// Communicators made with it go on as they are.
-    fn MPIX_Stream_free(stream: *mut Stream) -> c_int {
-        call(NAME, None, |_| {
+    fn MPIX_Stream_free(stream: Out<Stream>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let handle = read(stream, "stream")?;
             object(handle)?;
             if let Some(object) = TABLE.remove(handle.0) {
@@ -89,12 +88,12 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPIX_Stream_comm_create(comm: Comm, stream: Stream, newcomm: *mut Comm) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPIX_Stream_comm_create(comm: Comm, stream: Stream, newcomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, entry| {
             let parent = require(comm)?;
             let context = if stream == STREAM_NULL { None } else { Some(object(stream)?.cri) };
             write_made(newcomm, "newcomm", || {
-                let made = adopt(parent, parent.comm.dup_on(context)?)?;
+                let made = adopt(entry, parent, parent.comm.dup_on(context)?)?;
                 let _ = require(made)?.stream.set(stream.0);
                 Ok(made)
             })
@@ -102,8 +101,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPIX_Comm_get_stream(comm: Comm, idx: c_int, stream: *mut Stream) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPIX_Comm_get_stream(comm: Comm, idx: c_int, stream: Out<Stream>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let handle = of(require(comm)?)?;
             if idx != 0 {
                 return Failure::err(MPI_ERR_ARG, format!("idx is {idx}; the communicator has one stream, number 0"));
@@ -113,13 +112,12 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPIX_Stream_progress(stream: Stream) -> c_int {
-        call(NAME, None, |process| {
-            let thread = process.thread();
+    fn MPIX_Stream_progress(stream: Stream) -> c_int |here| {
+        call(here, NAME, None, |process, entry| {
             // Before a second thread comes everything takes the first instance; and what else waits is looked at where nothing came.
-            let events = if stream == STREAM_NULL { 0 } else { process.instance.progress_context(thread, object(stream)?.cri) };
+            let events = if stream == STREAM_NULL { 0 } else { process.instance.progress_context(entry, object(stream)?.cri) };
             if events == 0 {
-                process.instance.poll(thread);
+                process.instance.poll(entry);
             }
             Ok(())
         })
@@ -152,34 +150,34 @@ fn check(comm: Comm, source: c_int, dest: c_int, receives: bool) -> Res {
 }
 
 mpi_fn! {
-    fn MPIX_Stream_send[c_int], MPIX_Stream_send_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int) -> c_int {
+    fn MPIX_Stream_send[c_int], MPIX_Stream_send_c[Count]<N>(buf: Address, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int) -> c_int |here| {
         match check(comm, source_stream_index, dest_stream_index, false) {
-            Ok(()) => p2p::send(NAME, entry::quick_call_context(), (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD),
-            Err(failure) => raise(NAME, Some(comm), failure),
+            Ok(()) => p2p::send(here.hot(), NAME, (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD),
+            Err(failure) => raise_without_call(NAME, ErrorObject::Comm(comm), failure),
         }
     }
 }
 mpi_fn! {
-    fn MPIX_Stream_isend[c_int], MPIX_Stream_isend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, request: *mut Request) -> c_int {
+    fn MPIX_Stream_isend[c_int], MPIX_Stream_isend_c[Count]<N>(buf: Address, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, request: Out<Request>) -> c_int |here| {
         match check(comm, source_stream_index, dest_stream_index, false) {
-            Ok(()) => p2p::isend(NAME, entry::quick_call_context(), (buf, count as i64, datatype), (dest, tag, comm), mode::STANDARD, request),
-            Err(failure) => raise(NAME, Some(comm), failure),
+            Ok(()) => p2p::isend(here.hot(), NAME, (buf, count as i64, datatype), (dest, tag, comm), mode::STANDARD, request),
+            Err(failure) => raise_without_call(NAME, ErrorObject::Comm(comm), failure),
         }
     }
 }
 mpi_fn! {
-    fn MPIX_Stream_recv[c_int], MPIX_Stream_recv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, status: *mut Status) -> c_int {
+    fn MPIX_Stream_recv[c_int], MPIX_Stream_recv_c[Count]<N>(buf: Address, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, status: Out<Status>) -> c_int |here| {
         match check(comm, source_stream_index, dest_stream_index, true) {
-            Ok(()) => p2p::recv(NAME, entry::quick_call_context(), (buf, count as i64, datatype), source, tag, comm, status),
-            Err(failure) => raise(NAME, Some(comm), failure),
+            Ok(()) => p2p::recv(here.hot(), NAME, (buf, count as i64, datatype), source, tag, comm, status),
+            Err(failure) => raise_without_call(NAME, ErrorObject::Comm(comm), failure),
         }
     }
 }
 mpi_fn! {
-    fn MPIX_Stream_irecv[c_int], MPIX_Stream_irecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, request: *mut Request) -> c_int {
+    fn MPIX_Stream_irecv[c_int], MPIX_Stream_irecv_c[Count]<N>(buf: Address, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, request: Out<Request>) -> c_int |here| {
         match check(comm, source_stream_index, dest_stream_index, true) {
-            Ok(()) => p2p::irecv(NAME, entry::quick_call_context(), (buf, count as i64, datatype), (source, tag, comm), request),
-            Err(failure) => raise(NAME, Some(comm), failure),
+            Ok(()) => p2p::irecv(here.hot(), NAME, (buf, count as i64, datatype), (source, tag, comm), request),
+            Err(failure) => raise_without_call(NAME, ErrorObject::Comm(comm), failure),
         }
     }
 }

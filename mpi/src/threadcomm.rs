@@ -8,7 +8,7 @@
 
 use crate::call::gate;
 use crate::call::handle::{Kind, Table, is_of};
-use crate::call::memory::{read, write};
+use crate::call::memory::{Out, read, write};
 use crate::call::process::Process;
 use crate::call::thread_rank;
 use crate::comm::lifetime::free;
@@ -19,6 +19,7 @@ use crate::error::{Failure, Res, call};
 use crate::types::Comm;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering};
+use oxmpi_mca::Entry;
 use oxmpi_runtime::Info;
 use oxmpi_runtime::Level;
 use oxmpi_waiting::meeting::Meeting;
@@ -101,10 +102,10 @@ impl Threadcomm {
     }
 
     /// Waits for all threads. The last one runs `last` before any goes on.
-    fn meet(&self, process: &Process, last: impl FnOnce(&mut Vec<Started>)) {
+    fn meet(&self, process: &Process, entry: &mut Entry, last: impl FnOnce(&mut Vec<Started>)) {
         let threads = self.endpoints.len() as u32;
         if let Some(round) = self.meeting.come(threads, || last(&mut self.started.lock())) {
-            process.instance.wait_until(process.thread(), || self.meeting.is_over(round));
+            process.instance.wait_until(entry, |_| self.meeting.is_over(round));
         }
     }
 }
@@ -125,9 +126,9 @@ fn not_of_a_team<T>(threads: usize) -> Res<T> {
 
 /// Threads will call the library together, so the level is MPI_THREAD_MULTIPLE from now on, whatever the program asked for. False: that
 /// is not possible here.
-fn several_threads(process: &Process) -> bool {
+fn several_threads(process: &Process, entry: &mut Entry) -> bool {
     let raise = || process.instance.raise_level(Level::Multiple);
-    process.instance.level() == Level::Multiple || gate::run_outside(raise) == Level::Multiple
+    process.instance.level() == Level::Multiple || gate::run_outside(entry, raise) == Level::Multiple
 }
 
 /// The calling thread's number in its OpenMP team; `None`: the program has no OpenMP.
@@ -142,21 +143,21 @@ fn omp_thread() -> Option<usize> {
 }
 
 mpi_fn! {
-    fn MPIX_Threadcomm_init(comm: Comm, num_threads: c_int, newthreadcomm: *mut Comm) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPIX_Threadcomm_init(comm: Comm, num_threads: c_int, newthreadcomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| {
             let parent = require(comm)?;
             let order = Threadcomm::order(&parent.comm.info());
             let count = match &order {
                 Err(why) => Err(crate::endpoints::wrong(why.clone())),
                 Ok(_) if num_threads == 0 => Err(crate::endpoints::wrong("num_threads is 0".into())),
-                Ok(_) if num_threads > 1 && !several_threads(process) => {
+                Ok(_) if num_threads > 1 && !several_threads(process, entry) => {
                     let why = "several threads cannot be let in below MPI_THREAD_MULTIPLE on this kernel, which has no membarrier";
                     Err(crate::endpoints::wrong(why.into()))
                 }
                 Ok(_) => wanted("num_threads", num_threads, newthreadcomm),
             };
-            let made = parent.comm.create_endpoints(process.thread(), count, &Info::new())?;
-            let endpoints: Box<[Comm]> = adopt_all(process, parent, made)?.into();
+            let made = parent.comm.create_endpoints(entry, count, &Info::new())?;
+            let endpoints: Box<[Comm]> = adopt_all(process, entry, parent, made)?.into();
             let object = Threadcomm {
                 number: AtomicU64::new(0),
                 endpoints: endpoints.clone(),
@@ -166,7 +167,7 @@ mpi_fn! {
             };
             let Some(handle) = TABLE.insert(Box::new(object)) else {
                 for endpoint in endpoints {
-                    free(process, endpoint)?;
+                    free(process, entry, endpoint)?;
                 }
                 return Failure::err(MPI_ERR_NO_MEM, "too many thread communicators");
             };
@@ -179,14 +180,14 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPIX_Threadcomm_start(threadcomm: Comm) -> c_int {
-        call(NAME, None, |process| {
+    fn MPIX_Threadcomm_start(threadcomm: Comm) -> c_int |here| {
+        call(here, NAME, None, |process, entry| {
             let object = object(threadcomm)?;
             if thread_rank::of(threadcomm.0).is_some() {
                 return Failure::err(MPI_ERR_COMM, "the thread has started it already");
             }
             let nth = object.list()?;
-            object.meet(process, |started| give_places(started));
+            object.meet(process, entry, |started| give_places(started));
             let place = object.started.lock()[nth].place;
             thread_rank::enter(threadcomm.0, object.endpoints[place].0);
             Ok(())
@@ -194,20 +195,20 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPIX_Threadcomm_finish(threadcomm: Comm) -> c_int {
-        call(NAME, None, |process| {
+    fn MPIX_Threadcomm_finish(threadcomm: Comm) -> c_int |here| {
+        call(here, NAME, None, |process, entry| {
             let object = object(threadcomm)?;
             if thread_rank::leave(threadcomm.0).is_none() {
                 return Failure::err(MPI_ERR_COMM, "the thread has not started it");
             }
-            object.meet(process, Vec::clear);
+            object.meet(process, entry, Vec::clear);
             Ok(())
         })
     }
 }
 mpi_fn! {
-    fn MPIX_Threadcomm_free(threadcomm: *mut Comm) -> c_int {
-        call(NAME, None, |process| {
+    fn MPIX_Threadcomm_free(threadcomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, None, |process, entry| {
             let handle = read(threadcomm, "threadcomm")?;
             if !object(handle)?.started.lock().is_empty() {
                 return Failure::err(MPI_ERR_COMM, "threads have started it and not finished");
@@ -217,15 +218,15 @@ mpi_fn! {
             };
             thread_rank::died(handle.0);
             for endpoint in &object.endpoints {
-                free(process, *endpoint)?;
+                free(process, entry, *endpoint)?;
             }
             write(threadcomm, "threadcomm", Comm(MPI_COMM_NULL))
         })
     }
 }
 mpi_fn! {
-    fn MPIX_Comm_test_threadcomm(comm: Comm, flag: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPIX_Comm_test_threadcomm(comm: Comm, flag: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let is = match is_of(Kind::Threadcomm, comm.0) {
                 true => object(comm).map(|_| true)?,
                 false => require(comm)?.comm.group().members().iter().any(|member| member.endpoint != 0),

@@ -6,14 +6,14 @@
 //!
 //! Arrays of the user that are shorter than what there is to tell get as much as fits.
 
-use crate::call::memory::{length, slice, slice_mut, write};
-use crate::call::process::Process;
+use crate::call::memory::{In, Out, length, slice, slice_mut, write};
 use crate::comm::lifetime::adopt;
 use crate::comm::{CommObject, Placed, get, require};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::types::Comm;
 use core::ffi::c_int;
+use oxmpi_mca::Entry;
 use oxmpi_runtime::topo::{Cart, Topology, dims};
 use std::sync::Arc;
 
@@ -50,16 +50,16 @@ fn cart(comm: Comm) -> Res<(&'static CommObject, &'static Cart)> {
 /// A communicator of these ranks of `parent`, which all its ranks call for, with a topology. A rank that is not among
 /// them gets MPI_COMM_NULL.
 pub fn make(
-    process: &Process,
+    entry: &mut Entry,
     parent: &CommObject,
     ranks: &[u32],
     topology: impl FnOnce() -> Topology,
-    new: *mut Comm,
+    new: Out<Comm>,
 ) -> Res {
     let group = parent.comm.group().incl(ranks)?;
-    let handle = match parent.comm.create(process.thread(), &group)? {
+    let handle = match parent.comm.create(entry, &group)? {
         Some(made) => {
-            let (rank, handle) = (made.rank(), adopt(parent, made)?);
+            let (rank, handle) = (made.rank(), adopt(entry, parent, made)?);
             attach(handle, topology(), rank);
             handle
         }
@@ -78,7 +78,7 @@ pub fn attach(comm: Comm, topology: Topology, rank: u32) {
 
 /// Checks the pointer before other ranks learn of the call, and stores MPI_COMM_NULL, which stays there if the rank gets
 /// no communicator or an error.
-pub fn not_null(new: *mut Comm, what: &str) -> Res {
+pub fn not_null(new: Out<Comm>, what: &str) -> Res {
     write(new, what, Comm(MPI_COMM_NULL))
 }
 
@@ -94,20 +94,33 @@ pub fn rank_in(object: &CommObject, rank: c_int) -> Res<u32> {
 }
 
 /// As much as fits into an array of the user.
-pub fn fill(at: *mut c_int, room: usize, name: &str, values: impl ExactSizeIterator<Item = c_int>) -> Res {
+///
+/// # Safety
+/// The caller of the C function has promised as much room.
+pub unsafe fn fill(
+    at: Out<c_int>,
+    room: usize,
+    name: &str,
+    values: impl ExactSizeIterator<Item = c_int>,
+) -> Res {
     let n = room.min(values.len());
-    for (place, value) in slice_mut(at, n, name)?.iter_mut().zip(values) {
+    // SAFETY: the caller's promise, of no less room.
+    for (place, value) in unsafe { slice_mut(at, n, name) }?.iter_mut().zip(values) {
         *place = value;
     }
     Ok(())
 }
 
 /// A grid as a user describes it, for at most `most` ranks.
-fn described(ndims: c_int, dims: *const c_int, periods: *const c_int, most: u32) -> Res<Cart> {
+///
+/// # Safety
+/// The caller of the C function has promised `ndims` numbers in both arrays.
+unsafe fn described(ndims: c_int, dims: In<c_int>, periods: In<c_int>, most: u32) -> Res<Cart> {
     let Ok(n) = usize::try_from(ndims) else {
         return Failure::err(MPI_ERR_DIMS, format!("ndims is {ndims}"));
     };
-    let (dims, periods) = (slice(dims, n, "dims")?, slice(periods, n, "periods")?);
+    // SAFETY: the caller's promise.
+    let (dims, periods) = unsafe { (slice(dims, n, "dims")?, slice(periods, n, "periods")?) };
     if let Some(at) = dims.iter().position(|d| *d < 1) {
         return Failure::err(MPI_ERR_DIMS, format!("dims[{at}] is {}", dims[at]));
     }
@@ -119,8 +132,8 @@ fn described(ndims: c_int, dims: *const c_int, periods: *const c_int, most: u32)
 }
 
 mpi_fn! {
-    fn MPI_Topo_test(comm: Comm, status: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Topo_test(comm: Comm, status: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let kind = match require(comm)?.topology.get().map(|placed| &placed.topology) {
                 None => MPI_UNDEFINED,
                 Some(Topology::Cart(_)) => MPI_CART,
@@ -133,15 +146,16 @@ mpi_fn! {
 }
 mpi_fn! {
     /// Fills in the dimensions that are 0.
-    fn MPI_Dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Dims_create(nnodes: c_int, ndims: c_int, dims: Out<c_int>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let Ok(n) = usize::try_from(ndims) else {
                 return Failure::err(MPI_ERR_DIMS, format!("ndims is {ndims}"));
             };
             let Some(nodes) = u32::try_from(nnodes).ok().filter(|n| *n > 0) else {
                 return Failure::err(MPI_ERR_ARG, format!("nnodes is {nnodes}"));
             };
-            let all = slice_mut(dims, n, "dims")?;
+            // SAFETY: the standard has the caller pass `dims` with `n` elements.
+            let all = unsafe { slice_mut(dims, n, "dims") }?;
             fill_in(nodes, all)
         })
     }
@@ -166,37 +180,42 @@ fn fill_in(nodes: u32, all: &mut [c_int]) -> Res {
 }
 
 mpi_fn! {
-    fn MPI_Cart_create(comm_old: Comm, ndims: c_int, dims: *const c_int, periods: *const c_int, _reorder: c_int, comm_cart: *mut Comm) -> c_int {
-        call(NAME, Some(comm_old), |process| {
+    fn MPI_Cart_create(comm_old: Comm, ndims: c_int, dims: In<c_int>, periods: In<c_int>, _reorder: c_int, comm_cart: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm_old), |_, entry| {
             let parent = intra(comm_old, "comm_old")?;
             not_null(comm_cart, "comm_cart")?;
-            let cart = described(ndims, dims, periods, parent.comm.size())?;
+            // SAFETY: the standard has the caller pass `dims` and `periods` with `ndims` elements.
+            let cart = unsafe { described(ndims, dims, periods, parent.comm.size()) }?;
             let ranks: Vec<u32> = (0..cart.size()).collect();
-            make(process, parent, &ranks, || Topology::Cart(cart), comm_cart)
+            make(entry, parent, &ranks, || Topology::Cart(cart), comm_cart)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Cartdim_get(comm: Comm, ndims: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| write(ndims, "ndims", cart(comm)?.1.ndims() as c_int))
+    fn MPI_Cartdim_get(comm: Comm, ndims: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| write(ndims, "ndims", cart(comm)?.1.ndims() as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_Cart_get(comm: Comm, maxdims: c_int, dims: *mut c_int, periods: *mut c_int, coords: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Cart_get(comm: Comm, maxdims: c_int, dims: Out<c_int>, periods: Out<c_int>, coords: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let (object, cart) = cart(comm)?;
             let room = length(maxdims, "maxdims")?;
-            fill(dims, room, "dims", cart.dims().iter().map(|d| *d as c_int))?;
-            fill(periods, room, "periods", cart.periods().iter().map(|p| c_int::from(*p)))?;
-            fill(coords, room, "coords", cart.coords(object.comm.rank()).into_iter().map(|c| c as c_int))
+            // SAFETY: the standard has the caller pass the three arrays with room for `maxdims` elements.
+            unsafe {
+                fill(dims, room, "dims", cart.dims().iter().map(|d| *d as c_int))?;
+                fill(periods, room, "periods", cart.periods().iter().map(|p| c_int::from(*p)))?;
+                fill(coords, room, "coords", cart.coords(object.comm.rank()).into_iter().map(|c| c as c_int))
+            }
         })
     }
 }
 mpi_fn! {
-    fn MPI_Cart_rank(comm: Comm, coords: *const c_int, rank: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Cart_rank(comm: Comm, coords: In<c_int>, rank: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let (_, cart) = cart(comm)?;
-            let coords = slice(coords, cart.ndims(), "coords")?;
+            // SAFETY: the standard has the caller pass `coords` with `cart.ndims()` elements.
+            let coords = unsafe { slice(coords, cart.ndims(), "coords") }?;
             match cart.rank(coords) {
                 Ok(found) => write(rank, "rank", found as c_int),
                 Err(at) => Failure::err(
@@ -208,18 +227,19 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Cart_coords(comm: Comm, rank: c_int, maxdims: c_int, coords: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Cart_coords(comm: Comm, rank: c_int, maxdims: c_int, coords: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let (object, cart) = cart(comm)?;
             let rank = rank_in(object, rank)?;
             let room = length(maxdims, "maxdims")?;
-            fill(coords, room, "coords", cart.coords(rank).into_iter().map(|c| c as c_int))
+            // SAFETY: the standard has the caller pass `coords` with room for `maxdims` elements.
+            unsafe { fill(coords, room, "coords", cart.coords(rank).into_iter().map(|c| c as c_int)) }
         })
     }
 }
 mpi_fn! {
-    fn MPI_Cart_shift(comm: Comm, direction: c_int, disp: c_int, rank_source: *mut c_int, rank_dest: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Cart_shift(comm: Comm, direction: c_int, disp: c_int, rank_source: Out<c_int>, rank_dest: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let (object, cart) = cart(comm)?;
             let Some(direction) = usize::try_from(direction).ok().filter(|d| *d < cart.ndims()) else {
                 return Failure::err(MPI_ERR_DIMS, format!("direction is {direction}, the grid has {} dimensions", cart.ndims()));
@@ -231,21 +251,23 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Cart_sub(comm: Comm, remain_dims: *const c_int, newcomm: *mut Comm) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Cart_sub(comm: Comm, remain_dims: In<c_int>, newcomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, entry| {
             let (object, cart) = cart(comm)?;
             not_null(newcomm, "newcomm")?;
-            let keep: Vec<bool> = slice(remain_dims, cart.ndims(), "remain_dims")?.iter().map(|k| *k != 0).collect();
+            // SAFETY: the standard has the caller pass `remain_dims` with `cart.ndims()` elements.
+            let keep: Vec<bool> = unsafe { slice(remain_dims, cart.ndims(), "remain_dims") }?.iter().map(|k| *k != 0).collect();
             let ranks = cart.part(object.comm.rank(), &keep);
-            make(process, object, &ranks, || Topology::Cart(cart.kept(&keep)), newcomm)
+            make(entry, object, &ranks, || Topology::Cart(cart.kept(&keep)), newcomm)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Cart_map(comm: Comm, ndims: c_int, dims: *const c_int, periods: *const c_int, newrank: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Cart_map(comm: Comm, ndims: c_int, dims: In<c_int>, periods: In<c_int>, newrank: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let object = intra(comm, "comm")?;
-            let cart = described(ndims, dims, periods, object.comm.size())?;
+            // SAFETY: the standard has the caller pass `dims` and `periods` with `ndims` elements.
+            let cart = unsafe { described(ndims, dims, periods, object.comm.size()) }?;
             write(newrank, "newrank", mapped(object, cart.size()))
         })
     }

@@ -1,7 +1,6 @@
 //! Graph topologies (MPI 5.0 §8.5.3, §8.5.4).
 
-use crate::call::memory::{length, slice, write};
-use crate::call::process::Process;
+use crate::call::memory::{In, Out, length, slice, write};
 use crate::comm::CommObject;
 use crate::comm::lifetime::adopt;
 use crate::constants::*;
@@ -10,6 +9,7 @@ use crate::info;
 use crate::topo::{attach, fill, intra, make, mapped, not_null, placed, rank_in, wrong_kind};
 use crate::types::{Comm, Info};
 use core::ffi::c_int;
+use oxmpi_mca::Entry;
 use oxmpi_runtime::topo::graph::{Flaw, Side};
 use oxmpi_runtime::topo::{DistGraph, Edge, Graph, Topology, Weighing};
 
@@ -30,36 +30,43 @@ fn dist_graph(comm: Comm) -> Res<&'static DistGraph> {
 }
 
 /// A graph as a user describes it, for at most `most` ranks.
-fn described(nnodes: c_int, index: *const c_int, edges: *const c_int, most: u32) -> Res<Graph> {
+///
+/// # Safety
+/// The caller of the C function has promised `nnodes` numbers at `index`, and as many edges as the last of them says.
+unsafe fn described(nnodes: c_int, index: In<c_int>, edges: In<c_int>, most: u32) -> Res<Graph> {
     let n = length(nnodes, "nnodes")?;
     if n > most as usize {
         return Failure::err(MPI_ERR_ARG, format!("nnodes is {nnodes}, there are {most} ranks"));
     }
-    let index = slice(index, n, "index")?;
+    // SAFETY: the caller's promise.
+    let index = unsafe { slice(index, n, "index") }?;
     let flawed = |flaw| match flaw {
         Flaw::Index(at) => {
             Failure::new(MPI_ERR_ARG, format!("index[{at}] is {}, less than before it", index[at]))
         }
         Flaw::Edge(at) => Failure::new(MPI_ERR_ARG, format!("edges[{at}] is no node below {nnodes}")),
     };
-    let edges = slice(edges, Graph::num_edges(index).map_err(flawed)?, "edges")?;
+    let num_edges = Graph::num_edges(index).map_err(flawed)?;
+    // SAFETY: the caller's promise: this is the last of the index.
+    let edges = unsafe { slice(edges, num_edges, "edges") }?;
     Graph::new(index, edges).map_err(flawed)
 }
 
 mpi_fn! {
-    fn MPI_Graph_create(comm_old: Comm, nnodes: c_int, index: *const c_int, edges: *const c_int, _reorder: c_int, comm_graph: *mut Comm) -> c_int {
-        call(NAME, Some(comm_old), |process| {
+    fn MPI_Graph_create(comm_old: Comm, nnodes: c_int, index: In<c_int>, edges: In<c_int>, _reorder: c_int, comm_graph: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm_old), |_, entry| {
             let parent = intra(comm_old, "comm_old")?;
             not_null(comm_graph, "comm_graph")?;
-            let graph = described(nnodes, index, edges, parent.comm.size())?;
+            // SAFETY: the standard has the caller pass `index` with `nnodes` elements, and `edges` with as many as the last of them says.
+            let graph = unsafe { described(nnodes, index, edges, parent.comm.size()) }?;
             let ranks: Vec<u32> = (0..graph.index().len() as u32).collect();
-            make(process, parent, &ranks, || Topology::Graph(graph), comm_graph)
+            make(entry, parent, &ranks, || Topology::Graph(graph), comm_graph)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Graphdims_get(comm: Comm, nnodes: *mut c_int, nedges: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Graphdims_get(comm: Comm, nnodes: Out<c_int>, nedges: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let (_, graph) = graph(comm)?;
             write(nnodes, "nnodes", graph.index().len() as c_int)?;
             write(nedges, "nedges", graph.edges().len() as c_int)
@@ -67,37 +74,43 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Graph_get(comm: Comm, maxindex: c_int, maxedges: c_int, index: *mut c_int, edges: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Graph_get(comm: Comm, maxindex: c_int, maxedges: c_int, index: Out<c_int>, edges: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let (_, graph) = graph(comm)?;
             let (room, more) = (length(maxindex, "maxindex")?, length(maxedges, "maxedges")?);
-            fill(index, room, "index", graph.index().iter().copied())?;
-            fill(edges, more, "edges", graph.edges().iter().copied())
+            // SAFETY: the standard has the caller pass `index` with room for `maxindex` elements, and `edges` with room for `maxedges`.
+            unsafe {
+                fill(index, room, "index", graph.index().iter().copied())?;
+                fill(edges, more, "edges", graph.edges().iter().copied())
+            }
         })
     }
 }
 mpi_fn! {
-    fn MPI_Graph_neighbors_count(comm: Comm, rank: c_int, nneighbors: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Graph_neighbors_count(comm: Comm, rank: c_int, nneighbors: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let (object, graph) = graph(comm)?;
             write(nneighbors, "nneighbors", graph.neighbors(rank_in(object, rank)?).len() as c_int)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Graph_neighbors(comm: Comm, rank: c_int, maxneighbors: c_int, neighbors: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Graph_neighbors(comm: Comm, rank: c_int, maxneighbors: c_int, neighbors: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let (object, graph) = graph(comm)?;
             let all = graph.neighbors(rank_in(object, rank)?);
-            fill(neighbors, length(maxneighbors, "maxneighbors")?, "neighbors", all.iter().copied())
+            let room = length(maxneighbors, "maxneighbors")?;
+            // SAFETY: the standard has the caller pass `neighbors` with room for `maxneighbors` elements.
+            unsafe { fill(neighbors, room, "neighbors", all.iter().copied()) }
         })
     }
 }
 mpi_fn! {
-    fn MPI_Graph_map(comm: Comm, nnodes: c_int, index: *const c_int, edges: *const c_int, newrank: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Graph_map(comm: Comm, nnodes: c_int, index: In<c_int>, edges: In<c_int>, newrank: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let object = intra(comm, "comm")?;
-            let graph = described(nnodes, index, edges, object.comm.size())?;
+            // SAFETY: the standard has the caller pass `index` with `nnodes` elements, and `edges` with as many as the last of them says.
+            let graph = unsafe { described(nnodes, index, edges, object.comm.size()) }?;
             write(newrank, "newrank", mapped(object, graph.index().len() as u32))
         })
     }
@@ -112,8 +125,12 @@ enum Weights<'a> {
     None,
 }
 
-fn weights<'a>(at: *const c_int, n: usize, name: &str) -> Res<Weights<'a>> {
-    match at as usize {
+/// The weights of `n` edges, or what stands for them.
+///
+/// # Safety
+/// The caller of the C function has promised `n` weights where this is an address.
+unsafe fn weights<'a>(at: In<'a, c_int>, n: usize, name: &str) -> Res<Weights<'a>> {
+    match at.as_ptr().addr() {
         MPI_UNWEIGHTED => return Ok(Weights::Unweighted),
         0 if n == 0 => return Ok(Weights::None),
         MPI_WEIGHTS_EMPTY if n == 0 => return Ok(Weights::Given(&[])),
@@ -122,7 +139,8 @@ fn weights<'a>(at: *const c_int, n: usize, name: &str) -> Res<Weights<'a>> {
         }
         _ => {}
     }
-    let given = slice(at, n, name)?;
+    // SAFETY: the caller's promise.
+    let given = unsafe { slice(at, n, name) }?;
     match given.iter().position(|w| *w < 0) {
         Some(at) => Failure::err(MPI_ERR_ARG, format!("{name}[{at}] is {}", given[at])),
         None => Ok(Weights::Given(given)),
@@ -148,8 +166,12 @@ impl Weights<'_> {
 }
 
 /// Ranks of a communicator from C.
-fn ranks<'a>(object: &CommObject, at: *const c_int, n: usize, name: &str) -> Res<&'a [c_int]> {
-    let given = slice(at, n, name)?;
+///
+/// # Safety
+/// The caller of the C function has promised `n` of them.
+unsafe fn ranks<'a>(object: &CommObject, at: In<'a, c_int>, n: usize, name: &str) -> Res<&'a [c_int]> {
+    // SAFETY: the caller's promise.
+    let given = unsafe { slice(at, n, name) }?;
     let size = object.comm.size();
     match given.iter().position(|r| u32::try_from(*r).map_or(true, |r| r >= size)) {
         None => Ok(given),
@@ -161,26 +183,31 @@ fn ranks<'a>(object: &CommObject, at: *const c_int, n: usize, name: &str) -> Res
 }
 
 /// A communicator of the same ranks with a distributed graph.
-fn give(process: &Process, parent: &CommObject, graph: DistGraph, new: *mut Comm) -> Res {
-    let made = parent.comm.dup(process.thread(), None)?;
+fn give(entry: &mut Entry, parent: &CommObject, graph: DistGraph, new: Out<Comm>) -> Res {
+    let made = parent.comm.dup(None)?;
     let rank = made.rank();
-    let handle = adopt(parent, made)?;
+    let handle = adopt(entry, parent, made)?;
     attach(handle, Topology::DistGraph(graph), rank);
     write(new, "comm_dist_graph", handle)
 }
 
 mpi_fn! {
     /// Nothing is sent: every rank tells its own edges.
-    fn MPI_Dist_graph_create_adjacent(comm_old: Comm, indegree: c_int, sources: *const c_int, sourceweights: *const c_int, outdegree: c_int, destinations: *const c_int, destweights: *const c_int, info: Info, _reorder: c_int, comm_dist_graph: *mut Comm) -> c_int {
-        call(NAME, Some(comm_old), |process| {
+    fn MPI_Dist_graph_create_adjacent(comm_old: Comm, indegree: c_int, sources: In<c_int>, sourceweights: In<c_int>, outdegree: c_int, destinations: In<c_int>, destweights: In<c_int>, info: Info, _reorder: c_int, comm_dist_graph: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm_old), |_, entry| {
             let parent = intra(comm_old, "comm_old")?;
             not_null(comm_dist_graph, "comm_dist_graph")?;
             info::optional(info)?;
             let (ins, outs) = (length(indegree, "indegree")?, length(outdegree, "outdegree")?);
-            let sources = ranks(parent, sources, ins, "sources")?;
-            let destinations = ranks(parent, destinations, outs, "destinations")?;
-            let of_sources = weights(sourceweights, ins, "sourceweights")?;
-            let of_destinations = weights(destweights, outs, "destweights")?;
+            // SAFETY: the standard has the caller pass `sources` and its weights with `indegree` elements.
+            let (sources, of_sources) = unsafe {
+                (ranks(parent, sources, ins, "sources")?, weights(sourceweights, ins, "sourceweights"))
+            };
+            // SAFETY: the standard has the caller pass `destinations` and its weights with `outdegree` elements.
+            let (destinations, of_destinations) = unsafe {
+                (ranks(parent, destinations, outs, "destinations")?, weights(destweights, outs, "destweights"))
+            };
+            let (of_sources, of_destinations) = (of_sources?, of_destinations?);
             let said = [of_sources.weighing(), of_destinations.weighing()];
             let weighted = !said.contains(&Weighing::Unweighted);
             if !weighted && said.contains(&Weighing::Weighted) {
@@ -192,25 +219,29 @@ mpi_fn! {
                 destinations: side(destinations, of_destinations),
                 weighted,
             };
-            give(process, parent, graph, comm_dist_graph)
+            give(entry, parent, graph, comm_dist_graph)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Dist_graph_create(comm_old: Comm, n: c_int, sources: *const c_int, degrees: *const c_int, destinations: *const c_int, weights: *const c_int, info: Info, _reorder: c_int, comm_dist_graph: *mut Comm) -> c_int {
-        call(NAME, Some(comm_old), |process| {
+    fn MPI_Dist_graph_create(comm_old: Comm, n: c_int, sources: In<c_int>, degrees: In<c_int>, destinations: In<c_int>, weights: In<c_int>, info: Info, _reorder: c_int, comm_dist_graph: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm_old), |_, entry| {
             let parent = intra(comm_old, "comm_old")?;
             not_null(comm_dist_graph, "comm_dist_graph")?;
             info::optional(info)?;
             let n = length(n, "n")?;
-            let sources = ranks(parent, sources, n, "sources")?;
-            let degrees = slice(degrees, n, "degrees")?;
+            // SAFETY: the standard has the caller pass `sources` with `n` elements.
+            let sources = unsafe { ranks(parent, sources, n, "sources") }?;
+            // SAFETY: the standard has the caller pass `degrees` with `n` elements.
+            let degrees = unsafe { slice(degrees, n, "degrees") }?;
             if let Some(at) = degrees.iter().position(|d| *d < 0) {
                 return Failure::err(MPI_ERR_ARG, format!("degrees[{at}] is {}", degrees[at]));
             }
             let total = degrees.iter().map(|d| *d as usize).sum();
-            let destinations = ranks(parent, destinations, total, "destinations")?;
-            let weights = self::weights(weights, total, "weights")?;
+            // SAFETY: the standard has the caller pass `destinations` with as many elements as all `degrees` say.
+            let destinations = unsafe { ranks(parent, destinations, total, "destinations") }?;
+            // SAFETY: the standard has the caller pass a weight for each destination.
+            let weights = unsafe { self::weights(weights, total, "weights") }?;
             let from = sources.iter().zip(degrees).flat_map(|(from, d)| core::iter::repeat_n(*from, *d as usize));
             let edge = |(at, (from, to)): (usize, (c_int, &c_int))| Edge {
                 from: from as u32,
@@ -218,14 +249,14 @@ mpi_fn! {
                 weight: weights.of(at),
             };
             let edges: Vec<Edge> = from.zip(destinations).enumerate().map(edge).collect();
-            let graph = parent.comm.share_edges(process.thread(), &edges, weights.weighing())?;
-            give(process, parent, graph, comm_dist_graph)
+            let graph = parent.comm.share_edges(entry, &edges, weights.weighing())?;
+            give(entry, parent, graph, comm_dist_graph)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Dist_graph_neighbors_count(comm: Comm, indegree: *mut c_int, outdegree: *mut c_int, weighted: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Dist_graph_neighbors_count(comm: Comm, indegree: Out<c_int>, outdegree: Out<c_int>, weighted: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let graph = dist_graph(comm)?;
             write(indegree, "indegree", graph.sources.ranks.len() as c_int)?;
             write(outdegree, "outdegree", graph.destinations.ranks.len() as c_int)?;
@@ -235,21 +266,30 @@ mpi_fn! {
 }
 mpi_fn! {
     /// Of a graph without weights none are told.
-    fn MPI_Dist_graph_neighbors(comm: Comm, maxindegree: c_int, sources: *mut c_int, sourceweights: *mut c_int, maxoutdegree: c_int, destinations: *mut c_int, destweights: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Dist_graph_neighbors(comm: Comm, maxindegree: c_int, sources: Out<c_int>, sourceweights: Out<c_int>, maxoutdegree: c_int, destinations: Out<c_int>, destweights: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let graph = dist_graph(comm)?;
             let (ins, outs) = (length(maxindegree, "maxindegree")?, length(maxoutdegree, "maxoutdegree")?);
-            tell(&graph.sources, ins, (sources, "sources"), (sourceweights, "sourceweights"))?;
-            tell(&graph.destinations, outs, (destinations, "destinations"), (destweights, "destweights"))
+            // SAFETY: the standard has the caller pass both arrays of either side with room for the maximum of that side.
+            unsafe {
+                tell(&graph.sources, ins, (sources, "sources"), (sourceweights, "sourceweights"))?;
+                tell(&graph.destinations, outs, (destinations, "destinations"), (destweights, "destweights"))
+            }
         })
     }
 }
 
-fn tell(side: &Side, room: usize, ranks: (*mut c_int, &str), weights: (*mut c_int, &str)) -> Res {
-    fill(ranks.0, room, ranks.1, side.ranks.iter().copied())?;
-    match weights.0 as usize {
+/// As much of one side as fits into two arrays of the user.
+///
+/// # Safety
+/// As for [`fill`], where weights are an address.
+unsafe fn tell(side: &Side, room: usize, ranks: (Out<c_int>, &str), weights: (Out<c_int>, &str)) -> Res {
+    // SAFETY: the caller's promise.
+    unsafe { fill(ranks.0, room, ranks.1, side.ranks.iter().copied()) }?;
+    match weights.0.as_ptr().addr() {
         MPI_UNWEIGHTED | MPI_WEIGHTS_EMPTY => Ok(()),
-        _ => fill(weights.0, room, weights.1, side.weights.iter().copied()),
+        // SAFETY: the caller's promise of such an address.
+        _ => unsafe { fill(weights.0, room, weights.1, side.weights.iter().copied()) },
     }
 }
 
@@ -259,16 +299,22 @@ mod tests {
 
     #[test]
     fn weights_are_given_or_named() {
-        let sentinel =
-            |address: usize, n| weights(core::ptr::without_provenance(address), n, "w").map_err(|f| f.code);
+        let sentinel = |address: usize, n| {
+            // SAFETY: null, or a sentinel, which is not followed.
+            let at = In::from(unsafe { Out::new(core::ptr::without_provenance_mut::<c_int>(address)) });
+            // SAFETY: no address.
+            unsafe { weights(at, n, "w") }.map_err(|f| f.code)
+        };
+        let given = |numbers: &'static [c_int]| {
+            // SAFETY: as many as there are.
+            unsafe { weights(In::from(&numbers[0]), numbers.len(), "w") }.map_err(|f| f.code)
+        };
         assert_eq!(sentinel(MPI_UNWEIGHTED, 3), Ok(Weights::Unweighted));
         assert_eq!(sentinel(MPI_WEIGHTS_EMPTY, 0), Ok(Weights::Given(&[])));
         assert_eq!(sentinel(MPI_WEIGHTS_EMPTY, 1), Err(MPI_ERR_ARG));
         assert_eq!(sentinel(0, 0), Ok(Weights::None));
         assert_eq!(sentinel(0, 1), Err(MPI_ERR_ARG));
-        let given = [1, 0, 2];
-        assert_eq!(weights(given.as_ptr(), 3, "w").unwrap(), Weights::Given(&given));
-        let wrong = [1, -1];
-        assert_eq!(weights(wrong.as_ptr(), 2, "w").unwrap_err().code, MPI_ERR_ARG);
+        assert_eq!(given(&[1, 0, 2]), Ok(Weights::Given(&[1, 0, 2])));
+        assert_eq!(given(&[1, -1]), Err(MPI_ERR_ARG));
     }
 }

@@ -1,6 +1,6 @@
 //! Datatypes of parts of arrays (MPI 5.0 §5.1.3, §5.1.4).
 
-use crate::call::memory::slice;
+use crate::call::memory::{In, Out, slice};
 use crate::constants::*;
 use crate::datatype::Recipe;
 use crate::error::{Failure, Res, call};
@@ -57,12 +57,15 @@ fn recipe(combiner: c_int, parts: &[(&[i64], bool)]) -> Recipe {
 }
 
 mpi_fn! {
-    fn MPI_Type_create_subarray[c_int], MPI_Type_create_subarray_c[Count]<N>(ndims: c_int, array_of_sizes: *const N, array_of_subsizes: *const N, array_of_starts: *const N, order: c_int, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_create_subarray[c_int], MPI_Type_create_subarray_c[Count]<N>(ndims: c_int, array_of_sizes: In<N>, array_of_subsizes: In<N>, array_of_starts: In<N>, order: c_int, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let n = dimensions(ndims)?;
-            let sizes = numbers(array_of_sizes, n, "array_of_sizes")?;
-            let parts = numbers(array_of_subsizes, n, "array_of_subsizes")?;
-            let starts = numbers(array_of_starts, n, "array_of_starts")?;
+            // SAFETY: the standard has the caller pass `array_of_sizes` with `n` elements.
+            let sizes = unsafe { numbers(array_of_sizes, n, "array_of_sizes") }?;
+            // SAFETY: the standard has the caller pass `array_of_subsizes` with `n` elements.
+            let parts = unsafe { numbers(array_of_subsizes, n, "array_of_subsizes") }?;
+            // SAFETY: the standard has the caller pass `array_of_starts` with `n` elements.
+            let starts = unsafe { numbers(array_of_starts, n, "array_of_starts") }?;
             let (slices, way) = (slices(&sizes, &parts, &starts)?, order_of(order)?);
             let l = large::<N>();
             let recipe = recipe(
@@ -138,13 +141,17 @@ impl Share<'_> {
 }
 
 mpi_fn! {
-    fn MPI_Type_create_darray[c_int], MPI_Type_create_darray_c[Count]<N>(size: c_int, rank: c_int, ndims: c_int, array_of_gsizes: *const N, array_of_distribs: *const c_int, array_of_dargs: *const c_int, array_of_psizes: *const c_int, order: c_int, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_create_darray[c_int], MPI_Type_create_darray_c[Count]<N>(size: c_int, rank: c_int, ndims: c_int, array_of_gsizes: In<N>, array_of_distribs: In<c_int>, array_of_dargs: In<c_int>, array_of_psizes: In<c_int>, order: c_int, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let n = dimensions(ndims)?;
-            let sizes = numbers(array_of_gsizes, n, "array_of_gsizes")?;
-            let distribs = slice(array_of_distribs, n as usize, "array_of_distribs")?;
-            let dargs = slice(array_of_dargs, n as usize, "array_of_dargs")?;
-            let procs = slice(array_of_psizes, n as usize, "array_of_psizes")?;
+            // SAFETY: the standard has the caller pass `array_of_gsizes` with `n` elements.
+            let sizes = unsafe { numbers(array_of_gsizes, n, "array_of_gsizes") }?;
+            // SAFETY: the standard has the caller pass `array_of_distribs` with `n` elements.
+            let distribs = unsafe { slice(array_of_distribs, n as usize, "array_of_distribs") }?;
+            // SAFETY: the standard has the caller pass `array_of_dargs` with `n` elements.
+            let dargs = unsafe { slice(array_of_dargs, n as usize, "array_of_dargs") }?;
+            // SAFETY: the standard has the caller pass `array_of_psizes` with `n` elements.
+            let procs = unsafe { slice(array_of_psizes, n as usize, "array_of_psizes") }?;
             let deals = Share { size, rank, sizes: &sizes, distribs, dargs, procs }.deals()?;
             let way = order_of(order)?;
             let wide = |numbers: &[c_int]| numbers.iter().map(|&n| n.into()).collect::<Vec<i64>>();

@@ -1,6 +1,6 @@
 //! How a datatype was made: MPI_Type_get_envelope and MPI_Type_get_contents (MPI 5.0 §5.1.13).
 
-use crate::call::memory::{slice_mut, write};
+use crate::call::memory::{Out, slice_mut, write};
 use crate::constants::*;
 use crate::datatype::{self, Part};
 use crate::error::{Failure, Res, call};
@@ -27,8 +27,8 @@ fn made_large<T>() -> Res<T> {
 }
 
 mpi_fn! {
-    fn MPI_Type_get_envelope(datatype: Datatype, num_integers: *mut c_int, num_addresses: *mut c_int, num_datatypes: *mut c_int, combiner: *mut c_int) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_get_envelope(datatype: Datatype, num_integers: Out<c_int>, num_addresses: Out<c_int>, num_datatypes: Out<c_int>, combiner: Out<c_int>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let [integers, addresses, counts, types, how] = envelope(datatype)?;
             if counts > 0 {
                 return made_large();
@@ -41,8 +41,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_get_envelope_c(datatype: Datatype, num_integers: *mut Count, num_addresses: *mut Count, num_large_counts: *mut Count, num_datatypes: *mut Count, combiner: *mut c_int) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_get_envelope_c(datatype: Datatype, num_integers: Out<Count>, num_addresses: Out<Count>, num_large_counts: Out<Count>, num_datatypes: Out<Count>, combiner: Out<c_int>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let [integers, addresses, counts, types, how] = envelope(datatype)?;
             write(num_integers, "num_integers", integers)?;
             write(num_addresses, "num_addresses", addresses)?;
@@ -54,64 +54,98 @@ mpi_fn! {
 }
 
 /// The user's arrays for MPI_Type_get_contents: how long each is, and where.
-struct Room {
-    integers: (i64, *mut c_int),
-    addresses: (i64, *mut Aint),
-    counts: Option<(i64, *mut Count)>,
-    types: (i64, *mut Datatype),
+struct Room<'a> {
+    integers: Array<'a, c_int>,
+    addresses: Array<'a, Aint>,
+    counts: Option<Array<'a, Count>>,
+    types: Array<'a, Datatype>,
 }
 
-fn fill_room<T>((room, at): (i64, *mut T), number: usize, what: &str) -> Res<&'static mut [T]> {
-    if room < number as i64 {
-        return Failure::err(MPI_ERR_ARG, format!("there is room for {room} {what}, the type has {number}"));
+/// An array of the user's with room for so many.
+struct Array<'a, T> {
+    room: i64,
+    at: Out<'a, T>,
+}
+
+impl<'a, T: Copy> Array<'a, T> {
+    /// An array of the arguments.
+    ///
+    /// # Safety
+    /// The caller of the C function has promised as much room.
+    unsafe fn new(room: impl Into<i64>, at: Out<'a, T>) -> Array<'a, T> {
+        Array { room: room.into(), at }
     }
-    slice_mut(at, number, what)
+
+    /// The places for so many.
+    fn places(&mut self, number: usize, what: &str) -> Res<&mut [T]> {
+        let room = self.room;
+        if room < number as i64 {
+            return Failure::err(
+                MPI_ERR_ARG,
+                format!("there is room for {room} {what}, the type has {number}"),
+            );
+        }
+        // SAFETY: no more than there is room for, by the promise of `new`; who has the places borrows the array.
+        unsafe { slice_mut(self.at, number, what) }
+    }
+
+    fn fill(&mut self, values: &[T], what: &str) -> Res {
+        self.places(values.len(), what)?.copy_from_slice(values);
+        Ok(())
+    }
 }
 
-fn fill<T: Copy + 'static>(room: (i64, *mut T), values: &[T], what: &str) -> Res {
-    fill_room(room, values.len(), what)?.copy_from_slice(values);
-    Ok(())
-}
-
-fn contents(datatype: Datatype, room: Room) -> Res {
+fn contents(datatype: Datatype, mut room: Room) -> Res {
     datatype::require(datatype, "datatype")?;
     let Ok(object) = datatype::object(datatype, "datatype") else {
         return Failure::err(MPI_ERR_TYPE, "datatype is predefined, it has no contents");
     };
     let r = &object.derived.recipe;
     match room.counts {
-        Some(counts) => fill(counts, &r.counts, "large counts")?,
+        Some(mut counts) => counts.fill(&r.counts, "large counts")?,
         None if r.counts.is_empty() => {}
         None => return made_large(),
     }
-    fill(room.integers, &r.integers, "integers")?;
-    fill(room.addresses, &r.addresses, "addresses")?;
+    room.integers.fill(&r.integers, "integers")?;
+    room.addresses.fill(&r.addresses, "addresses")?;
     // The room is looked at first, so that no handle is made in vain.
-    fill_room(room.types, r.types.len(), "datatypes")?;
+    room.types.places(r.types.len(), "datatypes")?;
     let handles = r.types.iter().map(|part| match part {
         Part::Predefined(handle) => Ok(*handle),
         Part::Derived(derived) => datatype::again(derived.clone()),
     });
-    fill(room.types, &handles.collect::<Res<Vec<Datatype>>>()?, "datatypes")
+    room.types.fill(&handles.collect::<Res<Vec<Datatype>>>()?, "datatypes")
 }
 
 mpi_fn! {
-    fn MPI_Type_get_contents(datatype: Datatype, max_integers: c_int, max_addresses: c_int, max_datatypes: c_int, array_of_integers: *mut c_int, array_of_addresses: *mut Aint, array_of_datatypes: *mut Datatype) -> c_int {
-        call(NAME, None, |_| contents(datatype, Room {
-            integers: (max_integers.into(), array_of_integers),
-            addresses: (max_addresses.into(), array_of_addresses),
-            counts: None,
-            types: (max_datatypes.into(), array_of_datatypes),
-        }))
+    fn MPI_Type_get_contents(datatype: Datatype, max_integers: c_int, max_addresses: c_int, max_datatypes: c_int, array_of_integers: Out<c_int>, array_of_addresses: Out<Aint>, array_of_datatypes: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
+            // SAFETY: the standard has the caller pass each array with room for as many as the argument `max_` of its name says.
+            let room = unsafe {
+                Room {
+                    integers: Array::new(max_integers, array_of_integers),
+                    addresses: Array::new(max_addresses, array_of_addresses),
+                    counts: None,
+                    types: Array::new(max_datatypes, array_of_datatypes),
+                }
+            };
+            contents(datatype, room)
+        })
     }
 }
 mpi_fn! {
-    fn MPI_Type_get_contents_c(datatype: Datatype, max_integers: Count, max_addresses: Count, max_large_counts: Count, max_datatypes: Count, array_of_integers: *mut c_int, array_of_addresses: *mut Aint, array_of_large_counts: *mut Count, array_of_datatypes: *mut Datatype) -> c_int {
-        call(NAME, None, |_| contents(datatype, Room {
-            integers: (max_integers, array_of_integers),
-            addresses: (max_addresses, array_of_addresses),
-            counts: Some((max_large_counts, array_of_large_counts)),
-            types: (max_datatypes, array_of_datatypes),
-        }))
+    fn MPI_Type_get_contents_c(datatype: Datatype, max_integers: Count, max_addresses: Count, max_large_counts: Count, max_datatypes: Count, array_of_integers: Out<c_int>, array_of_addresses: Out<Aint>, array_of_large_counts: Out<Count>, array_of_datatypes: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
+            // SAFETY: the standard has the caller pass each array with room for as many as the argument `max_` of its name says.
+            let room = unsafe {
+                Room {
+                    integers: Array::new(max_integers, array_of_integers),
+                    addresses: Array::new(max_addresses, array_of_addresses),
+                    counts: Some(Array::new(max_large_counts, array_of_large_counts)),
+                    types: Array::new(max_datatypes, array_of_datatypes),
+                }
+            };
+            contents(datatype, room)
+        })
     }
 }

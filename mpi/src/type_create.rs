@@ -3,7 +3,7 @@
 //! The plain constructors keep their numbers as integers and addresses, the large-count ones all of
 //! them as counts; `type_contents` tells them the same way.
 
-use crate::call::memory::{slice, write};
+use crate::call::memory::{In, Out, slice, write};
 use crate::constants::*;
 use crate::datatype::{OldType, Recipe, adopt, reference};
 use crate::error::{Failure, Res, call};
@@ -31,7 +31,7 @@ pub fn refusal(status: Status) -> Failure {
 /// old type.
 pub fn make(
     oldtype: Datatype,
-    newtype: *mut Datatype,
+    newtype: Out<Datatype>,
     recipe: Recipe,
     how: impl FnOnce(&TypeRef) -> Result<TypeRef, Status>,
 ) -> Res {
@@ -64,8 +64,8 @@ pub const fn large<N>() -> bool {
 }
 
 mpi_fn! {
-    fn MPI_Type_contiguous[c_int], MPI_Type_contiguous_c[Count]<N>(count: N, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_contiguous[c_int], MPI_Type_contiguous_c[Count]<N>(count: N, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let n = natural(i64::from(count), "count")?;
             let kind = (MPI_COMBINER_CONTIGUOUS, large::<N>());
             make(oldtype, newtype, recipe(kind, &[n as i64], &[]), |old| build::contiguous(n, old))
@@ -73,8 +73,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_vector[c_int], MPI_Type_vector_c[Count]<N>(count: N, blocklength: N, stride: N, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_vector[c_int], MPI_Type_vector_c[Count]<N>(count: N, blocklength: N, stride: N, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let (n, block) = (natural(i64::from(count), "count")?, natural(i64::from(blocklength), "blocklength")?);
             let stride = i64::from(stride);
             let kind = (MPI_COMBINER_VECTOR, large::<N>());
@@ -89,7 +89,7 @@ pub fn hvector(
     blocklength: i64,
     stride: i64,
     oldtype: Datatype,
-    newtype: *mut Datatype,
+    newtype: Out<Datatype>,
 ) -> Res {
     let (n, block) = (natural(count, "count")?, natural(blocklength, "blocklength")?);
     let kind = (MPI_COMBINER_HVECTOR, large);
@@ -99,18 +99,18 @@ pub fn hvector(
 }
 
 mpi_fn! {
-    fn MPI_Type_create_hvector(count: c_int, blocklength: c_int, stride: Aint, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| hvector(false, count.into(), blocklength.into(), stride, oldtype, newtype))
+    fn MPI_Type_create_hvector(count: c_int, blocklength: c_int, stride: Aint, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| hvector(false, count.into(), blocklength.into(), stride, oldtype, newtype))
     }
 }
 mpi_fn! {
-    fn MPI_Type_create_hvector_c(count: Count, blocklength: Count, stride: Count, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| hvector(true, count, blocklength, stride, oldtype, newtype))
+    fn MPI_Type_create_hvector_c(count: Count, blocklength: Count, stride: Count, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| hvector(true, count, blocklength, stride, oldtype, newtype))
     }
 }
 mpi_fn! {
-    fn MPI_Type_create_resized[Aint], MPI_Type_create_resized_c[Count]<N>(oldtype: Datatype, lb: N, extent: N, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_create_resized[Aint], MPI_Type_create_resized_c[Count]<N>(oldtype: Datatype, lb: N, extent: N, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let kind = (MPI_COMBINER_RESIZED, NAME.ends_with("_c"));
             make(oldtype, newtype, recipe(kind, &[], &[lb, extent]), |old| build::resized(lb, extent, old))
         })
@@ -118,8 +118,12 @@ mpi_fn! {
 }
 
 /// Numbers of an array, widened.
-pub fn numbers<N: Copy + Into<i64>>(at: *const N, count: u64, what: &str) -> Res<Vec<i64>> {
-    Ok(slice(at, count as usize, what)?.iter().map(|&n| n.into()).collect())
+///
+/// # Safety
+/// As for [`slice`].
+pub unsafe fn numbers<N: Copy + Into<i64>>(at: In<N>, count: u64, what: &str) -> Res<Vec<i64>> {
+    // SAFETY: the caller's promise.
+    Ok(unsafe { slice(at, count as usize, what) }?.iter().map(|&n| n.into()).collect())
 }
 
 /// Blocks at displacements in units of `unit` bytes, or of the old type's extent.
@@ -138,11 +142,13 @@ fn lengths_are_natural(lengths: &[i64]) -> Res {
 }
 
 mpi_fn! {
-    fn MPI_Type_indexed[c_int], MPI_Type_indexed_c[Count]<N>(count: N, array_of_blocklengths: *const N, array_of_displacements: *const N, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_indexed[c_int], MPI_Type_indexed_c[Count]<N>(count: N, array_of_blocklengths: In<N>, array_of_displacements: In<N>, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let n = natural(i64::from(count), "count")?;
-            let lengths = numbers(array_of_blocklengths, n, "array_of_blocklengths")?;
-            let places = numbers(array_of_displacements, n, "array_of_displacements")?;
+            // SAFETY: the standard has the caller pass `array_of_blocklengths` with `n` elements.
+            let lengths = unsafe { numbers(array_of_blocklengths, n, "array_of_blocklengths") }?;
+            // SAFETY: the standard has the caller pass `array_of_displacements` with `n` elements.
+            let places = unsafe { numbers(array_of_displacements, n, "array_of_displacements") }?;
             lengths_are_natural(&lengths)?;
             let integers = [&[n as i64], &lengths[..], &places[..]].concat();
             let kind = (MPI_COMBINER_INDEXED, large::<N>());
@@ -151,11 +157,12 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_create_indexed_block[c_int], MPI_Type_create_indexed_block_c[Count]<N>(count: N, blocklength: N, array_of_displacements: *const N, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_create_indexed_block[c_int], MPI_Type_create_indexed_block_c[Count]<N>(count: N, blocklength: N, array_of_displacements: In<N>, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let n = natural(i64::from(count), "count")?;
             let length = natural(i64::from(blocklength), "blocklength")? as i64;
-            let places = numbers(array_of_displacements, n, "array_of_displacements")?;
+            // SAFETY: the standard has the caller pass `array_of_displacements` with `n` elements.
+            let places = unsafe { numbers(array_of_displacements, n, "array_of_displacements") }?;
             let integers = [&[n as i64, length], &places[..]].concat();
             let kind = (MPI_COMBINER_INDEXED_BLOCK, large::<N>());
             let lengths = vec![length; places.len()];
@@ -169,7 +176,7 @@ pub fn hindexed(
     lengths: &[i64],
     places: &[i64],
     oldtype: Datatype,
-    newtype: *mut Datatype,
+    newtype: Out<Datatype>,
 ) -> Res {
     lengths_are_natural(lengths)?;
     let integers = [&[lengths.len() as i64], lengths].concat();
@@ -178,21 +185,25 @@ pub fn hindexed(
 }
 
 mpi_fn! {
-    fn MPI_Type_create_hindexed(count: c_int, array_of_blocklengths: *const c_int, array_of_displacements: *const Aint, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_create_hindexed(count: c_int, array_of_blocklengths: In<c_int>, array_of_displacements: In<Aint>, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let n = natural(count.into(), "count")?;
-            let lengths = numbers(array_of_blocklengths, n, "array_of_blocklengths")?;
-            let places = numbers(array_of_displacements, n, "array_of_displacements")?;
+            // SAFETY: the standard has the caller pass `array_of_blocklengths` with `n` elements.
+            let lengths = unsafe { numbers(array_of_blocklengths, n, "array_of_blocklengths") }?;
+            // SAFETY: the standard has the caller pass `array_of_displacements` with `n` elements.
+            let places = unsafe { numbers(array_of_displacements, n, "array_of_displacements") }?;
             hindexed(false, &lengths, &places, oldtype, newtype)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Type_create_hindexed_c(count: Count, array_of_blocklengths: *const Count, array_of_displacements: *const Count, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_create_hindexed_c(count: Count, array_of_blocklengths: In<Count>, array_of_displacements: In<Count>, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let n = natural(count, "count")?;
-            let lengths = numbers(array_of_blocklengths, n, "array_of_blocklengths")?;
-            let places = numbers(array_of_displacements, n, "array_of_displacements")?;
+            // SAFETY: the standard has the caller pass `array_of_blocklengths` with `n` elements.
+            let lengths = unsafe { numbers(array_of_blocklengths, n, "array_of_blocklengths") }?;
+            // SAFETY: the standard has the caller pass `array_of_displacements` with `n` elements.
+            let places = unsafe { numbers(array_of_displacements, n, "array_of_displacements") }?;
             hindexed(true, &lengths, &places, oldtype, newtype)
         })
     }
@@ -203,7 +214,7 @@ fn hindexed_block(
     length: i64,
     places: &[i64],
     oldtype: Datatype,
-    newtype: *mut Datatype,
+    newtype: Out<Datatype>,
 ) -> Res {
     natural(length, "blocklength")?;
     let kind = (MPI_COMBINER_HINDEXED_BLOCK, large);
@@ -213,17 +224,19 @@ fn hindexed_block(
 }
 
 mpi_fn! {
-    fn MPI_Type_create_hindexed_block(count: c_int, blocklength: c_int, array_of_displacements: *const Aint, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
-            let places = numbers(array_of_displacements, natural(count.into(), "count")?, "array_of_displacements")?;
+    fn MPI_Type_create_hindexed_block(count: c_int, blocklength: c_int, array_of_displacements: In<Aint>, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
+            // SAFETY: the standard has the caller pass `array_of_displacements` with `count` elements.
+            let places = unsafe { numbers(array_of_displacements, natural(count.into(), "count")?, "array_of_displacements") }?;
             hindexed_block(false, blocklength.into(), &places, oldtype, newtype)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Type_create_hindexed_block_c(count: Count, blocklength: Count, array_of_displacements: *const Count, oldtype: Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
-            let places = numbers(array_of_displacements, natural(count, "count")?, "array_of_displacements")?;
+    fn MPI_Type_create_hindexed_block_c(count: Count, blocklength: Count, array_of_displacements: In<Count>, oldtype: Datatype, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
+            // SAFETY: the standard has the caller pass `array_of_displacements` with `count` elements.
+            let places = unsafe { numbers(array_of_displacements, natural(count, "count")?, "array_of_displacements") }?;
             hindexed_block(true, blocklength, &places, oldtype, newtype)
         })
     }
@@ -235,7 +248,7 @@ pub fn structure(
     lengths: &[i64],
     places: &[i64],
     types: &[Datatype],
-    newtype: *mut Datatype,
+    newtype: Out<Datatype>,
 ) -> Res {
     lengths_are_natural(lengths)?;
     if newtype.is_null() {
@@ -257,22 +270,28 @@ pub fn structure(
 }
 
 mpi_fn! {
-    fn MPI_Type_create_struct(count: c_int, array_of_blocklengths: *const c_int, array_of_displacements: *const Aint, array_of_types: *const Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_create_struct(count: c_int, array_of_blocklengths: In<c_int>, array_of_displacements: In<Aint>, array_of_types: In<Datatype>, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let n = natural(count.into(), "count")?;
-            let lengths = numbers(array_of_blocklengths, n, "array_of_blocklengths")?;
-            let places = numbers(array_of_displacements, n, "array_of_displacements")?;
-            structure(false, &lengths, &places, slice(array_of_types, n as usize, "array_of_types")?, newtype)
+            // SAFETY: the standard has the caller pass `array_of_blocklengths` with `n` elements.
+            let lengths = unsafe { numbers(array_of_blocklengths, n, "array_of_blocklengths") }?;
+            // SAFETY: the standard has the caller pass `array_of_displacements` with `n` elements.
+            let places = unsafe { numbers(array_of_displacements, n, "array_of_displacements") }?;
+            // SAFETY: the standard has the caller pass `array_of_types` with `n` elements.
+            structure(false, &lengths, &places, unsafe { slice(array_of_types, n as usize, "array_of_types") }?, newtype)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Type_create_struct_c(count: Count, array_of_blocklengths: *const Count, array_of_displacements: *const Count, array_of_types: *const Datatype, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_create_struct_c(count: Count, array_of_blocklengths: In<Count>, array_of_displacements: In<Count>, array_of_types: In<Datatype>, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let n = natural(count, "count")?;
-            let lengths = numbers(array_of_blocklengths, n, "array_of_blocklengths")?;
-            let places = numbers(array_of_displacements, n, "array_of_displacements")?;
-            structure(true, &lengths, &places, slice(array_of_types, n as usize, "array_of_types")?, newtype)
+            // SAFETY: the standard has the caller pass `array_of_blocklengths` with `n` elements.
+            let lengths = unsafe { numbers(array_of_blocklengths, n, "array_of_blocklengths") }?;
+            // SAFETY: the standard has the caller pass `array_of_displacements` with `n` elements.
+            let places = unsafe { numbers(array_of_displacements, n, "array_of_displacements") }?;
+            // SAFETY: the standard has the caller pass `array_of_types` with `n` elements.
+            structure(true, &lengths, &places, unsafe { slice(array_of_types, n as usize, "array_of_types") }?, newtype)
         })
     }
 }

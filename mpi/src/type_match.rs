@@ -1,7 +1,7 @@
 //! Predefined types by what they hold: size and class, precision and range, value and index
 //! (MPI 5.0 §5.1.12, §19.1.9).
 
-use crate::call::memory::write;
+use crate::call::memory::{Out, write};
 use crate::constants::*;
 use crate::datatype::{self, Recipe, adopt_for_ever, reference, require};
 use crate::error::{Failure, Res, call};
@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 static GIVEN: Mutex<Vec<([c_int; 3], usize)>> = Mutex::new(Vec::new());
 
 /// The type for what was asked: a handle of its own, because it remembers the question.
-fn f90(combiner: c_int, asked: &[c_int], same_as: usize, newtype: *mut Datatype) -> Res {
+fn f90(combiner: c_int, asked: &[c_int], same_as: usize, newtype: Out<Datatype>) -> Res {
     let key = [combiner, asked[0], asked.get(1).copied().unwrap_or(MPI_UNDEFINED)];
     let mut given = GIVEN.lock();
     if let Some((_, handle)) = given.iter().find(|(k, h)| *k == key && datatype::is_committed(Datatype(*h))) {
@@ -48,16 +48,16 @@ fn no_such_real<T>(p: c_int, r: c_int) -> Res<T> {
 }
 
 mpi_fn! {
-    fn MPI_Type_create_f90_real(p: c_int, r: c_int, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| match real(p, r) {
+    fn MPI_Type_create_f90_real(p: c_int, r: c_int, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| match real(p, r) {
             Some(same) => f90(MPI_COMBINER_F90_REAL, &[p, r], same, newtype),
             None => no_such_real(p, r),
         })
     }
 }
 mpi_fn! {
-    fn MPI_Type_create_f90_complex(p: c_int, r: c_int, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_create_f90_complex(p: c_int, r: c_int, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let same = match real(p, r) {
                 Some(MPI_REAL4) => MPI_COMPLEX8,
                 Some(MPI_REAL8) => MPI_COMPLEX16,
@@ -70,8 +70,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_create_f90_integer(r: c_int, newtype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_create_f90_integer(r: c_int, newtype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let same = match r {
                 0..=2 => MPI_INTEGER1,
                 3..=4 => MPI_INTEGER2,
@@ -85,8 +85,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_match_size(typeclass: c_int, size: c_int, datatype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_match_size(typeclass: c_int, size: c_int, datatype: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             let found = match (typeclass, size) {
                 (MPI_TYPECLASS_INTEGER, 1) => MPI_INTEGER1,
                 (MPI_TYPECLASS_INTEGER, 2) => MPI_INTEGER2,
@@ -113,8 +113,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Type_get_value_index(value_type: Datatype, index_type: Datatype, pair_type: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
+    fn MPI_Type_get_value_index(value_type: Datatype, index_type: Datatype, pair_type: Out<Datatype>) -> c_int |here| {
+        call(here, NAME, None, |_, _| {
             require(value_type, "value_type")?;
             require(index_type, "index_type")?;
             let pair = match (value_type.0, index_type.0) {

@@ -305,6 +305,8 @@ pub struct Matched(*mut Message);
 
 // SAFETY: any thread may receive the message (contract of the PML, whose messages are `Send`).
 unsafe impl Send for Matched {}
+// SAFETY: what is shared only shows its address.
+unsafe impl Sync for Matched {}
 
 /// A request that a verb of the PML has handed out.
 ///

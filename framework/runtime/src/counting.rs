@@ -87,7 +87,7 @@ impl Communicator {
     #[inline]
     pub(crate) fn note_own(&self, entry: &Entry, counter: Counter, bytes: u64) {
         if self.instance().counting() {
-            spc::count(entry, counter, bytes);
+            spc::count(entry.context(), counter, bytes);
         }
     }
 

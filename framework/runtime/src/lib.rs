@@ -63,6 +63,7 @@ pub use oxmpi_loading::{Error, ErrorKind, Level, params::outside as param_outsid
 pub use oxmpi_rcache::Counts as RegistrationCounts;
 pub use oxmpi_waiting::WaitCounts;
 pub use {
+    communicator::Matched,
     counts::{CriCounts, OfComm},
     group::{Group, ProcId},
     info::Info,

@@ -37,7 +37,7 @@ impl Header {
     /// # Safety
     /// As for [`Header::new`], or null.
     #[inline(always)]
-    pub(crate) unsafe fn given(header: *mut RequestHeader) -> Result<Header, Status> {
+    pub unsafe fn given(header: *mut RequestHeader) -> Result<Header, Status> {
         NonNull::new(header).map(Header).ok_or(Status::INTERNAL)
     }
 

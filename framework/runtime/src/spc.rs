@@ -8,7 +8,7 @@
 use crate::counts::CriCounts;
 use oxmpi_loading::counters::all_names;
 pub use oxmpi_loading::counters::{Counter, DESCRIPTIONS, MESSAGE_NAMES, NAMES, asks_match_time};
-use oxmpi_mca::Entry;
+use oxmpi_mca::ThreadCtx;
 use oxmpi_pml::Counts;
 
 /// The values that belong to [`MESSAGE_NAMES`].
@@ -29,11 +29,11 @@ pub fn in_microseconds(nanoseconds: u64) -> u64 {
     nanoseconds / 1000
 }
 
-/// The calling thread did `n` of what `counter` counts. Nothing is counted in a call without a thread's context.
+/// The calling thread, whose context this is, did `n` of what `counter` counts. Nothing is counted without one.
 #[cold]
 #[inline(never)]
-pub fn count(entry: &Entry, counter: Counter, n: u64) {
-    let counters = entry.context().map_or(std::ptr::null_mut(), |context| context.counters);
+pub fn count(context: Option<&ThreadCtx>, counter: Counter, n: u64) {
+    let counters = context.map_or(std::ptr::null_mut(), |context| context.counters);
     if !counters.is_null() {
         // SAFETY: `NAMES.len()` words stand there and only this thread writes them; another may be
         // summing them up, hence the volatile accesses.

@@ -7,10 +7,11 @@
 //! are copied first. Callbacks come as addresses, since 0 and 1 are sentinels and not functions.
 
 use crate::call::gate;
-use crate::call::memory::{read, write};
+use crate::call::memory::{Out, read, write};
 use crate::constants::*;
 use crate::error::{Failure, Res};
 use core::ffi::c_int;
+use oxmpi_mca::Entry;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
@@ -114,7 +115,7 @@ impl Keyval {
         at.and_then(|at| all.get(at)).is_some_and(|key| matches!(key, Key::Freed(was, _) if *was == kind))
     }
 
-    pub fn free(at: *mut c_int, kind: KeyvalKind) -> Res {
+    pub fn free(at: Out<c_int>, kind: KeyvalKind) -> Res {
         let number = read(at, "keyval")?;
         changeable(number)?;
         if !Keyval::was_freed(number, kind) {
@@ -124,18 +125,19 @@ impl Keyval {
         write(at, "keyval", MPI_KEYVAL_INVALID)
     }
 
-    fn call_delete(&self, object: usize, value: usize) -> Res {
+    fn call_delete(&self, entry: &mut Entry, object: usize, value: usize) -> Res {
         if self.delete == MPI_NULL_DELETE_FN {
             return Ok(());
         }
         // SAFETY: the user gave it as a delete function; the sentinel is excluded.
         let function = unsafe { core::mem::transmute::<usize, Delete>(self.delete) };
         // SAFETY: called as the standard says.
-        answer(gate::run_outside(|| unsafe { function(object, self.number, value, self.extra) }), "delete")
+        let code = gate::run_outside(entry, || unsafe { function(object, self.number, value, self.extra) });
+        answer(code, "delete")
     }
 
     /// The value for a copy of the object, if there is to be one.
-    fn call_copy(&self, object: usize, value: usize) -> Res<Option<usize>> {
+    fn call_copy(&self, entry: &mut Entry, object: usize, value: usize) -> Res<Option<usize>> {
         match self.copy {
             MPI_NULL_COPY_FN => Ok(None),
             MPI_DUP_FN => Ok(Some(value)),
@@ -144,7 +146,7 @@ impl Keyval {
                 let function = unsafe { core::mem::transmute::<usize, Copy>(address) };
                 let (mut new, mut flag) = (0, 0);
                 // SAFETY: called as the standard says, with places that live here.
-                let code = gate::run_outside(|| unsafe {
+                let code = gate::run_outside(entry, || unsafe {
                     function(object, self.number, self.extra, value, &mut new, &mut flag)
                 });
                 answer(code, "copy")?;
@@ -170,9 +172,9 @@ impl Attributes {
         self.0.lock().iter().find(|(k, _)| k.number == number).map(|(_, value)| *value)
     }
 
-    pub fn set(&self, object: usize, keyval: Arc<Keyval>, value: usize) -> Res {
+    pub fn set(&self, entry: &mut Entry, object: usize, keyval: Arc<Keyval>, value: usize) -> Res {
         if let Some(old) = self.get(keyval.number) {
-            keyval.call_delete(object, old)?;
+            keyval.call_delete(entry, object, old)?;
         }
         // To the end: the order of setting decides the order of deleting.
         let mut all = self.0.lock();
@@ -181,30 +183,30 @@ impl Attributes {
         Ok(())
     }
 
-    pub fn delete(&self, object: usize, number: c_int) -> Res {
+    pub fn delete(&self, entry: &mut Entry, object: usize, number: c_int) -> Res {
         let found = self.0.lock().iter().find(|(k, _)| k.number == number).cloned();
         let Some((keyval, value)) = found else { return Ok(()) };
-        keyval.call_delete(object, value)?;
+        keyval.call_delete(entry, object, value)?;
         self.0.lock().retain(|(k, _)| k.number != number);
         Ok(())
     }
 
     /// Deletes all attributes before the object is freed, the youngest first. The first that cannot be deleted stays, with all older ones.
-    pub fn delete_all(&self, object: usize) -> Res {
+    pub fn delete_all(&self, entry: &mut Entry, object: usize) -> Res {
         loop {
             let last = self.0.lock().last().map(|(k, _)| k.number);
             match last {
-                Some(number) => self.delete(object, number)?,
+                Some(number) => self.delete(entry, object, number)?,
                 None => return Ok(()),
             }
         }
     }
 
     /// For a duplicate of the object.
-    pub fn copy_to(&self, object: usize, other: &Attributes) -> Res {
+    pub fn copy_to(&self, entry: &mut Entry, object: usize, other: &Attributes) -> Res {
         let all = self.0.lock().clone();
         for (keyval, value) in all {
-            if let Some(new) = keyval.call_copy(object, value)? {
+            if let Some(new) = keyval.call_copy(entry, object, value)? {
                 other.0.lock().push((keyval, new));
             }
         }

@@ -4,18 +4,18 @@
 //! outside the buffer, so MPI_BSEND_OVERHEAD is room to spare. Space is given in the order the standard
 //! describes (`oxmpi_runtime::buffer`).
 //!
-//! **Access.** Everything in a [`Slot`] belongs to the holder of its lock, taken at MULTIPLE
-//! only; it is held for the bookkeeping, not while packing or sending. A message gets its place and
+//! **Access.** Everything in a [`Slot`] belongs to the holder of its lock, taken where the call's entry
+//! says so; it is held for the bookkeeping, not while packing or sending. A message gets its place and
 //! its number first, and its request when that exists; until then nobody else touches it. `attached`
 //! is looked at without the lock, to choose the slot.
 
+use crate::call::memory::Address;
 use crate::constants::*;
 use crate::error::{Failure, Res};
-use crate::request::word::give_back;
+use crate::request::word::{Header, give_back};
 use core::cell::UnsafeCell;
-use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, Ordering};
-use oxmpi_mca::{Lock, RequestHeader};
+use oxmpi_mca::{Entry, Lock};
 use oxmpi_runtime::buffer::Space;
 use std::collections::VecDeque;
 
@@ -27,9 +27,9 @@ pub struct Slot {
     inner: UnsafeCell<Inner>,
 }
 
-// SAFETY: see the module's head.
+// SAFETY: `inner` is reached by `with` alone, under the lock or by the only thread.
 unsafe impl Sync for Slot {}
-// SAFETY: as above.
+// SAFETY: a buffer of the user's and requests belong to no thread.
 unsafe impl Send for Slot {}
 
 /// A buffer, and the messages in it.
@@ -44,7 +44,7 @@ pub struct Inner {
 
 /// The memory that messages get their places in.
 pub enum Buffer {
-    Users { base: *mut u8, space: Space },
+    Users { base: Address, space: Space },
     Automatic,
 }
 
@@ -52,8 +52,8 @@ pub enum Buffer {
 pub struct Message {
     number: u64,
     place: Place,
-    /// Null until the send has begun.
-    pub req: *mut RequestHeader,
+    /// `None` until the send has begun.
+    pub req: Option<Header>,
 }
 
 /// A message's place.
@@ -68,8 +68,7 @@ pub enum Place {
 impl Message {
     /// The send is complete.
     pub fn is_over(&self) -> bool {
-        // SAFETY: null, or a live request that we keep.
-        unsafe { self.req.as_ref() }.is_some_and(|r| r.completion.is_complete())
+        self.req.is_some_and(|req| req.is_complete())
     }
 }
 
@@ -95,7 +94,9 @@ impl Inner {
 
     /// Gives a message's place back.
     pub fn free(&mut self, message: &Message) {
-        give_back(message.req);
+        if let Some(req) = message.req {
+            give_back(req);
+        }
         if let (Some(Buffer::Users { space, .. }), Place::Users(at)) = (&mut self.buffer, &message.place) {
             space.give(*at);
         }
@@ -107,7 +108,7 @@ impl Inner {
         let (place, at) = match &mut self.buffer {
             None => return Ok(None),
             Some(Buffer::Users { base, space }) => match space.take(bytes.max(1)) {
-                Some(at) => (Place::Users(at), base.wrapping_add(at as usize)),
+                Some(at) => (Place::Users(at), base.as_mut_ptr().wrapping_add(at as usize)),
                 None => return Ok(None),
             },
             Some(Buffer::Automatic) => {
@@ -120,7 +121,7 @@ impl Inner {
             }
         };
         self.number += 1;
-        self.messages.push_back(Message { number: self.number, place, req: null_mut() });
+        self.messages.push_back(Message { number: self.number, place, req: None });
         Ok(Some((self.number, at)))
     }
 
@@ -137,16 +138,16 @@ impl Slot {
         self.attached.load(Ordering::Acquire)
     }
 
-    /// Runs what needs the bookkeeping.
-    pub fn with_lock<R>(&self, threaded: bool, f: impl FnOnce(&mut Inner) -> R) -> R {
-        let _guard = self.lock.guard(threaded);
-        // SAFETY: the lock is held, or there is one thread; uses do not nest.
+    /// Runs what needs the bookkeeping, under the lock where there are several threads.
+    pub fn with<R>(&self, entry: &Entry, f: impl FnOnce(&mut Inner) -> R) -> R {
+        let _guard = self.lock.guard(entry);
+        // SAFETY: the lock is held, or there is one thread, whose entry is borrowed; uses do not nest.
         f(unsafe { &mut *self.inner.get() })
     }
 
     /// Whether all messages up to this number are over.
-    pub fn is_sent(&self, threaded: bool, number: u64) -> bool {
-        self.with_lock(threaded, |inner| {
+    pub fn is_sent(&self, entry: &Entry, number: u64) -> bool {
+        self.with(entry, |inner| {
             inner.clear_up(false);
             inner.messages.front().is_none_or(|m| m.number > number)
         })

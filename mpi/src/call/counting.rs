@@ -83,9 +83,14 @@ pub fn call(counter: Counter) {
 #[inline(never)]
 fn add(counter: Counter, n: u64) {
     if let Some(process) = process::current() {
-        // SAFETY: the calling thread's own context.
-        unsafe { spc::count(process.thread(), counter, n) }
+        count(process, counter, n);
     }
+}
+
+/// The calling thread did `n` of what a counter counts.
+fn count(process: &Process, counter: Counter, n: u64) {
+    // SAFETY: the calling thread's own context, which stays as long as the process.
+    spc::count(unsafe { process.thread().as_ref() }, counter, n);
 }
 
 /// A message of so many bytes goes out on a communicator.
@@ -106,7 +111,6 @@ pub fn sent(
         return;
     }
     note_sent(comm, bytes);
-    let thread = process.thread();
     // The names of those are longer than of any that only sends.
     let only = !blocking || function.len() <= "MPI_Ssend_c".len();
     if only {
@@ -118,11 +122,9 @@ pub fn sent(
             (false, mode::READY) => Counter::Irsend,
             (false, _) => Counter::Isend,
         };
-        // SAFETY: the calling thread's own context.
-        unsafe { spc::count(thread, counter, 1) }
+        count(process, counter, 1);
     }
-    // SAFETY: as above.
-    unsafe { spc::count(thread, Counter::BytesSentUser, bytes) }
+    count(process, Counter::BytesSentUser, bytes);
 }
 
 /// Bytes that a counter counts.
@@ -155,8 +157,7 @@ pub fn received(process: &Process, comm: Option<&Communicator>, bytes: u64) {
         note(comm, OfComm::Receives, 1);
         note(comm, OfComm::BytesReceived, bytes);
     }
-    // SAFETY: the calling thread's own context.
-    unsafe { spc::count(process.thread(), Counter::BytesReceivedUser, bytes) }
+    count(process, Counter::BytesReceivedUser, bytes);
 }
 
 #[cfg(test)]

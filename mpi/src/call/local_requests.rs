@@ -6,6 +6,9 @@
 //! end. `word` decides between a thread that completes a generalized request and one that frees it: each
 //! sets its bit, and the thread that finds the other's bit is the last and cleans up.
 
+use crate::call::entry;
+use crate::call::memory::Address;
+use crate::call::process;
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::error::{Failure, Res};
@@ -35,7 +38,7 @@ pub enum LocalOperation {
 /// A persistent buffered send.
 pub struct Persistent {
     pub object: &'static CommObject,
-    pub buf: *const u8,
+    pub buf: Address,
     pub count: u64,
     pub dtype: TypeRef,
     pub dest: c_int,
@@ -72,7 +75,7 @@ static OPS: RequestOps =
 extern "C" fn release(req: *mut RequestHeader, _: *mut ThreadCtx) {
     // SAFETY: our requests begin with their header and live for ever; nobody else has this one now.
     let own = unsafe { &*req.cast::<LocalRequest>() };
-    // SAFETY: as above.
+    // SAFETY: nobody else has it now, and `operation` is the releaser's.
     drop(core::mem::take(unsafe { &mut *own.operation.get() }));
     // SAFETY: the pool is leaked with the process.
     let pool = unsafe { &*(own.header.owner as *const Mutex<Vec<usize>>) };
@@ -87,15 +90,17 @@ extern "C" fn cancel(_: *mut RequestHeader) -> Code {
 extern "C" fn start(req: *mut RequestHeader) -> Code {
     // SAFETY: as in `release`; the request is inactive and its handle alive.
     match unsafe { &*(*req.cast::<LocalRequest>()).operation.get() } {
-        LocalOperation::Buffered(send) => send.start(),
+        // SAFETY: a request's owner is called by `Header::start`, whose caller has lent its entry.
+        LocalOperation::Buffered(send) => process::current()
+            .map_or(Code::INTERNAL, |process| send.start(process, &mut unsafe { entry::lent(process) })),
         _ => Code::OK,
     }
 }
 
 /// The request of a header, if it is one of ours.
 pub fn of(req: Header) -> Option<&'static LocalRequest> {
-    // SAFETY: headers live as long as the instance; `ops` tells whose object it begins.
-    unsafe { core::ptr::eq(req.as_ref().ops, &OPS).then(|| &*req.as_ptr().cast::<LocalRequest>()) }
+    // SAFETY: the object is there; `ops` tells whose it is. Ours begin with their header and are never given back.
+    unsafe { core::ptr::eq((*req.as_ptr()).ops, &OPS).then(|| &*req.as_ptr().cast::<LocalRequest>()) }
 }
 
 impl LocalRequest {
@@ -162,7 +167,8 @@ impl Pool {
     pub fn take(&self, instance: &Instance, operation: LocalOperation) -> Res<Header> {
         let used = self.free.lock().pop().map(|address| address as *mut RequestHeader);
         let req = match used.and_then(NonNull::new) {
-            Some(req) => req,
+            // SAFETY: one of ours, which are never given back.
+            Some(req) => unsafe { Header::new(req) },
             None => make(instance, &self.free)?,
         };
         // SAFETY: nobody else has it.
@@ -204,7 +210,7 @@ impl Pool {
         if nobody {
             header.status.source = MPI_PROC_NULL;
         }
-        give(object, header);
+        give(object, req);
         Ok(req)
     }
 }
@@ -217,7 +223,9 @@ fn make(instance: &Instance, pool: &Mutex<Vec<usize>>) -> Res<Header> {
         LocalRequest { header, operation: UnsafeCell::new(LocalOperation::Nobody), word: AtomicU32::new(0) };
     let own: *mut LocalRequest = Box::leak(Box::new(own));
     let no_memory = |_| Failure::new(MPI_ERR_NO_MEM, "too many requests");
-    instance.requests().insert(own.cast()).map_err(no_memory)?;
-    // SAFETY: just made.
-    Ok(unsafe { NonNull::new_unchecked(own.cast()) })
+    // SAFETY: just made, and never given back.
+    unsafe {
+        instance.requests().insert(own.cast()).map_err(no_memory)?;
+        Ok(Header::new(NonNull::new_unchecked(own.cast())))
+    }
 }

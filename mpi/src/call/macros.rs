@@ -5,9 +5,9 @@
 //! form with brackets makes the plain and the large-count function of one body; the type in
 //! brackets stands for the letter in angle brackets. Inside a body `NAME` is the function's
 //! name. Lines `fn MPI_…` in here are what `cargo xtask generate` counts as implemented, also behind
-//! `any_time` and `hot`; `gate` says what these two are, `entry` finds who calls. The body of a hot function has a parameter more,
-//! named between bars: who calls, or nobody where the way of unusual calls is to be taken
-//! (`process::quick`).
+//! `any_time` and `hot`; `gate` says what these two are, `entry` finds who calls. A body may have a parameter more,
+//! named between bars: that of a plain function the proof of being inside ([`Inside`](crate::call::entry::Inside)), that of a hot one also the context of the call,
+//! or none where the way of unusual calls is to be taken (`process::quick`). Functions for any time have none.
 
 /// Steps of every function where it is inside (`counting`).
 macro_rules! count_call {
@@ -32,12 +32,12 @@ macro_rules! count_call {
 
 /// The record of a call that is under way (`watching`). A hot function that finds somebody to act for has none.
 macro_rules! watch_call {
-    (plain [] $name:ident ($($a:ident),*) $watched:ident) => {
+    (plain [$($here:ident)?] $name:ident ($($a:ident),*) $watched:ident) => {
         let _inside = crate::call::watching::on()
             .then(|| crate::call::watching::enter($name, &[$((stringify!($a), crate::call::watching::word(&$a))),*]));
     };
     (hot [$here:ident] $name:ident ($($a:ident),*) $watched:ident) => {
-        if $here.is_none() && crate::call::watching::on() {
+        if $here.is_unusual() && crate::call::watching::on() {
             // SAFETY: the caller's promises.
             return unsafe { $watched($($a),*) };
         }
@@ -72,7 +72,7 @@ macro_rules! mpi_fn {
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
             #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
             #[allow(non_snake_case, reason = "the standard's name, which stacks show whatever way led here")]
-            unsafe fn $name($($here: Option<$crate::call::entry::CallContext>,)? $($a: $t),*) -> $r {
+            unsafe fn $name($($here: mpi_fn!(@here $form),)? $($a: $t),*) -> $r {
                 count_call!($form NAME);
                 watch_call!($form [$($here)?] NAME ($($a),*) watched);
                 $body
@@ -83,11 +83,11 @@ macro_rules! mpi_fn {
             // SAFETY: the name is the standard's; nothing else in the process may define it but a
             // tool that interposes on purpose.
             #[unsafe(export_name = stringify!($name))]
-            pub unsafe extern "C-unwind" fn called($($a: $t),*) -> $r { mpi_fn!(@run $form $name ($($a),*)) }
+            pub unsafe extern "C-unwind" fn called($($a: $t),*) -> $r { mpi_fn!(@run $form [$($here)?] $name ($($a),*)) }
             $($m)*
             // SAFETY: as above.
             #[unsafe(export_name = concat!("P", stringify!($name)))]
-            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { mpi_fn!(@run $form $name ($($a),*)) }
+            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { mpi_fn!(@run $form [$($here)?] $name ($($a),*)) }
         };
     };
 
@@ -99,7 +99,8 @@ macro_rules! mpi_fn {
         unsafe extern "C-unwind" fn watched($($a: $t),*) -> $r {
             let _inside =
                 $crate::call::watching::enter(NAME, &[$((stringify!($a), $crate::call::watching::word(&$a))),*]);
-            let $here: Option<$crate::call::entry::CallContext> = None;
+            // SAFETY: the function that was entered has given its own up, and the thread is marked, or let in with all others.
+            let $here = unsafe { $crate::call::entry::recorded() };
             $body
         }
     };
@@ -110,10 +111,10 @@ macro_rules! mpi_fn {
         #[inline(never)]
         unsafe extern "C-unwind" fn longer($($a: $t),*) -> $r {
             if $crate::call::gate::is_open_to_all() {
-                // SAFETY: the caller's promises.
+                // SAFETY: the caller's promises; all are let in, and this is the call's one proof.
                 return unsafe { $name($crate::call::entry::one_of_several(), $($a),*) };
             }
-            // SAFETY: as above.
+            // SAFETY: the caller's promises.
             unsafe { longest($($a),*) }
         }
         #[allow(dead_code, reason = "only for functions with many arguments")]
@@ -124,35 +125,40 @@ macro_rules! mpi_fn {
         /// Where a thread that is not the owner leaves a mark, or there is no MPI.
         #[inline(never)]
         unsafe extern "C-unwind" fn longest($($a: $t),*) -> $r {
-            let (marked, here) = $crate::call::entry::enter_as_newcomer();
-            // SAFETY: the caller's promises.
-            let result = unsafe { $name(here, $($a),*) };
+            let marked = $crate::call::entry::enter_as_newcomer();
+            // SAFETY: the caller's promises; the thread was let in, and this is the call's one proof.
+            let result = unsafe { $name($crate::call::entry::newcomer(), $($a),*) };
             $crate::call::gate::leave(marked);
             result
         }
     };
     (@longer $form:ident $name:ident $args:tt -> $r:ty) => {};
 
-    (@run any_time $name:ident ($($a:ident),*)) => {
+    (@here plain) => { $crate::call::entry::Inside };
+    (@here hot) => { $crate::call::entry::Here };
+    // The call's one proof, behind `enter`.
+    (@inside $here:ident) => { $crate::call::entry::Inside::new() };
+
+    (@run any_time [] $name:ident ($($a:ident),*)) => {
         // SAFETY: the caller's promises.
         unsafe { $name($($a),*) }
     };
-    (@run plain $name:ident ($($a:ident),*)) => {{
+    (@run plain [$($here:ident)?] $name:ident ($($a:ident),*)) => {{
         let marked = $crate::call::entry::enter();
-        // SAFETY: the caller's promises.
-        let result = unsafe { $name($($a),*) };
+        // SAFETY: the caller's promises; the thread was let in.
+        let result = unsafe { $name($(mpi_fn!(@inside $here),)? $($a),*) };
         $crate::call::gate::leave_own(marked);
         result
     }};
     // No closures: they would put all arguments on the stack. With `longer` and `longest` apart the first is a jump, and
     // who is not the owner saves no registers for the owner's way: of itself with up to six arguments. With one on
     // the stack the owner's way is a function, too; a single call, or the compiler copies that argument.
-    (@run hot $name:ident ($a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $f:ident, $($g:ident),+)) => {{
+    (@run hot [$here:ident] $name:ident ($a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $f:ident, $($g:ident),+)) => {{
         let way = if $crate::call::gate::is_owner() { shortest } else { longer };
         // SAFETY: the caller's promises.
         unsafe { way($a, $b, $c, $d, $e, $f, $($g),+) }
     }};
-    (@run hot $name:ident ($($a:ident),*)) => {{
+    (@run hot [$here:ident] $name:ident ($($a:ident),*)) => {{
         if !$crate::call::gate::is_owner() {
             // SAFETY: the caller's promises.
             return unsafe { longer($($a),*) };
@@ -166,7 +172,7 @@ macro_rules! mpi_fn {
             // SAFETY: the caller's promises.
             return unsafe { longest($($a),*) };
         }
-        // SAFETY: as above.
+        // SAFETY: the caller's promises; the thread is marked as the owner, and this is the call's one proof.
         let result = unsafe { $name($crate::call::entry::owner(), $($a),*) };
         $crate::call::gate::leave(true);
         result
@@ -178,17 +184,20 @@ macro_rules! unsupported {
     ($($name:ident ($($a:ident : $t:ty),*) [$($object:tt)*];)*) => { $(
         mpi_fn! {
             #[allow(unused_variables, reason = "nothing is done with them yet")]
-            fn $name($($a: $t),*) -> c_int {
-                let code = unsupported!(@raise $($object)*);
+            fn $name($($a: $t),*) -> c_int |here| {
+                let code = unsupported!(@raise here $($object)*);
                 unsupported!(@after $($object)*);
                 code
             }
         }
     )* };
-    (@raise comm $c:ident) => { crate::error::unsupported(NAME, Some($c)) };
-    (@raise file) => { crate::error::unsupported_file(NAME) };
-    (@raise none) => { crate::error::unsupported(NAME, None) };
-    (@raise tool) => { crate::constants::MPI_T_ERR_NOT_SUPPORTED };
+    (@raise $here:ident comm $c:ident) => { crate::error::unsupported($here, NAME, Some($c)) };
+    (@raise $here:ident file) => { crate::error::unsupported_file($here, NAME) };
+    (@raise $here:ident none) => { crate::error::unsupported($here, NAME, None) };
+    (@raise $here:ident tool) => {{
+        let _ = $here;
+        crate::constants::MPI_T_ERR_NOT_SUPPORTED
+    }};
     (@after tool) => {};
     (@after $($object:tt)*) => { crate::call::standstill::watch(NAME) };
 }

@@ -10,6 +10,7 @@
 //! survive: the range of tags and null buffers. Handles, ranks and counts are always checked, since
 //! their look-up is the check.
 
+use crate::call::memory::Address;
 use crate::call::process::{self, Process};
 use crate::comm::{self, CommObject};
 use crate::constants::*;
@@ -48,12 +49,12 @@ impl Operands {
     }
 
     #[inline(always)]
-    pub fn plain_send(&self, buf: *const u8, count: i64, dest: c_int, tag: c_int) -> bool {
+    pub fn plain_send(&self, buf: Address, count: i64, dest: c_int, tag: c_int) -> bool {
         (dest as u32) < self.object.peers && self.tag_is_plain(tag) && count >= 0 && !buf.is_null()
     }
 
     #[inline(always)]
-    pub fn plain_recv(&self, buf: *const u8, count: i64, source: c_int, tag: c_int) -> bool {
+    pub fn plain_recv(&self, buf: Address, count: i64, source: c_int, tag: c_int) -> bool {
         ((source as u32) < self.object.peers || source == MPI_ANY_SOURCE)
             && (self.tag_is_plain(tag) || is_any(tag))
             && count >= 0
@@ -73,7 +74,7 @@ fn is_any(tag: c_int) -> bool {
 #[inline(never)]
 pub fn check(
     direction: Direction,
-    (buf, count, datatype): (*const u8, i64, Datatype),
+    (buf, count, datatype): (Address, i64, Datatype),
     rank: c_int,
     tag: c_int,
     comm: Comm,
@@ -117,7 +118,7 @@ pub fn check_tag(direction: Direction, process: &Process, tag: c_int) -> Res {
 
 /// A null buffer is right for no data, and for types whose displacements are addresses
 /// (MPI_BOTTOM).
-pub fn check_buffer(process: &Process, buf: *const u8, count: i64, desc: &TypeDesc, what: &str) -> Res {
+pub fn check_buffer(process: &Process, buf: Address, count: i64, desc: &TypeDesc, what: &str) -> Res {
     check_place(process, buf, count, (desc, 0), what)
 }
 
@@ -125,7 +126,7 @@ pub fn check_buffer(process: &Process, buf: *const u8, count: i64, desc: &TypeDe
 #[inline]
 pub fn check_place(
     process: &Process,
-    buf: *const u8,
+    buf: Address,
     count: i64,
     (desc, displ): (&TypeDesc, i64),
     what: &str,

@@ -17,6 +17,7 @@ use crate::call::process::{self, Process};
 use crate::call::{counting, entry, watching};
 use crate::constants::*;
 use crate::error::{Failure, Res};
+use oxmpi_mca::Entry;
 use oxmpi_runtime::Level;
 use parking_lot::Mutex;
 use std::thread::ThreadId;
@@ -95,28 +96,38 @@ pub fn enter(number: u64, level: Level, make: impl FnOnce(Level) -> Res<Process>
 }
 
 /// Whether nobody else uses MPI.
-pub fn alone(number: u64) -> bool {
+pub fn alone(entry: &mut Entry, number: u64) -> bool {
     // Not inside: whoever holds the list may be raising the level.
-    gate::run_outside(|| USERS.lock()).now.iter().all(|u| u.number == number)
+    gate::run_outside(entry, || USERS.lock()).now.iter().all(|u| u.number == number)
 }
 
 /// A user goes. `close` takes down what is this user's, with true if it was the last one; then the
 /// instance rests.
-pub fn leave(process: &Process, number: u64, close: impl FnOnce(bool)) -> Res {
+pub fn leave(process: &Process, entry: &mut Entry, number: u64, close: impl FnOnce(bool)) -> Res {
     // Before the list is held: progress may run functions of the user.
-    let sent = process.instance.flush(process.thread());
+    let sent = process.instance.flush(entry);
+    take_out(process, number, close);
+    entry.raise(gate::is_open_to_all());
+    Ok(sent?)
+}
+
+/// A user goes that has done nothing yet.
+pub fn leave_at_once(process: &Process, number: u64) {
+    take_out(process, number, |_| ());
+}
+
+fn take_out(process: &Process, number: u64, close: impl FnOnce(bool)) {
     // Not inside: whoever holds the list may be raising the level.
-    let mut users = gate::run_outside(|| USERS.lock());
+    let mut users = gate::run_outside_without_entry(|| USERS.lock());
     users.now.retain(|u| u.number != number);
     let last = users.now.is_empty();
     close(last);
     if last {
         process.instance.rest();
-        gate::run_outside(|| GATE.close());
+        gate::run_outside_without_entry(|| GATE.close());
         process::withdraw();
         refresh();
     }
-    Ok(sent?)
 }
 
 /// The process ends. If MPI is still in use the program has broken the rules, and the launcher is not

@@ -8,7 +8,7 @@
 //!
 //! Arguments significant only at the root are looked at there alone; elsewhere the component gets null
 //! buffers and no elements. Where a collective has one buffer or one type, both sides of
-//! [`CollArgs`] say so.
+//! [`Arguments`] say so.
 //!
 //! On an inter-communicator a rank of the root's group names MPI_ROOT or MPI_PROC_NULL, has only one side of
 //! the data, and nothing is in place ([`Part`]).
@@ -20,18 +20,26 @@ macro_rules! collective_fns {
      fn $($later:ident [$lc:ty]),+;
      fn $($again:ident [$ac:ty]),+;) => {
         mpi_fn! {
-            fn $($now[$nc]),+ <$n> ($($a: $t,)* $comm: Comm) -> c_int {
-                call(NAME, Some($comm), |process| $body(process, CompletionMode::Blocking, $($a,)* $comm))
+            fn $($now[$nc]),+ <$n> ($($a: $t,)* $comm: Comm) -> c_int |here| {
+                call(here, NAME, Some($comm), |process, entry| {
+                    $body(Caller { process, entry, mode: CompletionMode::Blocking }, $($a,)* $comm)
+                })
             }
         }
         mpi_fn! {
-            fn $($later[$lc]),+ <$n> ($($a: $t,)* $comm: Comm, request: *mut Request) -> c_int {
-                call(NAME, Some($comm), |process| $body(process, CompletionMode::nonblocking(request)?, $($a,)* $comm))
+            fn $($later[$lc]),+ <$n> ($($a: $t,)* $comm: Comm, request: Out<Request>) -> c_int |here| {
+                call(here, NAME, Some($comm), |process, entry| {
+                    let mode = CompletionMode::nonblocking(request)?;
+                    $body(Caller { process, entry, mode }, $($a,)* $comm)
+                })
             }
         }
         mpi_fn! {
-            fn $($again[$ac]),+ <$n> ($($a: $t,)* $comm: Comm, info: Info, request: *mut Request) -> c_int {
-                call(NAME, Some($comm), |process| $body(process, CompletionMode::persistent(info, request)?, $($a,)* $comm))
+            fn $($again[$ac]),+ <$n> ($($a: $t,)* $comm: Comm, info: Info, request: Out<Request>) -> c_int |here| {
+                call(here, NAME, Some($comm), |process, entry| {
+                    let mode = CompletionMode::persistent(info, request)?;
+                    $body(Caller { process, entry, mode }, $($a,)* $comm)
+                })
             }
         }
     };
@@ -42,27 +50,29 @@ mod neighbor;
 mod reducing;
 pub mod vector_variants;
 
-use crate::call::memory::write;
+use crate::call::memory::{Address, Out, write};
 use crate::call::operands::{check_buffer, check_place};
 use crate::call::process::Process;
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res};
-use crate::p2p::place_of;
+use crate::p2p::{Data, place_of};
 use crate::types::{Datatype, Info, Request};
 use crate::{info, op, request};
 use core::ffi::c_int;
-use oxmpi_coll::{CollArgs, IN_PLACE};
+use core::ptr::null;
+use oxmpi_coll::{CollArgs, IN_PLACE, Neighbors};
+use oxmpi_datatype::kernel::OpDesc;
 use oxmpi_datatype::{TypeDesc, TypeRef, flag};
-use oxmpi_mca::{MsgStatus, Status};
+use oxmpi_mca::{Entry, MsgStatus, Status};
 use oxmpi_runtime::Communicator;
 use oxmpi_runtime::coll::Slot;
 
 const _: () = assert!(oxmpi_coll::ROOT == MPI_ROOT && oxmpi_coll::NO_ROOT == MPI_PROC_NULL);
 
 /// A collective of the runtime's communicator.
-pub type Verb = fn(&Communicator, *mut oxmpi_mca::ThreadCtx, &CollArgs) -> oxmpi_mca::Status;
+pub type Verb = unsafe fn(&Communicator, &mut Entry, &CollArgs) -> Status;
 
 /// A collective: its blocking form, and its place among those that make a request.
 #[derive(Clone, Copy)]
@@ -104,21 +114,21 @@ all! {
 
 /// When it is done.
 #[derive(Clone, Copy)]
-pub enum CompletionMode {
+pub enum CompletionMode<'a> {
     /// When the call returns.
     Blocking,
     /// When the request that goes here is complete.
-    Nonblocking(*mut Request),
+    Nonblocking(Out<'a, Request>),
     /// As often as the request that goes here is started.
-    Persistent(*mut Request),
+    Persistent(Out<'a, Request>),
 }
 
-impl CompletionMode {
-    pub fn nonblocking(request: *mut Request) -> Res<CompletionMode> {
+impl<'a> CompletionMode<'a> {
+    pub fn nonblocking(request: Out<'a, Request>) -> Res<CompletionMode<'a>> {
         place_of(request)?;
         Ok(CompletionMode::Nonblocking(request))
     }
-    pub fn persistent(info: Info, request: *mut Request) -> Res<CompletionMode> {
+    pub fn persistent(info: Info, request: Out<'a, Request>) -> Res<CompletionMode<'a>> {
         place_of(request)?;
         // There are no hints for these yet.
         info::optional(info)?;
@@ -126,21 +136,121 @@ impl CompletionMode {
     }
 }
 
-/// Buffer, count and type as the user gave them.
-pub type Data<P> = (P, i64, Datatype);
+/// Counts and displacements of one side, one for each rank or neighbor.
+pub struct Blocks {
+    pub counts: Vec<u64>,
+    pub displs: Vec<i64>,
+}
 
-pub const NOTHING: CollArgs = CollArgs::NONE;
+/// One side of a collective as its component gets it: where the data lies, and how much of which types.
+#[derive(Clone, Copy)]
+pub struct Half<'a> {
+    buf: Address,
+    count: u64,
+    dtype: Option<&'a TypeDesc>,
+    blocks: Option<&'a Blocks>,
+    types: Option<&'a [&'a TypeDesc]>,
+}
 
-pub fn is_in_place(buf: *const u8) -> bool {
-    core::ptr::eq(buf, IN_PLACE)
+impl<'a> Half<'a> {
+    /// Nothing at all.
+    pub const NONE: Half<'a> = Half { buf: Address::NULL, count: 0, dtype: None, blocks: None, types: None };
+
+    /// So many elements.
+    pub fn one(buf: Address, count: u64, dtype: &'a TypeDesc) -> Half<'a> {
+        Half { buf, count, dtype: Some(dtype), ..Half::NONE }
+    }
+
+    /// A block for each rank or neighbor, all of one type.
+    pub fn many(buf: Address, blocks: &'a Blocks, dtype: &'a TypeDesc) -> Half<'a> {
+        Half { buf, dtype: Some(dtype), blocks: Some(blocks), ..Half::NONE }
+    }
+
+    /// A block for each rank or neighbor, each of a type of its own.
+    pub fn mixed(buf: Address, blocks: &'a Blocks, types: &'a [&'a TypeDesc]) -> Half<'a> {
+        Half { buf, blocks: Some(blocks), types: Some(types), ..Half::NONE }
+    }
+
+    /// Data that the component finds at the other side: MPI_IN_PLACE stands here.
+    pub fn in_place(buf: Address) -> Half<'a> {
+        Half { buf, ..Half::NONE }
+    }
+
+    /// All types there are.
+    fn all_types(&self) -> impl Iterator<Item = &'a TypeDesc> {
+        self.dtype.into_iter().chain(self.types.into_iter().flatten().copied())
+    }
+
+    /// Addresses of counts, displacements and types.
+    fn lists(&self) -> (*const u64, *const i64, *const *const TypeDesc) {
+        let counts = self.blocks.map_or(null(), |blocks| blocks.counts.as_ptr());
+        // MPI_Reduce_scatter has none.
+        let placed = self.blocks.filter(|blocks| blocks.displs.len() == blocks.counts.len());
+        let displs = placed.map_or(null(), |blocks| blocks.displs.as_ptr());
+        (counts, displs, self.types.map_or(null(), |types| types.as_ptr().cast()))
+    }
+}
+
+/// Arguments of a collective: the data is the program's, what is borrowed is there during the call.
+#[derive(Clone, Copy)]
+pub struct Arguments<'a> {
+    pub send: Half<'a>,
+    pub recv: Half<'a>,
+    pub root: c_int,
+    pub neighbors: Option<&'a Neighbors>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Without any.
+    pub const NONE: Arguments<'a> =
+        Arguments { send: Half::NONE, recv: Half::NONE, root: 0, neighbors: None };
+
+    /// Data at both sides.
+    pub fn of(send: Half<'a>, recv: Half<'a>) -> Arguments<'a> {
+        Arguments { send, recv, ..Arguments::NONE }
+    }
+
+    /// For a rank that only calls.
+    pub fn idle(root: c_int) -> Arguments<'a> {
+        Arguments { root, ..Arguments::NONE }
+    }
+
+    /// The same with a root.
+    pub fn with_root(self, root: c_int) -> Arguments<'a> {
+        Arguments { root, ..self }
+    }
+
+    /// As components take them.
+    fn raw(&self, op: Option<&OpDesc>) -> CollArgs {
+        let ((sendcounts, sdispls, sendtypes), (recvcounts, rdispls, recvtypes)) =
+            (self.send.lists(), self.recv.lists());
+        CollArgs {
+            sendbuf: self.send.buf.as_ptr(),
+            sendcount: self.send.count,
+            sendtype: self.send.dtype.map_or(null(), |t| t),
+            recvbuf: self.recv.buf.as_mut_ptr(),
+            recvcount: self.recv.count,
+            recvtype: self.recv.dtype.map_or(null(), |t| t),
+            op: op.map_or(null(), |op| op),
+            root: self.root,
+            sendcounts,
+            sdispls,
+            sendtypes,
+            recvcounts,
+            rdispls,
+            recvtypes,
+            neighbors: self.neighbors.map_or(null(), |neighbors| neighbors),
+            ..CollArgs::NONE
+        }
+    }
+}
+
+pub fn is_in_place(buf: Address) -> bool {
+    core::ptr::eq(buf.as_ptr(), IN_PLACE)
 }
 
 /// One side of a collective: the type found, count and buffer good.
-pub fn side(
-    process: &Process,
-    (buf, count, datatype): Data<*const u8>,
-    which: &str,
-) -> Res<&'static TypeDesc> {
+pub fn side(process: &Process, (buf, count, datatype): Data, which: &str) -> Res<&'static TypeDesc> {
     if count < 0 {
         return Failure::err(MPI_ERR_COUNT, format!("{which}count is {count}"));
     }
@@ -150,7 +260,7 @@ pub fn side(
     Ok(desc)
 }
 
-pub fn not_in_place(buf: *const u8, which: &str) -> Res {
+pub fn not_in_place(buf: Address, which: &str) -> Res {
     if is_in_place(buf) {
         return Failure::err(MPI_ERR_BUFFER, format!("{which}buf must not be MPI_IN_PLACE here"));
     }
@@ -159,16 +269,16 @@ pub fn not_in_place(buf: *const u8, which: &str) -> Res {
 
 /// The standard forbids send and receive buffers that overlap; the same address is seen. `bytes`: there is data
 /// at both.
-pub fn check_apart(process: &Process, sent: *const u8, received: *const u8, bytes: bool) -> Res {
-    if process.check && bytes && !sent.is_null() && core::ptr::eq(sent, received) {
+pub fn check_apart(process: &Process, sent: Address, received: Address, bytes: bool) -> Res {
+    if process.check && bytes && !sent.is_null() && sent == received {
         return Failure::err(MPI_ERR_BUFFER, "sendbuf and recvbuf are the same; MPI_IN_PLACE is for that");
     }
     Ok(())
 }
 
 /// Where element `index` is in a buffer.
-pub fn place(buf: *const u8, index: i64, desc: &TypeDesc) -> *const u8 {
-    buf.wrapping_offset(index.wrapping_mul(desc.extent) as isize)
+pub fn place(buf: Address, index: i64, desc: &TypeDesc) -> Address {
+    buf.behind(index.wrapping_mul(desc.extent) as usize)
 }
 
 /// The calling rank's part in a collective with a root.
@@ -210,19 +320,11 @@ struct Kept {
 }
 
 impl Kept {
-    /// `None`: everything is predefined. `peers`: entries of the arrays of types, if there are no neighbors.
-    fn of(args: &CollArgs, peers: u32, op: Option<&op::Call>) -> Res<Option<Box<Kept>>> {
-        // SAFETY: null, or those of this call.
-        let neighbors = unsafe { args.neighbors.as_ref() };
-        let lengths = neighbors.map_or((peers, peers), |n| (n.num_destinations, n.num_sources));
-        let each = [(args.sendtypes, lengths.0), (args.recvtypes, lengths.1)];
-        let each = each.into_iter().filter(|(array, _)| !array.is_null());
-        // SAFETY: arrays of this call, with an entry for each peer or neighbor.
-        let each = each.flat_map(|(array, n)| unsafe { core::slice::from_raw_parts(array, n as usize) });
-        let all = [args.sendtype, args.recvtype].into_iter().chain(each.copied());
-        // SAFETY: null, or a type that was found in this call.
-        let derived = all.filter(|t| unsafe { t.as_ref() }.is_some_and(|t| t.flags & flag::PREDEFINED == 0));
-        // SAFETY: as above.
+    /// `None`: everything is predefined.
+    fn of(args: &Arguments, op: Option<&op::Call>) -> Res<Option<Box<Kept>>> {
+        let all = args.send.all_types().chain(args.recv.all_types());
+        let derived = all.filter(|t| t.flags & flag::PREDEFINED == 0);
+        // SAFETY: a type that a handle led to, which is counted.
         let types: Vec<TypeRef> = derived.map(|t| unsafe { TypeRef::retain(t) }).collect();
         let op = op.map(op::Call::hold).transpose()?.flatten();
         Ok((op.is_some() || !types.is_empty()).then(|| Box::new(Kept { _types: types, op })))
@@ -241,36 +343,44 @@ fn failed(object: &CommObject, status: Status) -> Res {
     }
 }
 
-impl Process {
-    /// Runs a collective, or begins or prepares it. `op`: of a reduction; then `args` need not have it.
-    pub fn collective(
-        &self,
+/// The calling process and its way into MPI, and when the collective is to be done.
+pub struct Caller<'a> {
+    pub process: &'static Process,
+    pub entry: &'a mut Entry,
+    pub mode: CompletionMode<'a>,
+}
+
+impl Caller<'_> {
+    /// Runs a collective, or begins or prepares it. `op`: of a reduction.
+    pub fn run(
+        self,
         object: &'static CommObject,
-        mode: CompletionMode,
         collective: Collective,
-        mut args: CollArgs,
+        args: Arguments,
         op: Option<&op::Call>,
     ) -> Res {
         crate::call::counting::collective(&object.comm);
-        let mut desc = op.map(op::Call::desc);
-        let place = match mode {
+        let place = match self.mode {
             CompletionMode::Blocking => {
-                args.op = desc.as_ref().map_or(core::ptr::null(), |op| op);
-                let status = (collective.now)(&object.comm, self.thread(), &args);
+                let desc = op.map(op::Call::desc);
+                // SAFETY: the data is that of a C function, which promises it; the rest is borrowed.
+                let status = unsafe { (collective.now)(&object.comm, self.entry, &args.raw(desc.as_ref())) };
                 return if status.is_err() { failed(object, status) } else { Ok(()) };
             }
             CompletionMode::Nonblocking(place) | CompletionMode::Persistent(place) => place,
         };
-        let kept = Kept::of(&args, object.peers, op)?;
-        if let Some(held) = kept.as_ref().and_then(|kept| kept.op.as_ref()) {
-            desc = Some(held.desc());
-        }
-        args.op = desc.as_ref().map_or(core::ptr::null(), |op| op);
-        let kept = kept.map(|kept| kept as _);
-        let (comm, thread) = (&object.comm, self.thread());
-        let req = match mode {
-            CompletionMode::Persistent(_) => comm.collective_init(thread, collective.plan, &args, kept)?,
-            _ => comm.begin_collective(thread, collective.plan, &args, kept)?,
+        let kept = Kept::of(&args, op)?;
+        let held = kept.as_ref().and_then(|kept| kept.op.as_ref()).map(op::Held::desc);
+        let desc = held.or(op.map(op::Call::desc));
+        let raw = args.raw(desc.as_ref());
+        let (comm, plan, kept) = (&object.comm, collective.plan, kept.map(|kept| kept as _));
+        // SAFETY: the data is that of a C function, which promises it until the request is complete or given up; types and the operation are predefined,
+        // or kept; lists are borrowed.
+        let req = unsafe {
+            match self.mode {
+                CompletionMode::Persistent(_) => comm.collective_init(self.entry, plan, &raw, kept)?,
+                _ => comm.begin_collective(self.entry, plan, &raw, kept)?,
+            }
         };
         write(place, "request", request::give(object, req))
     }

@@ -3,65 +3,59 @@
 use super::lifetime::free;
 use super::object::{get, require};
 use crate::call::handle::{Kind, is_of};
-use crate::call::memory::{object_name, read, text, write, write_made, write_text};
+use crate::call::memory::{Out, Text, object_name, read, text, write, write_made, write_text};
 use crate::call::thread_rank;
 use crate::constants::*;
-use crate::error::{Failure, Res, call};
+use crate::error::{Failure, Res, call, call_outside};
 use crate::types::{Comm, Group, Info};
 use crate::{group, info, request};
 use core::ffi::{c_char, c_int};
 use oxmpi_runtime::group::GroupCompare;
 
 mpi_fn! {
-    any_time fn MPI_Comm_rank(comm: Comm, rank: *mut c_int) -> c_int {
+    any_time fn MPI_Comm_rank(comm: Comm, rank: Out<c_int>) -> c_int {
         match get(comm) {
             Some(object) if !rank.is_null() => {
-                // SAFETY: not null; the caller promises a place for an int.
-                unsafe { *rank = object.comm.rank() as c_int };
+                rank.set(object.comm.rank() as c_int);
                 MPI_SUCCESS
             }
-            _ => call(NAME, Some(comm), |_| write(rank, "rank", require(comm)?.comm.rank() as c_int)),
+            _ => call_outside(NAME, Some(comm), |_| write(rank, "rank", require(comm)?.comm.rank() as c_int)),
         }
     }
 }
 mpi_fn! {
-    any_time fn MPI_Comm_size(comm: Comm, size: *mut c_int) -> c_int {
+    any_time fn MPI_Comm_size(comm: Comm, size: Out<c_int>) -> c_int {
         match get(comm) {
             Some(object) if !size.is_null() => {
-                // SAFETY: not null; the caller promises a place for an int.
-                unsafe { *size = object.comm.size() as c_int };
+                size.set(object.comm.size() as c_int);
                 MPI_SUCCESS
             }
-            _ => call(NAME, Some(comm), |_| write(size, "size", require(comm)?.comm.size() as c_int)),
+            _ => call_outside(NAME, Some(comm), |_| write(size, "size", require(comm)?.comm.size() as c_int)),
         }
     }
 }
 mpi_fn! {
-    fn MPI_Comm_free(comm: *mut Comm) -> c_int {
-        // SAFETY: null, or the caller's place of a handle.
-        let on = unsafe { comm.as_ref() }.copied();
-        call(NAME, on, |process| {
-            free(process, read(comm, "comm")?)?;
+    fn MPI_Comm_free(comm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, comm.get(), |process, entry| {
+            free(process, entry, read(comm, "comm")?)?;
             write(comm, "comm", Comm(MPI_COMM_NULL))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Comm_disconnect(comm: *mut Comm) -> c_int {
-        // SAFETY: null, or the caller's place of a handle.
-        let on = unsafe { comm.as_ref() }.copied();
-        call(NAME, on, |process| {
+    fn MPI_Comm_disconnect(comm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, comm.get(), |process, entry| {
             let handle = read(comm, "comm")?;
             let object = require(handle)?;
-            process.instance.wait_until(process.thread(), || !request::uses(process, object, true));
-            free(process, handle)?;
+            process.instance.wait_until(entry, |_| !request::uses(process, object, true));
+            free(process, entry, handle)?;
             write(comm, "comm", Comm(MPI_COMM_NULL))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: *mut c_int) -> c_int {
-        call(NAME, Some(comm1), |_| {
+    fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm1), |_, _| {
             let (a, b) = (require(comm1)?, require(comm2)?);
             let groups = |a: &oxmpi_runtime::Group, b: &oxmpi_runtime::Group| match a.compare(b) {
                 GroupCompare::Ident => MPI_CONGRUENT,
@@ -84,22 +78,22 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Comm_group(comm: Comm, group: *mut Group) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Comm_group(comm: Comm, group: Out<Group>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let object = require(comm)?;
             write_made(group, "group", || group::adopt(object.comm.group().clone()))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Comm_get_parent(parent: *mut Comm) -> c_int {
+    fn MPI_Comm_get_parent(parent: Out<Comm>) -> c_int |here| {
         // Nobody is started by MPI_Comm_spawn in this version.
-        call(NAME, None, |_| write(parent, "parent", Comm(MPI_COMM_NULL)))
+        call(here, NAME, None, |_, _| write(parent, "parent", Comm(MPI_COMM_NULL)))
     }
 }
 mpi_fn! {
-    fn MPI_Comm_set_name(comm: Comm, comm_name: *const c_char) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Comm_set_name(comm: Comm, comm_name: Text) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let object = require(comm)?;
             object.comm.set_name(&object_name(text(comm_name, "comm_name")?));
             Ok(())
@@ -107,14 +101,15 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Comm_get_name(comm: Comm, comm_name: *mut c_char, resultlen: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Comm_get_name(comm: Comm, comm_name: Out<c_char>, resultlen: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let name = match comm.0 {
                 // Asked for by the standard since MPI 4.1: null handles have names.
                 MPI_COMM_NULL => "MPI_COMM_NULL".to_string(),
                 _ => require(comm)?.comm.name(),
             };
-            let n = write_text(comm_name, "comm_name", &name, MPI_MAX_OBJECT_NAME as usize)?;
+            // SAFETY: the standard has the caller pass `comm_name` with room for MPI_MAX_OBJECT_NAME bytes.
+            let n = unsafe { write_text(comm_name, "comm_name", &name, MPI_MAX_OBJECT_NAME as usize) }?;
             write(resultlen, "resultlen", n as c_int)
         })
     }
@@ -133,8 +128,8 @@ fn set_thread_key(comm: Comm, info: &oxmpi_runtime::Info) -> Res {
 }
 
 mpi_fn! {
-    fn MPI_Comm_set_info(comm: Comm, info: Info) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Comm_set_info(comm: Comm, info: Info) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             if is_of(Kind::Threadcomm, comm.0) {
                 set_thread_key(comm, &info::require(info)?)?;
                 if thread_rank::of(comm.0).is_none() {
@@ -148,8 +143,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Comm_get_info(comm: Comm, info_used: *mut Info) -> c_int {
-        call(NAME, Some(comm), |_| {
+    fn MPI_Comm_get_info(comm: Comm, info_used: Out<Info>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| {
             let object = require(comm)?;
             write_made(info_used, "info_used", || info::adopt(object.comm.info()))
         })

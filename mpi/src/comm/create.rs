@@ -2,7 +2,7 @@
 
 use super::lifetime::{adopt, free};
 use super::object::{CommObject, require};
-use crate::call::memory::write;
+use crate::call::memory::{Out, write};
 use crate::call::process::Process;
 use crate::constants::*;
 use crate::endpoints::COMM_TYPE_PROCESS;
@@ -11,15 +11,21 @@ use crate::request;
 use crate::types::{Comm, Group, Info, Request};
 use crate::{group, info};
 use core::ffi::c_int;
+use oxmpi_mca::Entry;
 use oxmpi_runtime::Communicator;
 use oxmpi_wireup::hardware;
 use std::sync::Arc;
 
-fn duplicate(process: &'static Process, old: Comm, with: Option<Info>, new: *mut Comm) -> Res {
+fn duplicate(
+    (process, entry): (&'static Process, &mut Entry),
+    old: Comm,
+    with: Option<Info>,
+    new: Out<Comm>,
+) -> Res {
     let parent = require(old)?;
     not_null(new)?;
     let hints = with.map(info::optional).transpose()?.flatten();
-    let made = adopt(parent, parent.comm.dup(process.thread(), hints.as_ref())?)?;
+    let made = adopt(entry, parent, parent.comm.dup(hints.as_ref())?)?;
     let child = require(made)?;
     if let Some(placed) = parent.topology.get() {
         let _ = child.topology.set(placed.clone());
@@ -27,63 +33,63 @@ fn duplicate(process: &'static Process, old: Comm, with: Option<Info>, new: *mut
     if let Some(stream) = parent.stream.get() {
         let _ = child.stream.set(*stream);
     }
-    if let Err(failure) = parent.attributes.copy_to(old.0, &child.attributes) {
-        free(process, made)?;
+    if let Err(failure) = parent.attributes.copy_to(entry, old.0, &child.attributes) {
+        free(process, entry, made)?;
         return Err(failure);
     }
     write(new, "newcomm", made)
 }
 
 /// Looked at before others are told of the call.
-fn not_null(new: *mut Comm) -> Res {
+fn not_null(new: Out<Comm>) -> Res {
     if new.is_null() { Failure::err(MPI_ERR_ARG, "newcomm is a null pointer") } else { Ok(()) }
 }
 
 /// Stores the handle of a new communicator, or MPI_COMM_NULL for who is not in it.
-fn give(parent: &CommObject, made: Option<Arc<Communicator>>, new: *mut Comm) -> Res {
+fn give(entry: &mut Entry, parent: &CommObject, made: Option<Arc<Communicator>>, new: Out<Comm>) -> Res {
     let handle = match made {
-        Some(made) => adopt(parent, made)?,
+        Some(made) => adopt(entry, parent, made)?,
         None => Comm(MPI_COMM_NULL),
     };
     write(new, "newcomm", handle)
 }
 
 mpi_fn! {
-    fn MPI_Comm_dup(comm: Comm, newcomm: *mut Comm) -> c_int {
-        call(NAME, Some(comm), |process| duplicate(process, comm, None, newcomm))
+    fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| duplicate((process, entry), comm, None, newcomm))
     }
 }
 mpi_fn! {
-    fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: *mut Comm) -> c_int {
-        call(NAME, Some(comm), |process| duplicate(process, comm, Some(info), newcomm))
+    fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| duplicate((process, entry), comm, Some(info), newcomm))
     }
 }
 mpi_fn! {
     /// The new communicator's id follows from the parent's, so nothing is sent and there is nothing to wait for.
-    fn MPI_Comm_idup(comm: Comm, newcomm: *mut Comm, request: *mut Request) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Comm_idup(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| {
             if request.is_null() {
                 return Failure::err(MPI_ERR_ARG, "request is a null pointer");
             }
-            duplicate(process, comm, None, newcomm)?;
+            duplicate((process, entry), comm, None, newcomm)?;
             write(request, "request", request::done(process))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Comm_idup_with_info(comm: Comm, info: Info, newcomm: *mut Comm, request: *mut Request) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Comm_idup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>, request: Out<Request>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| {
             if request.is_null() {
                 return Failure::err(MPI_ERR_ARG, "request is a null pointer");
             }
-            duplicate(process, comm, Some(info), newcomm)?;
+            duplicate((process, entry), comm, Some(info), newcomm)?;
             write(request, "request", request::done(process))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Comm_split(comm: Comm, color: c_int, key: c_int, newcomm: *mut Comm) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Comm_split(comm: Comm, color: c_int, key: c_int, newcomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, entry| {
             let parent = require(comm)?;
             not_null(newcomm)?;
             let color = match color {
@@ -91,7 +97,8 @@ mpi_fn! {
                 color if color >= 0 => Some(color as u32),
                 color => return Failure::err(MPI_ERR_ARG, format!("color is {color}")),
             };
-            give(parent, parent.comm.split(process.thread(), color, key)?, newcomm)
+            let made = parent.comm.split(entry, color, key)?;
+            give(entry, parent, made, newcomm)
         })
     }
 }
@@ -135,44 +142,49 @@ fn split_by(process: &Process, split_type: c_int, hints: Option<&oxmpi_runtime::
 }
 
 mpi_fn! {
-    fn MPI_Comm_split_type(comm: Comm, split_type: c_int, key: c_int, info: Info, newcomm: *mut Comm) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Comm_split_type(comm: Comm, split_type: c_int, key: c_int, info: Info, newcomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| {
             let parent = require(comm)?;
             not_null(newcomm)?;
             let hints = info::optional(info)?;
             let by = match split_by(process, split_type, hints.as_ref())? {
-                SplitBy::Color(color) => return give(parent, parent.comm.split(process.thread(), color, key)?, newcomm),
+                SplitBy::Color(color) => {
+                    let made = parent.comm.split(entry, color, key)?;
+                    return give(entry, parent, made, newcomm);
+                },
                 SplitBy::Unguided => hardware::bound_to(process.instance.job().node),
             };
-            let made = parent.comm.split_by_first(process.thread(), &by, key)?;
+            let made = parent.comm.split_by_first(entry, &by, key)?;
             // A caller that gave an info object finds in it what the ranks of the new communicator share.
             if let (Some((kind, _)), true) = (&made, hints.is_some() && info.0 != MPI_INFO_ENV) {
                 info::tell(info, "mpi_hw_resource_type", &hardware::uri(*kind))?;
             }
-            give(parent, made.map(|(_, made)| made), newcomm)
+            give(entry, parent, made.map(|(_, made)| made), newcomm)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Comm_create(comm: Comm, group: Group, newcomm: *mut Comm) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Comm_create(comm: Comm, group: Group, newcomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, entry| {
             let parent = require(comm)?;
             not_null(newcomm)?;
             let group = members_of(parent, group)?;
-            give(parent, parent.comm.create(process.thread(), &group)?, newcomm)
+            let made = parent.comm.create(entry, &group)?;
+            give(entry, parent, made, newcomm)
         })
     }
 }
 mpi_fn! {
-    fn MPI_Comm_create_group(comm: Comm, group: Group, tag: c_int, newcomm: *mut Comm) -> c_int {
-        call(NAME, Some(comm), |process| {
+    fn MPI_Comm_create_group(comm: Comm, group: Group, tag: c_int, newcomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(comm), |process, entry| {
             let parent = require(comm)?;
             not_null(newcomm)?;
             let group = members_of(parent, group)?;
             if tag < 0 || tag > process.tag_ub {
                 return Failure::err(MPI_ERR_TAG, format!("tag is {tag}"));
             }
-            give(parent, parent.comm.create_group(process.thread(), &group, tag)?, newcomm)
+            let made = parent.comm.create_group(entry, &group, tag)?;
+            give(entry, parent, made, newcomm)
         })
     }
 }

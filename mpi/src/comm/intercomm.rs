@@ -2,7 +2,7 @@
 
 use super::lifetime::adopt;
 use super::object::{CommObject, require};
-use crate::call::memory::{write, write_made};
+use crate::call::memory::{Out, write, write_made};
 use crate::call::operands::{Direction, check_tag};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
@@ -19,23 +19,23 @@ fn remote(object: &CommObject) -> Res<&oxmpi_runtime::Group> {
 }
 
 mpi_fn! {
-    fn MPI_Comm_test_inter(comm: Comm, flag: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| write(flag, "flag", require(comm)?.comm.remote_group().is_some() as c_int))
+    fn MPI_Comm_test_inter(comm: Comm, flag: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| write(flag, "flag", require(comm)?.comm.remote_group().is_some() as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_Comm_remote_size(comm: Comm, size: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| write(size, "size", remote(require(comm)?)?.size() as c_int))
+    fn MPI_Comm_remote_size(comm: Comm, size: Out<c_int>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| write(size, "size", remote(require(comm)?)?.size() as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_Comm_remote_group(comm: Comm, group: *mut Group) -> c_int {
-        call(NAME, Some(comm), |_| write_made(group, "group", || group::adopt(remote(require(comm)?)?.clone())))
+    fn MPI_Comm_remote_group(comm: Comm, group: Out<Group>) -> c_int |here| {
+        call(here, NAME, Some(comm), |_, _| write_made(group, "group", || group::adopt(remote(require(comm)?)?.clone())))
     }
 }
 mpi_fn! {
-    fn MPI_Intercomm_create(local_comm: Comm, local_leader: c_int, peer_comm: Comm, remote_leader: c_int, tag: c_int, newintercomm: *mut Comm) -> c_int {
-        call(NAME, Some(local_comm), |process| {
+    fn MPI_Intercomm_create(local_comm: Comm, local_leader: c_int, peer_comm: Comm, remote_leader: c_int, tag: c_int, newintercomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(local_comm), |process, entry| {
             let local = require(local_comm)?;
             if local.comm.remote_group().is_some() {
                 return Failure::err(MPI_ERR_COMM, "local_comm is an inter-communicator");
@@ -55,8 +55,8 @@ mpi_fn! {
             } else {
                 None
             };
-            let made = local.comm.create_inter_with(process.thread(), leader, bridge)?;
-            write(newintercomm, "newintercomm", adopt(local, made)?)
+            let made = local.comm.create_inter_with(entry, leader, bridge)?;
+            write(newintercomm, "newintercomm", adopt(entry, local, made)?)
         })
     }
 }
@@ -71,15 +71,15 @@ fn in_range(rank: c_int, size: u32, what: &str) -> Res<u32> {
 }
 
 mpi_fn! {
-    fn MPI_Intercomm_merge(intercomm: Comm, high: c_int, newintracomm: *mut Comm) -> c_int {
-        call(NAME, Some(intercomm), |process| {
+    fn MPI_Intercomm_merge(intercomm: Comm, high: c_int, newintracomm: Out<Comm>) -> c_int |here| {
+        call(here, NAME, Some(intercomm), |_, entry| {
             let parent = require(intercomm)?;
             remote(parent)?;
             if newintracomm.is_null() {
                 return Failure::err(MPI_ERR_ARG, "newintracomm is a null pointer");
             }
-            let made = parent.comm.merge(process.thread(), high != 0)?;
-            write(newintracomm, "newintracomm", adopt(parent, made)?)
+            let made = parent.comm.merge(entry, high != 0)?;
+            write(newintracomm, "newintracomm", adopt(entry, parent, made)?)
         })
     }
 }

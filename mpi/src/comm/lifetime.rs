@@ -18,6 +18,7 @@ use crate::{probe, request};
 use core::ffi::c_int;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
+use oxmpi_mca::Entry;
 use oxmpi_runtime::Communicator;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -68,12 +69,12 @@ pub fn uninstall(process: &Process) {
 }
 
 /// Gives a communicator that `parent` gave birth to its handle; it inherits the error handler.
-pub fn adopt(parent: &CommObject, comm: Arc<Communicator>) -> Res<Comm> {
-    adopt_with(parent.handler(), comm)
+pub fn adopt(entry: &mut Entry, parent: &CommObject, comm: Arc<Communicator>) -> Res<Comm> {
+    adopt_with(entry, parent.handler(), comm)
 }
 
 /// As [`adopt`], for a communicator without a parent.
-pub fn adopt_with(handler: Handler, comm: Arc<Communicator>) -> Res<Comm> {
+pub fn adopt_with(entry: &mut Entry, handler: Handler, comm: Arc<Communicator>) -> Res<Comm> {
     let object = Box::new(CommObject::new(comm, handler));
     let Some(handle) = TABLE.insert(object) else {
         return Failure::err(MPI_ERR_NO_MEM, "too many communicators");
@@ -81,22 +82,22 @@ pub fn adopt_with(handler: Handler, comm: Arc<Communicator>) -> Res<Comm> {
     if let Some(object) = TABLE.get(handle) {
         object.handle.store(handle, Ordering::Relaxed);
         let facts = || [handle as c_int, object.comm.size() as c_int, object.comm.rank() as c_int];
-        event::raise(event::Kind::CommCreated, || facts().to_vec());
+        event::raise_in_call(entry, event::Kind::CommCreated, || facts().to_vec());
     }
     Ok(Comm(handle))
 }
 
 /// Frees what is behind a handle now, or as soon as nothing uses it.
-pub fn free(process: &Process, comm: Comm) -> Res {
+pub fn free(process: &Process, entry: &mut Entry, comm: Comm) -> Res {
     if comm.0 == MPI_COMM_WORLD || comm.0 == MPI_COMM_SELF {
         return Failure::err(MPI_ERR_COMM, "the predefined communicators cannot be freed");
     }
     let object = require(comm)?;
-    object.attributes.delete_all(comm.0)?;
-    object.buffer.empty(process);
+    object.attributes.delete_all(entry, comm.0)?;
+    object.buffer.empty(process, entry);
     let Some(object) = TABLE.remove(comm.0) else { return Err(wrong(comm)) };
     retire(process, object);
-    event::raise(event::Kind::CommFreed, || vec![comm.0 as c_int]);
+    event::raise_in_call(entry, event::Kind::CommFreed, || vec![comm.0 as c_int]);
     Ok(())
 }
 

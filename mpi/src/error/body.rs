@@ -3,27 +3,67 @@
 
 use super::failure::{Failure, Res};
 use super::handler::ErrorObject;
-use super::raise::{raise, raise_on};
+use super::raise::{raise, raise_on, raise_without_call};
+use crate::call::entry::Inside;
 use crate::call::process::{self, Process};
 use crate::constants::*;
 use crate::types::{Comm, File};
 use core::ffi::c_int;
+use oxmpi_mca::Entry;
 
-/// Runs the body of a function that needs a running MPI.
+/// Runs the body of a function that needs a running MPI: with the process and the call's entry.
 #[inline]
-pub fn call_on(name: &'static str, on: ErrorObject, body: impl FnOnce(&'static Process) -> Res) -> c_int {
-    match process::require().and_then(body) {
+pub fn call_on(
+    here: Inside,
+    name: &'static str,
+    on: ErrorObject,
+    body: impl FnOnce(&'static Process, &mut Entry) -> Res,
+) -> c_int {
+    let process = match process::require() {
+        Ok(process) => process,
+        Err(failure) => return raise_without_call(name, on, failure),
+    };
+    let mut entry = here.of(process).entry;
+    match body(process, &mut entry) {
         Ok(()) => MPI_SUCCESS,
-        Err(failure) => raise_on(name, on, failure),
+        Err(failure) => raise_on(&mut entry, name, on, failure),
     }
 }
 
 /// As [`call_on`], for a function that is called on a communicator or on nothing.
 #[inline]
-pub fn call(name: &'static str, on: Option<Comm>, body: impl FnOnce(&'static Process) -> Res) -> c_int {
+pub fn call(
+    here: Inside,
+    name: &'static str,
+    on: Option<Comm>,
+    body: impl FnOnce(&'static Process, &mut Entry) -> Res,
+) -> c_int {
+    let process = match process::require() {
+        Ok(process) => process,
+        Err(failure) => return raise_without_call(name, of_comm(on), failure),
+    };
+    let mut entry = here.of(process).entry;
+    match body(process, &mut entry) {
+        Ok(()) => MPI_SUCCESS,
+        Err(failure) => raise(&mut entry, name, on, failure),
+    }
+}
+
+/// The object that a function on a communicator, or on nothing, is called on.
+fn of_comm(on: Option<Comm>) -> ErrorObject {
+    on.map_or(ErrorObject::Nothing, ErrorObject::Comm)
+}
+
+/// Runs the body of a function that needs a running MPI and is not marked.
+#[inline]
+pub fn call_outside(
+    name: &'static str,
+    on: Option<Comm>,
+    body: impl FnOnce(&'static Process) -> Res,
+) -> c_int {
     match process::require().and_then(body) {
         Ok(()) => MPI_SUCCESS,
-        Err(failure) => raise(name, on, failure),
+        Err(failure) => raise_without_call(name, of_comm(on), failure),
     }
 }
 
@@ -32,7 +72,7 @@ pub fn call(name: &'static str, on: Option<Comm>, body: impl FnOnce(&'static Pro
 pub fn call_any_time(name: &'static str, body: impl FnOnce() -> Res) -> c_int {
     match body() {
         Ok(()) => MPI_SUCCESS,
-        Err(failure) => raise(name, None, failure),
+        Err(failure) => raise_without_call(name, ErrorObject::Nothing, failure),
     }
 }
 
@@ -44,17 +84,16 @@ pub fn not_there() -> Failure {
 
 /// Body of the functions of later work.
 #[cold]
-pub fn unsupported(name: &'static str, on: Option<Comm>) -> c_int {
-    let failure = process::require().map_or_else(|failure| failure, |_| not_there());
-    raise(name, on, failure)
+pub fn unsupported(here: Inside, name: &'static str, on: Option<Comm>) -> c_int {
+    call(here, name, on, |_, _| Err(not_there()))
 }
 
 /// As [`unsupported()`], for functions of files. No file is ever open, so the error is one on MPI_FILE_NULL, whose
 /// handler returns it by default (MPI 5.0 §14.7): a program with another way to its data goes on.
 #[cold]
-pub fn unsupported_file(name: &'static str) -> c_int {
+pub fn unsupported_file(here: Inside, name: &'static str) -> c_int {
     match process::require() {
-        Ok(_) => raise_on(name, ErrorObject::File(File(MPI_FILE_NULL)), not_there()),
-        Err(failure) => raise(name, None, failure),
+        Ok(_) => call_on(here, name, ErrorObject::File(File(MPI_FILE_NULL)), |_, _| Err(not_there())),
+        Err(failure) => raise_without_call(name, ErrorObject::Nothing, failure),
     }
 }

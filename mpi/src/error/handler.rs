@@ -9,7 +9,7 @@
 
 use super::failure::{Failure, Res};
 use crate::call::handle::{Kind, Table};
-use crate::call::memory::write;
+use crate::call::memory::{Out, write};
 use crate::constants::*;
 use crate::types::{Comm, Errhandler, File, Session, Win};
 use core::ffi::c_int;
@@ -149,7 +149,7 @@ pub fn handle(handler: &Handler) -> Errhandler {
     })
 }
 
-pub fn create(function: usize, kind: HandlerKind, out: *mut Errhandler) -> Res {
+pub fn create(function: usize, kind: HandlerKind, out: Out<Errhandler>) -> Res {
     if out.is_null() {
         return Failure::err(MPI_ERR_ARG, "errhandler is a null pointer");
     }

@@ -7,7 +7,8 @@ use super::handler::{
     ErrorObject, Handler, HandlerKind, create, get, give_up, handle, of_file, set_of_files,
 };
 use super::raise::raise_on;
-use crate::call::memory::{read, write};
+use crate::call::entry::Inside;
+use crate::call::memory::{Out, read, write};
 use crate::constants::*;
 use crate::types::{Comm, Errhandler, File, Session, Win};
 use crate::{comm, session, win};
@@ -15,28 +16,28 @@ use core::ffi::c_int;
 
 mpi_fn! {
     /// A handler from a function of the user.
-    any_time fn MPI_Comm_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+    any_time fn MPI_Comm_create_errhandler(function: usize, errhandler: Out<Errhandler>) -> c_int {
         call_any_time(NAME, || create(function, HandlerKind::Comm, errhandler))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Win_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+    any_time fn MPI_Win_create_errhandler(function: usize, errhandler: Out<Errhandler>) -> c_int {
         call_any_time(NAME, || create(function, HandlerKind::Win, errhandler))
     }
 }
 mpi_fn! {
-    any_time fn MPI_File_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+    any_time fn MPI_File_create_errhandler(function: usize, errhandler: Out<Errhandler>) -> c_int {
         call_any_time(NAME, || create(function, HandlerKind::File, errhandler))
     }
 }
 mpi_fn! {
-    any_time fn MPI_Session_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+    any_time fn MPI_Session_create_errhandler(function: usize, errhandler: Out<Errhandler>) -> c_int {
         call_any_time(NAME, || create(function, HandlerKind::Session, errhandler))
     }
 }
 mpi_fn! {
     /// Gives the user's reference up.
-    any_time fn MPI_Errhandler_free(errhandler: *mut Errhandler) -> c_int {
+    any_time fn MPI_Errhandler_free(errhandler: Out<Errhandler>) -> c_int {
         call_any_time(NAME, || {
             let handle = read(errhandler, "errhandler")?;
             match handle.0 {
@@ -115,16 +116,16 @@ impl Handled for File {
     }
 }
 
-pub fn set(name: &'static str, object: impl Handled, errhandler: Errhandler) -> c_int {
+pub fn set(here: Inside, name: &'static str, object: impl Handled, errhandler: Errhandler) -> c_int {
     fn body<T: Handled>(object: T, errhandler: Errhandler) -> Res {
         object.get()?;
         object.set(get(errhandler, T::KIND)?)
     }
-    call_on(name, object.on(), |_| body(object, errhandler))
+    call_on(here, name, object.on(), |_, _| body(object, errhandler))
 }
 
-pub fn tell(name: &'static str, object: impl Handled, errhandler: *mut Errhandler) -> c_int {
-    call_on(name, object.on(), |_| {
+pub fn tell(here: Inside, name: &'static str, object: impl Handled, errhandler: Out<Errhandler>) -> c_int {
+    call_on(here, name, object.on(), |_, _| {
         let handler = object.get()?;
         if errhandler.is_null() {
             return Failure::err(MPI_ERR_ARG, "errhandler is a null pointer");
@@ -134,54 +135,53 @@ pub fn tell(name: &'static str, object: impl Handled, errhandler: *mut Errhandle
 }
 
 /// Calls the object's handler as if the error had happened.
-fn invoke(name: &'static str, object: impl Handled, errorcode: c_int) -> c_int {
-    let checked = call_on(name, object.on(), |_| {
+fn invoke(here: Inside, name: &'static str, object: impl Handled, errorcode: c_int) -> c_int {
+    call_on(here, name, object.on(), |_, entry| {
         object.get()?;
-        match errorcode == MPI_SUCCESS || codes::exists(errorcode) {
-            true => Ok(()),
-            false => Failure::err(MPI_ERR_ARG, format!("errorcode {errorcode} is no error code")),
+        if errorcode != MPI_SUCCESS && !codes::exists(errorcode) {
+            return Failure::err(MPI_ERR_ARG, format!("errorcode {errorcode} is no error code"));
         }
-    });
-    if checked == MPI_SUCCESS && errorcode != MPI_SUCCESS {
-        raise_on(name, object.on(), Failure::new(errorcode, "raised by the program"));
-    }
-    checked
+        if errorcode != MPI_SUCCESS {
+            raise_on(entry, name, object.on(), Failure::new(errorcode, "raised by the program"));
+        }
+        Ok(())
+    })
 }
 
 mpi_fn! {
-    fn MPI_Comm_set_errhandler(comm: Comm, errhandler: Errhandler) -> c_int { set(NAME, comm, errhandler) }
+    fn MPI_Comm_set_errhandler(comm: Comm, errhandler: Errhandler) -> c_int |here| { set(here, NAME, comm, errhandler) }
 }
 mpi_fn! {
-    fn MPI_Comm_get_errhandler(comm: Comm, errhandler: *mut Errhandler) -> c_int { tell(NAME, comm, errhandler) }
+    fn MPI_Comm_get_errhandler(comm: Comm, errhandler: Out<Errhandler>) -> c_int |here| { tell(here, NAME, comm, errhandler) }
 }
 mpi_fn! {
-    fn MPI_Comm_call_errhandler(comm: Comm, errorcode: c_int) -> c_int { invoke(NAME, comm, errorcode) }
+    fn MPI_Comm_call_errhandler(comm: Comm, errorcode: c_int) -> c_int |here| { invoke(here, NAME, comm, errorcode) }
 }
 mpi_fn! {
-    fn MPI_Win_set_errhandler(win: Win, errhandler: Errhandler) -> c_int { set(NAME, win, errhandler) }
+    fn MPI_Win_set_errhandler(win: Win, errhandler: Errhandler) -> c_int |here| { set(here, NAME, win, errhandler) }
 }
 mpi_fn! {
-    fn MPI_Win_get_errhandler(win: Win, errhandler: *mut Errhandler) -> c_int { tell(NAME, win, errhandler) }
+    fn MPI_Win_get_errhandler(win: Win, errhandler: Out<Errhandler>) -> c_int |here| { tell(here, NAME, win, errhandler) }
 }
 mpi_fn! {
-    fn MPI_Win_call_errhandler(win: Win, errorcode: c_int) -> c_int { invoke(NAME, win, errorcode) }
+    fn MPI_Win_call_errhandler(win: Win, errorcode: c_int) -> c_int |here| { invoke(here, NAME, win, errorcode) }
 }
 mpi_fn! {
     /// Of MPI_FILE_NULL: the handler that files get when they are opened.
-    fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) -> c_int { set(NAME, file, errhandler) }
+    fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) -> c_int |here| { set(here, NAME, file, errhandler) }
 }
 mpi_fn! {
-    fn MPI_File_get_errhandler(file: File, errhandler: *mut Errhandler) -> c_int { tell(NAME, file, errhandler) }
+    fn MPI_File_get_errhandler(file: File, errhandler: Out<Errhandler>) -> c_int |here| { tell(here, NAME, file, errhandler) }
 }
 mpi_fn! {
-    fn MPI_File_call_errhandler(fh: File, errorcode: c_int) -> c_int { invoke(NAME, fh, errorcode) }
+    fn MPI_File_call_errhandler(fh: File, errorcode: c_int) -> c_int |here| { invoke(here, NAME, fh, errorcode) }
 }
 mpi_fn! {
-    fn MPI_Session_set_errhandler(session: Session, errhandler: Errhandler) -> c_int { set(NAME, session, errhandler) }
+    fn MPI_Session_set_errhandler(session: Session, errhandler: Errhandler) -> c_int |here| { set(here, NAME, session, errhandler) }
 }
 mpi_fn! {
-    fn MPI_Session_get_errhandler(session: Session, errhandler: *mut Errhandler) -> c_int { tell(NAME, session, errhandler) }
+    fn MPI_Session_get_errhandler(session: Session, errhandler: Out<Errhandler>) -> c_int |here| { tell(here, NAME, session, errhandler) }
 }
 mpi_fn! {
-    fn MPI_Session_call_errhandler(session: Session, errorcode: c_int) -> c_int { invoke(NAME, session, errorcode) }
+    fn MPI_Session_call_errhandler(session: Session, errorcode: c_int) -> c_int |here| { invoke(here, NAME, session, errorcode) }
 }

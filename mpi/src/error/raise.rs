@@ -5,7 +5,7 @@
 //! there is none (before MPI_Init, after MPI_Finalize, with sessions only) the initial one (MPI 5.0 §9.3).
 //! Programs older than MPI 4.0 expect such errors at MPI_COMM_WORLD; where the program has given that one
 //! a handler and MPI_COMM_SELF none, it is asked.
-//! **No lock and no guard is alive when a handler runs**: the handler is cloned out of the object first.
+//! **No lock and no guard is alive when a handler runs**: the handler is cloned out of the object first, and the call's entry is borrowed.
 
 use super::codes;
 use super::failure::Failure;
@@ -16,6 +16,7 @@ use crate::tool::event;
 use crate::types::Comm;
 use crate::{comm, session, win};
 use core::ffi::c_int;
+use oxmpi_mca::Entry;
 use oxmpi_mca_params::Value;
 
 impl ErrorObject {
@@ -48,14 +49,24 @@ impl ErrorObject {
 /// Tells the error handler, and returns what the function shall return if that comes back.
 #[cold]
 #[inline(never)]
-pub fn raise(name: &str, on: Option<Comm>, failure: Failure) -> c_int {
-    raise_on(name, on.map_or(ErrorObject::Nothing, ErrorObject::Comm), failure)
+pub fn raise(entry: &mut Entry, name: &str, on: Option<Comm>, failure: Failure) -> c_int {
+    raise_on(entry, name, on.map_or(ErrorObject::Nothing, ErrorObject::Comm), failure)
 }
 
 /// As [`raise`], for any object.
 #[cold]
 #[inline(never)]
-pub fn raise_on(name: &str, on: ErrorObject, failure: Failure) -> c_int {
+pub fn raise_on(entry: &mut Entry, name: &str, on: ErrorObject, failure: Failure) -> c_int {
+    let code = raise_without_call(name, on, failure);
+    // The handler may have let a second thread in.
+    entry.raise(gate::is_open_to_all());
+    code
+}
+
+/// As [`raise_on`], for a function without an entry: one that is not marked, or where MPI is not in use.
+#[cold]
+#[inline(never)]
+pub fn raise_without_call(name: &str, on: ErrorObject, failure: Failure) -> c_int {
     event::raise(event::Kind::ErrorRaised, || vec![failure.code]);
     let (on, (handler, word)) = match on.find() {
         Some(found) => (on, found),
@@ -76,7 +87,7 @@ pub fn raise_on(name: &str, on: ErrorObject, failure: Failure) -> c_int {
             let (mut object, mut code) = (Comm(word), failure.code);
             // SAFETY: the function the user gave for this purpose; its parameters live here. Handles
             // of all kinds are one word, and the function's kind was checked when it was set.
-            gate::run_outside(|| unsafe { (user.function)(&mut object, &mut code) });
+            gate::run_outside_without_entry(|| unsafe { (user.function)(&mut object, &mut code) });
             failure.code
         }
         Handler::Fatal => die(name, &on, "MPI_ERRORS_ARE_FATAL", &failure),

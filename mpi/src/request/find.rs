@@ -1,6 +1,6 @@
 //! From handles to requests, and through all requests of the process.
 
-use super::owner::{comm_of, error_object_of, give};
+use super::owner::{give, owner_of};
 use super::word::{ATTACHED, BITS, Header, LIVE, SHARED, comm_word, complete, flags, handle_of};
 use crate::call::handle;
 use crate::call::local_requests::LocalOperation;
@@ -22,8 +22,7 @@ pub fn find(process: &Process, request: Request) -> Option<Header> {
 fn find_with(process: &Process, request: Request, bit: usize) -> Option<Header> {
     let (slot, generation) = handle::request_parts(request.0)?;
     let req = process.instance.requests().get(slot)?;
-    // SAFETY: headers live as long as the instance.
-    let now = unsafe { req.as_ref() }.generation.load(Ordering::Relaxed) & 0xff;
+    let now = req.generation().load(Ordering::Relaxed) & 0xff;
     let there = comm_word(req).load(Ordering::Relaxed) & bit != 0;
     (now == generation && there).then_some(req)
 }
@@ -57,8 +56,7 @@ pub fn pending_or_null(process: &Process, requests: &[Request]) -> usize {
 fn pending_in_chunk(chunk: ChunkRef<'_>, request: Request) -> bool {
     let (slot, generation) = handle::likely_request_parts(request.0);
     chunk.get(slot).is_some_and(|req| {
-        // SAFETY: headers live as long as the instance.
-        let now = unsafe { req.as_ref() }.generation.load(Ordering::Relaxed) as u8;
+        let now = req.generation().load(Ordering::Relaxed) as u8;
         now == generation && comm_word(req).load(Ordering::Relaxed) & LIVE != 0 && !complete(req)
     })
 }
@@ -88,7 +86,7 @@ pub fn wrong(request: Request) -> Failure {
 /// The communicator whose handler hears of errors with a request that is alive.
 pub fn on(process: &Process, request: Request) -> ErrorObject {
     // SAFETY: the object of a living handle lives.
-    find(process, request).map_or(ErrorObject::Nothing, |req| unsafe { error_object_of(comm_of(req)) })
+    find(process, request).map_or(ErrorObject::Nothing, |req| unsafe { owner_of(req).error_object() })
 }
 
 /// Whether a request uses the communicator: its handle is alive, or it was freed and goes on. With
@@ -103,9 +101,7 @@ pub fn uses(process: &Process, object: &CommObject, pending: bool) -> bool {
         if word & !BITS != address {
             continue;
         }
-        // SAFETY: live header.
-        let complete = unsafe { req.as_ref() }.completion.is_complete();
-        if !complete || (word & (LIVE | ATTACHED) != 0 && !pending) {
+        if !complete(req) || (word & (LIVE | ATTACHED) != 0 && !pending) {
             return true;
         }
     }
@@ -124,7 +120,7 @@ pub fn held(process: &Process) -> usize {
 #[inline(always)]
 pub fn give_sent(process: &Process, object: &'static CommObject, req: Option<Header>) -> Request {
     match req {
-        Some(req) => give(object, req.as_ptr()),
+        Some(req) => give(object, req),
         None => process.done.sent(),
     }
 }

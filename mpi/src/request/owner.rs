@@ -6,9 +6,9 @@ use crate::constants::*;
 use crate::error::{ErrorObject, Failure};
 use crate::types::Request;
 use crate::win::WinObject;
-use core::ptr::NonNull;
+use core::ptr::{null, with_exposed_provenance};
 use core::sync::atomic::Ordering;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
+use oxmpi_mca::{MsgStatus, Status as Code};
 
 /// The address is that of a [`WinObject`]: the request is one of a window. Part of the address for all who compare
 /// addresses of communicators.
@@ -17,47 +17,65 @@ const _: () = assert!(align_of::<WinObject>() > WINDOW && align_of::<CommObject>
 
 /// Makes a request that a component gave the user's.
 #[inline(always)]
-pub fn give(object: &'static CommObject, req: *mut RequestHeader) -> Request {
-    // SAFETY: components return live requests, never null, from nonblocking calls.
-    let req = unsafe { NonNull::new_unchecked(req) };
-    comm_word(req).store(object as *const CommObject as usize | LIVE, Ordering::Relaxed);
+pub fn give(object: &'static CommObject, req: Header) -> Request {
+    comm_word(req).store(core::ptr::from_ref(object).expose_provenance() | LIVE, Ordering::Relaxed);
     handle_of(req)
 }
 
 /// The same for a request of a window.
-pub fn give_of_window(object: &'static WinObject, req: *mut RequestHeader) -> Request {
-    // SAFETY: as in `give`.
-    let req = unsafe { NonNull::new_unchecked(req) };
-    comm_word(req).store(object as *const WinObject as usize | WINDOW | LIVE, Ordering::Relaxed);
+pub fn give_of_window(object: &'static WinObject, req: Header) -> Request {
+    comm_word(req).store(core::ptr::from_ref(object).expose_provenance() | WINDOW | LIVE, Ordering::Relaxed);
     handle_of(req)
 }
 
 /// The library keeps a request that it started on behalf of the user: the communicator counts as used
 /// until that is complete, and no handle leads to it.
-pub fn hold(object: &CommObject, req: *mut RequestHeader) {
-    if let Some(req) = NonNull::new(req) {
-        comm_word(req).store(object as *const CommObject as usize | FREED, Ordering::Relaxed);
+pub fn hold(object: &CommObject, req: Header) {
+    comm_word(req).store(core::ptr::from_ref(object).expose_provenance() | FREED, Ordering::Relaxed);
+}
+
+/// The object an error of a request goes to: the address of a communicator, with the bit [`WINDOW`] of a window, or 0.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Owner(usize);
+
+impl Owner {
+    /// No object: that of MPI_COMM_SELF hears of errors.
+    pub const NOBODY: Owner = Owner(0);
+
+    /// The address in the header's word, for one that goes on without a handle.
+    pub fn word(self) -> usize {
+        self.0
     }
-}
 
-/// The object an error of this request goes to, or null; with the bit [`WINDOW`] if it is a window.
-#[inline(always)]
-pub fn comm_of(req: Header) -> *const CommObject {
-    (comm_word(req).load(Ordering::Relaxed) & !BITS) as *const CommObject
-}
+    /// The communicator; `None`: there is none, or it is a window.
+    ///
+    /// # Safety
+    /// The object of the request lives.
+    pub unsafe fn comm<'a>(self) -> Option<&'a CommObject> {
+        let comm = if self.0 & WINDOW == 0 { with_exposed_provenance::<CommObject>(self.0) } else { null() };
+        // SAFETY: null, or what `give` put there, which lives.
+        unsafe { comm.as_ref() }
+    }
 
-/// The object whose handler hears of errors.
-///
-/// # Safety
-/// `object` must be what [`comm_of`] gave of a request whose object lives.
-pub unsafe fn error_object_of(object: *const CommObject) -> ErrorObject {
-    if object.addr() & WINDOW != 0 {
-        let window = object.map_addr(|at| at & !WINDOW).cast::<WinObject>();
+    /// The object whose handler hears of errors.
+    ///
+    /// # Safety
+    /// The object of the request lives.
+    pub unsafe fn error_object(self) -> ErrorObject {
+        if self.0 & WINDOW != 0 {
+            let window = with_exposed_provenance::<WinObject>(self.0 & !WINDOW);
+            // SAFETY: what `give_of_window` put there, which lives.
+            return ErrorObject::Win(unsafe { &*window }.handle());
+        }
         // SAFETY: the caller's promise.
-        return ErrorObject::Win(unsafe { &*window }.handle());
+        unsafe { self.comm() }.map_or(ErrorObject::Nothing, |comm| ErrorObject::Comm(comm.handle()))
     }
-    // SAFETY: as above.
-    unsafe { object.as_ref() }.map_or(ErrorObject::Nothing, |comm| ErrorObject::Comm(comm.handle()))
+}
+
+/// The object an error of this request goes to.
+#[inline(always)]
+pub fn owner_of(req: Header) -> Owner {
+    Owner(comm_word(req).load(Ordering::Relaxed) & !BITS)
 }
 
 /// An error of an operation; nothing where all is well, so that the usual case carries nothing on.
@@ -65,8 +83,8 @@ pub struct Outcome(Option<Box<Failed>>);
 
 struct Failed {
     status: MsgStatus,
-    /// Where the error goes: null, a communicator, or with the bit [`WINDOW`] a window.
-    comm: *const CommObject,
+    /// Where the error goes.
+    owner: Owner,
 }
 
 /// Bytes that did not fit, by the word of a status with the error TRUNCATED: its field `cancelled`, whose lowest bit says
@@ -94,16 +112,16 @@ pub fn truncated(status: &MsgStatus) -> Failure {
 }
 
 impl Outcome {
-    /// Of an operation with this status, whose errors go to this communicator.
+    /// Of an operation with this status, whose errors go to this object.
     #[inline(always)]
-    pub fn of(status: &MsgStatus, comm: *const CommObject) -> Outcome {
-        if status.error.is_err() { Outcome::failed(status, comm) } else { Outcome(None) }
+    pub fn of(status: &MsgStatus, owner: Owner) -> Outcome {
+        if status.error.is_err() { Outcome::failed(status, owner) } else { Outcome(None) }
     }
 
     #[cold]
     #[inline(never)]
-    fn failed(status: &MsgStatus, comm: *const CommObject) -> Outcome {
-        Outcome(Some(Box::new(Failed { status: *status, comm })))
+    fn failed(status: &MsgStatus, owner: Owner) -> Outcome {
+        Outcome(Some(Box::new(Failed { status: *status, owner })))
     }
 
     #[inline(always)]
@@ -131,6 +149,6 @@ impl Outcome {
     pub fn on(&self) -> ErrorObject {
         // SAFETY: while a request's handle is alive so is its object; `collect` read it before ending
         // the handle, and a correct program frees the object after the call.
-        self.0.as_ref().map_or(ErrorObject::Nothing, |failed| unsafe { error_object_of(failed.comm) })
+        self.0.as_ref().map_or(ErrorObject::Nothing, |failed| unsafe { failed.owner.error_object() })
     }
 }

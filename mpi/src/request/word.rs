@@ -17,9 +17,9 @@
 
 use crate::call::handle;
 use crate::types::Request;
-use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicUsize, Ordering};
-use oxmpi_mca::{RequestHeader, ThreadCtx};
+use oxmpi_mca::{Entry, RequestHeader};
+pub use oxmpi_runtime::request::Header;
 
 /// In `flags`: complete for ever, owned by nobody.
 pub const SHARED: u32 = 1 << 16;
@@ -38,28 +38,44 @@ pub const LIVE: usize = 2;
 pub const ATTACHED: usize = 4;
 pub const BITS: usize = FREED | LIVE | ATTACHED;
 
-pub type Header = NonNull<RequestHeader>;
-
 /// The word `comm` of a header, which another thread may be looking at.
 #[inline(always)]
 pub fn comm_word<'a>(req: Header) -> &'a AtomicUsize {
-    // SAFETY: headers live as long as the instance; the field is a pointer, thus aligned and sized so.
+    // SAFETY: the object is there as long as the instance; the field is a pointer, thus aligned and sized so, and used as this word alone.
     unsafe { AtomicUsize::from_ptr((&raw mut (*req.as_ptr()).comm).cast()) }
 }
 
-/// The flags of a request.
+/// The flags of a request. A request is used by one thread at a time (MPI 5.0 §3.7.5), which alone changes them.
 #[inline(always)]
 pub fn flags(req: Header) -> u32 {
     // SAFETY: written only by the thread that holds the request.
     unsafe { (*req.as_ptr()).flags }
 }
 
+/// Sets flags of a request.
+///
+/// # Safety
+/// The calling thread has the request.
+#[inline(always)]
+pub unsafe fn set_flags(req: Header, more: u32) {
+    // SAFETY: the object is there; the caller's promise.
+    unsafe { (*req.as_ptr()).flags |= more }
+}
+
+/// Clears flags of a request.
+///
+/// # Safety
+/// The calling thread has the request.
+#[inline(always)]
+pub unsafe fn clear_flags(req: Header, less: u32) {
+    // SAFETY: the object is there; the caller's promise.
+    unsafe { (*req.as_ptr()).flags &= !less }
+}
+
 /// The handle that leads to a request now.
 #[inline(always)]
 pub fn handle_of(req: Header) -> Request {
-    // SAFETY: live for the instance's life.
-    let header = unsafe { req.as_ref() };
-    Request(handle::of_request(header.slot, header.generation.load(Ordering::Relaxed)))
+    Request(handle::of_request(req.slot(), req.generation().load(Ordering::Relaxed)))
 }
 
 /// Makes the handle of a request of ours good that belongs to no communicator.
@@ -68,20 +84,16 @@ pub fn mark_live(req: Header) {
 }
 
 /// Makes a request the user's that belongs to no communicator.
-pub fn give_alone(req: *mut RequestHeader) -> Request {
-    // SAFETY: the maker of a request gives a live one, never null.
-    let req = unsafe { NonNull::new_unchecked(req) };
+pub fn give_alone(req: Header) -> Request {
     mark_live(req);
     handle_of(req)
 }
 
 /// Gives back what `owner::hold` kept, when it is complete.
-pub fn give_back(req: *mut RequestHeader) {
-    if let Some(req) = NonNull::new(req) {
-        comm_word(req).store(0, Ordering::Relaxed);
-        // SAFETY: `ops` is the owner's table, valid as long as the request.
-        unsafe { ((*(*req.as_ptr()).ops).release)(req.as_ptr(), null_mut()) }
-    }
+pub fn give_back(req: Header) {
+    comm_word(req).store(0, Ordering::Relaxed);
+    // SAFETY: complete, and the library's, which does not use it any more.
+    unsafe { req.release(&mut Entry::among()) }
 }
 
 /// A live request becomes a sync object's.
@@ -104,8 +116,8 @@ pub fn is_persistent(req: Header) -> bool {
 
 /// Complete, and was cancelled.
 pub fn was_cancelled(req: Header) -> bool {
-    // SAFETY: live header; once it is complete nobody writes its status.
-    unsafe { req.as_ref().completion.is_complete() && (*req.as_ptr()).status.cancelled & 1 != 0 }
+    // SAFETY: complete, so nobody writes its status.
+    req.is_complete() && unsafe { req.status() }.cancelled & 1 != 0
 }
 
 /// Stands for many operations, all complete.
@@ -122,8 +134,7 @@ pub fn inactive(req: Header) -> bool {
 /// The operation has ended.
 #[inline(always)]
 pub fn complete(req: Header) -> bool {
-    // SAFETY: live header.
-    unsafe { req.as_ref() }.completion.is_complete()
+    req.is_complete()
 }
 
 /// Nothing is left to wait for.
@@ -132,15 +143,12 @@ pub fn ready(req: Header) -> bool {
     complete(req) || inactive(req)
 }
 
-/// Ends the handle and gives the request back to its owner. `thread`: the caller's context, or null.
+/// Ends the handle and gives the request back to its owner.
 #[inline(always)]
-pub fn let_go(req: Header, comm: usize, thread: *mut ThreadCtx) {
+pub fn let_go(req: Header, comm: usize, entry: &mut Entry) {
     comm_word(req).store(comm, Ordering::Relaxed);
-    // SAFETY: live header.
-    let header = unsafe { req.as_ref() };
-    let generation = header.generation.load(Ordering::Relaxed);
-    header.generation.store(generation.wrapping_add(1), Ordering::Relaxed);
-    // SAFETY: `ops` is the owner's table, valid as long as the request.
-    let release = unsafe { &*header.ops }.release;
-    release(req.as_ptr(), thread);
+    let generation = req.generation().load(Ordering::Relaxed);
+    req.generation().store(generation.wrapping_add(1), Ordering::Relaxed);
+    // SAFETY: the handle was good until now, so the thread that ends it has the request; no handle leads to it any more.
+    unsafe { req.release(entry) };
 }

@@ -1,13 +1,13 @@
 //! Functions of sessions and of their process sets, and those that make communicators of groups.
 
 use super::object::{SessionObject, TABLE, WORLD, get, require};
-use crate::call::memory::{read, text, write, write_made, write_text};
+use crate::call::memory::{Out, Text, read, text, write, write_made, write_text};
 use crate::call::{leftovers, users};
 use crate::comm::lifetime::adopt_with;
 use crate::constants::*;
 use crate::environment::{level_name, make};
 use crate::error::handler::{self, Handler, HandlerKind};
-use crate::error::{ErrorObject, Failure, Res, call_on, raise_on};
+use crate::error::{ErrorObject, Failure, Res, call_on, raise_without_call};
 use crate::types::{Comm, Errhandler, Group, Info, Session};
 use crate::{buffered, group, info};
 use core::ffi::{c_char, c_int};
@@ -59,7 +59,7 @@ fn init(hints: Info, handler: Handler) -> Res<Session> {
     match TABLE.insert(Box::new(object)) {
         Some(handle) => Ok(Session(handle)),
         None => {
-            users::leave(process, number, |_| ())?;
+            users::leave_at_once(process, number);
             Failure::err(MPI_ERR_NO_MEM, "too many sessions")
         }
     }
@@ -67,33 +67,31 @@ fn init(hints: Info, handler: Handler) -> Res<Session> {
 
 mpi_fn! {
     /// May be called at any time and by several threads at once.
-    any_time fn MPI_Session_init(info: Info, errhandler: Errhandler, session: *mut Session) -> c_int {
+    any_time fn MPI_Session_init(info: Info, errhandler: Errhandler, session: Out<Session>) -> c_int {
         let handler = match handler::get(errhandler, HandlerKind::Session) {
             Ok(handler) => handler,
-            Err(failure) => return raise_on(NAME, ErrorObject::Nothing, failure),
+            Err(failure) => return raise_without_call(NAME, ErrorObject::Nothing, failure),
         };
         if session.is_null() {
-            return raise_on(NAME, ErrorObject::Handler(handler), Failure::new(MPI_ERR_ARG, "session is a null pointer"));
+            return raise_without_call(NAME, ErrorObject::Handler(handler), Failure::new(MPI_ERR_ARG, "session is a null pointer"));
         }
         match init(info, handler.clone()).and_then(|made| write(session, "session", made)) {
             Ok(()) => MPI_SUCCESS,
-            Err(failure) => raise_on(NAME, ErrorObject::Handler(handler), failure),
+            Err(failure) => raise_without_call(NAME, ErrorObject::Handler(handler), failure),
         }
     }
 }
 mpi_fn! {
-    fn MPI_Session_finalize(session: *mut Session) -> c_int {
-        // SAFETY: null, or the caller's place of a handle.
-        let on = unsafe { session.as_ref() }.copied();
+    fn MPI_Session_finalize(session: Out<Session>) -> c_int |here| {
         // The handler outlives the session that it hears of.
-        let on = on.and_then(get).map_or(ErrorObject::Nothing, |object| ErrorObject::Handler(object.handler()));
-        call_on(NAME, on, |process| {
+        let on = session.get().and_then(get).map_or(ErrorObject::Nothing, |object| ErrorObject::Handler(object.handler()));
+        call_on(here, NAME, on, |process, entry| {
             let handle = read(session, "session")?;
             require(handle)?;
             let Some(object) = TABLE.remove(handle.0) else { return require(handle).map(|_| ()) };
-            object.buffer.empty(process);
-            buffered::finish(process, object.number);
-            let ended = users::leave(process, object.number, |last| {
+            object.buffer.empty(process, entry);
+            buffered::finish(process, entry, object.number);
+            let ended = users::leave(process, entry, object.number, |last| {
                 leftovers::take_down(process, object.number, last);
             });
             write(session, "session", Session(MPI_SESSION_NULL))?;
@@ -102,8 +100,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Session_get_info(session: Session, info_used: *mut Info) -> c_int {
-        call_on(NAME, ErrorObject::Session(session), |_| {
+    fn MPI_Session_get_info(session: Session, info_used: Out<Info>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Session(session), |_, _| {
             let object = require(session)?;
             if info_used.is_null() {
                 return Failure::err(MPI_ERR_ARG, "info_used is a null pointer");
@@ -113,8 +111,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Session_get_num_psets(session: Session, info: Info, npset_names: *mut c_int) -> c_int {
-        call_on(NAME, ErrorObject::Session(session), |process| {
+    fn MPI_Session_get_num_psets(session: Session, info: Info, npset_names: Out<c_int>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Session(session), |process, _| {
             require(session)?;
             info::optional(info)?;
             write(npset_names, "npset_names", process.instance.psets().len() as c_int)
@@ -123,8 +121,8 @@ mpi_fn! {
 }
 mpi_fn! {
     /// `pset_len` counts the terminator; with room for nothing it only tells how much is needed.
-    fn MPI_Session_get_nth_pset(session: Session, info: Info, n: c_int, pset_len: *mut c_int, pset_name: *mut c_char) -> c_int {
-        call_on(NAME, ErrorObject::Session(session), |process| {
+    fn MPI_Session_get_nth_pset(session: Session, info: Info, n: c_int, pset_len: Out<c_int>, pset_name: Out<c_char>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Session(session), |process, _| {
             require(session)?;
             info::optional(info)?;
             let all = process.instance.psets();
@@ -136,7 +134,8 @@ mpi_fn! {
                 return Failure::err(MPI_ERR_ARG, format!("pset_len is {room}"));
             };
             if room > 0 {
-                write_text(pset_name, "pset_name", name, room)?;
+                // SAFETY: the standard has the caller pass `pset_name` with room for `room` bytes.
+                unsafe { write_text(pset_name, "pset_name", name, room) }?;
             }
             write(pset_len, "pset_len", name.len() as c_int + 1)
         })
@@ -148,8 +147,8 @@ fn no_pset(name: &str) -> Failure {
 }
 
 mpi_fn! {
-    fn MPI_Session_get_pset_info(session: Session, pset_name: *const c_char, info: *mut Info) -> c_int {
-        call_on(NAME, ErrorObject::Session(session), |process| {
+    fn MPI_Session_get_pset_info(session: Session, pset_name: Text, info: Out<Info>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Session(session), |process, _| {
             let object = require(session)?;
             let name = text(pset_name, "pset_name")?;
             if info.is_null() {
@@ -164,8 +163,8 @@ mpi_fn! {
 }
 mpi_fn! {
     /// Of a name that is none: MPI_GROUP_NULL, and an error.
-    fn MPI_Group_from_session_pset(session: Session, pset_name: *const c_char, newgroup: *mut Group) -> c_int {
-        call_on(NAME, ErrorObject::Session(session), |process| {
+    fn MPI_Group_from_session_pset(session: Session, pset_name: Text, newgroup: Out<Group>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Session(session), |process, _| {
             let object = require(session)?;
             let name = text(pset_name, "pset_name")?;
             match process.instance.pset(&name, object.number) {
@@ -185,7 +184,7 @@ mpi_fn! {
 }
 
 /// A tag between processes that share no communicator.
-fn string_tag(tag: *const c_char) -> Res<String> {
+fn string_tag(tag: Text) -> Res<String> {
     let tag = text(tag, "stringtag")?;
     match tag.len() < MPI_MAX_STRINGTAG_LEN as usize {
         true => Ok(tag),
@@ -195,12 +194,12 @@ fn string_tag(tag: *const c_char) -> Res<String> {
 
 mpi_fn! {
     /// Local: the group and the tag give all members the same id. Nobody is waited for.
-    fn MPI_Comm_create_from_group(group: Group, stringtag: *const c_char, info: Info, errhandler: Errhandler, newcomm: *mut Comm) -> c_int {
+    fn MPI_Comm_create_from_group(group: Group, stringtag: Text, info: Info, errhandler: Errhandler, newcomm: Out<Comm>) -> c_int |here| {
         let handler = match handler::get(errhandler, HandlerKind::Comm) {
             Ok(handler) => handler,
-            Err(failure) => return raise_on(NAME, ErrorObject::Nothing, failure),
+            Err(failure) => return raise_without_call(NAME, ErrorObject::Nothing, failure),
         };
-        call_on(NAME, ErrorObject::Handler(handler.clone()), |process| {
+        call_on(here, NAME, ErrorObject::Handler(handler.clone()), |process, entry| {
             let group = group::require(group)?;
             let tag = string_tag(stringtag)?;
             let hints = info::optional(info)?.unwrap_or_default();
@@ -211,7 +210,7 @@ mpi_fn! {
                 return write(newcomm, "newcomm", Comm(MPI_COMM_NULL));
             }
             let made = process.instance.communicator_from_group(&group, &tag, hints)?;
-            write(newcomm, "newcomm", adopt_with(handler, made)?)
+            write(newcomm, "newcomm", adopt_with(entry, handler, made)?)
         })
     }
 }
@@ -228,12 +227,12 @@ fn leader(rank: c_int, group: &oxmpi_runtime::Group, what: &str) -> Res<u32> {
 
 mpi_fn! {
     /// The remote group and its leader count at the local leader only.
-    fn MPI_Intercomm_create_from_groups(local_group: Group, local_leader: c_int, remote_group: Group, remote_leader: c_int, stringtag: *const c_char, info: Info, errhandler: Errhandler, newintercomm: *mut Comm) -> c_int {
+    fn MPI_Intercomm_create_from_groups(local_group: Group, local_leader: c_int, remote_group: Group, remote_leader: c_int, stringtag: Text, info: Info, errhandler: Errhandler, newintercomm: Out<Comm>) -> c_int |here| {
         let handler = match handler::get(errhandler, HandlerKind::Comm) {
             Ok(handler) => handler,
-            Err(failure) => return raise_on(NAME, ErrorObject::Nothing, failure),
+            Err(failure) => return raise_without_call(NAME, ErrorObject::Nothing, failure),
         };
-        call_on(NAME, ErrorObject::Handler(handler.clone()), |process| {
+        call_on(here, NAME, ErrorObject::Handler(handler.clone()), |process, entry| {
             let local = group::require(local_group)?;
             let lead = leader(local_leader, &local, "local_leader")?;
             let remote = match local.rank() == Some(lead) {
@@ -251,9 +250,8 @@ mpi_fn! {
             if newintercomm.is_null() {
                 return Failure::err(MPI_ERR_ARG, "newintercomm is a null pointer");
             }
-            let (thread, instance) = (process.thread(), &process.instance);
-            let made = instance.intercommunicator_from_groups(thread, &local, lead, remote.as_ref(), &tag, hints)?;
-            write(newintercomm, "newintercomm", adopt_with(handler, made)?)
+            let made = process.instance.intercommunicator_from_groups(entry, &local, lead, remote.as_ref(), &tag, hints)?;
+            write(newintercomm, "newintercomm", adopt_with(entry, handler, made)?)
         })
     }
 }

@@ -4,6 +4,7 @@
 use super::arguments::{at, give, name, offer, offer_indices, offer_text};
 use super::users::{Res, call};
 use super::{cvar, event, pvar};
+use crate::call::memory::{Out, Text};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
 
@@ -84,15 +85,17 @@ fn with(index: c_int, body: impl FnOnce(&Categories, &Category) -> Res) -> c_int
 }
 
 mpi_fn! {
-    fn MPI_T_category_get_num(num_cat: *mut c_int) -> c_int {
+    fn MPI_T_category_get_num(num_cat: Out<c_int>) -> c_int {
         call(|| give(num_cat, Categories::now().list.len() as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_T_category_get_info(cat_index: c_int, name: *mut c_char, name_len: *mut c_int, desc: *mut c_char, desc_len: *mut c_int, num_cvars: *mut c_int, num_pvars: *mut c_int, num_categories: *mut c_int) -> c_int {
+    fn MPI_T_category_get_info(cat_index: c_int, name: Out<c_char>, name_len: Out<c_int>, desc: Out<c_char>, desc_len: Out<c_int>, num_cvars: Out<c_int>, num_pvars: Out<c_int>, num_categories: Out<c_int>) -> c_int {
         with(cat_index, |all, category| {
-            offer_text(name, name_len, &category.name);
-            offer_text(desc, desc_len, &category.desc);
+            // SAFETY: the standard has `name_len` say the room at `name`.
+            unsafe { offer_text(name, name_len, &category.name) };
+            // SAFETY: the standard has `desc_len` say the room at `desc`.
+            unsafe { offer_text(desc, desc_len, &category.desc) };
             offer(num_cvars, category.cvars.len() as c_int);
             offer(num_pvars, category.pvars.len() as c_int);
             offer(num_categories, all.below(cat_index).len() as c_int);
@@ -101,12 +104,12 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_category_get_num_events(cat_index: c_int, num_events: *mut c_int) -> c_int {
+    fn MPI_T_category_get_num_events(cat_index: c_int, num_events: Out<c_int>) -> c_int {
         with(cat_index, |_, category| give(num_events, category.events.len() as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_T_category_get_index(name_: *const c_char, cat_index: *mut c_int) -> c_int {
+    fn MPI_T_category_get_index(name_: Text, cat_index: Out<c_int>) -> c_int {
         call(|| {
             let wanted = name(name_)?;
             let found = Categories::now().list.iter().position(|c| c.name == wanted);
@@ -115,27 +118,31 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_category_get_cvars(cat_index: c_int, len: c_int, indices: *mut c_int) -> c_int {
-        with(cat_index, |_, category| offer_indices(&category.cvars, len, indices))
+    fn MPI_T_category_get_cvars(cat_index: c_int, len: c_int, indices: Out<c_int>) -> c_int {
+        // SAFETY: the standard has `len` say the room at `indices`.
+        with(cat_index, |_, category| unsafe { offer_indices(&category.cvars, len, indices) })
     }
 }
 mpi_fn! {
-    fn MPI_T_category_get_pvars(cat_index: c_int, len: c_int, indices: *mut c_int) -> c_int {
-        with(cat_index, |_, category| offer_indices(&category.pvars, len, indices))
+    fn MPI_T_category_get_pvars(cat_index: c_int, len: c_int, indices: Out<c_int>) -> c_int {
+        // SAFETY: the standard has `len` say the room at `indices`.
+        with(cat_index, |_, category| unsafe { offer_indices(&category.pvars, len, indices) })
     }
 }
 mpi_fn! {
-    fn MPI_T_category_get_events(cat_index: c_int, len: c_int, indices: *mut c_int) -> c_int {
-        with(cat_index, |_, category| offer_indices(&category.events, len, indices))
+    fn MPI_T_category_get_events(cat_index: c_int, len: c_int, indices: Out<c_int>) -> c_int {
+        // SAFETY: the standard has `len` say the room at `indices`.
+        with(cat_index, |_, category| unsafe { offer_indices(&category.events, len, indices) })
     }
 }
 mpi_fn! {
-    fn MPI_T_category_get_categories(cat_index: c_int, len: c_int, indices: *mut c_int) -> c_int {
-        with(cat_index, |all, _| offer_indices(&all.below(cat_index), len, indices))
+    fn MPI_T_category_get_categories(cat_index: c_int, len: c_int, indices: Out<c_int>) -> c_int {
+        // SAFETY: the standard has `len` say the room at `indices`.
+        with(cat_index, |all, _| unsafe { offer_indices(&all.below(cat_index), len, indices) })
     }
 }
 mpi_fn! {
-    fn MPI_T_category_changed(update_number: *mut c_int) -> c_int {
+    fn MPI_T_category_changed(update_number: Out<c_int>) -> c_int {
         call(|| give(update_number, Categories::now().stamp as c_int))
     }
 }

@@ -13,6 +13,7 @@ use super::handles::Handles;
 use super::users::{Res, call, instance};
 use super::{enumeration, event};
 use crate::call::installation;
+use crate::call::memory::{Address, Out, Text};
 use crate::constants::*;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{copy_nonoverlapping, write_bytes};
@@ -226,13 +227,18 @@ fn handle(number: usize) -> Res<std::sync::Arc<Handle>> {
 }
 
 impl Handle {
-    fn read(&self, buf: *mut c_void) -> Res {
+    /// Stores the value.
+    ///
+    /// # Safety
+    /// There is room for `count` elements of the handle's type.
+    unsafe fn read(&self, buf: Address) -> Res {
         if buf.is_null() {
             return Err(MPI_T_ERR_INVALID);
         }
         let now = in_force(&self.name).ok_or(MPI_T_ERR_INVALID_HANDLE)?;
         let n = number(&now.value);
-        // SAFETY: the user's buffer has room for `count` elements of the handle's type.
+        let buf = buf.as_mut_ptr();
+        // SAFETY: the caller's promise.
         unsafe {
             match self.form {
                 // Checked against the bounds when it was set.
@@ -248,8 +254,8 @@ impl Handle {
                 Form::Char => {
                     let text = now.text.as_bytes();
                     let n = text.len().min(self.count - 1);
-                    copy_nonoverlapping(text.as_ptr(), buf.cast(), n);
-                    write_bytes(buf.cast::<u8>().add(n), 0, 1);
+                    copy_nonoverlapping(text.as_ptr(), buf, n);
+                    write_bytes(buf.add(n), 0, 1);
                 }
             }
         }
@@ -257,11 +263,15 @@ impl Handle {
     }
 
     /// The user's value as text.
-    fn text(&self, buf: *const c_void) -> Res<String> {
+    ///
+    /// # Safety
+    /// A value of the handle's type is there; a text ends within `count`.
+    unsafe fn text(&self, buf: Address) -> Res<String> {
         if buf.is_null() {
             return Err(MPI_T_ERR_INVALID);
         }
-        // SAFETY: the user's buffer holds a value of the handle's type; a text ends within `count`.
+        let buf = buf.as_ptr();
+        // SAFETY: the caller's promise.
         let text = unsafe {
             match self.form {
                 Form::Int => buf.cast::<i32>().read_unaligned().to_string(),
@@ -270,7 +280,7 @@ impl Handle {
                 Form::Count => buf.cast::<i64>().read_unaligned().to_string(),
                 Form::Double => buf.cast::<f64>().read_unaligned().to_string(),
                 Form::Char => {
-                    let bytes = (0..self.count).map(|i| buf.cast::<u8>().add(i).read());
+                    let bytes = (0..self.count).map(|i| buf.add(i).read());
                     let bytes: Vec<u8> = bytes.take_while(|b| *b != 0).collect();
                     String::from_utf8(bytes).map_err(|_| MPI_T_ERR_INVALID)?
                 }
@@ -281,19 +291,21 @@ impl Handle {
 }
 
 mpi_fn! {
-    fn MPI_T_cvar_get_num(num_cvar: *mut c_int) -> c_int {
+    fn MPI_T_cvar_get_num(num_cvar: Out<c_int>) -> c_int {
         call(|| give(num_cvar, names().len() as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_T_cvar_get_info(cvar_index: c_int, name: *mut c_char, name_len: *mut c_int, verbosity_: *mut c_int, datatype: *mut usize, enumtype_: *mut usize, desc: *mut c_char, desc_len: *mut c_int, bind: *mut c_int, scope_: *mut c_int) -> c_int {
+    fn MPI_T_cvar_get_info(cvar_index: c_int, name: Out<c_char>, name_len: Out<c_int>, verbosity_: Out<c_int>, datatype: Out<usize>, enumtype_: Out<usize>, desc: Out<c_char>, desc_len: Out<c_int>, bind: Out<c_int>, scope_: Out<c_int>) -> c_int {
         call(|| {
             let d = variable(cvar_index)?.declaration;
-            offer_text(name, name_len, &d.full_name);
+            // SAFETY: the standard has `name_len` say the room at `name`.
+            unsafe { offer_text(name, name_len, &d.full_name) };
             offer(verbosity_, verbosity(d.level));
             offer(datatype, Form::of(&d).datatype());
             offer(enumtype_, enumtype(&d));
-            offer_text(desc, desc_len, &d.help);
+            // SAFETY: the standard has `desc_len` say the room at `desc`.
+            unsafe { offer_text(desc, desc_len, &d.help) };
             offer(bind, MPI_T_BIND_NO_OBJECT);
             offer(scope_, scope(&d));
             Ok(())
@@ -301,7 +313,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_cvar_get_index(name_: *const c_char, cvar_index: *mut c_int) -> c_int {
+    fn MPI_T_cvar_get_index(name_: Text, cvar_index: Out<c_int>) -> c_int {
         call(|| {
             let wanted = name(name_)?;
             let found = with_names(|names| {
@@ -313,7 +325,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_cvar_handle_alloc(cvar_index: c_int, obj_handle: *mut c_void, handle: *mut usize, count: *mut c_int) -> c_int {
+    fn MPI_T_cvar_handle_alloc(cvar_index: c_int, obj_handle: *mut c_void, handle: Out<usize>, count: Out<c_int>) -> c_int {
         // No variable is bound to an object, so there is nothing to look at.
         let _ = obj_handle;
         call(|| {
@@ -335,7 +347,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_cvar_handle_free(handle: *mut usize) -> c_int {
+    fn MPI_T_cvar_handle_free(handle: Out<usize>) -> c_int {
         call(|| {
             let number = crate::call::memory::read(handle, "").map_err(|_| MPI_T_ERR_INVALID)?;
             HANDLES.remove(number).ok_or(MPI_T_ERR_INVALID_HANDLE)?;
@@ -344,15 +356,17 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_cvar_read(handle_: usize, buf: *mut c_void) -> c_int {
-        call(|| handle(handle_)?.read(buf))
+    fn MPI_T_cvar_read(handle_: usize, buf: Address) -> c_int {
+        // SAFETY: the standard has the caller pass room for as many elements as the handle has.
+        call(|| unsafe { handle(handle_)?.read(buf) })
     }
 }
 mpi_fn! {
-    fn MPI_T_cvar_write(handle_: usize, buf: *const c_void) -> c_int {
+    fn MPI_T_cvar_write(handle_: usize, buf: Address) -> c_int {
         call(|| {
             let handle = handle(handle_)?;
-            let text = handle.text(buf)?;
+            // SAFETY: the standard has the caller pass a value of the handle's type.
+            let text = unsafe { handle.text(buf) }?;
             write(&handle.name, &text)?;
             event::raise(event::Kind::ParameterWritten, || vec![handle.index]);
             Ok(())
@@ -379,13 +393,17 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let handle = |form, count| Handle { index: 0, name: String::new(), form, count };
-        let x = 1.5f64;
-        assert_eq!(handle(Form::Double, 1).text((&raw const x).cast()).unwrap().parse(), Ok(1.5));
-        let n = -3i32;
-        assert_eq!(handle(Form::Int, 1).text((&raw const n).cast()).unwrap(), "-3");
-        let t = b"abc\0def";
-        assert_eq!(handle(Form::Char, 7).text(t.as_ptr().cast()).unwrap(), "abc");
-        assert_eq!(handle(Form::Char, 2).text(t.as_ptr().cast()).unwrap(), "ab");
-        assert!(handle(Form::Int, 1).text(core::ptr::null()).is_err());
+        let text = |form, count, bytes: &[u8]| {
+            // SAFETY: only read.
+            let at = unsafe { Address::new(bytes.as_ptr().cast_mut()) };
+            // SAFETY: the bytes are such a value.
+            unsafe { handle(form, count).text(at) }.unwrap()
+        };
+        assert_eq!(text(Form::Double, 1, &1.5f64.to_ne_bytes()).parse(), Ok(1.5));
+        assert_eq!(text(Form::Int, 1, &(-3i32).to_ne_bytes()), "-3");
+        assert_eq!(text(Form::Char, 7, b"abc\0def"), "abc");
+        assert_eq!(text(Form::Char, 2, b"abc\0def"), "ab");
+        // SAFETY: nothing is read there.
+        assert!(unsafe { handle(Form::Int, 1).text(Address::NULL) }.is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::arguments::{give, offer_text};
 use super::users::{Res, call};
+use crate::call::memory::Out;
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
 use parking_lot::RwLock;
@@ -33,22 +34,24 @@ fn with(handle: usize, body: impl FnOnce(&Enumeration) -> Res) -> Res {
 }
 
 mpi_fn! {
-    fn MPI_T_enum_get_info(enumtype: usize, num: *mut c_int, name: *mut c_char, name_len: *mut c_int) -> c_int {
+    fn MPI_T_enum_get_info(enumtype: usize, num: Out<c_int>, name: Out<c_char>, name_len: Out<c_int>) -> c_int {
         call(|| with(enumtype, |e| {
             give(num, e.items.len() as c_int)?;
-            offer_text(name, name_len, &e.name);
+            // SAFETY: the standard has `name_len` say the room at `name`.
+            unsafe { offer_text(name, name_len, &e.name) };
             Ok(())
         }))
     }
 }
 mpi_fn! {
     /// MPI_T_ERR_INVALID_ITEM, which earlier versions had for an index out of range, is deprecated since MPI 4.0.
-    fn MPI_T_enum_get_item(enumtype: usize, indx: c_int, value: *mut c_int, name: *mut c_char, name_len: *mut c_int) -> c_int {
+    fn MPI_T_enum_get_item(enumtype: usize, indx: c_int, value: Out<c_int>, name: Out<c_char>, name_len: Out<c_int>) -> c_int {
         call(|| with(enumtype, |e| {
             let item = usize::try_from(indx).ok().and_then(|i| e.items.get(i));
             let (number, word) = item.ok_or(MPI_T_ERR_INVALID_INDEX)?;
             give(value, *number)?;
-            offer_text(name, name_len, word);
+            // SAFETY: the standard has `name_len` say the room at `name`.
+            unsafe { offer_text(name, name_len, word) };
             Ok(())
         }))
     }

@@ -24,6 +24,7 @@ use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr::null;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::Entry;
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -165,12 +166,14 @@ impl Registration {
             match self.dropped.swap(0, Ordering::Relaxed) {
                 0 => {}
                 // SAFETY: the function the user gave for this; source 0 is the only one.
-                n => gate::run_outside(|| unsafe { handler(n as MpiCount, handle, 0, safety, user_data) }),
+                n => gate::run_outside_without_entry(|| unsafe {
+                    handler(n as MpiCount, handle, 0, safety, user_data)
+                }),
             }
         }
         CURRENT.set(event);
         // SAFETY: as above.
-        gate::run_outside(|| unsafe {
+        gate::run_outside_without_entry(|| unsafe {
             (target.function)(&raw const *event as usize, handle, safety, user_data)
         });
         CURRENT.set(null());
@@ -181,14 +184,21 @@ impl Drop for Registration {
     fn drop(&mut self) {
         if let Some(target) = self.at_end.get_mut().take() {
             // SAFETY: the function the user gave for this.
-            gate::run_outside(|| unsafe {
+            gate::run_outside_without_entry(|| unsafe {
                 (target.function)(self.handle(), MPI_T_CB_REQUIRE_NONE, target.user_data())
             })
         }
     }
 }
 
-/// Something happened.
+/// Something happened in a call, which may run the user's code.
+#[inline]
+pub fn raise_in_call(entry: &mut Entry, kind: Kind, values: impl FnOnce() -> Vec<c_int>) {
+    raise(kind, values);
+    entry.raise(gate::is_open_to_all());
+}
+
+/// Something happened, where no call has an entry.
 #[inline]
 pub fn raise(kind: Kind, values: impl FnOnce() -> Vec<c_int>) {
     if LISTENED.load(Ordering::Relaxed) & 1 << kind as u32 != 0 {

@@ -3,6 +3,7 @@
 use super::arguments::{at, give, name, offer, offer_text, verbosity};
 use super::event::{self, REGISTRATIONS, Registration, SAFETIES, TYPES, Target, Type};
 use super::users::{Res, call};
+use crate::call::memory::{Address, Out, Text, slice_mut};
 use crate::constants::*;
 use crate::info;
 use crate::types::{Aint, Count, Info};
@@ -28,7 +29,7 @@ fn look_at(hints: Info) -> Res {
     info::optional(hints).map(drop).map_err(|_| MPI_T_ERR_INVALID)
 }
 
-fn give_hints(at: *mut Info) -> Res {
+fn give_hints(at: Out<Info>) -> Res {
     if at.is_null() {
         return Err(MPI_T_ERR_INVALID);
     }
@@ -40,19 +41,21 @@ fn place_of(safety: c_int) -> Res<usize> {
 }
 
 mpi_fn! {
-    fn MPI_T_source_get_num(num_sources: *mut c_int) -> c_int {
+    fn MPI_T_source_get_num(num_sources: Out<c_int>) -> c_int {
         call(|| give(num_sources, 1))
     }
 }
 mpi_fn! {
-    fn MPI_T_source_get_info(source_index: c_int, name: *mut c_char, name_len: *mut c_int, desc: *mut c_char, desc_len: *mut c_int, ordering: *mut c_int, ticks_per_second: *mut Count, max_ticks: *mut Count, info: *mut Info) -> c_int {
+    fn MPI_T_source_get_info(source_index: c_int, name: Out<c_char>, name_len: Out<c_int>, desc: Out<c_char>, desc_len: Out<c_int>, ordering: Out<c_int>, ticks_per_second: Out<Count>, max_ticks: Out<Count>, info: Out<Info>) -> c_int {
         call(|| {
             source(source_index)?;
             if !info.is_null() {
                 give_hints(info)?;
             }
-            offer_text(name, name_len, "mpi");
-            offer_text(desc, desc_len, "The library's functions, in the thread that calls them; time is that of the monotonic clock");
+            // SAFETY: the standard has `name_len` say the room at `name`.
+            unsafe { offer_text(name, name_len, "mpi") };
+            // SAFETY: the standard has `desc_len` say the room at `desc`.
+            unsafe { offer_text(desc, desc_len, "The library's functions, in the thread that calls them; time is that of the monotonic clock") };
             offer(ordering, MPI_T_SOURCE_UNORDERED);
             offer(ticks_per_second, event::TICKS);
             offer(max_ticks, Count::MAX);
@@ -61,7 +64,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_source_get_timestamp(source_index: c_int, timestamp: *mut Count) -> c_int {
+    fn MPI_T_source_get_timestamp(source_index: c_int, timestamp: Out<Count>) -> c_int {
         call(|| {
             source(source_index)?;
             give(timestamp, event::now())
@@ -69,41 +72,40 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_event_get_num(num_events: *mut c_int) -> c_int {
+    fn MPI_T_event_get_num(num_events: Out<c_int>) -> c_int {
         call(|| give(num_events, TYPES.len() as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_T_event_get_info(event_index: c_int, name: *mut c_char, name_len: *mut c_int, verbosity_: *mut c_int, array_of_datatypes: *mut usize, array_of_displacements: *mut Aint, num_elements: *mut c_int, enumtype: *mut usize, info: *mut Info, desc: *mut c_char, desc_len: *mut c_int, bind: *mut c_int) -> c_int {
+    fn MPI_T_event_get_info(event_index: c_int, name: Out<c_char>, name_len: Out<c_int>, verbosity_: Out<c_int>, array_of_datatypes: Out<usize>, array_of_displacements: Out<Aint>, num_elements: Out<c_int>, enumtype: Out<usize>, info: Out<Info>, desc: Out<c_char>, desc_len: Out<c_int>, bind: Out<c_int>) -> c_int {
         call(|| {
             let t = at(&TYPES, event_index)?;
             if !info.is_null() {
                 give_hints(info)?;
             }
-            offer_text(name, name_len, t.name);
+            // SAFETY: the standard has `name_len` say the room at `name`.
+            unsafe { offer_text(name, name_len, t.name) };
             offer(verbosity_, verbosity(t.level));
-            if !num_elements.is_null() {
-                // SAFETY: not null, the user's number: the length of both arrays.
-                let room = usize::try_from(unsafe { num_elements.read() }).unwrap_or(0);
-                for i in 0..t.elements.min(room) {
-                    if !array_of_datatypes.is_null() {
-                        offer(array_of_datatypes.wrapping_add(i), MPI_INT);
-                    }
-                    if !array_of_displacements.is_null() {
-                        offer(array_of_displacements.wrapping_add(i), (i * size_of::<c_int>()) as Aint);
+            if let Some(room) = num_elements.get() {
+                for i in 0..t.elements.min(usize::try_from(room).unwrap_or(0)) {
+                    // SAFETY: the standard has `num_elements` say the length of both arrays.
+                    unsafe {
+                        offer(array_of_datatypes.at(i), MPI_INT);
+                        offer(array_of_displacements.at(i), (i * size_of::<c_int>()) as Aint);
                     }
                 }
                 offer(num_elements, t.elements as c_int);
             }
             offer(enumtype, MPI_T_ENUM_NULL);
-            offer_text(desc, desc_len, t.desc);
+            // SAFETY: the standard has `desc_len` say the room at `desc`.
+            unsafe { offer_text(desc, desc_len, t.desc) };
             offer(bind, MPI_T_BIND_NO_OBJECT);
             Ok(())
         })
     }
 }
 mpi_fn! {
-    fn MPI_T_event_get_index(name_: *const c_char, event_index: *mut c_int) -> c_int {
+    fn MPI_T_event_get_index(name_: Text, event_index: Out<c_int>) -> c_int {
         call(|| {
             let wanted = name(name_)?;
             let found = TYPES.iter().position(|t| t.name == wanted);
@@ -112,7 +114,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_event_handle_alloc(event_index: c_int, obj_handle: *mut c_void, info: Info, event_registration: *mut usize) -> c_int {
+    fn MPI_T_event_handle_alloc(event_index: c_int, obj_handle: *mut c_void, info: Info, event_registration: Out<usize>) -> c_int {
         // No type is bound to an object.
         let _ = obj_handle;
         call(|| {
@@ -134,7 +136,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_event_handle_get_info(event_registration: usize, info_used: *mut Info) -> c_int {
+    fn MPI_T_event_handle_get_info(event_registration: usize, info_used: Out<Info>) -> c_int {
         call(|| registration(event_registration).and_then(|_| give_hints(info_used)))
     }
 }
@@ -160,7 +162,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_event_callback_get_info(event_registration: usize, cb_safety: c_int, info_used: *mut Info) -> c_int {
+    fn MPI_T_event_callback_get_info(event_registration: usize, cb_safety: c_int, info_used: Out<Info>) -> c_int {
         call(|| {
             registration(event_registration)?;
             place_of(cb_safety)?;
@@ -188,31 +190,33 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_event_read(event_instance: usize, element_index: c_int, buffer: *mut c_void) -> c_int {
+    fn MPI_T_event_read(event_instance: usize, element_index: c_int, buffer: Address) -> c_int {
         call(|| {
             let (event, t) = instance(event_instance)?;
             debug_assert_eq!(event.values.len(), t.elements);
-            give(buffer.cast(), *at(&event.values, element_index)?)
+            // SAFETY: the standard has the caller pass a place for an element, which is an int.
+            give(unsafe { buffer.place_of::<c_int>() }, *at(&event.values, element_index)?)
         })
     }
 }
 mpi_fn! {
-    fn MPI_T_event_copy(event_instance: usize, buffer: *mut c_void) -> c_int {
+    fn MPI_T_event_copy(event_instance: usize, buffer: Address) -> c_int {
         call(|| {
             let (event, t) = instance(event_instance)?;
-            let places = crate::call::memory::slice_mut(buffer.cast::<c_int>(), t.elements, "");
+            // SAFETY: the standard has the caller pass room for all elements, which are ints.
+            let places = unsafe { slice_mut(buffer.place_of::<c_int>(), t.elements, "") };
             places.map_err(|_| MPI_T_ERR_INVALID)?.copy_from_slice(&event.values);
             Ok(())
         })
     }
 }
 mpi_fn! {
-    fn MPI_T_event_get_timestamp(event_instance: usize, event_timestamp: *mut Count) -> c_int {
+    fn MPI_T_event_get_timestamp(event_instance: usize, event_timestamp: Out<Count>) -> c_int {
         call(|| instance(event_instance).and_then(|(event, _)| give(event_timestamp, event.ticks)))
     }
 }
 mpi_fn! {
-    fn MPI_T_event_get_source(event_instance: usize, source_index: *mut c_int) -> c_int {
+    fn MPI_T_event_get_source(event_instance: usize, source_index: Out<c_int>) -> c_int {
         call(|| instance(event_instance).and_then(|_| give(source_index, 0)))
     }
 }

@@ -28,6 +28,7 @@ mod session;
 mod users;
 mod window_pvar;
 
+use crate::call::memory::Out;
 use crate::constants::*;
 use arguments::offer;
 use core::ffi::c_int;
@@ -44,7 +45,7 @@ pub fn started(instance: &Arc<Instance>) {
 
 mpi_fn! {
     /// At any level that is asked for, calls of several threads at once are safe.
-    fn MPI_T_init_thread(required: c_int, provided: *mut c_int) -> c_int {
+    fn MPI_T_init_thread(required: c_int, provided: Out<c_int>) -> c_int {
         let known =
             [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE].contains(&required);
         if !known || provided.is_null() {

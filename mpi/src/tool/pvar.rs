@@ -19,6 +19,7 @@ use super::arguments::{at, give, name, offer, offer_text, verbosity};
 use super::enumeration;
 use super::users::{Res, call, instance};
 use super::window_pvar::{self, Count};
+use crate::call::memory::{Out, Text};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
 use oxmpi_runtime::{Communicator, CriCounts, OfComm, RegistrationCounts, WaitCounts, Window, spc};
@@ -428,20 +429,22 @@ fn of_messages() -> Vec<Variable> {
 }
 
 mpi_fn! {
-    fn MPI_T_pvar_get_num(num_pvar: *mut c_int) -> c_int {
+    fn MPI_T_pvar_get_num(num_pvar: Out<c_int>) -> c_int {
         call(|| give(num_pvar, all().len() as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_T_pvar_get_info(pvar_index: c_int, name: *mut c_char, name_len: *mut c_int, verbosity_: *mut c_int, var_class: *mut c_int, datatype: *mut usize, enumtype: *mut usize, desc: *mut c_char, desc_len: *mut c_int, bind: *mut c_int, readonly: *mut c_int, continuous: *mut c_int, atomic: *mut c_int) -> c_int {
+    fn MPI_T_pvar_get_info(pvar_index: c_int, name: Out<c_char>, name_len: Out<c_int>, verbosity_: Out<c_int>, var_class: Out<c_int>, datatype: Out<usize>, enumtype: Out<usize>, desc: Out<c_char>, desc_len: Out<c_int>, bind: Out<c_int>, readonly: Out<c_int>, continuous: Out<c_int>, atomic: Out<c_int>) -> c_int {
         call(|| {
             let v = at(all(), pvar_index)?;
-            offer_text(name, name_len, &v.name);
+            // SAFETY: the standard has `name_len` say the room at `name`.
+            unsafe { offer_text(name, name_len, &v.name) };
             offer(verbosity_, verbosity(v.level));
             offer(var_class, v.class);
             offer(datatype, if v.is_int() { MPI_INT } else { MPI_UNSIGNED_LONG_LONG });
             offer(enumtype, v.enumtype());
-            offer_text(desc, desc_len, &v.desc);
+            // SAFETY: the standard has `desc_len` say the room at `desc`.
+            unsafe { offer_text(desc, desc_len, &v.desc) };
             offer(bind, match v.bound {
                 Binding::Nothing => MPI_T_BIND_NO_OBJECT,
                 Binding::Comm => MPI_T_BIND_MPI_COMM,
@@ -456,7 +459,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_pvar_get_index(name_: *const c_char, var_class: c_int, pvar_index: *mut c_int) -> c_int {
+    fn MPI_T_pvar_get_index(name_: Text, var_class: c_int, pvar_index: Out<c_int>) -> c_int {
         call(|| {
             let wanted = name(name_)?;
             let found = all().iter().position(|v| v.name == wanted && v.class == var_class);

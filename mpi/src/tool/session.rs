@@ -11,11 +11,11 @@ use super::pvar::{Binding, Object, ValueSource, Variable, all};
 use super::users::{Res, call, instance};
 use super::window_pvar::Count;
 use crate::call::counting;
-use crate::call::memory::read;
+use crate::call::memory::{Address, Out, read, slice};
 use crate::constants::*;
 use crate::types::{Comm, Win};
 use crate::{comm, win};
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 use oxmpi_runtime::Instance;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -138,7 +138,11 @@ impl Handle {
         Ok(())
     }
 
-    fn read(&self, buf: *mut c_void, reset: bool) -> Res {
+    /// Stores the values of the handle.
+    ///
+    /// # Safety
+    /// There is room for as many of the variable's type as it has elements.
+    unsafe fn read(&self, buf: Address, reset: bool) -> Res {
         if buf.is_null() {
             return Err(MPI_T_ERR_INVALID);
         }
@@ -150,7 +154,8 @@ impl Handle {
             state.base = now;
         }
         for (i, value) in values.iter().enumerate() {
-            // SAFETY: the user's buffer has room for `elements` values of the variable's type.
+            let buf = buf.as_mut_ptr();
+            // SAFETY: the caller's promise.
             unsafe {
                 match self.variable.is_int() {
                     true => buf.cast::<c_int>().add(i).write_unaligned(*value as c_int),
@@ -214,7 +219,7 @@ fn can_write(v: &Variable) -> Res {
 }
 
 mpi_fn! {
-    fn MPI_T_pvar_session_create(session: *mut usize) -> c_int {
+    fn MPI_T_pvar_session_create(session: Out<usize>) -> c_int {
         call(|| match session.is_null() {
             true => Err(MPI_T_ERR_INVALID),
             false => give(session, SESSIONS.insert(())),
@@ -223,7 +228,7 @@ mpi_fn! {
 }
 mpi_fn! {
     /// The session's handles go with it.
-    fn MPI_T_pvar_session_free(session: *mut usize) -> c_int {
+    fn MPI_T_pvar_session_free(session: Out<usize>) -> c_int {
         call(|| {
             let number = read(session, "").map_err(|_| MPI_T_ERR_INVALID)?;
             SESSIONS.remove(number).ok_or(MPI_T_ERR_INVALID_SESSION)?;
@@ -235,7 +240,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_pvar_handle_alloc(session_: usize, pvar_index: c_int, obj_handle: *mut c_void, handle: *mut usize, count: *mut c_int) -> c_int {
+    fn MPI_T_pvar_handle_alloc(session_: usize, pvar_index: c_int, obj_handle: Address, handle: Out<usize>, count: Out<c_int>) -> c_int {
         call(|| {
             session(session_)?;
             let variable = at(all(), pvar_index)?;
@@ -245,12 +250,16 @@ mpi_fn! {
             let object = match variable.bound {
                 Binding::Nothing => Object::Nothing,
                 Binding::Comm => {
-                    let comm: Comm = read(obj_handle.cast(), "").map_err(|_| MPI_T_ERR_INVALID)?;
+                    // SAFETY: the standard has the caller pass the address of a handle of the kind that the variable is bound to.
+                    let comm = unsafe { obj_handle.place_of::<Comm>() };
+                    let comm = read(comm, "").map_err(|_| MPI_T_ERR_INVALID)?;
                     let object = comm::get(comm).ok_or(MPI_T_ERR_INVALID)?;
                     Object::Comm(Arc::downgrade(&object.comm))
                 }
                 Binding::Win => {
-                    let win: Win = read(obj_handle.cast(), "").map_err(|_| MPI_T_ERR_INVALID)?;
+                    // SAFETY: the standard has the caller pass the address of a handle of the kind that the variable is bound to.
+                    let win = unsafe { obj_handle.place_of::<Win>() };
+                    let win = read(win, "").map_err(|_| MPI_T_ERR_INVALID)?;
                     let object = win::get(win).ok_or(MPI_T_ERR_INVALID)?;
                     Object::Win(Arc::downgrade(&object.window))
                 }
@@ -264,7 +273,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_pvar_handle_free(session: usize, handle_: *mut usize) -> c_int {
+    fn MPI_T_pvar_handle_free(session: usize, handle_: Out<usize>) -> c_int {
         call(|| {
             let number = read(handle_, "").map_err(|_| MPI_T_ERR_INVALID)?;
             handle(session, number)?;
@@ -284,17 +293,19 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_pvar_read(session: usize, handle_: usize, buf: *mut c_void) -> c_int {
-        call(|| handle(session, handle_)?.read(buf, false))
+    fn MPI_T_pvar_read(session: usize, handle_: usize, buf: Address) -> c_int {
+        // SAFETY: the standard has the caller pass room for all elements.
+        call(|| unsafe { handle(session, handle_)?.read(buf, false) })
     }
 }
 mpi_fn! {
-    fn MPI_T_pvar_write(session: usize, handle_: usize, buf: *const c_void) -> c_int {
+    fn MPI_T_pvar_write(session: usize, handle_: usize, buf: Address) -> c_int {
         call(|| {
             let handle = handle(session, handle_)?;
             can_write(handle.variable)?;
             // Variables that can be written are of MPI_UNSIGNED_LONG_LONG.
-            let values = crate::call::memory::slice(buf.cast::<u64>(), handle.elements, "");
+            // SAFETY: the standard has the caller pass a value for each element.
+            let values = unsafe { slice(buf.place_of::<u64>(), handle.elements, "") };
             handle.set(values.map_err(|_| MPI_T_ERR_INVALID)?.to_vec())
         })
     }
@@ -305,12 +316,13 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_T_pvar_readreset(session: usize, handle_: usize, buf: *mut c_void) -> c_int {
+    fn MPI_T_pvar_readreset(session: usize, handle_: usize, buf: Address) -> c_int {
         call(|| {
             let handle = handle(session, handle_)?;
             // Where it cannot be reset it cannot be read and reset in one step (`atomic` of its description).
             can_write(handle.variable).map_err(|_| MPI_T_ERR_PVAR_NO_ATOMIC)?;
-            handle.read(buf, true)
+            // SAFETY: the standard has the caller pass room for all elements.
+            unsafe { handle.read(buf, true) }
         })
     }
 }

@@ -3,15 +3,18 @@
 //! component's.
 
 use super::WinObject;
+use crate::call::memory::Address;
 use crate::call::operands::check_buffer;
 use crate::call::process::Process;
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res};
+use crate::p2p::Data;
 use crate::types::{Aint, Datatype};
 use core::ffi::c_int;
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::{Base, TypeDesc};
+use oxmpi_mca::Entry;
 use oxmpi_osc::{RmaArgs, assertion};
 use oxmpi_runtime::window::Verbs;
 
@@ -94,22 +97,18 @@ impl Elements {
 /// Elements in the memory of the calling process.
 #[derive(Clone, Copy)]
 pub struct Buffer {
-    pub at: *mut u8,
+    pub at: Address,
     pub of: Elements,
 }
 
 impl Buffer {
-    pub fn new(
-        process: &Process,
-        (at, count, datatype): (*const u8, i64, Datatype),
-        side: &Side,
-    ) -> Res<Buffer> {
+    pub fn new(process: &Process, (at, count, datatype): Data, side: &Side) -> Res<Buffer> {
         let of = Elements::new(count, datatype, side)?;
         if at.addr() == MPI_IN_PLACE {
             return Failure::err(MPI_ERR_BUFFER, format!("{} is MPI_IN_PLACE", side.addr));
         }
         check_buffer(process, at, count, of.desc, side.addr)?;
-        Ok(Buffer { at: at.cast_mut(), of })
+        Ok(Buffer { at, of })
     }
 }
 
@@ -147,9 +146,9 @@ pub fn one_base(target: &Elements, others: &[(&Elements, &Side)]) -> Res<Option<
 }
 
 /// Arguments with nothing in them but the target.
-pub fn arguments(process: &Process, rank: u32, disp: Aint) -> RmaArgs {
+pub fn arguments(entry: &Entry, rank: u32, disp: Aint) -> RmaArgs {
     RmaArgs {
-        thread: process.thread(),
+        thread: entry.thread(),
         origin: null_mut(),
         origin_count: 0,
         origin_type: null(),
@@ -169,7 +168,8 @@ pub fn arguments(process: &Process, rank: u32, disp: Aint) -> RmaArgs {
 /// Fills in what lies at the origin and at the target.
 pub fn with_data(args: &mut RmaArgs, origin: Option<&Buffer>, target: &Elements) {
     if let Some(origin) = origin {
-        (args.origin, args.origin_count, args.origin_type) = (origin.at, origin.of.count, origin.of.desc);
+        (args.origin, args.origin_count, args.origin_type) =
+            (origin.at.as_mut_ptr(), origin.of.count, origin.of.desc);
     }
     (args.target_count, args.target_type) = (target.count, target.desc);
 }

@@ -4,6 +4,8 @@ use super::argument::{Buffer, Side, arguments, can_be_compared, displacement, se
 use super::fast_path::{self, Element};
 use super::require;
 use crate::call::counting;
+use crate::call::entry::Inside;
+use crate::call::memory::Address;
 use crate::call::process::Process;
 use crate::constants::*;
 use crate::datatype::is_predefined;
@@ -14,7 +16,7 @@ use core::ffi::c_int;
 use oxmpi_runtime::window::{CallKind, Operation};
 
 /// One element of a predefined type.
-fn one(process: &Process, at: *const u8, datatype: Datatype, side: &Side) -> Res<Buffer> {
+fn one(process: &Process, at: Address, datatype: Datatype, side: &Side) -> Res<Buffer> {
     let buffer = Buffer::new(process, (at, 1, datatype), side)?;
     if !is_predefined(datatype) {
         return Failure::err(MPI_ERR_TYPE, "datatype is a derived datatype");
@@ -25,13 +27,14 @@ fn one(process: &Process, at: *const u8, datatype: Datatype, side: &Side) -> Res
 #[cold]
 #[inline(never)]
 fn slow_fetch(
+    here: Inside,
     name: &'static str,
     win: Win,
     (origin, result, datatype): Element,
     (rank, disp): (c_int, Aint),
     op: Op,
 ) -> c_int {
-    call_on(name, ErrorObject::Win(win), |process| {
+    call_on(here, name, ErrorObject::Win(win), |process, entry| {
         let object = require(win)?;
         let result = one(process, result, datatype, Side::RESULT)?;
         let origin = match op.0 {
@@ -43,27 +46,29 @@ fn slow_fetch(
         let rank = target(object, rank, "target_rank")?;
         let verbs = served(object)?;
         let Some(rank) = rank else { return Ok(()) };
-        let mut args = arguments(process, rank, displacement(object, disp)?);
-        (args.origin, args.origin_count, args.origin_type) = (origin.at, 1, origin.of.desc);
-        (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
+        let mut args = arguments(entry, rank, displacement(object, disp)?);
+        (args.origin, args.origin_count, args.origin_type) = (origin.at.as_mut_ptr(), 1, origin.of.desc);
+        (args.result, args.result_count, args.result_type) = (result.at.as_mut_ptr(), 1, result.of.desc);
         (args.target_count, args.target_type, args.op) = (1, result.of.desc, &operation);
         if counting::on() {
             object.window.note(CallKind::FetchAndOp);
         }
-        check(verbs.start(Operation::FetchAndOp, &args))
+        // SAFETY: the arguments of a C function, which promises the data until the next synchronisation; the types are there.
+        check(unsafe { verbs.start(Operation::FetchAndOp, &args) })
     })
 }
 
 #[cold]
 #[inline(never)]
 fn slow_compare(
+    here: Inside,
     name: &'static str,
     win: Win,
     (origin, result, datatype): Element,
-    compare: *const u8,
+    compare: Address,
     (rank, disp): (c_int, Aint),
 ) -> c_int {
-    call_on(name, ErrorObject::Win(win), |process| {
+    call_on(here, name, ErrorObject::Win(win), |process, entry| {
         let object = require(win)?;
         let origin = one(process, origin, datatype, Side::ORIGIN)?;
         let compare = one(process, compare, datatype, Side::COMPARE)?;
@@ -75,32 +80,33 @@ fn slow_compare(
         let rank = target(object, rank, "target_rank")?;
         let verbs = served(object)?;
         let Some(rank) = rank else { return Ok(()) };
-        let mut args = arguments(process, rank, displacement(object, disp)?);
-        (args.origin, args.origin_count, args.origin_type) = (origin.at, 1, origin.of.desc);
-        (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
-        (args.compare, args.target_count, args.target_type) = (compare.at, 1, origin.of.desc);
+        let mut args = arguments(entry, rank, displacement(object, disp)?);
+        (args.origin, args.origin_count, args.origin_type) = (origin.at.as_mut_ptr(), 1, origin.of.desc);
+        (args.result, args.result_count, args.result_type) = (result.at.as_mut_ptr(), 1, result.of.desc);
+        (args.compare, args.target_count, args.target_type) = (compare.at.as_ptr(), 1, origin.of.desc);
         if counting::on() {
             object.window.note(CallKind::CompareAndSwap);
         }
-        check(verbs.start(Operation::CompareAndSwap, &args))
+        // SAFETY: the arguments of a C function, which promises the data until the next synchronisation; the types are there.
+        check(unsafe { verbs.start(Operation::CompareAndSwap, &args) })
     })
 }
 
 mpi_fn! {
-    hot fn MPI_Fetch_and_op(origin_addr: *const u8, result_addr: *mut u8, datatype: Datatype, target_rank: c_int, target_disp: Aint, op: Op, win: Win) -> c_int |here| {
+    hot fn MPI_Fetch_and_op(origin_addr: Address, result_addr: Address, datatype: Datatype, target_rank: c_int, target_disp: Aint, op: Op, win: Win) -> c_int |here| {
         let (element, there) = ((origin_addr, result_addr, datatype), (target_rank, target_disp));
-        match fast_path::fetch_and_op(here, win, element, there, op) {
-            Some(status) => fast_path::ended(NAME, win, status),
-            None => slow_fetch(NAME, win, element, there, op),
+        match here.or_unusual(|here| fast_path::fetch_and_op(&mut here.entry, win, element, there, op)) {
+            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+            Err(inside) => slow_fetch(inside, NAME, win, element, there, op),
         }
     }
 }
 mpi_fn! {
-    hot fn MPI_Compare_and_swap(origin_addr: *const u8, compare_addr: *const u8, result_addr: *mut u8, datatype: Datatype, target_rank: c_int, target_disp: Aint, win: Win) -> c_int |here| {
+    hot fn MPI_Compare_and_swap(origin_addr: Address, compare_addr: Address, result_addr: Address, datatype: Datatype, target_rank: c_int, target_disp: Aint, win: Win) -> c_int |here| {
         let (element, there) = ((origin_addr, result_addr, datatype), (target_rank, target_disp));
-        match fast_path::compare_and_swap(here, win, element, compare_addr, there) {
-            Some(status) => fast_path::ended(NAME, win, status),
-            None => slow_compare(NAME, win, element, compare_addr, there),
+        match here.or_unusual(|here| fast_path::compare_and_swap(&mut here.entry, win, element, compare_addr, there)) {
+            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+            Err(inside) => slow_compare(inside, NAME, win, element, compare_addr, there),
         }
     }
 }

@@ -3,25 +3,26 @@
 use super::argument::served;
 use super::object::{adopt, get, require};
 use crate::call::counting;
-use crate::call::memory::{slice, write};
-use crate::call::process::{self, Process};
+use crate::call::memory::{In, Out, slice, write};
+use crate::call::process;
 use crate::constants::*;
-use crate::error::{ErrorObject, Failure, call_on, check, raise_on};
+use crate::error::{ErrorObject, Failure, call_on, check, raise_on, raise_without_call};
 use crate::types::{Info, Win};
 use crate::{info, win::WinObject};
 use core::ffi::c_int;
+use oxmpi_mca::Entry;
 use oxmpi_runtime::window::CallKind;
 
 mpi_fn! {
-    fn MPIX_Win_dup_with_info(win: Win, info: Info, newwin: *mut Win) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    fn MPIX_Win_dup_with_info(win: Win, info: Info, newwin: Out<Win>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, entry| {
             let object = require(win)?;
             let given = info::optional(info)?.unwrap_or_default();
             if newwin.is_null() {
                 return Failure::err(MPI_ERR_ARG, "newwin is a null pointer");
             }
             served(object)?;
-            let window = object.window.dup(process.thread(), &given)?;
+            let window = object.window.dup(entry, &given)?;
             let mut hints = object.text.lock().1.clone();
             hints.merge(&given);
             let made = adopt(object.facts, window, hints)?;
@@ -41,22 +42,20 @@ fn windows(wins: &[Win]) -> Result<Vec<&'static WinObject>, (Win, Failure)> {
 }
 
 /// The first failure, and of which window.
-fn flush(process: &Process, objects: &[&'static WinObject]) -> Option<(Win, Failure)> {
-    let thread = process.thread();
-    let begin = |object: &&'static WinObject| {
+fn flush(entry: &mut Entry, objects: &[&'static WinObject]) -> Option<(Win, Failure)> {
+    for object in objects {
         if counting::on() {
             object.window.note(CallKind::Flush);
         }
         // The flush begins what cannot be begun apart, and tells what may not be flushed.
         if let Some(verbs) = object.window.verbs() {
-            let _ = verbs.flush_begin(thread, None);
+            let _ = verbs.flush_begin(entry, None);
         }
-    };
-    objects.iter().for_each(begin);
+    }
     let mut first = None;
     for object in objects {
         // All of them, also behind one that failed.
-        let flushed = served(object).and_then(|verbs| check(verbs.flush(thread, None, false)));
+        let flushed = served(object).and_then(|verbs| check(verbs.flush(entry, None, false)));
         if let (Err(failure), None) = (flushed, &first) {
             first = Some((object.handle(), failure));
         }
@@ -65,21 +64,23 @@ fn flush(process: &Process, objects: &[&'static WinObject]) -> Option<(Win, Fail
 }
 
 mpi_fn! {
-    fn MPIX_Win_flush_many(count: c_int, wins: *const Win) -> c_int {
+    fn MPIX_Win_flush_many(count: c_int, wins: In<Win>) -> c_int |here| {
         let listed = process::require().and_then(|process| {
             let Ok(n) = usize::try_from(count) else {
                 return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
             };
-            Ok((process, if n == 0 { &[][..] } else { slice(wins, n, "wins")? }))
+            // SAFETY: the interface has the caller pass `wins` with `count` elements.
+            Ok((process, unsafe { slice(wins, n, "wins") }?))
         });
         let (process, wins) = match listed {
             Ok(listed) => listed,
-            Err(failure) => return raise_on(NAME, ErrorObject::Nothing, failure),
+            Err(failure) => return raise_without_call(NAME, ErrorObject::Nothing, failure),
         };
+        let mut entry = here.of(process).entry;
         let failed = match windows(wins) {
-            Ok(objects) => flush(process, &objects),
+            Ok(objects) => flush(&mut entry, &objects),
             Err(failed) => Some(failed),
         };
-        failed.map_or(MPI_SUCCESS, |(win, failure)| raise_on(NAME, ErrorObject::Win(win), failure))
+        failed.map_or(MPI_SUCCESS, |(win, failure)| raise_on(&mut entry, NAME, ErrorObject::Win(win), failure))
     }
 }

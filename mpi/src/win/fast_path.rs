@@ -5,31 +5,36 @@
 use super::argument::can_be_compared;
 use super::{WinObject, get};
 use crate::call::entry::CallContext;
+use crate::call::memory::Address;
 use crate::constants::*;
 use crate::datatype::{self, usable};
 use crate::error::{ErrorObject, raise_on};
 use crate::op::one_sided;
+use crate::p2p::Data;
 use crate::types::{Aint, Datatype, Op, Win};
 use core::ffi::c_int;
 use core::ptr::null;
 use oxmpi_datatype::{Base, TypeDesc};
-use oxmpi_mca::Status;
+use oxmpi_mca::{Entry, Status};
 use oxmpi_osc::RmaArgs;
 use oxmpi_runtime::window::{Operation, Verbs};
-
-/// Origin data: address, count, type.
-pub type Data = (*const u8, i64, Datatype);
 
 /// Rank, displacement, count, type.
 pub type Target = (c_int, Aint, i64, Datatype);
 
 /// Origin, result, type of one element.
-pub type Element = (*const u8, *mut u8, Datatype);
+pub type Element = (Address, Address, Datatype);
 
-/// Return value of the function.
+/// Return value of the function, which ends with it.
 #[inline(always)]
-pub fn ended(name: &'static str, win: Win, status: Status) -> c_int {
-    if status.is_err() { raise_on(name, ErrorObject::Win(win), status.into()) } else { MPI_SUCCESS }
+pub fn ended(here: CallContext, name: &'static str, win: Win, status: Status) -> c_int {
+    if status.is_err() { failed(here.entry, name, win, status) } else { MPI_SUCCESS }
+}
+
+#[cold]
+#[inline(never)]
+fn failed(mut entry: Entry, name: &'static str, win: Win, status: Status) -> c_int {
+    raise_on(&mut entry, name, ErrorObject::Win(win), status.into())
 }
 
 /// The verbs of a window with such a rank.
@@ -41,15 +46,15 @@ fn verbs(object: &'static WinObject, rank: c_int) -> Option<&'static Verbs> {
 
 /// A buffer that any type may have.
 #[inline(always)]
-fn is_buffer(at: *const u8) -> bool {
+fn is_buffer(at: Address) -> bool {
     !at.is_null() && at.addr() != MPI_IN_PLACE
 }
 
 /// Arguments of an operation between elements, which `origin` and `target` have as many bytes for.
 #[inline(always)]
-fn arguments(here: CallContext, (rank, disp): (c_int, Aint), of: &'static TypeDesc, count: i64) -> RmaArgs {
+fn arguments(entry: &Entry, (rank, disp): (c_int, Aint), of: &'static TypeDesc, count: i64) -> RmaArgs {
     RmaArgs {
-        thread: here.thread,
+        thread: entry.thread(),
         origin: core::ptr::null_mut(),
         origin_count: 0,
         origin_type: null(),
@@ -69,13 +74,12 @@ fn arguments(here: CallContext, (rank, disp): (c_int, Aint), of: &'static TypeDe
 /// MPI_Put and MPI_Get.
 #[inline(always)]
 pub fn transfer(
-    here: Option<CallContext>,
+    entry: &mut Entry,
     win: Win,
     operation: Operation,
     (at, count, origin): Data,
     (rank, disp, target_count, target): Target,
 ) -> Option<Status> {
-    let here = here?;
     let verbs = verbs(get(win)?, rank)?;
     let (origin, target) = (usable(origin)?, usable(target)?);
     let bytes = |count: i64, desc: &TypeDesc| (count as u64).checked_mul(desc.packed);
@@ -85,21 +89,21 @@ pub fn transfer(
     if count < 0 || target_count < 0 || disp < 0 || !fits || !is_buffer(at) {
         return None;
     }
-    let mut args = arguments(here, (rank, disp), target, target_count);
-    (args.origin, args.origin_count, args.origin_type) = (at.cast_mut(), count as u64, origin);
-    Some(verbs.start(operation, &args))
+    let mut args = arguments(entry, (rank, disp), target, target_count);
+    (args.origin, args.origin_count, args.origin_type) = (at.as_mut_ptr(), count as u64, origin);
+    // SAFETY: the arguments of a C function, which promises the data until the next synchronisation; the types are there.
+    Some(unsafe { verbs.start(operation, &args) })
 }
 
 /// MPI_Accumulate.
 #[inline(always)]
 pub fn accumulate(
-    here: Option<CallContext>,
+    entry: &mut Entry,
     win: Win,
     (at, count, origin): Data,
     (rank, disp, target_count, target): Target,
     op: Op,
 ) -> Option<Status> {
-    let here = here?;
     let verbs = verbs(get(win)?, rank)?;
     let (origin, target) = (usable(origin)?, usable(target)?);
     let same = core::ptr::eq(origin, target) && count == target_count && target.base != Base::MIXED;
@@ -107,61 +111,61 @@ pub fn accumulate(
         return None;
     }
     let operation = one_sided(op, Some(target.base), false).ok()?;
-    let mut args = arguments(here, (rank, disp), target, count);
-    (args.origin, args.origin_count, args.origin_type) = (at.cast_mut(), count as u64, origin);
+    let mut args = arguments(entry, (rank, disp), target, count);
+    (args.origin, args.origin_count, args.origin_type) = (at.as_mut_ptr(), count as u64, origin);
     args.op = &operation;
-    Some(verbs.start(Operation::Accumulate, &args))
+    // SAFETY: the arguments of a C function, which promises the data until the next synchronisation; the types are there.
+    Some(unsafe { verbs.start(Operation::Accumulate, &args) })
 }
 
 /// MPI_Fetch_and_op.
 #[inline(always)]
 pub fn fetch_and_op(
-    here: Option<CallContext>,
+    entry: &mut Entry,
     win: Win,
     (at, result, datatype): Element,
     target: (c_int, Aint),
     op: Op,
 ) -> Option<Status> {
-    let here = here?;
     let verbs = verbs(get(win)?, target.0)?;
     let of = datatype::basic(datatype)?;
     if target.1 < 0 || !is_buffer(result) || !is_buffer(at) {
         return None;
     }
     let operation = one_sided(op, Some(of.base), true).ok()?;
-    let mut args = arguments(here, target, of, 1);
-    (args.origin, args.origin_count, args.origin_type) = (at.cast_mut(), 1, of);
-    (args.result, args.result_count, args.result_type) = (result, 1, of);
+    let mut args = arguments(entry, target, of, 1);
+    (args.origin, args.origin_count, args.origin_type) = (at.as_mut_ptr(), 1, of);
+    (args.result, args.result_count, args.result_type) = (result.as_mut_ptr(), 1, of);
     args.op = &operation;
-    Some(verbs.start(Operation::FetchAndOp, &args))
+    // SAFETY: the arguments of a C function, which promises the data until the next synchronisation; the types are there.
+    Some(unsafe { verbs.start(Operation::FetchAndOp, &args) })
 }
 
 /// MPI_Compare_and_swap.
 #[inline(always)]
 pub fn compare_and_swap(
-    here: Option<CallContext>,
+    entry: &mut Entry,
     win: Win,
     (at, result, datatype): Element,
-    compare: *const u8,
+    compare: Address,
     target: (c_int, Aint),
 ) -> Option<Status> {
-    let here = here?;
     let verbs = verbs(get(win)?, target.0)?;
     let of = datatype::basic(datatype).filter(|of| can_be_compared(of.base))?;
     if target.1 < 0 || !is_buffer(result) || !is_buffer(at) || !is_buffer(compare) {
         return None;
     }
-    let mut args = arguments(here, target, of, 1);
-    (args.origin, args.origin_count, args.origin_type) = (at.cast_mut(), 1, of);
-    (args.result, args.result_count, args.result_type) = (result, 1, of);
-    args.compare = compare;
-    Some(verbs.start(Operation::CompareAndSwap, &args))
+    let mut args = arguments(entry, target, of, 1);
+    (args.origin, args.origin_count, args.origin_type) = (at.as_mut_ptr(), 1, of);
+    (args.result, args.result_count, args.result_type) = (result.as_mut_ptr(), 1, of);
+    args.compare = compare.as_ptr();
+    // SAFETY: the arguments of a C function, which promises the data until the next synchronisation; the types are there.
+    Some(unsafe { verbs.start(Operation::CompareAndSwap, &args) })
 }
 
 /// MPI_Win_flush, and MPI_Win_flush_local.
 #[inline(always)]
-pub fn flush(here: Option<CallContext>, win: Win, rank: c_int, local: bool) -> Option<Status> {
-    let here = here?;
+pub fn flush(entry: &mut Entry, win: Win, rank: c_int, local: bool) -> Option<Status> {
     let verbs = verbs(get(win)?, rank)?;
-    Some(verbs.flush(here.thread, Some(rank as u32), local))
+    Some(verbs.flush(entry, Some(rank as u32), local))
 }

@@ -17,16 +17,16 @@ fn done(status: Status, served: bool) -> Res {
 }
 
 mpi_fn! {
-    fn MPI_Win_fence(assert: c_int, win: Win) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    fn MPI_Win_fence(assert: c_int, win: Win) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, entry| {
             let object = require(win)?;
             let assert = assertions(assert, OF_FENCE)?;
-            done(object.window.fence(process.thread(), assert), object.window.verbs().is_some())
+            done(object.window.fence(entry, assert), object.window.verbs().is_some())
         })
     }
 }
 mpi_fn! {
-    fn MPI_Win_sync(win: Win) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| check(require(win)?.window.sync(process.thread())))
+    fn MPI_Win_sync(win: Win) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, entry| check(require(win)?.window.sync(entry)))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::create::place;
 use super::{WinObject, require};
-use crate::call::memory::write;
+use crate::call::memory::{Out, write};
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure, Res, call_on, check};
 use crate::types::{Aint, Win};
@@ -11,8 +11,8 @@ use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 
 mpi_fn! {
-    fn MPI_Win_shared_query[c_int], MPI_Win_shared_query_c[Aint]<N>(win: Win, rank: c_int, size: *mut Aint, disp_unit: *mut N, baseptr: *mut *mut c_void) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |_| {
+    fn MPI_Win_shared_query[c_int], MPI_Win_shared_query_c[Aint]<N>(win: Win, rank: c_int, size: Out<Aint>, disp_unit: Out<N>, baseptr: Out<*mut c_void>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, _| {
             let (bytes, unit, base) = seen(require(win)?, rank)?;
             let unit: N = fits(unit)?;
             place(baseptr)?;
@@ -64,8 +64,8 @@ fn dynamic(win: Win) -> Res<&'static WinObject> {
 }
 
 mpi_fn! {
-    fn MPI_Win_attach(win: Win, base: *mut c_void, size: Aint) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    fn MPI_Win_attach(win: Win, base: *mut c_void, size: Aint) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, entry| {
             let object = dynamic(win)?;
             let start = base as usize;
             let end = usize::try_from(size).ok().and_then(|size| start.checked_add(size));
@@ -73,7 +73,8 @@ mpi_fn! {
                 return Failure::err(MPI_ERR_SIZE, format!("size is {size}"));
             };
             if let Some(verbs) = object.window.verbs() {
-                return check(verbs.attach(process.thread(), base.cast(), size as u64));
+                // SAFETY: the standard has the caller pass memory that stays until it is detached.
+                return check(unsafe { verbs.attach(entry, base.cast(), size as u64) });
             }
             let mut attached = object.attached.lock();
             match attached.iter().find(|(from, to)| start < *to && *from < end || start == *from) {
@@ -89,11 +90,11 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Win_detach(win: Win, base: *const c_void) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    fn MPI_Win_detach(win: Win, base: *const c_void) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, entry| {
             let object = dynamic(win)?;
             if let Some(verbs) = object.window.verbs() {
-                return check(verbs.detach(process.thread(), base.cast_mut().cast()));
+                return check(verbs.detach(entry, base.addr()));
             }
             let mut attached = object.attached.lock();
             match attached.iter().position(|(from, _)| *from == base as usize) {

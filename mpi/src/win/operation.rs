@@ -3,23 +3,25 @@
 use super::argument::{
     Buffer, Elements, Side, arguments, displacement, fits, one_base, served, target, with_data,
 };
-use super::fast_path::{self, Data, Target};
+use super::fast_path::{self, Target};
 use super::{WinObject, require};
 use crate::call::counting::{self, Counter};
-use crate::call::memory::write;
+use crate::call::entry::Inside;
+use crate::call::memory::{Address, Out, write};
 use crate::call::process::Process;
 use crate::constants::*;
 use crate::error::{ErrorObject, Res, call_on, check};
 use crate::op::one_sided;
-use crate::p2p::place_of;
-use crate::request;
+use crate::p2p::{Data, place_of};
+use crate::request::{self, Header};
 use crate::types::{Aint, Count, Datatype, Op, Request, Win};
 use core::ffi::c_int;
+use oxmpi_mca::Entry;
 use oxmpi_osc::RmaArgs;
 use oxmpi_runtime::window::Operation;
 
 /// Where the request goes; `None`: the call has none.
-type Place = Option<*mut Request>;
+type Place<'a> = Option<Out<'a, Request>>;
 
 /// Starts an operation whose arguments are right, and gives its request out. `args` `None`: the target is MPI_PROC_NULL.
 fn issue(
@@ -36,16 +38,18 @@ fn issue(
     match (args, place) {
         (None, None) => Ok(()),
         (None, Some(place)) => write(place, "request", request::done(process)),
-        (Some(args), None) => check(verbs.start(operation, args)),
+        // SAFETY: the arguments of a C function, which promises the data until the next synchronisation; the types are there.
+        (Some(args), None) => check(unsafe { verbs.start(operation, args) }),
         (Some(args), Some(place)) => {
-            let req = verbs.request(operation, args)?;
+            // SAFETY: the arguments of a C function, which promises the data until the request is complete; the types are there.
+            let req = unsafe { Header::given(verbs.request(operation, args)?) }?;
             write(place, "request", request::give_of_window(object, req))
         }
     }
 }
 
 fn transfer(
-    process: &Process,
+    (process, entry): (&Process, &mut Entry),
     win: Win,
     operation: Operation,
     origin: Data,
@@ -70,19 +74,28 @@ fn transfer(
             counting::add_bytes(Counter::BytesGet, there.bytes());
         }
     }
-    let mut args = arguments(process, rank, disp);
+    let mut args = arguments(entry, rank, disp);
     with_data(&mut args, Some(&origin), &there);
     issue(process, object, operation, Some(&args), place)
 }
 
 #[cold]
 #[inline(never)]
-fn slow_transfer(name: &'static str, win: Win, operation: Operation, origin: Data, there: Target) -> c_int {
-    call_on(name, ErrorObject::Win(win), |process| transfer(process, win, operation, origin, there, None))
+fn slow_transfer(
+    here: Inside,
+    name: &'static str,
+    win: Win,
+    operation: Operation,
+    origin: Data,
+    there: Target,
+) -> c_int {
+    call_on(here, name, ErrorObject::Win(win), |process, entry| {
+        transfer((process, entry), win, operation, origin, there, None)
+    })
 }
 
 fn accumulate(
-    process: &Process,
+    (process, entry): (&Process, &mut Entry),
     win: Win,
     origin: Data,
     (rank, disp, count, datatype): Target,
@@ -99,7 +112,7 @@ fn accumulate(
     let Some(rank) = rank else { return issue(process, object, Operation::Accumulate, None, place) };
     let disp = displacement(object, disp)?;
     fits(&origin.of, &there, Side::TARGET)?;
-    let mut args = arguments(process, rank, disp);
+    let mut args = arguments(entry, rank, disp);
     with_data(&mut args, Some(&origin), &there);
     args.op = &operation;
     issue(process, object, Operation::Accumulate, Some(&args), place)
@@ -107,13 +120,15 @@ fn accumulate(
 
 #[cold]
 #[inline(never)]
-fn slow_accumulate(name: &'static str, win: Win, origin: Data, there: Target, op: Op) -> c_int {
-    call_on(name, ErrorObject::Win(win), |process| accumulate(process, win, origin, there, op, None))
+fn slow_accumulate(here: Inside, name: &'static str, win: Win, origin: Data, there: Target, op: Op) -> c_int {
+    call_on(here, name, ErrorObject::Win(win), |process, entry| {
+        accumulate((process, entry), win, origin, there, op, None)
+    })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 fn get_accumulate(
-    process: &Process,
+    (process, entry): (&Process, &mut Entry),
     win: Win,
     origin: Data,
     result: Data,
@@ -142,77 +157,77 @@ fn get_accumulate(
         fits(&origin.of, &there, Side::TARGET)?;
     }
     fits(&there, &into.of, Side::RESULT)?;
-    let mut args = arguments(process, rank, disp);
+    let mut args = arguments(entry, rank, disp);
     with_data(&mut args, origin.as_ref(), &there);
-    (args.result, args.result_count, args.result_type) = (into.at, into.of.count, into.of.desc);
+    (args.result, args.result_count, args.result_type) = (into.at.as_mut_ptr(), into.of.count, into.of.desc);
     args.op = &operation;
     issue(process, object, Operation::GetAccumulate, Some(&args), place)
 }
 
 mpi_fn! {
-    hot fn MPI_Put[c_int], MPI_Put_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int |here| {
+    hot fn MPI_Put[c_int], MPI_Put_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int |here| {
         let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-        match fast_path::transfer(here, win, Operation::Put, origin, there) {
-            Some(status) => fast_path::ended(NAME, win, status),
-            None => slow_transfer(NAME, win, Operation::Put, origin, there),
+        match here.or_unusual(|here| fast_path::transfer(&mut here.entry, win, Operation::Put, origin, there)) {
+            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+            Err(inside) => slow_transfer(inside, NAME, win, Operation::Put, origin, there),
         }
     }
 }
 mpi_fn! {
-    fn MPI_Rput[c_int], MPI_Rput_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win, request: *mut Request) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    fn MPI_Rput[c_int], MPI_Rput_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win, request: Out<Request>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |process, entry| {
             let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-            transfer(process, win, Operation::Put, origin, there, Some(request))
+            transfer((process, entry), win, Operation::Put, origin, there, Some(request))
         })
     }
 }
 mpi_fn! {
-    hot fn MPI_Get[c_int], MPI_Get_c[Count]<N>(origin_addr: *mut u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int |here| {
-        let (origin, there) = ((origin_addr.cast_const(), origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-        match fast_path::transfer(here, win, Operation::Get, origin, there) {
-            Some(status) => fast_path::ended(NAME, win, status),
-            None => slow_transfer(NAME, win, Operation::Get, origin, there),
-        }
-    }
-}
-mpi_fn! {
-    fn MPI_Rget[c_int], MPI_Rget_c[Count]<N>(origin_addr: *mut u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win, request: *mut Request) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
-            let (origin, there) = ((origin_addr.cast_const(), origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-            transfer(process, win, Operation::Get, origin, there, Some(request))
-        })
-    }
-}
-mpi_fn! {
-    hot fn MPI_Accumulate[c_int], MPI_Accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int |here| {
+    hot fn MPI_Get[c_int], MPI_Get_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int |here| {
         let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-        match fast_path::accumulate(here, win, origin, there, op) {
-            Some(status) => fast_path::ended(NAME, win, status),
-            None => slow_accumulate(NAME, win, origin, there, op),
+        match here.or_unusual(|here| fast_path::transfer(&mut here.entry, win, Operation::Get, origin, there)) {
+            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+            Err(inside) => slow_transfer(inside, NAME, win, Operation::Get, origin, there),
         }
     }
 }
 mpi_fn! {
-    fn MPI_Raccumulate[c_int], MPI_Raccumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win, request: *mut Request) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    fn MPI_Rget[c_int], MPI_Rget_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win, request: Out<Request>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |process, entry| {
             let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-            accumulate(process, win, origin, there, op, Some(request))
+            transfer((process, entry), win, Operation::Get, origin, there, Some(request))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Get_accumulate[c_int], MPI_Get_accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, result_addr: *mut u8, result_count: N, result_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    hot fn MPI_Accumulate[c_int], MPI_Accumulate_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int |here| {
+        let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+        match here.or_unusual(|here| fast_path::accumulate(&mut here.entry, win, origin, there, op)) {
+            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+            Err(inside) => slow_accumulate(inside, NAME, win, origin, there, op),
+        }
+    }
+}
+mpi_fn! {
+    fn MPI_Raccumulate[c_int], MPI_Raccumulate_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win, request: Out<Request>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |process, entry| {
             let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-            get_accumulate(process, win, origin, (result_addr.cast_const(), result_count as i64, result_datatype), there, op, None)
+            accumulate((process, entry), win, origin, there, op, Some(request))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Rget_accumulate[c_int], MPI_Rget_accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, result_addr: *mut u8, result_count: N, result_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win, request: *mut Request) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    fn MPI_Get_accumulate[c_int], MPI_Get_accumulate_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, result_addr: Address, result_count: N, result_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |process, entry| {
             let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-            get_accumulate(process, win, origin, (result_addr.cast_const(), result_count as i64, result_datatype), there, op, Some(request))
+            get_accumulate((process, entry), win, origin, (result_addr, result_count as i64, result_datatype), there, op, None)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Rget_accumulate[c_int], MPI_Rget_accumulate_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, result_addr: Address, result_count: N, result_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win, request: Out<Request>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |process, entry| {
+            let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+            get_accumulate((process, entry), win, origin, (result_addr, result_count as i64, result_datatype), there, op, Some(request))
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::argument::{assertions, served};
 use super::{WinObject, require};
-use crate::call::memory::write;
+use crate::call::memory::{Out, write};
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure, Res, call_on, check};
 use crate::group;
@@ -20,43 +20,43 @@ fn ranks(object: &WinObject, group: Group) -> Res<Vec<u32>> {
 }
 
 mpi_fn! {
-    fn MPI_Win_post(group: Group, assert: c_int, win: Win) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    fn MPI_Win_post(group: Group, assert: c_int, win: Win) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, entry| {
             let object = require(win)?;
             let assert = assertions(assert, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)?;
             let ranks = ranks(object, group)?;
-            check(served(object)?.post(process.thread(), &ranks, assert))
+            check(served(object)?.post(entry, &ranks, assert))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Win_start(group: Group, assert: c_int, win: Win) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    fn MPI_Win_start(group: Group, assert: c_int, win: Win) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, entry| {
             let object = require(win)?;
             let assert = assertions(assert, MPI_MODE_NOCHECK)?;
             let ranks = ranks(object, group)?;
-            check(served(object)?.access(process.thread(), &ranks, assert))
+            check(served(object)?.access(entry, &ranks, assert))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Win_complete(win: Win) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| check(served(require(win)?)?.complete(process.thread())))
+    fn MPI_Win_complete(win: Win) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, entry| check(served(require(win)?)?.complete(entry)))
     }
 }
 mpi_fn! {
-    fn MPI_Win_wait(win: Win) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| check(served(require(win)?)?.wait(process.thread(), true)))
+    fn MPI_Win_wait(win: Win) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, entry| check(served(require(win)?)?.wait(entry, true)))
     }
 }
 mpi_fn! {
-    fn MPI_Win_test(win: Win, flag: *mut c_int) -> c_int {
-        call_on(NAME, ErrorObject::Win(win), |process| {
+    fn MPI_Win_test(win: Win, flag: Out<c_int>) -> c_int |here| {
+        call_on(here, NAME, ErrorObject::Win(win), |_, entry| {
             let verbs = served(require(win)?)?;
             if flag.is_null() {
                 return Failure::err(MPI_ERR_ARG, "flag is a null pointer");
             }
-            let status = verbs.wait(process.thread(), false);
+            let status = verbs.wait(entry, false);
             check(status)?;
             write(flag, "flag", (status != Status::PENDING).into())
         })

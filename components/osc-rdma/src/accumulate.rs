@@ -19,7 +19,7 @@ use crate::elements::Update;
 use crate::issue::{NOTHING, Noted};
 use crate::layout::Block;
 use crate::local::Local;
-use crate::op::{FinalStep, Plan};
+use crate::op::{Draft, FinalStep};
 use crate::order::Touch;
 use crate::peer::Met;
 use crate::piece::{Amo, Entries, Entry, Piece, RemoteAmo};
@@ -36,7 +36,7 @@ use oxmpi_osc::{Asked, Rma, Want};
 use oxmpi_osc_support::{Elements, Pending, Request, Sink, Source};
 
 /// The program's part in an accumulate: what that takes and gives.
-pub struct Operands<'a> {
+struct Operands<'a> {
     code: u32,
     /// Nothing for MPI_NO_OP.
     origin: Option<Source<'a>>,
@@ -46,12 +46,12 @@ pub struct Operands<'a> {
 }
 
 /// The operands of MPI_Accumulate.
-pub fn accumulate_of<'a>(args: &Rma<'a>) -> Result<Operands<'a>, Status> {
+fn accumulate_of<'a>(args: &Rma<'a>) -> Result<Operands<'a>, Status> {
     operands(args, None)
 }
 
 /// The operands of MPI_Get_accumulate.
-pub fn get_accumulate_of<'a>(args: &Rma<'a>) -> Result<Operands<'a>, Status> {
+fn get_accumulate_of<'a>(args: &Rma<'a>) -> Result<Operands<'a>, Status> {
     // SAFETY: vouched for, and valid during the call; the result of such an operation is written, and nobody else's until that is complete.
     let result = unsafe {
         Elements::new(args.result, args.result_count, args.result_type).map(|result| result.sink())
@@ -60,7 +60,7 @@ pub fn get_accumulate_of<'a>(args: &Rma<'a>) -> Result<Operands<'a>, Status> {
 }
 
 /// The operands of MPI_Fetch_and_op: one element of the origin's type everywhere.
-pub fn fetch_of<'a>(args: &Rma<'a>) -> Result<Operands<'a>, Status> {
+fn fetch_of<'a>(args: &Rma<'a>) -> Result<Operands<'a>, Status> {
     // SAFETY: vouched for, and valid during the call; the result is one element, which is written.
     let result = unsafe { Elements::new(args.result, 1, args.origin_type).map(|result| result.sink()) };
     // SAFETY: vouched for, or null; the origin is one element.
@@ -94,20 +94,33 @@ impl Operands<'_> {
 }
 
 impl<'a> Call<'a> {
-    pub fn accumulate(
-        &mut self,
-        (target, disp): (u32, i64),
-        operands: &Operands<'_>,
-        want: Want,
-    ) -> Asked<Request> {
-        let peer = self.target(target)?;
+    // Neither is in one with what is tried before it, which needs few registers.
+    /// MPI_Accumulate.
+    #[inline(never)]
+    pub fn accumulate(&mut self, args: &Rma<'_>, want: Want) -> Asked<Request> {
+        self.operate_by(args, &accumulate_of(args)?, want)
+    }
+
+    /// MPI_Get_accumulate.
+    pub fn get_accumulate(&mut self, args: &Rma<'_>, want: Want) -> Asked<Request> {
+        self.operate_by(args, &get_accumulate_of(args)?, want)
+    }
+
+    /// MPI_Fetch_and_op.
+    #[inline(never)]
+    pub fn fetch_and_op(&mut self, args: &Rma<'_>) -> Result<(), Status> {
+        self.operate_by(args, &fetch_of(args)?, Want::Nothing).map(|_| ())
+    }
+
+    fn operate_by(&mut self, args: &Rma<'_>, operands: &Operands<'_>, want: Want) -> Asked<Request> {
+        let peer = self.target(args.target)?;
         let Operands { code, origin, result, there: shape } = *operands;
         let len = operands.len();
         if len == 0 || (code == op::NO_OP && result.is_none()) {
             return self.done(want);
         }
         let update = Update::new(code, shape.dtype.base)?;
-        let spot = match self.spot(peer, disp, shape.count, shape.dtype) {
+        let spot = match self.spot(peer, args.disp, shape.count, shape.dtype) {
             Ok(spot) => spot,
             Err(status) => return self.refused(status, want),
         };
@@ -250,8 +263,9 @@ impl<'a> Call<'a> {
         };
         let shown = request.as_ref().map(Pending::request);
         self.wait_for_order(peer, Touch::READ)?;
-        let plan = Plan { request, ordered: Some(Touch::READ), ..Plan::default() };
-        let started = self.move_there(Transfer::Get(into), there, shape, plan, Care::Nobody);
+        let mut op = Draft::default();
+        (op.request, op.ordered) = (request, Some(Touch::READ));
+        let started = self.move_there(Transfer::Get(into), there, shape, op, Care::Nobody);
         started.inspect_err(|_| peer.ordered.end(Touch::READ))?;
         Ok(shown)
     }
@@ -266,17 +280,18 @@ impl<'a> Call<'a> {
     ) -> Result<(), Status> {
         let (route, width) = (there.route, task.update.width);
         let (link, touch) = (route.link(), task.touch());
-        let mut plan = Plan { request, ordered: Some(touch), ..Plan::default() };
+        let mut op = Draft::default();
+        (op.request, op.ordered) = (request, Some(touch));
         if let Some(result) = &task.result {
-            plan.local = Some(Local::Scratch(self.scratch(link, task.len as usize)?));
-            plan.final_step = FinalStep::to(result, task.len as usize);
+            op.local = Some(Local::Scratch(self.scratch(link, task.len as usize)?));
+            op.final_step = FinalStep::to(result, task.len as usize);
         }
         let registrations = there.registrations(&task.blocks)?;
         self.wait_for_order(task.peer, touch)?;
         if link.lists > 0 && task.len > width {
             let zeros = vec![0; if task.input.is_none() { link.lists as usize } else { 0 }];
-            let entries = task.entries(amo, &registrations, link.lists, &zeros, plan.local.as_ref());
-            self.launch(route, plan, entries.lists(link.lists), NOTHING);
+            let entries = task.entries(amo, &registrations, link.lists, &zeros, op.local.as_ref());
+            self.launch(route, op, entries.lists(link.lists), NOTHING);
             return Ok(());
         }
         let noted = (!link.remote_done).then(|| Noted {
@@ -287,7 +302,7 @@ impl<'a> Call<'a> {
             places: task.places(),
         });
         let wanted = task.result.is_some();
-        self.launch(route, plan, atomics(task, &registrations, amo, wanted), noted);
+        self.launch(route, op, atomics(task, &registrations, amo, wanted), noted);
         Ok(())
     }
 
@@ -302,7 +317,7 @@ impl<'a> Call<'a> {
         let local = self.scratch(there.route.link(), task.len as usize)?;
         let registrations = there.registrations(&task.blocks)?;
         let done = self.run(there.route, Some(local), atomics(task, &registrations, amo, true))?;
-        old.give(0, done.ok_or(Status::INTERNAL)?.bytes());
+        old.give(0, done.bytes());
         Ok(())
     }
 
@@ -340,7 +355,7 @@ impl<'a> Call<'a> {
             }
             let Local::Scratch(local) = local else { return Err(Status::INTERNAL) };
             let pieces = entries.lists(lists).chain(single.into_iter().map(Piece::Atomic));
-            let done = self.run(route, Some(local), pieces)?.ok_or(Status::INTERNAL)?;
+            let done = self.run(route, Some(local), pieces)?;
             let mut again = Vec::new();
             for (at, found) in left.iter().zip(done.bytes().chunks(8)) {
                 let (known, found) = (&mut now[*at..*at + width], &found[..width]);

@@ -10,7 +10,7 @@ use crate::claim::Claim;
 use crate::issue::Noted;
 use crate::layout::Block;
 use crate::mapped_targets::{read_here, write_here};
-use crate::op::Plan;
+use crate::op::Draft;
 use crate::order::Touch;
 use crate::piece::{Entries, Entry, Stretch, gets, puts};
 use crate::runs::Runs;
@@ -96,8 +96,9 @@ impl Call<'_> {
             first: true,
             places: task.places(),
         });
-        let plan = Plan { ordered: Some(touch), ..Plan::default() };
-        self.launch(route, plan, entries.lists(route.link().lists), noted);
+        let mut op = Draft::default();
+        op.ordered = Some(touch);
+        self.launch(route, op, entries.lists(route.link().lists), noted);
         peer.may_ask();
         Ok(true)
     }
@@ -150,7 +151,7 @@ impl Call<'_> {
         let (route, runs) = (there.route, Runs::of(there, blocks)?);
         let local = self.scratch(route.link(), into.len())?;
         let read = self.run(route, Some(local), gets(route, stretches(&runs)))?;
-        runs.scatter(read.ok_or(Status::INTERNAL)?.bytes(), into);
+        runs.scatter(read.bytes(), into);
         Ok(())
     }
 

@@ -184,7 +184,7 @@ macro_rules! each {
 
         /// # Safety
         /// As [`Update::apply`].
-        #[inline]
+        #[inline(always)]
         unsafe fn $name(update: &Update, at: *mut $t, count: usize, input: *const $t, result: *mut $t) {
             // SYNC POINT with every other update of the word, by whichever way.
             const ORDER: Ordering = Ordering::AcqRel;

@@ -89,7 +89,7 @@ impl Epochs {
     }
 
     /// An operation to a rank.
-    #[inline]
+    #[inline(always)]
     pub fn operate(&self, peer: &Peer) -> Result<Allowed, Status> {
         let has = |bit| peer.epoch.load(Ordering::Acquire) & bit != 0;
         let yes = match self.now.load(Ordering::Acquire) {

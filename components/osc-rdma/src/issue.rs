@@ -6,7 +6,7 @@
 use crate::batch::Puts;
 use crate::call::Call;
 use crate::local::{Local, Scratch};
-use crate::op::{Op, OwnPiece, Plan, Waiting};
+use crate::op::{Draft, OwnPiece, Waiting};
 use crate::peer::Route;
 use crate::piece::{Entries, Entry, Piece, Stretch, puts};
 use crate::window::RdmaWindow;
@@ -51,32 +51,32 @@ impl Call<'_> {
     pub fn launch<'p>(
         &mut self,
         route: Route<'_>,
-        plan: Plan,
+        op: Draft,
         pieces: impl Iterator<Item = Piece<'p>>,
         noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
     ) {
-        let begin = |held: &mut CriGuard<'_>, plan| (Op::begin(held, route, plan), ());
-        self.issue_own(route, plan, begin, pieces, noted)
+        let begin = |held: &mut CriGuard<'_>, op: Draft| (op.begin(held, route), ());
+        self.issue_own(route, op, begin, pieces, noted)
     }
 
     /// The same for one that the caller waits for.
     pub fn set_off<'p>(
         &mut self,
         route: Route<'_>,
-        plan: Plan,
+        op: Draft,
         pieces: impl Iterator<Item = Piece<'p>>,
         noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
     ) -> Waiting {
-        let begin = |held: &mut CriGuard<'_>, plan| Op::begin_waited(held, route, plan);
-        self.issue_own(route, plan, begin, pieces, noted)
+        let begin = |held: &mut CriGuard<'_>, op: Draft| op.begin_waited(held, route);
+        self.issue_own(route, op, begin, pieces, noted)
     }
 
     /// On the calling thread's context, behind the puts that wait there.
     fn issue_own<'p, T>(
         &mut self,
         route: Route<'_>,
-        plan: Plan,
-        begin: impl FnMut(&mut CriGuard<'_>, Plan) -> (OwnPiece, T),
+        op: Draft,
+        begin: impl FnMut(&mut CriGuard<'_>, Draft) -> (OwnPiece, T),
         pieces: impl Iterator<Item = Piece<'p>>,
         noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
     ) -> T {
@@ -84,8 +84,8 @@ impl Call<'_> {
         if route.lane(ctx).batch.waits() {
             self.send_batch(route, ctx);
         }
-        let (win, plan) = (self.win, Some(plan));
-        self.issue(route, ctx, &mut Pieces { win, route, plan, begin, pieces, noted, named: PhantomData })
+        let (win, op) = (self.win, Some(op));
+        self.issue(route, ctx, &mut Pieces { win, route, op, begin, pieces, noted, named: PhantomData })
     }
 
     /// Issues a flush of the transport's behind what was written, as one more operation.
@@ -130,7 +130,7 @@ impl Call<'_> {
 struct Pieces<'a, 'p, B, I, P> {
     win: &'a RdmaWindow,
     route: Route<'a>,
-    plan: Option<Plan>,
+    op: Option<Draft>,
     begin: B,
     pieces: I,
     noted: Option<Noted<P>>,
@@ -140,14 +140,14 @@ struct Pieces<'a, 'p, B, I, P> {
 
 impl<'p, T, B, I, P> Issuing for Pieces<'_, 'p, B, I, P>
 where
-    B: FnMut(&mut CriGuard<'_>, Plan) -> (OwnPiece, T),
+    B: FnMut(&mut CriGuard<'_>, Draft) -> (OwnPiece, T),
     I: Iterator<Item = Piece<'p>>,
     P: Iterator<Item = (u64, u64)>,
 {
     type Made = T;
 
     fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, T) {
-        let made = (self.begin)(held, self.plan.take().unwrap_or_default());
+        let made = (self.begin)(held, self.op.take().unwrap_or_default());
         if let Some(noted) = self.noted.take_if(|noted| noted.first) {
             note(self.win, self.route, held, noted);
         }
@@ -185,7 +185,7 @@ impl Issuing for LaneFlush<'_> {
     type Made = ();
 
     fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, ()) {
-        let own = Op::begin(held, self.route, Plan::default());
+        let own = Draft::default().begin(held, self.route);
         // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `begin_settling`.
         self.route.lane(held.ctx()).flushed(held);
         (own, ())
@@ -259,8 +259,9 @@ impl Issuing for SentBatch<'_> {
             });
             self.alone = Some(puts(route, stretches).collect::<Vec<_>>().into_iter());
         }
-        let plan = Plan { local: local.map(Local::Scratch), is_put: true, ..Plan::default() };
-        let own = Op::begin(held, route, plan);
+        let mut op = Draft::default();
+        (op.local, op.is_put) = (local.map(Local::Scratch), true);
+        let own = op.begin(held, route);
         self.settled = route.link().fences.has_batch(held.ctx());
         if self.settled || !self.ends_there() {
             self.note(held);

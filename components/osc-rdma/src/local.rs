@@ -242,11 +242,6 @@ impl Scratch {
         // SAFETY: a slot, or memory of its own, which this has to itself, of at least that many bytes; it is cells, so a shared reference on the way is none to bytes.
         unsafe { core::slice::from_raw_parts_mut(self.place.at(), self.len) }
     }
-
-    /// Its first eight bytes as a number.
-    pub fn word(&self) -> u64 {
-        self.bytes().first_chunk().map_or(0, |word| u64::from_ne_bytes(*word))
-    }
 }
 
 impl Local {

@@ -1,6 +1,6 @@
 //! An operation under way by a transport: its pieces, its local memory, and what happens when the last piece ends.
 //!
-//! It is begun under the CRI of its context ([`Op::begin`]) by whoever issues it, who has one piece of it ([`OwnPiece`]) until all others are issued. It
+//! It is drawn up as a [`Draft`] and begun under the CRI of its context by whoever issues it, who has one piece of it ([`OwnPiece`]) until all others are issued. It
 //! ends under the same CRI, in the `done` of its last piece or in the issuing call. Ending does, in this order: what came is put where it goes, local memory is
 //! given back, the request is completed or a failure noted at the rank, the flow counts it, and whoever waits for it ([`Waiting`]) is told, who has its local
 //! memory then.
@@ -13,6 +13,7 @@ use crate::order::Touch;
 use crate::peer::{Peer, Route};
 use crate::rdma::Rdma;
 use core::ffi::c_void;
+use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
 use oxmpi_mca::{CriGuard, OfCri, Status};
@@ -79,12 +80,12 @@ pub struct Plan {
 }
 
 /// See the file's text.
-pub struct Op {
+struct Op {
+    plan: Plan,
     rdma: Address<Rdma>,
     peer: Address<Peer>,
     /// Its place among those under way.
-    token: Token,
-    plan: Plan,
+    token: Option<Token>,
     counts: OfCri<Counts>,
     /// How it ended, for whoever waits for it.
     ended: AtomicI32,
@@ -100,36 +101,58 @@ struct Counts {
     status: Status,
 }
 
+/// An operation that is not under way yet. Its box is made once, and not moved.
+pub struct Draft(Box<Op>);
+
 /// The piece of an operation that its issuer has: while there is this, the operation is.
 pub struct OwnPiece(NonNull<Op>);
 
-impl Op {
-    /// An operation to a rank is under way from now on, on the context that is held.
-    pub fn begin(held: &mut CriGuard<'_>, route: Route<'_>, plan: Plan) -> OwnPiece {
-        Op::make(held, route, plan, false)
+impl Default for Draft {
+    fn default() -> Draft {
+        Draft(Box::new(Op {
+            plan: Plan::default(),
+            rdma: Address::NULL,
+            peer: Address::NULL,
+            token: None,
+            counts: OfCri::new(0, Counts { left: 0, status: Status::OK }),
+            ended: AtomicI32::new(UNDER_WAY),
+            waited: false,
+        }))
+    }
+}
+
+impl Deref for Draft {
+    type Target = Plan;
+    fn deref(&self) -> &Plan {
+        &self.0.plan
+    }
+}
+impl DerefMut for Draft {
+    fn deref_mut(&mut self) -> &mut Plan {
+        &mut self.0.plan
+    }
+}
+
+impl Draft {
+    /// The operation is under way from now on, to that rank, on the context that is held.
+    pub fn begin(mut self, held: &mut CriGuard<'_>, route: Route<'_>) -> OwnPiece {
+        let (op, ctx) = (&mut *self.0, held.ctx());
+        (op.rdma, op.peer) = (Address::of(route.rdma()), Address::of(route.peer()));
+        op.token = Some(route.lane(ctx).begin(held));
+        op.counts = OfCri::new(ctx, Counts { left: 1, status: Status::OK });
+        OwnPiece(NonNull::from(Box::leak(self.0)))
     }
 
     /// The same for one that somebody waits for.
-    pub fn begin_waited(held: &mut CriGuard<'_>, route: Route<'_>, plan: Plan) -> (OwnPiece, Waiting) {
-        let own = Op::make(held, route, plan, true);
+    pub fn begin_waited(mut self, held: &mut CriGuard<'_>, route: Route<'_>) -> (OwnPiece, Waiting) {
+        self.0.waited = true;
+        let own = self.begin(held, route);
         let waiting = Waiting { op: own.0, ctx: held.ctx() };
         (own, waiting)
     }
+}
 
-    fn make(held: &mut CriGuard<'_>, route: Route<'_>, plan: Plan, waited: bool) -> OwnPiece {
-        let ctx = held.ctx();
-        let op = Box::new(Op {
-            rdma: Address::of(route.rdma()),
-            peer: Address::of(route.peer()),
-            token: route.lane(ctx).begin(held),
-            plan,
-            counts: OfCri::new(ctx, Counts { left: 1, status: Status::OK }),
-            ended: AtomicI32::new(UNDER_WAY),
-            waited,
-        });
-        OwnPiece(NonNull::from(Box::leak(op)))
-    }
-
+impl Op {
     /// A piece has ended; with the last one the operation ends.
     ///
     /// # Safety
@@ -169,8 +192,10 @@ impl Op {
             None if !waited && status.is_err() => peer.note_failure(status),
             None => {}
         }
-        // SAFETY: counted in `Lane::begin`, and ended once, here, under the CRI; the lane is the rank's. Failures have been told.
-        unsafe { Flow::done(token.done_ctx(), Status::OK) };
+        if let Some(token) = token {
+            // SAFETY: counted in `Draft::begin`, and ended once, here, under the CRI; the lane is the rank's. Failures have been told.
+            unsafe { Flow::done(token.done_ctx(), Status::OK) };
+        }
         // SAFETY: it is freed by who waits for it, and not before it is told, which is the last that is done with it here; or by nobody else.
         unsafe {
             match waited {
@@ -253,12 +278,30 @@ impl Waiting {
     }
 
     /// How it ended; if well, with its local memory. PENDING as a failure: it has not.
-    pub fn end(self) -> Result<Option<Local>, Status> {
+    pub fn end(self) -> Result<Ended, Status> {
         match self.status() {
-            // SAFETY: it has ended, and is there until this goes; so what is in it is ours.
-            Status::OK => Ok(unsafe { (*self.op.as_ptr()).plan.local.take() }),
+            Status::OK => Ok(Ended(self)),
             status => Err(status),
         }
+    }
+}
+
+/// An operation that has ended well.
+pub struct Ended(Waiting);
+
+impl Ended {
+    /// The bytes of its local memory, where that is not the program's.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: it has ended, so nobody else has it any more, and it is there until this goes.
+        match unsafe { &(*self.0.op.as_ptr()).plan.local } {
+            Some(Local::Scratch(scratch)) => scratch.bytes(),
+            _ => &[],
+        }
+    }
+
+    /// The first eight of them as a number.
+    pub fn word(&self) -> u64 {
+        self.bytes().first_chunk().map_or(0, |word| u64::from_ne_bytes(*word))
     }
 }
 

@@ -54,28 +54,30 @@ pub enum Piece<'p> {
 /// Puts of data, each as long as the transport takes.
 pub fn puts<'p>(route: Route<'p>, all: impl Iterator<Item = Stretch<'p>>) -> impl Iterator<Item = Piece<'p>> {
     let limit = route.link().reach.btl().attrs().put_limit;
-    all.flat_map(move |stretch| cut(stretch, limit)).map(Piece::Put)
+    cut(all, limit).map(Piece::Put)
 }
 
 /// Gets of data, each as long as the transport takes.
 pub fn gets<'p>(route: Route<'p>, all: impl Iterator<Item = Stretch<'p>>) -> impl Iterator<Item = Piece<'p>> {
     let limit = route.link().reach.btl().attrs().get_limit;
-    all.flat_map(move |stretch| cut(stretch, limit)).map(Piece::Get)
+    cut(all, limit).map(Piece::Get)
 }
 
-fn cut(stretch: Stretch<'_>, limit: u64) -> impl Iterator<Item = Stretch<'_>> {
+/// Cuts stretches that are longer than the limit, if that is not 0.
+fn cut<'p>(mut all: impl Iterator<Item = Stretch<'p>>, limit: u64) -> impl Iterator<Item = Stretch<'p>> {
     let most = if limit == 0 { u64::MAX } else { limit };
-    let mut begun = 0;
+    let mut rest: Option<Stretch<'p>> = None;
     core::iter::from_fn(move || {
-        let len = most.min(stretch.len - begun);
-        let part = Stretch {
-            local: stretch.local + begun,
-            remote: stretch.remote.wrapping_add(begun),
-            len,
-            ..stretch
+        let mut now = match rest.take() {
+            Some(rest) => rest,
+            None => all.find(|stretch| stretch.len > 0)?,
         };
-        begun += len;
-        (len > 0).then_some(part)
+        if now.len > most {
+            let (local, remote) = (now.local + most, now.remote.wrapping_add(most));
+            rest = Some(Stretch { local, remote, len: now.len - most, ..now });
+            now.len = most;
+        }
+        Some(now)
     })
 }
 
@@ -263,7 +265,8 @@ mod tests {
     fn stretches_are_cut_to_the_transport_s_limit() {
         let registration = &RemoteRegistration::NONE;
         let all = |len, limit| {
-            let parts = cut(Stretch { local: 8, remote: 100, len, registration }, limit);
+            let stretch = Stretch { local: 8, remote: 100, len, registration };
+            let parts = cut(core::iter::once(stretch), limit);
             parts.map(|part| (part.local, part.remote, part.len)).collect::<Vec<_>>()
         };
         assert_eq!(all(10, 0), [(8, 100, 10)]);

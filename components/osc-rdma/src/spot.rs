@@ -4,6 +4,7 @@ use crate::call::Call;
 use crate::known_regions::{Span, cut};
 use crate::layout::{Block, blocks_at};
 use crate::peer::{Met, Route};
+use crate::piece::Stretch;
 use crate::wire::RemoteRegistration;
 use core::ptr::null_mut;
 use oxmpi_datatype::TypeDesc;
@@ -34,7 +35,7 @@ enum Registrations<'a> {
 impl<'a> RemoteTarget<'a> {
     /// The blocks of the first `len` bytes of elements there, as pieces of the operation, each within one registration. RMA_RANGE: some of it is not attached.
     pub fn blocks(&self, count: u64, dtype: &TypeDesc, len: u64) -> Result<Vec<Block>, Status> {
-        let blocks = first(all_blocks(self.base, count, dtype), len);
+        let blocks = first_blocks(self.base, count, dtype, len);
         match &self.registrations {
             Registrations::One(_) => Some(blocks),
             Registrations::Regions(spans) => cut(spans, &blocks),
@@ -58,17 +59,30 @@ impl<'a> RemoteTarget<'a> {
         .ok_or(Status::RMA_RANGE)
     }
 
-    /// Those of all blocks.
+    /// The blocks, whose packed bytes lie in local memory, as what is moved. RMA_RANGE: one is in no registration.
+    pub fn stretches<'p>(&'p self, blocks: &'p [Block]) -> Result<impl Iterator<Item = Stretch<'p>>, Status> {
+        if !self.is_whole() {
+            self.registrations(blocks)?;
+        }
+        Ok(blocks.iter().filter_map(|block| {
+            let registration = self.registration(block).ok()?;
+            Some(Stretch { local: block.packed, remote: block.at, len: block.len, registration })
+        }))
+    }
+
+    /// The registrations of all blocks.
     pub fn registrations(&self, blocks: &[Block]) -> Result<Vec<&RemoteRegistration>, Status> {
         blocks.iter().map(|block| self.registration(block)).collect()
     }
 }
 
-/// The blocks of elements at an address.
-fn all_blocks(base: u64, count: u64, dtype: &TypeDesc) -> Vec<Block> {
+/// The blocks of elements at an address, as far as they have the first `len` bytes.
+fn first_blocks(base: u64, count: u64, dtype: &TypeDesc, len: u64) -> Vec<Block> {
     match dtype.one_block(count) {
-        Some((disp, len)) => vec![Block { at: base.wrapping_add(disp as u64), len, packed: 0 }],
-        None => blocks_at(base, count, dtype),
+        Some((disp, all)) => {
+            vec![Block { at: base.wrapping_add(disp as u64), len: all.min(len), packed: 0 }]
+        }
+        None => first(blocks_at(base, count, dtype), len),
     }
 }
 
@@ -85,7 +99,7 @@ impl Spot<'_> {
     /// The blocks of the first `len` bytes of an operation's elements; RMA_RANGE: some of it is not attached.
     pub fn blocks(&self, count: u64, dtype: &TypeDesc, len: u64) -> Result<Vec<Block>, Status> {
         match self {
-            Spot::Here(at) => Ok(first(all_blocks(at.expose_provenance() as u64, count, dtype), len)),
+            Spot::Here(at) => Ok(first_blocks(at.expose_provenance() as u64, count, dtype, len)),
             Spot::There(there) => there.blocks(count, dtype, len),
         }
     }
@@ -130,7 +144,7 @@ impl<'a> Call<'a> {
         dtype: &TypeDesc,
     ) -> Result<Spot<'a>, Status> {
         let base = disp as u64;
-        let spans = self.regions(peer, &all_blocks(base, count, dtype))?;
+        let spans = self.regions(peer, &first_blocks(base, count, dtype, u64::MAX))?;
         match peer.route() {
             Some(route) if peer.rank != self.win.comm.rank() => {
                 Ok(Spot::There(RemoteTarget { base, route, registrations: Registrations::Regions(spans) }))
@@ -148,8 +162,9 @@ impl<'a> Call<'a> {
     }
 
     /// The answer of a call that has nothing left to do.
+    #[inline(always)]
     pub fn done(&self, want: Want) -> Asked<Request> {
-        self.request(want).map(complete)
+        if want == Want::Nothing { Ok(None) } else { self.request(want).map(complete) }
     }
 
     /// The answer of a call whose target is not all in the window. Of a dynamic window only the target knows, so a request says it.

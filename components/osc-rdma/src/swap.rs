@@ -15,6 +15,8 @@ use oxmpi_mca::Status;
 use oxmpi_osc::Rma;
 
 impl Call<'_> {
+    // Not in one with what is tried before it, which needs few registers.
+    #[inline(never)]
     pub fn compare_and_swap(&mut self, args: Rma<'_>) -> Result<(), Status> {
         let peer = self.target(args.target)?;
         // SAFETY: vouched for, or null, and valid during the call.

@@ -1,6 +1,5 @@
 //! The table of a window: which function carries out each of the host's calls.
 
-use crate::accumulate::{accumulate_of, fetch_of, get_accumulate_of};
 use crate::epoch::Access;
 use crate::mapped_targets::barrier;
 use crate::window::RdmaWindow;
@@ -34,19 +33,16 @@ impl Window for RdmaWindow {
         if want == Want::Nothing && same && self.accumulates(&args) {
             return Ok(None);
         }
-        self.call(entry).accumulate((args.target, args.disp), &accumulate_of(&args)?, want)
+        self.call(entry).accumulate(&args, want)
     }
     fn get_accumulate(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
-        self.call(entry).accumulate((args.target, args.disp), &get_accumulate_of(&args)?, want)
+        self.call(entry).get_accumulate(&args, want)
     }
     fn fetch_and_op(&self, entry: &mut Entry, args: Rma<'_>) -> Status {
         if self.fetches(&args) {
             return Status::OK;
         }
-        let done = fetch_of(&args).and_then(|operands| {
-            self.call(entry).accumulate((args.target, args.disp), &operands, Want::Nothing)
-        });
-        of(done.map(|_| ()))
+        of(self.call(entry).fetch_and_op(&args))
     }
     fn compare_and_swap(&self, entry: &mut Entry, args: Rma<'_>) -> Status {
         if self.swaps(&args) {

@@ -7,9 +7,9 @@ use crate::call::Call;
 use crate::issue::Noted;
 use crate::local::{Local, SLOT};
 use crate::mapped_targets::copy_block;
-use crate::op::{FinalStep, Plan, Waiting};
+use crate::op::{Draft, FinalStep, Waiting};
 use crate::peer::{Link, Route};
-use crate::piece::{Piece, Stretch, gets, puts};
+use crate::piece::{Piece, gets, puts};
 use crate::spot::{RemoteTarget, Spot, complete};
 use crate::writes::Kind;
 use oxmpi_btl::LIST_ENTRY;
@@ -103,6 +103,7 @@ impl<'a> Call<'a> {
         }
     }
 
+    #[inline(always)]
     fn move_data(
         &mut self,
         transfer: Transfer<'_>,
@@ -119,8 +120,9 @@ impl<'a> Call<'a> {
             }
             Spot::There(there) => {
                 let shown = request.as_ref().map(Pending::request);
-                let plan = Plan { request, ..Plan::default() };
-                self.move_there(transfer, there, shape, plan, Care::Nobody)?;
+                let mut op = Draft::default();
+                op.request = request;
+                self.move_there(transfer, there, shape, op, Care::Nobody)?;
                 Ok(shown)
             }
         }
@@ -143,7 +145,7 @@ impl<'a> Call<'a> {
                 unsafe { transfer.copy(at, shape) };
                 Ok(None)
             }
-            Spot::There(there) => self.move_there(transfer, &there, shape, Plan::default(), Care::Caller),
+            Spot::There(there) => self.move_there(transfer, &there, shape, Draft::default(), Care::Caller),
         }
     }
 
@@ -195,24 +197,24 @@ impl<'a> Call<'a> {
         transfer: Transfer<'_>,
         there: &RemoteTarget<'_>,
         shape: Shape<'_>,
-        plan: Plan,
+        mut op: Draft,
         care: Care,
     ) -> Result<Option<Waiting>, Status> {
         let (link, len) = (there.route.link(), transfer.bytes(shape));
-        let (local, final_step) = match (self.theirs(link, &transfer, len)?, &transfer) {
-            (Some(local), _) => (local, FinalStep::default()),
+        op.is_put = matches!(transfer, Transfer::Put(_));
+        op.local = Some(match (self.theirs(link, &transfer, len)?, &transfer) {
+            (Some(local), _) => local,
             (None, Transfer::Put(origin)) => {
                 let mut local = self.scratch(link, len as usize)?;
                 origin.pack(0, local.bytes_mut());
-                (Local::Scratch(local), FinalStep::default())
+                Local::Scratch(local)
             }
             (None, Transfer::Get(origin)) => {
-                let local = Local::Scratch(self.scratch(link, len as usize)?);
-                (local, FinalStep::to(origin, len as usize))
+                op.final_step = FinalStep::to(origin, len as usize);
+                Local::Scratch(self.scratch(link, len as usize)?)
             }
-        };
-        let is_put = matches!(transfer, Transfer::Put(_));
-        self.issue_blocks(there, shape, len, Plan { local: Some(local), final_step, is_put, ..plan }, care)
+        });
+        self.issue_blocks(there, shape, len, op, care)
     }
 
     /// The program's memory, if it is one long block.
@@ -232,44 +234,38 @@ impl<'a> Call<'a> {
         there: &RemoteTarget<'_>,
         shape: Shape<'_>,
         len: u64,
-        plan: Plan,
+        op: Draft,
         care: Care,
     ) -> Result<Option<Waiting>, Status> {
         let route = there.route;
         let blocks = there.blocks(shape.count, shape.dtype, len)?;
-        let registrations = there.registrations(&blocks)?;
+        let stretches = there.stretches(&blocks)?;
         self.wait_for_writes(route, Kind::TRANSFER, None, &blocks)?;
-        let noted = (plan.is_put && !route.link().remote_done).then(|| Noted {
+        let noted = (op.is_put && !route.link().remote_done).then(|| Noted {
             kind: Kind::TRANSFER,
             ends_there: false,
-            settled: plan.request.is_some(),
+            settled: op.request.is_some(),
             first: false,
             places: blocks.iter().map(|block| (block.at, block.len)),
         });
-        let stretches = blocks.iter().zip(registrations).map(|(block, registration)| Stretch {
-            local: block.packed,
-            remote: block.at,
-            len: block.len,
-            registration,
-        });
-        Ok(match plan.is_put {
-            true => self.issue_as(route, plan, puts(route, stretches), noted, care),
-            false => self.issue_as(route, plan, gets(route, stretches), noted, care),
+        Ok(match op.is_put {
+            true => self.issue_as(route, op, puts(route, stretches), noted, care),
+            false => self.issue_as(route, op, gets(route, stretches), noted, care),
         })
     }
 
     fn issue_as<'p>(
         &mut self,
         route: Route<'_>,
-        plan: Plan,
+        op: Draft,
         pieces: impl Iterator<Item = Piece<'p>>,
         noted: Option<Noted<impl Iterator<Item = (u64, u64)>>>,
         care: Care,
     ) -> Option<Waiting> {
         match care {
-            Care::Caller => Some(self.set_off(route, plan, pieces, noted)),
+            Care::Caller => Some(self.set_off(route, op, pieces, noted)),
             Care::Nobody => {
-                self.launch(route, plan, pieces, noted);
+                self.launch(route, op, pieces, noted);
                 None
             }
         }

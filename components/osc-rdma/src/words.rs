@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::issue::NOTHING;
 use crate::local::{Local, Scratch};
-use crate::op::{Plan, Waiting};
+use crate::op::{Draft, Waiting};
 use crate::peer::{Met, OwnWords, Peer, Route};
 use crate::piece::{Amo, Piece, RemoteAmo};
 use crate::state_words::{Change, Step, Words};
@@ -59,7 +59,7 @@ impl Call<'_> {
     ) -> Result<u64, Status> {
         let local = self.scratch(route.link(), if amo.flags & amo::WIDTH_32 == 0 { 8 } else { 4 })?;
         let piece = Piece::Atomic(RemoteAmo { amo, remote, registration, result: Some(0) });
-        let old = self.run(route, Some(local), once(piece))?.ok_or(Status::INTERNAL)?;
+        let old = self.run(route, Some(local), once(piece))?;
         Ok(crate::task::element(old.bytes()))
     }
 
@@ -93,7 +93,7 @@ impl Call<'_> {
         match (peer.mapped_word(word), peer.route()) {
             (None, Some(route)) => {
                 let piece = on_word(route, word, adding(value), false);
-                self.launch(route, Plan::default(), once(piece), NOTHING);
+                self.launch(route, Draft::default(), once(piece), NOTHING);
                 Ok(())
             }
             _ => self.add_at(peer, word, value).map(|_| ()),
@@ -113,8 +113,9 @@ impl Call<'_> {
             Change::Add(value) => adding(value),
             Change::SwapIf { from, to } => swapping(from, to),
         };
-        let plan = Plan { local: Some(Local::Scratch(local)), ..Plan::default() };
-        self.set_off(route, plan, once(on_word(route, step.word, amo, true)), NOTHING)
+        let mut op = Draft::default();
+        op.local = Some(Local::Scratch(local));
+        self.set_off(route, op, once(on_word(route, step.word, amo, true)), NOTHING)
     }
 }
 
@@ -155,7 +156,7 @@ impl Words for Call<'_> {
         let begun = [self.begin(first, steps[0], one), self.begin(second, steps[1], other)];
         let mut old = [0; 2];
         for (waiting, old) in begun.into_iter().zip(&mut old) {
-            *old = self.finish(waiting)?.ok_or(Status::INTERNAL)?.word();
+            *old = self.finish(waiting)?.word();
         }
         Ok(old)
     }

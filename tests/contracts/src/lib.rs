@@ -1,0 +1,1 @@
+//! Holds the tests of what the contracts' types refuse, which are in `refused.rs`.

@@ -25,7 +25,7 @@ mod operations;
 
 pub use arguments::{Broadcast, Gathered, Scattered};
 pub use buffers::{Place, Result, Source};
-pub use call::{Call, Op, Together};
+pub use call::{Batch, Call, Op};
 pub use memory::Memory;
 pub use operations::{
     Allgather, Allreduce, Alltoall, Barrier, Bcast, Exscan, Gather, Offer, Reduce, ReduceScatterBlock, Scan,

@@ -8,22 +8,22 @@ use oxmpi_coll::{Coll, CollComm, CollModule, CollTable};
 use oxmpi_coll_conformance::{Setup, checks, run, suite};
 use oxmpi_mca::{Component, Host, OpenError, Params, Status};
 
-struct Plain;
+struct Example;
 
-impl Component for Plain {
+impl Component for Example {
     type Module = CollModule;
-    const NAME: &'static str = "plain";
+    const NAME: &'static str = "example";
     fn open(_: Host, _: Params<'_>) -> core::result::Result<(i32, Vec<CollModule>), OpenError> {
-        Ok((20, vec![oxmpi_coll::module(Plain)]))
+        Ok((20, vec![oxmpi_coll::module(Example)]))
     }
 }
 
-impl Coll for Plain {
-    type Module = Plain;
-    fn query(&self, _: &CollComm) -> Option<(i32, Plain)> {
-        Some((20, Plain))
+impl Coll for Example {
+    type Module = Example;
+    fn query(&self, _: &CollComm) -> Option<(i32, Example)> {
+        Some((20, Example))
     }
-    const TABLE: CollTable = Offer::<Plain>::new()
+    const TABLE: CollTable = Offer::<Example>::new()
         .barrier()
         .bcast()
         .gather()
@@ -36,16 +36,16 @@ impl Coll for Plain {
         .scan()
         .exscan()
         .table();
-    const PLANS: Option<CollTable> = Some(Plain::TABLE);
+    const PLANS: Option<CollTable> = Some(Example::TABLE);
 }
 
 mod component {
     oxmpi_mca::component! {
-        component: super::Plain,
-        symbol: oxmpi_component_coll_plain,
+        component: super::Example,
+        symbol: oxmpi_component_coll_example,
         framework: oxmpi_coll::FRAMEWORK,
         framework_version: oxmpi_coll::VERSION,
-        name: "plain",
+        name: "example",
         aliases: [],
         params: &[],
         help: "",
@@ -57,7 +57,7 @@ fn others(call: &Call<'_>) -> impl Iterator<Item = u32> + use<> {
     (0..call.num_ranks()).filter(move |other| *other != rank)
 }
 
-impl Barrier for Plain {
+impl Barrier for Example {
     fn barrier(&self, call: &Call<'_>) -> Result {
         for other in others(call) {
             let (nothing, into) = call.nothing()?;
@@ -67,7 +67,7 @@ impl Barrier for Plain {
     }
 }
 
-impl Bcast for Plain {
+impl Bcast for Example {
     fn bcast(&self, call: &Call<'_>, data: Broadcast<'_>, root: u32) -> Result {
         match data {
             Broadcast::Root(data) => others(call).try_for_each(|other| call.send(data, other)),
@@ -76,7 +76,7 @@ impl Bcast for Plain {
     }
 }
 
-impl Gather for Plain {
+impl Gather for Example {
     fn gather(&self, call: &Call<'_>, data: Gathered<'_>, root: u32) -> Result {
         match data {
             Gathered::Elsewhere { own } => call.send(own, root),
@@ -92,7 +92,7 @@ impl Gather for Plain {
     }
 }
 
-impl Scatter for Plain {
+impl Scatter for Example {
     fn scatter(&self, call: &Call<'_>, data: Scattered<'_>, root: u32) -> Result {
         match data {
             Scattered::Other { own } => call.recv(own, root),
@@ -107,7 +107,7 @@ impl Scatter for Plain {
     }
 }
 
-impl Allgather for Plain {
+impl Allgather for Example {
     fn allgather(&self, call: &Call<'_>, own: Option<Source<'_>>, mut result: Place<'_>) -> Result {
         let (ranks, rank) = (call.num_ranks(), call.rank());
         if let Some(own) = own {
@@ -122,7 +122,7 @@ impl Allgather for Plain {
     }
 }
 
-impl Alltoall for Plain {
+impl Alltoall for Example {
     fn alltoall(&self, call: &Call<'_>, own: Option<Source<'_>>, result: Place<'_>) -> Result {
         let (ranks, rank) = (call.num_ranks(), call.rank());
         let mut packed = call.bytes(if own.is_some() { 0 } else { result.bytes() })?;
@@ -163,14 +163,14 @@ fn chain<'a>(call: &Call<'_>, op: Op<'a>, own: Source<'_>) -> Result<Sums<'a>> {
     Ok(Sums { before, with_own })
 }
 
-impl Scan for Plain {
+impl Scan for Example {
     fn scan(&self, call: &Call<'_>, op: Op<'_>, own: Option<Source<'_>>, result: Place<'_>) -> Result {
         let sums = chain(call, op, own.unwrap_or(result.source()))?;
         call.copy(sums.with_own.source()?, result)
     }
 }
 
-impl Exscan for Plain {
+impl Exscan for Example {
     fn exscan(&self, call: &Call<'_>, op: Op<'_>, data: Gathered<'_>) -> Result {
         let sums = chain(call, op, data.operand())?;
         match data {
@@ -180,7 +180,7 @@ impl Exscan for Plain {
     }
 }
 
-impl Reduce for Plain {
+impl Reduce for Example {
     fn reduce(&self, call: &Call<'_>, op: Op<'_>, data: Gathered<'_>, root: u32) -> Result {
         let (sums, last) = (chain(call, op, data.operand())?, call.num_ranks() - 1);
         match data {
@@ -194,7 +194,7 @@ impl Reduce for Plain {
     }
 }
 
-impl Allreduce for Plain {
+impl Allreduce for Example {
     fn allreduce(
         &self,
         call: &Call<'_>,
@@ -211,7 +211,7 @@ impl Allreduce for Plain {
     }
 }
 
-impl ReduceScatterBlock for Plain {
+impl ReduceScatterBlock for Example {
     fn reduce_scatter_block(
         &self,
         call: &Call<'_>,

@@ -2,7 +2,7 @@
 //!
 //! **Blocking and planned.** In a plan the verbs write down what they do otherwise, and the host does it in the same order. An author cannot tell
 //! the difference, and cannot look at data, so what is written over these verbs decides by arguments and ranks alone and can stand in both
-//! tables. Whatever a step names outlives the plan: the user's buffers and types do by the contract, temporary memory is the plan's
+//! tables. Everything that a step names outlives the plan: the user's buffers and types do by the contract, temporary memory is the plan's
 //! ([`Call::make`]), and so is the type of bytes ([`ByteType`]).
 //!
 //! **Buffers outlive their receives.** A receive that was started is waited for before the borrow of its place ends: by the verb itself, or by
@@ -141,8 +141,8 @@ impl<'a> Call<'a> {
     }
 
     /// Runs `start`, which starts any number of messages, and waits for them all. Buffers are borrowed until then.
-    pub fn together<'b>(&self, start: impl FnOnce(&mut Together<'_, 'a, 'b>) -> Result) -> Result {
-        let mut together = Together { call: self, requests: Vec::new(), buffers: PhantomData };
+    pub fn together<'b>(&self, start: impl FnOnce(&mut Batch<'_, 'a, 'b>) -> Result) -> Result {
+        let mut together = Batch { call: self, requests: Vec::new(), buffers: PhantomData };
         let started = start(&mut together);
         together.wait().and(started)
     }
@@ -193,7 +193,7 @@ impl<'a> Call<'a> {
         self.make(self.byte, len)
     }
 
-    /// What a message without data is sent from, and received into.
+    /// The buffers of a message without data: one to send from, one to receive into.
     pub fn nothing(&self) -> Result<(Source<'a>, Place<'a>)> {
         // SAFETY: no element, so no byte is read or written.
         unsafe { Ok((Source::new(null_mut(), 0, self.byte)?, Place::new(null_mut(), 0, self.byte)?)) }
@@ -324,14 +324,14 @@ unsafe fn copy_now((src, from, from_type): Read<'_>, (dst, to, to_type): Written
 }
 
 /// Messages that are under way together, until [`Call::together`] has waited for them.
-pub struct Together<'t, 'a, 'b> {
+pub struct Batch<'t, 'a, 'b> {
     call: &'t Call<'a>,
     requests: Vec<*mut RequestHeader>,
     /// The buffers are borrowed for longer than this value is there.
     buffers: PhantomData<&'b mut &'b [u8]>,
 }
 
-impl<'b> Together<'_, '_, 'b> {
+impl<'b> Batch<'_, '_, 'b> {
     /// Starts to send.
     pub fn send(&mut self, data: Source<'b>, to: u32) -> Result {
         let request = self.call.start_send(data, to)?;
@@ -357,7 +357,7 @@ impl<'b> Together<'_, '_, 'b> {
     }
 }
 
-impl Drop for Together<'_, '_, '_> {
+impl Drop for Batch<'_, '_, '_> {
     /// After a panic of what started the messages; else there is nothing left to wait for.
     fn drop(&mut self) {
         let _ = self.wait();

@@ -58,8 +58,11 @@ pub struct Counts {
 }
 
 /// The two files of thunks, and the one that fills the arguments of the PML's verbs.
-const BOUNDARY: [&str; 3] =
-    ["framework/pml/src/author.rs", "framework/btl/src/author.rs", "framework/runtime/src/communicator.rs"];
+const BOUNDARY: [&str; 3] = [
+    "framework/pml/src/author.rs",
+    "framework/btl/src/author/thunk.rs",
+    "framework/runtime/src/communicator.rs",
+];
 
 /// An install with the components linked in: `OXMPI_BUILTIN_PREFIX`, or made now.
 pub fn builtin() -> PathBuf {

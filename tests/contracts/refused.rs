@@ -1,6 +1,6 @@
 //! Compiles programs that break a rule of the contracts, one rule each, and compares the compiler's answer with the one beside the program.
 //!
-//! Each file of `refused` is right but for the line that breaks its rule, as the answer shows. `TRYBUILD=overwrite cargo test -p oxmpi-contract-tests` writes the answers anew.
+//! Each program is right but for the line that breaks its rule, as the answer shows.
 
 #[test]
 fn programs_that_break_a_rule_do_not_compile() {

@@ -70,7 +70,9 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "bench/driver" => Some(Allowed { ours: &[], others: None, optional: &[] }),
         // A tool library over any MPI: it knows the standard ABI and nothing of ours.
         "endpoints" => Some(Allowed { ours: &[], others: Some(&["libc", "dlmalloc"]), optional: &[] }),
-        "tests" | "tests/harness" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
+        "tests" | "tests/contracts" | "tests/harness" | "xtask" => {
+            Some(Allowed { ours: &["*"], others: None, optional: &[] })
+        }
         // Layouts alone, and a device that only tests open.
         "devices/verbs/abi" => contract(&[]),
         "devices/verbs" => {

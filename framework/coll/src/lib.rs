@@ -31,6 +31,7 @@
 //! demands of the user.
 
 mod author;
+pub mod safe;
 mod table;
 
 pub use author::{Coll, CollModule, module};

@@ -19,7 +19,7 @@ pub trait Btl: Send + Sync + Sized + 'static {
     /// The data that an endpoint keeps for one context; `()` where there is none, or it is kept in [`Btl::Context`].
     type Lane: Send + 'static;
 
-    /// Limits and ranks. The number of contexts is that of those given to [`module`]. Asked once.
+    /// Limits and ranks. The number of contexts is that of those given to [`module`](super::module()). Asked once.
     fn attrs(&self) -> BtlAttrs;
 
     /// Meets a process. `None`: this device does not reach it. Any thread, at any time.

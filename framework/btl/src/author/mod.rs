@@ -1,4 +1,4 @@
-//! How an author writes a BTL: safe traits, from which [`module`] makes the table.
+//! How an author writes a BTL: safe traits, from which [`module()`] makes the table.
 //!
 //! The basic verbs are [`Btl`]; what a device can do beyond is a trait each ([`BtlGet`], [`BtlPut`], [`BtlFlush`], [`BtlAtomics`],
 //! [`BtlLists`], [`BtlMemory`], [`BtlSleep`], [`BtlService`], [`BtlPartner`]) and is added to the table by name:

@@ -70,13 +70,7 @@ impl Entry {
         if self.among { self.who() } else { None }
     }
 
-    /// Brings the entry up to date behind a wait or the user's code: locks are taken from now on if there may be several threads.
-    #[inline(always)]
-    pub fn renew(&mut self, host: &crate::Host) {
-        self.raise(host.threaded());
-    }
-
-    /// Has locks taken from now on if there may be several threads, as `among` says: for who has the flag and no host.
+    /// Brings the entry up to date behind a wait or the user's code: locks are taken from now on if there may be several threads, as `among` says.
     #[inline(always)]
     pub const fn raise(&mut self, among: bool) {
         self.among |= among;

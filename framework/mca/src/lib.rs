@@ -20,6 +20,7 @@ pub mod holding;
 pub mod host;
 pub mod level_lock;
 pub mod lock;
+pub mod lock_guard;
 pub mod params;
 pub mod processor;
 pub mod refs;
@@ -43,7 +44,8 @@ pub use host::{
     AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, LayerFunction, MemKind, PartDesc, RecvDesc,
 };
 pub use level_lock::{BiasedLock, Pass};
-pub use lock::{Guard, Lock};
+pub use lock::Lock;
+pub use lock_guard::Guard;
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
 pub use request::{Completion, MsgStatus, Object, RequestHeader, RequestOps};
 pub use resolve::{Answers, Process, Refused};

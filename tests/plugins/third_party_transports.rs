@@ -2,38 +2,39 @@
 //! carrying the messages of ranks.
 
 use crate::support::{compile_c, fabric, scratch};
-use oxmpi_mca::{MsgStatus, Status};
-use oxmpi_pml::mode;
-use oxmpi_runtime::{Config, Instance};
+use oxmpi_mca::{Entry, MsgStatus, Status};
+use oxmpi_runtime::{Config, Envelope, Instance, RecvBuffer, SendBuffer};
 use oxmpi_tests::root;
 use oxmpi_wireup::{Client, Source};
 use std::path::PathBuf;
-use std::ptr::null_mut;
 
 const SIZES: [usize; 9] = [0, 1, 8, 100, 4000, 5000, 40_000, 300_000, 3_000_000];
 
 /// Sends every size from rank 0 to `to`, which is told what to expect by its own number.
 fn exchange(instance: &Instance, to: u32) {
     let byte = oxmpi_testing::data::byte();
-    let (world, thread) = (instance.world(), instance.main_thread());
+    let (world, mut entry) = (instance.world(), Entry::among());
     for (tag, size) in SIZES.into_iter().enumerate() {
         let data: Vec<u8> = (0..size).map(|i| (i * 7 + tag) as u8).collect();
         let mut sent = None;
         if world.rank() == 0 {
-            let req =
-                world.isend(thread, data.as_ptr(), size as u64, byte, to as i32, tag as i32, mode::STANDARD);
+            // SAFETY: readable until the request is complete, which is waited for below.
+            let out = unsafe { SendBuffer::new(data.as_ptr(), size as u64, byte) };
+            let req = world.isend(&mut entry, out, Envelope::new(to as i32, tag as i32));
             sent = Some(req.unwrap_or_else(|e| panic!("isend of {size} bytes: {e}")));
         }
         if world.rank() == to {
             let (mut got, mut status) = (vec![0u8; size], MsgStatus::EMPTY);
-            let answer = world.recv(thread, got.as_mut_ptr(), size as u64, byte, 0, tag as i32, &mut status);
+            // SAFETY: ours alone during the call.
+            let place = unsafe { RecvBuffer::new(got.as_mut_ptr(), size as u64, byte) };
+            let answer = world.recv(&mut entry, place, Envelope::new(0, tag as i32), &mut status);
             assert_eq!((answer, status.error, status.bytes), (Status::OK, Status::OK, size as u64));
             assert!(got == data, "{size} bytes came with other bytes");
         }
         if let Some(req) = sent {
-            instance.wait(thread, req);
+            instance.wait(&mut entry, req);
             // SAFETY: complete, and ours until released.
-            unsafe { ((*(*req).ops).release)(req, null_mut()) };
+            unsafe { req.release(&mut entry) };
         }
     }
 }

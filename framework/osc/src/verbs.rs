@@ -1,5 +1,5 @@
 //! The verbs of a window as its caller has them: one call each into the component's table. Each borrows the call's entry, since it may wait; the caller brings
-//! that up to date behind it (`Entry::renew`).
+//! that up to date behind it (`Entry::raise`).
 
 use crate::{ALL, OscTable, OscWindow, RmaArgs, RmaFn, WinCounts, WinDesc};
 use core::ffi::c_void;

@@ -167,7 +167,7 @@ impl Comm {
     #[inline]
     pub fn waiting<R>(&self, entry: &mut Entry, call: impl FnOnce(*mut c_void, *mut ThreadCtx) -> R) -> R {
         let answer = call(self.get().comm, entry.thread());
-        entry.renew(&self.1);
+        entry.raise(self.1.threaded());
         answer
     }
 

@@ -330,16 +330,15 @@ impl<D: Device> Cache<D> {
 
     /// Takes a user from a registration after its operation; it stays in the cache if it is live, and ends with its
     /// last user if it is stale or in no cache.
-    #[allow(
-        clippy::not_unsafe_ptr_arg_deref,
-        reason = "registrations that `acquire` gave: the callers' promise"
-    )]
-    pub fn release(&self, registration: *const Registration) -> Status {
+    ///
+    /// # Safety
+    /// The caller has got it from `acquire` or `register` of this cache, and gives it back once.
+    pub unsafe fn release(&self, registration: *const Registration) -> Status {
         let made: *mut Registered<D> = Registered::of(registration);
-        // SAFETY: given by `acquire` or `register`, given back once.
+        // SAFETY: the caller's promise: it is there as long as it has a user.
         let number = unsafe { (*made).slot };
         if number == OWN {
-            // SAFETY: as above; nobody else has it.
+            // SAFETY: nobody else has it, and the caller gives it back.
             return unsafe { Registered::<D>::end_own(registration) };
         }
         if self.shared.slots[number as usize].release() { self.take_back(number) } else { Status::OK }
@@ -347,19 +346,19 @@ impl<D: Device> Cache<D> {
 
     /// Marks a registration stale and takes the caller from its users. When it returns, peers do not write to the
     /// memory by it any more; they may read it while others have it acquired.
-    #[allow(
-        clippy::not_unsafe_ptr_arg_deref,
-        reason = "registrations that `acquire` gave: the callers' promise"
-    )]
-    pub fn deregister(&self, registration: *const Registration) -> Status {
+    ///
+    /// # Safety
+    /// As for [`Cache::release`].
+    pub unsafe fn deregister(&self, registration: *const Registration) -> Status {
         let made: *mut Registered<D> = Registered::of(registration);
-        // SAFETY: as in `release`.
+        // SAFETY: the caller's promise: it is there as long as it has a user.
         let number = unsafe { (*made).slot };
         if number != OWN {
             let slot = &self.shared.slots[number as usize];
             slot.mark(slot.life());
         }
-        self.release(registration)
+        // SAFETY: the caller's promise.
+        unsafe { self.release(registration) }
     }
 
     /// Ends the stale registrations without users that the watcher has marked, if it has raised its flag.

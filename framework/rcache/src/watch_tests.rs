@@ -1,7 +1,7 @@
 //! The watcher against this kernel: every way in which memory can change under a registration.
 
 use super::cache::{Cache, Limits};
-use super::cache_tests::Memory;
+use super::cache_tests::{Memory, release};
 use super::watch::Watch;
 use oxmpi_btl::{Registration, access};
 use std::ptr::null_mut;
@@ -41,7 +41,7 @@ fn look(cache: &Cache<Memory>, device: &Memory, at: *mut u8, bytes: usize) -> (b
         cache.acquire(device, 0, at as u64, bytes as u64, access::REMOTE_READ).unwrap();
     // SAFETY: acquired.
     let number = unsafe { (*found).handle.cast::<u64>().read() };
-    cache.release(found);
+    release(cache, found);
     (cache.counts().hits > before, number)
 }
 

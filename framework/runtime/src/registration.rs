@@ -168,7 +168,8 @@ extern "C" fn deregister(
 ) -> Status {
     let (instance, _) = at!(ctx, btl);
     match instance.existing_cache() {
-        Some(cache) => cache.deregister(registration),
+        // SAFETY: the caller has it from `register` or `acquire`, and gives it back once.
+        Some(cache) => unsafe { cache.deregister(registration) },
         // SAFETY: made by `register`, given back once.
         None => unsafe { Registered::<BtlHandle>::end_own(registration) },
     }
@@ -178,8 +179,9 @@ extern "C" fn deregister(
 extern "C" fn release(ctx: *mut c_void, btl: *const BtlHandle, registration: *const Registration) -> Status {
     let (instance, _) = at!(ctx, btl);
     match instance.existing_cache() {
-        Some(cache) => cache.release(registration),
-        // SAFETY: as above.
+        // SAFETY: the caller has it from `acquire`, and gives it back once.
+        Some(cache) => unsafe { cache.release(registration) },
+        // SAFETY: made for the caller alone by `acquire`, without a cache.
         None => unsafe { Registered::<BtlHandle>::end_own(registration) },
     }
 }

@@ -65,3 +65,28 @@ check!(floods_lose_nothing, ranks: [2, 4], |rank: &Rank| {
     assert!(written, "{memory:?}");
     win.free();
 });
+
+check!(a_place_may_be_larger_than_its_data, ranks: [2], |rank: &Rank| {
+    let word = basic(Base::U64);
+    for n in [1, 100, 3000] {
+        let mut memory = vec![7u64; 2 * n + 1];
+        let win = rank.over(&mut memory);
+        let seen = |what: &str, value: u64| {
+            // SAFETY: the window's memory, written by nobody now.
+            let seen = unsafe { core::slice::from_raw_parts(win.window.own().base.cast::<u64>(), 2 * n + 1) };
+            let due = |i: usize| if i < n { value } else { 7 };
+            assert!(seen.iter().enumerate().all(|(i, v)| *v == due(i)), "{what} of {n}: {seen:?}");
+        };
+        let there = TargetElements { rank: rank.right(), disp: 0, count: 2 * n as u64, dtype: &word };
+        let data = vec![5u64; n];
+        win.fence();
+        win.put(Data::of(&data, &word), there);
+        win.fence();
+        seen("put", 5);
+        win.fence();
+        win.accumulate(Data::of(&data, &word), there, op::SUM);
+        win.fence();
+        seen("accumulate", 10);
+        win.free();
+    }
+});

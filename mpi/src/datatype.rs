@@ -85,7 +85,7 @@ pub fn require(datatype: Datatype, what: &str) -> Res<&'static TypeDesc> {
     if index < predefined::LEN {
         return usable(datatype).ok_or_else(|| wrong(datatype, what));
     }
-    // SAFETY: as in `usable`.
+    // SAFETY: the object lives until the user frees the type, and holds a reference.
     object(datatype, what).map(|object| unsafe { &*object.desc.as_ptr() })
 }
 

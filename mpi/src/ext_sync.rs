@@ -105,7 +105,7 @@ static PLACES: [u8; 2] = [0; 2];
 // SAFETY: the names are those of `mpi-ext.h`; nothing else defines them.
 #[unsafe(no_mangle)]
 pub static MPIX_SYNC_EMPTY: Sentinel = Sentinel(&raw const PLACES[0]);
-// SAFETY: as above.
+// SAFETY: the name is that of `mpi-ext.h`; nothing else defines it.
 #[unsafe(no_mangle)]
 pub static MPIX_SYNC_NO_COMPLETION_DATA: Sentinel = Sentinel(&raw const PLACES[1]);
 

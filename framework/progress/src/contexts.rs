@@ -142,7 +142,7 @@ impl Contexts {
     /// How many messages came on a context and met no receive.
     pub(crate) fn unmatched(&self, ctx: u32) -> u32 {
         match self.hook.get() {
-            // SAFETY: as in `work`: the PML's or ours, valid until it is finalized.
+            // SAFETY: the words are the PML's or ours, valid until it is finalized.
             Some((_, words)) => unsafe { &*words[ctx as usize].unmatched }.load(Ordering::Relaxed),
             None => 0,
         }

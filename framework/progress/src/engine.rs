@@ -221,7 +221,7 @@ mod tests {
     }
 
     fn register_idle(engine: &Engine, counter: &AtomicI32) {
-        // SAFETY: as above.
+        // SAFETY: the counter lives as long as the test.
         unsafe { engine.register_idle(count, at(counter)) }
     }
 

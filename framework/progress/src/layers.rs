@@ -157,7 +157,7 @@ impl Layers {
     /// Disarms what [`Layers::arm`] armed.
     pub(crate) fn disarm(&self, entry: &mut Entry) {
         let armed = self.armed.swap(core::ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: as in `list`.
+        // SAFETY: null, or a list that `arm` has found; lists live as long as the layers.
         let Some(list) = (unsafe { armed.as_ref() }) else { return };
         for function in list.armable().take(self.num_armed.load(Ordering::Relaxed) as usize) {
             if let Some(disarm) = function.disarm {

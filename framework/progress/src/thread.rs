@@ -100,7 +100,7 @@ impl Slot {
     /// The same, and the entry, of which the slot is no part.
     #[inline(always)]
     pub fn and_entry(entry: &mut Entry) -> (Option<&Slot>, &mut Entry) {
-        // SAFETY: as in `of`: the entry is borrowed as long as both results.
+        // SAFETY: an entry's context, and the entry is borrowed as long as both results.
         (unsafe { Slot::beside(entry.thread()) }, entry)
     }
 
@@ -257,7 +257,7 @@ mod tests {
         // SAFETY: live contexts of this test.
         let seen = unsafe { [(*a).cri, (*b).cri, (*c).cri, (*a).index, (*b).index, (*c).index] };
         assert_eq!(seen, [0, 1, 0, 0, 1, 2]);
-        // SAFETY: as above; three counters each.
+        // SAFETY: live contexts of this test alone, with three counters each.
         unsafe {
             *(*a).counters.add(1) += 5;
             *(*b).counters.add(1) += 2;
@@ -270,7 +270,7 @@ mod tests {
         threads.detach(a);
         threads.detach(null_mut());
         assert_eq!([threads.attach(), threads.attach()], [a, b], "the lowest number first");
-        // SAFETY: as above; it takes no locks.
+        // SAFETY: a live context of this test, which is alone with it.
         let entry = unsafe { Entry::of(false, c) };
         let slot = Slot::of(&entry).expect("a context of `Threads` has one");
         assert_eq!(std::ptr::from_ref(slot).cast_mut().cast(), c);

@@ -269,7 +269,7 @@ fn threads_share_it() {
                         assert!(base <= page * PAGE && base + len >= (page + pages) * PAGE);
                         let known = device.ranges.lock().unwrap().1.get(&number(found)).copied();
                         assert_eq!(known, Some((base, len)), "registered as long as it is in use");
-                        assert_eq!(release(&cache, found), Status::OK);
+                        assert_eq!(release(cache, found), Status::OK);
                     }
                 })
             })

@@ -256,7 +256,7 @@ extern "C" fn cri_enter(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) {
 /// Host table: takes the lock of a CRI if it is free; 0: it is not. 1 in a process that is not threaded.
 extern "C" fn cri_try_enter(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) -> u32 {
     let seat = seat!(thread);
-    // SAFETY: as in `cri_enter`: its own seat, and no other CRI is held.
+    // SAFETY: the calling thread's own seat; a component that calls this holds no other CRI (contract).
     let enter = |cri: &Cri| unsafe { cri.try_enter(seat) };
     cri_to_lock(at!(ctx).1, index).is_none_or(enter).into()
 }

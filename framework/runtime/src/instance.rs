@@ -120,7 +120,7 @@ impl Instance {
         }
         // Every rank finds the same, so one of them says it, if the launcher has not.
         if facts.rank == 0 && !sources.checked {
-            // SAFETY: as above.
+            // SAFETY: `Config::builtin` holds descriptors of linked-in components, which do not go.
             let warnings = unsafe { registry::warnings(&settings, &config.component_dirs, &config.builtin) };
             for warning in warnings {
                 let args: Vec<&str> = warning.args.iter().map(String::as_str).collect();

@@ -39,7 +39,7 @@ impl<T> Locked<T> {
     /// Takes the lock if it is free, whether there are other threads or not.
     pub(crate) fn try_enter<'g>(&'g self, entry: &'g mut Entry) -> Option<LockedGuard<'g, T>> {
         let guard = self.lock.try_guard()?;
-        // SAFETY: as in `enter`: the caller's is lent as long as this copy lives.
+        // SAFETY: the caller's is lent to the guard as long as this copy lives.
         let own = unsafe { Entry::of(entry.is_among(), entry.thread()) };
         // SAFETY: the lock is held.
         Some(LockedGuard { value: unsafe { &mut *self.value.get() }, entry: own, _guard: guard })

@@ -172,7 +172,7 @@ impl Opening {
                 self.btls.extend(modules);
             }
             Framework::Pml => {
-                // SAFETY: as above.
+                // SAFETY: the component filled `opened` with a PML's pointers, which are its own.
                 let pml = unsafe { accept_pml(&opened, place) }.map_err(UnusedReason::refusal)?;
                 let pml = pml.ok_or_else(UnusedReason::nothing)?;
                 // The first of equals stays.
@@ -192,13 +192,13 @@ impl Opening {
                 }
             }
             Framework::Coll => {
-                // SAFETY: as above.
+                // SAFETY: the component filled `opened` with a collective component's pointers, which are its own.
                 let module = unsafe { accept_coll(&opened, place) }.map_err(UnusedReason::refusal)?;
                 let module = module.ok_or_else(UnusedReason::nothing)?;
                 self.colls.push(CollComponent { name: ctx.name, module });
             }
             Framework::Osc => {
-                // SAFETY: as above.
+                // SAFETY: the component filled `opened` with a one-sided component's pointers, which are its own.
                 let module = unsafe { accept_osc(&opened, place) }.map_err(UnusedReason::refusal)?;
                 let module = module.ok_or_else(UnusedReason::nothing)?;
                 self.oscs.push(OscComponent { name: ctx.name, module });

@@ -85,7 +85,7 @@ pub struct Event {
 
 // SAFETY: who may touch the cells when stands at the module's head.
 unsafe impl Sync for Event {}
-// SAFETY: as above.
+// SAFETY: a request's address and numbers belong to no thread.
 unsafe impl Send for Event {}
 
 impl Default for Event {
@@ -337,7 +337,7 @@ impl Events {
         if list.head.is_null() {
             list.tail = null();
         }
-        // SAFETY: as above.
+        // SAFETY: an event of the list, or null; they are never given back.
         let Some(last) = (unsafe { last.as_ref() }) else { return Taken { next: null() } };
         last.next.set(null());
         drop(list);
@@ -400,7 +400,7 @@ impl Events {
             let waiter: *const Enrolled = with_exposed_provenance(at);
             // SAFETY: its thread does not go before it was told, which is our next step.
             at = unsafe { (*waiter).next.get() };
-            // SAFETY: as above; it may be gone afterwards.
+            // SAFETY: it is told by this alone, so it is there until now; it may be gone afterwards.
             unsafe { SyncObject::update(&raw const (*waiter).sync, 1) };
         }
     }
@@ -419,7 +419,7 @@ impl Events {
             event.next.set(row);
             row = event;
         }
-        // SAFETY: as above.
+        // SAFETY: the last event of the list, or null; they are never given back.
         match unsafe { list.tail.as_ref() } {
             Some(tail) => tail.next.set(row),
             None => list.head = row,
@@ -449,7 +449,7 @@ impl List {
         while let Some(here) = unsafe { at.as_ref() } {
             if std::ptr::eq(here, event) {
                 let next = here.next.get();
-                // SAFETY: as above.
+                // SAFETY: the event before it, or null; they are never given back.
                 match unsafe { before.as_ref() } {
                     Some(before) => before.next.set(next),
                     None => self.head = next,

@@ -16,7 +16,7 @@ struct TestRequest {
 
 // SAFETY: the tests hand each over as the rules of the module ask.
 unsafe impl Send for TestRequest {}
-// SAFETY: as above.
+// SAFETY: what threads share of it they hand over by the module's words.
 unsafe impl Sync for TestRequest {}
 
 fn queue() -> &'static Events {

@@ -21,7 +21,7 @@ struct Process {
 
 // SAFETY: `state` is what the tests are about.
 unsafe impl Sync for Process {}
-// SAFETY: as above.
+// SAFETY: a number and words belong to no thread.
 unsafe impl Send for Process {}
 
 impl Process {

@@ -60,7 +60,7 @@ impl<L: Layer> Waiter<'_, L> {
             |waiter, sync| {
                 sync.take_nudge();
                 if waiter.turn() == 0 && !sync.is_done() && !waiting.tasks.help() {
-                    // SAFETY: as before: given for this, and no lock is held.
+                    // SAFETY: the program gave this one for giving its core away, and no lock is held.
                     unsafe { (hooks.yield_now)(hooks.state) };
                 }
             },

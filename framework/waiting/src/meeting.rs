@@ -57,7 +57,7 @@ mod model {
     }
     // SAFETY: the cells are what the model is about.
     unsafe impl Sync for World {}
-    // SAFETY: as above.
+    // SAFETY: cells and words belong to no thread.
     unsafe impl Send for World {}
 
     impl World {
@@ -76,17 +76,17 @@ mod model {
         }
 
         fn say(&self, me: usize, turn: u32) {
-            // SAFETY: as above.
+            // SAFETY: this thread's own cell; loom looks whether anybody reads it meanwhile.
             self.said[me].with_mut(|p| unsafe { *p = turn });
         }
 
         /// Behind a meeting, which is the how-manieth.
         fn hear(&self, turn: u32, meetings: u32) {
             for said in &self.said {
-                // SAFETY: as above.
+                // SAFETY: behind the meeting, where nobody writes; loom looks whether somebody does.
                 said.with(|p| assert_eq!(unsafe { *p }, turn, "a thread was not waited for"));
             }
-            // SAFETY: as above.
+            // SAFETY: the last one has written before the meeting ended; loom looks whether it does now.
             self.by_the_last.with(|p| assert_eq!(unsafe { *p }, meetings));
         }
     }

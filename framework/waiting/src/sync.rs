@@ -119,7 +119,7 @@ impl SyncObject {
         if old > 0 && old <= n.cast_signed() {
             // SAFETY: the waiter does not go before it has seen DONE. SYNC POINT with `is_done`.
             let state = unsafe { &raw const (*this).state };
-            // SAFETY: as above; after this line the object may be gone.
+            // SAFETY: the waiter is there until it has seen DONE, which is what this stores; after this line the object may be gone.
             let before = unsafe { &*state }.swap(DONE, Ordering::AcqRel);
             if before == PARKED {
                 wake_private(state.addr());
@@ -345,7 +345,7 @@ impl Waiters {
             owner.nudge();
         }
         let (mut at, mut n) = (list.head, 0);
-        // SAFETY: as above.
+        // SAFETY: it is in the list, which it leaves under the lock that is held.
         while let Some(sync) = unsafe { at.as_ref() }
             && n < most
         {
@@ -365,7 +365,7 @@ impl Waiters {
             owner.nudge();
         }
         let mut at = list.head;
-        // SAFETY: as above.
+        // SAFETY: it is in the list, which it leaves under the lock that is held.
         while let Some(sync) = unsafe { at.as_ref() } {
             if sync.is_condition {
                 sync.rouse();
@@ -451,7 +451,7 @@ impl List {
         if next.is_null() {
             self.tail = prev;
         } else {
-            // SAFETY: as above.
+            // SAFETY: the one behind is in the list, too, thus alive.
             unsafe { &*next }.prev.set(prev);
         }
     }

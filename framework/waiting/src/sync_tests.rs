@@ -108,7 +108,7 @@ mod model {
 
     // SAFETY: loom watches the cell.
     unsafe impl Sync for Request {}
-    // SAFETY: as above.
+    // SAFETY: words and numbers belong to no thread.
     unsafe impl Send for Request {}
 
     impl Request {
@@ -122,7 +122,7 @@ mod model {
             complete(&self.word);
         }
         fn status(&self) -> u32 {
-            // SAFETY: as above.
+            // SAFETY: who reads it has seen that it is complete; loom stops the model if the writer is still in here.
             self.status.with(|s| unsafe { *s })
         }
         /// By a message, or by MPI_Cancel: the one that finds it posted has it.

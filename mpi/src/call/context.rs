@@ -43,7 +43,7 @@ mod word {
     }
 
     pub fn set(context: *mut ThreadCtx) {
-        // SAFETY: as above.
+        // SAFETY: the offset is the linker's, and the variable is this thread's alone.
         unsafe {
             asm!(
                 "mov {0}, qword ptr [rip + oxmpi_own_context@GOTTPOFF]",

@@ -77,7 +77,7 @@ pub fn tell(instance: &Instance) {
     }
     // SAFETY: all fields are numbers or pointers; the call fills them with the caller's registers.
     let mut context: libc::ucontext_t = unsafe { std::mem::zeroed() };
-    // SAFETY: as above.
+    // SAFETY: a place for such a context.
     unsafe { libc::getcontext(&mut context) };
     let moment = Moment { thread: thread().cast_unsigned(), ..registers(&context) };
     Plan::new(instance, to).report(&moment);
@@ -98,7 +98,7 @@ pub fn install(instance: &Instance) -> Result<(), String> {
     for &(signal, _) in &signals {
         // SAFETY: a zeroed sigaction is a place to write to; a null action only asks.
         let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: as above.
+        // SAFETY: a null action only asks, and there is a place for the answer.
         if unsafe { libc::sigaction(signal, null(), &mut before) } != 0 {
             return Err(format!("opal_signal: {signal} is no signal that can be handled"));
         }

@@ -88,7 +88,7 @@ extern "C" fn cancel(_: *mut RequestHeader) -> Code {
 }
 
 extern "C" fn start(req: *mut RequestHeader) -> Code {
-    // SAFETY: as in `release`; the request is inactive and its handle alive.
+    // SAFETY: ours begin with their header and live for ever; the request is inactive and its handle alive, so nobody changes the operation.
     match unsafe { &*(*req.cast::<LocalRequest>()).operation.get() } {
         // SAFETY: a request's owner is called by `Header::start`, whose caller has lent its entry.
         LocalOperation::Buffered(send) => process::current()

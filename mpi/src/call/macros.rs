@@ -85,7 +85,7 @@ macro_rules! mpi_fn {
             #[unsafe(export_name = stringify!($name))]
             pub unsafe extern "C-unwind" fn called($($a: $t),*) -> $r { mpi_fn!(@run $form [$($here)?] $name ($($a),*)) }
             $($m)*
-            // SAFETY: as above.
+            // SAFETY: the name is the standard's for tools; nothing else in the process may define it.
             #[unsafe(export_name = concat!("P", stringify!($name)))]
             pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { mpi_fn!(@run $form [$($here)?] $name ($($a),*)) }
         };

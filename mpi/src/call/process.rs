@@ -47,7 +47,7 @@ pub struct Process {
 // SAFETY: the context pointer is used by one thread at a time before there are several and by none but the
 // gate's first thread afterwards; the rest is shareable.
 unsafe impl Send for Process {}
-// SAFETY: as above.
+// SAFETY: threads that share it read the context's address, which the gate has just one of them follow; the rest is shareable.
 unsafe impl Sync for Process {}
 
 static CURRENT: AtomicPtr<Process> = AtomicPtr::new(null_mut());

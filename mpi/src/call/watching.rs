@@ -288,7 +288,7 @@ impl Drop for Inside {
             return;
         }
         if let Some(slot) = slot() {
-            // SAFETY: as in `enter`.
+            // SAFETY: the slot is this thread's own, and its page stays.
             unsafe { (*slot).length.store(0, Ordering::Release) };
         }
         let call = self.0;

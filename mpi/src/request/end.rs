@@ -123,7 +123,7 @@ pub fn start(req: Header, entry: &mut Entry) -> Res {
         check(req.start(entry))
     };
     if result.is_err() {
-        // SAFETY: as before: it is this thread's.
+        // SAFETY: it was not started, so it is still this thread's.
         unsafe { clear_flags(req, ACTIVE) };
     }
     result

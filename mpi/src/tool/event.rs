@@ -22,7 +22,7 @@ use crate::call::process;
 use crate::constants::*;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
-use core::ptr::null;
+use core::ptr::{null, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::Entry;
 use parking_lot::Mutex;
@@ -108,11 +108,12 @@ pub struct Target<F> {
 }
 
 impl<F: Copy> Target<F> {
-    pub fn new(function: F, user_data: *mut c_void) -> Target<F> {
-        Target { function, user_data: user_data as usize }
+    /// `user_data`: the address that the program gave, exposed.
+    pub fn new(function: F, user_data: usize) -> Target<F> {
+        Target { function, user_data }
     }
     fn user_data(&self) -> *mut c_void {
-        self.user_data as *mut c_void
+        with_exposed_provenance_mut(self.user_data)
     }
 }
 
@@ -172,7 +173,7 @@ impl Registration {
             }
         }
         CURRENT.set(event);
-        // SAFETY: as above.
+        // SAFETY: the function that the user gave for events; the handle is good while `CURRENT` says so.
         gate::run_outside_without_entry(|| unsafe {
             (target.function)(&raw const *event as usize, handle, safety, user_data)
         });
@@ -276,7 +277,7 @@ mod tests {
     #[test]
     fn an_event_reaches_its_callback_and_no_other() {
         let mut count = 0u32;
-        let data = (&raw mut count).cast();
+        let data = (&raw mut count).expose_provenance();
         let r = Registration::new(Kind::CommFreed as c_int);
         r.callbacks.lock()[0] = Some(Target::new(seen as Callback, data));
         *r.dropped_handler.lock() = Some(lost);

@@ -147,7 +147,7 @@ mpi_fn! {
             let registration = registration(event_registration)?;
             let place = place_of(cb_safety)?;
             look_at(info)?;
-            registration.callbacks.lock()[place] = event_cb_function.map(|f| Target::new(f, user_data));
+            registration.callbacks.lock()[place] = event_cb_function.map(|f| Target::new(f, user_data.expose_provenance()));
             Ok(())
         })
     }
@@ -175,7 +175,7 @@ mpi_fn! {
     fn MPI_T_event_handle_free(event_registration: usize, user_data: *mut c_void, free_cb_function: Option<unsafe extern "C-unwind" fn(usize, c_int, *mut c_void)>) -> c_int {
         call(|| {
             let registration = REGISTRATIONS.remove(event_registration).ok_or(MPI_T_ERR_INVALID_HANDLE)?;
-            *registration.at_end.lock() = free_cb_function.map(|f| Target::new(f, user_data));
+            *registration.at_end.lock() = free_cb_function.map(|f| Target::new(f, user_data.expose_provenance()));
             event::listen();
             Ok(())
         })

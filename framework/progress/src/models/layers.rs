@@ -80,7 +80,7 @@ extern "C" fn complete(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
 
 /// Counts a call.
 extern "C" fn count(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
-    // SAFETY: as above.
+    // SAFETY: the world of the model, which outlives its threads.
     let world = unsafe { &*(ctx as *const World) };
     world.calls.fetch_add(1, Ordering::Relaxed);
     1

@@ -178,7 +178,7 @@ extern "C" fn take(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     let (instance, msg) = unsafe { (&*(ctx as *const Instance), &*msg) };
     let bytes = match msg.len {
         0 => &[][..],
-        // SAFETY: as above.
+        // SAFETY: the message has so many bytes, which are valid during the call.
         len => unsafe { std::slice::from_raw_parts(msg.data, len as usize) },
     };
     let bad = |what: &str| instance.peer_error("btl", "emulation", msg.proc, false, what);

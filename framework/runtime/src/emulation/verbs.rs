@@ -194,7 +194,7 @@ impl Wrapped {
     fn issue_atomic(&self, endpoint: &Endpoint, ctx: u32, desc: &AtomicDesc) -> Status {
         let AtomicDesc { op, flags, operand, compare, done, done_ctx, .. } = *desc;
         let update = Update { op, flags, operand, compare };
-        // SAFETY: as above.
+        // SAFETY: the caller has the handle of memory that is registered (contract of the verb).
         let (Status::OK, Some(registration)) = (update.check(), unsafe { self.name_in(desc.remote_handle) })
         else {
             return Status::BAD_PARAM;

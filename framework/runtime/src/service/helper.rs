@@ -179,7 +179,7 @@ impl Target {
         // SAFETY: the transport keeps the words mapped until `service_disarm`.
         let slept = unsafe { futex::wait_many(words, Some((&self.stop.word, RUNS)), LONGEST_SLEEP) };
         if !slept && !self.stop.is_set() {
-            // SAFETY: as above.
+            // SAFETY: the transport keeps the first of its words mapped, too, until `service_disarm`.
             unsafe { futex::wait_shared(words[0].addr, words[0].expected, LONGEST_BLIND_SLEEP) };
         }
     }

@@ -47,7 +47,7 @@ pub(super) extern "C" fn check(
     context: SliceRef<u8>,
     answer: SliceRef<u8>,
 ) -> Status {
-    // SAFETY: as above.
+    // SAFETY: the component's bytes are there during the call.
     let (challenge, context, answer) = unsafe { (challenge.get(), context.get(), answer.get()) };
     if challenge.len() < LEAST_CHALLENGE {
         return Status::BAD_PARAM;

@@ -45,13 +45,13 @@ pub(super) extern "C" fn get(
     len: *mut usize,
 ) -> Status {
     let (ctx, instance) = caller!(ctx);
-    // SAFETY: as above; `len` is the component's in-out pointer.
+    // SAFETY: the component's name is there during the call, and `len` is its in-out pointer.
     let (Some(module), room) = (unsafe { module.get() }, unsafe { *len }) else { return Status::BAD_PARAM };
     match instance.client().try_get(proc, &format!("{}/{module}", exchange_key(ctx)), room) {
         // SAFETY: the component's buffer and its length.
         Ok(Polled::Value(Some(blob))) => unsafe { hand_out(&blob, data, len) },
         Ok(Polled::TooLong(bytes)) => {
-            // SAFETY: as above.
+            // SAFETY: the component's in-out pointer, which is there during the call.
             unsafe { *len = bytes };
             Status::NO_RESOURCE
         }

@@ -44,7 +44,7 @@ struct World {
 
 // SAFETY: the cells are what the model is about.
 unsafe impl Sync for World {}
-// SAFETY: as above; tokens are addresses of the flow.
+// SAFETY: tokens are addresses of the flow, which goes with it.
 unsafe impl Send for World {}
 
 /// How the waiter goes about it.
@@ -96,14 +96,14 @@ impl World {
 
     /// One turn, by the holder: completes the last operation, and before that the others if `all`.
     fn turn(&self, all: bool) {
-        // SAFETY: as above.
+        // SAFETY: the holder's; loom stops the model if another thread is in here.
         let ended = self.device.with_mut(|device| unsafe {
             let from = if all { 0 } else { (*device).len().saturating_sub(1) };
             (*device).split_off(from)
         });
         let events = ended.len() as i32;
         for (token, place) in ended {
-            // SAFETY: as above: a flush reads it when it is told that it is there.
+            // SAFETY: a flush reads it when it is told that it is there; loom stops the model if it reads before.
             self.results[place].with_mut(|result| unsafe { *result = RESULT });
             // SAFETY: the flow stands beside the device, from which a token is taken once.
             unsafe { Flow::done(token.done_ctx(), Status::OK) };

@@ -72,7 +72,7 @@ impl Meeting {
                 // Being received this moment: the words stay.
                 Box::leak(e.words);
             }
-            // SAFETY: as before.
+            // SAFETY: ours, and given back here alone; it was cancelled, or is being received into words that stay.
             unsafe { e.req.release(&mut entry) };
         }
     }

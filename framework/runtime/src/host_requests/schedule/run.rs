@@ -214,7 +214,7 @@ impl Core {
 
     /// The plan's communicator.
     fn communicator(&self) -> &Communicator {
-        // SAFETY: as in `comm`.
+        // SAFETY: in use as long as the request is (the module's head).
         unsafe { &*self.comm }
     }
 

@@ -63,7 +63,10 @@ struct FlowRest {
 
 impl Endpoint {
     /// An endpoint without operations, over the transport's own endpoint `raw`.
-    pub fn new(raw: *mut RawEndpoint, proc: u32, contexts: u32) -> Endpoint {
+    ///
+    /// # Safety
+    /// That stays as long as this is used.
+    pub unsafe fn new(raw: *mut RawEndpoint, proc: u32, contexts: u32) -> Endpoint {
         let flows = (0..contexts).map(|_| Flow::default()).collect();
         Endpoint { raw, proc, refused: AtomicU32::new(0), failed: AtomicBool::new(false), flows }
     }

@@ -39,8 +39,11 @@ pub struct Answer {
 }
 
 impl Memory {
-    /// Registers memory for requests; it stays valid until [`Memory::remove`]. The answer names the registration.
-    pub fn add(&mut self, key: u64, base: *mut u8, len: u64, access: u32) -> RegistrationName {
+    /// Registers memory for requests. The answer names the registration.
+    ///
+    /// # Safety
+    /// It stays valid until [`Memory::remove`], as far as `access` says what may be done with it.
+    pub unsafe fn add(&mut self, key: u64, base: *mut u8, len: u64, access: u32) -> RegistrationName {
         let id = self.registered.insert(Registered { key, base: base as u64, len, access });
         RegistrationName { id, key }
     }
@@ -232,8 +235,10 @@ mod tests {
         let at = base as u64;
         let mut memory = Memory::default();
         // The second and the third word.
-        let name = memory.add(5, base.wrapping_add(8), 16, ALL);
-        let reads = memory.add(6, base, 32, access::REMOTE_READ);
+        // SAFETY: of the test's, which goes behind `memory`.
+        let name = unsafe { memory.add(5, base.wrapping_add(8), 16, ALL) };
+        // SAFETY: the same memory.
+        let reads = unsafe { memory.add(6, base, 32, access::REMOTE_READ) };
         assert_eq!(serve(&memory, request(Verb::Get, name, at + 16, 8), &[]), (Status::OK, 3));
         assert_eq!(serve(&memory, request(Verb::Put, name, at + 8, 8), &9u64.to_le_bytes()), (Status::OK, 0));
         assert_eq!(serve(&memory, request(Verb::Atomic, name, at + 8, 8), &[]), (Status::OK, 9));
@@ -285,8 +290,10 @@ mod tests {
         let base = window.as_mut_ptr().cast::<u8>();
         let at = base as u64;
         let mut memory = Memory::default();
-        let name = memory.add(5, base, 32, ALL);
-        let reads = memory.add(6, base, 32, access::REMOTE_READ);
+        // SAFETY: of the test's, which goes behind `memory`.
+        let name = unsafe { memory.add(5, base, 32, ALL) };
+        // SAFETY: the same memory.
+        let reads = unsafe { memory.add(6, base, 32, access::REMOTE_READ) };
         let put = Entry {
             registration: name,
             addr: at,
@@ -326,7 +333,8 @@ mod tests {
         let mut window = [0u8; 128];
         let base = window.as_mut_ptr();
         let mut memory = Memory::default();
-        let name = memory.add(1, base, 128, ALL);
+        // SAFETY: of the test's, which goes behind `memory`.
+        let name = unsafe { memory.add(1, base, 128, ALL) };
         assert_eq!(serve(&memory, request(Verb::Get, name, base as u64, 64), &[]).0, Status::OK);
         assert_eq!(serve(&memory, request(Verb::Get, name, base as u64, 65), &[]).0, Status::BAD_PARAM);
     }

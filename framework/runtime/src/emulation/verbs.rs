@@ -130,9 +130,10 @@ impl Wrapped {
     /// An endpoint of the emulated transport to process `proc`, over the transport's own endpoint `raw`.
     ///
     /// # Safety
-    /// `raw` is the transport's endpoint of that process.
+    /// `raw` is the transport's endpoint of that process, and stays as long as the result.
     pub unsafe fn endpoint(&self, raw: *mut RawEndpoint, proc: u32) -> Endpoint {
-        Endpoint::new(raw, proc, self.contexts())
+        // SAFETY: the caller's promise.
+        unsafe { Endpoint::new(raw, proc, self.contexts()) }
     }
 
     /// Offset in a registration handle at which the name of the emulated registration starts.

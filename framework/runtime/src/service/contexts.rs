@@ -139,7 +139,8 @@ impl Service {
     /// It stays valid until [`Service::remove`].
     pub unsafe fn add(&self, addr: *mut u8, len: u64, access: u32) -> Result<RegistrationName, Status> {
         let key = random_id().map_err(|_| Status::INTERNAL)?;
-        Ok(self.with_memory(|memory| memory.add(key, addr, len, access)))
+        // SAFETY: the caller's promise.
+        Ok(self.with_memory(|memory| unsafe { memory.add(key, addr, len, access) }))
     }
 
     /// Removes a registration, so that no request touches the memory any more. False: there is no such registration.

@@ -1,7 +1,7 @@
 //! The rules of the house, checked on the sources alone.
 //!
 //! `arrows` (who may depend on whom) · `cycles` (no file imports or calls what imports or calls it; `calls` finds calls, by `definitions` and `scopes`) · `names` (one spelling everywhere) · `sources` (no statics in
-//! contracts, file lengths, lints) · `papers` (paths and commands in the documents, the hash of the
+//! contracts, file lengths, lints) · `pointers` (safe functions take none) · `papers` (paths and commands in the documents, the hash of the
 //! ABI, generated files) · `words` (texts that users meet).
 
 mod arrows;
@@ -11,6 +11,7 @@ mod definitions;
 mod names;
 mod openings;
 mod papers;
+mod pointers;
 mod scopes;
 mod sources;
 mod words;

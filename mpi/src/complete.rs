@@ -71,7 +71,7 @@ fn slow_wait(here: Inside, name: &'static str, request: Out<Request>, status: Ou
     }
 }
 
-/// What the call returns, which ends with it.
+/// The call's result, with which it ends.
 #[inline(always)]
 pub fn finish(entry: Entry, name: &'static str, outcome: Outcome) -> c_int {
     match outcome.is_err() {

@@ -4,7 +4,7 @@
 //! complete, or one. So what counts is what it takes to pass over a request that is pending
 //! ([`request::pending_or_null`]); whatever is not plainly that is looked at with care.
 
-use crate::call::entry::{CallContext, Here, Inside};
+use crate::call::entry::{Admission, CallContext, Inside};
 use crate::call::memory::{Out, slice_mut, write};
 use crate::call::process::Process;
 use crate::complete::{Errors, PORTION, Requests, arguments, finish, is_array};
@@ -187,7 +187,7 @@ fn slow_any(
 /// Waitany and Testany, by the quick way where the arguments are there.
 #[inline(always)]
 fn any_of(
-    here: Here,
+    here: Admission,
     name: &'static str,
     wait: bool,
     requests: Requests<'_>,
@@ -214,7 +214,7 @@ mpi_fn! {
 /// Body of Waitsome and Testsome.
 #[inline(always)]
 fn some(
-    here: Here,
+    here: Admission,
     name: &'static str,
     wait: bool,
     requests: Requests<'_>,

@@ -1,7 +1,7 @@
 //! Messages between two ranks (MPI 5.0 §3): blocking, nonblocking, both at once.
 
 use crate::call::counting::{self, Counter};
-use crate::call::entry::{Here, Inside};
+use crate::call::entry::{Admission, Inside};
 use crate::call::memory::{Address, Out, write};
 use crate::call::operands::{Direction, Operands, check};
 use crate::constants::*;
@@ -46,7 +46,7 @@ fn failed(mut entry: Entry, name: &'static str, comm: Comm, code: Code) -> c_int
 
 #[inline(always)]
 pub fn send(
-    here: Here,
+    here: Admission,
     name: &'static str,
     (buf, count, datatype): Data,
     dest: c_int,
@@ -95,7 +95,7 @@ fn slow_send(
 
 #[inline(always)]
 pub fn isend(
-    here: Here,
+    here: Admission,
     name: &'static str,
     (buf, count, datatype): Data,
     (dest, tag, comm): (c_int, c_int, Comm),
@@ -219,7 +219,7 @@ fn bad_message(mut entry: Entry, name: &'static str, comm: Comm, result: &MsgSta
 
 #[inline(always)]
 pub fn recv(
-    here: Here,
+    here: Admission,
     name: &'static str,
     (buf, count, datatype): Data,
     source: c_int,
@@ -292,7 +292,7 @@ mpi_fn! {
 
 #[inline(always)]
 pub fn irecv(
-    here: Here,
+    here: Admission,
     name: &'static str,
     (buf, count, datatype): Data,
     (source, tag, comm): (c_int, c_int, Comm),

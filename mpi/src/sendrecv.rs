@@ -19,7 +19,7 @@ use oxmpi_runtime::Envelope;
 /// Data, partner and tag of one of the two messages.
 type Part = (Data, c_int, c_int);
 
-/// Both at once: the receive is posted, then the message sent, then the receive waited for. What failed behind the checks was told to the error handler;
+/// Both at once: the receive is posted, then the message sent, then the receive waited for. A failure behind the checks was told to the error handler;
 /// its code is the result.
 fn sendrecv(
     (process, entry): (&Process, &mut Entry),

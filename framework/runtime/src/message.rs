@@ -1,6 +1,6 @@
 //! Arguments of messages: the elements that go out, the place of those that come in, and what stands on the envelope.
 //!
-//! Who makes a buffer vouches for its memory, once; what is done with it from there on is safe. A buffer of bytes that the library itself has
+//! A buffer's maker vouches for its memory, once; what is done with it from there on is safe. A buffer of bytes that the library itself has
 //! is borrowed, and only calls take it that are over when they return. Operations that go on take a buffer for `'static`, which a promise alone makes.
 
 use crate::objects::Instance;

@@ -1,11 +1,11 @@
 //! Buffered sends: a message is packed into a buffer and sent from there.
 
 use super::slot::Slot;
-use crate::call::counting;
 use crate::call::local_requests::{LocalOperation, Persistent};
 use crate::call::memory::{Address, Out, write};
 use crate::call::operands::{Direction, check};
-use crate::call::process::Process;
+use crate::call::process::{self, Process};
+use crate::call::{counting, entry};
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::error::{Failure, Res, call, of_user};
@@ -115,9 +115,15 @@ mpi_fn! {
 
 impl Persistent {
     /// Sends once more.
-    pub fn start(&self, process: &Process, entry: &mut Entry) -> Code {
+    ///
+    /// # Safety
+    /// The call that has led here has lent its entry.
+    pub unsafe fn start(&self) -> Code {
+        let Some(process) = process::current() else { return Code::INTERNAL };
+        // SAFETY: the caller's promise.
+        let mut entry = unsafe { entry::lent(process) };
         let data = (self.buf, self.count, &*self.dtype);
-        match send_checked((process, entry), self.object, data, self.dest, self.tag) {
+        match send_checked((process, &mut entry), self.object, data, self.dest, self.tag) {
             Ok(()) => Code::OK,
             Err(failure) => of_user(failure.code),
         }

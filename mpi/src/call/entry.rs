@@ -25,7 +25,7 @@ pub struct CallContext {
 
 /// The body of a hot function: inside, with the context where nothing more is to be done than what the function does.
 #[must_use]
-pub struct Here {
+pub struct Admission {
     quick: Option<CallContext>,
     inside: Inside,
 }
@@ -51,8 +51,8 @@ impl Inside {
 
     /// As the body of a hot function has it: without a context where there is more to do than what such a function does.
     #[inline(always)]
-    pub fn hot(self) -> Here {
-        Here { quick: process::quick().map(|process| Inside(PhantomData).of(process)), inside: self }
+    pub fn hot(self) -> Admission {
+        Admission { quick: process::quick().map(|process| Inside(PhantomData).of(process)), inside: self }
     }
 
     /// The context of the call in that process.
@@ -64,14 +64,14 @@ impl Inside {
     }
 }
 
-impl Here {
+impl Admission {
     /// The context of the call, where the function does nothing unusual.
     #[inline(always)]
     pub fn quick(self) -> Result<CallContext, Inside> {
         self.quick.ok_or(self.inside)
     }
 
-    /// What the function does where nothing is unusual, if `quick` finds that so.
+    /// Does what the function does where nothing is unusual, if `quick` finds that so.
     #[inline(always)]
     pub fn or_unusual<R>(
         self,
@@ -131,13 +131,13 @@ pub fn enter() -> bool {
 /// # Safety
 /// As for [`Inside::new`], and the thread is marked as the owner.
 #[inline(always)]
-pub unsafe fn owner() -> Here {
+pub unsafe fn owner() -> Admission {
     let context = |process: &'static Process| {
         // SAFETY: the mark keeps others out until it is taken back; the owner's is the main context.
         let entry = unsafe { Entry::of(false, process.of_owner()) };
         CallContext { process, entry }
     };
-    Here { quick: process::quick().map(context), inside: Inside(PhantomData) }
+    Admission { quick: process::quick().map(context), inside: Inside(PhantomData) }
 }
 
 /// The calling thread where everybody is let in: without a context where there is more to do than what a hot function does.
@@ -145,13 +145,13 @@ pub unsafe fn owner() -> Here {
 /// # Safety
 /// As for [`Inside::new`].
 #[inline(always)]
-pub unsafe fn one_of_several() -> Here {
+pub unsafe fn one_of_several() -> Admission {
     let context = |process: &'static Process| {
         // SAFETY: it takes locks; the context is what this thread has set.
         let entry = unsafe { Entry::of(true, process.own_thread()) };
         CallContext { process, entry }
     };
-    Here { quick: process::quick().map(context), inside: Inside(PhantomData) }
+    Admission { quick: process::quick().map(context), inside: Inside(PhantomData) }
 }
 
 /// In a hot function of anybody else, after [`enter_as_newcomer`].
@@ -159,7 +159,7 @@ pub unsafe fn one_of_several() -> Here {
 /// # Safety
 /// As for [`Inside::new`].
 #[inline(always)]
-pub unsafe fn newcomer() -> Here {
+pub unsafe fn newcomer() -> Admission {
     Inside(PhantomData).hot()
 }
 
@@ -168,8 +168,8 @@ pub unsafe fn newcomer() -> Here {
 /// # Safety
 /// As for [`Inside::new`].
 #[inline(always)]
-pub unsafe fn recorded() -> Here {
-    Here { quick: None, inside: Inside(PhantomData) }
+pub unsafe fn recorded() -> Admission {
+    Admission { quick: None, inside: Inside(PhantomData) }
 }
 
 /// At the beginning of a hot function of anybody else. Whether it left a mark.

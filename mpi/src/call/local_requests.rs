@@ -6,9 +6,7 @@
 //! end. `word` decides between a thread that completes a generalized request and one that frees it: each
 //! sets its bit, and the thread that finds the other's bit is the last and cleans up.
 
-use crate::call::entry;
 use crate::call::memory::Address;
-use crate::call::process;
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::error::{Failure, Res};
@@ -91,8 +89,7 @@ extern "C" fn start(req: *mut RequestHeader) -> Code {
     // SAFETY: ours begin with their header and live for ever; the request is inactive and its handle alive, so nobody changes the operation.
     match unsafe { &*(*req.cast::<LocalRequest>()).operation.get() } {
         // SAFETY: a request's owner is called by `Header::start`, whose caller has lent its entry.
-        LocalOperation::Buffered(send) => process::current()
-            .map_or(Code::INTERNAL, |process| send.start(process, &mut unsafe { entry::lent(process) })),
+        LocalOperation::Buffered(send) => unsafe { send.start() },
         _ => Code::OK,
     }
 }

@@ -135,7 +135,7 @@ macro_rules! mpi_fn {
     (@longer $form:ident $name:ident $args:tt -> $r:ty) => {};
 
     (@here plain) => { $crate::call::entry::Inside };
-    (@here hot) => { $crate::call::entry::Here };
+    (@here hot) => { $crate::call::entry::Admission };
     // The call's one proof, behind `enter`.
     (@inside $here:ident) => { $crate::call::entry::Inside::new() };
 

@@ -155,8 +155,9 @@ pub(super) extern "C" fn place(comm: *const CollComm, rank: u32, out: *mut Place
 /// Component service: stores in `out` the address of new memory that the ranks of this node share; called by all ranks
 /// of the communicator.
 pub(super) extern "C" fn node_memory(comm: *const CollComm, bytes: u64, out: *mut *mut u8) -> Status {
-    let c = of!(comm);
-    hand_out!(c.node_memory(entry!(comm, c), bytes), out)
+    let c: &Communicator = of!(comm);
+    let made = c.node_memory(entry!(comm, c), bytes);
+    hand_out!(made, out)
 }
 
 /// Component service: copies `bytes` bytes from address `remote` of a rank to `local`.
@@ -167,7 +168,7 @@ pub(super) extern "C" fn peer_read(
     local: *mut u8,
     bytes: u64,
 ) -> Status {
-    let c = of!(comm);
+    let c: &Communicator = of!(comm);
     // SAFETY: the component's own memory, which it may write.
     unsafe { anywhere::copy(c, Direction::Read, rank, remote, local, bytes) }
 }
@@ -180,7 +181,7 @@ pub(super) extern "C" fn peer_write(
     local: *const u8,
     bytes: u64,
 ) -> Status {
-    let c = of!(comm);
+    let c: &Communicator = of!(comm);
     // SAFETY: the component's own memory, which is only read.
     unsafe { anywhere::copy(c, Direction::Write, rank, remote, local.cast_mut(), bytes) }
 }
@@ -199,7 +200,7 @@ pub(super) extern "C" fn peer_pointer(
 /// Component service: makes progress, or sleeps, until the word is no longer `value` or what it is waited for on has come to an
 /// end.
 pub(super) extern "C" fn wait_word(comm: *const CollComm, word: *const WakingWord, value: u32) -> Status {
-    let c = of!(comm);
+    let c: &Communicator = of!(comm);
     // SAFETY: the component keeps the word until the call returns.
     let awaited = unsafe { Awaited::new(word, value) };
     let mut end = None;
@@ -224,7 +225,7 @@ pub(super) extern "C" fn sub_comm(
     except: StrRef,
     out: *mut *mut c_void,
 ) -> Status {
-    let c = of!(comm);
+    let c: &Communicator = of!(comm);
     // SAFETY: the component's text is readable during the call.
     let Some(except) = (unsafe { except.get() }) else { return Status::BAD_PARAM };
     let made = c.part(which, ExcludedComponents::Named(except.to_owned()));
@@ -251,7 +252,7 @@ pub(super) extern "C" fn sub_view(comm: *const CollComm, sub: *mut c_void, view:
 /// Component service: runs collective number `which` (`oxmpi_coll::which`) on the communicator of `view`.
 pub(super) extern "C" fn call(view: *const CollComm, which: u32, args: *const CollArgs) -> Status {
     let Some(slot) = Slot::by_number(which) else { return Status::BAD_PARAM };
-    let c = of!(view);
+    let c: &Communicator = of!(view);
     let entry = entry!(view, c);
     // SAFETY: the arguments are valid during the call, with all that they point to.
     unsafe { c.coll.run(slot, c, entry, &*args) }

@@ -97,7 +97,9 @@ extern "C" fn reach(window: *mut c_void, rank: u32, out: *mut SliceRef<Reach>) -
 
 /// Component service: stores in `out` a rank's memory in this address space; NOT_FOUND: it is not mapped.
 extern "C" fn mapped(window: *mut c_void, rank: u32, out: *mut Mapped) -> Status {
-    hand_out!(at!(window).mapped(rank).ok_or(Status::NOT_FOUND), out)
+    let data: &WindowData = at!(window);
+    let found = data.mapped(rank).ok_or(Status::NOT_FOUND);
+    hand_out!(found, out)
 }
 
 /// Whether a tag is one of the component's, 0 to 32767.

@@ -134,9 +134,9 @@ impl<'a> Thread<'a> {
 }
 
 /// Elements without padding, of which every pattern of bits is one.
-pub trait Plain: Copy {}
-impl Plain for u8 {}
-impl Plain for u64 {}
+pub trait Element: Copy {}
+impl Element for u8 {}
+impl Element for u64 {}
 
 /// A contiguous predefined type of `size` bytes.
 pub struct Basic {
@@ -173,20 +173,20 @@ impl Basic {
     }
 
     /// How many of this type a slice is.
-    fn count<T: Plain>(&self, data: &[T]) -> u64 {
+    fn count<T: Element>(&self, data: &[T]) -> u64 {
         let bytes = size_of_val(data) as u64;
         assert!(bytes.is_multiple_of(self.desc.packed));
         bytes / self.desc.packed
     }
 
     /// Elements to send, in a call that is over when it returns.
-    pub fn data<'a, T: Plain>(&'a self, data: &'a [T]) -> SendBuffer<'a> {
+    pub fn data<'a, T: Element>(&'a self, data: &'a [T]) -> SendBuffer<'a> {
         // SAFETY: borrowed, as the type is; only calls that go on ask for more than that, and get it from `data_later`.
         unsafe { SendBuffer::new(data.as_ptr().cast(), self.count(data), &self.desc) }
     }
 
     /// A place to receive into, in a call that is over when it returns.
-    pub fn place<'a, T: Plain>(&'a self, data: &'a mut [T]) -> RecvBuffer<'a> {
+    pub fn place<'a, T: Element>(&'a self, data: &'a mut [T]) -> RecvBuffer<'a> {
         // SAFETY: borrowed for this alone, as the type is; what goes on gets its place from `place_later`.
         unsafe { RecvBuffer::new(data.as_mut_ptr().cast(), self.count(data), &self.desc) }
     }
@@ -195,7 +195,7 @@ impl Basic {
     ///
     /// # Safety
     /// They and the type stay where they are, and nobody writes to them, until the operation is complete.
-    pub unsafe fn data_later<T: Plain>(&self, data: &[T]) -> SendBuffer<'static> {
+    pub unsafe fn data_later<T: Element>(&self, data: &[T]) -> SendBuffer<'static> {
         // SAFETY: the caller's promise; the slice says that so many are there.
         unsafe { SendBuffer::new(data.as_ptr().cast(), self.count(data), &self.desc) }
     }
@@ -204,7 +204,7 @@ impl Basic {
     ///
     /// # Safety
     /// It and the type stay where they are, and nobody uses it, until the operation is complete.
-    pub unsafe fn place_later<T: Plain>(&self, data: &mut [T]) -> RecvBuffer<'static> {
+    pub unsafe fn place_later<T: Element>(&self, data: &mut [T]) -> RecvBuffer<'static> {
         // SAFETY: the caller's promise; the slice says that so many are there.
         unsafe { RecvBuffer::new(data.as_mut_ptr().cast(), self.count(data), &self.desc) }
     }

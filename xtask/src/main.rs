@@ -16,6 +16,7 @@ mod install;
 mod package;
 mod sanitize;
 mod suite;
+mod transcript;
 mod workspace;
 
 use clap::{Parser, Subcommand};

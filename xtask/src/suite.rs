@@ -1,11 +1,13 @@
 //! `cargo xtask test`: every check there is, one step after the other, each within a limit.
 //!
-//! A failed step does not hide the next one: all run, and the summary names those that failed and
-//! every test that was left out and why (tests write that into a file named by `OXMPI_LEFT_OUT`).
+//! A failed step does not hide the next one: all run, and the summary names those that failed, repeats what they
+//! said of it, and names every test that was left out and why (tests write that into a file named by
+//! `OXMPI_LEFT_OUT`).
 
 use crate::bounded::{self, Outcome};
 use crate::generate;
 use crate::install;
+use crate::transcript::Transcript;
 use crate::workspace::Workspace;
 use std::fs;
 use std::path::Path;
@@ -45,6 +47,7 @@ pub fn run(workspace: &Workspace, only: &[String], list: bool) -> Result<(), Str
     }
 
     let mut results = Vec::new();
+    let mut said = Vec::new();
     for step in steps(workspace, &left_out_file) {
         if !only.is_empty() && !only.iter().any(|word| step.name.contains(word.as_str())) {
             continue;
@@ -56,7 +59,13 @@ pub fn run(workspace: &Workspace, only: &[String], list: bool) -> Result<(), Str
         println!("--- {}", step.name);
         let started = Instant::now();
         let outcome = match step.action {
-            Action::Run(mut command) => bounded::run(&mut command, step.limit),
+            Action::Run(command) => {
+                let (outcome, lines) = heard(command, step.limit);
+                if let Outcome::Failed(_) = outcome {
+                    said.push((step.name.clone(), lines));
+                }
+                outcome
+            }
             Action::Generated => outcome(generate::run(&workspace.root, generate::Action::Check)),
             Action::Install => {
                 outcome(install::run(workspace, &workspace.root.join("target/oxmpi"), false).map(drop))
@@ -76,7 +85,22 @@ pub fn run(workspace: &Workspace, only: &[String], list: bool) -> Result<(), Str
         return Ok(());
     }
     left_out.extend(fs::read_to_string(&left_out_file).unwrap_or_default().lines().map(str::to_owned));
+    for (name, lines) in said {
+        println!("\n=== {name}: what it said of its failure ===\n{}", lines.join("\n"));
+    }
     summary(&results, &mut left_out, began.elapsed())
+}
+
+/// Runs a step's command; also what it said of a failure.
+fn heard(mut command: Command, limit: Duration) -> (Outcome, Vec<String>) {
+    let transcript = match Transcript::of(&mut command) {
+        Ok(transcript) => transcript,
+        Err(error) => return (Outcome::Failed(format!("no pipe: {error}")), Vec::new()),
+    };
+    let outcome = bounded::run(&mut command, limit);
+    // The command holds the pipe open.
+    drop(command);
+    (outcome, transcript.lines())
 }
 
 fn install_builtin(workspace: &Workspace) -> Result<(), String> {

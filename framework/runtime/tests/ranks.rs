@@ -88,7 +88,13 @@ fn messages_of_all_sizes() {
 fn the_loaded_form_is_loaded_once() {
     job(
         3,
-        || config(Form::Loaded, Level::Single, &[("pml", "ob1"), ("btl", "sm,self"), ("osc", "rdma")]),
+        || {
+            config(
+                Form::Loaded,
+                Level::Single,
+                &[("pml", "ob1"), ("btl", "sm,self"), ("coll", "basic"), ("osc", "rdma")],
+            )
+        },
         |instance| {
             let mut parts = instance.components();
             parts.sort_unstable();
@@ -275,7 +281,7 @@ fn a_barrier_holds_everyone() {
 fn without_collectives_they_say_so() {
     job(
         2,
-        || config(Form::Loaded, Level::Single, &[("coll", "^basic")]),
+        || config(Form::Loaded, Level::Single, &[("coll", "^basic,template")]),
         |instance| {
             let c = instance.world();
             assert_eq!(Thread::main(instance).barrier(&c), Status::NOT_SUPPORTED);

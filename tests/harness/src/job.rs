@@ -6,7 +6,9 @@ use core::time::Duration;
 use oxmpi_osc_conformance::{Check, Rank};
 use oxmpi_runtime::{Config, Instance, Level};
 use oxmpi_wireup::{Client, Source};
-use std::sync::mpsc;
+use std::backtrace::Backtrace;
+use std::io::Write;
+use std::sync::{Once, mpsc};
 
 /// Runs a check on so many ranks.
 pub fn run(setup: &Setup, check: &Check, ranks: u32) {
@@ -14,6 +16,7 @@ pub fn run(setup: &Setup, check: &Check, ranks: u32) {
     let name = unsafe { (*setup.descriptor).name.get() }.expect("the component's name is UTF-8");
     let clients = Client::local_job(ranks).unwrap_or_else(|e| panic!("a job in this process: {e}"));
     let what = format!("{} with {ranks} ranks", check.name);
+    say_panics_aloud();
     let (ended, ends) = mpsc::channel::<()>();
     let patience = setup.patience;
     let watch = std::thread::spawn({
@@ -63,6 +66,18 @@ fn keep_watch(ends: &mpsc::Receiver<()>, patience: Duration, what: &str) {
         eprintln!("{what}: the ranks wait for something that does not come within {patience:?}");
         std::process::abort();
     }
+}
+
+/// Has panics written past the test harness's capture, which an abort would take with it.
+fn say_panics_aloud() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        std::panic::set_hook(Box::new(|panic| {
+            let place = Backtrace::capture();
+            // Nobody is left to be told of a closed output.
+            let _ = writeln!(std::io::stderr(), "{panic}\n{place}");
+        }));
+    });
 }
 
 /// The other ranks of a job would wait for ever for one that panicked.

@@ -38,6 +38,7 @@ use crate::requests::links::{FreeList, Linked};
 use crate::requests::memory::Memory;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
+#[cfg(not(loom))]
 use core::mem::offset_of;
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::{TypeDesc, TypeRef};

@@ -7,8 +7,10 @@ use oxmpi_mca::{Descriptor, Entry, MsgStatus, SliceRef, Status, ThreadCtx};
 use oxmpi_runtime::request::Header;
 use oxmpi_runtime::{Communicator, Config, Error, Instance, Level, RecvBuffer, SendBuffer};
 use oxmpi_wireup::{Client, Source};
+use std::backtrace::Backtrace;
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 /// Where cargo puts the components' libraries: beside the test's own binary.
 pub fn component_dir() -> PathBuf {
@@ -50,6 +52,7 @@ pub fn job(n: u32, make: impl Fn() -> Config + Sync, body: impl Fn(&Arc<Instance
 
 /// The same on several nodes: the node of each rank.
 pub fn job_on(nodes: &[u32], make: impl Fn() -> Config + Sync, body: impl Fn(&Arc<Instance>) + Sync) {
+    say_panics_aloud();
     let clients = Client::local_nodes(nodes).expect("a job in this process");
     std::thread::scope(|scope| {
         for client in clients {
@@ -63,6 +66,18 @@ pub fn job_on(nodes: &[u32], make: impl Fn() -> Config + Sync, body: impl Fn(&Ar
                 instance.finalize().unwrap_or_else(|e| panic!("finalize: {e}"));
             });
         }
+    });
+}
+
+/// Has panics written past the test harness's capture, which an abort would take with it.
+fn say_panics_aloud() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        std::panic::set_hook(Box::new(|panic| {
+            let place = Backtrace::capture();
+            // Nobody is left to be told of a closed output.
+            let _ = writeln!(std::io::stderr(), "{panic}\n{place}");
+        }));
     });
 }
 

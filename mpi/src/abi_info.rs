@@ -96,7 +96,7 @@ mpi_fn! {
 /// The bytes of a value.
 ///
 /// # Safety
-/// As for [`slice`](crate::call::memory::slice).
+/// As for [`slice()`](crate::call::memory::slice).
 unsafe fn bytes(at: In<u8>, size: usize, name: &str) -> Res<Vec<u8>> {
     read(at, name)?;
     // SAFETY: the caller's promise.

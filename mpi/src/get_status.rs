@@ -13,7 +13,7 @@ use oxmpi_mca::{Entry, MsgStatus};
 /// The requests of an array, after one turn of progress if one of them is not ready.
 ///
 /// # Safety
-/// As for [`slice`].
+/// As for [`slice()`].
 unsafe fn all(
     process: &Process,
     entry: &mut Entry,

@@ -39,7 +39,7 @@ pub fn adopt(group: Object) -> Res<Group> {
 /// Ranks from C; what is not a rank at all is named here, what is too large by the group.
 ///
 /// # Safety
-/// As for [`slice`].
+/// As for [`slice()`].
 unsafe fn ranks(n: c_int, ranks: In<c_int>) -> Res<Vec<u32>> {
     // SAFETY: the caller's promise.
     let all = unsafe { slice(ranks, length(n, "n")?, "ranks") }?;

@@ -120,7 +120,7 @@ mpi_fn! {
 /// Numbers of an array, widened.
 ///
 /// # Safety
-/// As for [`slice`].
+/// As for [`slice()`].
 pub unsafe fn numbers<N: Copy + Into<i64>>(at: In<N>, count: u64, what: &str) -> Res<Vec<i64>> {
     // SAFETY: the caller's promise.
     Ok(unsafe { slice(at, count as usize, what) }?.iter().map(|&n| n.into()).collect())

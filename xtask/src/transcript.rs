@@ -1,5 +1,5 @@
-//! What a failed command said: its output goes on to ours through a pipe, and the lines about failures are kept for
-//! the summary, since whoever reads a long log often sees its end alone.
+//! The output of a step's command, led through a pipe to ours: the lines about failures are kept for the summary, since
+//! a reader of a long log often sees its end alone.
 
 use std::io::{BufRead, BufReader, PipeReader, Write};
 use std::process::Command;

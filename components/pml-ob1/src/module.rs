@@ -7,7 +7,7 @@ use crate::requests::request::Request;
 use crate::requests::thread_state::thread_state_at;
 use oxmpi_mca::{CriGuard, Entry, MsgStatus, RequestHeader, Status};
 use oxmpi_pml::{
-    Arrived, Begun, Care, Counts, Described, Given, Incoming, Next, Outgoing, Part, Pml, Way, Words,
+    Admission, Arrived, Begun, Care, Counts, Described, Given, Incoming, Next, Outgoing, Part, Pml, Words,
 };
 use std::sync::Arc;
 
@@ -121,7 +121,7 @@ impl Pml for Ob1 {
     }
 
     #[inline(always)]
-    fn release(&self, way: Way<'_>, req: &'static Request) {
+    fn release(&self, way: Admission<'_>, req: &'static Request) {
         // The shape of nearly all: complete, of data in one piece, and of the caller's thread state, where it goes without a look at
         // the number of threads.
         if req.is_complete()
@@ -195,6 +195,6 @@ impl Pml for Ob1 {
 /// Releases a request that is pending, of a datatype or of another thread's state. Apart, and with arguments as the host has them, so that registers are
 /// saved for this only.
 #[inline(never)]
-fn release_another(req: &'static Request, way: Way<'_>, ob1: &Ob1) {
+fn release_another(req: &'static Request, way: Admission<'_>, ob1: &Ob1) {
     ob1.requests().release(req, &way.enter());
 }

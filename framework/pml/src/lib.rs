@@ -19,7 +19,8 @@ pub mod simple;
 mod table;
 
 pub use author::{
-    Arrived, Begun, Care, Described, Given, Incoming, Next, Outgoing, Part, Pml, Way, module, operations,
+    Admission, Arrived, Begun, Care, Described, Given, Incoming, Next, Outgoing, Part, Pml, module,
+    operations,
 };
 pub use polling::{ContextWords, Polled, Polling, Words, work};
 pub use table::*;

@@ -159,7 +159,7 @@ collective_fns! {
 /// Displacements in bytes are wide whatever the counts are.
 ///
 /// # Safety
-/// As for [`slice`], of both.
+/// As for [`slice()`], of both.
 unsafe fn in_bytes<N: Copy + Into<i64>>(
     n: u32,
     counts: In<N>,

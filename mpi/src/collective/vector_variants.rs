@@ -14,7 +14,7 @@ const _: () = assert!(size_of::<crate::types::Aint>() == size_of::<Count>());
 /// Reads `n` counts and displacements.
 ///
 /// # Safety
-/// As for [`slice`], of both.
+/// As for [`slice()`], of both.
 pub unsafe fn blocks<N: Copy + Into<i64>>(
     n: u32,
     counts: In<N>,
@@ -31,7 +31,7 @@ pub unsafe fn blocks<N: Copy + Into<i64>>(
 /// Reads `n` counts.
 ///
 /// # Safety
-/// As for [`slice`].
+/// As for [`slice()`].
 pub unsafe fn counts<N: Copy + Into<i64>>(n: u32, counts: In<N>, name: &str) -> Res<Vec<u64>> {
     let read = |(rank, &count): (usize, &N)| {
         let count: i64 = count.into();

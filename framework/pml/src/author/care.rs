@@ -42,22 +42,22 @@ impl Care {
     }
 }
 
-/// The way into a call of which most need no entry. [`Way::enter`] makes it.
+/// The admission to a call of which most need no entry: [`Admission::enter`] makes it.
 #[repr(C)]
-pub struct Way<'a> {
+pub struct Admission<'a> {
     thread: *mut ThreadCtx,
     care: &'a Care,
     here: PhantomData<*mut ()>,
 }
 
-impl<'a> Way<'a> {
-    /// The way of a call of this thread.
+impl<'a> Admission<'a> {
+    /// The admission of a call of this thread.
     ///
     /// # Safety
-    /// As for [`Host::entry`], once [`Way::enter`] is called.
+    /// As for [`Host::entry`], once [`Admission::enter`] is called.
     #[inline(always)]
-    pub(super) unsafe fn new(care: &'a Care, thread: *mut ThreadCtx) -> Way<'a> {
-        Way { thread, care, here: PhantomData }
+    pub(super) unsafe fn new(care: &'a Care, thread: *mut ThreadCtx) -> Admission<'a> {
+        Admission { thread, care, here: PhantomData }
     }
 
     /// The calling thread's context, or null.

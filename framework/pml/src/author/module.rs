@@ -1,15 +1,11 @@
 //! The module of a PML, from its implementor.
 
-use super::{Care, Pml, thunk};
+use super::care::Care;
+use super::layer::Pml;
+use super::state::Module;
+use super::thunk;
 use crate::table::{PmlModule, PmlTable, TABLE_VERSION};
 use oxmpi_mca::{Host, RequestOps};
-
-/// The state of a module.
-pub(super) struct Module<T> {
-    pub care: Care,
-    pub pml: T,
-    pub host: Host,
-}
 
 /// The module of a PML, for `open`'s list.
 pub fn module<T: Pml>(host: Host, pml: T) -> PmlModule {

@@ -4,12 +4,17 @@
 //! requests that the layer has given out and not taken back; arguments that are valid as their types say; and it calls verbs from inside the gate, in
 //! threads that hold no CRI. `after_turn` and arrivals are called with the lock of their context held. `finalize` is the last call.
 
-use super::module::Module;
-use super::*;
+use super::args::{Arrived, Described, Given, Incoming, Outgoing};
+use super::care::Admission;
+use super::layer::{Begun, Next, Part, Pml};
+use super::state::Module;
+use crate::polling::Words;
+use crate::table::*;
 use core::ffi::c_void;
 use oxmpi_mca::host::{am_tag, receive};
-use oxmpi_mca::{PartDesc, RecvDesc, RequestHeader, ThreadCtx};
+use oxmpi_mca::{Entry, MsgStatus, Object, PartDesc, RecvDesc, RequestHeader, Status, ThreadCtx};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// The module.
 macro_rules! module {
@@ -43,7 +48,7 @@ macro_rules! out {
 macro_rules! entry {
     ($m:expr, $thread:expr) => {
         // SAFETY: a verb from inside the gate, in a thread that holds nothing; it makes no other.
-        unsafe { Way::new(&$m.care, $thread) }.enter()
+        unsafe { Admission::new(&$m.care, $thread) }.enter()
     };
 }
 /// The entry of a verb that is called without a thread's context.
@@ -250,7 +255,7 @@ macro_rules! owned {
 pub(super) extern "C" fn release<T: Pml>(header: *mut RequestHeader, thread: *mut ThreadCtx) {
     let (module, request) = owned!(T, header);
     // SAFETY: a call from inside the gate, in a thread that holds nothing.
-    module.pml.release(unsafe { Way::new(&module.care, thread) }, request)
+    module.pml.release(unsafe { Admission::new(&module.care, thread) }, request)
 }
 pub(super) extern "C" fn cancel<T: Pml>(header: *mut RequestHeader) -> Status {
     let (module, request) = owned!(T, header);

@@ -22,7 +22,7 @@ pub struct Pooled {
     pool: *const Shared,
 }
 
-/// What is kept of an operation.
+/// The state of an operation.
 struct Inner {
     /// Different for each start of each request.
     id: u64,
@@ -85,7 +85,7 @@ impl Pooled {
     }
 }
 
-/// What the requests of a pool share.
+/// The part that the requests of a pool share.
 struct Shared {
     host: Host,
     owner: *mut c_void,
@@ -185,7 +185,7 @@ impl Pool {
     }
 
     /// The host is done with a request.
-    pub fn release(&self, request: &'static Pooled) {
+    pub fn give_back(&self, request: &'static Pooled) {
         let mut lists = request.shared().lock();
         // SAFETY: under the lock.
         let inner = unsafe { &mut *request.inner.get() };

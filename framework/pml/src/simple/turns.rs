@@ -8,7 +8,7 @@ use oxmpi_mca::{CriGuard, SliceRef};
 #[derive(Clone, Copy)]
 pub struct Turns(&'static [Context]);
 
-/// What the engine reads of a context.
+/// The words of a context that the engine reads.
 #[derive(Default)]
 struct Context {
     work: AtomicU32,

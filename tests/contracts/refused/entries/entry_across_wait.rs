@@ -1,4 +1,4 @@
-//! What was seen of a way in, kept across a wait.
+//! The word of an entry, kept across a wait.
 
 use oxmpi_mca::{Completion, Entry};
 use oxmpi_waiting::{Layer, Waiter};

@@ -1,12 +1,12 @@
-//! How an author writes a PML: one safe trait, from which [`module`] makes the table.
+//! How an author writes a PML: one safe trait, from which [`module()`] makes the table.
 //!
 //! | what | type | who has it |
 //! |---|---|---|
 //! | the layer | the implementor of [`Pml`], `Sync` | `&self`, in any thread |
-//! | a communicator | [`Pml::Comm`] | an [`Arc`], from `add_comm` to `del_comm`; verbs get a reference |
+//! | a communicator | [`Pml::Comm`] | an [`Arc`](std::sync::Arc), from `add_comm` to `del_comm`; verbs get a reference |
 //! | a request | [`Pml::Request`] | the layer's own, for ever; the host has it from the verb to [`Pml::release`] |
 //! | a message that a matched probe took | [`Pml::Message`] | a box, from `improbe` to `imrecv` |
-//! | a call's way in | [`Entry`] | `&mut`, for the verb; who holds a CRI has borrowed it |
+//! | a call's way in | [`Entry`](oxmpi_mca::Entry) | `&mut`, for the verb; who holds a CRI has borrowed it |
 //!
 //! **Arrivals** come as [`Pml::arrive`], inside a transport's turn of a context, with the guard of that context.
 //!

@@ -1,6 +1,6 @@
 //! The functions of the table for a layer: each makes types of what crosses the boundary and calls one verb.
 //!
-//! All of them rely on what the contract asks of their caller, the host. It passes the state that [`module`](super::module) made; communicators, messages and
+//! All of them rely on what the contract asks of their caller, the host. It passes the state that [`module()`](super::module()) made; communicators, messages and
 //! requests that the layer has given out and not taken back; arguments that are valid as their types say; and it calls verbs from inside the gate, in
 //! threads that hold no CRI. `after_turn` and arrivals are called with the lock of their context held. `finalize` is the last call.
 

@@ -125,25 +125,35 @@ typedef struct oxmpi_osc_module oxmpi_osc_module;
 
 /* A status code. Zero is success; every failure is negative. */
 typedef int32_t oxmpi_status;
+/* Success: the operation is done, and its outputs are set. */
 #define OXMPI_STATUS_OK 0
 /* Not done and not failed: the caller got a request to wait for, or asks again later. */
 #define OXMPI_STATUS_PENDING 1
 /* Back-pressure: keep the operation, progress, offer it again. */
 #define OXMPI_STATUS_NO_RESOURCE (-1)
+/* This component, device or process cannot do it at all; the same call fails again. */
 #define OXMPI_STATUS_NOT_SUPPORTED (-2)
+/* An argument has a value that the function does not take; nothing happened. */
 #define OXMPI_STATUS_BAD_PARAM (-3)
+/* Nothing with that name or number exists. */
 #define OXMPI_STATUS_NOT_FOUND (-4)
+/* Memory could not be had; nothing happened. */
 #define OXMPI_STATUS_OUT_OF_MEMORY (-5)
+/* No transport leads to the process. */
 #define OXMPI_STATUS_UNREACHABLE (-6)
 /* The peer broke the protocol, closed, or died. */
 #define OXMPI_STATUS_PEER_FAILED (-7)
+/* The message is longer than its receive's buffer; the buffer is filled (MPI_ERR_TRUNCATE; MPI 5.0 §3.2.4). */
 #define OXMPI_STATUS_TRUNCATED (-8)
 /* The component has nothing to offer here (no device, switched off); dropped in silence. */
 #define OXMPI_STATUS_NOT_AVAILABLE (-9)
+/* Something that cannot happen did: a mistake in the library or a component, which the log names. */
 #define OXMPI_STATUS_INTERNAL (-10)
 /* A panic was caught at the boundary; the component is not used again. */
 #define OXMPI_STATUS_PANICKED (-11)
+/* The system refuses the access, or a proof of the job's secret is wrong. */
 #define OXMPI_STATUS_NO_PERMISSION (-12)
+/* A bounded wait came to its end before the awaited thing happened. */
 #define OXMPI_STATUS_TIMEOUT (-13)
 /* Ranks gave a collective arguments that do not fit together. */
 #define OXMPI_STATUS_MISMATCH (-14)
@@ -166,24 +176,35 @@ typedef int32_t oxmpi_status;
 /* Borrowed text. The bytes live as long as the component (for what a component gives) or the call
  * (for what a call takes). UTF-8, not terminated. */
 struct oxmpi_str_ref {
+    /* The first byte; anything where `len` is 0. */
     const uint8_t *ptr;
+    /* Bytes of the text, without a terminating 0. */
     size_t len;
 };
 
+/* A version of a contract or a component: compared by major, then by minor, then by patch. */
 struct oxmpi_version {
+    /* Number that changes when a component of the number before cannot be used any more. */
     uint16_t major;
+    /* Number that grows when something is appended. */
     uint16_t minor;
+    /* Number that grows when nothing changes that the other side sees; never compared for acceptance. */
     uint32_t patch;
 };
 
-/* How a value is written and read; numbers, because no Rust enum is taken from the other side. */
+/* The type of a parameter's values, which tells how they are written and read; numbers, because no Rust enum is taken from the other side. */
 typedef uint32_t oxmpi_param_kind;
+/* A signed number of 64 bits; arrives in `int`. */
 #define OXMPI_PARAM_KIND_INT 1
+/* A number of 64 bits without sign; arrives in `int`, bit for bit. */
 #define OXMPI_PARAM_KIND_UNSIGNED 2
 /* Bytes, written with an optional k, m or g (powers of 1024). */
 #define OXMPI_PARAM_KIND_SIZE 3
+/* A truth value; arrives in `int` as 0 or 1. */
 #define OXMPI_PARAM_KIND_BOOL 4
+/* A floating-point number of 64 bits, finite; arrives in `double`. */
 #define OXMPI_PARAM_KIND_DOUBLE 5
+/* Any text; arrives in `text` as it was written. */
 #define OXMPI_PARAM_KIND_STRING 6
 /* One of `enumerators`, by name; arrives as the name's index in `int`. */
 #define OXMPI_PARAM_KIND_ENUM 7
@@ -195,12 +216,19 @@ typedef uint32_t oxmpi_level;
 
 /* MPI_T scope. */
 typedef uint32_t oxmpi_scope;
+/* The value never changes (MPI_T_SCOPE_CONSTANT). */
 #define OXMPI_SCOPE_CONSTANT 1
+/* A program cannot write it; the library may change it (MPI_T_SCOPE_READONLY). The default. */
 #define OXMPI_SCOPE_READONLY 2
+/* A program may write it in one process alone (MPI_T_SCOPE_LOCAL). */
 #define OXMPI_SCOPE_LOCAL 3
+/* A program must write it in a group of processes, consistently (MPI_T_SCOPE_GROUP). */
 #define OXMPI_SCOPE_GROUP 4
+/* A program must write the same value in a group of processes (MPI_T_SCOPE_GROUP_EQ). */
 #define OXMPI_SCOPE_GROUP_EQ 5
+/* A program must write it in all connected processes, consistently (MPI_T_SCOPE_ALL). */
 #define OXMPI_SCOPE_ALL 6
+/* A program must write the same value in all connected processes (MPI_T_SCOPE_ALL_EQ). */
 #define OXMPI_SCOPE_ALL_EQ 7
 
 /* Bits of `ParamDecl::flags`. */
@@ -215,19 +243,27 @@ typedef struct oxmpi_slice_of_str_ref {
     const oxmpi_str_ref *ptr;
     size_t len;
 } oxmpi_slice_of_str_ref;
+/* The declaration of a parameter: its name, type, bounds, default and help. It and all that it points to live as long as the component. */
 struct oxmpi_param_decl {
+    /* The parameter's own name, which `<framework>_<component>_` precedes in the full name. No white space and no `=`. */
     oxmpi_str_ref name;
+    /* The type of its values. */
     oxmpi_param_kind kind;
+    /* The detail it belongs to, 1 to 9: 1 to 5 for users, 6 to 8 for tuners, 9 for developers. */
     oxmpi_level level;
+    /* Tells in which processes a program may write it, and that equally or not. */
     oxmpi_scope scope;
     /* Bits of `param_flag`. */
     uint32_t flags;
     /* As a user would write it. */
     oxmpi_str_ref default_;
+    /* At most two sentences without a full stop at the end: the parameter's effect, and when to change it. */
     oxmpi_str_ref help;
     /* Smallest and largest value for numbers; both zero means no bound. */
     int64_t min;
+    /* Largest value for numbers; `i64::MAX` means no upper bound for kinds without a sign. */
     int64_t max;
+    /* The names that a value of kind ENUM may have, in the order of their indices; empty for other kinds. */
     oxmpi_slice_of_str_ref enumerators;
     /* Full names under which Open MPI users know it, if any. */
     oxmpi_slice_of_str_ref synonyms;
@@ -235,13 +271,19 @@ struct oxmpi_param_decl {
 
 /* A resolved value. `int` holds INT, UNSIGNED (as bits), SIZE, BOOL (0/1) and ENUM (index). */
 struct oxmpi_param_value {
+    /* The kind of the parameter's declaration, which says which of the fields below has the value. */
     oxmpi_param_kind kind;
+    /* 0 from the host; a component does not look at it. */
     uint32_t reserved;
+    /* The value of a number, a size in bytes, a truth value or an index of an enumerator; 0 for other kinds. */
     int64_t int_;
+    /* The value of a parameter of kind DOUBLE; 0 for other kinds. */
     double double_;
+    /* The value of a parameter of kind STRING or LIST as it was written, or the name of an ENUM; empty for other kinds. Valid as long as the values. */
     oxmpi_str_ref text;
 };
 
+/* One word that a thread sets by compare-and-swap and clears by a store: 0 free, 1 taken. 4 zero bytes are a free lock. */
 struct oxmpi_lock {
     uint32_t word;
 };
@@ -272,14 +314,15 @@ struct oxmpi_lock_services {
 struct oxmpi_bias {
     /* Seat of the owner, or null. */
     oxmpi_seat *owner;
+    /* The host's functions for waiting and for a change of the owner; never null, and valid as long as the lock is used. */
     const oxmpi_lock_services *services;
     /* Seat of the last holder of the shared lock. This and what follows belongs to who holds the shared lock. */
     oxmpi_seat *last;
-    /* How often that one took it in a row. */
+    /* Acquisitions in a row by that one. */
     uint32_t run;
-    /* How often it has to, to become the owner. */
+    /* Acquisitions in a row that make it the owner. */
     uint32_t limit;
-    /* When the lock got its last owner, in nanoseconds of the host's clock. */
+    /* Time at which the lock got its last owner, in nanoseconds of the host's clock. */
     uint64_t kept_at;
 };
 /* Nanoseconds with one owner that were worth the cost of taking the lock away. */
@@ -294,16 +337,17 @@ struct oxmpi_thread_ctx {
     uint32_t index;
     /* Software counters of this thread, or null: `counters[i]` is SPC number i. */
     uint64_t *counters;
+    /* The host's own data of the thread; components neither read nor change it. */
     void *host_private;
     /* The PML's own: null in a new context, and never touched by the host. The thread that has the context is alone with what
      * it points to. */
     void *pml_private;
     /* The same for the one-sided component. */
     void *osc_private;
-    /* Which locks the thread is inside. Other threads read it. */
+    /* The locks that the thread is inside as their owner. Other threads read it. */
     oxmpi_seat seat;
     /* The CRIs, by bits, that the thread progresses beside its own, because something of it comes or waits there. The host writes
-     * them (`Host::expect`(crate::Host::expect)), in calls of this thread. */
+     * them (`Host::expect`), in calls of this thread. */
     uint64_t attended;
 };
 
@@ -313,7 +357,7 @@ struct oxmpi_cri {
     /* The lock's word; taken through `cri_enter` in C, through a guard in Rust, and never by itself: a thread may have left it
      * taken because it owns the lock. */
     OXMPI_ALIGN(128) oxmpi_lock lock;
-    /* How often somebody wanted to progress it and found the lock taken. */
+    /* Times that somebody wanted to progress it and found the lock taken. */
     uint32_t lock_misses;
     /* 1 once something may come on it, so that progressing it makes sense. Set before the first operation on it by whoever
      * issues that (`Host::activate`). */
@@ -340,7 +384,7 @@ struct oxmpi_cri {
     oxmpi_bias bias;
 };
 
-/* How CRIs are entered: the part of the host table about locking. Fixed; another layout has another protocol number. */
+/* The ways into CRIs: the part of the host table about locking. Fixed; another layout has another protocol number. */
 struct oxmpi_lock_table {
     /* The meaning that the fields of a CRI's lock have to the host; a component says in its descriptor what they mean to it. */
     uint32_t protocol;
@@ -361,33 +405,47 @@ struct oxmpi_lock_table {
 
 /* A futex word (it may be shared between processes) that a sleeper sleeps on, and the value it must still have. */
 struct oxmpi_wait_word {
+    /* The word's address, aligned to 4 bytes, readable as long as the set may be slept on. */
     const uint32_t *addr;
+    /* The value that lets the sleeper sleep; with any other it wakes, or does not fall asleep. */
     uint32_t expected;
+    /* Must be 0; it is compared when entries are. */
     uint32_t reserved;
 };
 
 /* A descriptor that a sleeper sleeps on; `events` as in poll(2). */
 struct oxmpi_wait_fd {
+    /* The descriptor, open as long as the set may be slept on. */
     int32_t fd;
+    /* The events that wake, as in poll(2): POLLIN, POLLOUT and so on. */
     uint32_t events;
 };
 
 /* Everything that can wake a sleeper: `arm` adds its words and descriptors. Both arrays are the caller's. */
 struct oxmpi_wait_set {
+    /* Room for `max_words` words, of which the first `num_words` are set. */
     oxmpi_wait_word *words;
+    /* Words in the set, at most `max_words`. */
     uint32_t num_words;
+    /* Words that there is room for. */
     uint32_t max_words;
+    /* Room for `max_fds` descriptors, of which the first `num_fds` are set. */
     oxmpi_wait_fd *fds;
+    /* Descriptors in the set, at most `max_fds`. */
     uint32_t num_fds;
+    /* Descriptors that there is room for. */
     uint32_t max_fds;
 };
 
 /* Status of a finished receive (or probe). `error` is a `Status` code, `OK` or not. */
 struct oxmpi_msg_status {
+    /* The sender's rank in the communicator (of the remote group of an inter-communicator); -1 in an empty status. */
     int32_t source;
+    /* The message's tag; -2 in an empty status. */
     int32_t tag;
+    /* The outcome: OK, or the failure that the operation ended with. */
     oxmpi_status error;
-    /* Bit 0: the operation was cancelled. Where `error` is TRUNCATED, the bits above it say how many bytes of the message did not
+    /* Bit 0: the operation was cancelled. With `error` TRUNCATED the bits above it say how many bytes of the message did not
      * fit, at most 31 bits of that number; otherwise they are 0. */
     uint32_t cancelled;
     /* Bytes received (packed size). */
@@ -396,12 +454,16 @@ struct oxmpi_msg_status {
 
 /* The word everything waits on. */
 typedef size_t oxmpi_completion;
+/* The word of an operation that is under way and that no sync object is attached to. */
 #define OXMPI_COMPLETION_PENDING 0
+/* The word of an operation that is done. */
 #define OXMPI_COMPLETION_COMPLETE 1
 
 /* Operations that the host may ask of the owner of a request. */
 struct oxmpi_request_ops {
+    /* Bytes of this struct as the component was built with it. */
     uint32_t size;
+    /* Must be 0. */
     uint32_t reserved;
     /* The host is done with it. If it is still pending (MPI_Request_free) the owner keeps it
      * until it completes and then recycles it. `thread`: the calling thread's context, or null. */
@@ -414,8 +476,11 @@ struct oxmpi_request_ops {
 
 /* First field of every request object, whoever owns it. */
 struct oxmpi_request_header {
+    /* The word that waiters look at. */
     oxmpi_completion completion;
+    /* The outcome, written by the owner before it completes the request, and read by nobody before that. */
     oxmpi_msg_status status;
+    /* The owner's functions; valid as long as the instance. */
     const oxmpi_request_ops *ops;
     /* The owner's own state (for a PML request, its module). */
     void *owner;
@@ -430,26 +495,35 @@ struct oxmpi_request_header {
     /* `RequestHeader::PERSISTENT` … */
     uint32_t flags;
 };
+/* In `kind`: the request of a send. */
 #define OXMPI_REQUEST_HEADER_SEND 1
+/* In `kind`: the request of a receive, whose status has source, tag and length. */
 #define OXMPI_REQUEST_HEADER_RECV 2
+/* In `kind`: the request of any other operation (one-sided, collective, the user's own). */
 #define OXMPI_REQUEST_HEADER_OTHER 3
 /* In `flags`: survives completion. */
 #define OXMPI_REQUEST_HEADER_PERSISTENT 1
 /* In `flags`: a persistent request that was started and not yet waited for. */
 #define OXMPI_REQUEST_HEADER_ACTIVE 2
 
-/* Which memory an address is in. Registration verbs carry it from the first version. */
+/* The kind of memory that an address is in. Registration verbs carry it from the first version. */
 typedef uint32_t oxmpi_mem_kind;
+/* Ordinary memory of the process, which its processors load and store. */
 #define OXMPI_MEM_KIND_HOST 0
 
-/* Where and who this instance is. One instance is one rank (several may live in one process). */
+/* This instance's place in its job. One instance is one rank (several may live in one process). */
 struct oxmpi_job_info {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* Number of this process in the job, and how many there are. */
     uint32_t rank;
+    /* Processes of the job, at least 1. */
     uint32_t job_size;
+    /* Number of this process's node in the job, as the launcher counts nodes, from 0. */
     uint32_t node;
+    /* Number of this process among those of the job on its node, from 0. */
     uint32_t local_rank;
+    /* Processes of the job on this node, this one included. */
     uint32_t local_size;
     /* Random number of the job, equal in all its processes. */
     uint64_t job_id;
@@ -465,7 +539,9 @@ struct oxmpi_job_info {
 
 /* A message as a BTL hands it up. Everything is valid during the callback only. */
 struct oxmpi_recv_desc {
+    /* The message from its first byte, the sender's header, on; readable for `len` bytes. */
     const uint8_t *data;
+    /* Bytes of header and payload together. */
     uint64_t len;
     /* Index of the process it came from. */
     uint32_t proc;
@@ -473,7 +549,7 @@ struct oxmpi_recv_desc {
     uint32_t ctx;
     /* The receiving BTL module's `state`. */
     void *module;
-    /* Where `ctx` is the service context: what `service_reply` names the request by. Means nothing elsewhere. */
+    /* Name of the request for `service_reply`, where `ctx` is the service context; it means nothing elsewhere. */
     uint64_t link;
 };
 
@@ -493,7 +569,9 @@ typedef uint32_t (*oxmpi_am_receive)(void *ctx, const oxmpi_recv_desc *msg);
 /* One row of the instance's table of 256 active-message receivers. A BTL calls
  * `row.receive(row.ctx, ..)`; rows nobody registered report the tag and close the peer. */
 struct oxmpi_am_entry {
+    /* The function that takes messages of the tag; called under the lock of the CRI they came on. */
     oxmpi_am_receive receive;
+    /* First argument of `receive`, as it was registered. */
     void *ctx;
 };
 
@@ -515,10 +593,15 @@ typedef uint32_t (*oxmpi_am_parts)(void *ctx, const oxmpi_part_desc *part);
 
 /* First tag of each framework's active messages: three bits framework, five bits its own. One-sided components have the
  * tags that `HostServices::osc_tags` allots; those of the host no component can register. */
+/* First tag of the host itself; no component can register those up to 0x1f. */
 #define OXMPI_AM_TAG_HOST 0
+/* First of the 32 tags of transports for messages of their own. */
 #define OXMPI_AM_TAG_BTL 32
+/* First of the 32 tags of the PML. */
 #define OXMPI_AM_TAG_PML 64
+/* First of the 32 tags of one-sided components, which get them in groups of `services::OSC_TAGS`. */
 #define OXMPI_AM_TAG_OSC 96
+/* First tag that belongs to no framework of the library; tags from here to 0xff are for components of others. */
 #define OXMPI_AM_TAG_USER 128
 
 /* Bits of `HostTable::cri_modes`. */
@@ -545,6 +628,7 @@ typedef void (*oxmpi_disarm_fn)(void *ctx, oxmpi_thread_ctx *thread);
  * The layer says by `work` whether there is anything to do: while the word is 0 the function is not called, and nobody sleeps
  * less long for it. A layer that changes it from 0 is in a turn of progress, or makes one afterwards; so no sleeper has to be told. */
 struct oxmpi_layer_function {
+    /* Bytes of this struct as the component was built with it; shorter than the host's is refused with BAD_PARAM. */
     uint32_t size;
     /* 1: called in every turn in which there is work; 0: in every eighth of a thread. */
     uint32_t every;
@@ -556,6 +640,7 @@ struct oxmpi_layer_function {
     const uint32_t *work;
     /* `None`: what the layer waits for wakes no sleeper, and while there is work nobody sleeps long. */
     oxmpi_arm_fn arm;
+    /* Called behind every call of `arm`; `None` where `arm` is `None`, or where there is nothing to undo. */
     oxmpi_disarm_fn disarm;
 };
 
@@ -563,26 +648,31 @@ struct oxmpi_layer_function {
  * `WakingWord::store` does: it stores the value (release), runs a full fence, looks whether `sleepers` is 0, and otherwise calls the service
  * `wake_word`. */
 struct oxmpi_waking_word {
+    /* The value that sleepers wait for a change of; the futex is on this word, the first of the struct. */
     uint32_t value;
-    /* How many have announced that they sleep on `value`. Only the host's waits change it. */
+    /* Number of those who have announced that they sleep on `value`. Only the host's waits change it. */
     uint32_t sleepers;
 };
 
 /* Wire name of a process: job, rank and check bits. Compared as bytes. */
 struct oxmpi_proc_name {
+    /* The 16 bytes of the name, to be sent and compared as they are. */
     uint8_t bytes[16];
 };
 
 /* Hardware that two processes of a node share, by bit; not set where that is not known. */
+/* The memory that is nearest to both, a NUMA node. */
 #define OXMPI_DISTANCE_SAME_NUMA 1
+/* The processor package. */
 #define OXMPI_DISTANCE_SAME_SOCKET 2
 /* The third-level cache. */
 #define OXMPI_DISTANCE_SAME_CACHE 4
 /* The core: its hardware threads take turns. */
 #define OXMPI_DISTANCE_SAME_CORE 8
 
-/* Where a process is. */
+/* The place of a process in its job, and its nearness to this one. */
 struct oxmpi_proc_place {
+    /* Number of its node in its job, from 0; `u32::MAX` where that is not known. */
     uint32_t node;
     /* Number among the processes of its node. */
     uint32_t local_rank;
@@ -594,7 +684,7 @@ struct oxmpi_proc_place {
     uint32_t distance;
 };
 
-/* Where a rank of a communicator or window is. */
+/* The place of a rank of a communicator or window. */
 struct oxmpi_place {
     /* The process, by its index in this process's tables (as in `RecvDesc::proc`). */
     uint32_t proc;
@@ -602,8 +692,9 @@ struct oxmpi_place {
     uint32_t node;
     /* Number among the ranks on that node; 0 is the node's leader. */
     uint32_t node_rank;
-    /* How many of the ranks are on that node. */
+    /* Number of the ranks on that node. */
     uint32_t node_size;
+    /* Number of the rank within its process, from 0; 0 where the process is one rank. */
     uint32_t endpoint;
     /* 1 on this process's node. */
     uint32_t local;
@@ -612,15 +703,18 @@ struct oxmpi_place {
 /* Bytes of a proof of the job's secret. */
 #define OXMPI_AUTH_BYTES 32
 
-/* How many tags a one-sided component has (`HostServices::osc_tags`). */
+/* Number of tags that a one-sided component has (`HostServices::osc_tags`). */
 #define OXMPI_OSC_TAGS 4
 
 /* Memory that the processes of a node share. */
 struct oxmpi_node_memory {
+    /* The first byte in this address space, aligned to pages. */
     uint8_t *base;
+    /* Bytes of the memory, as they were asked for. */
     uint64_t bytes;
     /* 1 at the first asking of all. It is zero then. */
     uint32_t first;
+    /* 0 from the host. */
     uint32_t reserved;
 };
 
@@ -636,13 +730,15 @@ typedef struct oxmpi_slice_of_u8 {
 } oxmpi_slice_of_u8;
 /* The table. Grows at the end. The first argument of every function is `HostTable::instance`. */
 struct oxmpi_host_services {
+    /* Bytes of this table as the host was built with it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
     /* `HELD`. The wire name of an index. NOT_FOUND: there is no such process. */
     oxmpi_status (*name_of)(void *, uint32_t proc, oxmpi_proc_name *out);
     /* `HELD`. The index of a wire name; a new one for a process that was not known. BAD_PARAM: no name of anybody. */
     oxmpi_status (*index_of)(void *, const oxmpi_proc_name *name, uint32_t *out);
-    /* `HELD`. */
+    /* `HELD`. The place of a process. NOT_FOUND: there is no such process. */
     oxmpi_status (*place_of)(void *, uint32_t proc, oxmpi_proc_place *out);
     /* As `HostTable::exchange_put`, under a name of the module's own beside the component's. */
     oxmpi_status (*exchange_put)(void *, oxmpi_str_ref module, oxmpi_slice_of_u8 data);
@@ -663,6 +759,7 @@ struct oxmpi_host_services {
     oxmpi_status (*node_memory)(void *, oxmpi_str_ref key, uint64_t bytes, oxmpi_node_memory *out);
     /* Copies from or to a process's memory on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. */
     oxmpi_status (*peer_read)(void *, uint32_t proc, uint64_t remote, uint8_t *local, uint64_t bytes);
+    /* The same to the process's memory, from `local`. */
     oxmpi_status (*peer_write)(void *, uint32_t proc, uint64_t remote, const uint8_t *local, uint64_t bytes);
     /* A process's memory in this address space, where that can be had without its help (the process itself, node memory).
      * NOT_SUPPORTED elsewhere. */
@@ -675,6 +772,7 @@ struct oxmpi_host_services {
     oxmpi_status (*wait_word)(void *, oxmpi_thread_ctx *, const oxmpi_waking_word *word, uint32_t value);
     /* Subscribes to failures of peers. Those that failed before are told at once. */
     oxmpi_status (*on_peer_failure)(void *, oxmpi_peer_failed f, void *ctx);
+    /* Ends a subscription with that function and context; a call that has begun may still run. NOT_FOUND: there is none. */
     oxmpi_status (*off_peer_failure)(void *, oxmpi_peer_failed f, void *ctx);
     /* `HELD`. A transport's final failure of a process: everybody who subscribed is told, and unless somebody
      * took that upon itself the job ends with one report. */
@@ -692,16 +790,21 @@ struct oxmpi_host_services {
 
 /* The table. Grows at the end; `size` says how far this host's goes. */
 struct oxmpi_host_table {
+    /* Bytes of this table as the host was built with it. */
     uint32_t size;
+    /* `ABI_MINOR` of the host: tells which fields and functions it knows. */
     uint32_t abi_minor;
     /* First argument of every function below. */
     void *instance;
+    /* Facts of the job and of this process in it; they do not change while the table is valid. */
     const oxmpi_job_info *job;
     /* 1 once more than one thread may make MPI calls (level MULTIPLE); may rise, never falls. */
     const uint32_t *threaded;
+    /* The first of `num_cris` communication resources, side by side at a distance of `LockTable::cri_stride` bytes. */
     const oxmpi_cri *cris;
+    /* Number of communication resources, 1 to 64; fixed while the table is valid. */
     uint32_t num_cris;
-    /* How the process uses them: bits of `cri_mode`. */
+    /* The process's use of them: bits of `cri_mode`. */
     uint32_t cri_modes;
     /* 256 rows; rows may be set while nothing is received yet, i.e. before the first progress. */
     const oxmpi_am_entry *am_table;
@@ -711,6 +814,7 @@ struct oxmpi_host_table {
     void (*help)(void *, oxmpi_str_ref component, oxmpi_str_ref topic, oxmpi_slice_of_str_ref args);
     /* The instance cannot go on: reports and ends the job. Does not return. */
     void (*fatal)(void *, oxmpi_str_ref component, oxmpi_str_ref message);
+    /* Sets the receiver of a tag. BAD_PARAM: the tag is the host's, or somebody has it already. */
     oxmpi_status (*am_register)(void *, uint8_t tag, oxmpi_am_entry entry);
     /* Adds a layer's function to progress. BAD_PARAM: it is there already. */
     oxmpi_status (*progress_register)(void *, const oxmpi_layer_function *function);
@@ -736,7 +840,7 @@ struct oxmpi_host_table {
     oxmpi_status (*am_register_parts)(void *, uint8_t tag, oxmpi_am_parts take);
     /* Services that are not on a message's path. */
     const oxmpi_host_services *services;
-    /* How CRIs are entered. */
+    /* The ways into CRIs. */
     oxmpi_lock_table locking;
     /* Something of the calling thread will come, or waits for room, on the CRIs of a set, by bits: the thread progresses them, too, until another
      * one does. `thread` is its context, or null, which changes nothing. May be called with a CRI held. */
@@ -749,7 +853,9 @@ typedef struct oxmpi_slice_of_param_value {
 } oxmpi_slice_of_param_value;
 /* Arguments of `open`. */
 struct oxmpi_open_args {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
+    /* 0 from the host; a component does not look at it. */
     uint32_t reserved;
     /* Valid until the instance has closed the component. */
     const oxmpi_host_table *host;
@@ -760,6 +866,7 @@ struct oxmpi_open_args {
 /* Arguments of `resolve`: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
  * host and no segment, and nothing may be made or changed. The machine may be read (its processor, devices, interfaces). */
 struct oxmpi_resolve_args {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* Communication resources (CRIs) of the process. */
     uint32_t num_cris;
@@ -780,10 +887,15 @@ struct oxmpi_resolve_args {
 /* Result of `open`. `module` is the framework's own table type; several modules (one per device)
  * stand one behind the other. The host reads `count` of them with the stride the table says. */
 struct oxmpi_opened {
+    /* Bytes of this struct as the host was built with it; a component writes no field behind that. */
     uint32_t size;
+    /* The component's rank among those of a framework with one winner (pml), in which the highest number wins; others ignore it. */
     int32_t priority;
+    /* The first module, aligned to 8 bytes, valid as long as the instance; null where `count` is 0. */
     const void *modules;
+    /* Number of modules. 0: the component opens and has none. In pml, coll and osc more than 1 is refused. */
     size_t count;
+    /* Bytes from one module to the next: a multiple of 8, not less than the framework's module struct; looked at where `count` is not 0. */
     size_t stride;
 };
 
@@ -793,25 +905,34 @@ typedef struct oxmpi_slice_of_param_decl {
 } oxmpi_slice_of_param_decl;
 /* The descriptor that a component's one exported function returns a pointer to. */
 struct oxmpi_descriptor {
+    /* `MAGIC`; anything else is no descriptor, and is refused. */
     uint64_t magic;
+    /* `ABI_MAJOR` of what the component was built with; equal or refused. */
     uint16_t abi_major;
+    /* `ABI_MINOR` of what the component was built with; a newer one than the host's is refused. */
     uint16_t abi_minor;
     /* Bytes of this struct as the component was built with it. */
     uint32_t size;
+    /* `TARGET` of what the component was built for; equal or refused. */
     oxmpi_str_ref target;
+    /* Name of the component's framework (`btl`, `pml`, `coll`, `osc`); refused where it is not the one that the file's name says. */
     oxmpi_str_ref framework;
+    /* Version of the framework's contract that the component implements; refused where its major is another than the host's, or its minor newer. */
     oxmpi_version framework_version;
+    /* The component's name: small letters, digits and `_`, and the one that the file's name says; refused otherwise. */
     oxmpi_str_ref name;
+    /* The component's own version. It is shown, and nothing is decided by it. */
     oxmpi_version version;
     /* Other names the component answers to (`sm`, `vader` for `shm`). */
     oxmpi_slice_of_str_ref aliases;
+    /* The parameters that the component declares. `open` and `resolve` get their values in this order. */
     oxmpi_slice_of_param_decl params;
     /* The text of the component's `help.txt`. */
     oxmpi_str_ref help;
     /* Makes the component's state for one runtime instance; called once per instance, from one
      * thread. Everything a component knows lies behind what this returns. */
     oxmpi_status (*open)(const oxmpi_open_args *args, oxmpi_opened *out);
-    /* How the component takes the locks of CRIs: `LOCK_PROTOCOL` of what it was built with; equal or refused. */
+    /* The component's way of taking the locks of CRIs: `LOCK_PROTOCOL` of what it was built with; equal or refused. */
     uint32_t lock_protocol;
     /* Bytes of a `Cri` as the component was built with it; equal or refused. */
     uint32_t cri_stride;
@@ -821,6 +942,7 @@ struct oxmpi_descriptor {
     /* Version of the framework's table that the component's modules have: what `version` says there; equal or refused, before
      * anything of the component is called. 0: it is seen when a module comes. Since ABI 2.2. */
     uint32_t table_version;
+    /* Must be 0. */
     uint32_t reserved;
 };
 

@@ -1,4 +1,4 @@
-//! How an author writes a component: implement [`Component`], call [`crate::component!`] once.
+//! The author's side of a component: implement [`Component`], call [`crate::component!`] once.
 //!
 //! ```ignore
 //! struct Shm;
@@ -19,10 +19,12 @@ use crate::params::Params;
 use crate::resolve::{Answers, Process, Refused};
 use crate::status::Status;
 
-/// Why a component does not open. `NOT_AVAILABLE` is silent unless the user named the component.
+/// The reason for which a component does not open. `NOT_AVAILABLE` is silent unless the user named the component.
 #[derive(Debug)]
 pub struct OpenError {
+    /// The code that `open` answers to the host; a failure.
     pub status: Status,
+    /// One sentence for people, logged by `open`: as an error, or at info level where the status is `NOT_AVAILABLE`.
     pub message: String,
 }
 
@@ -31,6 +33,7 @@ impl OpenError {
     pub fn not_available(message: impl Into<String>) -> OpenError {
         OpenError { status: Status::NOT_AVAILABLE, message: message.into() }
     }
+    /// An error with this failure code and a sentence for people.
     pub fn new(status: Status, message: impl Into<String>) -> OpenError {
         OpenError { status, message: message.into() }
     }

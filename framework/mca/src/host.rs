@@ -15,25 +15,31 @@ use crate::thread::ThreadCtx;
 use crate::wait::WaitSet;
 use core::ffi::c_void;
 
-/// Which memory an address is in. Registration verbs carry it from the first version.
+/// The kind of memory that an address is in. Registration verbs carry it from the first version.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemKind(pub u32);
 
 impl MemKind {
+    /// Ordinary memory of the process, which its processors load and store.
     pub const HOST: MemKind = MemKind(0);
 }
 
-/// Where and who this instance is. One instance is one rank (several may live in one process).
+/// This instance's place in its job. One instance is one rank (several may live in one process).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct JobInfo {
+    /// Bytes of this struct as the host was built with it.
     pub size: u32,
     /// Number of this process in the job, and how many there are.
     pub rank: u32,
+    /// Processes of the job, at least 1.
     pub job_size: u32,
+    /// Number of this process's node in the job, as the launcher counts nodes, from 0.
     pub node: u32,
+    /// Number of this process among those of the job on its node, from 0.
     pub local_rank: u32,
+    /// Processes of the job on this node, this one included.
     pub local_size: u32,
     /// Random number of the job, equal in all its processes.
     pub job_id: u64,
@@ -50,7 +56,9 @@ pub struct JobInfo {
 /// A message as a BTL hands it up. Everything is valid during the callback only.
 #[repr(C)]
 pub struct RecvDesc {
+    /// The message from its first byte, the sender's header, on; readable for `len` bytes.
     pub data: *const u8,
+    /// Bytes of header and payload together.
     pub len: u64,
     /// Index of the process it came from.
     pub proc: u32,
@@ -58,7 +66,7 @@ pub struct RecvDesc {
     pub ctx: u32,
     /// The receiving BTL module's `state`.
     pub module: *mut c_void,
-    /// Where `ctx` is the service context: what `service_reply` names the request by. Means nothing elsewhere.
+    /// Name of the request for `service_reply`, where `ctx` is the service context; it means nothing elsewhere.
     pub link: u64,
 }
 
@@ -82,7 +90,9 @@ pub mod receive {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct AmEntry {
+    /// The function that takes messages of the tag; called under the lock of the CRI they came on.
     pub receive: AmReceive,
+    /// First argument of `receive`, as it was registered.
     pub ctx: *mut c_void,
 }
 
@@ -106,10 +116,15 @@ pub type AmParts = unsafe extern "C" fn(ctx: *mut c_void, part: *const PartDesc)
 /// First tag of each framework's active messages: three bits framework, five bits its own. One-sided components have the
 /// tags that `HostServices::osc_tags` allots; those of the host no component can register.
 pub mod am_tag {
+    /// First tag of the host itself; no component can register those up to 0x1f.
     pub const HOST: u8 = 0x00;
+    /// First of the 32 tags of transports for messages of their own.
     pub const BTL: u8 = 0x20;
+    /// First of the 32 tags of the PML.
     pub const PML: u8 = 0x40;
+    /// First of the 32 tags of one-sided components, which get them in groups of `services::OSC_TAGS`.
     pub const OSC: u8 = 0x60;
+    /// First tag that belongs to no framework of the library; tags from here to 0xff are for components of others.
     pub const USER: u8 = 0x80;
 }
 
@@ -139,6 +154,7 @@ pub type DisarmFn = extern "C" fn(ctx: *mut c_void, thread: *mut ThreadCtx);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LayerFunction {
+    /// Bytes of this struct as the component was built with it; shorter than the host's is refused with BAD_PARAM.
     pub size: u32,
     /// 1: called in every turn in which there is work; 0: in every eighth of a thread.
     pub every: u32,
@@ -150,6 +166,7 @@ pub struct LayerFunction {
     pub work: *const AtomicU32,
     /// `None`: what the layer waits for wakes no sleeper, and while there is work nobody sleeps long.
     pub arm: Option<ArmFn>,
+    /// Called behind every call of `arm`; `None` where `arm` is `None`, or where there is nothing to undo.
     pub disarm: Option<DisarmFn>,
 }
 
@@ -164,16 +181,21 @@ impl LayerFunction {
 /// The table. Grows at the end; `size` says how far this host's goes.
 #[repr(C)]
 pub struct HostTable {
+    /// Bytes of this table as the host was built with it.
     pub size: u32,
+    /// `ABI_MINOR` of the host: tells which fields and functions it knows.
     pub abi_minor: u32,
     /// First argument of every function below.
     pub instance: *mut c_void,
+    /// Facts of the job and of this process in it; they do not change while the table is valid.
     pub job: *const JobInfo,
     /// 1 once more than one thread may make MPI calls (level MULTIPLE); may rise, never falls.
     pub threaded: *const AtomicU32,
+    /// The first of `num_cris` communication resources, side by side at a distance of [`LockTable::cri_stride`] bytes.
     pub cris: *const Cri,
+    /// Number of communication resources, 1 to 64; fixed while the table is valid.
     pub num_cris: u32,
-    /// How the process uses them: bits of [`cri_mode`].
+    /// The process's use of them: bits of [`cri_mode`].
     pub cri_modes: u32,
     /// 256 rows; rows may be set while nothing is received yet, i.e. before the first progress.
     pub am_table: *const AmEntry,
@@ -184,6 +206,7 @@ pub struct HostTable {
     pub help: extern "C" fn(*mut c_void, component: StrRef, topic: StrRef, args: SliceRef<StrRef>),
     /// The instance cannot go on: reports and ends the job. Does not return.
     pub fatal: extern "C" fn(*mut c_void, component: StrRef, message: StrRef) -> !,
+    /// Sets the receiver of a tag. BAD_PARAM: the tag is the host's, or somebody has it already.
     pub am_register: extern "C" fn(*mut c_void, tag: u8, entry: AmEntry) -> Status,
     /// Adds a layer's function to progress. BAD_PARAM: it is there already.
     pub progress_register: extern "C" fn(*mut c_void, function: *const LayerFunction) -> Status,
@@ -211,7 +234,7 @@ pub struct HostTable {
     /// Services that are not on a message's path.
     pub services: *const HostServices,
 
-    /// How CRIs are entered.
+    /// The ways into CRIs.
     pub locking: LockTable,
     /// Something of the calling thread will come, or waits for room, on the CRIs of a set, by bits: the thread progresses them, too, until another
     /// one does. `thread` is its context, or null, which changes nothing. May be called with a CRI held.
@@ -232,24 +255,28 @@ unsafe impl Send for Host {}
 unsafe impl Sync for Host {}
 
 impl Host {
+    /// A view of the table for the component of that name, which is in the lines that it logs.
+    ///
     /// # Safety
     /// `table` must be what `open` got, and stays valid until the component's modules are gone.
     pub unsafe fn new(table: *const HostTable, component: &'static str) -> Host {
         Host { table, component }
     }
 
+    /// The host's table itself, for fields that have no method here.
     #[inline(always)]
     pub fn table(&self) -> &HostTable {
         // SAFETY: see `new`.
         unsafe { &*self.table }
     }
 
+    /// The facts of the job, and of this process in it.
     pub fn job(&self) -> &JobInfo {
         // SAFETY: lives as long as the table.
         unsafe { &*self.table().job }
     }
 
-    /// Whether locks must be taken. Look once per call: a thread level rises only at points where
+    /// True where locks must be taken. Look once per call: a thread level rises only at points where
     /// no call is on the message path without a lock (runtime: `ThreadLevel`).
     #[inline(always)]
     pub fn threaded(&self) -> bool {
@@ -257,6 +284,7 @@ impl Host {
         unsafe { &*self.table().threaded }.load(Ordering::Relaxed) != 0
     }
 
+    /// The communication resource of that number, which is below `num_cris`; checked builds panic at any other.
     #[inline(always)]
     pub fn cri(&self, index: u32) -> &Cri {
         debug_assert!(index < self.table().num_cris);
@@ -269,10 +297,11 @@ impl Host {
         self.table().locking.services
     }
 
+    /// Number of communication resources of this process, 1 to 64.
     pub fn num_cris(&self) -> u32 {
         self.table().num_cris
     }
-    /// Whether a bit of [`cri_mode`] is set.
+    /// True where the process's use of CRIs has this bit of [`cri_mode`].
     pub fn has_mode(&self, mode: u32) -> bool {
         self.table().cri_modes & mode != 0
     }
@@ -291,15 +320,19 @@ impl Host {
         unsafe { *self.table().am_parts.add(tag as usize) }
     }
 
+    /// Logs a failure with its exact cause, as one sentence without a line end. Printed from verbosity 0 on, the default.
     pub fn error(&self, message: &str) {
         self.log(0, message)
     }
+    /// Logs something that works otherwise than the user asked for; printed from verbosity 1 on.
     pub fn warn(&self, message: &str) {
         self.log(1, message)
     }
+    /// Logs a choice that was made, such as a component that is not used; printed from verbosity 10 (`component`) on.
     pub fn info(&self, message: &str) {
         self.log(2, message)
     }
+    /// Logs a detail for developers; printed from verbosity 60 (`trace`) on.
     pub fn debug(&self, message: &str) {
         self.log(3, message)
     }
@@ -320,12 +353,13 @@ impl Host {
         )
     }
 
+    /// Reports that this instance cannot go on, and ends the job. It does not return, and runs no destructors.
     pub fn fatal(&self, message: &str) -> ! {
         let t = self.table();
         (t.fatal)(t.instance, StrRef::of(self.component), StrRef::of(message))
     }
 
-    /// The first of the [`OSC_TAGS`](crate::services::OSC_TAGS) consecutive tags that are this one-sided component's.
+    /// The first of the `services::OSC_TAGS` consecutive tags that are this one-sided component's.
     pub fn osc_tags(&self) -> Result<u8, Status> {
         let t = self.table();
         let mut first = 0;
@@ -333,6 +367,8 @@ impl Host {
         Ok(first)
     }
 
+    /// Makes `receive` the receiver of a tag, with `ctx` as its first argument, before the first progress. BAD_PARAM: the tag is the host's, or
+    /// somebody has it already.
     pub fn am_register(&self, tag: u8, receive: AmReceive, ctx: *mut c_void) -> Status {
         let t = self.table();
         (t.am_register)(t.instance, tag, AmEntry { receive, ctx })
@@ -363,21 +399,29 @@ impl Host {
         }
     }
 
+    /// Takes the function that was registered with this context out of progress; a turn that has begun may still call it. NOT_FOUND: it is not there.
     pub fn progress_unregister(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
         let t = self.table();
         (t.progress_unregister)(t.instance, f, ctx)
     }
 
+    /// Makes one turn of progress and returns the number of events it brought. `thread`: the calling thread's context, or null. The caller holds no
+    /// lock, and is in no callback.
     pub fn progress(&self, thread: *mut ThreadCtx) -> i32 {
         let t = self.table();
         (t.progress)(t.instance, thread)
     }
 
+    /// Tells the waiter whose sync object `finish` found in a completion word (not 0) that the request is complete. Any thread; may be called with a
+    /// CRI held.
     pub fn sync_update(&self, sync: usize) {
         let t = self.table();
         (t.sync_update)(t.instance, sync)
     }
 
+    /// Gives a new request object its slot in the host's table, for good; once for each object, when a pool grows. BAD_PARAM: `req` is null.
+    /// NO_RESOURCE: all slots (2^22 in a process) are taken.
+    ///
     /// # Safety
     /// `req` must be a header in memory that stays for the life of the instance.
     pub unsafe fn request_slot(&self, req: *mut RequestHeader) -> Status {
@@ -385,6 +429,9 @@ impl Host {
         (t.request_slot)(t.instance, req)
     }
 
+    /// Makes progress until a request is complete, and returns its status' error. `thread`: the calling thread's context, or null. The request is
+    /// the caller's still, who releases it. BAD_PARAM: `req` is null.
+    ///
     /// # Safety
     /// `req` must be a live request; the caller holds no lock.
     pub unsafe fn wait(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
@@ -392,12 +439,16 @@ impl Host {
         (t.wait)(t.instance, thread, req)
     }
 
+    /// Publishes this process's bytes under the component's name, for [`Host::exchange_get`] of the others; to be called in `open`, before the start
+    /// publishes them. A second call replaces the first one's bytes.
     pub fn exchange_put(&self, data: &[u8]) -> Status {
         let t = self.table();
         let data = SliceRef { ptr: data.as_ptr(), len: data.len() };
         (t.exchange_put)(t.instance, StrRef::of(self.component), data)
     }
 
+    /// The bytes that this component has published in process `proc`; waits for the node's daemon, so nothing may be held. NOT_FOUND: it published
+    /// none. PEER_FAILED: the daemon did not answer.
     pub fn exchange_get(&self, proc: u32) -> Result<Vec<u8>, Status> {
         let t = self.table();
         let mut blob = vec![0u8; 256];
@@ -422,6 +473,8 @@ impl Host {
         unsafe { &*self.table().services }
     }
 
+    /// Reports that process `proc` broke the protocol or died, with one sentence on the cause. `fatal`: the job cannot go on without it, and this
+    /// call ends the job; otherwise the sentence is logged as an error.
     pub fn peer_error(&self, proc: u32, fatal: bool, message: &str) {
         let t = self.table();
         let (component, message) = (StrRef::of(self.component), StrRef::of(message));

@@ -12,7 +12,7 @@ pub struct BiasedLock<const LEVEL: usize> {
     pub(crate) word: Lock,
 }
 
-/// How [`BiasedLock::enter`] got in, for [`BiasedLock::leave`]: one word, so that a guard with it fits registers.
+/// The way by which [`BiasedLock::enter`] got in, for [`BiasedLock::leave`]: one word, so that a guard with it fits registers.
 #[derive(Clone, Copy)]
 pub struct Pass(*const Seat);
 

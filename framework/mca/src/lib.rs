@@ -9,6 +9,8 @@
 //! **This crate has no state: no `static`, no thread, no dependency.** A static here would be a
 //! different object in the host and in every loaded component.
 
+#![deny(missing_docs)]
+
 pub mod abi;
 pub mod biased;
 pub mod cache;

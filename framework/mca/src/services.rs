@@ -16,13 +16,15 @@ use core::ffi::c_void;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProcName {
+    /// The 16 bytes of the name, to be sent and compared as they are.
     pub bytes: [u8; 16],
 }
 
-/// Where a process is.
+/// The place of a process in its job, and its nearness to this one.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcPlace {
+    /// Number of its node in its job, from 0; `u32::MAX` where that is not known.
     pub node: u32,
     /// Number among the processes of its node.
     pub local_rank: u32,
@@ -36,7 +38,9 @@ pub struct ProcPlace {
 
 /// Hardware that two processes of a node share, by bit; not set where that is not known.
 pub mod distance {
+    /// The memory that is nearest to both, a NUMA node.
     pub const SAME_NUMA: u32 = 1;
+    /// The processor package.
     pub const SAME_SOCKET: u32 = 2;
     /// The third-level cache.
     pub const SAME_CACHE: u32 = 4;
@@ -44,7 +48,7 @@ pub mod distance {
     pub const SAME_CORE: u32 = 8;
 }
 
-/// Where a rank of a communicator or window is.
+/// The place of a rank of a communicator or window.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
@@ -54,8 +58,9 @@ pub struct Place {
     pub node: u32,
     /// Number among the ranks on that node; 0 is the node's leader.
     pub node_rank: u32,
-    /// How many of the ranks are on that node.
+    /// Number of the ranks on that node.
     pub node_size: u32,
+    /// Number of the rank within its process, from 0; 0 where the process is one rank.
     pub endpoint: u32,
     /// 1 on this process's node.
     pub local: u32,
@@ -64,17 +69,20 @@ pub struct Place {
 /// Bytes of a proof of the job's secret.
 pub const AUTH_BYTES: usize = 32;
 
-/// How many tags a one-sided component has ([`HostServices::osc_tags`]).
+/// Number of tags that a one-sided component has ([`HostServices::osc_tags`]).
 pub const OSC_TAGS: u8 = 4;
 
 /// Memory that the processes of a node share.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct NodeMemory {
+    /// The first byte in this address space, aligned to pages.
     pub base: *mut u8,
+    /// Bytes of the memory, as they were asked for.
     pub bytes: u64,
     /// 1 at the first asking of all. It is zero then.
     pub first: u32,
+    /// 0 from the host.
     pub reserved: u32,
 }
 
@@ -86,13 +94,15 @@ pub type PeerFailed = extern "C" fn(ctx: *mut c_void, proc: u32, status: Status)
 /// The table. Grows at the end. The first argument of every function is `HostTable::instance`.
 #[repr(C)]
 pub struct HostServices {
+    /// Bytes of this table as the host was built with it.
     pub size: u32,
+    /// 0 from the host.
     pub reserved: u32,
     /// `HELD`. The wire name of an index. NOT_FOUND: there is no such process.
     pub name_of: extern "C" fn(*mut c_void, proc: u32, out: *mut ProcName) -> Status,
     /// `HELD`. The index of a wire name; a new one for a process that was not known. BAD_PARAM: no name of anybody.
     pub index_of: extern "C" fn(*mut c_void, name: *const ProcName, out: *mut u32) -> Status,
-    /// `HELD`.
+    /// `HELD`. The place of a process. NOT_FOUND: there is no such process.
     pub place_of: extern "C" fn(*mut c_void, proc: u32, out: *mut ProcPlace) -> Status,
     /// As `HostTable::exchange_put`, under a name of the module's own beside the component's.
     pub exchange_put: extern "C" fn(*mut c_void, module: StrRef, data: SliceRef<u8>) -> Status,
@@ -120,6 +130,7 @@ pub struct HostServices {
     pub node_memory: extern "C" fn(*mut c_void, key: StrRef, bytes: u64, out: *mut NodeMemory) -> Status,
     /// Copies from or to a process's memory on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here.
     pub peer_read: extern "C" fn(*mut c_void, proc: u32, remote: u64, local: *mut u8, bytes: u64) -> Status,
+    /// The same to the process's memory, from `local`.
     pub peer_write:
         extern "C" fn(*mut c_void, proc: u32, remote: u64, local: *const u8, bytes: u64) -> Status,
     /// A process's memory in this address space, where that can be had without its help (the process itself, node memory).
@@ -134,6 +145,7 @@ pub struct HostServices {
     pub wait_word: extern "C" fn(*mut c_void, *mut ThreadCtx, word: *const WakingWord, value: u32) -> Status,
     /// Subscribes to failures of peers. Those that failed before are told at once.
     pub on_peer_failure: extern "C" fn(*mut c_void, f: PeerFailed, ctx: *mut c_void) -> Status,
+    /// Ends a subscription with that function and context; a call that has begun may still run. NOT_FOUND: there is none.
     pub off_peer_failure: extern "C" fn(*mut c_void, f: PeerFailed, ctx: *mut c_void) -> Status,
     /// `HELD`. A transport's final failure of a process: everybody who subscribed is told, and unless somebody
     /// took that upon itself the job ends with one report.

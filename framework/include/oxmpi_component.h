@@ -946,25 +946,82 @@ struct oxmpi_descriptor {
     uint32_t reserved;
 };
 
+/* Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic` and lists, by bit (1 << number) in `amo_ops`. */
+/* Adds the operand (MPI_SUM); integers wrap around. */
+#define OXMPI_AMO_ADD 0
+/* Bitwise and with the operand (MPI_BAND). */
+#define OXMPI_AMO_AND 1
+/* Bitwise or with the operand (MPI_BOR). */
+#define OXMPI_AMO_OR 2
+/* Bitwise exclusive or with the operand (MPI_BXOR). */
+#define OXMPI_AMO_XOR 3
+/* Replaces the word by the operand (MPI_REPLACE). */
+#define OXMPI_AMO_SWAP 4
+/* Keeps the smaller of word and operand (MPI_MIN). */
+#define OXMPI_AMO_MIN 5
+/* Keeps the larger of word and operand (MPI_MAX). */
+#define OXMPI_AMO_MAX 6
+/* Replaces the word by the operand if it equals `compare`, bit for bit (MPI_Compare_and_swap). */
+#define OXMPI_AMO_COMPARE_SWAP 7
+/* In `flags`: the operand has 32 bits; without it, 64. */
+#define OXMPI_AMO_WIDTH_32 1
+/* In `flags`: the operand is a binary floating-point number of its width. */
+#define OXMPI_AMO_FLOAT 2
+/* In `flags`: the operand is a signed integer, and MIN and MAX compare as such. */
+#define OXMPI_AMO_SIGNED 4
+/* Kinds of operands, by bit in `BtlAttrs::amo_operands`. Bitwise operations, SWAP and COMPARE_SWAP need the
+ * unsigned one of their width alone. */
+/* Unsigned integers of 64 bits. */
+#define OXMPI_AMO_OPERAND_U64 1
+/* Signed integers of 64 bits. */
+#define OXMPI_AMO_OPERAND_I64 2
+/* Floating-point numbers of 64 bits. */
+#define OXMPI_AMO_OPERAND_F64 4
+/* Unsigned integers of 32 bits. */
+#define OXMPI_AMO_OPERAND_U32 8
+/* Signed integers of 32 bits. */
+#define OXMPI_AMO_OPERAND_I32 16
+/* Floating-point numbers of 32 bits. */
+#define OXMPI_AMO_OPERAND_F32 32
+/* All kinds there are. */
+#define OXMPI_AMO_OPERAND_ALL 63
+
+/* Bits of `access` in `register_mem`. Memory that this process's puts read needs none. */
+/* Verbs of this process write it: gets, and results of atomic operations and lists. */
+#define OXMPI_ACCESS_LOCAL_WRITE 1
+/* Gets of peers read it. */
+#define OXMPI_ACCESS_REMOTE_READ 2
+/* Puts and lists of peers write it. */
+#define OXMPI_ACCESS_REMOTE_WRITE 4
+/* Atomic operations of peers update it. */
+#define OXMPI_ACCESS_REMOTE_ATOMIC 8
+
 /* Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none. Stands behind a pointer on
  * both sides of the boundary, so that it can grow. */
 struct oxmpi_btl_attrs {
+    /* Bytes of this struct as its maker was built with it, at least 8; attributes behind that have the values of `BtlAttrs::new`. */
     uint32_t size;
-    /* How many contexts the module has made: at least 1, at most `HostTable::num_cris`. */
+    /* Number of contexts that the module has made: at least 1, at most `HostTable::num_cris`. */
     uint32_t contexts;
-    /* Largest message (header and payload) sent eagerly, and as first part of a rendezvous. */
+    /* Largest message (header and payload) sent eagerly; at most `max_send_size`. */
     uint64_t eager_limit;
+    /* Most bytes (header and payload) of the first part of a rendezvous; at least 128, for the header, and at most `max_send_size`. */
     uint64_t rndv_eager_limit;
-    /* Largest message `send` takes at all. */
+    /* Largest message (header and payload) that `send` takes at all; at least 128. */
     uint64_t max_send_size;
     /* From this payload on a rendezvous by `get` is faster than one by messages (given `get` works). */
     uint64_t min_get_size;
+    /* Most bytes of one `get`; a longer one is refused. */
     uint64_t get_limit;
+    /* Power of 2 of which both addresses and the length of a `get` must be multiples, or it is refused; 0: any will do. */
     uint64_t get_alignment;
+    /* Most bytes of one `put`; a longer one is refused. */
     uint64_t put_limit;
+    /* As `get_alignment`, for `put`. */
     uint64_t put_alignment;
-    /* Microseconds and Mb/s as Open MPI's parameters have them: for ranking, not for physics. */
+    /* Latency in microseconds, as Open MPI's parameters have it: for ranking, not for physics. The least comes first. */
     uint32_t latency;
+    /* Bandwidth in Mb/s; transports that carry one payload together get parts of it in this proportion. 0 counts as 1. */
     uint32_t bandwidth;
     /* A process reached by a module of higher exclusivity is not offered to lower ones. */
     uint32_t exclusivity;
@@ -972,9 +1029,9 @@ struct oxmpi_btl_attrs {
     uint32_t registration_handle_size;
     /* `BtlAttrs::VISIBLE_AT_ONCE` … */
     uint32_t flags;
-    /* Which atomics `atomic` does: bits of `amo`, by 1 << operation. */
+    /* Operations that `atomic` and `list` do: bits by 1 << number in `amo`. */
     uint32_t amo_ops;
-    /* On which operands: bits of `amo::operand`. */
+    /* Operands on which they do them: bits of `amo::operand`. */
     uint32_t amo_operands;
     /* Largest request and reply (header and payload) of a service link; 0: there are none. */
     uint32_t service_limit;
@@ -982,12 +1039,12 @@ struct oxmpi_btl_attrs {
     uint8_t device[32];
     /* From this payload on a rendezvous by `put` is faster than one by messages (given `put` works). */
     uint64_t min_put_size;
-    /* How much memory may be registered at once; 0: no limit. */
+    /* Most bytes of memory that may be registered at once; 0: no limit. */
     uint64_t registration_limit;
     /* Longest list (given `list` works): each entry counts `LIST_ENTRY` bytes and its `len` rounded up to 8. */
     uint64_t list_limit;
 };
-/* When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
+/* Once `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
  * message. Only then, and with `cap::HOLD`, may a flow of messages use several contexts and keep its order. */
 #define OXMPI_BTL_ATTRS_VISIBLE_AT_ONCE 1
 /* The cost of `get` depends on the caches in which the peer's data lies; the layer above may measure `get` and `send`
@@ -1004,29 +1061,6 @@ struct oxmpi_btl_attrs {
 /* The transport reaches the process itself alone: nothing comes through it before somebody here sends. */
 #define OXMPI_BTL_ATTRS_ONLY_SELF 64
 
-/* Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic_*`, by bit in `amo_ops`. */
-#define OXMPI_AMO_ADD 0
-#define OXMPI_AMO_AND 1
-#define OXMPI_AMO_OR 2
-#define OXMPI_AMO_XOR 3
-#define OXMPI_AMO_SWAP 4
-#define OXMPI_AMO_MIN 5
-#define OXMPI_AMO_MAX 6
-#define OXMPI_AMO_COMPARE_SWAP 7
-/* In `flags`: the operand has 32 bits; it is a float; it is signed. */
-#define OXMPI_AMO_WIDTH_32 1
-#define OXMPI_AMO_FLOAT 2
-#define OXMPI_AMO_SIGNED 4
-/* Kinds of operands, by bit in `BtlAttrs::amo_operands`. Bitwise operations, SWAP and COMPARE_SWAP need the
- * unsigned one of their width alone. */
-#define OXMPI_AMO_OPERAND_U64 1
-#define OXMPI_AMO_OPERAND_I64 2
-#define OXMPI_AMO_OPERAND_F64 4
-#define OXMPI_AMO_OPERAND_U32 8
-#define OXMPI_AMO_OPERAND_I32 16
-#define OXMPI_AMO_OPERAND_F32 32
-#define OXMPI_AMO_OPERAND_ALL 63
-
 /* Proof of registration: `BtlAttrs::registration_handle_size` opaque bytes, aligned to 8, sent to peers as they are.
  * Passed by pointer, and read during the call only; null where the size is 0. */
 typedef void oxmpi_reg_handle;
@@ -1038,12 +1072,19 @@ typedef void oxmpi_reg_handle;
  * produced by `pack` straight into the transport's buffer (offset, destination, bytes; each byte
  * asked for once, in order). */
 struct oxmpi_send_desc {
+    /* Row of the receiver in the target's table of active messages, below 256. */
     uint32_t tag;
+    /* Bytes of the header, at most 128; with `len` not more than `BtlAttrs::max_send_size` (of a service link `service_limit`). */
     uint32_t hdr_len;
+    /* The header, readable for `hdr_len` bytes during the call; not null. */
     const uint8_t *hdr;
+    /* The payload, readable for `len` bytes during the call; not looked at where `pack` is there or `len` is 0. */
     const uint8_t *payload;
+    /* Bytes of payload. */
     uint64_t len;
+    /* The function that produces the payload; `None`: it lies at `payload`. Not called behind the end of the verb. */
     void (*pack)(void *ctx, uint64_t offset, uint8_t *dst, uint64_t len);
+    /* First argument of `pack`. */
     void *pack_ctx;
 };
 
@@ -1058,24 +1099,35 @@ typedef void (*oxmpi_done)(void *ctx, oxmpi_status status);
  * is visible at the target if PUT_DONE_IS_REMOTE, else after a flush. A put that fails after its completion was told, as one
  * may that frees its local memory early, is told as a failure of the next flush of its context that covers its endpoint, once. */
 struct oxmpi_rma_desc {
+    /* Memory of this process, `len` bytes: a get writes them, a put reads them. */
     uint8_t *local;
+    /* Address in the target process of as many bytes: a get reads them, a put writes them. */
     uint64_t remote;
+    /* Bytes to move, at most `get_limit` or `put_limit`. */
     uint64_t len;
+    /* Registration of `local` with this module (of a get with LOCAL_WRITE); null where handles have no bytes. */
     const void *local_handle;
+    /* Registration of `remote` by the target, with REMOTE_READ for a get, REMOTE_WRITE for a put; null where handles have no bytes. */
     const void *remote_handle;
+    /* The function that is told the end of a verb that answered PENDING; `None`: nobody wants to know. */
     oxmpi_done done;
+    /* First argument of `done`. */
     void *done_ctx;
 };
 
 /* Completion of all that was issued before: see `BtlTable::flush`. */
 struct oxmpi_flush_desc {
+    /* The function that is told the end of a flush that answered PENDING; `None`: nobody wants to know. */
     oxmpi_done done;
+    /* First argument of `done`. */
     void *done_ctx;
 };
 
 /* One piece of memory in a list. */
 struct oxmpi_piece {
+    /* Address in the process whose list it is in. */
     uint64_t addr;
+    /* Bytes from there on; 0 is allowed. */
     uint64_t len;
 };
 
@@ -1086,38 +1138,52 @@ typedef struct oxmpi_slice_of_piece {
 /* `len` bytes that lie in pieces on both sides, cut independently of each other; the packed bytes of
  * both are the same. Both lists have at least `len` bytes; what is behind is left alone. */
 struct oxmpi_rma_vector_desc {
+    /* The pieces of this process, in the order of the packed bytes, which are written. */
     oxmpi_slice_of_piece local;
+    /* The pieces of the target process, in the order of the packed bytes, which are read. */
     oxmpi_slice_of_piece remote;
+    /* Bytes to move. */
     uint64_t len;
 };
 
+/* An atomic operation on one word of the target's memory (MPI 5.0 §12.3.4). OK, PENDING, NO_RESOURCE and the life of pointers are as for
+ * `RmaDesc`; an operation or operand that is not in `amo_ops` and `amo_operands` is refused. */
 struct oxmpi_atomic_desc {
-    /* Where the old value goes (fetching forms), or null. As wide as the operand. */
+    /* Place for the old value (fetching forms), or null. As wide as the operand. */
     uint64_t *result;
-    /* Of `result`. */
+    /* Registration of `result` with this module, with LOCAL_WRITE; null where `result` is, or handles have no bytes. */
     const void *local_handle;
+    /* Address of the word in the target process, aligned to the operand's width. */
     uint64_t remote;
+    /* Registration of the word by the target, with REMOTE_ATOMIC; null where handles have no bytes. */
     const void *remote_handle;
+    /* An operation of `amo`. */
     uint32_t op;
+    /* The operand's kind: bits of `amo` (WIDTH_32, FLOAT, SIGNED); 0: unsigned, 64 bits. */
     uint32_t flags;
+    /* The operand's bits, in the low half if it has 32; of COMPARE_SWAP the new value. */
     uint64_t operand;
-    /* For COMPARE_SWAP. */
+    /* The value that COMPARE_SWAP compares with; not looked at otherwise. */
     uint64_t compare;
+    /* The function that is told the end of an operation that answered PENDING; `None`: nobody wants to know. */
     oxmpi_done done;
+    /* First argument of `done`. */
     void *done_ctx;
 };
 
 /* One entry of a list: bytes to write, or elements side by side that an atomic operation updates each. */
 struct oxmpi_list_entry {
+    /* Address in the target process of the first byte or element; elements are aligned to their width. */
     uint64_t remote;
+    /* Registration by the target, with REMOTE_WRITE, or REMOTE_ATOMIC for an operation of `amo`; null where handles have no bytes. */
     const void *remote_handle;
     /* Bytes at the target: of the data, or of all elements. */
     uint64_t len;
     /* The data, or the operands side by side. */
     const uint8_t *data;
-    /* Where the old elements go, side by side, or null. */
+    /* Place for the old elements, side by side, or null. */
     uint8_t *result;
-    /* Of `result`. */
+    /* Registration of `result` with this module, with LOCAL_WRITE; null where `result` is, or handles have no bytes. */
     const void *result_handle;
     /* `LIST_PUT`, or an operation of `amo`. */
     uint32_t op;
@@ -1139,8 +1205,11 @@ typedef struct oxmpi_slice_of_list_entry {
 } oxmpi_slice_of_list_entry;
 /* Entries for one target: see `BtlTable::list`. */
 struct oxmpi_list_desc {
+    /* The entries, in the order in which they are carried out. */
     oxmpi_slice_of_list_entry entries;
+    /* The function that is told the end of a list that answered PENDING; `None`: nobody wants to know. */
     oxmpi_done done;
+    /* First argument of `done`. */
     void *done_ctx;
 };
 
@@ -1162,9 +1231,9 @@ struct oxmpi_proc_info {
 
 /* Processes side by side, each a `ProcInfo` of the host's size. */
 struct oxmpi_proc_list {
-    /* The first. */
+    /* The first process. */
     const oxmpi_proc_info *first;
-    /* How many. */
+    /* Number of processes. */
     size_t len;
     /* Bytes from one to the next: at least 16. */
     size_t stride;
@@ -1177,24 +1246,33 @@ typedef struct oxmpi_slice_of_endpoint {
 /* The verbs as a component gives them. A slot that is absent (table too short) or null is not
  * offered; the host puts a real function in its place, so nobody checks on the hot path. */
 struct oxmpi_btl_table {
+    /* Bytes of this table as the component was built with it, a multiple of 8; it reaches over `progress` at least. */
     uint32_t size;
+    /* `TABLE_VERSION` of what the component was built with; equal or refused. */
     uint32_t version;
     /* For each of `procs`: an endpoint, or null where this module does not reach it. A process that has sent something and ended
      * since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED. */
     oxmpi_status (*add_procs)(void *, oxmpi_proc_list procs, void **endpoints);
+    /* Takes endpoints back, of which some may be null: no verb names one of them afterwards. Any thread. `None`: nothing is kept for them. */
     oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint endpoints);
     /* Sends what is still queued inside, tells the device goodbye, frees the state. */
     oxmpi_status (*finalize)(void *);
+    /* Sends an active message on context `ctx`. OK: it is visible to its receiver, and header and payload are the caller's again. NO_RESOURCE:
+     * nothing happened; offer it again after progress of the context. BAD_PARAM: it is longer than `max_send_size`. PEER_FAILED: the process is
+     * lost. */
     oxmpi_status (*send)(void *, void *, uint32_t ctx, const oxmpi_send_desc *);
     /* Takes what arrived and what completed on a context; returns how many events it handled. */
     int32_t (*progress)(void *, uint32_t ctx);
+    /* Reads memory of the target, as `RmaDesc` says. NO_PERMISSION, NOT_SUPPORTED: not from this process; the caller takes another way. */
     oxmpi_status (*get)(void *, void *, uint32_t ctx, const oxmpi_rma_desc *);
+    /* Writes memory of the target, as `RmaDesc` says. NO_PERMISSION, NOT_SUPPORTED: not to this process; the caller takes another way. */
     oxmpi_status (*put)(void *, void *, uint32_t ctx, const oxmpi_rma_desc *);
     /* Completes what was issued before on the context (endpoint null: to anybody) at its target: once it is done, all
      * of that is visible to the target's processors. OK, PENDING and NO_RESOURCE as for `RmaDesc`. An error, at once or by
      * `done`: some of it failed, also what had been told as done (late failures of puts); a flush without an error says that
      * nothing since the one before has. */
     oxmpi_status (*flush)(void *, void *, uint32_t ctx, const oxmpi_flush_desc *);
+    /* Updates a word of the target's memory, as `AtomicDesc` says. NOT_SUPPORTED: not that operation, or not on that operand. */
     oxmpi_status (*atomic)(void *, void *, uint32_t ctx, const oxmpi_atomic_desc *);
     /* Makes memory accessible (bits of `access`); writes `registration_handle_size` bytes to `handle`. Any thread.
      * NO_RESOURCE: the device's limit is reached. */
@@ -1206,6 +1284,7 @@ struct oxmpi_btl_table {
      * not sleep; NO_RESOURCE: the set is full. Followed by `disarm` in any case. Several contexts are armed in rising
      * order; the caller serialises `arm` and `disarm` of all contexts. */
     oxmpi_status (*arm)(void *, uint32_t ctx, oxmpi_wait_set *set);
+    /* Ends what the last `arm` of that context announced: its owner is awake. */
     void (*disarm)(void *, uint32_t ctx);
     /* `get` of data in pieces. All of it is there when this answers OK; it never answers PENDING or
      * NO_RESOURCE. Refusals as those of `get`. */
@@ -1224,7 +1303,7 @@ struct oxmpi_btl_table {
      * progress of `ctx` brings replies. Every request is answered by one reply. */
     oxmpi_status (*service_request)(void *, void *, uint32_t ctx, const oxmpi_send_desc *);
     /* Takes requests on the service context and calls their receivers with `RecvDesc::ctx` `SERVICE_CTX` and `link` set.
-     * How many. */
+     * Returns the number of requests that it took. */
     int32_t (*service_progress)(void *);
     /* Answers the request whose receiver is running; `link` is that of its descriptor. The reply comes out of
      * `progress` of the requester's context. There is always room. */
@@ -1234,6 +1313,7 @@ struct oxmpi_btl_table {
     const uint32_t *(*service_pending)(void *);
     /* As `arm` and `disarm`, for the service context. */
     oxmpi_status (*service_arm)(void *, oxmpi_wait_set *set);
+    /* Ends what the last `service_arm` announced. */
     void (*service_disarm)(void *);
     /* Carries out the entries of a list at their target, in their order and as one request: writes, and atomics, which are atomic
      * to all others element by element. OK, PENDING and NO_RESOURCE as for `RmaDesc`; BAD_PARAM: it is longer than
@@ -1251,29 +1331,34 @@ struct oxmpi_btl_table {
 /* `RecvDesc::ctx` of a request on a service link. */
 #define OXMPI_SERVICE_CTX 4294967295
 
-/* Bits of `access` in `register_mem`. */
-#define OXMPI_ACCESS_LOCAL_WRITE 1
-#define OXMPI_ACCESS_REMOTE_READ 2
-#define OXMPI_ACCESS_REMOTE_WRITE 4
-#define OXMPI_ACCESS_REMOTE_ATOMIC 8
-
 /* One device of a BTL component, as its `open` returns it. */
 struct oxmpi_btl_module {
+    /* Bytes of this struct as the component was built with it. */
     uint32_t size;
+    /* Must be 0. */
     uint32_t reserved;
+    /* First argument of every function in `table`. */
     void *state;
+    /* The module's verbs; valid until `finalize`, and read when the module is accepted. */
     const oxmpi_btl_table *table;
     /* Valid until `finalize`; read when the module is accepted. */
     const oxmpi_btl_attrs *attrs;
 };
 
-/* Which verbs a device has, computed by the host from the filled slots. */
+/* The verbs that a device has, computed by the host from the filled slots. */
+/* `get`. */
 #define OXMPI_CAP_GET 1
+/* `put`. */
 #define OXMPI_CAP_PUT 2
+/* `atomic`; the operations are in `amo_ops` and `amo_operands`. */
 #define OXMPI_CAP_ATOMIC 4
+/* `flush`. */
 #define OXMPI_CAP_FLUSH 8
+/* `register_mem` and `deregister_mem`. */
 #define OXMPI_CAP_REGISTER 16
+/* `arm` and `disarm`. */
 #define OXMPI_CAP_SLEEP 32
+/* `get_vector`. */
 #define OXMPI_CAP_GET_VECTOR 64
 /* `hold` and `held`. */
 #define OXMPI_CAP_HOLD 128
@@ -1281,38 +1366,65 @@ struct oxmpi_btl_module {
 #define OXMPI_CAP_SERVICE 256
 /* `service_arm` and `service_disarm`. */
 #define OXMPI_CAP_SERVICE_SLEEP 512
+/* `list`. */
 #define OXMPI_CAP_LIST 1024
+/* `partner`. */
 #define OXMPI_CAP_PARTNER 2048
 
 /* An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
  * components call: `(btl.send)(btl.state, endpoint, ctx, &desc)`. */
 struct oxmpi_btl_handle {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* Bits of `cap`. */
     uint32_t caps;
+    /* First argument of every function below. */
     void *state;
+    /* See `BtlTable::send`. */
     oxmpi_status (*send)(void *, void *, uint32_t, const oxmpi_send_desc *);
+    /* See `BtlTable::progress`. */
     int32_t (*progress)(void *, uint32_t);
+    /* See `BtlTable::get`; NOT_SUPPORTED without `cap::GET`. */
     oxmpi_status (*get)(void *, void *, uint32_t, const oxmpi_rma_desc *);
+    /* See `BtlTable::put`; NOT_SUPPORTED without `cap::PUT`. */
     oxmpi_status (*put)(void *, void *, uint32_t, const oxmpi_rma_desc *);
+    /* See `BtlTable::flush`; NOT_SUPPORTED without `cap::FLUSH`. */
     oxmpi_status (*flush)(void *, void *, uint32_t, const oxmpi_flush_desc *);
+    /* See `BtlTable::atomic`; NOT_SUPPORTED without `cap::ATOMIC`. */
     oxmpi_status (*atomic)(void *, void *, uint32_t, const oxmpi_atomic_desc *);
+    /* See `BtlTable::register_mem`; NOT_SUPPORTED without `cap::REGISTER`. */
     oxmpi_status (*register_mem)(void *, uint8_t *, uint64_t, uint32_t, oxmpi_mem_kind, void *);
+    /* See `BtlTable::deregister_mem`; NOT_SUPPORTED without `cap::REGISTER`. */
     oxmpi_status (*deregister_mem)(void *, const void *);
+    /* See `BtlTable::arm`; NOT_SUPPORTED without `cap::SLEEP`. */
     oxmpi_status (*arm)(void *, uint32_t, oxmpi_wait_set *);
+    /* See `BtlTable::disarm`; it does nothing without `cap::SLEEP`. */
     void (*disarm)(void *, uint32_t);
+    /* See `BtlTable::get_vector`; NOT_SUPPORTED without `cap::GET_VECTOR`. */
     oxmpi_status (*get_vector)(void *, void *, uint32_t, const oxmpi_rma_vector_desc *);
+    /* See `BtlTable::hold`; it does nothing without `cap::HOLD`. */
     void (*hold)(void *, void *, uint64_t);
+    /* See `BtlTable::held`; 0 without `cap::HOLD`. */
     uint64_t (*held)(void *, void *);
+    /* See `BtlTable::service_open`; NOT_SUPPORTED without `cap::SERVICE`, as `service_request` and `service_reply`. */
     oxmpi_status (*service_open)(void *);
+    /* See `BtlTable::service_request`. */
     oxmpi_status (*service_request)(void *, void *, uint32_t, const oxmpi_send_desc *);
+    /* See `BtlTable::service_progress`; 0 without `cap::SERVICE`. */
     int32_t (*service_progress)(void *);
+    /* See `BtlTable::service_reply`. */
     oxmpi_status (*service_reply)(void *, uint64_t, const oxmpi_send_desc *);
+    /* See `BtlTable::service_pending`; null without `cap::SERVICE`. */
     const uint32_t *(*service_pending)(void *);
+    /* See `BtlTable::service_arm`; NOT_SUPPORTED without `cap::SERVICE_SLEEP`. */
     oxmpi_status (*service_arm)(void *, oxmpi_wait_set *);
+    /* See `BtlTable::service_disarm`; it does nothing without `cap::SERVICE_SLEEP`. */
     void (*service_disarm)(void *);
+    /* See `BtlTable::add_procs`. */
     oxmpi_status (*add_procs)(void *, oxmpi_proc_list, void **);
+    /* See `BtlTable::del_procs`; OK where the module has none. */
     oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint);
+    /* See `BtlTable::finalize`; OK where the module has none. */
     oxmpi_status (*finalize)(void *);
     /* The host's full copy, valid as long as the handle. */
     const oxmpi_btl_attrs *attrs;
@@ -1322,6 +1434,7 @@ struct oxmpi_btl_handle {
     uint32_t emulated;
     /* Position among the accepted modules, best first. */
     uint32_t index;
+    /* See `BtlTable::list`; NOT_SUPPORTED without `cap::LIST`. */
     oxmpi_status (*list)(void *, void *, uint32_t, const oxmpi_list_desc *);
     /* `SAME_NUMBER` where `cap::PARTNER` is missing. */
     uint32_t (*partner)(void *, void *);
@@ -1329,11 +1442,14 @@ struct oxmpi_btl_handle {
 
 /* A transport that reaches a process, with the endpoint that the host has made. Valid as long as the instance. */
 struct oxmpi_reach {
+    /* The transport's table; valid as long as the instance. */
     const oxmpi_btl_handle *btl;
+    /* The process as the transport's verbs take it; never null, and valid until the instance ends. */
     void *endpoint;
     /* Contexts that the two processes may use between them: the least of both sides' CRIs and both sides' contexts of this
      * transport, at least 1. The other process has the same number. */
     uint32_t width;
+    /* 0 from the host. */
     uint32_t reserved;
 };
 
@@ -1341,9 +1457,11 @@ struct oxmpi_reach {
 struct oxmpi_registration {
     /* For the verbs of the module it was registered with, and for peers; null where that needs none. */
     const void *handle;
+    /* Bytes of the handle, `BtlAttrs::registration_handle_size`; 0 where `handle` is null. */
     uint64_t handle_size;
     /* The registration: it covers all that was asked for, and perhaps more. */
     uint8_t *base;
+    /* Bytes of the registration, from `base` on. */
     uint64_t len;
 };
 
@@ -1353,7 +1471,9 @@ typedef struct oxmpi_slice_of_reach {
 } oxmpi_slice_of_reach;
 /* The host's services around transports, for PML and OSC. Any thread, holding nothing unless it says so. */
 struct oxmpi_btl_services {
+    /* Bytes of this table as the host was built with it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
     /* First argument of every function below. */
     void *instance;

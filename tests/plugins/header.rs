@@ -69,12 +69,12 @@ const ITEMS: &[Part] = &[
     ),
     ("framework/mca/src/host.rs", "", &["HostTable"]),
     ("framework/mca/src/abi.rs", "", &["OpenArgs", "ResolveArgs", "Opened", "Descriptor"]),
+    ("framework/btl/src/bits.rs", "", &["amo", "access"]),
     (
         "framework/btl/src/table.rs",
         "",
         &[
             "BtlAttrs",
-            "amo",
             "RegHandle",
             "HANDLE_LIMIT",
             "SendDesc",
@@ -92,7 +92,6 @@ const ITEMS: &[Part] = &[
             "ProcList",
             "BtlTable",
             "SERVICE_CTX",
-            "access",
             "BtlModule",
             "cap",
             "BtlHandle",

@@ -30,7 +30,10 @@
 //! for room meanwhile are a matter of the layer above; by `hold` it can tell the receiver about the oldest of
 //! them, so that a receiver that looks at several contexts knows what it does not see yet.
 
+#![deny(missing_docs)]
+
 mod author;
+mod bits;
 mod complete;
 mod loss;
 mod services;

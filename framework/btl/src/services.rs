@@ -8,15 +8,19 @@ use oxmpi_mca::{SliceRef, Status};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Reach {
+    /// The transport's table; valid as long as the instance.
     pub btl: *const BtlHandle,
+    /// The process as the transport's verbs take it; never null, and valid until the instance ends.
     pub endpoint: *mut Endpoint,
     /// Contexts that the two processes may use between them: the least of both sides' CRIs and both sides' contexts of this
     /// transport, at least 1. The other process has the same number.
     pub width: u32,
+    /// 0 from the host.
     pub reserved: u32,
 }
 
 impl Reach {
+    /// The transport.
     #[inline(always)]
     pub fn btl(&self) -> &'static BtlHandle {
         // SAFETY: valid as long as the instance, which outlives the components that see it.
@@ -35,16 +39,20 @@ unsafe impl Sync for Reach {}
 pub struct Registration {
     /// For the verbs of the module it was registered with, and for peers; null where that needs none.
     pub handle: *const RegHandle,
+    /// Bytes of the handle, `BtlAttrs::registration_handle_size`; 0 where `handle` is null.
     pub handle_size: u64,
     /// The registration: it covers all that was asked for, and perhaps more.
     pub base: *mut u8,
+    /// Bytes of the registration, from `base` on.
     pub len: u64,
 }
 
 /// The host's services around transports, for PML and OSC. Any thread, holding nothing unless it says so.
 #[repr(C)]
 pub struct BtlServices {
+    /// Bytes of this table as the host was built with it.
     pub size: u32,
+    /// 0 from the host.
     pub reserved: u32,
     /// First argument of every function below.
     pub instance: *mut c_void,
@@ -83,7 +91,7 @@ pub struct BtlServices {
 }
 
 impl BtlServices {
-    /// Whether the host is new enough for `acquire` and `release` (contract 2.1).
+    /// True where the host is new enough for `acquire` and `release` (contract 2.1).
     #[inline]
     pub fn keeps(&self) -> bool {
         self.size as usize >= core::mem::size_of::<BtlServices>()

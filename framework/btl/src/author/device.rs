@@ -113,11 +113,11 @@ pub trait BtlMemory: Btl {
 /// Memory of this process, by address: it is registered, not touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Where it begins.
+    /// Address of its first byte.
     pub addr: usize,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// Whose memory it is: the processor's, or a device's.
+    /// The kind of memory: the processor's, or a device's.
     pub kind: MemKind,
 }
 /// Tells receivers what waits for room. With this and [`BtlAttrs::VISIBLE_AT_ONCE`] several contexts keep the order

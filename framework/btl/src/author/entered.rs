@@ -179,7 +179,7 @@ impl<'a, C> Contexts<'a, C> {
         Contexts { all, module }
     }
 
-    /// How many there are.
+    /// Number of contexts.
     pub fn count(&self) -> u32 {
         self.all.len() as u32
     }

@@ -1650,10 +1650,11 @@ struct oxmpi_op_desc {
 
 /* A transport as turns of progress see it. */
 struct oxmpi_polled {
+    /* The transport's table; valid as long as the instance. */
     const oxmpi_btl_handle *btl;
     /* 1 once something may come through it: the transport to oneself is polled only when somebody has used it. */
     uint32_t active;
-    /* How many contexts it has. */
+    /* Number of contexts that it has. */
     uint32_t contexts;
 };
 
@@ -1663,6 +1664,7 @@ typedef struct oxmpi_slice_of_polled {
 } oxmpi_slice_of_polled;
 /* The transports that turns of progress poll. The host's, valid as long as the instance. */
 struct oxmpi_polling {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* 1 once locks must be taken in a turn, though one thread makes calls: messages come on several contexts. It stays. */
     uint32_t careful;
@@ -1690,7 +1692,9 @@ typedef struct oxmpi_slice_of_context_words {
 } oxmpi_slice_of_context_words;
 /* The words of a PML, all valid until it is finalized. */
 struct oxmpi_words {
+    /* Bytes of this struct as the host was built with it; a PML fills what lies within it. */
     uint32_t size;
+    /* 0 from the host; a PML leaves it so. */
     uint32_t reserved;
     /* While it is not 0 `after_turn` is called behind every turn of every context. */
     const uint32_t *always;
@@ -1698,22 +1702,30 @@ struct oxmpi_words {
     oxmpi_slice_of_context_words contexts;
 };
 
-/* Wildcards as MPI's ABI numbers them. */
+/* As a receive's source: any rank (MPI_ANY_SOURCE). This number and `ANY_TAG`'s are those of MPI's ABI. */
 #define OXMPI_PML_ANY_SOURCE (-1)
 
+/* As a receive's tag: any message of a user's tag, which is 0 or more (MPI_ANY_TAG). */
 #define OXMPI_PML_ANY_TAG (-2)
 
 /* Send modes (MPI 5.0 §3.4). */
+/* The send completes as soon as its buffer may be used again (MPI_Send). */
 #define OXMPI_PML_MODE_STANDARD 0
+/* The send completes when a receive has met it (MPI_Ssend). */
 #define OXMPI_PML_MODE_SYNCHRONOUS 1
+/* The program promises that the receive is posted (MPI_Rsend); a PML may treat it as STANDARD. */
 #define OXMPI_PML_MODE_READY 2
-/* Data already lies in a buffer that the request owns; completes when that is free again. */
+/* Data already lies in a buffer that the request owns (MPI_Bsend); completes when that is free again. */
 #define OXMPI_PML_MODE_BUFFERED 3
 
 /* Bits of `CommDesc::flags`: the standard's assertions (MPI 5.0 §7.4.4). */
+/* No receive has `ANY_TAG` (`mpi_assert_no_any_tag`). */
 #define OXMPI_PML_ASSERT_FLAG_NO_ANY_TAG 1
+/* No receive has `ANY_SOURCE` (`mpi_assert_no_any_source`). */
 #define OXMPI_PML_ASSERT_FLAG_NO_ANY_SOURCE 2
+/* Each receive's buffer is as long as its message (`mpi_assert_exact_length`). */
 #define OXMPI_PML_ASSERT_FLAG_EXACT_LENGTH 4
+/* Messages need not be matched in the order in which they were sent (`mpi_assert_allow_overtaking`). */
 #define OXMPI_PML_ASSERT_FLAG_ALLOW_OVERTAKING 8
 
 /* `CommDesc::fifo_hint` where there is none. */
@@ -1721,11 +1733,14 @@ struct oxmpi_words {
 
 /* A communicator as one of its local ranks sees it. */
 struct oxmpi_comm_desc {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
+    /* Bits of `assert_flag` that all ranks gave. */
     uint32_t flags;
     /* Global id: equal in all its processes, different from every other communicator of the job. The lowest byte of the first
      * word counts: that of communicators made one after another from one parent differs. */
     uint64_t gid[2];
+    /* This rank in the local group, from 0. */
     int32_t my_rank;
     /* Ranks that sends may name (the remote group of an inter-communicator). */
     uint32_t num_peers;
@@ -1733,14 +1748,17 @@ struct oxmpi_comm_desc {
     const uint32_t *procs;
     /* Endpoint number within the process of each, or null: all 0 (one rank per process). */
     const uint16_t *endpoints;
+    /* Number of this rank within its process, from 0; 0 where the process is one rank. */
     uint16_t my_endpoint;
     /* 1: an index fixed for all processes (world 0, self 1), no exchange needed; 0: `fixed_index` is nothing. */
     uint16_t has_fixed_index;
+    /* The index, where `has_fixed_index` is 1. */
     uint32_t fixed_index;
     /* Name of the matching engine from an info key, or empty: the parameter's. */
     oxmpi_str_ref matching;
     /* The CRI that this rank's messages prefer (an endpoint's own), or `NO_HINT`. */
     uint32_t fifo_hint;
+    /* 0 from the host. */
     uint32_t reserved;
 };
 
@@ -1750,13 +1768,15 @@ typedef struct oxmpi_slice_of_btl_handle_ptr {
 } oxmpi_slice_of_btl_handle_ptr;
 /* The transports that a PML sends over; valid as long as the instance. */
 struct oxmpi_transports {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
     /* The accepted modules, best first. No verb of theirs is emulated. */
     oxmpi_slice_of_btl_handle_ptr btls;
-    /* Which of them reach a process, and registered memory. */
+    /* The host's services around them: those that reach a process, and registered memory. */
     const oxmpi_btl_services *services;
-    /* How they are polled. The host's engine does that; a PML may, too, on a context whose lock it holds. */
+    /* The polling of them. The host's engine does that; a PML may, too, on a context whose lock it holds. */
     const oxmpi_polling *polling;
 };
 
@@ -1765,14 +1785,21 @@ struct oxmpi_transports {
 struct oxmpi_send_args {
     /* The communicator that `add_comm` gave. */
     void *comm;
+    /* The context of the calling thread, or null. */
     oxmpi_thread_ctx *thread;
+    /* The address of element 0 of the data, from which the type's displacements count; anything where `count` is 0. */
     const uint8_t *buf;
+    /* Number of elements of `dtype`. */
     uint64_t count;
+    /* The type of an element; not null. */
     const oxmpi_type_desc *dtype;
+    /* The receiver's rank, below `CommDesc::num_peers`; MPI_PROC_NULL does not come here. */
     int32_t dst;
     /* User tags are ≥ 0; collectives use negative ones, which MPI_ANY_TAG does not match. */
     int32_t tag;
+    /* One of `mode`. */
     uint32_t mode;
+    /* 0 from the host. */
     uint32_t reserved;
     /* Goes into `RequestHeader::comm`. */
     void *host_comm;
@@ -1780,20 +1807,30 @@ struct oxmpi_send_args {
 
 /* Arguments of all receives. */
 struct oxmpi_recv_args {
+    /* The communicator that `add_comm` gave. */
     void *comm;
+    /* The context of the calling thread, or null. */
     oxmpi_thread_ctx *thread;
+    /* The address of element 0 of the place for the data, the caller's until completion; not looked at by probes. */
     uint8_t *buf;
+    /* Number of elements of `dtype` that there is room for; not looked at by probes. */
     uint64_t count;
+    /* The type of an element, retained by the PML as long as it needs it; not looked at by probes. */
     const oxmpi_type_desc *dtype;
+    /* The sender's rank, below `CommDesc::num_peers`, or `ANY_SOURCE`; MPI_PROC_NULL does not come here. */
     int32_t src;
+    /* The message's tag, or `ANY_TAG`; negative tags of collectives are as good as others. */
     int32_t tag;
+    /* Goes into `RequestHeader::comm`. */
     void *host_comm;
 };
 
 /* A PML's counts on a communicator, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since
  * the communicator was made. The host sets `size`; a PML fills what lies within it. */
 struct oxmpi_counts {
+    /* Bytes of this struct as the asking side knows it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
     /* Messages that came before a receive that fits them. */
     uint64_t unexpected;
@@ -1809,7 +1846,7 @@ struct oxmpi_counts {
     uint64_t out_of_sequence_now;
     /* Most that were ever kept of one source at once. */
     uint64_t most_out_of_sequence;
-    /* How often matching was spread over several locks. */
+    /* Times that matching was spread over several locks. */
     uint64_t spreads;
     /* Receives that are posted now. */
     uint64_t posted_now;
@@ -1823,22 +1860,30 @@ typedef void oxmpi_message;
 
 /* The verbs. All slots up to `finalize` are mandatory. */
 struct oxmpi_pml_table {
+    /* Bytes of this table as the component was built with it; it reaches over `finalize` at least. */
     uint32_t size;
+    /* `TABLE_VERSION` of what the component was built with; equal or refused. */
     uint32_t version;
     /* Once, before any other verb. The PML fills `words`, which are empty. From then on the host polls the transports, and calls
      * `after_turn` as the words say. */
     oxmpi_status (*enable)(void *, const oxmpi_transports *, oxmpi_words *words);
+    /* Makes a communicator, which all local verbs name by `*out` from then on. The description is read during the call, but for the two lists.
+     * OUT_OF_MEMORY, NO_RESOURCE: nothing was made. */
     oxmpi_status (*add_comm)(void *, const oxmpi_comm_desc *, void **out);
+    /* Ends a communicator: no verb names it afterwards, and its lists are gone. Requests and messages on it that are under way go on. */
     oxmpi_status (*del_comm)(void *, void *comm);
-    /* OK: done, no request. PENDING: wait for `*out`. */
+    /* Sends, and may return before that is over. OK: done, no request. PENDING: wait for `*out`. PEER_FAILED: the process is lost, or the
+     * communicator revoked; nothing is under way, as after any error. */
     oxmpi_status (*send)(void *, const oxmpi_send_args *, oxmpi_request_header **out);
-    /* Always a request (it may be complete already). */
+    /* Starts a send. Always a request (it may be complete already), whose status has the failures of `send`. OUT_OF_MEMORY: there is none. */
     oxmpi_status (*isend)(void *, const oxmpi_send_args *, oxmpi_request_header **out);
-    /* OK: done, `status` filled (its `error` may be TRUNCATED), no request. PENDING: wait for `*out`. */
+    /* Receives, and may return before that is over. OK: done, `status` filled (its `error` may be TRUNCATED), no request. PENDING: wait for `*out`. */
     oxmpi_status (*recv)(void *, const oxmpi_recv_args *, oxmpi_msg_status *status, oxmpi_request_header **out);
+    /* Starts a receive. Always a request (it may be complete already). */
     oxmpi_status (*irecv)(void *, const oxmpi_recv_args *, oxmpi_request_header **out);
-    /* Inactive persistent requests. */
+    /* Makes the inactive request of a persistent send, which `RequestOps::start` starts. OUT_OF_MEMORY: there is none. */
     oxmpi_status (*send_init)(void *, const oxmpi_send_args *, oxmpi_request_header **out);
+    /* As `send_init`, of a receive. */
     oxmpi_status (*recv_init)(void *, const oxmpi_recv_args *, oxmpi_request_header **out);
     /* Looks for a message without progressing. OK: found, `status` filled; if `message` is not
      * null the message is taken out of matching. PENDING: none. PEER_FAILED: none, and there will be none, since the only process that
@@ -1855,6 +1900,7 @@ struct oxmpi_pml_table {
     oxmpi_status (*flush)(void *);
     /* A process failed: what is under way with it ends with PEER_FAILED, what is started later, too. Holding nothing. */
     oxmpi_status (*peer_failed)(void *, uint32_t proc);
+    /* Ends the module: the last call, when nothing is under way. Requests stay valid, as all pools do. */
     oxmpi_status (*finalize)(void *);
     /* Counts on a communicator. Not on a message's path. */
     oxmpi_status (*counts)(void *, void *comm, oxmpi_counts *out);
@@ -1873,9 +1919,13 @@ struct oxmpi_pml_table {
 
 /* The one module of a PML component. */
 struct oxmpi_pml_module {
+    /* Bytes of this struct as the component was built with it. */
     uint32_t size;
+    /* The largest tag that sends may have; less than 32767 is refused (MPI 5.0 §9.1.2). */
     int32_t max_tag;
+    /* First argument of every function in `table`. */
     void *state;
+    /* The module's verbs; valid until `finalize`, and read when the module is accepted. */
     const oxmpi_pml_table *table;
 };
 

@@ -13,6 +13,8 @@
 //! **Waiting.** No verb blocks: `send` and `recv` finish at once when they can and otherwise
 //! return PENDING with a request for the host to wait on.
 
+#![deny(missing_docs)]
+
 mod author;
 mod polling;
 pub mod simple;

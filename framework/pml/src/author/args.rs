@@ -84,7 +84,7 @@ impl Deref for Incoming<'_> {
 #[derive(Clone, Copy)]
 pub struct Arrived<'a> {
     message: &'a RecvDesc,
-    /// How many of its bytes are here.
+    /// Number of its bytes that are here.
     len: u64,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Given<'a> {
         unsafe { Links::of(self.0) }
     }
 
-    /// How transports are polled.
+    /// The polling of transports.
     pub fn polling(self) -> &'static Polling {
         // SAFETY: vouched for, as long as the instance.
         unsafe { &*self.0.polling }

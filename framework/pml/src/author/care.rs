@@ -1,4 +1,4 @@
-//! When a layer's verbs take locks: once several threads may call, or once the layer says so, and from then on.
+//! The time from which a layer's verbs take locks: once several threads may call, or once the layer says so.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
@@ -6,7 +6,7 @@ use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, Ordering};
 use oxmpi_mca::{Entry, Host, ThreadCtx};
 
-/// Whether the verbs of a layer take locks. It is part of the module, and the host raises it when threads begin.
+/// A word that says whether the verbs of a layer take locks. It is part of the module, and the host raises it when threads begin.
 #[derive(Debug)]
 pub struct Care {
     taken: AtomicU32,
@@ -30,7 +30,7 @@ impl Care {
         self.module.load(Ordering::Relaxed)
     }
 
-    /// Whether locks are taken. Verbs find that in their [`Entry`].
+    /// True where locks are taken. Verbs find that in their [`Entry`].
     #[inline(always)]
     pub fn is_taken(&self) -> bool {
         self.taken.load(Ordering::Relaxed) != 0

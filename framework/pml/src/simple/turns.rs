@@ -37,7 +37,7 @@ impl Turns {
         self.0[held.ctx() as usize].work.store(bits, Ordering::Relaxed);
     }
 
-    /// Whether something waits there.
+    /// True where something waits there.
     pub fn is_waiting(self, ctx: u32) -> bool {
         self.0[ctx as usize].work.load(Ordering::Relaxed) != 0
     }

@@ -1949,17 +1949,20 @@ struct oxmpi_pml_module {
 
 /* A communicator as a collective sees it; valid during the call. */
 struct oxmpi_coll_comm {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* Ranks of the (local) group. */
     uint32_t num_ranks;
-    /* Ours in it. */
+    /* This process's rank in it. */
     uint32_t rank;
     /* 1: the launcher started more ranks than there are cores. The same in all ranks of the job, so
      * an algorithm may be chosen by it. */
     uint32_t oversubscribed;
     /* First argument of every service. */
     void *comm;
+    /* The context of the calling thread, or null; services use it. */
     oxmpi_thread_ctx *thread;
+    /* The services that may be used on this communicator; valid as long as it. */
     const oxmpi_coll_services *services;
     /* Ranks of the remote group; 0: no inter-communicator. */
     uint32_t num_remote;
@@ -1970,6 +1973,7 @@ struct oxmpi_coll_comm {
     const oxmpi_coll_comm *local;
     /* Nodes that have ranks of the (local) group, and this process's among them. */
     uint32_t num_nodes;
+    /* Number of this process's node among those, from 0, in the order of the lowest rank on each. */
     uint32_t node;
 };
 
@@ -1982,22 +1986,39 @@ struct oxmpi_coll_comm {
 #define OXMPI_COLL_PART_ACROSS 2
 
 /* Collectives by number: their places in `CollTable`. */
+/* MPI_Barrier. */
 #define OXMPI_COLL_WHICH_BARRIER 0
+/* MPI_Bcast. */
 #define OXMPI_COLL_WHICH_BCAST 1
+/* MPI_Reduce. */
 #define OXMPI_COLL_WHICH_REDUCE 2
+/* MPI_Allreduce. */
 #define OXMPI_COLL_WHICH_ALLREDUCE 3
+/* MPI_Allgather. */
 #define OXMPI_COLL_WHICH_ALLGATHER 4
+/* MPI_Gather. */
 #define OXMPI_COLL_WHICH_GATHER 5
+/* MPI_Scatter. */
 #define OXMPI_COLL_WHICH_SCATTER 6
+/* MPI_Alltoall. */
 #define OXMPI_COLL_WHICH_ALLTOALL 7
+/* MPI_Gatherv. */
 #define OXMPI_COLL_WHICH_GATHERV 8
+/* MPI_Scatterv. */
 #define OXMPI_COLL_WHICH_SCATTERV 9
+/* MPI_Allgatherv. */
 #define OXMPI_COLL_WHICH_ALLGATHERV 10
+/* MPI_Alltoallv. */
 #define OXMPI_COLL_WHICH_ALLTOALLV 11
+/* MPI_Alltoallw. */
 #define OXMPI_COLL_WHICH_ALLTOALLW 12
+/* MPI_Scan. */
 #define OXMPI_COLL_WHICH_SCAN 13
+/* MPI_Exscan. */
 #define OXMPI_COLL_WHICH_EXSCAN 14
+/* MPI_Reduce_scatter. */
 #define OXMPI_COLL_WHICH_REDUCE_SCATTER 15
+/* MPI_Reduce_scatter_block. */
 #define OXMPI_COLL_WHICH_REDUCE_SCATTER_BLOCK 16
 
 /* The question to a `StepFn`. */
@@ -2014,13 +2035,23 @@ typedef oxmpi_status (*oxmpi_step_fn)(void *ctx, uint32_t what);
 
 /* Services of the host for a collective: point-to-point on the communicator. */
 struct oxmpi_coll_services {
+    /* Bytes of this table as the host was built with it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
+    /* Sends `count` elements to rank `dst` and returns when they may be changed. `tag` is one from `LAST_TAG` to `FIRST_TAG`, as in all
+     * services. BAD_PARAM: there is no such rank. PEER_FAILED, REVOKED: the message does not go. */
     oxmpi_status (*send)(const oxmpi_coll_comm *, const uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t dst, int32_t tag);
+    /* Receives from rank `src` and returns when the data is there, `status` filled unless it is null. Answers the message's error, such as
+     * TRUNCATED, or BAD_PARAM, PEER_FAILED and REVOKED as `send`. */
     oxmpi_status (*recv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_msg_status *status);
+    /* Starts what `send` does; `*out` is a request for `wait_all`, and the elements stay as they are until then. Errors as of `send`, and then there
+     * is no request. */
     oxmpi_status (*isend)(const oxmpi_coll_comm *, const uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t dst, int32_t tag, oxmpi_request_header **out);
+    /* Starts what `recv` does; `*out` is a request for `wait_all`, and the place is the message's until then. Errors as of `recv`, and then there is
+     * no request. */
     oxmpi_status (*irecv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_request_header **out);
-    /* Waits for all and releases them; the first error, if any. */
+    /* Waits for `n` requests at `reqs` and releases them all. Answers the first error, if any. */
     oxmpi_status (*wait_all)(const oxmpi_coll_comm *, oxmpi_request_header **reqs, size_t n);
     /* The next fields are for plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
      * place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
@@ -2030,7 +2061,7 @@ struct oxmpi_coll_services {
     oxmpi_status (*memory)(const oxmpi_coll_comm *, uint64_t len, uint8_t **out);
     /* Packs `len` bytes, from byte `from` of the packed data on, of `count` elements at `base`. */
     oxmpi_status (*pack)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *base, uint64_t from, uint8_t *dst, uint64_t len);
-    /* The reverse. */
+    /* The reverse: unpacks `len` bytes at `src`, the packed data from byte `from` on, into `count` elements at `base`. */
     oxmpi_status (*unpack)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, uint8_t *base, uint64_t from, const uint8_t *src, uint64_t len);
     /* Copies elements from one place to another that does not overlap. */
     oxmpi_status (*copy)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *src, uint8_t *dst);
@@ -2041,7 +2072,7 @@ struct oxmpi_coll_services {
     /* None of the fields below communicates unless it says so, and none may be called while a component is
      * asked (`comm_query`).
      * 
-     * Where a rank of the (local) group is. BAD_PARAM: there is no such rank. */
+     * Gives the place of a rank of the (local) group. BAD_PARAM: there is no such rank. */
     oxmpi_status (*place)(const oxmpi_coll_comm *, uint32_t rank, oxmpi_place *out);
     /* Memory that the communicator's ranks on this node share, zero when it is made. Collective over those ranks, which all
      * ask for the same size; communicates. Aligned to pages, valid until the module is freed. For components with
@@ -2049,6 +2080,7 @@ struct oxmpi_coll_services {
     oxmpi_status (*node_memory)(const oxmpi_coll_comm *, uint64_t bytes, uint8_t **out);
     /* Copies from or to the memory of a rank's process on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. */
     oxmpi_status (*peer_read)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint8_t *local, uint64_t bytes);
+    /* The same to the memory of a rank's process, from `local`. */
     oxmpi_status (*peer_write)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, const uint8_t *local, uint64_t bytes);
     /* The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere. */
     oxmpi_status (*peer_pointer)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint64_t bytes, uint8_t **out);
@@ -2084,16 +2116,21 @@ struct oxmpi_coll_services {
  * above: where both are one rank, the first it sends is for the second block of the pair. */
 #define OXMPI_COLL_NEIGHBORS_PAIRS 1
 
-/* Whom a rank gets from and sends to, in the order of the blocks in its buffers. A rank may be in there several times,
+/* The ranks that a rank gets from and sends to, in the order of the blocks in its buffers. A rank may be in there several times,
  * and itself, too; `NO_ROOT` (MPI_PROC_NULL) is nobody, and its block is left alone. Blocks that go from one rank to
  * another over several edges arrive in their order at both ends. */
 struct oxmpi_neighbors {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* Of `neighbors`. */
     uint32_t flags;
+    /* Number of sources, and of blocks that are received. */
     uint32_t num_sources;
+    /* Number of destinations, and of blocks that are sent. */
     uint32_t num_destinations;
+    /* The rank that each received block comes from, or `NO_ROOT`; `num_sources` of them. */
     const int32_t *sources;
+    /* The rank that each sent block goes to, or `NO_ROOT`; `num_destinations` of them. */
     const int32_t *destinations;
 };
 
@@ -2127,20 +2164,35 @@ struct oxmpi_neighbors {
  * `IN_PLACE` where MPI allows it, as `sendbuf` (scatter and scatterv: as `recvbuf`); the counts and types
  * beside it are not looked at. Arguments that MPI calls significant at the root only may be anything elsewhere. */
 struct oxmpi_coll_args {
+    /* Address of element 0 of the data to send, or `IN_PLACE`. */
     const uint8_t *sendbuf;
+    /* Number of elements that go to a rank. */
     uint64_t sendcount;
+    /* The type of the elements in `sendbuf`. */
     const oxmpi_type_desc *sendtype;
+    /* Address of element 0 of the place for the result, or `IN_PLACE`. */
     uint8_t *recvbuf;
+    /* Number of elements that come from a rank; in a reduction those of an operand. */
     uint64_t recvcount;
+    /* The type of the elements in `recvbuf`; in a reduction that of the operands. */
     const oxmpi_type_desc *recvtype;
+    /* The operation of a reduction, defined on its type; valid during the call, in a plan as long as that. */
     const oxmpi_op_desc *op;
+    /* The root's rank, or on an inter-communicator `ROOT`, `NO_ROOT` or a rank of the remote group. */
     int32_t root;
+    /* 0 from the host. */
     uint32_t reserved;
+    /* Numbers of elements that go to each rank. */
     const uint64_t *sendcounts;
+    /* Displacements of each rank's elements in `sendbuf`. */
     const int64_t *sdispls;
+    /* The types of each rank's elements in `sendbuf`. */
     const oxmpi_type_desc *const *sendtypes;
+    /* Numbers of elements that come from each rank; in reduce_scatter those of each rank's result. */
     const uint64_t *recvcounts;
+    /* Displacements of each rank's elements in `recvbuf`. */
     const int64_t *rdispls;
+    /* The types of each rank's elements in `recvbuf`. */
     const oxmpi_type_desc *const *recvtypes;
     /* Of neighborhood collectives. */
     const oxmpi_neighbors *neighbors;
@@ -2151,37 +2203,65 @@ typedef oxmpi_status (*oxmpi_coll_fn)(void *module, const oxmpi_coll_comm *comm,
 
 /* The collectives of one module; an empty slot leaves the lower component's in place. */
 struct oxmpi_coll_table {
+    /* Bytes of this table as the component was built with it, a multiple of 8; slots behind that are empty. */
     uint32_t size;
+    /* `TABLE_VERSION` of what the component was built with; its descriptor says the same, and that is compared. */
     uint32_t version;
+    /* MPI_Barrier (MPI 5.0 §6.3). */
     oxmpi_coll_fn barrier;
+    /* MPI_Bcast (§6.4). */
     oxmpi_coll_fn bcast;
+    /* MPI_Reduce (§6.9.1). */
     oxmpi_coll_fn reduce;
+    /* MPI_Allreduce (§6.9.6). */
     oxmpi_coll_fn allreduce;
+    /* MPI_Allgather (§6.7). */
     oxmpi_coll_fn allgather;
+    /* MPI_Gather (§6.5). */
     oxmpi_coll_fn gather;
+    /* MPI_Scatter (§6.6). */
     oxmpi_coll_fn scatter;
+    /* MPI_Alltoall (§6.8). */
     oxmpi_coll_fn alltoall;
+    /* MPI_Gatherv (§6.5). */
     oxmpi_coll_fn gatherv;
+    /* MPI_Scatterv (§6.6). */
     oxmpi_coll_fn scatterv;
+    /* MPI_Allgatherv (§6.7). */
     oxmpi_coll_fn allgatherv;
+    /* MPI_Alltoallv (§6.8). */
     oxmpi_coll_fn alltoallv;
+    /* MPI_Alltoallw (§6.8). */
     oxmpi_coll_fn alltoallw;
+    /* MPI_Scan (§6.11.1). */
     oxmpi_coll_fn scan;
+    /* MPI_Exscan (§6.11.2). */
     oxmpi_coll_fn exscan;
+    /* MPI_Reduce_scatter (§6.10.2). */
     oxmpi_coll_fn reduce_scatter;
+    /* MPI_Reduce_scatter_block (§6.10.1). */
     oxmpi_coll_fn reduce_scatter_block;
+    /* MPI_Neighbor_allgather (§8.6.1). */
     oxmpi_coll_fn neighbor_allgather;
+    /* MPI_Neighbor_allgatherv (§8.6.1). */
     oxmpi_coll_fn neighbor_allgatherv;
+    /* MPI_Neighbor_alltoall (§8.6.2). */
     oxmpi_coll_fn neighbor_alltoall;
+    /* MPI_Neighbor_alltoallv (§8.6.2). */
     oxmpi_coll_fn neighbor_alltoallv;
+    /* MPI_Neighbor_alltoallw (§8.6.2). */
     oxmpi_coll_fn neighbor_alltoallw;
 };
 
 /* The answer of `comm_query`. */
 struct oxmpi_coll_offer {
+    /* The component's rank for this communicator; tables of a higher one are laid over those of a lower one. */
     int32_t priority;
+    /* Must be 0. */
     uint32_t reserved;
+    /* First argument of the functions in `table` and `plans`; given back by `comm_free`. */
     void *module;
+    /* The functions that carry collectives out; not null, and read when `comm_query` has returned. */
     const oxmpi_coll_table *table;
     /* The functions that make plans; null: none. */
     const oxmpi_coll_table *plans;
@@ -2189,14 +2269,17 @@ struct oxmpi_coll_offer {
 
 /* The module of a coll component as its `open` returns it. */
 struct oxmpi_coll_module {
+    /* Bytes of this struct as the component was built with it. */
     uint32_t size;
-    /* Of `flag`. */
+    /* Bits of `flag`. */
     uint32_t flags;
+    /* First argument of `comm_query`, `comm_free` and `finalize`. */
     void *state;
     /* OK: `offer` filled. NOT_AVAILABLE: not this communicator. */
     oxmpi_status (*comm_query)(void *, const oxmpi_coll_comm *, oxmpi_coll_offer *offer);
     /* Gives back a module that `comm_query` made. */
     void (*comm_free)(void *, void *module);
+    /* Ends the component and frees `state`: the last call, when all its modules were given back. */
     void (*finalize)(void *);
 };
 

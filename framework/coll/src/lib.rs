@@ -30,6 +30,8 @@
 //! **Threads.** Different communicators concurrently; one communicator one call at a time, as MPI
 //! demands of the user.
 
+#![deny(missing_docs)]
+
 mod author;
 pub mod safe;
 mod table;

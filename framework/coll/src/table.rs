@@ -5,9 +5,11 @@ use core::ptr::{null, null_mut};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx, Version, WakingWord};
 
+/// Version of this contract: minors append slots, a major may do anything.
 pub const VERSION: Version = Version { major: 2, minor: 0, patch: 0 };
+/// The framework's name, as descriptors and file names have it.
 pub const FRAMEWORK: &str = "coll";
-/// Version of [`CollTable`].
+/// Version of [`CollTable`]'s layout.
 pub const TABLE_VERSION: u32 = 1;
 
 /// Largest tag of the range collectives may use; they count downwards from it.
@@ -31,17 +33,20 @@ pub mod flag {
 /// A communicator as a collective sees it; valid during the call.
 #[repr(C)]
 pub struct CollComm {
+    /// Bytes of this struct as the host was built with it.
     pub size: u32,
     /// Ranks of the (local) group.
     pub num_ranks: u32,
-    /// Ours in it.
+    /// This process's rank in it.
     pub rank: u32,
     /// 1: the launcher started more ranks than there are cores. The same in all ranks of the job, so
     /// an algorithm may be chosen by it.
     pub oversubscribed: u32,
     /// First argument of every service.
     pub comm: *mut c_void,
+    /// The context of the calling thread, or null; services use it.
     pub thread: *mut ThreadCtx,
+    /// The services that may be used on this communicator; valid as long as it.
     pub services: *const CollServices,
     /// Ranks of the remote group; 0: no inter-communicator.
     pub num_remote: u32,
@@ -52,15 +57,22 @@ pub struct CollComm {
     pub local: *const CollComm,
     /// Nodes that have ranks of the (local) group, and this process's among them.
     pub num_nodes: u32,
+    /// Number of this process's node among those, from 0, in the order of the lowest rank on each.
     pub node: u32,
 }
 
 /// Services of the host for a collective: point-to-point on the communicator.
 #[repr(C)]
 pub struct CollServices {
+    /// Bytes of this table as the host was built with it.
     pub size: u32,
+    /// 0 from the host.
     pub reserved: u32,
+    /// Sends `count` elements to rank `dst` and returns when they may be changed. `tag` is one from [`LAST_TAG`] to [`FIRST_TAG`], as in all
+    /// services. BAD_PARAM: there is no such rank. PEER_FAILED, REVOKED: the message does not go.
     pub send: extern "C" fn(*const CollComm, *const u8, u64, *const TypeDesc, dst: u32, tag: i32) -> Status,
+    /// Receives from rank `src` and returns when the data is there, `status` filled unless it is null. Answers the message's error, such as
+    /// TRUNCATED, or BAD_PARAM, PEER_FAILED and REVOKED as `send`.
     pub recv: extern "C" fn(
         *const CollComm,
         *mut u8,
@@ -70,6 +82,8 @@ pub struct CollServices {
         tag: i32,
         status: *mut MsgStatus,
     ) -> Status,
+    /// Starts what `send` does; `*out` is a request for `wait_all`, and the elements stay as they are until then. Errors as of `send`, and then there
+    /// is no request.
     pub isend: extern "C" fn(
         *const CollComm,
         *const u8,
@@ -79,6 +93,8 @@ pub struct CollServices {
         tag: i32,
         out: *mut *mut RequestHeader,
     ) -> Status,
+    /// Starts what `recv` does; `*out` is a request for `wait_all`, and the place is the message's until then. Errors as of `recv`, and then there is
+    /// no request.
     pub irecv: extern "C" fn(
         *const CollComm,
         *mut u8,
@@ -88,7 +104,7 @@ pub struct CollServices {
         tag: i32,
         out: *mut *mut RequestHeader,
     ) -> Status,
-    /// Waits for all and releases them; the first error, if any.
+    /// Waits for `n` requests at `reqs` and releases them all. Answers the first error, if any.
     pub wait_all: extern "C" fn(*const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status,
     /// The next fields are for plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
     /// place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
@@ -106,7 +122,7 @@ pub struct CollServices {
         dst: *mut u8,
         len: u64,
     ) -> Status,
-    /// The reverse.
+    /// The reverse: unpacks `len` bytes at `src`, the packed data from byte `from` on, into `count` elements at `base`.
     pub unpack: extern "C" fn(
         *const CollComm,
         *const TypeDesc,
@@ -132,7 +148,7 @@ pub struct CollServices {
     /// None of the fields below communicates unless it says so, and none may be called while a component is
     /// asked (`comm_query`).
     ///
-    /// Where a rank of the (local) group is. BAD_PARAM: there is no such rank.
+    /// Gives the place of a rank of the (local) group. BAD_PARAM: there is no such rank.
     pub place: extern "C" fn(*const CollComm, rank: u32, out: *mut Place) -> Status,
     /// Memory that the communicator's ranks on this node share, zero when it is made. Collective over those ranks, which all
     /// ask for the same size; communicates. Aligned to pages, valid until the module is freed. For components with
@@ -141,6 +157,7 @@ pub struct CollServices {
     /// Copies from or to the memory of a rank's process on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here.
     pub peer_read:
         extern "C" fn(*const CollComm, rank: u32, remote: u64, local: *mut u8, bytes: u64) -> Status,
+    /// The same to the memory of a rank's process, from `local`.
     pub peer_write:
         extern "C" fn(*const CollComm, rank: u32, remote: u64, local: *const u8, bytes: u64) -> Status,
     /// The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere.
@@ -187,24 +204,40 @@ pub mod part {
 }
 
 /// Collectives by number: their places in [`CollTable`].
-#[allow(missing_docs, reason = "the names say it")]
 pub mod which {
+    /// MPI_Barrier.
     pub const BARRIER: u32 = 0;
+    /// MPI_Bcast.
     pub const BCAST: u32 = 1;
+    /// MPI_Reduce.
     pub const REDUCE: u32 = 2;
+    /// MPI_Allreduce.
     pub const ALLREDUCE: u32 = 3;
+    /// MPI_Allgather.
     pub const ALLGATHER: u32 = 4;
+    /// MPI_Gather.
     pub const GATHER: u32 = 5;
+    /// MPI_Scatter.
     pub const SCATTER: u32 = 6;
+    /// MPI_Alltoall.
     pub const ALLTOALL: u32 = 7;
+    /// MPI_Gatherv.
     pub const GATHERV: u32 = 8;
+    /// MPI_Scatterv.
     pub const SCATTERV: u32 = 9;
+    /// MPI_Allgatherv.
     pub const ALLGATHERV: u32 = 10;
+    /// MPI_Alltoallv.
     pub const ALLTOALLV: u32 = 11;
+    /// MPI_Alltoallw.
     pub const ALLTOALLW: u32 = 12;
+    /// MPI_Scan.
     pub const SCAN: u32 = 13;
+    /// MPI_Exscan.
     pub const EXSCAN: u32 = 14;
+    /// MPI_Reduce_scatter.
     pub const REDUCE_SCATTER: u32 = 15;
+    /// MPI_Reduce_scatter_block.
     pub const REDUCE_SCATTER_BLOCK: u32 = 16;
 }
 
@@ -256,36 +289,56 @@ pub const IN_PLACE: *const u8 = core::ptr::without_provenance(1);
 /// beside it are not looked at. Arguments that MPI calls significant at the root only may be anything elsewhere.
 #[repr(C)]
 pub struct CollArgs {
+    /// Address of element 0 of the data to send, or [`IN_PLACE`].
     pub sendbuf: *const u8,
+    /// Number of elements that go to a rank.
     pub sendcount: u64,
+    /// The type of the elements in `sendbuf`.
     pub sendtype: *const TypeDesc,
+    /// Address of element 0 of the place for the result, or [`IN_PLACE`].
     pub recvbuf: *mut u8,
+    /// Number of elements that come from a rank; in a reduction those of an operand.
     pub recvcount: u64,
+    /// The type of the elements in `recvbuf`; in a reduction that of the operands.
     pub recvtype: *const TypeDesc,
+    /// The operation of a reduction, defined on its type; valid during the call, in a plan as long as that.
     pub op: *const OpDesc,
+    /// The root's rank, or on an inter-communicator [`ROOT`], [`NO_ROOT`] or a rank of the remote group.
     pub root: i32,
+    /// 0 from the host.
     pub reserved: u32,
+    /// Numbers of elements that go to each rank.
     pub sendcounts: *const u64,
+    /// Displacements of each rank's elements in `sendbuf`.
     pub sdispls: *const i64,
+    /// The types of each rank's elements in `sendbuf`.
     pub sendtypes: *const *const TypeDesc,
+    /// Numbers of elements that come from each rank; in reduce_scatter those of each rank's result.
     pub recvcounts: *const u64,
+    /// Displacements of each rank's elements in `recvbuf`.
     pub rdispls: *const i64,
+    /// The types of each rank's elements in `recvbuf`.
     pub recvtypes: *const *const TypeDesc,
     /// Of neighborhood collectives.
     pub neighbors: *const Neighbors,
 }
 
-/// Whom a rank gets from and sends to, in the order of the blocks in its buffers. A rank may be in there several times,
+/// The ranks that a rank gets from and sends to, in the order of the blocks in its buffers. A rank may be in there several times,
 /// and itself, too; [`NO_ROOT`] (MPI_PROC_NULL) is nobody, and its block is left alone. Blocks that go from one rank to
 /// another over several edges arrive in their order at both ends.
 #[repr(C)]
 pub struct Neighbors {
+    /// Bytes of this struct as the host was built with it.
     pub size: u32,
     /// Of [`neighbors`].
     pub flags: u32,
+    /// Number of sources, and of blocks that are received.
     pub num_sources: u32,
+    /// Number of destinations, and of blocks that are sent.
     pub num_destinations: u32,
+    /// The rank that each received block comes from, or [`NO_ROOT`]; `num_sources` of them.
     pub sources: *const i32,
+    /// The rank that each sent block goes to, or [`NO_ROOT`]; `num_destinations` of them.
     pub destinations: *const i32,
 }
 
@@ -325,38 +378,66 @@ pub type CollFn = extern "C" fn(module: *mut c_void, comm: *const CollComm, args
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct CollTable {
+    /// Bytes of this table as the component was built with it, a multiple of 8; slots behind that are empty.
     pub size: u32,
+    /// [`TABLE_VERSION`] of what the component was built with; its descriptor says the same, and that is compared.
     pub version: u32,
+    /// MPI_Barrier (MPI 5.0 §6.3).
     pub barrier: Option<CollFn>,
+    /// MPI_Bcast (§6.4).
     pub bcast: Option<CollFn>,
+    /// MPI_Reduce (§6.9.1).
     pub reduce: Option<CollFn>,
+    /// MPI_Allreduce (§6.9.6).
     pub allreduce: Option<CollFn>,
+    /// MPI_Allgather (§6.7).
     pub allgather: Option<CollFn>,
+    /// MPI_Gather (§6.5).
     pub gather: Option<CollFn>,
+    /// MPI_Scatter (§6.6).
     pub scatter: Option<CollFn>,
+    /// MPI_Alltoall (§6.8).
     pub alltoall: Option<CollFn>,
+    /// MPI_Gatherv (§6.5).
     pub gatherv: Option<CollFn>,
+    /// MPI_Scatterv (§6.6).
     pub scatterv: Option<CollFn>,
+    /// MPI_Allgatherv (§6.7).
     pub allgatherv: Option<CollFn>,
+    /// MPI_Alltoallv (§6.8).
     pub alltoallv: Option<CollFn>,
+    /// MPI_Alltoallw (§6.8).
     pub alltoallw: Option<CollFn>,
+    /// MPI_Scan (§6.11.1).
     pub scan: Option<CollFn>,
+    /// MPI_Exscan (§6.11.2).
     pub exscan: Option<CollFn>,
+    /// MPI_Reduce_scatter (§6.10.2).
     pub reduce_scatter: Option<CollFn>,
+    /// MPI_Reduce_scatter_block (§6.10.1).
     pub reduce_scatter_block: Option<CollFn>,
+    /// MPI_Neighbor_allgather (§8.6.1).
     pub neighbor_allgather: Option<CollFn>,
+    /// MPI_Neighbor_allgatherv (§8.6.1).
     pub neighbor_allgatherv: Option<CollFn>,
+    /// MPI_Neighbor_alltoall (§8.6.2).
     pub neighbor_alltoall: Option<CollFn>,
+    /// MPI_Neighbor_alltoallv (§8.6.2).
     pub neighbor_alltoallv: Option<CollFn>,
+    /// MPI_Neighbor_alltoallw (§8.6.2).
     pub neighbor_alltoallw: Option<CollFn>,
 }
 
 /// The answer of `comm_query`.
 #[repr(C)]
 pub struct CollOffer {
+    /// The component's rank for this communicator; tables of a higher one are laid over those of a lower one.
     pub priority: i32,
+    /// Must be 0.
     pub reserved: u32,
+    /// First argument of the functions in `table` and `plans`; given back by `comm_free`.
     pub module: *mut c_void,
+    /// The functions that carry collectives out; not null, and read when `comm_query` has returned.
     pub table: *const CollTable,
     /// The functions that make plans; null: none.
     pub plans: *const CollTable,

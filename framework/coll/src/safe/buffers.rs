@@ -69,12 +69,12 @@ impl<'a> Source<'a> {
         (self.at, self.count, self.dtype)
     }
 
-    /// How many elements it has.
+    /// Number of its elements.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many bytes of data it has.
+    /// Bytes of data in all its elements, without gaps.
     pub fn bytes(&self) -> u64 {
         self.dtype.packed * self.count
     }
@@ -107,12 +107,12 @@ impl<'a> Place<'a> {
         (self.at, self.count, self.dtype)
     }
 
-    /// How many elements it has.
+    /// Number of its elements.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many bytes of data it has.
+    /// Bytes of data in all its elements, without gaps.
     pub fn bytes(&self) -> u64 {
         self.dtype.packed * self.count
     }

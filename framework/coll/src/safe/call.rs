@@ -47,7 +47,7 @@ impl<'a> Op<'a> {
         Op { op, dtype }
     }
 
-    /// Whether operands may change places.
+    /// True where operands may change places (MPI 5.0 §6.9.5).
     pub fn commutes(&self) -> bool {
         self.op.commutative != 0
     }

@@ -2283,7 +2283,7 @@ struct oxmpi_coll_module {
     void (*finalize)(void *);
 };
 
-/* How a window was made (MPI 5.0 §12.2); in `WinDesc::flavor`. */
+/* The ways of making a window (MPI 5.0 §12.2); in `WinDesc::flavor`. */
 /* MPI_Win_create: memory of the user's. */
 #define OXMPI_OSC_FLAVOR_CREATE 1
 /* MPI_Win_allocate: memory of the host's. */
@@ -2294,14 +2294,21 @@ struct oxmpi_coll_module {
 #define OXMPI_OSC_FLAVOR_SHARED 4
 
 /* Lock types (MPI 5.0 §12.5.3). */
+/* Others may hold shared locks of the same rank's memory meanwhile (MPI_LOCK_SHARED). */
 #define OXMPI_OSC_LOCK_TYPE_SHARED 1
+/* Nobody else holds a lock of that rank's memory meanwhile (MPI_LOCK_EXCLUSIVE). */
 #define OXMPI_OSC_LOCK_TYPE_EXCLUSIVE 2
 
 /* Assertions of synchronisation calls (MPI 5.0 §12.5.5). */
+/* The epoch at the other side is open, or no conflicting lock is held: no message is needed for it (MPI_MODE_NOCHECK). */
 #define OXMPI_OSC_ASSERTION_NOCHECK 1
+/* This rank's memory was not changed by stores or receives since the last synchronisation (MPI_MODE_NOSTORE). */
 #define OXMPI_OSC_ASSERTION_NOSTORE 2
+/* This rank's memory will not be changed by puts and accumulates in the epoch that begins (MPI_MODE_NOPUT). */
 #define OXMPI_OSC_ASSERTION_NOPUT 4
+/* A fence ends no epoch with operations of this process; all ranks say so or none (MPI_MODE_NOPRECEDE). */
 #define OXMPI_OSC_ASSERTION_NOPRECEDE 8
+/* A fence begins no epoch with operations of this process; all ranks say so or none (MPI_MODE_NOSUCCEED). */
 #define OXMPI_OSC_ASSERTION_NOSUCCEED 16
 
 /* Hints of a window, by bit in `WinDesc::hints` (MPI 5.0 §12.2.1). All ranks gave the same. */
@@ -2319,22 +2326,30 @@ struct oxmpi_coll_module {
  * effect in any order. Without it they take effect in the order of their calls. */
 #define OXMPI_OSC_HINT_UNORDERED 32
 
-/* Which pairs of accumulates to one target are ordered (`accumulate_ordering`), by bit in `WinDesc::ordering`.
+/* Pairs of accumulates to one target that are ordered (`accumulate_ordering`), by bit in `WinDesc::ordering`.
  * All four by default. */
+/* A read behind a read. */
 #define OXMPI_OSC_ORDERING_RAR 1
+/* A read behind a write. */
 #define OXMPI_OSC_ORDERING_RAW 2
+/* A write behind a read. */
 #define OXMPI_OSC_ORDERING_WAR 4
+/* A write behind a write. */
 #define OXMPI_OSC_ORDERING_WAW 8
+/* All four, the default. */
 #define OXMPI_OSC_ORDERING_ALL 15
 
 /* A window to be made; valid during the call. `comm` is valid until the window is freed. */
 struct oxmpi_win_desc {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* One of `flavor`. */
     uint32_t flavor;
+    /* The window's communicator, with the services on it; not null. */
     const oxmpi_win_comm *comm;
     /* This rank's memory; null in a dynamic window, and where `bytes` is 0 perhaps. */
     uint8_t *base;
+    /* Bytes of that memory; 0 in a dynamic window. */
     uint64_t bytes;
     /* Bytes of a unit of displacement at this rank, at least 1. */
     int64_t disp_unit;
@@ -2348,12 +2363,15 @@ struct oxmpi_win_desc {
     void *host_win;
     /* Counters of notifications at each rank, the same number at all (version 1.2). */
     uint32_t num_notify;
+    /* 0 from the host. */
     uint32_t reserved;
 };
 
 /* A window's communicator. Fixed while the window lives. */
 struct oxmpi_win_comm {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
+    /* Ranks of the window's group, at least 1. */
     uint32_t num_ranks;
     /* This process's rank in the window's group. */
     uint32_t rank;
@@ -2361,6 +2379,7 @@ struct oxmpi_win_comm {
     uint32_t num_nodes;
     /* First argument of every service. */
     void *comm;
+    /* The services for this window; valid as long as it. */
     const oxmpi_win_services *services;
     /* Services around transports; registration of memory, for one. */
     const oxmpi_btl_services *btl;
@@ -2368,8 +2387,11 @@ struct oxmpi_win_comm {
 
 /* A rank's memory as this process can load and store it. */
 struct oxmpi_mapped {
+    /* The first byte of the rank's memory in this process's address space. */
     uint8_t *base;
+    /* Bytes of the memory. */
     uint64_t bytes;
+    /* Bytes of a unit of displacement at that rank, at least 1. */
     int64_t disp_unit;
 };
 
@@ -2380,9 +2402,11 @@ typedef uint64_t (*oxmpi_outstanding)(void *ctx);
 /* The host's services for a window: messages and collectives on its communicator, places, transports, memory.
  * All may be called from any thread; none while a CRI is held, except `place` and `mapped`. */
 struct oxmpi_win_services {
+    /* Bytes of this table as the host was built with it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
-    /* Where a rank is. BAD_PARAM: there is no such rank. */
+    /* Gives the place of a rank. BAD_PARAM: there is no such rank. */
     oxmpi_status (*place)(void *, uint32_t rank, oxmpi_place *out);
     /* The transports that reach a rank's process, best for one-sided operations first: native verbs before emulated ones.
      * Endpoints are made at first contact. UNREACHABLE: none. */
@@ -2390,8 +2414,11 @@ struct oxmpi_win_services {
     /* A rank's window memory in this process's address space: of this rank itself, and of ALLOCATE and SHARED windows'
      * ranks on the node. NOT_FOUND: not mapped here. */
     oxmpi_status (*mapped)(void *, uint32_t rank, oxmpi_mapped *out);
+    /* Starts a standard send of `count` elements to rank `dst`. `*out` is a request for `wait`, `test` or `cancel`, and the elements stay as they
+     * are until that has released it. BAD_PARAM: there is no such rank, or `tag` is not from 0 to 32767. */
     oxmpi_status (*isend)(void *, oxmpi_thread_ctx *, const uint8_t *, uint64_t count, const oxmpi_type_desc *, uint32_t dst, int32_t tag, oxmpi_request_header **out);
-    /* `src` may be -1 (any source), `tag` -2 (any tag). */
+    /* Starts a receive of at most `count` elements, whose place is the message's until its request is released, as with `isend`. `src` may be -1
+     * (any source), `tag` -2 (any tag). BAD_PARAM as for `isend`. PEER_FAILED: the only process that could send is lost. */
     oxmpi_status (*irecv)(void *, oxmpi_thread_ctx *, uint8_t *, uint64_t count, const oxmpi_type_desc *, int32_t src, int32_t tag, oxmpi_request_header **out);
     /* Waits for a request of `isend` or `irecv` and releases it; its status goes to `status` if that is not null. */
     oxmpi_status (*wait)(void *, oxmpi_thread_ctx *, oxmpi_request_header *, oxmpi_msg_status *status);
@@ -2403,6 +2430,7 @@ struct oxmpi_win_services {
     oxmpi_status (*wait_until)(void *, oxmpi_thread_ctx *, oxmpi_predicate, void *ctx);
     /* One turn of progress. The events handled. */
     int32_t (*progress)(void *, oxmpi_thread_ctx *);
+    /* Returns when all ranks of the window have called it, in the same order of collectives. PEER_FAILED: a rank is lost. */
     oxmpi_status (*barrier)(void *, oxmpi_thread_ctx *);
     /* `bytes` of each rank to all: `all` has room for `num_ranks` times as many. */
     oxmpi_status (*allgather)(void *, oxmpi_thread_ctx *, const uint8_t *mine, uint64_t bytes, uint8_t *all);
@@ -2430,20 +2458,33 @@ struct oxmpi_win_services {
  * 
  * Types are valid during the call; a component that needs one longer retains it (`TypeRef`). */
 struct oxmpi_rma_args {
+    /* The context of the calling thread, or null. */
     oxmpi_thread_ctx *thread;
+    /* Address of element 0 of the origin's buffer; of a get it is written. */
     uint8_t *origin;
+    /* Number of elements in the origin's buffer. */
     uint64_t origin_count;
+    /* The type of the elements in the origin's buffer. */
     const oxmpi_type_desc *origin_type;
+    /* Address of element 0 of the place for the target's old values. */
     uint8_t *result;
+    /* Number of elements that go there. */
     uint64_t result_count;
+    /* The type of the elements that go there. */
     const oxmpi_type_desc *result_type;
+    /* Address of the one element that compare_and_swap compares with, of `origin_type`. */
     const uint8_t *compare;
+    /* The target's rank in the window's group; valid, and not MPI_PROC_NULL. */
     uint32_t target;
+    /* 0 from the host. */
     uint32_t reserved;
     /* In the target's units; in dynamic windows an address. */
     int64_t disp;
+    /* Number of elements at the target. */
     uint64_t target_count;
+    /* The type of the elements at the target, whose displacements count from the place that `disp` names. */
     const oxmpi_type_desc *target_type;
+    /* The operation of an accumulate: a predefined one, with REPLACE and NO_OP (MPI 5.0 §12.3.4). */
     const oxmpi_op_desc *op;
 };
 
@@ -2454,7 +2495,9 @@ typedef oxmpi_status (*oxmpi_rma_fn)(void *, const oxmpi_rma_args *, oxmpi_reque
 /* Counts of a component for one window, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since the window was made, of this process, of
  * all its threads (version 1.2). Numbers that a component does not count stay 0. */
 struct oxmpi_win_counts {
+    /* Bytes of this struct as the asking side knows it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
     /* Attempts at exclusive locks of a rank (MPI_Win_lock): one for each that was granted at once, one more for each retry. */
     uint64_t exclusive_attempts;
@@ -2482,35 +2525,52 @@ typedef struct oxmpi_slice_of_u32 {
 } oxmpi_slice_of_u32;
 /* The verbs of a window. All slots up to `free` are mandatory; of those behind it each may be missing: the host answers NOT_SUPPORTED in its place. */
 struct oxmpi_osc_table {
+    /* Bytes of this table as the component was built with it; it reaches over `free` at least. */
     uint32_t size;
+    /* `TABLE_VERSION` of what the component was built with; equal or refused. */
     uint32_t version;
+    /* MPI_Put, MPI_Rput (MPI 5.0 §12.3.1). Of this and all operations: RMA_SYNC: outside of an epoch to the target; RMA_RANGE: beyond the target's
+     * memory; PEER_FAILED: the target is lost; OUT_OF_MEMORY, NO_RESOURCE: it could not begin. After an error nothing is under way. */
     oxmpi_rma_fn put;
+    /* MPI_Get, MPI_Rget (§12.3.2). */
     oxmpi_rma_fn get;
+    /* MPI_Accumulate, MPI_Raccumulate (§12.3.4). */
     oxmpi_rma_fn accumulate;
+    /* MPI_Get_accumulate, MPI_Rget_accumulate (§12.3.4). */
     oxmpi_rma_fn get_accumulate;
-    /* `out` is null. */
+    /* MPI_Fetch_and_op (§12.3.4); `out` is null. */
     oxmpi_rma_fn fetch_and_op;
-    /* `out` is null. */
+    /* MPI_Compare_and_swap (§12.3.4); `out` is null. */
     oxmpi_rma_fn compare_and_swap;
-    /* Bits of `assertion` in `assert`. Collective. */
+    /* MPI_Win_fence (§12.5.1); collective. Bits of `assertion` in `assert`. RMA_SYNC: another epoch than a fence's is open. */
     oxmpi_status (*fence)(void *, oxmpi_thread_ctx *, uint32_t assert);
-    /* Opens an exposure epoch for the ranks (MPI_Win_post). */
+    /* Opens an exposure epoch for the ranks (MPI_Win_post; §12.5.2). RMA_SYNC: one is open. */
     oxmpi_status (*post)(void *, oxmpi_thread_ctx *, oxmpi_slice_of_u32 ranks, uint32_t assert);
-    /* Opens an access epoch to the ranks (MPI_Win_start). */
+    /* Opens an access epoch to the ranks (MPI_Win_start). RMA_SYNC: one is open. */
     oxmpi_status (*start)(void *, oxmpi_thread_ctx *, oxmpi_slice_of_u32 ranks, uint32_t assert);
+    /* Ends the access epoch that `start` opened; its operations are complete at the origin (MPI_Win_complete). RMA_SYNC: none is open. */
     oxmpi_status (*complete)(void *, oxmpi_thread_ctx *);
-    /* Ends the exposure epoch; `block` 0 (MPI_Win_test): PENDING if it cannot end yet. */
+    /* Ends the exposure epoch (MPI_Win_wait); `block` 0 (MPI_Win_test): PENDING if it cannot end yet. RMA_SYNC: none is open. */
     oxmpi_status (*wait)(void *, oxmpi_thread_ctx *, uint32_t block);
-    /* `kind`: one of `lock_type`. */
+    /* Opens a passive epoch at a rank (MPI_Win_lock; §12.5.3). `kind`: one of `lock_type`. RMA_SYNC: the rank is locked, an access
+     * epoch of another kind is open, or the window has the hint `no_locks`. */
     oxmpi_status (*lock)(void *, oxmpi_thread_ctx *, uint32_t kind, uint32_t rank, uint32_t assert);
+    /* Ends the passive epoch at a rank; its operations are complete at origin and target (MPI_Win_unlock). RMA_SYNC: the rank is not locked. */
     oxmpi_status (*unlock)(void *, oxmpi_thread_ctx *, uint32_t rank);
+    /* Opens a passive epoch at all ranks, as with a shared lock of each (MPI_Win_lock_all). RMA_SYNC: another access epoch is open, or the window
+     * has the hint `no_locks`. */
     oxmpi_status (*lock_all)(void *, oxmpi_thread_ctx *, uint32_t assert);
+    /* Ends the passive epoch at all ranks; its operations are complete at origins and targets (MPI_Win_unlock_all). RMA_SYNC: `lock_all` has opened
+     * none. */
     oxmpi_status (*unlock_all)(void *, oxmpi_thread_ctx *);
-    /* Completes operations to a rank (`ALL`: to all) at origin and target; `local` 1: at the origin alone. */
+    /* Completes operations to a rank (`ALL`: to all) at origin and target; `local` 1: at the origin alone (MPI_Win_flush and its kin; §12.5.4).
+     * RMA_SYNC: no passive epoch to it is open. */
     oxmpi_status (*flush)(void *, oxmpi_thread_ctx *, uint32_t rank, uint32_t local);
+    /* Makes stores to this rank's memory and accesses through the window visible to each other (MPI_Win_sync). */
     oxmpi_status (*sync)(void *, oxmpi_thread_ctx *);
     /* Memory of a dynamic window. RMA_ATTACH: overlaps what is attached, or cannot be attached. */
     oxmpi_status (*attach)(void *, oxmpi_thread_ctx *, uint8_t *base, uint64_t bytes);
+    /* Takes the memory that `attach` added with this address from the window; peers reach it no more. RMA_ATTACH: none begins there. */
     oxmpi_status (*detach)(void *, oxmpi_thread_ctx *, uint8_t *base);
     /* The hints changed (MPI_Win_set_info): bits of `hint` and `ordering`. */
     oxmpi_status (*set_hints)(void *, uint32_t hints, uint32_t ordering);
@@ -2538,14 +2598,19 @@ struct oxmpi_osc_table {
 
 /* `create`'s answer. */
 struct oxmpi_osc_window {
+    /* First argument of every function in `table`. */
     void *window;
+    /* The window's verbs; read by the host when `create` or `dup` has returned OK. */
     const oxmpi_osc_table *table;
 };
 
 /* The one module of an OSC component, as its `open` returns it. */
 struct oxmpi_osc_module {
+    /* Bytes of this struct as the component was built with it. */
     uint32_t size;
+    /* Must be 0. */
     uint32_t reserved;
+    /* First argument of every function below. */
     void *state;
     /* OK: `priority` is filled. NOT_AVAILABLE: not this window. Must not communicate. */
     oxmpi_status (*query)(void *, const oxmpi_win_desc *, int32_t *priority);

@@ -21,11 +21,17 @@ unsafe impl Sync for Verbs {}
 /// The operations, by their place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
+    /// MPI_Put, MPI_Rput.
     Put,
+    /// MPI_Get, MPI_Rget.
     Get,
+    /// MPI_Accumulate, MPI_Raccumulate.
     Accumulate,
+    /// MPI_Get_accumulate, MPI_Rget_accumulate.
     GetAccumulate,
+    /// MPI_Fetch_and_op, which has no form with a request.
     FetchAndOp,
+    /// MPI_Compare_and_swap, which has no form with a request.
     CompareAndSwap,
 }
 

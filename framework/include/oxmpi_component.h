@@ -468,9 +468,10 @@ struct oxmpi_request_ops {
     /* The host is done with it. If it is still pending (MPI_Request_free) the owner keeps it
      * until it completes and then recycles it. `thread`: the calling thread's context, or null. */
     void (*release)(oxmpi_request_header *req, oxmpi_thread_ctx *thread);
-    /* Tries to cancel; completes the request as cancelled if that succeeded. */
+    /* Tries to cancel (MPI 5.0 §3.8.4). OK: it is complete as cancelled. PENDING: that is not known yet, or it is too late; it completes in any
+     * case, and its status tells. NOT_SUPPORTED: the owner cancels nothing. */
     oxmpi_status (*cancel)(oxmpi_request_header *req);
-    /* Starts a persistent request. */
+    /* Starts a persistent request that is inactive. A failure: it stays inactive, as with `send` and `irecv` of its owner's table. */
     oxmpi_status (*start)(oxmpi_request_header *req);
 };
 
@@ -740,10 +741,10 @@ struct oxmpi_host_services {
     oxmpi_status (*index_of)(void *, const oxmpi_proc_name *name, uint32_t *out);
     /* `HELD`. The place of a process. NOT_FOUND: there is no such process. */
     oxmpi_status (*place_of)(void *, uint32_t proc, oxmpi_proc_place *out);
-    /* As `HostTable::exchange_put`, under a name of the module's own beside the component's. */
+    /* As `HostTable::exchange_put`, under a name of the module's own beside the component's. BAD_PARAM: the name is not UTF-8. */
     oxmpi_status (*exchange_put)(void *, oxmpi_str_ref module, oxmpi_slice_of_u8 data);
     /* Fetches what a process published for a module, without waiting. PENDING: asked for, call again; OK, NOT_FOUND,
-     * NO_RESOURCE (`len` is what is needed) as `HostTable::exchange_get`. */
+     * NO_RESOURCE (`len` is what is needed), PEER_FAILED as `HostTable::exchange_get`. BAD_PARAM: the name is not UTF-8. */
     oxmpi_status (*exchange_try)(void *, oxmpi_str_ref module, uint32_t proc, uint8_t *data, size_t *len);
     /* `HELD`. Answers a challenge: `AUTH_BYTES` that only processes of the job can make of `challenge` and `context` (which
      * side, which connection, what protocol). */
@@ -757,25 +758,26 @@ struct oxmpi_host_services {
      * it before one frees it. Asks the node's daemon and waits for the answer. MISMATCH: it exists with another size.
      * BAD_PARAM: no bytes, or a key that is too long. OUT_OF_MEMORY here does not mean that others failed. */
     oxmpi_status (*node_memory)(void *, oxmpi_str_ref key, uint64_t bytes, oxmpi_node_memory *out);
-    /* Copies from or to a process's memory on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. */
+    /* Copies from a process's memory on this node to `local`, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. BAD_PARAM: the memory is not
+     * mapped. OUT_OF_MEMORY: the kernel's. After a failure a part may have been copied. */
     oxmpi_status (*peer_read)(void *, uint32_t proc, uint64_t remote, uint8_t *local, uint64_t bytes);
-    /* The same to the process's memory, from `local`. */
+    /* The same to the process's memory, from `local`; failures as of `peer_read`. */
     oxmpi_status (*peer_write)(void *, uint32_t proc, uint64_t remote, const uint8_t *local, uint64_t bytes);
     /* A process's memory in this address space, where that can be had without its help (the process itself, node memory).
-     * NOT_SUPPORTED elsewhere. */
+     * NOT_SUPPORTED elsewhere. BAD_PARAM: the range does not fit an address space. */
     oxmpi_status (*peer_pointer)(void *, uint32_t proc, uint64_t remote, uint64_t bytes, uint8_t **out);
-    /* Makes progress until the predicate says so. */
+    /* Makes progress until the predicate says so. Always OK. */
     oxmpi_status (*wait_until)(void *, oxmpi_thread_ctx *, oxmpi_predicate, void *ctx);
     /* Makes progress, or sleeps, until the word (it may be shared between processes) is not `value` any more; whoever changes it wakes the
      * sleeper by `wake_word`. PEER_FAILED: a process has failed meanwhile, and the word is still `value`; processes that failed before are
      * those that `on_peer_failure` has told. */
     oxmpi_status (*wait_word)(void *, oxmpi_thread_ctx *, const oxmpi_waking_word *word, uint32_t value);
-    /* Subscribes to failures of peers. Those that failed before are told at once. */
+    /* Subscribes to failures of peers. Those that failed before are told at once. BAD_PARAM: that function has that context already. */
     oxmpi_status (*on_peer_failure)(void *, oxmpi_peer_failed f, void *ctx);
     /* Ends a subscription with that function and context; a call that has begun may still run. NOT_FOUND: there is none. */
     oxmpi_status (*off_peer_failure)(void *, oxmpi_peer_failed f, void *ctx);
     /* `HELD`. A transport's final failure of a process: everybody who subscribed is told, and unless somebody
-     * took that upon itself the job ends with one report. */
+     * took that upon itself the job ends with one report. NOT_FOUND: there is no such process. */
     oxmpi_status (*peer_failed)(void *, uint32_t proc, oxmpi_status status, oxmpi_str_ref message);
     /* The first of `OSC_TAGS` consecutive AM tags of a one-sided component. They follow from its name alone and so are alike in all
      * processes, whatever components each has. NOT_FOUND: it is of another framework. BAD_PARAM: another
@@ -784,7 +786,7 @@ struct oxmpi_host_services {
     /* Undoes one `node_memory` of the key; by the last one of this process the address is gone. NOT_FOUND: none is left. */
     oxmpi_status (*node_memory_free)(void *, oxmpi_str_ref key);
     /* `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and `WakingWord::store`
-     * says that there are some. */
+     * says that there are some. Always OK. */
     oxmpi_status (*wake_word)(void *, const oxmpi_waking_word *word);
 };
 
@@ -816,7 +818,7 @@ struct oxmpi_host_table {
     void (*fatal)(void *, oxmpi_str_ref component, oxmpi_str_ref message);
     /* Sets the receiver of a tag. BAD_PARAM: the tag is the host's, or somebody has it already. */
     oxmpi_status (*am_register)(void *, uint8_t tag, oxmpi_am_entry entry);
-    /* Adds a layer's function to progress. BAD_PARAM: it is there already. */
+    /* Adds a layer's function to progress. BAD_PARAM: it is there already, or `size` is too small. */
     oxmpi_status (*progress_register)(void *, const oxmpi_layer_function *function);
     /* Takes it out; a turn that has begun may still call it. NOT_FOUND: it is not there. */
     oxmpi_status (*progress_unregister)(void *, oxmpi_progress_fn f, void *ctx);
@@ -824,19 +826,20 @@ struct oxmpi_host_table {
     int32_t (*progress)(void *, oxmpi_thread_ctx *thread);
     /* A request completed that had `sync` attached. */
     void (*sync_update)(void *, size_t sync);
-    /* Gives a new request object its slot; called once per object when a pool grows. */
+    /* Gives a new request object its slot; called once per object when a pool grows. BAD_PARAM: null. NO_RESOURCE: all slots are taken. */
     oxmpi_status (*request_slot)(void *, oxmpi_request_header *req);
-    /* Blocks until the request is complete (progressing); the calling thread holds no lock. */
+    /* Blocks until the request is complete (progressing); the calling thread holds no lock. Answers the error of its status, or BAD_PARAM: null. */
     oxmpi_status (*wait)(void *, oxmpi_thread_ctx *thread, oxmpi_request_header *req);
-    /* Publishes this process's address blob of a component (before the exchange). */
+    /* Publishes this process's address blob of a component (before the exchange, which reports what is too long). Always OK. */
     oxmpi_status (*exchange_put)(void *, oxmpi_str_ref component, oxmpi_slice_of_u8 data);
-    /* Fetches a process's blob; `len` in: capacity, out: length. NOT_FOUND if it published none. */
+    /* Fetches a process's blob; `len` in: capacity, out: length. NOT_FOUND: it published none. NO_RESOURCE: it is longer than the capacity.
+     * PEER_FAILED: the node's daemon does not answer. */
     oxmpi_status (*exchange_get)(void *, oxmpi_str_ref component, uint32_t proc, uint8_t *data, size_t *len);
     /* A peer broke the protocol or died; `fatal` 1: the job cannot go on without it. */
     void (*peer_error)(void *, oxmpi_str_ref component, uint32_t proc, uint32_t fatal, oxmpi_str_ref message);
     /* 256 rows beside those of `am_table`, with the same first argument: who takes messages in parts, where somebody does. */
     const oxmpi_am_parts *am_parts;
-    /* To be called behind `am_register` for the same tag, and not later than that may be. */
+    /* To be called behind `am_register` for the same tag, and not later than that may be. BAD_PARAM: the tag has no receiver. */
     oxmpi_status (*am_register_parts)(void *, uint8_t tag, oxmpi_am_parts take);
     /* Services that are not on a message's path. */
     const oxmpi_host_services *services;
@@ -930,14 +933,16 @@ struct oxmpi_descriptor {
     /* The text of the component's `help.txt`. */
     oxmpi_str_ref help;
     /* Makes the component's state for one runtime instance; called once per instance, from one
-     * thread. Everything a component knows lies behind what this returns. */
+     * thread. Everything a component knows lies behind what this returns. NOT_AVAILABLE: it has nothing to offer here, and is left out in
+     * silence; other failures are reported with the component's last line in the log. PANICKED: it has panicked. */
     oxmpi_status (*open)(const oxmpi_open_args *args, oxmpi_opened *out);
     /* The component's way of taking the locks of CRIs: `LOCK_PROTOCOL` of what it was built with; equal or refused. */
     uint32_t lock_protocol;
     /* Bytes of a `Cri` as the component was built with it; equal or refused. */
     uint32_t cri_stride;
     /* Tells which values are in force; called any number of times, by several threads at a time, before and after `open` and
-     * without it. `None`: all values are in force as they are set. Since ABI 2.1. */
+     * without it. Values that are refused are no failure of the call. PANICKED: it has panicked. `None`: all values are in force as they are set.
+     * Since ABI 2.1. */
     oxmpi_status (*resolve)(const oxmpi_resolve_args *args);
     /* Version of the framework's table that the component's modules have: what `version` says there; equal or refused, before
      * anything of the component is called. 0: it is seen when a module comes. Since ABI 2.2. */
@@ -1253,9 +1258,10 @@ struct oxmpi_btl_table {
     /* For each of `procs`: an endpoint, or null where this module does not reach it. A process that has sent something and ended
      * since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED. */
     oxmpi_status (*add_procs)(void *, oxmpi_proc_list procs, void **endpoints);
-    /* Takes endpoints back, of which some may be null: no verb names one of them afterwards. Any thread. `None`: nothing is kept for them. */
+    /* Takes endpoints back, of which some may be null: no verb names one of them afterwards, whatever this answers. Any thread. `None`: nothing
+     * is kept for them. */
     oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint endpoints);
-    /* Sends what is still queued inside, tells the device goodbye, frees the state. */
+    /* Sends what is still queued inside, tells the device goodbye, frees the state. The last call; a failure is logged. */
     oxmpi_status (*finalize)(void *);
     /* Sends an active message on context `ctx`. OK: it is visible to its receiver, and header and payload are the caller's again. NO_RESOURCE:
      * nothing happened; offer it again after progress of the context. BAD_PARAM: it is longer than `max_send_size`. PEER_FAILED: the process is
@@ -1277,7 +1283,7 @@ struct oxmpi_btl_table {
     /* Makes memory accessible (bits of `access`); writes `registration_handle_size` bytes to `handle`. Any thread.
      * NO_RESOURCE: the device's limit is reached. */
     oxmpi_status (*register_mem)(void *, uint8_t *addr, uint64_t len, uint32_t access, oxmpi_mem_kind kind, void *handle);
-    /* Peers reach the memory no more once this has returned. Any thread. */
+    /* Peers reach the memory no more once this has returned. Any thread. BAD_PARAM: no registration has that handle. */
     oxmpi_status (*deregister_mem)(void *, const void *);
     /* Announces that the context's owner is about to sleep and looks once more. OK: words and descriptors that will
      * change are in `set` (none where nothing can come without a call of this process); PENDING: something is there, do
@@ -1479,21 +1485,23 @@ struct oxmpi_btl_services {
     void *instance;
     /* The transports that reach a process, best first, in the order in which the other process has them, too, whatever
      * parameters each has. The first one carries headers, in both directions. Endpoints are made by the
-     * first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. May be called with
+     * first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. BAD_PARAM: there is no such process. May be called with
      * a CRI held. */
     oxmpi_status (*reach)(void *, uint32_t proc, oxmpi_slice_of_reach *out);
-    /* Registers memory with a module, or finds it registered. NO_RESOURCE: the module's limit is reached. May be
+    /* Registers memory with a module, or finds it registered. NO_RESOURCE: the module's limit is reached; other failures are those of
+     * `BtlTable::register_mem`(crate::BtlTable::register_mem). May be
      * called with a CRI held. Every OK is undone by one `deregister`. */
     oxmpi_status (*register_)(void *, const oxmpi_btl_handle *, uint8_t *addr, uint64_t len, uint32_t access, const oxmpi_registration **out);
     /* Peers do not write to the memory any more when this returns, and read it only while others have the same
-     * registration acquired. Undoes `acquire` as well. May be called with a CRI held. */
+     * registration acquired. Undoes `acquire` as well. A failure is the module's, and the registration is gone in any case. May be called with a
+     * CRI held. */
     oxmpi_status (*deregister)(void *, const oxmpi_btl_handle *, const oxmpi_registration *);
     /* As `register`, for memory that may stay registered behind its use: the host may keep it, and gives it again to
      * whoever asks for the same memory with the same access. A registration with REMOTE_WRITE or REMOTE_ATOMIC has one user at a
      * time. The memory stays mapped until the registration is given back, by `release` or by `deregister`. */
     oxmpi_status (*acquire)(void *, const oxmpi_btl_handle *, uint8_t *addr, uint64_t len, uint32_t access, const oxmpi_registration **out);
     /* Undoes `acquire` where no access of a peer's can be under way any more: peers that keep the handle may reach the memory
-     * behind this. Undoes `register` as `deregister` does. May be called with a CRI held. */
+     * behind this. Undoes `register` as `deregister` does, and fails as that. May be called with a CRI held. */
     oxmpi_status (*release)(void *, const oxmpi_btl_handle *, const oxmpi_registration *);
 };
 
@@ -1864,13 +1872,14 @@ struct oxmpi_pml_table {
     uint32_t size;
     /* `TABLE_VERSION` of what the component was built with; equal or refused. */
     uint32_t version;
-    /* Once, before any other verb. The PML fills `words`, which are empty. From then on the host polls the transports, and calls
+    /* Once, before any other verb; a failure ends the start. The PML fills `words`, which are empty. From then on the host polls the transports, and calls
      * `after_turn` as the words say. */
     oxmpi_status (*enable)(void *, const oxmpi_transports *, oxmpi_words *words);
     /* Makes a communicator, which all local verbs name by `*out` from then on. The description is read during the call, but for the two lists.
      * OUT_OF_MEMORY, NO_RESOURCE: nothing was made. */
     oxmpi_status (*add_comm)(void *, const oxmpi_comm_desc *, void **out);
-    /* Ends a communicator: no verb names it afterwards, and its lists are gone. Requests and messages on it that are under way go on. */
+    /* Ends a communicator: no verb names it afterwards, and its lists are gone. Requests and messages on it that are under way go on. A failure
+     * is logged, and the communicator is gone all the same. */
     oxmpi_status (*del_comm)(void *, void *comm);
     /* Sends, and may return before that is over. OK: done, no request. PENDING: wait for `*out`. PEER_FAILED: the process is lost, or the
      * communicator revoked; nothing is under way, as after any error. */
@@ -1879,22 +1888,24 @@ struct oxmpi_pml_table {
     oxmpi_status (*isend)(void *, const oxmpi_send_args *, oxmpi_request_header **out);
     /* Receives, and may return before that is over. OK: done, `status` filled (its `error` may be TRUNCATED), no request. PENDING: wait for `*out`. */
     oxmpi_status (*recv)(void *, const oxmpi_recv_args *, oxmpi_msg_status *status, oxmpi_request_header **out);
-    /* Starts a receive. Always a request (it may be complete already). */
+    /* Starts a receive. Always a request (it may be complete already), whose status has TRUNCATED, PEER_FAILED and so on. OUT_OF_MEMORY: there is
+     * none. */
     oxmpi_status (*irecv)(void *, const oxmpi_recv_args *, oxmpi_request_header **out);
     /* Makes the inactive request of a persistent send, which `RequestOps::start` starts. OUT_OF_MEMORY: there is none. */
     oxmpi_status (*send_init)(void *, const oxmpi_send_args *, oxmpi_request_header **out);
-    /* As `send_init`, of a receive. */
+    /* As `send_init`, of a receive. OUT_OF_MEMORY: there is none. */
     oxmpi_status (*recv_init)(void *, const oxmpi_recv_args *, oxmpi_request_header **out);
     /* Looks for a message without progressing. OK: found, `status` filled; if `message` is not
      * null the message is taken out of matching. PENDING: none. PEER_FAILED: none, and there will be none, since the only process that
      * could send it (`src` names one) has failed; of ANY_SOURCE: all others of the communicator have. An error is no message: nothing is filled. */
     oxmpi_status (*probe)(void *, const oxmpi_recv_args *, oxmpi_msg_status *status, void **message);
-    /* Receives a message that `probe` took out. As `irecv`. */
+    /* Receives a message that `probe` took out. Fails as `irecv`; the message is gone in any case. */
     oxmpi_status (*imrecv)(void *, void *message, const oxmpi_recv_args *, oxmpi_request_header **out);
     /* Called behind the transports' turn of context `ctx`, under its lock, while there is work (`Words`): takes up what landed, and offers what
      * waits for room to the transports again. Returns how many messages went on. */
     int32_t (*after_turn)(void *, uint32_t ctx);
-    /* Called when the thread level has risen to MULTIPLE, while no other thread is in a verb. */
+    /* Called when the thread level has risen to MULTIPLE, while no other thread is in a verb. A failure: it cannot, nothing has changed, and the
+     * level stays. */
     oxmpi_status (*threads_begin)(void *);
     /* Sends out everything still queued inside (progressing the BTLs); PENDING: call again. */
     oxmpi_status (*flush)(void *);
@@ -1902,14 +1913,14 @@ struct oxmpi_pml_table {
     oxmpi_status (*peer_failed)(void *, uint32_t proc);
     /* Ends the module: the last call, when nothing is under way. Requests stay valid, as all pools do. */
     oxmpi_status (*finalize)(void *);
-    /* Counts on a communicator. Not on a message's path. */
+    /* Counts on a communicator. Not on a message's path. NOT_SUPPORTED: the PML counts nothing. */
     oxmpi_status (*counts)(void *, void *comm, oxmpi_counts *out);
     /* The assertions on a communicator are now `flags` (`assert_flag`, as in `CommDesc::flags`):
      * MPI_Comm_set_info. NOT_SUPPORTED: only new communicators take them. */
     oxmpi_status (*set_flags)(void *, void *comm, uint32_t flags);
-    /* From now on the time of matching is measured (`on` is 1), or not any more. Not on a message's path. */
+    /* From now on the time of matching is measured (`on` is 1), or not any more. Not on a message's path. NOT_SUPPORTED: it cannot be. */
     oxmpi_status (*measure)(void *, uint32_t on);
-    /* Ends all operations on a communicator with PEER_FAILED, and those started later. */
+    /* Ends all operations on a communicator with PEER_FAILED, and those started later. NOT_SUPPORTED: the PML cannot. */
     oxmpi_status (*revoke)(void *, void *comm);
     /* As `isend`, of an empty message in place of one whose data does not come: the receive that it meets completes with
      * `error`, an error, and no data. `buf`, `count`, `dtype` and `mode` are not looked at. It keeps the order of messages; a probe shows
@@ -2051,13 +2062,14 @@ struct oxmpi_coll_services {
     /* Starts what `recv` does; `*out` is a request for `wait_all`, and the place is the message's until then. Errors as of `recv`, and then there is
      * no request. */
     oxmpi_status (*irecv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_request_header **out);
-    /* Waits for `n` requests at `reqs` and releases them all. Answers the first error, if any. */
+    /* Waits for `n` requests at `reqs`, of which none is null, and releases them all. Answers the first error of their messages, if any. In plans
+     * BAD_PARAM: something is no request of this plan. */
     oxmpi_status (*wait_all)(const oxmpi_coll_comm *, oxmpi_request_header **reqs, size_t n);
     /* The next fields are for plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
      * place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
      * operation's error, and what the plan sends on from there is what came.
      * 
-     * Memory for the steps of the plan, aligned to 64 bytes, not initialised. */
+     * Memory for the steps of the plan, aligned to 64 bytes, not initialised. OUT_OF_MEMORY: there is not so much. */
     oxmpi_status (*memory)(const oxmpi_coll_comm *, uint64_t len, uint8_t **out);
     /* Packs `len` bytes, from byte `from` of the packed data on, of `count` elements at `base`. */
     oxmpi_status (*pack)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *base, uint64_t from, uint8_t *dst, uint64_t len);
@@ -2065,9 +2077,9 @@ struct oxmpi_coll_services {
     oxmpi_status (*unpack)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, uint8_t *base, uint64_t from, const uint8_t *src, uint64_t len);
     /* Copies elements from one place to another that does not overlap. */
     oxmpi_status (*copy)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *src, uint8_t *dst);
-    /* `right[i] = left[i] op right[i]`, with the operation of the call. */
+    /* `right[i] = left[i] op right[i]`, with the operation of the call. BAD_PARAM: that has none. */
     oxmpi_status (*reduce)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *left, uint8_t *right);
-    /* A step of the component's own. */
+    /* Writes down a step of the component's own, which the host carries out by calls of `f` with `ctx`. */
     oxmpi_status (*step)(const oxmpi_coll_comm *, oxmpi_step_fn f, void *ctx);
     /* None of the fields below communicates unless it says so, and none may be called while a component is
      * asked (`comm_query`).
@@ -2076,13 +2088,14 @@ struct oxmpi_coll_services {
     oxmpi_status (*place)(const oxmpi_coll_comm *, uint32_t rank, oxmpi_place *out);
     /* Memory that the communicator's ranks on this node share, zero when it is made. Collective over those ranks, which all
      * ask for the same size; communicates. Aligned to pages, valid until the module is freed. For components with
-     * `flag::NESTS`. In plans NOT_SUPPORTED. */
+     * `flag::NESTS`. OUT_OF_MEMORY: it could not be made, which the log explains. In plans NOT_SUPPORTED. */
     oxmpi_status (*node_memory)(const oxmpi_coll_comm *, uint64_t bytes, uint8_t **out);
-    /* Copies from or to the memory of a rank's process on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. */
+    /* Copies from the memory of a rank's process on this node to `local`, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. BAD_PARAM: there is
+     * no such rank, or the memory is not mapped. */
     oxmpi_status (*peer_read)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint8_t *local, uint64_t bytes);
-    /* The same to the memory of a rank's process, from `local`. */
+    /* The same to the memory of a rank's process, from `local`; failures as of `peer_read`. */
     oxmpi_status (*peer_write)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, const uint8_t *local, uint64_t bytes);
-    /* The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere. */
+    /* The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere. BAD_PARAM: there is no such rank. */
     oxmpi_status (*peer_pointer)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint64_t bytes, uint8_t **out);
     /* Waits, with progress or asleep, until the word is not `value` any more; the word may be shared between processes, and whoever
      * changes it wakes its sleepers by `wake_word`. In plans a step: what was written down before is done first, and an error is the
@@ -2090,16 +2103,16 @@ struct oxmpi_coll_services {
      * revoked meanwhile or before. */
     oxmpi_status (*wait_word)(const oxmpi_coll_comm *, const oxmpi_waking_word *word, uint32_t value);
     /* Wakes those who sleep on a word, in whatever process, because the caller has changed it and `WakingWord::store` says that there are
-     * some. In plans a step, for a word that a step before it changes: it looks itself whether anybody sleeps. */
+     * some. In plans a step, for a word that a step before it changes: it looks itself whether anybody sleeps. Always OK. */
     oxmpi_status (*wake_word)(const oxmpi_coll_comm *, const oxmpi_waking_word *word);
     /* A part of the communicator (one of `part`) as a communicator of its own, for which components are selected anew,
      * without the one named `except`. All ranks call it in the same order. NOT_FOUND: this rank is not in it. Lives as
      * long as the communicator. For components with `flag::NESTS`. In plans NOT_SUPPORTED. */
     oxmpi_status (*sub_comm)(const oxmpi_coll_comm *, uint32_t part, oxmpi_str_ref except, void **out);
-    /* Fills `view` with a part as services take it: for the calling thread, and as long as `comm` is valid. */
+    /* Fills `view` with a part as services take it: for the calling thread, and as long as `comm` is valid. In plans NOT_SUPPORTED. */
     oxmpi_status (*sub_view)(const oxmpi_coll_comm *comm, void *sub, oxmpi_coll_comm *view);
     /* Runs a collective (one of `which`) of the components that were selected for a part; `view` is from `sub_view`.
-     * In plans NOT_SUPPORTED. */
+     * Answers as that collective does, or BAD_PARAM: there is none of that number. In plans NOT_SUPPORTED. */
     oxmpi_status (*call)(const oxmpi_coll_comm *view, uint32_t which, const oxmpi_coll_args *args);
     /* Starts, as `isend`, an empty message in place of one whose data does not come: the receive that it meets ends with
      * `error` and no data. For a rank whose part of a collective failed: the others wait for its messages, and are to hear that what
@@ -2198,7 +2211,9 @@ struct oxmpi_coll_args {
     const oxmpi_neighbors *neighbors;
 };
 
-/* A collective: the component's module for this communicator, the communicator, the arguments. */
+/* A collective: the component's module for this communicator, the communicator, the arguments. Answers OK, or the first failure of its messages
+ * and of its work on data; TRUNCATED or MISMATCH where ranks gave arguments that do not fit together; NOT_SUPPORTED where the component
+ * cannot serve these arguments. A planning function: any failure, and no plan comes to be. */
 typedef oxmpi_status (*oxmpi_coll_fn)(void *module, const oxmpi_coll_comm *comm, const oxmpi_coll_args *args);
 
 /* The collectives of one module; an empty slot leaves the lower component's in place. */
@@ -2420,29 +2435,29 @@ struct oxmpi_win_services {
     /* Starts a receive of at most `count` elements, whose place is the message's until its request is released, as with `isend`. `src` may be -1
      * (any source), `tag` -2 (any tag). BAD_PARAM as for `isend`. PEER_FAILED: the only process that could send is lost. */
     oxmpi_status (*irecv)(void *, oxmpi_thread_ctx *, uint8_t *, uint64_t count, const oxmpi_type_desc *, int32_t src, int32_t tag, oxmpi_request_header **out);
-    /* Waits for a request of `isend` or `irecv` and releases it; its status goes to `status` if that is not null. */
+    /* Waits for a request of `isend` or `irecv` and releases it; its status goes to `status` if that is not null. Answers that status' error. */
     oxmpi_status (*wait)(void *, oxmpi_thread_ctx *, oxmpi_request_header *, oxmpi_msg_status *status);
-    /* Looks without progress: OK releases the request and fills `status`; PENDING leaves it. */
+    /* Looks without progress. PENDING: it is not complete, and stays. Otherwise it does as `wait`. */
     oxmpi_status (*test)(void *, oxmpi_thread_ctx *, oxmpi_request_header *, oxmpi_msg_status *status);
-    /* Tries to cancel a request and releases it in any case, once it is complete. */
+    /* Tries to cancel a request, waits until it is complete, and releases it. Answers its status' error; OK says nothing about success. */
     oxmpi_status (*cancel)(void *, oxmpi_thread_ctx *, oxmpi_request_header *);
-    /* Makes progress until the predicate says 1. */
+    /* Makes progress until the predicate says 1. Always OK. */
     oxmpi_status (*wait_until)(void *, oxmpi_thread_ctx *, oxmpi_predicate, void *ctx);
     /* One turn of progress. The events handled. */
     int32_t (*progress)(void *, oxmpi_thread_ctx *);
     /* Returns when all ranks of the window have called it, in the same order of collectives. PEER_FAILED: a rank is lost. */
     oxmpi_status (*barrier)(void *, oxmpi_thread_ctx *);
-    /* `bytes` of each rank to all: `all` has room for `num_ranks` times as many. */
+    /* `bytes` of each rank to all: `all` has room for `num_ranks` times as many. Failures as of `barrier`. */
     oxmpi_status (*allgather)(void *, oxmpi_thread_ctx *, const uint8_t *mine, uint64_t bytes, uint8_t *all);
-    /* `bytes` from each rank to each rank. */
+    /* `bytes` from each rank to each rank: both buffers have `num_ranks` times as many, in the order of the ranks. Failures as of `barrier`. */
     oxmpi_status (*alltoall)(void *, oxmpi_thread_ctx *, const uint8_t *to, uint64_t bytes, uint8_t *from);
-    /* The least status of all ranks: a failure anywhere is everybody's. */
+    /* The least status of all ranks: a failure anywhere is everybody's. PEER_FAILED, too, where the exchange fails. */
     oxmpi_status (*agree)(void *, oxmpi_thread_ctx *, oxmpi_status);
     /* The predefined type of single bytes, for messages. */
     const oxmpi_type_desc *(*byte_type)(void *);
     /* Waits until `outstanding` answers that nothing is under way any more, as a flush does (version 1.1). Of the contexts in its
      * answer those that nobody has progressed since the last look are entered, one at a time, taking their locks from their owners: a thread
-     * that issued operations and computes now keeps nobody waiting. The caller holds nothing. See "Completion" in the contract's text. */
+     * that issued operations and computes now keeps nobody waiting. The caller holds nothing. Always OK. See "Completion" in the contract's text. */
     oxmpi_status (*wait_contexts)(void *, oxmpi_thread_ctx *, oxmpi_outstanding, void *ctx);
 };
 
@@ -2489,7 +2504,8 @@ struct oxmpi_rma_args {
 };
 
 /* An operation. `out` null: MPI_Put and the like, which complete by synchronisation; else MPI_Rput and the like, and
- * a request is written there (it may be complete already). */
+ * a request is written there (it may be complete already). Failures are those of `OscTable::put`; one that comes later is the request's, or that
+ * of the synchronisation. */
 typedef oxmpi_status (*oxmpi_rma_fn)(void *, const oxmpi_rma_args *, oxmpi_request_header **out);
 
 /* Counts of a component for one window, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since the window was made, of this process, of
@@ -2513,7 +2529,8 @@ struct oxmpi_win_counts {
     uint64_t put_locks;
 };
 
-/* A notified put or get: the arguments of the operation, and the number of the target's counter. */
+/* A notified put or get: the arguments of the operation, and the number of the target's counter. Failures are those of `OscTable::put`, and
+ * BAD_PARAM: the window has no such counter. */
 typedef oxmpi_status (*oxmpi_notify_fn)(void *, const oxmpi_rma_args *, uint32_t counter);
 
 /* `rank` of `flush` for all ranks. */
@@ -2572,7 +2589,7 @@ struct oxmpi_osc_table {
     oxmpi_status (*attach)(void *, oxmpi_thread_ctx *, uint8_t *base, uint64_t bytes);
     /* Takes the memory that `attach` added with this address from the window; peers reach it no more. RMA_ATTACH: none begins there. */
     oxmpi_status (*detach)(void *, oxmpi_thread_ctx *, uint8_t *base);
-    /* The hints changed (MPI_Win_set_info): bits of `hint` and `ordering`. */
+    /* The hints changed (MPI_Win_set_info): bits of `hint` and `ordering`. NOT_SUPPORTED: they cannot change, and the call fails. */
     oxmpi_status (*set_hints)(void *, uint32_t hints, uint32_t ordering);
     /* Frees the module. `discard` 0: collective; returns when no rank uses this rank's memory through the window any more.
      * RMA_SYNC: an epoch is open, and the window stays. `discard` 1: another rank's `create` failed; communicates with nobody. */
@@ -2582,15 +2599,15 @@ struct oxmpi_osc_table {
     /* A get that is told to its target. */
     oxmpi_notify_fn get_notify;
     /* The value of a counter of this rank. `reset` 1: it is 0 afterwards, and no notification is lost in between. One turn of progress if that is needed for
-     * notifications to come. */
+     * notifications to come. BAD_PARAM: the window has no such counter. */
     oxmpi_status (*notify_read)(void *, oxmpi_thread_ctx *, uint32_t counter, uint32_t reset, uint64_t *value);
-    /* Waits until a counter of this rank is at least `threshold`, and gives its value. */
+    /* Waits until a counter of this rank is at least `threshold`, and gives its value. BAD_PARAM: the window has no such counter. */
     oxmpi_status (*notify_wait)(void *, oxmpi_thread_ctx *, uint32_t counter, uint64_t threshold, uint64_t *value);
     /* Makes another window on the same memory, collective. The new one has the flavor, the memory, and what is attached now or later of this one, and
      * locks, epochs, counters and flushes of its own; either may be freed first. Accumulates by one and the other are atomic to each other.
      * `desc`: as `create` would get it; its memory is this window's. After a failure on any rank the host frees the others' with `discard`. */
     oxmpi_status (*dup)(void *, const oxmpi_win_desc *, oxmpi_thread_ctx *, oxmpi_osc_window *out);
-    /* Fills `out` as far as its `size` says. */
+    /* Fills `out` as far as its `size` says. NOT_SUPPORTED: the component counts nothing. */
     oxmpi_status (*counts)(void *, oxmpi_win_counts *out);
     /* Starts what `flush` with `local` 0 would do for a rank (`ALL`: for all), and does not wait: `flush` follows. RMA_SYNC as `flush`. */
     oxmpi_status (*flush_begin)(void *, oxmpi_thread_ctx *, uint32_t rank);
@@ -2614,11 +2631,12 @@ struct oxmpi_osc_module {
     void *state;
     /* OK: `priority` is filled. NOT_AVAILABLE: not this window. Must not communicate. */
     oxmpi_status (*query)(void *, const oxmpi_win_desc *, int32_t *priority);
-    /* Collective over the window's ranks. After a failure on any rank the host frees the windows of the others with `discard`. */
+    /* Makes the module of a window. Collective over its ranks. After a failure on any rank (OUT_OF_MEMORY, UNREACHABLE, PEER_FAILED and so on) the
+     * host frees the windows of the others with `discard`, and asks the next component. */
     oxmpi_status (*create)(void *, const oxmpi_win_desc *, oxmpi_thread_ctx *, oxmpi_osc_window *out);
-    /* The thread level has risen to MULTIPLE; no other thread is in a verb. */
+    /* The thread level has risen to MULTIPLE; no other thread is in a verb. A failure: it cannot, and the level stays. */
     oxmpi_status (*threads_begin)(void *);
-    /* Last call. */
+    /* Ends the component and frees `state`: the last call, when no window is left. A failure is logged. */
     oxmpi_status (*finalize)(void *);
 };
 

@@ -69,7 +69,7 @@ impl BtlTable {
 
     /// Makes the full handle of a module, which is valid as long as `attrs` and `name`: every verb that is not offered gets a
     /// function that refuses, or does nothing where that is right, and bits of [`cap`] tell which verbs are real. The error is the
-    /// name of a mandatory slot that is empty.
+    /// name of a mandatory slot that is empty: `send`, `progress` or `add_procs`.
     pub fn complete(&self, state: State, attrs: &BtlAttrs, name: StrRef) -> Result<BtlHandle, &'static str> {
         let offered = self.offered(attrs);
         Ok(BtlHandle {
@@ -175,7 +175,8 @@ unsafe fn overlay<T>(own: &mut T, from: *const u8, size: usize) {
     }
 }
 
-/// Functions in the place of verbs that a module does not offer.
+/// Functions in the place of verbs that a module does not offer. They look at none of their arguments, so a caller owes them nothing: they are
+/// unsafe for their types alone.
 mod absent {
     use super::*;
 

@@ -58,10 +58,11 @@ pub struct BtlServices {
     pub instance: *mut c_void,
     /// The transports that reach a process, best first, in the order in which the other process has them, too, whatever
     /// parameters each has. The first one carries headers, in both directions. Endpoints are made by the
-    /// first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. May be called with
+    /// first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. BAD_PARAM: there is no such process. May be called with
     /// a CRI held.
     pub reach: extern "C" fn(*mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status,
-    /// Registers memory with a module, or finds it registered. NO_RESOURCE: the module's limit is reached. May be
+    /// Registers memory with a module, or finds it registered. NO_RESOURCE: the module's limit is reached; other failures are those of
+    /// [`BtlTable::register_mem`](crate::BtlTable::register_mem). May be
     /// called with a CRI held. Every OK is undone by one `deregister`.
     pub register: extern "C" fn(
         *mut c_void,
@@ -72,7 +73,8 @@ pub struct BtlServices {
         out: *mut *const Registration,
     ) -> Status,
     /// Peers do not write to the memory any more when this returns, and read it only while others have the same
-    /// registration acquired. Undoes `acquire` as well. May be called with a CRI held.
+    /// registration acquired. Undoes `acquire` as well. A failure is the module's, and the registration is gone in any case. May be called with a
+    /// CRI held.
     pub deregister: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
     /// As `register`, for memory that may stay registered behind its use: the host may keep it, and gives it again to
     /// whoever asks for the same memory with the same access. A registration with REMOTE_WRITE or REMOTE_ATOMIC has one user at a
@@ -86,7 +88,7 @@ pub struct BtlServices {
         out: *mut *const Registration,
     ) -> Status,
     /// Undoes `acquire` where no access of a peer's can be under way any more: peers that keep the handle may reach the memory
-    /// behind this. Undoes `register` as `deregister` does. May be called with a CRI held.
+    /// behind this. Undoes `register` as `deregister` does, and fails as that. May be called with a CRI held.
     pub release: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
 }
 

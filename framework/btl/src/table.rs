@@ -314,9 +314,10 @@ pub struct BtlTable {
     /// since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED.
     pub add_procs:
         Option<unsafe extern "C" fn(State, procs: ProcList, endpoints: *mut *mut Endpoint) -> Status>,
-    /// Takes endpoints back, of which some may be null: no verb names one of them afterwards. Any thread. `None`: nothing is kept for them.
+    /// Takes endpoints back, of which some may be null: no verb names one of them afterwards, whatever this answers. Any thread. `None`: nothing
+    /// is kept for them.
     pub del_procs: Option<unsafe extern "C" fn(State, endpoints: SliceRef<*mut Endpoint>) -> Status>,
-    /// Sends what is still queued inside, tells the device goodbye, frees the state.
+    /// Sends what is still queued inside, tells the device goodbye, frees the state. The last call; a failure is logged.
     pub finalize: Option<unsafe extern "C" fn(State) -> Status>,
     /// Sends an active message on context `ctx`. OK: it is visible to its receiver, and header and payload are the caller's again. NO_RESOURCE:
     /// nothing happened; offer it again after progress of the context. BAD_PARAM: it is longer than `max_send_size`. PEER_FAILED: the process is
@@ -348,7 +349,7 @@ pub struct BtlTable {
             handle: *mut RegHandle,
         ) -> Status,
     >,
-    /// Peers reach the memory no more once this has returned. Any thread.
+    /// Peers reach the memory no more once this has returned. Any thread. BAD_PARAM: no registration has that handle.
     pub deregister_mem: Option<unsafe extern "C" fn(State, *const RegHandle) -> Status>,
     // --- sleeping ---
     /// Announces that the context's owner is about to sleep and looks once more. OK: words and descriptors that will

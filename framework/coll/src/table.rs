@@ -104,13 +104,14 @@ pub struct CollServices {
         tag: i32,
         out: *mut *mut RequestHeader,
     ) -> Status,
-    /// Waits for `n` requests at `reqs` and releases them all. Answers the first error, if any.
+    /// Waits for `n` requests at `reqs`, of which none is null, and releases them all. Answers the first error of their messages, if any. In plans
+    /// BAD_PARAM: something is no request of this plan.
     pub wait_all: extern "C" fn(*const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status,
     /// The next fields are for plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
     /// place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
     /// operation's error, and what the plan sends on from there is what came.
     ///
-    /// Memory for the steps of the plan, aligned to 64 bytes, not initialised.
+    /// Memory for the steps of the plan, aligned to 64 bytes, not initialised. OUT_OF_MEMORY: there is not so much.
     pub memory: extern "C" fn(*const CollComm, len: u64, out: *mut *mut u8) -> Status,
     /// Packs `len` bytes, from byte `from` of the packed data on, of `count` elements at `base`.
     pub pack: extern "C" fn(
@@ -135,7 +136,7 @@ pub struct CollServices {
     /// Copies elements from one place to another that does not overlap.
     pub copy:
         extern "C" fn(*const CollComm, *const TypeDesc, count: u64, src: *const u8, dst: *mut u8) -> Status,
-    /// `right[i] = left[i] op right[i]`, with the operation of the call.
+    /// `right[i] = left[i] op right[i]`, with the operation of the call. BAD_PARAM: that has none.
     pub reduce: extern "C" fn(
         *const CollComm,
         *const TypeDesc,
@@ -143,7 +144,7 @@ pub struct CollServices {
         left: *const u8,
         right: *mut u8,
     ) -> Status,
-    /// A step of the component's own.
+    /// Writes down a step of the component's own, which the host carries out by calls of `f` with `ctx`.
     pub step: extern "C" fn(*const CollComm, f: StepFn, ctx: *mut c_void) -> Status,
     /// None of the fields below communicates unless it says so, and none may be called while a component is
     /// asked (`comm_query`).
@@ -152,15 +153,16 @@ pub struct CollServices {
     pub place: extern "C" fn(*const CollComm, rank: u32, out: *mut Place) -> Status,
     /// Memory that the communicator's ranks on this node share, zero when it is made. Collective over those ranks, which all
     /// ask for the same size; communicates. Aligned to pages, valid until the module is freed. For components with
-    /// [`flag::NESTS`]. In plans NOT_SUPPORTED.
+    /// [`flag::NESTS`]. OUT_OF_MEMORY: it could not be made, which the log explains. In plans NOT_SUPPORTED.
     pub node_memory: extern "C" fn(*const CollComm, bytes: u64, out: *mut *mut u8) -> Status,
-    /// Copies from or to the memory of a rank's process on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here.
+    /// Copies from the memory of a rank's process on this node to `local`, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. BAD_PARAM: there is
+    /// no such rank, or the memory is not mapped.
     pub peer_read:
         extern "C" fn(*const CollComm, rank: u32, remote: u64, local: *mut u8, bytes: u64) -> Status,
-    /// The same to the memory of a rank's process, from `local`.
+    /// The same to the memory of a rank's process, from `local`; failures as of `peer_read`.
     pub peer_write:
         extern "C" fn(*const CollComm, rank: u32, remote: u64, local: *const u8, bytes: u64) -> Status,
-    /// The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere.
+    /// The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere. BAD_PARAM: there is no such rank.
     pub peer_pointer:
         extern "C" fn(*const CollComm, rank: u32, remote: u64, bytes: u64, out: *mut *mut u8) -> Status,
     /// Waits, with progress or asleep, until the word is not `value` any more; the word may be shared between processes, and whoever
@@ -169,16 +171,16 @@ pub struct CollServices {
     /// revoked meanwhile or before.
     pub wait_word: extern "C" fn(*const CollComm, word: *const WakingWord, value: u32) -> Status,
     /// Wakes those who sleep on a word, in whatever process, because the caller has changed it and [`WakingWord::store`] says that there are
-    /// some. In plans a step, for a word that a step before it changes: it looks itself whether anybody sleeps.
+    /// some. In plans a step, for a word that a step before it changes: it looks itself whether anybody sleeps. Always OK.
     pub wake_word: extern "C" fn(*const CollComm, word: *const WakingWord) -> Status,
     /// A part of the communicator (one of [`part`]) as a communicator of its own, for which components are selected anew,
     /// without the one named `except`. All ranks call it in the same order. NOT_FOUND: this rank is not in it. Lives as
     /// long as the communicator. For components with [`flag::NESTS`]. In plans NOT_SUPPORTED.
     pub sub_comm: extern "C" fn(*const CollComm, part: u32, except: StrRef, out: *mut *mut c_void) -> Status,
-    /// Fills `view` with a part as services take it: for the calling thread, and as long as `comm` is valid.
+    /// Fills `view` with a part as services take it: for the calling thread, and as long as `comm` is valid. In plans NOT_SUPPORTED.
     pub sub_view: extern "C" fn(comm: *const CollComm, sub: *mut c_void, view: *mut CollComm) -> Status,
     /// Runs a collective (one of [`which`]) of the components that were selected for a part; `view` is from `sub_view`.
-    /// In plans NOT_SUPPORTED.
+    /// Answers as that collective does, or BAD_PARAM: there is none of that number. In plans NOT_SUPPORTED.
     pub call: extern "C" fn(view: *const CollComm, which: u32, args: *const CollArgs) -> Status,
     /// Starts, as `isend`, an empty message in place of one whose data does not come: the receive that it meets ends with
     /// `error` and no data. For a rank whose part of a collective failed: the others wait for its messages, and are to hear that what
@@ -371,7 +373,9 @@ impl CollArgs {
     };
 }
 
-/// A collective: the component's module for this communicator, the communicator, the arguments.
+/// A collective: the component's module for this communicator, the communicator, the arguments. Answers OK, or the first failure of its messages
+/// and of its work on data; TRUNCATED or MISMATCH where ranks gave arguments that do not fit together; NOT_SUPPORTED where the component
+/// cannot serve these arguments. A planning function: any failure, and no plan comes to be.
 pub type CollFn = extern "C" fn(module: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status;
 
 /// The collectives of one module; an empty slot leaves the lower component's in place.

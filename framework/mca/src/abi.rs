@@ -70,14 +70,16 @@ pub struct Descriptor {
     /// The text of the component's `help.txt`.
     pub help: StrRef,
     /// Makes the component's state for one runtime instance; called once per instance, from one
-    /// thread. Everything a component knows lies behind what this returns.
+    /// thread. Everything a component knows lies behind what this returns. NOT_AVAILABLE: it has nothing to offer here, and is left out in
+    /// silence; other failures are reported with the component's last line in the log. PANICKED: it has panicked.
     pub open: extern "C" fn(args: *const OpenArgs, out: *mut Opened) -> Status,
     /// The component's way of taking the locks of CRIs: `LOCK_PROTOCOL` of what it was built with; equal or refused.
     pub lock_protocol: u32,
     /// Bytes of a `Cri` as the component was built with it; equal or refused.
     pub cri_stride: u32,
     /// Tells which values are in force; called any number of times, by several threads at a time, before and after `open` and
-    /// without it. `None`: all values are in force as they are set. Since ABI 2.1.
+    /// without it. Values that are refused are no failure of the call. PANICKED: it has panicked. `None`: all values are in force as they are set.
+    /// Since ABI 2.1.
     pub resolve: Option<extern "C" fn(args: *const ResolveArgs) -> Status>,
     /// Version of the framework's table that the component's modules have: what `version` says there; equal or refused, before
     /// anything of the component is called. 0: it is seen when a module comes. Since ABI 2.2.

@@ -58,13 +58,14 @@ pub trait Component {
     /// The component's name, for log lines.
     const NAME: &'static str;
 
-    /// Makes the component's state for one runtime instance. Priority decides in frameworks with
-    /// one winner.
+    /// Makes the component's state for one runtime instance: priority, which decides in frameworks with one winner, and modules. An error:
+    /// the component is not used; NOT_AVAILABLE in silence, BAD_PARAM for a value that cannot work, or any other failure with its message.
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<Self::Module>), OpenError>;
 
     /// Tells which values are in force in a process, and how those follow that say 0 or `auto`; refuses what
     /// [`Component::open`] refuses. Both must use the same functions, so that there is one derivation. It makes and changes
-    /// nothing, and the process need not exist.
+    /// nothing, and the process need not exist. The error is the one value with which the component does not open: BAD_PARAM or
+    /// NOT_SUPPORTED, as [`Refused`] says.
     ///
     /// Unless it is written all values are in force as they are set.
     fn resolve(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
@@ -73,7 +74,7 @@ pub trait Component {
     }
 }
 
-/// Body of the exported `open`; used by the macro.
+/// Body of the exported `open`; used by the macro. Answers the status of [`OpenError`], or PANICKED.
 ///
 /// # Safety
 /// `args` and `out` must be what the host passes to `Descriptor::open`.
@@ -113,7 +114,7 @@ pub unsafe fn open_thunk<C: Component>(args: *const OpenArgs, out: *mut Opened) 
     }
 }
 
-/// Body of the exported `resolve`; used by the macro.
+/// Body of the exported `resolve`; used by the macro. OK, whatever the component refuses; PANICKED.
 ///
 /// # Safety
 /// `args` must be what the host passes to `Descriptor::resolve`.

@@ -195,7 +195,7 @@ impl Host {
         try_hold(|| self.cri(ctx), ctx, entry)
     }
 
-    /// Takes a CRI's lock, and gives it back with the entry if `right` says no, which is asked under it.
+    /// Takes a CRI's lock, and gives it back with the entry if `right` says no, which is asked under it. The error is that entry.
     #[inline(always)]
     pub fn hold_if<'g>(
         &'g self,

@@ -208,7 +208,7 @@ pub struct HostTable {
     pub fatal: extern "C" fn(*mut c_void, component: StrRef, message: StrRef) -> !,
     /// Sets the receiver of a tag. BAD_PARAM: the tag is the host's, or somebody has it already.
     pub am_register: extern "C" fn(*mut c_void, tag: u8, entry: AmEntry) -> Status,
-    /// Adds a layer's function to progress. BAD_PARAM: it is there already.
+    /// Adds a layer's function to progress. BAD_PARAM: it is there already, or `size` is too small.
     pub progress_register: extern "C" fn(*mut c_void, function: *const LayerFunction) -> Status,
     /// Takes it out; a turn that has begun may still call it. NOT_FOUND: it is not there.
     pub progress_unregister: extern "C" fn(*mut c_void, f: ProgressFn, ctx: *mut c_void) -> Status,
@@ -216,20 +216,21 @@ pub struct HostTable {
     pub progress: extern "C" fn(*mut c_void, thread: *mut ThreadCtx) -> i32,
     /// A request completed that had `sync` attached.
     pub sync_update: extern "C" fn(*mut c_void, sync: usize),
-    /// Gives a new request object its slot; called once per object when a pool grows.
+    /// Gives a new request object its slot; called once per object when a pool grows. BAD_PARAM: null. NO_RESOURCE: all slots are taken.
     pub request_slot: extern "C" fn(*mut c_void, req: *mut RequestHeader) -> Status,
-    /// Blocks until the request is complete (progressing); the calling thread holds no lock.
+    /// Blocks until the request is complete (progressing); the calling thread holds no lock. Answers the error of its status, or BAD_PARAM: null.
     pub wait: extern "C" fn(*mut c_void, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status,
-    /// Publishes this process's address blob of a component (before the exchange).
+    /// Publishes this process's address blob of a component (before the exchange, which reports what is too long). Always OK.
     pub exchange_put: extern "C" fn(*mut c_void, component: StrRef, data: SliceRef<u8>) -> Status,
-    /// Fetches a process's blob; `len` in: capacity, out: length. NOT_FOUND if it published none.
+    /// Fetches a process's blob; `len` in: capacity, out: length. NOT_FOUND: it published none. NO_RESOURCE: it is longer than the capacity.
+    /// PEER_FAILED: the node's daemon does not answer.
     pub exchange_get:
         extern "C" fn(*mut c_void, component: StrRef, proc: u32, data: *mut u8, len: *mut usize) -> Status,
     /// A peer broke the protocol or died; `fatal` 1: the job cannot go on without it.
     pub peer_error: extern "C" fn(*mut c_void, component: StrRef, proc: u32, fatal: u32, message: StrRef),
     /// 256 rows beside those of `am_table`, with the same first argument: who takes messages in parts, where somebody does.
     pub am_parts: *const Option<AmParts>,
-    /// To be called behind `am_register` for the same tag, and not later than that may be.
+    /// To be called behind `am_register` for the same tag, and not later than that may be. BAD_PARAM: the tag has no receiver.
     pub am_register_parts: extern "C" fn(*mut c_void, tag: u8, take: AmParts) -> Status,
     /// Services that are not on a message's path.
     pub services: *const HostServices,
@@ -373,13 +374,15 @@ impl Host {
         let t = self.table();
         (t.am_register)(t.instance, tag, AmEntry { receive, ctx })
     }
-    /// Behind [`Host::am_register`].
+    /// Makes `take` the receiver of messages in parts, behind [`Host::am_register`] for the same tag. BAD_PARAM: the tag has no receiver.
     pub fn am_register_parts(&self, tag: u8, take: AmParts) -> Status {
         let t = self.table();
         (t.am_register_parts)(t.instance, tag, take)
     }
 
     /// Adds a layer's function to progress. BAD_PARAM: it is there already.
+    ///
+    /// The function's pointers stay valid until the component is finalized.
     pub fn progress_register(&self, function: &LayerFunction) -> Status {
         let t = self.table();
         (t.progress_register)(t.instance, function)
@@ -423,7 +426,7 @@ impl Host {
     /// NO_RESOURCE: all slots (2^22 in a process) are taken.
     ///
     /// # Safety
-    /// `req` must be a header in memory that stays for the life of the instance.
+    /// `req` is null, or a header in memory that stays for the life of the instance, that nobody else knows yet, and that has no slot.
     pub unsafe fn request_slot(&self, req: *mut RequestHeader) -> Status {
         let t = self.table();
         (t.request_slot)(t.instance, req)
@@ -433,14 +436,15 @@ impl Host {
     /// the caller's still, who releases it. BAD_PARAM: `req` is null.
     ///
     /// # Safety
-    /// `req` must be a live request; the caller holds no lock.
+    /// `req` is null, or a request that the caller started and has not released. `thread` is the context of the calling thread, which has no entry
+    /// that is not lent, holds no lock and is in no callback; or null.
     pub unsafe fn wait(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
         let t = self.table();
         (t.wait)(t.instance, thread, req)
     }
 
     /// Publishes this process's bytes under the component's name, for [`Host::exchange_get`] of the others; to be called in `open`, before the start
-    /// publishes them. A second call replaces the first one's bytes.
+    /// publishes them. A second call replaces the first one's bytes. Always OK; what is too long is reported by the start.
     pub fn exchange_put(&self, data: &[u8]) -> Status {
         let t = self.table();
         let data = SliceRef { ptr: data.as_ptr(), len: data.len() };
@@ -495,7 +499,8 @@ impl RequestHeader {
     /// Completes and tells the waiter, if one is attached. The header may be reused at once.
     ///
     /// # Safety
-    /// `this` must be a live header that is completed once per start.
+    /// `this` is the header of a request of the caller's, which was started, whose status is written, and which nobody else completes. `threaded` is
+    /// true where another thread may make MPI calls. The caller does not touch the request afterwards.
     #[inline(always)]
     pub unsafe fn complete(this: *const RequestHeader, host: &Host, threaded: bool) {
         // SAFETY: live by the caller's promise; the reference ends before anyone can reuse it.

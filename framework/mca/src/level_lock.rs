@@ -30,7 +30,7 @@ impl<const LEVEL: usize> BiasedLock<LEVEL> {
     /// A free lock.
     ///
     /// # Safety
-    /// `services` stays for as long as the lock is used.
+    /// `services` points to the host's services, which stay for as long as the lock is used and others made from it are.
     pub unsafe fn new(services: *const LockServices) -> Self {
         debug_assert!(!services.is_null());
         BiasedLock { bias: Bias::new(services), word: Lock::new() }

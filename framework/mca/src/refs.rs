@@ -31,7 +31,7 @@ impl StrRef {
     /// The text, or `None` when it is not UTF-8 or the pointer is null with a length.
     ///
     /// # Safety
-    /// `ptr` must be readable for `len` bytes for the lifetime chosen by the caller.
+    /// `ptr` must be readable for `len` bytes for the lifetime chosen by the caller, and nobody writes them meanwhile.
     pub unsafe fn get<'a>(self) -> Option<&'a str> {
         if self.len == 0 {
             return Some("");
@@ -70,7 +70,7 @@ impl<T> SliceRef<T> {
     /// The elements; none where `ptr` is null.
     ///
     /// # Safety
-    /// `ptr` must point to `len` initialised values for the lifetime chosen by the caller.
+    /// `ptr` is null, or aligned and points to `len` initialised values, for the lifetime chosen by the caller; nobody writes them meanwhile.
     pub unsafe fn get<'a>(self) -> &'a [T] {
         if self.len == 0 || self.ptr.is_null() {
             return &[];

@@ -136,9 +136,10 @@ pub struct RequestOps {
     /// The host is done with it. If it is still pending (MPI_Request_free) the owner keeps it
     /// until it completes and then recycles it. `thread`: the calling thread's context, or null.
     pub release: extern "C" fn(req: *mut RequestHeader, thread: *mut ThreadCtx),
-    /// Tries to cancel; completes the request as cancelled if that succeeded.
+    /// Tries to cancel (MPI 5.0 §3.8.4). OK: it is complete as cancelled. PENDING: that is not known yet, or it is too late; it completes in any
+    /// case, and its status tells. NOT_SUPPORTED: the owner cancels nothing.
     pub cancel: extern "C" fn(req: *mut RequestHeader) -> Status,
-    /// Starts a persistent request.
+    /// Starts a persistent request that is inactive. A failure: it stays inactive, as with `send` and `irecv` of its owner's table.
     pub start: extern "C" fn(req: *mut RequestHeader) -> Status,
 }
 

@@ -104,10 +104,10 @@ pub struct HostServices {
     pub index_of: extern "C" fn(*mut c_void, name: *const ProcName, out: *mut u32) -> Status,
     /// `HELD`. The place of a process. NOT_FOUND: there is no such process.
     pub place_of: extern "C" fn(*mut c_void, proc: u32, out: *mut ProcPlace) -> Status,
-    /// As `HostTable::exchange_put`, under a name of the module's own beside the component's.
+    /// As `HostTable::exchange_put`, under a name of the module's own beside the component's. BAD_PARAM: the name is not UTF-8.
     pub exchange_put: extern "C" fn(*mut c_void, module: StrRef, data: SliceRef<u8>) -> Status,
     /// Fetches what a process published for a module, without waiting. PENDING: asked for, call again; OK, NOT_FOUND,
-    /// NO_RESOURCE (`len` is what is needed) as `HostTable::exchange_get`.
+    /// NO_RESOURCE (`len` is what is needed), PEER_FAILED as `HostTable::exchange_get`. BAD_PARAM: the name is not UTF-8.
     pub exchange_try:
         extern "C" fn(*mut c_void, module: StrRef, proc: u32, data: *mut u8, len: *mut usize) -> Status,
     /// `HELD`. Answers a challenge: `AUTH_BYTES` that only processes of the job can make of `challenge` and `context` (which
@@ -128,27 +128,28 @@ pub struct HostServices {
     /// it before one frees it. Asks the node's daemon and waits for the answer. MISMATCH: it exists with another size.
     /// BAD_PARAM: no bytes, or a key that is too long. OUT_OF_MEMORY here does not mean that others failed.
     pub node_memory: extern "C" fn(*mut c_void, key: StrRef, bytes: u64, out: *mut NodeMemory) -> Status,
-    /// Copies from or to a process's memory on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here.
+    /// Copies from a process's memory on this node to `local`, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. BAD_PARAM: the memory is not
+    /// mapped. OUT_OF_MEMORY: the kernel's. After a failure a part may have been copied.
     pub peer_read: extern "C" fn(*mut c_void, proc: u32, remote: u64, local: *mut u8, bytes: u64) -> Status,
-    /// The same to the process's memory, from `local`.
+    /// The same to the process's memory, from `local`; failures as of `peer_read`.
     pub peer_write:
         extern "C" fn(*mut c_void, proc: u32, remote: u64, local: *const u8, bytes: u64) -> Status,
     /// A process's memory in this address space, where that can be had without its help (the process itself, node memory).
-    /// NOT_SUPPORTED elsewhere.
+    /// NOT_SUPPORTED elsewhere. BAD_PARAM: the range does not fit an address space.
     pub peer_pointer:
         extern "C" fn(*mut c_void, proc: u32, remote: u64, bytes: u64, out: *mut *mut u8) -> Status,
-    /// Makes progress until the predicate says so.
+    /// Makes progress until the predicate says so. Always OK.
     pub wait_until: extern "C" fn(*mut c_void, *mut ThreadCtx, Predicate, ctx: *mut c_void) -> Status,
     /// Makes progress, or sleeps, until the word (it may be shared between processes) is not `value` any more; whoever changes it wakes the
     /// sleeper by `wake_word`. PEER_FAILED: a process has failed meanwhile, and the word is still `value`; processes that failed before are
     /// those that `on_peer_failure` has told.
     pub wait_word: extern "C" fn(*mut c_void, *mut ThreadCtx, word: *const WakingWord, value: u32) -> Status,
-    /// Subscribes to failures of peers. Those that failed before are told at once.
+    /// Subscribes to failures of peers. Those that failed before are told at once. BAD_PARAM: that function has that context already.
     pub on_peer_failure: extern "C" fn(*mut c_void, f: PeerFailed, ctx: *mut c_void) -> Status,
     /// Ends a subscription with that function and context; a call that has begun may still run. NOT_FOUND: there is none.
     pub off_peer_failure: extern "C" fn(*mut c_void, f: PeerFailed, ctx: *mut c_void) -> Status,
     /// `HELD`. A transport's final failure of a process: everybody who subscribed is told, and unless somebody
-    /// took that upon itself the job ends with one report.
+    /// took that upon itself the job ends with one report. NOT_FOUND: there is no such process.
     pub peer_failed: extern "C" fn(*mut c_void, proc: u32, status: Status, message: StrRef) -> Status,
     /// The first of [`OSC_TAGS`] consecutive AM tags of a one-sided component. They follow from its name alone and so are alike in all
     /// processes, whatever components each has. NOT_FOUND: it is of another framework. BAD_PARAM: another
@@ -157,7 +158,7 @@ pub struct HostServices {
     /// Undoes one `node_memory` of the key; by the last one of this process the address is gone. NOT_FOUND: none is left.
     pub node_memory_free: extern "C" fn(*mut c_void, key: StrRef) -> Status,
     /// `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and [`WakingWord::store`]
-    /// says that there are some.
+    /// says that there are some. Always OK.
     pub wake_word: extern "C" fn(*mut c_void, word: *const WakingWord) -> Status,
 }
 

@@ -99,7 +99,7 @@ impl Status {
         }
     }
 
-    /// `Ok` for success and pending, `Err` for failures.
+    /// `Ok` for success and [`Status::PENDING`], `Err` for failures, [`Status::NO_RESOURCE`] among them.
     pub const fn ok(self) -> Result<Status, Status> {
         if self.is_err() { Err(self) } else { Ok(self) }
     }

@@ -186,33 +186,33 @@ pub struct WinServices {
         tag: i32,
         out: *mut *mut RequestHeader,
     ) -> Status,
-    /// Waits for a request of `isend` or `irecv` and releases it; its status goes to `status` if that is not null.
+    /// Waits for a request of `isend` or `irecv` and releases it; its status goes to `status` if that is not null. Answers that status' error.
     pub wait:
         extern "C" fn(*mut c_void, *mut ThreadCtx, *mut RequestHeader, status: *mut MsgStatus) -> Status,
-    /// Looks without progress: OK releases the request and fills `status`; PENDING leaves it.
+    /// Looks without progress. PENDING: it is not complete, and stays. Otherwise it does as `wait`.
     pub test:
         extern "C" fn(*mut c_void, *mut ThreadCtx, *mut RequestHeader, status: *mut MsgStatus) -> Status,
-    /// Tries to cancel a request and releases it in any case, once it is complete.
+    /// Tries to cancel a request, waits until it is complete, and releases it. Answers its status' error; OK says nothing about success.
     pub cancel: extern "C" fn(*mut c_void, *mut ThreadCtx, *mut RequestHeader) -> Status,
-    /// Makes progress until the predicate says 1.
+    /// Makes progress until the predicate says 1. Always OK.
     pub wait_until: extern "C" fn(*mut c_void, *mut ThreadCtx, Predicate, ctx: *mut c_void) -> Status,
     /// One turn of progress. The events handled.
     pub progress: extern "C" fn(*mut c_void, *mut ThreadCtx) -> i32,
     /// Returns when all ranks of the window have called it, in the same order of collectives. PEER_FAILED: a rank is lost.
     pub barrier: extern "C" fn(*mut c_void, *mut ThreadCtx) -> Status,
-    /// `bytes` of each rank to all: `all` has room for `num_ranks` times as many.
+    /// `bytes` of each rank to all: `all` has room for `num_ranks` times as many. Failures as of `barrier`.
     pub allgather:
         extern "C" fn(*mut c_void, *mut ThreadCtx, mine: *const u8, bytes: u64, all: *mut u8) -> Status,
-    /// `bytes` from each rank to each rank.
+    /// `bytes` from each rank to each rank: both buffers have `num_ranks` times as many, in the order of the ranks. Failures as of `barrier`.
     pub alltoall:
         extern "C" fn(*mut c_void, *mut ThreadCtx, to: *const u8, bytes: u64, from: *mut u8) -> Status,
-    /// The least status of all ranks: a failure anywhere is everybody's.
+    /// The least status of all ranks: a failure anywhere is everybody's. PEER_FAILED, too, where the exchange fails.
     pub agree: extern "C" fn(*mut c_void, *mut ThreadCtx, Status) -> Status,
     /// The predefined type of single bytes, for messages.
     pub byte_type: extern "C" fn(*mut c_void) -> *const TypeDesc,
     /// Waits until `outstanding` answers that nothing is under way any more, as a flush does (version 1.1). Of the contexts in its
     /// answer those that nobody has progressed since the last look are entered, one at a time, taking their locks from their owners: a thread
-    /// that issued operations and computes now keeps nobody waiting. The caller holds nothing. See "Completion" in the contract's text.
+    /// that issued operations and computes now keeps nobody waiting. The caller holds nothing. Always OK. See "Completion" in the contract's text.
     pub wait_contexts: extern "C" fn(*mut c_void, *mut ThreadCtx, Outstanding, ctx: *mut c_void) -> Status,
 }
 
@@ -262,7 +262,8 @@ pub struct RmaArgs {
 pub(crate) type State = *mut c_void;
 pub(crate) type Win = *mut c_void;
 /// An operation. `out` null: MPI_Put and the like, which complete by synchronisation; else MPI_Rput and the like, and
-/// a request is written there (it may be complete already).
+/// a request is written there (it may be complete already). Failures are those of [`OscTable::put`]; one that comes later is the request's, or that
+/// of the synchronisation.
 pub type RmaFn = extern "C" fn(Win, *const RmaArgs, out: *mut *mut RequestHeader) -> Status;
 
 /// Counts of a component for one window, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since the window was made, of this process, of
@@ -288,7 +289,8 @@ pub struct WinCounts {
     pub put_locks: u64,
 }
 
-/// A notified put or get: the arguments of the operation, and the number of the target's counter.
+/// A notified put or get: the arguments of the operation, and the number of the target's counter. Failures are those of [`OscTable::put`], and
+/// BAD_PARAM: the window has no such counter.
 pub type NotifyFn = extern "C" fn(Win, *const RmaArgs, counter: u32) -> Status;
 
 /// The verbs of a window. All slots up to `free` are mandatory; of those behind it each may be missing: the host answers NOT_SUPPORTED in its place.
@@ -342,7 +344,7 @@ pub struct OscTable {
     pub attach: extern "C" fn(Win, *mut ThreadCtx, base: *mut u8, bytes: u64) -> Status,
     /// Takes the memory that `attach` added with this address from the window; peers reach it no more. RMA_ATTACH: none begins there.
     pub detach: extern "C" fn(Win, *mut ThreadCtx, base: *mut u8) -> Status,
-    /// The hints changed (MPI_Win_set_info): bits of [`hint`] and [`ordering`].
+    /// The hints changed (MPI_Win_set_info): bits of [`hint`] and [`ordering`]. NOT_SUPPORTED: they cannot change, and the call fails.
     pub set_hints: extern "C" fn(Win, hints: u32, ordering: u32) -> Status,
     /// Frees the module. `discard` 0: collective; returns when no rank uses this rank's memory through the window any more.
     /// RMA_SYNC: an epoch is open, and the window stays. `discard` 1: another rank's `create` failed; communicates with nobody.
@@ -352,16 +354,16 @@ pub struct OscTable {
     /// A get that is told to its target.
     pub get_notify: NotifyFn,
     /// The value of a counter of this rank. `reset` 1: it is 0 afterwards, and no notification is lost in between. One turn of progress if that is needed for
-    /// notifications to come.
+    /// notifications to come. BAD_PARAM: the window has no such counter.
     pub notify_read: extern "C" fn(Win, *mut ThreadCtx, counter: u32, reset: u32, value: *mut u64) -> Status,
-    /// Waits until a counter of this rank is at least `threshold`, and gives its value.
+    /// Waits until a counter of this rank is at least `threshold`, and gives its value. BAD_PARAM: the window has no such counter.
     pub notify_wait:
         extern "C" fn(Win, *mut ThreadCtx, counter: u32, threshold: u64, value: *mut u64) -> Status,
     /// Makes another window on the same memory, collective. The new one has the flavor, the memory, and what is attached now or later of this one, and
     /// locks, epochs, counters and flushes of its own; either may be freed first. Accumulates by one and the other are atomic to each other.
     /// `desc`: as `create` would get it; its memory is this window's. After a failure on any rank the host frees the others' with `discard`.
     pub dup: extern "C" fn(Win, *const WinDesc, *mut ThreadCtx, out: *mut OscWindow) -> Status,
-    /// Fills `out` as far as its `size` says.
+    /// Fills `out` as far as its `size` says. NOT_SUPPORTED: the component counts nothing.
     pub counts: extern "C" fn(Win, out: *mut WinCounts) -> Status,
     /// Starts what `flush` with `local` 0 would do for a rank ([`ALL`]: for all), and does not wait: `flush` follows. RMA_SYNC as `flush`.
     pub flush_begin: extern "C" fn(Win, *mut ThreadCtx, rank: u32) -> Status,
@@ -391,11 +393,12 @@ pub struct OscModule {
     pub state: *mut c_void,
     /// OK: `priority` is filled. NOT_AVAILABLE: not this window. Must not communicate.
     pub query: extern "C" fn(State, *const WinDesc, priority: *mut i32) -> Status,
-    /// Collective over the window's ranks. After a failure on any rank the host frees the windows of the others with `discard`.
+    /// Makes the module of a window. Collective over its ranks. After a failure on any rank (OUT_OF_MEMORY, UNREACHABLE, PEER_FAILED and so on) the
+    /// host frees the windows of the others with `discard`, and asks the next component.
     pub create: extern "C" fn(State, *const WinDesc, *mut ThreadCtx, out: *mut OscWindow) -> Status,
-    /// The thread level has risen to MULTIPLE; no other thread is in a verb.
+    /// The thread level has risen to MULTIPLE; no other thread is in a verb. A failure: it cannot, and the level stays.
     pub threads_begin: extern "C" fn(State) -> Status,
-    /// Last call.
+    /// Ends the component and frees `state`: the last call, when no window is left. A failure is logged.
     pub finalize: extern "C" fn(State) -> Status,
 }
 

@@ -183,13 +183,14 @@ pub struct PmlTable {
     pub size: u32,
     /// [`TABLE_VERSION`] of what the component was built with; equal or refused.
     pub version: u32,
-    /// Once, before any other verb. The PML fills `words`, which are empty. From then on the host polls the transports, and calls
+    /// Once, before any other verb; a failure ends the start. The PML fills `words`, which are empty. From then on the host polls the transports, and calls
     /// `after_turn` as the words say.
     pub enable: extern "C" fn(State, *const Transports, words: *mut Words) -> Status,
     /// Makes a communicator, which all local verbs name by `*out` from then on. The description is read during the call, but for the two lists.
     /// OUT_OF_MEMORY, NO_RESOURCE: nothing was made.
     pub add_comm: extern "C" fn(State, *const CommDesc, out: *mut *mut c_void) -> Status,
-    /// Ends a communicator: no verb names it afterwards, and its lists are gone. Requests and messages on it that are under way go on.
+    /// Ends a communicator: no verb names it afterwards, and its lists are gone. Requests and messages on it that are under way go on. A failure
+    /// is logged, and the communicator is gone all the same.
     pub del_comm: extern "C" fn(State, comm: *mut c_void) -> Status,
     /// Sends, and may return before that is over. OK: done, no request. PENDING: wait for `*out`. PEER_FAILED: the process is lost, or the
     /// communicator revoked; nothing is under way, as after any error.
@@ -199,24 +200,26 @@ pub struct PmlTable {
     /// Receives, and may return before that is over. OK: done, `status` filled (its `error` may be TRUNCATED), no request. PENDING: wait for `*out`.
     pub recv:
         extern "C" fn(State, *const RecvArgs, status: *mut MsgStatus, out: *mut *mut RequestHeader) -> Status,
-    /// Starts a receive. Always a request (it may be complete already).
+    /// Starts a receive. Always a request (it may be complete already), whose status has TRUNCATED, PEER_FAILED and so on. OUT_OF_MEMORY: there is
+    /// none.
     pub irecv: extern "C" fn(State, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
     /// Makes the inactive request of a persistent send, which `RequestOps::start` starts. OUT_OF_MEMORY: there is none.
     pub send_init: extern "C" fn(State, *const SendArgs, out: *mut *mut RequestHeader) -> Status,
-    /// As `send_init`, of a receive.
+    /// As `send_init`, of a receive. OUT_OF_MEMORY: there is none.
     pub recv_init: extern "C" fn(State, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
     /// Looks for a message without progressing. OK: found, `status` filled; if `message` is not
     /// null the message is taken out of matching. PENDING: none. PEER_FAILED: none, and there will be none, since the only process that
     /// could send it (`src` names one) has failed; of ANY_SOURCE: all others of the communicator have. An error is no message: nothing is filled.
     pub probe:
         extern "C" fn(State, *const RecvArgs, status: *mut MsgStatus, message: *mut *mut Message) -> Status,
-    /// Receives a message that `probe` took out. As `irecv`.
+    /// Receives a message that `probe` took out. Fails as `irecv`; the message is gone in any case.
     pub imrecv:
         extern "C" fn(State, message: *mut Message, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
     /// Called behind the transports' turn of context `ctx`, under its lock, while there is work ([`Words`]): takes up what landed, and offers what
     /// waits for room to the transports again. Returns how many messages went on.
     pub after_turn: extern "C" fn(State, ctx: u32) -> i32,
-    /// Called when the thread level has risen to MULTIPLE, while no other thread is in a verb.
+    /// Called when the thread level has risen to MULTIPLE, while no other thread is in a verb. A failure: it cannot, nothing has changed, and the
+    /// level stays.
     pub threads_begin: extern "C" fn(State) -> Status,
     /// Sends out everything still queued inside (progressing the BTLs); PENDING: call again.
     pub flush: extern "C" fn(State) -> Status,
@@ -224,14 +227,14 @@ pub struct PmlTable {
     pub peer_failed: extern "C" fn(State, proc: u32) -> Status,
     /// Ends the module: the last call, when nothing is under way. Requests stay valid, as all pools do.
     pub finalize: extern "C" fn(State) -> Status,
-    /// Counts on a communicator. Not on a message's path.
+    /// Counts on a communicator. Not on a message's path. NOT_SUPPORTED: the PML counts nothing.
     pub counts: extern "C" fn(State, comm: *mut c_void, out: *mut Counts) -> Status,
     /// The assertions on a communicator are now `flags` ([`assert_flag`], as in [`CommDesc::flags`]):
     /// MPI_Comm_set_info. NOT_SUPPORTED: only new communicators take them.
     pub set_flags: extern "C" fn(State, comm: *mut c_void, flags: u32) -> Status,
-    /// From now on the time of matching is measured (`on` is 1), or not any more. Not on a message's path.
+    /// From now on the time of matching is measured (`on` is 1), or not any more. Not on a message's path. NOT_SUPPORTED: it cannot be.
     pub measure: extern "C" fn(State, on: u32) -> Status,
-    /// Ends all operations on a communicator with PEER_FAILED, and those started later.
+    /// Ends all operations on a communicator with PEER_FAILED, and those started later. NOT_SUPPORTED: the PML cannot.
     pub revoke: extern "C" fn(State, comm: *mut c_void) -> Status,
     /// As `isend`, of an empty message in place of one whose data does not come: the receive that it meets completes with
     /// `error`, an error, and no data. `buf`, `count`, `dtype` and `mode` are not looked at. It keeps the order of messages; a probe shows

@@ -22,7 +22,8 @@ pub trait Btl: Send + Sync + Sized + 'static {
     /// Limits and ranks. The number of contexts is that of those given to [`module`](super::module()). Asked once.
     fn attrs(&self) -> BtlAttrs;
 
-    /// Meets a process. `None`: this device does not reach it. Any thread, at any time.
+    /// Meets a process. `None`: this device does not reach it. Any thread, at any time. An error (OUT_OF_MEMORY, PEER_FAILED and so on) makes the
+    /// whole `add_procs` fail, and the host takes another transport.
     fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Self::Endpoint>, Status>;
 
     /// Makes the lane of a new endpoint for context `ctx`.
@@ -135,7 +136,7 @@ pub trait BtlPartner: Btl {
 }
 /// Lets a waiter sleep.
 pub trait BtlSleep: Btl {
-    /// PENDING: something has arrived, do not sleep.
+    /// See [`BtlTable::arm`]. PENDING: something has arrived, do not sleep.
     fn arm(&self, at: &mut Entered<'_, Self::Context>, set: &mut WaitSet) -> Status;
     /// Follows every `arm`.
     fn disarm(&self, at: &mut Entered<'_, Self::Context>);
@@ -144,13 +145,13 @@ pub trait BtlSleep: Btl {
 pub trait BtlService: Btl {
     /// The data of the service context. The holder of its lock has it alone.
     type Service: Send + 'static;
-    /// Opens the service context. Several calls are as one; any thread.
+    /// Opens the service context. Several calls are as one; any thread. See [`BtlTable::service_open`].
     fn open(&self) -> Status;
     /// Sends a request from an ordinary context. See [`BtlTable::service_request`].
     fn request(&self, at: &mut Entered<'_, Self::Context>, to: &Peer<Self>, msg: &Message<'_>) -> Status;
     /// Takes requests; returns how many.
     fn serve(&self, at: &mut Entered<'_, Self::Service>) -> i32;
-    /// Answers the request whose receiver is running.
+    /// Answers the request whose receiver is running. BAD_PARAM: `link` is not its, or the reply is too long. PEER_FAILED: the requester is lost.
     fn reply(&self, at: &mut Entered<'_, Self::Service>, link: u64, msg: &Message<'_>) -> Status;
     /// Last call of a device that serves, instead of [`Btl::finalize`], which it calls unless it says otherwise.
     fn finalize_serving(

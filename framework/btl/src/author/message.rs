@@ -18,7 +18,7 @@ impl<'a, D> Vouched<'a, D> {
     /// Vouches for a descriptor.
     ///
     /// # Safety
-    /// Its pointers are valid as its type says.
+    /// Its pointers are valid as its type says, for `'a`, and those behind which something is written are nobody else's meanwhile.
     #[inline(always)]
     pub unsafe fn new(desc: &'a D) -> Vouched<'a, D> {
         Vouched(desc)
@@ -45,7 +45,7 @@ impl<'a> Bytes<'a> {
     /// Bytes in memory that is no slice, because another process can write to it.
     ///
     /// # Safety
-    /// So many bytes are readable from there for `'a`.
+    /// So many bytes are readable from there for `'a`. They may change meanwhile only where nobody makes a reference to them.
     #[inline(always)]
     pub unsafe fn new(ptr: *const u8, len: u64) -> Bytes<'a> {
         Bytes { ptr, len, lent: PhantomData }

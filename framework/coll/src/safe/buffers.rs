@@ -9,7 +9,7 @@ use core::ops::Range;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 
-/// A status other than OK is the error.
+/// The outcome of a verb: a status other than OK is the error. An operation hands it on, and the call ends with the first failure of all.
 pub type Result<T = ()> = core::result::Result<T, Status>;
 
 /// Elements to be read: sent, copied or combined.

@@ -113,7 +113,7 @@ impl<'a> Call<'a> {
         self.comm.oversubscribed != 0
     }
 
-    /// Sends.
+    /// Sends, and returns when the data may be changed. BAD_PARAM: there is no such rank. A message that fails is no error here (the file's text).
     pub fn send(&self, data: Source<'_>, to: u32) -> Result {
         self.has(to)?;
         if self.failure.has_spoiled() {
@@ -124,7 +124,7 @@ impl<'a> Call<'a> {
         if status.is_err() { self.failed(status, false) } else { Ok(()) }
     }
 
-    /// Receives.
+    /// Receives, and returns when the data is there. BAD_PARAM: there is no such rank. A message that fails is no error here.
     pub fn recv(&self, mut into: Place<'_>, from: u32) -> Result {
         self.has(from)?;
         let (at, count, dtype) = into.raw();
@@ -132,7 +132,7 @@ impl<'a> Call<'a> {
         if status.is_err() { self.failed(status, true) } else { Ok(()) }
     }
 
-    /// Sends and receives at the same time.
+    /// Sends and receives at the same time. BAD_PARAM: there is no such rank.
     pub fn exchange(&self, data: Source<'_>, to: u32, into: Place<'_>, from: u32) -> Result {
         self.has(to)?;
         let receive = self.start_recv(into, from)?;
@@ -140,14 +140,16 @@ impl<'a> Call<'a> {
         self.wait(&mut [receive]).and(sent)
     }
 
-    /// Runs `start`, which starts any number of messages, and waits for them all. Buffers are borrowed until then.
+    /// Runs `start`, which starts any number of messages, and waits for them all. Buffers are borrowed until then. The error is that of `start`, or
+    /// in a plan the host's.
     pub fn together<'b>(&self, start: impl FnOnce(&mut Batch<'_, 'a, 'b>) -> Result) -> Result {
         let mut together = Batch { call: self, requests: Vec::new(), buffers: PhantomData };
         let started = start(&mut together);
         together.wait().and(started)
     }
 
-    /// Copies as a message to oneself does: the types may differ, as long as the bytes are no more than `into` has room for.
+    /// Copies as a message to oneself does: the types may differ, as long as the bytes are no more than `into` has room for. Otherwise the call
+    /// ends with TRUNCATED, in a plan at once. OUT_OF_MEMORY: the plan has no room for the data in between.
     pub fn copy(&self, data: Source<'_>, mut into: Place<'_>) -> Result {
         if data.bytes() > into.bytes() {
             return self.failed(Status::TRUNCATED, true);
@@ -183,17 +185,17 @@ impl<'a> Call<'a> {
         if status.is_err() { self.failed(status, true) } else { Ok(()) }
     }
 
-    /// Temporary memory for so many operands.
+    /// Temporary memory for so many operands. OUT_OF_MEMORY: there is not so much.
     pub fn operands<'b>(&self, op: Op<'b>, count: u64) -> Result<Memory<'b>> {
         self.make(op.dtype, count)
     }
 
-    /// Temporary memory for packed data, as bytes.
+    /// Temporary memory for packed data, as bytes. OUT_OF_MEMORY: there is not so much.
     pub fn bytes(&self, len: u64) -> Result<Memory<'a>> {
         self.make(self.byte, len)
     }
 
-    /// The buffers of a message without data: one to send from, one to receive into.
+    /// The buffers of a message without data: one to send from, one to receive into. It never fails.
     pub fn nothing(&self) -> Result<(Source<'a>, Place<'a>)> {
         // SAFETY: no element, so no byte is read or written.
         unsafe { Ok((Source::new(null_mut(), 0, self.byte)?, Place::new(null_mut(), 0, self.byte)?)) }
@@ -332,14 +334,14 @@ pub struct Batch<'t, 'a, 'b> {
 }
 
 impl<'b> Batch<'_, '_, 'b> {
-    /// Starts to send.
+    /// Starts to send. BAD_PARAM: there is no such rank.
     pub fn send(&mut self, data: Source<'b>, to: u32) -> Result {
         let request = self.call.start_send(data, to)?;
         self.add(request);
         Ok(())
     }
 
-    /// Starts to receive.
+    /// Starts to receive. BAD_PARAM: there is no such rank.
     pub fn recv(&mut self, into: Place<'b>, from: u32) -> Result {
         let request = self.call.start_recv(into, from)?;
         self.add(request);

@@ -71,13 +71,13 @@ impl<'a> Memory<'a> {
         Memory { at: start.wrapping_offset(span.ahead as isize), count, dtype, owned: None }
     }
 
-    /// To be read.
+    /// The elements, to be read. BAD_PARAM: they have more bytes than MPI can count.
     pub fn source(&self) -> Result<Source<'_>> {
         // SAFETY: initialised when it was made, and borrowed: nobody has a place in it.
         unsafe { Source::new(self.at, self.count, self.dtype) }
     }
 
-    /// To be written.
+    /// The elements, to be written. BAD_PARAM: they have more bytes than MPI can count.
     pub fn place(&mut self) -> Result<Place<'_>> {
         // SAFETY: initialised when it was made, of a span that holds all elements, and borrowed by this place alone. The elements do
         // not overlap, since types of temporary memory are those of data that is received.

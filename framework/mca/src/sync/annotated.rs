@@ -80,8 +80,10 @@ macro_rules! common {
             pub const fn new(value: $value) -> Self {
                 $name(core::sync::atomic::$name::new(value))
             }
+            /// The word at this address.
+            ///
             /// # Safety
-            /// As for the standard library's.
+            /// `word` is aligned, and valid to read and to write for `'a`; meanwhile it is reached by atomic operations alone.
             #[inline(always)]
             pub unsafe fn from_ptr<'a>(word: *mut $value) -> &'a Self {
                 // SAFETY: transparent; the rest is the caller's promise.

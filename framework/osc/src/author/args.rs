@@ -11,7 +11,8 @@ impl<'a> Rma<'a> {
     /// Vouches for arguments.
     ///
     /// # Safety
-    /// The pointers that the operation uses are valid as [`RmaArgs`] says.
+    /// The pointers that the operation uses are valid as [`RmaArgs`] says: types and operation for `'a`, buffers until the operation is complete at
+    /// the origin, those that are written nobody else's.
     #[inline(always)]
     pub unsafe fn new(args: &'a RmaArgs) -> Rma<'a> {
         Rma(args)

@@ -15,7 +15,7 @@ impl<'a> Outgoing<'a> {
     /// Vouches for arguments.
     ///
     /// # Safety
-    /// The pointers are valid as [`SendArgs`] says.
+    /// The pointers are valid as [`SendArgs`] says: communicator, type and thread for `'a`, the buffer until the operation is complete.
     #[inline(always)]
     pub unsafe fn new(args: &'a SendArgs) -> Outgoing<'a> {
         Outgoing(args)
@@ -58,7 +58,8 @@ impl<'a> Incoming<'a> {
     /// Vouches for arguments.
     ///
     /// # Safety
-    /// The pointers are valid as [`RecvArgs`] says.
+    /// The pointers are valid as [`RecvArgs`] says: communicator, type and thread for `'a`, and, but for a probe, the buffer until the operation is
+    /// complete, writable and nobody else's.
     #[inline(always)]
     pub unsafe fn new(args: &'a RecvArgs) -> Incoming<'a> {
         Incoming(args)
@@ -92,7 +93,7 @@ impl<'a> Arrived<'a> {
     /// Vouches for a message of which so many bytes are here.
     ///
     /// # Safety
-    /// They are readable for `'a`. Of none the address may be any.
+    /// They are readable for `'a`, and nobody writes them meanwhile. Of none the address may be any.
     #[inline(always)]
     pub unsafe fn new(message: &'a RecvDesc, len: u64) -> Arrived<'a> {
         Arrived { message, len }
@@ -132,7 +133,7 @@ impl<'a> Described<'a> {
     /// Vouches for a description.
     ///
     /// # Safety
-    /// The pointers are valid as [`CommDesc`] says.
+    /// The pointers are valid as [`CommDesc`] says: both lists have `num_peers` entries, until `del_comm`.
     pub unsafe fn new(desc: &'a CommDesc) -> Described<'a> {
         Described(desc)
     }

@@ -44,15 +44,15 @@ pub trait Pml: Send + Sync + Sized + 'static {
 
     /// The largest tag.
     const MAX_TAG: i32 = i32::MAX;
-    /// Whether [`Pml::arrive_in_part`] takes messages while their senders still write them.
+    /// True where [`Pml::arrive_in_part`] takes messages while their senders still write them.
     const TAKES_PARTS: bool = false;
 
     /// Takes the transports, before any other verb. `care` says when locks are taken, and can be told to have them taken in any case. Answers the words
-    /// by which the host's engine calls `after_turn`; they stay until `finalize`.
+    /// by which the host's engine calls `after_turn`; they stay until `finalize`. An error ends the start.
     fn enable(&self, transports: Given<'_>, care: &'static Care) -> Result<Words, Status>;
-    /// Makes a communicator.
+    /// Makes a communicator. An error, such as OUT_OF_MEMORY: it does not come to be.
     fn add_comm(&self, entry: &mut Entry, desc: Described<'_>) -> Result<Arc<Self::Comm>, Status>;
-    /// Ends a communicator: no verb names it any more.
+    /// Ends a communicator: no verb names it any more. See [`PmlTable::del_comm`].
     fn del_comm(&self, entry: &mut Entry, comm: Arc<Self::Comm>) -> Status;
 
     /// See [`PmlTable::send`].
@@ -100,7 +100,7 @@ pub trait Pml: Send + Sync + Sized + 'static {
         comm: &Self::Comm,
         args: Incoming<'_>,
     ) -> Result<&'static Self::Request, Status>;
-    /// Looks for a message: whether one is there, whose `status` is filled then. An error: none is, and none will be.
+    /// Looks for a message. True: one is there, and `status` is filled. PEER_FAILED: none is, and none will be, as [`PmlTable::probe`] says.
     fn probe(
         &self,
         entry: &mut Entry,
@@ -108,7 +108,7 @@ pub trait Pml: Send + Sync + Sized + 'static {
         args: Incoming<'_>,
         status: &mut MsgStatus,
     ) -> Result<bool, Status>;
-    /// As `probe`; takes the message out of matching.
+    /// As [`Pml::probe`]; takes the message out of matching.
     fn improbe(
         &self,
         entry: &mut Entry,
@@ -116,7 +116,7 @@ pub trait Pml: Send + Sync + Sized + 'static {
         args: Incoming<'_>,
         status: &mut MsgStatus,
     ) -> Result<Option<Box<Self::Message>>, Status>;
-    /// Receives such a message.
+    /// Receives such a message. See [`PmlTable::imrecv`].
     fn imrecv(
         &self,
         entry: &mut Entry,
@@ -136,9 +136,9 @@ pub trait Pml: Send + Sync + Sized + 'static {
 
     /// The host is done with a request. If it is still pending (MPI_Request_free) the layer keeps it until it completes.
     fn release(&self, way: Admission<'_>, request: &'static Self::Request);
-    /// Tries to cancel; completes the request as cancelled if that succeeded.
+    /// Tries to cancel; completes the request as cancelled if that succeeded. See [`RequestOps::cancel`](oxmpi_mca::RequestOps::cancel).
     fn cancel(&self, entry: &mut Entry, request: &'static Self::Request) -> Status;
-    /// Starts a persistent request.
+    /// Starts a persistent request. See [`RequestOps::start`](oxmpi_mca::RequestOps::start).
     fn start(&self, entry: &mut Entry, request: &'static Self::Request) -> Status;
 
     /// The thread level rises to MULTIPLE, while no other thread is in a verb. An error: it cannot, and nothing has changed.
@@ -154,7 +154,7 @@ pub trait Pml: Send + Sync + Sized + 'static {
         let _ = (entry, comm);
         Status::NOT_SUPPORTED
     }
-    /// Sends an empty message whose receive completes with `error`.
+    /// Sends an empty message whose receive completes with `error`. See [`PmlTable::send_failure`].
     fn send_failure(
         &self,
         entry: &mut Entry,
@@ -170,17 +170,17 @@ pub trait Pml: Send + Sync + Sized + 'static {
         let _ = (entry, comm);
         None
     }
-    /// The assertions on a communicator changed ([`assert_flag`]).
+    /// The assertions on a communicator changed ([`assert_flag`]). See [`PmlTable::set_flags`].
     fn set_flags(&self, entry: &mut Entry, comm: &Self::Comm, flags: u32) -> Status {
         let _ = (entry, comm, flags);
         Status::NOT_SUPPORTED
     }
-    /// The time of matching is to be measured from now on, or not any more.
+    /// The time of matching is to be measured from now on, or not any more. NOT_SUPPORTED: it cannot be.
     fn measure(&self, on: bool) -> Status {
         let _ = on;
         Status::NOT_SUPPORTED
     }
-    /// Last call. Requests stay.
+    /// Last call. Requests stay. See [`PmlTable::finalize`].
     fn finalize(&self, entry: &mut Entry) -> Status {
         let _ = entry;
         Status::OK

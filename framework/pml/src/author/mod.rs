@@ -1,4 +1,4 @@
-//! How an author writes a PML: one safe trait, from which [`module()`] makes the table.
+//! The author's side of a PML: one safe trait, from which [`module()`] makes the table.
 //!
 //! | what | type | who has it |
 //! |---|---|---|

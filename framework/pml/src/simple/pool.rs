@@ -136,18 +136,18 @@ impl Pool {
         self.shared.get_or_init(|| Box::leak(Box::new(shared)));
     }
 
-    /// Opens a request for a send.
+    /// Opens a request for a send. INTERNAL: [`Pool::serve`] was not called. NO_RESOURCE: the host has no slot for one more request.
     pub fn send(&self, args: Outgoing<'_>) -> Result<Open, Status> {
         let SendArgs { buf, count, dtype, host_comm, .. } = *args;
         self.take(RequestHeader::SEND, host_comm, Data::of(buf.cast_mut(), count, dtype)).map(Open)
     }
 
-    /// Opens a request for an empty message, whatever the arguments say.
+    /// Opens a request for an empty message, whatever the arguments say. Errors are those of [`Pool::send`].
     pub fn send_nothing(&self, args: Outgoing<'_>) -> Result<Open, Status> {
         self.take(RequestHeader::SEND, args.host_comm, Data::NONE).map(Open)
     }
 
-    /// Opens a request for a receive.
+    /// Opens a request for a receive. Errors are those of [`Pool::send`].
     pub fn receive(&self, args: Incoming<'_>) -> Result<Open, Status> {
         let RecvArgs { buf, count, dtype, host_comm, .. } = *args;
         self.take(RequestHeader::RECV, host_comm, Data::of(buf, count, dtype)).map(Open)
@@ -197,7 +197,7 @@ impl Pool {
         }
     }
 
-    /// Whether a send is under way that the host has released already: what it is about still has to reach its receiver.
+    /// True where a send is under way that the host has released already: its data still has to reach its receiver.
     pub fn has_abandoned_sends(&self) -> bool {
         self.shared.get().is_some_and(|shared| shared.lock().abandoned > 0)
     }

@@ -68,6 +68,7 @@ typedef struct oxmpi_proc_name oxmpi_proc_name;
 typedef struct oxmpi_proc_place oxmpi_proc_place;
 typedef struct oxmpi_place oxmpi_place;
 typedef struct oxmpi_node_memory oxmpi_node_memory;
+typedef struct oxmpi_shared_segment oxmpi_shared_segment;
 typedef struct oxmpi_host_services oxmpi_host_services;
 typedef struct oxmpi_host_table oxmpi_host_table;
 typedef struct oxmpi_open_args oxmpi_open_args;
@@ -453,7 +454,7 @@ struct oxmpi_job_info {
     uint32_t local_size;
     /* Random number of the job, equal in all its processes. */
     uint64_t job_id;
-    /* The node's shared segment (a memfd) and its length when this process got it; -1: none. */
+    /* The shared segment of this job on this node (a memfd), which is number 0 of `HostServices::segment`; -1: none. */
     int32_t segment_fd;
     /* More runnable threads than cores are expected on this node. */
     uint32_t oversubscribed;
@@ -624,6 +625,19 @@ struct oxmpi_node_memory {
     uint32_t reserved;
 };
 
+/* A shared segment on this node, as this process has it. */
+struct oxmpi_shared_segment {
+    /* Its descriptor, a memfd. It is the host's, and open until the answer to the same question is NOT_FOUND; who keeps it duplicates it. */
+    int32_t fd;
+    /* Place of this process among those that share the segment: less than `local_size`. */
+    uint32_t local_rank;
+    /* How many processes may share it, alike in all of them for as long as it exists. */
+    uint32_t local_size;
+    uint32_t reserved;
+    /* Its length in bytes at the time of the question; it grows and does not shrink. 0: nobody has written anything yet. */
+    uint64_t bytes;
+};
+
 /* The question of a wait; not 0 ends it. Runs with no lock held and does not wait itself. */
 typedef uint32_t (*oxmpi_predicate)(void *ctx);
 
@@ -688,6 +702,10 @@ struct oxmpi_host_services {
     /* `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and `WakingWord::store`
      * says that there are some. */
     oxmpi_status (*wake_word)(void *, const oxmpi_waking_word *word);
+    /* Describes shared segment `number` of this node: 0 is the one that this process was started with (`JobInfo::segment_fd`), others come with
+     * processes of further jobs, whose `ProcInfo::segment` names them, and go when the last of those has been taken back. A number may come again,
+     * for the same segment or another one. NOT_FOUND: there is no such segment. Any thread, holding nothing. */
+    oxmpi_status (*segment)(void *, uint32_t number, oxmpi_shared_segment *out);
 };
 
 /* The table. Grows at the end; `size` says how far this host's goes. */
@@ -2548,10 +2566,16 @@ OXMPI_ASSERT(offsetof(oxmpi_node_memory, base) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, bytes) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, first) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, reserved) == 20);
+OXMPI_ASSERT(sizeof(oxmpi_shared_segment) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_shared_segment, fd) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_shared_segment, local_rank) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_shared_segment, local_size) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_shared_segment, reserved) == 12);
+OXMPI_ASSERT(offsetof(oxmpi_shared_segment, bytes) == 16);
 OXMPI_ASSERT(sizeof(oxmpi_waking_word) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_waking_word, value) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_waking_word, sleepers) == 4);
-OXMPI_ASSERT(sizeof(oxmpi_host_services) == 160);
+OXMPI_ASSERT(sizeof(oxmpi_host_services) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, name_of) == 8);
@@ -2573,6 +2597,7 @@ OXMPI_ASSERT(offsetof(oxmpi_host_services, peer_failed) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, osc_tags) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, node_memory_free) == 144);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, wake_word) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_host_services, segment) == 160);
 OXMPI_ASSERT(sizeof(oxmpi_msg_status) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_msg_status, source) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_msg_status, tag) == 4);

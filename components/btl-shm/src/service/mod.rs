@@ -14,6 +14,7 @@ pub mod link;
 
 use crate::context::{At, Context};
 use crate::device::Shm;
+use crate::segment::home::Home;
 use crate::segment::inbox::ServiceMem;
 use crate::service::ends::{Link, Requester, Requests, Service, staged};
 use crate::sys;
@@ -23,11 +24,12 @@ use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::sync::{Ordering, fence};
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 /// Requests served in one call at most, so that others get the lock.
 const BATCH: i32 = 32;
 
-/// The number by which a request that is being served is answered: local rank and context of its requester.
+/// The number by which a request that is being served is answered: number and context of its requester.
 fn name((source, ctx): Requester) -> u64 {
     u64::from(source) << 32 | u64::from(ctx)
 }
@@ -39,13 +41,13 @@ impl Shm {
             Entry::Occupied(link) => return Ok(link.into_mut()),
             Entry::Vacant(place) => place,
         };
-        let segment = self.segment();
-        let (memory, word) = segment.new_link().map_err(|why| {
+        let Some(home) = self.home(peer) else { return Err(Status::UNREACHABLE) };
+        let (memory, word) = home.segment.new_link().map_err(|why| {
             self.report_shortage("ring-no-memory", link::LEN, &why.to_string());
             Status::OUT_OF_MEMORY
         })?;
         // A link of an earlier life of ours is forgotten by this.
-        segment.publish_link(peer, ctx, self.local_rank(), word);
+        home.segment.publish_link(home.place(peer), ctx, home.me, word);
         Ok(place.insert(Link::new(memory, word, 0)))
     }
 
@@ -53,6 +55,9 @@ impl Shm {
     #[cold]
     #[inline(never)]
     pub(crate) fn take_replies(&self, at: &mut At<'_>) -> i32 {
+        if !at.aside.is_waiting() {
+            return 0;
+        }
         let all: Vec<u32> = at.requests.links.keys().copied().collect();
         let mut events = 0;
         for peer in all {
@@ -64,7 +69,7 @@ impl Shm {
                 let reply = link.read(link.next, &mut stage);
                 link::free(link.state(link.next));
                 link.next += 1;
-                requests.waiting -= 1;
+                at.aside.end_requests(1);
                 match reply {
                     Some((len, tag)) => self.hand_up_service(at, peer, 0, &stage[..len], tag),
                     None => self.peer_broke(peer, "wrote a reply that is longer than its slot"),
@@ -78,7 +83,7 @@ impl Shm {
 
     /// Calls the receiver of a tag with a request or reply; `link` is the number with which a request is answered.
     fn hand_up_service<C>(&self, at: &mut Entered<'_, C>, source: u32, link: u64, bytes: &[u8], tag: u8) {
-        let proc = self.segment().identity(source).map_or(u32::MAX, |who| who.proc);
+        let proc = self.home(source).and_then(|home| home.proc(source)).unwrap_or(u32::MAX);
         at.deliver(self.host(), Arrival { proc, tag, bytes: bytes.into(), link });
     }
 
@@ -86,10 +91,11 @@ impl Shm {
     /// wrote a place where none can be.
     fn link_from<'a>(&self, service: &'a mut Service, requester: Requester) -> Option<&'a mut Link> {
         let (source, ctx) = requester;
-        let word = self.segment().link_word(self.local_rank(), ctx, source);
+        let home = self.home(source)?;
+        let word = home.segment.link_word(home.me, ctx, home.place(source));
         match service.links.entry(requester) {
             Entry::Occupied(link) if link.get().word == word => Some(link.into_mut()),
-            place => match self.segment().map_link(word) {
+            place => match home.segment.map_link(word) {
                 Ok(memory) => {
                     let mut link = Link::new(memory?, word, 0);
                     // An earlier life of ours may have answered some.
@@ -135,6 +141,51 @@ impl Shm {
     }
 }
 
+impl Shm {
+    /// Hands up the requests that wait in one segment, until none is left or a batch has been handled; `handled` counts them.
+    fn serve_inbox(&self, at: &mut Entered<'_, Service>, home: &Home, handled: &mut i32) {
+        let (inbox, fifos) = (home.segment.service_inbox(home.me), home.segment.layout().fifos);
+        if !inbox::any(&inbox) {
+            return;
+        }
+        inbox::take(&inbox, inbox.words(), |place| {
+            let source = home.base() + place;
+            // Of a process that nobody knows requests wait until somebody does, who then sets this bit.
+            if place >= home.ranks() || home.proc(source).is_none() {
+                return;
+            }
+            let mut all = true;
+            for ctx in 0..fifos {
+                if home.segment.link_word(home.me, ctx, place) != 0
+                    && self.link_from(at, (source, ctx)).is_some()
+                {
+                    all &= self.serve_link(at, (source, ctx), handled);
+                }
+            }
+            if !all {
+                // For the next call. The bell is off, or the caller looks before it sleeps.
+                let _ = inbox::mark(&inbox, place);
+            }
+        });
+    }
+
+    /// Takes part in the further segments that have come, and drops the links of those that are leaving.
+    #[cold]
+    #[inline(never)]
+    fn follow_homes(&self, service: &mut Service) {
+        let holds: Vec<u32> = service.further.iter().map(|home| home.base()).collect();
+        let changes = self.homes.changes(&holds, |_| true);
+        for base in changes.gone {
+            let Some(at) = service.further.iter().position(|home| home.base() == base) else { continue };
+            let home = service.further.swap_remove(at);
+            service.links.retain(|(source, _), _| !home.has(*source));
+            self.homes.let_go(base);
+        }
+        service.further.extend(changes.new);
+        service.version = changes.version;
+    }
+}
+
 impl BtlService for Shm {
     type Service = Service;
 
@@ -148,7 +199,10 @@ impl BtlService for Shm {
             return Status::BAD_PARAM;
         }
         let ctx = at.number();
-        let Context { requests, .. } = &mut **at;
+        if to.peer >= self.ranks() && !self.meet(at, ctx, to.peer) {
+            return Status::NOT_SUPPORTED;
+        }
+        let Context { requests, aside, .. } = &mut **at;
         let link = match self.link_to(requests, to.peer, ctx) {
             Ok(link) => link,
             Err(status) => return status,
@@ -159,37 +213,25 @@ impl BtlService for Shm {
         link.write(link.end, msg);
         link::ask(link.state(link.end));
         link.end += 1;
-        requests.waiting += 1;
-        let inbox = self.segment().service_inbox(to.peer);
-        if inbox::mark(&inbox, self.local_rank()) {
+        aside.begin_request();
+        let Some(home) = self.home(to.peer) else { return Status::UNREACHABLE };
+        let inbox = home.segment.service_inbox(home.place(to.peer));
+        if inbox::mark(&inbox, home.me) {
             sys::wake(inbox.bell());
         }
         Status::OK
     }
 
     fn serve(&self, at: &mut Entered<'_, Service>) -> i32 {
-        let inbox = self.segment().service_inbox(self.local_rank());
-        if !inbox::any(&inbox) {
-            return 0;
+        let mut handled = 0;
+        self.serve_inbox(at, &self.first, &mut handled);
+        if self.homes.version() != at.version {
+            self.follow_homes(at);
         }
-        let (mut handled, layout) = (0, self.segment().layout());
-        inbox::take(&inbox, inbox.words(), |source| {
-            if source >= layout.ranks {
-                return;
-            }
-            let mut all = true;
-            for ctx in 0..layout.fifos {
-                if self.segment().link_word(self.local_rank(), ctx, source) != 0
-                    && self.link_from(at, (source, ctx)).is_some()
-                {
-                    all &= self.serve_link(at, (source, ctx), &mut handled);
-                }
-            }
-            if !all {
-                // For the next call. The bell is off, or the caller looks before it sleeps.
-                let _ = inbox::mark(&inbox, source);
-            }
-        });
+        for number in 0..at.further.len() {
+            let home = Arc::clone(&at.further[number]);
+            self.serve_inbox(at, &home, &mut handled);
+        }
         handled
     }
 
@@ -209,7 +251,8 @@ impl BtlService for Shm {
         link.answered().store(link.next, Ordering::Release);
         // SYNC POINT with the requester's `arm`.
         fence(Ordering::SeqCst);
-        let bell = self.segment().bell(requester.0);
+        let Some(home) = self.home(requester.0) else { return Status::OK };
+        let bell = home.segment.bell(home.place(requester.0));
         if inbox::ring(bell) {
             sys::wake(bell);
         }
@@ -222,16 +265,28 @@ impl BtlService for Shm {
 }
 
 impl BtlServiceSleep for Shm {
-    fn arm_service(&self, _at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
-        let inbox = self.segment().service_inbox(self.local_rank());
-        if !inbox::arm(&inbox) {
+    fn arm_service(&self, at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
+        if self.homes.version() != at.version {
             return Status::PENDING;
         }
-        let addr = core::ptr::from_ref(inbox.bell()).cast();
-        set.add_word(WaitWord { addr, expected: inbox::ASLEEP, reserved: 0 })
+        let homes = || core::iter::once(&self.first).chain(at.further.iter().map(|home| &**home));
+        // Each is announced; what says that something is there decides.
+        let quiet = homes().filter(|home| !inbox::arm(&home.segment.service_inbox(home.me))).count() == 0;
+        if !quiet {
+            return Status::PENDING;
+        }
+        for home in homes() {
+            let addr = core::ptr::from_ref(home.segment.service_inbox(home.me).bell()).cast();
+            let added = set.add_word(WaitWord { addr, expected: inbox::ASLEEP, reserved: 0 });
+            if added.is_err() {
+                return added;
+            }
+        }
+        Status::OK
     }
 
-    fn disarm_service(&self, _at: &mut Entered<'_, Service>) {
-        inbox::disarm(&self.segment().service_inbox(self.local_rank()))
+    fn disarm_service(&self, at: &mut Entered<'_, Service>) {
+        inbox::disarm(&self.first.segment.service_inbox(self.first.me));
+        at.further.iter().for_each(|home| inbox::disarm(&home.segment.service_inbox(home.me)));
     }
 }

@@ -1,0 +1,158 @@
+//! The further segments of a context: its inbox, its ends of rings and its outgoing ends in each.
+//!
+//! Rings of further segments are never watched: their senders set ready bits. So a turn that has no further segment does nothing for them, and
+//! one that has looks at one summary word for each (`joining.rs`, `drain.rs`).
+
+use crate::receiver::incoming::Incoming;
+use crate::segment::home::Home;
+use crate::segment::inbox::{Inbox, InboxMem};
+use crate::segment::ready;
+use crate::sender::outgoing::Outgoing;
+use std::sync::Arc;
+
+/// One further segment, as one context has it.
+pub struct Lodging {
+    pub(super) home: Arc<Home>,
+    pub(super) inbox: Inbox,
+    /// By place.
+    pub(super) outgoing: Box<[Outgoing]>,
+    /// By the sender's place; a ring is out of its place while its messages are handed up.
+    pub(super) rings: Box<[Option<Box<Incoming>>]>,
+    /// Whether this context's sleep is announced at the bell there.
+    pub(super) armed: bool,
+}
+
+impl Lodging {
+    /// A context's part of a segment: without rings, and with an unconnected outgoing end for each peer. The segment has words for context `ctx`.
+    pub(super) fn new(home: Arc<Home>, ctx: u32) -> Lodging {
+        let (base, me, ranks) = (home.base(), home.me, home.ranks());
+        let outgoing = |place| Outgoing::new(base + place, me, home.segment.inbox(place, ctx));
+        Lodging {
+            outgoing: (0..ranks).map(outgoing).collect(),
+            inbox: home.segment.inbox(me, ctx),
+            rings: (0..ranks).map(|_| None).collect(),
+            armed: false,
+            home,
+        }
+    }
+}
+
+/// All of them.
+#[derive(Default)]
+pub struct Further {
+    pub(super) all: Vec<Lodging>,
+    /// The version of the module's list that they follow.
+    pub(super) version: u64,
+}
+
+impl Further {
+    /// The part of the segment in which the peer is.
+    pub(super) fn of(&self, peer: u32) -> Option<&Lodging> {
+        self.all.iter().find(|lodging| lodging.home.has(peer))
+    }
+
+    /// The same, to be changed.
+    pub(super) fn of_mut(&mut self, peer: u32) -> Option<&mut Lodging> {
+        self.all.iter_mut().find(|lodging| lodging.home.has(peer))
+    }
+
+    /// The outgoing end to a peer. `None`: the context has no part in its segment.
+    pub fn outgoing(&self, peer: u32) -> Option<&Outgoing> {
+        let lodging = self.of(peer)?;
+        lodging.outgoing.get(lodging.home.place(peer) as usize)
+    }
+
+    /// The same, to be changed.
+    pub fn outgoing_mut(&mut self, peer: u32) -> Option<&mut Outgoing> {
+        let lodging = self.of_mut(peer)?;
+        lodging.outgoing.get_mut(lodging.home.place(peer) as usize)
+    }
+
+    /// Puts a ring where it belongs. One whose segment is gone is dropped.
+    pub(super) fn put_back(&mut self, incoming: Box<Incoming>) {
+        if let Some(lodging) = self.of_mut(incoming.source) {
+            let place = lodging.home.place(incoming.source);
+            lodging.rings[place as usize] = Some(incoming);
+        }
+    }
+
+    /// Sets the ready bit of a ring in which something was left, or may have been.
+    pub(super) fn mark_again(&self, source: u32) {
+        if let Some(lodging) = self.of(source) {
+            ready::mark_again(&lodging.inbox, lodging.home.place(source));
+        }
+    }
+
+    /// Whether a ready bit is set in any of them.
+    pub(super) fn is_any_ready(&self) -> bool {
+        self.all.iter().any(|lodging| ready::any(&lodging.inbox))
+    }
+
+    /// The words on which a sleeper waits, beside that of the first segment.
+    pub fn bells(&self) -> impl Iterator<Item = *const u32> {
+        self.all.iter().map(|lodging| core::ptr::from_ref(lodging.inbox.bell()).cast())
+    }
+
+    /// Tells the senders of all rings how far this rank has read; nobody reads on.
+    pub fn close(&self) {
+        for incoming in self.all.iter().flat_map(|lodging| &lodging.rings).flatten() {
+            incoming.leave();
+        }
+    }
+}
+
+/// Things that a turn has to do beside the rings of the first segment, in one word, so that an idle turn asks once.
+#[derive(Clone, Copy, Default)]
+pub struct Aside(u64);
+
+impl Aside {
+    /// There are further segments, or the list of them has changed.
+    const FURTHER: u64 = 1 << 32;
+
+    /// Whether there is anything.
+    #[inline(always)]
+    pub fn is_any(self) -> bool {
+        self.0 != 0
+    }
+    /// Whether any service request of the context is without a reply.
+    #[inline(always)]
+    pub fn is_waiting(self) -> bool {
+        self.0 as u32 != 0
+    }
+    /// Counts a request that waits for its reply.
+    pub fn begin_request(&mut self) {
+        self.0 += 1;
+    }
+    /// Uncounts so many requests.
+    pub fn end_requests(&mut self, count: u32) {
+        debug_assert!(count <= self.0 as u32, "no more than were begun");
+        self.0 -= u64::from(count);
+    }
+    /// Whether further segments have to be looked at.
+    pub(super) fn has_further(self) -> bool {
+        self.0 & Self::FURTHER != 0
+    }
+    /// Says whether further segments have to be looked at.
+    pub(super) fn set_further(&mut self, yes: bool) {
+        self.0 = if yes { self.0 | Self::FURTHER } else { self.0 & !Self::FURTHER };
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_and_segments_do_not_mix() {
+        let mut aside = Aside::default();
+        assert!(!aside.is_any());
+        aside.set_further(true);
+        assert!(aside.is_any() && !aside.is_waiting() && aside.has_further());
+        aside.begin_request();
+        aside.begin_request();
+        aside.set_further(false);
+        assert!(aside.is_waiting() && !aside.has_further());
+        aside.end_requests(2);
+        assert!(!aside.is_any());
+    }
+}

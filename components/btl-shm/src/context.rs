@@ -31,23 +31,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// The outgoing end to a peer.
-    #[inline(always)]
-    pub fn outgoing_to(&self, peer: u32) -> &Outgoing {
-        match self.outgoing.get(peer as usize) {
-            Some(outgoing) => outgoing,
-            None => self.further_outgoing(peer),
-        }
-    }
-
-    /// The outgoing end to a peer of a further segment, in which this context takes part.
-    #[cold]
-    #[inline(never)]
-    fn further_outgoing(&self, peer: u32) -> &Outgoing {
-        self.further.outgoing(peer).unwrap_or_else(|| unknown_peer())
-    }
-
-    /// The outgoing end to a peer, to be changed.
+    /// The outgoing end to a peer of a segment in which this context takes part.
     #[inline(always)]
     pub fn outgoing_mut(&mut self, peer: u32) -> &mut Outgoing {
         match self.outgoing.get_mut(peer as usize) {

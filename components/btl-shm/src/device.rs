@@ -10,7 +10,7 @@ use crate::params::Settings;
 use crate::receiver::further::{Aside, Further};
 use crate::receiver::incoming::Receiver;
 use crate::segment::doorbell::Barriers;
-use crate::segment::home::{Home, Homes};
+use crate::segment::joined::{FurtherSegments, Joined};
 use crate::segment::map::{Identity, Segment};
 use crate::sender::outgoing::Outgoing;
 use crate::service::ends::Requests;
@@ -39,18 +39,18 @@ pub struct Facts {
 }
 
 /// A peer's segment: the first one is the module's, a further one may be left meanwhile, and stays mapped as long as this.
-pub(crate) enum HomeRef<'a> {
-    First(&'a Home),
-    Further(Arc<Home>),
+pub(crate) enum JoinedRef<'a> {
+    First(&'a Joined),
+    Further(Arc<Joined>),
 }
 
-impl Deref for HomeRef<'_> {
-    type Target = Home;
+impl Deref for JoinedRef<'_> {
+    type Target = Joined;
     #[inline(always)]
-    fn deref(&self) -> &Home {
+    fn deref(&self) -> &Joined {
         match self {
-            HomeRef::First(home) => home,
-            HomeRef::Further(home) => home,
+            JoinedRef::First(joined) => joined,
+            JoinedRef::Further(joined) => joined,
         }
     }
 }
@@ -78,8 +78,8 @@ pub struct Shm {
     /// The number under which XPMEM offers this process's memory; 0: nowhere.
     pub(crate) offer: i64,
     pub(crate) contexts: u32,
-    pub(crate) first: Home,
-    pub(crate) homes: Homes,
+    pub(crate) first: Joined,
+    pub(crate) further: FurtherSegments,
 }
 
 impl Shm {
@@ -104,8 +104,8 @@ impl Shm {
             short_reported: AtomicBool::new(false),
             offer,
             contexts,
-            homes: Homes::new(segment.layout().ranks),
-            first: Home::first(segment, me),
+            further: FurtherSegments::new(segment.layout().ranks),
+            first: Joined::first(segment, me),
         }
     }
 
@@ -168,11 +168,17 @@ impl Shm {
     }
     /// The segment in which a peer is. `None`: it was in a further one, which has been left.
     #[inline(always)]
-    pub(crate) fn home(&self, peer: u32) -> Option<HomeRef<'_>> {
+    pub(crate) fn segment_of(&self, peer: u32) -> Option<JoinedRef<'_>> {
         if peer < self.ranks() {
-            return Some(HomeRef::First(&self.first));
+            return Some(JoinedRef::First(&self.first));
         }
-        self.homes.find(peer).map(HomeRef::Further)
+        self.further_segment_of(peer)
+    }
+    /// The same of a peer that is not in the first segment.
+    #[cold]
+    #[inline(never)]
+    fn further_segment_of(&self, peer: u32) -> Option<JoinedRef<'_>> {
+        self.further.find(peer).map(JoinedRef::Further)
     }
     /// The process's id at opening; in a child after `fork` it differs from that of the child.
     pub(crate) fn pid(&self) -> u32 {
@@ -222,16 +228,19 @@ impl Shm {
     /// Facts about a peer; `None` before it has come.
     #[inline(always)]
     pub(crate) fn identity(&self, peer: u32) -> Option<Identity> {
-        self.home(peer)?.identity(peer)
+        if peer < self.ranks() {
+            return self.first.identity(peer);
+        }
+        self.further_segment_of(peer)?.identity(peer)
     }
 
     /// Reports that a peer (by its number) has written something against the protocol, to the user and as a fatal
     /// failure of that process to the host. `what` completes the sentence that starts with the process.
     #[cold]
     pub(crate) fn peer_broke(&self, peer: u32, what: &str) {
-        let home = self.home(peer);
-        let proc = home.as_ref().and_then(|home| home.proc(peer)).unwrap_or(u32::MAX);
-        let place = home.map_or(peer, |home| home.place(peer));
+        let joined = self.segment_of(peer);
+        let proc = joined.as_ref().and_then(|joined| joined.proc(peer)).unwrap_or(u32::MAX);
+        let place = joined.map_or(peer, |joined| joined.place(peer));
         self.host.help("garbage", &[&proc.to_string(), what]);
         self.host.peer_error(proc, true, &format!("process {proc} (local rank {place}) {what}"));
     }

@@ -46,7 +46,7 @@ impl Btl for Shm {
         }
         if proc.segment != 0 {
             let joined = self.join(proc)?;
-            return Ok(joined.map(|(peer, home)| Endpoint { peer, stamps: home.stamps(peer) }));
+            return Ok(joined.map(|(peer, joined)| Endpoint { peer, stamps: joined.stamps(peer) }));
         }
         if proc.node != job.node || proc.local_rank == self.local_rank {
             return Ok(None);
@@ -60,7 +60,7 @@ impl Btl for Shm {
 
     fn del_proc(&self, to: &Endpoint) {
         if to.peer >= self.ranks() {
-            self.part(to.peer);
+            self.take_leave(to.peer);
         }
     }
 
@@ -89,7 +89,7 @@ impl Btl for Shm {
                 }
             }
             self.segment().leave(self.local_rank);
-            self.homes.leave_all();
+            self.further.leave_all();
         }
     }
 }
@@ -121,13 +121,14 @@ impl BtlFlush for Shm {
 impl BtlHold for Shm {
     fn hold(&self, to: &Peer<Shm>, oldest: u64) {
         // SYNC POINT with `held`: what waited before was sent before.
-        if let Some(home) = self.home(to.peer) {
-            home.segment.stamp(to.stamps[0]).store(oldest, Ordering::Release);
+        if let Some(joined) = self.segment_of(to.peer) {
+            joined.segment.stamp(to.stamps[0]).store(oldest, Ordering::Release);
         }
     }
     fn held(&self, to: &Peer<Shm>) -> u64 {
         // SYNC POINT with `hold`: who sees a later word sees what was sent before it.
-        self.home(to.peer).map_or(0, |home| home.segment.stamp(to.stamps[1]).load(Ordering::Acquire))
+        self.segment_of(to.peer)
+            .map_or(0, |joined| joined.segment.stamp(to.stamps[1]).load(Ordering::Acquire))
     }
 }
 

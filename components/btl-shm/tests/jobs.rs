@@ -56,7 +56,7 @@ fn second(local: u32, proc: u32) -> ProcInfo {
     ProcInfo { proc: proc + local, local_rank, local: 1, job: 1, segment: IN_FIRST, ..default }
 }
 
-/// How often a file of that name is mapped in this process.
+/// Counts the mappings of a file of that name in this process.
 fn mappings(name: &str) -> usize {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
     maps.lines().filter(|line| line.contains(&format!("/memfd:{name} "))).count()
@@ -196,9 +196,13 @@ fn what_does_not_exist_is_refused_with_its_cause() {
     theirs[0].give_segment(IN_SECOND, SharedSegment { local_size: 3, ..small.at(0) });
     theirs[0].reach(ProcInfo { local_rank: 1, ..first(1) }).expect("reachable");
     a.give_segment(3, SharedSegment { local_size: 4, ..small.at(1) });
-    refused(ProcInfo { segment: 3, ..proc }, Status::NOT_SUPPORTED, "place 2 of 4");
+    refused(ProcInfo { segment: 3, ..proc }, Status::NOT_SUPPORTED, "processes, this one");
     a.give_segment(3, SharedSegment { local_size: 3, ..small.at(0) });
-    refused(ProcInfo { segment: 3, ..proc }, Status::BAD_PARAM, "place 2 of 3");
+    refused(
+        ProcInfo { segment: 3, ..proc },
+        Status::BAD_PARAM,
+        "local rank 0 is already in shared segment 3",
+    );
     a.give_segment(3, SharedSegment { local_rank: 3, local_size: 3, ..small.at(0) });
     refused(ProcInfo { segment: 3, ..proc }, Status::BAD_PARAM, "this process can have no place there");
     a.give_segment(3, SharedSegment { fd: -1, ..small.at(1) });
@@ -255,13 +259,14 @@ fn a_sleeper_is_woken_by_both_jobs_and_by_their_coming() {
     a.disarm(0);
 }
 
-/// One thread progresses a rank all the time, another has it meet and part from a process that talks to it.
+/// One thread progresses a rank all the time, one serves requests, another has the rank meet and part from a process that talks to it.
 #[test]
 fn processes_come_and_go_while_a_rank_progresses() {
     let ((ours, theirs), meeting) = (jobs(), Meeting::new("threads"));
     meeting.invite(&ours, &theirs);
     struct Shared<'a>(&'a Rank);
-    // SAFETY: one thread calls the verbs of its context, the other `add_procs` and `del_procs`, which are for any thread.
+    // SAFETY: one thread calls the verbs of its context, one that of the service context, and one `add_procs` and `del_procs`, which are for any
+    // thread.
     unsafe impl Sync for Shared<'_> {}
     let (a, b) = (Shared(&ours[0]), &theirs[0]);
     let back = b.reach(first(0)).expect("reachable");
@@ -278,6 +283,14 @@ fn processes_come_and_go_while_a_rank_progresses() {
                     assert_eq!(message.bytes, message.proc.to_le_bytes());
                     heard.fetch_add(1, order);
                 }
+                std::thread::yield_now();
+            }
+        });
+        threads.spawn(move || {
+            let serve = shared.0.table.service_progress.expect("service_progress");
+            while !stop.load(order) {
+                // SAFETY: the module's function and state; this thread alone has the service context.
+                assert_eq!(unsafe { serve(shared.0.module.state) }, 0, "nobody asks for anything");
                 std::thread::yield_now();
             }
         });

@@ -86,7 +86,7 @@ pub struct SharedSegment {
     pub fd: i32,
     /// Place of this process among those that share the segment: less than `local_size`.
     pub local_rank: u32,
-    /// How many processes may share it, alike in all of them for as long as it exists.
+    /// Number of processes that may share it, alike in all of them for as long as it exists.
     pub local_size: u32,
     pub reserved: u32,
     /// Its length in bytes at the time of the question; it grows and does not shrink. 0: nobody has written anything yet.

@@ -21,8 +21,8 @@ impl Shm {
     /// Maps the ring from peer `source` and makes its receiver's end. `None`: nobody is known there, the peer broke the protocol, or memory is
     /// short, and then a later turn tries again.
     pub(super) fn attach(&self, cx: &Context, ctx: u32, source: u32) -> Option<Box<Incoming>> {
-        let home = self.home(source)?;
-        let proc = match home.proc(source) {
+        let joined = self.segment_of(source)?;
+        let proc = match joined.proc(source) {
             Some(proc) if source >= self.ranks() || proc < self.host().job().job_size => proc,
             // It has no endpoint here: what it sends waits until it has.
             _ if source >= self.ranks() => return None,
@@ -31,7 +31,7 @@ impl Shm {
                 return None;
             }
         };
-        let place = match home.segment.find_ring(home.me, ctx, home.place(source)) {
+        let place = match joined.segment.find_ring(joined.me, ctx, joined.place(source)) {
             Ok(Some(place)) => place,
             Ok(None) => {
                 self.peer_broke(source, "announced a message in a ring that does not exist");
@@ -42,7 +42,7 @@ impl Shm {
                 return None;
             }
         };
-        let mapping = match home.segment.map(place) {
+        let mapping = match joined.segment.map(place) {
             Ok(mapping) => mapping,
             Err(errno) => {
                 // Its messages stay where they are; the next turn tries again.
@@ -86,13 +86,13 @@ impl Shm {
     pub(super) fn take_up_further(&self, cx: &mut Context, ctx: u32) -> bool {
         let (mut old, mut unordered) = (Vec::new(), false);
         for at in 0..cx.further.all.len() {
-            let lodging = &cx.further.all[at];
-            let (home, rings) = (&lodging.home, (0..).zip(&lodging.rings));
+            let part = &cx.further.all[at];
+            let (joined, rings) = (&part.joined, (0..).zip(&part.rings));
             let missing: Vec<u32> = rings
                 .filter(|(place, ring)| {
-                    ring.is_none() && !matches!(home.segment.find_ring(home.me, ctx, *place), Ok(None))
+                    ring.is_none() && !matches!(joined.segment.find_ring(joined.me, ctx, *place), Ok(None))
                 })
-                .map(|(place, _)| home.base() + place)
+                .map(|(place, _)| joined.base() + place)
                 .collect();
             for source in missing {
                 if let Some(incoming) = self.attach(cx, ctx, source) {

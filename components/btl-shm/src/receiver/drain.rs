@@ -23,6 +23,7 @@ use crate::ring::{Consumer, Front, LineMessage, Look, Rest};
 use crate::segment::doorbell::{self, ASLEEP};
 use crate::segment::inbox::InboxMem;
 use crate::segment::ready::{self, Taken as Found};
+use crate::sender::outgoing::unknown_peer;
 use crate::wire::{Flag, GRANULE, MAX_SHORT, PER_LINE};
 use oxmpi_btl::{Answer, Bytes, WaitWord};
 
@@ -49,6 +50,16 @@ enum Taken {
     More,
 }
 
+/// Makes ready for a message in return that is as long as the one that is taken: of one line, or of so many. In further segments nobody does.
+#[inline(always)]
+fn claim_lines(cx: &Context, incoming: &Incoming, lines: Option<u64>) {
+    let Some(outgoing) = cx.outgoing.get(incoming.source as usize) else { return };
+    match lines {
+        None => outgoing.claim_line(),
+        Some(lines) => outgoing.claim_lines(lines),
+    }
+}
+
 impl Shm {
     /// Carries out the verb progress: polls the watched rings, the rings whose ready bits are set, shared reads,
     /// replies of service links, and further segments. Returns the number of events.
@@ -59,7 +70,9 @@ impl Shm {
         while place < at.receiver.watched.len() {
             let Some(mut incoming) = at.receiver.watched[place].take() else { break };
             if events == 0 {
-                let sent = at.outgoing_to(incoming.source).tail();
+                // Those of the first segment alone are watched.
+                let Some(outgoing) = at.outgoing.get(incoming.source as usize) else { unknown_peer() };
+                let sent = outgoing.tail();
                 incoming.pace.pause_before_look(sent, at.receiver.turn, || !self.host().threaded());
             }
             events += self.drain(at, &mut incoming);
@@ -93,7 +106,7 @@ impl Shm {
                 Front::Nothing => break,
                 Front::Line(LineMessage { at: line, len, tag }) => {
                     if events == 0 {
-                        at.outgoing_to(incoming.source).claim_line();
+                        claim_lines(at, incoming, None);
                     }
                     // SAFETY: the line has no more bytes than fit into one, and stays as it is until the ring moves on.
                     let bytes = unsafe { Bytes::new(incoming.ring.mem().line_data(line), len) };
@@ -134,7 +147,7 @@ impl Shm {
             Look::Short { at: line, len, tag, lines } => {
                 incoming.ring.mem().fetch_lines(line, lines);
                 if first && (lines >= MANY_LINES || incoming.pace.is_steady()) {
-                    at.outgoing_to(incoming.source).claim_lines(lines);
+                    claim_lines(at, incoming, Some(lines));
                 }
                 let answer = self.take_lines(at, incoming, line, len, tag, lines);
                 answer.map_or(Taken::Nothing, |answer| after(answer.stops()))
@@ -152,7 +165,7 @@ impl Shm {
             Look::Cell { which, len, tag } => {
                 incoming.pace.note_long_message();
                 if first {
-                    at.outgoing_to(incoming.source).claim_line();
+                    claim_lines(at, incoming, None);
                 }
                 let answer = self.take_cell(at, incoming, which, len, tag);
                 answer.map_or(Taken::Nothing, |answer| after(was_awaited || answer.stops()))
@@ -160,7 +173,7 @@ impl Shm {
             Look::Pieces { location, len, tag, line, lines } => {
                 incoming.pace.note_long_message();
                 if first {
-                    at.outgoing_to(incoming.source).claim_lines(lines);
+                    claim_lines(at, incoming, Some(lines));
                 }
                 // Always the last one: it takes so long that one turn more does not count.
                 let whole = self.take_pieces(at, incoming, InPieces { location, len, tag, line, lines });
@@ -257,10 +270,10 @@ impl Shm {
         for number in 0..at.further.all.len() {
             let mut found = Found::begin(&at.further.all[number].inbox);
             loop {
-                let lodging = &mut at.further.all[number];
-                let Some(place) = found.next(&lodging.inbox, lodging.inbox.words()) else { break };
-                let Some(ring) = lodging.rings.get_mut(place as usize) else { continue };
-                let (ring, source) = (ring.take(), lodging.home.base() + place);
+                let part = &mut at.further.all[number];
+                let Some(place) = found.next(&part.inbox, part.inbox.words()) else { break };
+                let Some(ring) = part.rings.get_mut(place as usize) else { continue };
+                let (ring, source) = (ring.take(), part.joined.base() + place);
                 let Some(mut incoming) = ring.or_else(|| self.attach(at, ctx, source)) else { continue };
                 if !incoming.closed {
                     events += self.drain(at, &mut incoming);
@@ -362,7 +375,7 @@ impl Shm {
             || !receiver.watched_rings().all(Consumer::is_empty)
             || cx.reads.is_waiting()
             || cx.aside.is_waiting() && cx.requests.has_reply()
-            || cx.further.is_any_ready()
+            || self.is_awake_for_further(cx)
         {
             return None;
         }
@@ -372,12 +385,11 @@ impl Shm {
         let quiet = doorbell::arm(&receiver.inbox, receiver.watched_rings(), self.barriers(), first);
         // SYNC POINT with the fence in `reply` of the peer's service context: behind the barrier of `arm`.
         // In further segments as well: nobody watches there, so a sender sets its bit and looks at the bell.
-        let quiet = quiet && !cx.further.is_any_ready();
-        (quiet && !(cx.aside.is_waiting() && cx.requests.has_reply())).then(|| WaitWord {
-            addr: core::ptr::from_ref(receiver.inbox.bell()).cast(),
-            expected: ASLEEP,
-            reserved: 0,
-        })
+        if !quiet || self.is_awake_for_further(cx) || cx.aside.is_waiting() && cx.requests.has_reply() {
+            return None;
+        }
+        let addr = core::ptr::from_ref(cx.receiver.inbox.bell()).cast();
+        Some(WaitWord { addr, expected: ASLEEP, reserved: 0 })
     }
 
     /// Ends the sleep of a context: its rings are watched again. Nothing happens to a context that is not armed.

@@ -12,7 +12,7 @@ use crate::wire::MAX_SHORT;
 #[repr(C, align(64))]
 pub struct Incoming {
     pub ring: Consumer<Mapped>,
-    /// Index of the sender's process, and its number as a peer (`segment/home.rs`).
+    /// Index of the sender's process, and its number as a peer (`segment/joined.rs`).
     pub(super) proc: u32,
     pub(super) source: u32,
     /// Whether the sender wrote garbage, so that the ring is not looked at any more.

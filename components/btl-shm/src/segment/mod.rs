@@ -2,8 +2,8 @@
 
 pub mod cells;
 pub mod doorbell;
-pub mod home;
 pub mod inbox;
+pub mod joined;
 pub mod map;
 pub mod ready;
 pub mod refused;

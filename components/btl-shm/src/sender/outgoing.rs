@@ -41,9 +41,9 @@ pub struct Outgoing {
 
 /// A peer, as the layer above holds it.
 pub struct Endpoint {
-    /// Its number (`segment/home.rs`).
+    /// Its number (`segment/joined.rs`).
     pub peer: u32,
-    /// Where in the peer's segment the stamps lie of the oldest messages that wait: to the peer, and from it.
+    /// Places, in the peer's segment, of the stamps of the oldest messages that wait: to the peer, and from it.
     pub stamps: [u64; 2],
 }
 

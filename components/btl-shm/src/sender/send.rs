@@ -23,7 +23,10 @@ impl Shm {
     pub(crate) fn send_on(&self, at: &mut At<'_>, peer: u32, msg: &Message<'_>) -> Status {
         let ctx = at.number();
         let Context { outgoing, receiver, .. } = &mut **at;
-        let Some(outgoing) = outgoing.get_mut(peer as usize) else { return self.send_further(at, peer, msg) };
+        let Some(outgoing) = outgoing.get_mut(peer as usize) else {
+            // Not `at` itself, which is in registers.
+            return self.send_further(at, ctx, peer, msg);
+        };
         let desc = msg.desc();
         let (header, payload) = (desc.hdr_len as usize, desc.len as usize);
         let len = header + payload;
@@ -48,12 +51,12 @@ impl Shm {
     /// Sends a message to a peer of a further segment. `NOT_SUPPORTED`: that has no words for this context.
     #[cold]
     #[inline(never)]
-    fn send_further(&self, at: &mut At<'_>, peer: u32, msg: &Message<'_>) -> Status {
-        let (ctx, turns) = (at.number(), at.receiver.turns());
-        if !self.meet(at, ctx, peer) {
+    fn send_further(&self, cx: &mut Context, ctx: u32, peer: u32, msg: &Message<'_>) -> Status {
+        if !self.meet(cx, ctx, peer) {
             return Status::NOT_SUPPORTED;
         }
-        self.send_any(at.outgoing_mut(peer), ctx, msg, turns)
+        let turns = cx.receiver.turns();
+        self.send_any(cx.outgoing_mut(peer), ctx, msg, turns)
     }
 
     /// Sends a message that is longer or packed, or meets a ring without room, by whichever way fits: lines, a cell or
@@ -152,8 +155,9 @@ impl Shm {
     fn supply(&self, outgoing: &mut Outgoing, which: u64) -> bool {
         outgoing.bare &= !(1 << which);
         let index = place_of(which).1;
-        let supplied = outgoing.at.zip(self.home(outgoing.peer));
-        let supplied = supplied.is_some_and(|(place, home)| home.segment.reserve_cell(place, index).is_ok());
+        let supplied = outgoing.at.zip(self.segment_of(outgoing.peer));
+        let supplied =
+            supplied.is_some_and(|(place, joined)| joined.segment.reserve_cell(place, index).is_ok());
         if !supplied {
             outgoing.cells.give(which);
         }
@@ -241,10 +245,10 @@ impl Shm {
         if room == Room::Full
             && bulk > 0
             && outgoing.partial
-            && let Some((place, home)) = outgoing.at.zip(self.home(outgoing.peer))
+            && let Some((place, joined)) = outgoing.at.zip(self.segment_of(outgoing.peer))
         {
             // Rows of long messages have filled what had memory of the bulk; where there is no more that will have to do.
-            match home.segment.reserve_rest(place) {
+            match joined.segment.reserve_rest(place) {
                 Ok(()) => {
                     outgoing.partial = false;
                     outgoing.producer.use_bulk(u64::MAX);
@@ -274,8 +278,8 @@ impl Shm {
     /// Connects the outgoing end to its ring: the one that an earlier life of this rank made, or a new one. Tells the
     /// receiver where it lies.
     fn connect(&self, outgoing: &mut Outgoing, ctx: u32) -> Status {
-        let Some(home) = self.home(outgoing.peer) else { return Status::UNREACHABLE };
-        let (segment, me, peer) = (&home.segment, outgoing.me, home.place(outgoing.peer));
+        let Some(joined) = self.segment_of(outgoing.peer) else { return Status::UNREACHABLE };
+        let (segment, me, peer) = (&joined.segment, outgoing.me, joined.place(outgoing.peer));
         if segment.identity(peer).is_some_and(|peer| ctx >= peer.contexts) {
             // It has fewer contexts than we; nobody would read there.
             return Status::NOT_SUPPORTED;

@@ -1,6 +1,6 @@
 //! Both ends of service links: requests of a context, and the server (the essay is in `mod.rs`).
 
-use crate::segment::home::Home;
+use crate::segment::joined::Joined;
 use crate::service::link::{self, DATA, MOST, ROOM, SLOT, SLOTS};
 use crate::sys::Mapping;
 use oxmpi_btl::Message;
@@ -115,7 +115,7 @@ impl Requests {
 #[derive(Default)]
 pub struct Service {
     /// The further segments that are served, and the version of the module's list that they follow.
-    pub(super) further: Vec<Arc<Home>>,
+    pub(super) further: Vec<Arc<Joined>>,
     pub(super) version: u64,
     /// The links, by number and context of the requester.
     pub(super) links: HashMap<Requester, Link>,

@@ -14,8 +14,8 @@ pub mod link;
 
 use crate::context::{At, Context};
 use crate::device::Shm;
-use crate::segment::home::Home;
 use crate::segment::inbox::ServiceMem;
+use crate::segment::joined::Joined;
 use crate::service::ends::{Link, Requester, Requests, Service, staged};
 use crate::sys;
 use link::{MOST, ROOM};
@@ -41,13 +41,13 @@ impl Shm {
             Entry::Occupied(link) => return Ok(link.into_mut()),
             Entry::Vacant(place) => place,
         };
-        let Some(home) = self.home(peer) else { return Err(Status::UNREACHABLE) };
-        let (memory, word) = home.segment.new_link().map_err(|why| {
+        let Some(joined) = self.segment_of(peer) else { return Err(Status::UNREACHABLE) };
+        let (memory, word) = joined.segment.new_link().map_err(|why| {
             self.report_shortage("ring-no-memory", link::LEN, &why.to_string());
             Status::OUT_OF_MEMORY
         })?;
         // A link of an earlier life of ours is forgotten by this.
-        home.segment.publish_link(home.place(peer), ctx, home.me, word);
+        joined.segment.publish_link(joined.place(peer), ctx, joined.me, word);
         Ok(place.insert(Link::new(memory, word, 0)))
     }
 
@@ -83,7 +83,7 @@ impl Shm {
 
     /// Calls the receiver of a tag with a request or reply; `link` is the number with which a request is answered.
     fn hand_up_service<C>(&self, at: &mut Entered<'_, C>, source: u32, link: u64, bytes: &[u8], tag: u8) {
-        let proc = self.home(source).and_then(|home| home.proc(source)).unwrap_or(u32::MAX);
+        let proc = self.segment_of(source).and_then(|joined| joined.proc(source)).unwrap_or(u32::MAX);
         at.deliver(self.host(), Arrival { proc, tag, bytes: bytes.into(), link });
     }
 
@@ -91,11 +91,11 @@ impl Shm {
     /// wrote a place where none can be.
     fn link_from<'a>(&self, service: &'a mut Service, requester: Requester) -> Option<&'a mut Link> {
         let (source, ctx) = requester;
-        let home = self.home(source)?;
-        let word = home.segment.link_word(home.me, ctx, home.place(source));
+        let joined = self.segment_of(source)?;
+        let word = joined.segment.link_word(joined.me, ctx, joined.place(source));
         match service.links.entry(requester) {
             Entry::Occupied(link) if link.get().word == word => Some(link.into_mut()),
-            place => match home.segment.map_link(word) {
+            place => match joined.segment.map_link(word) {
                 Ok(memory) => {
                     let mut link = Link::new(memory?, word, 0);
                     // An earlier life of ours may have answered some.
@@ -143,20 +143,20 @@ impl Shm {
 
 impl Shm {
     /// Hands up the requests that wait in one segment, until none is left or a batch has been handled; `handled` counts them.
-    fn serve_inbox(&self, at: &mut Entered<'_, Service>, home: &Home, handled: &mut i32) {
-        let (inbox, fifos) = (home.segment.service_inbox(home.me), home.segment.layout().fifos);
+    fn serve_inbox(&self, at: &mut Entered<'_, Service>, joined: &Joined, handled: &mut i32) {
+        let (inbox, fifos) = (joined.segment.service_inbox(joined.me), joined.segment.layout().fifos);
         if !inbox::any(&inbox) {
             return;
         }
         inbox::take(&inbox, inbox.words(), |place| {
-            let source = home.base() + place;
+            let source = joined.base() + place;
             // Of a process that nobody knows requests wait until somebody does, who then sets this bit.
-            if place >= home.ranks() || home.proc(source).is_none() {
+            if place >= joined.ranks() || joined.proc(source).is_none() {
                 return;
             }
             let mut all = true;
             for ctx in 0..fifos {
-                if home.segment.link_word(home.me, ctx, place) != 0
+                if joined.segment.link_word(joined.me, ctx, place) != 0
                     && self.link_from(at, (source, ctx)).is_some()
                 {
                     all &= self.serve_link(at, (source, ctx), handled);
@@ -172,14 +172,14 @@ impl Shm {
     /// Takes part in the further segments that have come, and drops the links of those that are leaving.
     #[cold]
     #[inline(never)]
-    fn follow_homes(&self, service: &mut Service) {
-        let holds: Vec<u32> = service.further.iter().map(|home| home.base()).collect();
-        let changes = self.homes.changes(&holds, |_| true);
+    fn follow_segments(&self, service: &mut Service) {
+        let holds: Vec<u32> = service.further.iter().map(|joined| joined.base()).collect();
+        let changes = self.further.changes(&holds, |_| true);
         for base in changes.gone {
-            let Some(at) = service.further.iter().position(|home| home.base() == base) else { continue };
-            let home = service.further.swap_remove(at);
-            service.links.retain(|(source, _), _| !home.has(*source));
-            self.homes.let_go(base);
+            let Some(at) = service.further.iter().position(|joined| joined.base() == base) else { continue };
+            let joined = service.further.swap_remove(at);
+            service.links.retain(|(source, _), _| !joined.has(*source));
+            self.further.let_go(base);
         }
         service.further.extend(changes.new);
         service.version = changes.version;
@@ -214,9 +214,9 @@ impl BtlService for Shm {
         link::ask(link.state(link.end));
         link.end += 1;
         aside.begin_request();
-        let Some(home) = self.home(to.peer) else { return Status::UNREACHABLE };
-        let inbox = home.segment.service_inbox(home.place(to.peer));
-        if inbox::mark(&inbox, home.me) {
+        let Some(joined) = self.segment_of(to.peer) else { return Status::UNREACHABLE };
+        let inbox = joined.segment.service_inbox(joined.place(to.peer));
+        if inbox::mark(&inbox, joined.me) {
             sys::wake(inbox.bell());
         }
         Status::OK
@@ -225,12 +225,12 @@ impl BtlService for Shm {
     fn serve(&self, at: &mut Entered<'_, Service>) -> i32 {
         let mut handled = 0;
         self.serve_inbox(at, &self.first, &mut handled);
-        if self.homes.version() != at.version {
-            self.follow_homes(at);
+        if self.further.version() != at.version {
+            self.follow_segments(at);
         }
         for number in 0..at.further.len() {
-            let home = Arc::clone(&at.further[number]);
-            self.serve_inbox(at, &home, &mut handled);
+            let joined = Arc::clone(&at.further[number]);
+            self.serve_inbox(at, &joined, &mut handled);
         }
         handled
     }
@@ -251,8 +251,8 @@ impl BtlService for Shm {
         link.answered().store(link.next, Ordering::Release);
         // SYNC POINT with the requester's `arm`.
         fence(Ordering::SeqCst);
-        let Some(home) = self.home(requester.0) else { return Status::OK };
-        let bell = home.segment.bell(home.place(requester.0));
+        let Some(joined) = self.segment_of(requester.0) else { return Status::OK };
+        let bell = joined.segment.bell(joined.place(requester.0));
         if inbox::ring(bell) {
             sys::wake(bell);
         }
@@ -266,17 +266,17 @@ impl BtlService for Shm {
 
 impl BtlServiceSleep for Shm {
     fn arm_service(&self, at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
-        if self.homes.version() != at.version {
+        if self.further.version() != at.version {
             return Status::PENDING;
         }
-        let homes = || core::iter::once(&self.first).chain(at.further.iter().map(|home| &**home));
+        let all = || core::iter::once(&self.first).chain(at.further.iter().map(|joined| &**joined));
         // Each is announced; what says that something is there decides.
-        let quiet = homes().filter(|home| !inbox::arm(&home.segment.service_inbox(home.me))).count() == 0;
+        let quiet = all().filter(|joined| !inbox::arm(&joined.segment.service_inbox(joined.me))).count() == 0;
         if !quiet {
             return Status::PENDING;
         }
-        for home in homes() {
-            let addr = core::ptr::from_ref(home.segment.service_inbox(home.me).bell()).cast();
+        for joined in all() {
+            let addr = core::ptr::from_ref(joined.segment.service_inbox(joined.me).bell()).cast();
             let added = set.add_word(WaitWord { addr, expected: inbox::ASLEEP, reserved: 0 });
             if added.is_err() {
                 return added;
@@ -287,6 +287,6 @@ impl BtlServiceSleep for Shm {
 
     fn disarm_service(&self, at: &mut Entered<'_, Service>) {
         inbox::disarm(&self.first.segment.service_inbox(self.first.me));
-        at.further.iter().for_each(|home| inbox::disarm(&home.segment.service_inbox(home.me)));
+        at.further.iter().for_each(|joined| inbox::disarm(&joined.segment.service_inbox(joined.me)));
     }
 }

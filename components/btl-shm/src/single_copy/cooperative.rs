@@ -30,7 +30,7 @@
 
 use crate::context::{At, Context};
 use crate::device::Shm;
-use crate::segment::home::Home;
+use crate::segment::joined::Joined;
 use crate::single_copy::reads::Waiting;
 use crate::single_copy::stretch::{Owner, Stretch};
 use crate::single_copy::xpmem::Attachments;
@@ -77,9 +77,9 @@ impl Call {
     }
 }
 
-/// Whether the peer is at a long read of its own on this context. A hint: the answer may be old.
-fn is_reading(home: &Home, peer: u32, ctx: u32) -> bool {
-    home.segment.reading(home.place(peer), ctx).load(Ordering::Relaxed) != 0
+/// True: the peer is at a long read of its own on this context. A hint: the answer may be old.
+fn is_reading(joined: &Joined, peer: u32, ctx: u32) -> bool {
+    joined.segment.reading(joined.place(peer), ctx).load(Ordering::Relaxed) != 0
 }
 
 impl Shm {
@@ -93,18 +93,18 @@ impl Shm {
         done: Completion,
     ) -> Status {
         let (ctx, whole) = (at.number(), Stretch::of(&rma));
-        let Some(home) = self.home(owner.peer) else { return Status::UNREACHABLE };
-        if ctx >= home.segment.layout().fifos {
+        let Some(joined) = self.segment_of(owner.peer) else { return Status::UNREACHABLE };
+        if ctx >= joined.segment.layout().fifos {
             // The segment has no words for such a context.
             // SAFETY: the caller's buffer is writable.
             return unsafe { self.read_alone(&mut at.attached, owner.peer, whole) };
         }
-        let own = home.segment.reading(home.me, ctx);
+        let own = joined.segment.reading(joined.me, ctx);
         own.store(1, Ordering::Relaxed);
-        let busy = whole.len <= ALONE && is_reading(&home, owner.peer, ctx);
+        let busy = whole.len <= ALONE && is_reading(&joined, owner.peer, ctx);
         // SAFETY: the caller's buffer is writable until this has answered, and until its end is told where that is PENDING.
         let together =
-            if busy { None } else { unsafe { self.read_together(at, (&home, ctx), owner, whole) } };
+            if busy { None } else { unsafe { self.read_together(at, (&joined, ctx), owner, whole) } };
         let status = match together {
             Some(Ok(status)) => status,
             Some(Err(waiting)) => {
@@ -126,7 +126,7 @@ impl Shm {
     unsafe fn read_together(
         &self,
         cx: &mut Context,
-        (home, ctx): (&Home, u32),
+        (joined, ctx): (&Joined, u32),
         owner: &Owner,
         whole: Stretch,
     ) -> Option<Result<Status, Waiting>> {
@@ -137,7 +137,7 @@ impl Shm {
         let share = whole.len.div_ceil(MOST_SHARES).max(LEAST_SHARE).next_multiple_of(4096);
         let (generation, to) = (cx.reads.generation, whole.local() as u64);
         let call = Call { from: whole.remote, to, len: whole.len, share, index, generation };
-        let words = home.segment.assist(home.me, ctx, index);
+        let words = joined.segment.assist(joined.me, ctx, index);
         words.begin(generation);
         if !self.call_for_help(cx, ctx, owner.peer, &call) {
             cx.reads.free(index);
@@ -145,7 +145,7 @@ impl Shm {
         }
         let (mut own, mut mine) = (Ok(()), 0);
         // A source that reads takes no part yet, so there is no reason to leave it one, but it may soon.
-        let most = || is_reading(home, owner.peer, ctx).then_some((ALONE / share) as u32);
+        let most = || is_reading(joined, owner.peer, ctx).then_some((ALONE / share) as u32);
         while let Some(next) = words.take(generation, call.shares(), most()) {
             mine += next.len() as u32;
             let (at, len) = call.part(next);
@@ -175,8 +175,8 @@ impl Shm {
     /// # Safety
     /// The bytes here are writable.
     unsafe fn ended(&self, attached: &mut Attachments, ctx: u32, read: &Waiting) -> Option<Status> {
-        let Some(home) = self.home(read.peer) else { return Some(Status::UNREACHABLE) };
-        let words = home.segment.assist(home.me, ctx, read.index);
+        let Some(joined) = self.segment_of(read.peer) else { return Some(Status::UNREACHABLE) };
+        let words = joined.segment.assist(joined.me, ctx, read.index);
         let well = words.all_ended(read.expected)?;
         Some(match read.own {
             Err(errno) => crate::single_copy::copy::status_of(errno),
@@ -233,14 +233,14 @@ impl Shm {
             && (call.index as usize) < ASSISTS
             && call.from.checked_add(call.len).is_some()
             && call.to.checked_add(call.len).is_some();
-        let Some(home) = self.home(source).filter(|_| sane) else { return false };
-        let Some(who) = home.identity(source) else { return false };
+        let Some(joined) = self.segment_of(source).filter(|_| sane) else { return false };
+        let Some(who) = joined.identity(source) else { return false };
         if who.pid_namespace != self.pid_namespace() {
             // Its number means somebody else here; it reads alone.
             return true;
         }
         let (reader, whole) = (Owner { peer: source, who }, Stretch::at(call.from, call.to, call.len));
-        let words = home.segment.assist(home.place(source), ctx, call.index);
+        let words = joined.segment.assist(joined.place(source), ctx, call.index);
         while let Some(shares) = words.take(call.generation, call.shares(), None) {
             let count = shares.len() as u32;
             let (at, len) = call.part(shares);

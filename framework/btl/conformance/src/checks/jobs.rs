@@ -161,6 +161,15 @@ impl Jobs {
         }
     }
 
+    /// Tries to send from rank 0 to rank 1 of the other job, which may not know the sender. False: there is no room before it does.
+    fn tries(&self, job: usize, msg: &Msg) -> bool {
+        match self.jobs[job].ranks[0].send(self.ranks + 1, 0, msg) {
+            Status::OK => true,
+            Status::NO_RESOURCE => false,
+            s => panic!("a message to another job was refused: {s}"),
+        }
+    }
+
     /// Everybody talks to everybody of the other job, and what comes has the index of the round.
     fn talk(&self, round: u32) {
         for job in 0..2 {
@@ -184,8 +193,8 @@ impl Jobs {
     }
 }
 
-/// Processes of a second job are added, talked to, taken back and added again, under other indices; the own job goes on as ever. What
-/// one sends before it is known waits, and nothing of it is handed up behind `del_procs`.
+/// Processes of a second job are added, talked to, taken back and added again, under other indices; the own job goes on as ever. A
+/// message that is sent before its sender is known waits, and nothing of it is handed up behind `del_procs`.
 fn a_second_job_comes_and_goes(setup: &Setup) {
     if !setup.grows {
         return;
@@ -193,30 +202,26 @@ fn a_second_job_comes_and_goes(setup: &Setup) {
     assert!(setup.reach == Reach::Others, "a transport that grows reaches others");
     let mut jobs = Jobs::new(setup);
     for round in 0..3 {
-        // One of the jobs is there first, and talks at once.
+        // One of the jobs is there first, and tries to talk at once.
         let early = round as usize % 2;
         jobs.meet(early, round);
-        let msg = Msg::new(7, 24, 30);
-        jobs.push(early, 0, 1, 0, &msg);
-        assert_eq!(jobs.settle((1 - early, 1), 0), []);
+        let (msg, late) = (Msg::new(7, 24, 30), (1 - early, 1));
+        let sent = jobs.tries(early, &msg);
+        assert_eq!(jobs.settle(late, 0), []);
         jobs.meet(1 - early, round);
-        let got = jobs.settle((1 - early, 1), 1);
-        assert_eq!(
-            (got[0].proc, &got[0].bytes),
-            (index(early, 0, round), &msg.bytes()),
-            "sent before it was known"
-        );
+        assert_eq!(jobs.settle(late, sent.into()).len(), usize::from(sent), "sent before it was known");
         jobs.talk(round);
         for h in &jobs.jobs {
             h.ranks.iter().for_each(|rank| rank.host.forget());
             talk(h, 50 + u64::from(round));
         }
-        // The late one parts first, and hears nothing of what the other still sends.
+        // The late one parts first, and hears nothing of what the other still sends until it knows it again.
         jobs.part(1 - early);
-        jobs.push(early, 0, 1, 0, &msg);
-        assert_eq!(jobs.settle((1 - early, 1), 0), []);
+        let sent = jobs.tries(early, &msg);
+        assert_eq!(jobs.settle(late, 0), []);
         jobs.meet(1 - early, round);
-        assert_eq!(jobs.settle((1 - early, 1), 1).len(), 1, "it came when the process was known again");
+        let got = jobs.settle(late, sent.into());
+        got.iter().for_each(|m| assert_eq!((m.proc, &m.bytes), (index(early, 0, round), &msg.bytes())));
         jobs.part(1 - early);
         jobs.part(early);
         (0..10).for_each(|_| jobs.progress());
@@ -237,7 +242,7 @@ fn an_unknown_segment_is_refused(setup: &Setup) {
         assert!(answer.is_err(), "{}: a process of a segment that does not exist is reached", h.name);
         let told = rank.host.logged();
         assert!(told.contains("77") && told.contains("4000"), "{}: nothing says which: {told}", h.name);
-        // What is refused leaves nothing behind of those beside it.
+        // A process that is refused leaves nothing behind of those beside it.
         let beside = rank.add_procs(&[local_proc(0), local_proc(1), stranger]);
         assert!(beside.is_err(), "{}: a list with such a process", h.name);
     }

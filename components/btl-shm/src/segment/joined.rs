@@ -1,4 +1,4 @@
-//! Homes: the segments that this process is in, and the peers in each.
+//! The segments that this process has joined, and the peers in each.
 //!
 //! The **first** one is that of the process's own job. It is there from opening to the end, all its processes are known from the start, and
 //! nothing on a message's path asks for another. **Further** ones come with processes of other jobs (`ProcInfo::segment`): the first
@@ -8,12 +8,11 @@
 //! `base`. Bases are given out so that the numbers of all mapped segments are apart, and one may come again when its segment has been left.
 //!
 //! **Leaving.** The thread that takes back the last endpoint cannot touch what contexts keep of the segment: rings, inboxes, links. So it only says
-//! that the segment is *leaving* and that something has changed ([`Homes::version`]). Each holder (a context, or the service context)
+//! that the segment is *leaving* and that something has changed ([`FurtherSegments::version`]). Each holder (a context, or the service context)
 //! lets go when it next looks, in a thread that has it to itself, and the last one to do so leaves the segment, whose
 //! mappings go with what the holders kept. A segment that comes back before that is kept as it is.
 
-use crate::segment::map::{Identity, Segment};
-use oxmpi_mca::Status;
+use crate::segment::map::{Identity, Segment, SegmentError};
 use oxmpi_mca::sync::unmodelled::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const NOBODY: u32 = u32::MAX;
 
 /// A segment in which this process has a place.
-pub struct Home {
+pub struct Joined {
     pub segment: Segment,
     /// Place of this process.
     pub me: u32,
@@ -33,16 +32,16 @@ pub struct Home {
     armed: AtomicI32,
 }
 
-impl Home {
+impl Joined {
     /// The first segment, which this process has entered at place `me`.
-    pub fn first(segment: Segment, me: u32) -> Home {
-        Home { segment, me, base: 0, procs: Box::default(), armed: AtomicI32::new(0) }
+    pub fn first(segment: Segment, me: u32) -> Joined {
+        Joined { segment, me, base: 0, procs: Box::default(), armed: AtomicI32::new(0) }
     }
 
     /// A further one, whose peers' numbers begin with `base`. Nobody is known yet.
-    fn further(segment: Segment, me: u32, base: u32) -> Home {
+    fn further(segment: Segment, me: u32, base: u32) -> Joined {
         let procs = (0..segment.layout().ranks).map(|_| AtomicU32::new(NOBODY)).collect();
-        Home { segment, me, base, procs, armed: AtomicI32::new(0) }
+        Joined { segment, me, base, procs, armed: AtomicI32::new(0) }
     }
 
     /// Number of the peer at place 0; no other mapped segment has the same.
@@ -50,12 +49,12 @@ impl Home {
         self.base
     }
 
-    /// How many peers, this process included, may be here.
+    /// Number of peers that may be here, this process included.
     pub fn ranks(&self) -> u32 {
         self.segment.layout().ranks
     }
 
-    /// Whether the peer with that number is here.
+    /// True: the peer with that number is here.
     pub fn has(&self, peer: u32) -> bool {
         peer.wrapping_sub(self.base) < self.ranks()
     }
@@ -96,7 +95,7 @@ impl Home {
 
 /// A further segment with those who use it.
 struct Mapped {
-    home: Arc<Home>,
+    joined: Arc<Joined>,
     /// Number of the segment, as the host has it.
     number: u32,
     /// Device and inode of the segment's file: a number may come again with another one.
@@ -114,14 +113,14 @@ impl Mapped {
 }
 
 /// The further segments of a module.
-pub struct Homes {
+pub struct FurtherSegments {
     mapped: Mutex<Vec<Mapped>>,
     version: AtomicU64,
     /// Number of the first peer that is not in the first segment.
     from: u32,
 }
 
-/// Which process a further segment is asked for.
+/// The process that a further segment is asked for.
 #[derive(Clone, Copy)]
 pub struct Wanted {
     /// Index of the process.
@@ -134,24 +133,35 @@ pub struct Wanted {
 }
 
 /// A segment that a thread has mapped and entered for the list.
-pub struct Entered {
+pub struct Fresh {
     pub segment: Segment,
     pub me: u32,
 }
 
-/// What has changed for a holder, since it last asked.
+/// Reasons for which no endpoint is added.
+#[derive(Debug)]
+pub enum NotAdded {
+    /// The segment cannot be mapped or entered.
+    Segment(SegmentError),
+    /// It has no such place, or that is our own, or another process is known there.
+    Place,
+    /// There are no numbers left for its peers.
+    Numbers,
+}
+
+/// Changes for a holder since it last asked.
 pub struct Changes {
     pub version: u64,
     /// Segments that it must let go, by base.
     pub gone: Vec<u32>,
     /// Segments that it holds from now on.
-    pub new: Vec<Arc<Home>>,
+    pub new: Vec<Arc<Joined>>,
 }
 
-impl Homes {
+impl FurtherSegments {
     /// No further segment yet. Peers below `from` are in the first one.
-    pub fn new(from: u32) -> Homes {
-        Homes { mapped: Mutex::default(), version: AtomicU64::new(0), from }
+    pub fn new(from: u32) -> FurtherSegments {
+        FurtherSegments { mapped: Mutex::default(), version: AtomicU64::new(0), from }
     }
 
     fn mapped(&self) -> MutexGuard<'_, Vec<Mapped>> {
@@ -170,29 +180,32 @@ impl Homes {
     }
 
     /// The segment of a peer beyond the first one. `None`: no mapped segment has that number.
-    pub fn find(&self, peer: u32) -> Option<Arc<Home>> {
-        self.mapped().iter().find(|m| m.home.has(peer)).map(|m| Arc::clone(&m.home))
+    pub fn find(&self, peer: u32) -> Option<Arc<Joined>> {
+        self.mapped().iter().find(|m| m.joined.has(peer)).map(|m| Arc::clone(&m.joined))
     }
 
     /// Counts one more endpoint to a process, and returns the peer's number and its segment, which `enter` maps and enters if it is not
-    /// mapped. BAD_PARAM: the segment has no such place, or it is our own, or another process is known there.
+    /// mapped.
     pub fn add(
         &self,
         wanted: Wanted,
-        enter: impl FnOnce() -> Result<Entered, Status>,
-    ) -> Result<(u32, Arc<Home>), Status> {
+        enter: impl FnOnce() -> Result<Fresh, SegmentError>,
+    ) -> Result<(u32, Arc<Joined>), NotAdded> {
         let mut all = self.mapped();
         let known =
             all.iter().position(|m| m.file == wanted.file && (m.number == wanted.number || m.is_leaving()));
         let at = match known {
             Some(at) => at,
             None => {
-                let Entered { segment, me } = enter()?;
-                let base = self.free_base(&all, segment.layout().ranks).ok_or(Status::NO_RESOURCE)?;
+                let Fresh { segment, me } = enter().map_err(NotAdded::Segment)?;
+                let Some(base) = self.free_base(&all, segment.layout().ranks) else {
+                    segment.leave(me);
+                    return Err(NotAdded::Numbers);
+                };
                 let endpoints = (0..segment.layout().ranks).map(|_| 0).collect();
-                let home = Arc::new(Home::further(segment, me, base));
+                let joined = Arc::new(Joined::further(segment, me, base));
                 let (number, file) = (wanted.number, wanted.file);
-                all.push(Mapped { home, number, file, endpoints, holders: 0 });
+                all.push(Mapped { joined, number, file, endpoints, holders: 0 });
                 all.len() - 1
             }
         };
@@ -206,33 +219,33 @@ impl Homes {
     /// last one of a segment that is leaving.
     pub fn remove(&self, peer: u32) {
         let mut all = self.mapped();
-        let Some(at) = all.iter().position(|m| m.home.has(peer)) else { return };
+        let Some(at) = all.iter().position(|m| m.joined.has(peer)) else { return };
         all[at].remove_endpoint(peer);
         self.settle(&mut all, at);
         self.changed();
     }
 
-    /// What has changed for a holder that holds the segments with these bases. It holds the new ones from now on, and lets the gone ones
-    /// go by [`Homes::let_go`]. `wants` says whether it has any use for a segment.
-    pub fn changes(&self, holds: &[u32], wants: impl Fn(&Home) -> bool) -> Changes {
+    /// Changes for a holder that holds the segments with these bases. It holds the new ones from now on, and lets the gone ones
+    /// go by [`FurtherSegments::let_go`]. `wants` says whether it has any use for a segment.
+    pub fn changes(&self, holds: &[u32], wants: impl Fn(&Joined) -> bool) -> Changes {
         let mut all = self.mapped();
         let version = self.version();
-        let gone = all.iter().filter(|m| m.is_leaving() && holds.contains(&m.home.base));
-        let gone = gone.map(|m| m.home.base).collect();
-        let here = all.iter_mut().filter(|m| !m.is_leaving() && !holds.contains(&m.home.base));
-        let new = here.filter(|m| wants(&m.home)).map(Mapped::hold).collect();
+        let gone = all.iter().filter(|m| m.is_leaving() && holds.contains(&m.joined.base));
+        let gone = gone.map(|m| m.joined.base).collect();
+        let here = all.iter_mut().filter(|m| !m.is_leaving() && !holds.contains(&m.joined.base));
+        let new = here.filter(|m| wants(&m.joined)).map(Mapped::hold).collect();
         Changes { version, gone, new }
     }
 
     /// Has a holder hold the segment of a peer beyond the first one, now. `None`: no mapped segment has that number.
-    pub fn hold(&self, peer: u32) -> Option<Arc<Home>> {
-        self.mapped().iter_mut().find(|m| m.home.has(peer)).map(Mapped::hold)
+    pub fn hold(&self, peer: u32) -> Option<Arc<Joined>> {
+        self.mapped().iter_mut().find(|m| m.joined.has(peer)).map(Mapped::hold)
     }
 
     /// Ends a holder's hold of the segment with that base; it keeps nothing of it any more.
     pub fn let_go(&self, base: u32) {
         let mut all = self.mapped();
-        if let Some(at) = all.iter().position(|m| m.home.base == base) {
+        if let Some(at) = all.iter().position(|m| m.joined.base == base) {
             all[at].holders = all[at].holders.saturating_sub(1);
             self.settle(&mut all, at);
         }
@@ -240,57 +253,57 @@ impl Homes {
 
     /// Leaves all segments; nothing of them is used any more.
     pub fn leave_all(&self) {
-        self.mapped().drain(..).for_each(|m| m.home.segment.leave(m.home.me));
+        self.mapped().drain(..).for_each(|m| m.joined.segment.leave(m.joined.me));
     }
 
     /// Leaves segment `at` of the list if it is leaving and nobody holds it.
     fn settle(&self, all: &mut Vec<Mapped>, at: usize) {
         if all[at].is_leaving() && all[at].holders == 0 {
-            let left = all.swap_remove(at).home;
+            let left = all.swap_remove(at).joined;
             left.segment.leave(left.me);
         }
     }
 
     /// The lowest base at which so many numbers are free.
     fn free_base(&self, all: &[Mapped], ranks: u32) -> Option<u32> {
-        let ends = all.iter().map(|m| m.home.base + m.home.ranks());
+        let ends = all.iter().map(|m| m.joined.base + m.joined.ranks());
         let mut bases: Vec<u32> = ends.chain([self.from]).collect();
         bases.sort_unstable();
         let is_free = |base: u32, end: u32| {
-            all.iter().all(|m| end <= m.home.base || m.home.base + m.home.ranks() <= base)
+            all.iter().all(|m| end <= m.joined.base || m.joined.base + m.joined.ranks() <= base)
         };
         bases.into_iter().find(|&base| base.checked_add(ranks).is_some_and(|end| is_free(base, end)))
     }
 }
 
 impl Mapped {
-    fn hold(&mut self) -> Arc<Home> {
+    fn hold(&mut self) -> Arc<Joined> {
         self.holders += 1;
-        Arc::clone(&self.home)
+        Arc::clone(&self.joined)
     }
 
-    fn add_endpoint(&mut self, wanted: Wanted) -> Result<(u32, Arc<Home>), Status> {
+    fn add_endpoint(&mut self, wanted: Wanted) -> Result<(u32, Arc<Joined>), NotAdded> {
         let Wanted { proc, place, .. } = wanted;
-        let count = self.endpoints.get_mut(place as usize).filter(|_| place != self.home.me);
-        let (Some(count), Some(known)) = (count, self.home.procs.get(place as usize)) else {
-            return Err(Status::BAD_PARAM);
+        let count = self.endpoints.get_mut(place as usize).filter(|_| place != self.joined.me);
+        let (Some(count), Some(known)) = (count, self.joined.procs.get(place as usize)) else {
+            return Err(NotAdded::Place);
         };
         let before = known.load(Ordering::Relaxed);
         if proc == NOBODY || (before != NOBODY && before != proc) {
-            return Err(Status::BAD_PARAM);
+            return Err(NotAdded::Place);
         }
         self.number = wanted.number;
         *count += 1;
-        // SYNC POINT with `Home::proc`.
+        // SYNC POINT with `Joined::proc`.
         known.store(proc, Ordering::Release);
-        Ok((self.home.base + place, Arc::clone(&self.home)))
+        Ok((self.joined.base + place, Arc::clone(&self.joined)))
     }
 
     fn remove_endpoint(&mut self, peer: u32) {
-        let place = self.home.place(peer) as usize;
+        let place = self.joined.place(peer) as usize;
         self.endpoints[place] = self.endpoints[place].saturating_sub(1);
         if self.endpoints[place] == 0 {
-            self.home.procs[place].store(NOBODY, Ordering::Release);
+            self.joined.procs[place].store(NOBODY, Ordering::Release);
         }
     }
 }
@@ -302,63 +315,63 @@ mod tests {
     use rustix::fs::{MemfdFlags, memfd_create};
 
     /// A list, and a function that adds an endpoint to place 1 of a segment with three ranks, told by its number and file.
-    fn add(homes: &Homes, number: u32, file: u64) -> Result<(u32, Arc<Home>), Status> {
-        homes.add(Wanted { proc: 70 + number, number, file: (0, file), place: 1 }, || {
+    fn add(further: &FurtherSegments, number: u32, file: u64) -> Result<(u32, Arc<Joined>), NotAdded> {
+        list.add(Wanted { proc: 70 + number, number, file: (0, file), place: 1 }, || {
             let fd = memfd_create("test", MemfdFlags::CLOEXEC).expect("memfd");
             let segment = Segment::open(fd.as_raw_fd(), 3, 1).expect("segment");
             segment
                 .enter(0, Identity { proc: 0, pid: 1, contexts: 1, pid_namespace: 0, xpmem: 0 })
                 .expect("free");
-            Ok(Entered { segment, me: 0 })
+            Ok(Fresh { segment, me: 0 })
         })
     }
 
     #[test]
     fn numbers_of_mapped_segments_are_apart_and_come_again() {
-        let homes = Homes::new(2);
-        let all: Vec<u32> = (1..=3).map(|n| add(&homes, n, n.into()).expect("added").0).collect();
+        let all = FurtherSegments::new(2);
+        let all: Vec<u32> = (1..=3).map(|n| add(&list, n, n.into()).expect("added").0).collect();
         assert_eq!(all, [3, 6, 9]);
-        homes.remove(6);
-        assert!(homes.find(6).is_none() && homes.find(9).is_some());
-        assert_eq!(add(&homes, 9, 9).expect("added").0, 6, "the gap is used");
-        assert_eq!(homes.find(6).and_then(|home| home.proc(6)), Some(79));
-        assert_eq!(homes.find(5).and_then(|home| home.proc(5)), None);
+        list.remove(6);
+        assert!(list.find(6).is_none() && list.find(9).is_some());
+        assert_eq!(add(&list, 9, 9).expect("added").0, 6, "the gap is used");
+        assert_eq!(list.find(6).and_then(|joined| joined.proc(6)), Some(79));
+        assert_eq!(list.find(5).and_then(|joined| joined.proc(5)), None);
     }
 
     #[test]
     fn a_segment_stays_as_long_as_it_is_held() {
-        let homes = Homes::new(2);
-        let (peer, home) = add(&homes, 1, 1).expect("added");
-        let changes = homes.changes(&[], |_| true);
+        let all = FurtherSegments::new(2);
+        let (peer, joined) = add(&list, 1, 1).expect("added");
+        let changes = list.changes(&[], |_| true);
         assert_eq!((changes.new.len(), changes.gone.len()), (1, 0));
-        homes.remove(peer);
-        assert_eq!((homes.changes(&[home.base()], |_| true).gone, home.proc(peer)), (vec![2], None));
+        list.remove(peer);
+        assert_eq!((list.changes(&[joined.base()], |_| true).gone, joined.proc(peer)), (vec![2], None));
         // It comes back before it was let go: nothing is gone.
-        assert!(Arc::ptr_eq(&home, &add(&homes, 4, 1).expect("again").1));
-        assert!(homes.changes(&[home.base()], |_| true).gone.is_empty());
-        homes.remove(peer);
-        assert!(home.identity(2).is_some());
-        homes.let_go(home.base());
-        assert!(homes.find(peer).is_none());
-        assert!(!Arc::ptr_eq(&home, &add(&homes, 1, 1).expect("anew").1));
+        assert!(Arc::ptr_eq(&joined, &add(&list, 4, 1).expect("again").1));
+        assert!(list.changes(&[joined.base()], |_| true).gone.is_empty());
+        list.remove(peer);
+        assert!(joined.identity(2).is_some());
+        list.let_go(joined.base());
+        assert!(list.find(peer).is_none());
+        assert!(!Arc::ptr_eq(&joined, &add(&list, 1, 1).expect("anew").1));
     }
 
     #[test]
     fn wrong_places_are_refused_and_leave_nothing_behind() {
-        let homes = Homes::new(2);
-        let (_, home) = add(&homes, 1, 1).expect("added");
+        let all = FurtherSegments::new(2);
+        let (_, joined) = add(&list, 1, 1).expect("added");
         let other = |proc, place| Wanted { proc, number: 1, file: (0, 1), place };
         for wanted in [other(5, 0), other(5, 3), other(5, 1), other(NOBODY, 2)] {
-            let refused = homes.add(wanted, || panic!("it is mapped"));
-            assert_eq!(refused.map(|(peer, _)| peer), Err(Status::BAD_PARAM));
+            let refused = list.add(wanted, || panic!("it is mapped"));
+            assert!(matches!(refused, Err(NotAdded::Place)));
         }
-        homes.remove(3);
-        assert!(homes.find(3).is_none() && home.has(3));
-        let refused = homes.add(Wanted { place: 9, ..other(5, 1) }, || {
+        list.remove(3);
+        assert!(list.find(3).is_none() && joined.has(3));
+        let refused = list.add(Wanted { place: 9, ..other(5, 1) }, || {
             let fd = memfd_create("test", MemfdFlags::CLOEXEC).expect("memfd");
-            Ok(Entered { segment: Segment::open(fd.as_raw_fd(), 2, 1).expect("segment"), me: 0 })
+            Ok(Fresh { segment: Segment::open(fd.as_raw_fd(), 2, 1).expect("segment"), me: 0 })
         });
-        assert_eq!(refused.map(|(peer, _)| peer), Err(Status::BAD_PARAM));
-        assert!(homes.mapped().is_empty(), "a segment without endpoints is left at once");
+        assert!(matches!(refused, Err(NotAdded::Place)));
+        assert!(list.mapped().is_empty(), "a segment without endpoints is left at once");
     }
 }

@@ -209,6 +209,30 @@ fn what_does_not_exist_is_refused_with_its_cause() {
     refused(ProcInfo { segment: 3, ..proc }, Status::INTERNAL, "");
 }
 
+/// The first job's rank comes back at another place of the same segment before its contexts have let the first one go.
+#[test]
+fn a_rank_comes_back_at_another_place() {
+    let ((ours, theirs), meeting) = (jobs(), Meeting::new("seats"));
+    meeting.invite(&ours, &theirs);
+    let (a, b) = (&ours[0], &theirs[0]);
+    let to = a.reach(second(0, 1000)).expect("reachable");
+    talk_to(a, to, b, first(0));
+    a.part(to);
+    a.give_segment(IN_FIRST, meeting.at(1));
+    let to = a.reach(second(0, 1000)).expect("reachable");
+    talk_to(a, to, b, ProcInfo { local_rank: 1, ..first(7) });
+    a.part(to);
+    drop(theirs);
+    assert_eq!((a.drain(), mappings("seats")), (vec![], 0));
+}
+
+/// One way, to a rank that knows the sender for so long.
+fn talk_to(from: &Rank, ep: PeerEndpoint, to: &Rank, sender: ProcInfo) {
+    let back = to.reach(sender).expect("reachable");
+    talk(from, ep, to, sender.proc);
+    to.part(back);
+}
+
 #[test]
 fn contexts_that_the_segment_has_not_are_refused() {
     let meeting = Meeting::new("contexts");

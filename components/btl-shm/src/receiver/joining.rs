@@ -43,7 +43,8 @@ impl Shm {
         }
         let file =
             sys::file_identity(there.fd).map_err(|errno| refuse(Status::INTERNAL, &errno.to_string()))?;
-        let wanted = Wanted { proc: who, number, file, place: proc.local_rank };
+        let (place, me, ranks) = (proc.local_rank, there.local_rank, there.local_size);
+        let wanted = Wanted { proc: who, number, file, place, me, ranks };
         let added = self.further.add(wanted, || self.enter(there));
         let (peer, joined) = added.map_err(|why| self.explain(&wanted, there, why))?;
         // It may have sent requests before anybody knew it here.

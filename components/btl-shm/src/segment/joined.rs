@@ -128,8 +128,10 @@ pub struct Wanted {
     /// Number of the segment, as the host has it, and what tells its file.
     pub number: u32,
     pub file: (u64, u64),
-    /// The process's place.
+    /// The process's place, and this process's own, of so many.
     pub place: u32,
+    pub me: u32,
+    pub ranks: u32,
 }
 
 /// A segment that a thread has mapped and entered for the list.
@@ -192,8 +194,7 @@ impl FurtherSegments {
         enter: impl FnOnce() -> Result<Fresh, SegmentError>,
     ) -> Result<(u32, Arc<Joined>), NotAdded> {
         let mut all = self.mapped();
-        let known =
-            all.iter().position(|m| m.file == wanted.file && (m.number == wanted.number || m.is_leaving()));
+        let known = all.iter().position(|m| m.is(&wanted));
         let at = match known {
             Some(at) => at,
             None => {
@@ -277,6 +278,12 @@ impl FurtherSegments {
 }
 
 impl Mapped {
+    /// True: it is the wanted segment. One that is leaving may come back under another number.
+    fn is(&self, wanted: &Wanted) -> bool {
+        let seats = (self.joined.me, self.joined.ranks()) == (wanted.me, wanted.ranks);
+        self.file == wanted.file && seats && (self.number == wanted.number || self.is_leaving())
+    }
+
     fn hold(&mut self) -> Arc<Joined> {
         self.holders += 1;
         Arc::clone(&self.joined)
@@ -314,21 +321,21 @@ mod tests {
     use rustix::fd::AsRawFd;
     use rustix::fs::{MemfdFlags, memfd_create};
 
-    /// A list, and a function that adds an endpoint to place 1 of a segment with three ranks, told by its number and file.
-    fn add(further: &FurtherSegments, number: u32, file: u64) -> Result<(u32, Arc<Joined>), NotAdded> {
-        list.add(Wanted { proc: 70 + number, number, file: (0, file), place: 1 }, || {
+    const WHO: Identity = Identity { proc: 0, pid: 1, contexts: 1, pid_namespace: 0, xpmem: 0 };
+
+    /// Adds an endpoint to place 1 of a segment with three places, told by its number and file.
+    fn add(list: &FurtherSegments, number: u32, file: u64) -> Result<(u32, Arc<Joined>), NotAdded> {
+        list.add(Wanted { proc: 70 + number, number, file: (0, file), place: 1, me: 0, ranks: 3 }, || {
             let fd = memfd_create("test", MemfdFlags::CLOEXEC).expect("memfd");
             let segment = Segment::open(fd.as_raw_fd(), 3, 1).expect("segment");
-            segment
-                .enter(0, Identity { proc: 0, pid: 1, contexts: 1, pid_namespace: 0, xpmem: 0 })
-                .expect("free");
+            segment.enter(0, WHO).expect("free");
             Ok(Fresh { segment, me: 0 })
         })
     }
 
     #[test]
     fn numbers_of_mapped_segments_are_apart_and_come_again() {
-        let all = FurtherSegments::new(2);
+        let list = FurtherSegments::new(2);
         let all: Vec<u32> = (1..=3).map(|n| add(&list, n, n.into()).expect("added").0).collect();
         assert_eq!(all, [3, 6, 9]);
         list.remove(6);
@@ -340,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_segment_stays_as_long_as_it_is_held() {
-        let all = FurtherSegments::new(2);
+        let list = FurtherSegments::new(2);
         let (peer, joined) = add(&list, 1, 1).expect("added");
         let changes = list.changes(&[], |_| true);
         assert_eq!((changes.new.len(), changes.gone.len()), (1, 0));
@@ -350,24 +357,25 @@ mod tests {
         assert!(Arc::ptr_eq(&joined, &add(&list, 4, 1).expect("again").1));
         assert!(list.changes(&[joined.base()], |_| true).gone.is_empty());
         list.remove(peer);
-        assert!(joined.identity(2).is_some());
+        assert!(matches!(joined.segment.enter(0, WHO), Err(SegmentError::Occupied)), "we are there still");
         list.let_go(joined.base());
+        joined.segment.enter(0, WHO).expect("we have left");
         assert!(list.find(peer).is_none());
         assert!(!Arc::ptr_eq(&joined, &add(&list, 1, 1).expect("anew").1));
     }
 
     #[test]
     fn wrong_places_are_refused_and_leave_nothing_behind() {
-        let all = FurtherSegments::new(2);
+        let list = FurtherSegments::new(2);
         let (_, joined) = add(&list, 1, 1).expect("added");
-        let other = |proc, place| Wanted { proc, number: 1, file: (0, 1), place };
+        let other = |proc, place| Wanted { proc, number: 1, file: (0, 1), place, me: 0, ranks: 3 };
         for wanted in [other(5, 0), other(5, 3), other(5, 1), other(NOBODY, 2)] {
             let refused = list.add(wanted, || panic!("it is mapped"));
             assert!(matches!(refused, Err(NotAdded::Place)));
         }
         list.remove(3);
         assert!(list.find(3).is_none() && joined.has(3));
-        let refused = list.add(Wanted { place: 9, ..other(5, 1) }, || {
+        let refused = list.add(Wanted { ranks: 2, ..other(5, 9) }, || {
             let fd = memfd_create("test", MemfdFlags::CLOEXEC).expect("memfd");
             Ok(Fresh { segment: Segment::open(fd.as_raw_fd(), 2, 1).expect("segment"), me: 0 })
         });

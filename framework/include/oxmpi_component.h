@@ -631,7 +631,7 @@ struct oxmpi_shared_segment {
     int32_t fd;
     /* Place of this process among those that share the segment: less than `local_size`. */
     uint32_t local_rank;
-    /* How many processes may share it, alike in all of them for as long as it exists. */
+    /* Number of processes that may share it, alike in all of them for as long as it exists. */
     uint32_t local_size;
     uint32_t reserved;
     /* Its length in bytes at the time of the question; it grows and does not shrink. 0: nobody has written anything yet. */
@@ -1040,19 +1040,24 @@ struct oxmpi_list_desc {
     void *done_ctx;
 };
 
-/* A process as `add_procs` sees it. Grows at the end; `ProcList::stride` says how far the host's goes. */
+/* A process as `add_procs` sees it. Grows at the end; `ProcList::stride` says how far the host's goes.
+ * 
+ * Jobs come and go while an instance runs. So `proc` is nothing but an index: it says neither a rank nor where the process is, a process that comes
+ * again may have another one, and one that nobody has any more may be another process's. */
 struct oxmpi_proc_info {
     /* Index of the process in the instance (`RecvDesc::proc`): its rank for a process of the first job, any other number for one that came later. */
     uint32_t proc;
     /* Number of its node in its job. */
     uint32_t node;
-    /* Its rank among the processes of its job on its node. */
+    /* Its place in `segment`, if it is on this node: in segment 0 its rank among the processes of the job on this node. Elsewhere its rank among
+     * the processes of its job on its node. */
     uint32_t local_rank;
     /* 1 if on this node. */
     uint32_t local;
     /* Number of its job in the instance: 0 is the one that this process was started with. */
     uint32_t job;
-    /* Number of the shared segment on this node in which it lies (`HostServices::segment`), if it is on this node. */
+    /* Number of the shared segment in which this process and that one have places (`HostServices::segment`), if it is on this node: 0 is the one
+     * of this process's own job. */
     uint32_t segment;
 };
 
@@ -1076,8 +1081,15 @@ struct oxmpi_btl_table {
     uint32_t size;
     uint32_t version;
     /* For each of `procs`: an endpoint, or null where this module does not reach it. A process that has sent something and ended
-     * since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED. */
+     * since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED. Any thread, at any time, also while contexts are in use;
+     * holding nothing, or a CRI. A process may be added several times, each time with an endpoint of its own, and added again when all of them have
+     * been taken back. A failure (the module has logged why): none of the list was added. A message that a process of another job has sent
+     * before it was added waits for that, or is refused to its sender by NO_RESOURCE. */
     oxmpi_status (*add_procs)(void *, oxmpi_proc_list procs, void **endpoints);
+    /* Takes endpoints back, each once, nulls among them; no verb uses them any more, and all that had answered PENDING on them has completed. Any
+     * thread, at any time, also while contexts are in use for other endpoints. Messages that were sent still arrive. Once the last endpoint
+     * of a process of another job has gone, turns of progress that begin later hand up nothing of it, until it is added
+     * again. Mappings and connections that nobody needs any more may go later, when contexts next progress. */
     oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint endpoints);
     /* Sends what is still queued inside, tells the device goodbye, frees the state. */
     oxmpi_status (*finalize)(void *);

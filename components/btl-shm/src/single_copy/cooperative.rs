@@ -102,9 +102,11 @@ impl Shm {
         let own = joined.segment.reading(joined.me, ctx);
         own.store(1, Ordering::Relaxed);
         let busy = whole.len <= ALONE && is_reading(&joined, owner.peer, ctx);
-        // SAFETY: the caller's buffer is writable until this has answered, and until its end is told where that is PENDING.
-        let together =
-            if busy { None } else { unsafe { self.read_together(at, (&joined, ctx), owner, whole) } };
+        let together = match busy {
+            true => None,
+            // SAFETY: the caller's buffer is writable until this has answered, and until its end is told where that is PENDING.
+            false => unsafe { self.read_together(at, (&joined, ctx), owner, whole) },
+        };
         let status = match together {
             Some(Ok(status)) => status,
             Some(Err(waiting)) => {

@@ -62,6 +62,7 @@ const ITEMS: &[Part] = &[
             "AUTH_BYTES",
             "OSC_TAGS",
             "NodeMemory",
+            "SharedSegment",
             "Predicate",
             "PeerFailed",
             "HostServices",

@@ -106,11 +106,12 @@ pub fn all() -> Vec<Layout> {
         ProcName { bytes }
         ProcPlace { node local_rank local distance }
         NodeMemory { base bytes first reserved }
+        SharedSegment { fd local_rank local_size reserved bytes }
         WakingWord { value sleepers }
         HostServices {
             size reserved name_of index_of place_of exchange_put exchange_try auth_make auth_check
             node_memory peer_read peer_write peer_pointer wait_until wait_word on_peer_failure
-            off_peer_failure peer_failed osc_tags node_memory_free wake_word
+            off_peer_failure peer_failed osc_tags node_memory_free wake_word segment
         }
         MsgStatus { source tag error cancelled bytes }
         RequestOps { size reserved release cancel start }

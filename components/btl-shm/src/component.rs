@@ -4,7 +4,8 @@ use crate::device::{Facts, Shm as Module};
 use crate::in_force::{Found, tell};
 use crate::params::{Mechanism, Settings};
 use crate::segment::doorbell::Barriers;
-use crate::segment::map::{Identity, Segment, SegmentError};
+use crate::segment::map::{Identity, Segment};
+use crate::segment::refused::explain;
 use crate::service::ends::Service;
 #[cfg(all(test, not(loom)))]
 use crate::single_copy::attached::tests::{open_xpmem, own_pid};
@@ -33,7 +34,11 @@ impl Component for ShmComponent {
         }
         check(&job)?;
         let wish = contexts(&settings, host.num_cris());
-        let segment = Segment::open(job.segment_fd, job.local_size, wish).map_err(|e| explain(&host, e))?;
+        let refused = |error| {
+            let (status, why) = explain(&host, (0, job.local_rank, job.local_size), error);
+            OpenError::new(status, why)
+        };
+        let segment = Segment::open(job.segment_fd, job.local_size, wish).map_err(refused)?;
         let contexts = wish.min(segment.layout().fifos);
         let (pid, pid_namespace) = (own_pid(), sys::pid_namespace());
         let barriers = Barriers { membarrier: sys::register_for_membarrier() };
@@ -48,9 +53,10 @@ impl Component for ShmComponent {
             None => (None, 0),
         };
         let who = Identity { proc: job.rank, pid, contexts, pid_namespace, xpmem: offer };
-        segment.enter(job.local_rank, who).map_err(|e| explain(&host, e))?;
-        let device = Module::new(host, Facts { segment, settings, barriers, pid, pid_namespace, xpmem });
-        let mut contexts = device.contexts(contexts);
+        segment.enter(job.local_rank, who).map_err(refused)?;
+        let facts = Facts { segment, settings, barriers, pid, pid_namespace, xpmem, offer, contexts };
+        let device = Module::new(host, facts);
+        let mut contexts = device.contexts();
         if !device.take_up_old_rings(&mut contexts) {
             device.segment().leave(job.local_rank);
             return Err(OpenError::new(Status::INTERNAL, "membarrier worked once and then no more"));
@@ -124,39 +130,6 @@ fn contexts(settings: &Settings, cris: u32) -> u32 {
     match settings.contexts {
         0 => most,
         n => n.min(most),
-    }
-}
-
-/// Turns a failure of the segment into the error of opening, and tells the user where a person must act.
-fn explain(host: &Host, error: SegmentError) -> OpenError {
-    match error {
-        SegmentError::System(errno) => {
-            OpenError::new(Status::INTERNAL, format!("the node's shared segment cannot be mapped: {errno}"))
-        }
-        SegmentError::NoMemory { bytes, why } => {
-            host.help("no-memory", &[&bytes.to_string(), &why.to_string()]);
-            OpenError::new(Status::OUT_OF_MEMORY, format!("{bytes} bytes of shared memory: {why}"))
-        }
-        SegmentError::OtherVersion { version, ranks } => {
-            let (ours, theirs) = (wire::VERSION.to_string(), version.to_string());
-            let (here, there) = (host.job().local_size.to_string(), ranks.to_string());
-            host.help("version", &[&theirs, &ours, &there, &here]);
-            OpenError::new(
-                Status::NOT_SUPPORTED,
-                format!(
-                    "the segment of this node has version {theirs} for {there} processes, this one has version \
-                     {ours} for {here}"
-                ),
-            )
-        }
-        SegmentError::Nonsense(word) => OpenError::new(
-            Status::INTERNAL,
-            format!("the segment of this node starts with {word:#018x}, which no version wrote"),
-        ),
-        SegmentError::Occupied => OpenError::new(
-            Status::BAD_PARAM,
-            format!("local rank {} is already in the segment of this node", host.job().local_rank),
-        ),
     }
 }
 

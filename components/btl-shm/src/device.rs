@@ -1,24 +1,28 @@
 //! The state of one rank's shared-memory device.
 //!
 //! Everything this component knows about an instance lies in [`Shm`] and its contexts ([`Context`]); several instances may live in one
-//! process, each with its own view of the segment. [`Shm`] is what contexts have in common: facts, and a few words that are
+//! process, each with its own view of its segments. [`Shm`] is what contexts have in common: facts, and a few words that are
 //! atomic. So verbs of different contexts run concurrently, and `add_proc` beside them.
 
 use crate::context::Context;
 use crate::copy::Limits;
 use crate::params::Settings;
+use crate::receiver::further::{Aside, Further};
 use crate::receiver::incoming::Receiver;
 use crate::segment::doorbell::Barriers;
-use crate::segment::map::Segment;
+use crate::segment::joined::{FurtherSegments, Joined};
+use crate::segment::map::{Identity, Segment};
 use crate::sender::outgoing::Outgoing;
 use crate::service::ends::Requests;
 use crate::single_copy::mapper::Device;
 use crate::single_copy::reads::CooperativeReads;
 use crate::single_copy::xpmem::Attachments;
+use core::ops::Deref;
 use oxmpi_mca::Host;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicI32};
 use oxmpi_mca::sync::{AtomicU64, Ordering};
 use rustix::io::Errno;
+use std::sync::Arc;
 
 /// Facts about the process and the node that opening the component has found out; [`Shm::new`] takes them over.
 pub struct Facts {
@@ -28,6 +32,27 @@ pub struct Facts {
     pub pid: u32,
     pub pid_namespace: u64,
     pub xpmem: Option<Box<dyn Device>>,
+    /// The number under which XPMEM offers this process's memory; 0: nowhere.
+    pub offer: i64,
+    /// Number of contexts.
+    pub contexts: u32,
+}
+
+/// A peer's segment: the first one is the module's, a further one may be left meanwhile, and stays mapped as long as this.
+pub(crate) enum JoinedRef<'a> {
+    First(&'a Joined),
+    Further(Arc<Joined>),
+}
+
+impl Deref for JoinedRef<'_> {
+    type Target = Joined;
+    #[inline(always)]
+    fn deref(&self) -> &Joined {
+        match self {
+            JoinedRef::First(joined) => joined,
+            JoinedRef::Further(joined) => joined,
+        }
+    }
 }
 
 /// The module of the component: the shared-memory state of one rank that all contexts share.
@@ -50,13 +75,17 @@ pub struct Shm {
     pub(crate) no_xpmem: AtomicBool,
     /// A shortage has been reported; the next ones only count as statuses.
     pub(crate) short_reported: AtomicBool,
-    pub(crate) segment: Segment,
+    /// The number under which XPMEM offers this process's memory; 0: nowhere.
+    pub(crate) offer: i64,
+    pub(crate) contexts: u32,
+    pub(crate) first: Joined,
+    pub(crate) further: FurtherSegments,
 }
 
 impl Shm {
     /// Makes the module.
     pub fn new(host: Host, facts: Facts) -> Shm {
-        let Facts { segment, settings, barriers, pid, pid_namespace, xpmem } = facts;
+        let Facts { segment, settings, barriers, pid, pid_namespace, xpmem, offer, contexts } = facts;
         let job = host.job();
         let (me, ranks) = (job.local_rank, job.local_size);
         Shm {
@@ -73,26 +102,35 @@ impl Shm {
             xpmem,
             no_xpmem: AtomicBool::new(false),
             short_reported: AtomicBool::new(false),
-            segment,
+            offer,
+            contexts,
+            further: FurtherSegments::new(segment.layout().ranks),
+            first: Joined::first(segment, me),
         }
     }
 
-    /// Makes the contexts below `count`, each with an unconnected outgoing end for each peer. No ring is made or mapped
-    /// yet.
-    pub fn contexts(&self, count: u32) -> Vec<Context> {
+    /// Makes the contexts, each with an unconnected outgoing end for each peer. No ring is made or mapped yet.
+    pub fn contexts(&self) -> Vec<Context> {
         let job = self.host.job();
         let places = self.settings.watched(job.oversubscribed != 0);
         let pause = self.settings.answer_pause(job.oversubscribed != 0);
         let context = |ctx| Context {
             outgoing: (0..job.local_size)
-                .map(|peer| Outgoing::new(peer, self.segment.inbox(peer, ctx)))
+                .map(|peer| Outgoing::new(peer, self.local_rank, self.segment().inbox(peer, ctx)))
                 .collect(),
-            receiver: Receiver::new(job.local_size, self.segment.inbox(self.local_rank, ctx), places, pause),
+            receiver: Receiver::new(
+                job.local_size,
+                self.segment().inbox(self.local_rank, ctx),
+                places,
+                pause,
+            ),
             requests: Requests::default(),
+            aside: Aside::default(),
             reads: CooperativeReads::new(),
             attached: Attachments::default(),
+            further: Further::default(),
         };
-        (0..count).map(context).collect()
+        (0..self.contexts).map(context).collect()
     }
 
     /// The host that opened the component: job facts, receive callbacks, messages to the user.
@@ -118,9 +156,29 @@ impl Shm {
     pub(crate) fn barriers(&self) -> Barriers {
         self.barriers
     }
-    /// The segment of the node as this process has mapped it.
+    /// The segment of this process's job on the node.
+    #[inline(always)]
     pub(crate) fn segment(&self) -> &Segment {
-        &self.segment
+        &self.first.segment
+    }
+    /// Number of the processes in it; peers with higher numbers are in further segments.
+    #[inline(always)]
+    pub(crate) fn ranks(&self) -> u32 {
+        self.first.ranks()
+    }
+    /// The segment in which a peer is. `None`: it was in a further one, which has been left.
+    #[inline(always)]
+    pub(crate) fn segment_of(&self, peer: u32) -> Option<JoinedRef<'_>> {
+        if peer < self.ranks() {
+            return Some(JoinedRef::First(&self.first));
+        }
+        self.further_segment_of(peer)
+    }
+    /// The same of a peer that is not in the first segment.
+    #[cold]
+    #[inline(never)]
+    fn further_segment_of(&self, peer: u32) -> Option<JoinedRef<'_>> {
+        self.further.find(peer).map(JoinedRef::Further)
     }
     /// The process's id at opening; in a child after `fork` it differs from that of the child.
     pub(crate) fn pid(&self) -> u32 {
@@ -167,13 +225,24 @@ impl Shm {
         before == 0
     }
 
-    /// Reports that a peer (by local rank) has written something against the protocol, to the user and as a fatal
+    /// Facts about a peer; `None` before it has come.
+    #[inline(always)]
+    pub(crate) fn identity(&self, peer: u32) -> Option<Identity> {
+        if peer < self.ranks() {
+            return self.first.identity(peer);
+        }
+        self.further_segment_of(peer)?.identity(peer)
+    }
+
+    /// Reports that a peer (by its number) has written something against the protocol, to the user and as a fatal
     /// failure of that process to the host. `what` completes the sentence that starts with the process.
     #[cold]
     pub(crate) fn peer_broke(&self, peer: u32, what: &str) {
-        let proc = self.segment.identity(peer).map_or(u32::MAX, |who| who.proc);
+        let joined = self.segment_of(peer);
+        let proc = joined.as_ref().and_then(|joined| joined.proc(peer)).unwrap_or(u32::MAX);
+        let place = joined.map_or(peer, |joined| joined.place(peer));
         self.host.help("garbage", &[&proc.to_string(), what]);
-        self.host.peer_error(proc, true, &format!("process {proc} (local rank {peer}) {what}"));
+        self.host.peer_error(proc, true, &format!("process {proc} (local rank {place}) {what}"));
     }
 
     /// Tells the user, with help paragraph `topic`, that `bytes` bytes of shared memory could not be had; the first

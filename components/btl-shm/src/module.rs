@@ -7,7 +7,7 @@ use crate::service::link;
 use crate::sys::{self, Direction};
 use oxmpi_btl::{
     Btl, BtlAttrs, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlPut, BtlSleep, Completion, Contexts, Message,
-    Peer, ProcInfo, RmaDesc, RmaVectorDesc, Vouched, WaitSet,
+    Peer, ProcInfo, RmaDesc, RmaVectorDesc, Vouched, WaitSet, WaitWord,
 };
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::Ordering;
@@ -41,14 +41,27 @@ impl Btl for Shm {
 
     fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Endpoint>, Status> {
         let job = self.host.job();
-        if proc.local == 0 || proc.segment != 0 || proc.node != job.node || proc.local_rank == self.local_rank
-        {
+        if proc.local == 0 {
+            return Ok(None);
+        }
+        if proc.segment != 0 {
+            let joined = self.join(proc)?;
+            return Ok(joined.map(|(peer, joined)| Endpoint { peer, stamps: joined.stamps(peer) }));
+        }
+        if proc.node != job.node || proc.local_rank == self.local_rank {
             return Ok(None);
         }
         if proc.local_rank >= job.local_size {
             return Err(Status::BAD_PARAM);
         }
-        Ok(Some(Endpoint { peer: proc.local_rank }))
+        let peer = proc.local_rank;
+        Ok(Some(Endpoint { peer, stamps: self.first.stamps(peer) }))
+    }
+
+    fn del_proc(&self, to: &Endpoint) {
+        if to.peer >= self.ranks() {
+            self.take_leave(to.peer);
+        }
     }
 
     fn lane(&self, _to: &Endpoint, _ctx: u32) {}
@@ -70,11 +83,13 @@ impl Btl for Shm {
             for ctx in 0..all.count() {
                 let mut at = all.enter(ctx);
                 at.receiver.close();
+                at.further.close();
                 if let Some(device) = &self.xpmem {
                     at.attached.clear(device.as_ref());
                 }
             }
-            self.segment.leave(self.local_rank);
+            self.segment().leave(self.local_rank);
+            self.further.leave_all();
         }
     }
 }
@@ -106,17 +121,24 @@ impl BtlFlush for Shm {
 impl BtlHold for Shm {
     fn hold(&self, to: &Peer<Shm>, oldest: u64) {
         // SYNC POINT with `held`: what waited before was sent before.
-        self.segment.oldest_pending(to.peer, self.local_rank).store(oldest, Ordering::Release);
+        if let Some(joined) = self.segment_of(to.peer) {
+            joined.segment.stamp(to.stamps[0]).store(oldest, Ordering::Release);
+        }
     }
     fn held(&self, to: &Peer<Shm>) -> u64 {
         // SYNC POINT with `hold`: who sees a later word sees what was sent before it.
-        self.segment.oldest_pending(self.local_rank, to.peer).load(Ordering::Acquire)
+        self.segment_of(to.peer)
+            .map_or(0, |joined| joined.segment.stamp(to.stamps[1]).load(Ordering::Acquire))
     }
 }
 
 impl BtlSleep for Shm {
     fn arm(&self, at: &mut At<'_>, set: &mut WaitSet) -> Status {
-        self.arm_ctx(at).map_or(Status::PENDING, |word| set.add_word(word))
+        let Some(word) = self.arm_ctx(at) else { return Status::PENDING };
+        let further = at.further.bells().map(|addr| WaitWord { addr, ..word });
+        let refused =
+            core::iter::once(word).chain(further).map(|word| set.add_word(word)).find(|s| s.is_err());
+        refused.unwrap_or(Status::OK)
     }
     fn disarm(&self, at: &mut At<'_>) {
         self.disarm_ctx(at)

@@ -96,6 +96,11 @@ impl Mapping {
         Ok(Mapping { base: base.cast(), len })
     }
 
+    /// Bytes that are mapped, whole pages.
+    pub fn len(&self) -> u64 {
+        self.len as u64
+    }
+
     /// Address of the first byte.
     #[inline(always)]
     pub fn base(&self) -> *mut u8 {
@@ -145,6 +150,16 @@ pub fn wake(word: &AtomicU32) {
 /// Id of this process, in its own pid namespace.
 pub fn pid() -> u32 {
     rustix::process::getpid().as_raw_nonzero().get() as u32
+}
+
+/// Device and inode of the file behind a descriptor of the host's.
+pub fn file_identity(fd: RawFd) -> Result<(u64, u64), Errno> {
+    if fd < 0 {
+        return Err(Errno::BADF);
+    }
+    // SAFETY: the host keeps the descriptor open during the call in which it told it; it is borrowed for this call only.
+    let stat = rustix::fs::fstat(unsafe { BorrowedFd::borrow_raw(fd) })?;
+    Ok((stat.st_dev, stat.st_ino))
 }
 
 /// Number of the pid namespace that this process's id belongs to; 0 where /proc does not say.

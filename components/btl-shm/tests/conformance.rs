@@ -2,4 +2,4 @@
 
 use oxmpi_btl_conformance::{Reach, Setup, suite};
 
-suite!(Setup::new(btl_shm::descriptor()).reach(Reach::Others));
+suite!(Setup::new(btl_shm::descriptor()).reach(Reach::Others).grows());

@@ -52,7 +52,6 @@ fn attributes_and_reach() {
     assert!(rank.reach(proc).is_some());
     assert!(rank.reach(ProcInfo { local: 0, ..proc }).is_none(), "not local");
     assert!(rank.reach(ProcInfo { node: 4, ..proc }).is_none(), "another node");
-    assert!(rank.reach(ProcInfo { segment: 1, ..proc }).is_none(), "another segment");
     assert!(rank.reach(ProcInfo { local_rank: 0, ..proc }).is_none(), "itself");
 }
 

@@ -268,6 +268,9 @@ pub struct ListDesc {
 }
 
 /// A process as `add_procs` sees it. Grows at the end; [`ProcList::stride`] says how far the host's goes.
+///
+/// Jobs come and go while an instance runs. So `proc` is nothing but an index: it says neither a rank nor where the process is, a process that comes
+/// again may have another one, and one that nobody has any more may be another process's.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProcInfo {
@@ -275,13 +278,15 @@ pub struct ProcInfo {
     pub proc: u32,
     /// Number of its node in its job.
     pub node: u32,
-    /// Its rank among the processes of its job on its node.
+    /// Its place in `segment`, if it is on this node: in segment 0 its rank among the processes of the job on this node. Elsewhere its rank among
+    /// the processes of its job on its node.
     pub local_rank: u32,
     /// 1 if on this node.
     pub local: u32,
     /// Number of its job in the instance: 0 is the one that this process was started with.
     pub job: u32,
-    /// Number of the shared segment on this node in which it lies (`HostServices::segment`), if it is on this node.
+    /// Number of the shared segment in which this process and that one have places (`HostServices::segment`), if it is on this node: 0 is the one
+    /// of this process's own job.
     pub segment: u32,
 }
 
@@ -311,11 +316,17 @@ pub struct BtlTable {
     /// [`TABLE_VERSION`] of what the component was built with; equal or refused.
     pub version: u32,
     /// For each of `procs`: an endpoint, or null where this module does not reach it. A process that has sent something and ended
-    /// since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED.
+    /// since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED. Any thread, at any time, also while contexts are in use;
+    /// holding nothing, or a CRI. A process may be added several times, each time with an endpoint of its own, and added again when all of them have
+    /// been taken back. A failure (the module has logged why): none of the list was added. A message that a process of another job has sent
+    /// before it was added waits for that, or is refused to its sender by NO_RESOURCE.
     pub add_procs:
         Option<unsafe extern "C" fn(State, procs: ProcList, endpoints: *mut *mut Endpoint) -> Status>,
-    /// Takes endpoints back, of which some may be null: no verb names one of them afterwards, whatever this answers. Any thread. `None`: nothing
-    /// is kept for them.
+    /// Takes endpoints back, each once, nulls among them; no verb uses them any more, and all that had answered PENDING on them has completed. Any
+    /// thread, at any time, also while contexts are in use for other endpoints. Messages that were sent still arrive. Once the last endpoint
+    /// of a process of another job has gone, turns of progress that begin later hand up nothing of it, until it is added
+    /// again. Mappings and connections that nobody needs any more may go later, when contexts next progress. `None`: nothing is kept for
+    /// them.
     pub del_procs: Option<unsafe extern "C" fn(State, endpoints: SliceRef<*mut Endpoint>) -> Status>,
     /// Sends what is still queued inside, tells the device goodbye, frees the state. The last call; a failure is logged.
     pub finalize: Option<unsafe extern "C" fn(State) -> Status>,

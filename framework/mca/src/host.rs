@@ -8,7 +8,7 @@ use crate::biased::LockServices;
 use crate::cri::{Cri, LockTable};
 use crate::refs::{SliceRef, StrRef};
 use crate::request::RequestHeader;
-use crate::services::HostServices;
+use crate::services::{HostServices, SharedSegment};
 use crate::status::Status;
 use crate::sync::{AtomicU32, Ordering};
 use crate::thread::ThreadCtx;
@@ -43,7 +43,7 @@ pub struct JobInfo {
     pub local_size: u32,
     /// Random number of the job, equal in all its processes.
     pub job_id: u64,
-    /// The node's shared segment (a memfd) and its length when this process got it; -1: none.
+    /// The shared segment of this job on this node (a memfd), which is number 0 of `HostServices::segment`; -1: none.
     pub segment_fd: i32,
     /// More runnable threads than cores are expected on this node.
     pub oversubscribed: u32,
@@ -475,6 +475,17 @@ impl Host {
     pub fn services(&self) -> &HostServices {
         // SAFETY: lives as long as the table.
         unsafe { &*self.table().services }
+    }
+
+    /// Shared segment `number` of this node. NOT_FOUND: there is no such segment; NOT_SUPPORTED: the host is older than this service.
+    pub fn segment(&self, number: u32) -> Result<SharedSegment, Status> {
+        let (t, services) = (self.table(), self.services());
+        if (services.size as usize) < core::mem::offset_of!(HostServices, segment) + size_of::<usize>() {
+            return Err(Status::NOT_SUPPORTED);
+        }
+        let mut out = SharedSegment::default();
+        (services.segment)(t.instance, number, &mut out).ok()?;
+        Ok(out)
     }
 
     /// Reports that process `proc` broke the protocol or died, with one sentence on the cause. `fatal`: the job cannot go on without it, and this

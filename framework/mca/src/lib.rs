@@ -51,7 +51,7 @@ pub use lock_guard::Guard;
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
 pub use request::{Completion, MsgStatus, Object, RequestHeader, RequestOps};
 pub use resolve::{Answers, Process, Refused};
-pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace};
+pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace, SharedSegment};
 pub use status::Status;
 pub use thread::ThreadCtx;
 pub use wait::{WaitFd, WaitSet, WaitWord};

@@ -86,6 +86,21 @@ pub struct NodeMemory {
     pub reserved: u32,
 }
 
+/// A shared segment on this node, as this process has it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedSegment {
+    /// Its descriptor, a memfd. It is the host's, and open until the answer to the same question is NOT_FOUND; who keeps it duplicates it.
+    pub fd: i32,
+    /// Place of this process among those that share the segment: less than `local_size`.
+    pub local_rank: u32,
+    /// Number of processes that may share it, alike in all of them for as long as it exists.
+    pub local_size: u32,
+    pub reserved: u32,
+    /// Its length in bytes at the time of the question; it grows and does not shrink. 0: nobody has written anything yet.
+    pub bytes: u64,
+}
+
 /// The question of a wait; not 0 ends it. Runs with no lock held and does not wait itself.
 pub type Predicate = extern "C" fn(ctx: *mut c_void) -> u32;
 /// A process failed. Runs where no lock is held, once per process and subscriber.
@@ -160,6 +175,10 @@ pub struct HostServices {
     /// `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and [`WakingWord::store`]
     /// says that there are some. Always OK.
     pub wake_word: extern "C" fn(*mut c_void, word: *const WakingWord) -> Status,
+    /// Describes shared segment `number` of this node: 0 is the one that this process was started with (`JobInfo::segment_fd`), others come with
+    /// processes of further jobs, whose `ProcInfo::segment` names them, and go when the last of those has been taken back. A number may come again,
+    /// for the same segment or another one. NOT_FOUND: there is no such segment. Any thread, holding nothing.
+    pub segment: extern "C" fn(*mut c_void, number: u32, out: *mut SharedSegment) -> Status,
 }
 
 const _: () = {
@@ -167,5 +186,6 @@ const _: () = {
     assert!(core::mem::size_of::<ProcPlace>() == 16);
     assert!(core::mem::size_of::<Place>() == 24);
     assert!(core::mem::size_of::<NodeMemory>() == 24);
-    assert!(core::mem::size_of::<HostServices>() == 8 + 19 * 8);
+    assert!(core::mem::size_of::<SharedSegment>() == 24);
+    assert!(core::mem::size_of::<HostServices>() == 8 + 20 * 8);
 };

@@ -83,6 +83,25 @@ fn names_lead_back_to_indices_and_damage_is_seen() {
 }
 
 #[test]
+fn the_segment_of_the_job_is_number_0_and_there_is_no_other() {
+    job(3, with_witness, |instance| {
+        let (host, _) = host_of(instance);
+        let (job, segment) = (host.job(), host.segment(0).expect("the job's segment"));
+        assert_eq!((segment.fd, segment.local_size), (job.segment_fd, 3));
+        assert_eq!((segment.local_rank, segment.reserved), (job.local_rank, 0));
+        // Its length is that of the file: three ranks may write at once, and it does not shrink.
+        let fd = instance.job().segment_fd;
+        // SAFETY: the instance keeps it open.
+        let file = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
+        rustix::io::pwrite(file, &[1], (1 << 20) - 1).expect("a memfd");
+        assert!(host.segment(0).expect("as before").bytes >= 1 << 20);
+        for number in [1, 7, u32::MAX] {
+            assert_eq!(host.segment(number), Err(Status::NOT_FOUND));
+        }
+    });
+}
+
+#[test]
 fn modules_exchange_under_names_of_their_own() {
     job(3, with_witness, |instance| {
         let (host, at) = host_of(instance);

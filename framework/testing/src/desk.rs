@@ -1,5 +1,6 @@
 //! Data of a rank's host, and the trait by which a suite's rank answers.
 
+use crate::held::held;
 use crate::job_state::JobState;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -8,7 +9,8 @@ use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::services::{HostServices, PeerFailed};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{
-    AmEntry, AmParts, Cri, JobInfo, LayerFunction, LockServices, RecvDesc, RequestHeader, Status, ThreadCtx,
+    AmEntry, AmParts, Cri, JobInfo, LayerFunction, LockServices, RecvDesc, RequestHeader, SharedSegment,
+    Status, ThreadCtx,
 };
 use std::sync::{Arc, Mutex};
 
@@ -28,6 +30,8 @@ pub struct Desk {
     pub failures: Mutex<Vec<(u32, Status)>>,
     pub watchers: Mutex<Vec<Watcher>>,
     pub shared: Arc<JobState>,
+    /// Segments of this node beside that of the job, by number.
+    segments: Mutex<Vec<(u32, SharedSegment)>>,
 }
 
 // SAFETY: what is not atomic or locked is written before anything is received.
@@ -52,6 +56,7 @@ impl Desk {
             failures: Mutex::default(),
             watchers: Mutex::default(),
             shared,
+            segments: Mutex::default(),
         }
     }
 
@@ -70,6 +75,27 @@ impl Desk {
             cores: 1,
             keeper_pid: 0,
         }
+    }
+
+    /// Shared segment `number` of this node, if there is one. Nobody tells its length.
+    pub fn segment(&self, number: u32) -> Option<SharedSegment> {
+        let job = &self.job;
+        if number == 0 && job.segment_fd >= 0 {
+            let (fd, local_rank, local_size) = (job.segment_fd, job.local_rank, job.local_size);
+            return Some(SharedSegment { fd, local_rank, local_size, ..SharedSegment::default() });
+        }
+        held(&self.segments).iter().find(|(n, _)| *n == number).map(|(_, segment)| *segment)
+    }
+
+    /// Adds segment `number`, not 0, which has come with processes of another job; it takes the place of one with that number.
+    pub fn add_segment(&self, number: u32, segment: SharedSegment) {
+        self.remove_segment(number);
+        held(&self.segments).push((number, segment));
+    }
+
+    /// Removes segment `number`, if there is one.
+    pub fn remove_segment(&self, number: u32) {
+        held(&self.segments).retain(|(n, _)| *n != number);
     }
 
     pub fn is_threaded(&self) -> bool {

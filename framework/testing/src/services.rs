@@ -5,7 +5,7 @@ use crate::held::held;
 use crate::setup::text;
 use core::ffi::c_void;
 use oxmpi_mca::services::{
-    AUTH_BYTES, HostServices, NodeMemory, PeerFailed, Predicate, ProcName, ProcPlace, distance,
+    AUTH_BYTES, HostServices, NodeMemory, PeerFailed, Predicate, ProcName, ProcPlace, SharedSegment, distance,
 };
 use oxmpi_mca::{SliceRef, Status, StrRef, ThreadCtx, WakingWord};
 
@@ -40,6 +40,7 @@ pub const fn services<H: FakeHost>() -> HostServices {
         osc_tags,
         node_memory_free: node_memory_free::<H>,
         wake_word: wake_word::<H>,
+        segment: segment::<H>,
     }
 }
 
@@ -217,6 +218,17 @@ extern "C" fn wait_word<H: FakeHost>(
 
 extern "C" fn wake_word<H: FakeHost>(i: *mut c_void, _: *const WakingWord) -> Status {
     H::of(i).unused("woke who sleeps on a word")
+}
+
+extern "C" fn segment<H: FakeHost>(i: *mut c_void, number: u32, out: *mut SharedSegment) -> Status {
+    match H::of(i).desk().segment(number) {
+        Some(segment) => {
+            // SAFETY: the caller's out pointer.
+            unsafe { out.write(segment) };
+            Status::OK
+        }
+        None => Status::NOT_FOUND,
+    }
 }
 
 extern "C" fn on_peer_failure<H: FakeHost>(i: *mut c_void, f: PeerFailed, ctx: *mut c_void) -> Status {

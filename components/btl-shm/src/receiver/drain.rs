@@ -19,12 +19,11 @@ use crate::context::{At, Context};
 use crate::device::Shm;
 use crate::receiver::handover::{FETCHED, PATIENCE};
 use crate::receiver::incoming::{InPieces, Incoming};
-use crate::receiver::pace::Pace;
-use crate::ring::{Consumer, Front, LineMessage, Look, Mapped, Rest};
+use crate::ring::{Consumer, Front, LineMessage, Look, Rest};
 use crate::segment::doorbell::{self, ASLEEP};
 use crate::segment::inbox::InboxMem;
 use crate::segment::ready::{self, Taken as Found};
-use crate::sender::outgoing::{Outgoing, unknown_peer};
+use crate::sender::outgoing::unknown_peer;
 use crate::wire::{Flag, GRANULE, MAX_SHORT, PER_LINE};
 use oxmpi_btl::{Answer, Bytes, WaitWord};
 
@@ -51,18 +50,19 @@ enum Taken {
     More,
 }
 
-/// Our end of the ring back to a sender.
+/// Makes ready for a message in return that is as long as the one that is taken: of one line, or of so many. In further segments nobody does.
 #[inline(always)]
-fn outgoing<'a>(cx: &'a Context, incoming: &Incoming) -> &'a Outgoing {
-    match cx.outgoing.get(incoming.source as usize) {
-        Some(outgoing) => outgoing,
-        None => unknown_peer(),
+fn claim_lines(cx: &Context, incoming: &Incoming, lines: Option<u64>) {
+    let Some(outgoing) = cx.outgoing.get(incoming.source as usize) else { return };
+    match lines {
+        None => outgoing.claim_line(),
+        Some(lines) => outgoing.claim_lines(lines),
     }
 }
 
 impl Shm {
-    /// Carries out the verb progress: polls the watched rings, the rings whose ready bits are set, shared reads, and
-    /// replies of service links. Returns the number of events.
+    /// Carries out the verb progress: polls the watched rings, the rings whose ready bits are set, shared reads,
+    /// replies of service links, and further segments. Returns the number of events.
     #[inline(always)]
     pub(crate) fn turn(&self, at: &mut At<'_>) -> i32 {
         at.receiver.turn += 1;
@@ -70,7 +70,9 @@ impl Shm {
         while place < at.receiver.watched.len() {
             let Some(mut incoming) = at.receiver.watched[place].take() else { break };
             if events == 0 {
-                let sent = outgoing(at, &incoming).tail();
+                // Those of the first segment alone are watched.
+                let Some(outgoing) = at.outgoing.get(incoming.source as usize) else { unknown_peer() };
+                let sent = outgoing.tail();
                 incoming.pace.pause_before_look(sent, at.receiver.turn, || !self.host().threaded());
             }
             events += self.drain(at, &mut incoming);
@@ -85,9 +87,9 @@ impl Shm {
         if ready::any(&at.receiver.inbox) {
             events += self.sweep(at);
         }
-        // One branch for both.
-        if at.reads.is_waiting() | at.requests.is_waiting() {
-            events += self.end_reads(at) + self.take_replies(at);
+        // One branch for all.
+        if at.reads.is_waiting() | at.aside.is_any() {
+            events += self.end_reads(at) + self.take_replies(at) + self.sweep_further(at);
         }
         events
     }
@@ -104,7 +106,7 @@ impl Shm {
                 Front::Nothing => break,
                 Front::Line(LineMessage { at: line, len, tag }) => {
                     if events == 0 {
-                        outgoing(at, incoming).claim_line();
+                        claim_lines(at, incoming, None);
                     }
                     // SAFETY: the line has no more bytes than fit into one, and stays as it is until the ring moves on.
                     let bytes = unsafe { Bytes::new(incoming.ring.mem().line_data(line), len) };
@@ -145,7 +147,7 @@ impl Shm {
             Look::Short { at: line, len, tag, lines } => {
                 incoming.ring.mem().fetch_lines(line, lines);
                 if first && (lines >= MANY_LINES || incoming.pace.is_steady()) {
-                    outgoing(at, incoming).claim_lines(lines);
+                    claim_lines(at, incoming, Some(lines));
                 }
                 let answer = self.take_lines(at, incoming, line, len, tag, lines);
                 answer.map_or(Taken::Nothing, |answer| after(answer.stops()))
@@ -163,7 +165,7 @@ impl Shm {
             Look::Cell { which, len, tag } => {
                 incoming.pace.note_long_message();
                 if first {
-                    outgoing(at, incoming).claim_line();
+                    claim_lines(at, incoming, None);
                 }
                 let answer = self.take_cell(at, incoming, which, len, tag);
                 answer.map_or(Taken::Nothing, |answer| after(was_awaited || answer.stops()))
@@ -171,7 +173,7 @@ impl Shm {
             Look::Pieces { location, len, tag, line, lines } => {
                 incoming.pace.note_long_message();
                 if first {
-                    outgoing(at, incoming).claim_lines(lines);
+                    claim_lines(at, incoming, Some(lines));
                 }
                 // Always the last one: it takes so long that one turn more does not count.
                 let whole = self.take_pieces(at, incoming, InPieces { location, len, tag, line, lines });
@@ -254,6 +256,37 @@ impl Shm {
         events
     }
 
+    /// Drains the rings of further segments whose ready bits are set; none is watched. Returns the number of messages.
+    #[cold]
+    #[inline(never)]
+    fn sweep_further(&self, at: &mut At<'_>) -> i32 {
+        if !at.aside.has_further() {
+            return 0;
+        }
+        let ctx = at.number();
+        self.follow(at, ctx);
+        let mut events = 0;
+        // Callbacks may add segments behind these, and nothing else.
+        for number in 0..at.further.all.len() {
+            let mut found = Found::begin(&at.further.all[number].inbox);
+            loop {
+                let part = &mut at.further.all[number];
+                let Some(place) = found.next(&part.inbox, part.inbox.words()) else { break };
+                let Some(ring) = part.rings.get_mut(place as usize) else { continue };
+                let (ring, source) = (ring.take(), part.joined.base() + place);
+                let Some(mut incoming) = ring.or_else(|| self.attach(at, ctx, source)) else { continue };
+                if !incoming.closed {
+                    events += self.drain(at, &mut incoming);
+                }
+                if !incoming.closed && !incoming.ring.is_empty() {
+                    at.further.mark_again(source);
+                }
+                at.further.put_back(incoming);
+            }
+        }
+        events
+    }
+
     /// The receiver's end of the ring from `source`, mapped on first use, and taken out of its place, with the number
     /// of that if it is watched. `None`: there is none, or it cannot be mapped, now or at all.
     #[inline(always)]
@@ -272,55 +305,14 @@ impl Shm {
         ctx: u32,
         source: u32,
     ) -> Option<(Box<Incoming>, Option<usize>)> {
+        if source == self.local_rank() {
+            // Nobody sends to itself: this process has said that its further segments have changed.
+            self.hear(cx);
+            return None;
+        }
         let place = cx.receiver.watched().position(|incoming| incoming.source == source);
         let watched = place.and_then(|place| cx.receiver.watched[place].take());
         watched.or_else(|| self.attach(cx, ctx, source)).map(|incoming| (incoming, place))
-    }
-
-    /// Maps the ring from `source` and makes its receiver's end. `None`: the peer broke the protocol, or memory is
-    /// short, and then a later turn tries again.
-    fn attach(&self, cx: &Context, ctx: u32, source: u32) -> Option<Box<Incoming>> {
-        let segment = self.segment();
-        let proc = segment.identity(source).map(|who| who.proc).filter(|&p| p < self.host().job().job_size);
-        let Some(proc) = proc else {
-            self.host().error(&format!("local rank {source} sends, but has not said who it is"));
-            return None;
-        };
-        let place = match segment.find_ring(self.local_rank(), ctx, source) {
-            Ok(Some(place)) => place,
-            Ok(None) => {
-                self.peer_broke(source, "announced a message in a ring that does not exist");
-                return None;
-            }
-            Err(word) => {
-                self.peer_broke(source, &format!("has {word:#x} where its ring's place should be"));
-                return None;
-            }
-        };
-        let mapping = match segment.map(place) {
-            Ok(mapping) => mapping,
-            Err(errno) => {
-                // Its messages stay where they are; the next turn tries again.
-                self.report_shortage("ring-no-memory", place.len(), &errno.to_string());
-                ready::mark_again(&cx.receiver.inbox, source);
-                return None;
-            }
-        };
-        // SAFETY: mapped as long as `_mapping`, which lives beside the consumer.
-        let mem = unsafe { Mapped::new(mapping.base(), place.log2, place.several) };
-        Some(Box::new(Incoming {
-            ring: Consumer::new(mem),
-            proc,
-            source,
-            closed: false,
-            last: 0,
-            handed_up: 0,
-            begun: None,
-            pace: Pace::new(),
-            found: 0,
-            since: 0,
-            _mapping: mapping,
-        }))
     }
 
     /// Watches a ring that its ready bit was set for, if a place is free, or if the ring was found so often that it
@@ -374,55 +366,35 @@ impl Shm {
         doorbell::watch(&incoming.ring, self.barriers());
     }
 
-    /// Maps the rings that peers have made before this rank came, or in an earlier life of it, and sets their ready
-    /// bits, since their senders may believe them watched. False: the barrier for that failed.
-    #[must_use]
-    pub(crate) fn take_up_old_rings(&self, contexts: &mut [Context]) -> bool {
-        let mut old = Vec::new();
-        for (ctx, cx) in (0..).zip(contexts.iter_mut()) {
-            for source in 0..self.segment().layout().ranks {
-                if !matches!(self.segment().find_ring(self.local_rank(), ctx, source), Ok(None))
-                    && let Some((incoming, place)) = self.incoming(cx, ctx, source)
-                {
-                    doorbell::abandon(&incoming.ring);
-                    cx.receiver.put_back(incoming, place);
-                    old.push((ctx, source));
-                }
-            }
-        }
-        if !old.is_empty() && !self.barriers().full_barrier() {
-            return false;
-        }
-        for (ctx, source) in old {
-            ready::mark_again(&contexts[ctx as usize].receiver.inbox, source);
-        }
-        true
-    }
-
     /// Prepares a context for sleep: the word on which to sleep, and the value to expect there. `None`: something has
     /// come, or the barrier failed, so the caller must poll on. [`Shm::disarm_ctx`] follows in any case.
     pub(crate) fn arm_ctx(&self, cx: &mut Context) -> Option<WaitWord> {
-        let receiver = &mut cx.receiver;
+        let receiver = &cx.receiver;
         // A look that costs nothing before the one that may cost a system call.
         if ready::any(&receiver.inbox)
             || !receiver.watched_rings().all(Consumer::is_empty)
             || cx.reads.is_waiting()
-            || cx.requests.has_reply()
+            || cx.aside.is_waiting() && cx.requests.has_reply()
+            || self.is_awake_for_further(cx)
         {
             return None;
         }
+        self.arm_further(cx);
+        let receiver = &mut cx.receiver;
         let first = !core::mem::replace(&mut receiver.armed, true) && self.count_armed(1);
         let quiet = doorbell::arm(&receiver.inbox, receiver.watched_rings(), self.barriers(), first);
         // SYNC POINT with the fence in `reply` of the peer's service context: behind the barrier of `arm`.
-        (quiet && !cx.requests.has_reply()).then(|| WaitWord {
-            addr: core::ptr::from_ref(receiver.inbox.bell()).cast(),
-            expected: ASLEEP,
-            reserved: 0,
-        })
+        // In further segments as well: nobody watches there, so a sender sets its bit and looks at the bell.
+        if !quiet || self.is_awake_for_further(cx) || cx.aside.is_waiting() && cx.requests.has_reply() {
+            return None;
+        }
+        let addr = core::ptr::from_ref(cx.receiver.inbox.bell()).cast();
+        Some(WaitWord { addr, expected: ASLEEP, reserved: 0 })
     }
 
     /// Ends the sleep of a context: its rings are watched again. Nothing happens to a context that is not armed.
     pub(crate) fn disarm_ctx(&self, cx: &mut Context) {
+        self.disarm_further(cx);
         let receiver = &mut cx.receiver;
         if core::mem::replace(&mut receiver.armed, false) {
             self.count_armed(-1);

@@ -12,7 +12,7 @@ use crate::wire::MAX_SHORT;
 #[repr(C, align(64))]
 pub struct Incoming {
     pub ring: Consumer<Mapped>,
-    /// Job rank and local rank of the sender.
+    /// Index of the sender's process, and its number as a peer (`segment/joined.rs`).
     pub(super) proc: u32,
     pub(super) source: u32,
     /// Whether the sender wrote garbage, so that the ring is not looked at any more.
@@ -31,7 +31,32 @@ pub struct Incoming {
     pub(super) _mapping: Mapping,
 }
 
-/// The receiving end of one context.
+impl Incoming {
+    /// The receiver's end of a ring, which `mapping` is the mapping of, from process `proc`, the peer with number `source`.
+    pub(super) fn new(ring: Mapped, proc: u32, source: u32, mapping: Mapping) -> Incoming {
+        Incoming {
+            ring: Consumer::new(ring),
+            proc,
+            source,
+            closed: false,
+            last: 0,
+            handed_up: 0,
+            begun: None,
+            pace: Pace::new(),
+            found: 0,
+            since: 0,
+            _mapping: mapping,
+        }
+    }
+
+    /// Tells the sender how far this rank has read, and that nobody watches the ring.
+    pub(super) fn leave(&self) {
+        self.ring.publish_heads();
+        doorbell::abandon(&self.ring);
+    }
+}
+
+/// The receiving end of one context in the first segment.
 ///
 /// A ring that is watched is at one of the places for that, every other one in the list by source. It is out of its
 /// place while its messages are handed up.
@@ -113,8 +138,7 @@ impl Receiver {
     /// Tells the senders of all rings how far this rank has read, and that it polls no more.
     pub fn close(&self) {
         for incoming in self.watched.iter().chain(&self.rings).flatten() {
-            incoming.ring.publish_heads();
-            doorbell::abandon(&incoming.ring);
+            incoming.leave();
         }
     }
 }

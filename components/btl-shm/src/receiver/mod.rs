@@ -1,7 +1,10 @@
 //! The receiving side: rings that are looked at, messages taken out of them, and when to look.
 
+mod attach;
 pub mod drain;
+pub mod further;
 pub mod handover;
 pub mod incoming;
+mod joining;
 pub mod pace;
 pub mod pieces;

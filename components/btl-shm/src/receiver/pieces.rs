@@ -113,7 +113,7 @@ impl Shm {
         which: u64,
         len: u64,
     ) -> Option<CellMem> {
-        let outgoing = &mut cx.outgoing[incoming.source as usize];
+        let outgoing = cx.outgoing_mut(incoming.source);
         match self.cell_of_peer(outgoing, ctx, seen_from_here(which), incoming.ring.mem()) {
             Ok(Some(cell)) if len <= cell.size => Some(cell),
             Ok(_) => {
@@ -129,6 +129,6 @@ impl Shm {
     #[inline(always)]
     fn keep_cell(&self, cx: &mut Context, incoming: &Incoming, which: u64, end: u64, lines: u64) {
         incoming.ring.advance(lines);
-        cx.outgoing[incoming.source as usize].keep_cell(seen_from_here(which), end, incoming.ring.mem());
+        cx.outgoing_mut(incoming.source).keep_cell(seen_from_here(which), end, incoming.ring.mem());
     }
 }

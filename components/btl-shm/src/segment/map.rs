@@ -222,9 +222,11 @@ impl Segment {
         Mapping::new(&self.fd, word, link::LEN).map(Some)
     }
 
-    /// The word with the stamp of the oldest message from `source` to `rank` that is not in its FIFO yet.
-    pub fn oldest_pending(&self, rank: u32, source: u32) -> &AtomicU64 {
-        self.u64_at(self.layout.oldest_pending(rank, source))
+    /// The word with the stamp of the oldest message between two peers that is not in its FIFO yet, at this place of the layout
+    /// ([`Layout::oldest_pending`]). Panics where there is none.
+    pub fn stamp(&self, offset: u64) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8) && offset < self.header.len(), "a stamp's place");
+        self.u64_at(offset)
     }
 
     /// The two words of shared read `index` of `rank` on a context.

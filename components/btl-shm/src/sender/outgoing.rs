@@ -21,6 +21,8 @@ pub struct Outgoing {
     pub(super) turn: u64,
     // --- what follows is for the slow path ---
     pub(super) peer: u32,
+    /// Our own place in the peer's segment.
+    pub(super) me: u32,
     pub(super) inbox: Inbox,
     pub(super) ring: Option<Mapping>,
     /// The cells of this pair that are ours.
@@ -39,8 +41,10 @@ pub struct Outgoing {
 
 /// A peer, as the layer above holds it.
 pub struct Endpoint {
-    /// Its local rank.
+    /// Its number (`segment/joined.rs`).
     pub peer: u32,
+    /// Places, in the peer's segment, of the stamps of the oldest messages that wait: to the peer, and from it.
+    pub stamps: [u64; 2],
 }
 
 /// How many lines ahead of the one that is written a line is asked for: far enough for it to come in time while
@@ -52,13 +56,14 @@ pub(super) const LINES_AHEAD: u64 = 4;
 pub(super) const SHORT_IN_A_ROW: u64 = 5 * PER_LINE;
 
 impl Outgoing {
-    /// An outgoing end without a ring, to the peer with that local rank, whose inbox is given.
-    pub fn new(peer: u32, inbox: Inbox) -> Outgoing {
+    /// An outgoing end without a ring, to the peer with that number, whose inbox is given, from us at place `me` of its segment.
+    pub fn new(peer: u32, me: u32, inbox: Inbox) -> Outgoing {
         Outgoing {
             producer: Producer::detached(Mapped::NONE),
             quiet: u32::MAX,
             turn: u64::MAX,
             peer,
+            me,
             inbox,
             ring: None,
             cells: CellPool::default(),
@@ -121,9 +126,9 @@ impl Outgoing {
     }
 }
 
-/// Panics, as a context has an outgoing end for each process of the node: nobody asks for another one.
+/// Panics, as a context has an outgoing end for each process of its segments: nobody asks for another one.
 #[cold]
 #[inline(never)]
 pub fn unknown_peer() -> ! {
-    unreachable!("a peer that is not a process of the node")
+    unreachable!("a peer that is not a process of a segment of ours")
 }

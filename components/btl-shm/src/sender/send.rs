@@ -6,7 +6,8 @@ use crate::ring::{Location, Mapped, Producer, RingMem, Room};
 use crate::segment::cells::{CellMem, place_of};
 use crate::segment::doorbell::{self, light_barrier};
 use crate::segment::inbox::InboxMem;
-use crate::sender::outgoing::{LINES_AHEAD, Outgoing, SHORT_IN_A_ROW, unknown_peer};
+use crate::segment::map::Segment;
+use crate::sender::outgoing::{LINES_AHEAD, Outgoing, SHORT_IN_A_ROW};
 use crate::sender::writing::{SHORT, copy_short, write, write_lines, write_pieces};
 use crate::sys::{self, Mapping, Shortage};
 use crate::wire::ring::FIRST_BULK;
@@ -22,7 +23,10 @@ impl Shm {
     pub(crate) fn send_on(&self, at: &mut At<'_>, peer: u32, msg: &Message<'_>) -> Status {
         let ctx = at.number();
         let Context { outgoing, receiver, .. } = &mut **at;
-        let Some(outgoing) = outgoing.get_mut(peer as usize) else { unknown_peer() };
+        let Some(outgoing) = outgoing.get_mut(peer as usize) else {
+            // Not `at` itself, which is in registers.
+            return self.send_further(at, ctx, peer, msg);
+        };
         let desc = msg.desc();
         let (header, payload) = (desc.hdr_len as usize, desc.len as usize);
         let len = header + payload;
@@ -42,6 +46,17 @@ impl Shm {
         }
         next.publish(len as u64, msg.tag());
         self.end_send(outgoing)
+    }
+
+    /// Sends a message to a peer of a further segment. `NOT_SUPPORTED`: that has no words for this context.
+    #[cold]
+    #[inline(never)]
+    fn send_further(&self, cx: &mut Context, ctx: u32, peer: u32, msg: &Message<'_>) -> Status {
+        if !self.meet(cx, ctx, peer) {
+            return Status::NOT_SUPPORTED;
+        }
+        let turns = cx.receiver.turns();
+        self.send_any(cx.outgoing_mut(peer), ctx, msg, turns)
     }
 
     /// Sends a message that is longer or packed, or meets a ring without room, by whichever way fits: lines, a cell or
@@ -140,7 +155,9 @@ impl Shm {
     fn supply(&self, outgoing: &mut Outgoing, which: u64) -> bool {
         outgoing.bare &= !(1 << which);
         let index = place_of(which).1;
-        let supplied = outgoing.at.is_some_and(|place| self.segment().reserve_cell(place, index).is_ok());
+        let supplied = outgoing.at.zip(self.segment_of(outgoing.peer));
+        let supplied =
+            supplied.is_some_and(|(place, joined)| joined.segment.reserve_cell(place, index).is_ok());
         if !supplied {
             outgoing.cells.give(which);
         }
@@ -204,7 +221,7 @@ impl Shm {
     #[cold]
     #[inline(never)]
     fn tell(&self, outgoing: &Outgoing) -> Status {
-        if doorbell::notify(outgoing.producer.mem().notification(), &outgoing.inbox, self.local_rank()) {
+        if doorbell::notify(outgoing.producer.mem().notification(), &outgoing.inbox, outgoing.me) {
             sys::wake(outgoing.inbox.bell());
         }
         Status::OK
@@ -228,10 +245,10 @@ impl Shm {
         if room == Room::Full
             && bulk > 0
             && outgoing.partial
-            && let Some(place) = outgoing.at
+            && let Some((place, joined)) = outgoing.at.zip(self.segment_of(outgoing.peer))
         {
             // Rows of long messages have filled what had memory of the bulk; where there is no more that will have to do.
-            match self.segment().reserve_rest(place) {
+            match joined.segment.reserve_rest(place) {
                 Ok(()) => {
                     outgoing.partial = false;
                     outgoing.producer.use_bulk(u64::MAX);
@@ -261,17 +278,18 @@ impl Shm {
     /// Connects the outgoing end to its ring: the one that an earlier life of this rank made, or a new one. Tells the
     /// receiver where it lies.
     fn connect(&self, outgoing: &mut Outgoing, ctx: u32) -> Status {
-        let (segment, me) = (self.segment(), self.local_rank());
-        if segment.identity(outgoing.peer).is_some_and(|peer| ctx >= peer.contexts) {
+        let Some(joined) = self.segment_of(outgoing.peer) else { return Status::UNREACHABLE };
+        let (segment, me, peer) = (&joined.segment, outgoing.me, joined.place(outgoing.peer));
+        if segment.identity(peer).is_some_and(|peer| ctx >= peer.contexts) {
             // It has fewer contexts than we; nobody would read there.
             return Status::NOT_SUPPORTED;
         }
-        let (place, ring) = match segment.find_ring(outgoing.peer, ctx, me) {
+        let (place, ring) = match segment.find_ring(peer, ctx, me) {
             Ok(Some(place)) => match segment.map(place) {
                 Ok(ring) => (place, ring),
                 Err(errno) => return self.no_memory(place.len(), Shortage::Refused(errno)),
             },
-            Ok(None) => match self.new_ring(outgoing, ctx) {
+            Ok(None) => match self.new_ring(segment, outgoing, ctx) {
                 Ok(made) => made,
                 Err((bytes, why)) => return self.no_memory(bytes, why),
             },
@@ -303,13 +321,18 @@ impl Shm {
         outgoing.at = Some(place);
         outgoing.quiet = self.barriers().quiet_word();
         outgoing.ring = Some(ring);
-        segment.publish_ring(outgoing.peer, ctx, me, place);
+        segment.publish_ring(peer, ctx, me, place);
         Status::OK
     }
 
-    /// Gives out a place for a ring and maps it: of the usual size, or where memory is short of the smallest that will
+    /// Gives out a place for a ring in the peer's segment and maps it: of the usual size, or where memory is short of the smallest that will
     /// do. An error names the bytes that could not be had, and why.
-    fn new_ring(&self, outgoing: &mut Outgoing, ctx: u32) -> Result<(Place, Mapping), (u64, Shortage)> {
+    fn new_ring(
+        &self,
+        segment: &Segment,
+        outgoing: &mut Outgoing,
+        ctx: u32,
+    ) -> Result<(Place, Mapping), (u64, Shortage)> {
         let mut shortage = None;
         // Long messages go through them, or one will do.
         let several = self.limits().string < usize::MAX;
@@ -317,7 +340,7 @@ impl Shm {
             // The place of an earlier attempt serves a ring of its size and every smaller one.
             let place = match outgoing.place {
                 Some(place) if place.log2 >= log2 => Place { log2, ..place },
-                _ => match self.segment().place_ring(log2, several) {
+                _ => match segment.place_ring(log2, several) {
                     Some(place) => *outgoing.place.insert(place),
                     None => {
                         return Err((
@@ -327,7 +350,7 @@ impl Shm {
                     }
                 },
             };
-            match self.segment().map_new(place) {
+            match segment.map_new(place) {
                 Ok(ring) => return Ok((place, ring)),
                 Err(why) => shortage = Some((place.len(), why)),
             }

@@ -1,10 +1,12 @@
 //! Both ends of service links: requests of a context, and the server (the essay is in `mod.rs`).
 
+use crate::segment::joined::Joined;
 use crate::service::link::{self, DATA, MOST, ROOM, SLOT, SLOTS};
 use crate::sys::Mapping;
 use oxmpi_btl::Message;
 use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// One side's view of a link.
 pub(super) struct Link {
@@ -91,35 +93,36 @@ pub(super) fn staged(stage: &mut Stage) -> Box<[u8; MOST as usize]> {
 #[derive(Default)]
 #[repr(C)]
 pub struct Requests {
-    /// The links, by the peers' local ranks.
+    /// The links, by the peers' numbers.
     pub(super) links: HashMap<u32, Link>,
     pub(super) stage: Stage,
-    /// How many are without a reply.
-    pub(super) waiting: u32,
 }
 
 impl Requests {
-    /// Whether any request of the context is without a reply.
-    #[inline(always)]
-    pub fn is_waiting(&self) -> bool {
-        self.waiting != 0
-    }
-
     /// Whether a reply has come on any link of the context.
     pub fn has_reply(&self) -> bool {
-        self.is_waiting() && self.links.values().any(Link::has_reply)
+        self.links.values().any(Link::has_reply)
+    }
+
+    /// Drops the links to these peers; returns how many requests on them are without a reply.
+    pub fn forget(&mut self, is_gone: impl Fn(u32) -> bool) -> u32 {
+        let gone = self.links.extract_if(|&peer, _| is_gone(peer));
+        gone.map(|(_, link)| (link.end - link.next) as u32).sum()
     }
 }
 
 /// The service context of this process.
 #[derive(Default)]
 pub struct Service {
-    /// The links, by local rank and context of the requester.
+    /// The further segments that are served, and the version of the module's list that they follow.
+    pub(super) further: Vec<Arc<Joined>>,
+    pub(super) version: u64,
+    /// The links, by number and context of the requester.
     pub(super) links: HashMap<Requester, Link>,
     pub(super) stage: Stage,
     /// The request whose receiver runs, until it is answered: the next one of this requester's link.
     pub(super) current: Option<Requester>,
 }
 
-/// The local rank and the context from which the requests of a link come.
+/// The number of the peer and the context from which the requests of a link come.
 pub(super) type Requester = (u32, u32);

@@ -15,6 +15,7 @@ pub mod link;
 use crate::context::{At, Context};
 use crate::device::Shm;
 use crate::segment::inbox::ServiceMem;
+use crate::segment::joined::Joined;
 use crate::service::ends::{Link, Requester, Requests, Service, staged};
 use crate::sys;
 use link::{MOST, ROOM};
@@ -23,11 +24,12 @@ use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::sync::{Ordering, fence};
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 /// Requests served in one call at most, so that others get the lock.
 const BATCH: i32 = 32;
 
-/// The number by which a request that is being served is answered: local rank and context of its requester.
+/// The number by which a request that is being served is answered: number and context of its requester.
 fn name((source, ctx): Requester) -> u64 {
     u64::from(source) << 32 | u64::from(ctx)
 }
@@ -39,13 +41,13 @@ impl Shm {
             Entry::Occupied(link) => return Ok(link.into_mut()),
             Entry::Vacant(place) => place,
         };
-        let segment = self.segment();
-        let (memory, word) = segment.new_link().map_err(|why| {
+        let Some(joined) = self.segment_of(peer) else { return Err(Status::UNREACHABLE) };
+        let (memory, word) = joined.segment.new_link().map_err(|why| {
             self.report_shortage("ring-no-memory", link::LEN, &why.to_string());
             Status::OUT_OF_MEMORY
         })?;
         // A link of an earlier life of ours is forgotten by this.
-        segment.publish_link(peer, ctx, self.local_rank(), word);
+        joined.segment.publish_link(joined.place(peer), ctx, joined.me, word);
         Ok(place.insert(Link::new(memory, word, 0)))
     }
 
@@ -53,6 +55,9 @@ impl Shm {
     #[cold]
     #[inline(never)]
     pub(crate) fn take_replies(&self, at: &mut At<'_>) -> i32 {
+        if !at.aside.is_waiting() {
+            return 0;
+        }
         let all: Vec<u32> = at.requests.links.keys().copied().collect();
         let mut events = 0;
         for peer in all {
@@ -64,7 +69,7 @@ impl Shm {
                 let reply = link.read(link.next, &mut stage);
                 link::free(link.state(link.next));
                 link.next += 1;
-                requests.waiting -= 1;
+                at.aside.end_requests(1);
                 match reply {
                     Some((len, tag)) => self.hand_up_service(at, peer, 0, &stage[..len], tag),
                     None => self.peer_broke(peer, "wrote a reply that is longer than its slot"),
@@ -78,7 +83,7 @@ impl Shm {
 
     /// Calls the receiver of a tag with a request or reply; `link` is the number with which a request is answered.
     fn hand_up_service<C>(&self, at: &mut Entered<'_, C>, source: u32, link: u64, bytes: &[u8], tag: u8) {
-        let proc = self.segment().identity(source).map_or(u32::MAX, |who| who.proc);
+        let proc = self.segment_of(source).and_then(|joined| joined.proc(source)).unwrap_or(u32::MAX);
         at.deliver(self.host(), Arrival { proc, tag, bytes: bytes.into(), link });
     }
 
@@ -86,10 +91,11 @@ impl Shm {
     /// wrote a place where none can be.
     fn link_from<'a>(&self, service: &'a mut Service, requester: Requester) -> Option<&'a mut Link> {
         let (source, ctx) = requester;
-        let word = self.segment().link_word(self.local_rank(), ctx, source);
+        let joined = self.segment_of(source)?;
+        let word = joined.segment.link_word(joined.me, ctx, joined.place(source));
         match service.links.entry(requester) {
             Entry::Occupied(link) if link.get().word == word => Some(link.into_mut()),
-            place => match self.segment().map_link(word) {
+            place => match joined.segment.map_link(word) {
                 Ok(memory) => {
                     let mut link = Link::new(memory?, word, 0);
                     // An earlier life of ours may have answered some.
@@ -135,6 +141,51 @@ impl Shm {
     }
 }
 
+impl Shm {
+    /// Hands up the requests that wait in one segment, until none is left or a batch has been handled; `handled` counts them.
+    fn serve_inbox(&self, at: &mut Entered<'_, Service>, joined: &Joined, handled: &mut i32) {
+        let (inbox, fifos) = (joined.segment.service_inbox(joined.me), joined.segment.layout().fifos);
+        if !inbox::any(&inbox) {
+            return;
+        }
+        inbox::take(&inbox, inbox.words(), |place| {
+            let source = joined.base() + place;
+            // Of a process that nobody knows requests wait until somebody does, who then sets this bit.
+            if place >= joined.ranks() || joined.proc(source).is_none() {
+                return;
+            }
+            let mut all = true;
+            for ctx in 0..fifos {
+                if joined.segment.link_word(joined.me, ctx, place) != 0
+                    && self.link_from(at, (source, ctx)).is_some()
+                {
+                    all &= self.serve_link(at, (source, ctx), handled);
+                }
+            }
+            if !all {
+                // For the next call. The bell is off, or the caller looks before it sleeps.
+                let _ = inbox::mark(&inbox, place);
+            }
+        });
+    }
+
+    /// Takes part in the further segments that have come, and drops the links of those that are leaving.
+    #[cold]
+    #[inline(never)]
+    fn follow_segments(&self, service: &mut Service) {
+        let holds: Vec<u32> = service.further.iter().map(|joined| joined.base()).collect();
+        let changes = self.further.changes(&holds, |_| true);
+        for base in changes.gone {
+            let Some(at) = service.further.iter().position(|joined| joined.base() == base) else { continue };
+            let joined = service.further.swap_remove(at);
+            service.links.retain(|(source, _), _| !joined.has(*source));
+            self.further.let_go(base);
+        }
+        service.further.extend(changes.new);
+        service.version = changes.version;
+    }
+}
+
 impl BtlService for Shm {
     type Service = Service;
 
@@ -148,7 +199,10 @@ impl BtlService for Shm {
             return Status::BAD_PARAM;
         }
         let ctx = at.number();
-        let Context { requests, .. } = &mut **at;
+        if to.peer >= self.ranks() && !self.meet(at, ctx, to.peer) {
+            return Status::NOT_SUPPORTED;
+        }
+        let Context { requests, aside, .. } = &mut **at;
         let link = match self.link_to(requests, to.peer, ctx) {
             Ok(link) => link,
             Err(status) => return status,
@@ -159,37 +213,25 @@ impl BtlService for Shm {
         link.write(link.end, msg);
         link::ask(link.state(link.end));
         link.end += 1;
-        requests.waiting += 1;
-        let inbox = self.segment().service_inbox(to.peer);
-        if inbox::mark(&inbox, self.local_rank()) {
+        aside.begin_request();
+        let Some(joined) = self.segment_of(to.peer) else { return Status::UNREACHABLE };
+        let inbox = joined.segment.service_inbox(joined.place(to.peer));
+        if inbox::mark(&inbox, joined.me) {
             sys::wake(inbox.bell());
         }
         Status::OK
     }
 
     fn serve(&self, at: &mut Entered<'_, Service>) -> i32 {
-        let inbox = self.segment().service_inbox(self.local_rank());
-        if !inbox::any(&inbox) {
-            return 0;
+        let mut handled = 0;
+        self.serve_inbox(at, &self.first, &mut handled);
+        if self.further.version() != at.version {
+            self.follow_segments(at);
         }
-        let (mut handled, layout) = (0, self.segment().layout());
-        inbox::take(&inbox, inbox.words(), |source| {
-            if source >= layout.ranks {
-                return;
-            }
-            let mut all = true;
-            for ctx in 0..layout.fifos {
-                if self.segment().link_word(self.local_rank(), ctx, source) != 0
-                    && self.link_from(at, (source, ctx)).is_some()
-                {
-                    all &= self.serve_link(at, (source, ctx), &mut handled);
-                }
-            }
-            if !all {
-                // For the next call. The bell is off, or the caller looks before it sleeps.
-                let _ = inbox::mark(&inbox, source);
-            }
-        });
+        for number in 0..at.further.len() {
+            let joined = Arc::clone(&at.further[number]);
+            self.serve_inbox(at, &joined, &mut handled);
+        }
         handled
     }
 
@@ -209,7 +251,8 @@ impl BtlService for Shm {
         link.answered().store(link.next, Ordering::Release);
         // SYNC POINT with the requester's `arm`.
         fence(Ordering::SeqCst);
-        let bell = self.segment().bell(requester.0);
+        let Some(joined) = self.segment_of(requester.0) else { return Status::OK };
+        let bell = joined.segment.bell(joined.place(requester.0));
         if inbox::ring(bell) {
             sys::wake(bell);
         }
@@ -222,16 +265,28 @@ impl BtlService for Shm {
 }
 
 impl BtlServiceSleep for Shm {
-    fn arm_service(&self, _at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
-        let inbox = self.segment().service_inbox(self.local_rank());
-        if !inbox::arm(&inbox) {
+    fn arm_service(&self, at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
+        if self.further.version() != at.version {
             return Status::PENDING;
         }
-        let addr = core::ptr::from_ref(inbox.bell()).cast();
-        set.add_word(WaitWord { addr, expected: inbox::ASLEEP, reserved: 0 })
+        let all = || core::iter::once(&self.first).chain(at.further.iter().map(|joined| &**joined));
+        // Each is announced; what says that something is there decides.
+        let quiet = all().filter(|joined| !inbox::arm(&joined.segment.service_inbox(joined.me))).count() == 0;
+        if !quiet {
+            return Status::PENDING;
+        }
+        for joined in all() {
+            let addr = core::ptr::from_ref(joined.segment.service_inbox(joined.me).bell()).cast();
+            let added = set.add_word(WaitWord { addr, expected: inbox::ASLEEP, reserved: 0 });
+            if added.is_err() {
+                return added;
+            }
+        }
+        Status::OK
     }
 
-    fn disarm_service(&self, _at: &mut Entered<'_, Service>) {
-        inbox::disarm(&self.segment().service_inbox(self.local_rank()))
+    fn disarm_service(&self, at: &mut Entered<'_, Service>) {
+        inbox::disarm(&self.first.segment.service_inbox(self.first.me));
+        at.further.iter().for_each(|joined| inbox::disarm(&joined.segment.service_inbox(joined.me)));
     }
 }

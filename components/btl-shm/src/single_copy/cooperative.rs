@@ -30,6 +30,7 @@
 
 use crate::context::{At, Context};
 use crate::device::Shm;
+use crate::segment::joined::Joined;
 use crate::single_copy::reads::Waiting;
 use crate::single_copy::stretch::{Owner, Stretch};
 use crate::single_copy::xpmem::Attachments;
@@ -76,6 +77,11 @@ impl Call {
     }
 }
 
+/// True: the peer is at a long read of its own on this context. A hint: the answer may be old.
+fn is_reading(joined: &Joined, peer: u32, ctx: u32) -> bool {
+    joined.segment.reading(joined.place(peer), ctx).load(Ordering::Relaxed) != 0
+}
+
 impl Shm {
     /// Reads a long message from a peer's memory, together with the source process if that will help, else alone.
     /// `PENDING`: the helper still copies, and a later turn tells the end.
@@ -87,11 +93,20 @@ impl Shm {
         done: Completion,
     ) -> Status {
         let (ctx, whole) = (at.number(), Stretch::of(&rma));
-        let own = self.segment().reading(self.local_rank(), ctx);
+        let Some(joined) = self.segment_of(owner.peer) else { return Status::UNREACHABLE };
+        if ctx >= joined.segment.layout().fifos {
+            // The segment has no words for such a context.
+            // SAFETY: the caller's buffer is writable.
+            return unsafe { self.read_alone(&mut at.attached, owner.peer, whole) };
+        }
+        let own = joined.segment.reading(joined.me, ctx);
         own.store(1, Ordering::Relaxed);
-        let busy = whole.len <= ALONE && self.is_reading(owner.peer, ctx);
-        // SAFETY: the caller's buffer is writable until this has answered, and until its end is told where that is PENDING.
-        let together = if busy { None } else { unsafe { self.read_together(at, ctx, owner, whole) } };
+        let busy = whole.len <= ALONE && is_reading(&joined, owner.peer, ctx);
+        let together = match busy {
+            true => None,
+            // SAFETY: the caller's buffer is writable until this has answered, and until its end is told where that is PENDING.
+            false => unsafe { self.read_together(at, (&joined, ctx), owner, whole) },
+        };
         let status = match together {
             Some(Ok(status)) => status,
             Some(Err(waiting)) => {
@@ -105,11 +120,6 @@ impl Shm {
         status
     }
 
-    /// Whether the peer is at a long read of its own on this context. A hint: the answer may be old.
-    fn is_reading(&self, peer: u32, ctx: u32) -> bool {
-        self.segment().reading(peer, ctx).load(Ordering::Relaxed) != 0
-    }
-
     /// Reads in shares, some of which the source process takes over and writes itself. `None`: the source was not
     /// asked, so the caller reads alone. An error: the helper still copies, and [`Shm::end_reads`] ends the read.
     ///
@@ -118,7 +128,7 @@ impl Shm {
     unsafe fn read_together(
         &self,
         cx: &mut Context,
-        ctx: u32,
+        (joined, ctx): (&Joined, u32),
         owner: &Owner,
         whole: Stretch,
     ) -> Option<Result<Status, Waiting>> {
@@ -129,7 +139,7 @@ impl Shm {
         let share = whole.len.div_ceil(MOST_SHARES).max(LEAST_SHARE).next_multiple_of(4096);
         let (generation, to) = (cx.reads.generation, whole.local() as u64);
         let call = Call { from: whole.remote, to, len: whole.len, share, index, generation };
-        let words = self.segment().assist(self.local_rank(), ctx, index);
+        let words = joined.segment.assist(joined.me, ctx, index);
         words.begin(generation);
         if !self.call_for_help(cx, ctx, owner.peer, &call) {
             cx.reads.free(index);
@@ -137,7 +147,7 @@ impl Shm {
         }
         let (mut own, mut mine) = (Ok(()), 0);
         // A source that reads takes no part yet, so there is no reason to leave it one, but it may soon.
-        let most = || self.is_reading(owner.peer, ctx).then_some((ALONE / share) as u32);
+        let most = || is_reading(joined, owner.peer, ctx).then_some((ALONE / share) as u32);
         while let Some(next) = words.take(generation, call.shares(), most()) {
             mine += next.len() as u32;
             let (at, len) = call.part(next);
@@ -167,7 +177,8 @@ impl Shm {
     /// # Safety
     /// The bytes here are writable.
     unsafe fn ended(&self, attached: &mut Attachments, ctx: u32, read: &Waiting) -> Option<Status> {
-        let words = self.segment().assist(self.local_rank(), ctx, read.index);
+        let Some(joined) = self.segment_of(read.peer) else { return Some(Status::UNREACHABLE) };
+        let words = joined.segment.assist(joined.me, ctx, read.index);
         let well = words.all_ended(read.expected)?;
         Some(match read.own {
             Err(errno) => crate::single_copy::copy::status_of(errno),
@@ -224,13 +235,14 @@ impl Shm {
             && (call.index as usize) < ASSISTS
             && call.from.checked_add(call.len).is_some()
             && call.to.checked_add(call.len).is_some();
-        let Some(who) = self.segment().identity(source).filter(|_| sane) else { return false };
+        let Some(joined) = self.segment_of(source).filter(|_| sane) else { return false };
+        let Some(who) = joined.identity(source) else { return false };
         if who.pid_namespace != self.pid_namespace() {
             // Its number means somebody else here; it reads alone.
             return true;
         }
         let (reader, whole) = (Owner { peer: source, who }, Stretch::at(call.from, call.to, call.len));
-        let words = self.segment().assist(source, ctx, call.index);
+        let words = joined.segment.assist(joined.place(source), ctx, call.index);
         while let Some(shares) = words.take(call.generation, call.shares(), None) {
             let count = shares.len() as u32;
             let (at, len) = call.part(shares);
@@ -244,10 +256,13 @@ impl Shm {
     /// Asks the source of a read, by a line in the ring to it, to take shares of the read. False: the ring had no
     /// room.
     fn call_for_help(&self, cx: &mut Context, ctx: u32, peer: u32, call: &Call) -> bool {
+        if peer >= self.ranks() && !self.meet(cx, ctx, peer) {
+            return false;
+        }
         // SAFETY: a call has no padding, so all its bytes have values.
         let bytes =
             unsafe { core::slice::from_raw_parts(core::ptr::from_ref(call).cast::<u8>(), size_of::<Call>()) };
-        self.send_assist(&mut cx.outgoing[peer as usize], ctx, bytes)
+        self.send_assist(cx.outgoing_mut(peer), ctx, bytes)
     }
 }
 

@@ -13,7 +13,7 @@ impl Shm {
     /// # Safety
     /// The bytes here are writable.
     pub(crate) unsafe fn read_alone(&self, attached: &mut Attachments, peer: u32, what: Stretch) -> Status {
-        let Some(who) = self.segment().identity(peer) else { return Status::UNREACHABLE };
+        let Some(who) = self.identity(peer) else { return Status::UNREACHABLE };
         // SAFETY: the caller's promise.
         let read = unsafe { self.copy(attached, Direction::Read, &Owner { peer, who }, what) };
         match read {

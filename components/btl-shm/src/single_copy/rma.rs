@@ -32,7 +32,7 @@ impl Shm {
         if rma.local.is_null() || rma.remote == 0 || rma.remote.checked_add(rma.len).is_none() {
             return Status::BAD_PARAM;
         }
-        let Some(who) = self.segment().identity(peer) else {
+        let Some(who) = self.identity(peer) else {
             return Status::UNREACHABLE;
         };
         if who.pid_namespace != self.pid_namespace() {
@@ -63,7 +63,7 @@ impl Shm {
 
     /// Reads a payload that lies in pieces, on either side, from a peer's memory; complete on return.
     pub(crate) fn read_pieces(&self, cx: &mut Context, peer: u32, rma: Vouched<'_, RmaVectorDesc>) -> Status {
-        let Some(who) = self.segment().identity(peer) else { return Status::UNREACHABLE };
+        let Some(who) = self.identity(peer) else { return Status::UNREACHABLE };
         if who.pid_namespace != self.pid_namespace() {
             return Status::NOT_SUPPORTED;
         }

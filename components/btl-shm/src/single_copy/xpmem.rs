@@ -132,6 +132,13 @@ impl Attachments {
         });
     }
 
+    /// Unmaps the memory of these peers and gives back the access to it.
+    pub fn forget_all(&mut self, device: &dyn Device, is_gone: impl Fn(u32) -> bool) {
+        while let Some(peer) = self.grants.iter().map(|grant| grant.peer).find(|&peer| is_gone(peer)) {
+            self.forget(device, peer);
+        }
+    }
+
     /// Unmaps the memory of all peers and gives back the access to it.
     pub fn clear(&mut self, device: &dyn Device) {
         while let Some(grant) = self.grants.first() {

@@ -7,9 +7,9 @@ use crate::single_copy::mapper::Device;
 use crate::single_copy::xpmem::{Attachments, MOST, PAGE, UNIT};
 use crate::sys;
 use common::{Node, PeerEndpoint, Rank};
-use oxmpi_btl::{Piece, RmaVectorDesc};
-use oxmpi_mca::{SliceRef, Status};
-use rustix::fd::OwnedFd;
+use oxmpi_btl::{Piece, ProcInfo, RmaVectorDesc};
+use oxmpi_mca::{SharedSegment, SliceRef, Status};
+use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
@@ -187,6 +187,11 @@ impl Pair {
     /// The first rank reads all that the second has into its own memory, and the second, while the first has begun with
     /// its share and has copied nothing, is asked for help and does it; `helped` is called then.
     fn read_with_help(&self, helped: impl FnOnce(&[u8]) + 'static) {
+        self.read_with_help_of(self.peer(), helped);
+    }
+
+    /// The same by an endpoint to the second.
+    fn read_with_help_of(&self, peer: PeerEndpoint, helped: impl FnOnce(&[u8]) + 'static) {
         let expected = pattern(self.memory.len);
         self.memory.bytes().copy_from_slice(&expected);
         let (far, own, len) = (self.far.clone(), self.own.clone(), expected.len());
@@ -196,9 +201,10 @@ impl Pair {
             helped(&own.bytes()[..len]);
         })));
         let here = &mut self.own.bytes()[..len];
-        assert_eq!(self.near.rma(false, self.peer(), here, self.address(0)), Status::OK);
+        assert_eq!(self.near.rma(false, peer, here, self.address(0)), Status::OK);
         assert!(MEANWHILE.take().is_none(), "the helper came");
         assert!(here == expected);
+        here.fill(0);
     }
 }
 
@@ -248,6 +254,29 @@ fn a_helper_writes_through_an_attachment_of_its_own() {
     assert!(count(&pair.own) > 0 && count(&pair.memory) > 0);
     assert!(pair.near.reports().help.is_empty() && pair.far.reports().help.is_empty());
     assert_eq!(pair.own.grants.load(Ordering::Relaxed), 1, "asked for once");
+}
+
+/// Both sides work on a read of memory of another job's process, by the words of the segment in which they meet; with that all
+/// is given back.
+#[test]
+fn a_process_of_another_job_helps() {
+    let (pair, fd) =
+        (Pair::new(512 << 10, &[]), memfd_create("meeting", MemfdFlags::CLOEXEC).expect("memfd"));
+    for (rank, local_rank) in [(&pair.near, 2), (&*pair.far, 0)] {
+        let default = SharedSegment::default();
+        rank.give_segment(1, SharedSegment { fd: fd.as_raw_fd(), local_rank, local_size: 3, ..default });
+    }
+    let guest = |proc, local_rank| ProcInfo { proc, local_rank, local: 1, segment: 1, ..ProcInfo::default() };
+    let peer = pair.near.reach(guest(70, 0)).expect("reachable");
+    let back = pair.far.reach(guest(80, 2)).expect("reachable");
+    pair.read_with_help_of(peer, second_half_came);
+    let count = |memory: &Memory| memory.grants.load(Ordering::Relaxed);
+    assert_eq!((count(&pair.own), count(&pair.memory)), (1, 1));
+    pair.near.part(peer);
+    pair.far.part(back);
+    assert_eq!((pair.near.drain(), pair.far.drain()), (vec![], vec![]));
+    assert_eq!((count(&pair.own), count(&pair.memory)), (0, 0));
+    pair.read_with_help(second_half_came);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 pub mod hostile;
 pub mod memory;
+pub mod services;
 
 use core::ffi::c_void;
 use oxmpi_btl::{
@@ -15,7 +16,7 @@ use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::host::receive as answer;
 use oxmpi_mca::{
     AmEntry, AmParts, Cri, HostTable, JobInfo, LayerFunction, LockServices, LockTable, OpenArgs, ParamKind,
-    ParamValue, PartDesc, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
+    ParamValue, PartDesc, RecvDesc, RequestHeader, SharedSegment, SliceRef, Status, StrRef, ThreadCtx,
 };
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -59,6 +60,8 @@ pub struct Record {
     /// Answer of the receive callback: STOP, or 0.
     pub answer: Cell<u32>,
     pub reports: Mutex<Reports>,
+    /// Segments of this node beside that of the job, by number.
+    pub segments: Mutex<Vec<(u32, SharedSegment)>>,
 }
 
 unsafe extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
@@ -299,8 +302,7 @@ impl Rank {
             peer_error,
             am_parts: parts.as_ptr(),
             am_register_parts,
-            // None that this transport uses.
-            services: core::ptr::null(),
+            services: &services::SERVICES,
             locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
             expect,
         };
@@ -347,12 +349,26 @@ impl Rank {
     }
 
     pub fn reach(&self, proc: ProcInfo) -> Option<PeerEndpoint> {
+        self.try_reach(proc).unwrap_or_else(|status| panic!("{status}: {:?}", self.reports()))
+    }
+
+    pub fn try_reach(&self, proc: ProcInfo) -> Result<Option<PeerEndpoint>, Status> {
         let mut out = core::ptr::null_mut();
         let add = self.table.add_procs.expect("add_procs");
         // SAFETY: the module's function and state; the list and the place for an endpoint are good for the call.
-        let status = unsafe { add(self.module.state, ProcList::of(&[proc]), &mut out) };
-        assert_eq!(status, Status::OK);
-        (!out.is_null()).then_some(PeerEndpoint(out))
+        unsafe { add(self.module.state, ProcList::of(&[proc]), &mut out) }.ok()?;
+        Ok((!out.is_null()).then_some(PeerEndpoint(out)))
+    }
+
+    /// Gives this rank a segment beside that of its job.
+    pub fn give_segment(&self, number: u32, segment: SharedSegment) {
+        self.take_segment(number);
+        self.record.segments.lock().expect("record").push((number, segment));
+    }
+
+    /// Takes it away.
+    pub fn take_segment(&self, number: u32) {
+        self.record.segments.lock().expect("record").retain(|(n, _)| *n != number);
     }
 
     /// Gives an endpoint back.
@@ -414,6 +430,18 @@ impl Rank {
                 assert_eq!((set.num_words, set.num_fds), (1, 0), "one doorbell");
                 Some(words[0])
             }
+            Status::PENDING => None,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// All words on which to sleep.
+    pub fn arm_all(&self, ctx: u32) -> Option<Vec<WaitWord>> {
+        let mut words = [WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 }; 4];
+        let mut set = WaitSet::new(&mut words, &mut []);
+        // SAFETY: the module's function and state; a test calls the verbs of a context one after the other.
+        match unsafe { (self.table.arm.expect("arm"))(self.module.state, ctx, &mut set) } {
+            Status::OK => Some(set.words().to_vec()),
             Status::PENDING => None,
             other => panic!("{other:?}"),
         }

@@ -6,7 +6,8 @@ use oxmpi_btl::SERVICE_CTX;
 use oxmpi_mca::host::{ProgressFn, receive as answer};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{
-    AmEntry, AmParts, Host, HostTable, JobInfo, LayerFunction, PartDesc, RecvDesc, RequestHeader, Status,
+    AmEntry, AmParts, Host, HostTable, JobInfo, LayerFunction, PartDesc, RecvDesc, RequestHeader,
+    SharedSegment, Status,
 };
 use oxmpi_testing::{Desk, JobState, held};
 use std::collections::HashMap;
@@ -59,6 +60,8 @@ pub struct FakeHost {
     violations: Mutex<Vec<String>>,
     log: Mutex<Vec<(i32, String)>>,
     progress: Mutex<Vec<(ProgressFn, usize)>>,
+    /// Processes of further jobs that are known now.
+    guests: Mutex<Vec<u32>>,
 }
 
 // SAFETY: the raw pointers inside name heap memory of this very object (rows, table), which is
@@ -96,6 +99,7 @@ impl FakeHost {
             violations: Mutex::default(),
             log: Mutex::default(),
             progress: Mutex::default(),
+            guests: Mutex::default(),
         });
         let this: *const FakeHost = &*host;
         host.rows = (0..=u8::MAX).map(|tag| Row { host: this, tag }).collect();
@@ -185,6 +189,19 @@ impl FakeHost {
         held(&self.violations).push(format!("rank {}: {what}", self.desk.job.rank));
     }
 
+    /// Gives this rank shared segment `number` of the node, or takes it away.
+    pub fn set_segment(&self, number: u32, segment: Option<SharedSegment>) {
+        match segment {
+            Some(segment) => self.desk.add_segment(number, segment),
+            None => self.desk.remove_segment(number),
+        }
+    }
+
+    /// Says which processes beyond those of the job may send from now on.
+    pub fn set_guests(&self, procs: Vec<u32>) {
+        *held(&self.guests) = procs;
+    }
+
     /// From here on peers may be reported as failed.
     pub fn let_peers_fail(&self) {
         self.may_fail.store(true, Ordering::SeqCst);
@@ -231,7 +248,7 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     if msg.module != host.module_state.load(Ordering::Relaxed) {
         host.violation("a message named another module than the one that was driven".into());
     }
-    if msg.proc >= host.desk.job.job_size {
+    if msg.proc >= host.desk.job.job_size && !held(&host.guests).contains(&msg.proc) {
         host.violation(format!("a message came from process {}, which is none", msg.proc));
     }
     let bytes = match msg.len {

@@ -33,6 +33,7 @@ pub struct Setup {
     pub(crate) patience: Duration,
     pub(crate) params: Vec<(String, String)>,
     pub(crate) connects: bool,
+    pub(crate) grows: bool,
 }
 
 impl Setup {
@@ -48,6 +49,7 @@ impl Setup {
             patience: Duration::from_secs(20),
             params: Vec::new(),
             connects: false,
+            grows: false,
         }
     }
 
@@ -89,6 +91,12 @@ impl Setup {
     /// check begins with connections that are there.
     pub fn connects(mut self) -> Setup {
         self.connects = true;
+        self
+    }
+
+    /// The transport reaches processes of further jobs in segments that the host tells (`HostServices::segment`).
+    pub fn grows(mut self) -> Setup {
+        self.grows = true;
         self
     }
 

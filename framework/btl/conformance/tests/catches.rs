@@ -1,8 +1,11 @@
 //! The suite itself, tested: a BTL that is right passes every check, and each of a list of faults makes
 //! the check that looks for it fail. A check that nothing can fail proves nothing.
+//!
+//! The BTL grows: processes of its job are found by the exchange of addresses, those of a second job by the segment that the host tells, into which
+//! each process writes the address of its inbox.
 
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use oxmpi_btl::{
     Arrival, Btl, BtlAttrs, BtlFlush, BtlGet, BtlLists, BtlModule, BtlPut, BtlSleep, Completion, Entered,
     LIST_ENTRY, LIST_PUT, ListDesc, Message, Peer, ProcInfo, RmaDesc, Vouched, WaitSet, WaitWord,
@@ -10,7 +13,8 @@ use oxmpi_btl::{
 use oxmpi_btl_conformance::{BTL_CHECKS, Reach, Setup, run_all};
 use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, RecvDesc, Status};
 use rustix::thread::futex;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -23,8 +27,17 @@ struct Inbox {
 
 #[derive(Default)]
 struct Queue {
-    messages: VecDeque<(u8, u32, Vec<u8>)>,
+    messages: VecDeque<(u8, Sender, Vec<u8>)>,
     bytes: usize,
+}
+
+/// The sender of a message.
+#[derive(Clone, Copy)]
+struct Sender {
+    job: u64,
+    rank: u32,
+    /// Address of its inbox, by which processes of other jobs are known.
+    inbox: usize,
 }
 
 const ROOM: usize = 64 << 10;
@@ -38,13 +51,48 @@ struct Memory {
     sent: AtomicU32,
     /// Messages that only our own progress sends on (a fault).
     held_back: Mutex<Vec<HeldBack>>,
+    /// Processes of other jobs, by segment and place: their indices and endpoints.
+    guests: Mutex<HashMap<(u32, u32), Guest>>,
+    /// True: somebody has been parted from; and the processes that were met (for faults).
+    parted: AtomicBool,
+    met: Mutex<Vec<u32>>,
+}
+
+/// A process of another job.
+struct Guest {
+    proc: u32,
+    endpoints: u32,
+    file: OwnedFd,
 }
 
 /// Where to, on which context, with which tag.
 type HeldBack = (&'static Inbox, u32, u8, Vec<u8>);
 
-/// A rank's inbox.
-struct To(&'static Inbox);
+/// A peer: its inbox, or where its process writes the address of that.
+enum To {
+    Here(&'static Inbox),
+    Guest { segment: u32, place: u32, file: OwnedFd },
+}
+
+impl To {
+    /// The inbox; `None`: the process has not come yet.
+    fn inbox(&self) -> Option<&'static Inbox> {
+        match self {
+            To::Here(inbox) => Some(inbox),
+            // SAFETY: a leaked inbox of this process.
+            To::Guest { place, file, .. } => {
+                address(file, *place).map(|at| unsafe { &*(at as *const Inbox) })
+            }
+        }
+    }
+}
+
+/// The address that the process at a place of a segment has written; `None`: none yet.
+fn address(file: &OwnedFd, place: u32) -> Option<usize> {
+    let mut word = [0; 8];
+    let read = rustix::io::pread(file, &mut word, 8 * u64::from(place)).unwrap();
+    Some(usize::from_le_bytes(word)).filter(|&at| read == word.len() && at != 0)
+}
 
 /// A context has nothing of its own.
 type At<'a> = Entered<'a, ()>;
@@ -52,6 +100,55 @@ type At<'a> = Entered<'a, ()>;
 impl Memory {
     fn has(&self, fault: &str) -> bool {
         self.fault == fault
+    }
+
+    /// Takes the first message whose sender is known.
+    fn next(&self, ctx: u32) -> Option<(u8, u32, Vec<u8>)> {
+        let mut queue = self.inbox.queues[ctx as usize].lock().unwrap();
+        if self.has("loses what comes too early") {
+            queue.messages.retain(|(_, from, _)| self.index_of(*from).is_some());
+        }
+        let known = |(at, (_, from, _)): (usize, &(u8, Sender, Vec<u8>))| Some((at, self.index_of(*from)?));
+        let (at, proc) = queue.messages.iter().enumerate().find_map(known)?;
+        queue.messages.remove(at).map(|(tag, _, bytes)| (tag, proc, bytes))
+    }
+
+    /// Index of a sender; `None`: nobody knows it here.
+    fn index_of(&self, from: Sender) -> Option<u32> {
+        let job = self.host.job();
+        if from.job == job.job_id {
+            return Some(from.rank);
+        }
+        let guests = self.guests.lock().unwrap();
+        let found =
+            guests.iter().find(|((_, place), guest)| address(&guest.file, *place) == Some(from.inbox));
+        found.map(|(_, guest)| guest.proc)
+    }
+
+    /// Meets a process of another job.
+    fn meet(&self, proc: &ProcInfo) -> Result<Option<To>, Status> {
+        let there = match self.host.segment(proc.segment) {
+            Err(_) if self.has("reaches nobody in silence") => return Ok(None),
+            Err(status) => {
+                self.host.error(&format!("no segment {} of process {}: {status}", proc.segment, proc.proc));
+                return Err(status);
+            }
+            Ok(there) => there,
+        };
+        // SAFETY: open for the call, by the host's promise.
+        let fd = unsafe { BorrowedFd::borrow_raw(there.fd) };
+        let here = (self.inbox as *const Inbox as usize).to_le_bytes();
+        rustix::io::pwrite(fd, &here, 8 * u64::from(there.local_rank)).unwrap();
+        let copy = || fd.try_clone_to_owned().unwrap();
+        let (segment, place) = (proc.segment, proc.local_rank);
+        let mut guests = self.guests.lock().unwrap();
+        let new = || Guest { proc: proc.proc, endpoints: 0, file: copy() };
+        let guest = guests.entry((segment, place)).or_insert_with(new);
+        guest.endpoints += 1;
+        if !self.has("keeps the first index") {
+            guest.proc = proc.proc;
+        }
+        Ok(Some(To::Guest { segment, place, file: copy() }))
     }
 
     fn hand_up(&self, at: &mut At<'_>, tag: u8, proc: u32, data: &[u8]) {
@@ -69,15 +166,16 @@ impl Memory {
     fn post(&self, inbox: &'static Inbox, ctx: u32, tag: u8, bytes: Vec<u8>) {
         let mut q = inbox.queues[ctx as usize].lock().unwrap();
         q.bytes += bytes.len() + 64;
-        let proc = self.host.job().rank;
+        let job = self.host.job();
+        let from = Sender { job: job.job_id, rank: job.rank, inbox: self.inbox as *const Inbox as usize };
         if self.has("duplicates") && bytes.len() == 77 {
             q.bytes += bytes.len() + 64;
-            q.messages.push_back((tag, proc, bytes.clone()));
+            q.messages.push_back((tag, from, bytes.clone()));
         }
         if self.has("overtakes") && q.messages.len() == 5 {
-            q.messages.push_front((tag, proc, bytes));
+            q.messages.push_front((tag, from, bytes));
         } else {
-            q.messages.push_back((tag, proc, bytes));
+            q.messages.push_back((tag, from, bytes));
         }
         drop(q);
         inbox.word.fetch_add(1, Ordering::SeqCst);
@@ -105,6 +203,9 @@ impl Btl for Memory {
     }
 
     fn add_proc(&self, proc: &ProcInfo) -> Result<Option<To>, Status> {
+        if proc.job != 0 {
+            return self.meet(proc);
+        }
         if proc.proc == self.host.job().rank
             && !self.has("reaches itself, too")
             && !self.has("delivers in send")
@@ -113,8 +214,26 @@ impl Btl for Memory {
         }
         let blob = self.host.exchange_get(proc.proc)?;
         let address = usize::from_le_bytes(blob.try_into().map_err(|_| Status::BAD_PARAM)?);
+        let mut met = self.met.lock().unwrap();
+        if self.has("knows a process once") && self.parted.load(Ordering::SeqCst) && met.contains(&proc.proc)
+        {
+            return Err(Status::BAD_PARAM);
+        }
+        met.push(proc.proc);
         // SAFETY: a leaked inbox of this process.
-        Ok(Some(To(unsafe { &*(address as *const Inbox) })))
+        Ok(Some(To::Here(unsafe { &*(address as *const Inbox) })))
+    }
+
+    fn del_proc(&self, peer: &To) {
+        self.parted.store(true, Ordering::SeqCst);
+        let To::Guest { segment, place, .. } = peer else { return };
+        let mut guests = self.guests.lock().unwrap();
+        let Some(guest) = guests.get_mut(&(*segment, *place)) else { return };
+        guest.endpoints -= 1;
+        let keeps = self.has("keeps who has parted") || self.has("keeps the first index");
+        if guest.endpoints == 0 && !keeps {
+            guests.remove(&(*segment, *place));
+        }
     }
 
     fn lane(&self, _: &To, _: u32) {}
@@ -124,7 +243,12 @@ impl Btl for Memory {
         if msg.total_len() > MAX_SEND && !self.has("takes what is too large") {
             return Status::BAD_PARAM;
         }
-        let full = peer.0.queues[ctx as usize].lock().unwrap().bytes + msg.total_len() + 64 > ROOM;
+        // It has not come yet.
+        let Some(to) = peer.inbox() else { return Status::NO_RESOURCE };
+        if self.has("parts for good") && self.parted.load(Ordering::SeqCst) {
+            return Status::NO_RESOURCE;
+        }
+        let full = to.queues[ctx as usize].lock().unwrap().bytes + msg.total_len() + 64 > ROOM;
         if full && !self.has("sends though it is full") {
             return Status::NO_RESOURCE;
         }
@@ -156,14 +280,14 @@ impl Btl for Memory {
         }
         let tag = if self.has("mistakes tags") { msg.tag() & 0x7f } else { msg.tag() };
         if self.has("needs its own progress") {
-            self.held_back.lock().unwrap().push((peer.0, ctx, tag, bytes));
+            self.held_back.lock().unwrap().push((to, ctx, tag, bytes));
             return Status::OK;
         }
-        if self.has("delivers in send") && core::ptr::eq(peer.0, self.inbox) {
+        if self.has("delivers in send") && core::ptr::eq(to, self.inbox) {
             self.hand_up(at, tag, self.host.job().rank, &bytes);
             return Status::OK;
         }
-        self.post(peer.0, ctx, tag, bytes);
+        self.post(to, ctx, tag, bytes);
         if full { Status::NO_RESOURCE } else { Status::OK }
     }
 
@@ -175,11 +299,7 @@ impl Btl for Memory {
         }
         let mut handled = 0;
         while handled < 16 {
-            let Some((tag, proc, bytes)) =
-                self.inbox.queues[ctx as usize].lock().unwrap().messages.pop_front()
-            else {
-                break;
-            };
+            let Some((tag, proc, bytes)) = self.next(ctx) else { break };
             self.inbox.queues[ctx as usize].lock().unwrap().bytes -= bytes.len() + 64;
             let proc = if self.has("mistakes senders") { proc + 100 } else { proc };
             self.hand_up(at, tag, proc, &bytes);
@@ -250,7 +370,9 @@ impl BtlFlush for Memory {
 impl BtlSleep for Memory {
     fn arm(&self, _: &mut At<'_>, set: &mut WaitSet) -> Status {
         let expected = self.inbox.word.load(Ordering::SeqCst);
-        let empty = self.inbox.queues.iter().all(|q| q.lock().unwrap().messages.is_empty());
+        let known =
+            |q: &Mutex<Queue>| q.lock().unwrap().messages.iter().any(|m| self.index_of(m.1).is_some());
+        let empty = !self.inbox.queues.iter().any(known);
         if self.has("never sleeps") {
             return Status::PENDING;
         }
@@ -271,7 +393,16 @@ impl Component for Opener {
         let inbox: &'static Inbox = Box::leak(Box::default());
         host.exchange_put(&(inbox as *const Inbox as usize).to_le_bytes());
         let fault = params.text(0).to_owned();
-        let device = Memory { host, fault, inbox, sent: AtomicU32::new(0), held_back: Mutex::default() };
+        let device = Memory {
+            host,
+            fault,
+            inbox,
+            sent: AtomicU32::new(0),
+            held_back: Mutex::default(),
+            guests: Mutex::default(),
+            parted: AtomicBool::new(false),
+            met: Mutex::default(),
+        };
         let contexts = (0..host.num_cris().min(2)).map(|_| ());
         Ok((0, vec![oxmpi_btl::module(device, contexts).get().put().lists().flush().sleep().build()]))
     }
@@ -286,7 +417,7 @@ oxmpi_mca::component! {
 }
 
 fn setup() -> Setup {
-    Setup::new(descriptor()).reach(Reach::Others).patience(Duration::from_secs(2))
+    Setup::new(descriptor()).reach(Reach::Others).grows().patience(Duration::from_secs(2))
 }
 
 #[test]
@@ -322,6 +453,12 @@ const FAULTS: &[(&str, &str)] = &[
     ("never sleeps", "arm_sees_what_is_there"),
     ("wakes nobody", "sleepers_are_woken"),
     ("forgets in finalize", "finalize_sends_what_is_queued"),
+    ("knows a process once", "processes_come_and_go"),
+    ("parts for good", "processes_come_and_go"),
+    ("keeps who has parted", "a_second_job_comes_and_goes"),
+    ("keeps the first index", "a_second_job_comes_and_goes"),
+    ("loses what comes too early", "a_second_job_comes_and_goes"),
+    ("reaches nobody in silence", "an_unknown_segment_is_refused"),
 ];
 
 #[test]

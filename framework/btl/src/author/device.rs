@@ -22,14 +22,15 @@ pub trait Btl: Send + Sync + Sized + 'static {
     /// Limits and ranks. The number of contexts is that of those given to [`module`](super::module()). Asked once.
     fn attrs(&self) -> BtlAttrs;
 
-    /// Meets a process. `None`: this device does not reach it. Any thread, at any time. An error (OUT_OF_MEMORY, PEER_FAILED and so on) makes the
-    /// whole `add_procs` fail, and the host takes another transport.
+    /// Meets a process. `None`: this device does not reach it. An error, whose cause the device has logged, takes back what the same list has added before.
+    /// Any thread, at any time, also for a process that was added before or has been parted from. See [`BtlTable::add_procs`].
     fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Self::Endpoint>, Status>;
 
     /// Makes the lane of a new endpoint for context `ctx`.
     fn lane(&self, endpoint: &Self::Endpoint, ctx: u32) -> Self::Lane;
 
-    /// Parts from a process. The endpoint goes after this call; no verb uses it any more.
+    /// Parts from a process. The endpoint goes after this call; no verb uses it any more. Any thread, at any time; contexts are not entered, and may be in use
+    /// for other endpoints. See [`BtlTable::del_procs`].
     fn del_proc(&self, _endpoint: &Self::Endpoint) {}
 
     /// Sends, or answers `NO_RESOURCE` having done nothing.

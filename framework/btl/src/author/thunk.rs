@@ -87,16 +87,25 @@ pub(super) unsafe extern "C" fn add_procs<T: Btl>(
     let run = AssertUnwindSafe(|| {
         // SAFETY: as in `device`.
         let core = unsafe { &*s.cast::<Core<T>>() };
+        let (mut made, contexts) = (Vec::with_capacity(procs.len), core.contexts.len() as u32);
         // SAFETY: the list is readable (the file's text).
-        for (i, proc) in unsafe { procs.iter() }.enumerate() {
-            let endpoint = match core.device.add_proc(&proc) {
-                Ok(Some(endpoint)) => {
-                    let lanes: Vec<_> =
-                        (0..core.contexts.len() as u32).map(|ctx| core.device.lane(&endpoint, ctx)).collect();
+        for proc in unsafe { procs.iter() } {
+            match core.device.add_proc(&proc) {
+                Ok(endpoint) => made.push(endpoint),
+                Err(e) => {
+                    // All or nothing: the caller gets none of those before.
+                    made.iter().flatten().for_each(|endpoint| core.device.del_proc(endpoint));
+                    return e;
+                }
+            }
+        }
+        for (i, endpoint) in made.into_iter().enumerate() {
+            let endpoint = match endpoint {
+                Some(endpoint) => {
+                    let lanes: Vec<_> = (0..contexts).map(|ctx| core.device.lane(&endpoint, ctx)).collect();
                     Box::into_raw(Box::new(Peer::<T>::new(endpoint, lanes.into_iter()))).cast()
                 }
-                Ok(None) => core::ptr::null_mut(),
-                Err(e) => return e,
+                None => core::ptr::null_mut(),
             };
             // SAFETY: `out` has a place for each process of the list.
             unsafe { *out.add(i) = endpoint };

@@ -15,6 +15,7 @@ mod names;
 pub(crate) mod node;
 pub(crate) mod osc_tags;
 pub(crate) mod pieces;
+mod segments;
 pub(crate) mod tags;
 mod waiting;
 
@@ -44,6 +45,7 @@ pub(crate) fn table() -> *const HostServices {
         osc_tags: tags::osc_tags,
         node_memory_free: node::node_memory_free,
         wake_word: waiting::wake_word,
+        segment: segments::segment,
     };
     TABLE
 }

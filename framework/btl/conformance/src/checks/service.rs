@@ -23,6 +23,12 @@ fn serving(setup: &Setup) -> Option<Harness> {
     if !h.ranks[0].can(cap::SERVICE) {
         return None;
     }
+    answer_requests(&h);
+    Some(h)
+}
+
+/// Opens the service contexts of a job whose transport has them, and has each request answered as [`serving`] says.
+pub(super) fn answer_requests(h: &Harness) {
     for rank in &h.ranks {
         for _ in 0..2 {
             assert_eq!(rank.service_open(), Status::OK, "{}: open", h.name);
@@ -42,7 +48,6 @@ fn serving(setup: &Setup) -> Option<Harness> {
             }
         });
     }
-    Some(h)
 }
 
 /// Calls `send` with a message of these bytes, the first up to 16 as header.
@@ -59,13 +64,13 @@ fn raw<R>(tag: u8, bytes: &[u8], send: impl FnOnce(&oxmpi_btl::SendDesc) -> R) -
     })
 }
 
-fn request(h: &Harness, link: Link, ctx: u32, msg: &Msg) -> Status {
+pub(super) fn request(h: &Harness, link: Link, ctx: u32, msg: &Msg) -> Status {
     let rank = &h.ranks[link.from];
     let send = |desc: &_| rank.service_request(link.to, ctx, desc);
     rank.on(ctx, || raw(msg.tag, &msg.bytes(), send))
 }
 
-fn is_answer(msg: &Msg, tag: u8, bytes: &[u8]) -> bool {
+pub(super) fn is_answer(msg: &Msg, tag: u8, bytes: &[u8]) -> bool {
     tag == msg.tag ^ 1 && bytes.len() == msg.total() && bytes.iter().zip(msg.bytes()).all(|(a, b)| *a == !b)
 }
 

@@ -96,6 +96,7 @@ pub struct SharedSegment {
     pub local_rank: u32,
     /// Number of processes that may share it, alike in all of them for as long as it exists.
     pub local_size: u32,
+    /// 0 from the host.
     pub reserved: u32,
     /// Its length in bytes at the time of the question; it grows and does not shrink. 0: nobody has written anything yet.
     pub bytes: u64,

@@ -68,7 +68,11 @@ impl<'a, L: Layer> Waiter<'a, L> {
     #[inline(always)]
     pub(crate) fn are_several(&mut self) -> bool {
         let several = self.waiting().threaded();
-        self.entry.raise(several);
+        // A branch, not `raise(several)`: where a caller branches on the answer, rustc before 1.98 drops the comparison in front of a use like that, and
+        // leaves what it reads unset (rust-lang/rust#158206).
+        if several {
+            self.entry.raise(true);
+        }
         several
     }
 

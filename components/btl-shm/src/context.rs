@@ -7,7 +7,7 @@
 //! **While a message is handed up** its receiver may send on this context, so nothing of the context is borrowed then. The ring that the
 //! message lies in is taken out of its place for the time (`receiver/drain.rs`).
 
-use crate::receiver::further::{Aside, Further};
+use crate::receiver::footholds::{Aside, Footholds};
 use crate::receiver::incoming::Receiver;
 use crate::sender::outgoing::{Outgoing, unknown_peer};
 use crate::service::ends::Requests;
@@ -27,7 +27,7 @@ pub struct Context {
     pub aside: Aside,
     pub reads: CooperativeReads,
     pub attached: Attachments,
-    pub further: Further,
+    pub further: Footholds,
 }
 
 impl Context {

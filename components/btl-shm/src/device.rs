@@ -7,7 +7,7 @@
 use crate::context::Context;
 use crate::copy::Limits;
 use crate::params::Settings;
-use crate::receiver::further::{Aside, Further};
+use crate::receiver::footholds::{Aside, Footholds};
 use crate::receiver::incoming::Receiver;
 use crate::segment::doorbell::Barriers;
 use crate::segment::joined::{FurtherSegments, Joined};
@@ -128,7 +128,7 @@ impl Shm {
             aside: Aside::default(),
             reads: CooperativeReads::new(),
             attached: Attachments::default(),
-            further: Further::default(),
+            further: Footholds::default(),
         };
         (0..self.contexts).map(context).collect()
     }

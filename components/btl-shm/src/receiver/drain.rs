@@ -270,10 +270,10 @@ impl Shm {
         for number in 0..at.further.all.len() {
             let mut found = Found::begin(&at.further.all[number].inbox);
             loop {
-                let part = &mut at.further.all[number];
-                let Some(place) = found.next(&part.inbox, part.inbox.words()) else { break };
-                let Some(ring) = part.rings.get_mut(place as usize) else { continue };
-                let (ring, source) = (ring.take(), part.joined.base() + place);
+                let foothold = &mut at.further.all[number];
+                let Some(place) = found.next(&foothold.inbox, foothold.inbox.words()) else { break };
+                let Some(ring) = foothold.rings.get_mut(place as usize) else { continue };
+                let (ring, source) = (ring.take(), foothold.joined.base() + place);
                 let Some(mut incoming) = ring.or_else(|| self.attach(at, ctx, source)) else { continue };
                 if !incoming.closed {
                     events += self.drain(at, &mut incoming);

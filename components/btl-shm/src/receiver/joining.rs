@@ -1,6 +1,6 @@
 //! Further segments come and go: the module maps them, and each context follows when it next looks.
 //!
-//! **The news.** Whoever changes the list of segments (`add_procs`, `del_procs`, in any thread) sets this process's own ready bit in the first
+//! **The news.** The thread that changes the list of segments (`add_procs`, `del_procs`, any) sets this process's own ready bit in the first
 //! segment's inbox of every context, a bit that no sender sets, and rings. A context that finds it looks at its further segments
 //! from then on, in every turn, and first compares the version of the list ([`FurtherSegments::version`](crate::segment::joined::FurtherSegments::version)). So
 //! a process that has no further segments never asks for them.
@@ -10,7 +10,7 @@
 
 use crate::context::Context;
 use crate::device::Shm;
-use crate::receiver::further::Part;
+use crate::receiver::footholds::Foothold;
 use crate::ring::Mapped;
 use crate::segment::doorbell::{self, ASLEEP};
 use crate::segment::inbox::{InboxMem, ServiceMem};
@@ -133,7 +133,7 @@ impl Shm {
         cx.aside.set_further(true);
     }
 
-    /// Gives a context its part of the segment of a peer that it is about to talk to. False: the segment has no words for such a context.
+    /// Gives a context a foothold in the segment of a peer that it is about to talk to. False: the segment has no words for such a context.
     pub(crate) fn meet(&self, cx: &mut Context, ctx: u32, peer: u32) -> bool {
         if cx.further.of(peer).is_some() {
             return true;
@@ -142,7 +142,7 @@ impl Shm {
             return false;
         };
         let Some(joined) = self.further.hold(joined.base()) else { return false };
-        cx.further.all.push(Part::new(joined, ctx));
+        cx.further.all.push(Foothold::new(joined, ctx));
         cx.aside.set_further(true);
         true
     }
@@ -153,23 +153,23 @@ impl Shm {
         if self.further.version() != cx.further.version {
             self.renew(cx, ctx);
         }
-        cx.further.all.iter().for_each(|part| self.relay_requests(&part.joined, None));
+        cx.further.all.iter().for_each(|foothold| self.relay_requests(&foothold.joined, None));
     }
 
-    /// Lets go the segments that are leaving, takes part in new ones, and drops the rings of processes that are not known any more.
+    /// Lets go the segments that are leaving, gets footholds in new ones, and drops the rings of processes that are not known any more.
     #[cold]
     #[inline(never)]
     fn renew(&self, cx: &mut Context, ctx: u32) {
-        let holds: Vec<u32> = cx.further.all.iter().map(|part| part.joined.base()).collect();
+        let holds: Vec<u32> = cx.further.all.iter().map(|foothold| foothold.joined.base()).collect();
         let changes = self.further.changes(&holds, |joined| ctx < joined.segment.layout().fifos);
         for base in changes.gone {
-            self.drop_part(cx, base);
+            self.drop_foothold(cx, base);
             self.further.let_go(base);
         }
-        cx.further.all.extend(changes.new.into_iter().map(|joined| Part::new(joined, ctx)));
-        for part in &mut cx.further.all {
-            let joined = &part.joined;
-            for ring in &mut part.rings {
+        cx.further.all.extend(changes.new.into_iter().map(|joined| Foothold::new(joined, ctx)));
+        for foothold in &mut cx.further.all {
+            let joined = &foothold.joined;
+            for ring in &mut foothold.rings {
                 if ring.as_ref().is_some_and(|incoming| joined.proc(incoming.source) != Some(incoming.proc)) {
                     ring.take().iter().for_each(|incoming| incoming.leave());
                 }
@@ -188,35 +188,37 @@ impl Shm {
     }
 
     /// Drops all that a context keeps of the segment with that base.
-    fn drop_part(&self, cx: &mut Context, base: u32) {
-        let Some(at) = cx.further.all.iter().position(|part| part.joined.base() == base) else { return };
-        let part = cx.further.all.swap_remove(at);
-        part.rings.iter().flatten().for_each(|incoming| incoming.leave());
-        if part.armed {
-            part.joined.count_armed(-1);
+    fn drop_foothold(&self, cx: &mut Context, base: u32) {
+        let Some(at) = cx.further.all.iter().position(|foothold| foothold.joined.base() == base) else {
+            return;
+        };
+        let foothold = cx.further.all.swap_remove(at);
+        foothold.rings.iter().flatten().for_each(|incoming| incoming.leave());
+        if foothold.armed {
+            foothold.joined.count_armed(-1);
         }
-        let unanswered = cx.requests.forget(|peer| part.joined.has(peer));
+        let unanswered = cx.requests.forget(|peer| foothold.joined.has(peer));
         cx.aside.end_requests(unanswered);
         if let Some(device) = &self.xpmem {
-            cx.attached.forget_all(device.as_ref(), |peer| part.joined.has(peer));
+            cx.attached.forget_all(device.as_ref(), |peer| foothold.joined.has(peer));
         }
     }
 
     /// Announces the sleep of a context at the bells of its further segments. A full barrier follows, and then a look at the bits.
     pub(super) fn arm_further(&self, cx: &mut Context) {
-        for part in &mut cx.further.all {
-            if !core::mem::replace(&mut part.armed, true) && part.joined.count_armed(1) {
-                part.inbox.bell().store(ASLEEP, Ordering::Relaxed);
+        for foothold in &mut cx.further.all {
+            if !core::mem::replace(&mut foothold.armed, true) && foothold.joined.count_armed(1) {
+                foothold.inbox.bell().store(ASLEEP, Ordering::Relaxed);
             }
         }
     }
 
     /// Ends the sleep of a context that was announced there.
     pub(super) fn disarm_further(&self, cx: &mut Context) {
-        for part in &mut cx.further.all {
-            if core::mem::replace(&mut part.armed, false) {
-                part.joined.count_armed(-1);
-                doorbell::disarm::<Mapped>(&part.inbox, core::iter::empty(), self.barriers());
+        for foothold in &mut cx.further.all {
+            if core::mem::replace(&mut foothold.armed, false) {
+                foothold.joined.count_armed(-1);
+                doorbell::disarm::<Mapped>(&foothold.inbox, core::iter::empty(), self.barriers());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 mod attach;
 pub mod drain;
-pub mod further;
+pub mod footholds;
 pub mod handover;
 pub mod incoming;
 mod joining;

@@ -11,7 +11,7 @@ use crate::sender::outgoing::Outgoing;
 use std::sync::Arc;
 
 /// One further segment, as one context has it.
-pub struct Part {
+pub struct Foothold {
     pub(super) joined: Arc<Joined>,
     pub(super) inbox: Inbox,
     /// By place.
@@ -22,12 +22,12 @@ pub struct Part {
     pub(super) armed: bool,
 }
 
-impl Part {
-    /// A context's part of a segment: without rings, and with an unconnected outgoing end for each peer. The segment has words for context `ctx`.
-    pub(super) fn new(joined: Arc<Joined>, ctx: u32) -> Part {
+impl Foothold {
+    /// The foothold of context `ctx` in a segment that has words for it: without rings, and with an unconnected outgoing end for each peer.
+    pub(super) fn new(joined: Arc<Joined>, ctx: u32) -> Foothold {
         let (base, me, ranks) = (joined.base(), joined.me, joined.ranks());
         let outgoing = |place| Outgoing::new(base + place, me, joined.segment.inbox(place, ctx));
-        Part {
+        Foothold {
             outgoing: (0..ranks).map(outgoing).collect(),
             inbox: joined.segment.inbox(me, ctx),
             rings: (0..ranks).map(|_| None).collect(),
@@ -39,59 +39,59 @@ impl Part {
 
 /// All of them.
 #[derive(Default)]
-pub struct Further {
-    pub(super) all: Vec<Part>,
+pub struct Footholds {
+    pub(super) all: Vec<Foothold>,
     /// The version of the module's list that they follow.
     pub(super) version: u64,
 }
 
-impl Further {
-    /// The part of the segment in which the peer is.
-    pub(super) fn of(&self, peer: u32) -> Option<&Part> {
-        self.all.iter().find(|part| part.joined.has(peer))
+impl Footholds {
+    /// The foothold in the segment of a peer.
+    pub(super) fn of(&self, peer: u32) -> Option<&Foothold> {
+        self.all.iter().find(|foothold| foothold.joined.has(peer))
     }
 
     /// The same, to be changed.
-    pub(super) fn of_mut(&mut self, peer: u32) -> Option<&mut Part> {
-        self.all.iter_mut().find(|part| part.joined.has(peer))
+    pub(super) fn of_mut(&mut self, peer: u32) -> Option<&mut Foothold> {
+        self.all.iter_mut().find(|foothold| foothold.joined.has(peer))
     }
 
-    /// The outgoing end to a peer. `None`: the context has no part in its segment.
+    /// The outgoing end to a peer. `None`: the context has no foothold in its segment.
     #[cold]
     #[inline(never)]
     pub fn outgoing_mut(&mut self, peer: u32) -> Option<&mut Outgoing> {
-        let part = self.of_mut(peer)?;
-        part.outgoing.get_mut(part.joined.place(peer) as usize)
+        let foothold = self.of_mut(peer)?;
+        foothold.outgoing.get_mut(foothold.joined.place(peer) as usize)
     }
 
     /// Puts a ring where it belongs. One whose segment is gone is dropped.
     pub(super) fn put_back(&mut self, incoming: Box<Incoming>) {
-        if let Some(part) = self.of_mut(incoming.source) {
-            let place = part.joined.place(incoming.source);
-            part.rings[place as usize] = Some(incoming);
+        if let Some(foothold) = self.of_mut(incoming.source) {
+            let place = foothold.joined.place(incoming.source);
+            foothold.rings[place as usize] = Some(incoming);
         }
     }
 
     /// Sets the ready bit of a ring in which something was left, or may have been.
     pub(super) fn mark_again(&self, source: u32) {
-        if let Some(part) = self.of(source) {
-            ready::mark_again(&part.inbox, part.joined.place(source));
+        if let Some(foothold) = self.of(source) {
+            ready::mark_again(&foothold.inbox, foothold.joined.place(source));
         }
     }
 
     /// True: a ready bit is set in one of them.
     pub(super) fn is_any_ready(&self) -> bool {
-        self.all.iter().any(|part| ready::any(&part.inbox))
+        self.all.iter().any(|foothold| ready::any(&foothold.inbox))
     }
 
     /// The words on which a sleeper waits, beside that of the first segment.
     pub fn bells(&self) -> impl Iterator<Item = *const u32> {
-        self.all.iter().map(|part| core::ptr::from_ref(part.inbox.bell()).cast())
+        self.all.iter().map(|foothold| core::ptr::from_ref(foothold.inbox.bell()).cast())
     }
 
     /// Tells the senders of all rings how far this rank has read; nobody reads on.
     pub fn close(&self) {
-        for incoming in self.all.iter().flat_map(|part| &part.rings).flatten() {
+        for incoming in self.all.iter().flat_map(|foothold| &foothold.rings).flatten() {
             incoming.leave();
         }
     }

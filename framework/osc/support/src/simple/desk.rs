@@ -47,7 +47,16 @@ impl Desk {
         self.loans.fill(open, at, bytes)
     }
 
-    /// Ends an operation: its result is there, its data may be changed, and its request, if it has one, is complete with this status.
+    /// Ends an operation: its result is there, its data may be changed, and its request, if it has one, is complete with this status. That uses the right up:
+    ///
+    /// ```compile_fail,E0382
+    /// use oxmpi_mca::Status;
+    /// use oxmpi_osc_support::simple::{Desk, Open};
+    /// fn twice(desk: &mut Desk, open: Open) {
+    ///     desk.end(open, Status::OK);
+    ///     desk.end(open, Status::OK);
+    /// }
+    /// ```
     pub fn end(&mut self, open: Open, status: Status) {
         self.loans.end(open, status);
     }

@@ -7,7 +7,7 @@
 //! - a [`Call`] in a verb: the window is locked for a moment ([`Call::with`]), or waited for ([`Call::until`]). Both borrow the call, so nobody waits with the
 //!   window locked, and no answer about the window is kept across a wait but as a value.
 //!
-//! **Locks.** Each window has two: that of its messages, which is tried and never waited for except by the window's end, and behind it that of its state, a
+//! **Locks.** Each window has two: that of its messages, which is tried and not waited for but where the window begins or ends, and behind it that of its state, a
 //! leaf but for the pool of requests. Messages are begun and tested under the first one alone; so a service that makes progress by itself finds it taken and
 //! goes on. [`Arrivals::arrived`] runs under both, and everything else of an author's that changes the window under the second.
 //!

@@ -28,7 +28,7 @@ impl TemplateWindow {
         Ok(())
     }
 
-    /// Where the operation's displacement is, in bytes from the beginning of the target's memory; RMA_RANGE if its data does not lie inside.
+    /// Finds the operation's displacement, in bytes from the beginning of the target's memory; RMA_RANGE if its data does not lie inside.
     fn offset(&mut self, operation: &Operation<'_>) -> Result<i64> {
         if self.is_dynamic {
             return Ok(operation.disp);

@@ -1,7 +1,7 @@
 //! The verbs of a window: operations are passed on, synchronisation is done here.
 //!
-//! A verb looks at the window or changes it while that is locked (`with`), and waits with nothing locked (`until`). What it has found out is a value by then, and
-//! other threads may have changed the window since.
+//! A verb looks at the window or changes it while that is locked (`with`), and waits with nothing locked (`until`). It keeps values across a
+//! wait, and other threads may have changed the window since.
 
 use crate::window::{Peer, TemplateWindow};
 use crate::wire::Message;
@@ -91,7 +91,7 @@ impl Window for TemplateWindow {
         epochs(call, |e| e.may_fence())?;
         let ranks = all(call);
         let done = settle(call, &ranks);
-        // Whatever has failed: the others wait here.
+        // A failure does not keep this rank away: the others wait here.
         call.barrier()?;
         let opens = assert & assertion::NOSUCCEED == 0;
         let access = if opens { Access::Fence { used: false } } else { Access::None };
@@ -219,7 +219,7 @@ impl Window for TemplateWindow {
         // An epoch that is open anywhere keeps the window everywhere.
         call.agree(own)?;
         let ranks = all(call);
-        // A failure of an operation is not one of freeing, and nobody asks for it any more. When all are here, all that was sent is answered.
+        // A failure of an operation is not one of freeing, and nobody asks for it any more. All that was sent is answered once all are here.
         let _ = settle(call, &ranks);
         call.barrier()
     }

@@ -129,7 +129,7 @@ impl Peer {
         }
     }
 
-    /// What failed since the last call.
+    /// Takes the first failure since the last call.
     pub fn take_failure(&mut self) -> Result {
         let failure = replace(&mut self.failure, Status::OK);
         let first = if self.lost.is_err() { self.lost } else { failure };

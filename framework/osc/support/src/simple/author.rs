@@ -53,7 +53,7 @@ pub trait Window: Arrivals {
     fn unlock_all(call: &mut Call<'_, Self>) -> Result;
     /// MPI_Win_flush of a rank, of all where `rank` is `None`. Operations are complete at their targets, too; so it serves MPI_Win_flush_local as well.
     fn flush(call: &mut Call<'_, Self>, rank: Option<u32>) -> Result;
-    /// Gets the window ready to go; collective. When it answers with success no rank sends anything to this one any more; after an error, the same on all ranks, the
+    /// Gets the window ready to go; collective. Once it answers with success no rank sends anything to this one any more; after an error, the same on all ranks, the
     /// window stays.
     fn free(call: &mut Call<'_, Self>) -> Result;
 }

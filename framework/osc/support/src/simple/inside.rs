@@ -21,7 +21,7 @@ pub struct Nonsense;
 pub trait Arrivals: Send + Sized + 'static {
     /// Takes a message of a rank. Peers are not trusted: nothing in it is known to be right.
     fn arrived(&mut self, desk: &mut Desk, from: u32, message: &[u8]) -> Result<(), Nonsense>;
-    /// Learns that no message reaches this rank, or comes from it, any more. What waits for it ends with this status.
+    /// Learns that no message reaches this rank, or comes from it, any more. Operations and calls that wait for it end with this status.
     fn lost(&mut self, desk: &mut Desk, rank: u32, status: Status);
 }
 
@@ -109,7 +109,7 @@ impl<W: Arrivals> Core<W> {
         events
     }
 
-    /// Makes a turn. Whether that brought nothing, and nothing waits to be sent, so that only a message brings more; false also where somebody else is inside.
+    /// Makes a turn, and tells whether that brought nothing and nothing waits to be sent, so that only a message brings more; false also where somebody else is inside.
     pub fn may_be_left(&self, entry: &mut Entry) -> bool {
         self.turn(entry) == 0 && self.mail().is_some() && self.inside().desk.outbox.is_empty()
     }

@@ -22,7 +22,7 @@ impl Open {
     }
 }
 
-/// What is lent for an operation.
+/// Buffer and request that are lent for an operation.
 struct Loan {
     target: u32,
     into: Option<Destination>,
@@ -136,7 +136,7 @@ mod tests {
         let third = lend(&mut loans, &all[2]);
         assert!(loans.fill(&first, 1, &[1, 2]) && loans.fill(&third, 0, &[3]));
         assert!(!loans.fill(&first, 3, &[1, 2]), "more than the result has: one is left over");
-        // What a synchronisation with rank 7 finds: one that was not ended; the last one was begun behind it.
+        // A synchronisation with rank 7 finds one that was not ended; the last one was begun behind it.
         assert!(!loans.recall(Some(7), before));
         assert!(loans.recall(Some(7), before), "all are back");
         assert!(loans.fill(&first, 0, &[9; 4]), "a result that comes too late is no fault of its sender's");

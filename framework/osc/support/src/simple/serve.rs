@@ -15,7 +15,7 @@ pub(super) struct Common<W> {
     pub host: Host,
     pub pool: RequestPool,
     windows: Mutex<Vec<Arc<Core<W>>>>,
-    /// How many there are.
+    /// Counts them.
     known: AtomicU32,
 }
 

@@ -57,6 +57,30 @@ fn random_operations_are_as_the_model_says() {
     }
 }
 
+/// The component to copy from, in messages as installed and in small ones.
+#[test]
+fn windows_of_the_component_to_copy_from() {
+    if !mpi().is_ours() {
+        return leave_out("the one-sided component to copy from", "it is ours");
+    }
+    let folder = mpi().component("osc-template");
+    let served = |ranks: usize, size: &str| {
+        let job = Job::new(ranks).args(["--mca", "mca_base_component_path"]).arg(&folder);
+        job.args(["--mca", "osc", "template", "--mca", "osc_template_message_size", size]).limit(300)
+    };
+    for size in ["16k", "256"] {
+        for ranks in [1, 2, 4] {
+            for program in ["rma", "rma_errors", "rma_threads"] {
+                served(ranks, size).program(program).run().all_ok(ranks);
+            }
+        }
+        for (ranks, threads) in [(1, "1"), (2, "3"), (4, "1")] {
+            let job = served(ranks, size).program("rma_random");
+            job.args(["1", "12", "3", threads]).run().all_ok(ranks);
+        }
+    }
+}
+
 /// Faults that users of other libraries reported, as small programs.
 #[test]
 fn reports_of_one_sided_communication() {

@@ -12,6 +12,15 @@ fn a_btl_in_c_passes_the_suite() {
     run_all(&Setup::new(load(&file, "oxmpi_component_btl_cloop")).reach(Reach::Itself));
 }
 
+#[test]
+fn collectives_in_c_pass_the_suite() {
+    let file = scratch("c").join("libcoll_cring.so");
+    compile_c(&root().join("tests/plugins/c/coll_cring.c"), &file, &[]);
+    let setup = oxmpi_coll_conformance::Setup::new(load(&file, "oxmpi_component_coll_cring"));
+    // Rings are long; the suite's larger groups are for trees.
+    oxmpi_coll_conformance::run_all(&setup.ranks(12));
+}
+
 /// The header's own assertions compare sizes and offsets; C++ reads it too.
 #[test]
 fn the_header_compiles_as_c_and_as_cxx() {

@@ -6,6 +6,8 @@ mod c_types;
 mod catalogue;
 mod fabric;
 mod foreign_builds;
+mod frozen_components;
+mod frozen_header;
 mod header;
 mod layout;
 mod older_components;

@@ -47,6 +47,9 @@ const CASES: &[Case] = &[
         &["-DMAJOR=1", "-DMINOR=1", "-DFRAMEWORK_VERSION={1,2,0}"],
         &["ABI version", "1.1", "3.x"],
     ),
+    // Those of the second one, in which PMLs polled the transports.
+    ("second-abi", &["-DMAJOR=2", "-DMINOR=2"], &["ABI version", "2.2", "3.x"]),
+    ("second-btl", &["-DFRAMEWORK_VERSION={2,1,0}"], &["framework version", "btl 2.1", "btl 3.0"]),
     ("table-version", &["-DTABLE_VERSION=77"], &["table version", "77", "2"]),
     ("name", &["-DNAME=OXMPI_STR(\"other\")"], &["name", "other", "wrong"]),
     ("not-a-name", &["-DNAME=OXMPI_STR(\"No Name\")"], &["name", "No Name"]),
@@ -90,10 +93,16 @@ fn a_file_without_the_symbol_is_no_component() {
 /// mpirun looks at what its user names before it starts a process.
 #[test]
 fn the_launcher_refuses_it_first() {
-    let file = build("before-start", &["-DTABLE_VERSION=77"]);
-    let job = Job::new(2).args(["--mca", "btl", "wrong,self", "--mca", "mca_base_component_path"]);
-    let ended = job.arg(file.parent().expect("a folder")).arg(mpi().program("ring")).run().failed();
-    for part in ["No process was started", "table version: it has 77", &file.display().to_string()] {
-        assert!(ended.err.contains(part), "{part} is missing: {ended:?}");
+    let cases: [(&str, &[&str], &str); 2] = [
+        ("before-start", &["-DTABLE_VERSION=77"], "table version: it has 77"),
+        ("old-before-start", &["-DMAJOR=2", "-DMINOR=2"], "ABI version: it has 2.2"),
+    ];
+    for (case, defines, said) in cases {
+        let file = build(case, defines);
+        let job = Job::new(2).args(["--mca", "btl", "wrong,self", "--mca", "mca_base_component_path"]);
+        let ended = job.arg(file.parent().expect("a folder")).arg(mpi().program("ring")).run().failed();
+        for part in ["No process was started", said, &file.display().to_string()] {
+            assert!(ended.err.contains(part), "{part} is missing: {ended:?}");
+        }
     }
 }

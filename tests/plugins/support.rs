@@ -29,13 +29,18 @@ pub fn run(command: &mut Command) {
     );
 }
 
-/// A C compiler, with warnings as errors.
+/// Compiles a component in C with the header of the contracts as they are, and warnings as errors.
 pub fn compile_c(source: &Path, output: &Path, more: &[&OsStr]) {
+    compile_c_with(&root().join("framework/include"), source, output, more);
+}
+
+/// The same with the header in a folder of its own.
+pub fn compile_c_with(headers: &Path, source: &Path, output: &Path, more: &[&OsStr]) {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     run(Command::new(compiler)
         .args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-fPIC", "-shared"])
         .arg("-I")
-        .arg(root().join("framework/include"))
+        .arg(headers)
         .arg("-o")
         .arg(output)
         .arg(source)
@@ -67,10 +72,7 @@ pub fn cargo(toolchain: Option<&str>, dir: &Path, rustflags: Option<&str>) -> Pa
         }
         None => Command::new("cargo"),
     };
-    for variable in ["RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN", "CARGO", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"]
-    {
-        command.env_remove(variable);
-    }
+    forget_ours(&mut command);
     if let Some(flags) = rustflags {
         command.env("RUSTFLAGS", flags);
     }
@@ -80,4 +82,27 @@ pub fn cargo(toolchain: Option<&str>, dir: &Path, rustflags: Option<&str>) -> Pa
         .arg("--target-dir")
         .arg(&target));
     target.join("release")
+}
+
+/// Builds a workspace of its own as it stands, by its own lock file and what has been fetched, and answers with the folder
+/// of what was built.
+pub fn cargo_locked(workspace: &Path, target: &Path) -> PathBuf {
+    let mut command = Command::new("cargo");
+    forget_ours(&mut command);
+    // A later compiler may have more to say of sources that do not change any more.
+    command.env("RUSTFLAGS", "--cap-lints=allow");
+    run(command
+        .args(["build", "--locked", "--offline", "--quiet", "--manifest-path"])
+        .arg(workspace.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(target));
+    target.join("debug")
+}
+
+/// Takes away what the cargo that runs this test has told us.
+fn forget_ours(command: &mut Command) {
+    for variable in ["RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN", "CARGO", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"]
+    {
+        command.env_remove(variable);
+    }
 }

@@ -135,8 +135,11 @@ fn texts(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     for (topic, page) in PAGES {
         place.copy(&root.join(page), &format!("share/oxmpi/pages/{topic}.md"))?;
     }
-    // The example that the page on transports compiles.
-    place.copy(&root.join("tests/plugins/c/btl_cloop.c"), "share/oxmpi/examples/btl_cloop.c")?;
+    // The examples that the pages on transports and on collectives compile.
+    for example in ["btl_cloop.c", "coll_cring.c"] {
+        place
+            .copy(&root.join("tests/plugins/c").join(example), &format!("share/oxmpi/examples/{example}"))?;
+    }
     let components = workspace.components().into_iter().map(|c| (format!("components/{c}"), c));
     let rooms = [("mpirun", "mpirun"), ("framework/loading", "runtime"), ("mpi", "mpi")];
     let rooms = rooms.map(|(folder, name)| (folder.to_owned(), name.to_owned()));

@@ -3,12 +3,13 @@
 //! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
 //! `install` · `package` (tar, Debian, wheel) · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
 //! `conformance` (suites that others wrote) · `apps` (programs of others) · `sanitize`
-//! (ThreadSanitizer) · `helgrind` (and DRD) · `guest` (virtual machines with soft-RoCE).
+//! (ThreadSanitizer) · `helgrind` (and DRD) · `guest` (virtual machines with soft-RoCE) · `freeze` (the contracts of a version, kept).
 
 mod apps;
 mod bounded;
 mod conformance;
 mod demo;
+mod freeze;
 mod generate;
 mod guest;
 mod helgrind;
@@ -66,6 +67,9 @@ enum Command {
         #[arg(long)]
         helgrind: bool,
     },
+    /// Keep the contracts of a version of the component ABI in tests/abi, with components of it in C and in Rust; once for each
+    /// version, when it is released, and never again
+    Freeze(freeze::Options),
     /// Write the files made from mpi/abi and mpi/src
     Generate {
         /// Write nothing and fail when one is stale
@@ -88,6 +92,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
         Command::Package(options) => package::run(&workspace, &options),
         Command::Conformance(options) => conformance::run(&workspace, &options),
         Command::Guest(options) => guest::run(&workspace, &options),
+        Command::Freeze(options) => freeze::run(&workspace, &options),
         Command::Sanitize { helgrind: false } => sanitize::run(&workspace),
         Command::Sanitize { helgrind: true } => helgrind::run(&workspace),
         Command::Generate { check } => {

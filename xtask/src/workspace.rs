@@ -1,6 +1,6 @@
 //! The workspace as cargo knows it.
 
-use cargo_metadata::{Metadata, MetadataCommand, PackageId};
+use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -42,6 +42,22 @@ impl Workspace {
             .collect();
         names.sort();
         names
+    }
+
+    /// Folders of the components that authors copy from.
+    pub fn templates(&self) -> Vec<String> {
+        let folder = self.root.join("components");
+        let packages = self.metadata.packages.iter().filter(|p| p.name.ends_with("-template"));
+        let ours = packages.filter(|p| p.manifest_path.as_std_path().ancestors().nth(2) == Some(&folder));
+        let mut folders: Vec<String> = ours.map(|p| format!("components/{}", p.name)).collect();
+        folders.sort();
+        folders
+    }
+
+    /// The package in a folder, which is named from the root on.
+    pub fn package_in(&self, folder: &str) -> Option<&Package> {
+        let manifest = self.root.join(folder).join("Cargo.toml");
+        self.metadata.packages.iter().find(|p| p.manifest_path.as_std_path() == manifest)
     }
 
     /// The name of one of our packages; empty for any other.

@@ -1,0 +1,194 @@
+//! A context that a verb has entered: exclusive access to what the module keeps for it, lent to the host while that calls back.
+//!
+//! The host enters a context by its CRI's lock and calls a verb, whose thunk makes an [`Entered`] of it. While a message is handed up or a completion
+//! is told, the host may call verbs of the same context in the same thread, each with an `Entered` of its own. That is why those calls
+//! borrow the `Entered` of the outer verb whole: of two of them only the innermost reaches the contents.
+
+use super::message::Bytes;
+use super::peer::Met;
+use crate::table::{Done, SERVICE_CTX};
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+use core::ptr::NonNull;
+use oxmpi_mca::host::receive;
+use oxmpi_mca::{Host, PartDesc, RecvDesc, Status};
+
+/// A context of type `C`, entered. Its contents are reached by deref.
+pub struct Entered<'a, C> {
+    contents: NonNull<C>,
+    /// The module's state, as its table's functions get it.
+    module: *mut c_void,
+    number: u32,
+    alone: PhantomData<&'a mut C>,
+}
+
+impl<'a, C> Entered<'a, C> {
+    /// Enters a context.
+    ///
+    /// # Safety
+    /// The caller has the context to itself for `'a`, but for verbs that the host calls inside [`Entered::deliver`] and its like.
+    #[inline(always)]
+    pub(super) unsafe fn new(
+        contents: &'a UnsafeCell<C>,
+        number: u32,
+        module: *mut c_void,
+    ) -> Entered<'a, C> {
+        // SAFETY: a reference is not null.
+        let contents = unsafe { NonNull::new_unchecked(contents.get()) };
+        Entered { contents, module, number, alone: PhantomData }
+    }
+
+    /// The number of the context; [`SERVICE_CTX`] of the service context.
+    #[inline(always)]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The lane of a peer on this context. Panics on the service context, which has no lanes.
+    #[inline(always)]
+    pub fn lane<'s, E, L>(&'s mut self, peer: &'s Met<E, L>) -> &'s mut L {
+        // SAFETY: this context is entered, so its number's lanes are ours; `self` is borrowed as long as the result.
+        unsafe { peer.lane_of(self.number) }
+    }
+
+    /// The contents together with the lane of a peer on this context. Panics on the service context.
+    #[inline(always)]
+    pub fn with_lane<'s, E, L>(&'s mut self, peer: &'s Met<E, L>) -> (&'s mut C, &'s mut L) {
+        // SAFETY: as in `lane`; contents and lane are different objects.
+        unsafe { (self.contents.as_mut(), peer.lane_of(self.number)) }
+    }
+
+    /// Hands a message to the receiver of its tag, which may send on this context.
+    #[inline(always)]
+    pub fn deliver(&mut self, host: &Host, arrival: Arrival<'_>) -> Answer {
+        let row = host.am(arrival.tag);
+        // SAFETY: the context is entered and, since `self` is borrowed whole, nothing of it is borrowed.
+        Answer(unsafe { (row.receive)(row.ctx, &self.describe(&arrival)) })
+    }
+
+    /// Offers, or goes on with, a message of which the bytes from `from` to `to` are there now and were not handed up before. An answer
+    /// that has not [taken](Answer::took) the first part wants the whole in one piece. See [`AmParts`](oxmpi_mca::AmParts).
+    pub fn deliver_part(&mut self, host: &Host, arrival: Arrival<'_>, from: u64, to: u64) -> Answer {
+        let Some(take) = host.am_parts(arrival.tag) else { return Answer(receive::CONTINUE) };
+        let part = PartDesc { message: self.describe(&arrival), from, to };
+        // SAFETY: as in `deliver`.
+        Answer(unsafe { take(host.am(arrival.tag).ctx, &part) })
+    }
+
+    #[inline(always)]
+    fn describe(&self, arrival: &Arrival<'_>) -> RecvDesc {
+        RecvDesc {
+            data: arrival.bytes.as_ptr(),
+            len: arrival.bytes.len(),
+            proc: arrival.proc,
+            ctx: self.number,
+            module: self.module,
+            link: arrival.link,
+        }
+    }
+
+    /// Tells the end of a one-sided verb that answered PENDING. The context is the one that the verb was called on.
+    #[inline(always)]
+    pub fn complete(&mut self, completion: Completion, status: Status) {
+        if let Some(done) = completion.done {
+            // SAFETY: as in `deliver`; told once, since it is consumed.
+            unsafe { done(completion.ctx, status) }
+        }
+    }
+}
+
+impl<C> Deref for Entered<'_, C> {
+    type Target = C;
+    #[inline(always)]
+    fn deref(&self) -> &C {
+        // SAFETY: the context is ours (`new`), and no borrow of the contents outlives the one of `self` that it came from.
+        unsafe { self.contents.as_ref() }
+    }
+}
+
+impl<C> DerefMut for Entered<'_, C> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut C {
+        // SAFETY: as above.
+        unsafe { self.contents.as_mut() }
+    }
+}
+
+/// A message that came in. Its bytes lie outside the context.
+pub struct Arrival<'a> {
+    /// Index of the process it came from.
+    pub proc: u32,
+    /// The row of its receiver.
+    pub tag: u8,
+    /// Header and payload.
+    pub bytes: Bytes<'a>,
+    /// Of a request on a service link: the name by which the reply knows it. 0 elsewhere.
+    pub link: u64,
+}
+
+/// The answer of the receiver of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer(u32);
+
+impl Answer {
+    /// The receiver has something to do before it wants the next message: the batch should end behind this one.
+    #[inline(always)]
+    pub fn stops(self) -> bool {
+        self.0 & receive::STOP != 0
+    }
+    /// The part was taken (of [`Entered::deliver_part`]).
+    #[inline(always)]
+    pub fn took(self) -> bool {
+        self.0 & receive::TAKEN != 0
+    }
+}
+
+/// The right to tell the end of one verb, once. A verb that answers PENDING keeps it for [`Entered::complete`]; one that answers otherwise drops it.
+#[derive(Debug)]
+#[must_use = "whoever answers PENDING tells the end by it"]
+pub struct Completion {
+    done: Option<Done>,
+    ctx: *mut c_void,
+}
+
+// SAFETY: the function runs in whichever thread has entered the context (contract of `Done`); the pointer is handed back to it.
+unsafe impl Send for Completion {}
+
+impl Completion {
+    /// The completion of a descriptor.
+    #[inline(always)]
+    pub(super) fn new(done: Option<Done>, ctx: *mut c_void) -> Completion {
+        Completion { done, ctx }
+    }
+}
+
+/// The contexts of a module that ends, one at a time.
+pub struct Contexts<'a, C> {
+    all: &'a [UnsafeCell<C>],
+    module: *mut c_void,
+}
+
+impl<'a, C> Contexts<'a, C> {
+    /// All contexts.
+    ///
+    /// # Safety
+    /// The caller has them all to itself for `'a`, as [`Entered::new`] says.
+    pub(super) unsafe fn new(all: &'a [UnsafeCell<C>], module: *mut c_void) -> Contexts<'a, C> {
+        Contexts { all, module }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    /// Enters one. Panics where there is none of that number.
+    pub fn enter(&mut self, number: u32) -> Entered<'_, C> {
+        // SAFETY: all are ours (`new`), and `self` is borrowed as long as the result lives.
+        unsafe { Entered::new(&self.all[number as usize], number, self.module) }
+    }
+}
+
+const _: () = assert!(SERVICE_CTX == u32::MAX, "no ordinary context has the service context's number");

@@ -1,0 +1,97 @@
+//! Services of the host around transports: which reach a process, and registered memory.
+
+use crate::table::{BtlHandle, Endpoint, RegHandle};
+use core::ffi::c_void;
+use oxmpi_mca::{SliceRef, Status};
+
+/// A transport that reaches a process, with the endpoint that the host has made. Valid as long as the instance.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Reach {
+    pub btl: *const BtlHandle,
+    pub endpoint: *mut Endpoint,
+    /// Contexts that the two processes may use between them: the least of both sides' CRIs and both sides' contexts of this
+    /// transport, at least 1. The other process has the same number.
+    pub width: u32,
+    pub reserved: u32,
+}
+
+impl Reach {
+    #[inline(always)]
+    pub fn btl(&self) -> &'static BtlHandle {
+        // SAFETY: valid as long as the instance, which outlives the components that see it.
+        unsafe { &*self.btl }
+    }
+}
+
+// SAFETY: handles and endpoints may be used from any thread under the serialisation of the contract.
+unsafe impl Send for Reach {}
+// SAFETY: as above.
+unsafe impl Sync for Reach {}
+
+/// Memory registered by the host's registration service.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Registration {
+    /// For the verbs of the module it was registered with, and for peers; null where that needs none.
+    pub handle: *const RegHandle,
+    pub handle_size: u64,
+    /// The registration: it covers all that was asked for, and perhaps more.
+    pub base: *mut u8,
+    pub len: u64,
+}
+
+/// The host's services around transports, for PML and OSC. Any thread, holding nothing unless it says so.
+#[repr(C)]
+pub struct BtlServices {
+    pub size: u32,
+    pub reserved: u32,
+    /// First argument of every function below.
+    pub instance: *mut c_void,
+    /// The transports that reach a process, best first, in the order in which the other process has them, too, whatever
+    /// parameters each has. The first one carries headers, in both directions. Endpoints are made by the
+    /// first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. May be called with
+    /// a CRI held.
+    pub reach: extern "C" fn(*mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status,
+    /// Registers memory with a module, or finds it registered. NO_RESOURCE: the module's limit is reached. May be
+    /// called with a CRI held. Every OK is undone by one `deregister`.
+    pub register: extern "C" fn(
+        *mut c_void,
+        *const BtlHandle,
+        addr: *mut u8,
+        len: u64,
+        access: u32,
+        out: *mut *const Registration,
+    ) -> Status,
+    /// Peers do not write to the memory any more when this returns, and read it only while others have the same
+    /// registration acquired. Undoes `acquire` as well. May be called with a CRI held.
+    pub deregister: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
+    /// As `register`, for memory that may stay registered behind its use: the host may keep it, and gives it again to
+    /// whoever asks for the same memory with the same access. A registration with REMOTE_WRITE or REMOTE_ATOMIC has one user at a
+    /// time. The memory stays mapped until the registration is given back, by `release` or by `deregister`.
+    pub acquire: extern "C" fn(
+        *mut c_void,
+        *const BtlHandle,
+        addr: *mut u8,
+        len: u64,
+        access: u32,
+        out: *mut *const Registration,
+    ) -> Status,
+    /// Undoes `acquire` where no access of a peer's can be under way any more: peers that keep the handle may reach the memory
+    /// behind this. Undoes `register` as `deregister` does. May be called with a CRI held.
+    pub release: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
+}
+
+impl BtlServices {
+    /// Whether the host is new enough for `acquire` and `release` (contract 2.1).
+    #[inline]
+    pub fn keeps(&self) -> bool {
+        self.size as usize >= core::mem::size_of::<BtlServices>()
+    }
+}
+
+const _: () = {
+    assert!(core::mem::size_of::<Reach>() == 24);
+    assert!(core::mem::size_of::<Registration>() == 32);
+    assert!(core::mem::size_of::<BtlServices>() == 56);
+};

@@ -1,0 +1,90 @@
+//! How an author writes a collective component.
+
+use crate::table::*;
+use core::ffi::c_void;
+use oxmpi_mca::Status;
+
+/// A collective component of one instance.
+pub trait Coll: Send + Sync + Sized + 'static {
+    /// Its state for one communicator.
+    type Module: Send + Sync + 'static;
+
+    /// `None`: does not want this communicator (`rank` and `num_ranks` of `comm` are set, it may not
+    /// communicate yet).
+    fn query(&self, comm: &CollComm) -> Option<(i32, Self::Module)>;
+    /// The collectives it has; the same for all its communicators.
+    const TABLE: CollTable;
+    /// Those it can plan (see the crate's text).
+    const PLANS: Option<CollTable> = None;
+    /// It takes inter-communicators, too.
+    const INTER: bool = false;
+    /// It uses `node_memory` or `sub_comm`.
+    const NESTS: bool = false;
+    fn finalize(&self) {}
+}
+
+/// The module of a coll component as its `open` returns it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CollModule {
+    pub size: u32,
+    /// Of [`flag`].
+    pub flags: u32,
+    pub state: *mut c_void,
+    /// OK: `offer` filled. NOT_AVAILABLE: not this communicator.
+    pub comm_query: extern "C" fn(*mut c_void, *const CollComm, offer: *mut CollOffer) -> Status,
+    /// Gives back a module that `comm_query` made.
+    pub comm_free: extern "C" fn(*mut c_void, module: *mut c_void),
+    pub finalize: extern "C" fn(*mut c_void),
+}
+
+impl oxmpi_mca::component::Module for CollModule {
+    const TABLE_VERSION: u32 = TABLE_VERSION;
+}
+
+extern "C" fn comm_query<T: Coll>(s: *mut c_void, comm: *const CollComm, offer: *mut CollOffer) -> Status {
+    let run = std::panic::AssertUnwindSafe(|| {
+        // SAFETY: the host passes the state `module` made and valid pointers.
+        let (coll, comm) = unsafe { (&*(s as *const T), &*comm) };
+        match coll.query(comm) {
+            Some((priority, module)) => {
+                // SAFETY: the host's out pointer.
+                unsafe {
+                    *offer = CollOffer {
+                        priority,
+                        reserved: 0,
+                        module: Box::into_raw(Box::new(module)).cast(),
+                        table: const { &T::TABLE },
+                        plans: const { &T::PLANS }.as_ref().map_or(core::ptr::null(), |t| t),
+                    }
+                }
+                Status::OK
+            }
+            None => Status::NOT_AVAILABLE,
+        }
+    });
+    std::panic::catch_unwind(run).unwrap_or(Status::PANICKED)
+}
+
+extern "C" fn comm_free<T: Coll>(_s: *mut c_void, module: *mut c_void) {
+    // SAFETY: made by `comm_query`, given back once.
+    drop(unsafe { Box::from_raw(module as *mut T::Module) });
+}
+
+extern "C" fn finalize<T: Coll>(s: *mut c_void) {
+    // SAFETY: last call; `module` made it.
+    let coll = unsafe { Box::from_raw(s as *mut T) };
+    coll.finalize();
+}
+
+/// The module of a component, for `open`'s list.
+pub fn module<T: Coll>(coll: T) -> CollModule {
+    CollModule {
+        size: core::mem::size_of::<CollModule>() as u32,
+        flags: if T::INTER { flag::INTER } else { 0 } | if T::NESTS { flag::NESTS } else { 0 },
+        state: Box::into_raw(Box::new(coll)).cast(),
+        comm_query: comm_query::<T>,
+        comm_free: comm_free::<T>,
+        finalize: finalize::<T>,
+    }
+}

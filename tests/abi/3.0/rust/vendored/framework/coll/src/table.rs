@@ -1,0 +1,379 @@
+//! Tables, descriptions and constants that cross the boundary between the host and a collective component.
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
+use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx, Version, WakingWord};
+
+pub const VERSION: Version = Version { major: 2, minor: 0, patch: 0 };
+pub const FRAMEWORK: &str = "coll";
+/// Version of [`CollTable`].
+pub const TABLE_VERSION: u32 = 1;
+
+/// Largest tag of the range collectives may use; they count downwards from it.
+pub const FIRST_TAG: i32 = -100;
+/// Smallest tag of that range.
+pub const LAST_TAG: i32 = -100_000;
+
+/// `root` of the root itself on an inter-communicator; MPI_ROOT in MPI's ABI.
+pub const ROOT: i32 = -4;
+/// `root` of the other ranks of the root's group there; MPI_PROC_NULL in MPI's ABI.
+pub const NO_ROOT: i32 = -3;
+
+/// Bits of `CollModule::flags`.
+pub mod flag {
+    /// Serves inter-communicators, too.
+    pub const INTER: u32 = 1;
+    /// Its collectives use `node_memory` or `sub_comm`: it is not asked for the communicators that the host makes for these itself.
+    pub const NESTS: u32 = 2;
+}
+
+/// A communicator as a collective sees it; valid during the call.
+#[repr(C)]
+pub struct CollComm {
+    pub size: u32,
+    /// Ranks of the (local) group.
+    pub num_ranks: u32,
+    /// Ours in it.
+    pub rank: u32,
+    /// 1: the launcher started more ranks than there are cores. The same in all ranks of the job, so
+    /// an algorithm may be chosen by it.
+    pub oversubscribed: u32,
+    /// First argument of every service.
+    pub comm: *mut c_void,
+    pub thread: *mut ThreadCtx,
+    pub services: *const CollServices,
+    /// Ranks of the remote group; 0: no inter-communicator.
+    pub num_remote: u32,
+    /// 1: what is asked for is a plan.
+    pub planning: u32,
+    /// Of an inter-communicator: its local group, as a communicator of its own. Null otherwise, and
+    /// while a component is asked.
+    pub local: *const CollComm,
+    /// Nodes that have ranks of the (local) group, and this process's among them.
+    pub num_nodes: u32,
+    pub node: u32,
+}
+
+/// Services of the host for a collective: point-to-point on the communicator.
+#[repr(C)]
+pub struct CollServices {
+    pub size: u32,
+    pub reserved: u32,
+    pub send: extern "C" fn(*const CollComm, *const u8, u64, *const TypeDesc, dst: u32, tag: i32) -> Status,
+    pub recv: extern "C" fn(
+        *const CollComm,
+        *mut u8,
+        u64,
+        *const TypeDesc,
+        src: u32,
+        tag: i32,
+        status: *mut MsgStatus,
+    ) -> Status,
+    pub isend: extern "C" fn(
+        *const CollComm,
+        *const u8,
+        u64,
+        *const TypeDesc,
+        dst: u32,
+        tag: i32,
+        out: *mut *mut RequestHeader,
+    ) -> Status,
+    pub irecv: extern "C" fn(
+        *const CollComm,
+        *mut u8,
+        u64,
+        *const TypeDesc,
+        src: u32,
+        tag: i32,
+        out: *mut *mut RequestHeader,
+    ) -> Status,
+    /// Waits for all and releases them; the first error, if any.
+    pub wait_all: extern "C" fn(*const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status,
+    /// The next fields are for plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
+    /// place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
+    /// operation's error, and what the plan sends on from there is what came.
+    ///
+    /// Memory for the steps of the plan, aligned to 64 bytes, not initialised.
+    pub memory: extern "C" fn(*const CollComm, len: u64, out: *mut *mut u8) -> Status,
+    /// Packs `len` bytes, from byte `from` of the packed data on, of `count` elements at `base`.
+    pub pack: extern "C" fn(
+        *const CollComm,
+        *const TypeDesc,
+        count: u64,
+        base: *const u8,
+        from: u64,
+        dst: *mut u8,
+        len: u64,
+    ) -> Status,
+    /// The reverse.
+    pub unpack: extern "C" fn(
+        *const CollComm,
+        *const TypeDesc,
+        count: u64,
+        base: *mut u8,
+        from: u64,
+        src: *const u8,
+        len: u64,
+    ) -> Status,
+    /// Copies elements from one place to another that does not overlap.
+    pub copy:
+        extern "C" fn(*const CollComm, *const TypeDesc, count: u64, src: *const u8, dst: *mut u8) -> Status,
+    /// `right[i] = left[i] op right[i]`, with the operation of the call.
+    pub reduce: extern "C" fn(
+        *const CollComm,
+        *const TypeDesc,
+        count: u64,
+        left: *const u8,
+        right: *mut u8,
+    ) -> Status,
+    /// A step of the component's own.
+    pub step: extern "C" fn(*const CollComm, f: StepFn, ctx: *mut c_void) -> Status,
+    /// None of the fields below communicates unless it says so, and none may be called while a component is
+    /// asked (`comm_query`).
+    ///
+    /// Where a rank of the (local) group is. BAD_PARAM: there is no such rank.
+    pub place: extern "C" fn(*const CollComm, rank: u32, out: *mut Place) -> Status,
+    /// Memory that the communicator's ranks on this node share, zero when it is made. Collective over those ranks, which all
+    /// ask for the same size; communicates. Aligned to pages, valid until the module is freed. For components with
+    /// [`flag::NESTS`]. In plans NOT_SUPPORTED.
+    pub node_memory: extern "C" fn(*const CollComm, bytes: u64, out: *mut *mut u8) -> Status,
+    /// Copies from or to the memory of a rank's process on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here.
+    pub peer_read:
+        extern "C" fn(*const CollComm, rank: u32, remote: u64, local: *mut u8, bytes: u64) -> Status,
+    pub peer_write:
+        extern "C" fn(*const CollComm, rank: u32, remote: u64, local: *const u8, bytes: u64) -> Status,
+    /// The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere.
+    pub peer_pointer:
+        extern "C" fn(*const CollComm, rank: u32, remote: u64, bytes: u64, out: *mut *mut u8) -> Status,
+    /// Waits, with progress or asleep, until the word is not `value` any more; the word may be shared between processes, and whoever
+    /// changes it wakes its sleepers by `wake_word`. In plans a step: what was written down before is done first, and an error is the
+    /// operation's. PEER_FAILED: a process of the communicator is lost, and the word is still `value`. REVOKED: the communicator was
+    /// revoked meanwhile or before.
+    pub wait_word: extern "C" fn(*const CollComm, word: *const WakingWord, value: u32) -> Status,
+    /// Wakes those who sleep on a word, in whatever process, because the caller has changed it and [`WakingWord::store`] says that there are
+    /// some. In plans a step, for a word that a step before it changes: it looks itself whether anybody sleeps.
+    pub wake_word: extern "C" fn(*const CollComm, word: *const WakingWord) -> Status,
+    /// A part of the communicator (one of [`part`]) as a communicator of its own, for which components are selected anew,
+    /// without the one named `except`. All ranks call it in the same order. NOT_FOUND: this rank is not in it. Lives as
+    /// long as the communicator. For components with [`flag::NESTS`]. In plans NOT_SUPPORTED.
+    pub sub_comm: extern "C" fn(*const CollComm, part: u32, except: StrRef, out: *mut *mut c_void) -> Status,
+    /// Fills `view` with a part as services take it: for the calling thread, and as long as `comm` is valid.
+    pub sub_view: extern "C" fn(comm: *const CollComm, sub: *mut c_void, view: *mut CollComm) -> Status,
+    /// Runs a collective (one of [`which`]) of the components that were selected for a part; `view` is from `sub_view`.
+    /// In plans NOT_SUPPORTED.
+    pub call: extern "C" fn(view: *const CollComm, which: u32, args: *const CollArgs) -> Status,
+    /// Starts, as `isend`, an empty message in place of one whose data does not come: the receive that it meets ends with
+    /// `error` and no data. For a rank whose part of a collective failed: the others wait for its messages, and are to hear that what
+    /// they would say is not known. In plans NOT_SUPPORTED: there the host sends this in place of each message that comes after a receive
+    /// that failed, and leaves work on data undone. NOT_SUPPORTED elsewhere: the PML cannot.
+    pub send_failure: extern "C" fn(
+        *const CollComm,
+        dst: u32,
+        tag: i32,
+        error: Status,
+        out: *mut *mut RequestHeader,
+    ) -> Status,
+}
+
+/// Parts of a communicator by the nodes of its ranks.
+pub mod part {
+    /// The ranks of this node.
+    pub const NODE: u32 = 0;
+    /// The lowest rank of each node.
+    pub const LEADERS: u32 = 1;
+    /// The ranks with this rank's number on their nodes.
+    pub const ACROSS: u32 = 2;
+}
+
+/// Collectives by number: their places in [`CollTable`].
+#[allow(missing_docs, reason = "the names say it")]
+pub mod which {
+    pub const BARRIER: u32 = 0;
+    pub const BCAST: u32 = 1;
+    pub const REDUCE: u32 = 2;
+    pub const ALLREDUCE: u32 = 3;
+    pub const ALLGATHER: u32 = 4;
+    pub const GATHER: u32 = 5;
+    pub const SCATTER: u32 = 6;
+    pub const ALLTOALL: u32 = 7;
+    pub const GATHERV: u32 = 8;
+    pub const SCATTERV: u32 = 9;
+    pub const ALLGATHERV: u32 = 10;
+    pub const ALLTOALLV: u32 = 11;
+    pub const ALLTOALLW: u32 = 12;
+    pub const SCAN: u32 = 13;
+    pub const EXSCAN: u32 = 14;
+    pub const REDUCE_SCATTER: u32 = 15;
+    pub const REDUCE_SCATTER_BLOCK: u32 = 16;
+}
+
+/// A component's step; `what` is one of [`step`]. Must not block. No lock is held but for `DROP`, which must not call
+/// the host. An error is the operation's unless it had one, and the plan's messages that come later say that their data is missing.
+pub type StepFn = extern "C" fn(ctx: *mut c_void, what: u32) -> Status;
+
+/// The question to a [`StepFn`].
+pub mod step {
+    /// Begins; OK: done, PENDING: not yet, or an error. For each start of a persistent operation.
+    pub const START: u32 = 0;
+    /// Answers as `START`; again and again while that is PENDING.
+    pub const LOOK: u32 = 1;
+    /// The plan is given up, `ctx` is not used again.
+    pub const DROP: u32 = 2;
+}
+
+/// Sentinel for MPI_IN_PLACE in buffer arguments.
+pub const IN_PLACE: *const u8 = core::ptr::without_provenance(1);
+
+/// Arguments of all collectives; each uses the fields it needs, as the MPI function of
+/// its name does, and looks at no other:
+///
+/// | | buffers, counts, types | others |
+/// |---|---|---|
+/// | barrier | | |
+/// | bcast | `recv*` in all ranks (read in the root) | `root` |
+/// | reduce, allreduce | `sendbuf`, `recvbuf`; count and type in `recvcount`, `recvtype` | `op`, `root` |
+/// | allgather, alltoall | `send*`, `recv*` (counts per rank) | |
+/// | gather, scatter | `send*`, `recv*` (counts per rank) | `root` |
+/// | scan, exscan | as reduce | `op` |
+/// | reduce_scatter_block | as reduce, count per rank | `op` |
+/// | reduce_scatter | `sendbuf`, `recvbuf`, `recvcounts`, `recvtype` | `op` |
+/// | gatherv | `send*`; `recvbuf`, `recvcounts`, `rdispls`, `recvtype` | `root` |
+/// | scatterv | `sendbuf`, `sendcounts`, `sdispls`, `sendtype`; `recv*` | `root` |
+/// | allgatherv | `send*`; `recvbuf`, `recvcounts`, `rdispls`, `recvtype` | |
+/// | alltoallv | `sendbuf`, `sendcounts`, `sdispls`, `sendtype`; the same of `recv` | |
+/// | alltoallw | `sendbuf`, `sendcounts`, `sdispls` (bytes), `sendtypes`; the same of `recv` | |
+/// | neighbor_… | as allgather, allgatherv, alltoall, alltoallv, alltoallw | `neighbors` |
+///
+/// Arrays have one entry per rank (of the remote group on an inter-communicator; `recvcounts` of
+/// reduce_scatter: of the local one; in neighborhood collectives per source or destination). Displacements count in extents of the type except in alltoallw.
+///
+/// On an inter-communicator only the sides a rank has are looked at: the root of a bcast has `recv*`,
+/// which the other ranks of its group do not; in reduce and gather the root has no operand or block of its own, in
+/// scatter none to receive; nothing is in place.
+///
+/// [`IN_PLACE`] where MPI allows it, as `sendbuf` (scatter and scatterv: as `recvbuf`); the counts and types
+/// beside it are not looked at. Arguments that MPI calls significant at the root only may be anything elsewhere.
+#[repr(C)]
+pub struct CollArgs {
+    pub sendbuf: *const u8,
+    pub sendcount: u64,
+    pub sendtype: *const TypeDesc,
+    pub recvbuf: *mut u8,
+    pub recvcount: u64,
+    pub recvtype: *const TypeDesc,
+    pub op: *const OpDesc,
+    pub root: i32,
+    pub reserved: u32,
+    pub sendcounts: *const u64,
+    pub sdispls: *const i64,
+    pub sendtypes: *const *const TypeDesc,
+    pub recvcounts: *const u64,
+    pub rdispls: *const i64,
+    pub recvtypes: *const *const TypeDesc,
+    /// Of neighborhood collectives.
+    pub neighbors: *const Neighbors,
+}
+
+/// Whom a rank gets from and sends to, in the order of the blocks in its buffers. A rank may be in there several times,
+/// and itself, too; [`NO_ROOT`] (MPI_PROC_NULL) is nobody, and its block is left alone. Blocks that go from one rank to
+/// another over several edges arrive in their order at both ends.
+#[repr(C)]
+pub struct Neighbors {
+    pub size: u32,
+    /// Of [`neighbors`].
+    pub flags: u32,
+    pub num_sources: u32,
+    pub num_destinations: u32,
+    pub sources: *const i32,
+    pub destinations: *const i32,
+}
+
+/// Bits of [`Neighbors::flags`].
+pub mod neighbors {
+    /// Blocks come in pairs, a grid's neighbors down and up in a dimension. A block that was sent down comes from
+    /// above: where both are one rank, the first it sends is for the second block of the pair.
+    pub const PAIRS: u32 = 1;
+}
+
+impl CollArgs {
+    /// No argument at all.
+    pub const NONE: CollArgs = CollArgs {
+        sendbuf: null(),
+        sendcount: 0,
+        sendtype: null(),
+        recvbuf: null_mut(),
+        recvcount: 0,
+        recvtype: null(),
+        op: null(),
+        root: 0,
+        reserved: 0,
+        sendcounts: null(),
+        sdispls: null(),
+        sendtypes: null(),
+        recvcounts: null(),
+        rdispls: null(),
+        recvtypes: null(),
+        neighbors: null(),
+    };
+}
+
+/// A collective: the component's module for this communicator, the communicator, the arguments.
+pub type CollFn = extern "C" fn(module: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status;
+
+/// The collectives of one module; an empty slot leaves the lower component's in place.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct CollTable {
+    pub size: u32,
+    pub version: u32,
+    pub barrier: Option<CollFn>,
+    pub bcast: Option<CollFn>,
+    pub reduce: Option<CollFn>,
+    pub allreduce: Option<CollFn>,
+    pub allgather: Option<CollFn>,
+    pub gather: Option<CollFn>,
+    pub scatter: Option<CollFn>,
+    pub alltoall: Option<CollFn>,
+    pub gatherv: Option<CollFn>,
+    pub scatterv: Option<CollFn>,
+    pub allgatherv: Option<CollFn>,
+    pub alltoallv: Option<CollFn>,
+    pub alltoallw: Option<CollFn>,
+    pub scan: Option<CollFn>,
+    pub exscan: Option<CollFn>,
+    pub reduce_scatter: Option<CollFn>,
+    pub reduce_scatter_block: Option<CollFn>,
+    pub neighbor_allgather: Option<CollFn>,
+    pub neighbor_allgatherv: Option<CollFn>,
+    pub neighbor_alltoall: Option<CollFn>,
+    pub neighbor_alltoallv: Option<CollFn>,
+    pub neighbor_alltoallw: Option<CollFn>,
+}
+
+/// The answer of `comm_query`.
+#[repr(C)]
+pub struct CollOffer {
+    pub priority: i32,
+    pub reserved: u32,
+    pub module: *mut c_void,
+    pub table: *const CollTable,
+    /// The functions that make plans; null: none.
+    pub plans: *const CollTable,
+}
+
+impl CollOffer {
+    /// The offer that a component is given to fill.
+    pub const NONE: CollOffer =
+        CollOffer { priority: 0, reserved: 0, module: null_mut(), table: null(), plans: null() };
+}
+
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<CollComm>() == 64);
+    assert!(size_of::<CollServices>() == 184);
+    assert!(size_of::<CollArgs>() == 120);
+    assert!(size_of::<CollTable>() == 184);
+    assert!(size_of::<Neighbors>() == 32);
+    assert!(size_of::<CollOffer>() == 32);
+};

@@ -1,0 +1,190 @@
+//! The part of a request that host and components share, and its completion word.
+//!
+//! **States of the completion word.** `PENDING` (0) → `COMPLETE` (1), or `PENDING` → address of a
+//! sync object → `COMPLETE`. Nothing leaves `COMPLETE` except [`Completion::rearm`], called by
+//! the owner before the request is handed out or started again.
+//!
+//! **Access.** The component that owns the request writes `status` and then completes;
+//! after that it does not touch the header until the host calls `ops.release` (or `ops.start`).
+//! A waiter may swap its sync object in (`attach`) and out again (`detach`), by compare-and-swap
+//! only. The completer may find that the memory is reused the moment the word says `COMPLETE`:
+//! it reads everything it needs before.
+//!
+//! **Memory.** Headers live in pools that are never given back while the instance lives, so a
+//! stale handle reads a valid header and is told apart by its generation.
+
+use crate::status::Status;
+use crate::sync::{AtomicU32, AtomicUsize, Ordering};
+use crate::thread::ThreadCtx;
+use core::ffi::c_void;
+
+/// Status of a finished receive (or probe). `error` is a [`Status`] code, `OK` or not.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MsgStatus {
+    pub source: i32,
+    pub tag: i32,
+    pub error: Status,
+    /// Bit 0: the operation was cancelled. Where `error` is TRUNCATED, the bits above it say how many bytes of the message did not
+    /// fit, at most 31 bits of that number; otherwise they are 0.
+    pub cancelled: u32,
+    /// Bytes received (packed size).
+    pub bytes: u64,
+}
+
+impl MsgStatus {
+    /// MPI's empty status: any source, any tag, no error, no bytes. (MPI 5.0 §3.7.3)
+    pub const EMPTY: MsgStatus = MsgStatus { source: -1, tag: -2, error: Status::OK, cancelled: 0, bytes: 0 };
+}
+
+/// The word everything waits on.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct Completion(AtomicUsize);
+
+/// Result of [`Completion::attach`].
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub enum Attach {
+    Attached,
+    AlreadyComplete,
+}
+
+impl Completion {
+    pub const PENDING: usize = 0;
+    pub const COMPLETE: usize = 1;
+
+    #[cfg(not(loom))]
+    pub const fn new() -> Completion {
+        Completion(AtomicUsize::new(Self::PENDING))
+    }
+    #[cfg(loom)]
+    pub fn new() -> Completion {
+        Completion(AtomicUsize::new(Self::PENDING))
+    }
+
+    #[inline(always)]
+    pub fn is_complete(&self) -> bool {
+        // SYNC POINT with `finish` and `finish_alone`.
+        self.0.load(Ordering::Acquire) == Self::COMPLETE
+    }
+
+    /// Ends the wait of whoever is attached: returns the address of the sync object that must be
+    /// told, or 0. May be called once per start; the request may be gone when it returns.
+    #[inline(always)]
+    pub fn finish(&self) -> usize {
+        // SYNC POINT with `is_complete`, `attach` and `detach`.
+        match self.0.swap(Self::COMPLETE, Ordering::AcqRel) {
+            Self::PENDING | Self::COMPLETE => 0,
+            sync => sync,
+        }
+    }
+
+    /// [`Self::finish`] where only one thread makes MPI calls: no read-modify-write.
+    #[inline(always)]
+    pub fn finish_alone(&self) {
+        self.0.store(Self::COMPLETE, Ordering::Release);
+    }
+
+    /// Attaches the sync object at `sync` (an address, neither 0 nor 1).
+    pub fn attach(&self, sync: usize) -> Attach {
+        debug_assert!(sync > Self::COMPLETE);
+        // SYNC POINT with `finish`.
+        match self.0.compare_exchange(Self::PENDING, sync, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Attach::Attached,
+            Err(_) => Attach::AlreadyComplete,
+        }
+    }
+
+    /// Takes `sync` off again. False: it completed meanwhile, and the sync object was or will be told.
+    #[must_use]
+    pub fn detach(&self, sync: usize) -> bool {
+        // SYNC POINT with `finish`.
+        self.0.compare_exchange(sync, Self::PENDING, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Back to pending, by the owner, while nobody else can reach the request.
+    #[inline(always)]
+    pub fn rearm(&self) {
+        self.0.store(Self::PENDING, Ordering::Relaxed);
+    }
+}
+
+impl Default for Completion {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Operations that the host may ask of the owner of a request.
+#[repr(C)]
+pub struct RequestOps {
+    pub size: u32,
+    pub reserved: u32,
+    /// The host is done with it. If it is still pending (MPI_Request_free) the owner keeps it
+    /// until it completes and then recycles it. `thread`: the calling thread's context, or null.
+    pub release: extern "C" fn(req: *mut RequestHeader, thread: *mut ThreadCtx),
+    /// Tries to cancel; completes the request as cancelled if that succeeded.
+    pub cancel: extern "C" fn(req: *mut RequestHeader) -> Status,
+    /// Starts a persistent request.
+    pub start: extern "C" fn(req: *mut RequestHeader) -> Status,
+}
+
+/// First field of every request object, whoever owns it.
+#[repr(C)]
+pub struct RequestHeader {
+    pub completion: Completion,
+    pub status: MsgStatus,
+    pub ops: *const RequestOps,
+    /// The owner's own state (for a PML request, its module).
+    pub owner: *mut c_void,
+    /// The host's: the communicator whose error handler an error goes to, or null.
+    pub comm: *mut c_void,
+    /// The host's: slot of the handle, given when the object was made (see `Host::request_slot`).
+    pub slot: u32,
+    /// The host's: counts the uses of the slot, so that a stale handle is seen.
+    pub generation: AtomicU32,
+    /// [`RequestHeader::SEND`] …
+    pub kind: u32,
+    /// [`RequestHeader::PERSISTENT`] …
+    pub flags: u32,
+}
+
+/// A request of a component's own kind, as host and component share it.
+///
+/// # Safety
+/// The header is the first field of a `repr(C)` type, whose objects are never freed while the component's module lives; `header` answers its address.
+pub unsafe trait Object: Send + Sync + Sized + 'static {
+    /// The header.
+    fn header(&self) -> *mut RequestHeader;
+}
+
+impl RequestHeader {
+    pub const SEND: u32 = 1;
+    pub const RECV: u32 = 2;
+    pub const OTHER: u32 = 3;
+    /// In `flags`: survives completion.
+    pub const PERSISTENT: u32 = 1;
+    /// In `flags`: a persistent request that was started and not yet waited for.
+    pub const ACTIVE: u32 = 2;
+
+    pub fn new(kind: u32, ops: *const RequestOps, owner: *mut c_void) -> RequestHeader {
+        RequestHeader {
+            completion: Completion::new(),
+            status: MsgStatus::EMPTY,
+            ops,
+            owner,
+            comm: core::ptr::null_mut(),
+            slot: u32::MAX,
+            generation: AtomicU32::new(0),
+            kind,
+            flags: 0,
+        }
+    }
+}
+
+const _: () = {
+    assert!(core::mem::size_of::<MsgStatus>() == 24);
+    #[cfg(not(loom))]
+    assert!(core::mem::size_of::<RequestHeader>() == 72);
+};

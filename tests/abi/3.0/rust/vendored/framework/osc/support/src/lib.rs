@@ -1,0 +1,25 @@
+//! Parts that several one-sided components are made of are values here, which a component puts behind its own locks.
+//!
+//! The crate is no part of the contract: a component may have its own of each. It has no `static` and starts no thread, so every
+//! plugin may link it.
+
+mod address;
+mod comm;
+mod elements;
+mod epoch;
+mod exposed;
+mod locks;
+mod range;
+pub mod reduction;
+mod requests;
+pub mod runs;
+pub mod wire;
+
+pub use address::Address;
+pub use comm::Comm;
+pub use elements::{Destination, Elements, Sink, Source};
+pub use epoch::{Access, Epochs};
+pub use exposed::{Blocks, Exposed};
+pub use locks::Locks;
+pub use range::offset;
+pub use requests::{Pending, Request, RequestPool};

@@ -1,0 +1,75 @@
+//! When a layer's verbs take locks: once several threads may call, or once the layer says so, and from then on.
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::ptr::null_mut;
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, Ordering};
+use oxmpi_mca::{Entry, Host, ThreadCtx};
+
+/// Whether the verbs of a layer take locks. It is part of the module, and the host raises it when threads begin.
+#[derive(Debug)]
+pub struct Care {
+    taken: AtomicU32,
+    /// The module's state, as the table's functions get it.
+    module: AtomicPtr<c_void>,
+}
+
+impl Care {
+    /// As the host's thread level says.
+    pub(super) fn of(host: &Host) -> Care {
+        Care { taken: AtomicU32::new(host.threaded().into()), module: AtomicPtr::new(null_mut()) }
+    }
+
+    /// Of the module with this state.
+    pub(super) fn be_of(&self, module: *mut c_void) {
+        self.module.store(module, Ordering::Relaxed);
+    }
+
+    /// The module, for [`RequestHeader::owner`](oxmpi_mca::RequestHeader::owner) of its requests.
+    pub fn owner(&self) -> *mut c_void {
+        self.module.load(Ordering::Relaxed)
+    }
+
+    /// Whether locks are taken. Verbs find that in their [`Entry`].
+    #[inline(always)]
+    pub fn is_taken(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) != 0
+    }
+
+    /// Has locks taken by all calls from the next one on, though one thread makes calls: for a layer whose order needs that.
+    pub fn take(&self) {
+        self.taken.store(1, Ordering::Relaxed);
+    }
+}
+
+/// The way into a call of which most need no entry. [`Way::enter`] makes it.
+#[repr(C)]
+pub struct Way<'a> {
+    thread: *mut ThreadCtx,
+    care: &'a Care,
+    here: PhantomData<*mut ()>,
+}
+
+impl<'a> Way<'a> {
+    /// The way of a call of this thread.
+    ///
+    /// # Safety
+    /// As for [`Host::entry`], once [`Way::enter`] is called.
+    #[inline(always)]
+    pub(super) unsafe fn new(care: &'a Care, thread: *mut ThreadCtx) -> Way<'a> {
+        Way { thread, care, here: PhantomData }
+    }
+
+    /// The calling thread's context, or null.
+    #[inline(always)]
+    pub fn thread(&self) -> *mut ThreadCtx {
+        self.thread
+    }
+
+    /// The call's entry.
+    #[inline(always)]
+    pub fn enter(self) -> Entry {
+        // SAFETY: the promise of `new`; the care says whether there may be several threads.
+        unsafe { Entry::of(self.care.is_taken(), self.thread) }
+    }
+}

@@ -42,7 +42,9 @@ impl ThreadDomain {
             let alloc: AllocTd = core::mem::transmute(alloc);
             alloc(device.raw.at(), &mut attr)
         };
-        Some(Arc::new(ThreadDomain { raw: Raw::of(raw)?, device: device.clone() }))
+        // SAFETY: the library has just made it, for us.
+        let raw = unsafe { Raw::of(raw) }?;
+        Some(Arc::new(ThreadDomain { raw, device: device.clone() }))
     }
 }
 
@@ -69,7 +71,8 @@ impl Domain {
     pub fn new(device: &Arc<OpenDevice>) -> Result<Arc<Domain>, Refused> {
         // SAFETY: an open context.
         let (raw, why) = called(|| unsafe { (device.api.alloc_pd)(device.raw.at()) });
-        let raw = Raw::of(raw).ok_or_else(|| format!("cannot make a protection domain: {why}"))?;
+        // SAFETY: the library has just made it, for us.
+        let raw = unsafe { Raw::of(raw) }.ok_or_else(|| format!("cannot make a protection domain: {why}"))?;
         Ok(Arc::new(Domain { raw, device: device.clone(), _parts: None }))
     }
 
@@ -89,7 +92,9 @@ impl Domain {
             f(pd.device.raw.at(), &mut attr)
         };
         let parts = Some((pd.clone(), td.clone()));
-        Some(Arc::new(Domain { raw: Raw::of(raw)?, device: pd.device.clone(), _parts: parts }))
+        // SAFETY: the library has just made it, for us.
+        let raw = unsafe { Raw::of(raw) }?;
+        Some(Arc::new(Domain { raw, device: pd.device.clone(), _parts: parts }))
     }
 }
 
@@ -115,7 +120,8 @@ impl Region {
         let api = &domain.device.api;
         // SAFETY: the caller's promise.
         let (raw, why) = called(|| unsafe { (api.reg_mr)(domain.raw.at(), at.cast(), len, rights as c_int) });
-        let raw = Raw::of(raw).ok_or_else(|| format!("cannot register {len} bytes: {why}"))?;
+        // SAFETY: the library has just made it, for us.
+        let raw = unsafe { Raw::of(raw) }.ok_or_else(|| format!("cannot register {len} bytes: {why}"))?;
         Ok(Region { raw, domain: domain.clone() })
     }
     pub fn lkey(&self) -> u32 {
@@ -149,8 +155,8 @@ impl SharedReceives {
         let api = &domain.device.api;
         // SAFETY: a domain and attributes.
         let (raw, why) = called(|| unsafe { (api.create_srq)(domain.raw.at(), &mut init) });
-        let raw = Raw::of(raw)
-            .ok_or_else(|| format!("cannot make a shared receive queue of {most} entries: {why}"))?;
+        // SAFETY: the library has just made it, for us.
+        let raw = unsafe { Raw::of(raw) }.ok_or_else(|| format!("cannot make a shared receive queue of {most} entries: {why}"))?;
         // SAFETY: the slot has this type.
         let post = unsafe { core::mem::transmute::<usize, PostSrq>(domain.device.op(op::POST_SRQ_RECV)) };
         Ok(Arc::new(SharedReceives { raw, post, domain: domain.clone() }))
@@ -221,7 +227,8 @@ impl Pair {
         let device = &shape.domain.device;
         // SAFETY: objects of one open context.
         let (raw, why) = called(|| unsafe { (device.api.create_qp)(shape.domain.raw.at(), &mut init) });
-        let raw = Raw::of(raw).ok_or_else(|| format!("cannot make a queue pair: {why}"))?;
+        // SAFETY: the library has just made it, for us.
+        let raw = unsafe { Raw::of(raw) }.ok_or_else(|| format!("cannot make a queue pair: {why}"))?;
         // SAFETY: slots of the context's table have these types.
         let (post, post_recv) = unsafe {
             (
@@ -295,7 +302,8 @@ impl Address {
     pub fn new(domain: &Arc<Domain>, mut attr: AhAttr) -> Result<Address, Refused> {
         // SAFETY: a domain and attributes.
         let (raw, why) = called(|| unsafe { (domain.device.api.create_ah)(domain.raw.at(), &mut attr) });
-        let raw = Raw::of(raw).ok_or_else(|| format!("cannot make an address: {why}"))?;
+        // SAFETY: the library has just made it, for us.
+        let raw = unsafe { Raw::of(raw) }.ok_or_else(|| format!("cannot make an address: {why}"))?;
         Ok(Address { raw, domain: domain.clone() })
     }
     pub fn raw(&self) -> *mut Ah {

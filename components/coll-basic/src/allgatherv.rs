@@ -2,17 +2,13 @@
 //! for an empty block.
 
 use crate::exchange::{Call, Pending, Result, tag};
-use crate::layout::bytes;
 use oxmpi_coll::IN_PLACE;
 
 pub fn allgatherv(call: &Call<'_>) -> Result {
     let (n, rank) = (call.num_ranks(), call.rank());
     if call.args.sendbuf != IN_PLACE {
-        // SAFETY: the user's buffers.
-        unsafe {
-            let own = (call.args.sendbuf, call.args.sendcount, call.sendtype());
-            call.local().transfer(own, call.in_block(rank))?;
-        }
+        // SAFETY: the user's buffers, which do not overlap (MPI 5.0 §6.1).
+        unsafe { call.local().transfer(call.gives(), call.in_block(rank))? };
     }
     let (right, left) = ((rank + 1) % n, (rank + n - 1) % n);
     // In step s the block of the rank s places behind us goes on.
@@ -20,11 +16,11 @@ pub fn allgatherv(call: &Call<'_>) -> Result {
         let given = call.in_block((rank + n - step) % n);
         let taken = call.in_block((rank + n - step - 1) % n);
         let mut pending = Pending::<1>::new(call);
-        if bytes(taken.2, taken.1)? > 0 {
+        if taken.bytes()? > 0 {
             pending.recv(taken, left, tag::ALLGATHER)?;
         }
-        if bytes(given.2, given.1)? > 0 {
-            call.send((given.0.cast_const(), given.1, given.2), right, tag::ALLGATHER)?;
+        if given.bytes()? > 0 {
+            call.send(given.source(), right, tag::ALLGATHER)?;
         }
         pending.wait()?;
     }

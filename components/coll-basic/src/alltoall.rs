@@ -3,62 +3,41 @@
 //! Every rank begins with the rank behind it, so nobody is everybody's next. Small blocks go to many
 //! at once; large ones pair by pair, so that the memory system serves one stream per rank.
 
+use crate::data::Source;
 use crate::exchange::{Call, Pending, Result, tag};
-use crate::layout::{BYTE, bytes, element, element_mut};
 use oxmpi_coll::IN_PLACE;
-use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 
 /// Peers that small blocks are exchanged with at once.
 const AT_ONCE: u32 = 32;
 
 pub fn alltoall(call: &Call<'_>) -> Result {
-    let (count, dtype) = (call.args.recvcount, call.recvtype());
-    let block = bytes(dtype, count)?;
+    let block = call.gets().bytes()?;
     if block == 0 {
         return Ok(());
     }
     if call.args.sendbuf != IN_PLACE {
-        let source = Source { buf: call.args.sendbuf, count: call.args.sendcount, dtype: call.sendtype() };
-        let rank = call.rank() as u64;
-        let own = element_mut(call.args.recvbuf, dtype, rank * count);
-        // SAFETY: the user's buffers.
-        unsafe {
-            let given = (source.block(call.rank()), source.count, source.dtype);
-            call.local().transfer(given, (own, count, dtype))?;
-        }
-        return exchange_all(call, &source, block);
+        let rank = call.rank();
+        // SAFETY: the user's buffers, which do not overlap (MPI 5.0 §6.1).
+        unsafe { call.local().transfer(call.blocks_out(rank, 1), call.blocks_in(rank, 1))? };
+        return exchange_all(call, |to| call.blocks_out(to, 1), block);
     }
-    let n = call.num_ranks() as u64;
+    let n = call.num_ranks();
     if n == 1 {
         return Ok(());
     }
     // A packed copy leaves; our own block stays where it is.
-    let total = block.checked_mul(n).ok_or(Status::OUT_OF_MEMORY)?;
+    let total = block.checked_mul(n as u64).ok_or(Status::OUT_OF_MEMORY)?;
     let scratch = call.scratch(total)?;
-    // SAFETY: all the blocks of the user's buffer, and room for their packed bytes.
-    unsafe { call.local().pack((call.args.recvbuf, n * count, dtype), 0, scratch.at(0), total)? };
-    exchange_all(call, &Source { buf: scratch.at(0), count: block, dtype: &BYTE }, block)
+    // SAFETY: all the blocks of the user's buffer, and room for their packed bytes in memory of ours.
+    unsafe { call.local().pack(call.blocks_in(0, n).source(), 0, scratch.bytes(0, total))? };
+    exchange_all(call, |to| scratch.bytes(to as u64 * block, block).source(), block)
 }
 
-/// Where the blocks to send are.
-struct Source<'a> {
-    buf: *const u8,
-    count: u64,
-    dtype: &'a TypeDesc,
-}
-
-impl Source<'_> {
-    fn block(&self, rank: u32) -> *const u8 {
-        element(self.buf, self.dtype, rank as u64 * self.count)
-    }
-}
-
-fn exchange_all(call: &Call<'_>, source: &Source<'_>, block: u64) -> Result {
+/// Exchanges blocks of `block` bytes; `out` has what goes to each rank.
+fn exchange_all<'a>(call: &Call<'_>, out: impl Fn(u32) -> Source<'a>, block: u64) -> Result {
     let (n, rank) = (call.num_ranks(), call.rank());
-    let (count, dtype) = (call.args.recvcount, call.recvtype());
-    let out = |to: u32| (source.block(to), source.count, source.dtype);
-    let into = |from: u32| (element_mut(call.args.recvbuf, dtype, from as u64 * count), count, dtype);
+    let into = |from: u32| call.blocks_in(from, 1);
     let to = |distance: u32| (rank + distance) % n;
     let from = |distance: u32| (rank + n - distance) % n;
     if block > call.module().settings.alltoall_small_msg {

@@ -4,8 +4,8 @@
 //! In place, blocks leave from a packed copy: what a rank sends has the places and lengths of what it
 //! receives.
 
-use crate::exchange::{Call, Pending, ReceiveData, Result, SendData, out_bytes, tag};
-use crate::layout::bytes;
+use crate::data::{Place, Source};
+use crate::exchange::{Call, Pending, Result, tag};
 use crate::scratch::Lease;
 use oxmpi_coll::IN_PLACE;
 use oxmpi_mca::Status;
@@ -24,52 +24,47 @@ pub fn alltoallw(call: &Call<'_>) -> Result {
 /// Exchanges what `out` and `into` say of each peer; does not ask `out` where the call is in place.
 pub fn exchange_all<'a>(
     call: &Call<'_>,
-    out: impl Fn(u32) -> SendData<'a>,
-    into: impl Fn(u32) -> ReceiveData<'a>,
+    out: impl Fn(u32) -> Source<'a>,
+    into: impl Fn(u32) -> Place<'a>,
 ) -> Result {
     if call.args.sendbuf == IN_PLACE && !call.is_inter() {
         let (copy, starts) = packed_copy(call, &into)?;
         let out = |peer: u32| {
             let at = peer as usize;
-            out_bytes(copy.at(starts[at]), starts[at + 1] - starts[at])
+            copy.bytes(starts[at], starts[at + 1] - starts[at]).source()
         };
         return send_all(call, out, into);
     }
     if !call.is_inter() {
-        // SAFETY: the user's buffers.
+        // SAFETY: the user's buffers, which do not overlap (MPI 5.0 §6.1).
         unsafe { call.local().transfer(out(call.rank()), into(call.rank()))? };
     }
     send_all(call, out, into)
 }
 
 /// All blocks as packed bytes, one behind the other, and where each begins.
-fn packed_copy<'a, 'b>(
-    call: &Call<'a>,
-    into: &impl Fn(u32) -> ReceiveData<'b>,
-) -> Result<(Lease<'a>, Vec<u64>)> {
+fn packed_copy<'a, 'b>(call: &Call<'a>, into: &impl Fn(u32) -> Place<'b>) -> Result<(Lease<'a>, Vec<u64>)> {
     let mut starts = vec![0u64];
     let mut total = 0u64;
     for peer in 0..call.num_peers() {
-        let (_, count, dtype) = into(peer);
         // Our own block stays where it is.
-        let len = if peer == call.rank() { 0 } else { bytes(dtype, count)? };
+        let len = if peer == call.rank() { 0 } else { into(peer).bytes()? };
         total = total.checked_add(len).ok_or(Status::OUT_OF_MEMORY)?;
         starts.push(total);
     }
     let scratch = call.scratch(total)?;
     for peer in call.others() {
-        let (from, count, dtype) = into(peer);
         let (at, len) = (starts[peer as usize], starts[peer as usize + 1] - starts[peer as usize]);
-        // SAFETY: the user's block, and room for its bytes.
-        unsafe { call.local().pack((from, count, dtype), 0, scratch.at(at), len)? };
+        // SAFETY: the user's block, and room for its bytes in memory of ours.
+        unsafe { call.local().pack(into(peer).source(), 0, scratch.bytes(at, len))? };
     }
     Ok((scratch, starts))
 }
 
 fn send_all<'a, 'b>(
     call: &Call<'_>,
-    out: impl Fn(u32) -> SendData<'a>,
-    into: impl Fn(u32) -> ReceiveData<'b>,
+    out: impl Fn(u32) -> Source<'a>,
+    into: impl Fn(u32) -> Place<'b>,
 ) -> Result {
     let rounds = call.rounds();
     let mut pending = Pending::<{ 2 * AT_ONCE as usize }>::new(call);
@@ -78,13 +73,13 @@ fn send_all<'a, 'b>(
         let batch = (first..rounds.end.min(first + AT_ONCE)).filter_map(|round| call.round(round));
         for (_, from) in batch.clone() {
             let into = into(from);
-            if bytes(into.2, into.1)? > 0 {
+            if into.bytes()? > 0 {
                 pending.recv(into, from, tag::ALLTOALL)?;
             }
         }
         for (to, _) in batch {
             let out = out(to);
-            if bytes(out.2, out.1)? > 0 {
+            if out.bytes()? > 0 {
                 pending.send(out, to, tag::ALLTOALL)?;
             }
         }

@@ -1,8 +1,8 @@
 //! MPI_Barrier (MPI 5.0 §6.3).
 
-use crate::exchange::{Call, Pending, Result, WINDOW, in_bytes, out_bytes, tag};
+use crate::data::{Place, Source};
+use crate::exchange::{Call, Pending, Result, WINDOW, tag};
 use crate::params::BarrierAlgorithm as Algorithm;
-use core::ptr::null_mut;
 
 pub fn barrier(call: &Call<'_>) -> Result {
     if call.num_ranks() == 1 {
@@ -20,16 +20,16 @@ pub fn barrier(call: &Call<'_>) -> Result {
 /// the same turn on its core.
 fn linear(call: &Call<'_>) -> Result {
     if call.rank() != 0 {
-        call.send(out_bytes(null_mut(), 0), 0, tag::BARRIER)?;
-        return call.recv(in_bytes(null_mut(), 0), 0, tag::BARRIER);
+        call.send(Source::NOTHING, 0, tag::BARRIER)?;
+        return call.recv(Place::NOTHING, 0, tag::BARRIER);
     }
     let mut pending = Pending::<WINDOW>::new(call);
     for rank in 1..call.num_ranks() {
-        pending.recv(in_bytes(null_mut(), 0), rank, tag::BARRIER)?;
+        pending.recv(Place::NOTHING, rank, tag::BARRIER)?;
     }
     pending.wait()?;
     for rank in 1..call.num_ranks() {
-        call.send(out_bytes(null_mut(), 0), rank, tag::BARRIER)?;
+        call.send(Source::NOTHING, rank, tag::BARRIER)?;
     }
     Ok(())
 }
@@ -41,7 +41,7 @@ fn dissemination(call: &Call<'_>) -> Result {
     while distance < n {
         let to = (rank + distance) % n;
         let from = (rank + n - distance) % n;
-        call.exchange(out_bytes(null_mut(), 0), to, in_bytes(null_mut(), 0), from, tag::BARRIER)?;
+        call.exchange(Source::NOTHING, to, Place::NOTHING, from, tag::BARRIER)?;
         distance *= 2;
     }
     Ok(())
@@ -54,19 +54,19 @@ fn tree(call: &Call<'_>) -> Result {
     let mut bit = 1;
     while bit < n && rank & bit == 0 {
         if rank + bit < n {
-            call.recv(in_bytes(null_mut(), 0), rank + bit, tag::BARRIER)?;
+            call.recv(Place::NOTHING, rank + bit, tag::BARRIER)?;
         }
         bit *= 2;
     }
     if rank != 0 {
         let parent = rank - bit;
-        call.send(out_bytes(null_mut(), 0), parent, tag::BARRIER)?;
-        call.recv(in_bytes(null_mut(), 0), parent, tag::BARRIER)?;
+        call.send(Source::NOTHING, parent, tag::BARRIER)?;
+        call.recv(Place::NOTHING, parent, tag::BARRIER)?;
     }
     while bit > 1 {
         bit /= 2;
         if rank + bit < n {
-            call.send(out_bytes(null_mut(), 0), rank + bit, tag::BARRIER)?;
+            call.send(Source::NOTHING, rank + bit, tag::BARRIER)?;
         }
     }
     Ok(())

@@ -3,11 +3,10 @@
 //! Ranks may describe the data by different types of the same signature, so only its bytes decide
 //! between algorithms, and pieces are cut out of packed bytes.
 
-use crate::exchange::{Call, Pending, Result, in_bytes, out_bytes, tag};
-use crate::layout::bytes;
+use crate::exchange::{Call, Pending, Result, tag};
 
 pub fn bcast(call: &Call<'_>) -> Result {
-    let total = bytes(call.recvtype(), call.args.recvcount)?;
+    let total = call.gets().bytes()?;
     if call.num_ranks() == 1 || total == 0 {
         return Ok(());
     }
@@ -44,14 +43,14 @@ const AT_ONCE: u64 = 1024;
 
 fn binomial(call: &Call<'_>, total: u64) -> Result {
     let (n, place) = (call.num_ranks(), from_root(call, call.rank()));
-    let (buf, count, dtype) = (call.args.recvbuf, call.args.recvcount, call.recvtype());
+    let data = call.gets();
     let mut bit = 1;
     while bit < n && place & bit == 0 {
         bit *= 2;
     }
     if place != 0 {
         let parent = to_rank(call, place - bit);
-        if let Some((wrong, len)) = call.recv_whole((buf, count, dtype), parent, tag::BCAST)? {
+        if let Some((wrong, len)) = call.recv_whole(data, parent, tag::BCAST)? {
             pass_on(call, total, len, (1..n).take_while(|b| *b < bit).filter(|b| b.is_power_of_two()))?;
             return Err(wrong);
         }
@@ -62,9 +61,9 @@ fn binomial(call: &Call<'_>, total: u64) -> Result {
         if place + bit < n {
             let child = to_rank(call, place + bit);
             if total <= AT_ONCE {
-                call.send((buf, count, dtype), child, tag::BCAST)?;
+                call.send(data.source(), child, tag::BCAST)?;
             } else {
-                pending.send((buf, count, dtype), child, tag::BCAST)?;
+                pending.send(data.source(), child, tag::BCAST)?;
             }
         }
     }
@@ -76,16 +75,16 @@ fn binomial(call: &Call<'_>, total: u64) -> Result {
 #[cold]
 fn pass_on(call: &Call<'_>, total: u64, len: u64, below: impl Iterator<Item = u32>) -> Result {
     let place = from_root(call, call.rank());
-    let (buf, count, dtype) = (call.args.recvbuf, call.args.recvcount, call.recvtype());
     let scratch = call.scratch(total.max(len))?;
-    // SAFETY: the user's buffer; the copy has room for all of it, and for the byte that is too much.
+    let (last, ..) = scratch.bytes(total.max(len) - 1, 1).raw();
+    // SAFETY: a byte of memory of ours, which does not overlap the user's buffer; it is the one that is too much, or written once more.
     unsafe {
-        scratch.at(total.max(len) - 1).write(0);
-        call.local().pack((buf, count, dtype), 0, scratch.at(0), total)?;
+        last.write(0);
+        call.local().pack(call.gets().source(), 0, scratch.bytes(0, total))?;
     }
     let children = below.map(|bit| place + bit).filter(|child| *child < call.num_ranks());
     for child in children {
-        call.send(out_bytes(scratch.at(0), len), to_rank(call, child), tag::BCAST)?;
+        call.send(scratch.bytes(0, len).source(), to_rank(call, child), tag::BCAST)?;
     }
     Ok(())
 }
@@ -97,14 +96,13 @@ fn chain(call: &Call<'_>, total: u64, pieces: u64) -> Result {
     let (first, last) = (place == 0, place + 1 == call.num_ranks());
     let before = to_rank(call, place + call.num_ranks() - 1);
     let behind = to_rank(call, place + 1);
-    let (buf, count, dtype) = (call.args.recvbuf, call.args.recvcount, call.recvtype());
+    let user = call.gets();
     let segment = call.module().settings.bcast_segment_size;
     let piece = |i: u64| (i * segment, segment.min(total - i * segment));
 
-    let packed = !dtype.is_contiguous();
+    let packed = !user.is_contiguous();
     let scratch = if packed { Some(call.scratch(total)?) } else { None };
-    let data = scratch.as_ref().map_or(buf, |s| s.at(0));
-    let at = |offset: u64| data.wrapping_add(offset as usize);
+    let data = scratch.as_ref().map_or_else(|| user.contiguous(), |s| Ok(s.bytes(0, total)))?;
 
     // The receive of the next piece is always posted before this one is waited for. Of sends two are
     // pending; a third waits for the first.
@@ -112,28 +110,28 @@ fn chain(call: &Call<'_>, total: u64, pieces: u64) -> Result {
     let mut leaving = [0; 2].map(|_| Pending::<1>::new(call));
     if !first {
         let (offset, len) = piece(0);
-        arriving[0].recv(in_bytes(at(offset), len), before, tag::BCAST)?;
+        arriving[0].recv(data.part(offset, len), before, tag::BCAST)?;
     }
     for i in 0..pieces {
         let (offset, len) = piece(i);
         let turn = (i % 2) as usize;
         if first && packed {
-            // SAFETY: the user's buffer, and as much of the packed copy.
-            unsafe { call.local().pack((buf, count, dtype), offset, at(offset), len)? };
+            // SAFETY: the user's buffer, and as much of the packed copy, in memory of ours.
+            unsafe { call.local().pack(user.source(), offset, data.part(offset, len))? };
         }
         if !first {
             if i + 1 < pieces {
                 let (offset, len) = piece(i + 1);
-                arriving[1 - turn].recv(in_bytes(at(offset), len), before, tag::BCAST)?;
+                arriving[1 - turn].recv(data.part(offset, len), before, tag::BCAST)?;
             }
             arriving[turn].wait()?;
         }
         if !last {
-            leaving[turn].send(out_bytes(at(offset), len), behind, tag::BCAST)?;
+            leaving[turn].send(data.part(offset, len).source(), behind, tag::BCAST)?;
         }
         if !first && packed {
-            // SAFETY: as above.
-            unsafe { call.local().unpack((buf, count, dtype), offset, at(offset), len)? };
+            // SAFETY: the user's buffer, and as much of the packed copy, in memory of ours.
+            unsafe { call.local().unpack(user, offset, data.part(offset, len).source())? };
         }
     }
     let [one, other] = &mut leaving;

@@ -38,8 +38,8 @@ macro_rules! entry {
     ($function:path, $inter:path) => {{
         extern "C" fn entry(module: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status {
             let failure = Failure::none();
-            // SAFETY: the host passes the module that `query` made for this communicator, and a
-            // communicator and arguments that are valid during the call.
+            // SAFETY: the host passes the module that `query` made for this communicator, and a communicator and arguments that are valid during the call: those
+            // of the collective in whose place of the table this is.
             let call = unsafe { Call::new(module.cast(), comm, args, &failure) };
             failure.outcome(if call.is_inter() { $inter(&call) } else { $function(&call) })
         }

@@ -21,15 +21,17 @@
 //! the arguments alone, messages go through the services, which then write them down, and work on data goes
 //! through [`Local`].
 
+use crate::data::{Place, Source};
 use crate::failure::Failure;
-use crate::layout::{BYTE, displaced};
+use crate::layout::distance;
 use crate::local::Local;
 use crate::module::BasicModule;
 use crate::scratch::Lease;
 use core::ops::Range;
 use core::ptr::null_mut;
-use oxmpi_coll::{CollArgs, CollComm, CollServices, FIRST_TAG};
+use oxmpi_coll::{CollArgs, CollComm, CollServices, FIRST_TAG, Neighbors};
 use oxmpi_datatype::TypeDesc;
+use oxmpi_datatype::kernel::OpDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status};
 
 /// Tags of the collectives.
@@ -53,21 +55,6 @@ pub use crate::layout::Result;
 /// Requests that are pending at once.
 pub const WINDOW: usize = 64;
 
-/// Data to send: address, count, type.
-pub type SendData<'a> = (*const u8, u64, &'a TypeDesc);
-/// Where to receive: address, count, type.
-pub type ReceiveData<'a> = (*mut u8, u64, &'a TypeDesc);
-
-/// Packed bytes to send.
-pub fn out_bytes(buf: *const u8, len: u64) -> SendData<'static> {
-    (buf, len, &BYTE)
-}
-
-/// Where to receive packed bytes.
-pub fn in_bytes(buf: *mut u8, len: u64) -> ReceiveData<'static> {
-    (buf, len, &BYTE)
-}
-
 /// A collective in progress.
 pub struct Call<'a> {
     module: &'a BasicModule,
@@ -78,8 +65,11 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    /// A call of the host's.
+    ///
     /// # Safety
-    /// All three pointers must be valid for `'a`.
+    /// All three pointers are valid for `'a`. The arguments are those of the collective whose function gets the call, as the contract has them
+    /// ([`CollArgs`]): what it asks for is there, and its buffers are the call's, and the plan's that it makes.
     pub unsafe fn new(
         module: *const BasicModule,
         comm: *const CollComm,
@@ -93,7 +83,10 @@ impl<'a> Call<'a> {
     }
 
     /// The same collective call with other arguments.
-    pub fn with<'b>(&self, args: &'b CollArgs) -> Call<'b>
+    ///
+    /// # Safety
+    /// The arguments are as for [`Call::new`].
+    pub unsafe fn with<'b>(&self, args: &'b CollArgs) -> Call<'b>
     where
         'a: 'b,
     {
@@ -101,13 +94,16 @@ impl<'a> Call<'a> {
     }
 
     /// A step of a collective on an inter-communicator, inside the local group.
-    pub fn locally<'b>(&self, args: &'b CollArgs) -> Call<'b>
+    ///
+    /// # Safety
+    /// The arguments are as for [`Call::new`], of a collective inside that group.
+    pub unsafe fn locally<'b>(&self, args: &'b CollArgs) -> Call<'b>
     where
         'a: 'b,
     {
         // SAFETY: the host gives it with every inter-communicator, for as long as that.
         let comm = unsafe { &*self.comm.local };
-        // SAFETY: as in `new`.
+        // SAFETY: the host's, as long as the communicator.
         let services = unsafe { &*comm.services };
         Call { module: self.module, comm, services, args, failure: self.failure }
     }
@@ -171,56 +167,111 @@ impl<'a> Call<'a> {
 
     /// The type of `recvbuf`.
     pub fn recvtype(&self) -> &'a TypeDesc {
-        // SAFETY: valid during the call; asked for only where the collective has it.
+        // SAFETY: the collective's own function asks for it, so it is there (`new`).
         unsafe { &*self.args.recvtype }
     }
 
     /// The type of `sendbuf`.
     pub fn sendtype(&self) -> &'a TypeDesc {
-        // SAFETY: as above.
+        // SAFETY: the collective's own function asks for it, so it is there (`new`).
         unsafe { &*self.args.sendtype }
+    }
+
+    /// The operation of a reduction.
+    pub fn op(&self) -> &'a OpDesc {
+        // SAFETY: a reduction's function asks for it, so it is there (`new`).
+        unsafe { &*self.args.op }
+    }
+
+    /// The neighbors of a neighborhood collective.
+    pub fn neighbors(&self) -> &'a Neighbors {
+        // SAFETY: such a collective's function asks for them, so they are there (`new`).
+        unsafe { &*self.args.neighbors }
+    }
+
+    /// The data that this rank gives, where that is one block.
+    pub fn gives(&self) -> Source<'a> {
+        // SAFETY: the collective's own function asks for it (`new`).
+        unsafe { Source::new(self.args.sendbuf, self.args.sendcount, self.sendtype()) }
+    }
+
+    /// This rank's operand of a reduction, where it is not given in place.
+    pub fn operand(&self) -> Source<'a> {
+        // SAFETY: a reduction's function asks for it (`new`); it has as many elements as are received.
+        unsafe { Source::new(self.args.sendbuf, self.args.recvcount, self.recvtype()) }
+    }
+
+    /// The place of the data that this rank gets, where that is one block.
+    pub fn gets(&self) -> Place<'a> {
+        self.receives(self.args.recvcount)
+    }
+
+    /// The receive buffer of `count` elements, as many as the collective's has.
+    pub fn receives(&self, count: u64) -> Place<'a> {
+        // SAFETY: the collective's own function asks for it (`new`).
+        unsafe { Place::new(self.args.recvbuf, count, self.recvtype()) }
+    }
+
+    /// Blocks `first..first + blocks` of the equal ones that are sent, one for each peer or neighbor.
+    pub fn blocks_out(&self, first: u32, blocks: u32) -> Source<'a> {
+        let (each, dtype) = (self.args.sendcount, self.sendtype());
+        let at = first_of(self.args.sendbuf.cast_mut(), dtype, first, each);
+        // SAFETY: the collective's own function asks for some of its blocks (`new`).
+        unsafe { Source::new(at, u64::from(blocks) * each, dtype) }
+    }
+
+    /// Blocks `first..first + blocks` of the equal ones that are received, one for each peer or neighbor.
+    pub fn blocks_in(&self, first: u32, blocks: u32) -> Place<'a> {
+        let (each, dtype) = (self.args.recvcount, self.recvtype());
+        let at = first_of(self.args.recvbuf, dtype, first, each);
+        // SAFETY: the collective's own function asks for some of its blocks (`new`).
+        unsafe { Place::new(at, u64::from(blocks) * each, dtype) }
     }
 
     /// Entry of an array with one for each peer.
     fn entry<T: Copy>(array: *const T, peer: u32) -> T {
-        // SAFETY: the arrays of the arguments have an entry for each peer; asked for only where the
-        // collective has them.
+        // SAFETY: the arrays of the arguments have an entry for each peer or neighbor, and are there where the collective's own function asks for them
+        // (`new`).
         unsafe { *array.add(peer as usize) }
     }
 
     /// The data that goes to a peer, where counts and displacements are given for each.
-    pub fn out_block(&self, peer: u32) -> SendData<'a> {
+    pub fn out_block(&self, peer: u32) -> Source<'a> {
         let (count, disp) = (Self::entry(self.args.sendcounts, peer), Self::entry(self.args.sdispls, peer));
         let dtype = self.sendtype();
-        (displaced(self.args.sendbuf, dtype, disp), count, dtype)
+        let at = self.args.sendbuf.wrapping_offset(distance(dtype, disp));
+        // SAFETY: the block of the peer, which the arguments describe (`new`).
+        unsafe { Source::new(at, count, dtype) }
     }
 
     /// The data that comes from a peer, where counts and displacements are given for each.
-    pub fn in_block(&self, peer: u32) -> ReceiveData<'a> {
+    pub fn in_block(&self, peer: u32) -> Place<'a> {
         let (count, disp) = (Self::entry(self.args.recvcounts, peer), Self::entry(self.args.rdispls, peer));
         let dtype = self.recvtype();
-        (displaced(self.args.recvbuf, dtype, disp).cast_mut(), count, dtype)
+        let at = self.args.recvbuf.wrapping_offset(distance(dtype, disp));
+        // SAFETY: the block of the peer, which the arguments describe (`new`).
+        unsafe { Place::new(at, count, dtype) }
     }
 
     /// As [`Call::out_block`], where types are given, too, and displacements are bytes.
-    pub fn typed_out_block(&self, peer: u32) -> SendData<'a> {
+    pub fn typed_out_block(&self, peer: u32) -> Source<'a> {
         let (count, disp) = (Self::entry(self.args.sendcounts, peer), Self::entry(self.args.sdispls, peer));
-        // SAFETY: valid during the call.
-        let dtype = unsafe { &*Self::entry(self.args.sendtypes, peer) };
-        (self.args.sendbuf.wrapping_offset(disp as isize), count, dtype)
+        let at = self.args.sendbuf.wrapping_offset(disp as isize);
+        // SAFETY: the block of the peer and its type, which the arguments describe (`new`).
+        unsafe { Source::new(at, count, &*Self::entry(self.args.sendtypes, peer)) }
     }
 
     /// As [`Call::in_block`], where types are given, too, and displacements are bytes.
-    pub fn typed_in_block(&self, peer: u32) -> ReceiveData<'a> {
+    pub fn typed_in_block(&self, peer: u32) -> Place<'a> {
         let (count, disp) = (Self::entry(self.args.recvcounts, peer), Self::entry(self.args.rdispls, peer));
-        // SAFETY: valid during the call.
-        let dtype = unsafe { &*Self::entry(self.args.recvtypes, peer) };
-        (self.args.recvbuf.wrapping_offset(disp as isize), count, dtype)
+        let at = self.args.recvbuf.wrapping_offset(disp as isize);
+        // SAFETY: the block of the peer and its type, which the arguments describe (`new`).
+        unsafe { Place::new(at, count, &*Self::entry(self.args.recvtypes, peer)) }
     }
 
     /// How many elements each rank gets in a reduce_scatter.
     pub fn recvcounts(&self) -> &'a [u64] {
-        // SAFETY: one entry per rank of the local group.
+        // SAFETY: such a collective's function asks for them (`new`): one for each rank of the local group.
         unsafe { core::slice::from_raw_parts(self.args.recvcounts, self.comm.num_ranks as usize) }
     }
 
@@ -262,27 +313,27 @@ impl<'a> Call<'a> {
         if status.is_err() { null_mut() } else { request }
     }
 
-    pub fn send(&self, (buf, count, dtype): SendData<'_>, to: u32, tag: i32) -> Result {
+    /// Sends; the data may change when this returns.
+    pub fn send(&self, data: Source<'_>, to: u32, tag: i32) -> Result {
         if self.failure.has_spoiled() {
             return self.wait_all(&mut [self.tell(to, tag)]);
         }
+        let (buf, count, dtype) = data.raw();
         let status = (self.services.send)(self.comm, buf, count, dtype, to, tag);
         if status.is_err() { self.failed(status, false) } else { Ok(()) }
     }
 
-    pub fn recv(&self, (buf, count, dtype): ReceiveData<'_>, from: u32, tag: i32) -> Result {
+    /// Receives.
+    pub fn recv(&self, into: Place<'_>, from: u32, tag: i32) -> Result {
+        let (buf, count, dtype) = into.raw();
         let status = (self.services.recv)(self.comm, buf, count, dtype, from, tag, null_mut());
         if status.is_err() { self.failed(status, true) } else { Ok(()) }
     }
 
     /// As [`Call::recv`], for a message that has to fill its place. `Some`: it did not; the error, and how long the message was, or
     /// that it was longer than its place. The caller ends the call with that error, and passes on what came.
-    pub fn recv_whole(
-        &self,
-        (buf, count, dtype): ReceiveData<'_>,
-        from: u32,
-        tag: i32,
-    ) -> Result<Option<(Status, u64)>> {
+    pub fn recv_whole(&self, into: Place<'_>, from: u32, tag: i32) -> Result<Option<(Status, u64)>> {
+        let (buf, count, dtype) = into.raw();
         let mut status = MsgStatus::EMPTY;
         let room = dtype.packed.wrapping_mul(count);
         let done = (self.services.recv)(self.comm, buf, count, dtype, from, tag, &mut status).ok();
@@ -296,10 +347,11 @@ impl<'a> Call<'a> {
     }
 
     /// Starts a send, which somebody has to wait for. Null: it was refused, which is noted.
-    pub fn isend(&self, (buf, count, dtype): SendData<'_>, to: u32, tag: i32) -> Result<*mut RequestHeader> {
+    fn isend(&self, data: Source<'_>, to: u32, tag: i32) -> Result<*mut RequestHeader> {
         if self.failure.has_spoiled() {
             return Ok(self.tell(to, tag));
         }
+        let (buf, count, dtype) = data.raw();
         let mut request = null_mut();
         let status = (self.services.isend)(self.comm, buf, count, dtype, to, tag, &mut request);
         if status.is_err() {
@@ -310,12 +362,8 @@ impl<'a> Call<'a> {
     }
 
     /// Starts a receive, which somebody has to wait for. Null: it was refused, which is noted.
-    pub fn irecv(
-        &self,
-        (buf, count, dtype): ReceiveData<'_>,
-        from: u32,
-        tag: i32,
-    ) -> Result<*mut RequestHeader> {
+    fn irecv(&self, into: Place<'_>, from: u32, tag: i32) -> Result<*mut RequestHeader> {
+        let (buf, count, dtype) = into.raw();
         let mut request = null_mut();
         let status = (self.services.irecv)(self.comm, buf, count, dtype, from, tag, &mut request);
         if status.is_err() {
@@ -326,7 +374,7 @@ impl<'a> Call<'a> {
     }
 
     /// Waits for all, of which none is null but a lone one, and releases them.
-    pub fn wait_all(&self, requests: &mut [*mut RequestHeader]) -> Result {
+    fn wait_all(&self, requests: &mut [*mut RequestHeader]) -> Result {
         if let [request] = requests
             && request.is_null()
         {
@@ -337,7 +385,7 @@ impl<'a> Call<'a> {
     }
 
     /// Sends and receives at the same time.
-    pub fn exchange(&self, out: SendData<'_>, to: u32, into: ReceiveData<'_>, from: u32, tag: i32) -> Result {
+    pub fn exchange(&self, out: Source<'_>, to: u32, into: Place<'_>, from: u32, tag: i32) -> Result {
         let mut pending = Pending::<1>::new(self);
         pending.recv(into, from, tag)?;
         self.send(out, to, tag)?;
@@ -345,7 +393,12 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Up to `N` requests that a collective waits for together.
+/// Address of the first element of block `first` of those with `each` elements.
+fn first_of(buf: *mut u8, dtype: &TypeDesc, first: u32, each: u64) -> *mut u8 {
+    buf.wrapping_offset(distance(dtype, u64::from(first).wrapping_mul(each).cast_signed()))
+}
+
+/// Up to `N` requests that a collective waits for together. Their data outlives it: they are waited for when it goes, whatever else fails.
 pub struct Pending<'a, 'b, const N: usize = WINDOW> {
     call: &'a Call<'b>,
     requests: [*mut RequestHeader; N],
@@ -358,7 +411,7 @@ impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
     }
 
     /// Starts a receive; waits for the others first if there is no room.
-    pub fn recv(&mut self, into: ReceiveData<'_>, from: u32, tag: i32) -> Result {
+    pub fn recv(&mut self, into: Place<'a>, from: u32, tag: i32) -> Result {
         self.room()?;
         let request = self.call.irecv(into, from, tag)?;
         self.add(request);
@@ -366,7 +419,7 @@ impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
     }
 
     /// Starts a send; waits for the others first if there is no room.
-    pub fn send(&mut self, out: SendData<'_>, to: u32, tag: i32) -> Result {
+    pub fn send(&mut self, out: Source<'a>, to: u32, tag: i32) -> Result {
         self.room()?;
         let request = self.call.isend(out, to, tag)?;
         self.add(request);
@@ -396,6 +449,64 @@ impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
 
 impl<const N: usize> Drop for Pending<'_, '_, N> {
     /// After an error that ends the call, which is on its way already.
+    fn drop(&mut self) {
+        let _ = self.wait();
+    }
+}
+
+/// All requests of a call that starts everything before it waits for anything. Their data outlives it: they are waited for when it goes.
+pub struct Flight<'a, 'b> {
+    call: &'a Call<'b>,
+    few: [*mut RequestHeader; WINDOW],
+    /// Where there are more of them.
+    many: Vec<*mut RequestHeader>,
+    len: usize,
+}
+
+impl<'a, 'b> Flight<'a, 'b> {
+    /// Room for `most` requests.
+    pub fn new(call: &'a Call<'b>, most: usize) -> Flight<'a, 'b> {
+        let many = if most > WINDOW { vec![null_mut(); most] } else { Vec::new() };
+        Flight { call, few: [null_mut(); WINDOW], many, len: 0 }
+    }
+
+    fn requests(&mut self) -> &mut [*mut RequestHeader] {
+        if self.many.is_empty() { &mut self.few } else { &mut self.many }
+    }
+
+    /// Starts a receive. Panics where there is no room for it.
+    pub fn recv(&mut self, into: Place<'a>, from: u32, tag: i32) -> Result {
+        assert!(self.len < self.requests().len(), "more requests than there is room for");
+        let request = self.call.irecv(into, from, tag)?;
+        self.add(request);
+        Ok(())
+    }
+
+    /// Starts a send. Panics where there is no room for it.
+    pub fn send(&mut self, out: Source<'a>, to: u32, tag: i32) -> Result {
+        assert!(self.len < self.requests().len(), "more requests than there is room for");
+        let request = self.call.isend(out, to, tag)?;
+        self.add(request);
+        Ok(())
+    }
+
+    fn add(&mut self, request: *mut RequestHeader) {
+        if !request.is_null() {
+            let len = self.len;
+            self.requests()[len] = request;
+            self.len += 1;
+        }
+    }
+
+    /// Waits for all that were started.
+    pub fn wait(&mut self) -> Result {
+        let (n, call) = (core::mem::take(&mut self.len), self.call);
+        if n == 0 { Ok(()) } else { call.wait_all(&mut self.requests()[..n]) }
+    }
+}
+
+impl Drop for Flight<'_, '_> {
+    /// After a failure, which is on its way already.
     fn drop(&mut self) {
         let _ = self.wait();
     }

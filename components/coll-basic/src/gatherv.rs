@@ -2,7 +2,6 @@
 //! knows how much the others have. Nothing is sent for an empty block; both sides know of it.
 
 use crate::exchange::{Call, Pending, Result, tag};
-use crate::layout::bytes;
 use oxmpi_coll::IN_PLACE;
 
 pub fn gatherv(call: &Call<'_>) -> Result {
@@ -10,11 +9,8 @@ pub fn gatherv(call: &Call<'_>) -> Result {
         return give(call, call.root());
     }
     if call.args.sendbuf != IN_PLACE {
-        // SAFETY: the user's buffers.
-        unsafe {
-            let own = (call.args.sendbuf, call.args.sendcount, call.sendtype());
-            call.local().transfer(own, call.in_block(call.rank()))?;
-        }
+        // SAFETY: the user's buffers, which do not overlap (MPI 5.0 §6.1).
+        unsafe { call.local().transfer(call.gives(), call.in_block(call.rank()))? };
     }
     take_all(call)
 }
@@ -24,11 +20,8 @@ pub fn scatterv(call: &Call<'_>) -> Result {
         return take(call, call.root());
     }
     if call.args.recvbuf.cast_const() != IN_PLACE {
-        // SAFETY: the user's buffers.
-        unsafe {
-            let own = (call.args.recvbuf, call.args.recvcount, call.recvtype());
-            call.local().transfer(call.out_block(call.rank()), own)?;
-        }
+        // SAFETY: the user's buffers, which do not overlap (MPI 5.0 §6.1).
+        unsafe { call.local().transfer(call.out_block(call.rank()), call.gets())? };
     }
     give_all(call)
 }
@@ -38,7 +31,7 @@ pub fn take_all(call: &Call<'_>) -> Result {
     let mut pending = Pending::<64>::new(call);
     for rank in call.others() {
         let into = call.in_block(rank);
-        if bytes(into.2, into.1)? > 0 {
+        if into.bytes()? > 0 {
             pending.recv(into, rank, tag::GATHER)?;
         }
     }
@@ -50,7 +43,7 @@ pub fn give_all(call: &Call<'_>) -> Result {
     let mut pending = Pending::<64>::new(call);
     for rank in call.others() {
         let out = call.out_block(rank);
-        if bytes(out.2, out.1)? > 0 {
+        if out.bytes()? > 0 {
             pending.send(out, rank, tag::SCATTER)?;
         }
     }
@@ -59,12 +52,12 @@ pub fn give_all(call: &Call<'_>) -> Result {
 
 /// Our block of a gather to its root.
 pub fn give(call: &Call<'_>, root: u32) -> Result {
-    let out = (call.args.sendbuf, call.args.sendcount, call.sendtype());
-    if bytes(out.2, out.1)? == 0 { Ok(()) } else { call.send(out, root, tag::GATHER) }
+    let out = call.gives();
+    if out.bytes()? == 0 { Ok(()) } else { call.send(out, root, tag::GATHER) }
 }
 
 /// Our block of a scatter from its root.
 pub fn take(call: &Call<'_>, root: u32) -> Result {
-    let into = (call.args.recvbuf, call.args.recvcount, call.recvtype());
-    if bytes(into.2, into.1)? == 0 { Ok(()) } else { call.recv(into, root, tag::SCATTER) }
+    let into = call.gets();
+    if into.bytes()? == 0 { Ok(()) } else { call.recv(into, root, tag::SCATTER) }
 }

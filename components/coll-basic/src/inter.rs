@@ -5,13 +5,14 @@
 //! the ranks it concerns.
 
 use crate::alltoallv::exchange_all;
-use crate::exchange::{Call, Result, in_bytes, out_bytes, tag};
-use crate::layout::{bytes, element, element_mut};
+use crate::data::{Place, Source, Span};
+use crate::exchange::{Call, Result, tag};
 use crate::reduce_scatter::{starts, total};
 use crate::reduction::Reduction;
+use crate::scratch::Lease;
 use crate::{barrier as local_barrier, bcast as local_bcast, gatherv as direct};
 use crate::{reduce as local_reduce, scatter as local_scatter};
-use core::ptr::null_mut;
+use core::ptr::null;
 use oxmpi_coll::{CollArgs, IN_PLACE, NO_ROOT, ROOT};
 use oxmpi_mca::Status;
 
@@ -42,34 +43,37 @@ pub fn not_defined(_: &Call<'_>) -> Result {
 
 /// Nobody leaves before all of the other group have entered.
 pub fn barrier(call: &Call<'_>) -> Result {
-    let local = call.locally(&CollArgs::NONE);
+    // SAFETY: a barrier asks for no argument.
+    let local = unsafe { call.locally(&CollArgs::NONE) };
     local_barrier::barrier(&local)?;
     if call.rank() == 0 {
-        call.exchange(out_bytes(null_mut(), 0), 0, in_bytes(null_mut(), 0), 0, tag::BARRIER)?;
+        call.exchange(Source::NOTHING, 0, Place::NOTHING, 0, tag::BARRIER)?;
     }
     local_barrier::barrier(&local)
 }
 
 pub fn bcast(call: &Call<'_>) -> Result {
-    let data = |call: &Call<'_>| -> Result<_> {
-        let (buf, count, dtype) = (call.args.recvbuf, call.args.recvcount, call.args.recvtype);
-        Ok((buf, count, dtype, bytes(call.recvtype(), count)?))
-    };
     match part(call)? {
         Part::None => Ok(()),
-        Part::Root => match data(call)? {
-            (_, _, _, 0) => Ok(()),
-            (buf, count, _, _) => call.send((buf.cast_const(), count, call.recvtype()), 0, tag::BCAST),
+        Part::Root => match call.gets().bytes()? {
+            0 => Ok(()),
+            _ => call.send(call.gets().source(), 0, tag::BCAST),
         },
         Part::With(root) => {
-            let (recvbuf, recvcount, recvtype, len) = data(call)?;
-            if call.rank() == 0 && len > 0 {
-                call.recv((recvbuf, recvcount, call.recvtype()), root, tag::BCAST)?;
+            if call.gets().bytes()? > 0 && call.rank() == 0 {
+                call.recv(call.gets(), root, tag::BCAST)?;
             }
-            let args = CollArgs { recvbuf, recvcount, recvtype, root: 0, ..CollArgs::NONE };
-            local_bcast::bcast(&call.locally(&args))
+            pass_on(call, call.gets())
         }
     }
+}
+
+/// Rank 0 of our group passes on what it has.
+fn pass_on(call: &Call<'_>, data: Place<'_>) -> Result {
+    let (recvbuf, recvcount, recvtype) = data.raw();
+    let args = CollArgs { recvbuf, recvcount, recvtype, root: 0, ..CollArgs::NONE };
+    // SAFETY: what a broadcast asks for, of data that each rank of the group has a place for.
+    local_bcast::bcast(&unsafe { call.locally(&args) })
 }
 
 pub fn reduce(call: &Call<'_>) -> Result {
@@ -83,13 +87,13 @@ pub fn reduce(call: &Call<'_>) -> Result {
     }
     match part {
         Part::With(root) => {
-            let whole = to_rank_0(&call.locally(call.args), reduction.count)?;
-            match call.rank() {
-                0 => call.send((whole.at.cast_const(), reduction.count, reduction.dtype), root, tag::REDUCE),
-                _ => Ok(()),
+            let whole = local_sum(call, reduction.count)?;
+            match whole.sum() {
+                Some(sum) => call.send(sum, root, tag::REDUCE),
+                None => Ok(()),
             }
         }
-        _ => call.recv((call.args.recvbuf, reduction.count, reduction.dtype), 0, tag::REDUCE),
+        _ => call.recv(call.gets(), 0, tag::REDUCE),
     }
 }
 
@@ -99,13 +103,11 @@ pub fn allreduce(call: &Call<'_>) -> Result {
     if reduction.is_empty() {
         return Ok(());
     }
-    let (count, dtype, into) = (reduction.count, reduction.dtype, call.args.recvbuf);
-    let whole = to_rank_0(&call.locally(call.args), count)?;
-    if call.rank() == 0 {
-        call.exchange((whole.at.cast_const(), count, dtype), 0, (into, count, dtype), 0, tag::ALLREDUCE)?;
+    let whole = local_sum(call, reduction.count)?;
+    if let Some(sum) = whole.sum() {
+        call.exchange(sum, 0, call.gets(), 0, tag::ALLREDUCE)?;
     }
-    let args = CollArgs { recvbuf: into, recvcount: count, recvtype: dtype, root: 0, ..CollArgs::NONE };
-    local_bcast::bcast(&call.locally(&args))
+    pass_on(call, call.gets())
 }
 
 /// Each group gets the sum of the other, in parts: both sums have the same number of elements.
@@ -113,8 +115,8 @@ pub fn reduce_scatter(call: &Call<'_>) -> Result {
     let counts = call.recvcounts();
     let starts = starts(counts)?;
     let landed = swap_sums(call, total(&starts))?;
-    direct::scatterv(&call.locally(&CollArgs {
-        sendbuf: landed.at,
+    let args = CollArgs {
+        sendbuf: landed.address(),
         sendcounts: counts.as_ptr(),
         sdispls: starts.as_ptr(),
         sendtype: call.args.recvtype,
@@ -123,15 +125,18 @@ pub fn reduce_scatter(call: &Call<'_>) -> Result {
         recvtype: call.args.recvtype,
         root: 0,
         ..CollArgs::NONE
-    }))
+    };
+    // SAFETY: what a scatterv asks for: at its root the sum that landed there, with a count and a place for each rank; everywhere the call's buffer for
+    // one block.
+    direct::scatterv(&unsafe { call.locally(&args) })
 }
 
 pub fn reduce_scatter_block(call: &Call<'_>) -> Result {
     let count = call.args.recvcount;
     let total = count.checked_mul(call.num_ranks() as u64).ok_or(Status::BAD_PARAM)?;
     let landed = swap_sums(call, total)?;
-    local_scatter::scatter(&call.locally(&CollArgs {
-        sendbuf: landed.at,
+    let args = CollArgs {
+        sendbuf: landed.address(),
         sendcount: count,
         sendtype: call.args.recvtype,
         recvbuf: call.args.recvbuf,
@@ -139,37 +144,48 @@ pub fn reduce_scatter_block(call: &Call<'_>) -> Result {
         recvtype: call.args.recvtype,
         root: 0,
         ..CollArgs::NONE
-    }))
+    };
+    // SAFETY: what a scatter asks for: at its root the sum that landed there, of a block for each rank; everywhere the call's buffer for one block.
+    local_scatter::scatter(&unsafe { call.locally(&args) })
 }
 
-/// The other group's sum, in rank 0 of ours.
-struct Landed<'a> {
-    at: *mut u8,
-    _memory: Option<crate::scratch::Lease<'a>>,
-}
+/// The sum of a group, in rank 0 of ours; nothing elsewhere.
+struct GroupSum<'a>(Option<(Lease<'a>, Span<'a>)>);
 
-fn swap_sums<'a>(call: &Call<'a>, total: u64) -> Result<Landed<'a>> {
-    let whole = to_rank_0(&call.locally(call.args), total)?;
-    if call.rank() != 0 || bytes(call.recvtype(), total)? == 0 {
-        return Ok(Landed { at: null_mut(), _memory: None });
+impl GroupSum<'_> {
+    /// The sum. `None`: this is not rank 0.
+    fn sum(&self) -> Option<Source<'_>> {
+        self.0.as_ref().map(|(memory, span)| memory.elements(0, span).source())
     }
-    let dtype = call.recvtype();
-    let span = crate::layout::Span::of(dtype, total)?;
-    let memory = call.scratch(span.len)?;
-    let at = span.place(memory.at(0));
-    call.exchange((whole.at.cast_const(), total, dtype), 0, (at, total, dtype), 0, tag::REDUCE)?;
-    Ok(Landed { at, _memory: Some(memory) })
+
+    /// Where it is; null where it is not.
+    fn address(&self) -> *const u8 {
+        self.sum().map_or(null(), |sum| sum.raw().0)
+    }
+}
+
+/// The other group's sum.
+fn swap_sums<'a>(call: &Call<'a>, total: u64) -> Result<GroupSum<'a>> {
+    let whole = local_sum(call, total)?;
+    let span = Span::of(call.recvtype(), total)?;
+    match whole.sum() {
+        Some(sum) if sum.bytes()? > 0 => {
+            let memory = call.scratch(span.len())?;
+            call.exchange(sum, 0, memory.elements(0, &span), 0, tag::REDUCE)?;
+            Ok(GroupSum(Some((memory, span))))
+        }
+        _ => Ok(GroupSum(None)),
+    }
 }
 
 /// The sum of all operands of the local group.
-struct FullReduction<'a> {
-    /// In rank 0; null elsewhere.
-    at: *mut u8,
-    _memory: Option<crate::scratch::Lease<'a>>,
+fn local_sum<'a>(call: &Call<'a>, total: u64) -> Result<GroupSum<'a>> {
+    // SAFETY: `to_rank_0` asks for the operand alone, which the reduction has.
+    to_rank_0(&unsafe { call.locally(call.args) }, total)
 }
 
 /// Reduces all `total` elements into temporary memory of rank 0.
-fn to_rank_0<'a>(call: &Call<'a>, total: u64) -> Result<FullReduction<'a>> {
+fn to_rank_0<'a>(call: &Call<'a>, total: u64) -> Result<GroupSum<'a>> {
     let in_place = call.args.sendbuf == IN_PLACE;
     let operand = if in_place { call.args.recvbuf.cast_const() } else { call.args.sendbuf };
     let mut args = CollArgs {
@@ -181,15 +197,19 @@ fn to_rank_0<'a>(call: &Call<'a>, total: u64) -> Result<FullReduction<'a>> {
         ..CollArgs::NONE
     };
     // Refuses what is not defined before memory is taken.
-    let span = Reduction::of(&call.with(&args))?.span(total)?;
+    // SAFETY: the operation, its type, and the operand.
+    Reduction::of(&unsafe { call.with(&args) })?;
+    let span = Span::of(call.recvtype(), total)?;
     if call.rank() != 0 {
-        local_reduce::reduce(&call.with(&args))?;
-        return Ok(FullReduction { at: null_mut(), _memory: None });
+        // SAFETY: what a reduction asks for in a rank that is not its root.
+        local_reduce::reduce(&unsafe { call.with(&args) })?;
+        return Ok(GroupSum(None));
     }
-    let memory = call.scratch(span.len)?;
-    args.recvbuf = span.place(memory.at(0));
-    local_reduce::reduce(&call.with(&args))?;
-    Ok(FullReduction { at: args.recvbuf, _memory: Some(memory) })
+    let memory = call.scratch(span.len())?;
+    (args.recvbuf, ..) = memory.elements(0, &span).raw();
+    // SAFETY: what a reduction asks for in its root: the result goes to memory of ours.
+    local_reduce::reduce(&unsafe { call.with(&args) })?;
+    Ok(GroupSum(Some((memory, span))))
 }
 
 pub fn gather(call: &Call<'_>) -> Result {
@@ -214,13 +234,15 @@ fn even(call: &Call<'_>) -> Vec<i64> {
 fn with_counts(call: &Call<'_>, count: u64, places: &[i64], run: impl Fn(&Call<'_>) -> Result) -> Result {
     let counts = vec![count; places.len()];
     let displs: Vec<i64> = places.iter().map(|place| place.wrapping_mul(count as i64)).collect();
-    run(&call.with(&CollArgs {
+    let args = CollArgs {
         sendcounts: counts.as_ptr(),
         sdispls: displs.as_ptr(),
         recvcounts: counts.as_ptr(),
         rdispls: displs.as_ptr(),
         ..*call.args
-    }))
+    };
+    // SAFETY: the call's, with a count and a place for each peer where the collective has such blocks.
+    run(&unsafe { call.with(&args) })
 }
 
 pub fn gatherv(call: &Call<'_>) -> Result {
@@ -240,23 +262,13 @@ pub fn scatterv(call: &Call<'_>) -> Result {
 }
 
 pub fn allgather(call: &Call<'_>) -> Result {
-    let (count, dtype) = (call.args.recvcount, call.recvtype());
-    let into = |peer| (element_mut(call.args.recvbuf, dtype, peer as u64 * count), count, dtype);
-    exchange_all(call, |_| own_block(call), into)
+    exchange_all(call, |_| call.gives(), |peer| call.blocks_in(peer, 1))
 }
 
 pub fn allgatherv(call: &Call<'_>) -> Result {
-    exchange_all(call, |_| own_block(call), |peer| call.in_block(peer))
-}
-
-fn own_block<'a>(call: &Call<'a>) -> crate::exchange::SendData<'a> {
-    (call.args.sendbuf, call.args.sendcount, call.sendtype())
+    exchange_all(call, |_| call.gives(), |peer| call.in_block(peer))
 }
 
 pub fn alltoall(call: &Call<'_>) -> Result {
-    let (count, dtype) = (call.args.recvcount, call.recvtype());
-    let (sent, sendtype) = (call.args.sendcount, call.sendtype());
-    let out = |peer| (element(call.args.sendbuf, sendtype, peer as u64 * sent), sent, sendtype);
-    let into = |peer| (element_mut(call.args.recvbuf, dtype, peer as u64 * count), count, dtype);
-    exchange_all(call, out, into)
+    exchange_all(call, |peer| call.blocks_out(peer, 1), |peer| call.blocks_in(peer, 1))
 }

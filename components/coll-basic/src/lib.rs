@@ -9,6 +9,7 @@ mod alltoallv;
 mod barrier;
 mod bcast;
 mod component;
+mod data;
 mod exchange;
 mod failure;
 mod gather;

@@ -8,10 +8,10 @@
 //! **Order.** Pair by pair, operands come from the ranks behind ours in the order of ranks, then from rank 0 on up to ours. So
 //! operations that do not commute get two sums, which are combined at the end.
 
+use crate::data::{Place, Source};
 use crate::exchange::{Call, Pending, Result, tag};
 use crate::reduction::Reduction;
 use crate::split::{Split, Work};
-use core::ptr::null;
 use oxmpi_coll::{CollArgs, IN_PLACE};
 use oxmpi_mca::Status;
 
@@ -43,14 +43,15 @@ pub fn total(starts: &[i64]) -> u64 {
 /// Gives each rank the block of the sum that `starts` say.
 fn scatter_sum(call: &Call<'_>, starts: &[i64]) -> Result {
     let args = CollArgs { recvcount: total(starts), ..*call.args };
-    let reduction = Reduction::of(&call.with(&args))?;
+    // SAFETY: the call's, with as many elements as its operand has.
+    let reduction = Reduction::of(&unsafe { call.with(&args) })?;
     if reduction.is_empty() {
         return Ok(());
     }
     let blocks = Blocks { reduction: &reduction, starts };
     if call.num_ranks() == 1 {
-        // SAFETY: the user's buffers.
-        unsafe { return reduction.duplicate(reduction.input, call.args.recvbuf) };
+        // SAFETY: the user's buffers, which do not overlap but in place (MPI 5.0 §6.1); the one block is all.
+        unsafe { return reduction.copy(reduction.input, call.receives(reduction.count)) };
     }
     if reduction.commutes() && reduction.bytes() <= call.module().settings.reduce_small_msg {
         halving(call, &blocks)
@@ -82,24 +83,24 @@ fn halving(call: &Call<'_>, blocks: &Blocks<'_, '_>) -> Result {
     let (r, own) = (blocks.reduction, blocks.len(call.rank()));
     let split = Split::of_blocks(call, r, blocks.starts, tag::REDUCE_SCATTER);
     let span = r.span(r.count)?;
-    let scratch = call.scratch(2 * span.len)?;
-    let sum = span.place(scratch.at(0));
-    let mut work = Work { from: r.input, sum, spare: scratch.at(span.len) };
+    let scratch = call.scratch(2 * span.len())?;
+    let sum = scratch.elements(0, &span);
+    let mut work = Work { from: r.input, sum, spare: scratch.room().rest(span.len()) };
     split.reduce_scatter(&mut work)?;
     if let Some(member) = split.gives_to() {
         return match own {
             0 => Ok(()),
-            _ => call.recv((call.args.recvbuf, own, r.dtype), member, tag::REDUCE_SCATTER),
+            _ => call.recv(call.receives(own), member, tag::REDUCE_SCATTER),
         };
     }
     if let Some(outsider) = split.takes_from()
         && blocks.len(outsider) > 0
     {
-        let theirs = r.at(sum, blocks.start(outsider));
-        call.send((theirs, blocks.len(outsider), r.dtype), outsider, tag::REDUCE_SCATTER)?;
+        let theirs = sum.part(blocks.start(outsider), blocks.len(outsider)).source();
+        call.send(theirs, outsider, tag::REDUCE_SCATTER)?;
     }
-    // SAFETY: our block of the sum, and the user's buffer, which has room for it.
-    unsafe { r.copy(own, r.at(sum, blocks.start(call.rank())), call.args.recvbuf) }
+    // SAFETY: our block of the sum, in memory of ours, and the user's buffer, which has room for it.
+    unsafe { r.copy(sum.part(blocks.start(call.rank()), own).source(), call.receives(own)) }
 }
 
 /// Operands of any length and operations that need not commute, in n - 1 steps.
@@ -107,27 +108,25 @@ fn pair_by_pair(call: &Call<'_>, blocks: &Blocks<'_, '_>) -> Result {
     let (n, rank, r) = (call.num_ranks(), call.rank(), blocks.reduction);
     let own = blocks.len(rank);
     let span = r.span(own)?;
-    let scratch = call.scratch(3 * span.len)?;
-    let temporary = |i: u64| span.place(scratch.at(i * span.len));
+    let scratch = call.scratch(3 * span.len())?;
+    let temporary = |i: u64| scratch.elements(i * span.len(), &span);
     // In place, the receive buffer has operands that are still to be sent.
-    let first = if call.args.sendbuf == IN_PLACE { temporary(2) } else { call.args.recvbuf };
+    let first = if call.args.sendbuf == IN_PLACE { temporary(2) } else { call.receives(own) };
     let mut sums = Sums {
         reduction: r,
-        count: own,
         places: [first, temporary(0), temporary(1)],
-        behind: r.at(r.input, blocks.start(rank)),
-        before: null(),
+        behind: r.input.part(blocks.start(rank), own),
+        before: None,
     };
     for step in 1..n {
         let (from, to) = ((rank + step) % n, (rank + n - step) % n);
         let mut pending = Pending::<1>::new(call);
         let into = sums.free();
         if own > 0 {
-            pending.recv((into, own, r.dtype), from, tag::REDUCE_SCATTER)?;
+            pending.recv(into, from, tag::REDUCE_SCATTER)?;
         }
         if blocks.len(to) > 0 {
-            let theirs = r.at(r.input, blocks.start(to));
-            call.send((theirs, blocks.len(to), r.dtype), to, tag::REDUCE_SCATTER)?;
+            call.send(r.input.part(blocks.start(to), blocks.len(to)), to, tag::REDUCE_SCATTER)?;
         }
         pending.wait()?;
         if own > 0 {
@@ -135,27 +134,25 @@ fn pair_by_pair(call: &Call<'_>, blocks: &Blocks<'_, '_>) -> Result {
             unsafe { sums.add(into, from > rank)? };
         }
     }
-    if own > 0 { sums.end(call.args.recvbuf) } else { Ok(()) }
+    if own > 0 { sums.end(call.receives(own)) } else { Ok(()) }
 }
 
 /// The partial sums of one block, as the operands of the ranks come.
 struct Sums<'a, 'b> {
     reduction: &'a Reduction<'b>,
-    /// Elements of the block.
-    count: u64,
-    /// Memory of `count` elements each, none of which overlap: the sums are in two of them at most.
-    places: [*mut u8; 3],
+    /// Memory of the block's elements each, none of which overlap: the sums are in two of them at most.
+    places: [Place<'a>; 3],
     /// The sum of the ranks from ours on; at first our operand, which is the user's.
-    behind: *const u8,
-    /// The sum of the ranks before ours; null: there is none yet.
-    before: *const u8,
+    behind: Source<'a>,
+    /// The sum of the ranks before ours. `None`: there is none yet.
+    before: Option<Source<'a>>,
 }
 
-impl Sums<'_, '_> {
+impl<'a> Sums<'a, '_> {
     /// A place that has no sum.
-    fn free(&self) -> *mut u8 {
+    fn free(&self) -> Place<'a> {
         let [a, b, c] = self.places;
-        let taken = |place: *mut u8| [self.behind, self.before].contains(&place.cast_const());
+        let taken = |place| self.behind.is(place) || self.before.is_some_and(|before| before.is(place));
         if !taken(a) {
             a
         } else if !taken(b) {
@@ -169,29 +166,34 @@ impl Sums<'_, '_> {
     ///
     /// # Safety
     /// `operand` is the free place, and holds all elements.
-    unsafe fn add(&mut self, operand: *mut u8, is_behind: bool) -> Result {
+    unsafe fn add(&mut self, operand: Place<'a>, is_behind: bool) -> Result {
         let r = self.reduction;
-        let sum = if is_behind || r.commutes() { &mut self.behind } else { &mut self.before };
-        if !sum.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { r.apply(*sum, operand, self.count)? };
+        let to_behind = is_behind || r.commutes();
+        let sum = if to_behind { Some(self.behind) } else { self.before };
+        if let Some(sum) = sum {
+            // SAFETY: all have the block's elements; the free place overlaps no sum (the caller's promise).
+            unsafe { r.apply(sum, operand)? };
         }
-        *sum = operand;
+        if to_behind {
+            self.behind = operand.source();
+        } else {
+            self.before = Some(operand.source());
+        }
         Ok(())
     }
 
     /// Puts the sum of all ranks into the user's buffer.
-    fn end(self, into: *mut u8) -> Result {
+    fn end(self, into: Place<'_>) -> Result {
         let (r, mut sum, free) = (self.reduction, self.behind, self.free());
-        // SAFETY: all hold `count` elements. The user's buffer is one of the places, or of none, and then the sum is in one of them.
+        // SAFETY: all have the block's elements, and the free place overlaps no sum. The user's buffer is one of the places, or of none, and then the sum is in one of them.
         unsafe {
-            if !self.before.is_null() {
+            if let Some(before) = self.before {
                 // It may be the user's operand still.
-                r.copy(self.count, sum, free)?;
-                r.apply(self.before, free, self.count)?;
-                sum = free;
+                r.copy(sum, free)?;
+                r.apply(before, free)?;
+                sum = free.source();
             }
-            r.copy(self.count, sum, into)
+            r.copy(sum, into)
         }
     }
 }

@@ -1,7 +1,8 @@
 //! An operation on the elements of one call.
 
+use crate::data::{Place, Source, Span};
 use crate::exchange::{Call, Result};
-use crate::layout::{Span, bytes, element, element_mut};
+use crate::layout::bytes;
 use crate::local::Local;
 use oxmpi_coll::IN_PLACE;
 use oxmpi_datatype::TypeDesc;
@@ -12,18 +13,16 @@ use oxmpi_mca::Status;
 pub struct Reduction<'a> {
     op: &'a OpDesc,
     local: Local<'a>,
-    pub dtype: &'a TypeDesc,
+    dtype: &'a TypeDesc,
     pub count: u64,
     /// This rank's operand; the receive buffer where it is given in place.
-    pub input: *const u8,
+    pub input: Source<'a>,
 }
 
 impl<'a> Reduction<'a> {
     /// Meaning of the arguments. Refuses what is not defined before anything is sent.
     pub fn of(call: &Call<'a>) -> Result<Reduction<'a>> {
-        // SAFETY: valid during the call.
-        let op = unsafe { &*call.args.op };
-        let dtype = call.recvtype();
+        let (op, dtype, count) = (call.op(), call.recvtype(), call.args.recvcount);
         let usable = match op.code {
             op::USER => op.user.is_some(),
             // These belong to one-sided communication (MPI 5.0 §12.3.4).
@@ -33,9 +32,12 @@ impl<'a> Reduction<'a> {
         if !usable {
             return Err(Status::BAD_PARAM);
         }
-        let input = if call.args.sendbuf == IN_PLACE { call.args.recvbuf } else { call.args.sendbuf };
-        bytes(dtype, call.args.recvcount)?;
-        Ok(Reduction { op, local: call.local(), dtype, count: call.args.recvcount, input })
+        bytes(dtype, count)?;
+        let input = match call.args.sendbuf == IN_PLACE {
+            true => call.receives(count).source(),
+            false => call.operand(),
+        };
+        Ok(Reduction { op, local: call.local(), dtype, count, input })
     }
 
     /// Nothing to combine and nothing to send.
@@ -53,42 +55,25 @@ impl<'a> Reduction<'a> {
     }
 
     /// Memory of `count` elements.
-    pub fn span(&self, count: u64) -> Result<Span> {
+    pub fn span(&self, count: u64) -> Result<Span<'a>> {
         Span::of(self.dtype, count)
-    }
-
-    pub fn at(&self, buf: *const u8, index: u64) -> *const u8 {
-        element(buf, self.dtype, index)
-    }
-
-    pub fn at_mut(&self, buf: *mut u8, index: u64) -> *mut u8 {
-        element_mut(buf, self.dtype, index)
     }
 
     /// `right[i] = left[i] op right[i]`.
     ///
     /// # Safety
-    /// Both must hold `count` elements and not overlap.
-    pub unsafe fn apply(&self, left: *const u8, right: *mut u8, count: u64) -> Result {
+    /// Both hold as many elements, of this operation's type, and do not overlap.
+    pub unsafe fn apply(&self, left: Source<'_>, right: Place<'_>) -> Result {
         // SAFETY: the caller's promise.
-        unsafe { self.local.reduce(self.op, self.dtype, count, left, right) }
+        unsafe { self.local.reduce(self.op, left, right) }
     }
 
     /// Copies all elements, unless source and target are the same.
     ///
     /// # Safety
-    /// Both must hold `count` elements and not overlap unless they are the same.
-    pub unsafe fn duplicate(&self, src: *const u8, dst: *mut u8) -> Result {
+    /// Both hold as many elements, of one type, and do not overlap unless they are the same.
+    pub unsafe fn copy(&self, from: Source<'_>, to: Place<'_>) -> Result {
         // SAFETY: the caller's promise.
-        unsafe { self.copy(self.count, src, dst) }
-    }
-
-    /// Copies `count` elements, unless source and target are the same.
-    ///
-    /// # Safety
-    /// As for [`Reduction::duplicate`], of `count` elements.
-    pub unsafe fn copy(&self, count: u64, src: *const u8, dst: *mut u8) -> Result {
-        // SAFETY: the caller's promise.
-        unsafe { self.local.duplicate(self.dtype, count, src, dst) }
+        unsafe { self.local.duplicate(from, to) }
     }
 }

@@ -13,8 +13,8 @@ pub fn scan(call: &Call<'_>) -> Result {
     if reduction.is_empty() {
         return Ok(());
     }
-    // SAFETY: the user's buffers.
-    unsafe { reduction.duplicate(reduction.input, call.args.recvbuf)? };
+    // SAFETY: the user's buffers, which do not overlap but in place (MPI 5.0 §6.1).
+    unsafe { reduction.copy(reduction.input, call.gets())? };
     sums(call, &reduction, true)
 }
 
@@ -29,35 +29,34 @@ pub fn exscan(call: &Call<'_>) -> Result {
 /// Adds to the result what comes from lower ranks; `started`: our own operand is there already.
 fn sums(call: &Call<'_>, reduction: &Reduction<'_>, mut started: bool) -> Result {
     let (n, rank) = (call.num_ranks(), call.rank());
-    let (dtype, count, result) = (reduction.dtype, reduction.count, call.args.recvbuf);
+    let result = call.gets();
     if n == 1 {
         return Ok(());
     }
-    let span = reduction.span(count)?;
-    let scratch = call.scratch(2 * span.len)?;
-    let (mut sum, mut got) = (span.place(scratch.at(0)), span.place(scratch.at(span.len)));
-    // SAFETY: the user's operand, and room for as much.
-    unsafe { reduction.duplicate(reduction.input, sum)? };
+    let span = reduction.span(reduction.count)?;
+    let scratch = call.scratch(2 * span.len())?;
+    let (mut sum, mut got) = (scratch.elements(0, &span), scratch.elements(span.len(), &span));
+    // SAFETY: the user's operand, and room for as much in memory of ours.
+    unsafe { reduction.copy(reduction.input, sum)? };
     let mut bit = 1;
     while bit < n {
         let partner = rank ^ bit;
         if partner < n {
-            let (out, into) = ((sum.cast_const(), count, dtype), (got, count, dtype));
-            call.exchange(out, partner, into, partner, tag::SCAN)?;
-            // SAFETY: all hold `count` elements, and no two of them overlap.
+            call.exchange(sum.source(), partner, got, partner, tag::SCAN)?;
+            // SAFETY: all have the operand's elements, and no two of them overlap: two parts of memory of ours, and the user's buffer.
             unsafe {
                 if partner > rank {
                     // The group behind us: the sum grows, the result does not.
-                    reduction.apply(sum, got, count)?;
+                    reduction.apply(sum.source(), got)?;
                     core::mem::swap(&mut sum, &mut got);
                 } else {
                     if started {
-                        reduction.apply(got, result, count)?;
+                        reduction.apply(got.source(), result)?;
                     } else {
-                        reduction.duplicate(got, result)?;
+                        reduction.copy(got.source(), result)?;
                         started = true;
                     }
-                    reduction.apply(got, sum, count)?;
+                    reduction.apply(got.source(), sum)?;
                 }
             }
         }

@@ -3,29 +3,19 @@
 //! The reverse of gather: small blocks go down a binomial tree as packed bytes, large ones go from
 //! the root directly.
 
-use crate::exchange::{Call, Pending, Result, in_bytes, out_bytes, tag};
-use crate::layout::{bytes, element};
+use crate::exchange::{Call, Pending, Result, tag};
 use oxmpi_coll::IN_PLACE;
 
 pub fn scatter(call: &Call<'_>) -> Result {
     let is_root = call.rank() == call.root();
     // Only the root's send arguments are significant, and its receive arguments may be in place.
-    let block = if is_root {
-        bytes(call.sendtype(), call.args.sendcount)?
-    } else {
-        bytes(call.recvtype(), call.args.recvcount)?
-    };
+    let block = if is_root { call.gives().bytes()? } else { call.gets().bytes()? };
     if block == 0 {
         return Ok(());
     }
     if is_root && call.args.recvbuf.cast_const() != IN_PLACE {
-        let (count, dtype) = (call.args.sendcount, call.sendtype());
-        let own = element(call.args.sendbuf, dtype, call.rank() as u64 * count);
-        // SAFETY: the user's buffers.
-        unsafe {
-            let into = (call.args.recvbuf, call.args.recvcount, call.recvtype());
-            call.local().transfer((own, count, dtype), into)?;
-        }
+        // SAFETY: the user's buffers, which do not overlap (MPI 5.0 §6.1).
+        unsafe { call.local().transfer(call.blocks_out(call.rank(), 1), call.gets())? };
     }
     if call.num_ranks() == 1 {
         Ok(())
@@ -38,14 +28,11 @@ pub fn scatter(call: &Call<'_>) -> Result {
 
 fn direct(call: &Call<'_>, is_root: bool) -> Result {
     if !is_root {
-        let into = (call.args.recvbuf, call.args.recvcount, call.recvtype());
-        return call.recv(into, call.root(), tag::SCATTER);
+        return call.recv(call.gets(), call.root(), tag::SCATTER);
     }
-    let (count, dtype) = (call.args.sendcount, call.sendtype());
     let mut pending = Pending::<64>::new(call);
     for rank in (0..call.num_ranks()).filter(|rank| *rank != call.rank()) {
-        let out = element(call.args.sendbuf, dtype, rank as u64 * count);
-        pending.send((out, count, dtype), rank, tag::SCATTER)?;
+        pending.send(call.blocks_out(rank, 1), rank, tag::SCATTER)?;
     }
     pending.wait()
 }
@@ -59,41 +46,36 @@ fn tree(call: &Call<'_>, block: u64) -> Result {
         reach *= 2;
     }
     let below = reach.min(n - place);
-    let own = || (call.args.recvbuf, call.args.recvcount, call.recvtype());
     if below == 1 {
-        return call.recv(own(), to_rank(place - reach), tag::SCATTER);
+        return call.recv(call.gets(), to_rank(place - reach), tag::SCATTER);
     }
     let in_user = place == 0 && root == 0 && call.sendtype().is_contiguous();
     let scratch = if in_user { None } else { Some(call.scratch(below as u64 * block)?) };
-    let first = scratch.as_ref().map_or(call.args.sendbuf, |s| s.at(0).cast_const());
-    let at = |i: u32| first.wrapping_add((i as u64 * block) as usize);
+    let all = below as u64 * block;
+    let first = || call.blocks_out(0, n).contiguous();
+    let packed = scratch.as_ref().map_or_else(first, |s| Ok(s.bytes(0, all).source()))?;
+    let packed = |first: u32, blocks: u32| packed.part(first as u64 * block, blocks as u64 * block);
 
-    if place != 0 {
-        let len = below as u64 * block;
-        call.recv(in_bytes(at(0).cast_mut(), len), to_rank(place - reach), tag::SCATTER)?;
-    } else if !in_user {
-        let (count, dtype) = (call.args.sendcount, call.sendtype());
+    if let Some(scratch) = scratch.as_ref().filter(|_| place != 0) {
+        call.recv(scratch.bytes(0, all), to_rank(place - reach), tag::SCATTER)?;
+    } else if let Some(scratch) = scratch.as_ref() {
         // Place 0 is the root's own block, which stays. Ranks behind the root, then those from 0 on.
         for (rank, place, blocks) in [(root + 1, 1, n - root - 1), (0, n - root, root)] {
-            let out = element(call.args.sendbuf, dtype, rank as u64 * count);
-            // SAFETY: `blocks` blocks of the user's buffer, and as many packed ones.
-            unsafe {
-                let out = (out, blocks as u64 * count, dtype);
-                call.local().pack(out, 0, at(place).cast_mut(), blocks as u64 * block)?;
-            }
+            let into = scratch.bytes(place as u64 * block, blocks as u64 * block);
+            // SAFETY: `blocks` blocks of the user's buffer, and as many packed ones, in memory of ours.
+            unsafe { call.local().pack(call.blocks_out(rank, blocks), 0, into)? };
         }
     }
     // The largest subtree first: it has the longest way to go.
     let mut child = below.next_power_of_two() / 2;
     while child > 0 {
-        let len = child.min(below - child) as u64 * block;
-        call.send(out_bytes(at(child), len), to_rank(place + child), tag::SCATTER)?;
+        let theirs = packed(child, child.min(below - child));
+        call.send(theirs, to_rank(place + child), tag::SCATTER)?;
         child /= 2;
     }
     if place != 0 {
-        let (buf, count, dtype) = own();
-        // SAFETY: the user's block, and the first of the packed ones.
-        unsafe { call.local().unpack((buf, count, dtype), 0, at(0), block)? };
+        // SAFETY: the user's block, and the first of the packed ones, in memory of ours.
+        unsafe { call.local().unpack(call.gets(), 0, packed(0, 1))? };
     }
     Ok(())
 }

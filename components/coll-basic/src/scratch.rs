@@ -9,15 +9,13 @@
 //! While the process has one thread in MPI, taking and giving back are a load and a store. A second one may come
 //! between the two, so each looks anew ([`Threads`]).
 
-use core::alloc::Layout;
-use core::ptr::{NonNull, null_mut};
+use crate::data::{Place, Room, Span};
+use crate::layout::ALIGN;
+use core::ptr::null_mut;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::Ordering;
 use oxmpi_mca::sync::unmodelled::AtomicPtr;
-use std::alloc::{alloc, dealloc};
 
-/// A cache line; enough for any C type.
-pub const ALIGN: usize = 64;
 const SMALLEST: usize = 4096;
 
 pub struct Scratch {
@@ -36,28 +34,32 @@ impl Threads for &oxmpi_mca::Host {
     }
 }
 
-struct Memory {
-    start: NonNull<u8>,
-    layout: Layout,
-}
+/// A cache line, of which memory consists.
+#[repr(align(64))]
+struct Line(#[allow(dead_code, reason = "it is reached by its address")] [u8; ALIGN]);
 
-// SAFETY: it owns what it points to.
-unsafe impl Send for Memory {}
+const _: () = assert!(size_of::<Line>() == ALIGN && align_of::<Line>() == ALIGN);
+
+/// Room for lines, none of which is initialised.
+struct Memory(Vec<Line>);
 
 impl Memory {
+    /// Memory of at least `len` bytes. `None`: there is not so much.
     fn new(len: usize) -> Option<Memory> {
         let size = len.max(SMALLEST).checked_next_power_of_two()?;
-        let layout = Layout::from_size_align(size, ALIGN).ok()?;
-        // SAFETY: the size is not zero.
-        let start = NonNull::new(unsafe { alloc(layout) })?;
-        Some(Memory { start, layout })
+        let mut lines = Vec::new();
+        lines.try_reserve_exact(size / ALIGN).ok()?;
+        Some(Memory(lines))
     }
-}
 
-impl Drop for Memory {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    /// Bytes of it.
+    fn size(&self) -> usize {
+        self.0.capacity() * ALIGN
+    }
+
+    /// Address of its first byte.
+    fn start(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
     }
 }
 
@@ -69,14 +71,16 @@ impl Scratch {
     /// Memory of at least `len` bytes, not initialised.
     pub fn lease<T: Threads>(&self, len: usize, threads: T) -> Result<Lease<'_, T>, Status> {
         let mut memory = self.take(threads.several());
-        if memory.as_ref().is_none_or(|m| m.layout.size() < len) {
+        if memory.as_ref().is_none_or(|m| m.size() < len) {
             // Before the larger one is made, so that both are never there.
             drop(memory.take());
             memory = Memory::new(len).map(Box::new);
         }
         match memory {
-            Some(memory) => {
-                Ok(Lease { start: memory.start.as_ptr(), from: Some((self, threads)), memory: Some(memory) })
+            Some(mut memory) => {
+                // SAFETY: the memory is as large, and the lease owns it.
+                let room = unsafe { Room::new(memory.start(), len as u64) };
+                Ok(Lease { room, from: Some((self, threads)), memory: Some(memory) })
             }
             None => Err(Status::OUT_OF_MEMORY),
         }
@@ -96,11 +100,11 @@ impl Scratch {
     }
 
     fn give(&self, memory: Box<Memory>, threaded: bool) {
-        if memory.layout.size() > self.limit.max(SMALLEST) {
+        if memory.size() > self.limit.max(SMALLEST) {
             return;
         }
         let memory = match self.take(threaded) {
-            Some(other) if other.layout.size() > memory.layout.size() => other,
+            Some(other) if other.size() > memory.size() => other,
             _ => memory,
         };
         let memory = Box::into_raw(memory);
@@ -125,23 +129,32 @@ impl Drop for Scratch {
 
 /// Temporary memory until it is dropped.
 pub struct Lease<'a, T: Threads = &'a oxmpi_mca::Host> {
-    start: *mut u8,
+    /// The memory, which is there as long as this.
+    room: Room<'a>,
     /// Where it goes back to; a plan's memory is the plan's.
     from: Option<(&'a Scratch, T)>,
     memory: Option<Box<Memory>>,
 }
 
-impl Lease<'static> {
-    /// Memory of a plan, which lives as long as that.
-    pub fn of_plan(start: *mut u8) -> Lease<'static> {
-        Lease { start, from: None, memory: None }
+impl<'a> Lease<'a> {
+    /// Memory of a plan.
+    pub fn of_plan(room: Room<'a>) -> Lease<'a> {
+        Lease { room, from: None, memory: None }
     }
 }
 
 impl<T: Threads> Lease<'_, T> {
-    /// Address of byte `offset`, which must be inside what was asked for.
-    pub fn at(&self, offset: u64) -> *mut u8 {
-        self.start.wrapping_add(offset as usize)
+    /// All of it: as much as was asked for.
+    pub fn room(&self) -> Room<'_> {
+        self.room
+    }
+    /// Bytes `first..first + len`. Panics where not so many were asked for.
+    pub fn bytes(&self, first: u64, len: u64) -> Place<'_> {
+        self.room.bytes(first, len)
+    }
+    /// Elements whose span begins at byte `first`. Panics where not so much was asked for.
+    pub fn elements<'s>(&'s self, first: u64, span: &Span<'s>) -> Place<'s> {
+        self.room().elements(first, span)
     }
 }
 
@@ -177,7 +190,7 @@ mod tests {
         let first = scratch.lease(100, &threads).unwrap();
         threads.set(true);
         let second = scratch.lease(100, &threads).unwrap();
-        assert_ne!(first.at(0), second.at(0));
+        assert_ne!(first.bytes(0, 1).raw().0, second.bytes(0, 1).raw().0);
         drop(second);
         drop(first);
         assert!(!scratch.kept.load(Ordering::Relaxed).is_null());
@@ -187,10 +200,14 @@ mod tests {
     fn memory_is_used_again() {
         for threaded in [false, true] {
             let scratch = Scratch::new(1 << 20);
-            let first = scratch.lease(100, threaded).unwrap().at(0);
-            assert_eq!(scratch.lease(4096, threaded).unwrap().at(0), first);
-            let larger = scratch.lease(5000, threaded).unwrap().at(0);
-            assert_eq!(scratch.lease(1, threaded).unwrap().at(0), larger, "the larger one is kept");
+            let first = scratch.lease(100, threaded).unwrap().bytes(0, 1).raw().0;
+            assert_eq!(scratch.lease(4096, threaded).unwrap().bytes(0, 1).raw().0, first);
+            let larger = scratch.lease(5000, threaded).unwrap().bytes(0, 1).raw().0;
+            assert_eq!(
+                scratch.lease(1, threaded).unwrap().bytes(0, 1).raw().0,
+                larger,
+                "the larger one is kept"
+            );
             assert!((larger as usize).is_multiple_of(ALIGN));
         }
     }
@@ -200,7 +217,7 @@ mod tests {
         let scratch = Scratch::new(1 << 20);
         let a = scratch.lease(64, true).unwrap();
         let b = scratch.lease(64, true).unwrap();
-        assert_ne!(a.at(0), b.at(0));
+        assert_ne!(a.bytes(0, 1).raw().0, b.bytes(0, 1).raw().0);
     }
 
     #[test]

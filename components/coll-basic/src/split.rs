@@ -13,6 +13,7 @@
 //! that arrives first is received straight into `sum` and combined there with `from`; later ones,
 //! and the first when `from` is `sum`, are received into `spare`.
 
+use crate::data::{Place, Room, Source};
 use crate::exchange::{Call, Result};
 use crate::reduction::Reduction;
 
@@ -55,12 +56,12 @@ impl Fold {
 }
 
 /// The buffers of one reduction; see the top of the file.
-pub struct Work {
-    pub from: *const u8,
+pub struct Work<'a> {
+    pub from: Source<'a>,
     /// Holds all elements.
-    pub sum: *mut u8,
-    /// Start of temporary memory that spans [`Split::temporary`] elements.
-    pub spare: *mut u8,
+    pub sum: Place<'a>,
+    /// Temporary memory that spans [`Split::temporary`] elements.
+    pub spare: Room<'a>,
 }
 
 pub struct Split<'a, 'b> {
@@ -141,48 +142,51 @@ impl<'a, 'b> Split<'a, 'b> {
     }
 
     /// Leaves in `work.sum` the result of our block; the other blocks there are undefined.
-    pub fn reduce_scatter(&self, work: &mut Work) -> Result {
+    pub fn reduce_scatter(&self, work: &mut Work<'_>) -> Result {
         if self.ring { self.ring_scatter(work) } else { self.halve(work) }
     }
 
     /// Gives all ranks all blocks, in `sum`.
-    pub fn allgather(&self, sum: *mut u8) -> Result {
+    pub fn allgather(&self, sum: Place<'_>) -> Result {
         if self.ring { self.ring_gather(sum) } else { self.double(sum) }
     }
 
     /// Where elements `start..start + len` of another rank's sum are to be received.
-    fn landing(&self, work: &Work, start: u64, len: u64) -> Result<*mut u8> {
-        if work.from == work.sum.cast_const() {
-            Ok(self.reduction.span(len)?.place(work.spare))
+    fn landing<'w>(&self, work: &Work<'w>, start: u64, len: u64) -> Result<Place<'w>>
+    where
+        'b: 'w,
+    {
+        if work.from.is(work.sum) {
+            Ok(work.spare.elements(0, &self.reduction.span(len)?))
         } else {
-            Ok(self.reduction.at_mut(work.sum, start))
+            Ok(work.sum.part(start, len))
         }
     }
 
     /// Combines what was received at [`Split::landing`] with our operand.
     ///
     /// # Safety
-    /// `landed` must be that place, with `len` elements there.
-    unsafe fn absorb(&self, work: &Work, landed: *mut u8, start: u64, len: u64) -> Result {
-        let (r, sum) = (self.reduction, self.reduction.at_mut(work.sum, start));
-        // SAFETY: all hold `len` elements; what landed lies in `sum` or in the spare memory, ours
-        // in the other.
-        unsafe {
-            if landed == sum { r.apply(r.at(work.from, start), sum, len) } else { r.apply(landed, sum, len) }
-        }
+    /// `landed` is that place, of the elements from `start` on.
+    unsafe fn absorb(&self, work: &Work<'_>, landed: Place<'_>, start: u64) -> Result {
+        let (r, len) = (self.reduction, landed.count());
+        let sum = work.sum.part(start, len);
+        let left = if landed.is(sum) { work.from.part(start, len) } else { landed.source() };
+        // SAFETY: both are as many elements of the operand. The one that landed lies in `sum`, and our operand apart from it, or it lies in the spare memory, and our
+        // operand in `sum` (`landing`).
+        unsafe { r.apply(left, sum) }
     }
 
-    fn halve(&self, work: &mut Work) -> Result {
+    fn halve(&self, work: &mut Work<'_>) -> Result {
         let (r, fold) = (self.reduction, &self.fold);
         if let Some(member) = fold.gives_to {
-            return self.call.send((work.from, r.count, r.dtype), member, self.tag);
+            return self.call.send(work.from, member, self.tag);
         }
         if let Some(outsider) = fold.takes_from {
             let landed = self.landing(work, 0, r.count)?;
-            self.call.recv((landed, r.count, r.dtype), outsider, self.tag)?;
+            self.call.recv(landed, outsider, self.tag)?;
             // SAFETY: just received there.
-            unsafe { self.absorb(work, landed, 0, r.count)? };
-            work.from = work.sum;
+            unsafe { self.absorb(work, landed, 0)? };
+            work.from = work.sum.source();
         }
         let mut half = fold.members / 2;
         while half > 0 {
@@ -193,20 +197,20 @@ impl<'a, 'b> Split<'a, 'b> {
             let (start, len) = self.range(kept, kept + half);
             let (out, out_len) = self.range(given, given + half);
             let landed = self.landing(work, start, len)?;
-            let sent = (r.at(work.from, out), out_len, r.dtype);
-            self.call.exchange(sent, partner, (landed, len, r.dtype), partner, self.tag)?;
+            let sent = work.from.part(out, out_len);
+            self.call.exchange(sent, partner, landed, partner, self.tag)?;
             // SAFETY: just received there.
-            unsafe { self.absorb(work, landed, start, len)? };
-            work.from = work.sum;
+            unsafe { self.absorb(work, landed, start)? };
+            work.from = work.sum.source();
             half /= 2;
         }
         Ok(())
     }
 
-    fn double(&self, sum: *mut u8) -> Result {
-        let (r, fold) = (self.reduction, &self.fold);
+    fn double(&self, sum: Place<'_>) -> Result {
+        let fold = &self.fold;
         if let Some(member) = fold.gives_to {
-            return self.call.recv((sum, r.count, r.dtype), member, self.tag);
+            return self.call.recv(sum, member, self.tag);
         }
         let mut group = 1;
         while group < fold.members {
@@ -214,19 +218,19 @@ impl<'a, 'b> Split<'a, 'b> {
             let ours = fold.me & !(group - 1);
             let (out, out_len) = self.range(ours, ours + group);
             let (start, len) = self.range(ours ^ group, (ours ^ group) + group);
-            let sent = (r.at(sum, out), out_len, r.dtype);
-            self.call.exchange(sent, partner, (r.at_mut(sum, start), len, r.dtype), partner, self.tag)?;
+            let sent = sum.part(out, out_len).source();
+            self.call.exchange(sent, partner, sum.part(start, len), partner, self.tag)?;
             group *= 2;
         }
         match fold.takes_from {
-            Some(outsider) => self.call.send((sum, r.count, r.dtype), outsider, self.tag),
+            Some(outsider) => self.call.send(sum.source(), outsider, self.tag),
             None => Ok(()),
         }
     }
 
     /// In step s we send block rank - s, as far as it is summed, and get the one before it.
-    fn ring_scatter(&self, work: &mut Work) -> Result {
-        let (n, rank, r) = (self.call.num_ranks(), self.call.rank(), self.reduction);
+    fn ring_scatter(&self, work: &mut Work<'_>) -> Result {
+        let (n, rank) = (self.call.num_ranks(), self.call.rank());
         let mut from = work.from;
         for step in 0..n - 1 {
             let given = (rank + n - step) % n;
@@ -234,18 +238,18 @@ impl<'a, 'b> Split<'a, 'b> {
             let (out, out_len) = self.range(given, given + 1);
             let (start, len) = self.range(kept, kept + 1);
             let landed = self.landing(work, start, len)?;
-            let sent = (r.at(from, out), out_len, r.dtype);
-            self.call.exchange(sent, (rank + 1) % n, (landed, len, r.dtype), (rank + n - 1) % n, self.tag)?;
+            let sent = from.part(out, out_len);
+            self.call.exchange(sent, (rank + 1) % n, landed, (rank + n - 1) % n, self.tag)?;
             // SAFETY: just received there.
-            unsafe { self.absorb(work, landed, start, len)? };
+            unsafe { self.absorb(work, landed, start)? };
             // The sum that we have just made goes on.
-            from = work.sum;
+            from = work.sum.source();
         }
         Ok(())
     }
 
-    fn ring_gather(&self, sum: *mut u8) -> Result {
-        let (n, rank, r) = (self.call.num_ranks(), self.call.rank(), self.reduction);
+    fn ring_gather(&self, sum: Place<'_>) -> Result {
+        let (n, rank) = (self.call.num_ranks(), self.call.rank());
         for step in 0..n - 1 {
             let given = (rank + 1 + n - step) % n;
             let (out, out_len) = self.range(given, given + 1);
@@ -254,9 +258,9 @@ impl<'a, 'b> Split<'a, 'b> {
                 self.range(next, next + 1)
             };
             self.call.exchange(
-                (r.at(sum, out), out_len, r.dtype),
+                sum.part(out, out_len).source(),
                 (rank + 1) % n,
-                (r.at_mut(sum, start), len, r.dtype),
+                sum.part(start, len),
                 (rank + n - 1) % n,
                 self.tag,
             )?;

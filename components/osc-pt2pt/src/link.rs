@@ -12,6 +12,17 @@ pub const ANY_SOURCE: i32 = -1;
 /// A message that is on its way, or has ended: then there is no address.
 pub struct Pending(Address<RequestHeader>);
 
+impl Pending {
+    /// The message that a call of the host's began.
+    fn of(status: Status, request: *mut RequestHeader) -> Result<Pending, Status> {
+        if status.is_err() {
+            return Err(status);
+        }
+        // SAFETY: a request of the host's, which it takes back from any thread; only the host follows the address.
+        Ok(Pending(unsafe { Address::of(request) }))
+    }
+}
+
 /// The window's communicator.
 #[derive(Clone, Copy)]
 pub struct Link {
@@ -45,7 +56,7 @@ impl Link {
         let mut out = core::ptr::null_mut();
         let status =
             (services.isend)(comm, entry.thread(), data.at, data.count, data.dtype, to, tag, &mut out);
-        if status.is_err() { Err(status) } else { Ok(Pending(Address::of(out))) }
+        Pending::of(status, out)
     }
 
     /// Receives data.
@@ -63,7 +74,7 @@ impl Link {
         let mut out = core::ptr::null_mut();
         let status =
             (services.irecv)(comm, entry.thread(), data.at, data.count, data.dtype, from, tag, &mut out);
-        if status.is_err() { Err(status) } else { Ok(Pending(Address::of(out))) }
+        Pending::of(status, out)
     }
 
     /// The status of a message that is complete, once: it is over then.

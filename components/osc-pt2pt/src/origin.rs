@@ -135,7 +135,7 @@ impl LockedState<'_> {
         }
         let core = self.core;
         let pending = match want {
-            Want::Request => Some(core.common.pool.take(core.host_win.get())?),
+            Want::Request => Some(core.common.pool.take(core.host_win)?),
             Want::Nothing => None,
         };
         let request = pending.as_ref().map(Pending::request);
@@ -241,7 +241,7 @@ impl LockedState<'_> {
 /// Posts a receive of records.
 pub fn post(core: &Core, entry: &mut Entry, mut buffer: Vec<u8>) -> Result<crate::state::Posted, Status> {
     buffer.resize(core.common.settings.message, 0);
-    let data = core.bytes(buffer.as_mut_ptr(), buffer.len());
+    let data = core.room(&mut buffer);
     // SAFETY: the buffer is kept beside the message, and used when that has ended.
     let pending = unsafe { core.link.receive(entry, data, ANY_SOURCE, tag::RECORDS) }?;
     Ok(crate::state::Posted { pending, buffer })

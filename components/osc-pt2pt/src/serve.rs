@@ -14,11 +14,11 @@ use std::sync::{Arc, PoisonError};
 impl Common {
     /// From now on progress serves the window.
     pub fn enlist(&self, window: Arc<Core>) -> Status {
-        let context = core::ptr::from_ref(self).cast_mut().cast();
-        let mut layer = LayerFunction::new(progress, context, &raw const self.known);
+        let mut layer = LayerFunction::new(progress, self, Some(&self.known));
         layer.arm = Some(arm);
-        // It is there already where this is not the first window.
-        match self.host.progress_register(&layer) {
+        // SAFETY: the functions take the component's state, which with its word lives until it is finalized; turns of progress come no more then.
+        match unsafe { self.host.progress_register(&layer) } {
+            // It is there already where this is not the first window.
             status if status.is_err() && status != Status::BAD_PARAM => return status,
             _ => {}
         }

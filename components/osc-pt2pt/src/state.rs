@@ -173,7 +173,8 @@ impl Core {
             dynamic: desc.flavor == flavor::DYNAMIC,
             exposed: shared.exposed,
             sizes: shared.sizes,
-            host_win: Address::of(desc.host_win),
+            // SAFETY: the host's name of the window, which only the host follows, in any thread.
+            host_win: unsafe { Address::of(desc.host_win) },
             state: Mutex::new(State::new(peers, desc)),
             changes: AtomicU64::new(0),
         }
@@ -202,9 +203,14 @@ impl Core {
         Some(LockedState { core: self, entry, state })
     }
 
-    /// Plain bytes.
-    pub fn bytes<'a>(&'a self, at: *mut u8, count: usize) -> Elements<'a> {
-        Elements { at, count: count as u64, dtype: &self.byte }
+    /// Plain bytes, to be read.
+    pub fn bytes<'a>(&'a self, data: &'a [u8]) -> Elements<'a> {
+        Elements { at: data.as_ptr().cast_mut(), count: data.len() as u64, dtype: &self.byte }
+    }
+
+    /// Plain bytes, to be written.
+    pub fn room<'a>(&'a self, data: &'a mut [u8]) -> Elements<'a> {
+        Elements { at: data.as_mut_ptr(), count: data.len() as u64, dtype: &self.byte }
     }
 
     /// Makes progress until `wanted` says so. The caller holds nothing.
@@ -264,7 +270,7 @@ impl LockedState<'_> {
     /// Sends a buffer of ours, which goes back to the spare ones when the message has ended.
     pub fn send_out(&mut self, rank: u32, buffer: Vec<u8>, tag: i32) {
         let core = self.core;
-        let data = core.bytes(buffer.as_ptr().cast_mut(), buffer.len());
+        let data = core.bytes(&buffer);
         // SAFETY: the buffer's bytes stay where they are as long as that is kept: here until the message has ended, or with the transfer.
         match unsafe { core.link.send(self.entry, data, rank, tag) } {
             Ok(mut pending) => match core.link.ended(self.entry, &mut pending) {

@@ -157,7 +157,7 @@ impl LockedState<'_> {
             core.common.host.fatal("there is no memory for a one-sided operation of another process");
         }
         buffer.resize(len, 0);
-        let data = core.bytes(buffer.as_mut_ptr(), len);
+        let data = core.room(&mut buffer);
         // SAFETY: whoever gets the buffer keeps it beside the message, and looks into it when that has ended.
         let begun = unsafe { core.link.receive(self.entry, data, from.cast_signed(), tag) };
         Ok((buffer, begun))

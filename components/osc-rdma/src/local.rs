@@ -27,7 +27,8 @@ impl Services {
     /// # Safety
     /// The services live as long as the result, or a copy of it, is used.
     pub unsafe fn new(services: *const BtlServices) -> Services {
-        Services(Address::of(services))
+        // SAFETY: they live (the caller's promise), and any thread may call them.
+        Services(unsafe { Address::of(services) })
     }
 
     fn table(&self) -> &BtlServices {
@@ -45,6 +46,12 @@ pub struct Registered {
     acquired: bool,
 }
 
+/// A registration that the host's services have given.
+fn given(registration: *const Registration) -> Address<Registration> {
+    // SAFETY: it is constant until it is given back, which any thread may do.
+    unsafe { Address::of(registration) }
+}
+
 impl Registered {
     /// Makes memory accessible by a transport.
     ///
@@ -60,7 +67,7 @@ impl Registered {
         let table = services.table();
         let mut registration = core::ptr::null();
         (table.register)(table.instance, btl, at, len, access, &mut registration).ok()?;
-        Ok(Registered { services, btl, registration: Address::of(registration), acquired: false })
+        Ok(Registered { services, btl, registration: given(registration), acquired: false })
     }
 
     /// The same for memory that only operations of this process's use, all of which are over when this is dropped.
@@ -80,7 +87,7 @@ impl Registered {
         }
         let mut registration = core::ptr::null();
         (table.acquire)(table.instance, btl, at, len, access::LOCAL_WRITE, &mut registration).ok()?;
-        Ok(Registered { services, btl, registration: Address::of(registration), acquired: true })
+        Ok(Registered { services, btl, registration: given(registration), acquired: true })
     }
 
     pub fn handle(&self) -> *const RegHandle {
@@ -180,7 +187,9 @@ impl Pools {
             && let Some(pool) = self.of(services, btl)
             && let Some(index) = pool.free.lock().unwrap_or_else(PoisonError::into_inner).pop()
         {
-            return Ok(Scratch { place: Place::Slot { pool: Address::of(pool), index }, len: bytes });
+            // SAFETY: a pool is shared by threads; it is there for longer than the result (the caller's promise).
+            let pool = unsafe { Address::of(pool) };
+            return Ok(Scratch { place: Place::Slot { pool, index }, len: bytes });
         }
         let memory = zeroed(bytes.div_ceil(8).max(1));
         let at = memory.as_ptr().cast_mut().cast();
@@ -257,7 +266,8 @@ impl Local {
     ) -> Result<Local, Status> {
         // SAFETY: the caller's promise.
         let registered = unsafe { Registered::acquire(services, btl, at, len) }?;
-        Ok(Local::Theirs { at: Address::of(at), len, registered })
+        // SAFETY: the program's memory, which belongs to no thread.
+        Ok(Local::Theirs { at: unsafe { Address::of(at) }, len, registered })
     }
 
     pub fn at(&self) -> *mut u8 {

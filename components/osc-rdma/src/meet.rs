@@ -37,7 +37,8 @@ impl<'a> Call<'a> {
             }));
         }
         if let Some(mapped) = comm.mapped(rank) {
-            peer.base = Address::of(mapped.base);
+            // SAFETY: the peer's window, mapped for the whole process.
+            peer.base = unsafe { Address::of(mapped.base) };
         }
         (peer.bytes, peer.disp_unit) = (card.bytes, card.disp_unit);
         (peer.remote, peer.remote_words) = (card.base, card.state);

@@ -45,7 +45,11 @@ impl FinalStep {
     /// The first `len` bytes go to elements of the program's, which has them for the operation until that is complete.
     pub fn to(sink: &Sink<'_>, len: usize) -> FinalStep {
         FinalStep(match sink.one_block() {
-            Some(to) => Step::Copy { to: Address::of(to), len: len.min(sink.bytes() as usize) },
+            Some(to) => {
+                // SAFETY: the program's memory, the operation's until that is complete, in whichever thread.
+                let to = unsafe { Address::of(to) };
+                Step::Copy { to, len: len.min(sink.bytes() as usize) }
+            }
             None => Step::Unpack { to: Destination::of(&sink.elements()), len },
         })
     }
@@ -137,7 +141,8 @@ impl Draft {
     /// The operation is under way from now on, to that rank, on the context that is held.
     pub fn begin(mut self, held: &mut CriGuard<'_>, route: Route<'_>) -> OwnPiece {
         let (op, ctx) = (&mut *self.0, held.ctx());
-        (op.rdma, op.peer) = (Address::of(route.rdma()), Address::of(route.peer()));
+        // SAFETY: both are shared by threads, and outlive the operation (`Route`).
+        (op.rdma, op.peer) = unsafe { (Address::of(route.rdma()), Address::of(route.peer())) };
         op.token = Some(route.lane(ctx).begin(held));
         op.counts = OfCri::new(ctx, Counts { left: 1, status: Status::OK });
         OwnPiece(NonNull::from(Box::leak(self.0)))

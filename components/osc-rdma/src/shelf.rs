@@ -150,7 +150,11 @@ impl Shelf {
             (host.services().node_memory)(host.table().instance, StrRef::of(&key), self.bytes, &mut memory);
         match () {
             () if status.is_err() => Err(status),
-            () => Ok(ShelfMemory::Node { base: Address::of(memory.base), host: *host, key }),
+            () => {
+                // SAFETY: memory of the node, in which processes and their threads meet by atomics, until `node_memory_free`.
+                let base = unsafe { Address::of(memory.base) };
+                Ok(ShelfMemory::Node { base, host: *host, key })
+            }
         }
     }
 
@@ -210,7 +214,8 @@ impl Shelf {
         assert!(member < self.members, "no such rank in the group");
         let front = self.card(self.members).addr() - self.base().addr();
         let at = front.next_multiple_of(128) + member as usize * self.layout.bytes() as usize;
-        Address::of(self.base().wrapping_add(at).cast())
+        // SAFETY: atomics, on which all threads work.
+        unsafe { Address::of(self.base().wrapping_add(at).cast()) }
     }
 
     /// Group and number in it.

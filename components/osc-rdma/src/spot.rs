@@ -6,11 +6,10 @@ use crate::layout::{Block, blocks_at};
 use crate::peer::{Met, Route};
 use crate::piece::Stretch;
 use crate::wire::RemoteRegistration;
-use core::ptr::null_mut;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 use oxmpi_osc::{Asked, Want};
-use oxmpi_osc_support::{Pending, Request, offset};
+use oxmpi_osc_support::{Address, Pending, Request, offset};
 
 /// Where the data of an operation lies at its target.
 pub enum Spot<'a> {
@@ -156,7 +155,7 @@ impl<'a> Call<'a> {
     /// A request if one is wanted.
     pub fn request(&self, want: Want) -> Result<Option<Pending>, Status> {
         match want {
-            Want::Request => self.rdma().requests.take(null_mut()).map(Some),
+            Want::Request => self.rdma().requests.take(Address::NULL).map(Some),
             Want::Nothing => Ok(None),
         }
     }

@@ -40,7 +40,10 @@ pub struct Shape<'a> {
 
 impl<'a> Shape<'a> {
     /// Elements of this shape at an address of this process.
-    pub fn at(self, at: *mut u8) -> Elements<'a> {
+    ///
+    /// # Safety
+    /// They lie there, in memory that can be read and written as long as the result is used.
+    pub unsafe fn at(self, at: *mut u8) -> Elements<'a> {
         Elements { at, count: self.count, dtype: self.dtype }
     }
 
@@ -286,7 +289,8 @@ impl Transfer<'_> {
     /// # Safety
     /// Elements of this shape lie at `at`, in memory that can be read and written.
     unsafe fn copy(&self, at: *mut u8, shape: Shape<'_>) {
-        let there = shape.at(at);
+        // SAFETY: the caller's promise.
+        let there = unsafe { shape.at(at) };
         let (from, to) = match self {
             Transfer::Put(origin) => (origin.elements(), there),
             Transfer::Get(origin) => (there, origin.elements()),

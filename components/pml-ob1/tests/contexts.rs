@@ -84,10 +84,7 @@ extern "C" fn cannot_be_armed(_: *mut c_void, _: *mut ThreadCtx, _: *mut oxmpi_b
 fn a_layer_that_cannot_be_armed_leaves_no_transport_armed() {
     let w = World::new(Setup::default());
     let me = &w.procs[0];
-    let layer = LayerFunction {
-        arm: Some(cannot_be_armed),
-        ..LayerFunction::new(brings_nothing, null_mut(), std::ptr::null())
-    };
+    let layer = LayerFunction { arm: Some(cannot_be_armed), ..LayerFunction::new(brings_nothing, &(), None) };
     // SAFETY: functions of the test, which look at nothing.
     assert_eq!(unsafe { me.engine.register(&layer) }, Status::OK);
     let mut words = [oxmpi_btl::WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 }; 4];

@@ -210,8 +210,8 @@ impl Bias {
     /// Nanoseconds with one owner that were worth the cost of taking the lock away.
     const LONG: u64 = 1_000_000;
 
-    /// Of a free lock. `services` stays for as long as the lock is used.
-    pub fn new(services: *const LockServices) -> Bias {
+    /// Of a free lock.
+    pub fn new(services: &'static LockServices) -> Bias {
         Bias {
             owner: AtomicPtr::new(null_mut()),
             services,
@@ -223,8 +223,8 @@ impl Bias {
     }
 
     #[inline(always)]
-    fn services(&self) -> &LockServices {
-        // SAFETY: `new`'s caller promised it.
+    pub(crate) fn services(&self) -> &'static LockServices {
+        // SAFETY: `new` was given services that stay, and nobody writes another address to the field.
         unsafe { &*self.services }
     }
 

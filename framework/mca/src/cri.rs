@@ -64,8 +64,8 @@ pub struct Cri {
 }
 
 impl Cri {
-    /// Of a host with these services, which stay as long as it.
-    pub fn new(services: *const LockServices) -> Cri {
+    /// Of a host with these services.
+    pub fn new(services: &'static LockServices) -> Cri {
         Cri {
             lock: Lock::new(),
             lock_misses: AtomicU32::new(0),

@@ -171,11 +171,18 @@ pub struct LayerFunction {
 }
 
 impl LayerFunction {
-    /// A function that is called in every turn while `work` is not 0, and that nothing wakes a sleeper for.
-    pub fn new(function: ProgressFn, context: *mut c_void, work: *const AtomicU32) -> LayerFunction {
+    /// A function that is called in every turn while `work` is not 0, or always if that is `None`, and that nothing wakes a sleeper for. It
+    /// gets the address of `context`.
+    pub fn new<T>(function: ProgressFn, context: &T, work: Option<&AtomicU32>) -> LayerFunction {
         let size = core::mem::size_of::<LayerFunction>() as u32;
-        LayerFunction { size, every: 1, function, context, work, arm: None, disarm: None }
+        let work = work.map_or(core::ptr::null(), core::ptr::from_ref);
+        LayerFunction { size, every: 1, function, context: named(context), work, arm: None, disarm: None }
     }
+}
+
+/// The address of a layer function's context.
+fn named<T>(context: &T) -> *mut c_void {
+    core::ptr::from_ref(context).cast_mut().cast()
 }
 
 /// The table. Grows at the end; `size` says how far this host's goes.
@@ -259,7 +266,8 @@ impl Host {
     /// A view of the table for the component of that name, which is in the lines that it logs.
     ///
     /// # Safety
-    /// `table` must be what `open` got, and stays valid until the component's modules are gone.
+    /// `table` must be what `open` got, and stays valid until the component's modules are gone. The lock services that it names stay for as long as
+    /// the process.
     pub unsafe fn new(table: *const HostTable, component: &'static str) -> Host {
         Host { table, component }
     }
@@ -294,8 +302,9 @@ impl Host {
     }
 
     /// For biased locks of this component's own.
-    pub fn locks(&self) -> *const LockServices {
-        self.table().locking.services
+    pub fn locks(&self) -> &'static LockServices {
+        // SAFETY: constants of the host (see `new`).
+        unsafe { &*self.table().locking.services }
     }
 
     /// Number of communication resources of this process, 1 to 64.
@@ -370,20 +379,29 @@ impl Host {
 
     /// Makes `receive` the receiver of a tag, with `ctx` as its first argument, before the first progress. BAD_PARAM: the tag is the host's, or
     /// somebody has it already.
-    pub fn am_register(&self, tag: u8, receive: AmReceive, ctx: *mut c_void) -> Status {
+    ///
+    /// # Safety
+    /// From now on until the component has ended, `receive` may be called with `ctx` and a message, as [`AmReceive`] says, in any thread that progresses.
+    pub unsafe fn am_register(&self, tag: u8, receive: AmReceive, ctx: *mut c_void) -> Status {
         let t = self.table();
         (t.am_register)(t.instance, tag, AmEntry { receive, ctx })
     }
-    /// Makes `take` the receiver of messages in parts, behind [`Host::am_register`] for the same tag. BAD_PARAM: the tag has no receiver.
-    pub fn am_register_parts(&self, tag: u8, take: AmParts) -> Status {
+    /// Has messages of a tag taken in parts by `take`, behind [`Host::am_register`] for the same tag. BAD_PARAM: the tag has no receiver.
+    ///
+    /// # Safety
+    /// As there: `take` may be called, as [`AmParts`] says, with the context that the tag's receiver was registered with.
+    pub unsafe fn am_register_parts(&self, tag: u8, take: AmParts) -> Status {
         let t = self.table();
         (t.am_register_parts)(t.instance, tag, take)
     }
 
     /// Adds a layer's function to progress. BAD_PARAM: it is there already.
     ///
-    /// The function's pointers stay valid until the component is finalized.
-    pub fn progress_register(&self, function: &LayerFunction) -> Status {
+    ///
+    /// # Safety
+    /// Until the component has ended, the function, and those that arm and disarm it, may be called with the context in any thread that makes turns, also if it is taken
+    /// out before; so long its word may be read.
+    pub unsafe fn progress_register(&self, function: &LayerFunction) -> Status {
         let t = self.table();
         (t.progress_register)(t.instance, function)
     }
@@ -402,10 +420,10 @@ impl Host {
         }
     }
 
-    /// Takes the function that was registered with this context out of progress; a turn that has begun may still call it. NOT_FOUND: it is not there.
-    pub fn progress_unregister(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
+    /// Takes the function with that context out of progress; a turn that has begun may still call it. NOT_FOUND: it is not there.
+    pub fn progress_unregister<T>(&self, f: ProgressFn, context: &T) -> Status {
         let t = self.table();
-        (t.progress_unregister)(t.instance, f, ctx)
+        (t.progress_unregister)(t.instance, f, named(context))
     }
 
     /// Makes one turn of progress and returns the number of events it brought. `thread`: the calling thread's context, or null. The caller holds no

@@ -28,17 +28,12 @@ impl Pass {
 
 impl<const LEVEL: usize> BiasedLock<LEVEL> {
     /// A free lock.
-    ///
-    /// # Safety
-    /// `services` points to the host's services, which stay for as long as the lock is used and others made from it are.
-    pub unsafe fn new(services: *const LockServices) -> Self {
-        debug_assert!(!services.is_null());
+    pub fn new(services: &'static LockServices) -> Self {
         BiasedLock { bias: Bias::new(services), word: Lock::new() }
     }
     /// A free lock with the same services.
     pub fn another(&self) -> Self {
-        // SAFETY: they stay as long as this one, which stays as long as what is made of it (`new`).
-        unsafe { Self::new(self.bias.services) }
+        Self::new(self.bias.services())
     }
     /// Takes the lock where there are other threads.
     #[inline(always)]

@@ -49,7 +49,7 @@ pub use level_lock::{BiasedLock, Pass};
 pub use lock::Lock;
 pub use lock_guard::Guard;
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
-pub use request::{Completion, MsgStatus, Object, RequestHeader, RequestOps};
+pub use request::{Completion, MsgStatus, Object, Owner, RequestHeader, RequestOps};
 pub use resolve::{Answers, Process, Refused};
 pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace, SharedSegment};
 pub use status::Status;

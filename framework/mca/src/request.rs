@@ -143,6 +143,31 @@ pub struct RequestOps {
     pub start: extern "C" fn(req: *mut RequestHeader) -> Status,
 }
 
+/// The state of a request's owner, as the header names it: an address that nobody but the owner's own functions follows.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner(*mut c_void);
+
+// SAFETY: a number. Unsafe code of the owner alone follows it, and says why it may, in whichever thread it runs.
+unsafe impl Send for Owner {}
+// SAFETY: a shared one gives copies of the number away and nothing else.
+unsafe impl Sync for Owner {}
+
+impl Owner {
+    /// A request whose functions need no state.
+    pub const NOBODY: Owner = Owner(core::ptr::null_mut());
+
+    /// That state, by its address.
+    pub fn of<T>(state: &T) -> Owner {
+        Owner(core::ptr::from_ref(state).cast_mut().cast())
+    }
+
+    /// Tells the address.
+    pub fn address(self) -> *mut c_void {
+        self.0
+    }
+}
+
 /// First field of every request object, whoever owns it.
 #[repr(C)]
 pub struct RequestHeader {
@@ -187,14 +212,14 @@ impl RequestHeader {
     /// In `flags`: a persistent request that was started and not yet waited for.
     pub const ACTIVE: u32 = 2;
 
-    /// The header of a pending request without slot, communicator and flags. `kind`: [`RequestHeader::SEND`], `RECV` or `OTHER`; `ops` and `owner`
-    /// stay as long as the instance.
-    pub fn new(kind: u32, ops: *const RequestOps, owner: *mut c_void) -> RequestHeader {
+    /// The header of a pending request without slot, communicator and flags. `kind`: [`RequestHeader::SEND`], `RECV` or `OTHER`; `ops` are called with
+    /// it, and `owner` is for them.
+    pub fn new(kind: u32, ops: &'static RequestOps, owner: Owner) -> RequestHeader {
         RequestHeader {
             completion: Completion::new(),
             status: MsgStatus::EMPTY,
             ops,
-            owner,
+            owner: owner.address(),
             comm: core::ptr::null_mut(),
             slot: u32::MAX,
             generation: AtomicU32::new(0),

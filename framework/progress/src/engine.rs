@@ -236,7 +236,7 @@ mod tests {
     }
 
     fn every(c: &AtomicI32) -> LayerFunction {
-        LayerFunction::new(count, at(c), core::ptr::null())
+        LayerFunction::new(count, c, None)
     }
 
     #[test]
@@ -271,7 +271,7 @@ mod tests {
         let (engine, threads) = (Engine::new(), Threads::new(1, 0));
         let t = &mut entry(&threads);
         let (calls, work) = (AtomicI32::new(0), AtomicU32::new(0));
-        let layer = LayerFunction::new(count, at(&calls), &raw const work);
+        let layer = LayerFunction::new(count, &calls, Some(&work));
         assert_eq!(register(&engine, &layer), Status::OK);
         assert_eq!((engine.turn(t), engine.sleeps_are_short()), (0, false));
         work.store(1, Ordering::Relaxed);

@@ -243,13 +243,27 @@ impl Drop for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ptr::null;
+    use oxmpi_mca::{Owner, RequestOps, ThreadCtx};
+
+    /// Of requests for whose owner nobody looks.
+    static OPS: RequestOps =
+        RequestOps { size: size_of::<RequestOps>() as u32, reserved: 0, release: never, cancel: refuse, start: refuse };
+
+    extern "C" fn never(_: *mut RequestHeader, _: *mut ThreadCtx) {}
+
+    extern "C" fn refuse(_: *mut RequestHeader) -> Status {
+        Status::NOT_SUPPORTED
+    }
+
+    fn header() -> RequestHeader {
+        RequestHeader::new(RequestHeader::SEND, &OPS, Owner::NOBODY)
+    }
 
     #[test]
     fn slots_are_found_near_others() {
         let table = Table::new();
         let mut pool: Vec<RequestHeader> =
-            (0..2 * CHUNK + 5).map(|_| RequestHeader::new(RequestHeader::SEND, null(), null_mut())).collect();
+            (0..2 * CHUNK + 5).map(|_| header()).collect();
         let base = pool.as_mut_ptr();
         for i in 0..pool.len() {
             // SAFETY: the pool outlives the table's use.
@@ -273,7 +287,7 @@ mod tests {
     fn slots_are_dense_and_found_again() {
         let table = Table::new();
         let mut pool: Vec<RequestHeader> =
-            (0..CHUNK + 5).map(|_| RequestHeader::new(RequestHeader::SEND, null(), null_mut())).collect();
+            (0..CHUNK + 5).map(|_| header()).collect();
         let base = pool.as_mut_ptr();
         for i in 0..pool.len() {
             let req = base.wrapping_add(i);

@@ -3,8 +3,7 @@
 use super::{Event, Events, TakenBack, tell};
 use crate::sync::{SyncObject, Waiters};
 use oxmpi_mca::sync::Cell;
-use oxmpi_mca::{MsgStatus, RequestHeader};
-use std::ptr::{null, null_mut};
+use oxmpi_mca::{MsgStatus, Owner, RequestHeader, RequestOps, Status, ThreadCtx};
 
 /// A request and its event; as in the library they are never given back.
 struct TestRequest {
@@ -23,8 +22,18 @@ fn queue() -> &'static Events {
     Box::leak(Box::default())
 }
 
+/// Of requests for whose owner nobody looks.
+static OPS: RequestOps =
+    RequestOps { size: size_of::<RequestOps>() as u32, reserved: 0, release: never, cancel: refuse, start: refuse };
+
+extern "C" fn never(_: *mut RequestHeader, _: *mut ThreadCtx) {}
+
+extern "C" fn refuse(_: *mut RequestHeader) -> Status {
+    Status::NOT_SUPPORTED
+}
+
 fn test_request() -> &'static TestRequest {
-    let request = Box::into_raw(Box::new(RequestHeader::new(RequestHeader::RECV, null(), null_mut())));
+    let request = Box::into_raw(Box::new(RequestHeader::new(RequestHeader::RECV, &OPS, Owner::NOBODY)));
     Box::leak(Box::new(TestRequest { request, event: Box::leak(Box::default()), message: Cell::new(0) }))
 }
 

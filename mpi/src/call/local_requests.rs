@@ -19,7 +19,7 @@ use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicU32, Ordering};
 use oxmpi_datatype::TypeRef;
 use oxmpi_mca::request::RequestOps;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code, ThreadCtx};
+use oxmpi_mca::{MsgStatus, Owner, RequestHeader, Status as Code, ThreadCtx};
 use oxmpi_runtime::Instance;
 use parking_lot::Mutex;
 
@@ -213,8 +213,7 @@ impl Pool {
 }
 
 fn make(instance: &Instance, pool: &Mutex<Vec<usize>>) -> Res<Header> {
-    let owner = pool as *const Mutex<Vec<usize>> as *mut c_void;
-    let mut header = RequestHeader::new(RequestHeader::OTHER, &OPS, owner);
+    let mut header = RequestHeader::new(RequestHeader::OTHER, &OPS, Owner::of(pool));
     header.comm = null_mut();
     let own =
         LocalRequest { header, operation: UnsafeCell::new(LocalOperation::Nobody), word: AtomicU32::new(0) };

@@ -36,7 +36,7 @@ impl Shm {
     ) -> Option<Answer> {
         let ctx = at.number();
         let cell = self.cell_of(at, ctx, incoming, which, len)?;
-        fetch_all(cell.at, len.min(FETCHED));
+        fetch_all(cell.at.addr(), len.min(FETCHED));
         // SAFETY: the message is no longer than its cell, which is the peer's until we keep it, and stays mapped.
         let answer = self.hand_up(at, incoming, unsafe { Bytes::new(cell.at, len) }, tag);
         self.keep_cell(at, incoming, which, len, 1);
@@ -62,7 +62,7 @@ impl Shm {
         }
         incoming.begun = Some(msg);
         if incoming.handed_up == 0 {
-            fetch_all(place, FETCHED_OF_PIECES);
+            fetch_all(place.addr(), FETCHED_OF_PIECES);
         }
         // SAFETY: the message is no longer than its cell, or within the bulk, and its place is the peer's until the ring moves on.
         let bytes = unsafe { Bytes::new(place, msg.len) };

@@ -117,20 +117,20 @@ impl Mapped {
     /// Prefetches `len` bytes of the bulk from `position` on, which lie in one piece, for a read that comes soon.
     #[inline(always)]
     pub fn fetch_bulk(&self, position: u64, len: u64) {
-        fetch_all(self.bulk_at(position), len);
+        fetch_all(self.bulk_at(position).addr(), len);
     }
 
     /// Prefetches a line for writing, which takes possession of it from the receiver's cache.
     #[inline(always)]
     pub fn fetch_to_write(&self, line: u64) {
-        fetch_to_write(self.line(line));
+        fetch_to_write(self.line(line).addr());
     }
 
     /// Prefetches the later lines of a short message of `lines` lines that starts in `first`.
     #[inline(always)]
     pub fn fetch_lines(&self, first: u64, lines: u64) {
         for line in 1..lines {
-            fetch(self.line(first + line));
+            fetch(self.line(first + line).addr());
         }
     }
 
@@ -157,22 +157,22 @@ impl Mapped {
     }
 }
 
-/// Prefetches `len` bytes from `at`, the beginning of a cache line, for a read that comes soon.
+/// Prefetches `len` bytes from address `at` on, the beginning of a cache line, for a read that comes soon.
 #[inline(always)]
-pub fn fetch_all(at: *const u8, len: u64) {
+pub fn fetch_all(at: usize, len: u64) {
     for granule in 0..len.div_ceil(GRANULE) {
         fetch(at.wrapping_add((granule * GRANULE) as usize));
     }
 }
 
-/// Prefetches the cache line at `at` for reading; does nothing on other processors than x86-64.
+/// Prefetches the cache line of address `at` for reading; does nothing on other processors than x86-64.
 #[inline(always)]
-fn fetch(at: *const u8) {
+fn fetch(at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+        // SAFETY: a prefetch faults on no address, and gives nothing of what lies there.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(at)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = at;

@@ -23,7 +23,8 @@ impl Channel {
     pub fn new(device: &Arc<OpenDevice>) -> Result<Arc<Channel>, Refused> {
         // SAFETY: an open context.
         let (raw, why) = called(|| unsafe { (device.api.create_comp_channel)(device.raw.at()) });
-        let raw = Raw::of(raw).ok_or_else(|| format!("cannot make a completion channel: {why}"))?;
+        // SAFETY: the library has just made it, for us.
+        let raw = unsafe { Raw::of(raw) }.ok_or_else(|| format!("cannot make a completion channel: {why}"))?;
         let channel = Channel { raw, device: device.clone() };
         // SAFETY: the channel's descriptor is open as long as it.
         unsafe { crate::sys::never_block(channel.fd()) }
@@ -95,7 +96,8 @@ impl Completions {
                 let f: CreateCqEx = core::mem::transmute(f);
                 f(device.raw.at(), &mut attr)
             };
-            Raw::of(made.cast::<Cq>())
+            // SAFETY: just made, for us; an extended completion queue begins with a plain one.
+            unsafe { Raw::of(made.cast::<Cq>()) }
         });
         let plain = || {
             let create = device.api.create_cq;
@@ -103,7 +105,8 @@ impl Completions {
             let make = || unsafe { create(device.raw.at(), entries as c_int, null_mut(), raw_channel, 0) };
             let (made, why) = called(make);
             let none = || format!("cannot make a completion queue of {entries} entries: {why}");
-            Raw::of(made).ok_or_else(none)
+            // SAFETY: the library has just made it, for us.
+            unsafe { Raw::of(made) }.ok_or_else(none)
         };
         let raw = extended.map_or_else(plain, Ok)?;
         // SAFETY: slots of the context's table have these types.

@@ -24,7 +24,10 @@ unsafe impl<T> Sync for Raw<T> {}
 
 impl<T> Raw<T> {
     /// `None`: the library has answered null.
-    pub fn of(at: *mut T) -> Option<Raw<T>> {
+    ///
+    /// # Safety
+    /// A function of the library that makes an object has answered that, and the object is the caller's.
+    pub unsafe fn of(at: *mut T) -> Option<Raw<T>> {
         NonNull::new(at).map(Raw)
     }
     #[inline(always)]
@@ -45,7 +48,8 @@ impl OpenDevice {
     pub unsafe fn open(api: &Arc<Api>, device: *mut Device) -> Result<Arc<OpenDevice>, Refused> {
         // SAFETY: the caller's promise.
         let (raw, why) = called(|| unsafe { (api.open_device)(device) });
-        let raw = Raw::of(raw).ok_or_else(|| format!("cannot open the device: {why}"))?;
+        // SAFETY: the library has just opened it, for us.
+        let raw = unsafe { Raw::of(raw) }.ok_or_else(|| format!("cannot open the device: {why}"))?;
         Ok(Arc::new(OpenDevice { api: api.clone(), raw }))
     }
 

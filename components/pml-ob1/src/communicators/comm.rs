@@ -30,7 +30,6 @@ use crate::state::locked::ALWAYS;
 use crate::state::note::NO_EPOCH;
 use crate::state::paged::Paged;
 use crate::wire::{self, Prefix, flag, kind};
-use core::ffi::c_void;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Caller, Entry, Seat};
 use oxmpi_pml::{Described, assert_flag};
@@ -176,13 +175,20 @@ impl Comm {
     /// The request was described, and its communicator is alive.
     #[inline(always)]
     pub unsafe fn of_request(req: &Request) -> &Comm {
-        // SAFETY: descriptions note a communicator by its `handle`; the rest is the caller's promise.
+        // SAFETY: what [`Comm::note_in`] wrote, which is the address of a communicator; that it is alive is the caller's promise.
         unsafe { &*req.comm().cast::<Comm>() }
     }
 
-    /// Gives the address by which requests note the communicator.
-    pub fn handle(&self) -> *const c_void {
-        core::ptr::from_ref(self).cast()
+    /// Notes in a request that it is on this communicator.
+    #[inline(always)]
+    pub fn note_in(&self, req: &Request) {
+        // SAFETY: the address of a communicator.
+        unsafe { req.set_comm(core::ptr::from_ref(self).cast()) }
+    }
+
+    /// Whether a request is on this communicator.
+    pub fn is_of(&self, req: &Request) -> bool {
+        core::ptr::eq(req.comm().cast(), self)
     }
 
     /// Gives the communicator to one who keeps it. `None`: it is going.

@@ -37,7 +37,7 @@ impl Ob1 {
             for peer in self.peers().flows_on(held.ctx()) {
                 self.end_on_flow(held, peer, comm);
             }
-            let named = self.instance().own(held).ids().of_comm(comm.handle());
+            let named = self.instance().own(held).ids().those(|req| comm.is_of(req));
             named.into_iter().for_each(|req| self.transfers().end_named(held, req));
             self.instance().cri(held.ctx()).work().mark(Work::SWEEP);
         });
@@ -58,7 +58,7 @@ impl Ob1 {
         if peer.is_failed(held) {
             return;
         }
-        let of_comm = |req: &&'static Request| req.comm() == comm.handle();
+        let of_comm = |req: &&'static Request| comm.is_of(req);
         let queued: Vec<_> = peer.queued_of(held, of_comm);
         for req in queued {
             if let Some(completer) = self.sender().unqueue(held, req) {
@@ -79,7 +79,7 @@ impl Ob1 {
     /// Drops the message of a revoked communicator that has come only in part from a peer, and fails its receive; what
     /// still comes of it goes nowhere.
     pub fn abandon_streamed_of(&self, held: &mut CriGuard<'_>, peer: &Peer, comm: &Comm) {
-        let of_comm = |c: &Streamed| c.req.comm() == comm.handle();
+        let of_comm = |c: &Streamed| comm.is_of(c.req);
         let flow = peer.flow(held);
         let ours = flow.streamed().is_some_and(of_comm).then(|| flow.end_streamed()).flatten();
         // The transport that was asked for more knows the request, which ends with all that peers know.

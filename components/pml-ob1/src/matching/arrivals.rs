@@ -273,7 +273,7 @@ impl<L: LookUp> Index<Unexpected> for Arrivals<L> {
         node
     }
 
-    fn remove(&mut self, node: NonNull<Unexpected>) -> bool {
+    unsafe fn remove(&mut self, node: NonNull<Unexpected>) -> bool {
         let Some(slot) = (self.first..self.end).find(|&s| self.slots[s].node == node.as_ptr()) else {
             return false;
         };
@@ -287,12 +287,14 @@ impl<L: LookUp> Index<Unexpected> for Arrivals<L> {
         true
     }
 
-    fn take_all(&mut self, out: &mut Vec<NonNull<Unexpected>>) {
-        for slot in &mut self.slots[self.first..self.end] {
-            out.extend(NonNull::new(core::mem::replace(&mut slot.node, null_mut())));
-        }
+    fn take_all(&mut self) -> Vec<NonNull<Unexpected>> {
+        let used = &mut self.slots[self.first..self.end];
+        let all =
+            used.iter_mut().filter_map(|slot| NonNull::new(core::mem::replace(&mut slot.node, null_mut())));
+        let all = all.collect();
         self.look_up.clear();
         (self.first, self.end, self.live) = (0, 0, 0);
+        all
     }
 
     fn len(&self) -> usize {

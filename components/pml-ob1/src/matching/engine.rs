@@ -78,8 +78,12 @@ impl Engine {
 
     /// Takes a posted receive out of its queue. `false`: it is not there; a message has matched it, or it was never
     /// posted here.
-    pub fn cancel(&mut self, node: NonNull<Posted>) -> bool {
-        self.posted.remove(node)
+    ///
+    /// # Safety
+    /// The node is valid, posted here or not, and nobody writes its pattern meanwhile.
+    pub unsafe fn cancel(&mut self, node: NonNull<Posted>) -> bool {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.posted.remove(node) }
     }
 
     /// Takes out the oldest waiting message, whatever its source and tag, for clearing up. `None`: none waits.

@@ -170,9 +170,12 @@ pub(crate) trait Index<N: Node> {
     /// Finds the oldest node that fits, and takes it out if `take`. `None`: none fits.
     fn find(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>>;
     /// Takes this very node out. `false`: the index does not hold it.
-    fn remove(&mut self, node: NonNull<N>) -> bool;
-    /// Takes all nodes out and appends them to `out`: messages oldest first, receives in any order (their stamps tell).
-    fn take_all(&mut self, out: &mut Vec<NonNull<N>>);
+    ///
+    /// # Safety
+    /// The node is valid, whether the index holds it or not, and nobody writes its pattern or key meanwhile.
+    unsafe fn remove(&mut self, node: NonNull<N>) -> bool;
+    /// Takes all nodes out: messages oldest first, receives in any order (their stamps tell).
+    fn take_all(&mut self) -> Vec<NonNull<N>>;
     /// Gives the number of nodes in the index.
     fn len(&self) -> usize;
     /// Gives the bytes of memory of the index: its own and those that it has allocated.

@@ -52,8 +52,12 @@ pub(crate) struct NumberedNode<N> {
     pub(crate) entry: Entry,
 }
 
-pub(crate) fn entry_of<N>(node: NonNull<N>) -> Entry {
-    // SAFETY: all nodes in these tests are the first field of a `NumberedNode`.
+/// Gives the number and what goes with it of a node.
+///
+/// # Safety
+/// The node is the first field of a `NumberedNode` that lives.
+pub(crate) unsafe fn entry_of<N>(node: NonNull<N>) -> Entry {
+    // SAFETY: the caller's promise.
     unsafe { node.cast::<NumberedNode<N>>().as_ref() }.entry
 }
 
@@ -105,6 +109,12 @@ impl Comm {
         Comm { engine, model: Model::default(), receives: Vec::new(), messages: Vec::new() }
     }
 
+    /// The number and what goes with it of a node that the engine of such a communicator gave.
+    fn entry<N>(found: Option<NonNull<N>>) -> Option<Entry> {
+        // SAFETY: the engines have nodes of `receive` and `arrive` alone, which are numbered, and kept to the end.
+        found.map(|node| unsafe { entry_of(node) })
+    }
+
     /// The receive and the message that were paired: what the status says.
     pub(crate) fn check_status(receive: Entry, message: Entry) {
         let about = Envelope {
@@ -126,7 +136,7 @@ impl Comm {
 
     pub(crate) fn receive(&mut self, (source, tag): (i32, i32), bytes: u64) {
         let receive = Entry { id: self.receives.len(), source, tag, bytes };
-        let found = self.engine.find_unexpected(Pattern::new(source, tag), true).map(entry_of);
+        let found = Self::entry(self.engine.find_unexpected(Pattern::new(source, tag), true));
         let expected = self.model.message_for(source, tag).map(|i| self.model.waiting.remove(i));
         assert_eq!(found, expected, "receive of {source}, {tag}");
         if let Some(message) = found {
@@ -148,7 +158,7 @@ impl Comm {
         let found = self.engine.match_arrival(arrival);
         assert_eq!(shown, found, "what was shown is what is given");
         let expected = self.model.receive_for(source, tag).map(|i| self.model.posted.remove(i));
-        assert_eq!(found.map(entry_of), expected, "arrival of {source}, {tag}");
+        assert_eq!(Self::entry(found), expected, "arrival of {source}, {tag}");
         if let Some(receive) = expected {
             assert_eq!(stamp, Some(receive.id as u64));
             return Comm::check_status(receive, message);
@@ -161,7 +171,7 @@ impl Comm {
     }
 
     pub(crate) fn probe(&mut self, (source, tag): (i32, i32), take: bool) {
-        let found = self.engine.find_unexpected(Pattern::new(source, tag), take).map(entry_of);
+        let found = Self::entry(self.engine.find_unexpected(Pattern::new(source, tag), take));
         let expected = self
             .model
             .message_for(source, tag)
@@ -174,7 +184,8 @@ impl Comm {
             return;
         }
         let id = number % self.receives.len();
-        let was_here = self.engine.cancel(NonNull::from(&mut *self.receives[id]).cast());
+        // SAFETY: boxed, and kept to the end; only this thread has it.
+        let was_here = unsafe { self.engine.cancel(NonNull::from(&mut *self.receives[id]).cast()) };
         let before = self.model.posted.len();
         self.model.posted.retain(|p| p.id != id);
         assert_eq!(was_here, self.model.posted.len() < before, "cancel of {id}");
@@ -240,7 +251,7 @@ impl Comm {
     pub(crate) fn finish(mut self) {
         let mut left: VecDeque<Entry> = self.model.waiting.drain(..).collect();
         while let Some(node) = self.engine.pop_unexpected() {
-            assert_eq!(Some(entry_of(node)), left.pop_front());
+            assert_eq!(Self::entry(Some(node)), left.pop_front());
         }
         assert!(left.is_empty());
     }

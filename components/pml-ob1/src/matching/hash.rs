@@ -99,8 +99,8 @@ impl Index<Posted> for PostedHash {
         Some(node)
     }
 
-    fn remove(&mut self, node: NonNull<Posted>) -> bool {
-        // SAFETY: the node of a request, posted or not, can be read.
+    unsafe fn remove(&mut self, node: NonNull<Posted>) -> bool {
+        // SAFETY: valid by the caller's promise, and nobody writes the pattern.
         let pattern = unsafe { node.as_ref() }.pattern;
         let class = class_of(pattern);
         let Some(place) = self.table.find(pattern.want & pattern.mask, class as u32 + 1) else {
@@ -133,17 +133,19 @@ impl Index<Posted> for PostedHash {
         true
     }
 
-    fn take_all(&mut self, out: &mut Vec<NonNull<Posted>>) {
+    fn take_all(&mut self) -> Vec<NonNull<Posted>> {
+        let mut all = Vec::with_capacity(self.len());
         for chain in self.table.iter() {
             let mut at = chain.head;
             while let Some(node) = NonNull::new(at) {
-                out.push(node);
+                all.push(node);
                 // SAFETY: nodes of a chain are valid.
                 at = unsafe { *Posted::link(at) };
             }
         }
         self.table.clear();
         self.counts = [0; 4];
+        all
     }
 
     fn len(&self) -> usize {

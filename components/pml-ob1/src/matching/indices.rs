@@ -43,11 +43,12 @@ macro_rules! indices {
             fn find(&mut self, ask: $ask, take: bool) -> Option<NonNull<$node>> {
                 match self { $($name::$variant(index) => index.find(ask, take),)* }
             }
-            fn remove(&mut self, node: NonNull<$node>) -> bool {
-                match self { $($name::$variant(index) => index.remove(node),)* }
+            unsafe fn remove(&mut self, node: NonNull<$node>) -> bool {
+                // SAFETY: the caller's promise, passed on.
+                match self { $($name::$variant(index) => unsafe { index.remove(node) },)* }
             }
-            fn take_all(&mut self, out: &mut Vec<NonNull<$node>>) {
-                match self { $($name::$variant(index) => index.take_all(out),)* }
+            fn take_all(&mut self) -> Vec<NonNull<$node>> {
+                match self { $($name::$variant(index) => index.take_all(),)* }
             }
             fn len(&self) -> usize {
                 match self { $($name::$variant(index) => index.len(),)* }

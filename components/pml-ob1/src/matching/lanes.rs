@@ -258,7 +258,7 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
         node
     }
 
-    fn remove(&mut self, node: NonNull<N>) -> bool {
+    unsafe fn remove(&mut self, node: NonNull<N>) -> bool {
         let (mut before, mut at) = (null_mut(), self.head);
         while let Some(block) = NonNull::new(at) {
             // SAFETY: a block of the chain.
@@ -274,15 +274,17 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
         false
     }
 
-    fn take_all(&mut self, out: &mut Vec<NonNull<N>>) {
+    fn take_all(&mut self) -> Vec<NonNull<N>> {
+        let mut all = Vec::with_capacity(self.len);
         while let Some(block) = NonNull::new(self.head) {
             // SAFETY: a block of the chain, which leaves it.
             let this = unsafe { block.as_ref() };
             let live = (0..this.end).filter(|lane| this.live >> lane & 1 != 0);
-            out.extend(live.filter_map(|lane| NonNull::new(this.nodes[lane])));
+            all.extend(live.filter_map(|lane| NonNull::new(this.nodes[lane])));
             self.drop_block(null_mut(), block);
         }
         self.len = 0;
+        all
     }
 
     fn len(&self) -> usize {

@@ -56,12 +56,14 @@ impl<N: Node> List<N> {
         None
     }
 
-    /// Takes all nodes out, oldest first, and appends them to `out`.
-    pub fn take_all(&mut self, out: &mut Vec<NonNull<N>>) {
+    /// Takes all nodes out, oldest first.
+    pub fn take_all(&mut self) -> Vec<NonNull<N>> {
+        let mut all = Vec::new();
         while let Some(at) = self.find(|_| true) {
             self.take(&at);
-            out.push(at.node);
+            all.push(at.node);
         }
+        all
     }
 
     /// Takes out the node at a position that [`List::find`] gave; the list has not changed since.

@@ -102,8 +102,8 @@ impl Index<Posted> for PerPeer {
         Some(at.node)
     }
 
-    fn remove(&mut self, node: NonNull<Posted>) -> bool {
-        // SAFETY: the node of a request, posted or not, can be read.
+    unsafe fn remove(&mut self, node: NonNull<Posted>) -> bool {
+        // SAFETY: valid by the caller's promise, and nobody writes the pattern.
         let list = match unsafe { node.as_ref() }.pattern.source() {
             Some(source) => self.peers.get(source),
             None => Some(&mut self.any),
@@ -115,10 +115,10 @@ impl Index<Posted> for PerPeer {
         true
     }
 
-    fn take_all(&mut self, out: &mut Vec<NonNull<Posted>>) {
-        self.peers.iter_mut().for_each(|list| list.take_all(out));
-        self.any.take_all(out);
+    fn take_all(&mut self) -> Vec<NonNull<Posted>> {
+        let all = self.peers.iter_mut().chain([&mut self.any]).flat_map(List::take_all).collect();
         self.len = 0;
+        all
     }
 
     fn len(&self) -> usize {

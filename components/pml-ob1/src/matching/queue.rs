@@ -194,9 +194,13 @@ impl<N: Indexed> Queue<N> {
     }
 
     /// Takes this very node out. `false`: the queue does not hold it.
-    pub fn remove(&mut self, node: NonNull<N>) -> bool {
+    ///
+    /// # Safety
+    /// As for [`Index::remove`].
+    pub unsafe fn remove(&mut self, node: NonNull<N>) -> bool {
         if let Some(index) = self.index() {
-            let was_here = index.remove(node);
+            // SAFETY: the caller's promise, passed on.
+            let was_here = unsafe { index.remove(node) };
             if was_here && index.len() == 0 {
                 self.drained();
             }
@@ -222,12 +226,12 @@ impl<N: Indexed> Queue<N> {
 
     /// Takes all nodes out, in the order of [`Index::take_all`].
     pub fn take_all(&mut self) -> Vec<NonNull<N>> {
-        let mut all = Vec::new();
         if let Some(index) = self.index() {
-            index.take_all(&mut all);
+            let all = index.take_all();
             self.drained();
             return all;
         }
+        let mut all = Vec::new();
         let mut at = core::mem::replace(&mut self.head, null_mut());
         while let Some(node) = NonNull::new(at) {
             all.push(node);

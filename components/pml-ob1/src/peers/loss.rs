@@ -64,7 +64,7 @@ impl Peers {
         self.abandon_streamed(held, peer);
         let queued: Vec<&Request> = peer.shut(held);
         let streams: Vec<&Request> = peer.flow(held).take_streams_of(|_| true);
-        let waiting = self.instance().own(held).ids().of_proc(peer.proc());
+        let waiting = self.instance().own(held).ids().those(|req| req.proc() == peer.proc());
         // A queued send may have its id already: it is in both lists, and fails once.
         for req in queued.into_iter().chain(streams).chain(waiting) {
             if req.pulls() > 0 || req.is_listed() {

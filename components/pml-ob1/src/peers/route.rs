@@ -5,7 +5,6 @@ use crate::order::signals::{Passed, Switch};
 use crate::peers::peer::Peer;
 use crate::requests::request::Request;
 use crate::state::fifos::{fifo_of, shard_of};
-use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -33,7 +32,7 @@ impl Route {
     /// # Safety
     /// The request is a send that was described, and its communicator is alive.
     pub unsafe fn of_request(req: &Request) -> &Route {
-        // SAFETY: descriptions of sends note the route by [`Route::handle`]; the rest is the caller's promise.
+        // SAFETY: what [`Route::note_in`] wrote, which is the address of a route; that it is alive is the caller's promise.
         unsafe { &*req.route().cast::<Route>() }
     }
     /// Opens the route: messages to the rank have this word 0 and this salt, and go to this peer.
@@ -74,9 +73,10 @@ impl Route {
     pub fn pass_fork(&self) {
         self.forked.pass();
     }
-    /// Gives the address by which a request notes the route.
-    pub fn handle(&self) -> *const c_void {
-        core::ptr::from_ref(self).cast()
+    /// Notes in the request of a send that it takes this route.
+    pub fn note_in(&self, req: &Request) {
+        // SAFETY: the address of a route.
+        unsafe { req.set_route(core::ptr::from_ref(self).cast()) }
     }
     /// Counts a message to the rank and gives its number, from 1. A send that the program orders behind this one begins
     /// when this is over.

@@ -52,21 +52,21 @@ impl Ob1 {
 
     /// Registers the functions for what arrivals leave to be done without a CRI's lock.
     pub fn register_layers(&self) -> Result<(), Status> {
-        let ctx = core::ptr::from_ref(self).cast_mut().cast();
         let works =
             [(resolve as _, self.receiver().deferred_word()), (pay as _, self.receiver().owed_word())];
         for (function, work) in works {
-            let function = LayerFunction { arm: Some(stay_awake), ..LayerFunction::new(function, ctx, work) };
-            self.instance().host().progress_register(&function).ok()?;
+            let layer = LayerFunction::new(function, self, Some(work));
+            let layer = LayerFunction { arm: Some(stay_awake), ..layer };
+            // SAFETY: the functions take an `Ob1`, which with its words stays in the host's module until it is finalized, behind the last turn.
+            unsafe { self.instance().host().progress_register(&layer) }.ok()?;
         }
         Ok(())
     }
 
     /// Takes the functions of [`Ob1::register_layers`] out of progress.
     pub fn unregister_layers(&self) {
-        let ctx: *mut c_void = core::ptr::from_ref(self).cast_mut().cast();
-        self.instance().host().progress_unregister(resolve, ctx);
-        self.instance().host().progress_unregister(pay, ctx);
+        self.instance().host().progress_unregister(resolve, self);
+        self.instance().host().progress_unregister(pay, self);
     }
 
     /// Makes a turn of the CRI where the messages of the calling thread come, which has just posted a receive, unless another thread is at it or owns

@@ -28,8 +28,7 @@ impl Receiver {
         let host = self.instance().host();
         let how = (self.instance().config().max_shards, self.instance().assignment() == Assignment::Stream);
         let mut all = self.instance().hold_all(entry);
-        // SAFETY: the host's services stay as long as the instance, and with it its communicators.
-        let lock = unsafe { Lock::new(host.locks()) };
+        let lock = Lock::new(host.locks());
         let comm = self.comms.write(&mut all).add(desc, engine, how, lock)?;
         all.for_each(|held| {
             for orphan in self.take_orphans(held, &comm) {

@@ -3,7 +3,7 @@
 use crate::communicators::comm::Comm;
 use crate::state::locked::Locked;
 use oxmpi_mca::Lock;
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::sync::{AtomicU32, Ordering};
 use std::sync::Arc;
 
 /// Communicators in ordered mode with messages to resolve.

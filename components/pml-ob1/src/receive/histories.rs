@@ -44,8 +44,7 @@ impl Spreadable {
         let layout = Layout::new(77, most, false);
         let shards = Shards::new(
             ShardData::new(Engine::new(setting), Spreading::new(layout)),
-            // SAFETY: a constant.
-            unsafe { Lock::new(LockServices::WITHOUT_OWNERS) },
+            Lock::new(LockServices::WITHOUT_OWNERS),
         );
         let (model, receives) = (Model::default(), Vec::new());
         // SAFETY: one thread has the shards.
@@ -143,7 +142,9 @@ impl Spreadable {
         }
         drop(shard);
         let expected = self.model.receive_for(source, tag).map(|i| self.model.posted.remove(i));
-        assert_eq!(found.map(entry_of), expected, "arrival of {source}, {tag}");
+        // SAFETY: the shards have nodes of `receive` alone, which are numbered, and kept to the end.
+        let found = found.map(|node| unsafe { entry_of(node) });
+        assert_eq!(found, expected, "arrival of {source}, {tag}");
         if expected.is_none() {
             self.model.waiting.push(Entry { id: number, source, tag, bytes: 0 });
         }
@@ -164,7 +165,8 @@ impl Spreadable {
         // SAFETY: boxed; nobody else is here.
         let pattern = unsafe { node.as_ref() }.pattern;
         let mut shard = self.shard_for(pattern);
-        let was_here = shard.engine.cancel(node);
+        // SAFETY: boxed, and kept to the end; only this thread has it.
+        let was_here = unsafe { shard.engine.cancel(node) };
         if was_here {
             // SAFETY: boxed; the engine has given it out.
             shard.uncount(unsafe { node.as_ref() }.stamp);

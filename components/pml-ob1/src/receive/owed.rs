@@ -45,8 +45,8 @@ impl<T> Owed<T> {
     }
 
     /// The word that is not 0 while [`Owed::is_any`] would be true.
-    pub fn word(&self) -> *const AtomicU32 {
-        &raw const self.pending
+    pub fn word(&self) -> &AtomicU32 {
+        &self.pending
     }
 
     /// Whether any piece of work is on the list, or was taken and is not done yet.

@@ -15,7 +15,7 @@ use crate::requests::thread_state::{Received, identity, look_first_at, state_and
 use crate::state::hand::Hand;
 use crate::state::note::word_of;
 use crate::wire::source_tag;
-use oxmpi_mca::{Caller, Entry, Lent, MsgStatus, RequestHeader, Status};
+use oxmpi_mca::{Caller, Entry, Lent, MsgStatus, Status};
 use oxmpi_pml::Incoming as Args;
 use std::sync::Arc;
 
@@ -45,16 +45,16 @@ fn capacity(args: Args<'_>) -> u64 {
 /// Fills a request with everything a receive needs.
 #[inline(always)]
 fn describe(req: &Request, comm: &Comm, args: Args<'_>, entry: &Entry) {
-    req.describe_receive(args.buf, capacity(args));
+    req.describe_receive(args, capacity(args));
     req.keep_type(args.dtype(), args.count, entry);
-    req.set_comm(comm.handle());
+    comm.note_in(req);
 }
 
 impl Receiver {
     /// Takes a request for a receive, and describes it. `None`: there is no memory for it.
     #[inline(always)]
     fn request_for(&self, entry: &Entry, comm: &Comm, args: Args<'_>) -> Option<Completer> {
-        let completer = self.requests().take_request(entry, RequestHeader::RECV, args.host_comm)?;
+        let completer = self.requests().take_for_receive(entry, args)?;
         describe(&completer, comm, args, entry);
         Some(completer)
     }
@@ -344,7 +344,7 @@ impl Receiver {
                 && let Some(mut shard) = unsafe { spot.enter_own(entry, seat) }
                 && !shard.spreading.changes_hands(thread_state.index() + 1)
                 && shard.engine.surely_none_waits()
-                && let Some(completer) = self.requests().take_own(thread_state, RequestHeader::RECV, args.host_comm)
+                && let Some(completer) = self.requests().take_own(thread_state, args)
             {
                 describe(&completer, comm, args, entry);
                 look_first_at(entry, cri.ctx());
@@ -381,10 +381,9 @@ impl Receiver {
         };
         // Once: if it changes meanwhile, what is noted is of the epoch before.
         let epoch = comm.epoch();
-        let (Some(Received { cri, .. }), Some(completer)) = (
-            thread_state.received().look(epoch, from),
-            self.requests().take_own(thread_state, RequestHeader::RECV, args.host_comm),
-        ) else {
+        let (Some(Received { cri, .. }), Some(completer)) =
+            (thread_state.received().look(epoch, from), self.requests().take_own(thread_state, args))
+        else {
             return self.recv_unlike(entry.lend(), comm, args);
         };
         describe(&completer, comm, args, entry);

@@ -53,11 +53,11 @@ impl Receiver {
     }
 
     /// Gives the words that are not 0 while [`Receiver::has_deferred`] and [`Receiver::owes`] would be true, for the host's engine.
-    pub fn deferred_word(&self) -> *const AtomicU32 {
-        (&raw const self.escalated.pending).cast()
+    pub fn deferred_word(&self) -> &AtomicU32 {
+        &self.escalated.pending
     }
     /// See [`Receiver::deferred_word`].
-    pub fn owed_word(&self) -> *const AtomicU32 {
+    pub fn owed_word(&self) -> &AtomicU32 {
         self.owed.word()
     }
 

@@ -1,6 +1,6 @@
 //! The right to complete a request: one is made for each start, and completing takes it ([`Requests::complete`](crate::requests::pool::Requests::complete)).
 //!
-//! **Its way.** [`Requests::take_request`](crate::requests::pool::Requests::take_request) makes it for a request that is new in use, [`Request::restart`] for a persistent one that
+//! **Its way.** [`Requests::take_for_send`](crate::requests::pool::Requests::take_for_send) and its like make it for a request that is new in use, [`Request::restart`] for a persistent one that
 //! starts. From then on it is in one place:
 //!
 //! - in the hands of the thread that starts, matches or ends the operation;

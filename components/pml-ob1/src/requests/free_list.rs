@@ -39,7 +39,7 @@ impl<T: Linked> FreeList<T> {
         // The next one will be written from end to end in a moment, perhaps right before a lock is taken, which
         // waits for all that is being written.
         for line in 0..Self::LINES {
-            fetch_to_write(next.cast::<u8>().wrapping_add(line * 64));
+            fetch_to_write(next.addr().wrapping_add(line * 64));
         }
         Some(first)
     }

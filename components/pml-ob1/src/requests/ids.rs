@@ -1,7 +1,6 @@
 //! Ids by which peers quote requests: slot and generation of a table, of which each CRI has one.
 
 use crate::requests::request::Request;
-use core::ffi::c_void;
 
 /// Slots behind the request ids that peers quote: slot and generation, never a pointer.
 #[derive(Default)]
@@ -41,12 +40,8 @@ impl IdTable {
             self.free.push(id as u32);
         }
     }
-    /// Lists the requests with ids, those in a rendezvous, on a communicator ([`Request::comm`]).
-    pub fn of_comm(&self, comm: *const c_void) -> Vec<&'static Request> {
-        self.slots.iter().filter_map(|s| s.req).filter(|r| r.comm() == comm).collect()
-    }
-    /// Lists the requests with ids, those in a rendezvous, with a process.
-    pub fn of_proc(&self, proc: u32) -> Vec<&'static Request> {
-        self.slots.iter().filter_map(|s| s.req).filter(|r| r.proc.get() == proc).collect()
+    /// Lists the requests with ids, those in a rendezvous, of which `is_it` says yes.
+    pub fn those(&self, is_it: impl Fn(&Request) -> bool) -> Vec<&'static Request> {
+        self.slots.iter().filter_map(|s| s.req).filter(|req| is_it(req)).collect()
     }
 }

@@ -5,11 +5,10 @@ use crate::requests::pool::Requests;
 use crate::requests::request::{Request, State};
 use crate::requests::thread_state::{ThreadState, thread_state_of};
 use core::ffi::c_void;
-use core::ptr::null_mut;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{Completion, CriGuard, Entry, RequestHeader};
-use oxmpi_pml::Care;
+use oxmpi_mca::{Completion, CriGuard, Entry, Owner, RequestHeader};
+use oxmpi_pml::{Care, Incoming, Outgoing};
 
 /// Attached instead of a sync object's address: nobody waits. No object lies at this address.
 pub(super) const ABANDONED: usize = 2;
@@ -92,9 +91,21 @@ impl Requests {
         }
     }
 
+    /// Takes a free request for a send of the calling thread. `None`: there is no memory for more.
+    #[inline(always)]
+    pub fn take_for_send(&self, entry: &Entry, args: Outgoing<'_>) -> Option<Completer> {
+        self.take_request(entry, RequestHeader::SEND, args.host_comm)
+    }
+
+    /// Takes a free request for a receive of the calling thread. `None`: there is no memory for more.
+    #[inline(always)]
+    pub fn take_for_receive(&self, entry: &Entry, args: Incoming<'_>) -> Option<Completer> {
+        self.take_request(entry, RequestHeader::RECV, args.host_comm)
+    }
+
     /// Takes a free request for one operation of the calling thread and resets its header. `None`: there is no memory for more.
     #[inline(always)]
-    pub fn take_request(&self, entry: &Entry, kind: u32, host_comm: *mut c_void) -> Option<Completer> {
+    fn take_request(&self, entry: &Entry, kind: u32, host_comm: *mut c_void) -> Option<Completer> {
         let req = match thread_state_of(entry).and_then(|thread_state| thread_state.free.take()) {
             Some(req) => req,
             None => self.take_slowly(&entry.seen())?,
@@ -103,17 +114,12 @@ impl Requests {
         Some(unsafe { Completer::begin(req, kind, host_comm) })
     }
 
-    /// Takes a free request of the calling thread, whose state that is. `None`: it has none.
+    /// Takes a free request for a receive of the calling thread, whose state that is. `None`: it has none.
     #[inline(always)]
-    pub fn take_own(
-        &self,
-        thread_state: &'static ThreadState,
-        kind: u32,
-        host_comm: *mut c_void,
-    ) -> Option<Completer> {
+    pub fn take_own(&self, thread_state: &'static ThreadState, args: Incoming<'_>) -> Option<Completer> {
         let req = thread_state.free.take()?;
         // SAFETY: it was free, and only the thread itself takes from its own list.
-        Some(unsafe { Completer::begin(req, kind, host_comm) })
+        Some(unsafe { Completer::begin(req, RequestHeader::RECV, args.host_comm) })
     }
 
     /// Takes a free request where the thread has none: makes its thread state if it has none, and more requests. A call
@@ -150,7 +156,7 @@ impl Requests {
     /// Makes more requests for a thread state, takes one of them, and leaves the others free. By the state's owner, or
     /// under its lock. `None`: there is no memory for them.
     fn grow(&self, thread_state: &'static ThreadState) -> Option<&'static Request> {
-        let owner = self.instance().care().map_or(null_mut(), Care::owner);
+        let owner = self.instance().care().map_or(Owner::NOBODY, Care::owner);
         let mut slab = Vec::new();
         slab.try_reserve_exact(self.instance().config().pool_step).ok()?;
         slab.extend(

@@ -42,7 +42,7 @@ use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::{TypeDesc, TypeRef};
-use oxmpi_mca::{Entry, MsgStatus, Object, RequestHeader, RequestOps, Status};
+use oxmpi_mca::{Entry, MsgStatus, Object, Owner, RequestHeader, RequestOps, Status};
 
 /// States of a request; the table above has their owners.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,7 +151,7 @@ unsafe impl Object for Request {
 impl Request {
     /// Makes a request that is on no list yet. `owner`: the object that `ops` find in it; `ops`: the operations that the
     /// host calls; `home`: the list that it goes on when it is free.
-    pub fn new(owner: *mut c_void, ops: &'static RequestOps, home: &'static FreeList<Request>) -> Request {
+    pub fn new(owner: Owner, ops: &'static RequestOps, home: &'static FreeList<Request>) -> Request {
         Request {
             header: UnsafeCell::new(RequestHeader::new(RequestHeader::OTHER, ops, owner)),
             posted: UnsafeCell::new(Posted {
@@ -200,8 +200,11 @@ impl Request {
         self.comm.get()
     }
     /// Notes the request's communicator.
+    ///
+    /// # Safety
+    /// It is the address of a `Comm`.
     #[inline(always)]
-    pub fn set_comm(&self, comm: *const c_void) {
+    pub unsafe fn set_comm(&self, comm: *const c_void) {
         self.comm.set(comm);
     }
     /// Gives the address of a send's route.
@@ -209,7 +212,10 @@ impl Request {
         self.route.get()
     }
     /// Notes a send's route.
-    pub fn set_route(&self, route: *const c_void) {
+    ///
+    /// # Safety
+    /// It is the address of a `Route`.
+    pub unsafe fn set_route(&self, route: *const c_void) {
         self.route.set(route);
     }
     /// Gives the address of the peer at the other end, or null.

@@ -6,6 +6,7 @@
 use crate::requests::memory::Memory;
 use crate::requests::request::{Outcome, Request, State};
 use oxmpi_mca::Status;
+use oxmpi_pml::{Incoming, Outgoing};
 
 /// Reading, by whoever knows the request.
 impl Request {
@@ -93,18 +94,20 @@ impl Request {
 
 /// Steps of every operation.
 impl Request {
-    /// Describes a receive: where its message goes, and how much of that there is room for.
+    /// Describes a receive: its message goes to the buffer of the arguments, which stays until it is complete, and for
+    /// `capacity` bytes of which there is room.
     #[inline(always)]
-    pub fn describe_receive(&self, buf: *mut u8, capacity: u64) {
-        self.buf.set(buf);
+    pub fn describe_receive(&self, args: Incoming<'_>, capacity: u64) {
+        self.buf.set(args.buf);
         self.total.set(capacity);
     }
-    /// Describes a send: its data, and where that goes.
-    pub fn describe_send(&self, (buf, total): (*mut u8, u64), (mode, tag): (u32, i32), proc: u32) {
-        self.buf.set(buf);
+    /// Describes a send of `total` bytes: its data is in the buffer of the arguments, which stays until it is complete, and goes to
+    /// process `proc`.
+    pub fn describe_send(&self, args: Outgoing<'_>, total: u64, proc: u32) {
+        self.buf.set(args.buf.cast_mut());
         self.total.set(total);
-        self.mode.set(mode);
-        self.tag.set(tag);
+        self.mode.set(args.mode);
+        self.tag.set(args.tag);
         self.proc.set(proc);
     }
     /// Has a described send carry an error in place of its data.

@@ -18,7 +18,7 @@ use crate::send::sender::Sender;
 use crate::state::fifos::FIFO;
 use core::ptr::null;
 use oxmpi_datatype::{Base, TypeDesc};
-use oxmpi_mca::{CriGuard, Entry, RequestHeader, Status};
+use oxmpi_mca::{CriGuard, Entry, Status};
 use oxmpi_pml::{Outgoing as Args, SendArgs};
 
 impl Sender {
@@ -33,7 +33,7 @@ impl Sender {
         number: u64,
     ) -> Result<Option<&'static Request>, Status> {
         let to = self.destination(entry, comm, args)?;
-        let Some(completer) = self.requests().take_request(entry, RequestHeader::SEND, args.host_comm) else {
+        let Some(completer) = self.requests().take_for_send(entry, args) else {
             self.give_number_up(entry, &to, args.tag, number);
             return Err(Status::OUT_OF_MEMORY);
         };
@@ -56,7 +56,7 @@ impl Sender {
     /// Takes a request for a send.
     #[inline(always)]
     pub fn request_for(&self, entry: &Entry, args: Args<'_>) -> Result<Completer, Status> {
-        let completer = self.requests().take_request(entry, RequestHeader::SEND, args.host_comm);
+        let completer = self.requests().take_for_send(entry, args);
         completer.ok_or(Status::OUT_OF_MEMORY)
     }
 
@@ -189,8 +189,8 @@ impl Sender {
 
 /// Fills a request with everything that its send may need later.
 fn describe(req: &Request, to: &Destination<'_>, args: Args<'_>, entry: &Entry) {
-    req.describe_send((args.buf.cast_mut(), to.total), (args.mode, args.tag), to.peer.proc());
+    req.describe_send(args, to.total, to.peer.proc());
     req.keep_type(args.dtype(), args.count, entry);
-    req.set_comm(to.comm.handle());
-    req.set_route(to.route.handle());
+    to.comm.note_in(req);
+    to.route.note_in(req);
 }

@@ -240,8 +240,7 @@ mod tests {
         let spreading = Spreading::new(Layout::new(0, 1, false));
         let shards = Shards::new(
             ShardData::new(Engine::new(setting), spreading),
-            // SAFETY: a constant.
-            unsafe { Lock::new(LockServices::WITHOUT_OWNERS) },
+            Lock::new(LockServices::WITHOUT_OWNERS),
         );
         let spot = shards.spot(|layout| layout.of(3)).unwrap();
         let (mut cache, head) = (ArrivalCache::default(), u64::from(STAMPED));

@@ -48,7 +48,8 @@ impl Rank {
         host.module_state.store(module.state, Ordering::Relaxed);
         // SAFETY: a component's module.
         let (attrs, table) = unsafe { (Box::new(attributes(module)?), BtlTable::read(module.table)) };
-        let completed = table.complete(module.state, &attrs, descriptor.name);
+        // SAFETY: table and state of one module, which stays open as long as the rank.
+        let completed = unsafe { table.complete(module.state, &attrs, descriptor.name) };
         let btl = completed.map_err(|slot| format!("the module has no {slot}"))?;
         Ok(Rank {
             host,

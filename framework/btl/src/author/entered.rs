@@ -93,7 +93,7 @@ impl<'a, C> Entered<'a, C> {
     #[inline(always)]
     pub fn complete(&mut self, completion: Completion, status: Status) {
         if let Some(done) = completion.done {
-            // SAFETY: as in `deliver`; told once, since it is consumed.
+            // SAFETY: the descriptor's function and what it is called with (`new`), told once, since it is consumed; as in `deliver`.
             unsafe { done(completion.ctx, status) }
         }
     }
@@ -158,8 +158,11 @@ unsafe impl Send for Completion {}
 
 impl Completion {
     /// The completion of a descriptor.
+    ///
+    /// # Safety
+    /// Both are of one descriptor that a verb was called with, of which no other completion is made.
     #[inline(always)]
-    pub(super) fn new(done: Option<Done>, ctx: *mut c_void) -> Completion {
+    pub(super) unsafe fn new(done: Option<Done>, ctx: *mut c_void) -> Completion {
         Completion { done, ctx }
     }
 }

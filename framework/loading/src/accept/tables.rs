@@ -207,7 +207,8 @@ fn handle(
         let ours = format!("at most {HANDLE_LIMIT}");
         return Err(Refusal::new("registration handle size", attrs.registration_handle_size, ours, place));
     }
-    match table.complete(state, &attrs, StrRef::new(name)) {
+    // SAFETY: table and state of one module, which is never unloaded and is used until it is finalized.
+    match unsafe { table.complete(state, &attrs, StrRef::new(name)) } {
         // They live as long as the handle, which the PML may have until the end of the process.
         Ok(handle) => Ok(BtlHandle { attrs: Box::leak(Box::new(attrs)), ..handle }),
         Err(slot) => Err(Refusal::new("table", format!("no {slot}"), "one", place)),

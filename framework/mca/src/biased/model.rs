@@ -44,8 +44,7 @@ unsafe impl Send for World {}
 
 impl World {
     fn new() -> Arc<World> {
-        // SAFETY: a constant.
-        Arc::new(World { lock: unsafe { BiasedLock::new(SERVICES) }, inside: UnsafeCell::new(0) })
+        Arc::new(World { lock: BiasedLock::new(SERVICES), inside: UnsafeCell::new(0) })
     }
 
     fn touch(&self) {

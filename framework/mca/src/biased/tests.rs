@@ -9,8 +9,7 @@ fn seat() -> &'static Seat {
 }
 
 fn lock() -> BiasedLock<{ level::CRI }> {
-    // SAFETY: a constant.
-    unsafe { BiasedLock::new(LockServices::WITHOUT_OWNERS) }
+    BiasedLock::new(LockServices::WITHOUT_OWNERS)
 }
 
 /// Set in a process that is to die of its second entry.
@@ -38,8 +37,7 @@ fn a_seat_that_enters_twice_ends_the_process() {
 #[test]
 fn locks_behind_each_other_and_of_two_levels() {
     let (one, other, me) = (lock(), lock(), Some(seat()));
-    // SAFETY: a constant.
-    let shard = unsafe { BiasedLock::<{ level::SHARD }>::new(LockServices::WITHOUT_OWNERS) };
+    let shard = BiasedLock::<{ level::SHARD }>::new(LockServices::WITHOUT_OWNERS);
     for lock in [&one, &other, &one] {
         let pass = lock.enter(&Entry::among(), me);
         // SAFETY: each is entered with that pass.

@@ -1,33 +1,32 @@
 //! The time from which a layer's verbs take locks: once several threads may call, or once the layer says so.
 
-use core::ffi::c_void;
 use core::marker::PhantomData;
-use core::ptr::null_mut;
-use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, Ordering};
-use oxmpi_mca::{Entry, Host, ThreadCtx};
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::{Entry, Host, Owner, ThreadCtx};
+use std::sync::OnceLock;
 
 /// A word that says whether the verbs of a layer take locks. It is part of the module, and the host raises it when threads begin.
 #[derive(Debug)]
 pub struct Care {
     taken: AtomicU32,
-    /// The module's state, as the table's functions get it.
-    module: AtomicPtr<c_void>,
+    /// The module's state, which the functions of its requests find by that.
+    module: OnceLock<Owner>,
 }
 
 impl Care {
     /// As the host's thread level says.
     pub(super) fn of(host: &Host) -> Care {
-        Care { taken: AtomicU32::new(host.threaded().into()), module: AtomicPtr::new(null_mut()) }
+        Care { taken: AtomicU32::new(host.threaded().into()), module: OnceLock::new() }
     }
 
-    /// Of the module with this state.
-    pub(super) fn be_of(&self, module: *mut c_void) {
-        self.module.store(module, Ordering::Relaxed);
+    /// Of the module with this state, from the beginning and for good.
+    pub(super) fn be_of(&self, module: Owner) {
+        self.module.get_or_init(|| module);
     }
 
-    /// The module, for [`RequestHeader::owner`](oxmpi_mca::RequestHeader::owner) of its requests.
-    pub fn owner(&self) -> *mut c_void {
-        self.module.load(Ordering::Relaxed)
+    /// The module, for the headers of its requests ([`RequestHeader::new`](oxmpi_mca::RequestHeader::new)).
+    pub fn owner(&self) -> Owner {
+        self.module.get().copied().unwrap_or(Owner::NOBODY)
     }
 
     /// True where locks are taken. Verbs find that in their [`Entry`].

@@ -91,11 +91,13 @@ pub(super) extern "C" fn enable<T: Pml>(
         Ok(filled) => *out!(words) = filled,
         Err(e) => return e,
     }
-    let status = module.host.am_register(am_tag::PML, arrive::<T>, s);
+    // SAFETY: the receiver takes the state of a module of `T`, which stays until `finalize`, the last call.
+    let status = unsafe { module.host.am_register(am_tag::PML, arrive::<T>, s) };
     if status.is_err() || !T::TAKES_PARTS {
         return status;
     }
-    module.host.am_register_parts(am_tag::PML, arrive_in_part::<T>)
+    // SAFETY: as above; the tag's receiver has the state as its context.
+    unsafe { module.host.am_register_parts(am_tag::PML, arrive_in_part::<T>) }
 }
 pub(super) extern "C" fn add_comm<T: Pml>(s: State, d: *const CommDesc, out: *mut *mut c_void) -> Status {
     let module = module!(T, s);

@@ -10,7 +10,7 @@ use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_datatype::{TypeDesc, TypeRef};
-use oxmpi_mca::{Host, MsgStatus, Object, RequestHeader, RequestOps, Status};
+use oxmpi_mca::{Host, MsgStatus, Object, Owner, RequestHeader, RequestOps, Status};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A request of a pool.
@@ -88,7 +88,7 @@ impl Pooled {
 /// The part that the requests of a pool share.
 struct Shared {
     host: Host,
-    owner: *mut c_void,
+    owner: Owner,
     operations: &'static RequestOps,
     lists: Mutex<Lists>,
 }
@@ -106,11 +106,6 @@ impl Shared {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-// SAFETY: the owner is an address that is handed to the host; the rest is `Sync` by itself.
-unsafe impl Sync for Shared {}
-// SAFETY: as for `Sync`.
-unsafe impl Send for Shared {}
 
 /// The requests of a layer.
 pub struct Pool {

@@ -32,8 +32,8 @@ impl World {
         core::ptr::from_ref(self).cast_mut().cast()
     }
 
-    fn register(&self, f: oxmpi_mca::host::ProgressFn, work: *const AtomicU32) {
-        let layer = LayerFunction::new(f, self.address(), work);
+    fn register(&self, f: oxmpi_mca::host::ProgressFn, work: Option<&AtomicU32>) {
+        let layer = LayerFunction::new(f, self, work);
         // SAFETY: the world stays.
         assert_eq!(unsafe { self.layers.register(&layer) }, Status::OK);
     }
@@ -91,7 +91,7 @@ fn work_beside_a_sleeper(leaves: bool) {
     model.preemption_bound = Some(3);
     model.check(move || {
         let world = World::new();
-        world.register(complete, &raw const world.work);
+        world.register(complete, Some(&world.work));
         let waiter = thread::current();
         let other = thread::spawn(move || world.begin_work(&waiter, leaves));
         world.sleep();
@@ -116,7 +116,7 @@ fn turns_beside_unregistering(unregisters: bool) {
     model.preemption_bound = Some(3);
     model.check(move || {
         let world = World::new();
-        world.register(count, core::ptr::null());
+        world.register(count, None);
         let other = thread::spawn(move || {
             if unregisters {
                 assert_eq!(world.layers.unregister(count, world.address().addr()), Status::OK);

@@ -6,7 +6,7 @@ use crate::request::Header;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{Entry, MsgStatus, RequestHeader, Status};
+use oxmpi_mca::{Entry, MsgStatus, Owner, RequestHeader, Status};
 use oxmpi_waiting::{Awaitable, events};
 use std::any::{Any, TypeId};
 use std::cell::{Cell, UnsafeCell};
@@ -120,7 +120,7 @@ impl Instance {
     /// Allocates a new request with an empty body for a pool and enters it in the instance's list of requests.
     #[cold]
     fn another<B: Body + Default>(&self, pool: u32) -> Result<&'static Made, Status> {
-        let header = RequestHeader::new(RequestHeader::OTHER, self.makers().ops, std::ptr::null_mut());
+        let header = RequestHeader::new(RequestHeader::OTHER, self.makers().ops, Owner::NOBODY);
         let made = Box::leak(Box::new(Made {
             header: UnsafeCell::new(header),
             body: Box::<B>::default(),

@@ -10,7 +10,7 @@ use oxmpi_datatype::kernel::op;
 use oxmpi_mca::{Entry, Status};
 use oxmpi_osc::{Asked, Rma, Want};
 use oxmpi_osc_support::runs::{Room, cut};
-use oxmpi_osc_support::{Destination, Elements, Pending, Request, offset};
+use oxmpi_osc_support::{Address, Destination, Elements, Pending, Request, offset};
 
 /// An operation, ready to be sent.
 struct Task<'a> {
@@ -102,7 +102,7 @@ impl AmWindow {
             _ => self.offset(shared, task)?,
         };
         let pending = match want {
-            Want::Request => Some(am.requests.take(core::ptr::null_mut())?),
+            Want::Request => Some(am.requests.take(Address::NULL)?),
             Want::Nothing => None,
         };
         let request = pending.as_ref().map(Pending::request);

@@ -37,7 +37,7 @@ extern "C" {
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 0, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 2, 0, 0 }
+#define OXMPI_COLL_VERSION { 2, 1, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 2, 0 }
 
@@ -1725,6 +1725,34 @@ struct oxmpi_coll_services {
     uint32_t size;
     uint32_t reserved;
     oxmpi_status (*send)(const oxmpi_coll_comm *, const uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t dst, int32_t tag);
+/* The question to an `ExtendFn`. */
+/* Write the steps that follow. */
+#define OXMPI_COLL_EXTEND_WRITE 0
+/* The same, but data of the plan is missing: a receive failed, or work on data. Buffers that were received into tell nothing. The messages that are
+ * written down now say so to their receivers; a component writes those that other ranks may wait for, if it knows them. */
+#define OXMPI_COLL_EXTEND_LOST 1
+/* The step is thrown away, `ctx` is not used again. `comm` is null. The host is not to be called, and locks may be held. */
+#define OXMPI_COLL_EXTEND_DROP 2
+
+/* A step that writes further steps; `what` is one of `extend`.
+ * 
+ * It is called when all steps that were written down before it are done, so it may look at the data of each message that was waited for. Through
+ * the services of `comm`, which are those of a plan, it writes down as many steps as it likes, more of its own kind among them. They are done
+ * in place of this one: before those that stand behind it. They may name the collective's buffers, types and operation, memory of the plan, and what
+ * `ctx` keeps. Memory that it gets by `memory` lives until this start of the operation has ended; then the steps that it wrote are thrown
+ * away, and each start calls it anew. A request of a message that the plan has started before may be waited for.
+ * 
+ * It runs in whatever thread makes progress, which holds no lock, and must not block. `comm` is valid during the call, in that thread.
+ * Nobody else runs a step of the same plan meanwhile, and whoever runs the next one sees what it has written.
+ * 
+ * An error is the operation's unless it had one. The steps that it has written until then are done all the same, as those behind a step
+ * that failed: other ranks count on their messages, which say that their data is missing. PENDING is no answer, and counts as INTERNAL.
+ * 
+ * # Safety
+ * `ctx` must be the one that the step was written down with, and `comm` what the host made for this call; DROP comes once, and nothing
+ * after it. */
+typedef oxmpi_status (*oxmpi_extend_fn)(void *ctx, const oxmpi_coll_comm *comm, uint32_t what);
+
     oxmpi_status (*recv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_msg_status *status);
     oxmpi_status (*isend)(const oxmpi_coll_comm *, const uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t dst, int32_t tag, oxmpi_request_header **out);
     oxmpi_status (*irecv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_request_header **out);
@@ -1787,6 +1815,9 @@ struct oxmpi_coll_services {
 /* Sentinel for MPI_IN_PLACE in buffer arguments. */
 #define OXMPI_COLL_IN_PLACE ((const uint8_t *)1)
 
+    /* Writes down a step that writes further steps when the plan has come to it, from what was received until then. For plans only;
+     * elsewhere NOT_SUPPORTED. Hosts of coll 2.0 do not have it: see `CollServices::can_extend`. */
+    oxmpi_status (*extend)(const oxmpi_coll_comm *, oxmpi_extend_fn f, void *ctx);
 /* Bits of `Neighbors::flags`. */
 /* Blocks come in pairs, a grid's neighbors down and up in a dimension. A block that was sent down comes from
  * above: where both are one rank, the first it sends is for the second block of the pair. */
@@ -2739,7 +2770,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_comm, planning) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, local) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_nodes) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, node) == 60);
-OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 184);
+OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 192);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send) == 8);
@@ -2769,6 +2800,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendbuf) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendcount) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendtype) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, recvbuf) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, extend) == 184);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, recvcount) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, recvtype) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, op) == 48);

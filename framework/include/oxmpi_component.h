@@ -483,7 +483,7 @@ struct oxmpi_recv_desc {
 /* The transport is asked to end this batch behind the message: its receiver has something to do before it wants the
  * next one. */
 #define OXMPI_RECEIVE_STOP 1
-/* A bit of what `super::AmParts` answers: the part is taken. */
+/* A bit of what `super::AmParts` answers: the receiver takes the message by partial delivery, this part first. */
 #define OXMPI_RECEIVE_TAKEN 2
 
 /* Takes an active message. Runs under the CRI's lock; must not block and must not run user code. Returns one
@@ -497,20 +497,22 @@ struct oxmpi_am_entry {
     void *ctx;
 };
 
-/* A part of a message that its sender is still writing. */
+/* A part of a message, delivered before the rest of it has come (partial delivery). */
 struct oxmpi_part_desc {
-    /* The whole message: where it lies once all of it is there, and how long it is. */
+    /* The whole message: where it lies once all of it is there, and how long it is. It does not move while it comes. */
     oxmpi_recv_desc message;
     /* The bytes from here ... */
     uint64_t from;
-    /* ... to here are there now, and have not been handed up before. */
+    /* ... to here are there now, and have not been delivered before. */
     uint64_t to;
 };
 
-/* Takes a message while it comes, in parts that follow each other; otherwise as `AmReceive`. The first part is an offer,
- * with as much of the message as is there: without the bit `receive::TAKEN` if the whole is wanted instead, in one piece, when all is there
- * (the offer may be repeated before that, with more); with it if it is taken. Then the others follow, of the same message and no other on
- * this way from its process, and are always taken; the last one ends where the message does. */
+/* Takes a message by partial delivery: in parts that follow each other, while the rest of it is on its way; otherwise as `AmReceive`.
+ * 
+ * The first part is an offer, with as much of the message as is there. The answer without the bit `receive::TAKEN` refuses it: the message is delivered
+ * whole by the tag's `AmReceive` when all of it is there, and may be offered again before that, with more. The answer with the bit takes it. Then the
+ * other parts follow, and are always taken; the last one ends where the message does. Until then the transport delivers nothing else from
+ * that process on that context. */
 typedef uint32_t (*oxmpi_am_parts)(void *ctx, const oxmpi_part_desc *part);
 
 /* First tag of each framework's active messages: three bits framework, five bits its own. One-sided components have the
@@ -730,7 +732,7 @@ struct oxmpi_host_table {
     oxmpi_status (*exchange_get)(void *, oxmpi_str_ref component, uint32_t proc, uint8_t *data, size_t *len);
     /* A peer broke the protocol or died; `fatal` 1: the job cannot go on without it. */
     void (*peer_error)(void *, oxmpi_str_ref component, uint32_t proc, uint32_t fatal, oxmpi_str_ref message);
-    /* 256 rows beside those of `am_table`, with the same first argument: who takes messages in parts, where somebody does. */
+    /* 256 rows beside those of `am_table`, with the same first argument: who takes messages by partial delivery, where somebody does. */
     const oxmpi_am_parts *am_parts;
     /* To be called behind `am_register` for the same tag, and not later than that may be. */
     oxmpi_status (*am_register_parts)(void *, uint8_t tag, oxmpi_am_parts take);
@@ -881,6 +883,9 @@ struct oxmpi_btl_attrs {
 #define OXMPI_BTL_ATTRS_STRIPES 32
 /* The transport reaches the process itself alone: nothing comes through it before somebody here sends. */
 #define OXMPI_BTL_ATTRS_ONLY_SELF 64
+/* The transport delivers long messages in parts while they come (partial delivery), where their receiver takes them so. Without it each message
+ * is delivered whole. */
+#define OXMPI_BTL_ATTRS_PARTIAL_DELIVERY 128
 
 /* Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic_*`, by bit in `amo_ops`. */
 #define OXMPI_AMO_ADD 0
@@ -1720,11 +1725,6 @@ struct oxmpi_coll_comm {
  * the host. An error is the operation's unless it had one, and the plan's messages that come later say that their data is missing. */
 typedef oxmpi_status (*oxmpi_step_fn)(void *ctx, uint32_t what);
 
-/* Services of the host for a collective: point-to-point on the communicator. */
-struct oxmpi_coll_services {
-    uint32_t size;
-    uint32_t reserved;
-    oxmpi_status (*send)(const oxmpi_coll_comm *, const uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t dst, int32_t tag);
 /* The question to an `ExtendFn`. */
 /* Write the steps that follow. */
 #define OXMPI_COLL_EXTEND_WRITE 0
@@ -1753,6 +1753,11 @@ struct oxmpi_coll_services {
  * after it. */
 typedef oxmpi_status (*oxmpi_extend_fn)(void *ctx, const oxmpi_coll_comm *comm, uint32_t what);
 
+/* Services of the host for a collective: point-to-point on the communicator. */
+struct oxmpi_coll_services {
+    uint32_t size;
+    uint32_t reserved;
+    oxmpi_status (*send)(const oxmpi_coll_comm *, const uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t dst, int32_t tag);
     oxmpi_status (*recv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_msg_status *status);
     oxmpi_status (*isend)(const oxmpi_coll_comm *, const uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t dst, int32_t tag, oxmpi_request_header **out);
     oxmpi_status (*irecv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_request_header **out);
@@ -1810,14 +1815,14 @@ typedef oxmpi_status (*oxmpi_extend_fn)(void *ctx, const oxmpi_coll_comm *comm, 
      * they would say is not known. In plans NOT_SUPPORTED: there the host sends this in place of each message that comes after a receive
      * that failed, and leaves work on data undone. NOT_SUPPORTED elsewhere: the PML cannot. */
     oxmpi_status (*send_failure)(const oxmpi_coll_comm *, uint32_t dst, int32_t tag, oxmpi_status error, oxmpi_request_header **out);
+    /* Writes down a step that writes further steps when the plan has come to it, from what was received until then. For plans only;
+     * elsewhere NOT_SUPPORTED. Hosts of coll 2.0 do not have it: see `CollServices::can_extend`. */
+    oxmpi_status (*extend)(const oxmpi_coll_comm *, oxmpi_extend_fn f, void *ctx);
 };
 
 /* Sentinel for MPI_IN_PLACE in buffer arguments. */
 #define OXMPI_COLL_IN_PLACE ((const uint8_t *)1)
 
-    /* Writes down a step that writes further steps when the plan has come to it, from what was received until then. For plans only;
-     * elsewhere NOT_SUPPORTED. Hosts of coll 2.0 do not have it: see `CollServices::can_extend`. */
-    oxmpi_status (*extend)(const oxmpi_coll_comm *, oxmpi_extend_fn f, void *ctx);
 /* Bits of `Neighbors::flags`. */
 /* Blocks come in pairs, a grid's neighbors down and up in a dimension. A block that was sent down comes from
  * above: where both are one rank, the first it sends is for the second block of the pair. */
@@ -2795,12 +2800,12 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_comm) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_view) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, call) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send_failure) == 176);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, extend) == 184);
 OXMPI_ASSERT(sizeof(oxmpi_coll_args) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendbuf) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendcount) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendtype) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, recvbuf) == 24);
-OXMPI_ASSERT(offsetof(oxmpi_coll_services, extend) == 184);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, recvcount) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, recvtype) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, op) == 48);

@@ -48,6 +48,7 @@ impl Rank {
         host.module_state.store(module.state, Ordering::Relaxed);
         // SAFETY: a component's module.
         let (attrs, table) = unsafe { (Box::new(attributes(module)?), BtlTable::read(module.table)) };
+        host.let_parts_come(attrs.flags & BtlAttrs::PARTIAL_DELIVERY != 0);
         let completed = table.complete(module.state, &attrs, descriptor.name);
         let btl = completed.map_err(|slot| format!("the module has no {slot}"))?;
         Ok(Rank {

@@ -37,7 +37,7 @@ extern "C" {
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 0, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 2, 0, 0 }
+#define OXMPI_COLL_VERSION { 2, 1, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 2, 0 }
 
@@ -561,7 +561,7 @@ struct oxmpi_recv_desc {
 /* The transport is asked to end this batch behind the message: its receiver has something to do before it wants the
  * next one. */
 #define OXMPI_RECEIVE_STOP 1
-/* A bit of what `super::AmParts` answers: the part is taken. */
+/* A bit of what `super::AmParts` answers: the receiver takes the message by partial delivery, this part first. */
 #define OXMPI_RECEIVE_TAKEN 2
 
 /* Takes an active message. Runs under the CRI's lock; must not block and must not run user code. Returns one
@@ -577,20 +577,22 @@ struct oxmpi_am_entry {
     void *ctx;
 };
 
-/* A part of a message that its sender is still writing. */
+/* A part of a message, delivered before the rest of it has come (partial delivery). */
 struct oxmpi_part_desc {
-    /* The whole message: where it lies once all of it is there, and how long it is. */
+    /* The whole message: where it lies once all of it is there, and how long it is. It does not move while it comes. */
     oxmpi_recv_desc message;
     /* The bytes from here ... */
     uint64_t from;
-    /* ... to here are there now, and have not been handed up before. */
+    /* ... to here are there now, and have not been delivered before. */
     uint64_t to;
 };
 
-/* Takes a message while it comes, in parts that follow each other; otherwise as `AmReceive`. The first part is an offer,
- * with as much of the message as is there: without the bit `receive::TAKEN` if the whole is wanted instead, in one piece, when all is there
- * (the offer may be repeated before that, with more); with it if it is taken. Then the others follow, of the same message and no other on
- * this way from its process, and are always taken; the last one ends where the message does. */
+/* Takes a message by partial delivery: in parts that follow each other, while the rest of it is on its way; otherwise as `AmReceive`.
+ * 
+ * The first part is an offer, with as much of the message as is there. The answer without the bit `receive::TAKEN` refuses it: the message is delivered
+ * whole by the tag's `AmReceive` when all of it is there, and may be offered again before that, with more. The answer with the bit takes it. Then the
+ * other parts follow, and are always taken; the last one ends where the message does. Until then the transport delivers nothing else from
+ * that process on that context. */
 typedef uint32_t (*oxmpi_am_parts)(void *ctx, const oxmpi_part_desc *part);
 
 /* First tag of each framework's active messages: three bits framework, five bits its own. One-sided components have the
@@ -856,7 +858,7 @@ struct oxmpi_host_table {
     oxmpi_status (*exchange_get)(void *, oxmpi_str_ref component, uint32_t proc, uint8_t *data, size_t *len);
     /* A peer broke the protocol or died; `fatal` 1: the job cannot go on without it. */
     void (*peer_error)(void *, oxmpi_str_ref component, uint32_t proc, uint32_t fatal, oxmpi_str_ref message);
-    /* 256 rows beside those of `am_table`, with the same first argument: who takes messages in parts, where somebody does. */
+    /* 256 rows beside those of `am_table`, with the same first argument: who takes messages by partial delivery, where somebody does. */
     const oxmpi_am_parts *am_parts;
     /* To be called behind `am_register` for the same tag, and not later than that may be. BAD_PARAM: the tag has no receiver. */
     oxmpi_status (*am_register_parts)(void *, uint8_t tag, oxmpi_am_parts take);
@@ -1084,6 +1086,9 @@ struct oxmpi_btl_attrs {
 #define OXMPI_BTL_ATTRS_STRIPES 32
 /* The transport reaches the process itself alone: nothing comes through it before somebody here sends. */
 #define OXMPI_BTL_ATTRS_ONLY_SELF 64
+/* The transport delivers long messages in parts while they come (partial delivery), where their receiver takes them so. Without it each message
+ * is delivered whole. */
+#define OXMPI_BTL_ATTRS_PARTIAL_DELIVERY 128
 
 /* Proof of registration: `BtlAttrs::registration_handle_size` opaque bytes, aligned to 8, sent to peers as they are.
  * Passed by pointer, and read during the call only; null where the size is 0. */
@@ -2074,6 +2079,34 @@ struct oxmpi_coll_comm {
  * the host. An error is the operation's unless it had one, and the plan's messages that come later say that their data is missing. */
 typedef oxmpi_status (*oxmpi_step_fn)(void *ctx, uint32_t what);
 
+/* The question to an `ExtendFn`. */
+/* Write the steps that follow. */
+#define OXMPI_COLL_EXTEND_WRITE 0
+/* The same, but data of the plan is missing: a receive failed, or work on data. Buffers that were received into tell nothing. The messages that are
+ * written down now say so to their receivers; a component writes those that other ranks may wait for, if it knows them. */
+#define OXMPI_COLL_EXTEND_LOST 1
+/* The step is thrown away, `ctx` is not used again. `comm` is null. The host is not to be called, and locks may be held. */
+#define OXMPI_COLL_EXTEND_DROP 2
+
+/* A step that writes further steps; `what` is one of `extend`.
+ * 
+ * It is called when all steps that were written down before it are done, so it may look at the data of each message that was waited for. Through
+ * the services of `comm`, which are those of a plan, it writes down as many steps as it likes, more of its own kind among them. They are done
+ * in place of this one: before those that stand behind it. They may name the collective's buffers, types and operation, memory of the plan, and what
+ * `ctx` keeps. Memory that it gets by `memory` lives until this start of the operation has ended; then the steps that it wrote are thrown
+ * away, and each start calls it anew. A request of a message that the plan has started before may be waited for.
+ * 
+ * It runs in whatever thread makes progress, which holds no lock, and must not block. `comm` is valid during the call, in that thread.
+ * Nobody else runs a step of the same plan meanwhile, and whoever runs the next one sees what it has written.
+ * 
+ * An error is the operation's unless it had one. The steps that it has written until then are done all the same, as those behind a step
+ * that failed: other ranks count on their messages, which say that their data is missing. PENDING is no answer, and counts as INTERNAL.
+ * 
+ * # Safety
+ * `ctx` must be the one that the step was written down with, and `comm` what the host made for this call; DROP comes once, and nothing
+ * after it. */
+typedef oxmpi_status (*oxmpi_extend_fn)(void *ctx, const oxmpi_coll_comm *comm, uint32_t what);
+
 /* Services of the host for a collective: point-to-point on the communicator. */
 struct oxmpi_coll_services {
     /* Bytes of this table as the host was built with it. */
@@ -2149,6 +2182,9 @@ struct oxmpi_coll_services {
      * they would say is not known. In plans NOT_SUPPORTED: there the host sends this in place of each message that comes after a receive
      * that failed, and leaves work on data undone. NOT_SUPPORTED elsewhere: the PML cannot. */
     oxmpi_status (*send_failure)(const oxmpi_coll_comm *, uint32_t dst, int32_t tag, oxmpi_status error, oxmpi_request_header **out);
+    /* Writes down a step that writes further steps when the plan has come to it, from what was received until then. For plans only;
+     * elsewhere NOT_SUPPORTED. Hosts of coll 2.0 do not have it: see `CollServices::can_extend`. */
+    oxmpi_status (*extend)(const oxmpi_coll_comm *, oxmpi_extend_fn f, void *ctx);
 };
 
 /* Sentinel for MPI_IN_PLACE in buffer arguments. */
@@ -3234,7 +3270,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_comm, planning) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, local) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_nodes) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, node) == 60);
-OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 184);
+OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 192);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send) == 8);
@@ -3259,6 +3295,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_comm) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_view) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, call) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send_failure) == 176);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, extend) == 184);
 OXMPI_ASSERT(sizeof(oxmpi_coll_args) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendbuf) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendcount) == 8);

@@ -101,6 +101,7 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "framework/testing" => {
             contract(&["framework/mca", "framework/datatype", "framework/btl", "framework/pml"])
         }
+        "tests/plugins/coll-sparse" => Some(Allowed { ours: CONTRACTS, others: Some(&[]), optional: &[] }),
         "tests/plugins/osc-am" => Some(Allowed { ours: ONE_SIDED, others: Some(&[]), optional: &[] }),
         _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => {
             Some(Allowed { ours: SUITE, others: Some(&["rustix", "libc", "linkme"]), optional: &[] })

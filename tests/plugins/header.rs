@@ -136,6 +136,8 @@ const ITEMS: &[Part] = &[
             "which",
             "step",
             "StepFn",
+            "extend",
+            "ExtendFn",
             "CollServices",
             "IN_PLACE",
             "neighbors",

@@ -4,6 +4,7 @@ mod builtin;
 mod c_component;
 mod c_types;
 mod catalogue;
+mod collective;
 mod fabric;
 mod foreign_builds;
 mod frozen_components;

@@ -32,7 +32,7 @@ impl Btl for Shm {
             bandwidth: s.bandwidth,
             exclusivity: s.exclusivity,
             service_limit: link::MOST as u32,
-            flags: BtlAttrs::VISIBLE_AT_ONCE | reads,
+            flags: BtlAttrs::VISIBLE_AT_ONCE | BtlAttrs::PARTIAL_DELIVERY | reads,
             ..BtlAttrs::new()
         };
         attrs.device[..3].copy_from_slice(b"shm");

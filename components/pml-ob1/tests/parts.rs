@@ -54,6 +54,15 @@ fn world() -> World {
 }
 
 #[test]
+fn no_parts_are_taken_where_no_transport_delivers_them() {
+    let takes = |delivers_parts| {
+        let w = World::new(Setup { parts: false, delivers_parts, ..Setup::default() });
+        w.procs[0].parts.lock()[am_tag::PML as usize].is_some()
+    };
+    assert_eq!((takes(false), takes(true)), (false, true));
+}
+
+#[test]
 fn a_message_goes_where_it_belongs_part_by_part() {
     for (flags, room) in [(0, 1000), (SYNC, 1000), (0, 300), (SYNC, 300), (0, 10)] {
         let w = world();

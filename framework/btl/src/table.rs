@@ -79,6 +79,9 @@ impl BtlAttrs {
     pub const STRIPES: u32 = 32;
     /// The transport reaches the process itself alone: nothing comes through it before somebody here sends.
     pub const ONLY_SELF: u32 = 64;
+    /// The transport delivers long messages in parts while they come (partial delivery), where their receiver takes them so. Without it each message
+    /// is delivered whole.
+    pub const PARTIAL_DELIVERY: u32 = 128;
 
     /// Attributes of a module with one context and no one-sided verbs.
     pub const fn new() -> BtlAttrs {

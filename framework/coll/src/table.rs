@@ -6,7 +6,7 @@ use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx, Version, WakingWord};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 2, minor: 0, patch: 0 };
+pub const VERSION: Version = Version { major: 2, minor: 1, patch: 0 };
 /// The framework's name, as descriptors and file names have it.
 pub const FRAMEWORK: &str = "coll";
 /// Version of [`CollTable`]'s layout.
@@ -193,6 +193,16 @@ pub struct CollServices {
         error: Status,
         out: *mut *mut RequestHeader,
     ) -> Status,
+    /// Writes down a step that writes further steps when the plan has come to it, from what was received until then. For plans only;
+    /// elsewhere NOT_SUPPORTED. Hosts of coll 2.0 do not have it: see [`CollServices::can_extend`].
+    pub extend: extern "C" fn(*const CollComm, f: ExtendFn, ctx: *mut c_void) -> Status,
+}
+
+impl CollServices {
+    /// Whether the host's table reaches to `extend`.
+    pub fn can_extend(&self) -> bool {
+        self.size as usize >= core::mem::offset_of!(CollServices, extend) + size_of::<ExtendFn>()
+    }
 }
 
 /// Parts of a communicator by the nodes of its ranks.
@@ -254,6 +264,36 @@ pub mod step {
     /// Answers as `START`; again and again while that is PENDING.
     pub const LOOK: u32 = 1;
     /// The plan is given up, `ctx` is not used again.
+    pub const DROP: u32 = 2;
+}
+
+/// A step that writes further steps; `what` is one of [`extend`].
+///
+/// It is called when all steps that were written down before it are done, so it may look at the data of each message that was waited for. Through
+/// the services of `comm`, which are those of a plan, it writes down as many steps as it likes, more of its own kind among them. They are done
+/// in place of this one: before those that stand behind it. They may name the collective's buffers, types and operation, memory of the plan, and what
+/// `ctx` keeps. Memory that it gets by `memory` lives until this start of the operation has ended; then the steps that it wrote are thrown
+/// away, and each start calls it anew. A request of a message that the plan has started before may be waited for.
+///
+/// It runs in whatever thread makes progress, which holds no lock, and must not block. `comm` is valid during the call, in that thread.
+/// Nobody else runs a step of the same plan meanwhile, and whoever runs the next one sees what it has written.
+///
+/// An error is the operation's unless it had one. The steps that it has written until then are done all the same, as those behind a step
+/// that failed: other ranks count on their messages, which say that their data is missing. PENDING is no answer, and counts as INTERNAL.
+///
+/// # Safety
+/// `ctx` must be the one that the step was written down with, and `comm` what the host made for this call; DROP comes once, and nothing
+/// after it.
+pub type ExtendFn = unsafe extern "C" fn(ctx: *mut c_void, comm: *const CollComm, what: u32) -> Status;
+
+/// The question to an [`ExtendFn`].
+pub mod extend {
+    /// Write the steps that follow.
+    pub const WRITE: u32 = 0;
+    /// The same, but data of the plan is missing: a receive failed, or work on data. Buffers that were received into tell nothing. The messages that are
+    /// written down now say so to their receivers; a component writes those that other ranks may wait for, if it knows them.
+    pub const LOST: u32 = 1;
+    /// The step is thrown away, `ctx` is not used again. `comm` is null. The host is not to be called, and locks may be held.
     pub const DROP: u32 = 2;
 }
 
@@ -456,7 +496,7 @@ impl CollOffer {
 const _: () = {
     use core::mem::size_of;
     assert!(size_of::<CollComm>() == 64);
-    assert!(size_of::<CollServices>() == 184);
+    assert!(size_of::<CollServices>() == 192);
     assert!(size_of::<CollArgs>() == 120);
     assert!(size_of::<CollTable>() == 184);
     assert!(size_of::<Neighbors>() == 32);

@@ -81,7 +81,7 @@ pub mod receive {
     /// The transport is asked to end this batch behind the message: its receiver has something to do before it wants the
     /// next one.
     pub const STOP: u32 = 1;
-    /// A bit of what [`super::AmParts`] answers: the part is taken.
+    /// A bit of what [`super::AmParts`] answers: the receiver takes the message by partial delivery, this part first.
     pub const TAKEN: u32 = 2;
 }
 
@@ -96,21 +96,23 @@ pub struct AmEntry {
     pub ctx: *mut c_void,
 }
 
-/// A part of a message that its sender is still writing.
+/// A part of a message, delivered before the rest of it has come (partial delivery).
 #[repr(C)]
 pub struct PartDesc {
-    /// The whole message: where it lies once all of it is there, and how long it is.
+    /// The whole message: where it lies once all of it is there, and how long it is. It does not move while it comes.
     pub message: RecvDesc,
     /// The bytes from here ...
     pub from: u64,
-    /// ... to here are there now, and have not been handed up before.
+    /// ... to here are there now, and have not been delivered before.
     pub to: u64,
 }
 
-/// Takes a message while it comes, in parts that follow each other; otherwise as [`AmReceive`]. The first part is an offer,
-/// with as much of the message as is there: without the bit [`receive::TAKEN`] if the whole is wanted instead, in one piece, when all is there
-/// (the offer may be repeated before that, with more); with it if it is taken. Then the others follow, of the same message and no other on
-/// this way from its process, and are always taken; the last one ends where the message does.
+/// Takes a message by partial delivery: in parts that follow each other, while the rest of it is on its way; otherwise as [`AmReceive`].
+///
+/// The first part is an offer, with as much of the message as is there. The answer without the bit [`receive::TAKEN`] refuses it: the message is delivered
+/// whole by the tag's [`AmReceive`] when all of it is there, and may be offered again before that, with more. The answer with the bit takes it. Then the
+/// other parts follow, and are always taken; the last one ends where the message does. Until then the transport delivers nothing else from
+/// that process on that context.
 pub type AmParts = unsafe extern "C" fn(ctx: *mut c_void, part: *const PartDesc) -> u32;
 
 /// First tag of each framework's active messages: three bits framework, five bits its own. One-sided components have the
@@ -235,7 +237,7 @@ pub struct HostTable {
         extern "C" fn(*mut c_void, component: StrRef, proc: u32, data: *mut u8, len: *mut usize) -> Status,
     /// A peer broke the protocol or died; `fatal` 1: the job cannot go on without it.
     pub peer_error: extern "C" fn(*mut c_void, component: StrRef, proc: u32, fatal: u32, message: StrRef),
-    /// 256 rows beside those of `am_table`, with the same first argument: who takes messages in parts, where somebody does.
+    /// 256 rows beside those of `am_table`, with the same first argument: who takes messages by partial delivery, where somebody does.
     pub am_parts: *const Option<AmParts>,
     /// To be called behind `am_register` for the same tag, and not later than that may be. BAD_PARAM: the tag has no receiver.
     pub am_register_parts: extern "C" fn(*mut c_void, tag: u8, take: AmParts) -> Status,
@@ -323,7 +325,7 @@ impl Host {
         unsafe { *self.table().am_table.add(tag as usize) }
     }
 
-    /// The receiver that takes messages of that tag in parts, if there is one; its first argument is that of the tag's receiver.
+    /// The receiver that takes messages of that tag by partial delivery, if there is one; its first argument is that of the tag's receiver.
     #[inline]
     pub fn am_parts(&self, tag: u8) -> Option<AmParts> {
         // SAFETY: as above.
@@ -396,7 +398,6 @@ impl Host {
     }
 
     /// Adds a layer's function to progress. BAD_PARAM: it is there already.
-    ///
     ///
     /// # Safety
     /// Until the component has ended, the function, and those that arm and disarm it, may be called with the context in any thread that makes turns, also if it is taken

@@ -1,7 +1,7 @@
 //! Taking messages that lie in cells, whole or while they are written.
 //!
 //! A long message in a cell is announced when its first piece is written, and each further piece when that is. The part of it that is
-//! there is **offered** to the layer above ([`AmParts`](oxmpi_mca::AmParts)), which takes it if it knows where to: then each piece is
+//! there is offered to the layer above (partial delivery, [`oxmpi_btl::BtlAttrs::PARTIAL_DELIVERY`]), which takes it if it knows where to: then each piece is
 //! copied out while the sender writes the next one. Where nobody takes it so (no receive is posted for it, mostly), it is handed up
 //! like any other, once all of it is there.
 //!

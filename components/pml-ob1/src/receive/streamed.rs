@@ -1,6 +1,7 @@
-//! Messages that are taken while their sender still writes them.
+//! Messages that are taken by partial delivery, while the rest of them is on its way.
 //!
-//! A transport may **offer** a message of which only a part is there ([`Pml::arrive_in_part`](oxmpi_pml::Pml::arrive_in_part)). It is taken if it is one
+//! A transport with the attribute [`PARTIAL_DELIVERY`](oxmpi_btl::BtlAttrs::PARTIAL_DELIVERY) may offer a message of which only a part is there
+//! ([`Pml::arrive_in_part`](oxmpi_pml::Pml::arrive_in_part)). It is taken if it is one
 //! that carries much payload, and a request is waiting for that: MATCH and RNDV in their plain forms, which are matched then, and
 //! FRAG. Each part goes to the user's buffer when it comes; of a rendezvous the rest is asked for at once, so that
 //! the sender goes on without a break. Everything else is refused, and comes once more when all of it is there, the
@@ -21,7 +22,7 @@ use oxmpi_mca::CriGuard;
 use oxmpi_pml::{Arrived, Part};
 
 impl Receiver {
-    /// Handles a part of a message of `len` bytes that its sender still writes: `arrived` has what is there, of which what is in front of `from` was there
+    /// Handles a part of a message of `len` bytes, delivered while it comes: `arrived` has what is there, of which what is in front of `from` was there
     /// before.
     #[inline(always)]
     pub fn come_in_part(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, from: u64, len: u64) -> Part {
@@ -114,7 +115,7 @@ impl Receiver {
         Some(())
     }
 
-    /// Stores the bytes from `from` to the end of `there` of the message that a peer is writing, `len` bytes with its
+    /// Stores the bytes from `from` to the end of `there` of the message that comes from a peer, `len` bytes with its
     /// header, in the request's buffer; ends or continues the receive when all has come.
     #[inline(always)]
     fn store_part(&self, held: &mut CriGuard<'_>, peer: &Peer, there: &[u8], from: u64, len: u64) {

@@ -52,6 +52,8 @@ pub struct Setup {
     pub put_alignment: u64,
     /// `done` of a put says that the data is there; else a flush does.
     pub put_is_remote: bool,
+    /// Messages may be delivered in parts.
+    pub delivers_parts: bool,
     /// Bytes of a registration handle, and how many a process may have at a time.
     pub handle: u32,
     pub registrations: usize,
@@ -95,6 +97,7 @@ impl Default for Setup {
             put_limit: 0,
             put_alignment: 0,
             put_is_remote: false,
+            delivers_parts: true,
             handle: 0,
             registrations: usize::MAX,
             offers_vector: true,
@@ -427,7 +430,8 @@ pub fn attrs_of(setup: &Setup) -> BtlAttrs {
     attrs.contexts = setup.cris;
     attrs.flags = if setup.twin { BtlAttrs::STRIPES } else { 0 }
         | if setup.visible { BtlAttrs::VISIBLE_AT_ONCE } else { 0 }
-        | if setup.put_is_remote { BtlAttrs::PUT_DONE_IS_REMOTE } else { 0 };
+        | if setup.put_is_remote { BtlAttrs::PUT_DONE_IS_REMOTE } else { 0 }
+        | if setup.delivers_parts { BtlAttrs::PARTIAL_DELIVERY } else { 0 };
     attrs
 }
 

@@ -28,6 +28,15 @@ pub struct Arrived {
 /// A function that runs inside the receive callback, besides recording.
 pub type Hook = Arc<dyn Fn(&Arrived) + Send + Sync>;
 
+/// Which offers of partial delivery the host takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Taking {
+    #[default]
+    EveryOther,
+    All,
+    None,
+}
+
 /// One row of the active-message table.
 struct Row {
     host: *const FakeHost,
@@ -47,6 +56,9 @@ pub struct FakeHost {
     /// Bytes taken so far of messages that come in parts, by process and context; and how many messages were offered.
     coming: Mutex<HashMap<(u32, u32), Vec<u8>>>,
     offers: AtomicU64,
+    /// The module has said that it delivers messages in parts.
+    parts_come: AtomicBool,
+    taking: Mutex<Taking>,
     rows: Vec<Row>,
     /// One per context, and one for the service context behind them.
     turns: Vec<Turn>,
@@ -90,6 +102,8 @@ impl FakeHost {
             turns: (0..=num_cris).map(|_| Turn::default()).collect(),
             coming: Mutex::default(),
             offers: AtomicU64::new(0),
+            parts_come: AtomicBool::new(false),
+            taking: Mutex::default(),
             rows: Vec::new(),
             module_state: AtomicPtr::new(core::ptr::null_mut()),
             inbox: Mutex::default(),
@@ -202,6 +216,16 @@ impl FakeHost {
         *held(&self.guests) = procs;
     }
 
+    /// Whether the module may offer messages of which only a part is there.
+    pub fn let_parts_come(&self, may: bool) {
+        self.parts_come.store(may, Ordering::Relaxed);
+    }
+
+    /// Which offers are taken from here on.
+    pub fn take_parts(&self, taking: Taking) {
+        *held(&self.taking) = taking;
+    }
+
     /// From here on peers may be reported as failed.
     pub fn let_peers_fail(&self) {
         self.may_fail.store(true, Ordering::SeqCst);
@@ -245,6 +269,9 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     if turn.in_callback.swap(1, Ordering::SeqCst) != 0 {
         host.violation(format!("tag {} was delivered inside another delivery", row.tag));
     }
+    if held(&host.coming).contains_key(&(msg.proc, msg.ctx)) {
+        host.violation(format!("process {} has a message delivered between the parts of another", msg.proc));
+    }
     if msg.module != host.module_state.load(Ordering::Relaxed) {
         host.violation("a message named another module than the one that was driven".into());
     }
@@ -269,13 +296,16 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     if number % 5 == 4 { answer::STOP } else { answer::CONTINUE }
 }
 
-/// Takes every other message that is offered before all of it is there, and hands it to `receive` when it is.
+/// Takes messages that are offered before all of them is there, or not ([`Taking`]), and hands them to `receive` when it is.
 extern "C" fn receive_part(ctx: *mut c_void, part: *const PartDesc) -> u32 {
     // SAFETY: as in `receive`.
     let (row, part) = unsafe { (&*ctx.cast::<Row>(), &*part) };
     // SAFETY: as above.
     let host = unsafe { &*row.host };
     let (msg, key) = (&part.message, (part.message.proc, part.message.ctx));
+    if !host.parts_come.load(Ordering::Relaxed) {
+        host.violation("a message was offered in part by a module without PARTIAL_DELIVERY".into());
+    }
     if part.from >= part.to || part.to > msg.len {
         host.violation(format!("bytes {} to {} of {} were offered", part.from, part.to, msg.len));
         return answer::CONTINUE;
@@ -286,7 +316,12 @@ extern "C" fn receive_part(ctx: *mut c_void, part: *const PartDesc) -> u32 {
         host.violation(format!("a part that starts at {} came where {has} bytes had been taken", part.from));
         return answer::CONTINUE;
     }
-    if has == 0 && host.offers.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+    let refuses = || match *held(&host.taking) {
+        Taking::EveryOther => host.offers.fetch_add(1, Ordering::Relaxed).is_multiple_of(2),
+        Taking::All => false,
+        Taking::None => true,
+    };
+    if has == 0 && refuses() {
         return answer::CONTINUE;
     }
     // SAFETY: valid during the callback.

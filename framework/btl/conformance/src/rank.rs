@@ -48,6 +48,7 @@ impl Rank {
         host.module_state.store(module.state, Ordering::Relaxed);
         // SAFETY: a component's module.
         let (attrs, table) = unsafe { (Box::new(attributes(module)?), BtlTable::read(module.table)) };
+        host.let_parts_come(attrs.flags & BtlAttrs::PARTIAL_DELIVERY != 0);
         // SAFETY: table and state of one module, which stays open as long as the rank.
         let completed = unsafe { table.complete(module.state, &attrs, descriptor.name) };
         let btl = completed.map_err(|slot| format!("the module has no {slot}"))?;

@@ -42,6 +42,8 @@ struct Sender {
 
 const ROOM: usize = 64 << 10;
 const MAX_SEND: usize = 8 << 10;
+/// Longer messages are offered in part.
+const LONG: usize = 3 << 10;
 const LIST_LIMIT: u64 = 2000;
 
 struct Memory {
@@ -152,7 +154,19 @@ impl Memory {
         Ok(Some(To::Guest { segment, place, file: copy() }))
     }
 
+    /// Hands up a message, a long one in two parts as if the second had come later.
     fn hand_up(&self, at: &mut At<'_>, tag: u8, proc: u32, data: &[u8]) {
+        let arrival = || Arrival { proc, tag, bytes: data.into(), link: 0 };
+        let (half, end) = (data.len() as u64 / 2, data.len() as u64);
+        if data.len() > LONG && at.deliver_part(&self.host, arrival(), 0, half).took() {
+            if self.has("delivers between parts") {
+                at.deliver(&self.host, arrival());
+            }
+            let again = if self.has("delivers a part twice") { half - 1 } else { half };
+            let early = if self.has("leaves the last byte out") { end - 1 } else { end };
+            at.deliver_part(&self.host, arrival(), again, early);
+            return;
+        }
         if !self.has("names another context") {
             at.deliver(&self.host, Arrival { proc, tag, bytes: data.into(), link: 0 });
             return;
@@ -194,6 +208,9 @@ impl Btl for Memory {
     fn attrs(&self) -> BtlAttrs {
         let mut a = BtlAttrs::new();
         a.max_send_size = MAX_SEND as u64;
+        if !self.has("does not announce parts") {
+            a.flags |= BtlAttrs::PARTIAL_DELIVERY;
+        }
         if self.has("limits contradict") {
             a.eager_limit = 2 * a.max_send_size;
         }
@@ -460,6 +477,10 @@ const FAULTS: &[(&str, &str)] = &[
     ("keeps the first index", "a_second_job_comes_and_goes"),
     ("loses what comes too early", "a_second_job_comes_and_goes"),
     ("reaches nobody in silence", "an_unknown_segment_is_refused"),
+    ("does not announce parts", "sizes_and_header_lengths"),
+    ("delivers between parts", "parts_are_taken_or_refused"),
+    ("delivers a part twice", "parts_are_taken_or_refused"),
+    ("leaves the last byte out", "parts_are_taken_or_refused"),
 ];
 
 #[test]

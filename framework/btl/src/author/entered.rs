@@ -68,8 +68,9 @@ impl<'a, C> Entered<'a, C> {
         Answer(unsafe { (row.receive)(row.ctx, &self.describe(&arrival)) })
     }
 
-    /// Offers, or goes on with, a message of which the bytes from `from` to `to` are there now and were not handed up before. An answer
-    /// that has not [taken](Answer::took) the first part wants the whole in one piece. See [`AmParts`](oxmpi_mca::AmParts).
+    /// Offers, or goes on with, the partial delivery of a message of which the bytes from `from` to `to` are there now and were not delivered
+    /// before. An answer that has not [taken](Answer::took) the first part wants the message whole. For modules with
+    /// [`BtlAttrs::PARTIAL_DELIVERY`](crate::BtlAttrs::PARTIAL_DELIVERY); [`AmParts`](oxmpi_mca::AmParts) has the rules.
     pub fn deliver_part(&mut self, host: &Host, arrival: Arrival<'_>, from: u64, to: u64) -> Answer {
         let Some(take) = host.am_parts(arrival.tag) else { return Answer(receive::CONTINUE) };
         let part = PartDesc { message: self.describe(&arrival), from, to };

@@ -27,6 +27,7 @@ mod args;
 pub mod blocks;
 mod checks;
 pub mod data;
+mod doing;
 pub mod equal;
 mod host;
 mod job;

@@ -1,4 +1,4 @@
-//! Plans as a host keeps them: written down while the component is called, and done after it has returned, once or again and again.
+//! Plans as a host keeps them: written down while the component is called. `doing.rs` does them after it has returned, once or again and again.
 //!
 //! A plan has a line of its own on the net, so several may be under way on a communicator, and one tag. Arguments that
 //! the contract says are gone when the component returns are overwritten then: arrays of counts, displacements, types and neighbors.
@@ -12,35 +12,76 @@ use crate::view::View;
 use core::cell::RefCell;
 use core::ffi::c_void;
 use core::ptr::{from_ref, null, null_mut, without_provenance_mut};
-use oxmpi_coll::{CollArgs, CollComm, CollFn, CollServices, FIRST_TAG, Neighbors, StepFn, step as step_of};
+use oxmpi_coll::{
+    CollArgs, CollComm, CollFn, CollServices, ExtendFn, FIRST_TAG, Neighbors, StepFn, extend as extend_of,
+    step as step_of,
+};
 use oxmpi_datatype::kernel::{self, OpDesc};
 use oxmpi_datatype::{TypeDesc, copy as copy_elements, pack as pack_bytes, unpack as unpack_bytes};
 use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, WakingWord};
-use std::time::Instant;
 
 const TAG: i32 = FIRST_TAG - 77;
 
-enum Step {
+pub(crate) enum Step {
     Send { what: Elements, line: Line, slot: usize },
     Recv { what: Elements, line: Line, slot: usize },
     Wait { slot: usize },
     Here(Box<dyn Fn() -> Status>),
-    Own { f: StepFn, ctx: *mut c_void },
+    Own(OwnStep),
+    Extend(ExtendStep),
+}
+
+/// A step of the component's own, which is told when it is dropped.
+pub(crate) struct OwnStep {
+    pub(crate) f: StepFn,
+    pub(crate) ctx: *mut c_void,
+}
+
+impl Drop for OwnStep {
+    fn drop(&mut self) {
+        (self.f)(self.ctx, step_of::DROP);
+    }
+}
+
+/// A step that writes further ones, which is told when it is dropped.
+pub(crate) struct ExtendStep {
+    pub(crate) f: ExtendFn,
+    pub(crate) ctx: *mut c_void,
+}
+
+impl Drop for ExtendStep {
+    fn drop(&mut self) {
+        // SAFETY: the last call with what the component gave.
+        unsafe { (self.f)(self.ctx, null(), extend_of::DROP) };
+    }
 }
 
 #[derive(Default)]
-struct Core {
+pub(crate) struct Core {
     number: u64,
-    steps: Vec<Step>,
-    slots: usize,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) slots: usize,
     memory: Vec<Vec<u128>>,
     op: Option<OpDesc>,
 }
 
+impl Core {
+    /// No steps yet, of plan `number` of the communicator; the slots before `slots` are taken.
+    fn of(number: u64, op: Option<OpDesc>, slots: usize) -> Core {
+        Core { number, op, slots, ..Core::default() }
+    }
+
+    /// For the steps that one of these writes.
+    pub(crate) fn next(&self, slots: usize) -> Core {
+        Core::of(self.number, self.op, slots)
+    }
+}
+
 /// The steps that a component wrote down.
 pub struct Plan<'a> {
-    core: Core,
-    view: &'a View,
+    pub(crate) core: Core,
+    pub(crate) view: &'a View,
+    pub(crate) comm: &'a CollComm,
 }
 
 // SAFETY: a plan is done in one thread at a time; the memory that its steps name waits for its end.
@@ -111,6 +152,27 @@ impl Arrays {
     }
 }
 
+/// Has a component write steps into `core`.
+pub(crate) fn recorded(
+    core: &RefCell<Core>,
+    comm: &CollComm,
+    call: impl FnOnce(&CollComm) -> Status,
+) -> Status {
+    let recorder = |real| Recorder { core, real };
+    let seen = |real: &CollComm, recorder: *const Recorder<'_>, local| CollComm {
+        comm: recorder.cast_mut().cast(),
+        services: &RECORDING,
+        planning: 1,
+        local,
+        ..*real
+    };
+    // SAFETY: null, or the local group's communicator.
+    let inside = unsafe { comm.local.as_ref() };
+    let (outer, inner) = (recorder(comm), recorder(comm.local));
+    let local = inside.map(|real| seen(real, &inner, null()));
+    call(&seen(comm, &outer, local.as_ref().map_or(null(), |l| l)))
+}
+
 impl Plan<'_> {
     /// Lets the component plan.
     pub(crate) fn make<'a>(
@@ -120,94 +182,12 @@ impl Plan<'_> {
         args: &Args<'_>,
     ) -> Result<Plan<'a>, Status> {
         let view = View::of(comm);
-        let core = RefCell::new(Core { number: view.next_plan(), op: args.op.copied(), ..Core::default() });
-        let recorder = |real| Recorder { core: &core, real };
-        let seen = |real: &CollComm, recorder: *const Recorder<'_>, local| CollComm {
-            comm: recorder.cast_mut().cast(),
-            services: &RECORDING,
-            planning: 1,
-            local,
-            ..*real
-        };
-        // SAFETY: null, or the local group's communicator.
-        let inside = unsafe { comm.local.as_ref() };
-        let (outer, inner) = (recorder(comm), recorder(comm.local));
-        let local = inside.map(|real| seen(real, &inner, null()));
-        let planning = seen(comm, &outer, local.as_ref().map_or(null(), |l| l));
+        let core = RefCell::new(Core::of(view.next_plan(), args.op.copied(), 0));
         let mut arrays = Arrays::of(args);
-        let status = function(module, &planning, &arrays.args);
+        let status = recorded(&core, comm, |planning| function(module, planning, &arrays.args));
         arrays.overwrite();
-        let plan = Plan { core: core.into_inner(), view };
+        let plan = Plan { core: core.into_inner(), view, comm };
         if status.is_err() { Err(status) } else { Ok(plan) }
-    }
-
-    /// Does it; the first error, behind which the other steps are done.
-    pub fn run(&self) -> Status {
-        let (net, me) = (&self.view.net, self.view.me());
-        let mut requests: Vec<Option<usize>> = vec![None; self.core.slots];
-        let (mut first, mut spoiled) = (Status::OK, false);
-        let mut note = |status: Status| {
-            if status.is_err() && !first.is_err() {
-                first = status;
-            }
-            status.is_err()
-        };
-        for step in &self.core.steps {
-            match step {
-                // It says that the data is missing, as far as its receiver can be told.
-                Step::Send { line, slot, .. } if spoiled => {
-                    requests[*slot] = net.start_failure(me, Status::UNREACHABLE, *line).ok();
-                }
-                Step::Send { what, line, slot } => match net.start_send(me, *what, *line) {
-                    Ok(id) => requests[*slot] = Some(id),
-                    Err(status) => _ = note(status),
-                },
-                Step::Recv { what, line, slot } => match net.start_recv(me, *what, *line) {
-                    Ok(id) => requests[*slot] = Some(id),
-                    Err(status) => spoiled |= note(status),
-                },
-                Step::Wait { slot } => {
-                    if let Some(id) = requests[*slot].take() {
-                        spoiled |= note(net.wait(me, id));
-                    }
-                }
-                Step::Here(_) if spoiled => {}
-                Step::Here(work) => spoiled |= note(work()),
-                Step::Own { f, ctx } => spoiled |= note(self.own(*f, *ctx)),
-            }
-        }
-        // A request that is still on its way belongs to the operation.
-        for id in requests.into_iter().flatten() {
-            note(net.wait(me, id));
-        }
-        first
-    }
-
-    /// A step of the component's own.
-    fn own(&self, f: StepFn, ctx: *mut c_void) -> Status {
-        let (net, begun) = (&self.view.net, Instant::now());
-        let mut status = f(ctx, step_of::START);
-        while status == Status::PENDING {
-            if net.is_dead() {
-                return Status::PEER_FAILED;
-            }
-            if begun.elapsed() > net.patience() {
-                net.stop("a step of the component's own is never done".into());
-            }
-            std::thread::yield_now();
-            status = f(ctx, step_of::LOOK);
-        }
-        status
-    }
-}
-
-impl Drop for Plan<'_> {
-    fn drop(&mut self) {
-        for step in &self.core.steps {
-            if let Step::Own { f, ctx } = step {
-                f(*ctx, step_of::DROP);
-            }
-        }
     }
 }
 
@@ -234,6 +214,7 @@ const RECORDING: CollServices = CollServices {
     sub_view,
     call,
     send_failure,
+    extend,
     ..SERVICES
 };
 
@@ -425,7 +406,12 @@ extern "C" fn reduce(
 }
 
 extern "C" fn step(comm: *const CollComm, f: StepFn, ctx: *mut c_void) -> Status {
-    at(comm).core.borrow_mut().steps.push(Step::Own { f, ctx });
+    at(comm).core.borrow_mut().steps.push(Step::Own(OwnStep { f, ctx }));
+    Status::OK
+}
+
+extern "C" fn extend(comm: *const CollComm, f: ExtendFn, ctx: *mut c_void) -> Status {
+    at(comm).core.borrow_mut().steps.push(Step::Extend(ExtendStep { f, ctx }));
     Status::OK
 }
 

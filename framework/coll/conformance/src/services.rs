@@ -9,7 +9,7 @@ use crate::{messages, nodes};
 use core::ffi::c_void;
 use core::ptr::{from_ref, null};
 use core::sync::atomic::Ordering;
-use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, StepFn};
+use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, ExtendFn, StepFn};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{Status, StrRef};
 use oxmpi_testing::held;
@@ -41,6 +41,7 @@ pub const SERVICES: CollServices = CollServices {
     sub_view,
     call,
     send_failure: messages::send_failure,
+    extend: in_plans::extend,
 };
 
 mod in_plans {
@@ -60,6 +61,7 @@ mod in_plans {
         copy(*const TypeDesc, u64, *const u8, *mut u8);
         reduce(*const TypeDesc, u64, *const u8, *mut u8);
         step(StepFn, *mut c_void);
+        extend(ExtendFn, *mut c_void);
     }
 }
 

@@ -5,7 +5,7 @@ mod nested;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_coll::{
-    CollArgs, CollComm, CollFn, CollModule, CollOffer, CollTable, FIRST_TAG, IN_PLACE, Neighbors,
+    CollArgs, CollComm, CollFn, CollModule, CollOffer, CollTable, FIRST_TAG, IN_PLACE, Neighbors, extend,
 };
 use oxmpi_coll_conformance::{Setup, checks, run};
 use oxmpi_datatype::kernel::{OpDesc, op};
@@ -221,6 +221,89 @@ extern "C" fn keeps_arrays(module: *mut c_void, comm: *const CollComm, args: *co
     if status.is_err() { status } else { kept }
 }
 
+/// A gather of which all is written when it is due.
+struct Due {
+    module: *mut c_void,
+    args: CollArgs,
+    fault: DueFault,
+    /// The number of elements before the zeros at the end, once it has learned that.
+    len: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum DueFault {
+    None,
+    /// It says that it is not done.
+    Pending,
+    /// It writes nothing at the second start.
+    Once,
+    /// It takes the sizes of the first start for those of all.
+    Remembers,
+}
+
+impl Due {
+    /// Dense ints of the check that is for it, without those behind what was learned; a copy that plans may keep.
+    fn remembered(&mut self) -> CollArgs {
+        let mut args = copy_of(&self.args);
+        if args.sendbuf == IN_PLACE {
+            return args;
+        }
+        // SAFETY: the elements of the check.
+        let data =
+            unsafe { core::slice::from_raw_parts(args.sendbuf.cast::<i32>(), args.sendcount as usize) };
+        let ends = || data.iter().rposition(|element| *element != 0).map_or(0, |last| last + 1);
+        let len = *self.len.get_or_insert_with(ends);
+        let kept = (0..).zip(data).map(|(i, element)| if i < len { *element } else { 0 });
+        args.sendbuf = kept.collect::<Vec<i32>>().leak().as_ptr().cast();
+        args
+    }
+}
+
+unsafe extern "C" fn writes(ctx: *mut c_void, comm: *const CollComm, what: u32) -> Status {
+    if what == extend::DROP {
+        // SAFETY: `due` made it, and DROP comes once.
+        drop(unsafe { Box::from_raw(ctx.cast::<Due>()) });
+        return Status::OK;
+    }
+    // SAFETY: as above; a plan's steps run one after the other.
+    let due = unsafe { &mut *ctx.cast::<Due>() };
+    let again = due.len.is_some();
+    let args = match due.fault {
+        DueFault::Once if again => return Status::OK,
+        DueFault::Remembers => due.remembered(),
+        _ => copy_of(&due.args),
+    };
+    due.len.get_or_insert(0);
+    let status = call(|t| t.gather, due.module, comm, &args);
+    if due.fault == DueFault::Pending { Status::PENDING } else { status }
+}
+
+fn due(module: *mut c_void, comm: *const CollComm, args: *const CollArgs, fault: DueFault) -> Status {
+    let ctx = Box::into_raw(Box::new(Due { module, args: copy_of(args), fault, len: None }));
+    // SAFETY: valid during the call.
+    let services = unsafe { &*(*comm).services };
+    assert!(services.can_extend());
+    (services.extend)(comm, writes, ctx.cast())
+}
+
+macro_rules! due {
+    ($($name:ident $fault:ident;)*) => {
+        $(extern "C" fn $name(module: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status {
+            due(module, comm, args, DueFault::$fault)
+        })*
+    };
+}
+due! {
+    writes_when_due None;
+    answers_pending Pending;
+    writes_once Once;
+    remembers_sizes Remembers;
+}
+faulty!(when_due, planned: gather = writes_when_due);
+faulty!(without_answer, planned: gather = answers_pending);
+faulty!(without_second_start, planned: gather = writes_once);
+faulty!(without_another_look, planned: gather = remembers_sizes);
+
 faulty!(without_barrier, blocking: barrier = does_nothing, planned: barrier = does_nothing);
 faulty!(without_order, blocking: reduce = reorders);
 /// Everyone tells rank 0, which tells everyone; who fails leaves, though others wait for it.
@@ -281,7 +364,7 @@ type Make = fn() -> *const Descriptor;
 
 #[test]
 fn each_fault_is_seen() {
-    let cases: [(&str, Make); 14] = [
+    let cases: [(&str, Make); 17] = [
         ("barrier", without_barrier),
         ("reduce", without_order),
         ("gather", without_place),
@@ -296,10 +379,21 @@ fn each_fault_is_seen() {
         ("agreement", without_agreement),
         ("alltoallv", without_copies),
         ("scatter", without_unity),
+        ("gather", without_answer),
+        ("persistent_gather", without_second_start),
+        ("persistent_gather", without_another_look),
     ];
     for (check, faulty) in cases {
         assert!(passes(right(), check), "the right one does not pass {check}");
         assert!(!passes(faulty(), check), "{check} does not see its fault");
+    }
+}
+
+/// All of a plan is written by a step that is called when it is due.
+#[test]
+fn a_component_that_writes_when_it_is_due_passes() {
+    for check in ["gather", "persistent_gather", "dies_in_gather", "unreachable_in_gather"] {
+        assert!(passes(when_due(), check), "{check}");
     }
 }
 

@@ -322,3 +322,99 @@ mod refused {
         assert!(run(&Setup::new(component::descriptor()), check));
     }
 }
+
+/// A host of coll 2.0, whose services end before `extend`.
+mod older_host {
+    use super::*;
+    use core::ffi::c_void;
+    use core::mem::offset_of;
+    use core::sync::atomic::{AtomicU32, Ordering};
+    use oxmpi_coll::{CollArgs, CollFn, CollServices};
+
+    static REFUSED: AtomicU32 = AtomicU32::new(0);
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    static DROPPED: AtomicU32 = AtomicU32::new(0);
+
+    struct Learner;
+
+    impl Component for Learner {
+        type Module = CollModule;
+        const NAME: &'static str = "learner";
+        fn open(_: Host, _: Params<'_>) -> core::result::Result<(i32, Vec<CollModule>), OpenError> {
+            Ok((20, vec![oxmpi_coll::module(Learner)]))
+        }
+    }
+
+    const RIGHT: CollTable = Offer::<Learner>::new().barrier().table();
+
+    impl Coll for Learner {
+        type Module = Learner;
+        fn query(&self, _: &CollComm) -> Option<(i32, Learner)> {
+            Some((20, Learner))
+        }
+        const TABLE: CollTable = RIGHT;
+        const PLANS: Option<CollTable> = Some(CollTable { barrier: Some(shortened as CollFn), ..RIGHT });
+    }
+
+    /// Lives as long as the function that has it.
+    struct Guard;
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    impl Barrier for Learner {
+        fn barrier(&self, call: &Call<'_>) -> Result {
+            MADE.fetch_add(1, Ordering::Relaxed);
+            let (guard, (nothing, _)) = (Guard, call.nothing()?);
+            call.learn(nothing, (), move |call, _, ()| {
+                let _ = &guard;
+                Example.barrier(call)
+            })
+        }
+    }
+
+    /// Plans with a table of services that ends early.
+    extern "C" fn shortened(module: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status {
+        // SAFETY: the host's, valid during the call.
+        let (comm, services) = unsafe { (&*comm, &*(*comm).services) };
+        let services = CollServices { size: offset_of!(CollServices, extend) as u32, ..*services };
+        let barrier = RIGHT.barrier.expect("it was added");
+        let status = barrier(module, &CollComm { services: &services, ..*comm }, args);
+        REFUSED.fetch_add(u32::from(status == Status::NOT_SUPPORTED), Ordering::Relaxed);
+        status
+    }
+
+    mod component {
+        oxmpi_mca::component! {
+            component: super::Learner,
+            symbol: oxmpi_component_coll_learner,
+            framework: oxmpi_coll::FRAMEWORK,
+            framework_version: oxmpi_coll::VERSION,
+            name: "learner",
+            aliases: [],
+            params: &[],
+            help: "",
+        }
+    }
+
+    oxmpi_coll_conformance::check!(own_barriers, needs: [barrier], |job| {
+        use oxmpi_coll_conformance::Args;
+        job.group(2, |rank| {
+            let status = rank.call(|t| t.barrier, Args::default());
+            assert!(status == Status::OK || rank.planned && status == Status::NOT_SUPPORTED, "{status}");
+        });
+    });
+
+    #[test]
+    fn a_step_that_the_host_does_not_have_is_refused_and_dropped() {
+        let all = checks();
+        let check = all.iter().find(|check| check.name == "own_barriers").expect("the check");
+        assert!(run(&Setup::new(component::descriptor()), check));
+        let counts = [&REFUSED, &MADE, &DROPPED].map(|count| count.load(Ordering::Relaxed));
+        assert!(counts[0] > 0 && counts[1] > counts[0], "blocking ones are done: {counts:?}");
+        assert_eq!(counts[1], counts[2], "every function is dropped");
+    }
+}

@@ -5,6 +5,8 @@
 //! tables. Everything that a step names outlives the plan: the user's buffers and types do by the contract, temporary memory is the plan's
 //! ([`Call::make`]), and so is the type of bytes ([`ByteType`]).
 //!
+//! Where what comes next depends on data, [`Call::learn`] (`learn.rs`) has a function look at it when it is there.
+//!
 //! **Buffers outlive their receives.** A receive that was started is waited for before the borrow of its place ends: by the verb itself, or by
 //! [`Call::together`] when its closure has ended. Nothing that an author holds, and could forget, stands for a receive.
 //!
@@ -17,7 +19,7 @@
 
 use crate::safe::buffers::{Place, Result, Source};
 use crate::safe::failure::Failure;
-use crate::safe::memory::{Memory, Span};
+use crate::safe::memory::{Constant, Memory, Span};
 use crate::table::{CollComm, CollServices};
 use core::marker::PhantomData;
 use core::ptr::null_mut;
@@ -27,19 +29,19 @@ use oxmpi_mca::{RequestHeader, Status};
 
 /// A collective in progress.
 pub struct Call<'a> {
-    comm: &'a CollComm,
-    services: &'a CollServices,
+    pub(super) comm: &'a CollComm,
+    pub(super) services: &'a CollServices,
     /// MPI_BYTE.
     byte: &'a TypeDesc,
-    tag: i32,
-    failure: Failure,
+    pub(super) tag: i32,
+    pub(super) failure: Failure,
 }
 
 /// The operation of a reduction and the type of its operands.
 #[derive(Clone, Copy)]
 pub struct Op<'a> {
-    op: &'a OpDesc,
-    dtype: &'a TypeDesc,
+    pub(super) op: &'a OpDesc,
+    pub(super) dtype: &'a TypeDesc,
 }
 
 impl<'a> Op<'a> {
@@ -79,7 +81,7 @@ impl ByteType {
 }
 
 /// A step that was written down, or not.
-fn noted(status: Status) -> Result {
+pub(super) fn noted(status: Status) -> Result {
     status.ok().map(drop)
 }
 
@@ -193,6 +195,11 @@ impl<'a> Call<'a> {
     /// Temporary memory for packed data, as bytes. OUT_OF_MEMORY: there is not so much.
     pub fn bytes(&self, len: u64) -> Result<Memory<'a>> {
         self.make(self.byte, len)
+    }
+
+    /// Memory with these bytes in it, which are only read: numbers of the author's own that go into messages.
+    pub fn constant(&self, bytes: &[u8]) -> Result<Constant<'a>> {
+        Constant::new(self.bytes(bytes.len() as u64)?, bytes)
     }
 
     /// The buffers of a message without data: one to send from, one to receive into. It never fails.

@@ -85,6 +85,26 @@ impl<'a> Memory<'a> {
     }
 }
 
+/// Bytes that were given once and are only read: every start of a persistent operation finds them as they were given.
+pub struct Constant<'a>(Memory<'a>);
+
+impl<'a> Constant<'a> {
+    /// Puts the bytes into memory of as many. BAD_PARAM: it has not the room.
+    pub(super) fn new(memory: Memory<'a>, bytes: &[u8]) -> Result<Constant<'a>> {
+        if Span::of(memory.dtype, memory.count)?.len < bytes.len() as u64 || !memory.dtype.is_contiguous() {
+            return Err(Status::BAD_PARAM);
+        }
+        // SAFETY: the memory spans at least as many bytes from its address on, since its elements have no holes, and nobody else has it.
+        unsafe { memory.at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(Constant(memory))
+    }
+
+    /// To be read.
+    pub fn source(&self) -> Result<Source<'_>> {
+        self.0.source()
+    }
+}
+
 impl Drop for Memory<'_> {
     fn drop(&mut self) {
         if let Some((start, layout)) = self.owned {

@@ -4,6 +4,7 @@ use crate::polling::Polling;
 use crate::simple::Links;
 use crate::table::{CommDesc, RecvArgs, SendArgs, Transports};
 use core::ops::Deref;
+use oxmpi_btl::BtlAttrs;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{RecvDesc, SliceRef};
 
@@ -176,6 +177,17 @@ impl<'a> Given<'a> {
     pub fn links(self) -> Links {
         // SAFETY: vouched for.
         unsafe { Links::of(self.0) }
+    }
+
+    /// True if one of them may deliver a message in parts while it comes.
+    pub fn deliver_parts(self) -> bool {
+        // SAFETY: vouched for.
+        let btls = unsafe { self.0.btls.get() };
+        btls.iter().any(|btl| {
+            // SAFETY: as above, for as long as the instance.
+            let btl = unsafe { &**btl };
+            btl.attrs().flags & BtlAttrs::PARTIAL_DELIVERY != 0
+        })
     }
 
     /// The polling of transports.

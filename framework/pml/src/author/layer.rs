@@ -44,7 +44,7 @@ pub trait Pml: Send + Sync + Sized + 'static {
 
     /// The largest tag.
     const MAX_TAG: i32 = i32::MAX;
-    /// True where [`Pml::arrive_in_part`] takes messages while their senders still write them.
+    /// True where [`Pml::arrive_in_part`] takes messages by partial delivery ([`oxmpi_btl::BtlAttrs::PARTIAL_DELIVERY`]).
     const TAKES_PARTS: bool = false;
 
     /// Takes the transports, before any other verb. `care` says when locks are taken, and can be told to have them taken in any case. Answers the words
@@ -126,7 +126,8 @@ pub trait Pml: Send + Sync + Sized + 'static {
 
     /// Handles a message of the layer's own that came on the context that is held.
     fn arrive(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>) -> Next;
-    /// Handles a part of a message of `len` bytes: `arrived` has its bytes from the first on, of which those before `from` were there before.
+    /// Handles a part of a message of `len` bytes that is delivered while it comes: `arrived` has its bytes from the first on, of which those before
+    /// `from` were delivered before.
     fn arrive_in_part(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, from: u64, len: u64) -> Part {
         let _ = (held, arrived, from, len);
         Part::Refused

@@ -87,13 +87,14 @@ pub(super) extern "C" fn enable<T: Pml>(
     let module = module!(T, s);
     // SAFETY: the host's, as long as the instance.
     let transports = unsafe { Given::new(&*transports) };
+    let takes_parts = T::TAKES_PARTS && transports.deliver_parts();
     match module.pml.enable(transports, &module.care) {
         Ok(filled) => *out!(words) = filled,
         Err(e) => return e,
     }
     // SAFETY: the receiver takes the state of a module of `T`, which stays until `finalize`, the last call.
     let status = unsafe { module.host.am_register(am_tag::PML, arrive::<T>, s) };
-    if status.is_err() || !T::TAKES_PARTS {
+    if status.is_err() || !takes_parts {
         return status;
     }
     // SAFETY: as above; the tag's receiver has the state as its context.

@@ -44,15 +44,31 @@ impl CollStack {
         services: *const CollServices,
         places: [*mut c_void; 2],
     ) -> Status {
+        let (f, module) = self.plans[slot as usize];
+        // SAFETY: the caller's promise.
+        unsafe { self.planning(c, entry, services, places, |comm| f(module, comm, args)) }
+    }
+
+    /// Runs `call` with the communicator that a component gets to write steps down through `services`. `places` are as for [`CollStack::plan`].
+    ///
+    /// # Safety
+    /// The services, which take what `places` has as their first argument, are there during the call.
+    pub unsafe fn planning(
+        &self,
+        c: &Communicator,
+        entry: &Entry,
+        services: *const CollServices,
+        places: [*mut c_void; 2],
+        call: impl FnOnce(&CollComm) -> Status,
+    ) -> Status {
         let seen = |c: &Communicator, comm| CollComm { comm, services, planning: 1, ..self.seen(c, entry) };
         let mut comm = seen(c, places[0]);
-        let (f, module) = self.plans[slot as usize];
         match c.local() {
-            None => f(module, &comm, args),
+            None => call(&comm),
             Some(local) => {
                 let local = seen(local, places[1]);
                 (comm.num_remote, comm.local) = (c.num_peers(), &local);
-                f(module, &comm, args)
+                call(&comm)
             }
         }
     }

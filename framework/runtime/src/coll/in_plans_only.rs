@@ -1,6 +1,6 @@
 //! Services for the steps of plans, called outside of a plan, where a component does these things itself.
 
-use oxmpi_coll::{CollComm, StepFn};
+use oxmpi_coll::{CollComm, ExtendFn, StepFn};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 use std::ffi::c_void;
@@ -19,4 +19,5 @@ refuse! {
     copy(*const TypeDesc, u64, *const u8, *mut u8);
     reduce(*const TypeDesc, u64, *const u8, *mut u8);
     step(StepFn, *mut c_void);
+    extend(ExtendFn, *mut c_void);
 }

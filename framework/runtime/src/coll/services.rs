@@ -35,6 +35,7 @@ pub(crate) const SERVICES: &CollServices = &CollServices {
     sub_view: parts::sub_view,
     call: parts::call,
     send_failure,
+    extend: in_plans_only::extend,
 };
 
 /// The communicator a component got in `run`, and the way in of its call.

@@ -14,6 +14,7 @@ mod lists;
 mod many_outstanding;
 mod messages;
 mod one_sided;
+mod partial_delivery;
 mod parting;
 mod pressure;
 mod reentry;

@@ -57,10 +57,16 @@ impl Memory {
         Some(start)
     }
 
-    /// Ends the use of all blocks: keeps some as spare, up to a limit, and frees the others.
-    pub fn clear(&mut self) {
+    /// The number of blocks in use.
+    pub fn blocks(&self) -> usize {
+        self.used.len()
+    }
+
+    /// Ends the use of all blocks but for the first `keep`, in the order in which they were taken: keeps some as spare, up to a limit, and frees
+    /// the others.
+    pub fn clear(&mut self, keep: usize) {
         let mut kept: usize = self.spare.iter().map(|block| block.layout.size()).sum();
-        for block in self.used.drain(..) {
+        for block in self.used.drain(keep.min(self.used.len())..) {
             if kept + block.layout.size() <= KEEP {
                 kept += block.layout.size();
                 self.spare.push(block);
@@ -78,13 +84,26 @@ mod tests {
         let mut memory = Memory::default();
         let (small, large) = (memory.take(100).unwrap(), memory.take(5000).unwrap());
         assert!(small.addr().is_multiple_of(ALIGN) && small != large);
-        memory.clear();
+        memory.clear(0);
         assert_eq!((memory.take(90).unwrap(), memory.take(4999).unwrap()), (small, large), "the best fit");
         assert_ne!(memory.take(1).unwrap(), small);
         assert!(memory.take(u64::MAX).is_none());
         memory.take(KEEP as u64).unwrap();
-        memory.clear();
+        memory.clear(0);
         let kept: usize = memory.spare.iter().map(|b| b.layout.size()).sum();
         assert!(kept <= KEEP && memory.used.is_empty());
+    }
+
+    #[test]
+    fn the_first_blocks_stay_in_use_where_only_the_later_ones_end() {
+        let mut memory = Memory::default();
+        let (first, second) = (memory.take(64).unwrap(), memory.take(64).unwrap());
+        memory.clear(1);
+        assert_eq!(memory.blocks(), 1);
+        assert_eq!(memory.take(64).unwrap(), second, "the later one is spare");
+        memory.clear(5);
+        assert_eq!(memory.blocks(), 2, "there are not so many");
+        memory.clear(0);
+        assert!(memory.spare.iter().any(|block| block.start.as_ptr() == first));
     }
 }

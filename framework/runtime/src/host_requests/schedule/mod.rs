@@ -9,7 +9,8 @@
 //!
 //! **Recording.** The component that plans a collective on this communicator is called with services that write
 //! steps down (`record`). The result is a program without branches: start a send, start a receive, wait
-//! for these, pack, reduce. It depends on the arguments alone, so a persistent operation keeps it.
+//! for these, pack, reduce. It depends on the arguments alone, so a persistent operation keeps it. Steps that depend on received data are
+//! written by steps of their own kind when the plan has come to them, for one start (`extend`).
 //!
 //! **Running** (`run`). Steps are done in order until one has to wait for a message. Progress watches the request
 //! (`host_requests`); when what the step waits for has come, whoever found that goes on with the steps, outside the
@@ -30,6 +31,7 @@
 //! **Lifetimes.** Everything that a plan points to lives as long as it: buffers are the user's promise, types and the operation are held
 //! by `kept`, memory for steps is its own, and the communicator is in use as long as the request is.
 
+mod extend;
 mod memory;
 pub(crate) mod numbers;
 mod record;

@@ -2,12 +2,12 @@
 //!
 //! Requests that the component gets are the numbers of slots, from 1 on; only `wait_all` here looks at them.
 
-use super::steps::{Core, Data, Peer, Step};
+use super::steps::{Core, Data, Peer, Recorded, Step};
 use crate::coll::parts::anywhere;
 use crate::coll::slot::Slot;
 use crate::objects::Communicator;
 use crate::services::memory::Direction;
-use oxmpi_coll::{CollArgs, CollComm, CollServices, StepFn};
+use oxmpi_coll::{CollArgs, CollComm, CollServices, ExtendFn, StepFn};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{Entry, MsgStatus, Place, RequestHeader, Status, StrRef, WakingWord};
 use oxmpi_waiting::Awaited;
@@ -33,16 +33,47 @@ pub unsafe fn plan(
     entry: &mut Entry,
     args: &CollArgs,
 ) -> Status {
-    let core: *mut Core = core;
-    let between = Recorder { core, local: false, comm };
-    let inside = Recorder { core, local: true, comm: comm.local().unwrap_or(comm) };
-    let places = [&between, &inside].map(|r| (r as *const Recorder).cast_mut().cast::<c_void>());
+    let recorders = Recorders::of(core, comm);
     // SAFETY: the caller's promise; the services take a recorder, and both recorders are there during the call.
-    let status = unsafe { comm.coll.plan(which, comm, entry, args, SERVICES, places) };
-    // SAFETY: the component has returned.
-    let core = unsafe { &mut *core };
-    core.steps.push(Step::Wait { first: 0, end: core.slots });
+    let status = unsafe { comm.coll.plan(which, comm, entry, args, SERVICES, recorders.comm_pointers()) };
+    core.steps.push(Step::WaitForRest);
+    core.recorded = Recorded { steps: core.steps.len(), slots: core.slots, memory: core.memory.blocks() };
     if status.is_err() { status } else { Status::OK }
+}
+
+/// Has a component's step write further ones into the plan that is under way; what it answers.
+///
+/// # Safety
+/// `function` and `ctx` are those of a step of this plan, which was not dropped.
+pub unsafe fn extend(
+    core: &mut Core,
+    comm: &Communicator,
+    (function, ctx): (ExtendFn, *mut c_void),
+    entry: &mut Entry,
+    what: u32,
+) -> Status {
+    let recorders = Recorders::of(core, comm);
+    // SAFETY: the caller's promise; the services take a recorder, and both recorders are there during the call.
+    let call = |comm: &CollComm| unsafe { function(ctx, comm, what) };
+    // SAFETY: as above.
+    unsafe { comm.coll.planning(comm, entry, SERVICES, recorders.comm_pointers(), call) }
+}
+
+/// The objects that stand for the communicator, and for its local group, in the services of one call of a component.
+struct Recorders([Recorder; 2]);
+
+impl Recorders {
+    /// The plan is borrowed until the component has returned: nobody else may use it while the pointers are in use.
+    fn of(core: &mut Core, comm: &Communicator) -> Recorders {
+        let core: *mut Core = core;
+        let inside = comm.local().unwrap_or(comm);
+        Recorders([Recorder { core, local: false, comm }, Recorder { core, local: true, comm: inside }])
+    }
+
+    /// The pointers that services take as their communicator.
+    fn comm_pointers(&self) -> [*mut c_void; 2] {
+        self.0.each_ref().map(|recorder| std::ptr::from_ref(recorder).cast_mut().cast::<c_void>())
+    }
 }
 
 /// The table of services of a component that plans.
@@ -71,6 +102,7 @@ const SERVICES: &CollServices = &CollServices {
     sub_view,
     call,
     send_failure,
+    extend: note_extend,
 };
 
 /// The plan that is being made, and whether this is the local group's communicator.
@@ -319,6 +351,11 @@ extern "C" fn reduce(
 /// Planning service: writes down a step of the component's own.
 extern "C" fn step(comm: *const CollComm, function: StepFn, ctx: *mut c_void) -> Status {
     at!(comm).0.note(Step::Own { function, ctx })
+}
+
+/// Planning service: writes down a step that writes further ones.
+extern "C" fn note_extend(comm: *const CollComm, function: ExtendFn, ctx: *mut c_void) -> Status {
+    at!(comm).0.note(Step::Extend { function, ctx })
 }
 
 /// Planning service: stores the place of a rank in `out` at once.

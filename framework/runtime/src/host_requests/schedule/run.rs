@@ -16,9 +16,6 @@ fn told(error: Status) -> Status {
     if error == Status::TRUNCATED { Status::MISMATCH } else { error }
 }
 
-/// A slot without a message.
-const NO_MESSAGE: Message = Message { req: None, whole: None };
-
 impl Message {
     /// Whether the message's request is complete, or there is none.
     fn is_over(&self) -> bool {
@@ -28,7 +25,7 @@ impl Message {
     /// Releases the complete request of a message, adds up received bytes, and returns its status and, where its length
     /// is wrong, what came.
     fn take(&mut self, received: &mut u64) -> (MsgStatus, Option<LengthMismatch>) {
-        let Message { req, whole } = std::mem::replace(self, NO_MESSAGE);
+        let Message { req, whole } = std::mem::take(self);
         let Some(req) = req else { return (MsgStatus::EMPTY, None) };
         // SAFETY: complete, and ours until it is released.
         let mut status = unsafe { req.status() };
@@ -79,27 +76,14 @@ impl Core {
         (self.spoiled, self.truncated) = (false, None);
         self.wrong.clear();
         self.messages.clear();
-        self.messages.resize(self.slots as usize, NO_MESSAGE);
-    }
-
-    /// Gives up the plan, of which nothing is under way.
-    pub fn clear(&mut self) {
-        for step in self.steps.drain(..) {
-            if let Step::Own { function, ctx } = step {
-                function(ctx, step::DROP);
-            }
-        }
-        self.memory.clear();
-        self.slots = 0;
-        self.op = None;
-        self.kept = None;
-        self.comm = std::ptr::null();
+        self.messages.resize(self.slots as usize, Message::default());
     }
 
     /// Whether the step that is to be done need not wait.
     pub fn can_go_on(&self) -> bool {
         match self.steps.get(self.at) {
             Some(Step::Wait { first, end }) => self.messages_of(*first, *end).iter().all(Message::is_over),
+            Some(Step::WaitForRest) => self.messages.iter().all(Message::is_over),
             Some(Step::Word { awaited }) => {
                 awaited.has_changed() || self.communicator().end_of_waits().is_some()
             }
@@ -127,6 +111,7 @@ impl Core {
             }
             self.at += 1;
         }
+        self.forget_extensions();
         true
     }
 
@@ -151,6 +136,19 @@ impl Core {
                 self.under_way(slot, req, whole.then_some(data))
             }
             Step::Wait { first, end } => self.take(entry, first, end),
+            Step::WaitForRest => {
+                let status = self.take(entry, 0, self.slots);
+                if status != Status::PENDING {
+                    // The plan is over; what stands behind was written by its steps, and is done.
+                    self.at = self.steps.len() - 1;
+                }
+                status
+            }
+            Step::Extend { .. } => self.extend(entry),
+            Step::Return { at } => {
+                self.at = at;
+                Status::OK
+            }
             Step::Own { function, ctx } => {
                 let what = if self.begun { step::LOOK } else { step::START };
                 let status = function(ctx, what);

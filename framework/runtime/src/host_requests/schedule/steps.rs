@@ -5,7 +5,7 @@ use crate::objects::Communicator;
 use crate::request::Header;
 use core::ffi::c_void;
 use core::ptr::null;
-use oxmpi_coll::StepFn;
+use oxmpi_coll::{ExtendFn, StepFn};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::OpDesc;
 use oxmpi_mca::{MsgStatus, Status, WakingWord};
@@ -51,6 +51,9 @@ pub(crate) enum Step {
         first: u32,
         end: u32,
     },
+    /// For all messages that are under way, those of steps that were written meanwhile, too: the last step of what was recorded, with
+    /// which the plan is over.
+    WaitForRest,
     Pack {
         data: Data,
         from: u64,
@@ -85,10 +88,27 @@ pub(crate) enum Step {
     Wake {
         word: *const WakingWord,
     },
+    /// Has the component write further steps, which are done next.
+    Extend {
+        function: ExtendFn,
+        ctx: *mut c_void,
+    },
+    /// Behind steps that were written so: on to the step behind the one at `at`.
+    Return {
+        at: usize,
+    },
 }
 
-/// A message under way.
-#[derive(Clone, Copy)]
+/// How long the lists of a plan are that its component has recorded; what lies beyond was written by its steps.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Recorded {
+    pub(crate) steps: usize,
+    pub(crate) slots: u32,
+    pub(crate) memory: usize,
+}
+
+/// A message under way; by default a slot without one.
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Message {
     /// `None`: there is none.
     pub(crate) req: Option<Header>,
@@ -110,6 +130,7 @@ pub(crate) struct Core {
     pub(crate) tag: i32,
     pub(crate) steps: Vec<Step>,
     pub(crate) slots: u32,
+    pub(crate) recorded: Recorded,
     pub(crate) op: Option<OpDesc>,
     pub(crate) memory: Memory,
     pub(crate) kept: Kept,
@@ -132,6 +153,7 @@ impl Default for Core {
             tag: 0,
             steps: Vec::new(),
             slots: 0,
+            recorded: Recorded::default(),
             op: None,
             memory: Memory::default(),
             kept: None,

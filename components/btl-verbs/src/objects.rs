@@ -156,7 +156,8 @@ impl SharedReceives {
         // SAFETY: a domain and attributes.
         let (raw, why) = called(|| unsafe { (api.create_srq)(domain.raw.at(), &mut init) });
         // SAFETY: the library has just made it, for us.
-        let raw = unsafe { Raw::of(raw) }.ok_or_else(|| format!("cannot make a shared receive queue of {most} entries: {why}"))?;
+        let raw = unsafe { Raw::of(raw) }
+            .ok_or_else(|| format!("cannot make a shared receive queue of {most} entries: {why}"))?;
         // SAFETY: the slot has this type.
         let post = unsafe { core::mem::transmute::<usize, PostSrq>(domain.device.op(op::POST_SRQ_RECV)) };
         Ok(Arc::new(SharedReceives { raw, post, domain: domain.clone() }))

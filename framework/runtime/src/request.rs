@@ -246,8 +246,13 @@ mod tests {
     use oxmpi_mca::{Owner, RequestOps, ThreadCtx};
 
     /// Of requests for whose owner nobody looks.
-    static OPS: RequestOps =
-        RequestOps { size: size_of::<RequestOps>() as u32, reserved: 0, release: never, cancel: refuse, start: refuse };
+    static OPS: RequestOps = RequestOps {
+        size: size_of::<RequestOps>() as u32,
+        reserved: 0,
+        release: never,
+        cancel: refuse,
+        start: refuse,
+    };
 
     extern "C" fn never(_: *mut RequestHeader, _: *mut ThreadCtx) {}
 
@@ -262,8 +267,7 @@ mod tests {
     #[test]
     fn slots_are_found_near_others() {
         let table = Table::new();
-        let mut pool: Vec<RequestHeader> =
-            (0..2 * CHUNK + 5).map(|_| header()).collect();
+        let mut pool: Vec<RequestHeader> = (0..2 * CHUNK + 5).map(|_| header()).collect();
         let base = pool.as_mut_ptr();
         for i in 0..pool.len() {
             // SAFETY: the pool outlives the table's use.
@@ -286,8 +290,7 @@ mod tests {
     #[test]
     fn slots_are_dense_and_found_again() {
         let table = Table::new();
-        let mut pool: Vec<RequestHeader> =
-            (0..CHUNK + 5).map(|_| header()).collect();
+        let mut pool: Vec<RequestHeader> = (0..CHUNK + 5).map(|_| header()).collect();
         let base = pool.as_mut_ptr();
         for i in 0..pool.len() {
             let req = base.wrapping_add(i);

@@ -23,8 +23,13 @@ fn queue() -> &'static Events {
 }
 
 /// Of requests for whose owner nobody looks.
-static OPS: RequestOps =
-    RequestOps { size: size_of::<RequestOps>() as u32, reserved: 0, release: never, cancel: refuse, start: refuse };
+static OPS: RequestOps = RequestOps {
+    size: size_of::<RequestOps>() as u32,
+    reserved: 0,
+    release: never,
+    cancel: refuse,
+    start: refuse,
+};
 
 extern "C" fn never(_: *mut RequestHeader, _: *mut ThreadCtx) {}
 

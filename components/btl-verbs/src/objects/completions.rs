@@ -24,7 +24,8 @@ impl Channel {
         // SAFETY: an open context.
         let (raw, why) = called(|| unsafe { (device.api.create_comp_channel)(device.raw.at()) });
         // SAFETY: the library has just made it, for us.
-        let raw = unsafe { Raw::of(raw) }.ok_or_else(|| format!("cannot make a completion channel: {why}"))?;
+        let raw =
+            unsafe { Raw::of(raw) }.ok_or_else(|| format!("cannot make a completion channel: {why}"))?;
         let channel = Channel { raw, device: device.clone() };
         // SAFETY: the channel's descriptor is open as long as it.
         unsafe { crate::sys::never_block(channel.fd()) }

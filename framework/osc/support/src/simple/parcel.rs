@@ -33,7 +33,8 @@ impl Parcel {
             TAG,
             &mut request,
         );
-        begun.ok().map(|_| Parcel { bytes, request: Address::of(request) })
+        // SAFETY: a request of the host's, which any thread may wait for and release.
+        begun.ok().map(|_| Parcel { bytes, request: unsafe { Address::of(request) } })
     }
 
     /// Begins to receive a message of any rank into these bytes.
@@ -50,7 +51,8 @@ impl Parcel {
             TAG,
             &mut request,
         );
-        begun.ok().map(|_| Parcel { bytes, request: Address::of(request) })
+        // SAFETY: a request of the host's, which any thread may wait for and release.
+        begun.ok().map(|_| Parcel { bytes, request: unsafe { Address::of(request) } })
     }
 
     /// Tells its status, once, when it has ended.

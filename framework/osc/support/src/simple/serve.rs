@@ -30,10 +30,10 @@ impl<W: Arrivals> Common<W> {
 
     /// From now on progress serves the window.
     pub fn enlist(&self, window: Arc<Core<W>>) -> Result<(), Status> {
-        let context = core::ptr::from_ref(self).cast_mut().cast();
-        let mut layer = LayerFunction::new(progress::<W>, context, &raw const self.known);
+        let mut layer = LayerFunction::new(progress::<W>, self, Some(&self.known));
         layer.arm = Some(arm::<W>);
-        match self.host.progress_register(&layer) {
+        // SAFETY: the functions take this state, which the component's module shares until its last call.
+        match unsafe { self.host.progress_register(&layer) } {
             // It is there already where this is not the first window.
             Status::BAD_PARAM => {}
             status => drop(status.ok()?),

@@ -47,7 +47,8 @@ impl<T: Osc> oxmpi_osc::Osc for Component<T> {
         };
         let desk = Desk::new(comm.rank(), comm.num_ranks(), exposed);
         let core = Arc::new(Core::new(host, comm, window, desk));
-        let host_win = Address::of(desc.host_win);
+        // SAFETY: the host's own word for the window, which any thread hands back to it.
+        let host_win = unsafe { Address::of(desc.host_win) };
         let made = Served { core, common: self.common.clone(), host_win };
         let served = made.core.listen(entry, self.message_bytes);
         let served = served.and_then(|()| made.common.enlist(made.core.clone()));
@@ -76,7 +77,7 @@ impl<W: Window> Served<W> {
     /// Begins an operation; its request, if one is wanted.
     fn begin(&self, entry: &mut Entry, operation: &Operation<'_>, want: Want) -> Asked<Request> {
         let request = match want {
-            Want::Request => Some(self.common.pool.take(self.host_win.get())?),
+            Want::Request => Some(self.common.pool.take(self.host_win)?),
             Want::Nothing => None,
         };
         let known = request.as_ref().map(Pending::request);

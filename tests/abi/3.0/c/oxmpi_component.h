@@ -37,7 +37,7 @@ extern "C" {
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 0, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 2, 0, 0 }
+#define OXMPI_COLL_VERSION { 2, 1, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 2, 0 }
 
@@ -68,6 +68,7 @@ typedef struct oxmpi_proc_name oxmpi_proc_name;
 typedef struct oxmpi_proc_place oxmpi_proc_place;
 typedef struct oxmpi_place oxmpi_place;
 typedef struct oxmpi_node_memory oxmpi_node_memory;
+typedef struct oxmpi_shared_segment oxmpi_shared_segment;
 typedef struct oxmpi_host_services oxmpi_host_services;
 typedef struct oxmpi_host_table oxmpi_host_table;
 typedef struct oxmpi_open_args oxmpi_open_args;
@@ -125,25 +126,35 @@ typedef struct oxmpi_osc_module oxmpi_osc_module;
 
 /* A status code. Zero is success; every failure is negative. */
 typedef int32_t oxmpi_status;
+/* Success: the operation is done, and its outputs are set. */
 #define OXMPI_STATUS_OK 0
 /* Not done and not failed: the caller got a request to wait for, or asks again later. */
 #define OXMPI_STATUS_PENDING 1
 /* Back-pressure: keep the operation, progress, offer it again. */
 #define OXMPI_STATUS_NO_RESOURCE (-1)
+/* This component, device or process cannot do it at all; the same call fails again. */
 #define OXMPI_STATUS_NOT_SUPPORTED (-2)
+/* An argument has a value that the function does not take; nothing happened. */
 #define OXMPI_STATUS_BAD_PARAM (-3)
+/* Nothing with that name or number exists. */
 #define OXMPI_STATUS_NOT_FOUND (-4)
+/* Memory could not be had; nothing happened. */
 #define OXMPI_STATUS_OUT_OF_MEMORY (-5)
+/* No transport leads to the process. */
 #define OXMPI_STATUS_UNREACHABLE (-6)
 /* The peer broke the protocol, closed, or died. */
 #define OXMPI_STATUS_PEER_FAILED (-7)
+/* The message is longer than its receive's buffer; the buffer is filled (MPI_ERR_TRUNCATE; MPI 5.0 §3.2.4). */
 #define OXMPI_STATUS_TRUNCATED (-8)
 /* The component has nothing to offer here (no device, switched off); dropped in silence. */
 #define OXMPI_STATUS_NOT_AVAILABLE (-9)
+/* Something that cannot happen did: a mistake in the library or a component, which the log names. */
 #define OXMPI_STATUS_INTERNAL (-10)
 /* A panic was caught at the boundary; the component is not used again. */
 #define OXMPI_STATUS_PANICKED (-11)
+/* The system refuses the access, or a proof of the job's secret is wrong. */
 #define OXMPI_STATUS_NO_PERMISSION (-12)
+/* A bounded wait came to its end before the awaited thing happened. */
 #define OXMPI_STATUS_TIMEOUT (-13)
 /* Ranks gave a collective arguments that do not fit together. */
 #define OXMPI_STATUS_MISMATCH (-14)
@@ -166,24 +177,35 @@ typedef int32_t oxmpi_status;
 /* Borrowed text. The bytes live as long as the component (for what a component gives) or the call
  * (for what a call takes). UTF-8, not terminated. */
 struct oxmpi_str_ref {
+    /* The first byte; anything where `len` is 0. */
     const uint8_t *ptr;
+    /* Bytes of the text, without a terminating 0. */
     size_t len;
 };
 
+/* A version of a contract or a component: compared by major, then by minor, then by patch. */
 struct oxmpi_version {
+    /* Number that changes when a component of the number before cannot be used any more. */
     uint16_t major;
+    /* Number that grows when something is appended. */
     uint16_t minor;
+    /* Number that grows when nothing changes that the other side sees; never compared for acceptance. */
     uint32_t patch;
 };
 
-/* How a value is written and read; numbers, because no Rust enum is taken from the other side. */
+/* The type of a parameter's values, which tells how they are written and read; numbers, because no Rust enum is taken from the other side. */
 typedef uint32_t oxmpi_param_kind;
+/* A signed number of 64 bits; arrives in `int`. */
 #define OXMPI_PARAM_KIND_INT 1
+/* A number of 64 bits without sign; arrives in `int`, bit for bit. */
 #define OXMPI_PARAM_KIND_UNSIGNED 2
 /* Bytes, written with an optional k, m or g (powers of 1024). */
 #define OXMPI_PARAM_KIND_SIZE 3
+/* A truth value; arrives in `int` as 0 or 1. */
 #define OXMPI_PARAM_KIND_BOOL 4
+/* A floating-point number of 64 bits, finite; arrives in `double`. */
 #define OXMPI_PARAM_KIND_DOUBLE 5
+/* Any text; arrives in `text` as it was written. */
 #define OXMPI_PARAM_KIND_STRING 6
 /* One of `enumerators`, by name; arrives as the name's index in `int`. */
 #define OXMPI_PARAM_KIND_ENUM 7
@@ -195,12 +217,19 @@ typedef uint32_t oxmpi_level;
 
 /* MPI_T scope. */
 typedef uint32_t oxmpi_scope;
+/* The value never changes (MPI_T_SCOPE_CONSTANT). */
 #define OXMPI_SCOPE_CONSTANT 1
+/* A program cannot write it; the library may change it (MPI_T_SCOPE_READONLY). The default. */
 #define OXMPI_SCOPE_READONLY 2
+/* A program may write it in one process alone (MPI_T_SCOPE_LOCAL). */
 #define OXMPI_SCOPE_LOCAL 3
+/* A program must write it in a group of processes, consistently (MPI_T_SCOPE_GROUP). */
 #define OXMPI_SCOPE_GROUP 4
+/* A program must write the same value in a group of processes (MPI_T_SCOPE_GROUP_EQ). */
 #define OXMPI_SCOPE_GROUP_EQ 5
+/* A program must write it in all connected processes, consistently (MPI_T_SCOPE_ALL). */
 #define OXMPI_SCOPE_ALL 6
+/* A program must write the same value in all connected processes (MPI_T_SCOPE_ALL_EQ). */
 #define OXMPI_SCOPE_ALL_EQ 7
 
 /* Bits of `ParamDecl::flags`. */
@@ -215,19 +244,27 @@ typedef struct oxmpi_slice_of_str_ref {
     const oxmpi_str_ref *ptr;
     size_t len;
 } oxmpi_slice_of_str_ref;
+/* The declaration of a parameter: its name, type, bounds, default and help. It and all that it points to live as long as the component. */
 struct oxmpi_param_decl {
+    /* The parameter's own name, which `<framework>_<component>_` precedes in the full name. No white space and no `=`. */
     oxmpi_str_ref name;
+    /* The type of its values. */
     oxmpi_param_kind kind;
+    /* The detail it belongs to, 1 to 9: 1 to 5 for users, 6 to 8 for tuners, 9 for developers. */
     oxmpi_level level;
+    /* Tells in which processes a program may write it, and that equally or not. */
     oxmpi_scope scope;
     /* Bits of `param_flag`. */
     uint32_t flags;
     /* As a user would write it. */
     oxmpi_str_ref default_;
+    /* At most two sentences without a full stop at the end: the parameter's effect, and when to change it. */
     oxmpi_str_ref help;
     /* Smallest and largest value for numbers; both zero means no bound. */
     int64_t min;
+    /* Largest value for numbers; `i64::MAX` means no upper bound for kinds without a sign. */
     int64_t max;
+    /* The names that a value of kind ENUM may have, in the order of their indices; empty for other kinds. */
     oxmpi_slice_of_str_ref enumerators;
     /* Full names under which Open MPI users know it, if any. */
     oxmpi_slice_of_str_ref synonyms;
@@ -235,13 +272,19 @@ struct oxmpi_param_decl {
 
 /* A resolved value. `int` holds INT, UNSIGNED (as bits), SIZE, BOOL (0/1) and ENUM (index). */
 struct oxmpi_param_value {
+    /* The kind of the parameter's declaration, which says which of the fields below has the value. */
     oxmpi_param_kind kind;
+    /* 0 from the host; a component does not look at it. */
     uint32_t reserved;
+    /* The value of a number, a size in bytes, a truth value or an index of an enumerator; 0 for other kinds. */
     int64_t int_;
+    /* The value of a parameter of kind DOUBLE; 0 for other kinds. */
     double double_;
+    /* The value of a parameter of kind STRING or LIST as it was written, or the name of an ENUM; empty for other kinds. Valid as long as the values. */
     oxmpi_str_ref text;
 };
 
+/* One word that a thread sets by compare-and-swap and clears by a store: 0 free, 1 taken. 4 zero bytes are a free lock. */
 struct oxmpi_lock {
     uint32_t word;
 };
@@ -272,14 +315,15 @@ struct oxmpi_lock_services {
 struct oxmpi_bias {
     /* Seat of the owner, or null. */
     oxmpi_seat *owner;
+    /* The host's functions for waiting and for a change of the owner; never null, and valid as long as the lock is used. */
     const oxmpi_lock_services *services;
     /* Seat of the last holder of the shared lock. This and what follows belongs to who holds the shared lock. */
     oxmpi_seat *last;
-    /* How often that one took it in a row. */
+    /* Acquisitions in a row by that one. */
     uint32_t run;
-    /* How often it has to, to become the owner. */
+    /* Acquisitions in a row that make it the owner. */
     uint32_t limit;
-    /* When the lock got its last owner, in nanoseconds of the host's clock. */
+    /* Time at which the lock got its last owner, in nanoseconds of the host's clock. */
     uint64_t kept_at;
 };
 /* Nanoseconds with one owner that were worth the cost of taking the lock away. */
@@ -294,16 +338,17 @@ struct oxmpi_thread_ctx {
     uint32_t index;
     /* Software counters of this thread, or null: `counters[i]` is SPC number i. */
     uint64_t *counters;
+    /* The host's own data of the thread; components neither read nor change it. */
     void *host_private;
     /* The PML's own: null in a new context, and never touched by the host. The thread that has the context is alone with what
      * it points to. */
     void *pml_private;
     /* The same for the one-sided component. */
     void *osc_private;
-    /* Which locks the thread is inside. Other threads read it. */
+    /* The locks that the thread is inside as their owner. Other threads read it. */
     oxmpi_seat seat;
     /* The CRIs, by bits, that the thread progresses beside its own, because something of it comes or waits there. The host writes
-     * them (`Host::expect`(crate::Host::expect)), in calls of this thread. */
+     * them (`Host::expect`), in calls of this thread. */
     uint64_t attended;
 };
 
@@ -313,7 +358,7 @@ struct oxmpi_cri {
     /* The lock's word; taken through `cri_enter` in C, through a guard in Rust, and never by itself: a thread may have left it
      * taken because it owns the lock. */
     OXMPI_ALIGN(128) oxmpi_lock lock;
-    /* How often somebody wanted to progress it and found the lock taken. */
+    /* Times that somebody wanted to progress it and found the lock taken. */
     uint32_t lock_misses;
     /* 1 once something may come on it, so that progressing it makes sense. Set before the first operation on it by whoever
      * issues that (`Host::activate`). */
@@ -340,7 +385,7 @@ struct oxmpi_cri {
     oxmpi_bias bias;
 };
 
-/* How CRIs are entered: the part of the host table about locking. Fixed; another layout has another protocol number. */
+/* The ways into CRIs: the part of the host table about locking. Fixed; another layout has another protocol number. */
 struct oxmpi_lock_table {
     /* The meaning that the fields of a CRI's lock have to the host; a component says in its descriptor what they mean to it. */
     uint32_t protocol;
@@ -361,33 +406,47 @@ struct oxmpi_lock_table {
 
 /* A futex word (it may be shared between processes) that a sleeper sleeps on, and the value it must still have. */
 struct oxmpi_wait_word {
+    /* The word's address, aligned to 4 bytes, readable as long as the set may be slept on. */
     const uint32_t *addr;
+    /* The value that lets the sleeper sleep; with any other it wakes, or does not fall asleep. */
     uint32_t expected;
+    /* Must be 0; it is compared when entries are. */
     uint32_t reserved;
 };
 
 /* A descriptor that a sleeper sleeps on; `events` as in poll(2). */
 struct oxmpi_wait_fd {
+    /* The descriptor, open as long as the set may be slept on. */
     int32_t fd;
+    /* The events that wake, as in poll(2): POLLIN, POLLOUT and so on. */
     uint32_t events;
 };
 
 /* Everything that can wake a sleeper: `arm` adds its words and descriptors. Both arrays are the caller's. */
 struct oxmpi_wait_set {
+    /* Room for `max_words` words, of which the first `num_words` are set. */
     oxmpi_wait_word *words;
+    /* Words in the set, at most `max_words`. */
     uint32_t num_words;
+    /* Words that there is room for. */
     uint32_t max_words;
+    /* Room for `max_fds` descriptors, of which the first `num_fds` are set. */
     oxmpi_wait_fd *fds;
+    /* Descriptors in the set, at most `max_fds`. */
     uint32_t num_fds;
+    /* Descriptors that there is room for. */
     uint32_t max_fds;
 };
 
 /* Status of a finished receive (or probe). `error` is a `Status` code, `OK` or not. */
 struct oxmpi_msg_status {
+    /* The sender's rank in the communicator (of the remote group of an inter-communicator); -1 in an empty status. */
     int32_t source;
+    /* The message's tag; -2 in an empty status. */
     int32_t tag;
+    /* The outcome: OK, or the failure that the operation ended with. */
     oxmpi_status error;
-    /* Bit 0: the operation was cancelled. Where `error` is TRUNCATED, the bits above it say how many bytes of the message did not
+    /* Bit 0: the operation was cancelled. With `error` TRUNCATED the bits above it say how many bytes of the message did not
      * fit, at most 31 bits of that number; otherwise they are 0. */
     uint32_t cancelled;
     /* Bytes received (packed size). */
@@ -396,26 +455,34 @@ struct oxmpi_msg_status {
 
 /* The word everything waits on. */
 typedef size_t oxmpi_completion;
+/* The word of an operation that is under way and that no sync object is attached to. */
 #define OXMPI_COMPLETION_PENDING 0
+/* The word of an operation that is done. */
 #define OXMPI_COMPLETION_COMPLETE 1
 
 /* Operations that the host may ask of the owner of a request. */
 struct oxmpi_request_ops {
+    /* Bytes of this struct as the component was built with it. */
     uint32_t size;
+    /* Must be 0. */
     uint32_t reserved;
     /* The host is done with it. If it is still pending (MPI_Request_free) the owner keeps it
      * until it completes and then recycles it. `thread`: the calling thread's context, or null. */
     void (*release)(oxmpi_request_header *req, oxmpi_thread_ctx *thread);
-    /* Tries to cancel; completes the request as cancelled if that succeeded. */
+    /* Tries to cancel (MPI 5.0 §3.8.4). OK: it is complete as cancelled. PENDING: that is not known yet, or it is too late; it completes in any
+     * case, and its status tells. NOT_SUPPORTED: the owner cancels nothing. */
     oxmpi_status (*cancel)(oxmpi_request_header *req);
-    /* Starts a persistent request. */
+    /* Starts a persistent request that is inactive. A failure: it stays inactive, as with `send` and `irecv` of its owner's table. */
     oxmpi_status (*start)(oxmpi_request_header *req);
 };
 
 /* First field of every request object, whoever owns it. */
 struct oxmpi_request_header {
+    /* The word that waiters look at. */
     oxmpi_completion completion;
+    /* The outcome, written by the owner before it completes the request, and read by nobody before that. */
     oxmpi_msg_status status;
+    /* The owner's functions; valid as long as the instance. */
     const oxmpi_request_ops *ops;
     /* The owner's own state (for a PML request, its module). */
     void *owner;
@@ -430,30 +497,39 @@ struct oxmpi_request_header {
     /* `RequestHeader::PERSISTENT` … */
     uint32_t flags;
 };
+/* In `kind`: the request of a send. */
 #define OXMPI_REQUEST_HEADER_SEND 1
+/* In `kind`: the request of a receive, whose status has source, tag and length. */
 #define OXMPI_REQUEST_HEADER_RECV 2
+/* In `kind`: the request of any other operation (one-sided, collective, the user's own). */
 #define OXMPI_REQUEST_HEADER_OTHER 3
 /* In `flags`: survives completion. */
 #define OXMPI_REQUEST_HEADER_PERSISTENT 1
 /* In `flags`: a persistent request that was started and not yet waited for. */
 #define OXMPI_REQUEST_HEADER_ACTIVE 2
 
-/* Which memory an address is in. Registration verbs carry it from the first version. */
+/* The kind of memory that an address is in. Registration verbs carry it from the first version. */
 typedef uint32_t oxmpi_mem_kind;
+/* Ordinary memory of the process, which its processors load and store. */
 #define OXMPI_MEM_KIND_HOST 0
 
-/* Where and who this instance is. One instance is one rank (several may live in one process). */
+/* This instance's place in its job. One instance is one rank (several may live in one process). */
 struct oxmpi_job_info {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* Number of this process in the job, and how many there are. */
     uint32_t rank;
+    /* Processes of the job, at least 1. */
     uint32_t job_size;
+    /* Number of this process's node in the job, as the launcher counts nodes, from 0. */
     uint32_t node;
+    /* Number of this process among those of the job on its node, from 0. */
     uint32_t local_rank;
+    /* Processes of the job on this node, this one included. */
     uint32_t local_size;
     /* Random number of the job, equal in all its processes. */
     uint64_t job_id;
-    /* The node's shared segment (a memfd) and its length when this process got it; -1: none. */
+    /* The shared segment of this job on this node (a memfd), which is number 0 of `HostServices::segment`; -1: none. */
     int32_t segment_fd;
     /* More runnable threads than cores are expected on this node. */
     uint32_t oversubscribed;
@@ -465,7 +541,9 @@ struct oxmpi_job_info {
 
 /* A message as a BTL hands it up. Everything is valid during the callback only. */
 struct oxmpi_recv_desc {
+    /* The message from its first byte, the sender's header, on; readable for `len` bytes. */
     const uint8_t *data;
+    /* Bytes of header and payload together. */
     uint64_t len;
     /* Index of the process it came from. */
     uint32_t proc;
@@ -473,7 +551,7 @@ struct oxmpi_recv_desc {
     uint32_t ctx;
     /* The receiving BTL module's `state`. */
     void *module;
-    /* Where `ctx` is the service context: what `service_reply` names the request by. Means nothing elsewhere. */
+    /* Name of the request for `service_reply`, where `ctx` is the service context; it means nothing elsewhere. */
     uint64_t link;
 };
 
@@ -483,7 +561,7 @@ struct oxmpi_recv_desc {
 /* The transport is asked to end this batch behind the message: its receiver has something to do before it wants the
  * next one. */
 #define OXMPI_RECEIVE_STOP 1
-/* A bit of what `super::AmParts` answers: the part is taken. */
+/* A bit of what `super::AmParts` answers: the receiver takes the message by partial delivery, this part first. */
 #define OXMPI_RECEIVE_TAKEN 2
 
 /* Takes an active message. Runs under the CRI's lock; must not block and must not run user code. Returns one
@@ -493,32 +571,41 @@ typedef uint32_t (*oxmpi_am_receive)(void *ctx, const oxmpi_recv_desc *msg);
 /* One row of the instance's table of 256 active-message receivers. A BTL calls
  * `row.receive(row.ctx, ..)`; rows nobody registered report the tag and close the peer. */
 struct oxmpi_am_entry {
+    /* The function that takes messages of the tag; called under the lock of the CRI they came on. */
     oxmpi_am_receive receive;
+    /* First argument of `receive`, as it was registered. */
     void *ctx;
 };
 
-/* A part of a message that its sender is still writing. */
+/* A part of a message, delivered before the rest of it has come (partial delivery). */
 struct oxmpi_part_desc {
-    /* The whole message: where it lies once all of it is there, and how long it is. */
+    /* The whole message: where it lies once all of it is there, and how long it is. It does not move while it comes. */
     oxmpi_recv_desc message;
     /* The bytes from here ... */
     uint64_t from;
-    /* ... to here are there now, and have not been handed up before. */
+    /* ... to here are there now, and have not been delivered before. */
     uint64_t to;
 };
 
-/* Takes a message while it comes, in parts that follow each other; otherwise as `AmReceive`. The first part is an offer,
- * with as much of the message as is there: without the bit `receive::TAKEN` if the whole is wanted instead, in one piece, when all is there
- * (the offer may be repeated before that, with more); with it if it is taken. Then the others follow, of the same message and no other on
- * this way from its process, and are always taken; the last one ends where the message does. */
+/* Takes a message by partial delivery: in parts that follow each other, while the rest of it is on its way; otherwise as `AmReceive`.
+ * 
+ * The first part is an offer, with as much of the message as is there. The answer without the bit `receive::TAKEN` refuses it: the message is delivered
+ * whole by the tag's `AmReceive` when all of it is there, and may be offered again before that, with more. The answer with the bit takes it. Then the
+ * other parts follow, and are always taken; the last one ends where the message does. Until then the transport delivers nothing else from
+ * that process on that context. */
 typedef uint32_t (*oxmpi_am_parts)(void *ctx, const oxmpi_part_desc *part);
 
 /* First tag of each framework's active messages: three bits framework, five bits its own. One-sided components have the
  * tags that `HostServices::osc_tags` allots; those of the host no component can register. */
+/* First tag of the host itself; no component can register those up to 0x1f. */
 #define OXMPI_AM_TAG_HOST 0
+/* First of the 32 tags of transports for messages of their own. */
 #define OXMPI_AM_TAG_BTL 32
+/* First of the 32 tags of the PML. */
 #define OXMPI_AM_TAG_PML 64
+/* First of the 32 tags of one-sided components, which get them in groups of `services::OSC_TAGS`. */
 #define OXMPI_AM_TAG_OSC 96
+/* First tag that belongs to no framework of the library; tags from here to 0xff are for components of others. */
 #define OXMPI_AM_TAG_USER 128
 
 /* Bits of `HostTable::cri_modes`. */
@@ -545,6 +632,7 @@ typedef void (*oxmpi_disarm_fn)(void *ctx, oxmpi_thread_ctx *thread);
  * The layer says by `work` whether there is anything to do: while the word is 0 the function is not called, and nobody sleeps
  * less long for it. A layer that changes it from 0 is in a turn of progress, or makes one afterwards; so no sleeper has to be told. */
 struct oxmpi_layer_function {
+    /* Bytes of this struct as the component was built with it; shorter than the host's is refused with BAD_PARAM. */
     uint32_t size;
     /* 1: called in every turn in which there is work; 0: in every eighth of a thread. */
     uint32_t every;
@@ -556,6 +644,7 @@ struct oxmpi_layer_function {
     const uint32_t *work;
     /* `None`: what the layer waits for wakes no sleeper, and while there is work nobody sleeps long. */
     oxmpi_arm_fn arm;
+    /* Called behind every call of `arm`; `None` where `arm` is `None`, or where there is nothing to undo. */
     oxmpi_disarm_fn disarm;
 };
 
@@ -563,26 +652,31 @@ struct oxmpi_layer_function {
  * `WakingWord::store` does: it stores the value (release), runs a full fence, looks whether `sleepers` is 0, and otherwise calls the service
  * `wake_word`. */
 struct oxmpi_waking_word {
+    /* The value that sleepers wait for a change of; the futex is on this word, the first of the struct. */
     uint32_t value;
-    /* How many have announced that they sleep on `value`. Only the host's waits change it. */
+    /* Number of those who have announced that they sleep on `value`. Only the host's waits change it. */
     uint32_t sleepers;
 };
 
 /* Wire name of a process: job, rank and check bits. Compared as bytes. */
 struct oxmpi_proc_name {
+    /* The 16 bytes of the name, to be sent and compared as they are. */
     uint8_t bytes[16];
 };
 
 /* Hardware that two processes of a node share, by bit; not set where that is not known. */
+/* The memory that is nearest to both, a NUMA node. */
 #define OXMPI_DISTANCE_SAME_NUMA 1
+/* The processor package. */
 #define OXMPI_DISTANCE_SAME_SOCKET 2
 /* The third-level cache. */
 #define OXMPI_DISTANCE_SAME_CACHE 4
 /* The core: its hardware threads take turns. */
 #define OXMPI_DISTANCE_SAME_CORE 8
 
-/* Where a process is. */
+/* The place of a process in its job, and its nearness to this one. */
 struct oxmpi_proc_place {
+    /* Number of its node in its job, from 0; `u32::MAX` where that is not known. */
     uint32_t node;
     /* Number among the processes of its node. */
     uint32_t local_rank;
@@ -594,7 +688,7 @@ struct oxmpi_proc_place {
     uint32_t distance;
 };
 
-/* Where a rank of a communicator or window is. */
+/* The place of a rank of a communicator or window. */
 struct oxmpi_place {
     /* The process, by its index in this process's tables (as in `RecvDesc::proc`). */
     uint32_t proc;
@@ -602,8 +696,9 @@ struct oxmpi_place {
     uint32_t node;
     /* Number among the ranks on that node; 0 is the node's leader. */
     uint32_t node_rank;
-    /* How many of the ranks are on that node. */
+    /* Number of the ranks on that node. */
     uint32_t node_size;
+    /* Number of the rank within its process, from 0; 0 where the process is one rank. */
     uint32_t endpoint;
     /* 1 on this process's node. */
     uint32_t local;
@@ -612,16 +707,33 @@ struct oxmpi_place {
 /* Bytes of a proof of the job's secret. */
 #define OXMPI_AUTH_BYTES 32
 
-/* How many tags a one-sided component has (`HostServices::osc_tags`). */
+/* Number of tags that a one-sided component has (`HostServices::osc_tags`). */
 #define OXMPI_OSC_TAGS 4
 
 /* Memory that the processes of a node share. */
 struct oxmpi_node_memory {
+    /* The first byte in this address space, aligned to pages. */
     uint8_t *base;
+    /* Bytes of the memory, as they were asked for. */
     uint64_t bytes;
     /* 1 at the first asking of all. It is zero then. */
     uint32_t first;
+    /* 0 from the host. */
     uint32_t reserved;
+};
+
+/* A shared segment on this node, as this process has it. */
+struct oxmpi_shared_segment {
+    /* Its descriptor, a memfd. It is the host's, and open until the answer to the same question is NOT_FOUND; who keeps it duplicates it. */
+    int32_t fd;
+    /* Place of this process among those that share the segment: less than `local_size`. */
+    uint32_t local_rank;
+    /* Number of processes that may share it, alike in all of them for as long as it exists. */
+    uint32_t local_size;
+    /* 0 from the host. */
+    uint32_t reserved;
+    /* Its length in bytes at the time of the question; it grows and does not shrink. 0: nobody has written anything yet. */
+    uint64_t bytes;
 };
 
 /* The question of a wait; not 0 ends it. Runs with no lock held and does not wait itself. */
@@ -636,18 +748,20 @@ typedef struct oxmpi_slice_of_u8 {
 } oxmpi_slice_of_u8;
 /* The table. Grows at the end. The first argument of every function is `HostTable::instance`. */
 struct oxmpi_host_services {
+    /* Bytes of this table as the host was built with it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
     /* `HELD`. The wire name of an index. NOT_FOUND: there is no such process. */
     oxmpi_status (*name_of)(void *, uint32_t proc, oxmpi_proc_name *out);
     /* `HELD`. The index of a wire name; a new one for a process that was not known. BAD_PARAM: no name of anybody. */
     oxmpi_status (*index_of)(void *, const oxmpi_proc_name *name, uint32_t *out);
-    /* `HELD`. */
+    /* `HELD`. The place of a process. NOT_FOUND: there is no such process. */
     oxmpi_status (*place_of)(void *, uint32_t proc, oxmpi_proc_place *out);
-    /* As `HostTable::exchange_put`, under a name of the module's own beside the component's. */
+    /* As `HostTable::exchange_put`, under a name of the module's own beside the component's. BAD_PARAM: the name is not UTF-8. */
     oxmpi_status (*exchange_put)(void *, oxmpi_str_ref module, oxmpi_slice_of_u8 data);
     /* Fetches what a process published for a module, without waiting. PENDING: asked for, call again; OK, NOT_FOUND,
-     * NO_RESOURCE (`len` is what is needed) as `HostTable::exchange_get`. */
+     * NO_RESOURCE (`len` is what is needed), PEER_FAILED as `HostTable::exchange_get`. BAD_PARAM: the name is not UTF-8. */
     oxmpi_status (*exchange_try)(void *, oxmpi_str_ref module, uint32_t proc, uint8_t *data, size_t *len);
     /* `HELD`. Answers a challenge: `AUTH_BYTES` that only processes of the job can make of `challenge` and `context` (which
      * side, which connection, what protocol). */
@@ -661,23 +775,26 @@ struct oxmpi_host_services {
      * it before one frees it. Asks the node's daemon and waits for the answer. MISMATCH: it exists with another size.
      * BAD_PARAM: no bytes, or a key that is too long. OUT_OF_MEMORY here does not mean that others failed. */
     oxmpi_status (*node_memory)(void *, oxmpi_str_ref key, uint64_t bytes, oxmpi_node_memory *out);
-    /* Copies from or to a process's memory on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. */
+    /* Copies from a process's memory on this node to `local`, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. BAD_PARAM: the memory is not
+     * mapped. OUT_OF_MEMORY: the kernel's. After a failure a part may have been copied. */
     oxmpi_status (*peer_read)(void *, uint32_t proc, uint64_t remote, uint8_t *local, uint64_t bytes);
+    /* The same to the process's memory, from `local`; failures as of `peer_read`. */
     oxmpi_status (*peer_write)(void *, uint32_t proc, uint64_t remote, const uint8_t *local, uint64_t bytes);
     /* A process's memory in this address space, where that can be had without its help (the process itself, node memory).
-     * NOT_SUPPORTED elsewhere. */
+     * NOT_SUPPORTED elsewhere. BAD_PARAM: the range does not fit an address space. */
     oxmpi_status (*peer_pointer)(void *, uint32_t proc, uint64_t remote, uint64_t bytes, uint8_t **out);
-    /* Makes progress until the predicate says so. */
+    /* Makes progress until the predicate says so. Always OK. */
     oxmpi_status (*wait_until)(void *, oxmpi_thread_ctx *, oxmpi_predicate, void *ctx);
     /* Makes progress, or sleeps, until the word (it may be shared between processes) is not `value` any more; whoever changes it wakes the
      * sleeper by `wake_word`. PEER_FAILED: a process has failed meanwhile, and the word is still `value`; processes that failed before are
      * those that `on_peer_failure` has told. */
     oxmpi_status (*wait_word)(void *, oxmpi_thread_ctx *, const oxmpi_waking_word *word, uint32_t value);
-    /* Subscribes to failures of peers. Those that failed before are told at once. */
+    /* Subscribes to failures of peers. Those that failed before are told at once. BAD_PARAM: that function has that context already. */
     oxmpi_status (*on_peer_failure)(void *, oxmpi_peer_failed f, void *ctx);
+    /* Ends a subscription with that function and context; a call that has begun may still run. NOT_FOUND: there is none. */
     oxmpi_status (*off_peer_failure)(void *, oxmpi_peer_failed f, void *ctx);
     /* `HELD`. A transport's final failure of a process: everybody who subscribed is told, and unless somebody
-     * took that upon itself the job ends with one report. */
+     * took that upon itself the job ends with one report. NOT_FOUND: there is no such process. */
     oxmpi_status (*peer_failed)(void *, uint32_t proc, oxmpi_status status, oxmpi_str_ref message);
     /* The first of `OSC_TAGS` consecutive AM tags of a one-sided component. They follow from its name alone and so are alike in all
      * processes, whatever components each has. NOT_FOUND: it is of another framework. BAD_PARAM: another
@@ -686,22 +803,31 @@ struct oxmpi_host_services {
     /* Undoes one `node_memory` of the key; by the last one of this process the address is gone. NOT_FOUND: none is left. */
     oxmpi_status (*node_memory_free)(void *, oxmpi_str_ref key);
     /* `HELD`. Wakes those who sleep on a word, of whatever process, because the caller has changed it and `WakingWord::store`
-     * says that there are some. */
+     * says that there are some. Always OK. */
     oxmpi_status (*wake_word)(void *, const oxmpi_waking_word *word);
+    /* Describes shared segment `number` of this node: 0 is the one that this process was started with (`JobInfo::segment_fd`), others come with
+     * processes of further jobs, whose `ProcInfo::segment` names them, and go when the last of those has been taken back. A number may come again,
+     * for the same segment or another one. NOT_FOUND: there is no such segment. Any thread, holding nothing. */
+    oxmpi_status (*segment)(void *, uint32_t number, oxmpi_shared_segment *out);
 };
 
 /* The table. Grows at the end; `size` says how far this host's goes. */
 struct oxmpi_host_table {
+    /* Bytes of this table as the host was built with it. */
     uint32_t size;
+    /* `ABI_MINOR` of the host: tells which fields and functions it knows. */
     uint32_t abi_minor;
     /* First argument of every function below. */
     void *instance;
+    /* Facts of the job and of this process in it; they do not change while the table is valid. */
     const oxmpi_job_info *job;
     /* 1 once more than one thread may make MPI calls (level MULTIPLE); may rise, never falls. */
     const uint32_t *threaded;
+    /* The first of `num_cris` communication resources, side by side at a distance of `LockTable::cri_stride` bytes. */
     const oxmpi_cri *cris;
+    /* Number of communication resources, 1 to 64; fixed while the table is valid. */
     uint32_t num_cris;
-    /* How the process uses them: bits of `cri_mode`. */
+    /* The process's use of them: bits of `cri_mode`. */
     uint32_t cri_modes;
     /* 256 rows; rows may be set while nothing is received yet, i.e. before the first progress. */
     const oxmpi_am_entry *am_table;
@@ -711,8 +837,9 @@ struct oxmpi_host_table {
     void (*help)(void *, oxmpi_str_ref component, oxmpi_str_ref topic, oxmpi_slice_of_str_ref args);
     /* The instance cannot go on: reports and ends the job. Does not return. */
     void (*fatal)(void *, oxmpi_str_ref component, oxmpi_str_ref message);
+    /* Sets the receiver of a tag. BAD_PARAM: the tag is the host's, or somebody has it already. */
     oxmpi_status (*am_register)(void *, uint8_t tag, oxmpi_am_entry entry);
-    /* Adds a layer's function to progress. BAD_PARAM: it is there already. */
+    /* Adds a layer's function to progress. BAD_PARAM: it is there already, or `size` is too small. */
     oxmpi_status (*progress_register)(void *, const oxmpi_layer_function *function);
     /* Takes it out; a turn that has begun may still call it. NOT_FOUND: it is not there. */
     oxmpi_status (*progress_unregister)(void *, oxmpi_progress_fn f, void *ctx);
@@ -720,23 +847,24 @@ struct oxmpi_host_table {
     int32_t (*progress)(void *, oxmpi_thread_ctx *thread);
     /* A request completed that had `sync` attached. */
     void (*sync_update)(void *, size_t sync);
-    /* Gives a new request object its slot; called once per object when a pool grows. */
+    /* Gives a new request object its slot; called once per object when a pool grows. BAD_PARAM: null. NO_RESOURCE: all slots are taken. */
     oxmpi_status (*request_slot)(void *, oxmpi_request_header *req);
-    /* Blocks until the request is complete (progressing); the calling thread holds no lock. */
+    /* Blocks until the request is complete (progressing); the calling thread holds no lock. Answers the error of its status, or BAD_PARAM: null. */
     oxmpi_status (*wait)(void *, oxmpi_thread_ctx *thread, oxmpi_request_header *req);
-    /* Publishes this process's address blob of a component (before the exchange). */
+    /* Publishes this process's address blob of a component (before the exchange, which reports what is too long). Always OK. */
     oxmpi_status (*exchange_put)(void *, oxmpi_str_ref component, oxmpi_slice_of_u8 data);
-    /* Fetches a process's blob; `len` in: capacity, out: length. NOT_FOUND if it published none. */
+    /* Fetches a process's blob; `len` in: capacity, out: length. NOT_FOUND: it published none. NO_RESOURCE: it is longer than the capacity.
+     * PEER_FAILED: the node's daemon does not answer. */
     oxmpi_status (*exchange_get)(void *, oxmpi_str_ref component, uint32_t proc, uint8_t *data, size_t *len);
     /* A peer broke the protocol or died; `fatal` 1: the job cannot go on without it. */
     void (*peer_error)(void *, oxmpi_str_ref component, uint32_t proc, uint32_t fatal, oxmpi_str_ref message);
-    /* 256 rows beside those of `am_table`, with the same first argument: who takes messages in parts, where somebody does. */
+    /* 256 rows beside those of `am_table`, with the same first argument: who takes messages by partial delivery, where somebody does. */
     const oxmpi_am_parts *am_parts;
-    /* To be called behind `am_register` for the same tag, and not later than that may be. */
+    /* To be called behind `am_register` for the same tag, and not later than that may be. BAD_PARAM: the tag has no receiver. */
     oxmpi_status (*am_register_parts)(void *, uint8_t tag, oxmpi_am_parts take);
     /* Services that are not on a message's path. */
     const oxmpi_host_services *services;
-    /* How CRIs are entered. */
+    /* The ways into CRIs. */
     oxmpi_lock_table locking;
     /* Something of the calling thread will come, or waits for room, on the CRIs of a set, by bits: the thread progresses them, too, until another
      * one does. `thread` is its context, or null, which changes nothing. May be called with a CRI held. */
@@ -749,7 +877,9 @@ typedef struct oxmpi_slice_of_param_value {
 } oxmpi_slice_of_param_value;
 /* Arguments of `open`. */
 struct oxmpi_open_args {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
+    /* 0 from the host; a component does not look at it. */
     uint32_t reserved;
     /* Valid until the instance has closed the component. */
     const oxmpi_host_table *host;
@@ -760,6 +890,7 @@ struct oxmpi_open_args {
 /* Arguments of `resolve`: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
  * host and no segment, and nothing may be made or changed. The machine may be read (its processor, devices, interfaces). */
 struct oxmpi_resolve_args {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* Communication resources (CRIs) of the process. */
     uint32_t num_cris;
@@ -780,10 +911,15 @@ struct oxmpi_resolve_args {
 /* Result of `open`. `module` is the framework's own table type; several modules (one per device)
  * stand one behind the other. The host reads `count` of them with the stride the table says. */
 struct oxmpi_opened {
+    /* Bytes of this struct as the host was built with it; a component writes no field behind that. */
     uint32_t size;
+    /* The component's rank among those of a framework with one winner (pml), in which the highest number wins; others ignore it. */
     int32_t priority;
+    /* The first module, aligned to 8 bytes, valid as long as the instance; null where `count` is 0. */
     const void *modules;
+    /* Number of modules. 0: the component opens and has none. In pml, coll and osc more than 1 is refused. */
     size_t count;
+    /* Bytes from one module to the next: a multiple of 8, not less than the framework's module struct; looked at where `count` is not 0. */
     size_t stride;
 };
 
@@ -793,56 +929,125 @@ typedef struct oxmpi_slice_of_param_decl {
 } oxmpi_slice_of_param_decl;
 /* The descriptor that a component's one exported function returns a pointer to. */
 struct oxmpi_descriptor {
+    /* `MAGIC`; anything else is no descriptor, and is refused. */
     uint64_t magic;
+    /* `ABI_MAJOR` of what the component was built with; equal or refused. */
     uint16_t abi_major;
+    /* `ABI_MINOR` of what the component was built with; a newer one than the host's is refused. */
     uint16_t abi_minor;
     /* Bytes of this struct as the component was built with it. */
     uint32_t size;
+    /* `TARGET` of what the component was built for; equal or refused. */
     oxmpi_str_ref target;
+    /* Name of the component's framework (`btl`, `pml`, `coll`, `osc`); refused where it is not the one that the file's name says. */
     oxmpi_str_ref framework;
+    /* Version of the framework's contract that the component implements; refused where its major is another than the host's, or its minor newer. */
     oxmpi_version framework_version;
+    /* The component's name: small letters, digits and `_`, and the one that the file's name says; refused otherwise. */
     oxmpi_str_ref name;
+    /* The component's own version. It is shown, and nothing is decided by it. */
     oxmpi_version version;
     /* Other names the component answers to (`sm`, `vader` for `shm`). */
     oxmpi_slice_of_str_ref aliases;
+    /* The parameters that the component declares. `open` and `resolve` get their values in this order. */
     oxmpi_slice_of_param_decl params;
     /* The text of the component's `help.txt`. */
     oxmpi_str_ref help;
     /* Makes the component's state for one runtime instance; called once per instance, from one
-     * thread. Everything a component knows lies behind what this returns. */
+     * thread. Everything a component knows lies behind what this returns. NOT_AVAILABLE: it has nothing to offer here, and is left out in
+     * silence; other failures are reported with the component's last line in the log. PANICKED: it has panicked. */
     oxmpi_status (*open)(const oxmpi_open_args *args, oxmpi_opened *out);
-    /* How the component takes the locks of CRIs: `LOCK_PROTOCOL` of what it was built with; equal or refused. */
+    /* The component's way of taking the locks of CRIs: `LOCK_PROTOCOL` of what it was built with; equal or refused. */
     uint32_t lock_protocol;
     /* Bytes of a `Cri` as the component was built with it; equal or refused. */
     uint32_t cri_stride;
     /* Tells which values are in force; called any number of times, by several threads at a time, before and after `open` and
-     * without it. `None`: all values are in force as they are set. Since ABI 2.1. */
+     * without it. Values that are refused are no failure of the call. PANICKED: it has panicked. `None`: all values are in force as they are set.
+     * Since ABI 2.1. */
     oxmpi_status (*resolve)(const oxmpi_resolve_args *args);
     /* Version of the framework's table that the component's modules have: what `version` says there; equal or refused, before
      * anything of the component is called. 0: it is seen when a module comes. Since ABI 2.2. */
     uint32_t table_version;
+    /* Must be 0. */
     uint32_t reserved;
 };
+
+/* Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic` and lists, by bit (1 << number) in `amo_ops`. */
+/* Adds the operand (MPI_SUM); integers wrap around. */
+#define OXMPI_AMO_ADD 0
+/* Bitwise and with the operand (MPI_BAND). */
+#define OXMPI_AMO_AND 1
+/* Bitwise or with the operand (MPI_BOR). */
+#define OXMPI_AMO_OR 2
+/* Bitwise exclusive or with the operand (MPI_BXOR). */
+#define OXMPI_AMO_XOR 3
+/* Replaces the word by the operand (MPI_REPLACE). */
+#define OXMPI_AMO_SWAP 4
+/* Keeps the smaller of word and operand (MPI_MIN). */
+#define OXMPI_AMO_MIN 5
+/* Keeps the larger of word and operand (MPI_MAX). */
+#define OXMPI_AMO_MAX 6
+/* Replaces the word by the operand if it equals `compare`, bit for bit (MPI_Compare_and_swap). */
+#define OXMPI_AMO_COMPARE_SWAP 7
+/* In `flags`: the operand has 32 bits; without it, 64. */
+#define OXMPI_AMO_WIDTH_32 1
+/* In `flags`: the operand is a binary floating-point number of its width. */
+#define OXMPI_AMO_FLOAT 2
+/* In `flags`: the operand is a signed integer, and MIN and MAX compare as such. */
+#define OXMPI_AMO_SIGNED 4
+/* Kinds of operands, by bit in `BtlAttrs::amo_operands`. Bitwise operations, SWAP and COMPARE_SWAP need the
+ * unsigned one of their width alone. */
+/* Unsigned integers of 64 bits. */
+#define OXMPI_AMO_OPERAND_U64 1
+/* Signed integers of 64 bits. */
+#define OXMPI_AMO_OPERAND_I64 2
+/* Floating-point numbers of 64 bits. */
+#define OXMPI_AMO_OPERAND_F64 4
+/* Unsigned integers of 32 bits. */
+#define OXMPI_AMO_OPERAND_U32 8
+/* Signed integers of 32 bits. */
+#define OXMPI_AMO_OPERAND_I32 16
+/* Floating-point numbers of 32 bits. */
+#define OXMPI_AMO_OPERAND_F32 32
+/* All kinds there are. */
+#define OXMPI_AMO_OPERAND_ALL 63
+
+/* Bits of `access` in `register_mem`. Memory that this process's puts read needs none. */
+/* Verbs of this process write it: gets, and results of atomic operations and lists. */
+#define OXMPI_ACCESS_LOCAL_WRITE 1
+/* Gets of peers read it. */
+#define OXMPI_ACCESS_REMOTE_READ 2
+/* Puts and lists of peers write it. */
+#define OXMPI_ACCESS_REMOTE_WRITE 4
+/* Atomic operations of peers update it. */
+#define OXMPI_ACCESS_REMOTE_ATOMIC 8
 
 /* Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none. Stands behind a pointer on
  * both sides of the boundary, so that it can grow. */
 struct oxmpi_btl_attrs {
+    /* Bytes of this struct as its maker was built with it, at least 8; attributes behind that have the values of `BtlAttrs::new`. */
     uint32_t size;
-    /* How many contexts the module has made: at least 1, at most `HostTable::num_cris`. */
+    /* Number of contexts that the module has made: at least 1, at most `HostTable::num_cris`. */
     uint32_t contexts;
-    /* Largest message (header and payload) sent eagerly, and as first part of a rendezvous. */
+    /* Largest message (header and payload) sent eagerly; at most `max_send_size`. */
     uint64_t eager_limit;
+    /* Most bytes (header and payload) of the first part of a rendezvous; at least 128, for the header, and at most `max_send_size`. */
     uint64_t rndv_eager_limit;
-    /* Largest message `send` takes at all. */
+    /* Largest message (header and payload) that `send` takes at all; at least 128. */
     uint64_t max_send_size;
     /* From this payload on a rendezvous by `get` is faster than one by messages (given `get` works). */
     uint64_t min_get_size;
+    /* Most bytes of one `get`; a longer one is refused. */
     uint64_t get_limit;
+    /* Power of 2 of which both addresses and the length of a `get` must be multiples, or it is refused; 0: any will do. */
     uint64_t get_alignment;
+    /* Most bytes of one `put`; a longer one is refused. */
     uint64_t put_limit;
+    /* As `get_alignment`, for `put`. */
     uint64_t put_alignment;
-    /* Microseconds and Mb/s as Open MPI's parameters have them: for ranking, not for physics. */
+    /* Latency in microseconds, as Open MPI's parameters have it: for ranking, not for physics. The least comes first. */
     uint32_t latency;
+    /* Bandwidth in Mb/s; transports that carry one payload together get parts of it in this proportion. 0 counts as 1. */
     uint32_t bandwidth;
     /* A process reached by a module of higher exclusivity is not offered to lower ones. */
     uint32_t exclusivity;
@@ -850,9 +1055,9 @@ struct oxmpi_btl_attrs {
     uint32_t registration_handle_size;
     /* `BtlAttrs::VISIBLE_AT_ONCE` … */
     uint32_t flags;
-    /* Which atomics `atomic` does: bits of `amo`, by 1 << operation. */
+    /* Operations that `atomic` and `list` do: bits by 1 << number in `amo`. */
     uint32_t amo_ops;
-    /* On which operands: bits of `amo::operand`. */
+    /* Operands on which they do them: bits of `amo::operand`. */
     uint32_t amo_operands;
     /* Largest request and reply (header and payload) of a service link; 0: there are none. */
     uint32_t service_limit;
@@ -860,12 +1065,12 @@ struct oxmpi_btl_attrs {
     uint8_t device[32];
     /* From this payload on a rendezvous by `put` is faster than one by messages (given `put` works). */
     uint64_t min_put_size;
-    /* How much memory may be registered at once; 0: no limit. */
+    /* Most bytes of memory that may be registered at once; 0: no limit. */
     uint64_t registration_limit;
     /* Longest list (given `list` works): each entry counts `LIST_ENTRY` bytes and its `len` rounded up to 8. */
     uint64_t list_limit;
 };
-/* When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
+/* Once `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
  * message. Only then, and with `cap::HOLD`, may a flow of messages use several contexts and keep its order. */
 #define OXMPI_BTL_ATTRS_VISIBLE_AT_ONCE 1
 /* The cost of `get` depends on the caches in which the peer's data lies; the layer above may measure `get` and `send`
@@ -881,29 +1086,9 @@ struct oxmpi_btl_attrs {
 #define OXMPI_BTL_ATTRS_STRIPES 32
 /* The transport reaches the process itself alone: nothing comes through it before somebody here sends. */
 #define OXMPI_BTL_ATTRS_ONLY_SELF 64
-
-/* Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic_*`, by bit in `amo_ops`. */
-#define OXMPI_AMO_ADD 0
-#define OXMPI_AMO_AND 1
-#define OXMPI_AMO_OR 2
-#define OXMPI_AMO_XOR 3
-#define OXMPI_AMO_SWAP 4
-#define OXMPI_AMO_MIN 5
-#define OXMPI_AMO_MAX 6
-#define OXMPI_AMO_COMPARE_SWAP 7
-/* In `flags`: the operand has 32 bits; it is a float; it is signed. */
-#define OXMPI_AMO_WIDTH_32 1
-#define OXMPI_AMO_FLOAT 2
-#define OXMPI_AMO_SIGNED 4
-/* Kinds of operands, by bit in `BtlAttrs::amo_operands`. Bitwise operations, SWAP and COMPARE_SWAP need the
- * unsigned one of their width alone. */
-#define OXMPI_AMO_OPERAND_U64 1
-#define OXMPI_AMO_OPERAND_I64 2
-#define OXMPI_AMO_OPERAND_F64 4
-#define OXMPI_AMO_OPERAND_U32 8
-#define OXMPI_AMO_OPERAND_I32 16
-#define OXMPI_AMO_OPERAND_F32 32
-#define OXMPI_AMO_OPERAND_ALL 63
+/* The transport delivers long messages in parts while they come (partial delivery), where their receiver takes them so. Without it each message
+ * is delivered whole. */
+#define OXMPI_BTL_ATTRS_PARTIAL_DELIVERY 128
 
 /* Proof of registration: `BtlAttrs::registration_handle_size` opaque bytes, aligned to 8, sent to peers as they are.
  * Passed by pointer, and read during the call only; null where the size is 0. */
@@ -916,12 +1101,19 @@ typedef void oxmpi_reg_handle;
  * produced by `pack` straight into the transport's buffer (offset, destination, bytes; each byte
  * asked for once, in order). */
 struct oxmpi_send_desc {
+    /* Row of the receiver in the target's table of active messages, below 256. */
     uint32_t tag;
+    /* Bytes of the header, at most 128; with `len` not more than `BtlAttrs::max_send_size` (of a service link `service_limit`). */
     uint32_t hdr_len;
+    /* The header, readable for `hdr_len` bytes during the call; not null. */
     const uint8_t *hdr;
+    /* The payload, readable for `len` bytes during the call; not looked at where `pack` is there or `len` is 0. */
     const uint8_t *payload;
+    /* Bytes of payload. */
     uint64_t len;
+    /* The function that produces the payload; `None`: it lies at `payload`. Not called behind the end of the verb. */
     void (*pack)(void *ctx, uint64_t offset, uint8_t *dst, uint64_t len);
+    /* First argument of `pack`. */
     void *pack_ctx;
 };
 
@@ -936,24 +1128,35 @@ typedef void (*oxmpi_done)(void *ctx, oxmpi_status status);
  * is visible at the target if PUT_DONE_IS_REMOTE, else after a flush. A put that fails after its completion was told, as one
  * may that frees its local memory early, is told as a failure of the next flush of its context that covers its endpoint, once. */
 struct oxmpi_rma_desc {
+    /* Memory of this process, `len` bytes: a get writes them, a put reads them. */
     uint8_t *local;
+    /* Address in the target process of as many bytes: a get reads them, a put writes them. */
     uint64_t remote;
+    /* Bytes to move, at most `get_limit` or `put_limit`. */
     uint64_t len;
+    /* Registration of `local` with this module (of a get with LOCAL_WRITE); null where handles have no bytes. */
     const void *local_handle;
+    /* Registration of `remote` by the target, with REMOTE_READ for a get, REMOTE_WRITE for a put; null where handles have no bytes. */
     const void *remote_handle;
+    /* The function that is told the end of a verb that answered PENDING; `None`: nobody wants to know. */
     oxmpi_done done;
+    /* First argument of `done`. */
     void *done_ctx;
 };
 
 /* Completion of all that was issued before: see `BtlTable::flush`. */
 struct oxmpi_flush_desc {
+    /* The function that is told the end of a flush that answered PENDING; `None`: nobody wants to know. */
     oxmpi_done done;
+    /* First argument of `done`. */
     void *done_ctx;
 };
 
 /* One piece of memory in a list. */
 struct oxmpi_piece {
+    /* Address in the process whose list it is in. */
     uint64_t addr;
+    /* Bytes from there on; 0 is allowed. */
     uint64_t len;
 };
 
@@ -964,38 +1167,52 @@ typedef struct oxmpi_slice_of_piece {
 /* `len` bytes that lie in pieces on both sides, cut independently of each other; the packed bytes of
  * both are the same. Both lists have at least `len` bytes; what is behind is left alone. */
 struct oxmpi_rma_vector_desc {
+    /* The pieces of this process, in the order of the packed bytes, which are written. */
     oxmpi_slice_of_piece local;
+    /* The pieces of the target process, in the order of the packed bytes, which are read. */
     oxmpi_slice_of_piece remote;
+    /* Bytes to move. */
     uint64_t len;
 };
 
+/* An atomic operation on one word of the target's memory (MPI 5.0 §12.3.4). OK, PENDING, NO_RESOURCE and the life of pointers are as for
+ * `RmaDesc`; an operation or operand that is not in `amo_ops` and `amo_operands` is refused. */
 struct oxmpi_atomic_desc {
-    /* Where the old value goes (fetching forms), or null. As wide as the operand. */
+    /* Place for the old value (fetching forms), or null. As wide as the operand. */
     uint64_t *result;
-    /* Of `result`. */
+    /* Registration of `result` with this module, with LOCAL_WRITE; null where `result` is, or handles have no bytes. */
     const void *local_handle;
+    /* Address of the word in the target process, aligned to the operand's width. */
     uint64_t remote;
+    /* Registration of the word by the target, with REMOTE_ATOMIC; null where handles have no bytes. */
     const void *remote_handle;
+    /* An operation of `amo`. */
     uint32_t op;
+    /* The operand's kind: bits of `amo` (WIDTH_32, FLOAT, SIGNED); 0: unsigned, 64 bits. */
     uint32_t flags;
+    /* The operand's bits, in the low half if it has 32; of COMPARE_SWAP the new value. */
     uint64_t operand;
-    /* For COMPARE_SWAP. */
+    /* The value that COMPARE_SWAP compares with; not looked at otherwise. */
     uint64_t compare;
+    /* The function that is told the end of an operation that answered PENDING; `None`: nobody wants to know. */
     oxmpi_done done;
+    /* First argument of `done`. */
     void *done_ctx;
 };
 
 /* One entry of a list: bytes to write, or elements side by side that an atomic operation updates each. */
 struct oxmpi_list_entry {
+    /* Address in the target process of the first byte or element; elements are aligned to their width. */
     uint64_t remote;
+    /* Registration by the target, with REMOTE_WRITE, or REMOTE_ATOMIC for an operation of `amo`; null where handles have no bytes. */
     const void *remote_handle;
     /* Bytes at the target: of the data, or of all elements. */
     uint64_t len;
     /* The data, or the operands side by side. */
     const uint8_t *data;
-    /* Where the old elements go, side by side, or null. */
+    /* Place for the old elements, side by side, or null. */
     uint8_t *result;
-    /* Of `result`. */
+    /* Registration of `result` with this module, with LOCAL_WRITE; null where `result` is, or handles have no bytes. */
     const void *result_handle;
     /* `LIST_PUT`, or an operation of `amo`. */
     uint32_t op;
@@ -1017,32 +1234,40 @@ typedef struct oxmpi_slice_of_list_entry {
 } oxmpi_slice_of_list_entry;
 /* Entries for one target: see `BtlTable::list`. */
 struct oxmpi_list_desc {
+    /* The entries, in the order in which they are carried out. */
     oxmpi_slice_of_list_entry entries;
+    /* The function that is told the end of a list that answered PENDING; `None`: nobody wants to know. */
     oxmpi_done done;
+    /* First argument of `done`. */
     void *done_ctx;
 };
 
-/* A process as `add_procs` sees it. Grows at the end; `ProcList::stride` says how far the host's goes. */
+/* A process as `add_procs` sees it. Grows at the end; `ProcList::stride` says how far the host's goes.
+ * 
+ * Jobs come and go while an instance runs. So `proc` is nothing but an index: it says neither a rank nor where the process is, a process that comes
+ * again may have another one, and one that nobody has any more may be another process's. */
 struct oxmpi_proc_info {
     /* Index of the process in the instance (`RecvDesc::proc`): its rank for a process of the first job, any other number for one that came later. */
     uint32_t proc;
     /* Number of its node in its job. */
     uint32_t node;
-    /* Its rank among the processes of its job on its node. */
+    /* Its place in `segment`, if it is on this node: in segment 0 its rank among the processes of the job on this node. Elsewhere its rank among
+     * the processes of its job on its node. */
     uint32_t local_rank;
     /* 1 if on this node. */
     uint32_t local;
     /* Number of its job in the instance: 0 is the one that this process was started with. */
     uint32_t job;
-    /* Number of the shared segment on this node in which it lies (`HostServices::segment`), if it is on this node. */
+    /* Number of the shared segment in which this process and that one have places (`HostServices::segment`), if it is on this node: 0 is the one
+     * of this process's own job. */
     uint32_t segment;
 };
 
 /* Processes side by side, each a `ProcInfo` of the host's size. */
 struct oxmpi_proc_list {
-    /* The first. */
+    /* The first process. */
     const oxmpi_proc_info *first;
-    /* How many. */
+    /* Number of processes. */
     size_t len;
     /* Bytes from one to the next: at least 16. */
     size_t stride;
@@ -1055,35 +1280,52 @@ typedef struct oxmpi_slice_of_endpoint {
 /* The verbs as a component gives them. A slot that is absent (table too short) or null is not
  * offered; the host puts a real function in its place, so nobody checks on the hot path. */
 struct oxmpi_btl_table {
+    /* Bytes of this table as the component was built with it, a multiple of 8; it reaches over `progress` at least. */
     uint32_t size;
+    /* `TABLE_VERSION` of what the component was built with; equal or refused. */
     uint32_t version;
     /* For each of `procs`: an endpoint, or null where this module does not reach it. A process that has sent something and ended
-     * since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED. */
+     * since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED. Any thread, at any time, also while contexts are in use;
+     * holding nothing, or a CRI. A process may be added several times, each time with an endpoint of its own, and added again when all of them have
+     * been taken back. A failure (the module has logged why): none of the list was added. A message that a process of another job has sent
+     * before it was added waits for that, or is refused to its sender by NO_RESOURCE. */
     oxmpi_status (*add_procs)(void *, oxmpi_proc_list procs, void **endpoints);
+    /* Takes endpoints back, each once, nulls among them; no verb uses them any more, and all that had answered PENDING on them has completed. Any
+     * thread, at any time, also while contexts are in use for other endpoints. Messages that were sent still arrive. Once the last endpoint
+     * of a process of another job has gone, turns of progress that begin later hand up nothing of it, until it is added
+     * again. Mappings and connections that nobody needs any more may go later, when contexts next progress. `None`: nothing is kept for
+     * them. */
     oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint endpoints);
-    /* Sends what is still queued inside, tells the device goodbye, frees the state. */
+    /* Sends what is still queued inside, tells the device goodbye, frees the state. The last call; a failure is logged. */
     oxmpi_status (*finalize)(void *);
+    /* Sends an active message on context `ctx`. OK: it is visible to its receiver, and header and payload are the caller's again. NO_RESOURCE:
+     * nothing happened; offer it again after progress of the context. BAD_PARAM: it is longer than `max_send_size`. PEER_FAILED: the process is
+     * lost. */
     oxmpi_status (*send)(void *, void *, uint32_t ctx, const oxmpi_send_desc *);
     /* Takes what arrived and what completed on a context; returns how many events it handled. */
     int32_t (*progress)(void *, uint32_t ctx);
+    /* Reads memory of the target, as `RmaDesc` says. NO_PERMISSION, NOT_SUPPORTED: not from this process; the caller takes another way. */
     oxmpi_status (*get)(void *, void *, uint32_t ctx, const oxmpi_rma_desc *);
+    /* Writes memory of the target, as `RmaDesc` says. NO_PERMISSION, NOT_SUPPORTED: not to this process; the caller takes another way. */
     oxmpi_status (*put)(void *, void *, uint32_t ctx, const oxmpi_rma_desc *);
     /* Completes what was issued before on the context (endpoint null: to anybody) at its target: once it is done, all
      * of that is visible to the target's processors. OK, PENDING and NO_RESOURCE as for `RmaDesc`. An error, at once or by
      * `done`: some of it failed, also what had been told as done (late failures of puts); a flush without an error says that
      * nothing since the one before has. */
     oxmpi_status (*flush)(void *, void *, uint32_t ctx, const oxmpi_flush_desc *);
+    /* Updates a word of the target's memory, as `AtomicDesc` says. NOT_SUPPORTED: not that operation, or not on that operand. */
     oxmpi_status (*atomic)(void *, void *, uint32_t ctx, const oxmpi_atomic_desc *);
     /* Makes memory accessible (bits of `access`); writes `registration_handle_size` bytes to `handle`. Any thread.
      * NO_RESOURCE: the device's limit is reached. */
     oxmpi_status (*register_mem)(void *, uint8_t *addr, uint64_t len, uint32_t access, oxmpi_mem_kind kind, void *handle);
-    /* Peers reach the memory no more once this has returned. Any thread. */
+    /* Peers reach the memory no more once this has returned. Any thread. BAD_PARAM: no registration has that handle. */
     oxmpi_status (*deregister_mem)(void *, const void *);
     /* Announces that the context's owner is about to sleep and looks once more. OK: words and descriptors that will
      * change are in `set` (none where nothing can come without a call of this process); PENDING: something is there, do
      * not sleep; NO_RESOURCE: the set is full. Followed by `disarm` in any case. Several contexts are armed in rising
      * order; the caller serialises `arm` and `disarm` of all contexts. */
     oxmpi_status (*arm)(void *, uint32_t ctx, oxmpi_wait_set *set);
+    /* Ends what the last `arm` of that context announced: its owner is awake. */
     void (*disarm)(void *, uint32_t ctx);
     /* `get` of data in pieces. All of it is there when this answers OK; it never answers PENDING or
      * NO_RESOURCE. Refusals as those of `get`. */
@@ -1102,7 +1344,7 @@ struct oxmpi_btl_table {
      * progress of `ctx` brings replies. Every request is answered by one reply. */
     oxmpi_status (*service_request)(void *, void *, uint32_t ctx, const oxmpi_send_desc *);
     /* Takes requests on the service context and calls their receivers with `RecvDesc::ctx` `SERVICE_CTX` and `link` set.
-     * How many. */
+     * Returns the number of requests that it took. */
     int32_t (*service_progress)(void *);
     /* Answers the request whose receiver is running; `link` is that of its descriptor. The reply comes out of
      * `progress` of the requester's context. There is always room. */
@@ -1112,6 +1354,7 @@ struct oxmpi_btl_table {
     const uint32_t *(*service_pending)(void *);
     /* As `arm` and `disarm`, for the service context. */
     oxmpi_status (*service_arm)(void *, oxmpi_wait_set *set);
+    /* Ends what the last `service_arm` announced. */
     void (*service_disarm)(void *);
     /* Carries out the entries of a list at their target, in their order and as one request: writes, and atomics, which are atomic
      * to all others element by element. OK, PENDING and NO_RESOURCE as for `RmaDesc`; BAD_PARAM: it is longer than
@@ -1129,29 +1372,34 @@ struct oxmpi_btl_table {
 /* `RecvDesc::ctx` of a request on a service link. */
 #define OXMPI_SERVICE_CTX 4294967295
 
-/* Bits of `access` in `register_mem`. */
-#define OXMPI_ACCESS_LOCAL_WRITE 1
-#define OXMPI_ACCESS_REMOTE_READ 2
-#define OXMPI_ACCESS_REMOTE_WRITE 4
-#define OXMPI_ACCESS_REMOTE_ATOMIC 8
-
 /* One device of a BTL component, as its `open` returns it. */
 struct oxmpi_btl_module {
+    /* Bytes of this struct as the component was built with it. */
     uint32_t size;
+    /* Must be 0. */
     uint32_t reserved;
+    /* First argument of every function in `table`. */
     void *state;
+    /* The module's verbs; valid until `finalize`, and read when the module is accepted. */
     const oxmpi_btl_table *table;
     /* Valid until `finalize`; read when the module is accepted. */
     const oxmpi_btl_attrs *attrs;
 };
 
-/* Which verbs a device has, computed by the host from the filled slots. */
+/* The verbs that a device has, computed by the host from the filled slots. */
+/* `get`. */
 #define OXMPI_CAP_GET 1
+/* `put`. */
 #define OXMPI_CAP_PUT 2
+/* `atomic`; the operations are in `amo_ops` and `amo_operands`. */
 #define OXMPI_CAP_ATOMIC 4
+/* `flush`. */
 #define OXMPI_CAP_FLUSH 8
+/* `register_mem` and `deregister_mem`. */
 #define OXMPI_CAP_REGISTER 16
+/* `arm` and `disarm`. */
 #define OXMPI_CAP_SLEEP 32
+/* `get_vector`. */
 #define OXMPI_CAP_GET_VECTOR 64
 /* `hold` and `held`. */
 #define OXMPI_CAP_HOLD 128
@@ -1159,38 +1407,65 @@ struct oxmpi_btl_module {
 #define OXMPI_CAP_SERVICE 256
 /* `service_arm` and `service_disarm`. */
 #define OXMPI_CAP_SERVICE_SLEEP 512
+/* `list`. */
 #define OXMPI_CAP_LIST 1024
+/* `partner`. */
 #define OXMPI_CAP_PARTNER 2048
 
 /* An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
  * components call: `(btl.send)(btl.state, endpoint, ctx, &desc)`. */
 struct oxmpi_btl_handle {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* Bits of `cap`. */
     uint32_t caps;
+    /* First argument of every function below. */
     void *state;
+    /* See `BtlTable::send`. */
     oxmpi_status (*send)(void *, void *, uint32_t, const oxmpi_send_desc *);
+    /* See `BtlTable::progress`. */
     int32_t (*progress)(void *, uint32_t);
+    /* See `BtlTable::get`; NOT_SUPPORTED without `cap::GET`. */
     oxmpi_status (*get)(void *, void *, uint32_t, const oxmpi_rma_desc *);
+    /* See `BtlTable::put`; NOT_SUPPORTED without `cap::PUT`. */
     oxmpi_status (*put)(void *, void *, uint32_t, const oxmpi_rma_desc *);
+    /* See `BtlTable::flush`; NOT_SUPPORTED without `cap::FLUSH`. */
     oxmpi_status (*flush)(void *, void *, uint32_t, const oxmpi_flush_desc *);
+    /* See `BtlTable::atomic`; NOT_SUPPORTED without `cap::ATOMIC`. */
     oxmpi_status (*atomic)(void *, void *, uint32_t, const oxmpi_atomic_desc *);
+    /* See `BtlTable::register_mem`; NOT_SUPPORTED without `cap::REGISTER`. */
     oxmpi_status (*register_mem)(void *, uint8_t *, uint64_t, uint32_t, oxmpi_mem_kind, void *);
+    /* See `BtlTable::deregister_mem`; NOT_SUPPORTED without `cap::REGISTER`. */
     oxmpi_status (*deregister_mem)(void *, const void *);
+    /* See `BtlTable::arm`; NOT_SUPPORTED without `cap::SLEEP`. */
     oxmpi_status (*arm)(void *, uint32_t, oxmpi_wait_set *);
+    /* See `BtlTable::disarm`; it does nothing without `cap::SLEEP`. */
     void (*disarm)(void *, uint32_t);
+    /* See `BtlTable::get_vector`; NOT_SUPPORTED without `cap::GET_VECTOR`. */
     oxmpi_status (*get_vector)(void *, void *, uint32_t, const oxmpi_rma_vector_desc *);
+    /* See `BtlTable::hold`; it does nothing without `cap::HOLD`. */
     void (*hold)(void *, void *, uint64_t);
+    /* See `BtlTable::held`; 0 without `cap::HOLD`. */
     uint64_t (*held)(void *, void *);
+    /* See `BtlTable::service_open`; NOT_SUPPORTED without `cap::SERVICE`, as `service_request` and `service_reply`. */
     oxmpi_status (*service_open)(void *);
+    /* See `BtlTable::service_request`. */
     oxmpi_status (*service_request)(void *, void *, uint32_t, const oxmpi_send_desc *);
+    /* See `BtlTable::service_progress`; 0 without `cap::SERVICE`. */
     int32_t (*service_progress)(void *);
+    /* See `BtlTable::service_reply`. */
     oxmpi_status (*service_reply)(void *, uint64_t, const oxmpi_send_desc *);
+    /* See `BtlTable::service_pending`; null without `cap::SERVICE`. */
     const uint32_t *(*service_pending)(void *);
+    /* See `BtlTable::service_arm`; NOT_SUPPORTED without `cap::SERVICE_SLEEP`. */
     oxmpi_status (*service_arm)(void *, oxmpi_wait_set *);
+    /* See `BtlTable::service_disarm`; it does nothing without `cap::SERVICE_SLEEP`. */
     void (*service_disarm)(void *);
+    /* See `BtlTable::add_procs`. */
     oxmpi_status (*add_procs)(void *, oxmpi_proc_list, void **);
+    /* See `BtlTable::del_procs`; OK where the module has none. */
     oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint);
+    /* See `BtlTable::finalize`; OK where the module has none. */
     oxmpi_status (*finalize)(void *);
     /* The host's full copy, valid as long as the handle. */
     const oxmpi_btl_attrs *attrs;
@@ -1200,6 +1475,7 @@ struct oxmpi_btl_handle {
     uint32_t emulated;
     /* Position among the accepted modules, best first. */
     uint32_t index;
+    /* See `BtlTable::list`; NOT_SUPPORTED without `cap::LIST`. */
     oxmpi_status (*list)(void *, void *, uint32_t, const oxmpi_list_desc *);
     /* `SAME_NUMBER` where `cap::PARTNER` is missing. */
     uint32_t (*partner)(void *, void *);
@@ -1207,11 +1483,14 @@ struct oxmpi_btl_handle {
 
 /* A transport that reaches a process, with the endpoint that the host has made. Valid as long as the instance. */
 struct oxmpi_reach {
+    /* The transport's table; valid as long as the instance. */
     const oxmpi_btl_handle *btl;
+    /* The process as the transport's verbs take it; never null, and valid until the instance ends. */
     void *endpoint;
     /* Contexts that the two processes may use between them: the least of both sides' CRIs and both sides' contexts of this
      * transport, at least 1. The other process has the same number. */
     uint32_t width;
+    /* 0 from the host. */
     uint32_t reserved;
 };
 
@@ -1219,9 +1498,11 @@ struct oxmpi_reach {
 struct oxmpi_registration {
     /* For the verbs of the module it was registered with, and for peers; null where that needs none. */
     const void *handle;
+    /* Bytes of the handle, `BtlAttrs::registration_handle_size`; 0 where `handle` is null. */
     uint64_t handle_size;
     /* The registration: it covers all that was asked for, and perhaps more. */
     uint8_t *base;
+    /* Bytes of the registration, from `base` on. */
     uint64_t len;
 };
 
@@ -1231,27 +1512,31 @@ typedef struct oxmpi_slice_of_reach {
 } oxmpi_slice_of_reach;
 /* The host's services around transports, for PML and OSC. Any thread, holding nothing unless it says so. */
 struct oxmpi_btl_services {
+    /* Bytes of this table as the host was built with it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
     /* First argument of every function below. */
     void *instance;
     /* The transports that reach a process, best first, in the order in which the other process has them, too, whatever
      * parameters each has. The first one carries headers, in both directions. Endpoints are made by the
-     * first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. May be called with
+     * first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. BAD_PARAM: there is no such process. May be called with
      * a CRI held. */
     oxmpi_status (*reach)(void *, uint32_t proc, oxmpi_slice_of_reach *out);
-    /* Registers memory with a module, or finds it registered. NO_RESOURCE: the module's limit is reached. May be
+    /* Registers memory with a module, or finds it registered. NO_RESOURCE: the module's limit is reached; other failures are those of
+     * `BtlTable::register_mem`(crate::BtlTable::register_mem). May be
      * called with a CRI held. Every OK is undone by one `deregister`. */
     oxmpi_status (*register_)(void *, const oxmpi_btl_handle *, uint8_t *addr, uint64_t len, uint32_t access, const oxmpi_registration **out);
     /* Peers do not write to the memory any more when this returns, and read it only while others have the same
-     * registration acquired. Undoes `acquire` as well. May be called with a CRI held. */
+     * registration acquired. Undoes `acquire` as well. A failure is the module's, and the registration is gone in any case. May be called with a
+     * CRI held. */
     oxmpi_status (*deregister)(void *, const oxmpi_btl_handle *, const oxmpi_registration *);
     /* As `register`, for memory that may stay registered behind its use: the host may keep it, and gives it again to
      * whoever asks for the same memory with the same access. A registration with REMOTE_WRITE or REMOTE_ATOMIC has one user at a
      * time. The memory stays mapped until the registration is given back, by `release` or by `deregister`. */
     oxmpi_status (*acquire)(void *, const oxmpi_btl_handle *, uint8_t *addr, uint64_t len, uint32_t access, const oxmpi_registration **out);
     /* Undoes `acquire` where no access of a peer's can be under way any more: peers that keep the handle may reach the memory
-     * behind this. Undoes `register` as `deregister` does. May be called with a CRI held. */
+     * behind this. Undoes `register` as `deregister` does, and fails as that. May be called with a CRI held. */
     oxmpi_status (*release)(void *, const oxmpi_btl_handle *, const oxmpi_registration *);
 };
 
@@ -1408,10 +1693,11 @@ struct oxmpi_op_desc {
 
 /* A transport as turns of progress see it. */
 struct oxmpi_polled {
+    /* The transport's table; valid as long as the instance. */
     const oxmpi_btl_handle *btl;
     /* 1 once something may come through it: the transport to oneself is polled only when somebody has used it. */
     uint32_t active;
-    /* How many contexts it has. */
+    /* Number of contexts that it has. */
     uint32_t contexts;
 };
 
@@ -1421,6 +1707,7 @@ typedef struct oxmpi_slice_of_polled {
 } oxmpi_slice_of_polled;
 /* The transports that turns of progress poll. The host's, valid as long as the instance. */
 struct oxmpi_polling {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* 1 once locks must be taken in a turn, though one thread makes calls: messages come on several contexts. It stays. */
     uint32_t careful;
@@ -1448,7 +1735,9 @@ typedef struct oxmpi_slice_of_context_words {
 } oxmpi_slice_of_context_words;
 /* The words of a PML, all valid until it is finalized. */
 struct oxmpi_words {
+    /* Bytes of this struct as the host was built with it; a PML fills what lies within it. */
     uint32_t size;
+    /* 0 from the host; a PML leaves it so. */
     uint32_t reserved;
     /* While it is not 0 `after_turn` is called behind every turn of every context. */
     const uint32_t *always;
@@ -1456,22 +1745,30 @@ struct oxmpi_words {
     oxmpi_slice_of_context_words contexts;
 };
 
-/* Wildcards as MPI's ABI numbers them. */
+/* As a receive's source: any rank (MPI_ANY_SOURCE). This number and `ANY_TAG`'s are those of MPI's ABI. */
 #define OXMPI_PML_ANY_SOURCE (-1)
 
+/* As a receive's tag: any message of a user's tag, which is 0 or more (MPI_ANY_TAG). */
 #define OXMPI_PML_ANY_TAG (-2)
 
 /* Send modes (MPI 5.0 §3.4). */
+/* The send completes as soon as its buffer may be used again (MPI_Send). */
 #define OXMPI_PML_MODE_STANDARD 0
+/* The send completes when a receive has met it (MPI_Ssend). */
 #define OXMPI_PML_MODE_SYNCHRONOUS 1
+/* The program promises that the receive is posted (MPI_Rsend); a PML may treat it as STANDARD. */
 #define OXMPI_PML_MODE_READY 2
-/* Data already lies in a buffer that the request owns; completes when that is free again. */
+/* Data already lies in a buffer that the request owns (MPI_Bsend); completes when that is free again. */
 #define OXMPI_PML_MODE_BUFFERED 3
 
 /* Bits of `CommDesc::flags`: the standard's assertions (MPI 5.0 §7.4.4). */
+/* No receive has `ANY_TAG` (`mpi_assert_no_any_tag`). */
 #define OXMPI_PML_ASSERT_FLAG_NO_ANY_TAG 1
+/* No receive has `ANY_SOURCE` (`mpi_assert_no_any_source`). */
 #define OXMPI_PML_ASSERT_FLAG_NO_ANY_SOURCE 2
+/* Each receive's buffer is as long as its message (`mpi_assert_exact_length`). */
 #define OXMPI_PML_ASSERT_FLAG_EXACT_LENGTH 4
+/* Messages need not be matched in the order in which they were sent (`mpi_assert_allow_overtaking`). */
 #define OXMPI_PML_ASSERT_FLAG_ALLOW_OVERTAKING 8
 
 /* `CommDesc::fifo_hint` where there is none. */
@@ -1479,11 +1776,14 @@ struct oxmpi_words {
 
 /* A communicator as one of its local ranks sees it. */
 struct oxmpi_comm_desc {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
+    /* Bits of `assert_flag` that all ranks gave. */
     uint32_t flags;
     /* Global id: equal in all its processes, different from every other communicator of the job. The lowest byte of the first
      * word counts: that of communicators made one after another from one parent differs. */
     uint64_t gid[2];
+    /* This rank in the local group, from 0. */
     int32_t my_rank;
     /* Ranks that sends may name (the remote group of an inter-communicator). */
     uint32_t num_peers;
@@ -1491,14 +1791,17 @@ struct oxmpi_comm_desc {
     const uint32_t *procs;
     /* Endpoint number within the process of each, or null: all 0 (one rank per process). */
     const uint16_t *endpoints;
+    /* Number of this rank within its process, from 0; 0 where the process is one rank. */
     uint16_t my_endpoint;
     /* 1: an index fixed for all processes (world 0, self 1), no exchange needed; 0: `fixed_index` is nothing. */
     uint16_t has_fixed_index;
+    /* The index, where `has_fixed_index` is 1. */
     uint32_t fixed_index;
     /* Name of the matching engine from an info key, or empty: the parameter's. */
     oxmpi_str_ref matching;
     /* The CRI that this rank's messages prefer (an endpoint's own), or `NO_HINT`. */
     uint32_t fifo_hint;
+    /* 0 from the host. */
     uint32_t reserved;
 };
 
@@ -1508,13 +1811,15 @@ typedef struct oxmpi_slice_of_btl_handle_ptr {
 } oxmpi_slice_of_btl_handle_ptr;
 /* The transports that a PML sends over; valid as long as the instance. */
 struct oxmpi_transports {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
     /* The accepted modules, best first. No verb of theirs is emulated. */
     oxmpi_slice_of_btl_handle_ptr btls;
-    /* Which of them reach a process, and registered memory. */
+    /* The host's services around them: those that reach a process, and registered memory. */
     const oxmpi_btl_services *services;
-    /* How they are polled. The host's engine does that; a PML may, too, on a context whose lock it holds. */
+    /* The polling of them. The host's engine does that; a PML may, too, on a context whose lock it holds. */
     const oxmpi_polling *polling;
 };
 
@@ -1523,14 +1828,21 @@ struct oxmpi_transports {
 struct oxmpi_send_args {
     /* The communicator that `add_comm` gave. */
     void *comm;
+    /* The context of the calling thread, or null. */
     oxmpi_thread_ctx *thread;
+    /* The address of element 0 of the data, from which the type's displacements count; anything where `count` is 0. */
     const uint8_t *buf;
+    /* Number of elements of `dtype`. */
     uint64_t count;
+    /* The type of an element; not null. */
     const oxmpi_type_desc *dtype;
+    /* The receiver's rank, below `CommDesc::num_peers`; MPI_PROC_NULL does not come here. */
     int32_t dst;
     /* User tags are ≥ 0; collectives use negative ones, which MPI_ANY_TAG does not match. */
     int32_t tag;
+    /* One of `mode`. */
     uint32_t mode;
+    /* 0 from the host. */
     uint32_t reserved;
     /* Goes into `RequestHeader::comm`. */
     void *host_comm;
@@ -1538,20 +1850,30 @@ struct oxmpi_send_args {
 
 /* Arguments of all receives. */
 struct oxmpi_recv_args {
+    /* The communicator that `add_comm` gave. */
     void *comm;
+    /* The context of the calling thread, or null. */
     oxmpi_thread_ctx *thread;
+    /* The address of element 0 of the place for the data, the caller's until completion; not looked at by probes. */
     uint8_t *buf;
+    /* Number of elements of `dtype` that there is room for; not looked at by probes. */
     uint64_t count;
+    /* The type of an element, retained by the PML as long as it needs it; not looked at by probes. */
     const oxmpi_type_desc *dtype;
+    /* The sender's rank, below `CommDesc::num_peers`, or `ANY_SOURCE`; MPI_PROC_NULL does not come here. */
     int32_t src;
+    /* The message's tag, or `ANY_TAG`; negative tags of collectives are as good as others. */
     int32_t tag;
+    /* Goes into `RequestHeader::comm`. */
     void *host_comm;
 };
 
 /* A PML's counts on a communicator, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since
  * the communicator was made. The host sets `size`; a PML fills what lies within it. */
 struct oxmpi_counts {
+    /* Bytes of this struct as the asking side knows it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
     /* Messages that came before a receive that fits them. */
     uint64_t unexpected;
@@ -1567,7 +1889,7 @@ struct oxmpi_counts {
     uint64_t out_of_sequence_now;
     /* Most that were ever kept of one source at once. */
     uint64_t most_out_of_sequence;
-    /* How often matching was spread over several locks. */
+    /* Times that matching was spread over several locks. */
     uint64_t spreads;
     /* Receives that are posted now. */
     uint64_t posted_now;
@@ -1581,47 +1903,59 @@ typedef void oxmpi_message;
 
 /* The verbs. All slots up to `finalize` are mandatory. */
 struct oxmpi_pml_table {
+    /* Bytes of this table as the component was built with it; it reaches over `finalize` at least. */
     uint32_t size;
+    /* `TABLE_VERSION` of what the component was built with; equal or refused. */
     uint32_t version;
-    /* Once, before any other verb. The PML fills `words`, which are empty. From then on the host polls the transports, and calls
+    /* Once, before any other verb; a failure ends the start. The PML fills `words`, which are empty. From then on the host polls the transports, and calls
      * `after_turn` as the words say. */
     oxmpi_status (*enable)(void *, const oxmpi_transports *, oxmpi_words *words);
+    /* Makes a communicator, which all local verbs name by `*out` from then on. The description is read during the call, but for the two lists.
+     * OUT_OF_MEMORY, NO_RESOURCE: nothing was made. */
     oxmpi_status (*add_comm)(void *, const oxmpi_comm_desc *, void **out);
+    /* Ends a communicator: no verb names it afterwards, and its lists are gone. Requests and messages on it that are under way go on. A failure
+     * is logged, and the communicator is gone all the same. */
     oxmpi_status (*del_comm)(void *, void *comm);
-    /* OK: done, no request. PENDING: wait for `*out`. */
+    /* Sends, and may return before that is over. OK: done, no request. PENDING: wait for `*out`. PEER_FAILED: the process is lost, or the
+     * communicator revoked; nothing is under way, as after any error. */
     oxmpi_status (*send)(void *, const oxmpi_send_args *, oxmpi_request_header **out);
-    /* Always a request (it may be complete already). */
+    /* Starts a send. Always a request (it may be complete already), whose status has the failures of `send`. OUT_OF_MEMORY: there is none. */
     oxmpi_status (*isend)(void *, const oxmpi_send_args *, oxmpi_request_header **out);
-    /* OK: done, `status` filled (its `error` may be TRUNCATED), no request. PENDING: wait for `*out`. */
+    /* Receives, and may return before that is over. OK: done, `status` filled (its `error` may be TRUNCATED), no request. PENDING: wait for `*out`. */
     oxmpi_status (*recv)(void *, const oxmpi_recv_args *, oxmpi_msg_status *status, oxmpi_request_header **out);
+    /* Starts a receive. Always a request (it may be complete already), whose status has TRUNCATED, PEER_FAILED and so on. OUT_OF_MEMORY: there is
+     * none. */
     oxmpi_status (*irecv)(void *, const oxmpi_recv_args *, oxmpi_request_header **out);
-    /* Inactive persistent requests. */
+    /* Makes the inactive request of a persistent send, which `RequestOps::start` starts. OUT_OF_MEMORY: there is none. */
     oxmpi_status (*send_init)(void *, const oxmpi_send_args *, oxmpi_request_header **out);
+    /* As `send_init`, of a receive. OUT_OF_MEMORY: there is none. */
     oxmpi_status (*recv_init)(void *, const oxmpi_recv_args *, oxmpi_request_header **out);
     /* Looks for a message without progressing. OK: found, `status` filled; if `message` is not
      * null the message is taken out of matching. PENDING: none. PEER_FAILED: none, and there will be none, since the only process that
      * could send it (`src` names one) has failed; of ANY_SOURCE: all others of the communicator have. An error is no message: nothing is filled. */
     oxmpi_status (*probe)(void *, const oxmpi_recv_args *, oxmpi_msg_status *status, void **message);
-    /* Receives a message that `probe` took out. As `irecv`. */
+    /* Receives a message that `probe` took out. Fails as `irecv`; the message is gone in any case. */
     oxmpi_status (*imrecv)(void *, void *message, const oxmpi_recv_args *, oxmpi_request_header **out);
     /* Called behind the transports' turn of context `ctx`, under its lock, while there is work (`Words`): takes up what landed, and offers what
      * waits for room to the transports again. Returns how many messages went on. */
     int32_t (*after_turn)(void *, uint32_t ctx);
-    /* Called when the thread level has risen to MULTIPLE, while no other thread is in a verb. */
+    /* Called when the thread level has risen to MULTIPLE, while no other thread is in a verb. A failure: it cannot, nothing has changed, and the
+     * level stays. */
     oxmpi_status (*threads_begin)(void *);
     /* Sends out everything still queued inside (progressing the BTLs); PENDING: call again. */
     oxmpi_status (*flush)(void *);
     /* A process failed: what is under way with it ends with PEER_FAILED, what is started later, too. Holding nothing. */
     oxmpi_status (*peer_failed)(void *, uint32_t proc);
+    /* Ends the module: the last call, when nothing is under way. Requests stay valid, as all pools do. */
     oxmpi_status (*finalize)(void *);
-    /* Counts on a communicator. Not on a message's path. */
+    /* Counts on a communicator. Not on a message's path. NOT_SUPPORTED: the PML counts nothing. */
     oxmpi_status (*counts)(void *, void *comm, oxmpi_counts *out);
     /* The assertions on a communicator are now `flags` (`assert_flag`, as in `CommDesc::flags`):
      * MPI_Comm_set_info. NOT_SUPPORTED: only new communicators take them. */
     oxmpi_status (*set_flags)(void *, void *comm, uint32_t flags);
-    /* From now on the time of matching is measured (`on` is 1), or not any more. Not on a message's path. */
+    /* From now on the time of matching is measured (`on` is 1), or not any more. Not on a message's path. NOT_SUPPORTED: it cannot be. */
     oxmpi_status (*measure)(void *, uint32_t on);
-    /* Ends all operations on a communicator with PEER_FAILED, and those started later. */
+    /* Ends all operations on a communicator with PEER_FAILED, and those started later. NOT_SUPPORTED: the PML cannot. */
     oxmpi_status (*revoke)(void *, void *comm);
     /* As `isend`, of an empty message in place of one whose data does not come: the receive that it meets completes with
      * `error`, an error, and no data. `buf`, `count`, `dtype` and `mode` are not looked at. It keeps the order of messages; a probe shows
@@ -1631,9 +1965,13 @@ struct oxmpi_pml_table {
 
 /* The one module of a PML component. */
 struct oxmpi_pml_module {
+    /* Bytes of this struct as the component was built with it. */
     uint32_t size;
+    /* The largest tag that sends may have; less than 32767 is refused (MPI 5.0 §9.1.2). */
     int32_t max_tag;
+    /* First argument of every function in `table`. */
     void *state;
+    /* The module's verbs; valid until `finalize`, and read when the module is accepted. */
     const oxmpi_pml_table *table;
 };
 
@@ -1657,17 +1995,20 @@ struct oxmpi_pml_module {
 
 /* A communicator as a collective sees it; valid during the call. */
 struct oxmpi_coll_comm {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* Ranks of the (local) group. */
     uint32_t num_ranks;
-    /* Ours in it. */
+    /* This process's rank in it. */
     uint32_t rank;
     /* 1: the launcher started more ranks than there are cores. The same in all ranks of the job, so
      * an algorithm may be chosen by it. */
     uint32_t oversubscribed;
     /* First argument of every service. */
     void *comm;
+    /* The context of the calling thread, or null; services use it. */
     oxmpi_thread_ctx *thread;
+    /* The services that may be used on this communicator; valid as long as it. */
     const oxmpi_coll_services *services;
     /* Ranks of the remote group; 0: no inter-communicator. */
     uint32_t num_remote;
@@ -1678,6 +2019,7 @@ struct oxmpi_coll_comm {
     const oxmpi_coll_comm *local;
     /* Nodes that have ranks of the (local) group, and this process's among them. */
     uint32_t num_nodes;
+    /* Number of this process's node among those, from 0, in the order of the lowest rank on each. */
     uint32_t node;
 };
 
@@ -1690,22 +2032,39 @@ struct oxmpi_coll_comm {
 #define OXMPI_COLL_PART_ACROSS 2
 
 /* Collectives by number: their places in `CollTable`. */
+/* MPI_Barrier. */
 #define OXMPI_COLL_WHICH_BARRIER 0
+/* MPI_Bcast. */
 #define OXMPI_COLL_WHICH_BCAST 1
+/* MPI_Reduce. */
 #define OXMPI_COLL_WHICH_REDUCE 2
+/* MPI_Allreduce. */
 #define OXMPI_COLL_WHICH_ALLREDUCE 3
+/* MPI_Allgather. */
 #define OXMPI_COLL_WHICH_ALLGATHER 4
+/* MPI_Gather. */
 #define OXMPI_COLL_WHICH_GATHER 5
+/* MPI_Scatter. */
 #define OXMPI_COLL_WHICH_SCATTER 6
+/* MPI_Alltoall. */
 #define OXMPI_COLL_WHICH_ALLTOALL 7
+/* MPI_Gatherv. */
 #define OXMPI_COLL_WHICH_GATHERV 8
+/* MPI_Scatterv. */
 #define OXMPI_COLL_WHICH_SCATTERV 9
+/* MPI_Allgatherv. */
 #define OXMPI_COLL_WHICH_ALLGATHERV 10
+/* MPI_Alltoallv. */
 #define OXMPI_COLL_WHICH_ALLTOALLV 11
+/* MPI_Alltoallw. */
 #define OXMPI_COLL_WHICH_ALLTOALLW 12
+/* MPI_Scan. */
 #define OXMPI_COLL_WHICH_SCAN 13
+/* MPI_Exscan. */
 #define OXMPI_COLL_WHICH_EXSCAN 14
+/* MPI_Reduce_scatter. */
 #define OXMPI_COLL_WHICH_REDUCE_SCATTER 15
+/* MPI_Reduce_scatter_block. */
 #define OXMPI_COLL_WHICH_REDUCE_SCATTER_BLOCK 16
 
 /* The question to a `StepFn`. */
@@ -1720,45 +2079,86 @@ struct oxmpi_coll_comm {
  * the host. An error is the operation's unless it had one, and the plan's messages that come later say that their data is missing. */
 typedef oxmpi_status (*oxmpi_step_fn)(void *ctx, uint32_t what);
 
+/* The question to an `ExtendFn`. */
+/* Write the steps that follow. */
+#define OXMPI_COLL_EXTEND_WRITE 0
+/* The same, but data of the plan is missing: a receive failed, or work on data. Buffers that were received into tell nothing. The messages that are
+ * written down now say so to their receivers; a component writes those that other ranks may wait for, if it knows them. */
+#define OXMPI_COLL_EXTEND_LOST 1
+/* The step is thrown away, `ctx` is not used again. `comm` is null. The host is not to be called, and locks may be held. */
+#define OXMPI_COLL_EXTEND_DROP 2
+
+/* A step that writes further steps; `what` is one of `extend`.
+ * 
+ * It is called when all steps that were written down before it are done, so it may look at the data of each message that was waited for. Through
+ * the services of `comm`, which are those of a plan, it writes down as many steps as it likes, more of its own kind among them. They are done
+ * in place of this one: before those that stand behind it. They may name the collective's buffers, types and operation, memory of the plan, and what
+ * `ctx` keeps. Memory that it gets by `memory` lives until this start of the operation has ended; then the steps that it wrote are thrown
+ * away, and each start calls it anew. A request of a message that the plan has started before may be waited for.
+ * 
+ * It runs in whatever thread makes progress, which holds no lock, and must not block. `comm` is valid during the call, in that thread.
+ * Nobody else runs a step of the same plan meanwhile, and whoever runs the next one sees what it has written.
+ * 
+ * An error is the operation's unless it had one. The steps that it has written until then are done all the same, as those behind a step
+ * that failed: other ranks count on their messages, which say that their data is missing. PENDING is no answer, and counts as INTERNAL.
+ * 
+ * # Safety
+ * `ctx` must be the one that the step was written down with, and `comm` what the host made for this call; DROP comes once, and nothing
+ * after it. */
+typedef oxmpi_status (*oxmpi_extend_fn)(void *ctx, const oxmpi_coll_comm *comm, uint32_t what);
+
 /* Services of the host for a collective: point-to-point on the communicator. */
 struct oxmpi_coll_services {
+    /* Bytes of this table as the host was built with it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
+    /* Sends `count` elements to rank `dst` and returns when they may be changed. `tag` is one from `LAST_TAG` to `FIRST_TAG`, as in all
+     * services. BAD_PARAM: there is no such rank. PEER_FAILED, REVOKED: the message does not go. */
     oxmpi_status (*send)(const oxmpi_coll_comm *, const uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t dst, int32_t tag);
+    /* Receives from rank `src` and returns when the data is there, `status` filled unless it is null. Answers the message's error, such as
+     * TRUNCATED, or BAD_PARAM, PEER_FAILED and REVOKED as `send`. */
     oxmpi_status (*recv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_msg_status *status);
+    /* Starts what `send` does; `*out` is a request for `wait_all`, and the elements stay as they are until then. Errors as of `send`, and then there
+     * is no request. */
     oxmpi_status (*isend)(const oxmpi_coll_comm *, const uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t dst, int32_t tag, oxmpi_request_header **out);
+    /* Starts what `recv` does; `*out` is a request for `wait_all`, and the place is the message's until then. Errors as of `recv`, and then there is
+     * no request. */
     oxmpi_status (*irecv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_request_header **out);
-    /* Waits for all and releases them; the first error, if any. */
+    /* Waits for `n` requests at `reqs`, of which none is null, and releases them all. Answers the first error of their messages, if any. In plans
+     * BAD_PARAM: something is no request of this plan. */
     oxmpi_status (*wait_all)(const oxmpi_coll_comm *, oxmpi_request_header **reqs, size_t n);
     /* The next fields are for plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
      * place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
      * operation's error, and what the plan sends on from there is what came.
      * 
-     * Memory for the steps of the plan, aligned to 64 bytes, not initialised. */
+     * Memory for the steps of the plan, aligned to 64 bytes, not initialised. OUT_OF_MEMORY: there is not so much. */
     oxmpi_status (*memory)(const oxmpi_coll_comm *, uint64_t len, uint8_t **out);
     /* Packs `len` bytes, from byte `from` of the packed data on, of `count` elements at `base`. */
     oxmpi_status (*pack)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *base, uint64_t from, uint8_t *dst, uint64_t len);
-    /* The reverse. */
+    /* The reverse: unpacks `len` bytes at `src`, the packed data from byte `from` on, into `count` elements at `base`. */
     oxmpi_status (*unpack)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, uint8_t *base, uint64_t from, const uint8_t *src, uint64_t len);
     /* Copies elements from one place to another that does not overlap. */
     oxmpi_status (*copy)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *src, uint8_t *dst);
-    /* `right[i] = left[i] op right[i]`, with the operation of the call. */
+    /* `right[i] = left[i] op right[i]`, with the operation of the call. BAD_PARAM: that has none. */
     oxmpi_status (*reduce)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *left, uint8_t *right);
-    /* A step of the component's own. */
+    /* Writes down a step of the component's own, which the host carries out by calls of `f` with `ctx`. */
     oxmpi_status (*step)(const oxmpi_coll_comm *, oxmpi_step_fn f, void *ctx);
     /* None of the fields below communicates unless it says so, and none may be called while a component is
      * asked (`comm_query`).
      * 
-     * Where a rank of the (local) group is. BAD_PARAM: there is no such rank. */
+     * Gives the place of a rank of the (local) group. BAD_PARAM: there is no such rank. */
     oxmpi_status (*place)(const oxmpi_coll_comm *, uint32_t rank, oxmpi_place *out);
     /* Memory that the communicator's ranks on this node share, zero when it is made. Collective over those ranks, which all
      * ask for the same size; communicates. Aligned to pages, valid until the module is freed. For components with
-     * `flag::NESTS`. In plans NOT_SUPPORTED. */
+     * `flag::NESTS`. OUT_OF_MEMORY: it could not be made, which the log explains. In plans NOT_SUPPORTED. */
     oxmpi_status (*node_memory)(const oxmpi_coll_comm *, uint64_t bytes, uint8_t **out);
-    /* Copies from or to the memory of a rank's process on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. */
+    /* Copies from the memory of a rank's process on this node to `local`, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. BAD_PARAM: there is
+     * no such rank, or the memory is not mapped. */
     oxmpi_status (*peer_read)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint8_t *local, uint64_t bytes);
+    /* The same to the memory of a rank's process, from `local`; failures as of `peer_read`. */
     oxmpi_status (*peer_write)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, const uint8_t *local, uint64_t bytes);
-    /* The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere. */
+    /* The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere. BAD_PARAM: there is no such rank. */
     oxmpi_status (*peer_pointer)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint64_t bytes, uint8_t **out);
     /* Waits, with progress or asleep, until the word is not `value` any more; the word may be shared between processes, and whoever
      * changes it wakes its sleepers by `wake_word`. In plans a step: what was written down before is done first, and an error is the
@@ -1766,22 +2166,25 @@ struct oxmpi_coll_services {
      * revoked meanwhile or before. */
     oxmpi_status (*wait_word)(const oxmpi_coll_comm *, const oxmpi_waking_word *word, uint32_t value);
     /* Wakes those who sleep on a word, in whatever process, because the caller has changed it and `WakingWord::store` says that there are
-     * some. In plans a step, for a word that a step before it changes: it looks itself whether anybody sleeps. */
+     * some. In plans a step, for a word that a step before it changes: it looks itself whether anybody sleeps. Always OK. */
     oxmpi_status (*wake_word)(const oxmpi_coll_comm *, const oxmpi_waking_word *word);
     /* A part of the communicator (one of `part`) as a communicator of its own, for which components are selected anew,
      * without the one named `except`. All ranks call it in the same order. NOT_FOUND: this rank is not in it. Lives as
      * long as the communicator. For components with `flag::NESTS`. In plans NOT_SUPPORTED. */
     oxmpi_status (*sub_comm)(const oxmpi_coll_comm *, uint32_t part, oxmpi_str_ref except, void **out);
-    /* Fills `view` with a part as services take it: for the calling thread, and as long as `comm` is valid. */
+    /* Fills `view` with a part as services take it: for the calling thread, and as long as `comm` is valid. In plans NOT_SUPPORTED. */
     oxmpi_status (*sub_view)(const oxmpi_coll_comm *comm, void *sub, oxmpi_coll_comm *view);
     /* Runs a collective (one of `which`) of the components that were selected for a part; `view` is from `sub_view`.
-     * In plans NOT_SUPPORTED. */
+     * Answers as that collective does, or BAD_PARAM: there is none of that number. In plans NOT_SUPPORTED. */
     oxmpi_status (*call)(const oxmpi_coll_comm *view, uint32_t which, const oxmpi_coll_args *args);
     /* Starts, as `isend`, an empty message in place of one whose data does not come: the receive that it meets ends with
      * `error` and no data. For a rank whose part of a collective failed: the others wait for its messages, and are to hear that what
      * they would say is not known. In plans NOT_SUPPORTED: there the host sends this in place of each message that comes after a receive
      * that failed, and leaves work on data undone. NOT_SUPPORTED elsewhere: the PML cannot. */
     oxmpi_status (*send_failure)(const oxmpi_coll_comm *, uint32_t dst, int32_t tag, oxmpi_status error, oxmpi_request_header **out);
+    /* Writes down a step that writes further steps when the plan has come to it, from what was received until then. For plans only;
+     * elsewhere NOT_SUPPORTED. Hosts of coll 2.0 do not have it: see `CollServices::can_extend`. */
+    oxmpi_status (*extend)(const oxmpi_coll_comm *, oxmpi_extend_fn f, void *ctx);
 };
 
 /* Sentinel for MPI_IN_PLACE in buffer arguments. */
@@ -1792,16 +2195,21 @@ struct oxmpi_coll_services {
  * above: where both are one rank, the first it sends is for the second block of the pair. */
 #define OXMPI_COLL_NEIGHBORS_PAIRS 1
 
-/* Whom a rank gets from and sends to, in the order of the blocks in its buffers. A rank may be in there several times,
+/* The ranks that a rank gets from and sends to, in the order of the blocks in its buffers. A rank may be in there several times,
  * and itself, too; `NO_ROOT` (MPI_PROC_NULL) is nobody, and its block is left alone. Blocks that go from one rank to
  * another over several edges arrive in their order at both ends. */
 struct oxmpi_neighbors {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* Of `neighbors`. */
     uint32_t flags;
+    /* Number of sources, and of blocks that are received. */
     uint32_t num_sources;
+    /* Number of destinations, and of blocks that are sent. */
     uint32_t num_destinations;
+    /* The rank that each received block comes from, or `NO_ROOT`; `num_sources` of them. */
     const int32_t *sources;
+    /* The rank that each sent block goes to, or `NO_ROOT`; `num_destinations` of them. */
     const int32_t *destinations;
 };
 
@@ -1835,61 +2243,106 @@ struct oxmpi_neighbors {
  * `IN_PLACE` where MPI allows it, as `sendbuf` (scatter and scatterv: as `recvbuf`); the counts and types
  * beside it are not looked at. Arguments that MPI calls significant at the root only may be anything elsewhere. */
 struct oxmpi_coll_args {
+    /* Address of element 0 of the data to send, or `IN_PLACE`. */
     const uint8_t *sendbuf;
+    /* Number of elements that go to a rank. */
     uint64_t sendcount;
+    /* The type of the elements in `sendbuf`. */
     const oxmpi_type_desc *sendtype;
+    /* Address of element 0 of the place for the result, or `IN_PLACE`. */
     uint8_t *recvbuf;
+    /* Number of elements that come from a rank; in a reduction those of an operand. */
     uint64_t recvcount;
+    /* The type of the elements in `recvbuf`; in a reduction that of the operands. */
     const oxmpi_type_desc *recvtype;
+    /* The operation of a reduction, defined on its type; valid during the call, in a plan as long as that. */
     const oxmpi_op_desc *op;
+    /* The root's rank, or on an inter-communicator `ROOT`, `NO_ROOT` or a rank of the remote group. */
     int32_t root;
+    /* 0 from the host. */
     uint32_t reserved;
+    /* Numbers of elements that go to each rank. */
     const uint64_t *sendcounts;
+    /* Displacements of each rank's elements in `sendbuf`. */
     const int64_t *sdispls;
+    /* The types of each rank's elements in `sendbuf`. */
     const oxmpi_type_desc *const *sendtypes;
+    /* Numbers of elements that come from each rank; in reduce_scatter those of each rank's result. */
     const uint64_t *recvcounts;
+    /* Displacements of each rank's elements in `recvbuf`. */
     const int64_t *rdispls;
+    /* The types of each rank's elements in `recvbuf`. */
     const oxmpi_type_desc *const *recvtypes;
     /* Of neighborhood collectives. */
     const oxmpi_neighbors *neighbors;
 };
 
-/* A collective: the component's module for this communicator, the communicator, the arguments. */
+/* A collective: the component's module for this communicator, the communicator, the arguments. Answers OK, or the first failure of its messages
+ * and of its work on data; TRUNCATED or MISMATCH where ranks gave arguments that do not fit together; NOT_SUPPORTED where the component
+ * cannot serve these arguments. A planning function: any failure, and no plan comes to be. */
 typedef oxmpi_status (*oxmpi_coll_fn)(void *module, const oxmpi_coll_comm *comm, const oxmpi_coll_args *args);
 
 /* The collectives of one module; an empty slot leaves the lower component's in place. */
 struct oxmpi_coll_table {
+    /* Bytes of this table as the component was built with it, a multiple of 8; slots behind that are empty. */
     uint32_t size;
+    /* `TABLE_VERSION` of what the component was built with; its descriptor says the same, and that is compared. */
     uint32_t version;
+    /* MPI_Barrier (MPI 5.0 §6.3). */
     oxmpi_coll_fn barrier;
+    /* MPI_Bcast (§6.4). */
     oxmpi_coll_fn bcast;
+    /* MPI_Reduce (§6.9.1). */
     oxmpi_coll_fn reduce;
+    /* MPI_Allreduce (§6.9.6). */
     oxmpi_coll_fn allreduce;
+    /* MPI_Allgather (§6.7). */
     oxmpi_coll_fn allgather;
+    /* MPI_Gather (§6.5). */
     oxmpi_coll_fn gather;
+    /* MPI_Scatter (§6.6). */
     oxmpi_coll_fn scatter;
+    /* MPI_Alltoall (§6.8). */
     oxmpi_coll_fn alltoall;
+    /* MPI_Gatherv (§6.5). */
     oxmpi_coll_fn gatherv;
+    /* MPI_Scatterv (§6.6). */
     oxmpi_coll_fn scatterv;
+    /* MPI_Allgatherv (§6.7). */
     oxmpi_coll_fn allgatherv;
+    /* MPI_Alltoallv (§6.8). */
     oxmpi_coll_fn alltoallv;
+    /* MPI_Alltoallw (§6.8). */
     oxmpi_coll_fn alltoallw;
+    /* MPI_Scan (§6.11.1). */
     oxmpi_coll_fn scan;
+    /* MPI_Exscan (§6.11.2). */
     oxmpi_coll_fn exscan;
+    /* MPI_Reduce_scatter (§6.10.2). */
     oxmpi_coll_fn reduce_scatter;
+    /* MPI_Reduce_scatter_block (§6.10.1). */
     oxmpi_coll_fn reduce_scatter_block;
+    /* MPI_Neighbor_allgather (§8.6.1). */
     oxmpi_coll_fn neighbor_allgather;
+    /* MPI_Neighbor_allgatherv (§8.6.1). */
     oxmpi_coll_fn neighbor_allgatherv;
+    /* MPI_Neighbor_alltoall (§8.6.2). */
     oxmpi_coll_fn neighbor_alltoall;
+    /* MPI_Neighbor_alltoallv (§8.6.2). */
     oxmpi_coll_fn neighbor_alltoallv;
+    /* MPI_Neighbor_alltoallw (§8.6.2). */
     oxmpi_coll_fn neighbor_alltoallw;
 };
 
 /* The answer of `comm_query`. */
 struct oxmpi_coll_offer {
+    /* The component's rank for this communicator; tables of a higher one are laid over those of a lower one. */
     int32_t priority;
+    /* Must be 0. */
     uint32_t reserved;
+    /* First argument of the functions in `table` and `plans`; given back by `comm_free`. */
     void *module;
+    /* The functions that carry collectives out; not null, and read when `comm_query` has returned. */
     const oxmpi_coll_table *table;
     /* The functions that make plans; null: none. */
     const oxmpi_coll_table *plans;
@@ -1897,18 +2350,21 @@ struct oxmpi_coll_offer {
 
 /* The module of a coll component as its `open` returns it. */
 struct oxmpi_coll_module {
+    /* Bytes of this struct as the component was built with it. */
     uint32_t size;
-    /* Of `flag`. */
+    /* Bits of `flag`. */
     uint32_t flags;
+    /* First argument of `comm_query`, `comm_free` and `finalize`. */
     void *state;
     /* OK: `offer` filled. NOT_AVAILABLE: not this communicator. */
     oxmpi_status (*comm_query)(void *, const oxmpi_coll_comm *, oxmpi_coll_offer *offer);
     /* Gives back a module that `comm_query` made. */
     void (*comm_free)(void *, void *module);
+    /* Ends the component and frees `state`: the last call, when all its modules were given back. */
     void (*finalize)(void *);
 };
 
-/* How a window was made (MPI 5.0 §12.2); in `WinDesc::flavor`. */
+/* The ways of making a window (MPI 5.0 §12.2); in `WinDesc::flavor`. */
 /* MPI_Win_create: memory of the user's. */
 #define OXMPI_OSC_FLAVOR_CREATE 1
 /* MPI_Win_allocate: memory of the host's. */
@@ -1919,14 +2375,21 @@ struct oxmpi_coll_module {
 #define OXMPI_OSC_FLAVOR_SHARED 4
 
 /* Lock types (MPI 5.0 §12.5.3). */
+/* Others may hold shared locks of the same rank's memory meanwhile (MPI_LOCK_SHARED). */
 #define OXMPI_OSC_LOCK_TYPE_SHARED 1
+/* Nobody else holds a lock of that rank's memory meanwhile (MPI_LOCK_EXCLUSIVE). */
 #define OXMPI_OSC_LOCK_TYPE_EXCLUSIVE 2
 
 /* Assertions of synchronisation calls (MPI 5.0 §12.5.5). */
+/* The epoch at the other side is open, or no conflicting lock is held: no message is needed for it (MPI_MODE_NOCHECK). */
 #define OXMPI_OSC_ASSERTION_NOCHECK 1
+/* This rank's memory was not changed by stores or receives since the last synchronisation (MPI_MODE_NOSTORE). */
 #define OXMPI_OSC_ASSERTION_NOSTORE 2
+/* This rank's memory will not be changed by puts and accumulates in the epoch that begins (MPI_MODE_NOPUT). */
 #define OXMPI_OSC_ASSERTION_NOPUT 4
+/* A fence ends no epoch with operations of this process; all ranks say so or none (MPI_MODE_NOPRECEDE). */
 #define OXMPI_OSC_ASSERTION_NOPRECEDE 8
+/* A fence begins no epoch with operations of this process; all ranks say so or none (MPI_MODE_NOSUCCEED). */
 #define OXMPI_OSC_ASSERTION_NOSUCCEED 16
 
 /* Hints of a window, by bit in `WinDesc::hints` (MPI 5.0 §12.2.1). All ranks gave the same. */
@@ -1944,22 +2407,30 @@ struct oxmpi_coll_module {
  * effect in any order. Without it they take effect in the order of their calls. */
 #define OXMPI_OSC_HINT_UNORDERED 32
 
-/* Which pairs of accumulates to one target are ordered (`accumulate_ordering`), by bit in `WinDesc::ordering`.
+/* Pairs of accumulates to one target that are ordered (`accumulate_ordering`), by bit in `WinDesc::ordering`.
  * All four by default. */
+/* A read behind a read. */
 #define OXMPI_OSC_ORDERING_RAR 1
+/* A read behind a write. */
 #define OXMPI_OSC_ORDERING_RAW 2
+/* A write behind a read. */
 #define OXMPI_OSC_ORDERING_WAR 4
+/* A write behind a write. */
 #define OXMPI_OSC_ORDERING_WAW 8
+/* All four, the default. */
 #define OXMPI_OSC_ORDERING_ALL 15
 
 /* A window to be made; valid during the call. `comm` is valid until the window is freed. */
 struct oxmpi_win_desc {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
     /* One of `flavor`. */
     uint32_t flavor;
+    /* The window's communicator, with the services on it; not null. */
     const oxmpi_win_comm *comm;
     /* This rank's memory; null in a dynamic window, and where `bytes` is 0 perhaps. */
     uint8_t *base;
+    /* Bytes of that memory; 0 in a dynamic window. */
     uint64_t bytes;
     /* Bytes of a unit of displacement at this rank, at least 1. */
     int64_t disp_unit;
@@ -1973,12 +2444,15 @@ struct oxmpi_win_desc {
     void *host_win;
     /* Counters of notifications at each rank, the same number at all (version 1.2). */
     uint32_t num_notify;
+    /* 0 from the host. */
     uint32_t reserved;
 };
 
 /* A window's communicator. Fixed while the window lives. */
 struct oxmpi_win_comm {
+    /* Bytes of this struct as the host was built with it. */
     uint32_t size;
+    /* Ranks of the window's group, at least 1. */
     uint32_t num_ranks;
     /* This process's rank in the window's group. */
     uint32_t rank;
@@ -1986,6 +2460,7 @@ struct oxmpi_win_comm {
     uint32_t num_nodes;
     /* First argument of every service. */
     void *comm;
+    /* The services for this window; valid as long as it. */
     const oxmpi_win_services *services;
     /* Services around transports; registration of memory, for one. */
     const oxmpi_btl_services *btl;
@@ -1993,8 +2468,11 @@ struct oxmpi_win_comm {
 
 /* A rank's memory as this process can load and store it. */
 struct oxmpi_mapped {
+    /* The first byte of the rank's memory in this process's address space. */
     uint8_t *base;
+    /* Bytes of the memory. */
     uint64_t bytes;
+    /* Bytes of a unit of displacement at that rank, at least 1. */
     int64_t disp_unit;
 };
 
@@ -2005,9 +2483,11 @@ typedef uint64_t (*oxmpi_outstanding)(void *ctx);
 /* The host's services for a window: messages and collectives on its communicator, places, transports, memory.
  * All may be called from any thread; none while a CRI is held, except `place` and `mapped`. */
 struct oxmpi_win_services {
+    /* Bytes of this table as the host was built with it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
-    /* Where a rank is. BAD_PARAM: there is no such rank. */
+    /* Gives the place of a rank. BAD_PARAM: there is no such rank. */
     oxmpi_status (*place)(void *, uint32_t rank, oxmpi_place *out);
     /* The transports that reach a rank's process, best for one-sided operations first: native verbs before emulated ones.
      * Endpoints are made at first contact. UNREACHABLE: none. */
@@ -2015,31 +2495,35 @@ struct oxmpi_win_services {
     /* A rank's window memory in this process's address space: of this rank itself, and of ALLOCATE and SHARED windows'
      * ranks on the node. NOT_FOUND: not mapped here. */
     oxmpi_status (*mapped)(void *, uint32_t rank, oxmpi_mapped *out);
+    /* Starts a standard send of `count` elements to rank `dst`. `*out` is a request for `wait`, `test` or `cancel`, and the elements stay as they
+     * are until that has released it. BAD_PARAM: there is no such rank, or `tag` is not from 0 to 32767. */
     oxmpi_status (*isend)(void *, oxmpi_thread_ctx *, const uint8_t *, uint64_t count, const oxmpi_type_desc *, uint32_t dst, int32_t tag, oxmpi_request_header **out);
-    /* `src` may be -1 (any source), `tag` -2 (any tag). */
+    /* Starts a receive of at most `count` elements, whose place is the message's until its request is released, as with `isend`. `src` may be -1
+     * (any source), `tag` -2 (any tag). BAD_PARAM as for `isend`. PEER_FAILED: the only process that could send is lost. */
     oxmpi_status (*irecv)(void *, oxmpi_thread_ctx *, uint8_t *, uint64_t count, const oxmpi_type_desc *, int32_t src, int32_t tag, oxmpi_request_header **out);
-    /* Waits for a request of `isend` or `irecv` and releases it; its status goes to `status` if that is not null. */
+    /* Waits for a request of `isend` or `irecv` and releases it; its status goes to `status` if that is not null. Answers that status' error. */
     oxmpi_status (*wait)(void *, oxmpi_thread_ctx *, oxmpi_request_header *, oxmpi_msg_status *status);
-    /* Looks without progress: OK releases the request and fills `status`; PENDING leaves it. */
+    /* Looks without progress. PENDING: it is not complete, and stays. Otherwise it does as `wait`. */
     oxmpi_status (*test)(void *, oxmpi_thread_ctx *, oxmpi_request_header *, oxmpi_msg_status *status);
-    /* Tries to cancel a request and releases it in any case, once it is complete. */
+    /* Tries to cancel a request, waits until it is complete, and releases it. Answers its status' error; OK says nothing about success. */
     oxmpi_status (*cancel)(void *, oxmpi_thread_ctx *, oxmpi_request_header *);
-    /* Makes progress until the predicate says 1. */
+    /* Makes progress until the predicate says 1. Always OK. */
     oxmpi_status (*wait_until)(void *, oxmpi_thread_ctx *, oxmpi_predicate, void *ctx);
     /* One turn of progress. The events handled. */
     int32_t (*progress)(void *, oxmpi_thread_ctx *);
+    /* Returns when all ranks of the window have called it, in the same order of collectives. PEER_FAILED: a rank is lost. */
     oxmpi_status (*barrier)(void *, oxmpi_thread_ctx *);
-    /* `bytes` of each rank to all: `all` has room for `num_ranks` times as many. */
+    /* `bytes` of each rank to all: `all` has room for `num_ranks` times as many. Failures as of `barrier`. */
     oxmpi_status (*allgather)(void *, oxmpi_thread_ctx *, const uint8_t *mine, uint64_t bytes, uint8_t *all);
-    /* `bytes` from each rank to each rank. */
+    /* `bytes` from each rank to each rank: both buffers have `num_ranks` times as many, in the order of the ranks. Failures as of `barrier`. */
     oxmpi_status (*alltoall)(void *, oxmpi_thread_ctx *, const uint8_t *to, uint64_t bytes, uint8_t *from);
-    /* The least status of all ranks: a failure anywhere is everybody's. */
+    /* The least status of all ranks: a failure anywhere is everybody's. PEER_FAILED, too, where the exchange fails. */
     oxmpi_status (*agree)(void *, oxmpi_thread_ctx *, oxmpi_status);
     /* The predefined type of single bytes, for messages. */
     const oxmpi_type_desc *(*byte_type)(void *);
     /* Waits until `outstanding` answers that nothing is under way any more, as a flush does (version 1.1). Of the contexts in its
      * answer those that nobody has progressed since the last look are entered, one at a time, taking their locks from their owners: a thread
-     * that issued operations and computes now keeps nobody waiting. The caller holds nothing. See "Completion" in the contract's text. */
+     * that issued operations and computes now keeps nobody waiting. The caller holds nothing. Always OK. See "Completion" in the contract's text. */
     oxmpi_status (*wait_contexts)(void *, oxmpi_thread_ctx *, oxmpi_outstanding, void *ctx);
 };
 
@@ -2055,31 +2539,47 @@ struct oxmpi_win_services {
  * 
  * Types are valid during the call; a component that needs one longer retains it (`TypeRef`). */
 struct oxmpi_rma_args {
+    /* The context of the calling thread, or null. */
     oxmpi_thread_ctx *thread;
+    /* Address of element 0 of the origin's buffer; of a get it is written. */
     uint8_t *origin;
+    /* Number of elements in the origin's buffer. */
     uint64_t origin_count;
+    /* The type of the elements in the origin's buffer. */
     const oxmpi_type_desc *origin_type;
+    /* Address of element 0 of the place for the target's old values. */
     uint8_t *result;
+    /* Number of elements that go there. */
     uint64_t result_count;
+    /* The type of the elements that go there. */
     const oxmpi_type_desc *result_type;
+    /* Address of the one element that compare_and_swap compares with, of `origin_type`. */
     const uint8_t *compare;
+    /* The target's rank in the window's group; valid, and not MPI_PROC_NULL. */
     uint32_t target;
+    /* 0 from the host. */
     uint32_t reserved;
     /* In the target's units; in dynamic windows an address. */
     int64_t disp;
+    /* Number of elements at the target. */
     uint64_t target_count;
+    /* The type of the elements at the target, whose displacements count from the place that `disp` names. */
     const oxmpi_type_desc *target_type;
+    /* The operation of an accumulate: a predefined one, with REPLACE and NO_OP (MPI 5.0 §12.3.4). */
     const oxmpi_op_desc *op;
 };
 
 /* An operation. `out` null: MPI_Put and the like, which complete by synchronisation; else MPI_Rput and the like, and
- * a request is written there (it may be complete already). */
+ * a request is written there (it may be complete already). Failures are those of `OscTable::put`; one that comes later is the request's, or that
+ * of the synchronisation. */
 typedef oxmpi_status (*oxmpi_rma_fn)(void *, const oxmpi_rma_args *, oxmpi_request_header **out);
 
 /* Counts of a component for one window, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since the window was made, of this process, of
  * all its threads (version 1.2). Numbers that a component does not count stay 0. */
 struct oxmpi_win_counts {
+    /* Bytes of this struct as the asking side knows it. */
     uint32_t size;
+    /* 0 from the host. */
     uint32_t reserved;
     /* Attempts at exclusive locks of a rank (MPI_Win_lock): one for each that was granted at once, one more for each retry. */
     uint64_t exclusive_attempts;
@@ -2095,7 +2595,8 @@ struct oxmpi_win_counts {
     uint64_t put_locks;
 };
 
-/* A notified put or get: the arguments of the operation, and the number of the target's counter. */
+/* A notified put or get: the arguments of the operation, and the number of the target's counter. Failures are those of `OscTable::put`, and
+ * BAD_PARAM: the window has no such counter. */
 typedef oxmpi_status (*oxmpi_notify_fn)(void *, const oxmpi_rma_args *, uint32_t counter);
 
 /* `rank` of `flush` for all ranks. */
@@ -2107,37 +2608,54 @@ typedef struct oxmpi_slice_of_u32 {
 } oxmpi_slice_of_u32;
 /* The verbs of a window. All slots up to `free` are mandatory; of those behind it each may be missing: the host answers NOT_SUPPORTED in its place. */
 struct oxmpi_osc_table {
+    /* Bytes of this table as the component was built with it; it reaches over `free` at least. */
     uint32_t size;
+    /* `TABLE_VERSION` of what the component was built with; equal or refused. */
     uint32_t version;
+    /* MPI_Put, MPI_Rput (MPI 5.0 §12.3.1). Of this and all operations: RMA_SYNC: outside of an epoch to the target; RMA_RANGE: beyond the target's
+     * memory; PEER_FAILED: the target is lost; OUT_OF_MEMORY, NO_RESOURCE: it could not begin. After an error nothing is under way. */
     oxmpi_rma_fn put;
+    /* MPI_Get, MPI_Rget (§12.3.2). */
     oxmpi_rma_fn get;
+    /* MPI_Accumulate, MPI_Raccumulate (§12.3.4). */
     oxmpi_rma_fn accumulate;
+    /* MPI_Get_accumulate, MPI_Rget_accumulate (§12.3.4). */
     oxmpi_rma_fn get_accumulate;
-    /* `out` is null. */
+    /* MPI_Fetch_and_op (§12.3.4); `out` is null. */
     oxmpi_rma_fn fetch_and_op;
-    /* `out` is null. */
+    /* MPI_Compare_and_swap (§12.3.4); `out` is null. */
     oxmpi_rma_fn compare_and_swap;
-    /* Bits of `assertion` in `assert`. Collective. */
+    /* MPI_Win_fence (§12.5.1); collective. Bits of `assertion` in `assert`. RMA_SYNC: another epoch than a fence's is open. */
     oxmpi_status (*fence)(void *, oxmpi_thread_ctx *, uint32_t assert);
-    /* Opens an exposure epoch for the ranks (MPI_Win_post). */
+    /* Opens an exposure epoch for the ranks (MPI_Win_post; §12.5.2). RMA_SYNC: one is open. */
     oxmpi_status (*post)(void *, oxmpi_thread_ctx *, oxmpi_slice_of_u32 ranks, uint32_t assert);
-    /* Opens an access epoch to the ranks (MPI_Win_start). */
+    /* Opens an access epoch to the ranks (MPI_Win_start). RMA_SYNC: one is open. */
     oxmpi_status (*start)(void *, oxmpi_thread_ctx *, oxmpi_slice_of_u32 ranks, uint32_t assert);
+    /* Ends the access epoch that `start` opened; its operations are complete at the origin (MPI_Win_complete). RMA_SYNC: none is open. */
     oxmpi_status (*complete)(void *, oxmpi_thread_ctx *);
-    /* Ends the exposure epoch; `block` 0 (MPI_Win_test): PENDING if it cannot end yet. */
+    /* Ends the exposure epoch (MPI_Win_wait); `block` 0 (MPI_Win_test): PENDING if it cannot end yet. RMA_SYNC: none is open. */
     oxmpi_status (*wait)(void *, oxmpi_thread_ctx *, uint32_t block);
-    /* `kind`: one of `lock_type`. */
+    /* Opens a passive epoch at a rank (MPI_Win_lock; §12.5.3). `kind`: one of `lock_type`. RMA_SYNC: the rank is locked, an access
+     * epoch of another kind is open, or the window has the hint `no_locks`. */
     oxmpi_status (*lock)(void *, oxmpi_thread_ctx *, uint32_t kind, uint32_t rank, uint32_t assert);
+    /* Ends the passive epoch at a rank; its operations are complete at origin and target (MPI_Win_unlock). RMA_SYNC: the rank is not locked. */
     oxmpi_status (*unlock)(void *, oxmpi_thread_ctx *, uint32_t rank);
+    /* Opens a passive epoch at all ranks, as with a shared lock of each (MPI_Win_lock_all). RMA_SYNC: another access epoch is open, or the window
+     * has the hint `no_locks`. */
     oxmpi_status (*lock_all)(void *, oxmpi_thread_ctx *, uint32_t assert);
+    /* Ends the passive epoch at all ranks; its operations are complete at origins and targets (MPI_Win_unlock_all). RMA_SYNC: `lock_all` has opened
+     * none. */
     oxmpi_status (*unlock_all)(void *, oxmpi_thread_ctx *);
-    /* Completes operations to a rank (`ALL`: to all) at origin and target; `local` 1: at the origin alone. */
+    /* Completes operations to a rank (`ALL`: to all) at origin and target; `local` 1: at the origin alone (MPI_Win_flush and its kin; §12.5.4).
+     * RMA_SYNC: no passive epoch to it is open. */
     oxmpi_status (*flush)(void *, oxmpi_thread_ctx *, uint32_t rank, uint32_t local);
+    /* Makes stores to this rank's memory and accesses through the window visible to each other (MPI_Win_sync). */
     oxmpi_status (*sync)(void *, oxmpi_thread_ctx *);
     /* Memory of a dynamic window. RMA_ATTACH: overlaps what is attached, or cannot be attached. */
     oxmpi_status (*attach)(void *, oxmpi_thread_ctx *, uint8_t *base, uint64_t bytes);
+    /* Takes the memory that `attach` added with this address from the window; peers reach it no more. RMA_ATTACH: none begins there. */
     oxmpi_status (*detach)(void *, oxmpi_thread_ctx *, uint8_t *base);
-    /* The hints changed (MPI_Win_set_info): bits of `hint` and `ordering`. */
+    /* The hints changed (MPI_Win_set_info): bits of `hint` and `ordering`. NOT_SUPPORTED: they cannot change, and the call fails. */
     oxmpi_status (*set_hints)(void *, uint32_t hints, uint32_t ordering);
     /* Frees the module. `discard` 0: collective; returns when no rank uses this rank's memory through the window any more.
      * RMA_SYNC: an epoch is open, and the window stays. `discard` 1: another rank's `create` failed; communicates with nobody. */
@@ -2147,15 +2665,15 @@ struct oxmpi_osc_table {
     /* A get that is told to its target. */
     oxmpi_notify_fn get_notify;
     /* The value of a counter of this rank. `reset` 1: it is 0 afterwards, and no notification is lost in between. One turn of progress if that is needed for
-     * notifications to come. */
+     * notifications to come. BAD_PARAM: the window has no such counter. */
     oxmpi_status (*notify_read)(void *, oxmpi_thread_ctx *, uint32_t counter, uint32_t reset, uint64_t *value);
-    /* Waits until a counter of this rank is at least `threshold`, and gives its value. */
+    /* Waits until a counter of this rank is at least `threshold`, and gives its value. BAD_PARAM: the window has no such counter. */
     oxmpi_status (*notify_wait)(void *, oxmpi_thread_ctx *, uint32_t counter, uint64_t threshold, uint64_t *value);
     /* Makes another window on the same memory, collective. The new one has the flavor, the memory, and what is attached now or later of this one, and
      * locks, epochs, counters and flushes of its own; either may be freed first. Accumulates by one and the other are atomic to each other.
      * `desc`: as `create` would get it; its memory is this window's. After a failure on any rank the host frees the others' with `discard`. */
     oxmpi_status (*dup)(void *, const oxmpi_win_desc *, oxmpi_thread_ctx *, oxmpi_osc_window *out);
-    /* Fills `out` as far as its `size` says. */
+    /* Fills `out` as far as its `size` says. NOT_SUPPORTED: the component counts nothing. */
     oxmpi_status (*counts)(void *, oxmpi_win_counts *out);
     /* Starts what `flush` with `local` 0 would do for a rank (`ALL`: for all), and does not wait: `flush` follows. RMA_SYNC as `flush`. */
     oxmpi_status (*flush_begin)(void *, oxmpi_thread_ctx *, uint32_t rank);
@@ -2163,22 +2681,28 @@ struct oxmpi_osc_table {
 
 /* `create`'s answer. */
 struct oxmpi_osc_window {
+    /* First argument of every function in `table`. */
     void *window;
+    /* The window's verbs; read by the host when `create` or `dup` has returned OK. */
     const oxmpi_osc_table *table;
 };
 
 /* The one module of an OSC component, as its `open` returns it. */
 struct oxmpi_osc_module {
+    /* Bytes of this struct as the component was built with it. */
     uint32_t size;
+    /* Must be 0. */
     uint32_t reserved;
+    /* First argument of every function below. */
     void *state;
     /* OK: `priority` is filled. NOT_AVAILABLE: not this window. Must not communicate. */
     oxmpi_status (*query)(void *, const oxmpi_win_desc *, int32_t *priority);
-    /* Collective over the window's ranks. After a failure on any rank the host frees the windows of the others with `discard`. */
+    /* Makes the module of a window. Collective over its ranks. After a failure on any rank (OUT_OF_MEMORY, UNREACHABLE, PEER_FAILED and so on) the
+     * host frees the windows of the others with `discard`, and asks the next component. */
     oxmpi_status (*create)(void *, const oxmpi_win_desc *, oxmpi_thread_ctx *, oxmpi_osc_window *out);
-    /* The thread level has risen to MULTIPLE; no other thread is in a verb. */
+    /* The thread level has risen to MULTIPLE; no other thread is in a verb. A failure: it cannot, and the level stays. */
     oxmpi_status (*threads_begin)(void *);
-    /* Last call. */
+    /* Ends the component and frees `state`: the last call, when no window is left. A failure is logged. */
     oxmpi_status (*finalize)(void *);
 };
 
@@ -2548,10 +3072,16 @@ OXMPI_ASSERT(offsetof(oxmpi_node_memory, base) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, bytes) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, first) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, reserved) == 20);
+OXMPI_ASSERT(sizeof(oxmpi_shared_segment) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_shared_segment, fd) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_shared_segment, local_rank) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_shared_segment, local_size) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_shared_segment, reserved) == 12);
+OXMPI_ASSERT(offsetof(oxmpi_shared_segment, bytes) == 16);
 OXMPI_ASSERT(sizeof(oxmpi_waking_word) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_waking_word, value) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_waking_word, sleepers) == 4);
-OXMPI_ASSERT(sizeof(oxmpi_host_services) == 160);
+OXMPI_ASSERT(sizeof(oxmpi_host_services) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, name_of) == 8);
@@ -2573,6 +3103,7 @@ OXMPI_ASSERT(offsetof(oxmpi_host_services, peer_failed) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, osc_tags) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, node_memory_free) == 144);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, wake_word) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_host_services, segment) == 160);
 OXMPI_ASSERT(sizeof(oxmpi_msg_status) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_msg_status, source) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_msg_status, tag) == 4);
@@ -2739,7 +3270,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_comm, planning) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, local) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_nodes) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, node) == 60);
-OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 184);
+OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 192);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send) == 8);
@@ -2764,6 +3295,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_comm) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_view) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, call) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send_failure) == 176);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, extend) == 184);
 OXMPI_ASSERT(sizeof(oxmpi_coll_args) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendbuf) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendcount) == 8);

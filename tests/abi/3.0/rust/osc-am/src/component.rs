@@ -37,7 +37,10 @@ impl Component for AmComponent {
         let tag =
             host.osc_tags().map_err(|status| OpenError::new(status, "it gets no active-message tag"))?;
         let am = Arc::new(Am::new(host, tag, params.size(1)));
-        let status = host.am_register(tag, crate::receive::arrived, Arc::as_ptr(&am).cast_mut().cast());
+        let context = Arc::as_ptr(&am).cast_mut().cast();
+        // SAFETY: the receiver takes an `Am`, which the module below keeps until it is finalized: then no message comes any more. Where it is not
+        // made, nothing of this component is called.
+        let status = unsafe { host.am_register(tag, crate::receive::arrived, context) };
         if status.is_err() {
             host.help("tag-taken", &[&tag.to_string()]);
             return Err(OpenError::new(status, "its active-message tag is taken"));

@@ -18,13 +18,14 @@ impl Am {
         if core::mem::replace(&mut self.lock().progressing, true) {
             return Status::OK;
         }
-        let layer = LayerFunction::new(progress, (&raw const *self).cast_mut().cast(), core::ptr::null());
-        self.host.progress_register(&layer)
+        let layer = LayerFunction::new(progress, self, None);
+        // SAFETY: the function takes the component's state, which lives until it is finalized; turns of progress come no more then.
+        unsafe { self.host.progress_register(&layer) }
     }
 
     pub fn stop_progress(&self) {
         if core::mem::replace(&mut self.lock().progressing, false) {
-            self.host.progress_unregister(progress, (&raw const *self).cast_mut().cast());
+            self.host.progress_unregister(progress, self);
         }
     }
 }

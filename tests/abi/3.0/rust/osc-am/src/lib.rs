@@ -4,7 +4,6 @@
 mod component;
 mod drain;
 mod enter;
-mod layout;
 mod operation;
 mod outbox;
 mod receive;

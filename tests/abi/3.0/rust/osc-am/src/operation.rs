@@ -3,14 +3,14 @@
 //! Data that the origin sends is copied into messages when the call is made, so its buffer is free at once: put and accumulate are
 //! complete at the origin when they return. Where values come back, [`Operation`] says where they go.
 
-use crate::layout::{Room, cut};
 use crate::state::{Operation, SharedState};
 use crate::window::AmWindow;
 use crate::wire::{Header, kind};
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::{Entry, Status};
 use oxmpi_osc::{Asked, Rma, Want};
-use oxmpi_osc_support::{Destination, Elements, Pending, Request, offset};
+use oxmpi_osc_support::runs::{Room, cut};
+use oxmpi_osc_support::{Address, Destination, Elements, Pending, Request, offset};
 
 /// An operation, ready to be sent.
 struct Task<'a> {
@@ -102,7 +102,7 @@ impl AmWindow {
             _ => self.offset(shared, task)?,
         };
         let pending = match want {
-            Want::Request => Some(am.requests.take(core::ptr::null_mut())?),
+            Want::Request => Some(am.requests.take(Address::NULL)?),
             Want::Nothing => None,
         };
         let request = pending.as_ref().map(Pending::request);

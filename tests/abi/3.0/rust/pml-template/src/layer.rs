@@ -20,7 +20,7 @@ pub const WHOLE: u64 = 512;
 /// The context that all messages take.
 pub const FIFO: u32 = 0;
 
-/// A communicator, as verbs get it. What changes in it is in [`State`].
+/// A communicator, as verbs get it. [`State`] has all of it that changes.
 pub struct Comm {
     /// Ours: how others name this rank in it.
     pub own: Address,

@@ -6,7 +6,9 @@ use crate::outbox::Item;
 use crate::wire::{Address, Announce, Frame};
 use oxmpi_mca::{CriGuard, Entry, MsgStatus, Status};
 use oxmpi_pml::simple::{Open, Pooled};
-use oxmpi_pml::{Arrived, Begun, Care, Described, Given, Incoming, Next, Outgoing, Pml, Way, Words, mode};
+use oxmpi_pml::{
+    Admission, Arrived, Begun, Care, Described, Given, Incoming, Next, Outgoing, Pml, Words, mode,
+};
 use std::sync::Arc;
 
 impl Template {
@@ -59,7 +61,7 @@ impl Template {
         }
     }
 
-    /// What a probe says of a message.
+    /// The answer of a probe about a message.
     fn look(&self, comm: &Comm, pattern: Pattern, status: &mut MsgStatus) -> Result<bool, Status> {
         let mut state = self.state();
         if let Some(message) = state.matching(comm.own).and_then(|matching| matching.find_waiting(pattern)) {
@@ -123,7 +125,7 @@ impl Pml for Template {
         let request = open.request();
         let announced = self.announce(&mut self.state(), (comm.own, args.dst), (args.tag, args.mode), open);
         if let Err(error) = announced {
-            self.pool.release(request);
+            self.pool.give_back(request);
             return Err(error);
         }
         self.send_now(entry);
@@ -208,9 +210,9 @@ impl Pml for Template {
         self.send_out(held)
     }
 
-    fn release(&self, _: Way<'_>, request: &'static Pooled) {
+    fn release(&self, _: Admission<'_>, request: &'static Pooled) {
         self.state().resting.remove(&request.number());
-        self.pool.release(request);
+        self.pool.give_back(request);
     }
 
     fn cancel(&self, entry: &mut Entry, request: &'static Pooled) -> Status {

@@ -69,8 +69,16 @@ impl BtlTable {
 
     /// Makes the full handle of a module, which is valid as long as `attrs` and `name`: every verb that is not offered gets a
     /// function that refuses, or does nothing where that is right, and bits of [`cap`] tell which verbs are real. The error is the
-    /// name of a mandatory slot that is empty.
-    pub fn complete(&self, state: State, attrs: &BtlAttrs, name: StrRef) -> Result<BtlHandle, &'static str> {
+    /// name of a mandatory slot that is empty: `send`, `progress` or `add_procs`.
+    ///
+    /// # Safety
+    /// The table's functions may be called with this state, as the contract has it, as long as the handle is used.
+    pub unsafe fn complete(
+        &self,
+        state: State,
+        attrs: &BtlAttrs,
+        name: StrRef,
+    ) -> Result<BtlHandle, &'static str> {
         let offered = self.offered(attrs);
         Ok(BtlHandle {
             size: size_of::<BtlHandle>() as u32,
@@ -175,7 +183,8 @@ unsafe fn overlay<T>(own: &mut T, from: *const u8, size: usize) {
     }
 }
 
-/// Functions in the place of verbs that a module does not offer.
+/// Functions in the place of verbs that a module does not offer. They look at none of their arguments, so a caller owes them nothing: they are
+/// unsafe for their types alone.
 mod absent {
     use super::*;
 
@@ -304,7 +313,8 @@ mod tests {
     }
 
     fn complete(table: &BtlTable, attrs: &BtlAttrs) -> Result<BtlHandle, &'static str> {
-        table.complete(null_mut(), attrs, StrRef::new("part"))
+        // SAFETY: the functions above look at no state.
+        unsafe { table.complete(null_mut(), attrs, StrRef::new("part")) }
     }
 
     #[test]

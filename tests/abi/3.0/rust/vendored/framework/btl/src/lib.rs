@@ -26,11 +26,21 @@
 //! that returned OK. A send is *visible* to the receiver (its `progress`, or a doorbell if it
 //! sleeps, will find it) when the call returns OK.
 //!
+//! **Partial delivery.** A transport that gets a long message piece by piece, into memory where all of it will lie (a ring that the sender is still filling, the
+//! frames of a stream, the packets of a message that was cut), need not wait for the last piece: with the attribute
+//! [`BtlAttrs::PARTIAL_DELIVERY`] it may offer the part that is there to the receiver of the tag, if that takes parts
+//! ([`oxmpi_mca::AmParts`], which has the rules). A receiver that knows where the payload goes moves the first part while the next one comes; one that does
+//! not refuses, and gets the message whole. A part ends at any byte; a receiver that needs more to decide refuses, and is offered more. Nothing else
+//! from that process is delivered on that context before the last part. Whether a message is offered is the transport's choice each time.
+//!
 //! **Back-pressure.** `NO_RESOURCE` means: nothing happened, offer it again after progress. Messages that wait
 //! for room meanwhile are a matter of the layer above; by `hold` it can tell the receiver about the oldest of
 //! them, so that a receiver that looks at several contexts knows what it does not see yet.
 
+#![deny(missing_docs)]
+
 mod author;
+mod bits;
 mod complete;
 mod loss;
 mod services;

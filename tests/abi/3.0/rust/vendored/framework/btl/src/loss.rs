@@ -1,4 +1,4 @@
-//! Whether a process is lost: the thread that finds out first tells the host, and sends are refused behind that.
+//! The loss of a process: the thread that finds out first tells the host, and sends are refused behind that.
 //!
 //! Layers above report less of a process to which a send has answered PEER_FAILED than the host does that was told why, so the
 //! order matters: tell, then refuse. Until the host has heard, sends are answered as if the process were there.
@@ -32,7 +32,7 @@ impl Loss {
         first
     }
 
-    /// Whether it is lost. A thread that adds a link and then asks, and one that declares the loss and then goes through all links: one
+    /// True once it is lost. A thread that adds a link and then asks, and one that declares the loss and then goes through all links: one
     /// of the two sees the other.
     pub fn is_declared(&self) -> bool {
         self.lost.load(Ordering::SeqCst)

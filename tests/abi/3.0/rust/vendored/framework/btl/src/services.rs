@@ -8,15 +8,19 @@ use oxmpi_mca::{SliceRef, Status};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Reach {
+    /// The transport's table; valid as long as the instance.
     pub btl: *const BtlHandle,
+    /// The process as the transport's verbs take it; never null, and valid until the instance ends.
     pub endpoint: *mut Endpoint,
     /// Contexts that the two processes may use between them: the least of both sides' CRIs and both sides' contexts of this
     /// transport, at least 1. The other process has the same number.
     pub width: u32,
+    /// 0 from the host.
     pub reserved: u32,
 }
 
 impl Reach {
+    /// The transport.
     #[inline(always)]
     pub fn btl(&self) -> &'static BtlHandle {
         // SAFETY: valid as long as the instance, which outlives the components that see it.
@@ -35,25 +39,30 @@ unsafe impl Sync for Reach {}
 pub struct Registration {
     /// For the verbs of the module it was registered with, and for peers; null where that needs none.
     pub handle: *const RegHandle,
+    /// Bytes of the handle, `BtlAttrs::registration_handle_size`; 0 where `handle` is null.
     pub handle_size: u64,
     /// The registration: it covers all that was asked for, and perhaps more.
     pub base: *mut u8,
+    /// Bytes of the registration, from `base` on.
     pub len: u64,
 }
 
 /// The host's services around transports, for PML and OSC. Any thread, holding nothing unless it says so.
 #[repr(C)]
 pub struct BtlServices {
+    /// Bytes of this table as the host was built with it.
     pub size: u32,
+    /// 0 from the host.
     pub reserved: u32,
     /// First argument of every function below.
     pub instance: *mut c_void,
     /// The transports that reach a process, best first, in the order in which the other process has them, too, whatever
     /// parameters each has. The first one carries headers, in both directions. Endpoints are made by the
-    /// first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. May be called with
+    /// first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. BAD_PARAM: there is no such process. May be called with
     /// a CRI held.
     pub reach: extern "C" fn(*mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status,
-    /// Registers memory with a module, or finds it registered. NO_RESOURCE: the module's limit is reached. May be
+    /// Registers memory with a module, or finds it registered. NO_RESOURCE: the module's limit is reached; other failures are those of
+    /// [`BtlTable::register_mem`](crate::BtlTable::register_mem). May be
     /// called with a CRI held. Every OK is undone by one `deregister`.
     pub register: extern "C" fn(
         *mut c_void,
@@ -64,7 +73,8 @@ pub struct BtlServices {
         out: *mut *const Registration,
     ) -> Status,
     /// Peers do not write to the memory any more when this returns, and read it only while others have the same
-    /// registration acquired. Undoes `acquire` as well. May be called with a CRI held.
+    /// registration acquired. Undoes `acquire` as well. A failure is the module's, and the registration is gone in any case. May be called with a
+    /// CRI held.
     pub deregister: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
     /// As `register`, for memory that may stay registered behind its use: the host may keep it, and gives it again to
     /// whoever asks for the same memory with the same access. A registration with REMOTE_WRITE or REMOTE_ATOMIC has one user at a
@@ -78,12 +88,12 @@ pub struct BtlServices {
         out: *mut *const Registration,
     ) -> Status,
     /// Undoes `acquire` where no access of a peer's can be under way any more: peers that keep the handle may reach the memory
-    /// behind this. Undoes `register` as `deregister` does. May be called with a CRI held.
+    /// behind this. Undoes `register` as `deregister` does, and fails as that. May be called with a CRI held.
     pub release: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
 }
 
 impl BtlServices {
-    /// Whether the host is new enough for `acquire` and `release` (contract 2.1).
+    /// True where the host is new enough for `acquire` and `release` (contract 2.1).
     #[inline]
     pub fn keeps(&self) -> bool {
         self.size as usize >= core::mem::size_of::<BtlServices>()

@@ -1,5 +1,6 @@
 //! The tables as they cross the boundary.
 
+pub use crate::bits::{access, amo};
 use core::ffi::c_void;
 use oxmpi_mca::{MemKind, SliceRef, Status, Version, WaitSet};
 
@@ -7,6 +8,7 @@ use oxmpi_mca::{MemKind, SliceRef, Status, Version, WaitSet};
 pub const VERSION: Version = Version { major: 3, minor: 0, patch: 0 };
 /// Version of [`BtlTable`]'s layout.
 pub const TABLE_VERSION: u32 = 2;
+/// The framework's name, as descriptors and file names have it.
 pub const FRAMEWORK: &str = "btl";
 
 /// Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none. Stands behind a pointer on
@@ -14,22 +16,29 @@ pub const FRAMEWORK: &str = "btl";
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct BtlAttrs {
+    /// Bytes of this struct as its maker was built with it, at least 8; attributes behind that have the values of [`BtlAttrs::new`].
     pub size: u32,
-    /// How many contexts the module has made: at least 1, at most `HostTable::num_cris`.
+    /// Number of contexts that the module has made: at least 1, at most `HostTable::num_cris`.
     pub contexts: u32,
-    /// Largest message (header and payload) sent eagerly, and as first part of a rendezvous.
+    /// Largest message (header and payload) sent eagerly; at most `max_send_size`.
     pub eager_limit: u64,
+    /// Most bytes (header and payload) of the first part of a rendezvous; at least 128, for the header, and at most `max_send_size`.
     pub rndv_eager_limit: u64,
-    /// Largest message `send` takes at all.
+    /// Largest message (header and payload) that `send` takes at all; at least 128.
     pub max_send_size: u64,
     /// From this payload on a rendezvous by `get` is faster than one by messages (given `get` works).
     pub min_get_size: u64,
+    /// Most bytes of one `get`; a longer one is refused.
     pub get_limit: u64,
+    /// Power of 2 of which both addresses and the length of a `get` must be multiples, or it is refused; 0: any will do.
     pub get_alignment: u64,
+    /// Most bytes of one `put`; a longer one is refused.
     pub put_limit: u64,
+    /// As `get_alignment`, for `put`.
     pub put_alignment: u64,
-    /// Microseconds and Mb/s as Open MPI's parameters have them: for ranking, not for physics.
+    /// Latency in microseconds, as Open MPI's parameters have it: for ranking, not for physics. The least comes first.
     pub latency: u32,
+    /// Bandwidth in Mb/s; transports that carry one payload together get parts of it in this proportion. 0 counts as 1.
     pub bandwidth: u32,
     /// A process reached by a module of higher exclusivity is not offered to lower ones.
     pub exclusivity: u32,
@@ -37,9 +46,9 @@ pub struct BtlAttrs {
     pub registration_handle_size: u32,
     /// [`BtlAttrs::VISIBLE_AT_ONCE`] …
     pub flags: u32,
-    /// Which atomics `atomic` does: bits of [`amo`], by 1 << operation.
+    /// Operations that `atomic` and `list` do: bits by 1 << number in [`amo`].
     pub amo_ops: u32,
-    /// On which operands: bits of [`amo::operand`].
+    /// Operands on which they do them: bits of [`amo::operand`].
     pub amo_operands: u32,
     /// Largest request and reply (header and payload) of a service link; 0: there are none.
     pub service_limit: u32,
@@ -47,14 +56,14 @@ pub struct BtlAttrs {
     pub device: [u8; 32],
     /// From this payload on a rendezvous by `put` is faster than one by messages (given `put` works).
     pub min_put_size: u64,
-    /// How much memory may be registered at once; 0: no limit.
+    /// Most bytes of memory that may be registered at once; 0: no limit.
     pub registration_limit: u64,
     /// Longest list (given `list` works): each entry counts [`LIST_ENTRY`] bytes and its `len` rounded up to 8.
     pub list_limit: u64,
 }
 
 impl BtlAttrs {
-    /// When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
+    /// Once `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
     /// message. Only then, and with [`cap::HOLD`], may a flow of messages use several contexts and keep its order.
     pub const VISIBLE_AT_ONCE: u32 = 1;
     /// The cost of `get` depends on the caches in which the peer's data lies; the layer above may measure `get` and `send`
@@ -70,6 +79,9 @@ impl BtlAttrs {
     pub const STRIPES: u32 = 32;
     /// The transport reaches the process itself alone: nothing comes through it before somebody here sends.
     pub const ONLY_SELF: u32 = 64;
+    /// The transport delivers long messages in parts while they come (partial delivery), where their receiver takes them so. Without it each message
+    /// is delivered whole.
+    pub const PARTIAL_DELIVERY: u32 = 128;
 
     /// Attributes of a module with one context and no one-sided verbs.
     pub const fn new() -> BtlAttrs {
@@ -106,34 +118,6 @@ impl Default for BtlAttrs {
     }
 }
 
-/// Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic_*`, by bit in `amo_ops`.
-pub mod amo {
-    pub const ADD: u32 = 0;
-    pub const AND: u32 = 1;
-    pub const OR: u32 = 2;
-    pub const XOR: u32 = 3;
-    pub const SWAP: u32 = 4;
-    pub const MIN: u32 = 5;
-    pub const MAX: u32 = 6;
-    pub const COMPARE_SWAP: u32 = 7;
-    /// In `flags`: the operand has 32 bits; it is a float; it is signed.
-    pub const WIDTH_32: u32 = 1;
-    pub const FLOAT: u32 = 2;
-    pub const SIGNED: u32 = 4;
-
-    /// Kinds of operands, by bit in `BtlAttrs::amo_operands`. Bitwise operations, SWAP and COMPARE_SWAP need the
-    /// unsigned one of their width alone.
-    pub mod operand {
-        pub const U64: u32 = 1;
-        pub const I64: u32 = 2;
-        pub const F64: u32 = 4;
-        pub const U32: u32 = 8;
-        pub const I32: u32 = 16;
-        pub const F32: u32 = 32;
-        pub const ALL: u32 = 63;
-    }
-}
-
 /// Proof of registration: `BtlAttrs::registration_handle_size` opaque bytes, aligned to 8, sent to peers as they are.
 /// Passed by pointer, and read during the call only; null where the size is 0.
 pub type RegHandle = c_void;
@@ -145,12 +129,19 @@ pub const HANDLE_LIMIT: usize = 256;
 /// asked for once, in order).
 #[repr(C)]
 pub struct SendDesc {
+    /// Row of the receiver in the target's table of active messages, below 256.
     pub tag: u32,
+    /// Bytes of the header, at most 128; with `len` not more than `BtlAttrs::max_send_size` (of a service link `service_limit`).
     pub hdr_len: u32,
+    /// The header, readable for `hdr_len` bytes during the call; not null.
     pub hdr: *const u8,
+    /// The payload, readable for `len` bytes during the call; not looked at where `pack` is there or `len` is 0.
     pub payload: *const u8,
+    /// Bytes of payload.
     pub len: u64,
+    /// The function that produces the payload; `None`: it lies at `payload`. Not called behind the end of the verb.
     pub pack: Option<unsafe extern "C" fn(ctx: *mut c_void, offset: u64, dst: *mut u8, len: u64)>,
+    /// First argument of `pack`.
     pub pack_ctx: *mut c_void,
 }
 
@@ -166,19 +157,28 @@ pub type Done = unsafe extern "C" fn(ctx: *mut c_void, status: Status);
 /// may that frees its local memory early, is told as a failure of the next flush of its context that covers its endpoint, once.
 #[repr(C)]
 pub struct RmaDesc {
+    /// Memory of this process, `len` bytes: a get writes them, a put reads them.
     pub local: *mut u8,
+    /// Address in the target process of as many bytes: a get reads them, a put writes them.
     pub remote: u64,
+    /// Bytes to move, at most `get_limit` or `put_limit`.
     pub len: u64,
+    /// Registration of `local` with this module (of a get with LOCAL_WRITE); null where handles have no bytes.
     pub local_handle: *const RegHandle,
+    /// Registration of `remote` by the target, with REMOTE_READ for a get, REMOTE_WRITE for a put; null where handles have no bytes.
     pub remote_handle: *const RegHandle,
+    /// The function that is told the end of a verb that answered PENDING; `None`: nobody wants to know.
     pub done: Option<Done>,
+    /// First argument of `done`.
     pub done_ctx: *mut c_void,
 }
 
 /// Completion of all that was issued before: see [`BtlTable::flush`].
 #[repr(C)]
 pub struct FlushDesc {
+    /// The function that is told the end of a flush that answered PENDING; `None`: nobody wants to know.
     pub done: Option<Done>,
+    /// First argument of `done`.
     pub done_ctx: *mut c_void,
 }
 
@@ -186,7 +186,9 @@ pub struct FlushDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
+    /// Address in the process whose list it is in.
     pub addr: u64,
+    /// Bytes from there on; 0 is allowed.
     pub len: u64,
 }
 
@@ -194,25 +196,37 @@ pub struct Piece {
 /// both are the same. Both lists have at least `len` bytes; what is behind is left alone.
 #[repr(C)]
 pub struct RmaVectorDesc {
+    /// The pieces of this process, in the order of the packed bytes, which are written.
     pub local: SliceRef<Piece>,
+    /// The pieces of the target process, in the order of the packed bytes, which are read.
     pub remote: SliceRef<Piece>,
+    /// Bytes to move.
     pub len: u64,
 }
 
+/// An atomic operation on one word of the target's memory (MPI 5.0 §12.3.4). OK, PENDING, NO_RESOURCE and the life of pointers are as for
+/// [`RmaDesc`]; an operation or operand that is not in `amo_ops` and `amo_operands` is refused.
 #[repr(C)]
 pub struct AtomicDesc {
-    /// Where the old value goes (fetching forms), or null. As wide as the operand.
+    /// Place for the old value (fetching forms), or null. As wide as the operand.
     pub result: *mut u64,
-    /// Of `result`.
+    /// Registration of `result` with this module, with LOCAL_WRITE; null where `result` is, or handles have no bytes.
     pub local_handle: *const RegHandle,
+    /// Address of the word in the target process, aligned to the operand's width.
     pub remote: u64,
+    /// Registration of the word by the target, with REMOTE_ATOMIC; null where handles have no bytes.
     pub remote_handle: *const RegHandle,
+    /// An operation of [`amo`].
     pub op: u32,
+    /// The operand's kind: bits of [`amo`] (WIDTH_32, FLOAT, SIGNED); 0: unsigned, 64 bits.
     pub flags: u32,
+    /// The operand's bits, in the low half if it has 32; of COMPARE_SWAP the new value.
     pub operand: u64,
-    /// For COMPARE_SWAP.
+    /// The value that COMPARE_SWAP compares with; not looked at otherwise.
     pub compare: u64,
+    /// The function that is told the end of an operation that answered PENDING; `None`: nobody wants to know.
     pub done: Option<Done>,
+    /// First argument of `done`.
     pub done_ctx: *mut c_void,
 }
 
@@ -220,15 +234,17 @@ pub struct AtomicDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ListEntry {
+    /// Address in the target process of the first byte or element; elements are aligned to their width.
     pub remote: u64,
+    /// Registration by the target, with REMOTE_WRITE, or REMOTE_ATOMIC for an operation of [`amo`]; null where handles have no bytes.
     pub remote_handle: *const RegHandle,
     /// Bytes at the target: of the data, or of all elements.
     pub len: u64,
     /// The data, or the operands side by side.
     pub data: *const u8,
-    /// Where the old elements go, side by side, or null.
+    /// Place for the old elements, side by side, or null.
     pub result: *mut u8,
-    /// Of `result`.
+    /// Registration of `result` with this module, with LOCAL_WRITE; null where `result` is, or handles have no bytes.
     pub result_handle: *const RegHandle,
     /// [`LIST_PUT`], or an operation of [`amo`].
     pub op: u32,
@@ -246,12 +262,18 @@ pub const LIST_ENTRY: u64 = 40;
 /// Entries for one target: see [`BtlTable::list`].
 #[repr(C)]
 pub struct ListDesc {
+    /// The entries, in the order in which they are carried out.
     pub entries: SliceRef<ListEntry>,
+    /// The function that is told the end of a list that answered PENDING; `None`: nobody wants to know.
     pub done: Option<Done>,
+    /// First argument of `done`.
     pub done_ctx: *mut c_void,
 }
 
 /// A process as `add_procs` sees it. Grows at the end; [`ProcList::stride`] says how far the host's goes.
+///
+/// Jobs come and go while an instance runs. So `proc` is nothing but an index: it says neither a rank nor where the process is, a process that comes
+/// again may have another one, and one that nobody has any more may be another process's.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProcInfo {
@@ -259,13 +281,15 @@ pub struct ProcInfo {
     pub proc: u32,
     /// Number of its node in its job.
     pub node: u32,
-    /// Its rank among the processes of its job on its node.
+    /// Its place in `segment`, if it is on this node: in segment 0 its rank among the processes of the job on this node. Elsewhere its rank among
+    /// the processes of its job on its node.
     pub local_rank: u32,
     /// 1 if on this node.
     pub local: u32,
     /// Number of its job in the instance: 0 is the one that this process was started with.
     pub job: u32,
-    /// Number of the shared segment on this node in which it lies (`HostServices::segment`), if it is on this node.
+    /// Number of the shared segment in which this process and that one have places (`HostServices::segment`), if it is on this node: 0 is the one
+    /// of this process's own job.
     pub segment: u32,
 }
 
@@ -273,9 +297,9 @@ pub struct ProcInfo {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ProcList {
-    /// The first.
+    /// The first process.
     pub first: *const ProcInfo,
-    /// How many.
+    /// Number of processes.
     pub len: usize,
     /// Bytes from one to the next: at least 16.
     pub stride: usize,
@@ -290,26 +314,42 @@ type State = *mut c_void;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct BtlTable {
+    /// Bytes of this table as the component was built with it, a multiple of 8; it reaches over `progress` at least.
     pub size: u32,
+    /// [`TABLE_VERSION`] of what the component was built with; equal or refused.
     pub version: u32,
     /// For each of `procs`: an endpoint, or null where this module does not reach it. A process that has sent something and ended
-    /// since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED.
+    /// since is reached: what it sent is taken, and what is sent to it fails with PEER_FAILED. Any thread, at any time, also while contexts are in use;
+    /// holding nothing, or a CRI. A process may be added several times, each time with an endpoint of its own, and added again when all of them have
+    /// been taken back. A failure (the module has logged why): none of the list was added. A message that a process of another job has sent
+    /// before it was added waits for that, or is refused to its sender by NO_RESOURCE.
     pub add_procs:
         Option<unsafe extern "C" fn(State, procs: ProcList, endpoints: *mut *mut Endpoint) -> Status>,
+    /// Takes endpoints back, each once, nulls among them; no verb uses them any more, and all that had answered PENDING on them has completed. Any
+    /// thread, at any time, also while contexts are in use for other endpoints. Messages that were sent still arrive. Once the last endpoint
+    /// of a process of another job has gone, turns of progress that begin later hand up nothing of it, until it is added
+    /// again. Mappings and connections that nobody needs any more may go later, when contexts next progress. `None`: nothing is kept for
+    /// them.
     pub del_procs: Option<unsafe extern "C" fn(State, endpoints: SliceRef<*mut Endpoint>) -> Status>,
-    /// Sends what is still queued inside, tells the device goodbye, frees the state.
+    /// Sends what is still queued inside, tells the device goodbye, frees the state. The last call; a failure is logged.
     pub finalize: Option<unsafe extern "C" fn(State) -> Status>,
+    /// Sends an active message on context `ctx`. OK: it is visible to its receiver, and header and payload are the caller's again. NO_RESOURCE:
+    /// nothing happened; offer it again after progress of the context. BAD_PARAM: it is longer than `max_send_size`. PEER_FAILED: the process is
+    /// lost.
     pub send: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
     /// Takes what arrived and what completed on a context; returns how many events it handled.
     pub progress: Option<unsafe extern "C" fn(State, ctx: u32) -> i32>,
     // --- one-sided ---
+    /// Reads memory of the target, as [`RmaDesc`] says. NO_PERMISSION, NOT_SUPPORTED: not from this process; the caller takes another way.
     pub get: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaDesc) -> Status>,
+    /// Writes memory of the target, as [`RmaDesc`] says. NO_PERMISSION, NOT_SUPPORTED: not to this process; the caller takes another way.
     pub put: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaDesc) -> Status>,
     /// Completes what was issued before on the context (endpoint null: to anybody) at its target: once it is done, all
     /// of that is visible to the target's processors. OK, PENDING and NO_RESOURCE as for [`RmaDesc`]. An error, at once or by
     /// `done`: some of it failed, also what had been told as done (late failures of puts); a flush without an error says that
     /// nothing since the one before has.
     pub flush: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const FlushDesc) -> Status>,
+    /// Updates a word of the target's memory, as [`AtomicDesc`] says. NOT_SUPPORTED: not that operation, or not on that operand.
     pub atomic: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const AtomicDesc) -> Status>,
     /// Makes memory accessible (bits of [`access`]); writes `registration_handle_size` bytes to `handle`. Any thread.
     /// NO_RESOURCE: the device's limit is reached.
@@ -323,7 +363,7 @@ pub struct BtlTable {
             handle: *mut RegHandle,
         ) -> Status,
     >,
-    /// Peers reach the memory no more once this has returned. Any thread.
+    /// Peers reach the memory no more once this has returned. Any thread. BAD_PARAM: no registration has that handle.
     pub deregister_mem: Option<unsafe extern "C" fn(State, *const RegHandle) -> Status>,
     // --- sleeping ---
     /// Announces that the context's owner is about to sleep and looks once more. OK: words and descriptors that will
@@ -331,6 +371,7 @@ pub struct BtlTable {
     /// not sleep; NO_RESOURCE: the set is full. Followed by `disarm` in any case. Several contexts are armed in rising
     /// order; the caller serialises `arm` and `disarm` of all contexts.
     pub arm: Option<unsafe extern "C" fn(State, ctx: u32, set: *mut WaitSet) -> Status>,
+    /// Ends what the last `arm` of that context announced: its owner is awake.
     pub disarm: Option<unsafe extern "C" fn(State, ctx: u32)>,
     /// `get` of data in pieces. All of it is there when this answers OK; it never answers PENDING or
     /// NO_RESOURCE. Refusals as those of `get`.
@@ -353,7 +394,7 @@ pub struct BtlTable {
     pub service_request:
         Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
     /// Takes requests on the service context and calls their receivers with `RecvDesc::ctx` [`SERVICE_CTX`] and `link` set.
-    /// How many.
+    /// Returns the number of requests that it took.
     pub service_progress: Option<unsafe extern "C" fn(State) -> i32>,
     /// Answers the request whose receiver is running; `link` is that of its descriptor. The reply comes out of
     /// `progress` of the requester's context. There is always room.
@@ -363,6 +404,7 @@ pub struct BtlTable {
     pub service_pending: Option<unsafe extern "C" fn(State) -> *const u32>,
     /// As `arm` and `disarm`, for the service context.
     pub service_arm: Option<unsafe extern "C" fn(State, set: *mut WaitSet) -> Status>,
+    /// Ends what the last `service_arm` announced.
     pub service_disarm: Option<unsafe extern "C" fn(State)>,
     // --- 2.1 ---
     /// Carries out the entries of a list at their target, in their order and as one request: writes, and atomics, which are atomic
@@ -385,21 +427,17 @@ pub const SAME_NUMBER: u32 = u32::MAX;
 /// `RecvDesc::ctx` of a request on a service link.
 pub const SERVICE_CTX: u32 = u32::MAX;
 
-/// Bits of `access` in `register_mem`.
-pub mod access {
-    pub const LOCAL_WRITE: u32 = 1;
-    pub const REMOTE_READ: u32 = 2;
-    pub const REMOTE_WRITE: u32 = 4;
-    pub const REMOTE_ATOMIC: u32 = 8;
-}
-
 /// One device of a BTL component, as its `open` returns it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct BtlModule {
+    /// Bytes of this struct as the component was built with it.
     pub size: u32,
+    /// Must be 0.
     pub reserved: u32,
+    /// First argument of every function in `table`.
     pub state: *mut c_void,
+    /// The module's verbs; valid until `finalize`, and read when the module is accepted.
     pub table: *const BtlTable,
     /// Valid until `finalize`; read when the module is accepted.
     pub attrs: *const BtlAttrs,
@@ -409,14 +447,21 @@ impl oxmpi_mca::component::Module for BtlModule {
     const TABLE_VERSION: u32 = TABLE_VERSION;
 }
 
-/// Which verbs a device has, computed by the host from the filled slots.
+/// The verbs that a device has, computed by the host from the filled slots.
 pub mod cap {
+    /// `get`.
     pub const GET: u32 = 1;
+    /// `put`.
     pub const PUT: u32 = 2;
+    /// `atomic`; the operations are in `amo_ops` and `amo_operands`.
     pub const ATOMIC: u32 = 4;
+    /// `flush`.
     pub const FLUSH: u32 = 8;
+    /// `register_mem` and `deregister_mem`.
     pub const REGISTER: u32 = 16;
+    /// `arm` and `disarm`.
     pub const SLEEP: u32 = 32;
+    /// `get_vector`.
     pub const GET_VECTOR: u32 = 64;
     /// `hold` and `held`.
     pub const HOLD: u32 = 128;
@@ -424,7 +469,9 @@ pub mod cap {
     pub const SERVICE: u32 = 256;
     /// `service_arm` and `service_disarm`.
     pub const SERVICE_SLEEP: u32 = 512;
+    /// `list`.
     pub const LIST: u32 = 1024;
+    /// `partner`.
     pub const PARTNER: u32 = 2048;
 }
 
@@ -432,32 +479,57 @@ pub mod cap {
 /// components call: `(btl.send)(btl.state, endpoint, ctx, &desc)`.
 #[repr(C)]
 pub struct BtlHandle {
+    /// Bytes of this struct as the host was built with it.
     pub size: u32,
     /// Bits of [`cap`].
     pub caps: u32,
+    /// First argument of every function below.
     pub state: *mut c_void,
+    /// See [`BtlTable::send`].
     pub send: unsafe extern "C" fn(State, *mut Endpoint, u32, *const SendDesc) -> Status,
+    /// See [`BtlTable::progress`].
     pub progress: unsafe extern "C" fn(State, u32) -> i32,
+    /// See [`BtlTable::get`]; NOT_SUPPORTED without [`cap::GET`].
     pub get: unsafe extern "C" fn(State, *mut Endpoint, u32, *const RmaDesc) -> Status,
+    /// See [`BtlTable::put`]; NOT_SUPPORTED without [`cap::PUT`].
     pub put: unsafe extern "C" fn(State, *mut Endpoint, u32, *const RmaDesc) -> Status,
+    /// See [`BtlTable::flush`]; NOT_SUPPORTED without [`cap::FLUSH`].
     pub flush: unsafe extern "C" fn(State, *mut Endpoint, u32, *const FlushDesc) -> Status,
+    /// See [`BtlTable::atomic`]; NOT_SUPPORTED without [`cap::ATOMIC`].
     pub atomic: unsafe extern "C" fn(State, *mut Endpoint, u32, *const AtomicDesc) -> Status,
+    /// See [`BtlTable::register_mem`]; NOT_SUPPORTED without [`cap::REGISTER`].
     pub register_mem: unsafe extern "C" fn(State, *mut u8, u64, u32, MemKind, *mut RegHandle) -> Status,
+    /// See [`BtlTable::deregister_mem`]; NOT_SUPPORTED without [`cap::REGISTER`].
     pub deregister_mem: unsafe extern "C" fn(State, *const RegHandle) -> Status,
+    /// See [`BtlTable::arm`]; NOT_SUPPORTED without [`cap::SLEEP`].
     pub arm: unsafe extern "C" fn(State, u32, *mut WaitSet) -> Status,
+    /// See [`BtlTable::disarm`]; it does nothing without [`cap::SLEEP`].
     pub disarm: unsafe extern "C" fn(State, u32),
+    /// See [`BtlTable::get_vector`]; NOT_SUPPORTED without [`cap::GET_VECTOR`].
     pub get_vector: unsafe extern "C" fn(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status,
+    /// See [`BtlTable::hold`]; it does nothing without [`cap::HOLD`].
     pub hold: unsafe extern "C" fn(State, *mut Endpoint, u64),
+    /// See [`BtlTable::held`]; 0 without [`cap::HOLD`].
     pub held: unsafe extern "C" fn(State, *mut Endpoint) -> u64,
+    /// See [`BtlTable::service_open`]; NOT_SUPPORTED without [`cap::SERVICE`], as `service_request` and `service_reply`.
     pub service_open: unsafe extern "C" fn(State) -> Status,
+    /// See [`BtlTable::service_request`].
     pub service_request: unsafe extern "C" fn(State, *mut Endpoint, u32, *const SendDesc) -> Status,
+    /// See [`BtlTable::service_progress`]; 0 without [`cap::SERVICE`].
     pub service_progress: unsafe extern "C" fn(State) -> i32,
+    /// See [`BtlTable::service_reply`].
     pub service_reply: unsafe extern "C" fn(State, u64, *const SendDesc) -> Status,
+    /// See [`BtlTable::service_pending`]; null without [`cap::SERVICE`].
     pub service_pending: unsafe extern "C" fn(State) -> *const u32,
+    /// See [`BtlTable::service_arm`]; NOT_SUPPORTED without [`cap::SERVICE_SLEEP`].
     pub service_arm: unsafe extern "C" fn(State, *mut WaitSet) -> Status,
+    /// See [`BtlTable::service_disarm`]; it does nothing without [`cap::SERVICE_SLEEP`].
     pub service_disarm: unsafe extern "C" fn(State),
+    /// See [`BtlTable::add_procs`].
     pub add_procs: unsafe extern "C" fn(State, ProcList, *mut *mut Endpoint) -> Status,
+    /// See [`BtlTable::del_procs`]; OK where the module has none.
     pub del_procs: unsafe extern "C" fn(State, SliceRef<*mut Endpoint>) -> Status,
+    /// See [`BtlTable::finalize`]; OK where the module has none.
     pub finalize: unsafe extern "C" fn(State) -> Status,
     /// The host's full copy, valid as long as the handle.
     pub attrs: *const BtlAttrs,
@@ -467,18 +539,20 @@ pub struct BtlHandle {
     pub emulated: u32,
     /// Position among the accepted modules, best first.
     pub index: u32,
+    /// See [`BtlTable::list`]; NOT_SUPPORTED without [`cap::LIST`].
     pub list: unsafe extern "C" fn(State, *mut Endpoint, u32, *const ListDesc) -> Status,
     /// [`SAME_NUMBER`] where [`cap::PARTNER`] is missing.
     pub partner: unsafe extern "C" fn(State, *mut Endpoint) -> u32,
 }
 
 impl BtlHandle {
+    /// The module's limits and ranks.
     #[inline(always)]
     pub fn attrs(&self) -> &BtlAttrs {
         // SAFETY: valid as long as the handle.
         unsafe { &*self.attrs }
     }
-    /// Whether all the verbs of these bits of [`cap`] are there.
+    /// True where all the verbs of these bits of [`cap`] are there.
     #[inline(always)]
     pub fn can(&self, caps: u32) -> bool {
         self.caps & caps == caps

@@ -13,7 +13,8 @@ macro_rules! verb {
         $(#[$doc])*
         ///
         /// # Safety
-        /// `to` is an endpoint of this module, not taken back by `del_procs`; the descriptor is valid as its type says.
+        /// `to` is an endpoint of this module, not taken back by `del_procs`; the descriptor's pointers are valid as its type says, those that the
+        /// operation needs behind the call until `done` has been called.
         #[inline(always)]
         pub unsafe fn $name(&self, held: &mut CriGuard<'_>, to: *mut Endpoint, desc: &$desc) -> Status {
             // SAFETY: the caller's promise, and the guard holds the context.
@@ -63,7 +64,7 @@ impl BtlHandle {
         unsafe { (self.progress)(self.state, held.ctx()) }
     }
 
-    /// See [`BtlTable::arm`].
+    /// See [`BtlTable::arm`]. NOT_SUPPORTED without [`cap::SLEEP`].
     pub fn arm(&self, held: &mut CriGuard<'_>, set: &mut WaitSet) -> Status {
         // SAFETY: the guard holds the context; the set is ours for the call.
         unsafe { (self.arm)(self.state, held.ctx(), set) }

@@ -1,4 +1,4 @@
-//! How an author writes a collective component.
+//! The author's side of a collective component: one safe trait, from which [`module`] makes the functions that the host calls.
 
 use crate::table::*;
 use core::ffi::c_void;
@@ -9,8 +9,8 @@ pub trait Coll: Send + Sync + Sized + 'static {
     /// Its state for one communicator.
     type Module: Send + Sync + 'static;
 
-    /// `None`: does not want this communicator (`rank` and `num_ranks` of `comm` are set, it may not
-    /// communicate yet).
+    /// Looks at a new communicator, and answers the priority and the module to serve it with. `None`: does not want it (`rank` and `num_ranks` of `comm` are set, it may not
+    /// communicate yet). Called by one thread at a time for a communicator; others may be asked about at the same time.
     fn query(&self, comm: &CollComm) -> Option<(i32, Self::Module)>;
     /// The collectives it has; the same for all its communicators.
     const TABLE: CollTable;
@@ -20,6 +20,7 @@ pub trait Coll: Send + Sync + Sized + 'static {
     const INTER: bool = false;
     /// It uses `node_memory` or `sub_comm`.
     const NESTS: bool = false;
+    /// Ends the component: the last call, when no module of it is left.
     fn finalize(&self) {}
 }
 
@@ -27,14 +28,17 @@ pub trait Coll: Send + Sync + Sized + 'static {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CollModule {
+    /// Bytes of this struct as the component was built with it.
     pub size: u32,
-    /// Of [`flag`].
+    /// Bits of [`flag`].
     pub flags: u32,
+    /// First argument of `comm_query`, `comm_free` and `finalize`.
     pub state: *mut c_void,
     /// OK: `offer` filled. NOT_AVAILABLE: not this communicator.
     pub comm_query: extern "C" fn(*mut c_void, *const CollComm, offer: *mut CollOffer) -> Status,
     /// Gives back a module that `comm_query` made.
     pub comm_free: extern "C" fn(*mut c_void, module: *mut c_void),
+    /// Ends the component and frees `state`: the last call, when all its modules were given back.
     pub finalize: extern "C" fn(*mut c_void),
 }
 

@@ -26,9 +26,13 @@
 //! one, what a rank sends another has to be received in the order it was sent. A step that fails
 //! does not end the plan, since other ranks count on the others; the first error is the operation's.
 //! An operation that the component can do by itself, on a device say, is one step ([`CollServices::step`]).
+//! Messages that depend on what was received (sizes that are not known, trees of unknown shape) are written by a step that the host calls when it is
+//! due, and that writes further steps then ([`CollServices::extend`]).
 //!
 //! **Threads.** Different communicators concurrently; one communicator one call at a time, as MPI
 //! demands of the user.
+
+#![deny(missing_docs)]
 
 mod author;
 pub mod safe;

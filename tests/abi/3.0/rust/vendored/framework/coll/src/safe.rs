@@ -13,20 +13,24 @@
 //! | `buffers.rs` | elements to be read and written |
 //! | `memory.rs` | temporary elements |
 //! | `failure.rs`, `call.rs` | one call: its messages, its work on data, its failures |
+//! | `learn.rs`, `carry.rs` | what depends on data that was received; buffers for that |
 //! | `arguments.rs` | buffers of a call from what the host passes |
 //! | `operations.rs` | the operations, and the table of them |
 
 mod arguments;
 mod buffers;
 mod call;
+mod carry;
 mod failure;
+mod learn;
 mod memory;
 mod operations;
 
 pub use arguments::{Broadcast, Gathered, Scattered};
 pub use buffers::{Place, Result, Source};
 pub use call::{Batch, Call, Op};
-pub use memory::Memory;
+pub use carry::Carry;
+pub use memory::{Constant, Memory};
 pub use operations::{
     Allgather, Allreduce, Alltoall, Barrier, Bcast, Exscan, Gather, Offer, Reduce, ReduceScatterBlock, Scan,
     Scatter,

@@ -10,9 +10,11 @@ pub use crate::refs::{SliceRef, StrRef};
 use crate::status::Status;
 use core::ffi::c_void;
 
-/// "OXMPICMP", little-endian.
+/// First word of a descriptor: "OXMPICMP", little-endian.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"OXMPICMP");
+/// Major version of the component ABI; a component of another major is refused (docs/abi.md, rules 3 and 15).
 pub const ABI_MAJOR: u16 = 3;
+/// Minor version of the component ABI; a component of the same major with this minor or an older one is accepted.
 pub const ABI_MINOR: u16 = 0;
 
 /// Pointer width, byte order and cache line a component was built for; equal or refused.
@@ -26,11 +28,15 @@ const fn concat_target() -> &'static str {
     }
 }
 
+/// A version of a contract or a component: compared by major, then by minor, then by patch.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
+    /// Number that changes when a component of the number before cannot be used any more.
     pub major: u16,
+    /// Number that grows when something is appended.
     pub minor: u16,
+    /// Number that grows when nothing changes that the other side sees; never compared for acceptance.
     pub patch: u32,
 }
 
@@ -38,35 +44,47 @@ pub struct Version {
 #[repr(C)]
 pub struct Descriptor {
     // --- the 16 bytes that never change ---
+    /// [`MAGIC`]; anything else is no descriptor, and is refused.
     pub magic: u64,
+    /// [`ABI_MAJOR`] of what the component was built with; equal or refused.
     pub abi_major: u16,
+    /// [`ABI_MINOR`] of what the component was built with; a newer one than the host's is refused.
     pub abi_minor: u16,
     /// Bytes of this struct as the component was built with it.
     pub size: u32,
     // --- checked next ---
+    /// [`TARGET`] of what the component was built for; equal or refused.
     pub target: StrRef,
+    /// Name of the component's framework (`btl`, `pml`, `coll`, `osc`); refused where it is not the one that the file's name says.
     pub framework: StrRef,
+    /// Version of the framework's contract that the component implements; refused where its major is another than the host's, or its minor newer.
     pub framework_version: Version,
+    /// The component's name: small letters, digits and `_`, and the one that the file's name says; refused otherwise.
     pub name: StrRef,
+    /// The component's own version. It is shown, and nothing is decided by it.
     pub version: Version,
     /// Other names the component answers to (`sm`, `vader` for `shm`).
     pub aliases: SliceRef<StrRef>,
+    /// The parameters that the component declares. `open` and `resolve` get their values in this order.
     pub params: SliceRef<ParamDecl>,
     /// The text of the component's `help.txt`.
     pub help: StrRef,
     /// Makes the component's state for one runtime instance; called once per instance, from one
-    /// thread. Everything a component knows lies behind what this returns.
+    /// thread. Everything a component knows lies behind what this returns. NOT_AVAILABLE: it has nothing to offer here, and is left out in
+    /// silence; other failures are reported with the component's last line in the log. PANICKED: it has panicked.
     pub open: extern "C" fn(args: *const OpenArgs, out: *mut Opened) -> Status,
-    /// How the component takes the locks of CRIs: `LOCK_PROTOCOL` of what it was built with; equal or refused.
+    /// The component's way of taking the locks of CRIs: `LOCK_PROTOCOL` of what it was built with; equal or refused.
     pub lock_protocol: u32,
     /// Bytes of a `Cri` as the component was built with it; equal or refused.
     pub cri_stride: u32,
     /// Tells which values are in force; called any number of times, by several threads at a time, before and after `open` and
-    /// without it. `None`: all values are in force as they are set. Since ABI 2.1.
+    /// without it. Values that are refused are no failure of the call. PANICKED: it has panicked. `None`: all values are in force as they are set.
+    /// Since ABI 2.1.
     pub resolve: Option<extern "C" fn(args: *const ResolveArgs) -> Status>,
     /// Version of the framework's table that the component's modules have: what `version` says there; equal or refused, before
     /// anything of the component is called. 0: it is seen when a module comes. Since ABI 2.2.
     pub table_version: u32,
+    /// Must be 0.
     pub reserved: u32,
 }
 
@@ -76,7 +94,9 @@ unsafe impl Sync for Descriptor {}
 /// Arguments of `open`.
 #[repr(C)]
 pub struct OpenArgs {
+    /// Bytes of this struct as the host was built with it.
     pub size: u32,
+    /// 0 from the host; a component does not look at it.
     pub reserved: u32,
     /// Valid until the instance has closed the component.
     pub host: *const HostTable,
@@ -88,6 +108,7 @@ pub struct OpenArgs {
 /// host and no segment, and nothing may be made or changed. The machine may be read (its processor, devices, interfaces).
 #[repr(C)]
 pub struct ResolveArgs {
+    /// Bytes of this struct as the host was built with it.
     pub size: u32,
     /// Communication resources (CRIs) of the process.
     pub num_cris: u32,
@@ -109,10 +130,15 @@ pub struct ResolveArgs {
 /// stand one behind the other. The host reads `count` of them with the stride the table says.
 #[repr(C)]
 pub struct Opened {
+    /// Bytes of this struct as the host was built with it; a component writes no field behind that.
     pub size: u32,
+    /// The component's rank among those of a framework with one winner (pml), in which the highest number wins; others ignore it.
     pub priority: i32,
+    /// The first module, aligned to 8 bytes, valid as long as the instance; null where `count` is 0.
     pub modules: *const c_void,
+    /// Number of modules. 0: the component opens and has none. In pml, coll and osc more than 1 is refused.
     pub count: usize,
+    /// Bytes from one module to the next: a multiple of 8, not less than the framework's module struct; looked at where `count` is not 0.
     pub stride: usize,
 }
 

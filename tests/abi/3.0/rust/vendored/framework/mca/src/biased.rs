@@ -138,7 +138,7 @@ pub struct LockServices {
 
 /// Functions of the operating system that biased locks need.
 pub trait System {
-    /// Whether there is a barrier on all cores; registers the process for it.
+    /// Asks for a barrier on all cores, and says whether there is one; registers the process for it.
     fn has_barrier() -> bool;
     /// A full barrier on every core that runs a thread of this process, after `has_barrier` answered true.
     fn barrier();
@@ -185,14 +185,15 @@ impl System for NoBarrier {
 pub struct Bias {
     /// Seat of the owner, or null.
     pub owner: AtomicPtr<Seat>,
+    /// The host's functions for waiting and for a change of the owner; never null, and valid as long as the lock is used.
     pub services: *const LockServices,
     /// Seat of the last holder of the shared lock. This and what follows belongs to who holds the shared lock.
     pub last: Cell<*mut Seat>,
-    /// How often that one took it in a row.
+    /// Acquisitions in a row by that one.
     pub run: Cell<u32>,
-    /// How often it has to, to become the owner.
+    /// Acquisitions in a row that make it the owner.
     pub limit: Cell<u32>,
-    /// When the lock got its last owner, in nanoseconds of the host's clock.
+    /// Time at which the lock got its last owner, in nanoseconds of the host's clock.
     pub kept_at: Cell<u64>,
 }
 
@@ -209,8 +210,8 @@ impl Bias {
     /// Nanoseconds with one owner that were worth the cost of taking the lock away.
     const LONG: u64 = 1_000_000;
 
-    /// Of a free lock. `services` stays for as long as the lock is used.
-    pub fn new(services: *const LockServices) -> Bias {
+    /// Of a free lock.
+    pub fn new(services: &'static LockServices) -> Bias {
         Bias {
             owner: AtomicPtr::new(null_mut()),
             services,
@@ -222,8 +223,8 @@ impl Bias {
     }
 
     #[inline(always)]
-    fn services(&self) -> &LockServices {
-        // SAFETY: `new`'s caller promised it.
+    pub(crate) fn services(&self) -> &'static LockServices {
+        // SAFETY: `new` was given services that stay, and nobody writes another address to the field.
         unsafe { &*self.services }
     }
 
@@ -288,7 +289,7 @@ impl Bias {
         }
     }
 
-    /// Whether a thread other than `who` owns the lock.
+    /// True where a thread other than `who` owns the lock.
     #[inline(always)]
     pub fn is_anothers(&self, who: Caller) -> bool {
         let owner = self.owner.load(Ordering::Relaxed);

@@ -1,9 +1,9 @@
 //! Hints to the processor's caches. They change nothing that a program can see.
 
-/// Asks for a cache line that will be written soon: no other processor has it then. A processor without the
-/// instruction does nothing.
+/// Asks for the cache line of address `at`, which will be written soon: no other processor has it then. There need not be memory. A
+/// processor without the instruction does nothing.
 #[inline(always)]
-pub fn fetch_to_write<T>(at: *const T) {
+pub fn fetch_to_write(at: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: a prefetch faults on no address, and reads and writes nothing that a program can see.
     unsafe {

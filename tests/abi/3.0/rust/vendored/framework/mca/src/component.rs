@@ -1,4 +1,4 @@
-//! How an author writes a component: implement [`Component`], call [`crate::component!`] once.
+//! The author's side of a component: implement [`Component`], call [`crate::component!`] once.
 //!
 //! ```ignore
 //! struct Shm;
@@ -19,10 +19,12 @@ use crate::params::Params;
 use crate::resolve::{Answers, Process, Refused};
 use crate::status::Status;
 
-/// Why a component does not open. `NOT_AVAILABLE` is silent unless the user named the component.
+/// The reason for which a component does not open. `NOT_AVAILABLE` is silent unless the user named the component.
 #[derive(Debug)]
 pub struct OpenError {
+    /// The code that `open` answers to the host; a failure.
     pub status: Status,
+    /// One sentence for people, logged by `open`: as an error, or at info level where the status is `NOT_AVAILABLE`.
     pub message: String,
 }
 
@@ -31,6 +33,7 @@ impl OpenError {
     pub fn not_available(message: impl Into<String>) -> OpenError {
         OpenError { status: Status::NOT_AVAILABLE, message: message.into() }
     }
+    /// An error with this failure code and a sentence for people.
     pub fn new(status: Status, message: impl Into<String>) -> OpenError {
         OpenError { status, message: message.into() }
     }
@@ -55,13 +58,14 @@ pub trait Component {
     /// The component's name, for log lines.
     const NAME: &'static str;
 
-    /// Makes the component's state for one runtime instance. Priority decides in frameworks with
-    /// one winner.
+    /// Makes the component's state for one runtime instance: priority, which decides in frameworks with one winner, and modules. An error:
+    /// the component is not used; NOT_AVAILABLE in silence, BAD_PARAM for a value that cannot work, or any other failure with its message.
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<Self::Module>), OpenError>;
 
     /// Tells which values are in force in a process, and how those follow that say 0 or `auto`; refuses what
     /// [`Component::open`] refuses. Both must use the same functions, so that there is one derivation. It makes and changes
-    /// nothing, and the process need not exist.
+    /// nothing, and the process need not exist. The error is the one value with which the component does not open: BAD_PARAM or
+    /// NOT_SUPPORTED, as [`Refused`] says.
     ///
     /// Unless it is written all values are in force as they are set.
     fn resolve(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
@@ -70,7 +74,7 @@ pub trait Component {
     }
 }
 
-/// Body of the exported `open`; used by the macro.
+/// Body of the exported `open`; used by the macro. Answers the status of [`OpenError`], or PANICKED.
 ///
 /// # Safety
 /// `args` and `out` must be what the host passes to `Descriptor::open`.
@@ -110,7 +114,7 @@ pub unsafe fn open_thunk<C: Component>(args: *const OpenArgs, out: *mut Opened) 
     }
 }
 
-/// Body of the exported `resolve`; used by the macro.
+/// Body of the exported `resolve`; used by the macro. OK, whatever the component refuses; PANICKED.
 ///
 /// # Safety
 /// `args` must be what the host passes to `Descriptor::resolve`.

@@ -35,7 +35,7 @@ pub struct Cri {
     /// The lock's word; taken through `cri_enter` in C, through a guard in Rust, and never by itself: a thread may have left it
     /// taken because it owns the lock.
     pub lock: Lock,
-    /// How often somebody wanted to progress it and found the lock taken.
+    /// Times that somebody wanted to progress it and found the lock taken.
     pub lock_misses: AtomicU32,
     /// 1 once something may come on it, so that progressing it makes sense. Set before the first operation on it by whoever
     /// issues that (`Host::activate`).
@@ -64,8 +64,8 @@ pub struct Cri {
 }
 
 impl Cri {
-    /// Of a host with these services, which stay as long as it.
-    pub fn new(services: *const LockServices) -> Cri {
+    /// Of a host with these services.
+    pub fn new(services: &'static LockServices) -> Cri {
         Cri {
             lock: Lock::new(),
             lock_misses: AtomicU32::new(0),
@@ -131,7 +131,7 @@ impl Cri {
         self.bias.leave::<{ level::CRI }>(&self.lock, who);
     }
 
-    /// Whether a thread other than `who` owns the lock, and enters and leaves by itself.
+    /// True where a thread other than `who` owns the lock, and enters and leaves by itself.
     #[inline(always)]
     pub fn is_anothers(&self, who: Caller) -> bool {
         self.bias.is_anothers(who)
@@ -145,7 +145,7 @@ impl Cri {
         }
     }
 
-    /// How many turns of progress it has had; the number changes while some thread progresses it.
+    /// Turns of progress that it has had; the number changes while some thread progresses it.
     #[inline(always)]
     pub fn turns(&self) -> u64 {
         self.progress_calls.load(Ordering::Relaxed)
@@ -165,7 +165,7 @@ impl Cri {
     }
 }
 
-/// How CRIs are entered: the part of the host table about locking. Fixed; another layout has another protocol number.
+/// The ways into CRIs: the part of the host table about locking. Fixed; another layout has another protocol number.
 #[repr(C)]
 pub struct LockTable {
     /// The meaning that the fields of a CRI's lock have to the host; a component says in its descriptor what they mean to it.
@@ -245,13 +245,13 @@ impl<'a> CriGuard<'a> {
         CriGuard { lock: None, ctx, entry, who, lent: PhantomData }
     }
 
-    /// Which CRI.
+    /// Number of the CRI.
     #[inline(always)]
     pub fn ctx(&self) -> u32 {
         self.ctx
     }
 
-    /// Whether there may be other threads, so that locks below a CRI's are taken.
+    /// True where there may be other threads, so that locks below a CRI's are taken.
     #[inline(always)]
     pub fn is_among(&self) -> bool {
         self.entry.is_among()

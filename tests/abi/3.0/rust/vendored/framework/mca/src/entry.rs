@@ -1,6 +1,6 @@
 //! A call's way into MPI: alone, or among other threads.
 //!
-//! Below THREAD_MULTIPLE, and at that level while one thread alone calls, nothing on a message's path takes a lock. Whether that is so is looked at once,
+//! Below THREAD_MULTIPLE, and at that level while one thread alone calls, nothing on a message's path takes a lock. That is looked at once,
 //! where a call comes in (the gate), and passed down as an [`Entry`]. Another thread is let in only where nobody is inside such a call, but for calls that
 //! wait or run the user's code: these let it in. So an entry is **borrowed mutably** by whatever holds a CRI, by waits and by the user's code:
 //! a proof that was made by it cannot be kept across either, and of two CRIs one thread holds one at a time.
@@ -12,7 +12,7 @@ use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 use core::ptr::null_mut;
 
-/// Whether the call that has it takes locks, and the context of its thread. It belongs to that thread; there is one for each call, and one for each callback
+/// A call's way in: says whether the call takes locks, and has the context of its thread. It belongs to that thread; there is one for each call, and one for each callback
 /// of a transport.
 #[derive(Debug)]
 pub struct Entry {
@@ -38,7 +38,7 @@ impl Entry {
         Entry { among, thread, here: PhantomData }
     }
 
-    /// Whether locks are taken.
+    /// True where locks are taken.
     #[inline(always)]
     pub const fn is_among(&self) -> bool {
         self.among

@@ -51,7 +51,7 @@ impl<T> OfCri<T> {
         OfCri { ctx, value: UnsafeCell::new(value) }
     }
 
-    /// Whose it is.
+    /// Number of the CRI to which it belongs.
     #[inline(always)]
     pub const fn ctx(&self) -> u32 {
         self.ctx

@@ -23,7 +23,7 @@ pub struct CriSetGuard<'a> {
 }
 
 impl CriSetGuard<'_> {
-    /// Which are held, by bits.
+    /// The CRIs that are held, by bits.
     pub fn set(&self) -> u64 {
         self.set
     }
@@ -98,7 +98,7 @@ impl<'a> Cris<'a> {
         Cris(cris)
     }
 
-    /// How many there are.
+    /// Number of CRIs.
     #[allow(clippy::len_without_is_empty, reason = "there is always one")]
     #[inline(always)]
     pub fn len(self) -> u32 {
@@ -161,13 +161,13 @@ impl<'a> Cris<'a> {
         all
     }
 
-    /// Whether any but the first is in use.
+    /// True where any but the first is in use.
     #[inline(always)]
     pub fn several_are_active(self) -> bool {
         self.0.get(1).is_some_and(|cri| cri.active.load(Ordering::Relaxed) != 0)
     }
 
-    /// How many of them progress and arm have to cover: all that are active, from 0, and 0 in any case.
+    /// Number of CRIs that progress and arm have to cover: all that are active, from 0, and 0 in any case.
     pub fn active(self) -> u32 {
         let active = |cri: &&Cri| cri.active.load(Ordering::Relaxed) != 0;
         1 + self.0[1..].iter().take_while(active).count() as u32
@@ -195,7 +195,7 @@ impl Host {
         try_hold(|| self.cri(ctx), ctx, entry)
     }
 
-    /// Takes a CRI's lock, and gives it back with the entry if `right` says no, which is asked under it.
+    /// Takes a CRI's lock, and gives it back with the entry if `right` says no, which is asked under it. The error is that entry.
     #[inline(always)]
     pub fn hold_if<'g>(
         &'g self,

@@ -12,7 +12,7 @@ pub struct BiasedLock<const LEVEL: usize> {
     pub(crate) word: Lock,
 }
 
-/// How [`BiasedLock::enter`] got in, for [`BiasedLock::leave`]: one word, so that a guard with it fits registers.
+/// The way by which [`BiasedLock::enter`] got in, for [`BiasedLock::leave`]: one word, so that a guard with it fits registers.
 #[derive(Clone, Copy)]
 pub struct Pass(*const Seat);
 
@@ -28,17 +28,12 @@ impl Pass {
 
 impl<const LEVEL: usize> BiasedLock<LEVEL> {
     /// A free lock.
-    ///
-    /// # Safety
-    /// `services` stays for as long as the lock is used.
-    pub unsafe fn new(services: *const LockServices) -> Self {
-        debug_assert!(!services.is_null());
+    pub fn new(services: &'static LockServices) -> Self {
         BiasedLock { bias: Bias::new(services), word: Lock::new() }
     }
     /// A free lock with the same services.
     pub fn another(&self) -> Self {
-        // SAFETY: they stay as long as this one, which stays as long as what is made of it (`new`).
-        unsafe { Self::new(self.bias.services) }
+        Self::new(self.bias.services())
     }
     /// Takes the lock where there are other threads.
     #[inline(always)]

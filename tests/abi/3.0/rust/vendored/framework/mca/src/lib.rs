@@ -9,6 +9,8 @@
 //! **This crate has no state: no `static`, no thread, no dependency.** A static here would be a
 //! different object in the host and in every loaded component.
 
+#![deny(missing_docs)]
+
 pub mod abi;
 pub mod biased;
 pub mod cache;
@@ -47,9 +49,9 @@ pub use level_lock::{BiasedLock, Pass};
 pub use lock::Lock;
 pub use lock_guard::Guard;
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
-pub use request::{Completion, MsgStatus, Object, RequestHeader, RequestOps};
+pub use request::{Completion, MsgStatus, Object, Owner, RequestHeader, RequestOps};
 pub use resolve::{Answers, Process, Refused};
-pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace};
+pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace, SharedSegment};
 pub use status::Status;
 pub use thread::ThreadCtx;
 pub use wait::{WaitFd, WaitSet, WaitWord};

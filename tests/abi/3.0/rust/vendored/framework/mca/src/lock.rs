@@ -9,6 +9,7 @@ use crate::sync::{AtomicU32, Ordering, spin_hint, yield_now};
 /// Spins before the core is given away; a holder that was preempted needs it more than we do.
 const SPINS_BEFORE_YIELD: u32 = 200;
 
+/// One word that a thread sets by compare-and-swap and clears by a store: 0 free, 1 taken. 4 zero bytes are a free lock.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct Lock {
@@ -16,10 +17,12 @@ pub struct Lock {
 }
 
 impl Lock {
+    /// A free lock.
     #[cfg(not(loom))]
     pub const fn new() -> Lock {
         Lock { word: AtomicU32::new(0) }
     }
+    /// A free lock, of model atomics.
     #[cfg(loom)]
     pub fn new() -> Lock {
         Lock { word: AtomicU32::new(0) }

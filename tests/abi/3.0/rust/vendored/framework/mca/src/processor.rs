@@ -1,7 +1,7 @@
 //! Abilities of the processor. To ask costs microseconds (in a virtual machine the question goes to its host), so a component
 //! asks when it is opened.
 
-/// Whether its string instruction (`rep movsb`) writes whole lines without first getting them from the core that has them. AMD's
+/// True where its string instruction (`rep movsb`) writes whole lines without first getting them from the core that has them. AMD's
 /// do that says they are good at strings (ERMS, from Zen 3 on).
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub fn string_takes_lines_whole() -> bool {
@@ -9,18 +9,20 @@ pub fn string_takes_lines_whole() -> bool {
     const ERMS: u32 = 1 << 9;
     is_amd() && __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx & ERMS != 0
 }
+/// False: the instruction is x86-64's.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub fn string_takes_lines_whole() -> bool {
     false
 }
 
-/// Whether it is one of AMD's.
+/// True where it is one of AMD's.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub fn is_amd() -> bool {
     let leaf = core::arch::x86_64::__cpuid(0);
     let name = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
     name.as_flattened() == b"AuthenticAMD"
 }
+/// False: the question is for x86-64.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub fn is_amd() -> bool {
     false

@@ -5,7 +5,9 @@
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct StrRef {
+    /// The first byte; anything where `len` is 0.
     pub ptr: *const u8,
+    /// Bytes of the text, without a terminating 0.
     pub len: usize,
 }
 
@@ -13,8 +15,10 @@ pub struct StrRef {
 unsafe impl Sync for StrRef {}
 
 impl StrRef {
+    /// The text of no bytes.
     pub const EMPTY: StrRef = StrRef::new("");
 
+    /// A reference to a text of the program itself, which may be kept.
     pub const fn new(s: &'static str) -> StrRef {
         StrRef { ptr: s.as_ptr(), len: s.len() }
     }
@@ -27,7 +31,7 @@ impl StrRef {
     /// The text, or `None` when it is not UTF-8 or the pointer is null with a length.
     ///
     /// # Safety
-    /// `ptr` must be readable for `len` bytes for the lifetime chosen by the caller.
+    /// `ptr` must be readable for `len` bytes for the lifetime chosen by the caller, and nobody writes them meanwhile.
     pub unsafe fn get<'a>(self) -> Option<&'a str> {
         if self.len == 0 {
             return Some("");
@@ -43,7 +47,9 @@ impl StrRef {
 /// Pointer and element count.
 #[repr(C)]
 pub struct SliceRef<T> {
+    /// The first element, aligned as `T` is; anything where `len` is 0.
     pub ptr: *const T,
+    /// Number of elements, not bytes.
     pub len: usize,
 }
 
@@ -56,12 +62,15 @@ impl<T> Clone for SliceRef<T> {
 impl<T> Copy for SliceRef<T> {}
 
 impl<T> SliceRef<T> {
+    /// A reference to a list of the program itself, which may be kept.
     pub const fn new(s: &'static [T]) -> SliceRef<T> {
         SliceRef { ptr: s.as_ptr(), len: s.len() }
     }
 
+    /// The elements; none where `ptr` is null.
+    ///
     /// # Safety
-    /// `ptr` must point to `len` initialised values for the lifetime chosen by the caller.
+    /// `ptr` is null, or aligned and points to `len` initialised values, for the lifetime chosen by the caller; nobody writes them meanwhile.
     pub unsafe fn get<'a>(self) -> &'a [T] {
         if self.len == 0 || self.ptr.is_null() {
             return &[];

@@ -22,10 +22,13 @@ use core::ffi::c_void;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MsgStatus {
+    /// The sender's rank in the communicator (of the remote group of an inter-communicator); -1 in an empty status.
     pub source: i32,
+    /// The message's tag; -2 in an empty status.
     pub tag: i32,
+    /// The outcome: OK, or the failure that the operation ended with.
     pub error: Status,
-    /// Bit 0: the operation was cancelled. Where `error` is TRUNCATED, the bits above it say how many bytes of the message did not
+    /// Bit 0: the operation was cancelled. With `error` TRUNCATED the bits above it say how many bytes of the message did not
     /// fit, at most 31 bits of that number; otherwise they are 0.
     pub cancelled: u32,
     /// Bytes received (packed size).
@@ -46,23 +49,30 @@ pub struct Completion(AtomicUsize);
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Attach {
+    /// The request is pending, and its completion will name the sync object.
     Attached,
+    /// The request was complete before; nothing is attached, and nobody will be told.
     AlreadyComplete,
 }
 
 impl Completion {
+    /// The word of an operation that is under way and that no sync object is attached to.
     pub const PENDING: usize = 0;
+    /// The word of an operation that is done.
     pub const COMPLETE: usize = 1;
 
+    /// The word of an operation that has not begun: pending.
     #[cfg(not(loom))]
     pub const fn new() -> Completion {
         Completion(AtomicUsize::new(Self::PENDING))
     }
+    /// The word of an operation that has not begun, of model atomics.
     #[cfg(loom)]
     pub fn new() -> Completion {
         Completion(AtomicUsize::new(Self::PENDING))
     }
 
+    /// True once the operation is done; all that its completer wrote before, the status for one, is visible then. Any thread.
     #[inline(always)]
     pub fn is_complete(&self) -> bool {
         // SYNC POINT with `finish` and `finish_alone`.
@@ -119,22 +129,53 @@ impl Default for Completion {
 /// Operations that the host may ask of the owner of a request.
 #[repr(C)]
 pub struct RequestOps {
+    /// Bytes of this struct as the component was built with it.
     pub size: u32,
+    /// Must be 0.
     pub reserved: u32,
     /// The host is done with it. If it is still pending (MPI_Request_free) the owner keeps it
     /// until it completes and then recycles it. `thread`: the calling thread's context, or null.
     pub release: extern "C" fn(req: *mut RequestHeader, thread: *mut ThreadCtx),
-    /// Tries to cancel; completes the request as cancelled if that succeeded.
+    /// Tries to cancel (MPI 5.0 §3.8.4). OK: it is complete as cancelled. PENDING: that is not known yet, or it is too late; it completes in any
+    /// case, and its status tells. NOT_SUPPORTED: the owner cancels nothing.
     pub cancel: extern "C" fn(req: *mut RequestHeader) -> Status,
-    /// Starts a persistent request.
+    /// Starts a persistent request that is inactive. A failure: it stays inactive, as with `send` and `irecv` of its owner's table.
     pub start: extern "C" fn(req: *mut RequestHeader) -> Status,
+}
+
+/// The state of a request's owner, as the header names it: an address that nobody but the owner's own functions follows.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner(*mut c_void);
+
+// SAFETY: a number. Unsafe code of the owner alone follows it, and says why it may, in whichever thread it runs.
+unsafe impl Send for Owner {}
+// SAFETY: a shared one gives copies of the number away and nothing else.
+unsafe impl Sync for Owner {}
+
+impl Owner {
+    /// A request whose functions need no state.
+    pub const NOBODY: Owner = Owner(core::ptr::null_mut());
+
+    /// That state, by its address.
+    pub fn of<T>(state: &T) -> Owner {
+        Owner(core::ptr::from_ref(state).cast_mut().cast())
+    }
+
+    /// Tells the address.
+    pub fn address(self) -> *mut c_void {
+        self.0
+    }
 }
 
 /// First field of every request object, whoever owns it.
 #[repr(C)]
 pub struct RequestHeader {
+    /// The word that waiters look at.
     pub completion: Completion,
+    /// The outcome, written by the owner before it completes the request, and read by nobody before that.
     pub status: MsgStatus,
+    /// The owner's functions; valid as long as the instance.
     pub ops: *const RequestOps,
     /// The owner's own state (for a PML request, its module).
     pub owner: *mut c_void,
@@ -160,20 +201,25 @@ pub unsafe trait Object: Send + Sync + Sized + 'static {
 }
 
 impl RequestHeader {
+    /// In `kind`: the request of a send.
     pub const SEND: u32 = 1;
+    /// In `kind`: the request of a receive, whose status has source, tag and length.
     pub const RECV: u32 = 2;
+    /// In `kind`: the request of any other operation (one-sided, collective, the user's own).
     pub const OTHER: u32 = 3;
     /// In `flags`: survives completion.
     pub const PERSISTENT: u32 = 1;
     /// In `flags`: a persistent request that was started and not yet waited for.
     pub const ACTIVE: u32 = 2;
 
-    pub fn new(kind: u32, ops: *const RequestOps, owner: *mut c_void) -> RequestHeader {
+    /// The header of a pending request without slot, communicator and flags. `kind`: [`RequestHeader::SEND`], `RECV` or `OTHER`; `ops` are called with
+    /// it, and `owner` is for them.
+    pub fn new(kind: u32, ops: &'static RequestOps, owner: Owner) -> RequestHeader {
         RequestHeader {
             completion: Completion::new(),
             status: MsgStatus::EMPTY,
             ops,
-            owner,
+            owner: owner.address(),
             comm: core::ptr::null_mut(),
             slot: u32::MAX,
             generation: AtomicU32::new(0),

@@ -12,6 +12,7 @@ use core::fmt::Display;
 /// The process for which values are looked at. It need not exist.
 #[derive(Clone, Copy, Debug)]
 pub struct Process<'a> {
+    /// Facts of the process in its job.
     pub job: &'a JobInfo,
     /// Communication resources (CRIs).
     pub num_cris: u32,

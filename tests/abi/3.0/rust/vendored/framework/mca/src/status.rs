@@ -9,25 +9,35 @@
 pub struct Status(pub i32);
 
 impl Status {
+    /// Success: the operation is done, and its outputs are set.
     pub const OK: Status = Status(0);
     /// Not done and not failed: the caller got a request to wait for, or asks again later.
     pub const PENDING: Status = Status(1);
     /// Back-pressure: keep the operation, progress, offer it again.
     pub const NO_RESOURCE: Status = Status(-1);
+    /// This component, device or process cannot do it at all; the same call fails again.
     pub const NOT_SUPPORTED: Status = Status(-2);
+    /// An argument has a value that the function does not take; nothing happened.
     pub const BAD_PARAM: Status = Status(-3);
+    /// Nothing with that name or number exists.
     pub const NOT_FOUND: Status = Status(-4);
+    /// Memory could not be had; nothing happened.
     pub const OUT_OF_MEMORY: Status = Status(-5);
+    /// No transport leads to the process.
     pub const UNREACHABLE: Status = Status(-6);
     /// The peer broke the protocol, closed, or died.
     pub const PEER_FAILED: Status = Status(-7);
+    /// The message is longer than its receive's buffer; the buffer is filled (MPI_ERR_TRUNCATE; MPI 5.0 §3.2.4).
     pub const TRUNCATED: Status = Status(-8);
     /// The component has nothing to offer here (no device, switched off); dropped in silence.
     pub const NOT_AVAILABLE: Status = Status(-9);
+    /// Something that cannot happen did: a mistake in the library or a component, which the log names.
     pub const INTERNAL: Status = Status(-10);
     /// A panic was caught at the boundary; the component is not used again.
     pub const PANICKED: Status = Status(-11);
+    /// The system refuses the access, or a proof of the job's secret is wrong.
     pub const NO_PERMISSION: Status = Status(-12);
+    /// A bounded wait came to its end before the awaited thing happened.
     pub const TIMEOUT: Status = Status(-13);
     /// Ranks gave a collective arguments that do not fit together.
     pub const MISMATCH: Status = Status(-14);
@@ -89,7 +99,7 @@ impl Status {
         }
     }
 
-    /// `Ok` for success and pending, `Err` for failures.
+    /// `Ok` for success and [`Status::PENDING`], `Err` for failures, [`Status::NO_RESOURCE`] among them.
     pub const fn ok(self) -> Result<Status, Status> {
         if self.is_err() { Err(self) } else { Ok(self) }
     }

@@ -15,16 +15,17 @@ pub struct ThreadCtx {
     pub index: u32,
     /// Software counters of this thread, or null: `counters[i]` is SPC number i.
     pub counters: *mut u64,
+    /// The host's own data of the thread; components neither read nor change it.
     pub host_private: *mut c_void,
     /// The PML's own: null in a new context, and never touched by the host. The thread that has the context is alone with what
     /// it points to.
     pub pml_private: *mut c_void,
     /// The same for the one-sided component.
     pub osc_private: *mut c_void,
-    /// Which locks the thread is inside. Other threads read it.
+    /// The locks that the thread is inside as their owner. Other threads read it.
     pub seat: Seat,
     /// The CRIs, by bits, that the thread progresses beside its own, because something of it comes or waits there. The host writes
-    /// them ([`Host::expect`](crate::Host::expect)), in calls of this thread.
+    /// them (`Host::expect`), in calls of this thread.
     pub attended: Cell<u64>,
 }
 
@@ -44,7 +45,7 @@ impl ThreadCtx {
         }
     }
 
-    /// Whether the thread progresses that CRI beside its own.
+    /// True where the thread progresses that CRI beside its own.
     #[inline(always)]
     pub fn attends(&self, ctx: u32) -> bool {
         self.attended.get() >> (ctx % u64::BITS) & 1 != 0

@@ -6,8 +6,11 @@ use crate::status::Status;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitWord {
+    /// The word's address, aligned to 4 bytes, readable as long as the set may be slept on.
     pub addr: *const u32,
+    /// The value that lets the sleeper sleep; with any other it wakes, or does not fall asleep.
     pub expected: u32,
+    /// Must be 0; it is compared when entries are.
     pub reserved: u32,
 }
 
@@ -15,7 +18,9 @@ pub struct WaitWord {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitFd {
+    /// The descriptor, open as long as the set may be slept on.
     pub fd: i32,
+    /// The events that wake, as in poll(2): POLLIN, POLLOUT and so on.
     pub events: u32,
 }
 
@@ -23,11 +28,17 @@ pub struct WaitFd {
 #[repr(C)]
 #[derive(Debug)]
 pub struct WaitSet {
+    /// Room for `max_words` words, of which the first `num_words` are set.
     pub words: *mut WaitWord,
+    /// Words in the set, at most `max_words`.
     pub num_words: u32,
+    /// Words that there is room for.
     pub max_words: u32,
+    /// Room for `max_fds` descriptors, of which the first `num_fds` are set.
     pub fds: *mut WaitFd,
+    /// Descriptors in the set, at most `max_fds`.
     pub num_fds: u32,
+    /// Descriptors that there is room for.
     pub max_fds: u32,
 }
 
@@ -44,11 +55,13 @@ impl WaitSet {
         }
     }
 
+    /// The words in the set, in the order in which they were added.
     pub fn words(&self) -> &[WaitWord] {
         // SAFETY: so many were written.
         unsafe { core::slice::from_raw_parts(self.words, self.num_words as usize) }
     }
 
+    /// The descriptors in the set, in the order in which they were added.
     pub fn fds(&self) -> &[WaitFd] {
         // SAFETY: as above.
         unsafe { core::slice::from_raw_parts(self.fds, self.num_fds as usize) }

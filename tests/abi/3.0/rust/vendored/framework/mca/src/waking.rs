@@ -1,8 +1,8 @@
 //! A word on which threads of several processes sleep until it changes: its value beside the number of those who have announced their sleep.
 //!
 //! **Neither side may miss the other.** A writer stores the value, runs a fence, and reads the number; a sleeper adds itself to the number,
-//! runs a fence, looks at the value once more, and only then sleeps on it, by a futex that compares the value again. Whichever fence comes
-//! first, the other side reads what was written before it: the writer finds a sleeper to wake, or the sleeper finds the new value. A writer that
+//! runs a fence, looks at the value once more, and only then sleeps on it, by a futex that compares the value again. One of the two fences comes
+//! first, and the other side reads what was written before it: the writer finds a sleeper to wake, or the sleeper finds the new value. A writer that
 //! nobody waits for pays the fence and a load.
 //!
 //! Waking and sleeping are system calls, which are the host's: `wake_word` and `wait_word` of its services. A sleeper takes itself off the
@@ -17,8 +17,9 @@ use crate::sync::{AtomicU32, Ordering, fence};
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct WakingWord {
+    /// The value that sleepers wait for a change of; the futex is on this word, the first of the struct.
     pub value: AtomicU32,
-    /// How many have announced that they sleep on `value`. Only the host's waits change it.
+    /// Number of those who have announced that they sleep on `value`. Only the host's waits change it.
     pub sleepers: AtomicU32,
 }
 
@@ -59,7 +60,7 @@ impl WakingWord {
         (before, self.has_sleepers())
     }
 
-    /// Whether somebody sleeps on the value, asked by who has just changed it.
+    /// True where somebody sleeps on the value; to be asked by the thread that has just changed it.
     #[inline]
     pub fn has_sleepers(&self) -> bool {
         // SYNC POINT with `announce`: one of both fences is first.

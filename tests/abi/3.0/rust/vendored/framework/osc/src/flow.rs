@@ -1,6 +1,6 @@
 //! Completion counters of one flow: the operations of one context to one target through one module, which complete in any order.
 //!
-//! **Why no count alone.** A flush waits for the operations issued before it. "As many have completed as were issued then" may be
+//! **A count alone** would not do. A flush waits for the operations issued before it. "As many have completed as were issued then" may be
 //! said by later ones that were faster. A contiguous prefix would need a place for each operation under way. So operations are
 //! counted in *epochs*, two of which have something under way at most: the present one, and the one before it. An operation
 //! belongs to the epoch that was present when it was issued. A new epoch begins with the next operation once the one before the present is
@@ -56,6 +56,7 @@ impl Token {
 }
 
 impl Flow {
+    /// A flow in which nothing has been issued.
     pub fn new() -> Flow {
         Flow {
             issued: AtomicU64::new(0),
@@ -132,7 +133,7 @@ impl Flow {
         self.present.load(Ordering::Acquire)
     }
 
-    /// Whether all that was issued before the mark was taken is done. Any thread.
+    /// True once all that was issued before the mark was taken is done. Any thread.
     pub fn is_complete(&self, mark: u64) -> bool {
         if weakened(Form::CountAlone) {
             // As many as there were when the flush began: one, in the models.
@@ -141,7 +142,7 @@ impl Flow {
         self.finished.load(Ordering::Acquire) > mark || self.is_empty()
     }
 
-    /// Whether nothing is under way. Any thread.
+    /// True while nothing is under way. Any thread.
     pub fn is_empty(&self) -> bool {
         if weakened(Form::IssuedFirst) {
             let issued = self.issued.load(Ordering::Acquire);

@@ -37,6 +37,8 @@
 //! **Threads.** All verbs of a window may be called concurrently once `HostTable::threaded` says 1. Collective verbs
 //! (`create`, `fence`, `dup`, `free`) are called by one thread at a time per window.
 
+#![deny(missing_docs)]
+
 mod author;
 mod flow;
 mod table;

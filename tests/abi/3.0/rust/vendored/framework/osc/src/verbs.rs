@@ -6,7 +6,8 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut, with_exposed_provenance_mut};
 use oxmpi_mca::{Entry, RequestHeader, SliceRef, Status};
 
-/// A component's module for one window.
+/// A component's module for one window. Each verb answers as the slot of [`OscTable`] with its name does: OK, or a failure of its own or of an
+/// operation that it completes.
 pub struct Verbs {
     component: &'static str,
     window: *mut c_void,
@@ -21,11 +22,17 @@ unsafe impl Sync for Verbs {}
 /// The operations, by their place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
+    /// MPI_Put, MPI_Rput.
     Put,
+    /// MPI_Get, MPI_Rget.
     Get,
+    /// MPI_Accumulate, MPI_Raccumulate.
     Accumulate,
+    /// MPI_Get_accumulate, MPI_Rget_accumulate.
     GetAccumulate,
+    /// MPI_Fetch_and_op, which has no form with a request.
     FetchAndOp,
+    /// MPI_Compare_and_swap, which has no form with a request.
     CompareAndSwap,
 }
 
@@ -55,7 +62,7 @@ impl Verbs {
         }
     }
 
-    /// Starts an operation without a request (MPI_Put, MPI_Get, ...).
+    /// Starts an operation without a request (MPI_Put, MPI_Get, ...). Failures are those of [`OscTable::put`].
     ///
     /// # Safety
     /// The arguments are as [`RmaArgs`] says: their thread is the calling one, whose entry is lent; types and the operation are there during the call, and the
@@ -65,7 +72,8 @@ impl Verbs {
         self.operation(operation)(self.window, args, null_mut())
     }
 
-    /// Starts an operation and returns its request (MPI_Rput, MPI_Rget, ...); not for FetchAndOp and CompareAndSwap.
+    /// Starts an operation and returns its request (MPI_Rput, MPI_Rget, ...); not for FetchAndOp and CompareAndSwap. Failures are those of
+    /// [`OscTable::put`], and INTERNAL: the component gave no request.
     ///
     /// # Safety
     /// As for [`Verbs::start`], with the buffers there until the request is complete.
@@ -91,21 +99,22 @@ impl Verbs {
         }
     }
 
-    /// Reads a notification counter of this rank; `reset`: it is 0 afterwards.
+    /// Reads a notification counter of this rank; `reset`: it is 0 afterwards. BAD_PARAM: there is none of that number.
     pub fn notify_read(&self, entry: &mut Entry, counter: u32, reset: bool) -> Result<u64, Status> {
         let mut value = 0;
         let status = (self.table.notify_read)(self.window, entry.thread(), counter, reset.into(), &mut value);
         if status.is_err() { Err(status) } else { Ok(value) }
     }
 
-    /// Waits until a notification counter of this rank is at least `threshold`; returns its value.
+    /// Waits until a notification counter of this rank is at least `threshold`; returns its value. BAD_PARAM: there is none of that number.
     pub fn notify_wait(&self, entry: &mut Entry, counter: u32, threshold: u64) -> Result<u64, Status> {
         let mut value = 0;
         let status = (self.table.notify_wait)(self.window, entry.thread(), counter, threshold, &mut value);
         if status.is_err() { Err(status) } else { Ok(value) }
     }
 
-    /// Has the component make a module for another window on the memory of this one.
+    /// Has the component make a module for another window on the memory of this one. NOT_SUPPORTED: it cannot. Other errors are those of
+    /// [`OscModule::create`](crate::OscModule::create).
     ///
     /// # Safety
     /// The description's pointers are those of a window of the host's, which lives longer than the module.
@@ -130,7 +139,7 @@ impl Verbs {
         (self.table.flush_begin)(self.window, entry.thread(), rank.unwrap_or(ALL))
     }
 
-    /// MPI_Win_fence.
+    /// MPI_Win_fence: ends an epoch of fences and begins the next, as `assert` says.
     pub fn fence(&self, entry: &mut Entry, assert: u32) -> Status {
         (self.table.fence)(self.window, entry.thread(), assert)
     }
@@ -181,26 +190,26 @@ impl Verbs {
     pub fn flush(&self, entry: &mut Entry, rank: Option<u32>, local: bool) -> Status {
         (self.table.flush)(self.window, entry.thread(), rank.unwrap_or(ALL), local.into())
     }
-    /// MPI_Win_sync.
+    /// MPI_Win_sync: makes stores and accesses through the window visible to each other.
     pub fn sync(&self, entry: &mut Entry) -> Status {
         (self.table.sync)(self.window, entry.thread())
     }
-    /// MPI_Win_attach: adds memory to a dynamic window.
+    /// MPI_Win_attach: adds memory to a dynamic window. RMA_ATTACH: it overlaps what is attached, or cannot be attached.
     ///
     /// # Safety
-    /// It is the program's, and stays until it is detached.
+    /// The memory is the program's, writable for `bytes` bytes, and stays until it is detached or the window is freed.
     pub unsafe fn attach(&self, entry: &mut Entry, base: *mut u8, bytes: u64) -> Status {
         (self.table.attach)(self.window, entry.thread(), base, bytes)
     }
-    /// MPI_Win_detach: takes memory that begins at this address from a dynamic window.
+    /// MPI_Win_detach: takes memory that begins at this address from a dynamic window. RMA_ATTACH: none begins there.
     pub fn detach(&self, entry: &mut Entry, base: usize) -> Status {
         (self.table.detach)(self.window, entry.thread(), with_exposed_provenance_mut(base))
     }
-    /// Tells the component hints and orders that are in force from now on.
+    /// Tells the component hints and orders that are in force from now on. NOT_SUPPORTED: they cannot change.
     pub fn set_hints(&self, hints: u32, ordering: u32) -> Status {
         (self.table.set_hints)(self.window, hints, ordering)
     }
-    /// Frees the component's module, which is gone afterwards unless it answers with a failure and `discard` is false.
+    /// Frees the component's module, which is gone afterwards unless it answers with a failure (RMA_SYNC: an epoch is open) and `discard` is false.
     pub fn free(&self, entry: &mut Entry, discard: bool) -> Status {
         (self.table.free)(self.window, entry.thread(), discard.into())
     }

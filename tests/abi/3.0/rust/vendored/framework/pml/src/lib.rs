@@ -13,13 +13,16 @@
 //! **Waiting.** No verb blocks: `send` and `recv` finish at once when they can and otherwise
 //! return PENDING with a request for the host to wait on.
 
+#![deny(missing_docs)]
+
 mod author;
 mod polling;
 pub mod simple;
 mod table;
 
 pub use author::{
-    Arrived, Begun, Care, Described, Given, Incoming, Next, Outgoing, Part, Pml, Way, module, operations,
+    Admission, Arrived, Begun, Care, Described, Given, Incoming, Next, Outgoing, Part, Pml, module,
+    operations,
 };
 pub use polling::{ContextWords, Polled, Polling, Words, work};
 pub use table::*;

@@ -16,16 +16,18 @@ use oxmpi_mca::{CriGuard, SliceRef};
 /// A transport as turns of progress see it.
 #[repr(C)]
 pub struct Polled {
+    /// The transport's table; valid as long as the instance.
     pub btl: *const BtlHandle,
     /// 1 once something may come through it: the transport to oneself is polled only when somebody has used it.
     pub active: AtomicU32,
-    /// How many contexts it has.
+    /// Number of contexts that it has.
     pub contexts: u32,
 }
 
 /// The transports that turns of progress poll. The host's, valid as long as the instance.
 #[repr(C)]
 pub struct Polling {
+    /// Bytes of this struct as the host was built with it.
     pub size: u32,
     /// 1 once locks must be taken in a turn, though one thread makes calls: messages come on several contexts. It stays.
     pub careful: AtomicU32,
@@ -97,7 +99,7 @@ impl Polling {
         self.careful.store(1, Ordering::Relaxed);
     }
 
-    /// Whether locks must be taken in a turn.
+    /// True where locks must be taken in a turn.
     #[inline(always)]
     pub fn is_careful(&self) -> bool {
         self.careful.load(Ordering::Relaxed) != 0
@@ -141,7 +143,9 @@ pub mod work {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Words {
+    /// Bytes of this struct as the host was built with it; a PML fills what lies within it.
     pub size: u32,
+    /// 0 from the host; a PML leaves it so.
     pub reserved: u32,
     /// While it is not 0 `after_turn` is called behind every turn of every context.
     pub always: *const AtomicU32,

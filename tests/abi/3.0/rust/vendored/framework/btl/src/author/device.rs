@@ -22,13 +22,15 @@ pub trait Btl: Send + Sync + Sized + 'static {
     /// Limits and ranks. The number of contexts is that of those given to [`module`](super::module()). Asked once.
     fn attrs(&self) -> BtlAttrs;
 
-    /// Meets a process. `None`: this device does not reach it. Any thread, at any time.
+    /// Meets a process. `None`: this device does not reach it. An error, whose cause the device has logged, takes back what the same list has added before.
+    /// Any thread, at any time, also for a process that was added before or has been parted from. See [`BtlTable::add_procs`].
     fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Self::Endpoint>, Status>;
 
     /// Makes the lane of a new endpoint for context `ctx`.
     fn lane(&self, endpoint: &Self::Endpoint, ctx: u32) -> Self::Lane;
 
-    /// Parts from a process. The endpoint goes after this call; no verb uses it any more.
+    /// Parts from a process. The endpoint goes after this call; no verb uses it any more. Any thread, at any time; contexts are not entered, and may be in use
+    /// for other endpoints. See [`BtlTable::del_procs`].
     fn del_proc(&self, _endpoint: &Self::Endpoint) {}
 
     /// Sends, or answers `NO_RESOURCE` having done nothing.
@@ -113,11 +115,11 @@ pub trait BtlMemory: Btl {
 /// Memory of this process, by address: it is registered, not touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Where it begins.
+    /// Address of its first byte.
     pub addr: usize,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// Whose memory it is: the processor's, or a device's.
+    /// The kind of memory: the processor's, or a device's.
     pub kind: MemKind,
 }
 /// Tells receivers what waits for room. With this and [`BtlAttrs::VISIBLE_AT_ONCE`] several contexts keep the order
@@ -135,7 +137,7 @@ pub trait BtlPartner: Btl {
 }
 /// Lets a waiter sleep.
 pub trait BtlSleep: Btl {
-    /// PENDING: something has arrived, do not sleep.
+    /// See [`BtlTable::arm`]. PENDING: something has arrived, do not sleep.
     fn arm(&self, at: &mut Entered<'_, Self::Context>, set: &mut WaitSet) -> Status;
     /// Follows every `arm`.
     fn disarm(&self, at: &mut Entered<'_, Self::Context>);
@@ -144,13 +146,13 @@ pub trait BtlSleep: Btl {
 pub trait BtlService: Btl {
     /// The data of the service context. The holder of its lock has it alone.
     type Service: Send + 'static;
-    /// Opens the service context. Several calls are as one; any thread.
+    /// Opens the service context. Several calls are as one; any thread. See [`BtlTable::service_open`].
     fn open(&self) -> Status;
     /// Sends a request from an ordinary context. See [`BtlTable::service_request`].
     fn request(&self, at: &mut Entered<'_, Self::Context>, to: &Peer<Self>, msg: &Message<'_>) -> Status;
     /// Takes requests; returns how many.
     fn serve(&self, at: &mut Entered<'_, Self::Service>) -> i32;
-    /// Answers the request whose receiver is running.
+    /// Answers the request whose receiver is running. BAD_PARAM: `link` is not its, or the reply is too long. PEER_FAILED: the requester is lost.
     fn reply(&self, at: &mut Entered<'_, Self::Service>, link: u64, msg: &Message<'_>) -> Status;
     /// Last call of a device that serves, instead of [`Btl::finalize`], which it calls unless it says otherwise.
     fn finalize_serving(

@@ -68,8 +68,9 @@ impl<'a, C> Entered<'a, C> {
         Answer(unsafe { (row.receive)(row.ctx, &self.describe(&arrival)) })
     }
 
-    /// Offers, or goes on with, a message of which the bytes from `from` to `to` are there now and were not handed up before. An answer
-    /// that has not [taken](Answer::took) the first part wants the whole in one piece. See [`AmParts`](oxmpi_mca::AmParts).
+    /// Offers, or goes on with, the partial delivery of a message of which the bytes from `from` to `to` are there now and were not delivered
+    /// before. An answer that has not [taken](Answer::took) the first part wants the message whole. For modules with
+    /// [`BtlAttrs::PARTIAL_DELIVERY`](crate::BtlAttrs::PARTIAL_DELIVERY); [`AmParts`](oxmpi_mca::AmParts) has the rules.
     pub fn deliver_part(&mut self, host: &Host, arrival: Arrival<'_>, from: u64, to: u64) -> Answer {
         let Some(take) = host.am_parts(arrival.tag) else { return Answer(receive::CONTINUE) };
         let part = PartDesc { message: self.describe(&arrival), from, to };
@@ -93,7 +94,7 @@ impl<'a, C> Entered<'a, C> {
     #[inline(always)]
     pub fn complete(&mut self, completion: Completion, status: Status) {
         if let Some(done) = completion.done {
-            // SAFETY: as in `deliver`; told once, since it is consumed.
+            // SAFETY: the descriptor's function and what it is called with (`new`), told once, since it is consumed; as in `deliver`.
             unsafe { done(completion.ctx, status) }
         }
     }
@@ -158,8 +159,11 @@ unsafe impl Send for Completion {}
 
 impl Completion {
     /// The completion of a descriptor.
+    ///
+    /// # Safety
+    /// Both are of one descriptor that a verb was called with, of which no other completion is made.
     #[inline(always)]
-    pub(super) fn new(done: Option<Done>, ctx: *mut c_void) -> Completion {
+    pub(super) unsafe fn new(done: Option<Done>, ctx: *mut c_void) -> Completion {
         Completion { done, ctx }
     }
 }
@@ -179,7 +183,7 @@ impl<'a, C> Contexts<'a, C> {
         Contexts { all, module }
     }
 
-    /// How many there are.
+    /// Number of contexts.
     pub fn count(&self) -> u32 {
         self.all.len() as u32
     }

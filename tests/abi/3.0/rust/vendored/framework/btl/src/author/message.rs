@@ -18,7 +18,7 @@ impl<'a, D> Vouched<'a, D> {
     /// Vouches for a descriptor.
     ///
     /// # Safety
-    /// Its pointers are valid as its type says.
+    /// Its pointers are valid as its type says, for `'a`, and those behind which something is written are nobody else's meanwhile.
     #[inline(always)]
     pub unsafe fn new(desc: &'a D) -> Vouched<'a, D> {
         Vouched(desc)
@@ -45,17 +45,17 @@ impl<'a> Bytes<'a> {
     /// Bytes in memory that is no slice, because another process can write to it.
     ///
     /// # Safety
-    /// So many bytes are readable from there for `'a`.
+    /// So many bytes are readable from there for `'a`. They may change meanwhile only where nobody makes a reference to them.
     #[inline(always)]
     pub unsafe fn new(ptr: *const u8, len: u64) -> Bytes<'a> {
         Bytes { ptr, len, lent: PhantomData }
     }
-    /// Where they begin.
+    /// Address of the first byte.
     #[inline(always)]
     pub fn as_ptr(self) -> *const u8 {
         self.ptr
     }
-    /// How many there are.
+    /// Number of bytes.
     #[inline(always)]
     #[expect(clippy::len_without_is_empty, reason = "a message without bytes is a message")]
     pub fn len(self) -> u64 {
@@ -75,7 +75,7 @@ impl<'a> From<&'a [u8]> for Bytes<'a> {
 pub struct Message<'a>(SendDesc, PhantomData<&'a ()>);
 
 impl Message<'_> {
-    /// Whose message it is.
+    /// Row of the receiver in the target's table of active messages.
     #[inline(always)]
     pub fn tag(&self) -> u8 {
         self.0.tag as u8

@@ -1,10 +1,10 @@
-//! How an author writes a BTL: safe traits, from which [`module()`] makes the table.
+//! The author's side of a BTL: safe traits, from which [`module()`] makes the table.
 //!
 //! The basic verbs are [`Btl`]; what a device can do beyond is a trait each ([`BtlGet`], [`BtlPut`], [`BtlFlush`], [`BtlAtomics`],
 //! [`BtlLists`], [`BtlMemory`], [`BtlSleep`], [`BtlService`], [`BtlPartner`]) and is added to the table by name:
 //! `module(shm, contexts).get().sleep().build()`. A trait that is not added is not offered, so capabilities cannot differ from the code.
 //!
-//! **Who may touch what** follows from the types, and an author writes no `unsafe` for it:
+//! **Access to state** follows from the types, and an author writes no `unsafe` for it:
 //!
 //! | state | type | a verb gets |
 //! |---|---|---|

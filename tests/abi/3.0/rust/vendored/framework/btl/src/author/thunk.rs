@@ -71,6 +71,13 @@ macro_rules! vouched {
         unsafe { Vouched::new(&*$d) }
     };
 }
+/// The completion of a descriptor, of which a verb makes no other.
+macro_rules! completion {
+    ($d:expr) => {
+        // SAFETY: the verb's descriptor, whose only completion this is.
+        unsafe { Completion::new($d.done, $d.done_ctx) }
+    };
+}
 /// A set of words and descriptors to sleep on.
 macro_rules! set {
     ($set:expr) => {
@@ -87,16 +94,25 @@ pub(super) unsafe extern "C" fn add_procs<T: Btl>(
     let run = AssertUnwindSafe(|| {
         // SAFETY: as in `device`.
         let core = unsafe { &*s.cast::<Core<T>>() };
+        let (mut made, contexts) = (Vec::with_capacity(procs.len), core.contexts.len() as u32);
         // SAFETY: the list is readable (the file's text).
-        for (i, proc) in unsafe { procs.iter() }.enumerate() {
-            let endpoint = match core.device.add_proc(&proc) {
-                Ok(Some(endpoint)) => {
-                    let lanes: Vec<_> =
-                        (0..core.contexts.len() as u32).map(|ctx| core.device.lane(&endpoint, ctx)).collect();
+        for proc in unsafe { procs.iter() } {
+            match core.device.add_proc(&proc) {
+                Ok(endpoint) => made.push(endpoint),
+                Err(e) => {
+                    // All or nothing: the caller gets none of those before.
+                    made.iter().flatten().for_each(|endpoint| core.device.del_proc(endpoint));
+                    return e;
+                }
+            }
+        }
+        for (i, endpoint) in made.into_iter().enumerate() {
+            let endpoint = match endpoint {
+                Some(endpoint) => {
+                    let lanes: Vec<_> = (0..contexts).map(|ctx| core.device.lane(&endpoint, ctx)).collect();
                     Box::into_raw(Box::new(Peer::<T>::new(endpoint, lanes.into_iter()))).cast()
                 }
-                Ok(None) => core::ptr::null_mut(),
-                Err(e) => return e,
+                None => core::ptr::null_mut(),
             };
             // SAFETY: `out` has a place for each process of the list.
             unsafe { *out.add(i) = endpoint };
@@ -161,7 +177,7 @@ pub(super) unsafe extern "C" fn get<T: BtlGet>(
     d: *const RmaDesc,
 ) -> Status {
     let rma = vouched!(d);
-    device!(T, s).get(&mut enter!(T, s, ctx), peer!(T, ep), rma, Completion::new(rma.done, rma.done_ctx))
+    device!(T, s).get(&mut enter!(T, s, ctx), peer!(T, ep), rma, completion!(rma))
 }
 pub(super) unsafe extern "C" fn get_vector<T: BtlGetVector>(
     s: State,
@@ -178,13 +194,7 @@ pub(super) unsafe extern "C" fn put<T: BtlPut>(
     d: *const RmaDesc,
 ) -> Status {
     let rma = vouched!(d);
-    BtlPut::put(
-        device!(T, s),
-        &mut enter!(T, s, ctx),
-        peer!(T, ep),
-        rma,
-        Completion::new(rma.done, rma.done_ctx),
-    )
+    BtlPut::put(device!(T, s), &mut enter!(T, s, ctx), peer!(T, ep), rma, completion!(rma))
 }
 pub(super) unsafe extern "C" fn flush<T: BtlFlush>(
     s: State,
@@ -193,7 +203,7 @@ pub(super) unsafe extern "C" fn flush<T: BtlFlush>(
     d: *const FlushDesc,
 ) -> Status {
     let (to, flush) = (if ep.is_null() { None } else { Some(peer!(T, ep)) }, vouched!(d));
-    device!(T, s).flush(&mut enter!(T, s, ctx), to, Completion::new(flush.done, flush.done_ctx))
+    device!(T, s).flush(&mut enter!(T, s, ctx), to, completion!(flush))
 }
 pub(super) unsafe extern "C" fn atomic<T: BtlAtomics>(
     s: State,
@@ -202,7 +212,7 @@ pub(super) unsafe extern "C" fn atomic<T: BtlAtomics>(
     d: *const AtomicDesc,
 ) -> Status {
     let op = vouched!(d);
-    device!(T, s).atomic(&mut enter!(T, s, ctx), peer!(T, ep), op, Completion::new(op.done, op.done_ctx))
+    device!(T, s).atomic(&mut enter!(T, s, ctx), peer!(T, ep), op, completion!(op))
 }
 pub(super) unsafe extern "C" fn list<T: BtlLists>(
     s: State,
@@ -211,7 +221,7 @@ pub(super) unsafe extern "C" fn list<T: BtlLists>(
     d: *const ListDesc,
 ) -> Status {
     let list = vouched!(d);
-    let done = Completion::new(list.done, list.done_ctx);
+    let done = completion!(list);
     device!(T, s).list(&mut enter!(T, s, ctx), peer!(T, ep), list, done)
 }
 pub(super) unsafe extern "C" fn register<T: BtlMemory>(

@@ -7,7 +7,7 @@ impl RmaVectorDesc {
     /// both sides, in order. False: a list has less than `len` bytes, or `take` has answered false.
     ///
     /// # Safety
-    /// The lists are readable.
+    /// Both lists point to as many pieces as they say, which nobody writes during the call.
     pub unsafe fn stretches(&self, mut take: impl FnMut(u64, u64, u64) -> bool) -> bool {
         // SAFETY: the caller's promise.
         let (local, remote) = unsafe { (self.local.get(), self.remote.get()) };

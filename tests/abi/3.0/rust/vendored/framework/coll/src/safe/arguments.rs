@@ -17,10 +17,18 @@ pub enum Broadcast<'a> {
 
 /// The buffers of a collective whose result not every rank has.
 pub enum Gathered<'a> {
-    /// In a rank that has the result. `own` is none where it is in place: in the result's buffer, in which a gather has it in this rank's block.
-    Here { own: Option<Source<'a>>, result: Place<'a> },
+    /// In a rank that has the result.
+    Here {
+        /// This rank's part. None where it is in place: in the result's buffer, in which a gather has it in this rank's block.
+        own: Option<Source<'a>>,
+        /// The place for the result.
+        result: Place<'a>,
+    },
     /// In the other ranks.
-    Elsewhere { own: Source<'a> },
+    Elsewhere {
+        /// This rank's part.
+        own: Source<'a>,
+    },
 }
 
 impl Gathered<'_> {
@@ -35,10 +43,18 @@ impl Gathered<'_> {
 
 /// The buffers of a scatter.
 pub enum Scattered<'a> {
-    /// In the root: a block for each rank. `own` is none where this rank's block stays in its place.
-    Root { blocks: Source<'a>, own: Option<Place<'a>> },
+    /// In the root.
+    Root {
+        /// A block for each rank, in the order of the ranks.
+        blocks: Source<'a>,
+        /// The place for this rank's block. None where that stays in its place.
+        own: Option<Place<'a>>,
+    },
     /// In the other ranks.
-    Other { own: Place<'a> },
+    Other {
+        /// The place for this rank's block.
+        own: Place<'a>,
+    },
 }
 
 /// The arguments of a call.

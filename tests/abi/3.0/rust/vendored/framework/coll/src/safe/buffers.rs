@@ -9,7 +9,7 @@ use core::ops::Range;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 
-/// A status other than OK is the error.
+/// The outcome of a verb: a status other than OK is the error. An operation hands it on, and the call ends with the first failure of all.
 pub type Result<T = ()> = core::result::Result<T, Status>;
 
 /// Elements to be read: sent, copied or combined.
@@ -69,12 +69,22 @@ impl<'a> Source<'a> {
         (self.at, self.count, self.dtype)
     }
 
-    /// How many elements it has.
+    /// The same elements for another time.
+    ///
+    /// # Safety
+    /// For `'x` the promise of `new` must hold, and the type must be there.
+    pub(super) unsafe fn again<'x>(&self) -> Source<'x> {
+        // SAFETY: the caller's promise.
+        let dtype = unsafe { &*core::ptr::from_ref(self.dtype) };
+        Source { at: self.at, count: self.count, dtype, data: PhantomData }
+    }
+
+    /// Number of its elements.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many bytes of data it has.
+    /// Bytes of data in all its elements, without gaps.
     pub fn bytes(&self) -> u64 {
         self.dtype.packed * self.count
     }
@@ -107,12 +117,22 @@ impl<'a> Place<'a> {
         (self.at, self.count, self.dtype)
     }
 
-    /// How many elements it has.
+    /// The same elements for another time.
+    ///
+    /// # Safety
+    /// For `'x` the promise of `new` must hold, and the type must be there.
+    pub(super) unsafe fn again<'x>(&self) -> Place<'x> {
+        // SAFETY: the caller's promise.
+        let dtype = unsafe { &*core::ptr::from_ref(self.dtype) };
+        Place { at: self.at, count: self.count, dtype, data: PhantomData }
+    }
+
+    /// Number of its elements.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many bytes of data it has.
+    /// Bytes of data in all its elements, without gaps.
     pub fn bytes(&self) -> u64 {
         self.dtype.packed * self.count
     }
@@ -134,6 +154,13 @@ impl<'a> Place<'a> {
 
     /// Some of its elements. BAD_PARAM: it has not so many.
     pub fn part(&mut self, part: Range<u64>) -> Result<Place<'_>> {
+        inside(&part, self.count)?;
+        let at = self.at.wrapping_offset(distance(self.dtype, part.start));
+        Ok(Place { at, count: part.end - part.start, dtype: self.dtype, data: PhantomData })
+    }
+
+    /// Some of its elements, the others not written any more. BAD_PARAM: it has not so many.
+    pub fn into_part(self, part: Range<u64>) -> Result<Place<'a>> {
         inside(&part, self.count)?;
         let at = self.at.wrapping_offset(distance(self.dtype, part.start));
         Ok(Place { at, count: part.end - part.start, dtype: self.dtype, data: PhantomData })

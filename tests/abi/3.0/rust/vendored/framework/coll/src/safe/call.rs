@@ -5,6 +5,8 @@
 //! tables. Everything that a step names outlives the plan: the user's buffers and types do by the contract, temporary memory is the plan's
 //! ([`Call::make`]), and so is the type of bytes ([`ByteType`]).
 //!
+//! Where what comes next depends on data, [`Call::learn`] (`learn.rs`) has a function look at it when it is there.
+//!
 //! **Buffers outlive their receives.** A receive that was started is waited for before the borrow of its place ends: by the verb itself, or by
 //! [`Call::together`] when its closure has ended. Nothing that an author holds, and could forget, stands for a receive.
 //!
@@ -17,7 +19,7 @@
 
 use crate::safe::buffers::{Place, Result, Source};
 use crate::safe::failure::Failure;
-use crate::safe::memory::{Memory, Span};
+use crate::safe::memory::{Constant, Memory, Span};
 use crate::table::{CollComm, CollServices};
 use core::marker::PhantomData;
 use core::ptr::null_mut;
@@ -27,19 +29,19 @@ use oxmpi_mca::{RequestHeader, Status};
 
 /// A collective in progress.
 pub struct Call<'a> {
-    comm: &'a CollComm,
-    services: &'a CollServices,
+    pub(super) comm: &'a CollComm,
+    pub(super) services: &'a CollServices,
     /// MPI_BYTE.
     byte: &'a TypeDesc,
-    tag: i32,
-    failure: Failure,
+    pub(super) tag: i32,
+    pub(super) failure: Failure,
 }
 
 /// The operation of a reduction and the type of its operands.
 #[derive(Clone, Copy)]
 pub struct Op<'a> {
-    op: &'a OpDesc,
-    dtype: &'a TypeDesc,
+    pub(super) op: &'a OpDesc,
+    pub(super) dtype: &'a TypeDesc,
 }
 
 impl<'a> Op<'a> {
@@ -47,7 +49,7 @@ impl<'a> Op<'a> {
         Op { op, dtype }
     }
 
-    /// Whether operands may change places.
+    /// True where operands may change places (MPI 5.0 §6.9.5).
     pub fn commutes(&self) -> bool {
         self.op.commutative != 0
     }
@@ -79,7 +81,7 @@ impl ByteType {
 }
 
 /// A step that was written down, or not.
-fn noted(status: Status) -> Result {
+pub(super) fn noted(status: Status) -> Result {
     status.ok().map(drop)
 }
 
@@ -113,7 +115,7 @@ impl<'a> Call<'a> {
         self.comm.oversubscribed != 0
     }
 
-    /// Sends.
+    /// Sends, and returns when the data may be changed. BAD_PARAM: there is no such rank. A message that fails is no error here (the file's text).
     pub fn send(&self, data: Source<'_>, to: u32) -> Result {
         self.has(to)?;
         if self.failure.has_spoiled() {
@@ -124,7 +126,7 @@ impl<'a> Call<'a> {
         if status.is_err() { self.failed(status, false) } else { Ok(()) }
     }
 
-    /// Receives.
+    /// Receives, and returns when the data is there. BAD_PARAM: there is no such rank. A message that fails is no error here.
     pub fn recv(&self, mut into: Place<'_>, from: u32) -> Result {
         self.has(from)?;
         let (at, count, dtype) = into.raw();
@@ -132,7 +134,7 @@ impl<'a> Call<'a> {
         if status.is_err() { self.failed(status, true) } else { Ok(()) }
     }
 
-    /// Sends and receives at the same time.
+    /// Sends and receives at the same time. BAD_PARAM: there is no such rank.
     pub fn exchange(&self, data: Source<'_>, to: u32, into: Place<'_>, from: u32) -> Result {
         self.has(to)?;
         let receive = self.start_recv(into, from)?;
@@ -140,14 +142,16 @@ impl<'a> Call<'a> {
         self.wait(&mut [receive]).and(sent)
     }
 
-    /// Runs `start`, which starts any number of messages, and waits for them all. Buffers are borrowed until then.
+    /// Runs `start`, which starts any number of messages, and waits for them all. Buffers are borrowed until then. The error is that of `start`, or
+    /// in a plan the host's.
     pub fn together<'b>(&self, start: impl FnOnce(&mut Batch<'_, 'a, 'b>) -> Result) -> Result {
         let mut together = Batch { call: self, requests: Vec::new(), buffers: PhantomData };
         let started = start(&mut together);
         together.wait().and(started)
     }
 
-    /// Copies as a message to oneself does: the types may differ, as long as the bytes are no more than `into` has room for.
+    /// Copies as a message to oneself does: the types may differ, as long as the bytes are no more than `into` has room for. Otherwise the call
+    /// ends with TRUNCATED, in a plan at once. OUT_OF_MEMORY: the plan has no room for the data in between.
     pub fn copy(&self, data: Source<'_>, mut into: Place<'_>) -> Result {
         if data.bytes() > into.bytes() {
             return self.failed(Status::TRUNCATED, true);
@@ -183,17 +187,22 @@ impl<'a> Call<'a> {
         if status.is_err() { self.failed(status, true) } else { Ok(()) }
     }
 
-    /// Temporary memory for so many operands.
+    /// Temporary memory for so many operands. OUT_OF_MEMORY: there is not so much.
     pub fn operands<'b>(&self, op: Op<'b>, count: u64) -> Result<Memory<'b>> {
         self.make(op.dtype, count)
     }
 
-    /// Temporary memory for packed data, as bytes.
+    /// Temporary memory for packed data, as bytes. OUT_OF_MEMORY: there is not so much.
     pub fn bytes(&self, len: u64) -> Result<Memory<'a>> {
         self.make(self.byte, len)
     }
 
-    /// The buffers of a message without data: one to send from, one to receive into.
+    /// Memory with these bytes in it, which are only read: numbers of the author's own that go into messages.
+    pub fn constant(&self, bytes: &[u8]) -> Result<Constant<'a>> {
+        Constant::new(self.bytes(bytes.len() as u64)?, bytes)
+    }
+
+    /// The buffers of a message without data: one to send from, one to receive into. It never fails.
     pub fn nothing(&self) -> Result<(Source<'a>, Place<'a>)> {
         // SAFETY: no element, so no byte is read or written.
         unsafe { Ok((Source::new(null_mut(), 0, self.byte)?, Place::new(null_mut(), 0, self.byte)?)) }
@@ -332,14 +341,14 @@ pub struct Batch<'t, 'a, 'b> {
 }
 
 impl<'b> Batch<'_, '_, 'b> {
-    /// Starts to send.
+    /// Starts to send. BAD_PARAM: there is no such rank.
     pub fn send(&mut self, data: Source<'b>, to: u32) -> Result {
         let request = self.call.start_send(data, to)?;
         self.add(request);
         Ok(())
     }
 
-    /// Starts to receive.
+    /// Starts to receive. BAD_PARAM: there is no such rank.
     pub fn recv(&mut self, into: Place<'b>, from: u32) -> Result {
         let request = self.call.start_recv(into, from)?;
         self.add(request);

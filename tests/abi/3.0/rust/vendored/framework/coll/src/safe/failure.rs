@@ -34,7 +34,7 @@ impl Failure {
         self.spoiled.set(self.spoiled.get() | spoils);
     }
 
-    /// Whether data is missing.
+    /// True where data is missing.
     #[inline(always)]
     pub(super) fn has_spoiled(&self) -> bool {
         self.spoiled.get()

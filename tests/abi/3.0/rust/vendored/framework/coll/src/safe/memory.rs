@@ -71,17 +71,37 @@ impl<'a> Memory<'a> {
         Memory { at: start.wrapping_offset(span.ahead as isize), count, dtype, owned: None }
     }
 
-    /// To be read.
+    /// The elements, to be read. BAD_PARAM: they have more bytes than MPI can count.
     pub fn source(&self) -> Result<Source<'_>> {
         // SAFETY: initialised when it was made, and borrowed: nobody has a place in it.
         unsafe { Source::new(self.at, self.count, self.dtype) }
     }
 
-    /// To be written.
+    /// The elements, to be written. BAD_PARAM: they have more bytes than MPI can count.
     pub fn place(&mut self) -> Result<Place<'_>> {
         // SAFETY: initialised when it was made, of a span that holds all elements, and borrowed by this place alone. The elements do
         // not overlap, since types of temporary memory are those of data that is received.
         unsafe { Place::new(self.at, self.count, self.dtype) }
+    }
+}
+
+/// Bytes that were given once and are only read: every start of a persistent operation finds them as they were given.
+pub struct Constant<'a>(Memory<'a>);
+
+impl<'a> Constant<'a> {
+    /// Puts the bytes into memory of as many. BAD_PARAM: it has not the room.
+    pub(super) fn new(memory: Memory<'a>, bytes: &[u8]) -> Result<Constant<'a>> {
+        if Span::of(memory.dtype, memory.count)?.len < bytes.len() as u64 || !memory.dtype.is_contiguous() {
+            return Err(Status::BAD_PARAM);
+        }
+        // SAFETY: the memory spans at least as many bytes from its address on, since its elements have no holes, and nobody else has it.
+        unsafe { memory.at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(Constant(memory))
+    }
+
+    /// To be read.
+    pub fn source(&self) -> Result<Source<'_>> {
+        self.0.source()
     }
 }
 

@@ -10,48 +10,58 @@ use oxmpi_mca::Status;
 
 /// MPI_Barrier (MPI 5.0 §6.3).
 pub trait Barrier: Send + Sync + 'static {
+    /// Returns when all ranks have called it.
     fn barrier(&self, call: &Call<'_>) -> Result;
 }
 
 /// MPI_Bcast (MPI 5.0 §6.4).
 pub trait Bcast: Send + Sync + 'static {
+    /// Brings the root's data to all ranks: `data` is that to send in the root, and the place for it elsewhere. `root` is below the number of ranks.
     fn bcast(&self, call: &Call<'_>, data: Broadcast<'_>, root: u32) -> Result;
 }
 
 /// MPI_Gather (MPI 5.0 §6.5): the result has a block for each rank.
 pub trait Gather: Send + Sync + 'static {
+    /// Brings the blocks of all ranks to the root, in the order of the ranks. `root` is below the number of ranks.
     fn gather(&self, call: &Call<'_>, data: Gathered<'_>, root: u32) -> Result;
 }
 
 /// MPI_Scatter (MPI 5.0 §6.6).
 pub trait Scatter: Send + Sync + 'static {
+    /// Brings to each rank its block of the root's, which are in the order of the ranks. `root` is below the number of ranks.
     fn scatter(&self, call: &Call<'_>, data: Scattered<'_>, root: u32) -> Result;
 }
 
 /// MPI_Allgather (MPI 5.0 §6.7): the result has a block for each rank. `own` is none where it is in place, in this rank's block.
 pub trait Allgather: Send + Sync + 'static {
+    /// Brings the blocks of all ranks to all, in the order of the ranks.
     fn allgather(&self, call: &Call<'_>, own: Option<Source<'_>>, result: Place<'_>) -> Result;
 }
 
 /// MPI_Alltoall (MPI 5.0 §6.8): both have a block for each rank. `own` is none where it is in place: each block is to be replaced by the one that
 /// comes from its rank.
 pub trait Alltoall: Send + Sync + 'static {
+    /// Brings block r of each rank's own to rank r, which has the blocks in the order of the ranks they come from.
     fn alltoall(&self, call: &Call<'_>, own: Option<Source<'_>>, result: Place<'_>) -> Result;
 }
 
 /// MPI_Reduce (MPI 5.0 §6.9.1).
 pub trait Reduce: Send + Sync + 'static {
+    /// Combines the operands of all ranks, element by element and in the order of the ranks unless `op` commutes; the root has the result. `root` is
+    /// below the number of ranks.
     fn reduce(&self, call: &Call<'_>, op: Op<'_>, data: Gathered<'_>, root: u32) -> Result;
 }
 
 /// MPI_Allreduce (MPI 5.0 §6.9.6). `own` is none where the operand is in the result's buffer.
 pub trait Allreduce: Send + Sync + 'static {
+    /// Combines the operands of all ranks as [`Reduce::reduce`] does; all have the result.
     fn allreduce(&self, call: &Call<'_>, op: Op<'_>, own: Option<Source<'_>>, result: Place<'_>) -> Result;
 }
 
 /// MPI_Reduce_scatter_block (MPI 5.0 §6.10.1): the operand has a block for each rank. `own` is none where it is in the result's buffer,
 /// which has as many blocks then; the result is the first of them.
 pub trait ReduceScatterBlock: Send + Sync + 'static {
+    /// Combines the operands of all ranks as [`Reduce::reduce`] does; rank r has block r of the result.
     fn reduce_scatter_block(
         &self,
         call: &Call<'_>,
@@ -63,11 +73,13 @@ pub trait ReduceScatterBlock: Send + Sync + 'static {
 
 /// MPI_Scan (MPI 5.0 §6.11.1). `own` is none where the operand is in the result's buffer.
 pub trait Scan: Send + Sync + 'static {
+    /// Combines the operands of the ranks up to this one, which has the result.
     fn scan(&self, call: &Call<'_>, op: Op<'_>, own: Option<Source<'_>>, result: Place<'_>) -> Result;
 }
 
 /// MPI_Exscan (MPI 5.0 §6.11.2): all ranks but rank 0 have a result.
 pub trait Exscan: Send + Sync + 'static {
+    /// Combines the operands of the ranks before this one, which has the result; rank 0 has none.
     fn exscan(&self, call: &Call<'_>, op: Op<'_>, data: Gathered<'_>) -> Result;
 }
 

@@ -59,12 +59,14 @@ fn after<T>(word: *const T, order: Ordering) {
     }
 }
 
+/// The standard library's fence, told to the tools as a release and an acquire of one address.
 #[inline(always)]
 pub fn fence(order: Ordering) {
     request(HAPPENS_BEFORE, FENCE, 0);
     core::sync::atomic::fence(order);
     request(HAPPENS_AFTER, FENCE, 0);
 }
+/// A full fence to the tools and to the processor: the protocol pairs it with a barrier on all cores that the tools do not see.
 #[inline(always)]
 pub fn compiler_fence(order: Ordering) {
     fence(order);
@@ -73,29 +75,36 @@ pub fn compiler_fence(order: Ordering) {
 macro_rules! common {
     ([$($generic:ident)?] $name:ident, $value:ty) => {
         impl$(<$generic>)? $name$(<$generic>)? {
+            /// A word with this value.
             #[inline(always)]
             pub const fn new(value: $value) -> Self {
                 $name(core::sync::atomic::$name::new(value))
             }
+            /// The word at this address.
+            ///
             /// # Safety
-            /// As for the standard library's.
+            /// `word` is aligned, and valid to read and to write for `'a`; meanwhile it is reached by atomic operations alone.
             #[inline(always)]
             pub unsafe fn from_ptr<'a>(word: *mut $value) -> &'a Self {
                 // SAFETY: transparent; the rest is the caller's promise.
                 unsafe { &*word.cast::<Self>() }
             }
+            /// The word's address.
             #[inline(always)]
             pub fn as_ptr(&self) -> *mut $value {
                 self.0.as_ptr()
             }
+            /// The value, which nobody else reaches meanwhile.
             #[inline(always)]
             pub fn get_mut(&mut self) -> &mut $value {
                 self.0.get_mut()
             }
+            /// The value, when the word is not needed any more.
             #[inline(always)]
             pub fn into_inner(self) -> $value {
                 self.0.into_inner()
             }
+            /// As the standard library's `load`; an acquire is told to the tools.
             #[inline(always)]
             pub fn load(&self, order: Ordering) -> $value {
                 before(self, Ordering::Relaxed);
@@ -103,11 +112,13 @@ macro_rules! common {
                 after(self, order);
                 value
             }
+            /// As the standard library's `store`; a release is told to the tools.
             #[inline(always)]
             pub fn store(&self, value: $value, order: Ordering) {
                 before(self, order);
                 self.0.store(value, order);
             }
+            /// As the standard library's `swap`, with its order told to the tools.
             #[inline(always)]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 before(self, order);
@@ -115,6 +126,7 @@ macro_rules! common {
                 after(self, order);
                 old
             }
+            /// As the standard library's `compare_exchange`, with the order that it had told to the tools.
             #[inline(always)]
             pub fn compare_exchange(
                 &self,
@@ -128,6 +140,7 @@ macro_rules! common {
                 after(self, if answer.is_ok() { order } else { otherwise });
                 answer
             }
+            /// As [`Self::compare_exchange`]; it does not fail by chance.
             #[inline(always)]
             pub fn compare_exchange_weak(
                 &self,
@@ -138,6 +151,7 @@ macro_rules! common {
             ) -> Result<$value, $value> {
                 self.compare_exchange(current, new, order, otherwise)
             }
+            /// As the standard library's `fetch_update`, with the order that it had told to the tools.
             #[inline(always)]
             pub fn fetch_update(
                 &self,
@@ -168,6 +182,7 @@ macro_rules! read_modify_write {
     ($name:ident, $value:ty: $($verb:ident)*) => {
         impl $name {
             $(
+                #[doc = concat!("As the standard library's `", stringify!($verb), "`, with its order told to the tools.")]
                 #[inline(always)]
                 pub fn $verb(&self, value: $value, order: Ordering) -> $value {
                     before(self, order);
@@ -182,6 +197,7 @@ macro_rules! read_modify_write {
 
 macro_rules! integers {
     ($($name:ident $value:ty;)*) => { $(
+        /// The standard library's atomic of the same name, and its orders told to the tools.
         #[repr(transparent)]
         pub struct $name(core::sync::atomic::$name);
         common!([] $name, $value);
@@ -199,11 +215,13 @@ integers! {
     AtomicI64 i64;
 }
 
+/// The standard library's atomic of the same name, and its orders told to the tools.
 #[repr(transparent)]
 pub struct AtomicBool(core::sync::atomic::AtomicBool);
 common!([] AtomicBool, bool);
 read_modify_write!(AtomicBool, bool: fetch_and fetch_or fetch_xor);
 
+/// The standard library's atomic of the same name, and its orders told to the tools.
 #[repr(transparent)]
 pub struct AtomicPtr<T>(core::sync::atomic::AtomicPtr<T>);
 common!([T] AtomicPtr, *mut T);

@@ -11,7 +11,8 @@ impl<'a> Rma<'a> {
     /// Vouches for arguments.
     ///
     /// # Safety
-    /// The pointers that the operation uses are valid as [`RmaArgs`] says.
+    /// The pointers that the operation uses are valid as [`RmaArgs`] says: types and operation for `'a`, buffers until the operation is complete at
+    /// the origin, those that are written nobody else's.
     #[inline(always)]
     pub unsafe fn new(args: &'a RmaArgs) -> Rma<'a> {
         Rma(args)
@@ -26,7 +27,7 @@ impl Deref for Rma<'_> {
     }
 }
 
-/// Whether an operation's end is told by a request.
+/// The way in which an operation's end is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// MPI_Put and the like: synchronisation ends it.
@@ -35,7 +36,7 @@ pub enum Want {
     Request,
 }
 
-/// Where a flush completes operations.
+/// The sides at which a flush completes operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
     /// At origin and target (MPI_Win_flush).
@@ -71,8 +72,8 @@ impl LockKind {
 /// Memory of this process, by address, that peers may reach from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Where it begins.
+    /// Address of its first byte.
     pub base: usize,
-    /// Bytes.
+    /// Length in bytes.
     pub bytes: u64,
 }

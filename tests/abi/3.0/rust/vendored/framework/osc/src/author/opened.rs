@@ -14,7 +14,7 @@ pub(super) struct Module<T> {
 
 /// The state of a window's module.
 pub(super) struct Open<W> {
-    /// Where the component made it: it may know its address.
+    /// The component's object, in the place where it was made: it may know its address.
     pub window: Box<W>,
     pub host: Host,
     /// Of windows that are made from it.

@@ -1,6 +1,6 @@
 //! The functions of the tables: each makes types of what crosses the boundary and calls one verb.
 //!
-//! All of them rely on what the contract asks of their caller, the host. It passes the state that [`module`](super::module) made and windows that `create` or `dup`
+//! All of them rely on what the contract asks of their caller, the host. It passes the state that [`module()`](super::module()) made and windows that `create` or `dup`
 //! made and `free` did not take back; arguments that are valid as their types say; and it calls verbs from inside the gate, with the context of the calling thread, which
 //! holds no CRI. `finalize` is the last call.
 

@@ -12,9 +12,9 @@ pub trait Osc: Send + Sync + Sized + 'static {
 
     /// Priority for this window, or `None`. Must not communicate.
     fn query(&self, desc: Vouched<'_, WinDesc>) -> Option<i32>;
-    /// Makes a window's module; collective over its ranks.
+    /// Makes a window's module; collective over its ranks. An error, such as OUT_OF_MEMORY: the host asks the next component.
     fn create(&self, entry: &mut Entry, desc: Vouched<'_, WinDesc>) -> Result<Box<Self::Window>, Status>;
-    /// The thread level has risen to MULTIPLE.
+    /// The thread level has risen to MULTIPLE. See [`OscModule::threads_begin`](crate::OscModule::threads_begin).
     fn threads_begin(&self) -> Status {
         Status::OK
     }
@@ -25,7 +25,7 @@ pub trait Osc: Send + Sync + Sized + 'static {
 /// The answer to an operation: its request, where one was wanted.
 pub type Asked<R> = Result<Option<&'static R>, Status>;
 
-/// One window. All verbs may run concurrently.
+/// One window. All verbs may run concurrently. Those named as slots of [`OscTable`](crate::OscTable) fail as these say.
 pub trait Window: Send + Sync + Sized + 'static {
     /// A request of MPI_Rput and the like.
     type Request: Object;
@@ -64,7 +64,7 @@ pub trait Window: Send + Sync + Sized + 'static {
     fn unlock_all(&self, entry: &mut Entry) -> Status;
     /// MPI_Win_flush and its kin. `rank` `None`: of all.
     fn flush(&self, entry: &mut Entry, rank: Option<u32>, how: Flush) -> Status;
-    /// Starts the flush of a rank, or of all (`None`), which [`Window::flush`] waits for.
+    /// Starts the flush of a rank, or of all (`None`), which [`Window::flush`] waits for. RMA_SYNC as that; NOT_SUPPORTED: it does all by itself.
     fn flush_begin(&self, entry: &mut Entry, rank: Option<u32>) -> Status {
         let _ = (entry, rank);
         Status::NOT_SUPPORTED
@@ -75,7 +75,7 @@ pub trait Window: Send + Sync + Sized + 'static {
     fn attach(&self, entry: &mut Entry, memory: Memory) -> Status;
     /// MPI_Win_detach, of memory that begins at this address.
     fn detach(&self, entry: &mut Entry, base: usize) -> Status;
-    /// The hints are now these.
+    /// The hints are now these: bits of [`hint`](crate::hint) and [`ordering`](crate::ordering).
     fn set_hints(&self, hints: u32, ordering: u32) -> Status {
         let _ = (hints, ordering);
         Status::OK
@@ -94,22 +94,22 @@ pub trait Window: Send + Sync + Sized + 'static {
         let _ = (entry, args, counter);
         Status::NOT_SUPPORTED
     }
-    /// A counter of this rank.
+    /// The value of a counter of this rank. BAD_PARAM: there is none of that number.
     fn notify_read(&self, entry: &mut Entry, counter: u32) -> Result<u64, Status> {
         let _ = (entry, counter);
         Err(Status::NOT_SUPPORTED)
     }
-    /// A counter of this rank, which is 0 afterwards.
+    /// The value of a counter of this rank, which is 0 afterwards. BAD_PARAM: there is none of that number.
     fn notify_take(&self, entry: &mut Entry, counter: u32) -> Result<u64, Status> {
         let _ = (entry, counter);
         Err(Status::NOT_SUPPORTED)
     }
-    /// Waits until a counter of this rank is at least `threshold`; its value.
+    /// Waits until a counter of this rank is at least `threshold`; its value. BAD_PARAM: there is none of that number.
     fn notify_wait(&self, entry: &mut Entry, counter: u32, threshold: u64) -> Result<u64, Status> {
         let _ = (entry, counter, threshold);
         Err(Status::NOT_SUPPORTED)
     }
-    /// Another window on the same memory; collective.
+    /// Another window on the same memory; collective. An error: no rank gets one.
     fn dup(&self, entry: &mut Entry, desc: Vouched<'_, WinDesc>) -> Result<Box<Self>, Status> {
         let _ = (entry, desc);
         Err(Status::NOT_SUPPORTED)

@@ -3,7 +3,7 @@
 /// An address of something that the host, the program or another process keeps. To follow it is `unsafe`, and whoever does so vouches for what lies there.
 pub struct Address<T>(*mut T);
 
-// SAFETY: a number. Nothing is read or written through it but by `unsafe` code, which says why it may, in whichever thread it runs.
+// SAFETY: what lies there may be reached by any thread (`of`), and nobody reads or writes it but by `unsafe` code, which says why it may.
 unsafe impl<T> Send for Address<T> {}
 // SAFETY: a shared one gives copies of the number away and nothing else.
 unsafe impl<T> Sync for Address<T> {}
@@ -13,8 +13,11 @@ impl<T> Address<T> {
     pub const NULL: Address<T> = Address(core::ptr::null_mut());
 
     /// Keeps an address.
+    ///
+    /// # Safety
+    /// Nothing lies there, or what lies there belongs to no thread: whichever gets the address may reach it, as far as whoever gives it to that thread says.
     #[inline(always)]
-    pub const fn of(at: *const T) -> Address<T> {
+    pub const unsafe fn of(at: *const T) -> Address<T> {
         Address(at.cast_mut())
     }
     /// Tells the address.

@@ -187,7 +187,9 @@ pub struct Destination {
 impl Destination {
     /// Keeps where elements lie, and their type.
     pub fn of(elements: &Elements<'_>) -> Destination {
-        Destination { at: Address::of(elements.at), count: elements.count, dtype: elements.retain() }
+        // SAFETY: the elements are data of the program, which belongs to no thread; who fills them vouches for them.
+        let at = unsafe { Address::of(elements.at) };
+        Destination { at, count: elements.count, dtype: elements.retain() }
     }
 
     /// Puts bytes where the packed ones from `from` on lie; the result is false if the elements have fewer.

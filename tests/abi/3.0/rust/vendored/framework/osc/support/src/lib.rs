@@ -13,6 +13,7 @@ mod range;
 pub mod reduction;
 mod requests;
 pub mod runs;
+pub mod simple;
 pub mod wire;
 
 pub use address::Address;

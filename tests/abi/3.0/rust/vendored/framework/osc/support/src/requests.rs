@@ -7,7 +7,7 @@
 use crate::address::Address;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
-use oxmpi_mca::{Host, MsgStatus, Object, RequestHeader, RequestOps, Status, ThreadCtx};
+use oxmpi_mca::{Host, MsgStatus, Object, Owner, RequestHeader, RequestOps, Status, ThreadCtx};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The host sees a request by its header, which comes first.
@@ -79,8 +79,8 @@ impl RequestPool {
         RequestPool { shared: Box::new(Shared { host, lists: Mutex::default() }) }
     }
 
-    /// Lends a pending request. `win` becomes its `RequestHeader::comm`.
-    pub fn take(&self, win: *mut c_void) -> Result<Pending, Status> {
+    /// Lends a pending request. `win`, the host's name of the window, becomes its `RequestHeader::comm`.
+    pub fn take(&self, win: Address<c_void>) -> Result<Pending, Status> {
         let mut lists = self.shared.lock();
         let request = match lists.free.pop() {
             Some(request) => request,
@@ -95,7 +95,7 @@ impl RequestPool {
         // SAFETY: it was free, so nobody else uses the header.
         unsafe {
             let header = &mut *request.header();
-            header.comm = win;
+            header.comm = win.get();
             header.status = MsgStatus::EMPTY;
             header.completion.rearm();
         }
@@ -104,7 +104,7 @@ impl RequestPool {
 
     /// Makes a request that the host has a slot for.
     fn make(&self) -> Result<Address<Request>, Status> {
-        let owner: *mut c_void = (&raw const *self.shared).cast_mut().cast();
+        let owner = Owner::of(&*self.shared);
         let header = UnsafeCell::new(RequestHeader::new(RequestHeader::OTHER, OPS, owner));
         let made = Box::into_raw(Box::new(Request { header, released: Cell::new(false) }));
         // SAFETY: the box stays until the pool goes, which is behind the instance's use of it.
@@ -114,7 +114,8 @@ impl RequestPool {
             drop(unsafe { Box::from_raw(made) });
             return Err(status);
         }
-        Ok(Address::of(made))
+        // SAFETY: the pool's, whose lock says who changes it; `Request` is `Sync`.
+        Ok(unsafe { Address::of(made) })
     }
 }
 

@@ -1,6 +1,7 @@
-//! Lists of runs describe where the data of an operation lies at its target, and bytes are moved along them.
+//! Lists of runs describe where the data of an operation lies at its target: they are made of a type, cut to the room of messages, and bytes are moved along them.
 
-use oxmpi_datatype::Run;
+use crate::wire::RUN;
+use oxmpi_datatype::{Run, TypeDesc, blocks};
 
 /// A list of runs is built by this: blocks that continue the last run become part of it.
 #[derive(Default)]
@@ -39,6 +40,44 @@ impl Runs {
     pub fn into_vec(self) -> Vec<Run> {
         self.0
     }
+}
+
+/// Limits of a message that has the runs of a part of an operation's data.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// The message takes so many bytes of runs and data, at least those of one run and one unit.
+    pub bytes: usize,
+    /// The data travels in the same message as the runs; else in the answer, which has as much room.
+    pub carried: bool,
+    /// Parts are multiples of this, but for the last: elements that are combined do not come in pieces.
+    pub unit: u64,
+}
+
+/// Makes runs of the packed bytes of `count` elements from `from` on, as many as fit and at most up to `end`; tells how many bytes that is.
+pub fn cut(desc: &TypeDesc, count: u64, from: u64, end: u64, room: Room) -> (u64, Vec<Run>) {
+    let (mut runs, mut len) = (Runs::default(), 0);
+    blocks(desc, count, from, end - from, |disp, n| {
+        let taken = (runs.count() + 1) * RUN;
+        if taken > room.bytes {
+            return false;
+        }
+        let limit = if room.carried { room.bytes - taken } else { room.bytes } as u64;
+        let part = n.min(limit.saturating_sub(len));
+        if part > 0 {
+            runs.push(disp, part);
+            len += part;
+        }
+        part == n
+    });
+    let whole = if from + len < end { len - len % room.unit } else { len };
+    if whole < len {
+        runs = Runs::default();
+        blocks(desc, count, from, whole, |disp, n| {
+            runs.push(disp, n);
+            true
+        });
+    }
+    (whole, runs.into_vec())
 }
 
 /// Calls `take` with displacement and length of each block.
@@ -110,6 +149,22 @@ mod tests {
         assert_eq!(bytes(&runs), Some(37));
         assert_eq!(bytes(&[run(0, u64::MAX, 2, 0)]), None);
         assert_eq!(bytes(&[run(0, 0, u64::MAX, 0)]), None);
+    }
+
+    #[test]
+    fn parts_fit_and_end_between_elements() {
+        let int = TypeDesc::basic(oxmpi_datatype::Base::I32).expect("a basic type");
+        for (carried, due) in [(true, 8), (false, 40)] {
+            let room = Room { bytes: RUN + 10, carried, unit: 4 };
+            let (mut from, mut parts) = (0, Vec::new());
+            while from < 44 {
+                let (len, runs) = cut(&int, 11, from, 44, room);
+                assert_eq!(runs, [run(from as i64, len, 1, 0)]);
+                parts.push(len);
+                from += len;
+            }
+            assert_eq!((parts[0], parts.iter().sum::<u64>()), (due, 44), "carried: {carried}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::polling::Polling;
 use crate::simple::Links;
 use crate::table::{CommDesc, RecvArgs, SendArgs, Transports};
 use core::ops::Deref;
+use oxmpi_btl::BtlAttrs;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{RecvDesc, SliceRef};
 
@@ -15,7 +16,7 @@ impl<'a> Outgoing<'a> {
     /// Vouches for arguments.
     ///
     /// # Safety
-    /// The pointers are valid as [`SendArgs`] says.
+    /// The pointers are valid as [`SendArgs`] says: communicator, type and thread for `'a`, the buffer until the operation is complete.
     #[inline(always)]
     pub unsafe fn new(args: &'a SendArgs) -> Outgoing<'a> {
         Outgoing(args)
@@ -58,7 +59,8 @@ impl<'a> Incoming<'a> {
     /// Vouches for arguments.
     ///
     /// # Safety
-    /// The pointers are valid as [`RecvArgs`] says.
+    /// The pointers are valid as [`RecvArgs`] says: communicator, type and thread for `'a`, and, but for a probe, the buffer until the operation is
+    /// complete, writable and nobody else's.
     #[inline(always)]
     pub unsafe fn new(args: &'a RecvArgs) -> Incoming<'a> {
         Incoming(args)
@@ -84,7 +86,7 @@ impl Deref for Incoming<'_> {
 #[derive(Clone, Copy)]
 pub struct Arrived<'a> {
     message: &'a RecvDesc,
-    /// How many of its bytes are here.
+    /// Number of its bytes that are here.
     len: u64,
 }
 
@@ -92,7 +94,7 @@ impl<'a> Arrived<'a> {
     /// Vouches for a message of which so many bytes are here.
     ///
     /// # Safety
-    /// They are readable for `'a`. Of none the address may be any.
+    /// They are readable for `'a`, and nobody writes them meanwhile. Of none the address may be any.
     #[inline(always)]
     pub unsafe fn new(message: &'a RecvDesc, len: u64) -> Arrived<'a> {
         Arrived { message, len }
@@ -132,7 +134,7 @@ impl<'a> Described<'a> {
     /// Vouches for a description.
     ///
     /// # Safety
-    /// The pointers are valid as [`CommDesc`] says.
+    /// The pointers are valid as [`CommDesc`] says: both lists have `num_peers` entries, until `del_comm`.
     pub unsafe fn new(desc: &'a CommDesc) -> Described<'a> {
         Described(desc)
     }
@@ -177,7 +179,18 @@ impl<'a> Given<'a> {
         unsafe { Links::of(self.0) }
     }
 
-    /// How transports are polled.
+    /// True if one of them may deliver a message in parts while it comes.
+    pub fn deliver_parts(self) -> bool {
+        // SAFETY: vouched for.
+        let btls = unsafe { self.0.btls.get() };
+        btls.iter().any(|btl| {
+            // SAFETY: as above, for as long as the instance.
+            let btl = unsafe { &**btl };
+            btl.attrs().flags & BtlAttrs::PARTIAL_DELIVERY != 0
+        })
+    }
+
+    /// The polling of transports.
     pub fn polling(self) -> &'static Polling {
         // SAFETY: vouched for, as long as the instance.
         unsafe { &*self.0.polling }

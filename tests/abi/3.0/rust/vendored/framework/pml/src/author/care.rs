@@ -1,36 +1,35 @@
-//! When a layer's verbs take locks: once several threads may call, or once the layer says so, and from then on.
+//! The time from which a layer's verbs take locks: once several threads may call, or once the layer says so.
 
-use core::ffi::c_void;
 use core::marker::PhantomData;
-use core::ptr::null_mut;
-use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, Ordering};
-use oxmpi_mca::{Entry, Host, ThreadCtx};
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::{Entry, Host, Owner, ThreadCtx};
+use std::sync::OnceLock;
 
-/// Whether the verbs of a layer take locks. It is part of the module, and the host raises it when threads begin.
+/// A word that says whether the verbs of a layer take locks. It is part of the module, and the host raises it when threads begin.
 #[derive(Debug)]
 pub struct Care {
     taken: AtomicU32,
-    /// The module's state, as the table's functions get it.
-    module: AtomicPtr<c_void>,
+    /// The module's state, which the functions of its requests find by that.
+    module: OnceLock<Owner>,
 }
 
 impl Care {
     /// As the host's thread level says.
     pub(super) fn of(host: &Host) -> Care {
-        Care { taken: AtomicU32::new(host.threaded().into()), module: AtomicPtr::new(null_mut()) }
+        Care { taken: AtomicU32::new(host.threaded().into()), module: OnceLock::new() }
     }
 
-    /// Of the module with this state.
-    pub(super) fn be_of(&self, module: *mut c_void) {
-        self.module.store(module, Ordering::Relaxed);
+    /// Of the module with this state, from the beginning and for good.
+    pub(super) fn be_of(&self, module: Owner) {
+        self.module.get_or_init(|| module);
     }
 
-    /// The module, for [`RequestHeader::owner`](oxmpi_mca::RequestHeader::owner) of its requests.
-    pub fn owner(&self) -> *mut c_void {
-        self.module.load(Ordering::Relaxed)
+    /// The module, for the headers of its requests ([`RequestHeader::new`](oxmpi_mca::RequestHeader::new)).
+    pub fn owner(&self) -> Owner {
+        self.module.get().copied().unwrap_or(Owner::NOBODY)
     }
 
-    /// Whether locks are taken. Verbs find that in their [`Entry`].
+    /// True where locks are taken. Verbs find that in their [`Entry`].
     #[inline(always)]
     pub fn is_taken(&self) -> bool {
         self.taken.load(Ordering::Relaxed) != 0
@@ -42,22 +41,22 @@ impl Care {
     }
 }
 
-/// The way into a call of which most need no entry. [`Way::enter`] makes it.
+/// The admission to a call of which most need no entry: [`Admission::enter`] makes it.
 #[repr(C)]
-pub struct Way<'a> {
+pub struct Admission<'a> {
     thread: *mut ThreadCtx,
     care: &'a Care,
     here: PhantomData<*mut ()>,
 }
 
-impl<'a> Way<'a> {
-    /// The way of a call of this thread.
+impl<'a> Admission<'a> {
+    /// The admission of a call of this thread.
     ///
     /// # Safety
-    /// As for [`Host::entry`], once [`Way::enter`] is called.
+    /// As for [`Host::entry`], once [`Admission::enter`] is called.
     #[inline(always)]
-    pub(super) unsafe fn new(care: &'a Care, thread: *mut ThreadCtx) -> Way<'a> {
-        Way { thread, care, here: PhantomData }
+    pub(super) unsafe fn new(care: &'a Care, thread: *mut ThreadCtx) -> Admission<'a> {
+        Admission { thread, care, here: PhantomData }
     }
 
     /// The calling thread's context, or null.

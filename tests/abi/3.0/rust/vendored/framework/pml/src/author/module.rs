@@ -1,15 +1,11 @@
 //! The module of a PML, from its implementor.
 
-use super::{Care, Pml, thunk};
+use super::care::Care;
+use super::layer::Pml;
+use super::state::Module;
+use super::thunk;
 use crate::table::{PmlModule, PmlTable, TABLE_VERSION};
-use oxmpi_mca::{Host, RequestOps};
-
-/// The state of a module.
-pub(super) struct Module<T> {
-    pub care: Care,
-    pub pml: T,
-    pub host: Host,
-}
+use oxmpi_mca::{Host, Owner, RequestOps};
 
 /// The module of a PML, for `open`'s list.
 pub fn module<T: Pml>(host: Host, pml: T) -> PmlModule {
@@ -38,13 +34,12 @@ pub fn module<T: Pml>(host: Host, pml: T) -> PmlModule {
         revoke: thunk::revoke::<T>,
         send_failure: thunk::send_failure::<T>,
     };
-    let state = Box::into_raw(Box::new(Module { care: Care::of(&host), pml, host }));
-    // SAFETY: made above.
-    unsafe { &*state }.care.be_of(state.cast());
+    let state = Box::new(Module { care: Care::of(&host), pml, host });
+    state.care.be_of(Owner::of(&*state));
     PmlModule {
         size: size_of::<PmlModule>() as u32,
         max_tag: T::MAX_TAG,
-        state: state.cast(),
+        state: Box::into_raw(state).cast(),
         table: Box::leak(Box::new(table)),
     }
 }

@@ -1,15 +1,20 @@
 //! The functions of the table for a layer: each makes types of what crosses the boundary and calls one verb.
 //!
-//! All of them rely on what the contract asks of their caller, the host. It passes the state that [`module`](super::module) made; communicators, messages and
+//! All of them rely on what the contract asks of their caller, the host. It passes the state that [`module()`](super::module()) made; communicators, messages and
 //! requests that the layer has given out and not taken back; arguments that are valid as their types say; and it calls verbs from inside the gate, in
 //! threads that hold no CRI. `after_turn` and arrivals are called with the lock of their context held. `finalize` is the last call.
 
-use super::module::Module;
-use super::*;
+use super::args::{Arrived, Described, Given, Incoming, Outgoing};
+use super::care::Admission;
+use super::layer::{Begun, Next, Part, Pml};
+use super::state::Module;
+use crate::polling::Words;
+use crate::table::*;
 use core::ffi::c_void;
 use oxmpi_mca::host::{am_tag, receive};
-use oxmpi_mca::{PartDesc, RecvDesc, RequestHeader, ThreadCtx};
+use oxmpi_mca::{Entry, MsgStatus, Object, PartDesc, RecvDesc, RequestHeader, Status, ThreadCtx};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// The module.
 macro_rules! module {
@@ -43,7 +48,7 @@ macro_rules! out {
 macro_rules! entry {
     ($m:expr, $thread:expr) => {
         // SAFETY: a verb from inside the gate, in a thread that holds nothing; it makes no other.
-        unsafe { Way::new(&$m.care, $thread) }.enter()
+        unsafe { Admission::new(&$m.care, $thread) }.enter()
     };
 }
 /// The entry of a verb that is called without a thread's context.
@@ -82,15 +87,18 @@ pub(super) extern "C" fn enable<T: Pml>(
     let module = module!(T, s);
     // SAFETY: the host's, as long as the instance.
     let transports = unsafe { Given::new(&*transports) };
+    let takes_parts = T::TAKES_PARTS && transports.deliver_parts();
     match module.pml.enable(transports, &module.care) {
         Ok(filled) => *out!(words) = filled,
         Err(e) => return e,
     }
-    let status = module.host.am_register(am_tag::PML, arrive::<T>, s);
-    if status.is_err() || !T::TAKES_PARTS {
+    // SAFETY: the receiver takes the state of a module of `T`, which stays until `finalize`, the last call.
+    let status = unsafe { module.host.am_register(am_tag::PML, arrive::<T>, s) };
+    if status.is_err() || !takes_parts {
         return status;
     }
-    module.host.am_register_parts(am_tag::PML, arrive_in_part::<T>)
+    // SAFETY: as above; the tag's receiver has the state as its context.
+    unsafe { module.host.am_register_parts(am_tag::PML, arrive_in_part::<T>) }
 }
 pub(super) extern "C" fn add_comm<T: Pml>(s: State, d: *const CommDesc, out: *mut *mut c_void) -> Status {
     let module = module!(T, s);
@@ -250,7 +258,7 @@ macro_rules! owned {
 pub(super) extern "C" fn release<T: Pml>(header: *mut RequestHeader, thread: *mut ThreadCtx) {
     let (module, request) = owned!(T, header);
     // SAFETY: a call from inside the gate, in a thread that holds nothing.
-    module.pml.release(unsafe { Way::new(&module.care, thread) }, request)
+    module.pml.release(unsafe { Admission::new(&module.care, thread) }, request)
 }
 pub(super) extern "C" fn cancel<T: Pml>(header: *mut RequestHeader) -> Status {
     let (module, request) = owned!(T, header);

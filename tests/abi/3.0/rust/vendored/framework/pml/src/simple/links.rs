@@ -14,7 +14,7 @@ unsafe impl Send for Links {}
 unsafe impl Sync for Links {}
 
 impl Links {
-    /// What `enable` got.
+    /// The transports that `enable` got.
     ///
     /// # Safety
     /// The transports are the host's, and their services outlive the result.

@@ -10,7 +10,7 @@ use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_datatype::{TypeDesc, TypeRef};
-use oxmpi_mca::{Host, MsgStatus, Object, RequestHeader, RequestOps, Status};
+use oxmpi_mca::{Host, MsgStatus, Object, Owner, RequestHeader, RequestOps, Status};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A request of a pool.
@@ -22,7 +22,7 @@ pub struct Pooled {
     pool: *const Shared,
 }
 
-/// What is kept of an operation.
+/// The state of an operation.
 struct Inner {
     /// Different for each start of each request.
     id: u64,
@@ -85,10 +85,10 @@ impl Pooled {
     }
 }
 
-/// What the requests of a pool share.
+/// The part that the requests of a pool share.
 struct Shared {
     host: Host,
-    owner: *mut c_void,
+    owner: Owner,
     operations: &'static RequestOps,
     lists: Mutex<Lists>,
 }
@@ -106,11 +106,6 @@ impl Shared {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-// SAFETY: the owner is an address that is handed to the host; the rest is `Sync` by itself.
-unsafe impl Sync for Shared {}
-// SAFETY: as for `Sync`.
-unsafe impl Send for Shared {}
 
 /// The requests of a layer.
 pub struct Pool {
@@ -136,18 +131,18 @@ impl Pool {
         self.shared.get_or_init(|| Box::leak(Box::new(shared)));
     }
 
-    /// Opens a request for a send.
+    /// Opens a request for a send. INTERNAL: [`Pool::serve`] was not called. NO_RESOURCE: the host has no slot for one more request.
     pub fn send(&self, args: Outgoing<'_>) -> Result<Open, Status> {
         let SendArgs { buf, count, dtype, host_comm, .. } = *args;
         self.take(RequestHeader::SEND, host_comm, Data::of(buf.cast_mut(), count, dtype)).map(Open)
     }
 
-    /// Opens a request for an empty message, whatever the arguments say.
+    /// Opens a request for an empty message, whatever the arguments say. Errors are those of [`Pool::send`].
     pub fn send_nothing(&self, args: Outgoing<'_>) -> Result<Open, Status> {
         self.take(RequestHeader::SEND, args.host_comm, Data::NONE).map(Open)
     }
 
-    /// Opens a request for a receive.
+    /// Opens a request for a receive. Errors are those of [`Pool::send`].
     pub fn receive(&self, args: Incoming<'_>) -> Result<Open, Status> {
         let RecvArgs { buf, count, dtype, host_comm, .. } = *args;
         self.take(RequestHeader::RECV, host_comm, Data::of(buf, count, dtype)).map(Open)
@@ -185,7 +180,7 @@ impl Pool {
     }
 
     /// The host is done with a request.
-    pub fn release(&self, request: &'static Pooled) {
+    pub fn give_back(&self, request: &'static Pooled) {
         let mut lists = request.shared().lock();
         // SAFETY: under the lock.
         let inner = unsafe { &mut *request.inner.get() };
@@ -197,7 +192,7 @@ impl Pool {
         }
     }
 
-    /// Whether a send is under way that the host has released already: what it is about still has to reach its receiver.
+    /// True where a send is under way that the host has released already: its data still has to reach its receiver.
     pub fn has_abandoned_sends(&self) -> bool {
         self.shared.get().is_some_and(|shared| shared.lock().abandoned > 0)
     }

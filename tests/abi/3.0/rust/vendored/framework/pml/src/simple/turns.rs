@@ -8,7 +8,7 @@ use oxmpi_mca::{CriGuard, SliceRef};
 #[derive(Clone, Copy)]
 pub struct Turns(&'static [Context]);
 
-/// What the engine reads of a context.
+/// The words of a context that the engine reads.
 #[derive(Default)]
 struct Context {
     work: AtomicU32,
@@ -37,7 +37,7 @@ impl Turns {
         self.0[held.ctx() as usize].work.store(bits, Ordering::Relaxed);
     }
 
-    /// Whether something waits there.
+    /// True where something waits there.
     pub fn is_waiting(self, ctx: u32) -> bool {
         self.0[ctx as usize].work.load(Ordering::Relaxed) != 0
     }

@@ -31,7 +31,7 @@ use oxmpi_btl::{Answer, Bytes, WaitWord};
 const BATCH: i32 = 32;
 /// Bytes prefetched of a long message that came behind others.
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
-/// From so many lines on a short message makes ready for one like it in return ([`Outgoing::claim_lines`]). One line is
+/// From so many lines on a short message makes ready for one like it in return (`Outgoing::claim_lines`). One line is
 /// worth it as well; of few lines the requests cross those for the message itself, and both are late, unless the
 /// sender leaves the lines of the answer alone for a while (`pace.rs`).
 const MANY_LINES: u64 = 12;

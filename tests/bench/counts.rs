@@ -59,7 +59,7 @@ pub struct Counts {
 
 /// The two files of thunks, and the one that fills the arguments of the PML's verbs.
 const BOUNDARY: [&str; 3] = [
-    "framework/pml/src/author.rs",
+    "framework/pml/src/author/thunk.rs",
     "framework/btl/src/author/thunk.rs",
     "framework/runtime/src/communicator.rs",
 ];

@@ -112,6 +112,19 @@ impl<'a, T> Out<'a, T> {
         }
     }
 
+    /// The place so many values behind this one, where there is one: what is done with it looks at null no more.
+    ///
+    /// # Safety
+    /// It is not null, and the caller of the C function has promised as many and one.
+    #[inline(always)]
+    pub unsafe fn among(self, index: usize) -> Out<'a, T> {
+        // SAFETY: so many values lie in the caller's array.
+        let at = unsafe { self.0.add(index) };
+        // SAFETY: inside an array, which does not lie at null.
+        unsafe { core::hint::assert_unchecked(!at.is_null()) };
+        Out(at, PhantomData)
+    }
+
     /// The place so many values behind this one; none behind none.
     ///
     /// # Safety

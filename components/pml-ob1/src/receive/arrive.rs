@@ -144,7 +144,7 @@ impl Receiver {
 
     /// Finds and notes the shard of plain messages with that head and key. `None`: the message is not plain, or its
     /// communicator or shard is not there.
-    #[inline(never)]
+    #[inline(always)]
     fn find_spot(&self, held: &mut CriGuard<'_>, head: u64, key: Key) -> Option<Spot<ShardData>> {
         let (comms, mut held) = self.comms.beside(held);
         if is_plain(head)

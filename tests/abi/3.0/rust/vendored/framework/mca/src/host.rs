@@ -295,10 +295,13 @@ impl Host {
         unsafe { &*self.table().threaded }.load(Ordering::Relaxed) != 0
     }
 
-    /// The communication resource of that number, which is below `num_cris`; checked builds panic at any other.
+    /// The communication resource of that number.
+    ///
+    /// # Panics
+    /// At a number that is not below [`Host::num_cris`].
     #[inline(always)]
     pub fn cri(&self, index: u32) -> &Cri {
-        debug_assert!(index < self.table().num_cris);
+        assert!(index < self.table().num_cris, "a CRI that is not there");
         // SAFETY: `num_cris` of them stand there for the life of the table.
         unsafe { &*self.table().cris.add(index as usize) }
     }

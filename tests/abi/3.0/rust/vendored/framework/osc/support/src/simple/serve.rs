@@ -6,7 +6,7 @@
 use super::inside::{Arrivals, Core};
 use crate::requests::RequestPool;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU32, Ordering};
+use oxmpi_mca::sync::{AtomicU32, Ordering};
 use oxmpi_mca::{Entry, Host, LayerFunction, Status, ThreadCtx, WaitSet};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -226,7 +226,7 @@ fn wait_all(
     let together = count > 1 && process.instance.threaded();
     // SAFETY: arguments of a C function, which promises `count` handles, and as many statuses or none. They are asked for below `count`, and `is_array` has
     // refused a null place for one handle or more.
-    let place_at = |i: usize| unsafe { requests.among(i) };
+    let place_at = |i: usize| unsafe { requests.nth(i) };
     // SAFETY: as many statuses, or none.
     let status_at = |i: usize| unsafe { statuses.at(i) };
     if together {

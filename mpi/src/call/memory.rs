@@ -117,7 +117,7 @@ impl<'a, T> Out<'a, T> {
     /// # Safety
     /// It is not null, and the caller of the C function has promised as many and one.
     #[inline(always)]
-    pub unsafe fn among(self, index: usize) -> Out<'a, T> {
+    pub unsafe fn nth(self, index: usize) -> Out<'a, T> {
         // SAFETY: so many values lie in the caller's array.
         let at = unsafe { self.0.add(index) };
         // SAFETY: inside an array, which does not lie at null.
@@ -180,7 +180,7 @@ impl Address {
     /// Data at this address.
     ///
     /// # Safety
-    /// What is done with it by count and type is allowed there.
+    /// The holder may do there what it does with it by count and type.
     pub const unsafe fn new(at: *mut u8) -> Address {
         Address(at)
     }

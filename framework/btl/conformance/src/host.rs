@@ -28,7 +28,7 @@ pub struct Arrived {
 /// A function that runs inside the receive callback, besides recording.
 pub type Hook = Arc<dyn Fn(&Arrived) + Send + Sync>;
 
-/// Which offers of partial delivery the host takes.
+/// The offers of partial delivery that the host takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Taking {
     #[default]
@@ -221,7 +221,7 @@ impl FakeHost {
         self.parts_come.store(may, Ordering::Relaxed);
     }
 
-    /// Which offers are taken from here on.
+    /// Takes these offers from here on.
     pub fn take_parts(&self, taking: Taking) {
         *held(&self.taking) = taking;
     }

@@ -67,12 +67,21 @@ impl CqCore {
         self.armed.store(if solicited { 2 } else { 1 }, Ordering::SeqCst);
     }
 
-    pub fn pop(&self) -> Option<Wc> {
-        let entry = self.entries().pop_front()?;
-        if let Some((qp, up_to)) = entry.frees {
-            qp.free_up_to(up_to);
+    /// Takes out up to so many entries at once: what comes meanwhile is for the next call.
+    pub fn take(&self, most: usize, mut each: impl FnMut(Wc)) -> usize {
+        let mut entries = self.entries();
+        let n = entries.len().min(most);
+        for entry in entries.drain(..n) {
+            if let Some((qp, up_to)) = entry.frees {
+                qp.free_up_to(up_to);
+            }
+            each(entry.wc);
         }
-        Some(entry.wc)
+        n
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries().is_empty()
     }
 
     /// Takes out what is of a queue pair that goes.

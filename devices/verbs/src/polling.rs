@@ -53,9 +53,14 @@ unsafe fn step(cq: *mut CqEx) -> i32 {
     // SAFETY: ours; the fields are its poller's.
     unsafe {
         let fake = FakeCq::of(cq.cast());
-        let entry = fake.core.pop().or_else(|| {
+        let pop = || {
+            let mut taken = None;
+            fake.core.take(1, |wc| taken = Some(wc));
+            taken
+        };
+        let entry = pop().or_else(|| {
             fake.context.nic.turn_for_caller();
-            fake.core.pop()
+            pop()
         });
         let Some(wc) = entry else { return ENOENT };
         (*cq).wr_id = wc.wr_id;

@@ -139,17 +139,20 @@ pub unsafe extern "C" fn poll_cq(cq: *mut Cq, count: c_int, wc: *mut Wc) -> c_in
     // SAFETY: the caller's queue, and room for so many.
     let fake = unsafe { FakeCq::of(cq) };
     let _inside = fake.core.lock.enter("a completion queue");
-    let mut got = 0;
-    for again in [false, true] {
-        if again && got == 0 {
-            fake.context.nic.turn_for_caller();
-        }
-        while got < count {
-            let Some(entry) = fake.core.pop() else { break };
-            // SAFETY: as above.
-            unsafe { *wc.add(got as usize) = entry };
-            got += 1;
-        }
+    let take = || {
+        let mut at = wc;
+        fake.core.take(count.max(0) as usize, |entry| {
+            // SAFETY: as above; not more than `count` come.
+            unsafe {
+                *at = entry;
+                at = at.add(1);
+            }
+        }) as c_int
+    };
+    let mut got = take();
+    if got == 0 {
+        fake.context.nic.turn_for_caller();
+        got = take();
     }
     if got == 0 && fake.core.overrun.load(Ordering::Acquire) { -1 } else { got }
 }

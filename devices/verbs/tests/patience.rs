@@ -1,4 +1,4 @@
-//! Peers in processes of their own that get no core, or end: time that a peer has not had is not held against it, and one that has ended is told at once.
+//! Peers in processes of their own that get no core, or end: time that a peer has not had is not held against it, and one that has ended is told soon.
 //!
 //! The peer is this binary once more. It says where its memory is, takes the number of our pair, and does what it is told by lines.
 
@@ -171,6 +171,32 @@ fn a_peer_that_is_gone_is_told_at_once() {
             assert_eq!(rig.next().status, wc_status::RETRY_EXC_ERR);
         });
     }
+}
+
+/// A program whose count is full with what was answered is not told first that more was under way.
+#[test]
+fn a_peer_that_is_gone_is_told_behind_what_it_answered() {
+    alone(|rig, qp, write| {
+        let mut peer = Peer::start(qp, "stop_at=2");
+        rig.connect_for(qp, peer.pair, LONG, 7);
+        // The first is answered, and its completion is left in the queue; the second stops the peer, unanswered.
+        // SAFETY: a string.
+        let completions = || unsafe { oxmpi_fake_verbs_counter(c"cqe_writes".as_ptr()) };
+        let (before, begun) = (completions(), Instant::now());
+        assert_eq!(rig.post(qp, &mut write(&peer)), 0);
+        while completions() == before {
+            assert!(begun.elapsed() < PATIENCE, "no completion comes");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(rig.post(qp, &mut write(&peer)), 0);
+        peer.until_stopped();
+        peer.signal(Signal::KILL);
+        peer.child.wait().expect("it has ended");
+        std::thread::sleep(Duration::from_millis(50));
+        let statuses = |all: Vec<Wc>| all.iter().map(|wc| wc.status).collect::<Vec<_>>();
+        assert_eq!(statuses(rig.poll_several(4)), [wc_status::SUCCESS], "what was answered comes alone");
+        assert_eq!(rig.next().status, wc_status::RETRY_EXC_ERR);
+    });
 }
 
 /// A peer that lives and does not answer, since its port is down, costs the repetitions.

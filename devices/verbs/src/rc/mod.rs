@@ -4,7 +4,7 @@
 //! says where it wants the requester to begin again; the requester goes back to that message. Requests are complete in order, each with its
 //! acknowledgement or its answer. A repeated request is answered again, an atomic out of memory. A request counts as unanswered when its time is over and
 //! the other process's device has said, asked behind that, that it has taken and answered everything: a process without a core, or stopped,
-//! costs no retry. One that has ended fails its requests at once.
+//! costs no retry. One that has ended fails its requests as soon as the program has taken the completions before them.
 
 mod pair;
 mod requester;

@@ -211,10 +211,17 @@ impl Pair {
             return;
         }
         let quiet = self.quiet.get_or_insert_with(Quiet::begin);
-        let is_over = quiet.since.elapsed() >= Duration::from_nanos(4096 << attr.timeout.min(31));
+        let (waited, limit) = (quiet.since.elapsed(), Duration::from_nanos(4096 << attr.timeout.min(31)));
+        let is_over = waited >= limit;
         // With the own port down nothing goes out, and nobody is asked.
         let attention = if up { links.answer_of(attr.dest_qp_num, quiet) } else { Attention::Given };
         match attention {
+            // What has come true before is taken first: a program may need no more than that, as beside a card, which repeats for a while.
+            Attention::Gone
+                if !self.core.send_cq.is_empty() && waited < limit * (u32::from(attr.retry_cnt) + 1) =>
+            {
+                return;
+            }
             Attention::Gone => {
                 self.quiet = None;
                 return self.fail(wc_status::RETRY_EXC_ERR);

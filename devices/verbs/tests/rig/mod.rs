@@ -150,15 +150,21 @@ impl Rig {
 
     /// A completion, if there is one.
     pub fn poll(&self) -> Option<Wc> {
-        let mut wc = Wc::default();
+        self.poll_several(1).pop()
+    }
+
+    /// The completions that one call gives.
+    pub fn poll_several(&self, most: usize) -> Vec<Wc> {
+        let mut all = vec![Wc::default(); most];
         // SAFETY: as above.
         let got = unsafe {
             let f: unsafe extern "C" fn(*mut Cq, c_int, *mut Wc) -> c_int =
                 core::mem::transmute((*self.context).ops[op::POLL_CQ]);
-            f(self.cq, 1, &mut wc)
+            f(self.cq, most as c_int, all.as_mut_ptr())
         };
         assert!(got >= 0, "the completion queue is lost");
-        (got == 1).then_some(wc)
+        all.truncate(got as usize);
+        all
     }
 
     pub fn next(&self) -> Wc {

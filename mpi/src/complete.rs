@@ -226,9 +226,9 @@ fn wait_all(
     let together = count > 1 && process.instance.threaded();
     // SAFETY: arguments of a C function, which promises `count` handles, and as many statuses or none. They are asked for below `count`, and `is_array` has
     // refused a null place for one handle or more.
-    let place_at = |i: usize| unsafe { requests.nth(i) };
+    let place_at = move |i: usize| unsafe { requests.nth(i) };
     // SAFETY: as many statuses, or none.
-    let status_at = |i: usize| unsafe { statuses.at(i) };
+    let status_at = move |i: usize| unsafe { statuses.at(i) };
     if together {
         entry.apart(|entry| wait_for_last(process, entry, count, place_at));
     }
@@ -250,7 +250,7 @@ fn wait_all(
         if !ready(req) {
             if together {
                 let portion = (count - i).min(PORTION);
-                entry.apart(|entry| wait_for_portion(process, entry, portion, |n| place_at(i + n)));
+                entry.apart(|entry| wait_for_portion(process, entry, portion, move |n| place_at(i + n)));
             } else {
                 process.instance.wait(&mut entry, req);
             }

@@ -17,6 +17,9 @@ use oxmpi_runtime::{Envelope, RecvBuffer, SendBuffer};
 /// Data of a message as the program gives it: where, how many elements, of which type.
 pub type Data = (Address, i64, Datatype);
 
+/// Data but for the number of elements: two words, which functions take in registers, while three are laid into memory, also on the way around the call.
+type Place = (Address, Datatype);
+
 /// Elements to send, of a type that was looked up.
 ///
 /// # Safety
@@ -68,7 +71,7 @@ pub fn send(
         }
         Err(inside) => inside,
     };
-    slow_send(inside, name, (buf, count, datatype), (dest, tag), comm, mode)
+    slow_send(inside, name, (buf, datatype), count, (dest, tag, comm), mode)
 }
 
 #[cold]
@@ -76,9 +79,9 @@ pub fn send(
 fn slow_send(
     here: Inside,
     name: &'static str,
-    (buf, count, datatype): Data,
-    (dest, tag): (c_int, c_int),
-    comm: Comm,
+    (buf, datatype): Place,
+    count: i64,
+    (dest, tag, comm): (c_int, c_int, Comm),
     mode: u32,
 ) -> c_int {
     call(here, name, Some(comm), |process, entry| {
@@ -123,7 +126,7 @@ pub fn isend(
         }
         Err(inside) => inside,
     };
-    slow_isend(inside, name, (buf, count, datatype), (dest, tag), comm, mode, request)
+    slow_isend(inside, name, (buf, datatype), count, (dest, tag, comm), mode, request)
 }
 
 #[cold]
@@ -131,9 +134,9 @@ pub fn isend(
 fn slow_isend(
     here: Inside,
     name: &'static str,
-    (buf, count, datatype): Data,
-    (dest, tag): (c_int, c_int),
-    comm: Comm,
+    (buf, datatype): Place,
+    count: i64,
+    (dest, tag, comm): (c_int, c_int, Comm),
     mode: u32,
     request: Out<Request>,
 ) -> c_int {
@@ -243,7 +246,7 @@ pub fn recv(
         }
         Err(inside) => inside,
     };
-    slow_recv(inside, name, (buf, count, datatype), (source, tag), comm, status)
+    slow_recv(inside, name, (buf, datatype), count, (source, tag, comm), status)
 }
 
 #[cold]
@@ -251,9 +254,9 @@ pub fn recv(
 fn slow_recv(
     here: Inside,
     name: &'static str,
-    (buf, count, datatype): Data,
-    (source, tag): (c_int, c_int),
-    comm: Comm,
+    (buf, datatype): Place,
+    count: i64,
+    (source, tag, comm): (c_int, c_int, Comm),
     status: Out<Status>,
 ) -> c_int {
     call(here, name, Some(comm), |process, entry| {
@@ -318,7 +321,7 @@ pub fn irecv(
         }
         Err(inside) => inside,
     };
-    slow_irecv(inside, name, (buf, count, datatype), (source, tag), comm, request)
+    slow_irecv(inside, name, (buf, datatype), count, (source, tag, comm), request)
 }
 
 #[cold]
@@ -326,9 +329,9 @@ pub fn irecv(
 fn slow_irecv(
     here: Inside,
     name: &'static str,
-    (buf, count, datatype): Data,
-    (source, tag): (c_int, c_int),
-    comm: Comm,
+    (buf, datatype): Place,
+    count: i64,
+    (source, tag, comm): (c_int, c_int, Comm),
     request: Out<Request>,
 ) -> c_int {
     call(here, name, Some(comm), |process, entry| {

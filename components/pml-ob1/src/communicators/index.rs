@@ -65,29 +65,39 @@ impl CommTable {
         }
     }
 
-    /// Finds the communicator that a head addresses.
+    /// Finds the communicator that a head addresses, or says why there is none.
     #[inline(always)]
     pub fn find(&self, head: u64) -> Found<'_> {
+        match self.comm(head) {
+            Some(comm) => Found::Comm(comm),
+            None => self.why_none(head),
+        }
+    }
+
+    /// Finds the communicator that a head addresses.
+    #[inline(always)]
+    pub fn comm(&self, head: u64) -> Option<&Comm> {
         if let Some(slot) = self.slots.get((wire::index_of(head) & SLOT_MASK) as usize)
             && let Some(comm) = &slot.comm
             && comm.address == wire::address_of(head)
         {
-            return Found::Comm(comm);
+            return Some(comm);
         }
-        self.find_slowly(head)
+        self.sibling(head)
     }
 
-    /// Finds a communicator among the siblings, or says why the address leads to none.
+    /// Finds a communicator among the siblings.
     #[cold]
-    fn find_slowly(&self, head: u64) -> Found<'_> {
+    fn sibling(&self, head: u64) -> Option<&Comm> {
+        self.siblings.iter().find(|comm| comm.address == wire::address_of(head)).map(Arc::as_ref)
+    }
+
+    /// Says why an address leads to no communicator.
+    #[cold]
+    fn why_none(&self, head: u64) -> Found<'_> {
         let slot = wire::index_of(head) & SLOT_MASK;
-        if slot as usize >= self.slots.len() {
-            return Found::Nonsense;
-        }
-        if let Some(comm) = self.siblings.iter().find(|comm| comm.address == wire::address_of(head)) {
-            return Found::Comm(comm);
-        }
         match slot < FIXED_SLOTS {
+            _ if slot as usize >= self.slots.len() => Found::Nonsense,
             true if wire::index_of(head) == slot => Found::NotYet,
             true => Found::Nonsense,
             false => Found::Gone,

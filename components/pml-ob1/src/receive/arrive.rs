@@ -110,14 +110,7 @@ impl Receiver {
         let (header, payload) = arrived.split::<{ wire::MATCH_BYTES }>()?;
         let [head, key, order_key] = wire::match_words(header);
         let seat = held.who()?;
-        let spot = match self.instance().own(held).last_arrival().look(head, key) {
-            Some(spot) => spot,
-            None => {
-                // Not that it is: the two comparisons stay branches.
-                core::hint::cold_path();
-                self.find_spot(&mut held.lend(), head, key)?
-            }
-        };
+        let spot = self.spot_of(held, head, key)?;
         if self.instance().is_watchful() {
             return None;
         }
@@ -145,14 +138,20 @@ impl Receiver {
     /// Finds and notes the shard of plain messages with that head and key. `None`: the message is not plain, or its
     /// communicator or shard is not there.
     #[inline(always)]
-    fn find_spot(&self, held: &mut CriGuard<'_>, head: u64, key: Key) -> Option<Spot<ShardData>> {
+    fn spot_of(&self, held: &mut CriGuard<'_>, head: u64, key: Key) -> Option<Spot<ShardData>> {
         let (comms, mut held) = self.comms.beside(held);
+        let last = self.instance().own(&mut held).last_arrival();
+        if let Some(spot) = last.look(head, key) {
+            return Some(spot);
+        }
+        // Not that it is: the two comparisons stay branches.
+        core::hint::cold_path();
         if is_plain(head)
-            && let Found::Comm(comm) = comms.find(head)
+            && let Some(comm) = comms.comm(head)
             && comm.has_source(wire::source_of(key))
             && let Some(spot) = comm.shards().spot(|layout| layout.of(key))
         {
-            self.instance().own(&mut held).last_arrival().take(head, key, spot);
+            last.take(head, key, spot);
             return Some(spot);
         }
         None

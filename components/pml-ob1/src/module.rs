@@ -193,8 +193,8 @@ impl Pml for Ob1 {
 }
 
 /// Releases a request that is pending, of a datatype or of another thread's state. Apart, and with arguments as the host has them, so that registers are
-/// saved for this only.
+/// saved for this only; a function of C, out of which no panic comes, so that the verb ends with a jump to it.
 #[inline(never)]
-fn release_another(req: &'static Request, way: Admission<'_>, ob1: &Ob1) {
+extern "C" fn release_another(req: &'static Request, way: Admission<'_>, ob1: &Ob1) {
     ob1.requests().release(req, &way.enter());
 }

@@ -30,8 +30,7 @@ pub fn in_microseconds(nanoseconds: u64) -> u64 {
 }
 
 /// The calling thread, whose context this is, did `n` of what `counter` counts. Nothing is counted without one.
-#[cold]
-#[inline(never)]
+#[inline]
 pub fn count(context: Option<&ThreadCtx>, counter: Counter, n: u64) {
     let counters = context.map_or(std::ptr::null_mut(), |context| context.counters);
     if !counters.is_null() {

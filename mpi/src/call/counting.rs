@@ -10,6 +10,7 @@
 
 use crate::call::process::{self, Process};
 use core::sync::atomic::{AtomicBool, Ordering};
+use oxmpi_mca::ThreadCtx;
 use oxmpi_pml::mode;
 pub use oxmpi_runtime::spc::Counter;
 use oxmpi_runtime::{Communicator, OfComm, spc};
@@ -83,14 +84,15 @@ pub fn call(counter: Counter) {
 #[inline(never)]
 fn add(counter: Counter, n: u64) {
     if let Some(process) = process::current() {
-        count(process, counter, n);
+        spc::count(own(process), counter, n);
     }
 }
 
-/// The calling thread did `n` of what a counter counts.
-fn count(process: &Process, counter: Counter, n: u64) {
+/// The context of the calling thread, whose counters are raised.
+#[inline(always)]
+fn own(process: &Process) -> Option<&ThreadCtx> {
     // SAFETY: the calling thread's own context, which stays as long as the process.
-    spc::count(unsafe { process.thread().as_ref() }, counter, n);
+    unsafe { process.thread().as_ref() }
 }
 
 /// A message of so many bytes goes out on a communicator.
@@ -111,6 +113,7 @@ pub fn sent(
         return;
     }
     note_sent(comm, bytes);
+    let thread = own(process);
     // The names of those are longer than of any that only sends.
     let only = !blocking || function.len() <= "MPI_Ssend_c".len();
     if only {
@@ -122,9 +125,9 @@ pub fn sent(
             (false, mode::READY) => Counter::Irsend,
             (false, _) => Counter::Isend,
         };
-        count(process, counter, 1);
+        spc::count(thread, counter, 1);
     }
-    count(process, Counter::BytesSentUser, bytes);
+    spc::count(thread, Counter::BytesSentUser, bytes);
 }
 
 /// Bytes that a counter counts.
@@ -157,7 +160,7 @@ pub fn received(process: &Process, comm: Option<&Communicator>, bytes: u64) {
         note(comm, OfComm::Receives, 1);
         note(comm, OfComm::BytesReceived, bytes);
     }
-    count(process, Counter::BytesReceivedUser, bytes);
+    spc::count(own(process), Counter::BytesReceivedUser, bytes);
 }
 
 #[cfg(test)]

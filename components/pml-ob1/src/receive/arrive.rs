@@ -14,7 +14,6 @@
 //!
 //! **Early messages** (`order/switch.rs`) that have become due are handled here, in front of the next of their process.
 
-use crate::communicators::index::Found;
 use crate::matching::{Arrival, Key};
 use crate::receive::incoming::{Incoming, STAMPED};
 use crate::receive::orphan::Orphan;
@@ -54,32 +53,29 @@ impl Receiver {
         if self.instance().is_watchful() && self.intercept(&mut held.lend(), data, proc) {
             return;
         }
-        self.handle_now::<false>(held, data, proc);
+        self.handle_now(held, data, proc);
     }
 
-    /// Handles one message that no early message is in front of. `TIMED`: match time is measured.
+    /// Handles one message that no early message is in front of.
     #[inline(always)]
-    pub fn handle_now<const TIMED: bool>(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) {
+    pub fn handle_now(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) {
         // The message that matters: plain, perhaps with a stamp, on a communicator we have.
-        if let Some((header, payload)) = data.split_first_chunk::<{ wire::MATCH_BYTES }>()
-            && let [head, key, order_key] = wire::match_words(header)
-            && (head as u16 == kind::MATCH as u16 || (held.is_among() && head as u16 == STAMPED))
-        {
+        if let Some(([head, key, order_key], header, payload)) = split_plain(held, data) {
             let (comms, mut held) = self.comms.beside(held);
-            if let Found::Comm(comm) = comms.find(head) {
+            if let Some(comm) = comms.comm(head) {
                 let ctx = held.ctx();
                 let inc = || Incoming::plain(key, order_key, payload, proc, ctx);
                 let stamped = held.is_among() && head as u16 == STAMPED;
-                if TIMED || !comm.has_source(wire::source_of(key)) {
+                if !comm.has_source(wire::source_of(key)) {
                     return match stamped {
-                        true => self.arrive_stamped::<TIMED>(&mut held.lend(), comm, &inc()),
-                        false => self.arrive::<TIMED>(&mut held.lend(), comm, &inc()),
+                        true => self.arrive_stamped::<false>(&mut held.lend(), comm, &inc()),
+                        false => self.arrive::<false>(&mut held.lend(), comm, &inc()),
                     };
                 }
                 let mut shard = comm.shard_of(key, held.entry(), held.who());
                 if stamped && !shard.order.matches_stamped_at_once() {
                     drop(shard);
-                    return self.arrive_stamped::<TIMED>(&mut held.lend(), comm, &inc());
+                    return self.arrive_stamped::<false>(&mut held.lend(), comm, &inc());
                 }
                 let arrival = Arrival { key, comm: comm.index(), order_key };
                 let Some(completer) = shard.meet(arrival, held.entry()) else {
@@ -92,9 +88,37 @@ impl Receiver {
                 return self.deliver_plain(&mut held, completer, (key, payload), proc);
             }
         }
-        self.handle_other::<TIMED>(&mut held.lend(), data, proc);
+        self.handle_other::<false>(&mut held.lend(), data, proc);
+    }
+
+    /// Handles a message as [`Receiver::handle_now`] does, with the match time measured.
+    #[inline(never)]
+    pub fn handle_timed(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) {
+        if let Some(([head, key, order_key], _, payload)) = split_plain(held, data) {
+            let (comms, mut held) = self.comms.beside(held);
+            if let Some(comm) = comms.comm(head) {
+                let inc = Incoming::plain(key, order_key, payload, proc, held.ctx());
+                return match held.is_among() && head as u16 == STAMPED {
+                    true => self.arrive_stamped::<true>(&mut held, comm, &inc),
+                    false => self.arrive::<true>(&mut held, comm, &inc),
+                };
+            }
+        }
+        self.handle_other::<true>(held, data, proc);
     }
 }
+
+/// Splits a plain message, perhaps with a stamp, into the words of its header, that header, and the payload. `None`: it is another.
+#[inline(always)]
+fn split_plain<'m>(held: &CriGuard<'_>, data: &'m [u8]) -> Option<Plain<'m>> {
+    let (header, payload) = data.split_first_chunk()?;
+    let words @ [head, ..] = wire::match_words(header);
+    let is_plain = head as u16 == kind::MATCH as u16 || (held.is_among() && head as u16 == STAMPED);
+    is_plain.then_some((words, header, payload))
+}
+
+/// The words of a plain message's header, that header, and the payload.
+type Plain<'m> = ([u64; 3], &'m [u8; wire::MATCH_BYTES], &'m [u8]);
 
 /// Whether a header's word 0 is that of a plain MATCH, without flags or with a stamp.
 #[inline(always)]
@@ -157,12 +181,6 @@ impl Receiver {
         None
     }
 
-    /// Handles a message with the match time measured.
-    #[inline(never)]
-    pub fn handle_timed(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) {
-        self.handle_now::<true>(held, data, proc);
-    }
-
     /// Handles a message behind which others of its process may be early, so it passes by the check for these. Drops it
     /// if the peer is closed.
     pub fn handle_in_turn(&self, held: &mut CriGuard<'_>, data: &[u8], proc: u32) {
@@ -170,7 +188,7 @@ impl Receiver {
         } else if self.timing.load(Ordering::Relaxed) {
             self.handle_timed(held, data, proc);
         } else {
-            self.handle_now::<false>(held, data, proc);
+            self.handle_now(held, data, proc);
         }
     }
 

@@ -15,18 +15,21 @@ fn of(result: Result<(), Status>) -> Status {
 impl Window for RdmaWindow {
     type Request = Request;
 
+    #[inline(always)]
     fn put(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
         if want == Want::Nothing && self.puts(&args) {
             return Ok(None);
         }
         self.call(entry).put(args, want)
     }
+    #[inline(always)]
     fn get(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
         if want == Want::Nothing && self.gets(&args) {
             return Ok(None);
         }
         self.call(entry).get(args, want)
     }
+    #[inline(always)]
     fn accumulate(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
         let same =
             core::ptr::eq(args.origin_type, args.target_type) && args.origin_count == args.target_count;
@@ -38,12 +41,14 @@ impl Window for RdmaWindow {
     fn get_accumulate(&self, entry: &mut Entry, args: Rma<'_>, want: Want) -> Asked<Request> {
         self.call(entry).get_accumulate(&args, want)
     }
+    #[inline(always)]
     fn fetch_and_op(&self, entry: &mut Entry, args: Rma<'_>) -> Status {
         if self.fetches(&args) {
             return Status::OK;
         }
         of(self.call(entry).fetch_and_op(&args))
     }
+    #[inline(always)]
     fn compare_and_swap(&self, entry: &mut Entry, args: Rma<'_>) -> Status {
         if self.swaps(&args) {
             return Status::OK;
@@ -92,6 +97,7 @@ impl Window for RdmaWindow {
         of(self.call(entry).unlock_all())
     }
 
+    #[inline(always)]
     fn flush(&self, entry: &mut Entry, rank: Option<u32>, how: Flush) -> Status {
         let may = self.epochs.may_flush(rank);
         if may.is_err() {

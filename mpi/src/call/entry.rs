@@ -71,19 +71,6 @@ impl Admission {
         self.quick.ok_or(self.inside)
     }
 
-    /// Does what the function does where nothing is unusual, if `quick` finds that so.
-    #[inline(always)]
-    pub fn or_unusual<R>(
-        self,
-        quick: impl FnOnce(&mut CallContext) -> Option<R>,
-    ) -> Result<(CallContext, R), Inside> {
-        let mut here = self.quick()?;
-        match quick(&mut here) {
-            Some(result) => Ok((here, result)),
-            None => Err(here.unusual()),
-        }
-    }
-
     /// The context, if it is there and `usual` says that the arguments are.
     #[inline(always)]
     pub fn quick_if(self, usual: bool) -> Result<CallContext, Inside> {

@@ -95,8 +95,8 @@ fn slow_compare(
 mpi_fn! {
     hot fn MPI_Fetch_and_op(origin_addr: Address, result_addr: Address, datatype: Datatype, target_rank: c_int, target_disp: Aint, op: Op, win: Win) -> c_int |here| {
         let (element, there) = ((origin_addr, result_addr, datatype), (target_rank, target_disp));
-        match here.or_unusual(|here| fast_path::fetch_and_op(&mut here.entry, win, element, there, op)) {
-            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+        match fast_path::fetch_and_op(here, NAME, win, element, there, op) {
+            Ok(code) => code,
             Err(inside) => slow_fetch(inside, NAME, win, element, there, op),
         }
     }
@@ -104,8 +104,8 @@ mpi_fn! {
 mpi_fn! {
     hot fn MPI_Compare_and_swap(origin_addr: Address, compare_addr: Address, result_addr: Address, datatype: Datatype, target_rank: c_int, target_disp: Aint, win: Win) -> c_int |here| {
         let (element, there) = ((origin_addr, result_addr, datatype), (target_rank, target_disp));
-        match here.or_unusual(|here| fast_path::compare_and_swap(&mut here.entry, win, element, compare_addr, there)) {
-            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+        match fast_path::compare_and_swap(here, NAME, win, element, compare_addr, there) {
+            Ok(code) => code,
             Err(inside) => slow_compare(inside, NAME, win, element, compare_addr, there),
         }
     }

@@ -4,7 +4,7 @@
 
 use super::argument::can_be_compared;
 use super::{WinObject, get};
-use crate::call::entry::CallContext;
+use crate::call::entry::{Admission, CallContext, Inside};
 use crate::call::memory::Address;
 use crate::constants::*;
 use crate::datatype::{self, usable};
@@ -25,10 +25,14 @@ pub type Target = (c_int, Aint, i64, Datatype);
 /// Origin, result, type of one element.
 pub type Element = (Address, Address, Datatype);
 
-/// Return value of the function, which ends with it.
+/// Return value of the function, which ends with it, where the operation was started; else the proof for the way of unusual calls.
 #[inline(always)]
-pub fn ended(here: CallContext, name: &'static str, win: Win, status: Status) -> c_int {
-    if status.is_err() { failed(here.entry, name, win, status) } else { MPI_SUCCESS }
+fn ended(here: CallContext, name: &'static str, win: Win, status: Option<Status>) -> Result<c_int, Inside> {
+    match status {
+        Some(status) if status.is_err() => Ok(failed(here.entry, name, win, status)),
+        Some(_) => Ok(MPI_SUCCESS),
+        None => Err(here.unusual()),
+    }
 }
 
 #[cold]
@@ -74,6 +78,20 @@ fn arguments(entry: &Entry, (rank, disp): (c_int, Aint), of: &'static TypeDesc, 
 /// MPI_Put and MPI_Get.
 #[inline(always)]
 pub fn transfer(
+    here: Admission,
+    name: &'static str,
+    win: Win,
+    operation: Operation,
+    origin: Data,
+    there: Target,
+) -> Result<c_int, Inside> {
+    let mut here = here.quick()?;
+    let status = start_transfer(&mut here.entry, win, operation, origin, there);
+    ended(here, name, win, status)
+}
+
+#[inline(always)]
+fn start_transfer(
     entry: &mut Entry,
     win: Win,
     operation: Operation,
@@ -98,6 +116,20 @@ pub fn transfer(
 /// MPI_Accumulate.
 #[inline(always)]
 pub fn accumulate(
+    here: Admission,
+    name: &'static str,
+    win: Win,
+    origin: Data,
+    there: Target,
+    op: Op,
+) -> Result<c_int, Inside> {
+    let mut here = here.quick()?;
+    let status = start_accumulate(&mut here.entry, win, origin, there, op);
+    ended(here, name, win, status)
+}
+
+#[inline(always)]
+fn start_accumulate(
     entry: &mut Entry,
     win: Win,
     (at, count, origin): Data,
@@ -121,6 +153,20 @@ pub fn accumulate(
 /// MPI_Fetch_and_op.
 #[inline(always)]
 pub fn fetch_and_op(
+    here: Admission,
+    name: &'static str,
+    win: Win,
+    element: Element,
+    there: (c_int, Aint),
+    op: Op,
+) -> Result<c_int, Inside> {
+    let mut here = here.quick()?;
+    let status = start_fetch(&mut here.entry, win, element, there, op);
+    ended(here, name, win, status)
+}
+
+#[inline(always)]
+fn start_fetch(
     entry: &mut Entry,
     win: Win,
     (at, result, datatype): Element,
@@ -144,6 +190,20 @@ pub fn fetch_and_op(
 /// MPI_Compare_and_swap.
 #[inline(always)]
 pub fn compare_and_swap(
+    here: Admission,
+    name: &'static str,
+    win: Win,
+    element: Element,
+    compare: Address,
+    there: (c_int, Aint),
+) -> Result<c_int, Inside> {
+    let mut here = here.quick()?;
+    let status = start_compare(&mut here.entry, win, element, compare, there);
+    ended(here, name, win, status)
+}
+
+#[inline(always)]
+fn start_compare(
     entry: &mut Entry,
     win: Win,
     (at, result, datatype): Element,
@@ -165,7 +225,15 @@ pub fn compare_and_swap(
 
 /// MPI_Win_flush, and MPI_Win_flush_local.
 #[inline(always)]
-pub fn flush(entry: &mut Entry, win: Win, rank: c_int, local: bool) -> Option<Status> {
-    let verbs = verbs(get(win)?, rank)?;
-    Some(verbs.flush(entry, Some(rank as u32), local))
+pub fn flush(
+    here: Admission,
+    name: &'static str,
+    win: Win,
+    rank: c_int,
+    local: bool,
+) -> Result<c_int, Inside> {
+    let mut here = here.quick()?;
+    let verbs = get(win).and_then(|object| verbs(object, rank));
+    let status = verbs.map(|verbs| verbs.flush(&mut here.entry, Some(rank as u32), local));
+    ended(here, name, win, status)
 }

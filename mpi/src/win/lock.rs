@@ -78,16 +78,16 @@ mpi_fn! {
 }
 mpi_fn! {
     hot fn MPI_Win_flush(rank: c_int, win: Win) -> c_int |here| {
-        match here.or_unusual(|here| fast_path::flush(&mut here.entry, win, rank, false)) {
-            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+        match fast_path::flush(here, NAME, win, rank, false) {
+            Ok(code) => code,
             Err(inside) => slow_flush(inside, NAME, win, rank, false),
         }
     }
 }
 mpi_fn! {
     hot fn MPI_Win_flush_local(rank: c_int, win: Win) -> c_int |here| {
-        match here.or_unusual(|here| fast_path::flush(&mut here.entry, win, rank, true)) {
-            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+        match fast_path::flush(here, NAME, win, rank, true) {
+            Ok(code) => code,
             Err(inside) => slow_flush(inside, NAME, win, rank, true),
         }
     }

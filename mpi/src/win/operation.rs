@@ -167,8 +167,8 @@ fn get_accumulate(
 mpi_fn! {
     hot fn MPI_Put[c_int], MPI_Put_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int |here| {
         let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-        match here.or_unusual(|here| fast_path::transfer(&mut here.entry, win, Operation::Put, origin, there)) {
-            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+        match fast_path::transfer(here, NAME, win, Operation::Put, origin, there) {
+            Ok(code) => code,
             Err(inside) => slow_transfer(inside, NAME, win, Operation::Put, origin, there),
         }
     }
@@ -184,8 +184,8 @@ mpi_fn! {
 mpi_fn! {
     hot fn MPI_Get[c_int], MPI_Get_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int |here| {
         let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-        match here.or_unusual(|here| fast_path::transfer(&mut here.entry, win, Operation::Get, origin, there)) {
-            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+        match fast_path::transfer(here, NAME, win, Operation::Get, origin, there) {
+            Ok(code) => code,
             Err(inside) => slow_transfer(inside, NAME, win, Operation::Get, origin, there),
         }
     }
@@ -201,8 +201,8 @@ mpi_fn! {
 mpi_fn! {
     hot fn MPI_Accumulate[c_int], MPI_Accumulate_c[Count]<N>(origin_addr: Address, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int |here| {
         let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-        match here.or_unusual(|here| fast_path::accumulate(&mut here.entry, win, origin, there, op)) {
-            Ok((here, status)) => fast_path::ended(here, NAME, win, status),
+        match fast_path::accumulate(here, NAME, win, origin, there, op) {
+            Ok(code) => code,
             Err(inside) => slow_accumulate(inside, NAME, win, origin, there, op),
         }
     }

@@ -56,6 +56,7 @@ impl<'a> Call<'a> {
     }
 
     /// Enters a context.
+    #[inline(always)]
     pub fn enter(&mut self, ctx: u32) -> CriGuard<'_> {
         let host = &self.rdma().host;
         host.activate(ctx);

@@ -341,7 +341,7 @@ impl Peers {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, rank: u32) -> Option<Met<'_>> {
         let peer = match &self.table {
             Table::Few(_) => self.near(rank),

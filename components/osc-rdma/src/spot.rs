@@ -114,7 +114,7 @@ impl Spot<'_> {
 
 impl<'a> Call<'a> {
     /// Where an operation's data lies; RMA_RANGE if it is not all in the window.
-    #[inline]
+    #[inline(always)]
     pub fn spot(
         &mut self,
         peer: Met<'a>,
@@ -135,6 +135,7 @@ impl<'a> Call<'a> {
         Ok(Spot::There(RemoteTarget { base, route, registrations }))
     }
 
+    #[inline(never)]
     fn dynamic_spot(
         &mut self,
         peer: Met<'a>,

@@ -148,12 +148,14 @@ pub const ENTRY: usize = oxmpi_btl::LIST_ENTRY as usize;
 impl Entry {
     /// Adds the bytes of the entry to a list; its data follows.
     pub fn encode(&self, into: &mut Vec<u8>) {
-        into.extend_from_slice(&self.registration.encode());
-        into.extend_from_slice(&self.addr.to_le_bytes());
-        into.extend_from_slice(&self.compare.to_le_bytes());
-        into.extend_from_slice(&self.len.to_le_bytes());
-        into.extend_from_slice(&self.op.to_le_bytes());
-        into.extend_from_slice(&[self.flags, u8::from(self.fetches)]);
+        let mut out = [0; ENTRY];
+        out[..NAME].copy_from_slice(&self.registration.encode());
+        out[16..24].copy_from_slice(&self.addr.to_le_bytes());
+        out[24..32].copy_from_slice(&self.compare.to_le_bytes());
+        out[32..36].copy_from_slice(&self.len.to_le_bytes());
+        out[36..38].copy_from_slice(&self.op.to_le_bytes());
+        out[38..].copy_from_slice(&[self.flags, u8::from(self.fetches)]);
+        into.extend_from_slice(&out);
     }
 
     /// The first entry of a list, its data, and the rest of the list. `None`: the list is empty, or ends within the

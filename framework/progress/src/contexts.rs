@@ -180,14 +180,17 @@ impl Contexts {
 
     /// Makes a turn of one context if its lock is free. Returns the number of events, and whether it is time to look at the
     /// next one, too. `own`: the thread's messages come on it.
+    #[inline(always)]
     pub(crate) fn try_turn(&self, ctx: u32, entry: &mut Entry, own: bool) -> (i32, bool) {
-        let number = number(entry);
+        let (number, cri) = (number(entry), self.cris().at(ctx));
         let Some(mut held) = self.cris().try_hold(entry, ctx) else {
             self.count_miss(ctx);
             return (0, true);
         };
-        let events = self.turn(&mut held, number);
-        let tired = self.cris().at(ctx).turns().is_multiple_of(TURNS_IN_A_ROW);
+        cri.count_holder(number);
+        let events = self.poll(&mut held);
+        cri.count_progress(events);
+        let tired = cri.turns().is_multiple_of(TURNS_IN_A_ROW);
         if !own && events == 0 {
             held.leave_uncounted();
         }

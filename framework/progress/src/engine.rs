@@ -110,7 +110,10 @@ impl Engine {
     /// Makes one turn of progress. Returns the number of events. Behind it the entry takes locks if that has to be from now on.
     #[inline(always)]
     pub fn turn(&self, entry: &mut Entry) -> i32 {
-        let events = self.turns().map_or(0, |turns| turns.turn(entry));
+        let events = match self.turns() {
+            Some(turns) => turns.turn(entry),
+            None => 0,
+        };
         self.layers.turn(entry, events)
     }
 

@@ -64,6 +64,7 @@ impl Policy for OwnFirst {
 }
 
 /// Makes a turn of the first context, which is the only one in use. Returns the number of events.
+#[inline(always)]
 pub(super) fn first(contexts: &Contexts, entry: &mut Entry) -> i32 {
     if !contexts.is_anothers(FIRST, entry) {
         return contexts.try_turn(FIRST, entry, true).0;

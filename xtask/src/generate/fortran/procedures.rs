@@ -1,0 +1,146 @@
+//! The library's procedures, a file for each chapter: a line names the C function, the Fortran name and the kind of each dummy.
+
+use super::table::{Direction, Dummy, Procedure};
+use crate::generate::table::Section;
+
+const FOLDER: &str = "fortran/src/procedures";
+
+/// Makes the files of all chapters, and the one that names them.
+pub fn make(sections: &[Section<Procedure>]) -> Result<Vec<(String, String)>, String> {
+    let mut files = Vec::new();
+    let mut names = vec!["prelude".to_owned()];
+    for section in sections {
+        let mut body = String::new();
+        for procedure in section.rows.iter().filter(|p| !p.by_hand) {
+            body += &line(procedure, false)?;
+            if procedure.dummies.iter().any(|d| d.kind == "address") {
+                // The one for a C pointer, which has the same arguments.
+                body += &line(procedure, false)?.replacen("_ (", "_cptr_ (", 1);
+            }
+            if procedure.has_large {
+                body += &line(procedure, true)?;
+            }
+        }
+        if body.is_empty() {
+            continue;
+        }
+        let file = section.name.replace('-', "_");
+        let text = format!(
+            "//! {}.\n//!\n//! Made from `mpi/abi/fortran.tsv` by `cargo xtask generate`.\n\nuse super::prelude::*;\n\n{body}",
+            section.title
+        );
+        files.push((format!("{FOLDER}/{file}.rs"), text));
+        names.push(file);
+    }
+    names.sort();
+    let names: String = names.iter().map(|name| format!("mod {name};\n")).collect();
+    let text = format!(
+        "//! The procedures that are the C function with converted arguments, by chapter.\n//!\n\
+         //! Made from `mpi/abi/fortran.tsv` by `cargo xtask generate`, but for `prelude`.\n\n{names}"
+    );
+    files.push((format!("{FOLDER}/mod.rs"), text));
+    Ok(files)
+}
+
+fn line(procedure: &Procedure, large: bool) -> Result<String, String> {
+    let name = if large { format!("{}_c", procedure.name) } else { procedure.name.clone() };
+    let dummies = procedure.dummies.iter().filter(|d| large || !d.large_only);
+    let mut arguments = Vec::new();
+    let mut hidden = Vec::new();
+    for dummy in dummies {
+        let kind = kind(procedure, dummy, large).ok_or_else(|| {
+            format!("fortran.tsv: {name}: nothing is known of {} {}", dummy.kind, dummy.name)
+        })?;
+        let own = identifier(&dummy.name);
+        let length = match dummy.kind.as_str() {
+            "text" => {
+                hidden.push(format!("{own}_len"));
+                Some(format!("{own}_len"))
+            }
+            _ if kind.ends_with("Many")
+                || kind.ends_with("ManyIn")
+                || kind.ends_with("ManyOut")
+                || kind == "Kept" =>
+            {
+                Some(length(dummy)?)
+            }
+            _ => None,
+        };
+        arguments.push(match length {
+            Some(length) => format!("{own}: {kind}[{length}]"),
+            None => format!("{own}: {kind}"),
+        });
+    }
+    let hidden = if hidden.is_empty() { String::new() } else { format!(" ({})", hidden.join(", ")) };
+    Ok(format!("procedure! {{\n    {name} {}_ ({}){hidden}\n}}\n", name.to_lowercase(), arguments.join(", ")))
+}
+
+/// A dummy's name where Rust has a word of that name.
+fn identifier(name: &str) -> String {
+    match name {
+        "type" => "type_".to_owned(),
+        name => name.to_lowercase(),
+    }
+}
+
+fn length(dummy: &Dummy) -> Result<String, String> {
+    match dummy.shape.as_deref() {
+        Some("peers") if dummy.name == "sendtypes" => Ok("peers_of(sendbuf, comm)".to_owned()),
+        Some(of @ ("peers" | "indegree" | "outdegree")) => Ok(format!("{of}(comm)")),
+        Some(shape) if shape != "*" => Ok(format!("len({})", shape.to_lowercase())),
+        _ => Err(format!("fortran.tsv: nothing says how many elements {} has", dummy.name)),
+    }
+}
+
+/// The Rust type that stands for a dummy (`fortran/src/dummies`).
+fn kind(procedure: &Procedure, dummy: &Dummy, large: bool) -> Option<String> {
+    use Direction::In;
+    let is_array = dummy.shape.is_some();
+    let is_in = dummy.direction == In;
+    let number = match dummy.kind_in(large) {
+        "int" => Some("c_int"),
+        "aint" => Some("isize"),
+        "count" | "offset" => Some("i64"),
+        _ => None,
+    };
+    if let Some(number) = number {
+        return Some(if is_in && !is_array {
+            format!("Value<{number}>")
+        } else {
+            format!("Place<{number}>")
+        });
+    }
+    let waits = procedure.dummies.iter().any(is_kept);
+    let plain = match dummy.kind.as_str() {
+        "type" if is_kept(dummy) => "Kept",
+        "request" if waits => "kept::Request",
+        "comm" | "group" | "type" | "op" | "request" | "message" | "info" | "errhandler" | "win" | "file"
+        | "session" => match (is_array, is_in) {
+            (true, _) => "handles::Many",
+            (false, true) => "handles::In",
+            (false, false) => "handles::Out",
+        },
+        "logical" => match (is_array, is_in) {
+            (true, true) => "logical::ManyIn",
+            (true, false) => "logical::ManyOut",
+            (false, true) => "logical::In",
+            (false, false) => "logical::Out",
+        },
+        "status" => "Statuses",
+        "choice" => "Choice",
+        "weights" => "Weights",
+        "address" => "Place<c_void>",
+        "detached" => "Dropped",
+        "index" => "index::Out",
+        "text" if is_in && procedure.name.starts_with("MPI_Info_") => "text::Trimmed",
+        "text" if is_in => "text::In",
+        "text" => return Some(format!("text::Out<{}>", dummy.shape.as_deref()?)),
+        _ => return None,
+    };
+    Some(plain.to_owned())
+}
+
+/// An array of datatypes that is used until a later call.
+fn is_kept(dummy: &Dummy) -> bool {
+    dummy.kind == "type" && dummy.shape.is_some() && dummy.asynchronous
+}

@@ -23,7 +23,7 @@ procedure! {
     MPI_Testany mpi_testany_ (count: Value<c_int>, array_of_requests: handles::Many[len(count)], index: index::Out, flag: logical::Out, status: Statuses)
 }
 procedure! {
-    MPI_Cancel mpi_cancel_ (request: handles::In)
+    MPI_Cancel mpi_cancel_ (request: handles::Out)
 }
 procedure! {
     MPI_Request_free mpi_request_free_ (request: handles::Out)

@@ -14,7 +14,7 @@ use std::path::Path;
 /// Makes the files, by name from the workspace root.
 pub fn make(root: &Path, tables: &Tables) -> Result<Vec<(String, String)>, String> {
     let sections = table::read(&root.join("mpi/abi"))?;
-    let mut files = procedures::make(&sections)?;
+    let mut files = procedures::make(&sections, tables)?;
     files.push(("fortran/include/mpif.h".to_owned(), header::make(tables)));
     files.push(("fortran/modules/mpi_constants.f90".to_owned(), modules::constants(tables)));
     files.push(("fortran/modules/mpi.f90".to_owned(), modules::procedures(&sections)));

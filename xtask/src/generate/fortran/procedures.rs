@@ -1,24 +1,24 @@
 //! The library's procedures, a file for each chapter: a line names the C function, the Fortran name and the kind of each dummy.
 
 use super::table::{Direction, Dummy, Procedure};
-use crate::generate::table::Section;
+use crate::generate::table::{Function, Parameter, Section, Tables};
 
 const FOLDER: &str = "fortran/src/procedures";
 
 /// Makes the files of all chapters, and the one that names them.
-pub fn make(sections: &[Section<Procedure>]) -> Result<Vec<(String, String)>, String> {
+pub fn make(sections: &[Section<Procedure>], tables: &Tables) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
     let mut names = vec!["prelude".to_owned()];
     for section in sections {
         let mut body = String::new();
         for procedure in section.rows.iter().filter(|p| !p.by_hand) {
-            body += &line(procedure, false)?;
+            body += &line(procedure, false, tables)?;
             if procedure.dummies.iter().any(|d| d.kind == "address") {
                 // The one for a C pointer, which has the same arguments.
-                body += &line(procedure, false)?.replacen("_ (", "_cptr_ (", 1);
+                body += &line(procedure, false, tables)?.replacen("_ (", "_cptr_ (", 1);
             }
             if procedure.has_large {
-                body += &line(procedure, true)?;
+                body += &line(procedure, true, tables)?;
             }
         }
         if body.is_empty() {
@@ -42,13 +42,26 @@ pub fn make(sections: &[Section<Procedure>]) -> Result<Vec<(String, String)>, St
     Ok(files)
 }
 
-fn line(procedure: &Procedure, large: bool) -> Result<String, String> {
+/// The C function of that name.
+fn function<'a>(tables: &'a Tables, name: &str) -> Option<&'a Function> {
+    tables.functions.iter().chain(&tables.removed).flat_map(|s| &s.rows).find(|f| f.name == name)
+}
+
+fn line(procedure: &Procedure, large: bool, tables: &Tables) -> Result<String, String> {
     let name = if large { format!("{}_c", procedure.name) } else { procedure.name.clone() };
-    let dummies = procedure.dummies.iter().filter(|d| large || !d.large_only);
+    let dummies: Vec<&Dummy> = procedure.dummies.iter().filter(|d| large || !d.large_only).collect();
+    let of_c = function(tables, &name).ok_or_else(|| format!("fortran.tsv: C has no {name}"))?;
+    if of_c.parameters.len() != dummies.len() {
+        return Err(format!(
+            "fortran.tsv: {name} has {} dummies, and C's {}",
+            dummies.len(),
+            of_c.parameters.len()
+        ));
+    }
     let mut arguments = Vec::new();
     let mut hidden = Vec::new();
-    for dummy in dummies {
-        let kind = kind(procedure, dummy, large).ok_or_else(|| {
+    for (dummy, parameter) in dummies.into_iter().zip(&of_c.parameters) {
+        let kind = kind(procedure, dummy, large, parameter).ok_or_else(|| {
             format!("fortran.tsv: {name}: nothing is known of {} {}", dummy.kind, dummy.name)
         })?;
         let own = identifier(&dummy.name);
@@ -93,10 +106,10 @@ fn length(dummy: &Dummy) -> Result<String, String> {
 }
 
 /// The Rust type that stands for a dummy (`fortran/src/dummies`).
-fn kind(procedure: &Procedure, dummy: &Dummy, large: bool) -> Option<String> {
-    use Direction::In;
+fn kind(procedure: &Procedure, dummy: &Dummy, large: bool, parameter: &Parameter) -> Option<String> {
     let is_array = dummy.shape.is_some();
-    let is_in = dummy.direction == In;
+    let is_in = dummy.direction == Direction::In;
+    let is_value = !parameter.kind.contains('*');
     let number = match dummy.kind_in(large) {
         "int" => Some("c_int"),
         "aint" => Some("isize"),
@@ -104,18 +117,14 @@ fn kind(procedure: &Procedure, dummy: &Dummy, large: bool) -> Option<String> {
         _ => None,
     };
     if let Some(number) = number {
-        return Some(if is_in && !is_array {
-            format!("Value<{number}>")
-        } else {
-            format!("Place<{number}>")
-        });
+        return Some(if is_value { format!("Value<{number}>") } else { format!("Place<{number}>") });
     }
     let waits = procedure.dummies.iter().any(is_kept);
     let plain = match dummy.kind.as_str() {
         "type" if is_kept(dummy) => "Kept",
         "request" if waits => "kept::Request",
         "comm" | "group" | "type" | "op" | "request" | "message" | "info" | "errhandler" | "win" | "file"
-        | "session" => match (is_array, is_in) {
+        | "session" => match (is_array, is_value) {
             (true, _) => "handles::Many",
             (false, true) => "handles::In",
             (false, false) => "handles::Out",

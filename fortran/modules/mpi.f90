@@ -3,6 +3,7 @@
 ! Made from mpi/abi by `cargo xtask generate`.
 module mpi
    use mpi_constants
+   use mpi_integer_constants
    implicit none
    public
    external :: MPI_NULL_COPY_FN

@@ -100,6 +100,123 @@ module mpi_constants
    integer, parameter :: MPI_MAX_STRINGTAG_LEN = 1023
    integer, parameter :: MPI_MAX_PSET_NAME_LEN = 1023
    integer, parameter :: MPI_BSEND_OVERHEAD = 511
+   integer, parameter :: MPI_IDENT = 201
+   integer, parameter :: MPI_CONGRUENT = 202
+   integer, parameter :: MPI_SIMILAR = 203
+   integer, parameter :: MPI_UNEQUAL = 204
+   integer, parameter :: MPI_CART = 211
+   integer, parameter :: MPI_GRAPH = 212
+   integer, parameter :: MPI_DIST_GRAPH = 213
+   integer, parameter :: MPI_COMM_TYPE_SHARED = 221
+   integer, parameter :: MPI_COMM_TYPE_HW_UNGUIDED = 222
+   integer, parameter :: MPI_COMM_TYPE_HW_GUIDED = 223
+   integer, parameter :: MPI_COMM_TYPE_RESOURCE_GUIDED = 224
+   integer, parameter :: MPI_KEYVAL_INVALID = 0
+   integer, parameter :: MPI_TAG_UB = 501
+   integer, parameter :: MPI_IO = 502
+   integer, parameter :: MPI_HOST = 503
+   integer, parameter :: MPI_WTIME_IS_GLOBAL = 504
+   integer, parameter :: MPI_APPNUM = 505
+   integer, parameter :: MPI_LASTUSEDCODE = 506
+   integer, parameter :: MPI_UNIVERSE_SIZE = 507
+   integer, parameter :: MPI_WIN_BASE = 601
+   integer, parameter :: MPI_WIN_DISP_UNIT = 602
+   integer, parameter :: MPI_WIN_SIZE = 603
+   integer, parameter :: MPI_WIN_CREATE_FLAVOR = 604
+   integer, parameter :: MPI_WIN_MODEL = 605
+   integer, parameter :: MPI_ORDER_C = 12
+   integer, parameter :: MPI_ORDER_FORTRAN = 15
+   integer, parameter :: MPI_DISTRIBUTE_NONE = 16
+   integer, parameter :: MPI_DISTRIBUTE_BLOCK = 17
+   integer, parameter :: MPI_DISTRIBUTE_CYCLIC = 18
+   integer, parameter :: MPI_DISTRIBUTE_DFLT_DARG = 19
+   integer, parameter :: MPI_COMBINER_NAMED = 101
+   integer, parameter :: MPI_COMBINER_DUP = 102
+   integer, parameter :: MPI_COMBINER_CONTIGUOUS = 103
+   integer, parameter :: MPI_COMBINER_VECTOR = 104
+   integer, parameter :: MPI_COMBINER_HVECTOR = 105
+   integer, parameter :: MPI_COMBINER_INDEXED = 106
+   integer, parameter :: MPI_COMBINER_HINDEXED = 107
+   integer, parameter :: MPI_COMBINER_INDEXED_BLOCK = 108
+   integer, parameter :: MPI_COMBINER_HINDEXED_BLOCK = 109
+   integer, parameter :: MPI_COMBINER_STRUCT = 110
+   integer, parameter :: MPI_COMBINER_SUBARRAY = 111
+   integer, parameter :: MPI_COMBINER_DARRAY = 112
+   integer, parameter :: MPI_COMBINER_F90_REAL = 113
+   integer, parameter :: MPI_COMBINER_F90_COMPLEX = 114
+   integer, parameter :: MPI_COMBINER_F90_INTEGER = 115
+   integer, parameter :: MPI_COMBINER_RESIZED = 116
+   integer, parameter :: MPI_COMBINER_VALUE_INDEX = 117
+   integer, parameter :: MPIX_TYPECLASS_LOGICAL = 191
+   integer, parameter :: MPI_TYPECLASS_INTEGER = 192
+   integer, parameter :: MPI_TYPECLASS_REAL = 193
+   integer, parameter :: MPI_TYPECLASS_COMPLEX = 194
+   integer, parameter :: MPI_LOCK_EXCLUSIVE = 301
+   integer, parameter :: MPI_LOCK_SHARED = 302
+   integer, parameter :: MPI_WIN_FLAVOR_CREATE = 311
+   integer, parameter :: MPI_WIN_FLAVOR_ALLOCATE = 312
+   integer, parameter :: MPI_WIN_FLAVOR_DYNAMIC = 313
+   integer, parameter :: MPI_WIN_FLAVOR_SHARED = 314
+   integer, parameter :: MPI_WIN_UNIFIED = 321
+   integer, parameter :: MPI_WIN_SEPARATE = 322
+   integer, parameter :: MPI_MODE_APPEND = 1
+   integer, parameter :: MPI_MODE_CREATE = 2
+   integer, parameter :: MPI_MODE_DELETE_ON_CLOSE = 4
+   integer, parameter :: MPI_MODE_EXCL = 8
+   integer, parameter :: MPI_MODE_RDONLY = 16
+   integer, parameter :: MPI_MODE_RDWR = 32
+   integer, parameter :: MPI_MODE_SEQUENTIAL = 64
+   integer, parameter :: MPI_MODE_UNIQUE_OPEN = 128
+   integer, parameter :: MPI_MODE_WRONLY = 256
+   integer, parameter :: MPI_MODE_NOCHECK = 1024
+   integer, parameter :: MPI_MODE_NOPRECEDE = 2048
+   integer, parameter :: MPI_MODE_NOPUT = 4096
+   integer, parameter :: MPI_MODE_NOSTORE = 8192
+   integer, parameter :: MPI_MODE_NOSUCCEED = 16384
+   integer(kind=MPI_OFFSET_KIND), parameter :: MPI_DISPLACEMENT_CURRENT = -1
+   integer, parameter :: MPI_SEEK_CUR = 401
+   integer, parameter :: MPI_SEEK_END = 402
+   integer, parameter :: MPI_SEEK_SET = 403
+   logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false.
+   logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .false.
+   integer :: MPI_BOTTOM
+   integer, private :: mpifort_p0(15)
+   common /MPIFORT_BOTTOM/ MPI_BOTTOM, mpifort_p0
+   save /MPIFORT_BOTTOM/
+   integer :: MPI_IN_PLACE
+   integer, private :: mpifort_p1(15)
+   common /MPIFORT_INPLACE/ MPI_IN_PLACE, mpifort_p1
+   save /MPIFORT_INPLACE/
+   integer :: MPI_BUFFER_AUTOMATIC
+   integer, private :: mpifort_p2(15)
+   common /MPIFORT_BUFAUTO/ MPI_BUFFER_AUTOMATIC, mpifort_p2
+   save /MPIFORT_BUFAUTO/
+   integer :: MPI_UNWEIGHTED(1)
+   integer, private :: mpifort_p3(15)
+   common /MPIFORT_UNWEIGH/ MPI_UNWEIGHTED, mpifort_p3
+   save /MPIFORT_UNWEIGH/
+   integer :: MPI_WEIGHTS_EMPTY(1)
+   integer, private :: mpifort_p4(15)
+   common /MPIFORT_WEMPTY/ MPI_WEIGHTS_EMPTY, mpifort_p4
+   save /MPIFORT_WEMPTY/
+   integer :: MPI_ERRCODES_IGNORE(1)
+   integer, private :: mpifort_p7(15)
+   common /MPIFORT_ERRCODES/ MPI_ERRCODES_IGNORE, mpifort_p7
+   save /MPIFORT_ERRCODES/
+   character(len=1) :: MPI_ARGV_NULL(1)
+   character(len=1), private :: mpifort_p8(63)
+   common /MPIFORT_ARGV/ MPI_ARGV_NULL, mpifort_p8
+   save /MPIFORT_ARGV/
+   character(len=1) :: MPI_ARGVS_NULL(1,1)
+   character(len=1), private :: mpifort_p9(63)
+   common /MPIFORT_ARGVS/ MPI_ARGVS_NULL, mpifort_p9
+   save /MPIFORT_ARGVS/
+end module mpi_constants
+
+! Handles and statuses of INTEGER.
+module mpi_integer_constants
+   implicit none
+   public
    integer, parameter :: MPI_OP_NULL = 32
    integer, parameter :: MPI_SUM = 33
    integer, parameter :: MPI_MIN = 34
@@ -203,105 +320,6 @@ module mpi_constants
    integer, parameter :: MPI_REAL16 = 738
    integer, parameter :: MPI_COMPLEX16 = 739
    integer, parameter :: MPI_COMPLEX32 = 747
-   integer, parameter :: MPI_IDENT = 201
-   integer, parameter :: MPI_CONGRUENT = 202
-   integer, parameter :: MPI_SIMILAR = 203
-   integer, parameter :: MPI_UNEQUAL = 204
-   integer, parameter :: MPI_CART = 211
-   integer, parameter :: MPI_GRAPH = 212
-   integer, parameter :: MPI_DIST_GRAPH = 213
-   integer, parameter :: MPI_COMM_TYPE_SHARED = 221
-   integer, parameter :: MPI_COMM_TYPE_HW_UNGUIDED = 222
-   integer, parameter :: MPI_COMM_TYPE_HW_GUIDED = 223
-   integer, parameter :: MPI_COMM_TYPE_RESOURCE_GUIDED = 224
-   integer, parameter :: MPI_KEYVAL_INVALID = 0
-   integer, parameter :: MPI_TAG_UB = 501
-   integer, parameter :: MPI_IO = 502
-   integer, parameter :: MPI_HOST = 503
-   integer, parameter :: MPI_WTIME_IS_GLOBAL = 504
-   integer, parameter :: MPI_APPNUM = 505
-   integer, parameter :: MPI_LASTUSEDCODE = 506
-   integer, parameter :: MPI_UNIVERSE_SIZE = 507
-   integer, parameter :: MPI_WIN_BASE = 601
-   integer, parameter :: MPI_WIN_DISP_UNIT = 602
-   integer, parameter :: MPI_WIN_SIZE = 603
-   integer, parameter :: MPI_WIN_CREATE_FLAVOR = 604
-   integer, parameter :: MPI_WIN_MODEL = 605
-   integer, parameter :: MPI_ORDER_C = 12
-   integer, parameter :: MPI_ORDER_FORTRAN = 15
-   integer, parameter :: MPI_DISTRIBUTE_NONE = 16
-   integer, parameter :: MPI_DISTRIBUTE_BLOCK = 17
-   integer, parameter :: MPI_DISTRIBUTE_CYCLIC = 18
-   integer, parameter :: MPI_DISTRIBUTE_DFLT_DARG = 19
-   integer, parameter :: MPI_COMBINER_NAMED = 101
-   integer, parameter :: MPI_COMBINER_DUP = 102
-   integer, parameter :: MPI_COMBINER_CONTIGUOUS = 103
-   integer, parameter :: MPI_COMBINER_VECTOR = 104
-   integer, parameter :: MPI_COMBINER_HVECTOR = 105
-   integer, parameter :: MPI_COMBINER_INDEXED = 106
-   integer, parameter :: MPI_COMBINER_HINDEXED = 107
-   integer, parameter :: MPI_COMBINER_INDEXED_BLOCK = 108
-   integer, parameter :: MPI_COMBINER_HINDEXED_BLOCK = 109
-   integer, parameter :: MPI_COMBINER_STRUCT = 110
-   integer, parameter :: MPI_COMBINER_SUBARRAY = 111
-   integer, parameter :: MPI_COMBINER_DARRAY = 112
-   integer, parameter :: MPI_COMBINER_F90_REAL = 113
-   integer, parameter :: MPI_COMBINER_F90_COMPLEX = 114
-   integer, parameter :: MPI_COMBINER_F90_INTEGER = 115
-   integer, parameter :: MPI_COMBINER_RESIZED = 116
-   integer, parameter :: MPI_COMBINER_VALUE_INDEX = 117
-   integer, parameter :: MPIX_TYPECLASS_LOGICAL = 191
-   integer, parameter :: MPI_TYPECLASS_INTEGER = 192
-   integer, parameter :: MPI_TYPECLASS_REAL = 193
-   integer, parameter :: MPI_TYPECLASS_COMPLEX = 194
-   integer, parameter :: MPI_LOCK_EXCLUSIVE = 301
-   integer, parameter :: MPI_LOCK_SHARED = 302
-   integer, parameter :: MPI_WIN_FLAVOR_CREATE = 311
-   integer, parameter :: MPI_WIN_FLAVOR_ALLOCATE = 312
-   integer, parameter :: MPI_WIN_FLAVOR_DYNAMIC = 313
-   integer, parameter :: MPI_WIN_FLAVOR_SHARED = 314
-   integer, parameter :: MPI_WIN_UNIFIED = 321
-   integer, parameter :: MPI_WIN_SEPARATE = 322
-   integer, parameter :: MPI_MODE_APPEND = 1
-   integer, parameter :: MPI_MODE_CREATE = 2
-   integer, parameter :: MPI_MODE_DELETE_ON_CLOSE = 4
-   integer, parameter :: MPI_MODE_EXCL = 8
-   integer, parameter :: MPI_MODE_RDONLY = 16
-   integer, parameter :: MPI_MODE_RDWR = 32
-   integer, parameter :: MPI_MODE_SEQUENTIAL = 64
-   integer, parameter :: MPI_MODE_UNIQUE_OPEN = 128
-   integer, parameter :: MPI_MODE_WRONLY = 256
-   integer, parameter :: MPI_MODE_NOCHECK = 1024
-   integer, parameter :: MPI_MODE_NOPRECEDE = 2048
-   integer, parameter :: MPI_MODE_NOPUT = 4096
-   integer, parameter :: MPI_MODE_NOSTORE = 8192
-   integer, parameter :: MPI_MODE_NOSUCCEED = 16384
-   integer(kind=MPI_OFFSET_KIND), parameter :: MPI_DISPLACEMENT_CURRENT = -1
-   integer, parameter :: MPI_SEEK_CUR = 401
-   integer, parameter :: MPI_SEEK_END = 402
-   integer, parameter :: MPI_SEEK_SET = 403
-   logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false.
-   logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .false.
-   integer :: MPI_BOTTOM
-   integer, private :: mpifort_p0(15)
-   common /MPIFORT_BOTTOM/ MPI_BOTTOM, mpifort_p0
-   save /MPIFORT_BOTTOM/
-   integer :: MPI_IN_PLACE
-   integer, private :: mpifort_p1(15)
-   common /MPIFORT_INPLACE/ MPI_IN_PLACE, mpifort_p1
-   save /MPIFORT_INPLACE/
-   integer :: MPI_BUFFER_AUTOMATIC
-   integer, private :: mpifort_p2(15)
-   common /MPIFORT_BUFAUTO/ MPI_BUFFER_AUTOMATIC, mpifort_p2
-   save /MPIFORT_BUFAUTO/
-   integer :: MPI_UNWEIGHTED(1)
-   integer, private :: mpifort_p3(15)
-   common /MPIFORT_UNWEIGH/ MPI_UNWEIGHTED, mpifort_p3
-   save /MPIFORT_UNWEIGH/
-   integer :: MPI_WEIGHTS_EMPTY(1)
-   integer, private :: mpifort_p4(15)
-   common /MPIFORT_WEMPTY/ MPI_WEIGHTS_EMPTY, mpifort_p4
-   save /MPIFORT_WEMPTY/
    integer :: MPI_STATUS_IGNORE(8)
    integer, private :: mpifort_p5(8)
    common /MPIFORT_STATUS/ MPI_STATUS_IGNORE, mpifort_p5
@@ -310,16 +328,4 @@ module mpi_constants
    integer, private :: mpifort_p6(8)
    common /MPIFORT_STATUSES/ MPI_STATUSES_IGNORE, mpifort_p6
    save /MPIFORT_STATUSES/
-   integer :: MPI_ERRCODES_IGNORE(1)
-   integer, private :: mpifort_p7(15)
-   common /MPIFORT_ERRCODES/ MPI_ERRCODES_IGNORE, mpifort_p7
-   save /MPIFORT_ERRCODES/
-   character(len=1) :: MPI_ARGV_NULL(1)
-   character(len=1), private :: mpifort_p8(63)
-   common /MPIFORT_ARGV/ MPI_ARGV_NULL, mpifort_p8
-   save /MPIFORT_ARGV/
-   character(len=1) :: MPI_ARGVS_NULL(1,1)
-   character(len=1), private :: mpifort_p9(63)
-   common /MPIFORT_ARGVS/ MPI_ARGVS_NULL, mpifort_p9
-   save /MPIFORT_ARGVS/
-end module mpi_constants
+end module mpi_integer_constants

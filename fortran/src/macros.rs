@@ -1,11 +1,19 @@
 //! A procedure of Fortran is defined by the C function, its name, and the kinds of its dummies.
 //!
 //! `procedure!` makes two exported functions of one body: `mpi_x_`, which calls `MPI_X`, so that a tool which defines that sees calls from Fortran, too, and `pmpi_x_`,
-//! which calls `PMPI_X` (MPI 5.0 §15.2). Compilers write names in lower case with one underscore behind, and pass a hidden length for each CHARACTER behind all arguments.
+//! which calls `PMPI_X` (MPI 5.0 §15.2); and both once more under the names of module `mpi_f08`, `mpi_x_f08_` (Table 19.1), whose arguments are the same: a handle there is a
+//! structure of one INTEGER. With `alone` in front a procedure has no second names. Compilers write names in lower case with one underscore behind, and pass a hidden length for each CHARACTER behind all arguments.
 //! An array has its length in brackets: an expression of the arguments as they came. `ierror` is null where an optional one is absent.
 
 macro_rules! procedure {
     ($c:ident $f:ident ($($a:ident : $t:ty $([$len:expr])?),* $(,)?) $(($($hidden:ident),+))?) => {
+        procedure! { @of "" $c $f ($($a : $t $([$len])?),*) $(($($hidden),+))? }
+        procedure! { @of "f08_" $c $f ($($a : $t $([$len])?),*) $(($($hidden),+))? }
+    };
+    (alone $($rest:tt)*) => {
+        procedure! { @of "" $($rest)* }
+    };
+    (@of $suffix:literal $c:ident $f:ident ($($a:ident : $t:ty $([$len:expr])?),* $(,)?) $(($($hidden:ident),+))?) => {
         const _: () = {
             type Callee = unsafe extern "C" fn($(<$t as Dummy>::Passed),*) -> c_int;
             unsafe extern "C" {
@@ -29,14 +37,14 @@ macro_rules! procedure {
                 }
             }
             // SAFETY: the name is the standard's; nobody else defines it but a tool that interposes on purpose.
-            #[unsafe(export_name = stringify!($f))]
+            #[unsafe(export_name = concat!(stringify!($f), $suffix))]
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
             pub unsafe extern "C" fn called($($a: <$t as Dummy>::Given,)* ierror: *mut Fint $($(, $hidden: usize)+)?) {
                 // SAFETY: the caller's promises.
                 unsafe { run(callee, $($a,)* ierror $($(, $hidden)+)?) }
             }
             // SAFETY: the name is the standard's for tools.
-            #[unsafe(export_name = concat!("p", stringify!($f)))]
+            #[unsafe(export_name = concat!("p", stringify!($f), $suffix))]
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
             pub unsafe extern "C" fn profiled($($a: <$t as Dummy>::Given,)* ierror: *mut Fint $($(, $hidden: usize)+)?) {
                 // SAFETY: the caller's promises.
@@ -51,12 +59,14 @@ macro_rules! procedure {
 /// A procedure whose body is written out: the C function with its type, the name, the arguments as they come, and a body that answers with the error code.
 macro_rules! written {
     ($c:ident: $callee_type:ty, $f:ident ($($a:ident : $t:ty),* $(,)?) |$callee:ident| $body:block) => {
-        written!(@of $c: $callee_type, $f ($($a: $t),*) () |$callee| $body);
+        written!(@of "" $c: $callee_type, $f ($($a: $t),*) () |$callee| $body);
+        written!(@of "f08_" $c: $callee_type, $f ($($a: $t),*) () |$callee| $body);
     };
     ($c:ident: $callee_type:ty, $f:ident ($($a:ident : $t:ty),* $(,)?) ($($hidden:ident),+) |$callee:ident| $body:block) => {
-        written!(@of $c: $callee_type, $f ($($a: $t),*) ($($hidden),+) |$callee| $body);
+        written!(@of "" $c: $callee_type, $f ($($a: $t),*) ($($hidden),+) |$callee| $body);
+        written!(@of "f08_" $c: $callee_type, $f ($($a: $t),*) ($($hidden),+) |$callee| $body);
     };
-    (@of $c:ident: $callee_type:ty, $f:ident ($($a:ident : $t:ty),*) ($($hidden:ident),*) |$callee:ident| $body:block) => {
+    (@of $suffix:literal $c:ident: $callee_type:ty, $f:ident ($($a:ident : $t:ty),*) ($($hidden:ident),*) |$callee:ident| $body:block) => {
         const _: () = {
             type Callee = $callee_type;
             unsafe extern "C" {
@@ -76,7 +86,7 @@ macro_rules! written {
                 }
             }
             // SAFETY: the name is the standard's; nobody else defines it but a tool that interposes on purpose.
-            #[unsafe(export_name = stringify!($f))]
+            #[unsafe(export_name = concat!(stringify!($f), $suffix))]
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
             pub unsafe extern "C" fn called($($a: $t,)* ierror: *mut Fint $(, $hidden: usize)*) {
                 // SAFETY: the caller's promises; the function has this type.
@@ -85,7 +95,7 @@ macro_rules! written {
                 }
             }
             // SAFETY: the name is the standard's for tools.
-            #[unsafe(export_name = concat!("p", stringify!($f)))]
+            #[unsafe(export_name = concat!("p", stringify!($f), $suffix))]
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
             pub unsafe extern "C" fn profiled($($a: $t,)* ierror: *mut Fint $(, $hidden: usize)*) {
                 // SAFETY: as above.

@@ -66,13 +66,28 @@ sentinels! {
     /// MPI_WEIGHTS_EMPTY.
     is_weights_empty mpifort_wempty_;
     /// MPI_STATUS_IGNORE.
-    is_status_ignore mpifort_status_;
+    is_status_of_integers mpifort_status_;
     /// MPI_STATUSES_IGNORE.
-    is_statuses_ignore mpifort_statuses_;
+    is_statuses_of_integers mpifort_statuses_;
+    /// MPI_STATUS_IGNORE of module `mpi_f08`.
+    is_status_of_f08 mpifort_f08_status;
+    /// MPI_STATUSES_IGNORE of module `mpi_f08`.
+    is_statuses_of_f08 mpifort_f08_statuses;
     /// MPI_ERRCODES_IGNORE.
     is_errcodes_ignore mpifort_errcodes_;
     /// MPI_ARGV_NULL.
     is_argv_null mpifort_argv_;
     /// MPI_ARGVS_NULL.
     is_argvs_null mpifort_argvs_;
+}
+
+/// Whether a status, or an array of them, is one of those that nobody wants.
+#[inline(always)]
+pub fn is_status_ignore<T>(at: *const T) -> bool {
+    is_status_of_integers(at) || is_statuses_of_integers(at) || is_status_of_f08(at) || is_statuses_of_f08(at)
+}
+
+/// The address of MPI_BUFFER_AUTOMATIC.
+pub fn buffer_automatic() -> *mut c_void {
+    address!(mpifort_bufauto_).cast_mut()
 }

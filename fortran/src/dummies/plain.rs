@@ -91,8 +91,7 @@ impl Dummy for Statuses {
 
     #[inline(always)]
     unsafe fn take(given: *mut c_int, _: usize) -> Self {
-        let ignored = is_status_ignore(given) || is_statuses_ignore(given);
-        Statuses(if ignored { null_mut() } else { given })
+        Statuses(if is_status_ignore(given) { null_mut() } else { given })
     }
     #[inline(always)]
     fn pass(&mut self) -> *mut c_int {
@@ -112,5 +111,30 @@ impl Dummy for Dropped {
     }
     fn pass(&mut self) -> *mut *mut c_void {
         &mut self.0
+    }
+}
+
+/// A place for the address of a buffer that is given back, as a C pointer of module `mpi_f08`.
+pub struct Detached {
+    place: *mut *mut c_void,
+    own: *mut c_void,
+}
+
+impl Dummy for Detached {
+    type Given = *mut *mut c_void;
+    type Passed = *mut *mut c_void;
+
+    unsafe fn take(given: *mut *mut c_void, _: usize) -> Self {
+        Detached { place: given, own: null_mut() }
+    }
+    fn pass(&mut self) -> *mut *mut c_void {
+        &mut self.own
+    }
+    fn give_back(self, code: c_int) {
+        if code == crate::abi::SUCCESS {
+            let at = if self.own == BUFFER_AUTOMATIC { buffer_automatic() } else { self.own };
+            // SAFETY: the caller's place.
+            unsafe { self.place.write(at) }
+        }
     }
 }

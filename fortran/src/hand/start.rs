@@ -47,6 +47,8 @@ macro_rules! pcontrol {
 }
 pcontrol!(mpi_pcontrol_, "MPI_Pcontrol");
 pcontrol!(pmpi_pcontrol_, "PMPI_Pcontrol");
+pcontrol!(mpi_pcontrol_f08_, "MPI_Pcontrol");
+pcontrol!(pmpi_pcontrol_f08_, "PMPI_Pcontrol");
 
 written! { MPI_Abi_set_fortran_booleans: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) -> c_int,
     mpi_abi_set_fortran_booleans_ (logical_size: *const Fint, logical_true: *mut c_void, logical_false: *mut c_void) |callee| {

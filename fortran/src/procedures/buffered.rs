@@ -23,10 +23,16 @@ procedure! {
     MPI_Buffer_attach_c mpi_buffer_attach_c_ (buffer: Choice, size: Value<i64>)
 }
 procedure! {
-    MPI_Buffer_detach mpi_buffer_detach_ (buffer_addr: Dropped, size: Place<c_int>)
+    alone MPI_Buffer_detach mpi_buffer_detach_ (buffer_addr: Dropped, size: Place<c_int>)
 }
 procedure! {
-    MPI_Buffer_detach_c mpi_buffer_detach_c_ (buffer_addr: Dropped, size: Place<i64>)
+    alone MPI_Buffer_detach mpi_buffer_detach_f08_ (buffer_addr: Detached, size: Place<c_int>)
+}
+procedure! {
+    alone MPI_Buffer_detach_c mpi_buffer_detach_c_ (buffer_addr: Dropped, size: Place<i64>)
+}
+procedure! {
+    alone MPI_Buffer_detach_c mpi_buffer_detach_c_f08_ (buffer_addr: Detached, size: Place<i64>)
 }
 procedure! {
     MPI_Buffer_flush mpi_buffer_flush_ ()
@@ -41,10 +47,16 @@ procedure! {
     MPI_Comm_attach_buffer_c mpi_comm_attach_buffer_c_ (comm: handles::In, buffer: Choice, size: Value<i64>)
 }
 procedure! {
-    MPI_Comm_detach_buffer mpi_comm_detach_buffer_ (comm: handles::In, buffer_addr: Dropped, size: Place<c_int>)
+    alone MPI_Comm_detach_buffer mpi_comm_detach_buffer_ (comm: handles::In, buffer_addr: Dropped, size: Place<c_int>)
 }
 procedure! {
-    MPI_Comm_detach_buffer_c mpi_comm_detach_buffer_c_ (comm: handles::In, buffer_addr: Dropped, size: Place<i64>)
+    alone MPI_Comm_detach_buffer mpi_comm_detach_buffer_f08_ (comm: handles::In, buffer_addr: Detached, size: Place<c_int>)
+}
+procedure! {
+    alone MPI_Comm_detach_buffer_c mpi_comm_detach_buffer_c_ (comm: handles::In, buffer_addr: Dropped, size: Place<i64>)
+}
+procedure! {
+    alone MPI_Comm_detach_buffer_c mpi_comm_detach_buffer_c_f08_ (comm: handles::In, buffer_addr: Detached, size: Place<i64>)
 }
 procedure! {
     MPI_Comm_flush_buffer mpi_comm_flush_buffer_ (comm: handles::In)
@@ -65,10 +77,16 @@ procedure! {
     MPI_Session_attach_buffer_c mpi_session_attach_buffer_c_ (session: handles::In, buffer: Choice, size: Value<i64>)
 }
 procedure! {
-    MPI_Session_detach_buffer mpi_session_detach_buffer_ (session: handles::In, buffer_addr: Dropped, size: Place<c_int>)
+    alone MPI_Session_detach_buffer mpi_session_detach_buffer_ (session: handles::In, buffer_addr: Dropped, size: Place<c_int>)
 }
 procedure! {
-    MPI_Session_detach_buffer_c mpi_session_detach_buffer_c_ (session: handles::In, buffer_addr: Dropped, size: Place<i64>)
+    alone MPI_Session_detach_buffer mpi_session_detach_buffer_f08_ (session: handles::In, buffer_addr: Detached, size: Place<c_int>)
+}
+procedure! {
+    alone MPI_Session_detach_buffer_c mpi_session_detach_buffer_c_ (session: handles::In, buffer_addr: Dropped, size: Place<i64>)
+}
+procedure! {
+    alone MPI_Session_detach_buffer_c mpi_session_detach_buffer_c_f08_ (session: handles::In, buffer_addr: Detached, size: Place<i64>)
 }
 procedure! {
     MPI_Session_flush_buffer mpi_session_flush_buffer_ (session: handles::In)

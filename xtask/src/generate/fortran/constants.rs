@@ -25,7 +25,15 @@ pub struct Number {
     pub kind: Option<&'static str>,
 }
 
-/// All constants that are numbers.
+/// A predefined handle.
+pub struct Handle {
+    pub name: String,
+    pub value: String,
+    /// Its type in C and in module `mpi_f08`.
+    pub of: String,
+}
+
+/// All constants that are numbers in all of Fortran.
 pub fn numbers(tables: &Tables) -> Vec<Number> {
     let own = OF_FORTRAN.iter().map(|(name, value)| Number {
         name: name.to_string(),
@@ -34,7 +42,7 @@ pub fn numbers(tables: &Tables) -> Vec<Number> {
     });
     let sections = tables.constants.iter().filter(|s| !WITHOUT.contains(&s.name.as_str()));
     let of_c = sections.flat_map(|section| {
-        section.rows.iter().filter_map(move |row| {
+        section.rows.iter().filter(|row| !is_handle(&row.kind)).filter_map(move |row| {
             let value = number(&row.value)?;
             // The zero byte behind a text of C is none of Fortran's.
             let value = if section.name == "limits" { value - 1 } else { value };
@@ -43,6 +51,22 @@ pub fn numbers(tables: &Tables) -> Vec<Number> {
         })
     });
     own.chain(of_c).collect()
+}
+
+/// All predefined handles.
+pub fn handles(tables: &Tables) -> Vec<Handle> {
+    let sections = tables.constants.iter().filter(|s| !WITHOUT.contains(&s.name.as_str()));
+    let rows = sections.flat_map(|section| &section.rows).filter(|row| is_handle(&row.kind));
+    rows.filter_map(|row| {
+        let value = number(&row.value)?.to_string();
+        Some(Handle { name: row.name.clone(), value, of: row.kind.clone() })
+    })
+    .collect()
+}
+
+/// Whether constants of that kind are handles, and not numbers.
+fn is_handle(kind: &str) -> bool {
+    kind.starts_with("MPI_") && kind != "MPI_Offset" && !kind.ends_with('*')
 }
 
 fn number(text: &str) -> Option<i64> {

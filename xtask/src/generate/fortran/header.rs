@@ -1,6 +1,6 @@
 //! `mpif.h`: declarations that both source forms read, since no line is longer than 72 columns and none goes on.
 
-use super::constants::{CALLBACKS, SENTINELS, numbers};
+use super::constants::{CALLBACKS, SENTINELS, handles, numbers};
 use crate::generate::table::Tables;
 use std::fmt::Write;
 
@@ -16,6 +16,10 @@ pub fn make(tables: &Tables) -> String {
         let of = number.kind.map_or("INTEGER".to_owned(), |kind| format!("INTEGER(KIND={kind})"));
         line(&mut out, &format!("{of} {}", number.name));
         line(&mut out, &format!("PARAMETER ({}={})", number.name, number.value));
+    }
+    for handle in handles(tables) {
+        line(&mut out, &format!("INTEGER {}", handle.name));
+        line(&mut out, &format!("PARAMETER ({}={})", handle.name, handle.value));
     }
     for name in ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"] {
         line(&mut out, &format!("LOGICAL {name}"));

@@ -3,12 +3,12 @@
 //! A choice buffer is of assumed type, and of whatever rank by the directive that a compiler reads for that; to others the line is a comment. Interfaces are explicit for all
 //! procedures, so that the compiler checks the number and the kinds of arguments. There is nothing in a module that an object file would have to be linked for.
 
-use super::constants::{CALLBACKS, SENTINELS, numbers};
+use super::constants::{CALLBACKS, SENTINELS, Sentinel, handles, numbers};
 use super::table::{Direction, Dummy, Procedure};
 use crate::generate::table::{Section, Tables};
 use std::fmt::Write;
 
-/// Makes the module of constants.
+/// Makes the modules of constants: those of all, and those of module `mpi` alone.
 pub fn constants(tables: &Tables) -> String {
     let mut out = String::from(
         "! Constants of MPI 5.0, for the other modules.\n!\n! Made from mpi/abi by `cargo xtask generate`.\n\
@@ -21,15 +21,27 @@ pub fn constants(tables: &Tables) -> String {
     for name in ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"] {
         writeln!(out, "   logical, parameter :: {name} = .false.").expect("a string");
     }
-    for (i, sentinel) in SENTINELS.iter().enumerate() {
-        let (of, shape) = sentinel.of;
-        let (of_padding, rest) = sentinel.padding;
-        let (name, block) = (sentinel.name, sentinel.block);
-        writeln!(out, "   {} :: {name}{shape}", modern(of)).expect("a string");
-        writeln!(out, "   {}, private :: mpifort_p{i}{rest}", modern(of_padding)).expect("a string");
-        writeln!(out, "   common /{block}/ {name}, mpifort_p{i}\n   save /{block}/").expect("a string");
+    let is_status = |sentinel: &Sentinel| sentinel.name.starts_with("MPI_STATUS");
+    for (i, sentinel) in SENTINELS.iter().enumerate().filter(|(_, s)| !is_status(s)) {
+        variable(&mut out, i, sentinel);
     }
-    out + "end module mpi_constants\n"
+    out += "end module mpi_constants\n\n! Handles and statuses of INTEGER.\nmodule mpi_integer_constants\n   implicit none\n   public\n";
+    for handle in handles(tables) {
+        writeln!(out, "   integer, parameter :: {} = {}", handle.name, handle.value).expect("a string");
+    }
+    for (i, sentinel) in SENTINELS.iter().enumerate().filter(|(_, s)| is_status(s)) {
+        variable(&mut out, i, sentinel);
+    }
+    out + "end module mpi_integer_constants\n"
+}
+
+fn variable(out: &mut String, i: usize, sentinel: &Sentinel) {
+    let (of, shape) = sentinel.of;
+    let (of_padding, rest) = sentinel.padding;
+    let (name, block) = (sentinel.name, sentinel.block);
+    writeln!(out, "   {} :: {name}{shape}", modern(of)).expect("a string");
+    writeln!(out, "   {}, private :: mpifort_p{i}{rest}", modern(of_padding)).expect("a string");
+    writeln!(out, "   common /{block}/ {name}, mpifort_p{i}\n   save /{block}/").expect("a string");
 }
 
 /// A type as the free form has it.
@@ -62,7 +74,7 @@ const SIZES: [(&str, &str); 13] = [
 pub fn procedures(sections: &[Section<Procedure>]) -> String {
     let mut out = String::from(
         "! Module mpi of MPI 5.0: constants, and an interface for each procedure.\n!\n\
-         ! Made from mpi/abi by `cargo xtask generate`.\nmodule mpi\n   use mpi_constants\n   implicit none\n   public\n",
+         ! Made from mpi/abi by `cargo xtask generate`.\nmodule mpi\n   use mpi_constants\n   use mpi_integer_constants\n   implicit none\n   public\n",
     );
     for name in CALLBACKS {
         writeln!(out, "   external :: {name}").expect("a string");
@@ -144,7 +156,7 @@ fn interface(out: &mut String, procedure: &Procedure, prefix: &str, pointer: boo
 }
 
 /// A statement of names, in lines that are not too long.
-fn statement(out: &mut String, text: &str) {
+pub fn statement(out: &mut String, text: &str) {
     let mut column = 0;
     for (i, word) in text.split_inclusive(", ").enumerate() {
         if i > 0 && column + word.len() > 110 {
@@ -155,6 +167,11 @@ fn statement(out: &mut String, text: &str) {
         column += word.len();
     }
     out.push('\n');
+}
+
+/// The attribute of a dummy that is used until a later call.
+pub fn asynchronous(dummy: &Dummy) -> &'static str {
+    if dummy.asynchronous { ", asynchronous" } else { "" }
 }
 
 fn declare(out: &mut String, dummy: &Dummy, pointer: bool) {

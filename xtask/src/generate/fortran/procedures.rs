@@ -85,7 +85,15 @@ fn line(procedure: &Procedure, large: bool, tables: &Tables) -> Result<String, S
         });
     }
     let hidden = if hidden.is_empty() { String::new() } else { format!(" ({})", hidden.join(", ")) };
-    Ok(format!("procedure! {{\n    {name} {}_ ({}){hidden}\n}}\n", name.to_lowercase(), arguments.join(", ")))
+    let (own, arguments) = (name.to_lowercase(), arguments.join(", "));
+    if !arguments.contains(": Dropped") {
+        return Ok(format!("procedure! {{\n    {name} {own}_ ({arguments}){hidden}\n}}\n"));
+    }
+    // By module mpi_f08 the place is a pointer's.
+    let of_f08 = arguments.replace(": Dropped", ": Detached");
+    Ok(format!(
+        "procedure! {{\n    alone {name} {own}_ ({arguments})\n}}\nprocedure! {{\n    alone {name} {own}_f08_ ({of_f08})\n}}\n"
+    ))
 }
 
 /// A dummy's name where Rust has a word of that name.

@@ -20,11 +20,5 @@ procedure! {
     MPI_Precv_init mpi_precv_init_ (buf: Choice, partitions: Value<c_int>, count: Value<i64>, datatype: handles::In, source: Value<c_int>, tag: Value<c_int>, comm: handles::In, info: handles::In, request: handles::Out)
 }
 procedure! {
-    MPI_Precv_init_c mpi_precv_init_c_ (buf: Choice, partitions: Value<c_int>, count: Value<i64>, datatype: handles::In, source: Value<c_int>, tag: Value<c_int>, comm: handles::In, info: handles::In, request: handles::Out)
-}
-procedure! {
     MPI_Psend_init mpi_psend_init_ (buf: Choice, partitions: Value<c_int>, count: Value<i64>, datatype: handles::In, dest: Value<c_int>, tag: Value<c_int>, comm: handles::In, info: handles::In, request: handles::Out)
-}
-procedure! {
-    MPI_Psend_init_c mpi_psend_init_c_ (buf: Choice, partitions: Value<c_int>, count: Value<i64>, datatype: handles::In, dest: Value<c_int>, tag: Value<c_int>, comm: handles::In, info: handles::In, request: handles::Out)
 }

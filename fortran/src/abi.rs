@@ -7,20 +7,9 @@ pub type Fint = c_int;
 /// A handle of C. Those of Fortran are its number.
 pub type Handle = usize;
 
-/// The handle with the number that Fortran has.
-#[inline(always)]
-pub fn handle(number: Fint) -> Handle {
-    number as u32 as usize
-}
-
-/// The number that Fortran has for a handle.
-#[inline(always)]
-pub fn number(handle: Handle) -> Fint {
-    handle as Fint
-}
-
 pub const SUCCESS: c_int = 0;
 pub const ERR_ARG: c_int = 13;
+pub const ERR_NO_MEM: c_int = 39;
 pub const UNDEFINED: c_int = -32766;
 pub const BOTTOM: *mut c_void = core::ptr::without_provenance_mut(0);
 pub const IN_PLACE: *mut c_void = core::ptr::without_provenance_mut(1);

@@ -1,20 +1,22 @@
-//! Handles: INTEGER in Fortran, pointers in C, of the same number.
+//! Handles: INTEGER in Fortran, pointers in C.
 
 use super::Dummy;
-use crate::abi::{Fint, Handle, handle, number};
+use crate::abi::{Fint, Handle};
+use crate::kinds::Kind;
 use core::ffi::c_int;
+use core::marker::PhantomData;
 
 /// A handle, which C takes by value.
-pub struct In(Handle);
+pub struct In<K>(Handle, PhantomData<K>);
 
-impl Dummy for In {
+impl<K: Kind> Dummy for In<K> {
     type Given = *const Fint;
     type Passed = Handle;
 
     #[inline(always)]
     unsafe fn take(given: *const Fint, _: usize) -> Self {
         // SAFETY: the caller's promise.
-        In(handle(unsafe { *given }))
+        In(K::handle(unsafe { *given }), PhantomData)
     }
     #[inline(always)]
     fn pass(&mut self) -> Handle {
@@ -22,20 +24,23 @@ impl Dummy for In {
     }
 }
 
-/// A place for a handle, which C may read and write.
-pub struct Out {
+/// What C does not write as a handle.
+const NOT_WRITTEN: Handle = Handle::MAX;
+
+/// A place for a handle, which C writes.
+pub struct Out<K> {
     place: *mut Fint,
     own: Handle,
+    kind: PhantomData<K>,
 }
 
-impl Dummy for Out {
+impl<K: Kind> Dummy for Out<K> {
     type Given = *mut Fint;
     type Passed = *mut Handle;
 
     #[inline(always)]
     unsafe fn take(given: *mut Fint, _: usize) -> Self {
-        // SAFETY: the caller's promise: an INTEGER is there, of whatever value.
-        Out { place: given, own: handle(unsafe { given.read() }) }
+        Out { place: given, own: NOT_WRITTEN, kind: PhantomData }
     }
     #[inline(always)]
     fn pass(&mut self) -> *mut Handle {
@@ -43,25 +48,75 @@ impl Dummy for Out {
     }
     #[inline(always)]
     fn give_back(self, _: c_int) {
-        // SAFETY: the caller's place. Where C has written nothing, what was there is written.
-        unsafe { self.place.write(number(self.own)) }
+        if self.own != NOT_WRITTEN {
+            // SAFETY: the caller's place.
+            unsafe { self.place.write(K::number(self.own)) }
+        }
+    }
+}
+
+/// A place with a handle, which C reads and may write.
+pub struct InOut<K>(Out<K>);
+
+impl<K: Kind> Dummy for InOut<K> {
+    type Given = *mut Fint;
+    type Passed = *mut Handle;
+
+    #[inline(always)]
+    unsafe fn take(given: *mut Fint, _: usize) -> Self {
+        // SAFETY: the caller's promise: a handle is there.
+        InOut(Out { place: given, own: K::handle(unsafe { given.read() }), kind: PhantomData })
+    }
+    #[inline(always)]
+    fn pass(&mut self) -> *mut Handle {
+        self.0.pass()
+    }
+    #[inline(always)]
+    fn give_back(self, code: c_int) {
+        self.0.give_back(code);
+    }
+}
+
+/// An array for handles, which C writes, perhaps not to its end.
+pub struct ManyOut<K> {
+    places: *mut Fint,
+    own: Vec<Handle>,
+    kind: PhantomData<K>,
+}
+
+impl<K: Kind> Dummy for ManyOut<K> {
+    type Given = *mut Fint;
+    type Passed = *mut Handle;
+
+    unsafe fn take(given: *mut Fint, len: usize) -> Self {
+        ManyOut { places: given, own: vec![NOT_WRITTEN; len], kind: PhantomData }
+    }
+    fn pass(&mut self) -> *mut Handle {
+        self.own.as_mut_ptr()
+    }
+    fn give_back(self, _: c_int) {
+        for (i, own) in self.own.into_iter().enumerate().filter(|(_, own)| *own != NOT_WRITTEN) {
+            // SAFETY: the caller's array has so many.
+            unsafe { self.places.add(i).write(K::number(own)) }
+        }
     }
 }
 
 /// An array of handles, which C may read and write.
-pub struct Many {
+pub struct Many<K> {
     places: *mut Fint,
     own: Vec<Handle>,
+    kind: PhantomData<K>,
 }
 
-impl Dummy for Many {
+impl<K: Kind> Dummy for Many<K> {
     type Given = *mut Fint;
     type Passed = *mut Handle;
 
     unsafe fn take(given: *mut Fint, len: usize) -> Self {
         // SAFETY: the caller's promise: so many INTEGERs are there.
-        let own = (0..len).map(|i| handle(unsafe { given.add(i).read() })).collect();
-        Many { places: given, own }
+        let own = (0..len).map(|i| K::handle(unsafe { given.add(i).read() })).collect();
+        Many { places: given, own, kind: PhantomData }
     }
     fn pass(&mut self) -> *mut Handle {
         self.own.as_mut_ptr()
@@ -71,8 +126,9 @@ impl Dummy for Many {
             // SAFETY: as above. An array that is only read is not written: it may be a constant.
             unsafe {
                 let place = self.places.add(i);
-                if place.read() != number(own) {
-                    place.write(number(own));
+                let number = K::number(own);
+                if place.read() != number {
+                    place.write(number);
                 }
             }
         }

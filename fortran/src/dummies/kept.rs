@@ -3,21 +3,24 @@
 use super::Dummy;
 use super::handles::{Many, Out};
 use crate::abi::{Fint, Handle};
+use crate::kinds;
 use core::cell::RefCell;
 use core::ffi::c_int;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+type Types = Many<kinds::Datatype>;
+
 thread_local! {
     /// Arrays of the call that is being made, until its request is known.
-    static OF_CALL: RefCell<Vec<Many>> = const { RefCell::new(Vec::new()) };
+    static OF_CALL: RefCell<Vec<Types>> = const { RefCell::new(Vec::new()) };
 }
 
 /// By request. A number that is given again is that of another operation: the one before is complete and was freed.
-static OF_REQUESTS: Mutex<Option<HashMap<Fint, Vec<Many>>>> = Mutex::new(None);
+static OF_REQUESTS: Mutex<Option<HashMap<Fint, Vec<Types>>>> = Mutex::new(None);
 
 /// An array of datatypes, kept for the request of the same call.
-pub struct Kept(Many);
+pub struct Kept(Types);
 
 impl Dummy for Kept {
     type Given = *mut Fint;
@@ -25,7 +28,7 @@ impl Dummy for Kept {
 
     unsafe fn take(given: *mut Fint, len: usize) -> Self {
         // SAFETY: the caller's promise.
-        Kept(unsafe { Many::take(given, len) })
+        Kept(unsafe { Types::take(given, len) })
     }
     fn pass(&mut self) -> *mut Handle {
         self.0.pass()
@@ -38,7 +41,7 @@ impl Dummy for Kept {
 /// The request of a call with such arrays; it stands behind them.
 pub struct Request {
     place: *mut Fint,
-    own: Out,
+    own: Out<kinds::Request>,
 }
 
 impl Dummy for Request {
@@ -65,4 +68,4 @@ impl Dummy for Request {
 }
 
 // SAFETY: the places of a kept array are not used any more, and what it owns are numbers.
-unsafe impl Send for Many {}
+unsafe impl Send for Types {}

@@ -6,7 +6,8 @@
 //! **Values** are integers of the size of an address in Fortran and are stored as the address; C reads them so, too. Of the attributes that MPI defines C gets the
 //! address of an integer and Fortran the integer (MPI 5.0 §19.3.7). Procedures of MPI-1 have INTEGER for all of it.
 
-use crate::abi::{Fint, Handle, SUCCESS, number};
+use crate::abi::{Fint, Handle, SUCCESS};
+use crate::kinds::{Comm, Datatype, Kind, Win};
 use crate::truth;
 use core::ffi::{c_int, c_void};
 
@@ -43,7 +44,7 @@ struct State<W> {
     extra_state: W,
 }
 
-unsafe extern "C" fn copy<W: Word>(
+unsafe extern "C" fn copy<K: Kind, W: Word>(
     old: Handle,
     keyval: c_int,
     state: *mut c_void,
@@ -57,7 +58,15 @@ unsafe extern "C" fn copy<W: Word>(
     // SAFETY: the program's procedure, with arguments as the standard has them; the places are the library's.
     unsafe {
         let value = W::of(value_in.addr() as isize);
-        (state.copy)(&number(old), &keyval, &state.extra_state, &value, &mut out, &mut copied, &mut ierror);
+        (state.copy)(
+            &K::number(old),
+            &keyval,
+            &state.extra_state,
+            &value,
+            &mut out,
+            &mut copied,
+            &mut ierror,
+        );
         *flag = truth::of_fortran(copied);
         if *flag != 0 {
             *value_out.cast::<isize>() = out.word();
@@ -66,7 +75,7 @@ unsafe extern "C" fn copy<W: Word>(
     ierror
 }
 
-unsafe extern "C" fn delete<W: Word>(
+unsafe extern "C" fn delete<K: Kind, W: Word>(
     old: Handle,
     keyval: c_int,
     value: *mut c_void,
@@ -77,7 +86,7 @@ unsafe extern "C" fn delete<W: Word>(
     let mut ierror = SUCCESS;
     let value = W::of(value.addr() as isize);
     // SAFETY: as above.
-    unsafe { (state.delete)(&number(old), &keyval, &value, &state.extra_state, &mut ierror) };
+    unsafe { (state.delete)(&K::number(old), &keyval, &value, &state.extra_state, &mut ierror) };
     ierror
 }
 
@@ -85,22 +94,22 @@ type CopyC = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_void, *mut 
 type DeleteC = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_void) -> c_int;
 
 macro_rules! keyval_create {
-    ($($w:ty: $c:ident $f:ident;)*) => { $(
+    ($($k:ty, $w:ty: $c:ident $f:ident;)*) => { $(
         written! { $c: unsafe extern "C" fn(CopyC, DeleteC, *mut c_int, *mut c_void) -> c_int,
             $f (copy_fn: Copy_<$w>, delete_fn: Delete<$w>, keyval: *mut Fint, extra_state: *const $w) |callee| {
             // SAFETY: the caller's argument.
             let extra_state = unsafe { *extra_state };
             let state: *mut State<$w> = Box::leak(Box::new(State { copy: copy_fn, delete: delete_fn, extra_state }));
             // SAFETY: the caller's place; the functions take this state.
-            unsafe { callee(copy::<$w>, delete::<$w>, keyval, state.cast()) }
+            unsafe { callee(copy::<$k, $w>, delete::<$k, $w>, keyval, state.cast()) }
         } }
     )* };
 }
 keyval_create! {
-    isize: MPI_Comm_create_keyval mpi_comm_create_keyval_;
-    isize: MPI_Type_create_keyval mpi_type_create_keyval_;
-    isize: MPI_Win_create_keyval mpi_win_create_keyval_;
-    Fint: MPI_Keyval_create mpi_keyval_create_;
+    Comm, isize: MPI_Comm_create_keyval mpi_comm_create_keyval_;
+    Datatype, isize: MPI_Type_create_keyval mpi_type_create_keyval_;
+    Win, isize: MPI_Win_create_keyval mpi_win_create_keyval_;
+    Comm, Fint: MPI_Keyval_create mpi_keyval_create_;
 }
 
 /// MPI_TAG_UB to MPI_UNIVERSE_SIZE, and the attributes of windows: C gets the address of an integer.
@@ -128,13 +137,13 @@ unsafe fn value(keyval: Fint, got: *mut c_void) -> isize {
 }
 
 macro_rules! attributes {
-    ($($w:ty: $get:ident $fget:ident $set:ident $fset:ident;)*) => { $(
+    ($($k:ty, $w:ty: $get:ident $fget:ident $set:ident $fset:ident;)*) => { $(
         written! { $get: unsafe extern "C" fn(Handle, c_int, *mut *mut c_void, *mut c_int) -> c_int,
             $fget (object: *const Fint, keyval: *const Fint, attribute_val: *mut $w, flag: *mut Fint) |callee| {
             let (mut got, mut found) = (core::ptr::null_mut(), 0);
             // SAFETY: the caller's arguments and places.
             unsafe {
-                let code = callee(crate::abi::handle(*object), *keyval, &mut got, &mut found);
+                let code = callee(<$k>::handle(*object), *keyval, &mut got, &mut found);
                 if code == SUCCESS {
                     flag.write(truth::to_fortran(found));
                     if found != 0 {
@@ -149,14 +158,14 @@ macro_rules! attributes {
             // SAFETY: the caller's arguments.
             unsafe {
                 let value = core::ptr::without_provenance_mut((*attribute_val).word() as usize);
-                callee(crate::abi::handle(*object), *keyval, value)
+                callee(<$k>::handle(*object), *keyval, value)
             }
         } }
     )* };
 }
 attributes! {
-    isize: MPI_Comm_get_attr mpi_comm_get_attr_ MPI_Comm_set_attr mpi_comm_set_attr_;
-    isize: MPI_Type_get_attr mpi_type_get_attr_ MPI_Type_set_attr mpi_type_set_attr_;
-    isize: MPI_Win_get_attr mpi_win_get_attr_ MPI_Win_set_attr mpi_win_set_attr_;
-    Fint: MPI_Attr_get mpi_attr_get_ MPI_Attr_put mpi_attr_put_;
+    Comm, isize: MPI_Comm_get_attr mpi_comm_get_attr_ MPI_Comm_set_attr mpi_comm_set_attr_;
+    Datatype, isize: MPI_Type_get_attr mpi_type_get_attr_ MPI_Type_set_attr mpi_type_set_attr_;
+    Win, isize: MPI_Win_get_attr mpi_win_get_attr_ MPI_Win_set_attr mpi_win_set_attr_;
+    Comm, Fint: MPI_Attr_get mpi_attr_get_ MPI_Attr_put mpi_attr_put_;
 }

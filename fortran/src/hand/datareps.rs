@@ -1,8 +1,9 @@
 //! Data representations that the program defines: their functions get an extra state of ours, which has the program's procedures and its own.
 
-use crate::abi::{Fint, Handle, SUCCESS, number};
+use crate::abi::{Fint, Handle, SUCCESS};
 use crate::dummies::Dummy;
 use crate::dummies::text;
+use crate::kinds::{Datatype, Kind};
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::fn_addr_eq;
 
@@ -29,7 +30,7 @@ unsafe extern "C" fn extent<N>(datatype: Handle, extent: *mut isize, state: *mut
     // SAFETY: what was registered, which stays; the library's places.
     unsafe {
         let (state, mut ierror) = (&*state.cast::<State<N>>(), SUCCESS);
-        (state.extent)(&number(datatype), extent, &state.extra_state, &mut ierror);
+        (state.extent)(&Datatype::number(datatype), extent, &state.extra_state, &mut ierror);
         ierror
     }
 }
@@ -48,7 +49,15 @@ macro_rules! conversion {
             unsafe {
                 let (state, mut ierror) = (&*state.cast::<State<N>>(), SUCCESS);
                 let own = &state.extra_state;
-                (state.$which)(userbuf, &number(datatype), &count, filebuf, &position, own, &mut ierror);
+                (state.$which)(
+                    userbuf,
+                    &Datatype::number(datatype),
+                    &count,
+                    filebuf,
+                    &position,
+                    own,
+                    &mut ierror,
+                );
                 ierror
             }
         }

@@ -1,8 +1,9 @@
 //! Texts that C writes with a length that an argument says, which counts its zero byte in C and not in Fortran.
 
-use crate::abi::{Fint, Handle, SUCCESS, handle};
+use crate::abi::{Fint, Handle, SUCCESS};
 use crate::dummies::Dummy;
 use crate::dummies::text::{Trimmed, fill};
+use crate::kinds::{Info, Kind, Session};
 use crate::truth;
 use core::ffi::{c_char, c_int};
 
@@ -14,7 +15,7 @@ written! { MPI_Info_get: unsafe extern "C" fn(Handle, *const c_char, c_int, *mut
         let mut own = vec![0u8; (*valuelen).max(0) as usize + 1];
         let mut found = 0;
         let mut key = Trimmed::take(key, key_len);
-        let code = callee(handle(*info), key.pass(), *valuelen, own.as_mut_ptr().cast(), &mut found);
+        let code = callee(Info::handle(*info), key.pass(), *valuelen, own.as_mut_ptr().cast(), &mut found);
         if code == SUCCESS {
             flag.write(truth::to_fortran(found));
             if found != 0 {
@@ -33,7 +34,7 @@ written! { MPI_Info_get_string: unsafe extern "C" fn(Handle, *const c_char, *mut
         let mut key = Trimmed::take(key, key_len);
         let mut found = 0;
         let code = sized(buflen, value, value_len, |len, at| {
-            let code = callee(handle(*info), key.pass(), len, at, &mut found);
+            let code = callee(Info::handle(*info), key.pass(), len, at, &mut found);
             (code, found != 0)
         });
         if code == SUCCESS {
@@ -48,7 +49,7 @@ written! { MPI_Session_get_nth_pset: unsafe extern "C" fn(Handle, Handle, c_int,
     (name_len) |callee| {
     // SAFETY: the caller's arguments and places.
     unsafe {
-        sized(pset_len, pset_name, name_len, |len, at| (callee(handle(*session), handle(*info), *n, len, at), true))
+        sized(pset_len, pset_name, name_len, |len, at| (callee(Session::handle(*session), Info::handle(*info), *n, len, at), true))
     }
 } }
 

@@ -1,10 +1,11 @@
 //! Calls that answer with a list of requests, and generalized requests.
 
-use crate::abi::{Fint, Handle, SUCCESS, UNDEFINED, number};
+use crate::abi::{Fint, Handle, SUCCESS, UNDEFINED};
 use crate::dummies::handles::Many;
 use crate::dummies::index::to_fortran;
 use crate::dummies::plain::Statuses;
 use crate::dummies::{Dummy, len};
+use crate::kinds::{Kind, Request};
 use crate::truth;
 use core::ffi::{c_int, c_void};
 
@@ -14,7 +15,7 @@ macro_rules! some {
             $f (incount: *const Fint, requests: *mut Fint, outcount: *mut Fint, indices: *mut Fint, statuses: *mut Fint) |callee| {
             // SAFETY: the caller's arguments; indices and statuses have room for as many as there are requests.
             unsafe {
-                let mut all = Many::take(requests, len(incount));
+                let mut all = Many::<Request>::take(requests, len(incount));
                 let code = callee(*incount, all.pass(), outcount, indices, Statuses::take(statuses, 0).pass());
                 all.give_back(code);
                 // Errors in statuses leave indices, too.
@@ -82,7 +83,7 @@ written! { MPI_Grequest_start: unsafe extern "C" fn(QueryC, FreeC, CancelC, *mut
     let code = unsafe { callee(query, free, cancel, state.cast(), &mut own) };
     if code == SUCCESS {
         // SAFETY: the caller's place.
-        unsafe { request.write(number(own)) };
+        unsafe { request.write(Request::number(own)) };
     } else {
         // SAFETY: no request has it.
         drop(unsafe { Box::from_raw(state) });

@@ -3,10 +3,11 @@
 //! An array of arguments ends with an element of blanks. Elements of an array lie one behind the other, each as long as the hidden length says; of the arguments
 //! of several commands the first dimension is the command (MPI 5.0 §11.8.3). All of that is read at the root only.
 
-use crate::abi::{Fint, Handle, handle, number};
+use crate::abi::{Fint, Handle};
 use crate::dummies::handles::Many;
 use crate::dummies::text::{without_blanks, zero_ended};
 use crate::dummies::{Dummy, len};
+use crate::kinds::{Comm, Info, Kind};
 use crate::sentinels::{is_argv_null, is_argvs_null, is_errcodes_ignore};
 use core::ffi::{c_char, c_int};
 use core::ptr::null_mut;
@@ -47,7 +48,7 @@ impl Strings {
 unsafe fn is_root(root: *const Fint, comm: *const Fint) -> bool {
     let mut rank = -1;
     // SAFETY: the caller's promise; a handle of whatever value may be asked about.
-    unsafe { PMPI_Comm_rank(handle(*comm), &mut rank) == 0 && rank == *root }
+    unsafe { PMPI_Comm_rank(Comm::handle(*comm), &mut rank) == 0 && rank == *root }
 }
 
 fn errcodes(given: *mut Fint) -> *mut c_int {
@@ -64,10 +65,10 @@ written! { MPI_Comm_spawn: unsafe extern "C" fn(*const c_char, *mut *mut c_char,
         let program = zero_ended(if here { without_blanks(command, command_len) } else { b"" });
         let mut arguments = (here && !is_argv_null(argv)).then(|| Strings::until_blanks(argv, argv_len, 1));
         let argv = arguments.as_mut().map_or(null_mut(), |all| all.places.as_mut_ptr());
-        let (most, info) = if here { (*maxprocs, handle(*info)) } else { (0, NULL_INFO) };
+        let (most, info) = if here { (*maxprocs, Info::handle(*info)) } else { (0, NULL_INFO) };
         let mut own = 0;
-        let code = callee(program.as_ptr().cast(), argv, most, info, *root, handle(*comm), &mut own, errcodes(array_of_errcodes));
-        intercomm.write(number(own));
+        let code = callee(program.as_ptr().cast(), argv, most, info, *root, Comm::handle(*comm), &mut own, errcodes(array_of_errcodes));
+        intercomm.write(Comm::number(own));
         code
     }
 } }
@@ -101,11 +102,11 @@ written! { MPI_Comm_spawn_multiple: Spawn,
         let mut rows: Vec<Strings> = if given { (0..n).map(row).collect() } else { Vec::new() };
         let mut places: Vec<*mut *mut c_char> = rows.iter_mut().map(|row| row.places.as_mut_ptr()).collect();
         let argvs = if given { places.as_mut_ptr() } else { null_mut() };
-        let mut infos = Many::take(infos, n);
+        let mut infos = Many::<Info>::take(infos, n);
         let mut own = 0;
-        let code = callee(n as c_int, programs.places.as_mut_ptr(), argvs, maxprocs, infos.pass(), *root, handle(*comm), &mut own,
+        let code = callee(n as c_int, programs.places.as_mut_ptr(), argvs, maxprocs, infos.pass(), *root, Comm::handle(*comm), &mut own,
             errcodes(array_of_errcodes));
-        intercomm.write(number(own));
+        intercomm.write(Comm::number(own));
         code
     }
 } }

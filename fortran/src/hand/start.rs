@@ -1,38 +1,20 @@
 //! Beginning, and what the library has to know of the compiler.
 
 use crate::abi::{ERR_ARG, Fint, SUCCESS};
+use crate::kinds::{Info, Kind};
 use crate::truth;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::null_mut;
 
 type Argv = *mut *mut *mut c_char;
 
-unsafe extern "C" {
-    fn dlsym(object: *mut c_void, name: *const c_char) -> *mut c_void;
-}
-
-/// Ends a program that runs over a library whose handles are not their numbers, since each of its calls would be made with wrong handles.
-///
-/// The one that is known to have such handles is oxmpi, which is known by a function of its own.
-fn refuse_other_libraries() {
-    // SAFETY: a null object stands for all that this library sees.
-    if unsafe { dlsym(null_mut(), c"MPIX_Comm_create_endpoints".as_ptr()) }.is_null() {
-        eprintln!(
-            "libmpifort_abi: the MPI library that is loaded is not oxmpi; handles of other libraries may be addresses, which Fortran has no numbers for yet"
-        );
-        std::process::exit(1);
-    }
-}
-
 written! { MPI_Init: unsafe extern "C" fn(*mut c_int, Argv) -> c_int, mpi_init_ () |callee| {
-    refuse_other_libraries();
     // SAFETY: the function takes no arguments of the program where there are none.
     unsafe { callee(null_mut(), null_mut()) }
 } }
 
 written! { MPI_Init_thread: unsafe extern "C" fn(*mut c_int, Argv, c_int, *mut c_int) -> c_int,
     mpi_init_thread_ (required: *const Fint, provided: *mut Fint) |callee| {
-    refuse_other_libraries();
     // SAFETY: as above; the caller's places.
     unsafe { callee(null_mut(), null_mut(), *required, provided) }
 } }
@@ -43,7 +25,7 @@ written! { MPI_Info_create_env: unsafe extern "C" fn(c_int, *mut *mut c_char, *m
     // SAFETY: no arguments are given.
     let code = unsafe { callee(0, null_mut(), &mut own) };
     // SAFETY: the caller's place.
-    unsafe { info.write(crate::abi::number(own)) };
+    unsafe { info.write(Info::number(own)) };
     code
 } }
 

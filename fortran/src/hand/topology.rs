@@ -1,9 +1,10 @@
 //! The number of neighbours and dimensions, by which arrays of Fortran are as long as they are; MPI_Cart_sub.
 
-use crate::abi::{Fint, Handle, IN_PLACE, SUCCESS, handle, number};
+use crate::abi::{Fint, Handle, IN_PLACE, SUCCESS};
 use crate::dummies::Dummy;
 use crate::dummies::logical::ManyIn;
 use crate::dummies::plain::Choice;
+use crate::kinds::{Comm, Kind};
 use core::ffi::{c_int, c_void};
 
 unsafe extern "C" {
@@ -39,7 +40,7 @@ fn asked(question: impl FnOnce(&mut c_int) -> c_int) -> usize {
 /// The argument of a procedure.
 pub unsafe fn dims(comm: *const Fint) -> usize {
     // SAFETY: the caller's promise; a handle of whatever value may be asked about.
-    asked(|n| unsafe { PMPI_Cartdim_get(handle(*comm), n) })
+    asked(|n| unsafe { PMPI_Cartdim_get(Comm::handle(*comm), n) })
 }
 
 /// Processes to which a collective sends from each; 0 where the buffer is MPI_IN_PLACE, since arrays are not read then.
@@ -58,7 +59,7 @@ pub unsafe fn peers_of(buffer: *mut c_void, comm: *const Fint) -> usize {
 pub unsafe fn peers(comm: *const Fint) -> usize {
     // SAFETY: as in `dims`.
     unsafe {
-        let comm = handle(*comm);
+        let comm = Comm::handle(*comm);
         match asked(|flag| PMPI_Comm_test_inter(comm, flag)) {
             0 => asked(|n| PMPI_Comm_size(comm, n)),
             _ => asked(|n| PMPI_Comm_remote_size(comm, n)),
@@ -70,7 +71,7 @@ pub unsafe fn peers(comm: *const Fint) -> usize {
 unsafe fn degrees(comm: *const Fint) -> (usize, usize) {
     // SAFETY: as in `dims`.
     unsafe {
-        let own = handle(*comm);
+        let own = Comm::handle(*comm);
         match asked(|kind| PMPI_Topo_test(own, kind)) as c_int {
             CART => (2 * dims(comm), 2 * dims(comm)),
             GRAPH => {
@@ -111,8 +112,8 @@ written! { MPI_Cart_sub: unsafe extern "C" fn(Handle, *const c_int, *mut Handle)
     // SAFETY: the caller's arguments and place.
     unsafe {
         let (mut remain, mut own) = (ManyIn::take(remain_dims, dims(comm)), 0);
-        let code = callee(handle(*comm), remain.pass(), &mut own);
-        newcomm.write(number(own));
+        let code = callee(Comm::handle(*comm), remain.pass(), &mut own);
+        newcomm.write(Comm::number(own));
         code
     }
 } }

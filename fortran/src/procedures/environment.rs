@@ -20,19 +20,19 @@ procedure! {
     MPI_Is_thread_main mpi_is_thread_main_ (flag: logical::Out)
 }
 procedure! {
-    MPI_Abort mpi_abort_ (comm: handles::In, errorcode: Value<c_int>)
+    MPI_Abort mpi_abort_ (comm: handles::In<Comm>, errorcode: Value<c_int>)
 }
 procedure! {
-    MPI_Alloc_mem mpi_alloc_mem_ (size: Value<isize>, info: handles::In, baseptr: Place<c_void>)
+    MPI_Alloc_mem mpi_alloc_mem_ (size: Value<isize>, info: handles::In<Info>, baseptr: Place<c_void>)
 }
 procedure! {
-    MPI_Alloc_mem mpi_alloc_mem_cptr_ (size: Value<isize>, info: handles::In, baseptr: Place<c_void>)
+    MPI_Alloc_mem mpi_alloc_mem_cptr_ (size: Value<isize>, info: handles::In<Info>, baseptr: Place<c_void>)
 }
 procedure! {
     MPI_Free_mem mpi_free_mem_ (base: Choice)
 }
 procedure! {
-    MPI_Get_hw_resource_info mpi_get_hw_resource_info_ (hw_info: handles::Out)
+    MPI_Get_hw_resource_info mpi_get_hw_resource_info_ (hw_info: handles::Out<Info>)
 }
 procedure! {
     MPI_Get_library_version mpi_get_library_version_ (version: text::Out<MPI_MAX_LIBRARY_VERSION_STRING>[version_len], resultlen: Place<c_int>) (version_len)

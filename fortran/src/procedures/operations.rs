@@ -5,14 +5,14 @@
 use super::prelude::*;
 
 procedure! {
-    MPI_Op_commutative mpi_op_commutative_ (op: handles::In, commute: logical::Out)
+    MPI_Op_commutative mpi_op_commutative_ (op: handles::In<Op>, commute: logical::Out)
 }
 procedure! {
-    MPI_Op_free mpi_op_free_ (op: handles::Out)
+    MPI_Op_free mpi_op_free_ (op: handles::InOut<Op>)
 }
 procedure! {
-    MPI_Reduce_local mpi_reduce_local_ (inbuf: Choice, inoutbuf: Choice, count: Value<c_int>, datatype: handles::In, op: handles::In)
+    MPI_Reduce_local mpi_reduce_local_ (inbuf: Choice, inoutbuf: Choice, count: Value<c_int>, datatype: handles::In<Datatype>, op: handles::In<Op>)
 }
 procedure! {
-    MPI_Reduce_local_c mpi_reduce_local_c_ (inbuf: Choice, inoutbuf: Choice, count: Value<i64>, datatype: handles::In, op: handles::In)
+    MPI_Reduce_local_c mpi_reduce_local_c_ (inbuf: Choice, inoutbuf: Choice, count: Value<i64>, datatype: handles::In<Datatype>, op: handles::In<Op>)
 }

@@ -9,6 +9,7 @@ pub use crate::dummies::plain::{Choice, Detached, Dropped, Place, Statuses, Valu
 pub use crate::dummies::text;
 pub use crate::dummies::{Dummy, len};
 pub use crate::hand::topology::{indegree, outdegree, peers, peers_of};
+pub use crate::kinds::*;
 pub use core::ffi::{c_int, c_void};
 
 /// Bytes of texts with their zero byte (MPI 5.0 §20.3).

@@ -5,17 +5,17 @@
 use super::prelude::*;
 
 procedure! {
-    MPI_Session_init mpi_session_init_ (info: handles::In, errhandler: handles::In, session: handles::Out)
+    MPI_Session_init mpi_session_init_ (info: handles::In<Info>, errhandler: handles::In<Errhandler>, session: handles::Out<Session>)
 }
 procedure! {
-    MPI_Session_finalize mpi_session_finalize_ (session: handles::Out)
+    MPI_Session_finalize mpi_session_finalize_ (session: handles::InOut<Session>)
 }
 procedure! {
-    MPI_Session_get_info mpi_session_get_info_ (session: handles::In, info_used: handles::Out)
+    MPI_Session_get_info mpi_session_get_info_ (session: handles::In<Session>, info_used: handles::Out<Info>)
 }
 procedure! {
-    MPI_Session_get_num_psets mpi_session_get_num_psets_ (session: handles::In, info: handles::In, npset_names: Place<c_int>)
+    MPI_Session_get_num_psets mpi_session_get_num_psets_ (session: handles::In<Session>, info: handles::In<Info>, npset_names: Place<c_int>)
 }
 procedure! {
-    MPI_Session_get_pset_info mpi_session_get_pset_info_ (session: handles::In, pset_name: text::In[pset_name_len], info: handles::Out) (pset_name_len)
+    MPI_Session_get_pset_info mpi_session_get_pset_info_ (session: handles::In<Session>, pset_name: text::In[pset_name_len], info: handles::Out<Info>) (pset_name_len)
 }

@@ -135,7 +135,7 @@
       integer wrong, me, n, ierr
       common /state/ wrong, me, n
       external add, handler
-      integer op, total(2), own(2), eh, calls, class
+      integer op, total(2), own(2), eh, calls, class, other
       common /handled/ calls
       logical commutes
       own(1) = me
@@ -152,7 +152,7 @@
       call mpi_comm_create_errhandler(handler, eh, ierr)
       call mpi_comm_set_errhandler(MPI_COMM_SELF, eh, ierr)
       call mpi_send(own, 1, MPI_INTEGER, 99, 1, MPI_COMM_SELF, ierr)
-      call mpi_error_class(ierr, class, ierr)
+      call mpi_error_class(ierr, class, other)
       call check(class .eq. MPI_ERR_RANK, 'the class of an error')
       call check(calls .eq. 1, 'the error handler')
       call mpi_comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN,

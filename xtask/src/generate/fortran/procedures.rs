@@ -70,7 +70,7 @@ fn line(procedure: &Procedure, large: bool, tables: &Tables) -> Result<String, S
                 hidden.push(format!("{own}_len"));
                 Some(format!("{own}_len"))
             }
-            _ if kind.ends_with("Many")
+            _ if kind.starts_with("handles::Many")
                 || kind.ends_with("ManyIn")
                 || kind.ends_with("ManyOut")
                 || kind == "Kept" =>
@@ -133,9 +133,11 @@ fn kind(procedure: &Procedure, dummy: &Dummy, large: bool, parameter: &Parameter
         "request" if waits => "kept::Request",
         "comm" | "group" | "type" | "op" | "request" | "message" | "info" | "errhandler" | "win" | "file"
         | "session" => match (is_array, is_value) {
-            (true, _) => "handles::Many",
-            (false, true) => "handles::In",
-            (false, false) => "handles::Out",
+            (true, _) if dummy.direction == Direction::Out => "handles::ManyOut<{}>",
+            (true, _) => "handles::Many<{}>",
+            (false, true) => "handles::In<{}>",
+            (false, false) if dummy.direction == Direction::Out => "handles::Out<{}>",
+            (false, false) => "handles::InOut<{}>",
         },
         "logical" => match (is_array, is_in) {
             (true, true) => "logical::ManyIn",
@@ -154,10 +156,27 @@ fn kind(procedure: &Procedure, dummy: &Dummy, large: bool, parameter: &Parameter
         "text" => return Some(format!("text::Out<{}>", dummy.shape.as_deref()?)),
         _ => return None,
     };
-    Some(plain.to_owned())
+    Some(plain.replace("{}", kind_of_handle(&dummy.kind)))
 }
 
 /// An array of datatypes that is used until a later call.
 fn is_kept(dummy: &Dummy) -> bool {
     dummy.kind == "type" && dummy.shape.is_some() && dummy.asynchronous
+}
+
+/// The Rust type of a kind of handle (`fortran/src/kinds.rs`).
+fn kind_of_handle(word: &str) -> &'static str {
+    match word {
+        "comm" => "Comm",
+        "type" => "Datatype",
+        "errhandler" => "Errhandler",
+        "file" => "File",
+        "group" => "Group",
+        "info" => "Info",
+        "message" => "Message",
+        "op" => "Op",
+        "request" => "Request",
+        "session" => "Session",
+        _ => "Win",
+    }
 }

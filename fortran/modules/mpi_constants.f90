@@ -258,12 +258,14 @@ module mpi_integer_constants
    integer, parameter :: MPI_INT = 521
    integer, parameter :: MPI_LONG = 522
    integer, parameter :: MPI_LONG_LONG = 523
+   integer, parameter :: MPI_LONG_LONG_INT = 523
    integer, parameter :: MPI_UNSIGNED_SHORT = 524
    integer, parameter :: MPI_UNSIGNED = 525
    integer, parameter :: MPI_UNSIGNED_LONG = 526
    integer, parameter :: MPI_UNSIGNED_LONG_LONG = 527
    integer, parameter :: MPI_FLOAT = 528
    integer, parameter :: MPI_C_FLOAT_COMPLEX = 530
+   integer, parameter :: MPI_C_COMPLEX = 530
    integer, parameter :: MPI_CXX_FLOAT_COMPLEX = 531
    integer, parameter :: MPI_DOUBLE = 532
    integer, parameter :: MPI_C_DOUBLE_COMPLEX = 534

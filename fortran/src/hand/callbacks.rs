@@ -116,6 +116,7 @@ macro_rules! errhandler_create {
 }
 errhandler_create! {
     Comm: MPI_Comm_create_errhandler mpi_comm_create_errhandler_;
+    Comm: MPI_Comm_create_errhandler mpi_errhandler_create_;
     Win: MPI_Win_create_errhandler mpi_win_create_errhandler_;
     File: MPI_File_create_errhandler mpi_file_create_errhandler_;
     Session: MPI_Session_create_errhandler mpi_session_create_errhandler_;

@@ -7,6 +7,7 @@
 //! | `callbacks` | reductions and error handlers of the program's |
 //! | `attributes` | keyvals with their callbacks, attributes |
 //! | `predefined` | the copy and delete functions that the standard names |
+//! | `removed` | those that MPI 3.0 removed |
 //! | `requests` | MPI_Waitsome and its like, generalized requests |
 //! | `info` | texts whose length an argument says |
 //! | `spawn` | commands and their arguments |
@@ -19,6 +20,7 @@ pub mod datareps;
 pub mod functions;
 pub mod info;
 pub mod predefined;
+pub mod removed;
 pub mod requests;
 pub mod spawn;
 pub mod start;

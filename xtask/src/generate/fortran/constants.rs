@@ -1,6 +1,6 @@
 //! Numbers and names that `mpif.h` and the modules declare.
 
-use crate::generate::table::Tables;
+use crate::generate::table::{Constant, Tables};
 
 /// Sections of the table of constants that Fortran has not, or not as numbers.
 const WITHOUT: [&str; 5] = ["tool-errors", "tools", "addresses", "callbacks", "fortran-status"];
@@ -56,10 +56,17 @@ pub fn numbers(tables: &Tables) -> Vec<Number> {
 /// All predefined handles.
 pub fn handles(tables: &Tables) -> Vec<Handle> {
     let sections = tables.constants.iter().filter(|s| !WITHOUT.contains(&s.name.as_str()));
-    let rows = sections.flat_map(|section| &section.rows).filter(|row| is_handle(&row.kind));
-    rows.filter_map(|row| {
-        let value = number(&row.value)?.to_string();
-        Some(Handle { name: row.name.clone(), value, of: row.kind.clone() })
+    let all: Vec<&Constant> = sections.flat_map(|section| &section.rows).collect();
+    // Another name for a handle has the handle's for its value.
+    let named =
+        |row: &&Constant| all.iter().find(|other| other.name == row.value && is_handle(&other.kind)).copied();
+    let rows = all.iter().filter_map(|row| {
+        let of = if is_handle(&row.kind) { Some(*row) } else { named(row) };
+        of.map(|of| (row, of))
+    });
+    rows.filter_map(|(row, of)| {
+        let value = number(&of.value)?.to_string();
+        Some(Handle { name: row.name.clone(), value, of: of.kind.clone() })
     })
     .collect()
 }

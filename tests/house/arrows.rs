@@ -70,6 +70,8 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "bench/driver" => Some(Allowed { ours: &[], others: None, optional: &[] }),
         // A tool library over any MPI: it knows the standard ABI and nothing of ours.
         "endpoints" => Some(Allowed { ours: &[], others: Some(&["libc", "dlmalloc"]), optional: &[] }),
+        // The Fortran library over any MPI: as that.
+        "fortran" => Some(Allowed { ours: &[], others: Some(&[]), optional: &[] }),
         "tests" | "tests/contracts" | "tests/harness" | "xtask" => {
             Some(Allowed { ours: &["*"], others: None, optional: &[] })
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Folders with sources and documents.
 const FOLDERS: &[&str] =
-    &["bench", "components", "docs", "endpoints", "framework", "fuzz", "mpi", "mpirun", "tests", "xtask"];
+    &["bench", "components", "docs", "endpoints", "fortran", "framework", "fuzz", "mpi", "mpirun", "tests", "xtask"];
 
 /// Made from texts of others.
 const GENERATED: &[&str] = &["docs/CONFORMANCE.md"];

@@ -6,8 +6,9 @@
 //! exported twice, forgotten, or called whole without a body and a test.
 //!
 //! Map: `table` (reads the tables) · `scan` (reads the sources) · `tested` (reads the tests) · `header` (mpi.h) · `rust`
-//! (constants.rs, unsupported.rs) · `index` (INDEX.md).
+//! (constants.rs, unsupported.rs) · `index` (INDEX.md) · `fortran` (all of Fortran's).
 
+mod fortran;
 mod header;
 mod index;
 mod rust;
@@ -32,15 +33,16 @@ pub fn run(root: &Path, action: Action) -> Result<(), String> {
     let mut found = scan::scan(&root.join("mpi/src"), &tables)?;
     let tested = tested::tested(root)?;
     scan::judge(&mut found, &tested, &tables);
-    let files = [
-        ("mpi/include/mpi.h", header::make(&tables)),
-        ("mpi/src/constants.rs", rust::constants(&tables)),
-        ("mpi/src/unsupported.rs", rust::unsupported(&tables, &found)),
-        ("mpi/INDEX.md", index::make(&tables, &found)),
+    let mut files = vec![
+        ("mpi/include/mpi.h".to_owned(), header::make(&tables)),
+        ("mpi/src/constants.rs".to_owned(), rust::constants(&tables)),
+        ("mpi/src/unsupported.rs".to_owned(), rust::unsupported(&tables, &found)),
+        ("mpi/INDEX.md".to_owned(), index::make(&tables, &found)),
     ];
+    files.extend(fortran::make(root, &tables)?);
     let mut stale = Vec::new();
     for (name, text) in files {
-        let path = root.join(name);
+        let path = root.join(&name);
         if fs::read_to_string(&path).is_ok_and(|old| old == text) {
             continue;
         }

@@ -67,7 +67,8 @@ impl Tables {
     }
 }
 
-fn sections<T>(path: &Path, row: fn(&[&str]) -> Option<T>) -> Result<Vec<Section<T>>, String> {
+/// Reads a table whose rows `row` takes apart.
+pub fn sections<T>(path: &Path, row: fn(&[&str]) -> Option<T>) -> Result<Vec<Section<T>>, String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut all: Vec<Section<T>> = Vec::new();
     for (number, line) in text.lines().enumerate() {

@@ -1,0 +1,108 @@
+//! A procedure of Fortran is defined by the C function, its name, and the kinds of its dummies.
+//!
+//! `procedure!` makes two exported functions of one body: `mpi_x_`, which calls `MPI_X`, so that a tool which defines that sees calls from Fortran, too, and `pmpi_x_`,
+//! which calls `PMPI_X` (MPI 5.0 §15.2); and both once more under the names of module `mpi_f08`, `mpi_x_f08_` (Table 19.1), whose arguments are the same: a handle there is a
+//! structure of one INTEGER. With `alone` in front a procedure has no second names. Compilers write names in lower case with one underscore behind, and pass a hidden length for each CHARACTER behind all arguments.
+//! An array has its length in brackets: an expression of the arguments as they came. `ierror` is null where an optional one is absent.
+
+macro_rules! procedure {
+    ($c:ident $f:ident ($($a:ident : $t:ty $([$len:expr])?),* $(,)?) $(($($hidden:ident),+))?) => {
+        procedure! { @of "" $c $f ($($a : $t $([$len])?),*) $(($($hidden),+))? }
+        procedure! { @of "f08_" $c $f ($($a : $t $([$len])?),*) $(($($hidden),+))? }
+    };
+    (alone $($rest:tt)*) => {
+        procedure! { @of "" $($rest)* }
+    };
+    (@of $suffix:literal $c:ident $f:ident ($($a:ident : $t:ty $([$len:expr])?),* $(,)?) $(($($hidden:ident),+))?) => {
+        const _: () = {
+            type Callee = unsafe extern "C" fn($(<$t as Dummy>::Passed),*) -> c_int;
+            unsafe extern "C" {
+                #[link_name = stringify!($c)]
+                fn callee($($a: <$t as Dummy>::Passed),*) -> c_int;
+                #[link_name = concat!("P", stringify!($c))]
+                fn profiled_callee($($a: <$t as Dummy>::Passed),*) -> c_int;
+            }
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            #[allow(unused_mut, unused_variables, unused_unsafe, clippy::unused_unit, reason = "not every procedure has arguments, or arrays")]
+            unsafe fn run(callee: Callee, $($a: <$t as Dummy>::Given,)* ierror: *mut Fint $($(, $hidden: usize)+)?) {
+                // SAFETY: the arguments of a procedure, whose caller promises what the standard asks.
+                let ($(mut $a,)*) = unsafe { ($(<$t as Dummy>::take($a, procedure!(@len $($len)?)),)*) };
+                // SAFETY: the function's arguments, of which each stays until behind the call.
+                let code = unsafe { callee($($a.pass()),*) };
+                $($a.give_back(code);)*
+                // SAFETY: null, or the caller's place.
+                if let Some(place) = unsafe { ierror.as_mut() } {
+                    *place = code;
+                }
+            }
+            // SAFETY: the name is the standard's; nobody else defines it but a tool that interposes on purpose.
+            #[unsafe(export_name = concat!(stringify!($f), $suffix))]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            pub unsafe extern "C" fn called($($a: <$t as Dummy>::Given,)* ierror: *mut Fint $($(, $hidden: usize)+)?) {
+                // SAFETY: the caller's promises.
+                unsafe { run(callee, $($a,)* ierror $($(, $hidden)+)?) }
+            }
+            // SAFETY: the name is the standard's for tools.
+            #[unsafe(export_name = concat!("p", stringify!($f), $suffix))]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            pub unsafe extern "C" fn profiled($($a: <$t as Dummy>::Given,)* ierror: *mut Fint $($(, $hidden: usize)+)?) {
+                // SAFETY: the caller's promises.
+                unsafe { run(profiled_callee, $($a,)* ierror $($(, $hidden)+)?) }
+            }
+        };
+    };
+    (@len) => { 0 };
+    (@len $len:expr) => { $len };
+}
+
+/// A procedure whose body is written out: the C function with its type, the name, the arguments as they come, and a body that answers with the error code.
+macro_rules! written {
+    ($c:ident: $callee_type:ty, $f:ident ($($a:ident : $t:ty),* $(,)?) |$callee:ident| $body:block) => {
+        written!(@of "" $c: $callee_type, $f ($($a: $t),*) () |$callee| $body);
+        written!(@of "f08_" $c: $callee_type, $f ($($a: $t),*) () |$callee| $body);
+    };
+    ($c:ident: $callee_type:ty, $f:ident ($($a:ident : $t:ty),* $(,)?) ($($hidden:ident),+) |$callee:ident| $body:block) => {
+        written!(@of "" $c: $callee_type, $f ($($a: $t),*) ($($hidden),+) |$callee| $body);
+        written!(@of "f08_" $c: $callee_type, $f ($($a: $t),*) ($($hidden),+) |$callee| $body);
+    };
+    (@of $suffix:literal $c:ident: $callee_type:ty, $f:ident ($($a:ident : $t:ty),*) ($($hidden:ident),*) |$callee:ident| $body:block) => {
+        const _: () = {
+            type Callee = $callee_type;
+            unsafe extern "C" {
+                #[link_name = stringify!($c)]
+                fn callee_symbol();
+                #[link_name = concat!("P", stringify!($c))]
+                fn profiled_symbol();
+            }
+            /// # Safety
+            /// The caller of a procedure promises what the standard asks of its arguments.
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            unsafe fn run($callee: Callee, $($a: $t,)* ierror: *mut Fint $(, $hidden: usize)*) {
+                let code: c_int = $body;
+                // SAFETY: null, or the caller's place.
+                if let Some(place) = unsafe { ierror.as_mut() } {
+                    *place = code;
+                }
+            }
+            // SAFETY: the name is the standard's; nobody else defines it but a tool that interposes on purpose.
+            #[unsafe(export_name = concat!(stringify!($f), $suffix))]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            pub unsafe extern "C" fn called($($a: $t,)* ierror: *mut Fint $(, $hidden: usize)*) {
+                // SAFETY: the caller's promises; the function has this type.
+                unsafe {
+                    run(core::mem::transmute::<unsafe extern "C" fn(), Callee>(callee_symbol), $($a,)* ierror $(, $hidden)*)
+                }
+            }
+            // SAFETY: the name is the standard's for tools.
+            #[unsafe(export_name = concat!("p", stringify!($f), $suffix))]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            pub unsafe extern "C" fn profiled($($a: $t,)* ierror: *mut Fint $(, $hidden: usize)*) {
+                // SAFETY: as above.
+                unsafe {
+                    run(core::mem::transmute::<unsafe extern "C" fn(), Callee>(profiled_symbol), $($a,)* ierror $(, $hidden)*)
+                }
+            }
+        };
+    };
+}

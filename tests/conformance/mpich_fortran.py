@@ -16,6 +16,11 @@ INTEGERS = {"@F77_MPI_ADDRESS@": "integer*8", "@F77_MPI_OFFSET@": "integer*8"}
 # which are the names in libmpifort_abi.
 NAMES = "-DF77_NAME_LOWER_USCORE=1"
 
+PLAIN = """\
+      program main
+      end
+"""
+
 # Calls one external procedure with arguments of two types, as every user of mpif.h does.
 MISMATCH = """\
       program main
@@ -82,7 +87,7 @@ class Fortran:
     def support(self):
         """Finds the flags and compiles each interface's own copy of the suite's helpers."""
         os.makedirs(self.folder, exist_ok=True)
-        common = ["-w", "-O1"] + self.accepted(CRAY_POINTER, [], ["-fcray-pointer"])
+        common = ["-O1"] + self.accepted(PLAIN, ["-w"], []) + self.accepted(CRAY_POINTER, [], ["-fcray-pointer"])
         self.flags = {lang: list(common) for lang in LANGUAGES}
         # Modules say which procedures take any type, so that programs with them get by without this; mpif.h cannot.
         self.mismatch = self.accepted(MISMATCH, [], ["-fallow-argument-mismatch"])
@@ -100,7 +105,7 @@ class Fortran:
         with open(path, "w") as f:
             f.write(program)
         for flags in choices:
-            if self.compile(["-w", *flags, "-c", path, "-o", path[:-2] + ".o"], self.folder)[0]:
+            if self.compile([*flags, "-c", path, "-o", path[:-2] + ".o"], self.folder)[0]:
                 return flags
         return []
 

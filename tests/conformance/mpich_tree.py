@@ -68,7 +68,7 @@ ROMIO += [("error", 1, "-fname F"), ("status", 1, "-fname F"), ("aggregation1", 
 
 
 class Make:
-    """What one Makefile.am says about its C programs."""
+    """What one Makefile.am says about its programs."""
 
     def __init__(self, path, true_conditions):
         text = open(path, errors="replace").read().replace("\\\n", " ")
@@ -88,12 +88,25 @@ class Make:
                     if m[2] == "+=":
                         value = self.vars.get(m[1], "") + " " + value
                     self.vars[m[1]] = value
+        # Sources that make copies from elsewhere in the tree.
+        self.copies = {new: old for old, new in re.findall(r"\tcp \$\(srcdir\)/\.\./\.\./(\S+)\s+(\S+)", text)}
         self.programs = (self.vars.get("noinst_PROGRAMS", "") + " " +
                          self.vars.get("EXTRA_PROGRAMS", "")).split()
+        # One program in C whose source configure writes is a check of configure.
+        made = [p for p in self.programs if self.vars.get("nodist_" + p + "_SOURCES", "").endswith(".c")]
+        self.programs = [p for p in self.programs if p not in made]
 
     def sources(self, prog):
         listed = self.vars.get(prog + "_SOURCES")
         return [f for f in listed.split() if f.endswith(".c")] if listed else [prog + ".c"]
+
+    def all_sources(self, prog):
+        """Those in Fortran, too, and those that make would write."""
+        listed = self.vars.get(prog + "_SOURCES") or self.vars.get("nodist_" + prog + "_SOURCES")
+        return listed.split() if listed else [prog + self.vars.get("AM_DEFAULT_SOURCE_EXT", ".c").strip()]
+
+    def is_c(self, prog):
+        return all(f.endswith(".c") for f in self.all_sources(prog))
 
     def defines(self, prog):
         flags = self.vars.get(prog + "_CPPFLAGS", "") + " " + self.vars.get("AM_CPPFLAGS", "")

@@ -1,8 +1,8 @@
 //! `cargo xtask conformance`: suites that others wrote, run over this library, and the page that says
 //! how they ended (`docs/CONFORMANCE.md`).
 //!
-//! The suites come from the ordinary package registries when the command runs: MPICH's C suite from
-//! Debian's source package, mpi4py from PyPI, the crate `mpi` from crates.io. Nothing of them is
+//! The suites come from the ordinary package registries when the command runs: MPICH's suite (C and
+//! Fortran) from Debian's source package, mpi4py from PyPI, the crate `mpi` from crates.io. Nothing of them is
 //! kept in the repository. Results are kept under `target/conformance`, so that folders can be run
 //! again one at a time; the page is written from all that is there.
 //!

@@ -19,15 +19,12 @@ const HEAD: &str = "\
 
 Written by `cargo xtask conformance`; do not edit. Suites that others wrote, fetched from their package
 registries and run over this library. *Skip*: the suite itself leaves the test out (needs another number of ranks,
-is outside the standard, wants Fortran or a GPU). Every other test that does not pass is listed with its reason.
+is outside the standard, wants a GPU). Every other test that does not pass is listed with its reason.
 ";
 
 /// Folders of MPICH's suite that are not run, and why.
 const LEFT_OUT: [(&str, &str); 7] = [
-    (
-        "`cxx`, `f77`, `f90`, `f08`",
-        "they are for C++, whose interface is not in MPI any more, and for Fortran, which is not there yet",
-    ),
+    ("`cxx`", "it is for C++, whose interface is not in MPI any more"),
     (
         "`ft`",
         "it is about functions to go on after failures that are not in MPI (MPIX_Comm_revoke and others)",
@@ -42,10 +39,22 @@ const LEFT_OUT: [(&str, &str); 7] = [
     ("`perf`, `bench`", "they judge times, which depend on the machine"),
 ];
 
-fn left_out(text: &mut String) {
+/// Folders of MPICH's suite that the driver leaves out where no Fortran compiler is.
+const FORTRAN: [&str; 3] = ["f77", "f90", "f08"];
+
+fn left_out(text: &mut String, results: &Results) {
     text.push_str("\nFolders that are not run, and why:\n\n");
     for (folders, why) in LEFT_OUT {
         let _ = writeln!(text, "- {folders}: {why}.");
+    }
+    let ran = |folder: &&str| results.tests.keys().any(|key| line_of(Suite::Mpich, key) == *folder);
+    let missing: Vec<String> = FORTRAN.iter().filter(|f| !ran(f)).map(|f| format!("`{f}`")).collect();
+    if !missing.is_empty() {
+        let _ = writeln!(
+            text,
+            "- {} (also in `errors`): they were not run with a Fortran compiler.",
+            missing.join(", ")
+        );
     }
     text.push_str("- `session`: this version of the suite does not have it.\n");
 }
@@ -54,7 +63,7 @@ pub fn make(all: &[(Suite, Results)], reasons: &[Reason]) -> Page {
     let mut page = Page { text: HEAD.into(), unexplained: Vec::new(), stale: Vec::new() };
     for (suite, results) in all {
         let title = match suite {
-            Suite::Mpich => "MPICH's test suite (C), Debian's source package",
+            Suite::Mpich => "MPICH's test suite (C and Fortran), Debian's source package",
             Suite::Mpi4py => "mpi4py's own tests",
             Suite::Rsmpi => "The crate `mpi` (rsmpi): its tests and examples",
         };
@@ -66,7 +75,7 @@ pub fn make(all: &[(Suite, Results)], reasons: &[Reason]) -> Page {
         table(&mut page.text, *suite, results);
         list(&mut page, *suite, results, reasons);
         if *suite == Suite::Mpich {
-            left_out(&mut page.text);
+            left_out(&mut page.text, results);
         }
         page.stale
             .extend(reasons.iter().filter(|r| explains_nothing(r, *suite, results)).map(|r| r.why.clone()));
@@ -150,4 +159,25 @@ pub fn explain<'a>(text: &mut String, suite: Suite, bad: Vec<&'a str>, reasons: 
         let _ = writeln!(text, "- **No reason known.** ({}) {}", left.len(), names(&left));
     }
     left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the page says about MPICH's suite with these tests, all passed.
+    fn page_of(tests: &[&str]) -> String {
+        let tests = tests.iter().map(|key| ((*key).to_owned(), Word::Pass)).collect();
+        make(&[(Suite::Mpich, Results { tests, ..Results::default() })], &[]).text
+    }
+
+    #[test]
+    fn folders_of_fortran_that_were_not_run_are_named() {
+        let without = page_of(&["pt2pt/bsend1 np=1"]);
+        assert!(without.contains("- `f77`, `f90`, `f08` (also in `errors`)"), "{without}");
+        let partly = page_of(&["f77/attr/baseattrf np=1", "f90/rma/aintf90 np=2"]);
+        assert!(partly.contains("- `f08` (also in `errors`)"), "{partly}");
+        let all = page_of(&["f77/attr/baseattrf np=1", "f90/rma/aintf90 np=2", "f08/misc/hello np=1"]);
+        assert!(!all.contains("also in `errors`"), "{all}");
+    }
 }

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 /// A suite by its short name.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Suite {
-    /// MPICH's C test suite
+    /// MPICH's test suite of C and Fortran
     Mpich,
     /// mpi4py's own tests
     Mpi4py,

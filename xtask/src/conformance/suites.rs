@@ -43,7 +43,8 @@ impl Place<'_> {
         let Some(each) = self.endpoints else {
             let folder = self.folder.join("mpich-build");
             let launcher = format!("{} {{args}}", self.mpirun());
-            return Programs { folder, compiler: self.program("mpicc"), launcher };
+            let (compiler, fortran) = (self.program("mpicc"), self.program("mpifort"));
+            return Programs { folder, compiler, fortran, launcher };
         };
         let script = self.root.join("tests/conformance/endpoint_programs.py").display().to_string();
         let functions = self.root.join("mpi/abi/functions.tsv").display().to_string();
@@ -51,6 +52,8 @@ impl Place<'_> {
         Programs {
             folder: self.folder.join("mpich-build-endpoints"),
             compiler: format!("python3 {script} cc {functions} {prefix}"),
+            // Programs of endpoints are made of C sources.
+            fortran: String::new(),
             // The number of processes is the script's to tell.
             launcher: format!("python3 {script} run {each} {{np}} {mpirun} {options} -n {{{{n}}}} {{args}}"),
         }
@@ -81,10 +84,11 @@ impl Place<'_> {
     }
 }
 
-/// A folder to build in, the compiler, and the launcher with places for the number of ranks and further arguments.
+/// A folder to build in, the compilers (none of Fortran: empty), and the launcher with places for the number of ranks and further arguments.
 struct Programs {
     folder: PathBuf,
     compiler: String,
+    fortran: String,
     launcher: String,
 }
 
@@ -148,6 +152,7 @@ pub fn mpich(place: &Place, part: Part<'_>, timeout: u32) -> Result<Results, Str
         .arg("--build")
         .arg(&programs.folder)
         .args(["--mpicc", &programs.compiler])
+        .args(["--mpifort", &programs.fortran])
         .args(["--mpirun", &programs.launcher])
         .env("ENDPOINT_PROGRAMS", &programs.folder)
         .args(["--timeout", &timeout.to_string(), "--dtp", "small"]);

@@ -165,7 +165,7 @@ pub fn explain<'a>(text: &mut String, suite: Suite, bad: Vec<&'a str>, reasons: 
 mod tests {
     use super::*;
 
-    /// What the page says about MPICH's suite with these tests, all passed.
+    /// The page of MPICH's suite with these tests, all passed.
     fn page_of(tests: &[&str]) -> String {
         let tests = tests.iter().map(|key| ((*key).to_owned(), Word::Pass)).collect();
         make(&[(Suite::Mpich, Results { tests, ..Results::default() })], &[]).text

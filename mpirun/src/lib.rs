@@ -26,7 +26,7 @@
 //! other) · `daemon/` (oxmpid's loop, ranks, lines of output, the end) · `descendants`, `signals`
 //! (small tools for both) · `help` and `help.txt` (what the user reads) ·
 //! `too_long` (arguments that the system does not take) · `tally` (messages of the wire-up, counted without a network). The compiler wrappers are
-//! `bin/mpicc.rs` and share nothing with these.
+//! `bin/mpicc/` and share nothing with these.
 
 pub mod cli;
 mod cores;

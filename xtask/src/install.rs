@@ -60,6 +60,9 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
     }
     headers(workspace, &mut place)?;
     place.text("lib/pkgconfig/oxmpi.pc", &pkg_config())?;
+    if has_fortran(workspace) {
+        fortran(workspace, &mut place)?;
+    }
     texts(workspace, &mut place)?;
     parameters(workspace, &mut place)?;
     // Site-wide parameters go here; nothing is put in, so that nothing of the site's is overwritten.
@@ -77,6 +80,9 @@ fn build(workspace: &Workspace, builtin: bool) -> Result<(), String> {
     let mut arguments = vec!["build", "--release", "--quiet"];
     for package in ["oxmpi-mpi", "oxmpi-mpirun", "oxmpi-ep"] {
         arguments.extend(["-p", package]);
+    }
+    if has_fortran(workspace) {
+        arguments.extend(["-p", FORTRAN]);
     }
     let components = workspace.components();
     for component in &components {
@@ -98,6 +104,36 @@ fn headers(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
         for file in files_in(&workspace.root.join(from), "h")? {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             place.copy(&file, &format!("{to}/{name}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The package of the Fortran library. A tree without it installs without Fortran, and `mpifort` says so.
+const FORTRAN: &str = "oxmpi-fortran";
+
+fn has_fortran(workspace: &Workspace) -> bool {
+    workspace.package_in("fortran").is_some()
+}
+
+/// The library of Fortran's procedures, `mpif.h`, and the modules, which `mpifort` compiles for the compiler at hand.
+fn fortran(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
+    place.copy(&workspace.target.join("release/libmpifort_abi.so"), "lib/libmpifort_abi.so.1")?;
+    place.link("libmpifort_abi.so.1", "lib/libmpifort_abi.so")?;
+    for name in ["oxmpi-fort", "mpi-fort"] {
+        place.text(&format!("lib/pkgconfig/{name}.pc"), &pkg_config_of_fortran(name))?;
+    }
+    let folder = workspace.root.join("fortran");
+    for file in files_in(&folder.join("include"), "h")? {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        place.copy(&file, &format!("include/{name}"))?;
+    }
+    let list = folder.join("modules/modules");
+    if list.exists() {
+        place.copy(&list, "share/oxmpi/fortran/modules")?;
+        for file in files_in(&folder.join("modules"), "f90")? {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            place.copy(&file, &format!("share/oxmpi/fortran/{name}"))?;
         }
     }
     Ok(())
@@ -187,6 +223,25 @@ fn pkg_config() -> String {
     )
 }
 
+/// Fortran's flags are a variable of their own: build systems give `Cflags` to the compiler of C, too. The folder of the modules
+/// depends on the compiler, so it is asked of the wrapper.
+fn pkg_config_of_fortran(name: &str) -> String {
+    format!(
+        "prefix=${{pcfiledir}}/../..\n\
+         includedir=${{prefix}}/include\n\
+         libdir=${{prefix}}/lib\n\
+         fc=${{prefix}}/bin/mpifort\n\
+         fflags=-I${{includedir}}\n\
+         # Flags with the folder of the modules for a compiler: OXMPI_FC=COMPILER ${{prefix}}/bin/mpifort --showme:compile\n\
+         \n\
+         Name: {name}\n\
+         Description: Fortran interface of oxmpi, an MPI library with the MPI 5.0 standard ABI\n\
+         Version: {}\n\
+         Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpifort_abi -lmpi_abi\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
 /// The folder installed into, and what has been put there.
 struct Place {
     prefix: PathBuf,
@@ -240,5 +295,38 @@ impl Place {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn pkg_config_gives_flags_of_fortran_to_nobody_else() {
+        let folder = tempfile::tempdir().expect("the temporary folder can be written");
+        for name in ["oxmpi-fort", "mpi-fort"] {
+            let file = folder.path().join(format!("{name}.pc"));
+            fs::write(&file, pkg_config_of_fortran(name)).expect("its own folder");
+            let ask = |words: &[&str]| {
+                let mut command = Command::new("pkg-config");
+                command.args(words).arg(name).env("PKG_CONFIG_PATH", folder.path());
+                let out = command.output().ok()?;
+                assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+                Some(String::from_utf8_lossy(&out.stdout).trim().to_owned())
+            };
+            let Some(c) = ask(&["--cflags"]) else {
+                eprintln!("left out: pkg-config is not installed (Debian package pkg-config)");
+                return;
+            };
+            assert_eq!(c, "");
+            assert!(ask(&["--libs"]).is_some_and(|libs| libs.ends_with("-lmpifort_abi -lmpi_abi")));
+            assert!(
+                ask(&["--variable=fflags"])
+                    .is_some_and(|flags| flags.starts_with("-I/") && flags.ends_with("/include"))
+            );
+            assert!(ask(&["--variable=fc"]).is_some_and(|fc| fc.ends_with("/bin/mpifort")));
+        }
     }
 }

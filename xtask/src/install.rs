@@ -141,7 +141,7 @@ fn fortran(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
 
 /// Pages that `mpi-info --help TOPIC` shows, by topic: for a page of docs/ its name. Pages that a message, a header or another of these pages
 /// points to are among them.
-const PAGES: [(&str, &str); 18] = [
+const PAGES: [(&str, &str); 19] = [
     ("functions", "mpi/INDEX.md"),
     ("mpirun-options", "docs/mpirun-options.md"),
     ("ompi_info-options", "docs/ompi_info-options.md"),
@@ -156,6 +156,7 @@ const PAGES: [(&str, &str); 18] = [
     ("adding-an-osc", "docs/adding-an-osc.md"),
     ("conformance", "docs/CONFORMANCE.md"),
     ("endpoints-by-proxies", "docs/endpoints-by-proxies.md"),
+    ("fortran", "docs/fortran.md"),
     ("running-on-several-nodes", "docs/running-on-several-nodes.md"),
     ("sync-objects", "docs/sync-objects.md"),
     ("threads", "docs/threads.md"),

@@ -35,7 +35,7 @@ pub fn own_set(arguments: &[OsString]) -> Result<Vec<OsString>, String> {
             let is_value = |v: &&OsString| {
                 plain[0] != "-s" || ["integer64", "default64", "real64"].iter().any(|w| v == w)
             };
-            value = rest.next_if(|v| is_value(&v));
+            value = rest.next_if(|v| is_value(v));
             let words = value.map(|v| v.to_string_lossy().into_owned()).unwrap_or_default();
             plain = words.split(',').map(|word| format!("{}={word}", plain[0])).collect();
         }

@@ -5,8 +5,19 @@ use crate::{files, none, read, root, short};
 use std::path::Path;
 
 /// Folders with sources and documents.
-const FOLDERS: &[&str] =
-    &["bench", "components", "docs", "endpoints", "fortran", "framework", "fuzz", "mpi", "mpirun", "tests", "xtask"];
+const FOLDERS: &[&str] = &[
+    "bench",
+    "components",
+    "docs",
+    "endpoints",
+    "fortran",
+    "framework",
+    "fuzz",
+    "mpi",
+    "mpirun",
+    "tests",
+    "xtask",
+];
 
 /// Made from texts of others.
 const GENERATED: &[&str] = &["docs/CONFORMANCE.md"];

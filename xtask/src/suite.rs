@@ -234,6 +234,7 @@ fn prepare_machine() -> Vec<String> {
     let needs = [
         ("g++", "g++", "C++ programs and the C++ use of mpi.h"),
         ("valgrind", "valgrind", "instruction counts"),
+        ("gfortran", "gfortran", "programs in Fortran"),
         ("gdb", "gdb", "the interface of debuggers (MPIR)"),
     ];
     let mut left_out = Vec::new();

@@ -28,7 +28,7 @@ pub fn version(options: &Options) -> String {
 }
 
 /// Kinds of functions and jobs that a user may look for in vain.
-const NOT_THERE: &str = "files, MPI_Comm_spawn, ports, Fortran (mpi-info --help functions)";
+const NOT_THERE: &str = "files, MPI_Comm_spawn, ports (mpi-info --help functions)";
 
 /// The head of a summary.
 pub fn package(known: &AnswerSources) -> Vec<Fact> {
@@ -54,14 +54,16 @@ pub fn hostname() -> Fact {
 }
 
 /// `--config`.
-pub fn config() -> Vec<Fact> {
+pub fn config(known: &AnswerSources) -> Vec<Fact> {
     let debug = if cfg!(debug_assertions) { "yes" } else { "no" };
+    let library = known.places.prefix.as_ref().map(|prefix| prefix.join("lib/libmpifort_abi.so.1"));
+    let fortran = if library.is_some_and(|library| library.exists()) { "yes" } else { "no" };
     vec![
         fact("C bindings", "bindings:c", "yes"),
         fact("C++ bindings", "bindings:cxx", "no"),
-        fact("Fortran mpif.h", "bindings:mpif.h", "no"),
-        fact("Fortran use mpi", "bindings:use_mpi", "no"),
-        fact("Fortran use mpi_f08", "bindings:use_mpi_f08", "no"),
+        fact("Fortran mpif.h", "bindings:mpif.h", fortran),
+        fact("Fortran use mpi", "bindings:use_mpi", fortran),
+        fact("Fortran use mpi_f08", "bindings:use_mpi_f08", fortran),
         fact("Thread support", "option:threads", "MPI_THREAD_MULTIPLE: yes"),
         fact("Internal debug", "option:debug", debug),
         fact("Parameter check", "option:mpi-param-check", "runtime"),
@@ -125,7 +127,7 @@ pub fn asked(known: &AnswerSources, options: &Options) -> Result<Vec<Fact>, Stri
         facts.push(hostname());
     }
     if options.all || options.config {
-        facts.extend(config());
+        facts.extend(config(known));
     }
     if let Some(kind) = options.path.as_deref().or(options.all.then_some("all")) {
         facts.extend(paths(known, kind)?);

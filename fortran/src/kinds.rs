@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 /// Numbers below are those of predefined handles.
 const FIRST_OBJECT: usize = 0x1000;
 
-/// What is known of the library.
+/// The facts that are known of the library.
 static LIBRARY: AtomicU8 = AtomicU8::new(UNKNOWN);
 const UNKNOWN: u8 = 0;
 const NUMBERS: u8 = 1;

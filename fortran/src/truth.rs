@@ -1,6 +1,6 @@
 //! The values of `.TRUE.` and `.FALSE.`, which compilers choose differently.
 //!
-//! MPI_Abi_set_fortran_booleans says them (MPI 5.0 §20.4.3); before that they are those of gfortran and flang, 1 and 0. What comes from Fortran is false if it is
+//! MPI_Abi_set_fortran_booleans says them (MPI 5.0 §20.4.3); before that they are those of gfortran and flang, 1 and 0. A LOGICAL that comes is false if it is
 //! the value of `.FALSE.`, so that compilers that test another bit than the lowest are understood, too.
 
 use crate::abi::Fint;

@@ -24,7 +24,7 @@ impl<K: Kind> Dummy for In<K> {
     }
 }
 
-/// What C does not write as a handle.
+/// A value that C does not write as a handle.
 const NOT_WRITTEN: Handle = Handle::MAX;
 
 /// A place for a handle, which C writes.
@@ -78,18 +78,18 @@ impl<K: Kind> Dummy for InOut<K> {
 }
 
 /// An array for handles, which C writes, perhaps not to its end.
-pub struct ManyOut<K> {
+pub struct ArrayOut<K> {
     places: *mut Fint,
     own: Vec<Handle>,
     kind: PhantomData<K>,
 }
 
-impl<K: Kind> Dummy for ManyOut<K> {
+impl<K: Kind> Dummy for ArrayOut<K> {
     type Given = *mut Fint;
     type Passed = *mut Handle;
 
     unsafe fn take(given: *mut Fint, len: usize) -> Self {
-        ManyOut { places: given, own: vec![NOT_WRITTEN; len], kind: PhantomData }
+        ArrayOut { places: given, own: vec![NOT_WRITTEN; len], kind: PhantomData }
     }
     fn pass(&mut self) -> *mut Handle {
         self.own.as_mut_ptr()
@@ -103,20 +103,20 @@ impl<K: Kind> Dummy for ManyOut<K> {
 }
 
 /// An array of handles, which C may read and write.
-pub struct Many<K> {
+pub struct Array<K> {
     places: *mut Fint,
     own: Vec<Handle>,
     kind: PhantomData<K>,
 }
 
-impl<K: Kind> Dummy for Many<K> {
+impl<K: Kind> Dummy for Array<K> {
     type Given = *mut Fint;
     type Passed = *mut Handle;
 
     unsafe fn take(given: *mut Fint, len: usize) -> Self {
         // SAFETY: the caller's promise: so many INTEGERs are there.
         let own = (0..len).map(|i| K::handle(unsafe { given.add(i).read() })).collect();
-        Many { places: given, own, kind: PhantomData }
+        Array { places: given, own, kind: PhantomData }
     }
     fn pass(&mut self) -> *mut Handle {
         self.own.as_mut_ptr()

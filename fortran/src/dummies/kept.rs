@@ -1,7 +1,7 @@
 //! Arrays of datatypes that a nonblocking or persistent operation may read until it is complete: they are kept until another such operation has its request.
 
 use super::Dummy;
-use super::handles::{Many, Out};
+use super::handles::{Array, Out};
 use crate::abi::{Fint, Handle};
 use crate::kinds;
 use core::cell::RefCell;
@@ -9,7 +9,7 @@ use core::ffi::c_int;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-type Types = Many<kinds::Datatype>;
+type Types = Array<kinds::Datatype>;
 
 thread_local! {
     /// Arrays of the call that is being made, until its request is known.

@@ -21,7 +21,7 @@ impl Dummy for In {
     }
 }
 
-/// What C does not write as a truth value.
+/// A value that C does not write as a truth value.
 const NOT_WRITTEN: c_int = c_int::MIN;
 
 /// A place for a truth value.
@@ -52,15 +52,15 @@ impl Dummy for Out {
 }
 
 /// An array of truth values, which C reads.
-pub struct ManyIn(Vec<c_int>);
+pub struct ArrayIn(Vec<c_int>);
 
-impl Dummy for ManyIn {
+impl Dummy for ArrayIn {
     type Given = *const Fint;
     type Passed = *const c_int;
 
     unsafe fn take(given: *const Fint, len: usize) -> Self {
         // SAFETY: the caller's promise: so many LOGICALs are there.
-        ManyIn((0..len).map(|i| truth::of_fortran(unsafe { given.add(i).read() })).collect())
+        ArrayIn((0..len).map(|i| truth::of_fortran(unsafe { given.add(i).read() })).collect())
     }
     fn pass(&mut self) -> *const c_int {
         self.0.as_ptr()
@@ -68,17 +68,17 @@ impl Dummy for ManyIn {
 }
 
 /// An array of truth values, which C writes, perhaps not to its end.
-pub struct ManyOut {
+pub struct ArrayOut {
     places: *mut Fint,
     own: Vec<c_int>,
 }
 
-impl Dummy for ManyOut {
+impl Dummy for ArrayOut {
     type Given = *mut Fint;
     type Passed = *mut c_int;
 
     unsafe fn take(given: *mut Fint, len: usize) -> Self {
-        ManyOut { places: given, own: vec![NOT_WRITTEN; len] }
+        ArrayOut { places: given, own: vec![NOT_WRITTEN; len] }
     }
     fn pass(&mut self) -> *mut c_int {
         self.own.as_mut_ptr()

@@ -6,7 +6,7 @@
 //!
 //! | file | dummies |
 //! |---|---|
-//! | `plain` | values, places, choice buffers, weights, statuses: nothing is converted but the address of a constant |
+//! | `values` | values, places, choice buffers, weights, statuses: nothing is converted but the address of a constant |
 //! | `handles` | handles, one and several |
 //! | `logical` | truth values, one and several |
 //! | `text` | CHARACTER |
@@ -17,8 +17,8 @@ pub mod handles;
 pub mod index;
 pub mod kept;
 pub mod logical;
-pub mod plain;
 pub mod text;
+pub mod values;
 
 use core::ffi::c_int;
 

@@ -3,7 +3,7 @@
 //! An address or an extent that an INTEGER does not hold is MPI_ERR_ARG, as nothing right could be made of a part of it.
 
 use crate::abi::{ERR_ARG, Fint, Handle, SUCCESS};
-use crate::dummies::plain::Choice;
+use crate::dummies::values::Choice;
 use crate::dummies::{Dummy, handles, len};
 use crate::kinds::{Comm, Datatype, Errhandler, Kind};
 use core::ffi::{c_int, c_void};
@@ -57,7 +57,7 @@ written! { @of "" MPI_Get_address: unsafe extern "C" fn(*mut c_void, *mut isize)
 
 type Extent = unsafe extern "C" fn(Handle, *mut isize, *mut isize) -> c_int;
 
-/// What is asked of a datatype's bounds: its lower bound and extent are given.
+/// One of a datatype's bounds, of its lower bound and its extent.
 macro_rules! bound {
     ($($f:ident $of:expr;)*) => { $(
         written! { @of "" MPI_Type_get_extent: Extent, $f (datatype: *const Fint, value: *mut Fint) () |callee| {
@@ -104,7 +104,7 @@ written! { @of "" MPI_Type_create_struct: unsafe extern "C" fn(c_int, *const Fin
     // SAFETY: the caller's arguments and place.
     unsafe {
         let displacements = long(displacements, len(count));
-        let mut types = handles::Many::<Datatype>::take(types, len(count));
+        let mut types = handles::Array::<Datatype>::take(types, len(count));
         let code = callee(*count, lengths, displacements.as_ptr(), types.pass(), &mut own);
         give::<Datatype>(newtype, own, code)
     }

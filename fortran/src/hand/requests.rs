@@ -1,9 +1,9 @@
 //! Calls that answer with a list of requests, and generalized requests.
 
 use crate::abi::{Fint, Handle, SUCCESS, UNDEFINED};
-use crate::dummies::handles::Many;
+use crate::dummies::handles::Array;
 use crate::dummies::index::to_fortran;
-use crate::dummies::plain::Statuses;
+use crate::dummies::values::Statuses;
 use crate::dummies::{Dummy, len};
 use crate::kinds::{Kind, Request};
 use crate::truth;
@@ -15,7 +15,7 @@ macro_rules! some {
             $f (incount: *const Fint, requests: *mut Fint, outcount: *mut Fint, indices: *mut Fint, statuses: *mut Fint) |callee| {
             // SAFETY: the caller's arguments; indices and statuses have room for as many as there are requests.
             unsafe {
-                let mut all = Many::<Request>::take(requests, len(incount));
+                let mut all = Array::<Request>::take(requests, len(incount));
                 let code = callee(*incount, all.pass(), outcount, indices, Statuses::take(statuses, 0).pass());
                 all.give_back(code);
                 // Errors in statuses leave indices, too.

@@ -4,7 +4,7 @@
 //! of several commands the first dimension is the command (MPI 5.0 §11.8.3). All of that is read at the root only.
 
 use crate::abi::{Fint, Handle};
-use crate::dummies::handles::Many;
+use crate::dummies::handles::Array;
 use crate::dummies::text::{without_blanks, zero_ended};
 use crate::dummies::{Dummy, len};
 use crate::kinds::{Comm, Info, Kind};
@@ -102,7 +102,7 @@ written! { MPI_Comm_spawn_multiple: Spawn,
         let mut rows: Vec<Strings> = if given { (0..n).map(row).collect() } else { Vec::new() };
         let mut places: Vec<*mut *mut c_char> = rows.iter_mut().map(|row| row.places.as_mut_ptr()).collect();
         let argvs = if given { places.as_mut_ptr() } else { null_mut() };
-        let mut infos = Many::<Info>::take(infos, n);
+        let mut infos = Array::<Info>::take(infos, n);
         let mut own = 0;
         let code = callee(n as c_int, programs.places.as_mut_ptr(), argvs, maxprocs, infos.pass(), *root, Comm::handle(*comm), &mut own,
             errcodes(array_of_errcodes));

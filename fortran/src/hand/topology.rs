@@ -2,8 +2,8 @@
 
 use crate::abi::{Fint, Handle, IN_PLACE, SUCCESS};
 use crate::dummies::Dummy;
-use crate::dummies::logical::ManyIn;
-use crate::dummies::plain::Choice;
+use crate::dummies::logical::ArrayIn;
+use crate::dummies::values::Choice;
 use crate::kinds::{Comm, Kind};
 use core::ffi::{c_int, c_void};
 
@@ -111,7 +111,7 @@ written! { MPI_Cart_sub: unsafe extern "C" fn(Handle, *const c_int, *mut Handle)
     mpi_cart_sub_ (comm: *const Fint, remain_dims: *const Fint, newcomm: *mut Fint) |callee| {
     // SAFETY: the caller's arguments and place.
     unsafe {
-        let (mut remain, mut own) = (ManyIn::take(remain_dims, dims(comm)), 0);
+        let (mut remain, mut own) = (ArrayIn::take(remain_dims, dims(comm)), 0);
         let code = callee(Comm::handle(*comm), remain.pass(), &mut own);
         newcomm.write(Comm::number(own));
         code

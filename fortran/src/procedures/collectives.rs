@@ -110,10 +110,10 @@ procedure! {
     MPI_Alltoallv_init_c mpi_alltoallv_init_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>)
 }
 procedure! {
-    MPI_Alltoallw mpi_alltoallw_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<c_int>, sendtypes: handles::Many<Datatype>[peers_of(sendbuf, comm)], recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<c_int>, recvtypes: handles::Many<Datatype>[peers(comm)], comm: handles::In<Comm>)
+    MPI_Alltoallw mpi_alltoallw_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<c_int>, sendtypes: handles::Array<Datatype>[peers_of(sendbuf, comm)], recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<c_int>, recvtypes: handles::Array<Datatype>[peers(comm)], comm: handles::In<Comm>)
 }
 procedure! {
-    MPI_Alltoallw_c mpi_alltoallw_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtypes: handles::Many<Datatype>[peers_of(sendbuf, comm)], recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtypes: handles::Many<Datatype>[peers(comm)], comm: handles::In<Comm>)
+    MPI_Alltoallw_c mpi_alltoallw_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtypes: handles::Array<Datatype>[peers_of(sendbuf, comm)], recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtypes: handles::Array<Datatype>[peers(comm)], comm: handles::In<Comm>)
 }
 procedure! {
     MPI_Ialltoallw mpi_ialltoallw_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<c_int>, sendtypes: Kept[peers_of(sendbuf, comm)], recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<c_int>, recvtypes: Kept[peers(comm)], comm: handles::In<Comm>, request: kept::Request)

@@ -86,10 +86,10 @@ procedure! {
     MPI_Type_create_resized_c mpi_type_create_resized_c_ (oldtype: handles::In<Datatype>, lb: Value<i64>, extent: Value<i64>, newtype: handles::Out<Datatype>)
 }
 procedure! {
-    MPI_Type_create_struct mpi_type_create_struct_ (count: Value<c_int>, array_of_blocklengths: Place<c_int>, array_of_displacements: Place<isize>, array_of_types: handles::Many<Datatype>[len(count)], newtype: handles::Out<Datatype>)
+    MPI_Type_create_struct mpi_type_create_struct_ (count: Value<c_int>, array_of_blocklengths: Place<c_int>, array_of_displacements: Place<isize>, array_of_types: handles::Array<Datatype>[len(count)], newtype: handles::Out<Datatype>)
 }
 procedure! {
-    MPI_Type_create_struct_c mpi_type_create_struct_c_ (count: Value<i64>, array_of_blocklengths: Place<i64>, array_of_displacements: Place<i64>, array_of_types: handles::Many<Datatype>[len(count)], newtype: handles::Out<Datatype>)
+    MPI_Type_create_struct_c mpi_type_create_struct_c_ (count: Value<i64>, array_of_blocklengths: Place<i64>, array_of_displacements: Place<i64>, array_of_types: handles::Array<Datatype>[len(count)], newtype: handles::Out<Datatype>)
 }
 procedure! {
     MPI_Type_create_subarray mpi_type_create_subarray_ (ndims: Value<c_int>, array_of_sizes: Place<c_int>, array_of_subsizes: Place<c_int>, array_of_starts: Place<c_int>, order: Value<c_int>, oldtype: handles::In<Datatype>, newtype: handles::Out<Datatype>)
@@ -104,10 +104,10 @@ procedure! {
     MPI_Type_free mpi_type_free_ (datatype: handles::InOut<Datatype>)
 }
 procedure! {
-    MPI_Type_get_contents mpi_type_get_contents_ (datatype: handles::In<Datatype>, max_integers: Value<c_int>, max_addresses: Value<c_int>, max_datatypes: Value<c_int>, array_of_integers: Place<c_int>, array_of_addresses: Place<isize>, array_of_datatypes: handles::ManyOut<Datatype>[len(max_datatypes)])
+    MPI_Type_get_contents mpi_type_get_contents_ (datatype: handles::In<Datatype>, max_integers: Value<c_int>, max_addresses: Value<c_int>, max_datatypes: Value<c_int>, array_of_integers: Place<c_int>, array_of_addresses: Place<isize>, array_of_datatypes: handles::ArrayOut<Datatype>[len(max_datatypes)])
 }
 procedure! {
-    MPI_Type_get_contents_c mpi_type_get_contents_c_ (datatype: handles::In<Datatype>, max_integers: Value<i64>, max_addresses: Value<i64>, max_large_counts: Value<i64>, max_datatypes: Value<i64>, array_of_integers: Place<c_int>, array_of_addresses: Place<isize>, array_of_large_counts: Place<i64>, array_of_datatypes: handles::ManyOut<Datatype>[len(max_datatypes)])
+    MPI_Type_get_contents_c mpi_type_get_contents_c_ (datatype: handles::In<Datatype>, max_integers: Value<i64>, max_addresses: Value<i64>, max_large_counts: Value<i64>, max_datatypes: Value<i64>, array_of_integers: Place<c_int>, array_of_addresses: Place<isize>, array_of_large_counts: Place<i64>, array_of_datatypes: handles::ArrayOut<Datatype>[len(max_datatypes)])
 }
 procedure! {
     MPI_Type_get_envelope mpi_type_get_envelope_ (datatype: handles::In<Datatype>, num_integers: Place<c_int>, num_addresses: Place<c_int>, num_datatypes: Place<c_int>, combiner: Place<c_int>)

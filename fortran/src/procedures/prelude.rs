@@ -1,12 +1,12 @@
-//! What the lines of all chapters name.
+//! The names that lines of all chapters use.
 
 pub use crate::abi::Fint;
 pub use crate::dummies::handles;
 pub use crate::dummies::index;
 pub use crate::dummies::kept::{self, Kept};
 pub use crate::dummies::logical;
-pub use crate::dummies::plain::{Choice, Detached, Dropped, Place, Statuses, Value, Weights};
 pub use crate::dummies::text;
+pub use crate::dummies::values::{Choice, Detached, Dropped, Place, Statuses, Value, Weights};
 pub use crate::dummies::{Dummy, len};
 pub use crate::hand::topology::{indegree, outdegree, peers, peers_of};
 pub use crate::kinds::*;

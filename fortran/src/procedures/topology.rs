@@ -8,13 +8,13 @@ procedure! {
     MPI_Cart_coords mpi_cart_coords_ (comm: handles::In<Comm>, rank: Value<c_int>, maxdims: Value<c_int>, coords: Place<c_int>)
 }
 procedure! {
-    MPI_Cart_create mpi_cart_create_ (comm_old: handles::In<Comm>, ndims: Value<c_int>, dims: Place<c_int>, periods: logical::ManyIn[len(ndims)], reorder: logical::In, comm_cart: handles::Out<Comm>)
+    MPI_Cart_create mpi_cart_create_ (comm_old: handles::In<Comm>, ndims: Value<c_int>, dims: Place<c_int>, periods: logical::ArrayIn[len(ndims)], reorder: logical::In, comm_cart: handles::Out<Comm>)
 }
 procedure! {
-    MPI_Cart_get mpi_cart_get_ (comm: handles::In<Comm>, maxdims: Value<c_int>, dims: Place<c_int>, periods: logical::ManyOut[len(maxdims)], coords: Place<c_int>)
+    MPI_Cart_get mpi_cart_get_ (comm: handles::In<Comm>, maxdims: Value<c_int>, dims: Place<c_int>, periods: logical::ArrayOut[len(maxdims)], coords: Place<c_int>)
 }
 procedure! {
-    MPI_Cart_map mpi_cart_map_ (comm: handles::In<Comm>, ndims: Value<c_int>, dims: Place<c_int>, periods: logical::ManyIn[len(ndims)], newrank: Place<c_int>)
+    MPI_Cart_map mpi_cart_map_ (comm: handles::In<Comm>, ndims: Value<c_int>, dims: Place<c_int>, periods: logical::ArrayIn[len(ndims)], newrank: Place<c_int>)
 }
 procedure! {
     MPI_Cart_rank mpi_cart_rank_ (comm: handles::In<Comm>, coords: Place<c_int>, rank: Place<c_int>)
@@ -131,10 +131,10 @@ procedure! {
     MPI_Neighbor_alltoallv_init_c mpi_neighbor_alltoallv_init_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>)
 }
 procedure! {
-    MPI_Neighbor_alltoallw mpi_neighbor_alltoallw_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<isize>, sendtypes: handles::Many<Datatype>[outdegree(comm)], recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<isize>, recvtypes: handles::Many<Datatype>[indegree(comm)], comm: handles::In<Comm>)
+    MPI_Neighbor_alltoallw mpi_neighbor_alltoallw_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<isize>, sendtypes: handles::Array<Datatype>[outdegree(comm)], recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<isize>, recvtypes: handles::Array<Datatype>[indegree(comm)], comm: handles::In<Comm>)
 }
 procedure! {
-    MPI_Neighbor_alltoallw_c mpi_neighbor_alltoallw_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtypes: handles::Many<Datatype>[outdegree(comm)], recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtypes: handles::Many<Datatype>[indegree(comm)], comm: handles::In<Comm>)
+    MPI_Neighbor_alltoallw_c mpi_neighbor_alltoallw_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtypes: handles::Array<Datatype>[outdegree(comm)], recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtypes: handles::Array<Datatype>[indegree(comm)], comm: handles::In<Comm>)
 }
 procedure! {
     MPI_Ineighbor_alltoallw mpi_ineighbor_alltoallw_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<isize>, sendtypes: Kept[outdegree(comm)], recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<isize>, recvtypes: Kept[indegree(comm)], comm: handles::In<Comm>, request: kept::Request)

@@ -206,7 +206,7 @@ fn a_cache_that_cannot_be_written_is_named() {
     assert_eq!(installation.sets("xdg/oxmpi/fortran"), 1);
     good(command.env_remove("XDG_CACHE_HOME"));
     assert_eq!(installation.sets("home/.cache/oxmpi/fortran"), 1);
-    // What compiles no Fortran needs no modules.
+    // A command that compiles no Fortran needs no modules.
     good(
         installation
             .wrapper("mpifort", "gfortran")

@@ -70,9 +70,9 @@ fn line(procedure: &Procedure, large: bool, tables: &Tables) -> Result<String, S
                 hidden.push(format!("{own}_len"));
                 Some(format!("{own}_len"))
             }
-            _ if kind.starts_with("handles::Many")
-                || kind.ends_with("ManyIn")
-                || kind.ends_with("ManyOut")
+            _ if kind.starts_with("handles::Array")
+                || kind.ends_with("ArrayIn")
+                || kind.ends_with("ArrayOut")
                 || kind == "Kept" =>
             {
                 Some(length(dummy)?)
@@ -133,15 +133,15 @@ fn kind(procedure: &Procedure, dummy: &Dummy, large: bool, parameter: &Parameter
         "request" if waits => "kept::Request",
         "comm" | "group" | "type" | "op" | "request" | "message" | "info" | "errhandler" | "win" | "file"
         | "session" => match (is_array, is_value) {
-            (true, _) if dummy.direction == Direction::Out => "handles::ManyOut<{}>",
-            (true, _) => "handles::Many<{}>",
+            (true, _) if dummy.direction == Direction::Out => "handles::ArrayOut<{}>",
+            (true, _) => "handles::Array<{}>",
             (false, true) => "handles::In<{}>",
             (false, false) if dummy.direction == Direction::Out => "handles::Out<{}>",
             (false, false) => "handles::InOut<{}>",
         },
         "logical" => match (is_array, is_in) {
-            (true, true) => "logical::ManyIn",
-            (true, false) => "logical::ManyOut",
+            (true, true) => "logical::ArrayIn",
+            (true, false) => "logical::ArrayOut",
             (false, true) => "logical::In",
             (false, false) => "logical::Out",
         },

@@ -134,7 +134,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr base
          !gcc$ attributes no_arg_check :: base
-         type(*), dimension(*), intent(in), asynchronous :: base
+         type(*), dimension(*), asynchronous :: base
          integer, optional, intent(out) :: ierror
       end subroutine MPI_Free_mem_f08
    end interface
@@ -1944,7 +1944,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer, intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine MPI_Buffer_attach_f08
@@ -1953,7 +1953,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer(kind=MPI_COUNT_KIND), intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine MPI_Buffer_attach_c_f08
@@ -1998,7 +1998,7 @@ module mpi_f08
          type(MPI_Comm), intent(in) :: comm
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer, intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine MPI_Comm_attach_buffer_f08
@@ -2008,7 +2008,7 @@ module mpi_f08
          type(MPI_Comm), intent(in) :: comm
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer(kind=MPI_COUNT_KIND), intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine MPI_Comm_attach_buffer_c_f08
@@ -2087,7 +2087,7 @@ module mpi_f08
          type(MPI_Session), intent(in) :: session
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer, intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine MPI_Session_attach_buffer_f08
@@ -2097,7 +2097,7 @@ module mpi_f08
          type(MPI_Session), intent(in) :: session
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer(kind=MPI_COUNT_KIND), intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine MPI_Session_attach_buffer_c_f08
@@ -2185,7 +2185,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr buf
          !gcc$ attributes no_arg_check :: buf
-         type(*), dimension(*), intent(in) :: buf
+         type(*), dimension(*) :: buf
          integer, intent(in) :: partitions
          integer(kind=MPI_COUNT_KIND), intent(in) :: count
          type(MPI_Datatype), intent(in) :: datatype
@@ -6011,7 +6011,7 @@ module mpi_f08
          type(MPI_Win), intent(in) :: win
          !dir$ ignore_tkr base
          !gcc$ attributes no_arg_check :: base
-         type(*), dimension(*), intent(in), asynchronous :: base
+         type(*), dimension(*), asynchronous :: base
          integer(kind=MPI_ADDRESS_KIND), intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine MPI_Win_attach_f08
@@ -6030,7 +6030,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr base
          !gcc$ attributes no_arg_check :: base
-         type(*), dimension(*), intent(in), asynchronous :: base
+         type(*), dimension(*), asynchronous :: base
          integer(kind=MPI_ADDRESS_KIND), intent(in) :: size
          integer, intent(in) :: disp_unit
          type(MPI_Info), intent(in) :: info
@@ -6043,7 +6043,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr base
          !gcc$ attributes no_arg_check :: base
-         type(*), dimension(*), intent(in), asynchronous :: base
+         type(*), dimension(*), asynchronous :: base
          integer(kind=MPI_ADDRESS_KIND), intent(in) :: size
          integer(kind=MPI_ADDRESS_KIND), intent(in) :: disp_unit
          type(MPI_Info), intent(in) :: info
@@ -7652,10 +7652,10 @@ module mpi_f08
          integer, intent(in) :: logical_size
          !dir$ ignore_tkr logical_true
          !gcc$ attributes no_arg_check :: logical_true
-         type(*), dimension(*), intent(in) :: logical_true
+         type(*), dimension(*) :: logical_true
          !dir$ ignore_tkr logical_false
          !gcc$ attributes no_arg_check :: logical_false
-         type(*), dimension(*), intent(in) :: logical_false
+         type(*), dimension(*) :: logical_false
          integer, optional, intent(out) :: ierror
       end subroutine MPI_Abi_set_fortran_booleans_f08
    end interface
@@ -7795,7 +7795,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr base
          !gcc$ attributes no_arg_check :: base
-         type(*), dimension(*), intent(in), asynchronous :: base
+         type(*), dimension(*), asynchronous :: base
          integer, optional, intent(out) :: ierror
       end subroutine PMPI_Free_mem_f08
    end interface
@@ -9605,7 +9605,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer, intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine PMPI_Buffer_attach_f08
@@ -9614,7 +9614,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer(kind=MPI_COUNT_KIND), intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine PMPI_Buffer_attach_c_f08
@@ -9659,7 +9659,7 @@ module mpi_f08
          type(MPI_Comm), intent(in) :: comm
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer, intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine PMPI_Comm_attach_buffer_f08
@@ -9669,7 +9669,7 @@ module mpi_f08
          type(MPI_Comm), intent(in) :: comm
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer(kind=MPI_COUNT_KIND), intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine PMPI_Comm_attach_buffer_c_f08
@@ -9748,7 +9748,7 @@ module mpi_f08
          type(MPI_Session), intent(in) :: session
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer, intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine PMPI_Session_attach_buffer_f08
@@ -9758,7 +9758,7 @@ module mpi_f08
          type(MPI_Session), intent(in) :: session
          !dir$ ignore_tkr buffer
          !gcc$ attributes no_arg_check :: buffer
-         type(*), dimension(*), intent(in), asynchronous :: buffer
+         type(*), dimension(*), asynchronous :: buffer
          integer(kind=MPI_COUNT_KIND), intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine PMPI_Session_attach_buffer_c_f08
@@ -9846,7 +9846,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr buf
          !gcc$ attributes no_arg_check :: buf
-         type(*), dimension(*), intent(in) :: buf
+         type(*), dimension(*) :: buf
          integer, intent(in) :: partitions
          integer(kind=MPI_COUNT_KIND), intent(in) :: count
          type(MPI_Datatype), intent(in) :: datatype
@@ -13676,7 +13676,7 @@ module mpi_f08
          type(MPI_Win), intent(in) :: win
          !dir$ ignore_tkr base
          !gcc$ attributes no_arg_check :: base
-         type(*), dimension(*), intent(in), asynchronous :: base
+         type(*), dimension(*), asynchronous :: base
          integer(kind=MPI_ADDRESS_KIND), intent(in) :: size
          integer, optional, intent(out) :: ierror
       end subroutine PMPI_Win_attach_f08
@@ -13695,7 +13695,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr base
          !gcc$ attributes no_arg_check :: base
-         type(*), dimension(*), intent(in), asynchronous :: base
+         type(*), dimension(*), asynchronous :: base
          integer(kind=MPI_ADDRESS_KIND), intent(in) :: size
          integer, intent(in) :: disp_unit
          type(MPI_Info), intent(in) :: info
@@ -13708,7 +13708,7 @@ module mpi_f08
          implicit none
          !dir$ ignore_tkr base
          !gcc$ attributes no_arg_check :: base
-         type(*), dimension(*), intent(in), asynchronous :: base
+         type(*), dimension(*), asynchronous :: base
          integer(kind=MPI_ADDRESS_KIND), intent(in) :: size
          integer(kind=MPI_ADDRESS_KIND), intent(in) :: disp_unit
          type(MPI_Info), intent(in) :: info
@@ -15317,10 +15317,10 @@ module mpi_f08
          integer, intent(in) :: logical_size
          !dir$ ignore_tkr logical_true
          !gcc$ attributes no_arg_check :: logical_true
-         type(*), dimension(*), intent(in) :: logical_true
+         type(*), dimension(*) :: logical_true
          !dir$ ignore_tkr logical_false
          !gcc$ attributes no_arg_check :: logical_false
-         type(*), dimension(*), intent(in) :: logical_false
+         type(*), dimension(*) :: logical_false
          integer, optional, intent(out) :: ierror
       end subroutine PMPI_Abi_set_fortran_booleans_f08
    end interface

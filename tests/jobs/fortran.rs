@@ -18,11 +18,12 @@ fn run(source: &str, options: &[&str]) {
     let output = Command::new(mpi().bin("mpifort"))
         .args(["-g", "-O1", "-Wall", "-o"])
         .arg(&program)
-        .arg(format!("tests/programs/fortran/{source}"))
+        .arg(root().join("tests/programs/fortran").join(source))
         .args(options)
         .env("OMPI_FC", "gfortran")
         .env("OXMPI_FORTRAN_CACHE", mpi().programs().join("fortran-modules"))
-        .current_dir(root())
+        // Compilers leave files of modules where they are started.
+        .current_dir(mpi().programs())
         .output()
         .expect("mpifort runs");
     let said = String::from_utf8_lossy(&output.stderr);

@@ -176,7 +176,8 @@ program module_f08
 
    call MPI_Buffer_attach(room, 4000)
    call MPI_Buffer_detach(at, length)
-   call check(length == 4000 .and. c_associated(at, c_loc(room)), 'a buffer that is given back')
+   ! As numbers: gfortran takes the two for pointers to different things.
+   call check(length == 4000 .and. transfer(at, value) == transfer(c_loc(room), value), 'a buffer that is given back')
 
    call MPI_Allreduce(MPI_IN_PLACE, wrong, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
    if (wrong == 0) print '(a)', 'ok'

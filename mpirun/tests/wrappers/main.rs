@@ -19,6 +19,9 @@ const PROGRAM: &str = "program p\n  use mpi\n  implicit none\n  integer :: e\n  
 const LIBRARY: &str = "void mpi_init_(int *e) { *e = 0; }\nvoid mpi_finalize_(int *e) { *e = 0; }\n\
     void mpi_get_library_version_(char *s, int *n, int *e, unsigned long l) { (void)s; (void)l; *n = 0; *e = 0; }\n";
 
+/// Cargo names its own folders there, which may have the real libraries under the same names.
+const LIBRARIES: &str = "LD_LIBRARY_PATH";
+
 struct Installation(tempfile::TempDir);
 
 impl Installation {
@@ -68,11 +71,18 @@ impl Installation {
     /// The wrapper with a compiler, in the folder `work`.
     fn wrapper(&self, name: &str, compiler: &str) -> Command {
         let mut command = Command::new(self.path("bin").join(name));
-        for variable in ["OMPI_FC", "MPICH_FC", "FC", "XDG_CACHE_HOME"] {
+        for variable in ["OMPI_FC", "MPICH_FC", "FC", "XDG_CACHE_HOME", LIBRARIES] {
             command.env_remove(variable);
         }
         command.env("OXMPI_FC", compiler).env("OXMPI_FORTRAN_CACHE", self.path("cache"));
         command.current_dir(self.path("work")).stdin(Stdio::null());
+        command
+    }
+
+    /// A program that finds the installation's libraries by its own search path.
+    fn program(&self, path: &str) -> Command {
+        let mut command = Command::new(self.path(path));
+        command.env_remove(LIBRARIES);
         command
     }
 
@@ -128,7 +138,7 @@ fn there(program: &str, package: &str) -> bool {
 fn compiles_and_runs(installation: &Installation, compiler: &str) {
     for name in ["mpifort", "mpif90", "mpif77"] {
         good(installation.wrapper(name, compiler).args(["p.f90", "-o", "p"]));
-        let said = good(&mut Command::new(installation.path("work/p")));
+        let said = good(&mut installation.program("work/p"));
         assert_eq!(said.split_whitespace().collect::<Vec<_>>(), ["version", "5", "0"]);
     }
     assert_eq!(installation.sets("cache"), 1);
@@ -323,5 +333,5 @@ fn cmake_finds_mpi() {
     let said = cmake(&["-S".as_ref(), ".".as_ref(), "-B".as_ref(), "build".as_ref(), &wrapper, fc]);
     assert!(said.contains("have TRUE TRUE"), "{said}");
     cmake(&["--build".as_ref(), "build".as_ref()]);
-    assert!(good(&mut Command::new(installation.path("work/build/p"))).starts_with("version"));
+    assert!(good(&mut installation.program("work/build/p")).starts_with("version"));
 }

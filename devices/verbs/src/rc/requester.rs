@@ -216,7 +216,8 @@ impl Pair {
         // With the own port down nothing goes out, and nobody is asked.
         let attention = if up { links.answer_of(attr.dest_qp_num, quiet) } else { Attention::Given };
         match attention {
-            // What has come true before is taken first: a program may need no more than that, as beside a card, which repeats for a while.
+            // Completions that stand in the queue are polled before the end of the peer is told, for as long as a card would repeat:
+            // the program may need no more than those.
             Attention::Gone
                 if !self.core.send_cq.is_empty() && waited < limit * (u32::from(attr.retry_cnt) + 1) =>
             {

@@ -34,6 +34,21 @@ pub enum ErrorKind {
     ProcAborted,
     /// There are not so many endpoints (`mpi-ext.h`).
     Endpoints,
+    Access,
+    Amode,
+    BadFile,
+    Conversion,
+    FileExists,
+    FileInUse,
+    File,
+    InfoValue,
+    Io,
+    NotSame,
+    NoSpace,
+    NoSuchFile,
+    Quota,
+    ReadOnly,
+    UnsupportedDatarep,
 }
 
 impl ErrorKind {
@@ -65,6 +80,21 @@ impl ErrorKind {
             ErrorKind::RmaFlavor => 57,
             ErrorKind::ProcAborted => 58,
             ErrorKind::Endpoints => 16_001,
+            ErrorKind::Access => 20,
+            ErrorKind::Amode => 21,
+            ErrorKind::BadFile => 23,
+            ErrorKind::Conversion => 25,
+            ErrorKind::FileExists => 28,
+            ErrorKind::FileInUse => 29,
+            ErrorKind::File => 30,
+            ErrorKind::InfoValue => 33,
+            ErrorKind::Io => 35,
+            ErrorKind::NotSame => 40,
+            ErrorKind::NoSpace => 41,
+            ErrorKind::NoSuchFile => 42,
+            ErrorKind::Quota => 44,
+            ErrorKind::ReadOnly => 45,
+            ErrorKind::UnsupportedDatarep => 54,
         }
     }
 

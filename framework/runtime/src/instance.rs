@@ -30,14 +30,14 @@ use crate::coll::services::SERVICES;
 use crate::gid::{self};
 use crate::group::{Group, ProcId};
 use crate::host_requests::makers;
-use crate::objects::{Callbacks, Communicator, Instance, Parts, Predefined, Settings};
+use crate::objects::{Callbacks, Communicator, ComponentSources, Instance, Parts, Predefined, Settings};
 use crate::plan::Plan;
 use crate::services::card::{self};
 use crate::spc;
 use crate::telling::show_help;
 use oxmpi_btl::BtlHandle;
 use oxmpi_loading::Level;
-use oxmpi_loading::accept::accepted::Pml;
+use oxmpi_loading::accept::accepted::{Framework, Pml};
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_loading::in_force::{self, InForce, Process};
 use oxmpi_loading::log::Logger;
@@ -112,7 +112,12 @@ impl Instance {
         let quiet = |_: &str, _: &[&str]| {};
         let mut chooser = Chooser { resolver: &mut resolver, params: &params, logger: &logger, help: &quiet };
         // SAFETY: `Config::builtin` holds descriptors of linked-in components.
-        let chosen = unsafe { chooser.choose(&config.builtin, &config.component_dirs)? };
+        let chosen =
+            unsafe { chooser.choose(&Framework::AT_START, &config.builtin, &config.component_dirs)? };
+        // Their components are chosen when the first file is opened.
+        for framework in Framework::FOR_FILES {
+            resolver.selection(framework.name())?;
+        }
         let mut components = Vec::new();
         for c in chosen {
             let values = params::component_params(&mut resolver, &c.component)?;
@@ -129,7 +134,8 @@ impl Instance {
         }
         let callbacks =
             Callbacks { unclaimed: crate::host::unclaimed, makers: makers(), coll_services: SERVICES };
-        let settings = Settings { resolver: RwLock::new(resolver), params, logger };
+        let sources = ComponentSources { dirs: config.component_dirs, builtin: config.builtin };
+        let settings = Settings { resolver: RwLock::new(resolver), params, sources, logger };
         let instance = Instance::assemble(client, settings, config.level, config.gate, callbacks);
         let instance = Arc::new(instance);
         // SAFETY: `unclaimed` takes an instance, which goes with its table.

@@ -32,13 +32,17 @@ use oxmpi_coll::{CollFn, CollServices};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_emulation::requester::{Context, Endpoint, Lost};
 use oxmpi_loading::accept::accepted::{Accepted, CollComponent, Framework, OscComponent, Pml};
+use oxmpi_loading::accept::{FbtlComponent, FcollComponent, FsComponent};
+use oxmpi_loading::error::Error;
 use oxmpi_loading::log::Logger;
 use oxmpi_loading::values::HostParams;
 use oxmpi_loading::values::Values;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{AmReceive, Cri, Entry, HostTable, JobInfo, MsgStatus, RequestHeader, Status};
+use oxmpi_mca::{
+    AmReceive, Cri, Descriptor, Entry, HostTable, JobInfo, MsgStatus, RequestHeader, Status, WakingWord,
+};
 use oxmpi_mca_params::Resolver;
 use oxmpi_osc::Verbs;
 use oxmpi_osc::{Mapped, WinComm};
@@ -48,6 +52,7 @@ use oxmpi_waiting::Waiting;
 use oxmpi_wireup as wireup;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, Weak};
 
 /// One rank: its parts. Each part keeps its own state; what others need of one are the functions of it.
@@ -70,6 +75,7 @@ pub struct Instance {
     cards: Cards,
     service: Service,
     emulation: Emulation,
+    files: Files,
     byte: Box<ByteType>,
     client: wireup::Client,
     /// Something was published, so addresses are exchanged.
@@ -99,7 +105,15 @@ pub(crate) struct Settings {
     pub(crate) resolver: RwLock<Resolver>,
     /// Those of the host, as it uses them.
     pub(crate) params: HostParams,
+    /// Where components are looked for that are opened later.
+    pub(crate) sources: ComponentSources,
     pub(crate) logger: Logger,
+}
+
+/// Where components come from: folders, first to last, and descriptors of linked-in ones.
+pub(crate) struct ComponentSources {
+    pub(crate) dirs: Vec<PathBuf>,
+    pub(crate) builtin: Vec<*const Descriptor>,
 }
 
 /// Requests for counting, and counts of what is gone.
@@ -380,6 +394,54 @@ pub(crate) struct Parts {
     pub colls: Vec<CollComponent>,
     /// In the order of opening; the best is found anew for each window.
     pub oscs: Vec<OscComponent>,
+}
+
+/// The opened components of the frameworks of files.
+pub(crate) struct FileParts {
+    pub(crate) contexts: Contexts,
+    pub(crate) fss: Vec<FsComponent>,
+    pub(crate) fbtls: Vec<FbtlComponent>,
+    pub(crate) fcolls: Vec<FcollComponent>,
+}
+
+/// What an instance has for files: nothing before the first one is opened.
+#[derive(Default)]
+pub(crate) struct Files {
+    /// The components, or why there are none.
+    pub(crate) parts: OnceLock<Result<FileParts, Error>>,
+    /// Those who end an operation of a file add to it.
+    pub(crate) bell: WakingWord,
+    /// Open files, which are closed when the instance ends.
+    pub(crate) open: Mutex<Vec<Weak<dyn EndsWithInstance>>>,
+    /// Words of shared file pointers by group.
+    pub(crate) pointers: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
+    /// Operations under way that have to be looked for.
+    pub(crate) sought: Mutex<Vec<Box<Sought>>>,
+    pub(crate) counts: FileCounts,
+}
+
+/// An object that is closed when the instance ends, and was not before.
+pub(crate) trait EndsWithInstance: Send + Sync {
+    /// Closes it without communication.
+    fn end(&self);
+}
+
+/// A component whose completions are looked for in turns of progress while operations are under way.
+pub(crate) struct Sought {
+    pub(crate) component: FbtlComponent,
+    /// Operations under way.
+    pub(crate) under_way: oxmpi_mca::sync::AtomicU32,
+}
+
+/// Counters of files.
+#[derive(Default)]
+pub(crate) struct FileCounts {
+    pub(crate) opened: AtomicU64,
+    pub(crate) bytes_read: AtomicU64,
+    pub(crate) bytes_written: AtomicU64,
+    pub(crate) transfers: AtomicU64,
+    pub(crate) pieces: AtomicU64,
+    pub(crate) collective: AtomicU64,
 }
 
 /// A window of one local rank.

@@ -13,7 +13,7 @@ use std::mem::{MaybeUninit, offset_of};
 /// More devices than this no component has.
 const MODULES_LIMIT: usize = 1024;
 /// Tables only grow, but not to this.
-const TABLE_LIMIT: usize = 1 << 16;
+pub(super) const TABLE_LIMIT: usize = 1 << 16;
 
 /// A component's own state, passed back as the first argument of each of its functions.
 type State = *mut c_void;
@@ -105,7 +105,7 @@ fn modules(opened: &Opened, least: usize, most: usize, place: &str) -> Result<Ve
 ///
 /// # Safety
 /// `at` must be aligned and readable for four bytes.
-unsafe fn size_at(at: *const u8) -> usize {
+pub(super) unsafe fn size_at(at: *const u8) -> usize {
     // SAFETY: the caller's promise.
     unsafe { *at.cast::<u32>() as usize }
 }
@@ -226,7 +226,7 @@ pub fn discard(handle: BtlHandle) {
 ///
 /// # Safety
 /// `at` must be aligned and readable up to `to`.
-unsafe fn no_null(at: *const u8, from: usize, to: usize, place: &str) -> Result<(), Refusal> {
+pub(super) unsafe fn no_null(at: *const u8, from: usize, to: usize, place: &str) -> Result<(), Refusal> {
     for offset in (from..to).step_by(8) {
         // SAFETY: the caller's promise.
         if unsafe { at.add(offset).cast::<usize>().read() } == 0 {
@@ -298,12 +298,16 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
     Ok(Some(Pml { state: module.state, max_tag: module.max_tag, table }))
 }
 
-/// Copies the one module of a collective or one-sided component, whose module is a structure of functions from byte
+/// Copies the one module of a component of a framework with one module each, whose module is a structure of functions from byte
 /// `first` on. `None`: the component opened no module.
 ///
 /// # Safety
 /// As [`accept_btl`]; `T` is plain numbers and pointers up to `first`.
-unsafe fn accept_module<T>(opened: &Opened, first: usize, place: &str) -> Result<Option<T>, Refusal> {
+pub(super) unsafe fn accept_module<T>(
+    opened: &Opened,
+    first: usize,
+    place: &str,
+) -> Result<Option<T>, Refusal> {
     let least = size_of::<T>();
     let Some(&at) = modules(opened, least, 1, place)?.first() else { return Ok(None) };
     // SAFETY: `stride`, at least `least`, bytes are there.

@@ -177,6 +177,8 @@ parts! {
     service: Service;
     /// Emulated transports.
     emulation: Emulation;
+    /// Files.
+    files: Files;
     /// The conversation with the node's daemon.
     client: wireup::Client;
     /// Parameters.

@@ -80,6 +80,7 @@ impl Instance {
             cards: Cards::default(),
             service: Service::default(),
             emulation: Emulation::default(),
+            files: Files::default(),
             byte: ByteType::new(),
             client,
             published: AtomicBool::new(false),

@@ -24,8 +24,10 @@
 
 #![deny(missing_docs)]
 
+mod author;
 mod operation;
 mod table;
 
+pub use author::*;
 pub use operation::{Bell, Operation};
 pub use table::*;

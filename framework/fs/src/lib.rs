@@ -19,7 +19,9 @@
 
 #![deny(missing_docs)]
 
+mod author;
 pub mod error;
 mod table;
 
+pub use author::*;
 pub use table::*;

@@ -75,6 +75,8 @@ pub struct OpenFile {
     pub direct_write: u32,
     /// Must be 0.
     pub reserved: u32,
+    /// What the host knows of the path on this node, as [`FsModule::query`] gets it: the options of the mount decide what can be told in [`FsFile::keeps`].
+    pub facts: *const PathFacts,
 }
 
 /// Bits of [`FsFile::keeps`].
@@ -197,7 +199,7 @@ impl oxmpi_mca::component::Module for FsModule {
 
 const _: () = {
     assert!(size_of::<PathFacts>() == 80);
-    assert!(size_of::<OpenFile>() == 56);
+    assert!(size_of::<OpenFile>() == 64);
     assert!(size_of::<FsFile>() == 80);
     assert!(size_of::<Range>() == 16);
     assert!(size_of::<FsTable>() == 88);

@@ -98,6 +98,35 @@ impl ErrorKind {
         }
     }
 
+    /// The kinds that ranks tell each other of as classes.
+    const TOLD: [ErrorKind; 20] = [
+        ErrorKind::Type,
+        ErrorKind::Comm,
+        ErrorKind::Arg,
+        ErrorKind::Intern,
+        ErrorKind::NoMem,
+        ErrorKind::Unsupported,
+        ErrorKind::Access,
+        ErrorKind::Amode,
+        ErrorKind::BadFile,
+        ErrorKind::Conversion,
+        ErrorKind::FileExists,
+        ErrorKind::FileInUse,
+        ErrorKind::Io,
+        ErrorKind::NotSame,
+        ErrorKind::NoSpace,
+        ErrorKind::NoSuchFile,
+        ErrorKind::Quota,
+        ErrorKind::ReadOnly,
+        ErrorKind::UnsupportedDatarep,
+        ErrorKind::InfoValue,
+    ];
+
+    /// The kind of a class that another rank has told; `None`: there is none among those that are told.
+    pub fn of_class(class: i32) -> Option<ErrorKind> {
+        ErrorKind::TOLD.into_iter().find(|kind| kind.class() == class)
+    }
+
     /// The error class to which a component's status belongs.
     pub const fn of(status: Status) -> ErrorKind {
         match status {

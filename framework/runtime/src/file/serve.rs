@@ -8,6 +8,7 @@ use oxmpi_fbtl::FileFacts;
 use oxmpi_fs::{FsFile, OpenFile, PathFacts, Range};
 use oxmpi_loading::accept::{FbtlComponent, FsComponent};
 use oxmpi_loading::error::{Error, ErrorKind};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use oxmpi_mca::{Status, StrRef};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
@@ -19,6 +20,19 @@ fn bytes(of: &[u8]) -> StrRef {
     StrRef { ptr: of.as_ptr(), len: of.len() }
 }
 
+/// What components are told of a path; its texts are those of the arguments.
+fn facts(path: &Path, mount: &Mount, named: bool) -> PathFacts {
+    PathFacts {
+        size: size_of::<PathFacts>() as u32,
+        named: named.into(),
+        path: bytes(path.as_os_str().as_bytes()),
+        magic: mount.magic,
+        fs_type: bytes(mount.fs_type.as_bytes()),
+        source: bytes(mount.source.as_bytes()),
+        options: bytes(mount.options.as_bytes()),
+    }
+}
+
 /// The component that serves a path: the one that is named, or the best.
 pub(crate) fn choose<'a>(
     parts: &'a FileParts,
@@ -26,15 +40,7 @@ pub(crate) fn choose<'a>(
     mount: &Mount,
     named: Option<&str>,
 ) -> Result<&'a FsComponent, Error> {
-    let facts = PathFacts {
-        size: size_of::<PathFacts>() as u32,
-        named: named.is_some().into(),
-        path: bytes(path.as_os_str().as_bytes()),
-        magic: mount.magic,
-        fs_type: bytes(mount.fs_type.as_bytes()),
-        source: bytes(mount.source.as_bytes()),
-        options: bytes(mount.options.as_bytes()),
-    };
+    let facts = facts(path, mount, named.is_some());
     let candidates = parts.fss.iter().filter(|c| named.is_none_or(|name| name == c.name));
     let mut best: Option<(i32, &FsComponent)> = None;
     for component in candidates {
@@ -46,12 +52,17 @@ pub(crate) fn choose<'a>(
     }
     best.map(|(_, component)| component).ok_or_else(|| {
         let kind = if mount.fs_type.is_empty() { "its file system" } else { mount.fs_type.as_str() };
-        let who = named.map_or_else(|| "no fs component".to_owned(), |name| format!("the fs component {name}"));
+        let who = named.map_or_else(|| "no fs component".to_owned(), |name| format!("no fs component {name}"));
         Error::new(
             ErrorKind::Unsupported,
             format!("{}: {who} serves {kind} here; `mpi-info` lists the components", path.display()),
         )
     })
+}
+
+/// Deletes a file in this process.
+pub(crate) fn delete(component: &FsComponent, path: &Path) -> Status {
+    (component.table.delete)(component.module.state, bytes(path.as_os_str().as_bytes()))
 }
 
 /// How a file is to be opened.
@@ -67,11 +78,11 @@ pub(crate) struct How {
     pub direct_write: bool,
 }
 
-/// A file that a file system component has opened. It is closed when this goes, unless that was done before.
+/// A file that a file system component has opened. It is closed when this goes, at the latest.
 pub(crate) struct OnDisk {
     pub component: FsComponent,
     pub facts: FsFile,
-    open: bool,
+    open: AtomicBool,
 }
 
 // SAFETY: functions of a component may be called from any thread (contract).
@@ -81,7 +92,14 @@ unsafe impl Sync for OnDisk {}
 
 impl OnDisk {
     /// Opens a file in this process.
-    pub(crate) fn open(component: &FsComponent, path: &Path, how: &How) -> Result<OnDisk, Status> {
+    pub(crate) fn open(
+        component: &FsComponent,
+        path: &Path,
+        mount: &Mount,
+        named: bool,
+        how: &How,
+    ) -> Result<OnDisk, Status> {
+        let facts = facts(path, mount, named);
         let open = OpenFile {
             size: size_of::<OpenFile>() as u32,
             mode: how.mode,
@@ -93,6 +111,7 @@ impl OnDisk {
             direct_read: how.direct_read.into(),
             direct_write: how.direct_write.into(),
             reserved: 0,
+            facts: &facts,
         };
         let mut out = MaybeUninit::<FsFile>::zeroed();
         // SAFETY: zeros are numbers, a null pointer and an empty text.
@@ -105,12 +124,12 @@ impl OnDisk {
         // SAFETY: as above, and the component has written fields of it.
         let mut facts = unsafe { out.assume_init() };
         facts.block = facts.block.max(1);
-        Ok(OnDisk { component: *component, facts, open: true })
+        Ok(OnDisk { component: *component, facts, open: AtomicBool::new(true) })
     }
 
     /// Closes it; later calls do nothing.
-    pub(crate) fn close(&mut self) -> Status {
-        match std::mem::take(&mut self.open) {
+    pub(crate) fn close(&self) -> Status {
+        match self.open.swap(false, Ordering::AcqRel) {
             true => (self.component.table.close)(self.facts.file),
             false => Status::OK,
         }
@@ -166,10 +185,11 @@ impl Drop for OnDisk {
     }
 }
 
-/// What a component that transfers has prepared for an open file. It is given back when this goes.
+/// What a component that transfers has prepared for an open file. It is given back when this goes, at the latest.
 pub(crate) struct Transfers {
     pub component: FbtlComponent,
     pub file: *mut c_void,
+    open: AtomicBool,
 }
 
 // SAFETY: functions of a component may be called from any thread (contract).
@@ -210,15 +230,24 @@ impl Transfers {
             let mut file = null_mut();
             last = (component.table.open)(component.module.state, &facts, &mut file);
             if last.is_ok() {
-                return Ok(Transfers { component: *component, file });
+                return Ok(Transfers { component: *component, file, open: AtomicBool::new(true) });
             }
         }
         Err(error::of(last, "served by any fbtl component", path))
     }
 }
 
+impl Transfers {
+    /// Gives it back; later calls do nothing.
+    pub(crate) fn close(&self) {
+        if self.open.swap(false, Ordering::AcqRel) {
+            (self.component.table.close)(self.file);
+        }
+    }
+}
+
 impl Drop for Transfers {
     fn drop(&mut self) {
-        (self.component.table.close)(self.file);
+        self.close();
     }
 }

@@ -1,0 +1,336 @@
+//! Files opened, closed and deleted (MPI 5.0 §14.2), by all ranks of a communicator together.
+//!
+//! **Opening** takes two exchanges. Rank 0 opens first, and creates where that is asked for, so exactly one process does and MPI_MODE_EXCL means what it says. Then all tell each other
+//! whether they may go on, and rank 0 names the component and its hints; the others open what is there now; then all tell each other whether that went well, and what their
+//! file systems keep. A failure anywhere is everybody's, and closes what was opened.
+//!
+//! **Closing** waits for all ranks before it closes, so that whatever a rank still does with the file is done before it is deleted or its shared pointer goes to another file.
+
+use super::hints;
+use super::layout::{Ground, Layout, Wishes, number};
+use super::locks::Locks;
+use super::mount::{self, Mount};
+use super::object::{File, State};
+use super::pointer::{OFFER, Offer};
+use super::serve::{self, How, OnDisk, Transfers};
+use super::view::ViewData;
+use crate::info::Info;
+use crate::objects::{Communicator, FileParts, Instance};
+use oxmpi_fcoll::FcollFacts;
+use oxmpi_fs::{error::system, keeps, mode};
+use oxmpi_loading::accept::{FcollComponent, FsComponent};
+use oxmpi_loading::error::{Error, ErrorKind};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
+use oxmpi_mca::{Entry, Status};
+use oxmpi_system::locks::Mutex;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Words of a component's name in the first exchange.
+const NAME: usize = 4;
+/// Words of the first exchange: class, mode, name, wishes, offer.
+const FIRST: usize = 2 + NAME + Wishes::WORDS + OFFER;
+/// Words of the second one: class, what is kept, block, stripe.
+const SECOND: usize = 4;
+
+/// What MPI_File_open was asked for.
+pub struct Wanted<'a> {
+    /// The name, perhaps with a prefix.
+    pub name: &'a [u8],
+    /// Bits of `oxmpi_fs::mode`; one that MPI permits.
+    pub amode: u32,
+    /// Hints.
+    pub info: &'a Info,
+}
+
+/// A path and what is known of it in this process.
+struct Known {
+    path: PathBuf,
+    mount: Mount,
+    named: Option<&'static str>,
+}
+
+impl Known {
+    fn of(name: &[u8]) -> Result<Known, Error> {
+        let (path, named) = mount::split(name);
+        if path.is_empty() {
+            return Err(Error::new(ErrorKind::BadFile, "the file name is empty"));
+        }
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        Ok(Known { mount: Mount::of(&path), path, named })
+    }
+
+    /// The component that serves it.
+    fn component<'a>(&self, parts: &'a FileParts) -> Result<&'a FsComponent, Error> {
+        serve::choose(parts, &self.path, &self.mount, self.named)
+    }
+
+    fn open(&self, component: &FsComponent, how: &How) -> Result<OnDisk, Error> {
+        let named = self.named.is_some();
+        OnDisk::open(component, &self.path, &self.mount, named, how)
+            .map_err(|status| super::error::of(status, "opened", &self.path))
+    }
+}
+
+/// How hints want a file to be opened.
+fn how(mode: u32, info: &Info) -> How {
+    let small = |key| number(info, key).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+    let permissions = info.get("file_perm").and_then(|text| u32::from_str_radix(text.trim(), 8).ok());
+    let first = info.get("start_iodevice").and_then(|text| text.trim().parse::<u32>().ok());
+    How {
+        mode,
+        permissions: permissions.unwrap_or(0o666),
+        striping_factor: small("striping_factor"),
+        striping_unit: number(info, "striping_unit").unwrap_or(0),
+        first_device: first.map_or(0, |n| n.saturating_add(1)),
+        direct_read: info.is_true("direct_read"),
+        direct_write: info.is_true("direct_write"),
+    }
+}
+
+/// What rank 0 has opened, and whether it was made by that.
+struct Made {
+    disk: OnDisk,
+    created: bool,
+}
+
+/// Opens as the creating rank.
+fn open_first(known: &Known, component: &FsComponent, how: &How) -> Result<Made, Error> {
+    let plain = How { mode: how.mode & !(mode::CREATE | mode::EXCL), ..*how };
+    if how.mode & mode::CREATE == 0 {
+        if how.mode & mode::EXCL != 0 && known.path.exists() {
+            return Err(super::error::of(system(libc::EEXIST), "opened", &known.path));
+        }
+        return Ok(Made { disk: known.open(component, &plain)?, created: false });
+    }
+    let alone = How { mode: how.mode | mode::EXCL, ..*how };
+    match known.open(component, &alone) {
+        Ok(disk) => Ok(Made { disk, created: true }),
+        Err(why) if why.kind == ErrorKind::FileExists && how.mode & mode::EXCL == 0 => {
+            Ok(Made { disk: known.open(component, &plain)?, created: false })
+        }
+        Err(why) => Err(why),
+    }
+}
+
+/// A name in words; what is longer than they hold is refused by whoever looks for it.
+fn name_words(name: &str) -> [u64; NAME] {
+    let mut bytes = [0u8; NAME * 8];
+    let n = name.len().min(bytes.len());
+    bytes[..n].copy_from_slice(&name.as_bytes()[..n]);
+    let (words, _) = bytes.as_chunks::<8>();
+    std::array::from_fn(|at| u64::from_le_bytes(words[at]))
+}
+
+/// The first rank that has told a class, as this rank's error.
+fn told_failure(path: &Path, ranks: &[&[u64]]) -> Option<Error> {
+    let (rank, class) = ranks.iter().enumerate().find_map(|(rank, words)| {
+        let class = *words.first()?;
+        (class != 0).then_some((rank, class))
+    })?;
+    let kind = ErrorKind::of_class(class as i32).unwrap_or(ErrorKind::Other);
+    Some(Error::new(kind, format!("{} cannot be opened in rank {rank}", path.display())))
+}
+
+impl File {
+    /// MPI_File_open of all ranks of `parent`. `wanted`: what this rank asks for, or what is wrong with that; ranks fail together.
+    pub fn open(
+        parent: &Communicator,
+        entry: &mut Entry,
+        wanted: Result<Wanted<'_>, Error>,
+    ) -> Result<Arc<File>, Error> {
+        let comm = parent.dup(None)?;
+        let instance = comm.shared_instance().clone();
+        let hosts = comm.rank() == 0;
+        let usual = Info::new();
+        let (amode, info) = wanted.as_ref().map_or((0, &usual), |w| (w.amode, w.info));
+        let first = wanted.as_ref().map_err(Clone::clone).and_then(|wanted| {
+            let parts = instance.file_parts()?;
+            let known = Known::of(wanted.name)?;
+            let component = known.component(parts)?;
+            let made = if hosts { Some(open_first(&known, component, &how(amode, info))?) } else { None };
+            Ok((parts, known, component, made))
+        });
+        let offer = Offer::new(&comm);
+        let mut own = vec![first.as_ref().err().map_or(0, |why| why.class() as u64), u64::from(amode)];
+        own.extend(name_words(first.as_ref().map_or("", |(_, _, component, _)| component.name)));
+        own.extend(Wishes::of(info).encode());
+        own.extend(offer.encode());
+        debug_assert_eq!(own.len(), FIRST);
+        let all = comm.tell_all(entry, &own)?;
+        let ranks: Vec<&[u64]> = all.chunks(FIRST).collect();
+        let (parts, known, component, made) = first?;
+        let created = made.as_ref().is_some_and(|made| made.created);
+        let undo = |why: Error| {
+            if created {
+                let _ = serve::delete(component, &known.path);
+            }
+            Err(why)
+        };
+        if let Some(why) = told_failure(&known.path, &ranks) {
+            drop(made);
+            return undo(why);
+        }
+        if let Some(rank) = ranks.iter().position(|theirs| theirs[1] != ranks[0][1]) {
+            drop(made);
+            let message = format!("{}: ranks 0 and {rank} gave different access modes", known.path.display());
+            return undo(Error::new(ErrorKind::NotSame, message));
+        }
+        let second = open_next(&instance, parts, &known, (made, ranks[0]), (amode, info));
+        let own = match &second {
+            Ok((disk, _)) => [0, disk.facts.keeps.into(), disk.facts.block, disk.facts.striping_unit],
+            Err(why) => [why.class() as u64, 0, 0, 0],
+        };
+        let all = comm.tell_all(entry, &own)?;
+        let told: Vec<&[u64]> = all.chunks(SECOND).collect();
+        let failed = told_failure(&known.path, &told);
+        let (disk, transfers) = match (second, failed) {
+            (Ok(opened), None) => opened,
+            (Err(why), _) | (Ok(_), Some(why)) => return undo(why),
+        };
+        let ground = Ground {
+            block: told.iter().map(|t| t[2]).max().unwrap_or(1),
+            stripe: told.iter().map(|t| t[3]).max().unwrap_or(0),
+            keeps: told.iter().fold(u32::MAX, |kept, t| kept & t[1] as u32),
+        };
+        let wishes = Wishes::decode(&ranks[0][2 + NAME..]);
+        let layout = Layout::new(wishes, comm.places(), comm.size(), ground);
+        let collective = choose_collective(parts, &comm, &layout, ground.keeps, &known.path)?;
+        let offers: Vec<[u64; OFFER]> =
+            ranks.iter().map(|t| std::array::from_fn(|at| t[FIRST - OFFER + at])).collect();
+        let pointer = offer.settle(&comm, entry, &offers)?;
+        let state = State {
+            view: Arc::new(ViewData::bytes(&instance)),
+            position: 0,
+            info: hints::accepted(info),
+            layout: Arc::new(layout),
+            split: None,
+        };
+        let file = Arc::new(File {
+            comm,
+            path: known.path,
+            amode,
+            transfers,
+            disk,
+            collective,
+            pointer,
+            locks: Locks::default(),
+            atomic: AtomicBool::new(false),
+            state: Mutex::new(state),
+            under_way: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+        });
+        instance.remember_file(&file);
+        instance.files().counts.opened.fetch_add(1, Ordering::Relaxed);
+        file.to_the_end(entry)?;
+        Ok(file)
+    }
+
+    /// Sets the pointers to the end, where MPI_MODE_APPEND asks for that; called by all ranks.
+    fn to_the_end(&self, entry: &mut Entry) -> Result<(), Error> {
+        if self.amode & mode::APPEND == 0 {
+            return Ok(());
+        }
+        let length = self.disk.length();
+        self.state.lock().position = length.unwrap_or(0);
+        let set = match length {
+            Ok(length) if self.comm.rank() == 0 => self.pointer.store(entry, length),
+            Ok(_) => Status::OK,
+            Err(status) => status,
+        };
+        let status = self.comm.least(entry, set)?;
+        if status.is_err() { Err(self.failure(status, "opened at its end")) } else { Ok(()) }
+    }
+
+    /// MPI_File_close of all ranks. The file is closed in this process whatever it answers, unless operations are under way.
+    pub fn close(&self, entry: &mut Entry) -> Result<(), Error> {
+        if self.state.lock().split.is_some() || self.under_way.load(Ordering::Acquire) > 0 {
+            let message = format!("{}: operations of the file are not complete", self.path.display());
+            return Err(Error::new(ErrorKind::Other, message));
+        }
+        let synced = if self.disk.keeps(keeps::COHERENT) || self.amode & mode::RDONLY != 0 {
+            Status::OK
+        } else {
+            self.disk.sync()
+        };
+        let status = self.comm.least(entry, synced)?;
+        let closed = self.close_here();
+        let mut outcome = [status, closed].into_iter().find(|status| status.is_err());
+        if self.amode & mode::DELETE_ON_CLOSE != 0 {
+            // Rank 0 deletes what all have closed.
+            self.comm.least(entry, Status::OK)?;
+            let deleted = match self.comm.rank() {
+                0 => serve::delete(&self.disk.component, &self.path),
+                _ => Status::OK,
+            };
+            let told = self.comm.least(entry, deleted)?;
+            outcome = outcome.or(told.is_err().then_some(told));
+        }
+        match outcome {
+            Some(status) => Err(self.failure(status, "closed")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a rank has of a file: opened, and prepared for transfers. Rank 0 has opened it, the others do so by the component that it names.
+fn open_next(
+    instance: &Instance,
+    parts: &FileParts,
+    known: &Known,
+    (made, host): (Option<Made>, &[u64]),
+    (amode, info): (u32, &Info),
+) -> Result<(OnDisk, Transfers), Error> {
+    let disk = match made {
+        Some(made) => made.disk,
+        None => {
+            let named = parts.fss.iter().find(|c| name_words(c.name)[..] == host[2..2 + NAME]);
+            let component = named.ok_or_else(|| {
+                let message = format!("{}: rank 0 serves it by an fs component that is not here", known.path.display());
+                Error::new(ErrorKind::Unsupported, message)
+            })?;
+            known.open(component, &how(amode & !(mode::CREATE | mode::EXCL), info))?
+        }
+    };
+    let transfers = Transfers::open(instance, parts, (&disk, amode, known.mount.magic), &known.path)?;
+    Ok((disk, transfers))
+}
+
+/// The component that plans the collective accesses of a file; all ranks find the same one.
+fn choose_collective(
+    parts: &FileParts,
+    comm: &Communicator,
+    layout: &Layout,
+    keeps: u32,
+    path: &Path,
+) -> Result<FcollComponent, Error> {
+    let seen = layout.seen();
+    let facts = FcollFacts {
+        size: size_of::<FcollFacts>() as u32,
+        num_ranks: comm.size(),
+        num_nodes: comm.places().num_nodes(),
+        keeps,
+        layout: &seen,
+    };
+    let mut best: Option<(i32, &FcollComponent)> = None;
+    for component in &parts.fcolls {
+        let mut priority = 0;
+        let status = (component.module.query)(component.module.state, &facts, &mut priority);
+        if status.is_ok() && best.is_none_or(|(most, _)| priority > most) {
+            best = Some((priority, component));
+        }
+    }
+    best.map(|(_, component)| *component).ok_or_else(|| {
+        Error::new(ErrorKind::Unsupported, format!("{}: no fcoll component serves it", path.display()))
+    })
+}
+
+/// MPI_File_delete, in the calling process alone.
+pub fn delete(instance: &Instance, name: &[u8]) -> Result<(), Error> {
+    let parts = instance.file_parts()?;
+    let known = Known::of(name)?;
+    let status = serve::delete(known.component(parts)?, &known.path);
+    if status.is_err() { Err(super::error::of(status, "deleted", &known.path)) } else { Ok(()) }
+}

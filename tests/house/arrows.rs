@@ -39,6 +39,17 @@ const ONE_SIDED: &[&str] = &[
     "framework/coll",
 ];
 
+/// The contracts that planners of collective file access know.
+const FILES: &[&str] = &[
+    "framework/mca",
+    "framework/datatype",
+    "framework/fs",
+    "framework/fbtl",
+    "framework/coll",
+    "framework/fcoll",
+    "framework/files",
+];
+
 fn allowed(folder: &str) -> Option<Allowed> {
     let contract = |ours: &'static [&'static str]| Some(Allowed { ours, others: Some(&[]), optional: &[] });
     let host_part = |ours: &'static [&'static str]| Some(Allowed { ours, others: None, optional: &[] });
@@ -48,6 +59,12 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "framework/btl" => contract(&["framework/mca", "framework/datatype"]),
         "framework/pml" | "framework/osc" | "framework/coll" => {
             contract(&["framework/mca", "framework/datatype", "framework/btl"])
+        }
+        "framework/fs" => contract(&["framework/mca"]),
+        "framework/fbtl" => contract(&["framework/mca", "framework/fs"]),
+        "framework/fcoll" => contract(FILES),
+        "framework/files" => {
+            contract(&["framework/mca", "framework/datatype", "framework/fs", "framework/fbtl"])
         }
         "framework/builtin" => {
             Some(Allowed { ours: &["framework/mca"], others: Some(&["linkme"]), optional: &[] })
@@ -93,6 +110,12 @@ fn allowed(folder: &str) -> Option<Allowed> {
             // For the linked-in form alone.
             optional: &["framework/builtin"],
         }),
+        _ if folder.starts_with("components/fcoll-") => Some(Allowed {
+            ours: FILES,
+            others: Some(&[]),
+            // For the linked-in form alone.
+            optional: &["framework/builtin"],
+        }),
         _ if folder.starts_with("components/") => Some(Allowed {
             ours: if folder.starts_with("components/osc-") { ONE_SIDED } else { CONTRACTS },
             // System calls, and nothing that has a static of its own to disagree about.
@@ -119,6 +142,10 @@ const SUITE: &[&str] = &[
     "framework/pml",
     "framework/osc",
     "framework/coll",
+    "framework/fs",
+    "framework/fbtl",
+    "framework/fcoll",
+    "framework/files",
     "framework/testing",
     // The engine of a suite's host.
     "framework/progress",

@@ -31,6 +31,7 @@ mod environment;
 mod error;
 mod ext;
 mod ext_sync;
+mod file;
 mod fortran;
 mod get_status;
 mod grequest;

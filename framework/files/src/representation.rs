@@ -75,8 +75,8 @@ pub fn in_file(desc: &TypeRef, signature: &Signature) -> Result<TypeRef, Status>
     }
 }
 
-/// The same layout with every distance and length multiplied by `to / from`.
-fn scaled(desc: &TypeRef, to: i64, from: i64) -> Result<TypeRef, Status> {
+/// The same layout with every distance and length multiplied by `to / from`. NOT_SUPPORTED: one of them is no whole number then.
+pub fn scaled(desc: &TypeRef, to: i64, from: i64) -> Result<TypeRef, Status> {
     let scale = |n: i64| {
         let n = n as i128 * to as i128;
         let whole = n % from as i128 == 0;

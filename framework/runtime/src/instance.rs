@@ -249,7 +249,11 @@ impl Instance {
     pub fn in_force(&self, full_name: &str) -> Option<InForce> {
         let r = self.param(full_name)?;
         let process = Process::of(self.client().facts(), self.level()).with_cris(self.cris().len() as u32);
-        self.parts().and_then(|parts| parts.in_force(&r, self.host_params(), &process)).or_else(|| {
+        let of_files =
+            self.opened_file_parts().and_then(|parts| parts.in_force(&r, self.host_params(), &process));
+        let told = of_files
+            .or_else(|| self.parts().and_then(|parts| parts.in_force(&r, self.host_params(), &process)));
+        told.or_else(|| {
             Some(in_force::of_host(&r, &params::read_host(&self.settings().resolver.read()), &process))
         })
     }
@@ -279,7 +283,8 @@ impl Instance {
     }
     /// Opened components, as framework and name.
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
-        self.parts().map_or_else(Vec::new, |p| p.components())
+        let of_files = self.opened_file_parts().map_or_else(Vec::new, |parts| parts.components());
+        self.parts().map_or_else(Vec::new, |p| p.components()).into_iter().chain(of_files).collect()
     }
     /// The text that MPI_Get_library_version returns.
     pub fn library_version(&self) -> String {

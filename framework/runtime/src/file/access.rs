@@ -187,7 +187,8 @@ impl Access {
     /// Submits the batch.
     fn submit(&mut self, now: bool) -> Status {
         let flags = if now { transfer::NOW } else { 0 };
-        let sieve = if self.what == transfer::READ && self.batch.len() > 1 { self.file.sieve() } else { None };
+        let sieve =
+            if self.what == transfer::READ && self.batch.len() > 1 { self.file.sieve() } else { None };
         let transfer = Box::new(Transfer {
             size: size_of::<Transfer>() as u32,
             what: self.what,
@@ -288,7 +289,10 @@ impl Drop for Access {
 pub(super) fn part_of(file: &File, view: &ViewData, from: u64, len: u64) -> Result<Range, Error> {
     let walker = view.walker();
     if walker.is_empty() {
-        let message = format!("{}: the filetype of the view has no data, so nothing can be accessed", file.path.display());
+        let message = format!(
+            "{}: the filetype of the view has no data, so nothing can be accessed",
+            file.path.display()
+        );
         return Err(Error::new(ErrorKind::Io, message));
     }
     let ends = walker.end(from, len).and_then(|end| Some((walker.offset(from)?, end)));

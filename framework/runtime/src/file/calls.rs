@@ -295,14 +295,22 @@ impl File {
     }
 
     /// Begins a split collective access.
-    pub fn split_begin(self: &Arc<File>, entry: &mut Entry, which: SplitKind, wish: Wish) -> Result<(), Error> {
+    pub fn split_begin(
+        self: &Arc<File>,
+        entry: &mut Entry,
+        which: SplitKind,
+        wish: Wish,
+    ) -> Result<(), Error> {
         self.permits(wish.writes)?;
         if self.state.lock().split.is_some() {
-            let message = format!("{}: a split collective access has begun and not ended", self.path.display());
+            let message =
+                format!("{}: a split collective access has begun and not ended", self.path.display());
             return Err(Error::new(ErrorKind::Io, message));
         }
         let part = match which {
-            SplitKind::ReadOrdered | SplitKind::WriteOrdered => self.ordered_part(entry, wish.elements.bytes())?,
+            SplitKind::ReadOrdered | SplitKind::WriteOrdered => {
+                self.ordered_part(entry, wish.elements.bytes())?
+            }
             _ => self.part(entry, wish.at, wish.elements.bytes())?,
         };
         let request = self.begin_all_part(entry, wish, part, false)?;
@@ -320,7 +328,8 @@ impl File {
             }
         };
         let Some(split) = split else {
-            let message = format!("{}: no split collective access of this kind has begun", self.path.display());
+            let message =
+                format!("{}: no split collective access of this kind has begun", self.path.display());
             return Err(Error::new(ErrorKind::Io, message));
         };
         let writes = matches!(which, SplitKind::WriteAll | SplitKind::WriteAtAll | SplitKind::WriteOrdered);

@@ -21,12 +21,17 @@ pub(super) fn kind_of_errno(errno: i32) -> ErrorKind {
 }
 
 /// MPI's class of a status of a component of files.
-pub fn kind(status: Status) -> ErrorKind {
+pub(super) fn kind(status: Status) -> ErrorKind {
     match (oxmpi_fs::error::errno(status), ErrorKind::of(status)) {
         (Some(errno), _) => kind_of_errno(errno),
         (None, ErrorKind::Other) => ErrorKind::Io,
         (None, kind) => kind,
     }
+}
+
+/// MPI's class of a failure of the system's; `None`: it is another failure.
+pub fn class_of_system(status: Status) -> Option<i32> {
+    oxmpi_fs::error::errno(status).map(|errno| kind_of_errno(errno).class())
 }
 
 /// What the system, or the component, says.
@@ -62,7 +67,11 @@ mod tests {
         ] {
             let error = of(system(errno), "opened", Path::new("/a/b"));
             assert_eq!(error.kind, due);
-            assert!(error.message.contains("/a/b") && error.message.contains("os error"), "{}", error.message);
+            assert!(
+                error.message.contains("/a/b") && error.message.contains("os error"),
+                "{}",
+                error.message
+            );
         }
         assert_eq!(kind(Status::NOT_SUPPORTED), ErrorKind::Unsupported);
         assert_eq!(kind(Status::NOT_AVAILABLE), ErrorKind::Io);

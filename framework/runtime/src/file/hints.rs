@@ -1,96 +1,73 @@
-//! Hints of a file: which keys are known, and what is in force (MPI 5.0 §14.2.8).
-//!
-//! Keys and values stay as the user spelled them. What the library decided stands beside: aggregators, buffer, striping.
+//! Hints of a file: what is known of an info object, and what is in force (MPI 5.0 §14.2.8). Keys and spellings are `oxmpi_files`'.
 
 use super::object::File;
 use crate::info::Info;
-use oxmpi_mca::Entry;
+use oxmpi_files::hints::{Choice, Hints};
+use oxmpi_fs::keeps;
 use oxmpi_loading::error::Error;
+use oxmpi_mca::Entry;
 use std::sync::Arc;
 
-/// Keys that have a meaning here or in the other libraries, and are kept.
-const KNOWN: &[&str] = &[
-    "access_style",
-    "collective_buffering",
-    "cb_block_size",
-    "cb_buffer_size",
-    "cb_nodes",
-    "chunked",
-    "chunked_item",
-    "chunked_size",
-    "direct_read",
-    "direct_write",
-    "file_perm",
-    "filename",
-    "ind_rd_buffer_size",
-    "ind_wr_buffer_size",
-    "io_node_list",
-    "nb_proc",
-    "num_io_nodes",
-    "romio_cb_read",
-    "romio_cb_write",
-    "romio_ds_read",
-    "romio_ds_write",
-    "romio_no_indep_rw",
-    "start_iodevice",
-    "striping_factor",
-    "striping_unit",
-];
-
-/// The known keys of an info object.
-pub(super) fn accepted(info: &Info) -> Info {
-    let mut kept = Info::new();
-    for (key, value) in info.iter().filter(|(key, _)| KNOWN.contains(key)) {
-        kept.set(key, value);
+/// The hints of an info object that are known.
+pub(super) fn of(info: &Info) -> Hints {
+    let mut hints = Hints::default();
+    for (key, value) in info.iter() {
+        hints.set(key, value);
     }
-    kept
-}
-
-/// Bytes that a read may use at once for holes between pieces, 0: the component's own measure; `None`: holes are not read.
-fn sieve(info: &Info) -> Option<u64> {
-    match info.get("romio_ds_read").map(str::trim) {
-        Some("disable" | "false") => None,
-        _ => Some(super::layout::number(info, "ind_rd_buffer_size").unwrap_or(0)),
-    }
+    hints
 }
 
 impl File {
-    /// How holes are read; `None`: they are not.
+    /// Bytes that a read may use at once for holes between pieces, 0: the component's own measure; `None`: holes are not read.
     pub(super) fn sieve(&self) -> Option<u64> {
-        sieve(&self.state.lock().info)
+        let state = self.state.lock();
+        match state.hints.choice("romio_ds_read") {
+            Some(Choice::Disable) => None,
+            _ => Some(state.hints.positive("ind_rd_buffer_size").unwrap_or(0)),
+        }
     }
 
     /// The hints in force, as MPI_File_get_info tells them.
     pub fn info(&self) -> Info {
-        let (mut info, layout) = {
+        let (hints, layout) = {
             let state = self.state.lock();
-            (state.info.clone(), Arc::clone(&state.layout))
+            (state.hints.clone(), Arc::clone(&state.layout))
         };
         let (nodes, buffer) = layout.told();
-        info.set("cb_nodes", &nodes.to_string());
-        info.set("cb_buffer_size", &buffer.to_string());
-        info.set("filename", &self.path.to_string_lossy());
         let facts = &self.disk.facts;
-        for (key, value) in
-            [("striping_factor", u64::from(facts.striping_factor)), ("striping_unit", facts.striping_unit)]
-        {
-            match value {
-                0 => drop(info.delete(key)),
-                value => info.set(key, &value.to_string()),
-            }
+        let mut actual = vec![
+            ("cb_nodes", nodes.to_string()),
+            ("cb_buffer_size", buffer.to_string()),
+            ("filename", self.path.to_string_lossy().into_owned()),
+        ];
+        if facts.striping_factor > 0 {
+            actual.push(("striping_factor", facts.striping_factor.to_string()));
+        }
+        if facts.striping_unit > 0 {
+            actual.push(("striping_unit", facts.striping_unit.to_string()));
+        }
+        if self.disk.keeps(keeps::COHERENT) {
+            actual.push(("romio_visibility_immediate", "true".to_owned()));
+        }
+        let mut info = Info::new();
+        for (key, value) in hints.in_force(&actual) {
+            info.set(&key, &value);
         }
         info
     }
 
     /// MPI_File_set_info of all ranks: hints that may change while a file is open.
     pub fn set_info(&self, entry: &mut Entry, info: &Info) -> Result<(), Error> {
-        {
-            let mut state = self.state.lock();
-            for (key, value) in accepted(info).iter() {
-                state.info.set(key, value);
-            }
-        }
+        self.take_hints(info);
         // A rank that goes on finds the others' hints in force.
         self.comm.first_without(entry, true).map(|_| ())
+    }
+
+    /// Takes further hints.
+    pub fn take_hints(&self, info: &Info) {
+        let mut state = self.state.lock();
+        for (key, value) in info.iter() {
+            state.hints.set(key, value);
+        }
     }
 }

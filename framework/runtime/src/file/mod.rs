@@ -31,7 +31,7 @@ mod view;
 pub use access::Elements;
 pub use calls::{Where, Wish};
 pub use counts::FileCounters;
-pub use error::{kind as error_kind, words as error_words};
+pub use error::{class_of_system, words as error_words};
 pub use object::{File, SplitKind};
 pub use opening::{Wanted, delete};
 pub use planned::Finish;

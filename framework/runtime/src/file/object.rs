@@ -8,9 +8,9 @@ use super::locks::Locks;
 use super::pointer::Pointer;
 use super::serve::{OnDisk, Transfers};
 use super::view::ViewData;
-use crate::info::Info;
 use crate::objects::{Communicator, EndsWithInstance, Instance};
 use crate::request::Header;
+use oxmpi_files::hints::Hints;
 use oxmpi_fs::mode;
 use oxmpi_loading::accept::FcollComponent;
 use oxmpi_loading::error::{Error, ErrorKind};
@@ -25,8 +25,8 @@ pub(super) struct State {
     pub view: Arc<ViewData>,
     /// The individual pointer, in etypes of the view.
     pub position: u64,
-    /// Hints in force.
-    pub info: Info,
+    /// Hints that the program has given.
+    pub hints: Hints,
     /// What is equal in all ranks.
     pub layout: Arc<Layout>,
     /// The split collective access that has begun and not ended.
@@ -39,6 +39,9 @@ pub(super) struct Split {
     pub which: SplitKind,
     pub request: Header,
 }
+
+// SAFETY: a request belongs to no thread, and is taken out of the state by the one that waits for it.
+unsafe impl Send for Split {}
 
 /// Which pair of functions began a split access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,11 @@ impl File {
         &self.comm
     }
 
+    /// Whether it was closed in this process.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
     /// The path without prefix.
     pub fn path(&self) -> &Path {
         &self.path
@@ -98,7 +106,8 @@ impl File {
 
     /// Whether it may be read, or written; otherwise the error of who tries.
     pub(super) fn permits(&self, writes: bool) -> Result<(), Error> {
-        let refuse = |kind, what: &str| Err(Error::new(kind, format!("{} is open {what}", self.path.display())));
+        let refuse =
+            |kind, what: &str| Err(Error::new(kind, format!("{} is open {what}", self.path.display())));
         match (self.amode & (mode::RDONLY | mode::WRONLY), writes) {
             (mode::RDONLY, true) => refuse(ErrorKind::ReadOnly, "for reading only"),
             (mode::WRONLY, false) => refuse(ErrorKind::Access, "for writing only"),
@@ -112,7 +121,10 @@ impl File {
             0 => Ok(()),
             _ => Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("{} is open with MPI_MODE_SEQUENTIAL, which permits shared pointers only", self.path.display()),
+                format!(
+                    "{} is open with MPI_MODE_SEQUENTIAL, which permits shared pointers only",
+                    self.path.display()
+                ),
             )),
         }
     }

@@ -7,7 +7,7 @@
 //! **Closing** waits for all ranks before it closes, so that whatever a rank still does with the file is done before it is deleted or its shared pointer goes to another file.
 
 use super::hints;
-use super::layout::{Ground, Layout, Wishes, number};
+use super::layout::{Ground, Layout, Wishes};
 use super::locks::Locks;
 use super::mount::{self, Mount};
 use super::object::{File, State};
@@ -17,6 +17,7 @@ use super::view::ViewData;
 use crate::info::Info;
 use crate::objects::{Communicator, FileParts, Instance};
 use oxmpi_fcoll::FcollFacts;
+use oxmpi_files::hints::Hints;
 use oxmpi_fs::{error::system, keeps, mode};
 use oxmpi_loading::accept::{FcollComponent, FsComponent};
 use oxmpi_loading::error::{Error, ErrorKind};
@@ -75,18 +76,16 @@ impl Known {
 }
 
 /// How hints want a file to be opened.
-fn how(mode: u32, info: &Info) -> How {
-    let small = |key| number(info, key).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
-    let permissions = info.get("file_perm").and_then(|text| u32::from_str_radix(text.trim(), 8).ok());
-    let first = info.get("start_iodevice").and_then(|text| text.trim().parse::<u32>().ok());
+fn how(mode: u32, hints: &Hints) -> How {
+    let small = |key| hints.number(key).and_then(|n| u32::try_from(n).ok());
     How {
         mode,
-        permissions: permissions.unwrap_or(0o666),
-        striping_factor: small("striping_factor"),
-        striping_unit: number(info, "striping_unit").unwrap_or(0),
-        first_device: first.map_or(0, |n| n.saturating_add(1)),
-        direct_read: info.is_true("direct_read"),
-        direct_write: info.is_true("direct_write"),
+        permissions: hints.permissions().unwrap_or(0o666),
+        striping_factor: small("striping_factor").unwrap_or(0),
+        striping_unit: hints.number("striping_unit").unwrap_or(0),
+        first_device: small("start_iodevice").map_or(0, |n| n.saturating_add(1)),
+        direct_read: hints.flag("direct_read") == Some(true),
+        direct_write: hints.flag("direct_write") == Some(true),
     }
 }
 
@@ -144,19 +143,19 @@ impl File {
         let comm = parent.dup(None)?;
         let instance = comm.shared_instance().clone();
         let hosts = comm.rank() == 0;
-        let usual = Info::new();
-        let (amode, info) = wanted.as_ref().map_or((0, &usual), |w| (w.amode, w.info));
+        let (amode, hints) =
+            wanted.as_ref().map_or_else(|_| (0, Hints::default()), |w| (w.amode, hints::of(w.info)));
         let first = wanted.as_ref().map_err(Clone::clone).and_then(|wanted| {
             let parts = instance.file_parts()?;
             let known = Known::of(wanted.name)?;
             let component = known.component(parts)?;
-            let made = if hosts { Some(open_first(&known, component, &how(amode, info))?) } else { None };
+            let made = if hosts { Some(open_first(&known, component, &how(amode, &hints))?) } else { None };
             Ok((parts, known, component, made))
         });
         let offer = Offer::new(&comm);
         let mut own = vec![first.as_ref().err().map_or(0, |why| why.class() as u64), u64::from(amode)];
         own.extend(name_words(first.as_ref().map_or("", |(_, _, component, _)| component.name)));
-        own.extend(Wishes::of(info).encode());
+        own.extend(Wishes::of(&hints).encode());
         own.extend(offer.encode());
         debug_assert_eq!(own.len(), FIRST);
         let all = comm.tell_all(entry, &own)?;
@@ -178,7 +177,7 @@ impl File {
             let message = format!("{}: ranks 0 and {rank} gave different access modes", known.path.display());
             return undo(Error::new(ErrorKind::NotSame, message));
         }
-        let second = open_next(&instance, parts, &known, (made, ranks[0]), (amode, info));
+        let second = open_next(&instance, parts, &known, (made, ranks[0]), (amode, &hints));
         let own = match &second {
             Ok((disk, _)) => [0, disk.facts.keeps.into(), disk.facts.block, disk.facts.striping_unit],
             Err(why) => [why.class() as u64, 0, 0, 0],
@@ -196,7 +195,7 @@ impl File {
             keeps: told.iter().fold(u32::MAX, |kept, t| kept & t[1] as u32),
         };
         let wishes = Wishes::decode(&ranks[0][2 + NAME..]);
-        let layout = Layout::new(wishes, comm.places(), comm.size(), ground);
+        let layout = Layout::new(wishes, &comm, ground);
         let collective = choose_collective(parts, &comm, &layout, ground.keeps, &known.path)?;
         let offers: Vec<[u64; OFFER]> =
             ranks.iter().map(|t| std::array::from_fn(|at| t[FIRST - OFFER + at])).collect();
@@ -204,7 +203,7 @@ impl File {
         let state = State {
             view: Arc::new(ViewData::bytes(&instance)),
             position: 0,
-            info: hints::accepted(info),
+            hints,
             layout: Arc::new(layout),
             split: None,
         };
@@ -281,17 +280,18 @@ fn open_next(
     parts: &FileParts,
     known: &Known,
     (made, host): (Option<Made>, &[u64]),
-    (amode, info): (u32, &Info),
+    (amode, hints): (u32, &Hints),
 ) -> Result<(OnDisk, Transfers), Error> {
     let disk = match made {
         Some(made) => made.disk,
         None => {
             let named = parts.fss.iter().find(|c| name_words(c.name)[..] == host[2..2 + NAME]);
             let component = named.ok_or_else(|| {
-                let message = format!("{}: rank 0 serves it by an fs component that is not here", known.path.display());
+                let message =
+                    format!("{}: rank 0 serves it by an fs component that is not here", known.path.display());
                 Error::new(ErrorKind::Unsupported, message)
             })?;
-            known.open(component, &how(amode & !(mode::CREATE | mode::EXCL), info))?
+            known.open(component, &how(amode & !(mode::CREATE | mode::EXCL), hints))?
         }
     };
     let transfers = Transfers::open(instance, parts, (&disk, amode, known.mount.magic), &known.path)?;

@@ -30,7 +30,12 @@ pub(super) struct Sleep {
 
 impl Sleep {
     /// Has sleepers sleep on the bell while it is what `advance` saw before it looked in vain.
-    pub(super) fn look<T>(&mut self, file: &File, owner: usize, advance: impl FnOnce() -> Option<T>) -> Option<T> {
+    pub(super) fn look<T>(
+        &mut self,
+        file: &File,
+        owner: usize,
+        advance: impl FnOnce() -> Option<T>,
+    ) -> Option<T> {
         let instance = file.instance();
         let (seen, awaited) = instance.file_bell_rung();
         let found = advance();
@@ -115,4 +120,3 @@ pub(super) fn conclude(outcome: &Outcome, finish: Option<Finish>, status: Status
     outcome.bytes.store(bytes, Ordering::Relaxed);
     if status.is_err() { status } else { finished }
 }
-

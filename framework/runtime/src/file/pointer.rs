@@ -46,7 +46,11 @@ pub(super) struct Words {
 pub(super) enum Pointer {
     /// Of a rank that is alone.
     Own(AtomicU64),
-    Shared { words: Arc<Words>, slot: u32, hosts: bool },
+    Shared {
+        words: Arc<Words>,
+        slot: u32,
+        hosts: bool,
+    },
 }
 
 /// The type of a word. A static of an immutable value, which nothing counts: it is a predefined type.
@@ -206,7 +210,8 @@ impl Offer {
         }
         let [id, slot] = told.first().copied().unwrap_or([0, u64::MAX]);
         let (agreed, hosts) = (id != 0 && told.iter().all(|theirs| theirs[0] == id), comm.rank() == 0);
-        if agreed && let (Some(words), Ok(number)) = (self.words.clone(), u32::try_from(slot))
+        if agreed
+            && let (Some(words), Ok(number)) = (self.words.clone(), u32::try_from(slot))
             && number < SLOTS
         {
             self.slot = None;

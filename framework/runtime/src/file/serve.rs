@@ -52,7 +52,8 @@ pub(crate) fn choose<'a>(
     }
     best.map(|(_, component)| component).ok_or_else(|| {
         let kind = if mount.fs_type.is_empty() { "its file system" } else { mount.fs_type.as_str() };
-        let who = named.map_or_else(|| "no fs component".to_owned(), |name| format!("no fs component {name}"));
+        let who =
+            named.map_or_else(|| "no fs component".to_owned(), |name| format!("no fs component {name}"));
         Error::new(
             ErrorKind::Unsupported,
             format!("{}: {who} serves {kind} here; `mpi-info` lists the components", path.display()),

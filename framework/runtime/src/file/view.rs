@@ -72,12 +72,18 @@ impl File {
         let (view, _) = wanted?;
         if let Some((rank, theirs)) = ranks.iter().enumerate().find(|(_, theirs)| theirs[0] != 0) {
             let kind = ErrorKind::of_class(theirs[0] as i32).unwrap_or(ErrorKind::Other);
-            return Err(Error::new(kind, format!("{}: rank {rank} cannot set its view", self.path.display())));
+            return Err(Error::new(
+                kind,
+                format!("{}: rank {rank} cannot set its view", self.path.display()),
+            ));
         }
         for (at, what) in [(1, "sizes of etype"), (2, "data representation")] {
             if let Some(rank) = ranks.iter().position(|theirs| theirs[at] != own[at]) {
-                let message =
-                    format!("{}: ranks {} and {rank} gave different {what}", self.path.display(), self.comm.rank());
+                let message = format!(
+                    "{}: ranks {} and {rank} gave different {what}",
+                    self.path.display(),
+                    self.comm.rank()
+                );
                 return Err(Error::new(ErrorKind::NotSame, message));
             }
         }
@@ -115,9 +121,9 @@ impl File {
         if walker.is_empty() {
             return Ok(view.displacement);
         }
-        position
-            .and_then(|position| walker.offset(position))
-            .ok_or_else(|| Error::new(ErrorKind::Arg, format!("offset {offset} is beyond what a file can have")))
+        position.and_then(|position| walker.offset(position)).ok_or_else(|| {
+            Error::new(ErrorKind::Arg, format!("offset {offset} is beyond what a file can have"))
+        })
     }
 
     /// The individual pointer, in etypes.
@@ -143,16 +149,17 @@ impl File {
             Whence::Set => 0,
             Whence::Cur => current,
             Whence::End => {
-                let length = self.disk.length().map_err(|status| self.failure(status, "asked for its size"))?;
+                let length =
+                    self.disk.length().map_err(|status| self.failure(status, "asked for its size"))?;
                 match view.walker() {
                     walker if walker.is_empty() => 0,
                     walker => walker.etypes_before(length, view.etype_bytes()),
                 }
             }
         };
-        from.checked_add_signed(offset)
-            .filter(|position| i64::try_from(*position).is_ok())
-            .ok_or_else(|| Error::new(ErrorKind::Arg, format!("offset {offset} is before the beginning of the view")))
+        from.checked_add_signed(offset).filter(|position| i64::try_from(*position).is_ok()).ok_or_else(|| {
+            Error::new(ErrorKind::Arg, format!("offset {offset} is before the beginning of the view"))
+        })
     }
 
     /// MPI_File_seek_shared of all ranks, which have to give the same.

@@ -87,7 +87,8 @@ impl Operation {
         // SAFETY: over, so nobody runs it.
         let core = unsafe { self.core() };
         let failed = core.truncated.filter(|_| core.error == Status::TRUNCATED);
-        let status = MsgStatus { error: core.error, tag: MsgStatus::EMPTY.tag, ..failed.unwrap_or(MsgStatus::EMPTY) };
+        let status =
+            MsgStatus { error: core.error, tag: MsgStatus::EMPTY.tag, ..failed.unwrap_or(MsgStatus::EMPTY) };
         match &core.bytes {
             Some(bytes) => MsgStatus { bytes: bytes.load(Ordering::Relaxed), ..status },
             None => status,
@@ -156,7 +157,8 @@ impl Communicator {
         // SAFETY: null, or the caller's operation.
         let op = unsafe { args.op.as_ref() }.copied();
         // SAFETY: the caller's promise.
-        let write = |core: &mut Core, entry: &mut Entry| unsafe { record::plan(core, self, which, entry, args) };
+        let write =
+            |core: &mut Core, entry: &mut Entry| unsafe { record::plan(core, self, which, entry, args) };
         let planned = self.planned(entry, (op, kept, None), tag, write)?;
         Ok(self.begin(entry, planned))
     }
@@ -181,11 +183,7 @@ impl Communicator {
     }
 
     /// Does the first steps of an operation that was planned, and begins the life of its request.
-    fn begin(
-        &self,
-        entry: &mut Entry,
-        (made, operation): (&'static Made, &'static Operation),
-    ) -> Header {
+    fn begin(&self, entry: &mut Entry, (made, operation): (&'static Made, &'static Operation)) -> Header {
         let instance = self.instance();
         operation.work(instance, entry);
         let over = operation.state.load(Ordering::Relaxed) == OVER;
@@ -212,7 +210,8 @@ impl Communicator {
         // SAFETY: null, or the caller's operation.
         let op = unsafe { args.op.as_ref() }.copied();
         // SAFETY: the caller's promise.
-        let write = |core: &mut Core, entry: &mut Entry| unsafe { record::plan(core, self, which, entry, args) };
+        let write =
+            |core: &mut Core, entry: &mut Entry| unsafe { record::plan(core, self, which, entry, args) };
         let (made, operation) = self.planned(entry, (op, kept, None), tag, write)?;
         operation.state.store(OVER, Ordering::Relaxed);
         self.instance().begin_request(entry, made, Begin::Inactive { at_rest: true });

@@ -8,9 +8,9 @@ use core::ptr::null;
 use oxmpi_coll::{ExtendFn, StepFn};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::OpDesc;
+use oxmpi_mca::sync::unmodelled::AtomicU64;
 use oxmpi_mca::{MsgStatus, Status, WakingWord};
 use oxmpi_waiting::Awaited;
-use oxmpi_mca::sync::unmodelled::AtomicU64;
 use std::any::Any;
 use std::sync::Arc;
 

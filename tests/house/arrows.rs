@@ -39,6 +39,13 @@ const ONE_SIDED: &[&str] = &[
     "framework/coll",
 ];
 
+/// The contracts of files, and parts that their components share.
+const FILES: &[&str] =
+    &["framework/mca", "framework/fs", "framework/fs/support", "framework/fbtl", "framework/fbtl/support"];
+
+/// Crates for system calls on files.
+const FILE_CALLS: &[&str] = &["rustix", "libc"];
+
 fn allowed(folder: &str) -> Option<Allowed> {
     let contract = |ours: &'static [&'static str]| Some(Allowed { ours, others: Some(&[]), optional: &[] });
     let host_part = |ours: &'static [&'static str]| Some(Allowed { ours, others: None, optional: &[] });
@@ -49,6 +56,19 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "framework/pml" | "framework/osc" | "framework/coll" => {
             contract(&["framework/mca", "framework/datatype", "framework/btl"])
         }
+        "framework/fs" => contract(&["framework/mca"]),
+        "framework/fbtl" => contract(&["framework/mca", "framework/fs"]),
+        // Parts that file components share, without state: system calls, and how lists are cut.
+        "framework/fs/support" => Some(Allowed {
+            ours: &["framework/mca", "framework/fs"],
+            others: Some(FILE_CALLS),
+            optional: &[],
+        }),
+        "framework/fbtl/support" => Some(Allowed {
+            ours: &["framework/mca", "framework/fs", "framework/fbtl"],
+            others: Some(FILE_CALLS),
+            optional: &[],
+        }),
         "framework/builtin" => {
             Some(Allowed { ours: &["framework/mca"], others: Some(&["linkme"]), optional: &[] })
         }
@@ -93,6 +113,13 @@ fn allowed(folder: &str) -> Option<Allowed> {
             // For the linked-in form alone.
             optional: &["framework/builtin"],
         }),
+        _ if folder.starts_with("components/fs-") || folder.starts_with("components/fbtl-") => {
+            Some(Allowed {
+                ours: FILES,
+                others: Some(&["rustix", "libc", "io-uring"]),
+                optional: &["framework/builtin"],
+            })
+        }
         _ if folder.starts_with("components/") => Some(Allowed {
             ours: if folder.starts_with("components/osc-") { ONE_SIDED } else { CONTRACTS },
             // System calls, and nothing that has a static of its own to disagree about.
@@ -119,6 +146,8 @@ const SUITE: &[&str] = &[
     "framework/pml",
     "framework/osc",
     "framework/coll",
+    "framework/fs",
+    "framework/fbtl",
     "framework/testing",
     // The engine of a suite's host.
     "framework/progress",

@@ -40,7 +40,7 @@ const ONE_SIDED: &[&str] = &[
 ];
 
 /// The contracts that planners of collective file access know.
-const FILES: &[&str] = &[
+const PLANNERS: &[&str] = &[
     "framework/mca",
     "framework/datatype",
     "framework/fs",
@@ -49,6 +49,13 @@ const FILES: &[&str] = &[
     "framework/fcoll",
     "framework/files",
 ];
+
+/// The contracts of files, and parts that their components share.
+const FILES: &[&str] =
+    &["framework/mca", "framework/fs", "framework/fs/support", "framework/fbtl", "framework/fbtl/support"];
+
+/// Crates for system calls on files.
+const FILE_CALLS: &[&str] = &["rustix", "libc"];
 
 fn allowed(folder: &str) -> Option<Allowed> {
     let contract = |ours: &'static [&'static str]| Some(Allowed { ours, others: Some(&[]), optional: &[] });
@@ -62,10 +69,21 @@ fn allowed(folder: &str) -> Option<Allowed> {
         }
         "framework/fs" => contract(&["framework/mca"]),
         "framework/fbtl" => contract(&["framework/mca", "framework/fs"]),
-        "framework/fcoll" => contract(FILES),
+        "framework/fcoll" => contract(PLANNERS),
         "framework/files" => {
             contract(&["framework/mca", "framework/datatype", "framework/fs", "framework/fbtl"])
         }
+        // Parts that file components share, without state: system calls, and how lists are cut.
+        "framework/fs/support" => Some(Allowed {
+            ours: &["framework/mca", "framework/fs"],
+            others: Some(FILE_CALLS),
+            optional: &[],
+        }),
+        "framework/fbtl/support" => Some(Allowed {
+            ours: &["framework/mca", "framework/fs", "framework/fbtl"],
+            others: Some(FILE_CALLS),
+            optional: &[],
+        }),
         "framework/builtin" => {
             Some(Allowed { ours: &["framework/mca"], others: Some(&["linkme"]), optional: &[] })
         }
@@ -111,11 +129,18 @@ fn allowed(folder: &str) -> Option<Allowed> {
             optional: &["framework/builtin"],
         }),
         _ if folder.starts_with("components/fcoll-") => Some(Allowed {
-            ours: FILES,
+            ours: PLANNERS,
             others: Some(&[]),
             // For the linked-in form alone.
             optional: &["framework/builtin"],
         }),
+        _ if folder.starts_with("components/fs-") || folder.starts_with("components/fbtl-") => {
+            Some(Allowed {
+                ours: FILES,
+                others: Some(&["rustix", "libc", "io-uring"]),
+                optional: &["framework/builtin"],
+            })
+        }
         _ if folder.starts_with("components/") => Some(Allowed {
             ours: if folder.starts_with("components/osc-") { ONE_SIDED } else { CONTRACTS },
             // System calls, and nothing that has a static of its own to disagree about.
@@ -160,6 +185,9 @@ const LOADING: &[&str] = &[
     "framework/system",
     "framework/wireup",
     "mca-params",
+    "framework/fs",
+    "framework/fbtl",
+    "framework/fcoll",
 ];
 
 const RUNTIME: &[&str] = &[
@@ -177,6 +205,10 @@ const RUNTIME: &[&str] = &[
     "framework/rcache",
     "framework/emulation",
     "mca-params",
+    "framework/fs",
+    "framework/fbtl",
+    "framework/fcoll",
+    "framework/files",
 ];
 
 const MPI: &[&str] = &[
@@ -191,6 +223,8 @@ const MPI: &[&str] = &[
     "framework/waiting",
     "framework/runtime",
     "mca-params",
+    "framework/fs",
+    "framework/files",
 ];
 
 fn matches(patterns: &[&str], name: &str) -> bool {

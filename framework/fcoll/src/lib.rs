@@ -20,6 +20,14 @@
 
 #![deny(missing_docs)]
 
+mod agree;
+mod author;
+mod call;
+mod own;
 mod table;
 
+pub use agree::{Outcome, Range};
+pub use author::{Fcoll, module};
+pub use call::{Call, Memory, Request};
+pub use own::Moved;
 pub use table::*;

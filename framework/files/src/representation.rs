@@ -8,7 +8,7 @@
 
 use core::ptr;
 use oxmpi_datatype::build::{Part, contiguous, hvector, resized, structure};
-use oxmpi_datatype::external::{Atom, Misfit, decode, encode};
+use oxmpi_datatype::external::{self, Atom, Misfit};
 use oxmpi_datatype::{Base, Signature, TypeDesc, TypeRef};
 use oxmpi_mca::Status;
 
@@ -118,7 +118,7 @@ pub trait Convert {
     ///
     /// # Safety
     /// `base` is readable where the type says, `out` writable.
-    unsafe fn to_file(
+    unsafe fn encode(
         &self,
         base: *const u8,
         count: u64,
@@ -131,7 +131,7 @@ pub trait Convert {
     ///
     /// # Safety
     /// `input` is readable, `base` writable where the type says.
-    unsafe fn from_file(
+    unsafe fn decode(
         &self,
         input: *const u8,
         bytes: u64,
@@ -165,16 +165,16 @@ impl External<'_> {
     /// The part of an element: decoded as a whole beside, of which the bytes that count are taken over.
     ///
     /// # Safety
-    /// As [`Convert::from_file`], for less than one element.
+    /// As [`Convert::decode`], for less than one element.
     unsafe fn part_from_file(&self, input: *const u8, bytes: u64, base: *mut u8) -> u64 {
         let whole = self.whole_in_memory(bytes);
-        let mut external = vec![0u8; self.signature.external_bytes() as usize];
+        let mut portable = vec![0u8; self.signature.external_bytes() as usize];
         let mut native = vec![0u8; self.desc.packed as usize];
         let Ok(packed) = bytes_in_file(self.desc.packed) else { return 0 };
         // SAFETY: `bytes` is less than an element has; `packed` describes `native`.
         unsafe {
-            ptr::copy_nonoverlapping(input, external.as_mut_ptr(), bytes as usize);
-            decode((&packed, self.signature), 1, external.as_ptr(), native.as_mut_ptr());
+            ptr::copy_nonoverlapping(input, portable.as_mut_ptr(), bytes as usize);
+            external::decode((&packed, self.signature), 1, portable.as_ptr(), native.as_mut_ptr());
             oxmpi_datatype::unpack(self.desc, 1, base, 0, native.as_ptr(), whole)
         }
     }
@@ -187,17 +187,17 @@ impl Convert for External<'_> {
         self.signature.external_bytes().saturating_mul(count)
     }
 
-    unsafe fn to_file(&self, base: *const u8, count: u64, _: u64, out: *mut u8) -> Result<(), Misfit> {
+    unsafe fn encode(&self, base: *const u8, count: u64, _: u64, out: *mut u8) -> Result<(), Misfit> {
         // SAFETY: the caller's promise.
-        unsafe { encode((self.desc, self.signature), count, base, out) }
+        unsafe { external::encode((self.desc, self.signature), count, base, out) }
     }
 
-    unsafe fn from_file(&self, input: *const u8, bytes: u64, _: u64, base: *mut u8) -> Result<u64, Misfit> {
+    unsafe fn decode(&self, input: *const u8, bytes: u64, _: u64, base: *mut u8) -> Result<u64, Misfit> {
         let each = self.signature.external_bytes();
         let (count, rest) = (bytes.checked_div(each).unwrap_or(0), bytes.checked_rem(each).unwrap_or(0));
         // SAFETY: the caller's promise, for whole elements and for the one behind them.
         let part = unsafe {
-            decode((self.desc, self.signature), count, input, base);
+            external::decode((self.desc, self.signature), count, input, base);
             let behind = base.wrapping_offset(count as isize * self.desc.extent as isize);
             if rest == 0 {
                 0

@@ -55,12 +55,12 @@ fn data_may_end_inside_an_element() {
         (0..16 * n).map(|i| if i % 16 >= 8 && i % 4 >= 2 { 0 } else { i as u8 + 1 }).collect();
     let mut file = vec![0; external.file_bytes(n) as usize];
     // SAFETY: the buffers hold `n` records in the one and the other form.
-    unsafe { external.to_file(user.as_ptr(), n, 0, file.as_mut_ptr()) }.unwrap();
+    unsafe { external.encode(user.as_ptr(), n, 0, file.as_mut_ptr()) }.unwrap();
     // A record is 4 + 2 + 2 bytes there, 4 + 4 + 4 here.
     for bytes in 0..=file.len() as u64 {
         let mut back = vec![0xee; user.len()];
         // SAFETY: as above.
-        let got = unsafe { external.from_file(file.as_ptr(), bytes, 0, back.as_mut_ptr()) }.unwrap();
+        let got = unsafe { external.decode(file.as_ptr(), bytes, 0, back.as_mut_ptr()) }.unwrap();
         let expected = bytes / 8 * 12 + [0, 0, 0, 0, 4, 4, 8, 8][(bytes % 8) as usize];
         assert_eq!(got, expected, "{bytes} bytes");
         let places: Vec<usize> =

@@ -1,0 +1,390 @@
+//! An aggregator's part: it learns who has data in its next round, collects that in an image and writes it, or reads the image and hands it out.
+
+use crate::domains::{Domains, NEVER};
+use crate::exchange::Exchange;
+use crate::image::{Covered, Extent, first_missing, type_of};
+use crate::sending::{self, Span};
+use crate::wire::{self, HEADER, Header, Run};
+use oxmpi_datatype::TypeRef;
+use oxmpi_fbtl::Piece;
+use oxmpi_fbtl::transfer::{READ, WRITE};
+use oxmpi_fcoll::{Call, Memory, Outcome, Range, Request};
+use oxmpi_mca::Status;
+
+/// A rank that may have data for this aggregator.
+struct Peer {
+    rank: u32,
+    /// The place for its next announcement.
+    header: Memory,
+    /// The last announcement, of a round that is not done.
+    announced: Header,
+    last: Option<u64>,
+    /// A rest of a list on its way.
+    list: Vec<u8>,
+}
+
+/// An image, and what is under way with it.
+struct Slot {
+    image: Memory,
+    result: Memory,
+    requests: Vec<Request>,
+    /// Types that messages name.
+    types: Vec<TypeRef>,
+    /// A transfer was started that is to be looked at.
+    writes: bool,
+}
+
+/// The part of an exchange of an aggregator.
+pub struct Gathering {
+    /// This rank's place among the aggregators.
+    pub owner: u64,
+    peers: Vec<Peer>,
+    slots: [Slot; 2],
+    turn: usize,
+    /// Announcements that have come since they were looked at last.
+    unread: bool,
+}
+
+/// A rank that takes part in a round, and its data in the image.
+struct Guest {
+    peer: usize,
+    kind: TypeRef,
+}
+
+impl Gathering {
+    /// For the aggregator at that place; `None`: no rank has data for it.
+    pub fn new(
+        call: &Call<'_>,
+        domains: &Domains,
+        ranges: &[Range],
+        owner: u64,
+    ) -> Result<Option<Gathering>, Status> {
+        let touches = |range: &Range| range.bytes > 0 && domains.touches(owner, range.first, range.end);
+        let ranks: Vec<u32> =
+            (0..).zip(ranges).filter(|(_, range)| touches(range)).map(|(rank, _)| rank).collect();
+        if ranks.is_empty() {
+            return Ok(None);
+        }
+        let headers = call.memory(HEADER * ranks.len() as u64)?;
+        let peer = |(i, rank): (u64, u32)| Peer {
+            rank,
+            header: headers.part(HEADER * i, HEADER),
+            announced: Header::LAST,
+            last: None,
+            list: Vec::new(),
+        };
+        let slot = || -> Result<Slot, Status> {
+            Ok(Slot {
+                image: call.memory(domains.image_bytes())?,
+                result: call.result()?,
+                requests: Vec::new(),
+                types: Vec::new(),
+                writes: false,
+            })
+        };
+        Ok(Some(Gathering {
+            owner,
+            peers: (0..).zip(ranks).map(peer).collect(),
+            slots: [slot()?, slot()?],
+            turn: 0,
+            unread: false,
+        }))
+    }
+
+    /// The lowest round that somebody has announced.
+    pub fn next_round(&self) -> u64 {
+        self.peers.iter().map(|peer| peer.announced.round).min().unwrap_or(NEVER)
+    }
+
+    /// Messages under way.
+    pub fn requests(&mut self) -> Vec<Request> {
+        self.slots.iter_mut().flat_map(|slot| slot.requests.drain(..)).collect()
+    }
+
+    /// The outcome of the writes that have ended.
+    pub fn written(&mut self) -> Outcome {
+        let outcomes = self.slots.iter_mut().map(Slot::written);
+        outcomes.fold(Outcome::FINE, Outcome::and)
+    }
+}
+
+impl Slot {
+    /// The outcome of the write that was started last, which has ended.
+    fn written(&mut self) -> Outcome {
+        if !core::mem::take(&mut self.writes) {
+            return Outcome::FINE;
+        }
+        Outcome { status: self.result().1, end: u64::MAX }
+    }
+
+    fn result(&self) -> (u64, Status) {
+        let at = self.result.at();
+        // SAFETY: a place of the plan for a result; the transfer has ended.
+        unsafe { (at.cast::<u64>().read(), Status(at.wrapping_add(8).cast::<i32>().read())) }
+    }
+}
+
+impl Exchange {
+    /// Starts to receive the first announcement of each rank; this rank's own is put in its place.
+    pub fn receive_first(&mut self, call: &Call<'_>) -> Result<Vec<Request>, Status> {
+        let everybody: Vec<usize> = (0..self.gathering.as_ref().map_or(0, |part| part.peers.len())).collect();
+        self.receive_headers(call, &everybody, false)
+    }
+
+    fn receive_headers(
+        &mut self,
+        call: &Call<'_>,
+        peers: &[usize],
+        lost: bool,
+    ) -> Result<Vec<Request>, Status> {
+        let Some(part) = &mut self.gathering else { return Ok(Vec::new()) };
+        let mut requests = Vec::new();
+        part.unread = true;
+        for peer in peers {
+            let peer = &mut part.peers[*peer];
+            let place = peer.header.at().cast::<Header>();
+            let own = peer.rank == call.rank();
+            let from = peer.last.map_or(Some(0), |round| sending::behind(&self.domains, round, part.owner));
+            let known = if own && !lost {
+                sending::announcement(call, &self.domains, part.owner, from)
+            } else {
+                // It stays where the message fails.
+                Header::LAST
+            };
+            peer.announced.round = NEVER;
+            // SAFETY: the place is free, since the last announcement was looked at; it is the message's until it was waited for, and the type lives as long as the exchange.
+            unsafe {
+                place.write(known);
+                if !own {
+                    requests.push(call.recv(place.cast(), HEADER, &self.byte, peer.rank)?);
+                }
+            }
+        }
+        Ok(requests)
+    }
+
+    /// Looks at announcements that have come. One that cannot be ends what its rank has to say, and is this rank's error.
+    pub fn check_headers(&mut self) {
+        let Some(part) = &mut self.gathering else { return };
+        if !core::mem::take(&mut part.unread) {
+            return;
+        }
+        for peer in &mut part.peers {
+            // SAFETY: whoever comes here has waited for announcements; all bytes are initialised.
+            let header = unsafe { peer.header.at().cast::<Header>().read() };
+            if header.is_valid(peer.last, self.domains.image_bytes()) {
+                peer.announced = header;
+            } else {
+                peer.announced = Header::LAST;
+                self.outcome.status = Status::MISMATCH;
+            }
+        }
+    }
+
+    /// An aggregator's task: first the lists that did not fit into announcements.
+    pub fn gather(mut self: Box<Self>, call: &Call<'_>, round: u64) -> Result<(), Status> {
+        let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
+        let mut requests = core::mem::take(&mut part.slots[part.turn].requests);
+        for peer in part.peers.iter_mut().filter(|peer| peer.announced.round == round) {
+            if peer.announced.is_inline() || peer.rank == call.rank() {
+                continue;
+            }
+            peer.list = vec![0; peer.announced.list as usize];
+            let (at, len) = (peer.list.as_mut_ptr(), peer.announced.list);
+            // SAFETY: the list is the message's until it was waited for.
+            requests.push(unsafe { call.recv(at, len, &self.byte, peer.rank)? });
+        }
+        call.wait(&mut requests)?;
+        call.then(move |call, lost| {
+            let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
+            let slot = &mut part.slots[part.turn];
+            slot.types.clear();
+            self.outcome = self.outcome.and(slot.written());
+            let (guests, covered) = self.guests(call, round, lost)?;
+            if call.writes() {
+                self.collect(call, round, guests, covered, lost)
+            } else {
+                self.fetch(call, round, guests, covered, lost)
+            }
+        })
+    }
+
+    /// The ranks that take part in a round, and their bytes together. A rank whose list was lost has none.
+    fn guests(&mut self, call: &Call<'_>, round: u64, lost: bool) -> Result<(Vec<Guest>, Covered), Status> {
+        let domains = self.domains;
+        let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
+        let mut covered = Covered::new(domains.image_bytes());
+        let mut guests = Vec::new();
+        let owner = part.owner;
+        for (i, peer) in part.peers.iter_mut().enumerate().filter(|(_, peer)| peer.announced.round == round) {
+            let header = peer.announced;
+            let long = core::mem::take(&mut peer.list);
+            let own = (peer.rank == call.rank()).then(|| sending::part(call, &domains, (round, owner)).list);
+            let list = own.as_deref().unwrap_or(if header.is_inline() {
+                &header.inline[..header.list as usize]
+            } else {
+                &long
+            });
+            let runs = match wire::runs(list, header.bytes, &domains, round, owner) {
+                Some(runs) => runs,
+                // Its data comes all the same, to nowhere in particular.
+                None => {
+                    if !lost {
+                        self.outcome.status = Status::MISMATCH;
+                    }
+                    let first = domains.segments(round, owner).next().map_or(0, |(from, _)| from);
+                    vec![Run { offset: first, len: header.bytes, count: 1, stride: header.bytes }]
+                }
+            };
+            covered.add(&runs, &domains);
+            guests.push(Guest { peer: i, kind: type_of(&runs, &domains, &self.byte)? });
+            peer.last = Some(round);
+        }
+        Ok((guests, covered))
+    }
+
+    /// Receives the data of a round, and writes it while the next one is collected.
+    fn collect(
+        mut self: Box<Self>,
+        call: &Call<'_>,
+        round: u64,
+        guests: Vec<Guest>,
+        covered: Covered,
+        lost: bool,
+    ) -> Result<(), Status> {
+        let peers: Vec<usize> = guests.iter().map(|guest| guest.peer).collect();
+        let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
+        let (turn, owner) = (part.turn, part.owner);
+        part.turn ^= 1;
+        let mut requests = Vec::new();
+        for guest in guests {
+            let (slot, rank) = (&mut part.slots[turn], part.peers[guest.peer].rank);
+            if rank == call.rank() {
+                let spans = sending::part(call, &self.domains, (round, owner)).spans;
+                put_own(call, &spans, slot.image, &guest.kind);
+            } else {
+                // SAFETY: the image is the messages' until they were waited for, the type lives in the slot. Of bytes that several ranks write any may stay.
+                requests.push(unsafe { call.recv(slot.image.at(), 1, &guest.kind, rank)? });
+            }
+            slot.types.push(guest.kind);
+        }
+        requests.extend(self.receive_headers(call, &peers, lost)?);
+        call.wait(&mut requests)?;
+        // The write of the other image ends meanwhile.
+        call.settle()?;
+        call.then(move |call, lost| {
+            if lost || self.outcome.status.is_err() {
+                return self.go_on(call, lost);
+            }
+            let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
+            let slot = &mut part.slots[turn];
+            let pieces = placed(&covered.extents(&self.domains, round, owner), slot.image);
+            slot.writes = true;
+            // SAFETY: the image is the transfer's until `settle`, behind which its turn comes again.
+            unsafe { call.transfer(WRITE, &pieces, &slot.result, true)? };
+            self.go_on(call, lost)
+        })
+    }
+
+    /// Reads a round, and sends each rank its data while the next one is read.
+    fn fetch(
+        mut self: Box<Self>,
+        call: &Call<'_>,
+        round: u64,
+        guests: Vec<Guest>,
+        covered: Covered,
+        lost: bool,
+    ) -> Result<(), Status> {
+        let peers: Vec<usize> = guests.iter().map(|guest| guest.peer).collect();
+        let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
+        let (turn, owner) = (part.turn, part.owner);
+        part.turn ^= 1;
+        let slot = &mut part.slots[turn];
+        let extents = covered.extents(&self.domains, round, owner);
+        let fine = !lost && !self.outcome.status.is_err();
+        if fine {
+            // SAFETY: the image is free, and the transfer's until the step behind.
+            unsafe { call.transfer(READ, &placed(&extents, slot.image), &slot.result, false)? };
+        }
+        let mut requests = self.receive_headers(call, &peers, lost)?;
+        call.wait(&mut requests)?;
+        call.then(move |call, lost| {
+            let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
+            let slot = &mut part.slots[turn];
+            let (moved, status) = if fine { slot.result() } else { (0, Status::OK) };
+            let end = first_missing(&extents, moved).filter(|_| fine && !status.is_err()).unwrap_or(u64::MAX);
+            self.outcome = self.outcome.and(Outcome { status, end });
+            clear_behind(&extents, moved, slot.image);
+            for guest in guests {
+                let rank = part.peers[guest.peer].rank;
+                if rank == call.rank() {
+                    let spans = sending::part(call, &self.domains, (round, owner)).spans;
+                    take_own(call, &spans, slot.image, &guest.kind);
+                } else {
+                    // SAFETY: the image stays as it is until its messages were waited for, the type lives in the slot.
+                    slot.requests.push(unsafe { call.send(slot.image.at(), 1, &guest.kind, rank)? });
+                }
+                slot.types.push(guest.kind);
+            }
+            self.go_on(call, lost)
+        })
+    }
+}
+
+/// Bytes of an image as pieces of a transfer.
+fn placed(extents: &[Extent], image: Memory) -> Vec<Piece> {
+    let place = |at: u64| image.at().wrapping_add(at as usize);
+    extents.iter().map(|all| Piece { offset: all.offset, memory: place(all.at), len: all.len }).collect()
+}
+
+/// Fills what a read did not bring with zeros, so that no other data is handed out for it.
+fn clear_behind(extents: &[Extent], moved: u64, image: Memory) {
+    let mut left = moved;
+    for extent in extents {
+        let there = left.min(extent.len);
+        left -= there;
+        let rest = image.part(extent.at + there, extent.len - there);
+        // SAFETY: a part of an image of this rank, whose transfer has ended.
+        unsafe { rest.at().write_bytes(0, rest.len() as usize) };
+    }
+}
+
+/// Puts this rank's own data into its image.
+fn put_own(call: &Call<'_>, spans: &[Span], image: Memory, kind: &TypeRef) {
+    let (bytes, mut packed) = (kind.packed, Vec::new());
+    let from = match sending::in_user_memory(call, spans) {
+        Some(place) => place,
+        None => {
+            packed.resize(bytes as usize, 0u8);
+            let mut at = packed.as_mut_ptr();
+            for span in spans {
+                // SAFETY: the spans have as many bytes as the type.
+                unsafe { sending::from_user(call, *span, at) };
+                at = at.wrapping_add(span.len as usize);
+            }
+            packed.as_mut_ptr()
+        }
+    };
+    // SAFETY: the type is on the image, which no message uses yet.
+    unsafe { oxmpi_datatype::unpack(kind, 1, image.at(), 0, from, bytes) };
+}
+
+/// Takes this rank's own data out of its image.
+fn take_own(call: &Call<'_>, spans: &[Span], image: Memory, kind: &TypeRef) {
+    let (bytes, mut packed) = (kind.packed, Vec::new());
+    let place = sending::in_user_memory(call, spans);
+    let to = place.unwrap_or_else(|| {
+        packed.resize(bytes as usize, 0u8);
+        packed.as_mut_ptr()
+    });
+    // SAFETY: the type is on the image, which nobody writes; the place has so many bytes.
+    unsafe { oxmpi_datatype::pack(kind, 1, image.at(), 0, to, bytes) };
+    if place.is_none() {
+        let mut at = to;
+        for span in spans {
+            // SAFETY: the spans have as many bytes as the type.
+            unsafe { sending::to_user(call, *span, at) };
+            at = at.wrapping_add(span.len as usize);
+        }
+    }
+}

@@ -29,3 +29,32 @@ fn files_of_installed_components() {
         }
     }
 }
+
+/// A nonblocking collective access returns though another rank has not called it.
+#[test]
+fn a_call_returns_before_another_rank_calls() {
+    if !mpi().is_ours() {
+        return leave_out("nonblocking collective access", "other libraries may wait in it");
+    }
+    for ranks in [1, 2, 4] {
+        for job in jobs(ranks) {
+            let folder = tempfile::tempdir().expect("a folder");
+            job.program("files_alone").arg(folder.path()).run().all_ok(ranks);
+        }
+    }
+}
+
+/// Random operations against a model, some seconds of seeds; by hand more of them, and others:
+/// `mpirun -n 4 files_random FOLDER FIRST_SEED SEEDS SECONDS`.
+#[test]
+fn random_operations_are_as_the_model_says() {
+    if !mpi().is_ours() {
+        return leave_out("random operations on files", "not every library passes");
+    }
+    for ranks in [1, 2, 4] {
+        for job in jobs(ranks) {
+            let folder = tempfile::tempdir().expect("a folder");
+            job.program("files_random").arg(folder.path()).args(["1", "20", "3"]).run().all_ok(ranks);
+        }
+    }
+}

@@ -129,14 +129,22 @@ macro_rules! pointed {
 }
 
 pointed! {
-    false Alone Individual: fn MPI_File_read[c_int], MPI_File_read_c[Count];
-    true Alone Individual: fn MPI_File_write[c_int], MPI_File_write_c[Count];
-    false All Individual: fn MPI_File_read_all[c_int], MPI_File_read_all_c[Count];
-    true All Individual: fn MPI_File_write_all[c_int], MPI_File_write_all_c[Count];
-    false Alone Shared: fn MPI_File_read_shared[c_int], MPI_File_read_shared_c[Count];
-    true Alone Shared: fn MPI_File_write_shared[c_int], MPI_File_write_shared_c[Count];
-    false Ordered Shared: fn MPI_File_read_ordered[c_int], MPI_File_read_ordered_c[Count];
-    true Ordered Shared: fn MPI_File_write_ordered[c_int], MPI_File_write_ordered_c[Count];
+    false Alone Individual:
+        fn MPI_File_read[c_int], MPI_File_read_c[Count];
+    true Alone Individual:
+        fn MPI_File_write[c_int], MPI_File_write_c[Count];
+    false All Individual:
+        fn MPI_File_read_all[c_int], MPI_File_read_all_c[Count];
+    true All Individual:
+        fn MPI_File_write_all[c_int], MPI_File_write_all_c[Count];
+    false Alone Shared:
+        fn MPI_File_read_shared[c_int], MPI_File_read_shared_c[Count];
+    true Alone Shared:
+        fn MPI_File_write_shared[c_int], MPI_File_write_shared_c[Count];
+    false Ordered Shared:
+        fn MPI_File_read_ordered[c_int], MPI_File_read_ordered_c[Count];
+    true Ordered Shared:
+        fn MPI_File_write_ordered[c_int], MPI_File_write_ordered_c[Count];
 }
 
 /// The nonblocking functions of an access at a pointer.
@@ -153,12 +161,18 @@ macro_rules! pointed_later {
 }
 
 pointed_later! {
-    false Alone Individual: fn MPI_File_iread[c_int], MPI_File_iread_c[Count];
-    true Alone Individual: fn MPI_File_iwrite[c_int], MPI_File_iwrite_c[Count];
-    false All Individual: fn MPI_File_iread_all[c_int], MPI_File_iread_all_c[Count];
-    true All Individual: fn MPI_File_iwrite_all[c_int], MPI_File_iwrite_all_c[Count];
-    false Alone Shared: fn MPI_File_iread_shared[c_int], MPI_File_iread_shared_c[Count];
-    true Alone Shared: fn MPI_File_iwrite_shared[c_int], MPI_File_iwrite_shared_c[Count];
+    false Alone Individual:
+        fn MPI_File_iread[c_int], MPI_File_iread_c[Count];
+    true Alone Individual:
+        fn MPI_File_iwrite[c_int], MPI_File_iwrite_c[Count];
+    false All Individual:
+        fn MPI_File_iread_all[c_int], MPI_File_iread_all_c[Count];
+    true All Individual:
+        fn MPI_File_iwrite_all[c_int], MPI_File_iwrite_all_c[Count];
+    false Alone Shared:
+        fn MPI_File_iread_shared[c_int], MPI_File_iread_shared_c[Count];
+    true Alone Shared:
+        fn MPI_File_iwrite_shared[c_int], MPI_File_iwrite_shared_c[Count];
 }
 
 /// Begins a split collective access.
@@ -209,15 +223,19 @@ macro_rules! split_begin {
 }
 
 split_begin! {
-    false ReadAll Individual: fn MPI_File_read_all_begin[c_int], MPI_File_read_all_begin_c[Count];
-    true WriteAll Individual: fn MPI_File_write_all_begin[c_int], MPI_File_write_all_begin_c[Count];
-    false ReadOrdered Shared: fn MPI_File_read_ordered_begin[c_int], MPI_File_read_ordered_begin_c[Count];
-    true WriteOrdered Shared: fn MPI_File_write_ordered_begin[c_int], MPI_File_write_ordered_begin_c[Count];
+    false ReadAll Individual:
+        fn MPI_File_read_all_begin[c_int], MPI_File_read_all_begin_c[Count];
+    true WriteAll Individual:
+        fn MPI_File_write_all_begin[c_int], MPI_File_write_all_begin_c[Count];
+    false ReadOrdered Shared:
+        fn MPI_File_read_ordered_begin[c_int], MPI_File_read_ordered_begin_c[Count];
+    true WriteOrdered Shared:
+        fn MPI_File_write_ordered_begin[c_int], MPI_File_write_ordered_begin_c[Count];
 }
 
 /// The functions that end a split access.
 macro_rules! split_end {
-    ($($which:ident: fn $name:ident;)*) => { $(
+    ($($which:ident: fn $name:ident [];)*) => { $(
         mpi_fn! {
             #[allow(unused_variables, reason = "the buffer is the one of the call that began")]
             fn $name(fh: File, buf: Address, status: Out<Status>) -> c_int |here| {
@@ -228,10 +246,16 @@ macro_rules! split_end {
 }
 
 split_end! {
-    ReadAtAll: fn MPI_File_read_at_all_end;
-    WriteAtAll: fn MPI_File_write_at_all_end;
-    ReadAll: fn MPI_File_read_all_end;
-    WriteAll: fn MPI_File_write_all_end;
-    ReadOrdered: fn MPI_File_read_ordered_end;
-    WriteOrdered: fn MPI_File_write_ordered_end;
+    ReadAtAll:
+        fn MPI_File_read_at_all_end[];
+    WriteAtAll:
+        fn MPI_File_write_at_all_end[];
+    ReadAll:
+        fn MPI_File_read_all_end[];
+    WriteAll:
+        fn MPI_File_write_all_end[];
+    ReadOrdered:
+        fn MPI_File_read_ordered_end[];
+    WriteOrdered:
+        fn MPI_File_write_ordered_end[];
 }

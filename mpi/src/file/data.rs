@@ -2,6 +2,7 @@
 
 use super::object::FileObject;
 use super::representation::{self, Conversion, Representation};
+use super::user_view;
 use crate::call::memory::Address;
 use crate::call::operands::check_buffer;
 use crate::call::process::Process;
@@ -27,7 +28,7 @@ pub fn prepare(
     let datatype = if nothing { Datatype(MPI_BYTE) } else { datatype };
     let desc = datatype::require_committed(datatype, "datatype")?;
     check_buffer(process, buf, count, desc, "buf")?;
-    let view = object.view();
+    let view = user_view::of(object);
     if view.representation == Representation::NATIVE {
         // SAFETY: the caller of the C function promises the data, and the type is alive.
         let elements = unsafe { Elements::new(buf.as_mut_ptr(), number, TypeRef::retain(desc)) };

@@ -1,25 +1,14 @@
-//! The object behind a handle of a file: the runtime's [`File`] with its error handler and its view as the program knows it.
+//! The object behind a handle of a file: the runtime's [`File`] with its error handler.
 
-use super::representation::Representation;
 use crate::call::handle::{Kind, Table};
 use crate::constants::*;
-use crate::datatype::Part;
 use crate::error::handler::Handler;
 use crate::error::{Failure, Res};
-use crate::types::{Datatype, File as Handle};
+use crate::types::File as Handle;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use oxmpi_runtime::file::File;
 use parking_lot::Mutex;
 use std::sync::Arc;
-
-/// A view as the program set it.
-#[derive(Clone)]
-pub struct UserView {
-    pub displacement: i64,
-    pub etype: Part,
-    pub filetype: Part,
-    pub representation: Representation,
-}
 
 /// Requests hold its address beside a bit (`request::owner::FILE`).
 #[repr(align(64))]
@@ -29,7 +18,6 @@ pub struct FileObject {
     pub amode: core::ffi::c_int,
     handle: AtomicUsize,
     handler: Mutex<Handler>,
-    view: Mutex<UserView>,
 }
 
 pub static TABLE: Table<FileObject> = Table::new(Kind::File);
@@ -66,15 +54,11 @@ pub fn set_handler_of(file: Handle, handler: Handler) -> Res {
 
 /// A handle for a file that has just been opened.
 pub fn adopt(file: Arc<File>, amode: core::ffi::c_int) -> Res<Handle> {
-    let byte = || Part::Predefined(Datatype(MPI_BYTE));
-    let view =
-        UserView { displacement: 0, etype: byte(), filetype: byte(), representation: Representation::NATIVE };
     let object = FileObject {
         file,
         amode,
         handle: AtomicUsize::new(MPI_FILE_NULL),
         handler: Mutex::new(DEFAULT.lock().clone()),
-        view: Mutex::new(view),
     };
     match TABLE.insert(Box::new(object)) {
         Some(handle) => {
@@ -95,15 +79,5 @@ pub fn forget(file: Handle) {
 impl FileObject {
     pub fn handle(&self) -> Handle {
         Handle(self.handle.load(Ordering::Relaxed))
-    }
-
-    /// The view as the program set it.
-    pub fn view(&self) -> UserView {
-        self.view.lock().clone()
-    }
-
-    pub fn set_view(&self, view: UserView) {
-        let old = core::mem::replace(&mut *self.view.lock(), view);
-        drop(old);
     }
 }

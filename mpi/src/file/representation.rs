@@ -10,8 +10,8 @@ use crate::call::gate;
 use crate::call::memory::{Text, text};
 use crate::constants::*;
 use crate::datatype::{self, OldType, Part};
-use crate::error::{ErrorObject, Failure, Res, call_on, of_user};
-use crate::types::{Count, Datatype, File};
+use crate::error::{Failure, Res, of_user};
+use crate::types::{Count, Datatype};
 use core::ffi::{c_int, c_void};
 use oxmpi_datatype::{Signature, TypeDesc, TypeRef};
 use oxmpi_files::representation::{Convert, External, Predefined, in_file as external_in_file, scaled};
@@ -20,17 +20,17 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// `MPI_Datarep_conversion_function`.
-type ConversionFn =
+pub type ConversionFn =
     unsafe extern "C-unwind" fn(*mut c_void, Datatype, c_int, *mut c_void, Count, *mut c_void) -> c_int;
 /// `MPI_Datarep_conversion_function_c`.
-type LargeConversionFn =
+pub type LargeConversionFn =
     unsafe extern "C-unwind" fn(*mut c_void, Datatype, Count, *mut c_void, Count, *mut c_void) -> c_int;
 /// `MPI_Datarep_extent_function`.
 type ExtentFunction = unsafe extern "C-unwind" fn(Datatype, *mut Count, *mut c_void) -> c_int;
 
 /// A conversion function of the program's, in one of its two forms; `None`: data is as in memory.
 #[derive(Clone, Copy)]
-enum Function {
+pub enum Function {
     None,
     Plain(ConversionFn),
     Large(LargeConversionFn),
@@ -259,7 +259,7 @@ impl Conversion {
             How::External(signature) => {
                 let external = External { desc: self.desc(), signature };
                 // SAFETY: the caller's promise.
-                unsafe { external.to_file(base, count, 0, out) }.map_err(|_| {
+                unsafe { external.encode(base, count, 0, out) }.map_err(|_| {
                     Failure::new(MPI_ERR_CONVERSION, "a value does not fit into its external32 form")
                 })
             }
@@ -288,7 +288,7 @@ impl Conversion {
             How::External(signature) => {
                 let external = External { desc: self.desc(), signature };
                 // SAFETY: the caller's promise.
-                unsafe { external.from_file(input, moved, 0, base) }
+                unsafe { external.decode(input, moved, 0, base) }
                     .map_err(|_| Failure::new(MPI_ERR_CONVERSION, "data of the file cannot be converted"))
             }
             How::Registered { registered, each, datatype, .. } => {
@@ -356,7 +356,7 @@ impl Registered {
 }
 
 /// A function that the program gave as a word.
-fn function_of(word: usize, large: bool) -> Function {
+pub fn function_of(word: usize, large: bool) -> Function {
     match (word, large) {
         (MPI_CONVERSION_FN_NULL, _) => Function::None,
         // SAFETY: the program says that it is one of this type; the sentinel is excluded.
@@ -367,7 +367,7 @@ fn function_of(word: usize, large: bool) -> Function {
 }
 
 /// Registers a representation for good.
-fn register(datarep: Text, (read, write): (Function, Function), extent: usize, extra: usize) -> Res {
+pub fn register(datarep: Text, (read, write): (Function, Function), extent: usize, extra: usize) -> Res {
     let name = text(datarep, "datarep")?;
     if name.is_empty() || name.len() >= MPI_MAX_DATAREP_STRING as usize {
         let message =
@@ -385,21 +385,4 @@ fn register(datarep: Text, (read, write): (Function, Function), extent: usize, e
     let extent = unsafe { core::mem::transmute::<usize, ExtentFunction>(extent) };
     all.push(Arc::new(Registered { number: number_of(&name), name, read, write, extent, extra }));
     Ok(())
-}
-
-mpi_fn! {
-    fn MPI_Register_datarep(datarep: Text, read_conversion_fn: usize, write_conversion_fn: usize, dtype_file_extent_fn: usize, extra_state: usize) -> c_int |here| {
-        call_on(here, NAME, ErrorObject::File(File(MPI_FILE_NULL)), |_, _| {
-            let functions = (function_of(read_conversion_fn, false), function_of(write_conversion_fn, false));
-            register(datarep, functions, dtype_file_extent_fn, extra_state)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Register_datarep_c(datarep: Text, read_conversion_fn: usize, write_conversion_fn: usize, dtype_file_extent_fn: usize, extra_state: usize) -> c_int |here| {
-        call_on(here, NAME, ErrorObject::File(File(MPI_FILE_NULL)), |_, _| {
-            let functions = (function_of(read_conversion_fn, true), function_of(write_conversion_fn, true));
-            register(datarep, functions, dtype_file_extent_fn, extra_state)
-        })
-    }
 }

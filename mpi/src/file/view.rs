@@ -1,8 +1,9 @@
 //! Views, and the pointers that count in their etypes (MPI 5.0 §14.3, §14.4.3, §14.4.4).
 
-use super::object::{UserView, require};
+use super::object::require;
 use super::open::told;
 use super::representation::{Representation, in_file};
+use super::user_view::{self, UserView};
 use crate::call::memory::{Out, Text, text, write, write_text};
 use crate::constants::*;
 use crate::datatype::{self, Part};
@@ -31,7 +32,7 @@ fn view_of(
     disp: Count,
     (etype, filetype): (Datatype, Datatype),
     datarep: Text,
-) -> Res<(ViewData, UserView, u64)> {
+) -> Res<(ViewData, u64)> {
     let representation = Representation::named(&text(datarep, "datarep")?)?;
     let displacement = match (disp, object.amode & MPI_MODE_SEQUENTIAL != 0) {
         (MPI_DISPLACEMENT_CURRENT, true) => {
@@ -61,26 +62,22 @@ fn view_of(
         displacement: displacement.cast_unsigned(),
         etype: etype_in_file,
         filetype: filetype_in_file,
-        user: None,
+        user: Some(Arc::new(user)),
     };
-    Ok((data, user, number))
+    Ok((data, number))
 }
 
 mpi_fn! {
     fn MPI_File_set_view(fh: File, disp: Count, etype: Datatype, filetype: Datatype, datarep: Text, info: Info) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(fh), |_, entry| {
             let object = require(fh)?;
-            let mut user = None;
-            let wanted = info::optional(info).and_then(|hints| {
-                let (data, view, number) = view_of(object, disp, (etype, filetype), datarep)?;
-                user = Some((view, hints));
-                Ok((data, number))
-            });
+            let hints = info::optional(info);
+            let wanted = match &hints {
+                Ok(_) => view_of(object, disp, (etype, filetype), datarep),
+                Err(why) => Failure::err(why.code, why.message.clone()),
+            };
             object.file.set_view(entry, wanted.map_err(told))?;
-            if let Some((view, hints)) = user {
-                object.set_view(view);
-                object.file.take_hints(&hints.unwrap_or_default());
-            }
+            object.file.take_hints(&hints?.unwrap_or_default());
             Ok(())
         })
     }
@@ -97,7 +94,7 @@ fn handle_of(part: &Part) -> Res<Datatype> {
 mpi_fn! {
     fn MPI_File_get_view(fh: File, disp: Out<Count>, etype: Out<Datatype>, filetype: Out<Datatype>, datarep: Out<c_char>) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(fh), |_, _| {
-            let view = require(fh)?.view();
+            let view = user_view::of(require(fh)?);
             if disp.is_null() || etype.is_null() || filetype.is_null() {
                 return Failure::err(MPI_ERR_ARG, "a place for the view is a null pointer");
             }
@@ -170,7 +167,7 @@ mpi_fn! {
 mpi_fn! {
     fn MPI_File_get_type_extent[Count], MPI_File_get_type_extent_c[Count]<N>(fh: File, datatype: Datatype, extent: Out<N>) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(fh), |_, _| {
-            let representation = require(fh)?.view().representation;
+            let representation = user_view::of(require(fh)?).representation;
             let old = datatype::reference(datatype, "datatype")?;
             write(extent, "extent", in_file(&old, &representation)?.extent)
         })

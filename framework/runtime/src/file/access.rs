@@ -7,7 +7,7 @@
 //! plan, borrowed where a thread drives it) and does not go before the batch has ended.
 
 use super::object::File;
-use super::view::ViewData;
+use super::view_data::ViewData;
 use oxmpi_datatype::TypeRef;
 use oxmpi_fbtl::{Operation, Piece, Transfer, transfer};
 use oxmpi_files::{Memory, Pieces};

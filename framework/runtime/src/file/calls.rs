@@ -68,7 +68,7 @@ struct Holds {
     layout: oxmpi_fcoll::Layout,
     access: oxmpi_fcoll::Access,
     _layout: Arc<super::layout::Layout>,
-    _view: Arc<super::view::ViewData>,
+    _view: Arc<super::view_data::ViewData>,
     _elements: Elements,
     _collective: Arc<Collective>,
     _kept: Option<Box<dyn Any + Send>>,
@@ -118,7 +118,7 @@ impl File {
     }
 
     /// A part that begins at an etype.
-    fn from_etypes(&self, view: Arc<super::view::ViewData>, from: u64, len: u64) -> Result<Part, Error> {
+    fn from_etypes(&self, view: Arc<super::view_data::ViewData>, from: u64, len: u64) -> Result<Part, Error> {
         let bytes = from.checked_mul(view.etype_bytes()).filter(|bytes| i64::try_from(*bytes).is_ok());
         let from = bytes.ok_or_else(|| {
             Error::new(ErrorKind::Arg, format!("offset {from} is beyond what a file can have"))

@@ -21,6 +21,20 @@ pub struct FileCounters {
     pub collective: u64,
 }
 
+impl FileCounters {
+    /// The counts with the names that tools see.
+    pub fn named(&self) -> [(&'static str, u64); 6] {
+        [
+            ("runtime_files_opened", self.opened),
+            ("runtime_files_bytes_read", self.bytes_read),
+            ("runtime_files_bytes_written", self.bytes_written),
+            ("runtime_files_transfers", self.transfers),
+            ("runtime_files_pieces", self.pieces),
+            ("runtime_files_collective", self.collective),
+        ]
+    }
+}
+
 impl Instance {
     /// Counts a list of pieces that was submitted.
     pub(super) fn count_transfer(&self, pieces: usize) {

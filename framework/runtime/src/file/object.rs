@@ -7,7 +7,7 @@ use super::layout::Layout;
 use super::locks::Locks;
 use super::pointer::Pointer;
 use super::serve::{OnDisk, Transfers};
-use super::view::ViewData;
+use super::view_data::ViewData;
 use crate::objects::{Communicator, EndsWithInstance, Instance};
 use crate::request::Header;
 use oxmpi_files::hints::Hints;

@@ -13,7 +13,7 @@ use super::mount::{self, Mount};
 use super::object::{File, State};
 use super::pointer::{OFFER, Offer};
 use super::serve::{self, How, OnDisk, Transfers};
-use super::view::ViewData;
+use super::view_data::ViewData;
 use crate::info::Info;
 use crate::objects::{Communicator, FileParts, Instance};
 use oxmpi_fcoll::FcollFacts;

@@ -37,6 +37,8 @@ pub(super) struct Words {
     /// Equal in all ranks, and of no other piece.
     id: u64,
     group: Group,
+    /// Whose it is: several ranks may live in one process.
+    rank: u32,
     memory: Memory,
     /// Bits of the words that are in use; kept by rank 0.
     used: Mutex<u64>,
@@ -80,7 +82,7 @@ impl Words {
         };
         let [high, low] = comm.gid();
         let (id, group) = (high ^ low.rotate_left(32) ^ comm.next_child(), comm.group().clone());
-        Ok(Arc::new(Words { id: id.max(1), group, memory, used: Mutex::new(0) }))
+        Ok(Arc::new(Words { id: id.max(1), group, rank: comm.rank(), memory, used: Mutex::new(0) }))
     }
 
     /// Takes a free word, sets it to 0 and answers its number; `None`: all are in use. For rank 0.
@@ -182,7 +184,9 @@ impl Offer {
     /// The piece of the communicator's group, if there is one; rank 0 takes a word of it.
     pub(super) fn new(comm: &Communicator) -> Offer {
         let instance = comm.instance();
-        let same = |words: &&Arc<Words>| words.group.compare(comm.group()) == GroupCompare::Ident;
+        let same = |words: &&Arc<Words>| {
+            words.rank == comm.rank() && words.group.compare(comm.group()) == GroupCompare::Ident
+        };
         let list = instance.files().pointers.lock();
         let all = list.iter().rev().filter_map(|any| any.clone().downcast::<Words>().ok());
         let found: Vec<Arc<Words>> = all.filter(|words| same(&words)).take(1).collect();

@@ -50,6 +50,7 @@ static void opening(void) {
     REFUSED(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY | MPI_MODE_RDWR, MPI_INFO_NULL, &file), MPI_ERR_AMODE);
     REFUSED(MPI_File_open(MPI_COMM_WORLD, "", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_BAD_FILE);
     REFUSED(MPI_File_delete(path, MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
+    MPI_Barrier(MPI_COMM_WORLD);
     file = open_as(MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR);
     OK(MPI_File_get_amode(file, &amode));
     CHECK(amode == (MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR), "mode %d", amode);
@@ -298,6 +299,7 @@ static void atomic(void) {
             OK(MPI_File_read_at(file, 0, all, 100000, MPI_BYTE, &status));
             for (int i = 1; i < 100000; i++) CHECK(all[i] == all[0], "byte %d: %d, not %d", i, all[i], all[0]);
         }
+        MPI_Barrier(MPI_COMM_WORLD);
         OK(MPI_File_write_at_all(file, rank, "x", 1, MPI_BYTE, &status));
         free(all);
     }

@@ -416,6 +416,7 @@ pub(crate) struct Files {
     /// Words of shared file pointers by group.
     pub(crate) pointers: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     /// Operations under way that have to be looked for.
+    #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
     pub(crate) sought: Mutex<Vec<Box<Sought>>>,
     pub(crate) counts: FileCounts,
 }

@@ -95,7 +95,8 @@ pub fn raise_without_call(name: &str, on: ErrorObject, failure: Failure) -> c_in
             // SAFETY: the function the user gave for this purpose; its parameters live here. Handles
             // of all kinds are one word, and the function's kind was checked when it was set.
             gate::run_outside_without_entry(|| unsafe { (user.function)(&mut object, &mut code) });
-            failure.code
+            // It may have changed what the function returns (MPI 5.0 §9.3.1).
+            code
         }
         Handler::Fatal => die(name, &on, "MPI_ERRORS_ARE_FATAL", &failure),
         Handler::Abort => die(name, &on, "MPI_ERRORS_ABORT", &failure),

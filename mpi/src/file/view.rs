@@ -11,6 +11,7 @@ use crate::error::{ErrorObject, Failure, Res, call_on};
 use crate::info;
 use crate::types::{Count, Datatype, File, Info};
 use core::ffi::{c_char, c_int};
+use oxmpi_mca::Entry;
 use oxmpi_runtime::file::{ViewData, Whence};
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ fn part_of(
 /// The view that MPI_File_set_view was given, and a number for its representation.
 fn view_of(
     object: &super::FileObject,
+    entry: &mut Entry,
     disp: Count,
     (etype, filetype): (Datatype, Datatype),
     datarep: Text,
@@ -36,7 +38,8 @@ fn view_of(
     let representation = Representation::named(&text(datarep, "datarep")?)?;
     let displacement = match (disp, object.amode & MPI_MODE_SEQUENTIAL != 0) {
         (MPI_DISPLACEMENT_CURRENT, true) => {
-            let position = object.file.position();
+            // No other rank resets it before all have told what they want.
+            let position = object.file.position_shared(entry)?;
             object.file.byte_offset(position)?.cast_signed()
         }
         (MPI_DISPLACEMENT_CURRENT, false) => {
@@ -73,7 +76,7 @@ mpi_fn! {
             let object = require(fh)?;
             let hints = info::optional(info);
             let wanted = match &hints {
-                Ok(_) => view_of(object, disp, (etype, filetype), datarep),
+                Ok(_) => view_of(object, entry, disp, (etype, filetype), datarep),
                 Err(why) => Failure::err(why.code, why.message.clone()),
             };
             object.file.set_view(entry, wanted.map_err(told))?;

@@ -114,11 +114,11 @@ impl File {
                 (view, from.map_err(|status| Error::status(status, "the shared file pointer"))?)
             }
         };
-        self.from_etypes(view, from, len)
+        self.part_at(view, from, len)
     }
 
     /// A part that begins at an etype.
-    fn from_etypes(&self, view: Arc<super::view_data::ViewData>, from: u64, len: u64) -> Result<Part, Error> {
+    fn part_at(&self, view: Arc<super::view_data::ViewData>, from: u64, len: u64) -> Result<Part, Error> {
         let bytes = from.checked_mul(view.etype_bytes()).filter(|bytes| i64::try_from(*bytes).is_ok());
         let from = bytes.ok_or_else(|| {
             Error::new(ErrorKind::Arg, format!("offset {from} is beyond what a file can have"))
@@ -282,7 +282,7 @@ impl File {
         if base == u64::MAX {
             return Err(Error::status(Status::UNREACHABLE, "the shared file pointer"));
         }
-        self.from_etypes(view, base.saturating_add(before), len)
+        self.part_at(view, base.saturating_add(before), len)
     }
 
     /// An ordered access that waits: bytes of the program's data.

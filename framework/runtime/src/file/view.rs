@@ -3,7 +3,7 @@
 use super::object::{File, State};
 use super::view_data::ViewData;
 use oxmpi_datatype::TypeDesc;
-use oxmpi_files::view::check;
+use oxmpi_files::view::{Refusal, check};
 use oxmpi_fs::mode;
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::{Entry, Status};
@@ -65,7 +65,10 @@ impl File {
     /// Whether the types may be a view of this file.
     fn may_be_view(&self, etype: &TypeDesc, filetype: &TypeDesc) -> Result<(), Error> {
         let writes = self.amode & (mode::WRONLY | mode::RDWR) != 0;
-        check(etype, filetype, writes).map_err(|why| Error::new(ErrorKind::Type, why.to_string()))
+        check(etype, filetype, writes).map_err(|why| {
+            let kind = if why == Refusal::NotOfEtypes { ErrorKind::Arg } else { ErrorKind::Io };
+            Error::new(kind, why.to_string())
+        })
     }
 
     /// Has rank 0 set the shared pointer, and waits for it; called by all ranks.

@@ -153,6 +153,21 @@ impl<'a> File<'a> {
         Ok(Pending { operation, _transfer: transfer, _pieces: pieces })
     }
 
+    /// Submits a list, again and again while the queue is full.
+    pub fn offer(&self, what: u32, flags: u32, pieces: &[Piece]) -> Pending {
+        let until = std::time::Instant::now() + self.rig.patience;
+        loop {
+            match self.submit(what, flags, pieces) {
+                Ok(pending) => return pending,
+                Err(Status::NO_RESOURCE) if std::time::Instant::now() < until => {
+                    self.rig.harvest();
+                    std::thread::yield_now();
+                }
+                Err(status) => panic!("submit: {status}"),
+            }
+        }
+    }
+
     /// Asks for an early end.
     pub fn cancel(&self, pending: &Pending) {
         (self.rig.table().cancel)(self.file, &*pending.operation);

@@ -59,6 +59,19 @@ macro_rules! suite {
 #[linkme::distributed_slice]
 pub static FBTL_CHECKS: [Check];
 
+/// Whether a component opens on this machine, with its parameters at their defaults; false: it is not available.
+///
+/// # Panics
+/// Where it fails otherwise.
+pub fn opens(descriptor: *const oxmpi_mca::Descriptor) -> bool {
+    match Rig::open(&Setup::new(descriptor), &[]) {
+        Ok(rig) => rig.finish(),
+        Err(oxmpi_mca::Status::NOT_AVAILABLE) => return false,
+        Err(status) => panic!("open: {status}"),
+    }
+    true
+}
+
 /// Runs every check in every variant, naming each.
 pub fn run_all(setup: &Setup) {
     for check in oxmpi_testing::checks::chosen(&*FBTL_CHECKS, |check| check.name) {

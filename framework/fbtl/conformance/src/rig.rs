@@ -49,13 +49,17 @@ static FOLDERS: AtomicU32 = AtomicU32::new(0);
 impl Rig {
     /// Opens the component with these parameters.
     pub(crate) fn new(setup: &Setup, params: &[(String, String)]) -> Rig {
+        Rig::open(setup, params).unwrap_or_else(|status| panic!("open: {status}"))
+    }
+
+    /// The same; an error: the component does not open.
+    pub(crate) fn open(setup: &Setup, params: &[(String, String)]) -> Result<Rig, Status> {
         let desk = Desk::new(Desk::job_of(0, 1), 1, true, Arc::<JobState>::default());
         let host = Box::new(Ears { desk });
         let table = Box::new(host.desk.table(&*host));
         // SAFETY: a static of the component.
         let descriptor = unsafe { &*setup.descriptor };
-        let (_, modules) = setup::open::<FbtlModule>(descriptor, &table, params)
-            .unwrap_or_else(|status| panic!("open: {status}"));
+        let (_, modules) = setup::open::<FbtlModule>(descriptor, &table, params)?;
         assert_eq!(modules.len(), 1, "a component that transfers file data has one module");
         // SAFETY: valid as long as the module.
         let version = unsafe { ((*modules[0].table).size, (*modules[0].table).version) };
@@ -63,7 +67,7 @@ impl Rig {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("oxmpi-fbtl-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for files");
-        Rig {
+        Ok(Rig {
             module: modules[0],
             patience: setup.patience,
             descriptor,
@@ -72,7 +76,7 @@ impl Rig {
             folder,
             _table: table,
             _host: host,
-        }
+        })
     }
 
     /// The same component opened once more, with so many operations at most; `None`: it has no such bound.

@@ -8,7 +8,7 @@ crate::check!(cancel, |rig| {
     let file = File::new(rig, "cancel");
     let data = vec![3u8; 1 << 18];
     let piece = |i: u64| Piece { offset: i << 18, memory: data.as_ptr().cast_mut(), len: 1 << 18 };
-    let submit = |i| file.submit(transfer::WRITE, 0, &[piece(i)]).expect("it is taken");
+    let submit = |i| file.offer(transfer::WRITE, 0, &[piece(i)]);
     let pending: Vec<Pending> = (0..40).map(submit).collect();
     pending.iter().step_by(2).for_each(|one| file.cancel(one));
     for (i, one) in pending.iter().enumerate() {

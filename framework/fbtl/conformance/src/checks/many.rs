@@ -92,7 +92,7 @@ crate::check!(several_files, |rig| {
         let submit = |(file, data): (&File<'_>, &Vec<u8>)| {
             let memory = data.as_ptr().cast_mut();
             let piece = Piece { offset: round * BLOCK as u64, memory, len: BLOCK as u64 };
-            file.submit(transfer::WRITE, 0, &[piece]).expect("it is taken")
+            file.offer(transfer::WRITE, 0, &[piece])
         };
         let pending: Vec<Pending> = files.iter().zip(&data).map(submit).collect();
         for (file, one) in files.iter().zip(&pending).rev() {

@@ -119,3 +119,10 @@ fn the_steps_of_adding_a_coll() {
         run_steps("adding-a-coll.md", "collectives", &["MCA coll: mine (MCA v", "libcoll_mine.so"]);
     }
 }
+
+#[test]
+fn the_steps_of_adding_a_fcoll() {
+    if ours("the steps of docs/adding-a-fcoll.md") {
+        run_steps("adding-a-fcoll.md", "ring", &["MCA fcoll: mine (MCA v", "libfcoll_mine.so"]);
+    }
+}

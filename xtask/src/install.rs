@@ -152,6 +152,7 @@ const PAGES: [(&str, &str); 19] = [
     ("one-sided-extensions", "docs/one-sided-extensions.md"),
     ("adding-a-btl", "docs/adding-a-btl.md"),
     ("adding-a-coll", "docs/adding-a-coll.md"),
+    ("adding-a-fcoll", "docs/adding-a-fcoll.md"),
     ("adding-a-pml", "docs/adding-a-pml.md"),
     ("adding-an-osc", "docs/adding-an-osc.md"),
     ("conformance", "docs/CONFORMANCE.md"),

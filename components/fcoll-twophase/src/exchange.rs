@@ -8,7 +8,7 @@
 //! a part in it have done all that come before, so they are at it, and its messages go. Since messages from one rank to another have no other order than the one they were started in, it
 //! matters as well that both ends start theirs task by task.
 //!
-//! **Two of everything.** An aggregator has two images, and a rank two stores for packed data. What was started with one of them (a write, messages of a read) goes on while the
+//! **Two of everything.** An aggregator has two images, and a rank two stores for packed data. Work that was started with one of them (a write, messages of a read) goes on while the
 //! other is filled, and is waited for when its turn comes again.
 //!
 //! **Lost messages.** A rank that has lost one sends nothing but "data is missing" from there on (the host's rule). It does each task once more that it has announced, and announces no
@@ -29,7 +29,7 @@ pub struct Exchange {
     pub byte: TypeRef,
     pub sending: Sending,
     pub gathering: Option<Gathering>,
-    /// What this rank knows of how it went.
+    /// The outcome as far as this rank knows it.
     pub outcome: Outcome,
     /// This rank takes part without data, and reads its own behind.
     by_itself: bool,
@@ -56,8 +56,9 @@ impl Exchange {
     /// Sends and receives the first announcements, and goes on from there.
     pub fn begin(mut self: Box<Self>, call: &Call<'_>, by_itself: bool) -> Result<(), Status> {
         self.by_itself = by_itself;
-        let mut requests = self.receive_first(call)?;
+        // Before any receive, which may be refused: behind that, announcements would say that data is missing.
         self.announce_first(call)?;
+        let mut requests = self.receive_first(call)?;
         call.wait(&mut requests)?;
         call.then(move |call, lost| self.go_on(call, lost))
     }

@@ -1,8 +1,8 @@
 //! Collective file access in two phases: data goes between ranks and *aggregators* by messages, and between aggregators and the file in large pieces.
 //!
 //! Each byte of the file belongs to one aggregator for as long as the file's layout is valid (`domains.rs`). Aggregators go through their bytes in rounds, of which those without
-//! data are left out: a rank announces its next round with each aggregator ahead (`wire.rs`), so nobody asks for what is not there. What a rank has in a round travels as a list of
-//! runs, and the data as one message straight between the user's memory and the aggregator's image of the window (`image.rs`). `exchange.rs` is the order in which all of this happens.
+//! data are left out: a rank announces its next round with each aggregator ahead (`wire.rs`), so nobody asks for what is not there. The places of a rank's data in a round travel as a list of
+//! runs, and the data itself as one message straight between the user's memory and the aggregator's image of the window (`image.rs`). `exchange.rs` is the order in which all of this happens.
 //!
 //! Ranks tell each other their ranges first (`plan.rs`). Where these do not interleave nothing is exchanged, and each rank transfers its own.
 

@@ -151,7 +151,7 @@ pub fn in_user_memory(call: &Call<'_>, spans: &[Span]) -> Option<*mut u8> {
     }
 }
 
-/// What this rank has in a round.
+/// The data of this rank in a round.
 pub fn part(call: &Call<'_>, domains: &Domains, (round, owner): (u64, u64)) -> Part {
     let (access, view) = (call.access(), call.view());
     let end = access.from + access.len;

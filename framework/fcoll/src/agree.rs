@@ -109,7 +109,7 @@ type AfterAgreement = Box<dyn FnOnce(&Call<'_>, Option<Outcome>) -> Result<(), S
 
 /// One round of an agreement.
 struct Round {
-    /// What is sent, and behind it what is received.
+    /// The outcome that is sent, and behind it the one that is received.
     buffers: Memory,
     byte: TypeRef,
     distance: u32,

@@ -48,7 +48,7 @@ pub struct Request(*mut RequestHeader);
 // SAFETY: as above.
 unsafe impl Send for Request {}
 
-/// What the host gave for an access; the same in all steps of its plan.
+/// Pointers that the host gave for an access; the same in all steps of its plan.
 #[derive(Clone, Copy)]
 struct Given {
     layout: *const Layout,

@@ -49,14 +49,14 @@ pub fn prepare(
     let elements = unsafe { Elements::new(base, bytes, byte) };
     if writes {
         // SAFETY: the caller of the C function promises the data; there is room for as many bytes.
-        unsafe { conversion.to_file(buf.as_mut_ptr(), number, base) }?;
+        unsafe { conversion.encode(buf.as_mut_ptr(), number, base) }?;
         return Ok(Wish { writes, at: place, elements, finish: None, kept: Some(Box::new(between)) });
     }
     let target = Target(buf.as_mut_ptr());
     let finish: Finish = Box::new(move |moved| {
         let target = target;
         // SAFETY: the caller of the C function promises the place for the data until the access has ended, which it does behind this.
-        unsafe { conversion.from_file(between.as_ptr(), moved, target.0) }
+        unsafe { conversion.decode(between.as_ptr(), moved, target.0) }
             .map_err(|failure| representation::status_of(&failure))
     });
     Ok(Wish { writes, at: place, elements, finish: Some(finish), kept: None })

@@ -1,7 +1,7 @@
 //! Files opened, closed, deleted, resized; what can be asked of one (MPI 5.0 §14.2).
 
 use super::object::{FileObject, adopt, forget, require};
-use crate::call::memory::{In, Out, Text, read, write, write_made};
+use crate::call::memory::{Out, Text, read, write, write_made};
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure, Res, call_on};
 use crate::topo::intra;
@@ -44,7 +44,7 @@ fn name_of<'a>(filename: Text<'a>) -> Res<&'a [u8]> {
         return Failure::err(MPI_ERR_ARG, "filename is a null pointer");
     }
     // SAFETY: not null, terminated by the promise of the caller of the C function.
-    Ok(unsafe { CStr::from_ptr(In::from(filename).as_ptr()) }.to_bytes())
+    Ok(unsafe { CStr::from_ptr(filename.as_ptr()) }.to_bytes())
 }
 
 /// What is wrong with this rank's arguments, for a call in which ranks fail together.

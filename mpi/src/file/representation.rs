@@ -254,7 +254,7 @@ impl Conversion {
     ///
     /// # Safety
     /// `base` is readable for `count` elements, `out` writable for their bytes in the file.
-    pub unsafe fn to_file(&self, base: *mut u8, count: u64, out: *mut u8) -> Res {
+    pub unsafe fn encode(&self, base: *mut u8, count: u64, out: *mut u8) -> Res {
         match &self.how {
             How::External(signature) => {
                 let external = External { desc: self.desc(), signature };
@@ -283,7 +283,7 @@ impl Conversion {
     ///
     /// # Safety
     /// `input` is readable for `moved` bytes, `base` writable for as many elements as these are.
-    pub unsafe fn from_file(&self, input: *const u8, moved: u64, base: *mut u8) -> Res<u64> {
+    pub unsafe fn decode(&self, input: *const u8, moved: u64, base: *mut u8) -> Res<u64> {
         match &self.how {
             How::External(signature) => {
                 let external = External { desc: self.desc(), signature };

@@ -333,6 +333,53 @@ static void representations(void) {
     gone();
 }
 
+/* A representation of the program's own: an int has 8 bytes in the file, its value with the last bit turned round in front. */
+static int calls;
+static int wide_extent(MPI_Datatype type, MPI_Aint *extent, void *extra) {
+    CHECK(extra == &calls && type == MPI_INT, "another type");
+    *extent = 8;
+    return MPI_SUCCESS;
+}
+static int to_wide(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position, void *extra) {
+    (void)type, (void)position;
+    ++*(int *)extra;
+    for (int i = 0; i < count; i++) ((int *)file)[2 * i] = ((int *)user)[i] ^ 1, ((int *)file)[2 * i + 1] = 77;
+    return MPI_SUCCESS;
+}
+static int from_wide(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position, void *extra) {
+    (void)type, (void)position;
+    ++*(int *)extra;
+    for (int i = 0; i < count; i++) ((int *)user)[i] = ((int *)file)[2 * i] ^ 1;
+    return MPI_SUCCESS;
+}
+
+static void registered(void) {
+    OK(MPI_Register_datarep("wide", from_wide, to_wide, wide_extent, &calls));
+    REFUSED(MPI_Register_datarep("wide", from_wide, to_wide, wide_extent, &calls), MPI_ERR_DUP_DATAREP);
+    REFUSED(MPI_Register_datarep("native", from_wide, to_wide, wide_extent, &calls), MPI_ERR_DUP_DATAREP);
+    MPI_File file = open_as(MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_Status status;
+    MPI_Request request;
+    MPI_Aint extent;
+    MPI_Offset bytes;
+    int values[4] = {rank, 10, 20, 30}, got[5] = {0}, raw[2];
+    OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "wide", MPI_INFO_NULL));
+    OK(MPI_File_get_type_extent(file, MPI_INT, &extent));
+    CHECK(extent == 8, "%ld", (long)extent);
+    OK(MPI_File_write_at_all(file, 4 * rank, values, 4, MPI_INT, &status));
+    CHECK(count_of(&status, MPI_INT) == 4, "%d", count_of(&status, MPI_INT));
+    OK(MPI_File_iread_at(file, 4 * rank, got, 4, MPI_INT, &request));
+    OK(MPI_Wait(&request, &status));
+    CHECK(count_of(&status, MPI_INT) == 4 && !memcmp(got, values, sizeof values), "%d %d", got[0], got[1]);
+    OK(MPI_File_get_size(file, &bytes));
+    CHECK(bytes == 32 * size && calls >= 2, "%lld bytes, %d calls", (long long)bytes, calls);
+    OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    OK(MPI_File_read_at(file, 32 * rank + 8, raw, 8, MPI_BYTE, &status));
+    CHECK(raw[0] == (10 ^ 1) && raw[1] == 77, "%d %d", raw[0], raw[1]);
+    OK(MPI_File_close(&file));
+    gone();
+}
+
 static int heard;
 static void hear(MPI_File *file, int *code, ...) {
     (void)file, (void)code;
@@ -370,6 +417,7 @@ int main(int argc, char **argv) {
     several();
     atomic();
     representations();
+    registered();
     handlers();
     return end();
 }

@@ -69,7 +69,7 @@ static void meet(MPI_File file) {
     OK(MPI_File_sync(file));
 }
 
-/* What one rank does in a step. */
+/* The part of one rank in a step. */
 typedef struct {
     long at, count;
 } Part;
@@ -172,7 +172,7 @@ static void read_step(MPI_File file, const View *v, int form) {
     CHECK(have == due, "seed %ld, step %d, form %d: %d ints instead of %ld", seed_, step_, form, have, due);
     for (long i = 0; i < due; i++)
         CHECK(!memcmp(got + i, model + offset_of(v, rank, at + i), 4), "seed %ld, step %d, form %d: int %ld", seed_, step_, form, i);
-    /* What lies behind the end of the file is not looked at where ranks read for each other. */
+    /* The rest of the buffer is not looked at where ranks read for each other. */
     if (form == 0 || form == 2) CHECK(got[due] == 0x5a5a5a5a, "seed %ld, step %d, form %d: more than was read", seed_, step_, form);
     free(got);
     MPI_Barrier(MPI_COMM_WORLD);

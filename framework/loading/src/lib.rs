@@ -3,7 +3,7 @@
 //!
 //! Map: [`loader`] (find and open files) · [`accept`] (the handshake and the host's own tables) · [`select`] (who wins) ·
 //! [`params`] (parameters of the host, declarations of components), [`values`] (as they are used), [`in_force`] (values that
-//! parameters really have) · [`registry`] (what could be used and set) · [`open_mpi`] (names that Open MPI has), `whole` (its `io` and `sharedfp`) · [`counters`] (names of
+//! parameters really have) · [`registry`] (what could be used and set) · [`open_mpi`] (names that Open MPI has), `implementation` (its `io` and `sharedfp`) · [`counters`] (names of
 //! performance counters) · [`level`] (thread level) · [`error`], [`help`], [`log`] (texts for people).
 
 pub mod accept;
@@ -19,7 +19,7 @@ pub mod params;
 pub mod registry;
 pub mod select;
 pub mod values;
-mod whole;
+mod implementation;
 
 pub use error::{Error, ErrorKind};
 pub use level::Level;

@@ -4,7 +4,7 @@ use crate::accept::accepted::Accepted;
 use crate::counters;
 use crate::error::{Error, ErrorKind};
 use crate::values::{HostParams, Keeping, LeavePinned, ShowLoadErrors, Values};
-use crate::whole;
+use crate::implementation;
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca_params::{Declaration, Kind, ParamError, Places, Reader, Resolver, Scope, Sources, Value};
 use std::path::PathBuf;
@@ -133,7 +133,7 @@ pub fn declare_host(resolver: &mut Resolver) -> Vec<Error> {
         );
         wrong.push(Error::new(ErrorKind::Other, message));
     }
-    wrong.extend(whole::declare(resolver));
+    wrong.extend(implementation::declare(resolver));
     wrong
 }
 

@@ -19,7 +19,7 @@ use crate::open_mpi;
 use crate::params;
 use crate::select::{Candidate, Chooser, Source};
 use crate::values::HostParams;
-use crate::{help, in_force, whole};
+use crate::{help, implementation, in_force};
 use oxmpi_mca::{Descriptor, Status};
 use oxmpi_mca_params::{CannotSet, Declaration, Resolved, Resolver, Unknown};
 use std::cell::RefCell;
@@ -209,7 +209,7 @@ impl Registry {
             }
         };
         list("open-mpi-parameter", self.theirs());
-        list("one-implementation", whole::told(&self.resolver));
+        list("one-implementation", implementation::told(&self.resolver));
         // A name that only looks like one of ours is more likely misspelt.
         let theirs = |u: &Unknown| u.nearest.is_none() && open_mpi::has_parameter(&u.name);
         let (theirs, unknown): (Vec<_>, Vec<_>) = self.unknown().into_iter().partition(|u| theirs(u));

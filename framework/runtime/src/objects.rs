@@ -404,7 +404,7 @@ pub(crate) struct FileParts {
     pub(crate) fcolls: Vec<FcollComponent>,
 }
 
-/// What an instance has for files: nothing before the first one is opened.
+/// Everything that an instance has for files: nothing before the first one is opened.
 #[derive(Default)]
 pub(crate) struct Files {
     /// The components, or why there are none.

@@ -84,7 +84,7 @@ impl FileParts {
         match opened {
             Ok(()) => Ok(parts),
             Err(why) => {
-                parts.close();
+                parts.end_components();
                 // Components may have kept the addresses.
                 std::mem::forget(parts);
                 Err(why)
@@ -93,7 +93,7 @@ impl FileParts {
     }
 
     /// Finalizes all components; no file is open. Nothing of them is called afterwards.
-    pub fn close(&self) {
+    pub fn end_components(&self) {
         for c in &self.fcolls {
             (c.module.finalize)(c.module.state);
         }

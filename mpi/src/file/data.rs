@@ -50,7 +50,10 @@ pub fn prepare(
     if writes {
         // SAFETY: the caller of the C function promises the data; there is room for as many bytes.
         unsafe { conversion.encode(buf.as_mut_ptr(), number, base) }?;
-        return Ok(Wish { writes, at: place, elements, finish: None, kept: Some(Box::new(between)) });
+        let (each, packed) = (conversion.file_bytes(1).max(1), desc.packed);
+        // The status tells bytes of the program's data.
+        let finish: Finish = Box::new(move |moved| Ok(moved / each * packed));
+        return Ok(Wish { writes, at: place, elements, finish: Some(finish), kept: Some(Box::new(between)) });
     }
     let target = Target(buf.as_mut_ptr());
     let finish: Finish = Box::new(move |moved| {

@@ -1,7 +1,7 @@
 //! Files as the C interface has them: handle, error handler, views by handles of types, data representations (MPI 5.0 §14).
 //!
 //! Map: `object` (the object behind a handle) · `open` (opened, closed, deleted, sizes, hints) · `user_view`, `view` (views and pointers) · `data` (memory of an access, converted where the file's
-//! representation is another one) · `access` (data access) · `representation`, `register` (registered ones, types as they are in the file) · `consistency`. What a file does is
+//! representation is another one) · `access` (data access) · `representation`, `register` (registered ones, types as they are in the file) · `consistency`. All that a file does is
 //! the runtime's ([`oxmpi_runtime::file`]).
 
 mod access;

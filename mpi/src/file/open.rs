@@ -47,7 +47,7 @@ fn name_of<'a>(filename: Text<'a>) -> Res<&'a [u8]> {
     Ok(unsafe { CStr::from_ptr(filename.as_ptr()) }.to_bytes())
 }
 
-/// What is wrong with this rank's arguments, for a call in which ranks fail together.
+/// All that is wrong with this rank's arguments, for a call in which ranks fail together.
 pub fn told(failure: Failure) -> Error {
     let kind = oxmpi_runtime::ErrorKind::of_class(failure.code).unwrap_or(oxmpi_runtime::ErrorKind::Arg);
     Error::new(kind, failure.message)
@@ -117,7 +117,7 @@ mpi_fn! {
     fn MPI_File_get_size(fh: File, size: Out<Count>) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(fh), |_, _| {
             let object = require(fh)?;
-            write_made(size, "size", || Ok(object.file.size()?.cast_signed()))
+            write_made(size, "size", || Ok(object.file.bytes_now()?.cast_signed()))
         })
     }
 }

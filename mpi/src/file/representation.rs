@@ -46,7 +46,7 @@ pub struct Registered {
     extra: usize,
 }
 
-/// How data looks in a file.
+/// ConversionKind data looks in a file.
 #[derive(Clone)]
 pub enum Representation {
     Predefined(Predefined),
@@ -192,10 +192,10 @@ pub fn in_file(old: &OldType, representation: &Representation) -> Res<TypeRef> {
 /// The conversion of one access: of elements of one type.
 pub struct Conversion {
     desc: TypeRef,
-    how: How,
+    how: ConversionKind,
 }
 
-enum How {
+enum ConversionKind {
     External(Arc<Signature>),
     Registered {
         registered: Arc<Registered>,
@@ -209,7 +209,7 @@ enum How {
 
 impl Drop for Conversion {
     fn drop(&mut self) {
-        if let How::Registered { datatype, owns: true, .. } = self.how {
+        if let ConversionKind::Registered { datatype, owns: true, .. } = self.how {
             drop(datatype::TABLE.remove(datatype.0));
         }
     }
@@ -224,7 +224,7 @@ impl Conversion {
     pub fn new(datatype: Datatype, representation: &Representation) -> Res<Conversion> {
         let old = datatype::reference(datatype, "datatype")?;
         let how = match representation {
-            Representation::Predefined(_) => How::External(old.signature),
+            Representation::Predefined(_) => ConversionKind::External(old.signature),
             Representation::Registered(registered) => {
                 let each = registered.bytes(&old.part, &mut |_, _| {})?;
                 // The program may free its handle before a nonblocking access ends.
@@ -232,7 +232,7 @@ impl Conversion {
                     Part::Predefined(datatype) => (datatype, false),
                     Part::Derived(derived) => (datatype::again(derived)?, true),
                 };
-                How::Registered { registered: registered.clone(), each, datatype, owns }
+                ConversionKind::Registered { registered: registered.clone(), each, datatype, owns }
             }
         };
         Ok(Conversion { desc: old.desc, how })
@@ -245,8 +245,8 @@ impl Conversion {
     /// Bytes of so many elements in the file.
     pub fn file_bytes(&self, count: u64) -> u64 {
         match &self.how {
-            How::External(signature) => signature.external_bytes().saturating_mul(count),
-            How::Registered { each, .. } => each.saturating_mul(count),
+            ConversionKind::External(signature) => signature.external_bytes().saturating_mul(count),
+            ConversionKind::Registered { each, .. } => each.saturating_mul(count),
         }
     }
 
@@ -256,14 +256,14 @@ impl Conversion {
     /// `base` is readable for `count` elements, `out` writable for their bytes in the file.
     pub unsafe fn encode(&self, base: *mut u8, count: u64, out: *mut u8) -> Res {
         match &self.how {
-            How::External(signature) => {
+            ConversionKind::External(signature) => {
                 let external = External { desc: self.desc(), signature };
                 // SAFETY: the caller's promise.
                 unsafe { external.encode(base, count, 0, out) }.map_err(|_| {
                     Failure::new(MPI_ERR_CONVERSION, "a value does not fit into its external32 form")
                 })
             }
-            How::Registered { registered, each, datatype, .. } => match registered.write {
+            ConversionKind::Registered { registered, each, datatype, .. } => match registered.write {
                 Function::None => {
                     // SAFETY: the caller's promise; without a function both forms are of one size.
                     unsafe {
@@ -285,13 +285,13 @@ impl Conversion {
     /// `input` is readable for `moved` bytes, `base` writable for as many elements as these are.
     pub unsafe fn decode(&self, input: *const u8, moved: u64, base: *mut u8) -> Res<u64> {
         match &self.how {
-            How::External(signature) => {
+            ConversionKind::External(signature) => {
                 let external = External { desc: self.desc(), signature };
                 // SAFETY: the caller's promise.
                 unsafe { external.decode(input, moved, 0, base) }
                     .map_err(|_| Failure::new(MPI_ERR_CONVERSION, "data of the file cannot be converted"))
             }
-            How::Registered { registered, each, datatype, .. } => {
+            ConversionKind::Registered { registered, each, datatype, .. } => {
                 let count = moved.checked_div(*each).unwrap_or(0);
                 match registered.read {
                     Function::None => {

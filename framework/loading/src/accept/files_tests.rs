@@ -19,7 +19,7 @@ fn table(slots: usize) -> Vec<usize> {
     words
 }
 
-/// What the host makes of a component with this table, whose module has `more` words behind those that it must have.
+/// All that the host makes of a component with this table, whose module has `more` words behind those that it must have.
 fn accept(table: *const usize, more: usize) -> Result<Option<FsComponent>, Refusal> {
     let size = size_of::<FsModule>() + 8 * more;
     let mut module = vec![size, 7, table as usize, FUNCTION(), FUNCTION()];

@@ -200,7 +200,7 @@ impl Access {
         });
         *self.operation = Operation::new();
         let transfers = &self.file.transfers;
-        let sought = self.file.instance().sought(&transfers.component);
+        let sought = self.file.host().sought(&transfers.component);
         if let Some(word) = sought {
             word.fetch_add(1, oxmpi_mca::sync::Ordering::Relaxed);
         }
@@ -214,7 +214,7 @@ impl Access {
             false => {
                 self.sought = sought.is_some();
                 self.transfer = Some(transfer);
-                self.file.instance().count_transfer(self.batch.len());
+                self.file.host().count_transfer(self.batch.len());
             }
         }
         status
@@ -225,7 +225,7 @@ impl Access {
         self.transfer = None;
         self.batch.clear();
         if std::mem::take(&mut self.sought)
-            && let Some(word) = self.file.instance().sought(&self.file.transfers.component)
+            && let Some(word) = self.file.host().sought(&self.file.transfers.component)
         {
             word.fetch_sub(1, oxmpi_mca::sync::Ordering::Relaxed);
         }
@@ -240,14 +240,14 @@ impl Access {
                 self.status = given;
             }
         }
-        self.file.instance().count_bytes(self.what, self.moved);
+        self.file.host().count_bytes(self.what, self.moved);
         self.stage = Stage::Over;
     }
 
     /// Drives it to its end; the calling thread makes progress, or sleeps, meanwhile. Holds nothing.
     pub(super) fn run(&mut self, entry: &mut Entry) -> (Status, u64) {
         let file = self.file.clone();
-        let instance = file.instance();
+        let instance = file.host();
         loop {
             let (_, awaited) = instance.file_bell_rung();
             if let Some(outcome) = self.advance(true) {

@@ -1,6 +1,6 @@
 //! How threads hear that an operation of a file has ended: the bell of the instance, and looks for completions that lie somewhere.
 //!
-//! **The bell** is one word of the instance. Whoever ends an operation adds to it, and those who wait for operations sleep on it beside what the transports name. A sleeper has read
+//! **The bell** is one word of the instance. The one who ends an operation adds to it, and those who wait for operations sleep on it beside what the transports name. A sleeper has read
 //! the word *before* it looked at its operation, so nothing that ends in between is missed.
 //!
 //! **Looking.** A component whose completions lie in a ring of the kernel has a descriptor that tells of them. While operations of such a component are under way its `harvest` is

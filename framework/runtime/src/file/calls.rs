@@ -34,7 +34,7 @@ pub struct Wish {
     pub at: Where,
     /// The data.
     pub elements: Elements,
-    /// What is done with it when it is there.
+    /// All that is done with it when it is there.
     pub finish: Option<Finish>,
     /// Lives until the access is over.
     pub kept: Option<Box<dyn Any + Send>>,
@@ -63,7 +63,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// What a collective access holds until it is over, with what the component has addresses of.
+/// All that a collective access holds until it is over, with what the component has addresses of.
 struct Holds {
     layout: oxmpi_fcoll::Layout,
     access: oxmpi_fcoll::Access,
@@ -183,7 +183,7 @@ impl File {
 
     /// Waits for a request of the file's, and gives it back.
     fn finish(&self, entry: &mut Entry, request: Header, writes: bool) -> Result<u64, Error> {
-        self.instance().wait(entry, request);
+        self.host().wait(entry, request);
         // SAFETY: complete, and ours until it is released, which it is once.
         let status: MsgStatus = unsafe {
             let status = request.status();
@@ -223,7 +223,7 @@ impl File {
         let thread = waits.then(|| std::thread::current().id());
         let collective = Collective::new(self.clone(), outcome, thread, wish.finish);
         if wrong.is_some() {
-            collective.fail(Status::BAD_PARAM);
+            collective.spoil(Status::BAD_PARAM);
         }
         let layout = self.state.lock().layout.clone();
         let holds = Box::new(Holds {
@@ -255,13 +255,13 @@ impl File {
                 comm,
                 layout: seen_layout,
                 access: seen_access,
-                services: &SERVICES,
+                services: SERVICES,
                 ctx: collective.word(),
             };
             let status = (component.table.plan)(component.module.state, &args);
             if status.is_err() { status } else { collective.write_end(comm) }
         };
-        self.instance().files().counts.collective.fetch_add(1, Ordering::Relaxed);
+        self.host().files().counts.collective.fetch_add(1, Ordering::Relaxed);
         // SAFETY: what the steps point to is in the box that the plan keeps; the memory is there by `Elements::new`.
         let begun = unsafe { self.comm.begin_plan(entry, true, (Some(holds), bytes), write) };
         begun.map_err(|status| self.failure(status, if writes { "written" } else { "read" }))
@@ -373,7 +373,7 @@ impl File {
     }
 
     /// The file's length in bytes.
-    pub fn size(&self) -> Result<u64, Error> {
+    pub fn bytes_now(&self) -> Result<u64, Error> {
         self.disk.length().map_err(|status| self.failure(status, "asked for its size"))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Behind the steps of the component stands one that waits for the transfers that were written down to go on by themselves, and says what came of the access.
 //!
-//! **Who transfers.** A step only submits, since it may be done by any thread that makes progress. Only where the thread that called a blocking function does the step itself, and so
+//! **Transfers.** A step only submits, since it may be done by any thread that makes progress. Only where the thread that called a blocking function does the step itself, and so
 //! has nothing else to do, the component may transfer at once.
 
 use super::object::File;
@@ -29,15 +29,15 @@ pub(super) struct Collective {
     waits: Option<ThreadId>,
     finish: Mutex<Option<Finish>>,
     /// Transfers that go on by themselves, until they have ended.
-    later: Mutex<Vec<Later>>,
+    later: Mutex<Vec<LaterTransfer>>,
 }
 
 /// A transfer that goes on by itself: the state of its step, which stays in the plan until all of them have ended.
 #[derive(Clone, Copy)]
-struct Later(*mut Planned);
+struct LaterTransfer(*mut Planned);
 
 // SAFETY: steps of a plan are done by one thread at a time, and they alone look behind it.
-unsafe impl Send for Later {}
+unsafe impl Send for LaterTransfer {}
 
 impl Collective {
     /// One that has not begun.
@@ -83,7 +83,7 @@ impl Collective {
     }
 
     /// Has the access end with a failure of this rank's own.
-    pub(super) fn fail(&self, status: Status) {
+    pub(super) fn spoil(&self, status: Status) {
         self.failed.store(status.0, Ordering::Relaxed);
     }
 
@@ -95,12 +95,13 @@ impl Collective {
     /// Writes down the plan's last step.
     pub(super) fn write_end(self: Arc<Collective>, comm: &CollComm) -> Status {
         let end = Box::new(End { collective: self, last: true, sleep: Sleep::default() });
-        write_step(comm, settled, Box::into_raw(end).cast())
+        // SAFETY: the step takes the box, which is its own.
+        unsafe { write_step(comm, settled, Box::into_raw(end).cast()) }
     }
 }
 
 /// The services of a planner beside those of the plan.
-pub(super) static SERVICES: FcollServices = FcollServices {
+pub(super) const SERVICES: &FcollServices = &FcollServices {
     size: size_of::<FcollServices>() as u32,
     reserved: 0,
     transfer: note_transfer,
@@ -174,7 +175,8 @@ extern "C" fn note_transfer(
         outcome,
         sleep: Sleep::default(),
     });
-    write_step(comm, transferred, Box::into_raw(planned).cast())
+    // SAFETY: the step takes the box, which is its own.
+    unsafe { write_step(comm, transferred, Box::into_raw(planned).cast()) }
 }
 
 impl Planned {
@@ -188,7 +190,7 @@ impl Planned {
         if !self.submitted {
             let mine = self.collective.waits == Some(std::thread::current().id());
             self.transfer.flags = if mine && !self.later { transfer::NOW } else { 0 };
-            let sought = file.instance().sought(&transfers.component);
+            let sought = file.host().sought(&transfers.component);
             if let Some(word) = sought {
                 word.fetch_add(1, oxmpi_mca::sync::Ordering::Relaxed);
             }
@@ -201,16 +203,16 @@ impl Planned {
             match status {
                 Status::NO_RESOURCE => return None,
                 status if status.is_err() => return Some((status, 0)),
-                _ => file.instance().count_transfer(self.pieces.len()),
+                _ => file.host().count_transfer(self.pieces.len()),
             }
         }
         let outcome = self.operation.result()?;
         if std::mem::take(&mut self.sought)
-            && let Some(word) = file.instance().sought(&transfers.component)
+            && let Some(word) = file.host().sought(&transfers.component)
         {
             word.fetch_sub(1, oxmpi_mca::sync::Ordering::Relaxed);
         }
-        file.instance().count_bytes(self.transfer.what, outcome.1);
+        file.host().count_bytes(self.transfer.what, outcome.1);
         Some(outcome)
     }
 
@@ -249,7 +251,7 @@ extern "C" fn transferred(ctx: *mut c_void, what: u32) -> Status {
         // One that goes on by itself is looked at by the steps that wait for it.
         None if this.later && this.submitted => {
             this.sleep.leave(&file, ctx.addr());
-            this.collective.later.lock().push(Later(at));
+            this.collective.later.lock().push(LaterTransfer(at));
             Status::OK
         }
         None => Status::PENDING,
@@ -269,7 +271,8 @@ extern "C" fn note_settle(access: *mut c_void, comm: *const CollComm) -> Status 
     // SAFETY: what the planner got.
     let (collective, comm) = unsafe { (collective(access), &*comm) };
     let end = Box::new(End { collective, last: false, sleep: Sleep::default() });
-    write_step(comm, settled, Box::into_raw(end).cast())
+    // SAFETY: the step takes the box, which is its own.
+    unsafe { write_step(comm, settled, Box::into_raw(end).cast()) }
 }
 
 /// Service: the planner says what came of the rank's own access.

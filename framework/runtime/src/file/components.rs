@@ -1,6 +1,6 @@
 //! Components of the frameworks of files: chosen, loaded and opened when the first file is opened or deleted, since most programs open none.
 //!
-//! What goes wrong then (a component that was named and cannot be used, a parameter with a wrong value in a process that no launcher has checked) is the error of that
+//! All that goes wrong then (a component that was named and cannot be used, a parameter with a wrong value in a process that no launcher has checked) is the error of that
 //! call and of every later one: components are opened once.
 
 use super::bell;

@@ -4,7 +4,7 @@ use crate::objects::Instance;
 use oxmpi_fbtl::transfer;
 use oxmpi_mca::sync::unmodelled::Ordering;
 
-/// What an instance has done with files since it began.
+/// All that an instance has done with files since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileCounters {
     /// Files opened.

@@ -34,7 +34,7 @@ pub fn class_of_system(status: Status) -> Option<i32> {
     oxmpi_fs::error::errno(status).map(|errno| kind_of_errno(errno).class())
 }
 
-/// What the system, or the component, says.
+/// All that the system, or the component, says.
 pub fn words(status: Status) -> String {
     match oxmpi_fs::error::errno(status) {
         Some(errno) => std::io::Error::from_raw_os_error(errno).to_string(),

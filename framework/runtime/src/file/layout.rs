@@ -1,4 +1,4 @@
-//! What is equal in all ranks of a file and tells collective accesses who transfers what: aggregators and the unit by which they part the file.
+//! All that is equal in all ranks of a file and tells collective accesses who transfers what: aggregators and the unit by which they part the file.
 
 use crate::objects::Communicator;
 use oxmpi_fcoll::want;
@@ -15,7 +15,7 @@ pub(super) struct Layout {
     keeps: u32,
 }
 
-/// What hints ask of a layout; rank 0's hold for all ranks. 0 where nothing is asked.
+/// All that hints ask of a layout; rank 0's hold for all ranks. 0 where nothing is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wishes {
     nodes: u64,
@@ -69,7 +69,7 @@ impl Wishes {
     }
 }
 
-/// What the file systems of all ranks tell, taken together.
+/// All that the file systems of all ranks tell, taken together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ground {
     pub block: u64,

@@ -1,4 +1,4 @@
-//! What the system says of the mount that a path is on, and the prefix by which a path names the component that is to serve it.
+//! All that the system says of the mount that a path is on, and the prefix by which a path names the component that is to serve it.
 
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;

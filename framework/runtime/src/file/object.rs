@@ -20,14 +20,14 @@ use oxmpi_system::locks::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-/// What may change while a file is open.
+/// All that may change while a file is open.
 pub(super) struct State {
     pub view: Arc<ViewData>,
     /// The individual pointer, in etypes of the view.
     pub position: u64,
     /// Hints that the program has given.
     pub hints: Hints,
-    /// What is equal in all ranks.
+    /// All that is equal in all ranks.
     pub layout: Arc<Layout>,
     /// The split collective access that has begun and not ended.
     pub split: Option<Split>,
@@ -100,7 +100,7 @@ impl File {
     }
 
     /// The instance of its rank.
-    pub(super) fn instance(&self) -> &Instance {
+    pub(super) fn host(&self) -> &Instance {
         self.comm.instance()
     }
 
@@ -144,8 +144,8 @@ impl File {
         if self.closed.swap(true, Ordering::AcqRel) {
             return Status::OK;
         }
-        self.transfers.close();
-        self.disk.close()
+        self.transfers.give_back();
+        self.disk.shut()
     }
 }
 
@@ -186,7 +186,7 @@ impl Instance {
         open.iter().filter_map(Weak::upgrade).for_each(|file| file.end());
         self.files().pointers.lock().clear();
         if finally && let Some(Ok(parts)) = self.files().parts.get() {
-            parts.close();
+            parts.end_components();
         }
     }
 }

@@ -12,7 +12,7 @@ use super::locks::Locks;
 use super::mount::{self, Mount};
 use super::object::{File, State};
 use super::pointer::{OFFER, Offer};
-use super::serve::{self, How, OnDisk, Transfers};
+use super::serve::{self, Manner, OnDisk, Transfers};
 use super::view_data::ViewData;
 use crate::info::Info;
 use crate::objects::{Communicator, FileParts, Instance};
@@ -36,7 +36,7 @@ const FIRST: usize = 2 + NAME + Wishes::WORDS + OFFER;
 /// Words of the second one: class, what is kept, block, stripe.
 const SECOND: usize = 4;
 
-/// What MPI_File_open was asked for.
+/// All that MPI_File_open was asked for.
 pub struct Wanted<'a> {
     /// The name, perhaps with a prefix.
     pub name: &'a [u8],
@@ -64,21 +64,21 @@ impl Known {
     }
 
     /// The component that serves it.
-    fn component<'a>(&self, parts: &'a FileParts) -> Result<&'a FsComponent, Error> {
+    fn serving_component<'a>(&self, parts: &'a FileParts) -> Result<&'a FsComponent, Error> {
         serve::choose(parts, &self.path, &self.mount, self.named)
     }
 
-    fn open(&self, component: &FsComponent, how: &How) -> Result<OnDisk, Error> {
+    fn open(&self, component: &FsComponent, how: &Manner) -> Result<OnDisk, Error> {
         let named = self.named.is_some();
         OnDisk::open(component, &self.path, &self.mount, named, how)
             .map_err(|status| super::error::of(status, "opened", &self.path))
     }
 }
 
-/// How hints want a file to be opened.
-fn how(mode: u32, hints: &Hints) -> How {
+/// Manner hints want a file to be opened.
+fn how(mode: u32, hints: &Hints) -> Manner {
     let small = |key| hints.number(key).and_then(|n| u32::try_from(n).ok());
-    How {
+    Manner {
         mode,
         permissions: hints.permissions().unwrap_or(0o666),
         striping_factor: small("striping_factor").unwrap_or(0),
@@ -89,22 +89,22 @@ fn how(mode: u32, hints: &Hints) -> How {
     }
 }
 
-/// What rank 0 has opened, and whether it was made by that.
+/// All that rank 0 has opened, and whether it was made by that.
 struct Made {
     disk: OnDisk,
     created: bool,
 }
 
 /// Opens as the creating rank.
-fn open_first(known: &Known, component: &FsComponent, how: &How) -> Result<Made, Error> {
-    let plain = How { mode: how.mode & !(mode::CREATE | mode::EXCL), ..*how };
+fn open_first(known: &Known, component: &FsComponent, how: &Manner) -> Result<Made, Error> {
+    let plain = Manner { mode: how.mode & !(mode::CREATE | mode::EXCL), ..*how };
     if how.mode & mode::CREATE == 0 {
         if how.mode & mode::EXCL != 0 && known.path.exists() {
             return Err(super::error::of(system(libc::EEXIST), "opened", &known.path));
         }
         return Ok(Made { disk: known.open(component, &plain)?, created: false });
     }
-    let alone = How { mode: how.mode | mode::EXCL, ..*how };
+    let alone = Manner { mode: how.mode | mode::EXCL, ..*how };
     match known.open(component, &alone) {
         Ok(disk) => Ok(Made { disk, created: true }),
         Err(why) if why.kind == ErrorKind::FileExists && how.mode & mode::EXCL == 0 => {
@@ -148,7 +148,7 @@ impl File {
         let first = wanted.as_ref().map_err(Clone::clone).and_then(|wanted| {
             let parts = instance.file_parts()?;
             let known = Known::of(wanted.name)?;
-            let component = known.component(parts)?;
+            let component = known.serving_component(parts)?;
             let made = if hosts { Some(open_first(&known, component, &how(amode, &hints))?) } else { None };
             Ok((parts, known, component, made))
         });
@@ -274,7 +274,7 @@ impl File {
     }
 }
 
-/// What a rank has of a file: opened, and prepared for transfers. Rank 0 has opened it, the others do so by the component that it names.
+/// All that a rank has of a file: opened, and prepared for transfers. Rank 0 has opened it, the others do so by the component that it names.
 fn open_next(
     instance: &Instance,
     parts: &FileParts,
@@ -331,6 +331,6 @@ fn choose_collective(
 pub fn delete(instance: &Instance, name: &[u8]) -> Result<(), Error> {
     let parts = instance.file_parts()?;
     let known = Known::of(name)?;
-    let status = serve::delete(known.component(parts)?, &known.path);
+    let status = serve::delete(known.serving_component(parts)?, &known.path);
     if status.is_err() { Err(super::error::of(status, "deleted", &known.path)) } else { Ok(()) }
 }

@@ -13,10 +13,10 @@ use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// What is done with the data of an access that has ended: gets bytes of the file that were moved, answers bytes of the program's data.
+/// All that is done with the data of an access that has ended: gets bytes of the file that were moved, answers bytes of the program's data.
 pub type Finish = Box<dyn FnOnce(u64) -> Result<u64, Status> + Send>;
 
-/// What came of an access: kept by its plan, and read when the request is complete.
+/// All that came of an access: kept by its plan, and read when the request is complete.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) bytes: Arc<AtomicU64>,
@@ -36,7 +36,7 @@ impl Sleep {
         owner: usize,
         advance: impl FnOnce() -> Option<T>,
     ) -> Option<T> {
-        let instance = file.instance();
+        let instance = file.host();
         let (seen, awaited) = instance.file_bell_rung();
         let found = advance();
         match (&found, self.entered) {
@@ -59,7 +59,7 @@ impl Sleep {
     /// Takes the word back.
     pub(super) fn leave(&mut self, file: &File, owner: usize) {
         if self.entered.take().is_some() {
-            file.instance().waiting().leave_word(owner);
+            file.host().waiting().leave_word(owner);
         }
     }
 }
@@ -82,11 +82,15 @@ pub(super) fn write_access(
     finish: Option<Finish>,
 ) -> Status {
     let state = Box::new(Independent { file, access, outcome, finish, sleep: Sleep::default() });
-    write_step(comm, independent, Box::into_raw(state).cast())
+    // SAFETY: the step takes the box, which is its own.
+    unsafe { write_step(comm, independent, Box::into_raw(state).cast()) }
 }
 
 /// Writes a step down by the services of the plan.
-pub(super) fn write_step(comm: &CollComm, function: oxmpi_coll::StepFn, ctx: *mut c_void) -> Status {
+///
+/// # Safety
+/// `ctx` is what the function takes, and its own from here on.
+pub(super) unsafe fn write_step(comm: &CollComm, function: oxmpi_coll::StepFn, ctx: *mut c_void) -> Status {
     // SAFETY: a plan's communicator has its services.
     let services = unsafe { &*comm.services };
     (services.step)(comm, function, ctx)

@@ -171,7 +171,7 @@ impl Words {
     }
 }
 
-/// What a rank would use for its next file, as it tells the others.
+/// All that a rank would use for its next file, as it tells the others.
 pub(super) struct Offer {
     words: Option<Arc<Words>>,
     slot: Option<u32>,

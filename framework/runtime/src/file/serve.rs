@@ -20,7 +20,7 @@ fn bytes(of: &[u8]) -> StrRef {
     StrRef { ptr: of.as_ptr(), len: of.len() }
 }
 
-/// What components are told of a path; its texts are those of the arguments.
+/// All that components are told of a path; its texts are those of the arguments.
 fn facts(path: &Path, mount: &Mount, named: bool) -> PathFacts {
     PathFacts {
         size: size_of::<PathFacts>() as u32,
@@ -66,9 +66,9 @@ pub(crate) fn delete(component: &FsComponent, path: &Path) -> Status {
     (component.table.delete)(component.module.state, bytes(path.as_os_str().as_bytes()))
 }
 
-/// How a file is to be opened.
+/// Manner a file is to be opened.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct How {
+pub(crate) struct Manner {
     /// Bits of `oxmpi_fs::mode`.
     pub mode: u32,
     pub permissions: u32,
@@ -98,7 +98,7 @@ impl OnDisk {
         path: &Path,
         mount: &Mount,
         named: bool,
-        how: &How,
+        how: &Manner,
     ) -> Result<OnDisk, Status> {
         let facts = facts(path, mount, named);
         let open = OpenFile {
@@ -129,7 +129,7 @@ impl OnDisk {
     }
 
     /// Closes it; later calls do nothing.
-    pub(crate) fn close(&self) -> Status {
+    pub(crate) fn shut(&self) -> Status {
         match self.open.swap(false, Ordering::AcqRel) {
             true => (self.component.table.close)(self.facts.file),
             false => Status::OK,
@@ -182,11 +182,11 @@ impl OnDisk {
 
 impl Drop for OnDisk {
     fn drop(&mut self) {
-        let _ = self.close();
+        let _ = self.shut();
     }
 }
 
-/// What a component that transfers has prepared for an open file. It is given back when this goes, at the latest.
+/// All that a component that transfers has prepared for an open file. It is given back when this goes, at the latest.
 pub(crate) struct Transfers {
     pub component: FbtlComponent,
     pub file: *mut c_void,
@@ -240,7 +240,7 @@ impl Transfers {
 
 impl Transfers {
     /// Gives it back; later calls do nothing.
-    pub(crate) fn close(&self) {
+    pub(crate) fn give_back(&self) {
         if self.open.swap(false, Ordering::AcqRel) {
             (self.component.table.close)(self.file);
         }
@@ -249,6 +249,6 @@ impl Transfers {
 
 impl Drop for Transfers {
     fn drop(&mut self) {
-        self.close();
+        self.give_back();
     }
 }

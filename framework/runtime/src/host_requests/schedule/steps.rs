@@ -136,7 +136,7 @@ pub(crate) struct Core {
     pub(crate) op: Option<OpDesc>,
     pub(crate) memory: Memory,
     pub(crate) kept: Kept,
-    /// What the status says of bytes, for operations whose status does.
+    /// The bytes that the status tells, for operations whose status does.
     pub(crate) bytes: Option<Arc<AtomicU64>>,
     pub(crate) at: usize,
     /// The step at `at`, the component's own or one for a word, has begun.

@@ -7,15 +7,15 @@ use crate::error::{Error, ErrorKind};
 use oxmpi_mca_params::{Declaration, Kind, Resolved, Resolver, Scope, Value};
 
 /// A framework, the names that its implementation answers to, a star for any ending, and which functions it is about.
-struct Whole {
+struct Implementation {
     framework: &'static str,
     names: &'static [&'static str],
     about: &'static str,
 }
 
-const ALL: [Whole; 2] = [
-    Whole { framework: "io", names: &["ompio", "romio*"], about: "files" },
-    Whole {
+const ALL: [Implementation; 2] = [
+    Implementation { framework: "io", names: &["ompio", "romio*"], about: "files" },
+    Implementation {
         framework: "sharedfp",
         names: &["sm", "lockedfile", "individual"],
         about: "shared file pointers",
@@ -30,7 +30,7 @@ fn is_named(pattern: &str, name: &str) -> bool {
     }
 }
 
-impl Whole {
+impl Implementation {
     /// The parameter that selects it.
     fn declaration(&self) -> Declaration {
         let help = format!(
@@ -51,7 +51,7 @@ impl Whole {
             || self.names.iter().filter(listed).count() != if negated { self.names.len() } else { 0 }
     }
 
-    /// What is wrong with the parameter's value; `None`: nothing.
+    /// All that is wrong with the parameter's value; `None`: nothing.
     fn mistake(&self, resolved: &Resolved) -> Option<Error> {
         let Value::List { negated, items } = &resolved.value else { return None };
         let unknown = items.iter().find(|item| !self.names.iter().any(|pattern| is_named(pattern, item)));
@@ -68,8 +68,8 @@ impl Whole {
 
 /// Declares the selections, and returns an error for each value that is wrong.
 pub fn declare(resolver: &mut Resolver) -> Vec<Error> {
-    let declared = ALL.iter().filter_map(|whole| match resolver.declare(whole.declaration()) {
-        Ok(resolved) => whole.mistake(resolved),
+    let declared = ALL.iter().filter_map(|implementation| match resolver.declare(implementation.declaration()) {
+        Ok(resolved) => implementation.mistake(resolved),
         Err(why) => Some(why.into()),
     });
     declared.collect()
@@ -77,11 +77,11 @@ pub fn declare(resolver: &mut Resolver) -> Vec<Error> {
 
 /// A line about each such selection that is set: it names something of Open MPI's, and is served by what there is.
 pub fn told(resolver: &Resolver) -> Vec<String> {
-    let set = ALL.iter().filter_map(|whole| {
+    let set = ALL.iter().filter_map(|implementation| {
         let resolved = resolver
-            .get(whole.framework)
+            .get(implementation.framework)
             .filter(|r| matches!(&r.value, Value::List { items, .. } if !items.is_empty()))?;
-        Some(format!("{} {}, from {}", whole.framework, resolved.text, resolved.origin))
+        Some(format!("{} {}, from {}", implementation.framework, resolved.text, resolved.origin))
     });
     set.collect()
 }

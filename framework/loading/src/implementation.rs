@@ -68,10 +68,11 @@ impl Implementation {
 
 /// Declares the selections, and returns an error for each value that is wrong.
 pub fn declare(resolver: &mut Resolver) -> Vec<Error> {
-    let declared = ALL.iter().filter_map(|implementation| match resolver.declare(implementation.declaration()) {
-        Ok(resolved) => implementation.mistake(resolved),
-        Err(why) => Some(why.into()),
-    });
+    let declared =
+        ALL.iter().filter_map(|implementation| match resolver.declare(implementation.declaration()) {
+            Ok(resolved) => implementation.mistake(resolved),
+            Err(why) => Some(why.into()),
+        });
     declared.collect()
 }
 

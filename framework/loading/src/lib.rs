@@ -10,6 +10,7 @@ pub mod accept;
 pub mod counters;
 pub mod error;
 pub mod help;
+mod implementation;
 pub mod in_force;
 pub mod level;
 pub mod loader;
@@ -19,7 +20,6 @@ pub mod params;
 pub mod registry;
 pub mod select;
 pub mod values;
-mod implementation;
 
 pub use error::{Error, ErrorKind};
 pub use level::Level;

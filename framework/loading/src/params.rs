@@ -3,8 +3,8 @@
 use crate::accept::accepted::Accepted;
 use crate::counters;
 use crate::error::{Error, ErrorKind};
-use crate::values::{HostParams, Keeping, LeavePinned, ShowLoadErrors, Values};
 use crate::implementation;
+use crate::values::{HostParams, Keeping, LeavePinned, ShowLoadErrors, Values};
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca_params::{Declaration, Kind, ParamError, Places, Reader, Resolver, Scope, Sources, Value};
 use std::path::PathBuf;

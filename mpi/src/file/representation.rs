@@ -46,7 +46,7 @@ pub struct Registered {
     extra: usize,
 }
 
-/// ConversionKind data looks in a file.
+/// The look of data in a file.
 #[derive(Clone)]
 pub enum Representation {
     Predefined(Predefined),

@@ -75,7 +75,7 @@ impl Known {
     }
 }
 
-/// Manner hints want a file to be opened.
+/// The manner in which hints want a file to be opened.
 fn how(mode: u32, hints: &Hints) -> Manner {
     let small = |key| hints.number(key).and_then(|n| u32::try_from(n).ok());
     Manner {

@@ -66,7 +66,7 @@ pub(crate) fn delete(component: &FsComponent, path: &Path) -> Status {
     (component.table.delete)(component.module.state, bytes(path.as_os_str().as_bytes()))
 }
 
-/// Manner a file is to be opened.
+/// The manner in which a file is to be opened.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Manner {
     /// Bits of `oxmpi_fs::mode`.

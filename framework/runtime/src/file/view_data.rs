@@ -10,9 +10,9 @@ use std::sync::Arc;
 pub struct ViewData {
     /// Bytes before it.
     pub displacement: u64,
-    /// All that offsets count in.
+    /// The type that offsets count in.
     pub etype: TypeRef,
-    /// All that repeats.
+    /// The type that repeats.
     pub filetype: TypeRef,
     /// How the caller knows the view: its types and its representation, which stay as long as accesses use it.
     pub user: Option<Arc<dyn Any + Send + Sync>>,

@@ -1,6 +1,6 @@
 //! The component opened for one rank, with the host that it sees, and a folder for files.
 
-use crate::Setup;
+use crate::setup::Setup;
 use core::time::Duration;
 use oxmpi_fbtl::{FbtlModule, FbtlTable};
 use oxmpi_mca::host::HostTable;

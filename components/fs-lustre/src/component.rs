@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(*lustre.layouts.set.lock().expect("whole"), [asked.to_vec()]);
         let about = file.about();
         assert_eq!((about.striping_factor, about.striping_unit, about.block), (4, 1 << 20, 1 << 20));
-        // Who does not create asks, and sets nothing.
+        // An open that does not create asks, and sets nothing.
         let again = lustre.open(&opening(&path, false, 9)).expect("a file");
         assert_eq!((again.about().striping_factor, lustre.layouts.set.lock().expect("whole").len()), (4, 1));
     }

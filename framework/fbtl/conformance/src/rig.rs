@@ -127,7 +127,7 @@ impl Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        // What is left behind lies in a folder for that.
+        // Files that are left behind lie in a folder for that.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

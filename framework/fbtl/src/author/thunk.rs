@@ -104,7 +104,7 @@ extern "C" fn close<F: Transfers>(p: *mut c_void) {
     while open.jobs.load(Ordering::Acquire) != 0 {
         std::thread::yield_now();
     }
-    // What panics here has been told by the panic itself, and the file is gone.
+    // A panic here has been told by itself, and the file is gone.
     let _ = caught(|| {
         drop(open);
         Status::OK

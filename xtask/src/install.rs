@@ -153,6 +153,8 @@ const PAGES: [(&str, &str); 21] = [
     ("adding-a-btl", "docs/adding-a-btl.md"),
     ("adding-a-coll", "docs/adding-a-coll.md"),
     ("adding-a-fcoll", "docs/adding-a-fcoll.md"),
+    ("adding-a-fbtl", "docs/adding-a-fbtl.md"),
+    ("adding-a-fs", "docs/adding-a-fs.md"),
     ("adding-a-pml", "docs/adding-a-pml.md"),
     ("adding-an-osc", "docs/adding-an-osc.md"),
     ("conformance", "docs/CONFORMANCE.md"),

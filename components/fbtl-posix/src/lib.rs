@@ -3,7 +3,6 @@
 mod component;
 mod params;
 mod pool;
-mod sys;
 
 oxmpi_mca::component! {
     component: component::PosixComponent,

@@ -10,10 +10,9 @@
 //! **Fork.** A child has the pool's memory and none of its threads, and maybe the lock as another thread held it. So the pool knows in which process it was made, and elsewhere
 //! touches neither lock nor threads.
 
-use crate::sys;
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_fbtl::{Job, Key, Opened, Refusal};
-use oxmpi_fbtl_support::{Sieving, carry_out};
+use oxmpi_fbtl_support::{Sieving, carry_out, without_signals};
 use oxmpi_mca::{Host, Status};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -49,7 +48,7 @@ struct State {
 
 impl Pool {
     pub fn new(host: Host, most_threads: usize, most_operations: usize) -> Pool {
-        let process = sys::process();
+        let process = std::process::id();
         Pool { host, most_threads, most_operations, process, state: Mutex::default(), due: Condvar::new() }
     }
 
@@ -60,7 +59,7 @@ impl Pool {
 
     /// A child of the process that made the pool: nobody would carry anything out.
     fn is_elsewhere(&self) -> bool {
-        sys::process() != self.process
+        std::process::id() != self.process
     }
 
     /// Has a task carried out by a thread. NO_RESOURCE: as many operations are under way as may be. Where no thread can be had the operation ends with that failure.
@@ -96,7 +95,7 @@ impl Pool {
     fn start(self: &Arc<Pool>) -> std::io::Result<JoinHandle<()>> {
         let pool = self.clone();
         let builder = std::thread::Builder::new().name("fbtl_posix".into());
-        sys::without_signals(|| builder.spawn(move || pool.serve()))
+        without_signals(|| builder.spawn(move || pool.serve()))
     }
 
     /// The life of a thread.

@@ -164,7 +164,7 @@ impl Board {
         if self.underway.load(Ordering::Relaxed) == 0 || self.is_elsewhere() {
             return 0;
         }
-        // Who holds the lock looks at completions, or submits, and the descriptor stays readable.
+        // The holder of the lock looks at completions, or submits, and the descriptor stays readable.
         let Ok(mut state) = self.state.try_lock() else { return 0 };
         let mut ended: Vec<Ended> = Vec::new();
         while let Some((number, result)) = state.ring.next() {
@@ -262,7 +262,7 @@ impl State {
         };
         // SAFETY: the list as above; its memory is that of a job that is under way until all of its requests are back.
         while !unsafe { self.ring.push(&what, number as u64) } {
-            // What was pushed and not submitted fills it.
+            // Requests that were pushed and not submitted fill it.
             self.ring.submit();
         }
     }

@@ -1,7 +1,7 @@
 //! The component and its open file.
 
 use crate::params::Settings;
-use oxmpi_fs::{About, Facts, File, Fs, FsModule, LockKind, Locked, Opening, Range, keeps};
+use oxmpi_fs::{Description, Facts, File, Fs, FsModule, LockKind, Locked, Opening, Range, keeps};
 use oxmpi_fs_support::mounts::{kept, type_of};
 use oxmpi_fs_support::{PosixFile, params, unlink};
 use oxmpi_mca::{Component, Host, OpenError, Params, Status};
@@ -42,7 +42,7 @@ impl Fs for Ufs {
             file.forbid_locks();
             kept = kept.without(LOCKS, params::because("fs_ufs_lock_algorithm"));
         }
-        let about = About { keeps: kept.bits, because: kept.reason(), ..file.about() };
+        let about = Description { keeps: kept.bits, because: kept.reason(), ..file.about() };
         Ok(UfsFile { file, about })
     }
 
@@ -53,11 +53,11 @@ impl Fs for Ufs {
 
 struct UfsFile {
     file: PosixFile,
-    about: About,
+    about: Description,
 }
 
 impl File for UfsFile {
-    fn about(&self) -> About {
+    fn about(&self) -> Description {
         self.about.clone()
     }
     fn close(self) -> Result<(), Status> {

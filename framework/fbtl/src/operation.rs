@@ -69,7 +69,7 @@ impl Default for Operation {
     }
 }
 
-/// The host's bell: a word on which those sleep who wait for operations. Valid as long as the module that was given it.
+/// The host's bell: a word on which those sleep who wait for operations. Valid until the file that was opened with it is closed.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Bell {

@@ -87,7 +87,8 @@ pub struct FbtlTable {
     pub version: u32,
     /// Prepares for a file; `*out` is the first argument of `submit` and `close`.
     pub open: extern "C" fn(state: *mut c_void, facts: *const FileFacts, out: *mut *mut c_void) -> Status,
-    /// Ends what `open` prepared; no operation of the file is under way. The descriptors are still open.
+    /// Ends what `open` prepared; no operation of the file is under way. The descriptors are still open. A thread that has just ended an operation may still be ringing the bell: it has
+    /// done so before this returns.
     pub close: extern "C" fn(file: *mut c_void),
     /// Takes a transfer. OK: it is under way, or has ended. NO_RESOURCE: the queue is full, nothing was taken, and the caller offers it again when an operation
     /// has ended. Other failures of the data are the operation's, not of this call. BAD_PARAM: of another file or direction than there is.

@@ -10,7 +10,7 @@ pub const FRAMEWORK: &str = "fs";
 /// Version of [`FsTable`]'s layout.
 pub const TABLE_VERSION: u32 = 1;
 
-/// What the host knows of a path before it is opened; valid during the call.
+/// Facts that the host knows of a path before it is opened; valid during the call.
 #[repr(C)]
 pub struct PathFacts {
     /// Bytes of this struct as the host was built with it.
@@ -75,7 +75,7 @@ pub struct OpenFile {
     pub direct_write: u32,
     /// Must be 0.
     pub reserved: u32,
-    /// What the host knows of the path on this node, as [`FsModule::query`] gets it: the options of the mount decide what can be told in [`FsFile::keeps`].
+    /// The host's facts of the path on this node, as [`FsModule::query`] gets it: the options of the mount decide what can be told in [`FsFile::keeps`].
     pub facts: *const PathFacts,
 }
 
@@ -85,7 +85,7 @@ pub mod keeps {
     pub const LOCKS_HERE: u32 = 1;
     /// Byte-range locks exclude processes of all nodes.
     pub const LOCKS: u32 = 2;
-    /// What a node has written is what any other one reads afterwards.
+    /// Any other node reads afterwards what one has written.
     pub const COHERENT: u32 = 4;
     /// To take a lock reads the file anew, and to give it back writes what was changed (as NFS does): it is how nodes see each other's data.
     pub const LOCK_REVALIDATES: u32 = 8;

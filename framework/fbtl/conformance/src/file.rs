@@ -69,7 +69,7 @@ impl Drop for Pending {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        // Who still writes there would hit what others have by then.
+        // A late write there would hit what others have by then.
         eprintln!("an operation that nobody waited for has not ended within 10 s");
         std::process::abort();
     }

@@ -70,7 +70,7 @@ pub fn pieces(places: &[Place], buffer: &mut [u8]) -> Vec<Piece> {
     places.iter().map(piece).collect()
 }
 
-/// What a read of such pieces makes of a buffer, and how many bytes it counts: those up to the first piece that the end of the file cuts.
+/// Reads such pieces into a buffer, as a component should; answers how many bytes that counts: those up to the first piece that the end of the file cuts.
 pub fn read(places: &[Place], content: &[u8], buffer: &mut [u8]) -> u64 {
     let mut count = 0;
     for place in places {
@@ -85,7 +85,7 @@ pub fn read(places: &[Place], content: &[u8], buffer: &mut [u8]) -> u64 {
     count
 }
 
-/// What a write of such pieces makes of a file.
+/// Writes such pieces to a file's content, as a component should.
 pub fn write(places: &[Place], content: &mut Vec<u8>, buffer: &[u8]) -> u64 {
     let mut count = 0;
     for place in places.iter().filter(|place| place.len > 0) {

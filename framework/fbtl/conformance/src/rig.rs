@@ -1,6 +1,6 @@
 //! The component opened for one rank, with the host that it sees, and a folder for files.
 
-use crate::Setup;
+use crate::setup::Setup;
 use core::time::Duration;
 use oxmpi_fbtl::{FbtlModule, FbtlTable};
 use oxmpi_mca::host::HostTable;
@@ -127,7 +127,7 @@ impl Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        // What is left behind lies in a folder for that.
+        // Files that are left behind lie in a folder for that.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -2,10 +2,15 @@
 //!
 //! A job is a promise of the host's: list, memory and operation stay as they are until the operation ends. It ends once, by the job's own end, which takes the job; so no
 //! reference to memory of the caller's, all of which are borrowed from the job, is left then.
+//!
+//! **The bell is rung behind the end**, when the host may already close the file and free the bell. So jobs of a file are counted, each up to the last touch of its bell, and `close` waits
+//! until there is none: no longer than a ring takes, since all operations have ended by then.
 
 use crate::operation::{Bell, Operation};
 use crate::table::{Piece, Transfer, transfer};
 use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use std::sync::Arc;
 
 /// The name of an operation that is under way; another one may have it afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,8 +18,8 @@ pub struct Key(usize);
 
 impl Key {
     /// Of an operation's address.
-    pub(super) fn of(operation: *const Operation) -> Key {
-        Key(operation.addr())
+    pub(super) const fn of(address: usize) -> Key {
+        Key(address)
     }
 }
 
@@ -30,8 +35,11 @@ pub enum Data<'a> {
 /// A transfer under way.
 pub struct Job {
     transfer: *const Transfer,
+    /// Null when it has ended, or is the host's again.
     operation: *const Operation,
     bell: Bell,
+    /// Jobs of the file.
+    count: Arc<AtomicU32>,
 }
 
 // SAFETY: the host lets any thread end an operation, and gives list and memory to the component for as long.
@@ -49,10 +57,16 @@ impl Job {
     /// Takes over a transfer.
     ///
     /// # Safety
-    /// What the host promises of `submit`: transfer, pieces and memory stay as they are until the operation has ended, the operation was not submitted to anybody else, and the bell is
+    /// The host's promises of `submit`: transfer, pieces and memory stay as they are until the operation has ended, the operation was not submitted to anybody else, and the bell is
     /// that of the file.
-    pub unsafe fn new(transfer: *const Transfer, operation: *const Operation, bell: Bell) -> Job {
-        Job { transfer, operation, bell }
+    pub(super) unsafe fn new(
+        transfer: *const Transfer,
+        operation: *const Operation,
+        bell: Bell,
+        count: &Arc<AtomicU32>,
+    ) -> Job {
+        count.fetch_add(1, Ordering::Relaxed);
+        Job { transfer, operation, bell, count: count.clone() }
     }
 
     fn transfer(&self) -> &Transfer {
@@ -98,7 +112,7 @@ impl Job {
         let Piece { memory, len, .. } = self.pieces()[piece];
         let (memory, len) =
             if len == 0 { (core::ptr::NonNull::dangling().as_ptr(), 0) } else { (memory, len as usize) };
-        // SAFETY: the caller's memory, which nobody else touches before the end; the job is borrowed meanwhile. What a piece's memory held before is some bytes of
+        // SAFETY: the caller's memory, which nobody else touches before the end; the job is borrowed meanwhile. A piece's memory held some bytes of
         // the program's.
         unsafe {
             if self.is_write() {
@@ -111,15 +125,19 @@ impl Job {
 
     /// The operation's name, for [`super::Transfers::cancel`].
     pub fn key(&self) -> Key {
-        Key::of(self.operation)
+        Key::of(self.operation.addr())
     }
 
     /// Ends the operation: with OK and the bytes of the pieces before the first that is short and of that one, or a failure and the bytes before it.
-    pub fn end(self, status: Status, bytes: u64) {
-        let (operation, bell) = (self.operation, self.bell);
-        core::mem::forget(self);
-        // SAFETY: the job was the operation's one owner, and is gone.
-        unsafe { Operation::finish(operation, status, bytes, &bell) }
+    pub fn end(mut self, status: Status, bytes: u64) {
+        let operation = core::mem::replace(&mut self.operation, core::ptr::null());
+        // SAFETY: the job was the operation's one owner, and has just given it up; the bell stays until the job is dropped, which is below.
+        unsafe { Operation::finish(operation, status, bytes, &self.bell) }
+    }
+
+    /// Leaves the operation to the host again, who has not seen it end.
+    pub(super) fn give_back(mut self) {
+        self.operation = core::ptr::null();
     }
 
     /// Gives the job back untouched: NO_RESOURCE (the host offers it again when an operation has ended) or BAD_PARAM.
@@ -129,10 +147,14 @@ impl Job {
 }
 
 impl Drop for Job {
-    /// A job that nobody ended: the author has lost it.
+    /// A job that nobody ended was lost by the author, and ends as a failure.
     fn drop(&mut self) {
-        // SAFETY: as in `end`.
-        unsafe { Operation::finish(self.operation, Status::INTERNAL, 0, &self.bell) }
+        if !self.operation.is_null() {
+            // SAFETY: as in `end`.
+            unsafe { Operation::finish(self.operation, Status::INTERNAL, 0, &self.bell) }
+        }
+        // SYNC POINT with `close`: behind the last touch of the bell.
+        self.count.fetch_sub(1, Ordering::Release);
     }
 }
 

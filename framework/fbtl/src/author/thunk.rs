@@ -10,12 +10,16 @@ use crate::table::{FbtlModule, FbtlTable, FileFacts, TABLE_VERSION, Transfer, tr
 use core::ffi::c_void;
 use oxmpi_fs::mode;
 use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// The state behind an open file.
 struct Open<F> {
     file: F,
     bell: Bell,
+    /// Jobs that may still touch the bell.
+    jobs: Arc<AtomicU32>,
     reads: bool,
     writes: bool,
 }
@@ -76,7 +80,13 @@ extern "C" fn open<T: Fbtl>(s: *mut c_void, facts: *const FileFacts, out: *mut *
         let about = opened(facts);
         match fbtl!(T, s).open(about) {
             Ok(file) => {
-                let open = Box::new(Open { file, bell, reads: about.reads, writes: about.writes });
+                let open = Box::new(Open {
+                    file,
+                    bell,
+                    jobs: Arc::default(),
+                    reads: about.reads,
+                    writes: about.writes,
+                });
                 // SAFETY: the host's place for a file.
                 unsafe { *out = Box::into_raw(open).cast() };
                 Status::OK
@@ -90,7 +100,11 @@ extern "C" fn open<T: Fbtl>(s: *mut c_void, facts: *const FileFacts, out: *mut *
 extern "C" fn close<F: Transfers>(p: *mut c_void) {
     // SAFETY: made by `open` and given back once; no operation of it is under way.
     let open = unsafe { Box::from_raw(p.cast::<Open<F>>()) };
-    // What panics here has been told by the panic itself, and the file is gone.
+    // SYNC POINT with the drop of a job: all operations have ended, and a thread that is ringing the bell is done with it in a moment.
+    while open.jobs.load(Ordering::Acquire) != 0 {
+        std::thread::yield_now();
+    }
+    // A panic here has been told by itself, and the file is gone.
     let _ = caught(|| {
         drop(open);
         Status::OK
@@ -113,19 +127,19 @@ extern "C" fn submit<F: Transfers>(
         return Status::BAD_PARAM;
     }
     // SAFETY: what the host promises of a transfer; the bell is this file's.
-    let job = unsafe { Job::new(how, operation, open.bell) };
+    let job = unsafe { Job::new(how, operation, open.bell, &open.jobs) };
     match open.file.submit(job) {
         Ok(()) => Status::OK,
         Err(refusal) => {
             // It is the host's again, who offers it once more or frees it.
-            core::mem::forget(refusal.job);
+            refusal.job.give_back();
             if refusal.status.is_err() { refusal.status } else { Status::INTERNAL }
         }
     }
 }
 
 extern "C" fn cancel<F: Transfers>(p: *mut c_void, operation: *const Operation) {
-    open!(F, p).file.cancel(Key::of(operation));
+    open!(F, p).file.cancel(Key::of(operation.addr()));
 }
 
 extern "C" fn harvest<T: Fbtl>(s: *mut c_void) -> u32 {

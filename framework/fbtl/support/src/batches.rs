@@ -38,7 +38,7 @@ pub struct Cursor {
     total: u64,
 }
 
-/// What one call transfers; its memory is in the list that was filled with it.
+/// Bytes that one call transfers; its memory is in the list that was filled with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// Offset of the first byte in the file.
@@ -208,7 +208,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever calls do of what they were asked for, each byte is asked for in its turn and at its offset.
+        /// Calls may do a part of what they were asked for; each byte is asked for in its turn and at its offset.
         #[test]
         fn each_byte_is_transferred(
             lens in proptest::collection::vec((0u64..40, 0u64..3, 0u64..24), 0..40),

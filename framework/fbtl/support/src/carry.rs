@@ -1,6 +1,6 @@
 //! A transfer carried out in the calling thread, by calls that wait for the file.
 
-use crate::batches::{Cursor, Extent};
+use crate::batches::{Cursor, Extent, MOST_BYTES};
 use crate::sieve::{Sieving, Window};
 use crate::sys;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -110,7 +110,7 @@ impl Carrier<'_> {
         while done < len {
             let extent = Extent {
                 memory: self.window[done..].as_mut_ptr(),
-                len: (len - done).min(crate::MOST_BYTES as usize),
+                len: (len - done).min(MOST_BYTES as usize),
             };
             // SAFETY: memory of the window's.
             match unsafe { sys::transfer(self.file.fd, false, &[extent], window.offset + done as u64) } {

@@ -1,4 +1,4 @@
-//! Vectored transfers at an offset.
+//! Vectored transfers at an offset, and signals of threads.
 
 use crate::batches::Extent;
 use rustix::io::Errno;
@@ -41,4 +41,19 @@ pub fn wait_for(fd: RawFd, is_write: bool) {
         // Ready all the time, as files are: something else holds it up.
         std::thread::sleep(std::time::Duration::from_millis(MOMENT_MS as u64));
     }
+}
+
+/// Runs `f` with all signals blocked, so that a thread that it starts takes none of the program's.
+pub fn without_signals<R>(f: impl FnOnce() -> R) -> R {
+    let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: sets on the stack, of which the first call fills one and the second the other.
+    unsafe {
+        let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let result = f();
+    // SAFETY: the mask that the call above gave.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), core::ptr::null_mut()) };
+    result
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 /// A file that the component has open.
 pub struct File<'a> {
     rig: &'a Rig,
-    /// What the component told.
+    /// The component's description.
     pub told: FsFile,
     open: bool,
 }

@@ -1,6 +1,6 @@
 //! The component opened for one rank, with the host that it sees, and a folder for files.
 
-use crate::Setup;
+use crate::setup::Setup;
 use core::ptr::null_mut;
 use oxmpi_fs::{FsFile, FsModule, FsTable, OpenFile, PathFacts};
 use oxmpi_mca::host::HostTable;
@@ -115,7 +115,7 @@ impl Rig {
         &self.folder
     }
 
-    /// What the component is told of a path.
+    /// Facts of a path for the component.
     pub fn facts(&self, path: &Path, named: bool) -> PathFacts {
         let of = |text: &str| StrRef { ptr: text.as_ptr(), len: text.len() };
         PathFacts {
@@ -157,7 +157,7 @@ impl Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        // What is left behind lies in a folder for that.
+        // Files that are left behind lie in a folder for that.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -33,7 +33,7 @@ impl Setup {
         self
     }
 
-    /// What the component is told of the mount.
+    /// Sets the mount that the component is told.
     pub fn mount(mut self, magic: u64, fs_type: &str, options: &str) -> Setup {
         self.magic = magic;
         self.fs_type = fs_type.into();

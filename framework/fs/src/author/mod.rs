@@ -1,6 +1,6 @@
 //! Safe traits for the author of a file system component, from which [`module()`] makes the table.
 //!
-//! A component implements [`Fs`] for itself and [`File`] for an open file. What crosses the boundary comes as views that borrow ([`Facts`], [`Opening`]); answers are values
+//! A component implements [`Fs`] for itself and [`File`] for an open file. Arguments come as views that borrow ([`Facts`], [`Opening`]); answers are values
 //! and `Result<_, Status>`, where a failure of a system call is [`crate::error::system`] of its number. A panic in `query`, `open`, `delete` or a file's `close` is caught and
 //! answered as PANICKED; elsewhere it ends the process, as in all components.
 //!
@@ -11,5 +11,5 @@ mod traits;
 mod views;
 
 pub use thunk::module;
-pub use traits::{About, Direct, File, Fs, Locked};
+pub use traits::{Description, Direct, File, Fs, Locked};
 pub use views::{Access, Facts, LockKind, Opening};

@@ -3,7 +3,7 @@
 //! All of them rely on what the contract asks of their caller, the host. It passes the state that [`module()`] made, files that `open` made and `close` did not take back,
 //! texts and descriptions that are readable during the call, and places that are its own. `finalize` is the last call.
 
-use super::traits::{About, File, Fs, Locked};
+use super::traits::{Description, File, Fs, Locked};
 use super::views::{Facts, LockKind, Opening, path};
 use crate::table::{FsFile, FsModule, FsTable, OpenFile, PathFacts, Range, TABLE_VERSION, mode};
 use core::ffi::c_void;
@@ -77,7 +77,7 @@ extern "C" fn open<T: Fs>(s: *mut c_void, how: *const OpenFile, out: *mut FsFile
 ///
 /// # Safety
 /// `out` is writable for as many bytes as its field `size` says.
-unsafe fn tell<F>(about: &About, open: Box<Open<F>>, out: *mut FsFile) {
+unsafe fn tell<F>(about: &Description, open: Box<Open<F>>, out: *mut FsFile) {
     let because = StrRef { ptr: open.because.as_ptr(), len: open.because.len() };
     let direct_for = about.direct.map_or(0, |direct| match (direct.reads, direct.writes) {
         (true, true) => mode::RDWR,

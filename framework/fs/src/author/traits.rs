@@ -23,8 +23,8 @@ pub trait Fs: Send + Sync + Sized + 'static {
 
 /// An open file of a component.
 pub trait File: Send + Sync + 'static {
-    /// What can be relied upon; asked once, behind `open`.
-    fn about(&self) -> About;
+    /// Tells what can be relied upon; asked once, behind `open`.
+    fn about(&self) -> Description;
     /// Closes it, whatever it answers. Data may have been lost where that is a failure.
     fn close(self) -> Result<(), Status>;
     /// The file's length in bytes, as other nodes have made it.
@@ -42,7 +42,7 @@ pub trait File: Send + Sync + 'static {
     fn lock(&self, range: Range, kind: LockKind) -> Result<Locked, Status>;
     /// Gives back the locks of a range; fine also where there was none.
     fn unlock(&self, range: Range) -> Result<(), Status>;
-    /// Forgets what the system keeps of a range without having asked the server. What this process wrote has been written before.
+    /// Forgets what the system keeps of a range without having asked the server. This process has written before what it changed.
     fn refresh(&self, range: Range) -> Result<(), Status> {
         let _ = range;
         Ok(())
@@ -73,7 +73,7 @@ pub struct Direct {
 
 /// An open file, and what can be relied upon: see [`crate::FsFile`].
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct Description {
     /// Descriptor for data; open as long as the file.
     pub fd: RawFd,
     /// Bits of [`crate::keeps`].
@@ -92,10 +92,10 @@ pub struct About {
     pub direct: Option<Direct>,
 }
 
-impl About {
+impl Description {
     /// A file of which nothing is known but its descriptor.
-    pub fn new(fd: RawFd) -> About {
-        About {
+    pub fn new(fd: RawFd) -> Description {
+        Description {
             fd,
             keeps: 0,
             because: String::new(),

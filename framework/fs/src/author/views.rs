@@ -15,7 +15,7 @@ unsafe fn bytes<'a>(text: StrRef) -> &'a [u8] {
     unsafe { SliceRef { ptr: text.ptr, len: text.len }.get() }
 }
 
-/// What is known of a path before it is opened.
+/// Facts of a path before it is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// The user has named the component.
@@ -83,7 +83,7 @@ pub enum Access {
 /// The way in which a file is to be opened. Hints are 0 where nothing was asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening<'a> {
-    /// What is known of the path on this node.
+    /// Facts of the path on this node.
     pub facts: Facts<'a>,
     /// The directions.
     pub access: Access,

@@ -5,7 +5,7 @@
 //! good answer, too: then somebody else's lock is seen.
 
 use crate::sys;
-use oxmpi_fs::{About, Access, Direct, LockKind, Locked, Opening, Range, error};
+use oxmpi_fs::{Access, Description, Direct, LockKind, Locked, Opening, Range, error};
 use oxmpi_mca::Status;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
@@ -80,10 +80,10 @@ impl PosixFile {
         self.access
     }
 
-    /// What is known of the file itself: descriptors, block. What its mount keeps is the component's to add.
-    pub fn about(&self) -> About {
+    /// Facts of the file itself: descriptors, block. The component adds what the mount keeps.
+    pub fn about(&self) -> Description {
         let direct = self.direct.as_ref().map(|(_, direct)| *direct);
-        About { block: self.block, direct, ..About::new(self.fd.as_raw_fd()) }
+        Description { block: self.block, direct, ..Description::new(self.fd.as_raw_fd()) }
     }
 
     /// The length in bytes, as the server has it.

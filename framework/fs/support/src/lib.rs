@@ -1,4 +1,4 @@
-//! What file system components share: [`PosixFile`], a file of the system, and [`mounts`], what types of file systems and options of mounts keep.
+//! Parts that file system components share: [`PosixFile`], a file of the system, and [`mounts`], what types of file systems and options of mounts keep.
 
 #![deny(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! What types of file systems keep of what MPI promises, and which options of a mount take it away.
+//! Types of file systems: how much they keep of what MPI promises, and which options of a mount take it away.
 //!
 //! Three things are asked of a type: whether a lock excludes processes of other nodes, whether another node reads what one has written without more, and whether space can be
 //! had ahead. A file system that one node has for itself keeps all that nodes could ask of each other. Of a type that is not listed only this is relied upon: locks
@@ -6,7 +6,7 @@
 
 use oxmpi_fs::{Facts, keeps};
 
-/// What a mount keeps, and why it does not keep the rest.
+/// Properties that a mount keeps, and why it does not keep the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Bits of [`keeps`].
@@ -84,7 +84,7 @@ pub fn type_of(facts: &Facts<'_>) -> String {
     String::from_utf8_lossy(facts.fs_type).into_owned()
 }
 
-/// What the mount of a path keeps, by its type and options.
+/// Tells what the mount of a path keeps, by its type and options.
 pub fn kept(facts: &Facts<'_>) -> Kept {
     let listed = WHOLE.iter().find(|(magic, name, ..)| {
         let named = facts.fs_type == name.as_bytes();

@@ -48,7 +48,7 @@ pub fn reopen_direct(fd: BorrowedFd<'_>, access: Access) -> Result<OwnedFd, Stat
     open(Path::new(&path), access, OFlags::DIRECT, 0)
 }
 
-/// What the system says of an open file.
+/// The system's description of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Described {
     /// Its type.

@@ -1,4 +1,4 @@
-//! What is told of a file.
+//! Facts that are told of a file.
 
 use crate::File;
 use crate::rig::how;

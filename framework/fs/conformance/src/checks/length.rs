@@ -12,7 +12,7 @@ crate::check!(lengths, |rig| {
         assert_eq!(file.resize(bytes), Status::OK);
         assert_eq!(file.length(), Ok(bytes));
     }
-    // What others do to it is seen.
+    // Changes by others are seen.
     let other = std::fs::OpenOptions::new().write(true).open(rig.path("length")).expect("there");
     other.set_len(77).expect("cut");
     assert_eq!(file.length(), Ok(77));

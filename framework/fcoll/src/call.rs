@@ -1,7 +1,7 @@
 //! One collective access while its plan is written: what the rank has, and verbs that write down steps.
 //!
-//! A planner's work is a chain of functions: each writes steps and hands what it has found out to the next one by [`Call::then`], which the host calls when those steps are done. What
-//! such a function captures lives until it has run, or until the plan is thrown away; memory by [`Call::memory`] lives as long as the plan.
+//! A planner's work is a chain of functions: each writes steps and hands what it has found out to the next one by [`Call::then`], which the host calls when those steps are done. Captures of
+//! such a function live until it has run, or until the plan is thrown away; memory by [`Call::memory`] lives as long as the plan.
 
 use crate::table::*;
 use core::ffi::c_void;

@@ -1,11 +1,11 @@
 //! The world that a plan is played in: ranks whose plans are stepped in one thread, messages between them, and a file that is a list of bytes.
 //!
-//! Whatever can happen next (a rank's next step, a message that arrives, a transfer that ends) is drawn by a seed, so a case can be played again. If nothing can happen and a
+//! The next thing to happen (a rank's next step, a message that arrives, a transfer that ends) is drawn by a seed, so a case can be played again. If nothing can happen and a
 //! plan is not at its end, ranks wait for each other for ever, and the report says for what.
 //!
 //! Nothing here panics under a component's frames: faults are noted, and fail the check at its end.
 
-use crate::file::File;
+use crate::file::{File, Transfer};
 use crate::random::Random;
 use core::cell::RefCell;
 use core::ffi::c_void;
@@ -18,15 +18,6 @@ use std::collections::VecDeque;
 
 /// Elements in a rank's memory.
 pub type Elements = (*const u8, u64, *const TypeDesc);
-
-/// A transfer as it was written down.
-pub struct Transfer {
-    pub what: u32,
-    pub pieces: Vec<Piece>,
-    pub moved: *mut u64,
-    pub outcome: *mut i32,
-    pub later: bool,
-}
 
 /// A step of a plan.
 pub enum Step {

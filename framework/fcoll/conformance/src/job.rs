@@ -174,7 +174,7 @@ pub fn play(with: &Setup, mut case: Case) -> Ended {
             displacement: part.displacement,
             filetype: part.filetype.as_ptr(),
             from: part.from,
-            len: part.len(),
+            len: part.num_bytes(),
             memory: part.memory.as_mut_ptr(),
             count: part.count,
             memtype: part.memtype.as_ptr(),

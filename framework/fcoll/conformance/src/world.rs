@@ -68,6 +68,9 @@ struct Message {
     slot: usize,
 }
 
+/// Has a step of a rank that writes further ones called with the last number, and answers what it wrote.
+type Record<'a> = dyn Fn(&mut World, u32, ExtendFn, *mut c_void, u32) -> (Status, Vec<Step>) + 'a;
+
 /// One rank's plan.
 #[derive(Default)]
 pub struct Rank {
@@ -137,10 +140,7 @@ impl World {
     }
 
     /// Plays all plans to their ends. `record` has a step that writes further ones called, and answers what it wrote.
-    pub fn play(
-        &mut self,
-        record: &dyn Fn(&mut World, u32, ExtendFn, *mut c_void, u32) -> (Status, Vec<Step>),
-    ) {
+    pub fn play(&mut self, record: &Record<'_>) {
         loop {
             let mut choices: Vec<Choice> =
                 (0..self.ranks.len() as u32).filter(|r| self.can_step(*r)).map(Choice::Step).collect();
@@ -224,11 +224,7 @@ impl World {
         }
     }
 
-    fn step(
-        &mut self,
-        rank: u32,
-        record: &dyn Fn(&mut World, u32, ExtendFn, *mut c_void, u32) -> (Status, Vec<Step>),
-    ) {
+    fn step(&mut self, rank: u32, record: &Record<'_>) {
         let state = self.ranks[rank as usize].get_mut();
         let (Some(step), spoiled) = (state.steps.pop_front(), state.spoiled) else { return };
         match step {

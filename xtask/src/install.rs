@@ -141,7 +141,7 @@ fn fortran(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
 
 /// Pages that `mpi-info --help TOPIC` shows, by topic: for a page of docs/ its name. Pages that a message, a header or another of these pages
 /// points to are among them.
-const PAGES: [(&str, &str); 21] = [
+const PAGES: [(&str, &str); 23] = [
     ("functions", "mpi/INDEX.md"),
     ("mpirun-options", "docs/mpirun-options.md"),
     ("ompi_info-options", "docs/ompi_info-options.md"),

@@ -16,21 +16,18 @@
 //! something goes on with the ranks that it hears of, and transfers nothing. The agreement at the end tells all.
 
 use crate::domains::{Domains, NEVER};
+use crate::ending;
 use crate::gathering::Gathering;
-use crate::plan;
 use crate::sending::Sending;
-use oxmpi_datatype::TypeRef;
+use crate::setting::Setting;
 use oxmpi_fcoll::{Call, Outcome, Range, Request};
 use oxmpi_mca::Status;
 
 /// The exchange of one access, in one rank.
 pub struct Exchange {
-    pub domains: Domains,
-    pub byte: TypeRef,
-    pub sending: Sending,
-    pub gathering: Option<Gathering>,
-    /// The outcome as far as this rank knows it.
-    pub outcome: Outcome,
+    setting: Setting,
+    sending: Sending,
+    gathering: Option<Gathering>,
     /// This rank takes part without data, and reads its own behind.
     by_itself: bool,
 }
@@ -44,11 +41,9 @@ impl Exchange {
         let own = aggregators.iter().position(|rank| *rank == call.rank());
         let gathering = own.map(|owner| Gathering::new(call, &domains, ranges, owner as u64)).transpose()?;
         Ok(Box::new(Exchange {
-            domains,
-            byte: call.byte()?,
+            setting: Setting { domains, byte: call.byte()? },
             sending: Sending::new(call, &domains, mine)?,
             gathering: gathering.flatten(),
-            outcome: Outcome::FINE,
             by_itself: false,
         }))
     }
@@ -57,29 +52,42 @@ impl Exchange {
     pub fn begin(mut self: Box<Self>, call: &Call<'_>, by_itself: bool) -> Result<(), Status> {
         self.by_itself = by_itself;
         // Before any receive, which may be refused: behind that, announcements would say that data is missing.
-        self.announce_first(call)?;
-        let mut requests = self.receive_first(call)?;
+        self.sending.announce_first(&self.setting, call)?;
+        let mut requests = match &mut self.gathering {
+            Some(part) => part.receive_first(&self.setting, call)?,
+            None => Vec::new(),
+        };
         call.wait(&mut requests)?;
-        call.then(move |call, lost| self.go_on(call, lost))
+        call.then(move |call, _| self.go_on(call))
     }
 
     /// Does the next task, or ends.
-    pub fn go_on(mut self: Box<Self>, call: &Call<'_>, lost: bool) -> Result<(), Status> {
-        self.check_headers();
+    fn go_on(mut self: Box<Self>, call: &Call<'_>) -> Result<(), Status> {
+        if let Some(part) = &mut self.gathering {
+            part.check_headers(&self.setting);
+        }
         let gathers = self.gathering.as_ref().map_or((NEVER, 0), |part| (part.next_round(), part.owner));
         let sends = self.sending.next();
         let sends_first = sends.0 != NEVER && sends < gathers;
+        let setting = self.setting.clone();
         if sends_first {
-            self.send(call, sends)
-        } else if gathers.0 != NEVER {
-            self.gather(call, gathers.0)
-        } else {
-            self.end(call, lost)
+            let sending = core::mem::take(&mut self.sending);
+            return sending.send(setting, call, sends, move |sending, call| {
+                self.sending = sending;
+                self.go_on(call)
+            });
+        }
+        match self.gathering.take_if(|_| gathers.0 != NEVER) {
+            Some(part) => part.gather(setting, call, gathers.0, move |part, call| {
+                self.gathering = Some(part);
+                self.go_on(call)
+            }),
+            None => self.end(call),
         }
     }
 
     /// Waits for whatever is under way, and agrees with the others.
-    fn end(mut self: Box<Self>, call: &Call<'_>, _: bool) -> Result<(), Status> {
+    fn end(mut self: Box<Self>, call: &Call<'_>) -> Result<(), Status> {
         let mut requests: Vec<Request> = self.sending.requests();
         requests.extend(self.gathering.iter_mut().flat_map(Gathering::requests));
         call.wait(&mut requests)?;
@@ -88,14 +96,11 @@ impl Exchange {
             if !lost {
                 self.sending.unpack(call);
             }
-            if let Some(part) = &mut self.gathering {
-                self.outcome = self.outcome.and(part.written());
-            }
-            let outcome = self.outcome;
+            let outcome = self.gathering.as_mut().map_or(Outcome::FINE, Gathering::outcome);
             if self.by_itself {
-                return call.transfer_own(move |call, own| plan::end(call, outcome, Some(own)));
+                return call.transfer_own(move |call, own| ending::end(call, outcome, Some(own)));
             }
-            plan::end(call, outcome, None)
+            ending::end(call, outcome, None)
         })
     }
 }

@@ -1,9 +1,9 @@
 //! An aggregator's part: it learns who has data in its next round, collects that in an image and writes it, or reads the image and hands it out.
 
 use crate::domains::{Domains, NEVER};
-use crate::exchange::Exchange;
 use crate::image::{Covered, Extent, first_missing, type_of};
 use crate::sending::{self, Span};
+use crate::setting::Setting;
 use crate::wire::{self, HEADER, Header, Run};
 use oxmpi_datatype::TypeRef;
 use oxmpi_fbtl::Piece;
@@ -43,6 +43,8 @@ pub struct Gathering {
     turn: usize,
     /// Announcements that have come since they were looked at last.
     unread: bool,
+    /// The outcome of this aggregator's work.
+    outcome: Outcome,
 }
 
 /// A rank that takes part in a round, and its data in the image.
@@ -88,6 +90,7 @@ impl Gathering {
             slots: [slot()?, slot()?],
             turn: 0,
             unread: false,
+            outcome: Outcome::FINE,
         }))
     }
 
@@ -101,10 +104,10 @@ impl Gathering {
         self.slots.iter_mut().flat_map(|slot| slot.requests.drain(..)).collect()
     }
 
-    /// The outcome of the writes that have ended.
-    pub fn written(&mut self) -> Outcome {
+    /// The outcome, when all writes have ended.
+    pub fn outcome(&mut self) -> Outcome {
         let outcomes = self.slots.iter_mut().map(Slot::written);
-        outcomes.fold(Outcome::FINE, Outcome::and)
+        outcomes.fold(self.outcome, Outcome::and)
     }
 }
 
@@ -124,29 +127,30 @@ impl Slot {
     }
 }
 
-impl Exchange {
+impl Gathering {
     /// Starts to receive the first announcement of each rank; this rank's own is put in its place.
-    pub fn receive_first(&mut self, call: &Call<'_>) -> Result<Vec<Request>, Status> {
-        let everybody: Vec<usize> = (0..self.gathering.as_ref().map_or(0, |part| part.peers.len())).collect();
-        self.receive_headers(call, &everybody, false)
+    pub fn receive_first(&mut self, setting: &Setting, call: &Call<'_>) -> Result<Vec<Request>, Status> {
+        let everybody: Vec<usize> = (0..self.peers.len()).collect();
+        self.receive_headers(setting, call, &everybody, false)
     }
 
     fn receive_headers(
         &mut self,
+        setting: &Setting,
         call: &Call<'_>,
         peers: &[usize],
         lost: bool,
     ) -> Result<Vec<Request>, Status> {
-        let Some(part) = &mut self.gathering else { return Ok(Vec::new()) };
         let mut requests = Vec::new();
-        part.unread = true;
+        self.unread = true;
         for peer in peers {
-            let peer = &mut part.peers[*peer];
+            let peer = &mut self.peers[*peer];
             let place = peer.header.at().cast::<Header>();
             let own = peer.rank == call.rank();
-            let from = peer.last.map_or(Some(0), |round| sending::behind(&self.domains, round, part.owner));
+            let from =
+                peer.last.map_or(Some(0), |round| sending::behind(&setting.domains, round, self.owner));
             let known = if own && !lost {
-                sending::announcement(call, &self.domains, part.owner, from)
+                sending::announcement(call, &setting.domains, self.owner, from)
             } else {
                 // It stays where the message fails.
                 Header::LAST
@@ -156,7 +160,7 @@ impl Exchange {
             unsafe {
                 place.write(known);
                 if !own {
-                    requests.push(call.recv(place.cast(), HEADER, &self.byte, peer.rank)?);
+                    requests.push(call.recv(place.cast(), HEADER, &setting.byte, peer.rank)?);
                 }
             }
         }
@@ -164,15 +168,14 @@ impl Exchange {
     }
 
     /// Looks at announcements that have come. One that cannot be ends what its rank has to say, and is this rank's error.
-    pub fn check_headers(&mut self) {
-        let Some(part) = &mut self.gathering else { return };
-        if !core::mem::take(&mut part.unread) {
+    pub fn check_headers(&mut self, setting: &Setting) {
+        if !core::mem::take(&mut self.unread) {
             return;
         }
-        for peer in &mut part.peers {
+        for peer in &mut self.peers {
             // SAFETY: whoever comes here has waited for announcements; all bytes are initialised.
             let header = unsafe { peer.header.at().cast::<Header>().read() };
-            if header.is_valid(peer.last, self.domains.image_bytes()) {
+            if header.is_valid(peer.last, setting.domains.image_bytes()) {
                 peer.announced = header;
             } else {
                 peer.announced = Header::LAST;
@@ -182,41 +185,50 @@ impl Exchange {
     }
 
     /// An aggregator's task: first the lists that did not fit into announcements.
-    pub fn gather(mut self: Box<Self>, call: &Call<'_>, round: u64) -> Result<(), Status> {
-        let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
-        let mut requests = core::mem::take(&mut part.slots[part.turn].requests);
-        for peer in part.peers.iter_mut().filter(|peer| peer.announced.round == round) {
+    pub fn gather(
+        mut self,
+        setting: Setting,
+        call: &Call<'_>,
+        round: u64,
+        next: impl FnOnce(Gathering, &Call<'_>) -> Result<(), Status> + Send + 'static,
+    ) -> Result<(), Status> {
+        let mut requests = core::mem::take(&mut self.slots[self.turn].requests);
+        for peer in self.peers.iter_mut().filter(|peer| peer.announced.round == round) {
             if peer.announced.is_inline() || peer.rank == call.rank() {
                 continue;
             }
             peer.list = vec![0; peer.announced.list as usize];
             let (at, len) = (peer.list.as_mut_ptr(), peer.announced.list);
             // SAFETY: the list is the message's until it was waited for.
-            requests.push(unsafe { call.recv(at, len, &self.byte, peer.rank)? });
+            requests.push(unsafe { call.recv(at, len, &setting.byte, peer.rank)? });
         }
         call.wait(&mut requests)?;
         call.then(move |call, lost| {
-            let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
-            let slot = &mut part.slots[part.turn];
+            let slot = &mut self.slots[self.turn];
             slot.types.clear();
             self.outcome = self.outcome.and(slot.written());
-            let (guests, covered) = self.guests(call, round, lost)?;
+            let (guests, covered) = self.guests(&setting, call, round, lost)?;
             if call.writes() {
-                self.collect(call, round, guests, covered, lost)
+                self.collect(setting, call, (round, lost), (guests, covered), next)
             } else {
-                self.fetch(call, round, guests, covered, lost)
+                self.fetch(setting, call, (round, lost), (guests, covered), next)
             }
         })
     }
 
     /// The ranks that take part in a round, and their bytes together. A rank whose list was lost has none.
-    fn guests(&mut self, call: &Call<'_>, round: u64, lost: bool) -> Result<(Vec<Guest>, Covered), Status> {
-        let domains = self.domains;
-        let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
+    fn guests(
+        &mut self,
+        setting: &Setting,
+        call: &Call<'_>,
+        round: u64,
+        lost: bool,
+    ) -> Result<(Vec<Guest>, Covered), Status> {
+        let domains = setting.domains;
         let mut covered = Covered::new(domains.image_bytes());
         let mut guests = Vec::new();
-        let owner = part.owner;
-        for (i, peer) in part.peers.iter_mut().enumerate().filter(|(_, peer)| peer.announced.round == round) {
+        let owner = self.owner;
+        for (i, peer) in self.peers.iter_mut().enumerate().filter(|(_, peer)| peer.announced.round == round) {
             let header = peer.announced;
             let long = core::mem::take(&mut peer.list);
             let own = (peer.rank == call.rank()).then(|| sending::part(call, &domains, (round, owner)).list);
@@ -237,7 +249,7 @@ impl Exchange {
                 }
             };
             covered.add(&runs, &domains);
-            guests.push(Guest { peer: i, kind: type_of(&runs, &domains, &self.byte)? });
+            guests.push(Guest { peer: i, kind: type_of(&runs, &domains, &setting.byte)? });
             peer.last = Some(round);
         }
         Ok((guests, covered))
@@ -245,22 +257,21 @@ impl Exchange {
 
     /// Receives the data of a round, and writes it while the next one is collected.
     fn collect(
-        mut self: Box<Self>,
+        mut self,
+        setting: Setting,
         call: &Call<'_>,
-        round: u64,
-        guests: Vec<Guest>,
-        covered: Covered,
-        lost: bool,
+        (round, lost): (u64, bool),
+        (guests, covered): (Vec<Guest>, Covered),
+        next: impl FnOnce(Gathering, &Call<'_>) -> Result<(), Status> + Send + 'static,
     ) -> Result<(), Status> {
         let peers: Vec<usize> = guests.iter().map(|guest| guest.peer).collect();
-        let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
-        let (turn, owner) = (part.turn, part.owner);
-        part.turn ^= 1;
+        let (turn, owner) = (self.turn, self.owner);
+        self.turn ^= 1;
         let mut requests = Vec::new();
         for guest in guests {
-            let (slot, rank) = (&mut part.slots[turn], part.peers[guest.peer].rank);
+            let (slot, rank) = (&mut self.slots[turn], self.peers[guest.peer].rank);
             if rank == call.rank() {
-                let spans = sending::part(call, &self.domains, (round, owner)).spans;
+                let spans = sending::part(call, &setting.domains, (round, owner)).spans;
                 put_own(call, &spans, slot.image, &guest.kind);
             } else {
                 // SAFETY: the image is the messages' until they were waited for, the type lives in the slot. Of bytes that several ranks write any may stay.
@@ -268,57 +279,54 @@ impl Exchange {
             }
             slot.types.push(guest.kind);
         }
-        requests.extend(self.receive_headers(call, &peers, lost)?);
+        requests.extend(self.receive_headers(&setting, call, &peers, lost)?);
         call.wait(&mut requests)?;
         // The write of the other image ends meanwhile.
         call.settle()?;
         call.then(move |call, lost| {
             if lost || self.outcome.status.is_err() {
-                return self.go_on(call, lost);
+                return next(self, call);
             }
-            let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
-            let slot = &mut part.slots[turn];
-            let pieces = placed(&covered.extents(&self.domains, round, owner), slot.image);
+            let slot = &mut self.slots[turn];
+            let pieces = placed(&covered.extents(&setting.domains, round, owner), slot.image);
             slot.writes = true;
             // SAFETY: the image is the transfer's until `settle`, behind which its turn comes again.
             unsafe { call.transfer(WRITE, &pieces, &slot.result, true)? };
-            self.go_on(call, lost)
+            next(self, call)
         })
     }
 
     /// Reads a round, and sends each rank its data while the next one is read.
     fn fetch(
-        mut self: Box<Self>,
+        mut self,
+        setting: Setting,
         call: &Call<'_>,
-        round: u64,
-        guests: Vec<Guest>,
-        covered: Covered,
-        lost: bool,
+        (round, lost): (u64, bool),
+        (guests, covered): (Vec<Guest>, Covered),
+        next: impl FnOnce(Gathering, &Call<'_>) -> Result<(), Status> + Send + 'static,
     ) -> Result<(), Status> {
         let peers: Vec<usize> = guests.iter().map(|guest| guest.peer).collect();
-        let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
-        let (turn, owner) = (part.turn, part.owner);
-        part.turn ^= 1;
-        let slot = &mut part.slots[turn];
-        let extents = covered.extents(&self.domains, round, owner);
+        let (turn, owner) = (self.turn, self.owner);
+        self.turn ^= 1;
+        let slot = &mut self.slots[turn];
+        let extents = covered.extents(&setting.domains, round, owner);
         let fine = !lost && !self.outcome.status.is_err();
         if fine {
             // SAFETY: the image is free, and the transfer's until the step behind.
             unsafe { call.transfer(READ, &placed(&extents, slot.image), &slot.result, false)? };
         }
-        let mut requests = self.receive_headers(call, &peers, lost)?;
+        let mut requests = self.receive_headers(&setting, call, &peers, lost)?;
         call.wait(&mut requests)?;
-        call.then(move |call, lost| {
-            let Some(part) = &mut self.gathering else { return Err(Status::INTERNAL) };
-            let slot = &mut part.slots[turn];
+        call.then(move |call, _| {
+            let slot = &mut self.slots[turn];
             let (moved, status) = if fine { slot.result() } else { (0, Status::OK) };
             let end = first_missing(&extents, moved).filter(|_| fine && !status.is_err()).unwrap_or(u64::MAX);
             self.outcome = self.outcome.and(Outcome { status, end });
             clear_behind(&extents, moved, slot.image);
             for guest in guests {
-                let rank = part.peers[guest.peer].rank;
+                let rank = self.peers[guest.peer].rank;
                 if rank == call.rank() {
-                    let spans = sending::part(call, &self.domains, (round, owner)).spans;
+                    let spans = sending::part(call, &setting.domains, (round, owner)).spans;
                     take_own(call, &spans, slot.image, &guest.kind);
                 } else {
                     // SAFETY: the image stays as it is until its messages were waited for, the type lives in the slot.
@@ -326,7 +334,7 @@ impl Exchange {
                 }
                 slot.types.push(guest.kind);
             }
-            self.go_on(call, lost)
+            next(self, call)
         })
     }
 }

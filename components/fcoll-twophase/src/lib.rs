@@ -8,12 +8,14 @@
 
 mod component;
 mod domains;
+mod ending;
 mod exchange;
 mod gathering;
 mod image;
 mod params;
 mod plan;
 mod sending;
+mod setting;
 mod wire;
 
 oxmpi_mca::component! {

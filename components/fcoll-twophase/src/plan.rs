@@ -1,7 +1,8 @@
 //! The beginning of a plan: ranks tell each other their ranges, and decide whether data is exchanged. Everything follows from the layout and from those ranges, so all come to the same.
 
+use crate::ending::lost;
 use crate::exchange::Exchange;
-use oxmpi_fcoll::{Call, Moved, Outcome, Range, want};
+use oxmpi_fcoll::{Call, Range, want};
 use oxmpi_mca::Status;
 
 /// A mark in a range: the rank's view has bytes twice, so it reads for itself.
@@ -48,27 +49,4 @@ fn interleave(ranges: &[Range]) -> bool {
     let mut ranges: Vec<_> = ranges.iter().filter(|range| range.bytes > 0).collect();
     ranges.sort_by_key(|range| range.first);
     ranges.windows(2).any(|two| two[1].first < two[0].end)
-}
-
-/// The end for a rank that has lost messages: the host has the error.
-pub fn lost(call: &Call<'_>) -> Result<(), Status> {
-    call.moved(0, Status::OK);
-    Ok(())
-}
-
-/// The end of a plan in which data was exchanged: agrees with the others, and counts what this rank has got.
-pub fn end(call: &Call<'_>, outcome: Outcome, own: Option<Moved>) -> Result<(), Status> {
-    let mine = own.map_or(outcome, |own| outcome.and(own.outcome));
-    call.agree(mine, move |call, outcome| {
-        let Some(outcome) = outcome else { return lost(call) };
-        let access = call.access();
-        let bytes = match own {
-            Some(own) => own.bytes,
-            None if outcome.status.is_err() => 0,
-            None if call.writes() || outcome.end == u64::MAX => access.len,
-            None => call.view().position(outcome.end).saturating_sub(access.from).min(access.len),
-        };
-        call.moved(bytes, outcome.status);
-        Ok(())
-    })
 }

@@ -1,7 +1,7 @@
 //! A rank's part of the rounds of aggregators: it announces what it has there, and sends or receives the data.
 
 use crate::domains::{Domains, NEVER};
-use crate::exchange::Exchange;
+use crate::setting::Setting;
 use crate::wire::{HEADER, Header, List};
 use oxmpi_fcoll::{Call, Memory, Range, Request};
 use oxmpi_mca::Status;
@@ -43,6 +43,7 @@ pub struct Part {
 }
 
 /// The part of an exchange that has a rank's own data.
+#[derive(Default)]
 pub struct Sending {
     lines: Vec<Line>,
     stores: [Store; 2],
@@ -210,52 +211,64 @@ pub fn behind(domains: &Domains, round: u64, owner: u64) -> Option<u64> {
     domains.segments(round, owner).next().and_then(|(from, _)| domains.behind_round(from))
 }
 
-impl Exchange {
+impl Sending {
     /// Announces this rank's first rounds.
-    pub fn announce_first(&mut self, call: &Call<'_>) -> Result<(), Status> {
-        for line in 0..self.sending.lines.len() {
-            let header = announcement(call, &self.domains, self.sending.lines[line].owner, Some(0));
-            self.announce(call, line, header)?;
+    pub fn announce_first(&mut self, setting: &Setting, call: &Call<'_>) -> Result<(), Status> {
+        for line in 0..self.lines.len() {
+            let header = announcement(call, &setting.domains, self.lines[line].owner, Some(0));
+            self.announce(setting, call, line, header)?;
         }
         Ok(())
     }
 
-    fn announce(&mut self, call: &Call<'_>, line: usize, header: Header) -> Result<(), Status> {
-        let line = &mut self.sending.lines[line];
+    fn announce(
+        &mut self,
+        setting: &Setting,
+        call: &Call<'_>,
+        line: usize,
+        header: Header,
+    ) -> Result<(), Status> {
+        let line = &mut self.lines[line];
         line.round = header.round;
         // SAFETY: the last announcement has arrived; the plan's memory, and a type that lives as long as the exchange.
         unsafe {
             line.header.at().cast::<Header>().write(header);
-            line.sent = Some(call.send(line.header.at(), HEADER, &self.byte, line.rank)?);
+            line.sent = Some(call.send(line.header.at(), HEADER, &setting.byte, line.rank)?);
         }
         Ok(())
     }
 
-    /// Takes part in a round: waits until the store of two tasks ago is free, and goes on.
-    pub fn send(mut self: Box<Self>, call: &Call<'_>, task: (u64, u64)) -> Result<(), Status> {
-        let sending = &mut self.sending;
-        let Some(line) = sending.lines.iter().position(|line| line.owner == task.1) else {
+    /// Takes part in a round: waits until the store of two tasks ago is free, and goes on with `next`.
+    pub fn send(
+        mut self,
+        setting: Setting,
+        call: &Call<'_>,
+        task: (u64, u64),
+        next: impl FnOnce(Sending, &Call<'_>) -> Result<(), Status> + Send + 'static,
+    ) -> Result<(), Status> {
+        let Some(line) = self.lines.iter().position(|line| line.owner == task.1) else {
             return Err(Status::INTERNAL);
         };
-        let mut requests: Vec<Request> = sending.lines[line].sent.take().into_iter().collect();
-        requests.append(&mut sending.stores[sending.turn].requests);
+        let mut requests: Vec<Request> = self.lines[line].sent.take().into_iter().collect();
+        requests.append(&mut self.stores[self.turn].requests);
         call.wait(&mut requests)?;
         call.then(move |call, lost| {
-            self.send_part(call, line, task, lost)?;
-            self.go_on(call, lost)
+            self.send_part(&setting, call, line, task, lost)?;
+            next(self, call)
         })
     }
 
     fn send_part(
         &mut self,
+        setting: &Setting,
         call: &Call<'_>,
         line: usize,
         task: (u64, u64),
         lost: bool,
     ) -> Result<(), Status> {
-        let (domains, rank) = (self.domains, self.sending.lines[line].rank);
-        let store = &mut self.sending.stores[self.sending.turn];
-        self.sending.turn ^= 1;
+        let (domains, rank) = (setting.domains, self.lines[line].rank);
+        let store = &mut self.stores[self.turn];
+        self.turn ^= 1;
         if lost {
             store.to_unpack.clear();
         } else {
@@ -266,7 +279,7 @@ impl Exchange {
         if store.list.len() > crate::wire::INLINE {
             let len = store.list.len() as u64;
             // SAFETY: the list is not touched until the store's turn comes again.
-            store.requests.push(unsafe { call.send(store.list.as_ptr(), len, &self.byte, rank)? });
+            store.requests.push(unsafe { call.send(store.list.as_ptr(), len, &setting.byte, rank)? });
         }
         let in_place = in_user_memory(call, &part.spans);
         let place = match in_place {
@@ -283,10 +296,10 @@ impl Exchange {
                 }
             }
             // SAFETY: neither the store nor the user's memory changes while the message is under way.
-            store.requests.push(unsafe { call.send(place, part.bytes, &self.byte, rank)? });
+            store.requests.push(unsafe { call.send(place, part.bytes, &setting.byte, rank)? });
         } else {
             // SAFETY: the place is the message's until the store's turn comes again.
-            store.requests.push(unsafe { call.recv(place, part.bytes, &self.byte, rank)? });
+            store.requests.push(unsafe { call.recv(place, part.bytes, &setting.byte, rank)? });
             if in_place.is_none() {
                 store.to_unpack = part.spans;
             }
@@ -296,6 +309,6 @@ impl Exchange {
         } else {
             announcement(call, &domains, task.1, behind(&domains, task.0, task.1))
         };
-        self.announce(call, line, next)
+        self.announce(setting, call, line, next)
     }
 }

@@ -179,6 +179,8 @@ pub fn runs(mut list: &[u8], bytes: u64, domains: &Domains, round: u64, owner: u
     (named == bytes).then_some(all)
 }
 
+const _: () = assert!(size_of::<Header>() == HEADER as usize);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,5 +246,3 @@ mod tests {
         assert!(Header::LAST.is_valid(Some(9), 1));
     }
 }
-
-const _: () = assert!(size_of::<Header>() == HEADER as usize);

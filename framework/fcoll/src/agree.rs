@@ -100,7 +100,7 @@ impl Call<'_> {
         next: impl FnOnce(&Call<'_>, Option<Outcome>) -> Result<(), Status> + Send + 'static,
     ) -> Result<(), Status> {
         let round =
-            Round { buffers: self.memory(64)?, byte: self.byte()?, distance: 1, next: Box::new(next) };
+            Round { buffers: self.zeroed(64)?, byte: self.byte()?, distance: 1, next: Box::new(next) };
         round.go(self, mine, false)
     }
 }

@@ -1,7 +1,7 @@
 //! One collective access while its plan is written: what the rank has, and verbs that write down steps.
 //!
-//! A planner's work is a chain of functions: each writes steps and hands what it has found out to the next one by [`Call::then`], which the host calls when those steps are done. What
-//! such a function captures lives until it has run, or until the plan is thrown away; memory by [`Call::memory`] lives as long as the plan.
+//! A planner's work is a chain of functions: each writes steps and hands what it has found out to the next one by [`Call::then`], which the host calls when those steps are done. Captures of
+//! such a function live until it has run, or until the plan is thrown away; memory by [`Call::memory`] lives as long as the plan.
 
 use crate::table::*;
 use core::ffi::c_void;
@@ -182,13 +182,19 @@ impl<'a> Call<'a> {
         unsafe { &*self.given.services }
     }
 
-    /// Memory of the plan. Its bytes are 0.
+    /// Memory of the plan, not initialised.
     pub fn memory(&self, len: u64) -> Result<Memory, Status> {
         let mut at = null_mut();
         answer((self.services().memory)(self.comm, len, &mut at))?;
-        // SAFETY: fresh memory of that length.
-        unsafe { core::ptr::write_bytes(at, 0, len as usize) };
         Ok(Memory { at, len })
+    }
+
+    /// Memory of the plan whose bytes are 0.
+    pub fn zeroed(&self, len: u64) -> Result<Memory, Status> {
+        let memory = self.memory(len)?;
+        // SAFETY: fresh memory of that length.
+        unsafe { core::ptr::write_bytes(memory.at, 0, len as usize) };
+        Ok(memory)
     }
 
     /// Starts a message of `count` elements at `at` to rank `to`. Messages from one rank to another arrive in the order in which they were started.
@@ -255,7 +261,7 @@ impl<'a> Call<'a> {
 
     /// A place for the result of a transfer.
     pub fn result(&self) -> Result<Memory, Status> {
-        self.memory(16)
+        self.zeroed(16)
     }
 
     /// Waits for the transfers that were written down to end later.

@@ -23,11 +23,11 @@
 mod agree;
 mod author;
 mod call;
-mod own;
+mod own_transfers;
 mod table;
 
 pub use agree::{Outcome, Range};
 pub use author::{Fcoll, module};
 pub use call::{Call, Memory, Request};
-pub use own::Moved;
+pub use own_transfers::Moved;
 pub use table::*;

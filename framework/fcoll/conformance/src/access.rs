@@ -29,7 +29,7 @@ pub struct Access {
 /// Offsets of the bytes of so many elements.
 pub fn places(desc: &TypeDesc, from: u64, len: u64) -> Vec<i64> {
     let mut all = Vec::new();
-    let count = if desc.packed == 0 { 0 } else { (from + len) / desc.packed + 1 };
+    let count = (from + len).checked_div(desc.packed).map_or(0, |whole| whole + 1);
     oxmpi_datatype::blocks(desc, count, from, len, |disp, len| {
         all.extend((0..len as i64).map(|i| disp + i));
         true
@@ -48,19 +48,19 @@ pub fn listed(blocks: &[(u64, u64)], extent: u64) -> TypeRef {
 
 impl Access {
     /// Bytes that are accessed.
-    pub fn len(&self) -> u64 {
+    pub fn num_bytes(&self) -> u64 {
         self.memtype.packed * self.count
     }
 
     /// Where in the file the bytes lie, in order.
     pub fn offsets(&self) -> Vec<u64> {
-        let places = places(&self.filetype, self.from, self.len());
+        let places = places(&self.filetype, self.from, self.num_bytes());
         places.into_iter().map(|disp| self.displacement.wrapping_add_signed(disp)).collect()
     }
 
     /// Where in the memory they lie.
     pub fn in_memory(&self) -> Vec<usize> {
-        places(&self.memtype, 0, self.len()).into_iter().map(|disp| disp as usize).collect()
+        places(&self.memtype, 0, self.num_bytes()).into_iter().map(|disp| disp as usize).collect()
     }
 
     /// With memory of `count` elements, which are filled with bytes of the rank's.

@@ -1,8 +1,17 @@
 //! A file as a list of bytes, which can fail.
 
-use crate::world::Transfer;
+use oxmpi_fbtl::Piece;
 use oxmpi_fbtl::transfer::{READ, WRITE};
 use oxmpi_mca::Status;
+
+/// A transfer as it was written down.
+pub struct Transfer {
+    pub what: u32,
+    pub pieces: Vec<Piece>,
+    pub moved: *mut u64,
+    pub outcome: *mut i32,
+    pub later: bool,
+}
 
 /// Bytes, and the faults that are still to come.
 #[derive(Clone, Debug, Default)]

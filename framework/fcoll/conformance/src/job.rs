@@ -40,12 +40,18 @@ impl Setup {
         self
     }
 
-    /// The seeds of a check's random cases; the environment variable `OXMPI_SEED` names one to play alone.
+    /// The seeds of a check's random cases. The environment variable `OXMPI_SEED` names one to play alone, `OXMPI_CASES` how many there are.
     pub fn seeds(&self) -> Vec<u64> {
-        match std::env::var("OXMPI_SEED").ok().and_then(|seed| seed.parse().ok()) {
+        let given = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
+        match given("OXMPI_SEED") {
             Some(seed) => vec![seed],
-            None => (1..=self.cases).collect(),
+            None => (1..=given("OXMPI_CASES").unwrap_or(self.cases)).collect(),
         }
+    }
+
+    /// Whether a check's cases are all there, so that among them are such as it is about.
+    pub fn is_whole(&self) -> bool {
+        std::env::var_os("OXMPI_SEED").is_none()
     }
 }
 
@@ -168,7 +174,7 @@ pub fn play(with: &Setup, mut case: Case) -> Ended {
             displacement: part.displacement,
             filetype: part.filetype.as_ptr(),
             from: part.from,
-            len: part.len(),
+            len: part.num_bytes(),
             memory: part.memory.as_mut_ptr(),
             count: part.count,
             memtype: part.memtype.as_ptr(),

@@ -11,7 +11,7 @@
 //! suite!(Setup::new(fcoll_mine::descriptor()));
 //! ```
 //!
-//! The environment variables `OXMPI_CHECK` and `OXMPI_SEED` name one check and one case to run alone.
+//! The environment variables `OXMPI_CHECK` and `OXMPI_SEED` name one check and one case to run alone, `OXMPI_CASES` says how many random cases a check has.
 //!
 //! **Always checked:** nothing waits for ever; every message has a receive of its size; a rank says once what it has moved; transfers do not overlap with others under way; a transfer writes no
 //! byte twice.

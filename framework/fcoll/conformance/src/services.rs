@@ -1,6 +1,7 @@
 //! The services of a plan: each writes down a step of its rank.
 
-use crate::world::{Elements, Step, Transfer, World};
+use crate::file::Transfer;
+use crate::world::{Elements, Step, World};
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use core::ptr::without_provenance_mut;

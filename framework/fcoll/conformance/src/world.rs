@@ -1,11 +1,11 @@
 //! The world that a plan is played in: ranks whose plans are stepped in one thread, messages between them, and a file that is a list of bytes.
 //!
-//! Whatever can happen next (a rank's next step, a message that arrives, a transfer that ends) is drawn by a seed, so a case can be played again. If nothing can happen and a
+//! The next thing to happen (a rank's next step, a message that arrives, a transfer that ends) is drawn by a seed, so a case can be played again. If nothing can happen and a
 //! plan is not at its end, ranks wait for each other for ever, and the report says for what.
 //!
 //! Nothing here panics under a component's frames: faults are noted, and fail the check at its end.
 
-use crate::file::File;
+use crate::file::{File, Transfer};
 use crate::random::Random;
 use core::cell::RefCell;
 use core::ffi::c_void;
@@ -18,15 +18,6 @@ use std::collections::VecDeque;
 
 /// Elements in a rank's memory.
 pub type Elements = (*const u8, u64, *const TypeDesc);
-
-/// A transfer as it was written down.
-pub struct Transfer {
-    pub what: u32,
-    pub pieces: Vec<Piece>,
-    pub moved: *mut u64,
-    pub outcome: *mut i32,
-    pub later: bool,
-}
 
 /// A step of a plan.
 pub enum Step {
@@ -76,6 +67,9 @@ struct Message {
     copied: Option<Vec<u8>>,
     slot: usize,
 }
+
+/// Has a step of a rank that writes further ones called with the last number, and answers what it wrote.
+type Record<'a> = dyn Fn(&mut World, u32, ExtendFn, *mut c_void, u32) -> (Status, Vec<Step>) + 'a;
 
 /// One rank's plan.
 #[derive(Default)]
@@ -146,10 +140,7 @@ impl World {
     }
 
     /// Plays all plans to their ends. `record` has a step that writes further ones called, and answers what it wrote.
-    pub fn play(
-        &mut self,
-        record: &dyn Fn(&mut World, u32, ExtendFn, *mut c_void, u32) -> (Status, Vec<Step>),
-    ) {
+    pub fn play(&mut self, record: &Record<'_>) {
         loop {
             let mut choices: Vec<Choice> =
                 (0..self.ranks.len() as u32).filter(|r| self.can_step(*r)).map(Choice::Step).collect();
@@ -233,11 +224,7 @@ impl World {
         }
     }
 
-    fn step(
-        &mut self,
-        rank: u32,
-        record: &dyn Fn(&mut World, u32, ExtendFn, *mut c_void, u32) -> (Status, Vec<Step>),
-    ) {
+    fn step(&mut self, rank: u32, record: &Record<'_>) {
         let state = self.ranks[rank as usize].get_mut();
         let (Some(step), spoiled) = (state.steps.pop_front(), state.spoiled) else { return };
         match step {

@@ -40,7 +40,7 @@ crate::check!(a_failed_transfer_is_everybodys, |setup| {
             assert!(fine, "seed {seed}: byte {offset} is nobody's");
         }
     }
-    assert!(failed > 0, "no case had as many transfers as it takes to fail");
+    assert!(failed > 0 || !setup.is_whole(), "no case had as many transfers as it takes to fail");
 });
 
 crate::check!(nobody_waits_for_unreachable_ranks, |setup| {
@@ -63,5 +63,8 @@ crate::check!(nobody_waits_for_unreachable_ranks, |setup| {
         failed += (errors > 0) as u32;
         assert!(errors == 0 || both.iter().all(Option::is_some), "seed {seed}: {:?}", ended.errors);
     }
-    assert!(failed > 0, "no case had a message between ranks that do not reach each other");
+    assert!(
+        failed > 0 || !setup.is_whole(),
+        "no case had a message between ranks that do not reach each other"
+    );
 });

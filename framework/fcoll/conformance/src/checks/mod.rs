@@ -71,7 +71,11 @@ fn check_write(setup: &Setup, case: Case) -> Ended {
         );
     }
     for (rank, part) in ended.parts.iter().enumerate() {
-        assert_eq!(ended.moved[rank], (part.len(), Status::OK), "seed {seed}: what rank {rank} has moved");
+        assert_eq!(
+            ended.moved[rank],
+            (part.num_bytes(), Status::OK),
+            "seed {seed}: what rank {rank} has moved"
+        );
     }
     ended
 }

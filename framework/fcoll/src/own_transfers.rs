@@ -28,7 +28,7 @@ impl Call<'_> {
         if self.access().len == 0 {
             return next(self, moved);
         }
-        Own { result: self.result()?, moved, next: Box::new(next) }.go(self)
+        OwnTransfers { result: self.result()?, moved, next: Box::new(next) }.go(self)
     }
 
     /// The plan's end for ranks that have transferred their own: they agree on the outcome, and each says what it has moved.
@@ -40,15 +40,15 @@ impl Call<'_> {
     }
 }
 
-type AfterOwn = Box<dyn FnOnce(&Call<'_>, Moved) -> Result<(), Status> + Send>;
+type AfterTransfers = Box<dyn FnOnce(&Call<'_>, Moved) -> Result<(), Status> + Send>;
 
-struct Own {
+struct OwnTransfers {
     result: Memory,
     moved: Moved,
-    next: AfterOwn,
+    next: AfterTransfers,
 }
 
-impl Own {
+impl OwnTransfers {
     fn go(mut self, call: &Call<'_>) -> Result<(), Status> {
         let access = call.access();
         let (from, left) = (access.from + self.moved.bytes, access.len - self.moved.bytes);

@@ -44,6 +44,17 @@ pub trait Kind {
     fn handle(number: Fint) -> Handle;
     /// The number that Fortran has for a handle.
     fn number(handle: Handle) -> Fint;
+    /// The number that Fortran has behind a call for the handle that it had `before`.
+    #[inline(always)]
+    fn number_behind(before: Fint, handle: Handle) -> Fint {
+        let _ = before;
+        Self::number(handle)
+    }
+    /// Looks after a handle behind a call that only read it.
+    #[inline(always)]
+    fn look_after(number: Fint, handle: Handle) {
+        let _ = (number, handle);
+    }
 }
 
 macro_rules! kinds {

@@ -19,5 +19,6 @@ mod dummies;
 mod hand;
 mod kinds;
 mod procedures;
+mod sections;
 mod sentinels;
 mod truth;

@@ -6,6 +6,7 @@
 //! of a job that is running without touching it.
 
 use crate::bounded::{self, Outcome};
+use crate::generate;
 use crate::workspace::Workspace;
 use std::fs;
 use std::io;
@@ -128,13 +129,12 @@ fn fortran(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         place.copy(&file, &format!("include/{name}"))?;
     }
-    let list = folder.join("modules/modules");
-    if list.exists() {
-        place.copy(&list, "share/oxmpi/fortran/modules")?;
-        for file in files_in(&folder.join("modules"), "f90")? {
-            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            place.copy(&file, &format!("share/oxmpi/fortran/{name}"))?;
-        }
+    for file in files_in(&folder.join("probes"), "f90")? {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        place.copy(&file, &format!("share/oxmpi/fortran/{name}"))?;
+    }
+    for (name, source) in generate::fortran_sources(&workspace.root)? {
+        place.text(&format!("share/oxmpi/fortran/{name}"), &source)?;
     }
     Ok(())
 }

@@ -59,7 +59,7 @@ macro_rules! sync_reg {
         pub extern "C" fn $f(_buf: *mut c_void, _ierror: *mut c_int) {}
     )* };
 }
-sync_reg!(mpi_f_sync_reg_ pmpi_f_sync_reg_ mpi_f_sync_reg_f08_ pmpi_f_sync_reg_f08_);
+sync_reg!(mpi_f_sync_reg_ pmpi_f_sync_reg_ mpi_f_sync_reg_f08_ pmpi_f_sync_reg_f08_ mpi_f_sync_reg_f08ts_ pmpi_f_sync_reg_f08ts_);
 
 /// MPI_Sizeof of each type: `mpi_sizeof_T` gets an array of that type, of whatever rank, and writes the bytes of an element.
 macro_rules! size_of_type {

@@ -18,14 +18,12 @@ pub fn constants(tables: &Tables) -> String {
         let of = number.kind.map_or("integer".to_owned(), |kind| format!("integer(kind={kind})"));
         writeln!(out, "   {of}, parameter :: {} = {}", number.name, number.value).expect("a string");
     }
-    for name in ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"] {
-        writeln!(out, "   logical, parameter :: {name} = .false.").expect("a string");
-    }
     let is_status = |sentinel: &Sentinel| sentinel.name.starts_with("MPI_STATUS");
     for (i, sentinel) in SENTINELS.iter().enumerate().filter(|(_, s)| !is_status(s)) {
         variable(&mut out, i, sentinel);
     }
-    out += "end module mpi_constants\n\n! Handles and statuses of INTEGER.\nmodule mpi_integer_constants\n   implicit none\n   public\n";
+    out += "end module mpi_constants\n\n! Handles and statuses of INTEGER, and what holds of module mpi alone.\nmodule mpi_integer_constants\n   implicit none\n   public\n";
+    protection(&mut out, false);
     for handle in handles(tables) {
         writeln!(out, "   integer, parameter :: {} = {}", handle.name, handle.value).expect("a string");
     }
@@ -33,6 +31,13 @@ pub fn constants(tables: &Tables) -> String {
         variable(&mut out, i, sentinel);
     }
     out + "end module mpi_integer_constants\n"
+}
+
+/// The constants that say what of a buffer may be passed to a nonblocking procedure (MPI 5.0 §19.1.10, §19.1.12).
+pub fn protection(out: &mut String, is_there: bool) {
+    for name in ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"] {
+        writeln!(out, "   logical, parameter :: {name} = .{is_there}.").expect("a string");
+    }
 }
 
 fn variable(out: &mut String, i: usize, sentinel: &Sentinel) {

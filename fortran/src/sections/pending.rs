@@ -2,7 +2,8 @@
 //!
 //! **Numbers of their own.** An image goes back into its section when the operation is complete, so that has to be noticed by whoever completes the request. Fortran gets a number that stands
 //! for the request in this library alone: procedures translate it, and C, to which a program may pass the number, knows no such request and says MPI_ERR_REQUEST, instead of completing it without its
-//! data. Numbers are negative over oxmpi, whose own are not; MPICH leaves those free that begin with the bits 0010. A number is not given again before 2²⁸ others.
+//! data. Numbers are negative over oxmpi, whose own are not. MPICH leaves those free that begin with the bits 0010, and ends a program that passes one to MPI_Request_fromint. A number is not
+//! given again before 2²⁸ others.
 //!
 //! **Complete is** what MPI_Request_get_status says behind a call that had the request among its arguments. So it does not matter which of the calls that was, and an
 //! inactive persistent request is known, too.

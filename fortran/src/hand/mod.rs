@@ -6,6 +6,7 @@
 //! | `functions` | those with a result: MPI_Wtime, MPI_Wtick, MPI_Aint_add, MPI_Aint_diff; MPI_F_sync_reg |
 //! | `callbacks` | reductions and error handlers of the program's |
 //! | `attributes` | keyvals with their callbacks, attributes |
+//! | `partitioned` | partitions that are ready, or have arrived |
 //! | `predefined` | the copy and delete functions that the standard names |
 //! | `removed` | those that MPI 3.0 removed |
 //! | `requests` | MPI_Waitsome and its like, generalized requests |
@@ -19,6 +20,7 @@ pub mod callbacks;
 pub mod datareps;
 pub mod functions;
 pub mod info;
+pub mod partitioned;
 pub mod predefined;
 pub mod removed;
 pub mod requests;

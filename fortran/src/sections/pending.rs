@@ -82,6 +82,32 @@ pub fn start(number: Fint) {
     }
 }
 
+/// Has images take over what the sections have of a partition, which is ready.
+pub fn ready(number: Fint, partition: Fint) {
+    of_partition(number, partition, |image, block| {
+        // SAFETY: the program leaves the partition alone from now on.
+        unsafe { image.fill_block(block) }
+    });
+}
+
+/// Gives back what images have of a partition, which has arrived.
+pub fn arrived(number: Fint, partition: Fint) {
+    of_partition(number, partition, |image, block| {
+        // SAFETY: the partition is the library's until the program's call returns.
+        unsafe { image.give_back_block(block) }
+    });
+}
+
+fn of_partition(number: Fint, partition: Fint, act: impl Fn(&mut Image, usize)) {
+    if is_one(number)
+        && let Ok(block) = usize::try_from(partition)
+        && let Some(operation) = operations().as_mut().and_then(|all| all.all.get_mut(&key(number)))
+        && operation.is_open
+    {
+        operation.images.iter_mut().for_each(|image| act(image, block));
+    }
+}
+
 /// A request, whose number may be one of this library's.
 pub struct Pending;
 

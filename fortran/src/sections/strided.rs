@@ -200,7 +200,7 @@ impl Strided {
         processes: usize,
     ) {
         // SAFETY: the caller's promise.
-        unsafe { self.blocks(buffer, count, datatype, processes, Some(Direction::From)) }
+        unsafe { self.blocks(buffer, count, datatype, processes, Direction::From) }
     }
 
     /// Blocks of so many processes, which follow each other.
@@ -215,14 +215,14 @@ impl Strided {
         processes: usize,
     ) {
         // SAFETY: the caller's promise.
-        unsafe { self.blocks(buffer, count, datatype, processes, Some(Direction::Into)) }
+        unsafe { self.blocks(buffer, count, datatype, processes, Direction::Into) }
     }
 
-    /// So many partitions, each of which is marked ready for itself: there is no time at which an image could be filled.
+    /// So many partitions that are sent, each when it is ready.
     ///
     /// # Safety
     /// As above.
-    pub unsafe fn partitions<N: Number>(
+    pub unsafe fn partitions_from<N: Number>(
         &mut self,
         buffer: &mut Actual,
         count: &mut *const N,
@@ -230,20 +230,48 @@ impl Strided {
         partitions: &mut *const c_int,
     ) {
         // SAFETY: the caller's promise.
-        unsafe {
-            let partitions = usize::try_from(**partitions).unwrap_or(0);
-            self.blocks(buffer, count, datatype, partitions, None);
-        }
+        unsafe { self.partitions(buffer, count, datatype, **partitions, Direction::From) }
     }
 
-    /// `image`: `None`: there may be none.
+    /// So many partitions that are received.
+    ///
+    /// # Safety
+    /// As above.
+    pub unsafe fn partitions_into<N: Number>(
+        &mut self,
+        buffer: &mut Actual,
+        count: &mut *const N,
+        datatype: &mut *const Fint,
+        partitions: &mut *const c_int,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { self.partitions(buffer, count, datatype, **partitions, Direction::Into) }
+    }
+
+    unsafe fn partitions<N: Number>(
+        &mut self,
+        buffer: &mut Actual,
+        count: &mut *const N,
+        datatype: &mut *const Fint,
+        partitions: c_int,
+        direction: Direction,
+    ) {
+        let before = self.images.len();
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.blocks(buffer, count, datatype, usize::try_from(partitions).unwrap_or(0), direction);
+        }
+        let images = self.images.split_off(before);
+        self.images.extend(images.into_iter().map(Image::by_parts));
+    }
+
     unsafe fn blocks<N: Number>(
         &mut self,
         buffer: &mut Actual,
         count: &mut *const N,
         datatype: &mut *const Fint,
         processes: usize,
-        image: Option<Direction>,
+        direction: Direction,
     ) {
         let processes = processes as i64;
         // SAFETY: the caller's promise.
@@ -264,13 +292,11 @@ impl Strided {
                 *count = self.number(1);
                 *datatype = self.datatype(made);
             }
-            Some(Blocks::None) => match image {
-                None => self.refuse(ERR_BUFFER),
+            Some(Blocks::None) => {
+                let blocks = (0..processes).map(|i| (i * n * of.extent, n)).collect();
                 // SAFETY: as above.
-                Some(direction) => unsafe {
-                    self.stage(buffer, section, &of, vec![(0, n * processes)], direction);
-                },
-            },
+                unsafe { self.stage(buffer, section, &of, blocks, direction) }
+            }
         }
     }
 

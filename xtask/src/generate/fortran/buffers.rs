@@ -74,7 +74,7 @@ fn rule(procedure: &Procedure, buffer: &Dummy, behind: &[Dummy]) -> Option<Optio
     }
     let (count, datatype) = (count.identifier(), datatype.identifier());
     if name.starts_with("MPI_Psend") || name.starts_with("MPI_Precv") {
-        return Some(Some(format!("partitions({own}, {count}, {datatype}, partitions)")));
+        return Some(Some(format!("partitions_{way}({own}, {count}, {datatype}, partitions)")));
     }
     if has("op") && own == "origin_addr" {
         return Some(Some(format!("[reads_origin(op)] data({own}, {count}, {datatype})")));

@@ -499,7 +499,7 @@ program sections
    use calls
    use, intrinsic :: iso_c_binding
    implicit none
-   integer :: wrong = 0, seed, rounds, round, operation, i
+   integer :: wrong = 0, seed, rounds, round = 0, operation = 0, i
    integer, target :: source(16, 15, 12), target_(16, 15, 12), before(16, 15, 12), after(16, 15, 12)
    integer, allocatable :: s_copy(:), r_copy(:)
    integer, target :: attached(20000)
@@ -519,7 +519,7 @@ program sections
    read (argument, *) rounds
    call get_command_argument(3, argument)
    state = [100 + seed, 5000 + 17 * seed + me]
-   if (.not. MPI_SUBARRAYS_SUPPORTED .or. .not. MPI_ASYNC_PROTECTS_NONBLOCKING) wrong = 1
+   call check(MPI_SUBARRAYS_SUPPORTED .and. MPI_ASYNC_PROTECTS_NONBLOCKING, 'mpifort does not take descriptors of this compiler')
    call make_types()
    call MPI_Op_create(add, .true., user)
    call MPI_Cart_create(MPI_COMM_WORLD, 1, [n], [.true.], .false., ring)

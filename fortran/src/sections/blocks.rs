@@ -10,7 +10,7 @@ use core::ffi::c_int;
 
 /// The blocks of several processes in memory.
 pub enum Blocks {
-    /// The program's arguments do, from that byte behind the section's address.
+    /// The program's arguments do, with an address so many bytes behind the section's.
     AsIs(i64),
     /// The program's counts and displacements do, in units of this datatype.
     Each(Made),
@@ -29,7 +29,7 @@ pub fn equal(section: &Section, count: i64, of: &Datatype, processes: i64) -> Re
         return Ok(Blocks::AsIs(at));
     }
     if processes == 1 {
-        return Ok(single(compose(section, 0, count, of)?));
+        return Ok(single(0, compose(section, 0, count, of)?));
     }
     let block = count * of.extent;
     let Some((used, slab, stride)) = outermost(section, of.bounds(count * processes).1) else {
@@ -56,7 +56,8 @@ pub fn several(section: &Section, blocks: &[(i64, i64)], of: &Datatype) -> Resul
         return Ok(Blocks::AsIs(0));
     }
     if let (Some((count, at)), 1) = (used().next(), used().count()) {
-        return Ok(single(compose(section, at * of.extent, *count, of)?));
+        let from = at * of.extent;
+        return Ok(single(from, compose(section, from, *count, of)?));
     }
     let Some((inner, slab, stride)) = outermost(section, high) else { return Ok(Blocks::None) };
     if of.extent > 0 && of.extent % slab == 0 {
@@ -81,10 +82,11 @@ fn compose_in_run(section: &Section, count: i64, of: &Datatype) -> Result<Option
     Ok((high <= section.run).then_some(0))
 }
 
-fn single(mapped: Mapped) -> Blocks {
+/// One block, which is `from` bytes behind the address by the program's displacement.
+fn single(from: i64, mapped: Mapped) -> Blocks {
     match mapped.datatype {
         Some(made) => Blocks::Single(mapped.at, made),
-        None => Blocks::AsIs(mapped.at),
+        None => Blocks::AsIs(mapped.at - from),
     }
 }
 

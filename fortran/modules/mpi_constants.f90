@@ -181,36 +181,29 @@ module mpi_constants
    logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .false.
    integer :: MPI_BOTTOM
    integer, private :: mpifort_p0(15)
-   common /MPIFORT_BOTTOM/ MPI_BOTTOM, mpifort_p0
-   save /MPIFORT_BOTTOM/
+   common /MPIFORT_CONSTANTS/ MPI_BOTTOM, mpifort_p0
    integer :: MPI_IN_PLACE
    integer, private :: mpifort_p1(15)
-   common /MPIFORT_INPLACE/ MPI_IN_PLACE, mpifort_p1
-   save /MPIFORT_INPLACE/
+   common /MPIFORT_CONSTANTS/ MPI_IN_PLACE, mpifort_p1
    integer :: MPI_BUFFER_AUTOMATIC
    integer, private :: mpifort_p2(15)
-   common /MPIFORT_BUFAUTO/ MPI_BUFFER_AUTOMATIC, mpifort_p2
-   save /MPIFORT_BUFAUTO/
+   common /MPIFORT_CONSTANTS/ MPI_BUFFER_AUTOMATIC, mpifort_p2
    integer :: MPI_UNWEIGHTED(1)
    integer, private :: mpifort_p3(15)
-   common /MPIFORT_UNWEIGH/ MPI_UNWEIGHTED, mpifort_p3
-   save /MPIFORT_UNWEIGH/
+   common /MPIFORT_CONSTANTS/ MPI_UNWEIGHTED, mpifort_p3
    integer :: MPI_WEIGHTS_EMPTY(1)
    integer, private :: mpifort_p4(15)
-   common /MPIFORT_WEMPTY/ MPI_WEIGHTS_EMPTY, mpifort_p4
-   save /MPIFORT_WEMPTY/
+   common /MPIFORT_CONSTANTS/ MPI_WEIGHTS_EMPTY, mpifort_p4
    integer :: MPI_ERRCODES_IGNORE(1)
-   integer, private :: mpifort_p7(15)
-   common /MPIFORT_ERRCODES/ MPI_ERRCODES_IGNORE, mpifort_p7
-   save /MPIFORT_ERRCODES/
+   integer, private :: mpifort_p5(15)
+   common /MPIFORT_CONSTANTS/ MPI_ERRCODES_IGNORE, mpifort_p5
    character(len=1) :: MPI_ARGV_NULL(1)
-   character(len=1), private :: mpifort_p8(63)
-   common /MPIFORT_ARGV/ MPI_ARGV_NULL, mpifort_p8
-   save /MPIFORT_ARGV/
+   character(len=1), private :: mpifort_p6(63)
+   common /MPIFORT_CONSTANTS/ MPI_ARGV_NULL, mpifort_p6
    character(len=1) :: MPI_ARGVS_NULL(1,1)
-   character(len=1), private :: mpifort_p9(63)
-   common /MPIFORT_ARGVS/ MPI_ARGVS_NULL, mpifort_p9
-   save /MPIFORT_ARGVS/
+   character(len=1), private :: mpifort_p7(63)
+   common /MPIFORT_CONSTANTS/ MPI_ARGVS_NULL, mpifort_p7
+   save /MPIFORT_CONSTANTS/
 end module mpi_constants
 
 ! Handles and statuses of INTEGER.
@@ -323,11 +316,10 @@ module mpi_integer_constants
    integer, parameter :: MPI_COMPLEX16 = 739
    integer, parameter :: MPI_COMPLEX32 = 747
    integer :: MPI_STATUS_IGNORE(8)
-   integer, private :: mpifort_p5(8)
-   common /MPIFORT_STATUS/ MPI_STATUS_IGNORE, mpifort_p5
-   save /MPIFORT_STATUS/
+   integer, private :: mpifort_p0(8)
+   common /MPIFORT_STATUSES/ MPI_STATUS_IGNORE, mpifort_p0
    integer :: MPI_STATUSES_IGNORE(8,1)
-   integer, private :: mpifort_p6(8)
-   common /MPIFORT_STATUSES/ MPI_STATUSES_IGNORE, mpifort_p6
+   integer, private :: mpifort_p1(40)
+   common /MPIFORT_STATUSES/ MPI_STATUSES_IGNORE, mpifort_p1
    save /MPIFORT_STATUSES/
 end module mpi_integer_constants

@@ -149,8 +149,15 @@ module mpi_f08_types
    type(MPI_Datatype), parameter :: MPI_REAL16 = MPI_Datatype(738)
    type(MPI_Datatype), parameter :: MPI_COMPLEX16 = MPI_Datatype(739)
    type(MPI_Datatype), parameter :: MPI_COMPLEX32 = MPI_Datatype(747)
-   type(MPI_Status), bind(C, name="mpifort_f08_status") :: MPI_STATUS_IGNORE
-   type(MPI_Status), bind(C, name="mpifort_f08_statuses") :: MPI_STATUSES_IGNORE(1)
+   integer, private :: mpifort_before(32)
+   common /MPIFORT_STATUSES/ mpifort_before
+   TYPE(MPI_Status) :: MPI_STATUS_IGNORE
+   integer, private :: mpifort_p0(8)
+   common /MPIFORT_STATUSES/ MPI_STATUS_IGNORE, mpifort_p0
+   TYPE(MPI_Status) :: MPI_STATUSES_IGNORE(1)
+   integer, private :: mpifort_p1(8)
+   common /MPIFORT_STATUSES/ MPI_STATUSES_IGNORE, mpifort_p1
+   save /MPIFORT_STATUSES/
    interface operator(==)
       function mpifort_comm_eq(a, b)
          import :: MPI_Comm

@@ -5,7 +5,7 @@
 //! is false. Operators and comparisons are functions of the library: no object file of a module has to be linked.
 
 use super::constants::{self, CALLBACKS};
-use super::modules::{asynchronous, statement};
+use super::modules::{asynchronous, statement, variables};
 use super::table::{Direction, Dummy, Procedure};
 use crate::generate::table::{Section, Tables};
 use std::fmt::Write;
@@ -48,8 +48,9 @@ pub fn types(tables: &Tables) -> String {
         writeln!(out, "   type({0}), parameter :: {1} = {0}({2})", handle.of, handle.name, handle.value)
             .expect("a string");
     }
-    out += "   type(MPI_Status), bind(C, name=\"mpifort_f08_status\") :: MPI_STATUS_IGNORE\n   \
-            type(MPI_Status), bind(C, name=\"mpifort_f08_statuses\") :: MPI_STATUSES_IGNORE(1)\n";
+    // Those of integers.
+    out += "   integer, private :: mpifort_before(32)\n   common /MPIFORT_STATUSES/ mpifort_before\n";
+    variables(&mut out, &constants::STATUSES_OF_F08);
     for (operator, word) in [("==", "eq"), ("/=", "ne")] {
         writeln!(out, "   interface operator({operator})").expect("a string");
         for (_, name) in HANDLES {

@@ -3,7 +3,7 @@
 //! A choice buffer is of assumed type, and of whatever rank by the directive that a compiler reads for that; to others the line is a comment. Interfaces are explicit for all
 //! procedures, so that the compiler checks the number and the kinds of arguments. There is nothing in a module that an object file would have to be linked for.
 
-use super::constants::{CALLBACKS, SENTINELS, Sentinel, handles, numbers};
+use super::constants::{Block, CALLBACKS, CONSTANTS, STATUSES, handles, numbers};
 use super::table::{Direction, Dummy, Procedure};
 use crate::generate::table::{Section, Tables};
 use std::fmt::Write;
@@ -21,32 +21,36 @@ pub fn constants(tables: &Tables) -> String {
     for name in ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"] {
         writeln!(out, "   logical, parameter :: {name} = .false.").expect("a string");
     }
-    let is_status = |sentinel: &Sentinel| sentinel.name.starts_with("MPI_STATUS");
-    for (i, sentinel) in SENTINELS.iter().enumerate().filter(|(_, s)| !is_status(s)) {
-        variable(&mut out, i, sentinel);
-    }
+    variables(&mut out, &CONSTANTS);
     out += "end module mpi_constants\n\n! Handles and statuses of INTEGER.\nmodule mpi_integer_constants\n   implicit none\n   public\n";
     for handle in handles(tables) {
         writeln!(out, "   integer, parameter :: {} = {}", handle.name, handle.value).expect("a string");
     }
-    for (i, sentinel) in SENTINELS.iter().enumerate().filter(|(_, s)| is_status(s)) {
-        variable(&mut out, i, sentinel);
-    }
+    variables(&mut out, &STATUSES);
     out + "end module mpi_integer_constants\n"
 }
 
-fn variable(out: &mut String, i: usize, sentinel: &Sentinel) {
-    let (of, shape) = sentinel.of;
-    let (of_padding, rest) = sentinel.padding;
-    let (name, block) = (sentinel.name, sentinel.block);
-    writeln!(out, "   {} :: {name}{shape}", modern(of)).expect("a string");
-    writeln!(out, "   {}, private :: mpifort_p{i}{rest}", modern(of_padding)).expect("a string");
-    writeln!(out, "   common /{block}/ {name}, mpifort_p{i}\n   save /{block}/").expect("a string");
+/// The variables of a COMMON block, behind those that are declared already.
+pub fn variables(out: &mut String, block: &Block) {
+    let Block { name, sentinels } = block;
+    for (i, sentinel) in sentinels.iter().enumerate() {
+        let (of, shape) = sentinel.of;
+        let (of_padding, rest) = sentinel.padding;
+        let own = sentinel.name;
+        writeln!(out, "   {} :: {own}{shape}", modern(of)).expect("a string");
+        writeln!(out, "   {}, private :: mpifort_p{i}{rest}", modern(of_padding)).expect("a string");
+        writeln!(out, "   common /{name}/ {own}, mpifort_p{i}").expect("a string");
+    }
+    writeln!(out, "   save /{name}/").expect("a string");
 }
 
 /// A type as the free form has it.
 fn modern(of: &str) -> &str {
-    if of == "INTEGER" { "integer" } else { "character(len=1)" }
+    match of {
+        "INTEGER" => "integer",
+        "CHARACTER*1" => "character(len=1)",
+        of => of,
+    }
 }
 
 /// Procedures of which there is a second one for a C pointer (MPI 5.0 §9.2, §12.2).

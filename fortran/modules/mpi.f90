@@ -4,6 +4,7 @@
 module mpi
    use mpi_constants
    use mpi_integer_constants
+   use mpi_handle_types
    implicit none
    public
    external :: MPI_NULL_COPY_FN
@@ -43,6 +44,29 @@ module mpi
          integer(kind=MPI_ADDRESS_KIND) :: MPI_Aint_diff
          integer(kind=MPI_ADDRESS_KIND), intent(in) :: addr1, addr2
       end function MPI_Aint_diff
+   end interface
+   interface
+      subroutine MPI_F_sync_reg(buf)
+         !dir$ ignore_tkr buf
+         !gcc$ attributes no_arg_check :: buf
+         type(*), dimension(*), asynchronous :: buf
+      end subroutine MPI_F_sync_reg
+   end interface
+   interface
+      subroutine MPI_Status_f2f08(f_status, f08_status, ierror)
+         import
+         integer, intent(in) :: f_status(MPI_STATUS_SIZE)
+         type(MPI_Status), intent(out) :: f08_status
+         integer, intent(out) :: ierror
+      end subroutine MPI_Status_f2f08
+   end interface
+   interface
+      subroutine MPI_Status_f082f(f08_status, f_status, ierror)
+         import
+         type(MPI_Status), intent(in) :: f08_status
+         integer, intent(out) :: f_status(MPI_STATUS_SIZE)
+         integer, intent(out) :: ierror
+      end subroutine MPI_Status_f082f
    end interface
    interface
       subroutine MPI_Init(ierror)
@@ -5493,6 +5517,29 @@ module mpi
          integer(kind=MPI_ADDRESS_KIND) :: PMPI_Aint_diff
          integer(kind=MPI_ADDRESS_KIND), intent(in) :: addr1, addr2
       end function PMPI_Aint_diff
+   end interface
+   interface
+      subroutine PMPI_F_sync_reg(buf)
+         !dir$ ignore_tkr buf
+         !gcc$ attributes no_arg_check :: buf
+         type(*), dimension(*), asynchronous :: buf
+      end subroutine PMPI_F_sync_reg
+   end interface
+   interface
+      subroutine PMPI_Status_f2f08(f_status, f08_status, ierror)
+         import
+         integer, intent(in) :: f_status(MPI_STATUS_SIZE)
+         type(MPI_Status), intent(out) :: f08_status
+         integer, intent(out) :: ierror
+      end subroutine PMPI_Status_f2f08
+   end interface
+   interface
+      subroutine PMPI_Status_f082f(f08_status, f_status, ierror)
+         import
+         type(MPI_Status), intent(in) :: f08_status
+         integer, intent(out) :: f_status(MPI_STATUS_SIZE)
+         integer, intent(out) :: ierror
+      end subroutine PMPI_Status_f082f
    end interface
    interface
       subroutine PMPI_Init(ierror)

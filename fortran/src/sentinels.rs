@@ -190,6 +190,11 @@ fn is_status_of(list: &[Blocks], at: usize) -> bool {
     list.iter().any(|blocks| cell(at, blocks.statuses, STATUSES).is_some())
 }
 
+/// Whether this is MPI_IN_PLACE.
+pub fn is_in_place<T>(at: *const T) -> bool {
+    constant(at) == Some(Constant::InPlace)
+}
+
 /// Whether this is MPI_ERRCODES_IGNORE.
 pub fn is_errcodes_ignore<T>(at: *const T) -> bool {
     constant(at) == Some(Constant::ErrcodesIgnore)

@@ -1,6 +1,7 @@
 ! The words by which the programs of this folder are those of three interfaces: BY_F08 and BY_MODULE are the modules', without either it is mpif.h.
 #if defined(BY_F08)
 #define MODULES use mpi_f08
+#define ASYNC , asynchronous
 #define HEADER
 #define HANDLE(kind) type(kind)
 #define STATUS type(MPI_Status)
@@ -9,6 +10,7 @@
 #define SOURCE(s) s%MPI_SOURCE
 #elif defined(BY_MODULE)
 #define MODULES use mpi
+#define ASYNC , asynchronous
 #define HEADER
 #define HANDLE(kind) integer
 #define STATUS integer, dimension(MPI_STATUS_SIZE)
@@ -17,6 +19,8 @@
 #define SOURCE(s) s(MPI_SOURCE)
 #else
 #define MODULES
+! Not for procedures without an interface.
+#define ASYNC
 #define HEADER include 'mpif.h'
 #define HANDLE(kind) integer
 #define STATUS integer, dimension(MPI_STATUS_SIZE)

@@ -7,7 +7,7 @@ program collectives
    implicit none
    HEADER
    integer :: wrong = 0, me, n, ierr, i
-   integer, asynchronous :: in(64), out(64)
+   integer ASYNC :: in(64), out(64)
    integer :: ones(16), places(16), bytes(16)
 #if defined(BY_F08)
    integer(kind=MPI_COUNT_KIND) :: long_ones(16)

@@ -30,7 +30,7 @@ contains
    subroutine blocking
       STATUS :: s
       HANDLE(MPI_Request) :: r
-      integer, asynchronous :: in
+      integer ASYNC :: in
       integer :: count, out
       out = me
       call MPI_Irecv(in, 1, MPI_INTEGER, left, 1, MPI_COMM_WORLD, r, ierr)
@@ -70,7 +70,7 @@ contains
       STATUS :: s
       STATUSES(2) :: both
       HANDLE(MPI_Request) :: r(2)
-      integer, asynchronous :: in, out
+      integer ASYNC :: in, out
       logical :: flag
       out = 10 + me
       call MPI_Irecv(in, 1, MPI_INTEGER, left, 6, MPI_COMM_WORLD, r(1), ierr)
@@ -111,7 +111,7 @@ contains
    subroutine persistent
       STATUSES(2) :: both
       HANDLE(MPI_Request) :: r(2)
-      integer, asynchronous :: in, out
+      integer ASYNC :: in, out
       integer :: i
       do i = 1, 4
          call MPI_Recv_init(in, 1, MPI_INTEGER, left, 20 + i, MPI_COMM_WORLD, r(1), ierr)
@@ -145,7 +145,7 @@ contains
    subroutine exchanges
       STATUS :: s
       HANDLE(MPI_Request) :: r
-      integer, asynchronous :: in, out
+      integer ASYNC :: in, out
       out = 40 + me
       call MPI_Sendrecv(out, 1, MPI_INTEGER, right, 11, in, 1, MPI_INTEGER, left, 11, MPI_COMM_WORLD, s, ierr)
       call check(in == 40 + left .and. SOURCE(s) == left, 'MPI_Sendrecv')
@@ -166,7 +166,7 @@ contains
       STATUS :: s
       STATUSES(3) :: all
       HANDLE(MPI_Request) :: r(3)
-      integer, asynchronous :: in(3)
+      integer ASYNC :: in(3)
       integer :: i, index, done, where(3)
       logical :: flag
       call post(in, r)
@@ -219,7 +219,7 @@ contains
    end subroutine several
 
    subroutine post(in, r)
-      integer, asynchronous :: in(3)
+      integer ASYNC :: in(3)
       HANDLE(MPI_Request) :: r(3)
       integer :: i
       do i = 1, 3
@@ -259,7 +259,7 @@ contains
       STATUS :: s
       HANDLE(MPI_Message) :: message
       HANDLE(MPI_Request) :: r
-      integer, asynchronous :: in
+      integer ASYNC :: in
       integer :: i
       logical :: flag
       call MPI_Iprobe(me, 70, MPI_COMM_WORLD, flag, s, ierr)
@@ -292,8 +292,8 @@ contains
       HANDLE(MPI_Request) :: r
       HANDLE(MPI_Session) :: session
       STATUS :: s
-      integer, asynchronous :: room(2000), other(2000)
-      integer, asynchronous :: in, out
+      integer ASYNC :: room(2000), other(2000)
+      integer ASYNC :: in, out
       out = 80 + me
       call MPI_Buffer_attach(room, 8000, ierr)
       call MPI_Bsend(out, 1, MPI_INTEGER, right, 80, MPI_COMM_WORLD, ierr)
@@ -368,7 +368,7 @@ contains
 
    subroutine parts
       HANDLE(MPI_Request) :: r(2)
-      integer, asynchronous :: in(6), out(6)
+      integer ASYNC :: in(6), out(6)
       logical :: flag
       out = [1, 2, 3, 4, 5, 6] + me
       in = 0

@@ -130,10 +130,27 @@ contains
    end subroutine of_fortran
 
 #if defined(BY_MODULE)
+   ! Types of module mpi_f08, which module mpi has as well.
+   subroutine modern
+      type(MPI_Comm) :: comm, other
+      type(MPI_Status) :: status
+      integer :: numbers(MPI_STATUS_SIZE), back(MPI_STATUS_SIZE)
+      comm%MPI_VAL = MPI_COMM_WORLD
+      other%MPI_VAL = MPI_COMM_SELF
+      call check(comm == comm .and. comm /= other, 'handles that are compared')
+      call MPI_Sendrecv(me, 1, MPI_INTEGER, 0, 3, back, 1, MPI_INTEGER, 0, 3, MPI_COMM_SELF, numbers, ierr)
+      call MPI_Status_f2f08(numbers, status, ierr)
+      call check(status%MPI_TAG == 3, 'MPI_Status_f2f08')
+      status%MPI_TAG = 4
+      call MPI_Status_f082f(status, back, ierr)
+      call check(back(MPI_TAG) == 4 .and. back(MPI_SOURCE) == 0, 'MPI_Status_f082f')
+   end subroutine modern
+
    subroutine sizes
       integer :: bytes
       integer(kind=8) :: long(2, 3)
       character(len=5) :: text
+      call modern
       call MPI_Sizeof(1_1, bytes, ierr)
       call check(bytes == 1, 'MPI_Sizeof of an integer of one byte')
       call MPI_Sizeof(1_2, bytes, ierr)

@@ -7,7 +7,7 @@ program windows
    HEADER
    integer, parameter :: AK = MPI_ADDRESS_KIND
    integer :: wrong = 0, me, n, ierr, left, right
-   integer, asynchronous :: cells(8)
+   integer ASYNC :: cells(8)
    HANDLE(MPI_Win) :: win
    call MPI_Init(ierr)
    call MPI_Comm_rank(MPI_COMM_WORLD, me, ierr)
@@ -39,7 +39,7 @@ contains
    end subroutine fill
 
    subroutine fences
-      integer, asynchronous :: own, got
+      integer ASYNC :: own, got
       call fill
       own = 100 + me
       call MPI_Win_fence(0, win, ierr)
@@ -61,7 +61,7 @@ contains
    end subroutine fences
 
    subroutine locks
-      integer, asynchronous :: own, got, other
+      integer ASYNC :: own, got, other
       call fill
       own = 200 + me
       call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, win, ierr)
@@ -94,7 +94,7 @@ contains
 
    subroutine requests
       HANDLE(MPI_Request) :: r
-      integer, asynchronous :: own, got
+      integer ASYNC :: own, got
       call fill
       own = 300 + me
       call MPI_Win_lock_all(0, win, ierr)
@@ -117,7 +117,7 @@ contains
 
    subroutine posts
       HANDLE(MPI_Group) :: all, from, to
-      integer, asynchronous :: own
+      integer ASYNC :: own
       logical :: flag
       integer :: turn
       call MPI_Win_get_group(win, all, ierr)
@@ -216,7 +216,7 @@ contains
 
    subroutine dynamic
       HANDLE(MPI_Win) :: own
-      integer, asynchronous :: memory(4), value
+      integer ASYNC :: memory(4), value
       integer(kind=AK) :: here, there
       memory = 70 + me
       call MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, own, ierr)

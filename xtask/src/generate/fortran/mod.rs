@@ -20,6 +20,7 @@ pub fn make(root: &Path, tables: &Tables) -> Result<Vec<(String, String)>, Strin
     let mut files = procedures::make(&sections, tables)?;
     files.push(("fortran/include/mpif.h".to_owned(), header::make(tables)));
     files.push(("fortran/modules/mpi_constants.f90".to_owned(), modules::constants(tables)));
+    files.push(("fortran/modules/mpi_handle_types.f90".to_owned(), f08::handle_types()));
     files.push(("fortran/modules/mpi.f90".to_owned(), modules::procedures(&sections)));
     files.push(("fortran/modules/mpi_f08_types.f90".to_owned(), f08::types(tables)));
     files.push(("fortran/modules/mpi_f08_callbacks.f90".to_owned(), f08::callbacks()));
@@ -27,7 +28,15 @@ pub fn make(root: &Path, tables: &Tables) -> Result<Vec<(String, String)>, Strin
     let own = table::read_extensions(&root.join("mpi/abi"))?;
     files.push(("fortran/src/procedures/extensions.rs".to_owned(), extensions::procedures(&own)?));
     files.push(("fortran/modules/mpi_ext_f08.f90".to_owned(), extensions::module(&own)));
-    let order = ["mpi_constants", "mpi", "mpi_f08_types", "mpi_f08_callbacks", "mpi_f08", "mpi_ext_f08"];
+    let order = [
+        "mpi_constants",
+        "mpi_handle_types",
+        "mpi",
+        "mpi_f08_types",
+        "mpi_f08_callbacks",
+        "mpi_f08",
+        "mpi_ext_f08",
+    ];
     files.push(("fortran/modules/modules".to_owned(), order.map(|name| format!("{name}.f90\n")).concat()));
     Ok(files)
 }

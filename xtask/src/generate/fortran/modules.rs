@@ -78,13 +78,14 @@ const SIZES: [(&str, &str); 13] = [
 pub fn procedures(sections: &[Section<Procedure>]) -> String {
     let mut out = String::from(
         "! Module mpi of MPI 5.0: constants, and an interface for each procedure.\n!\n\
-         ! Made from mpi/abi by `cargo xtask generate`.\nmodule mpi\n   use mpi_constants\n   use mpi_integer_constants\n   implicit none\n   public\n",
+         ! Made from mpi/abi by `cargo xtask generate`.\nmodule mpi\n   use mpi_constants\n   use mpi_integer_constants\n   use mpi_handle_types\n   implicit none\n   public\n",
     );
     for name in CALLBACKS {
         writeln!(out, "   external :: {name}").expect("a string");
     }
     for prefix in ["", "P"] {
         functions(&mut out, prefix);
+        others(&mut out, prefix);
         let mut names = Vec::new();
         for procedure in sections.iter().flat_map(|s| &s.rows).filter(|p| !is_function(&p.name)) {
             if WITH_POINTER.contains(&procedure.name.as_str()) {
@@ -120,6 +121,29 @@ fn functions(out: &mut String, prefix: &str) {
             "   interface\n      function {name}({a}, {b})\n         import :: MPI_ADDRESS_KIND\n         \
              integer(kind=MPI_ADDRESS_KIND) :: {name}\n         integer(kind=MPI_ADDRESS_KIND), intent(in) :: {a}, {b}\n      \
              end function {name}\n   end interface\n"
+        );
+    }
+}
+
+/// Procedures for the compiler alone, and conversions of statuses.
+fn others(out: &mut String, prefix: &str) {
+    *out += &format!(
+        "   interface\n      subroutine {prefix}MPI_F_sync_reg(buf)\n         !dir$ ignore_tkr buf\n         \
+         !gcc$ attributes no_arg_check :: buf\n         type(*), dimension(*), asynchronous :: buf\n      \
+         end subroutine {prefix}MPI_F_sync_reg\n   end interface\n"
+    );
+    let (numbers, own) = ("integer", "type(MPI_Status)");
+    for (name, (from, of), (to, becomes)) in [
+        ("Status_f2f08", ("f_status", numbers), ("f08_status", own)),
+        ("Status_f082f", ("f08_status", own), ("f_status", numbers)),
+    ] {
+        let shape = |of: &str| if of == numbers { "(MPI_STATUS_SIZE)" } else { "" };
+        *out += &format!(
+            "   interface\n      subroutine {prefix}MPI_{name}({from}, {to}, ierror)\n         import\n         \
+             {of}, intent(in) :: {from}{}\n         {becomes}, intent(out) :: {to}{}\n         \
+             integer, intent(out) :: ierror\n      end subroutine {prefix}MPI_{name}\n   end interface\n",
+            shape(of),
+            shape(becomes)
         );
     }
 }

@@ -56,6 +56,19 @@ fn c_and_fortran_in_one_program() {
     }
 }
 
+/// The page names the functions by which a library says the language of attributes.
+#[test]
+fn the_page_of_fortran_names_what_says_the_language() {
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).expect(name);
+    let (header, page) = (read("mpi/include/mpi-ext.h"), read("docs/fortran.md"));
+    let words = header.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let declared: HashSet<&str> =
+        words.filter(|word| word.starts_with("MPIX_") && word.ends_with("_language")).collect();
+    assert_eq!(declared.len(), 7, "{declared:?}");
+    let missing: Vec<&&str> = declared.iter().filter(|name| !page.contains(**name)).collect();
+    assert!(missing.is_empty(), "docs/fortran.md says nothing of {missing:?}");
+}
+
 /// Shared libraries that do not see each other know MPI_IN_PLACE and its kin, each its own or all the same. `linker`: gold gives each its own.
 fn local_libraries(linker: &str, own: &str) {
     let option = format!("-fuse-ld={linker}");

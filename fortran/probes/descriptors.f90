@@ -10,8 +10,9 @@ module probes
    integer :: wrong = 0
    integer, target :: got(100)
    character(len=100), target :: text
-   integer :: in_place(16)
-   common /mpifort_inplace/ in_place
+   ! The library's block, in which MPI_IN_PLACE has the second cell.
+   integer :: before(16), in_place(16), behind(96)
+   common /mpifort_constants/ before, in_place, behind
 
    type :: pair
       integer :: number

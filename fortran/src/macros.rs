@@ -207,3 +207,29 @@ macro_rules! written {
         };
     };
 }
+
+/// A procedure over a function that not every library has: the function's name, the procedure's, and the arguments.
+macro_rules! extension {
+    ($c:literal $f:ident ($($a:ident : $t:ty $([$len:expr])?),* $(,)?)) => {
+        // SAFETY: a name of module `mpi_ext_f08`.
+        #[unsafe(no_mangle)]
+        #[allow(clippy::too_many_arguments, reason = "the function's")]
+        pub unsafe extern "C" fn $f($($a: <$t as Dummy>::Given,)* ierror: *mut Fint) {
+            type Callee = unsafe extern "C" fn($(<$t as Dummy>::Passed),*) -> c_int;
+            let Some(callee) = optional_function!($c, Callee) else {
+                // SAFETY: null, or the caller's place.
+                return unsafe { crate::optional::refuse(ierror) };
+            };
+            // SAFETY: the arguments of a procedure, whose caller promises what the function asks.
+            #[allow(unused_mut, reason = "not every argument is written")]
+            let ($(mut $a,)*) = unsafe { ($(<$t as Dummy>::take($a, procedure!(@len $($len)?)),)*) };
+            // SAFETY: the function's arguments, of which each stays until behind the call.
+            let code = unsafe { callee($($a.pass()),*) };
+            $($a.give_back(code);)*
+            // SAFETY: null, or the caller's place.
+            if let Some(place) = unsafe { ierror.as_mut() } {
+                *place = code;
+            }
+        }
+    };
+}

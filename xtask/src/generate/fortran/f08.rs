@@ -7,7 +7,7 @@
 
 use super::buffers::has_buffers;
 use super::constants::{self, CALLBACKS};
-use super::modules::{asynchronous, protection, statement};
+use super::modules::{asynchronous, protection, statement, variables};
 use super::table::{Direction, Dummy, Procedure};
 use crate::generate::table::{Section, Tables};
 use std::fmt::Write;
@@ -34,11 +34,11 @@ const APART: [&str; 2] = ["MPI_Op_create", "MPI_Register_datarep"];
 const WITHOUT: [&str; 5] =
     ["MPI_Attr_delete", "MPI_Attr_get", "MPI_Attr_put", "MPI_Keyval_create", "MPI_Keyval_free"];
 
-/// Makes the module of types and of constants that have one.
-pub fn types(tables: &Tables) -> String {
+/// Makes the module of types that both modules have, with their comparisons (MPI 5.0 §19.1.3).
+pub fn handle_types() -> String {
     let mut out = String::from(
-        "! Types of module mpi_f08, and constants of these types.\n!\n! Made from mpi/abi by `cargo xtask generate`.\n\
-         module mpi_f08_types\n   use mpi_constants\n   implicit none\n   public\n",
+        "! Types of handles and of a status, which modules mpi and mpi_f08 have.\n!\n! Made from mpi/abi by `cargo xtask generate`.\n\
+         module mpi_handle_types\n   implicit none\n   public\n",
     );
     for (_, name) in HANDLES {
         writeln!(out, "   type, bind(C) :: {name}\n      integer :: MPI_VAL\n   end type {name}")
@@ -46,12 +46,6 @@ pub fn types(tables: &Tables) -> String {
     }
     out += "   type, bind(C) :: MPI_Status\n      integer :: MPI_SOURCE\n      integer :: MPI_TAG\n      integer :: MPI_ERROR\n      \
             integer :: mpi_internal(5)\n   end type MPI_Status\n";
-    for handle in constants::handles(tables) {
-        writeln!(out, "   type({0}), parameter :: {1} = {0}({2})", handle.of, handle.name, handle.value)
-            .expect("a string");
-    }
-    out += "   type(MPI_Status), bind(C, name=\"mpifort_f08_status\") :: MPI_STATUS_IGNORE\n   \
-            type(MPI_Status), bind(C, name=\"mpifort_f08_statuses\") :: MPI_STATUSES_IGNORE(1)\n";
     for (operator, word) in [("==", "eq"), ("/=", "ne")] {
         writeln!(out, "   interface operator({operator})").expect("a string");
         for (_, name) in HANDLES {
@@ -63,6 +57,22 @@ pub fn types(tables: &Tables) -> String {
         }
         out += "   end interface\n";
     }
+    out + "end module mpi_handle_types\n"
+}
+
+/// Makes the module of constants that have a type.
+pub fn types(tables: &Tables) -> String {
+    let mut out = String::from(
+        "! Constants of module mpi_f08 that have a type.\n!\n! Made from mpi/abi by `cargo xtask generate`.\n\
+         module mpi_f08_types\n   use mpi_constants\n   use mpi_handle_types\n   implicit none\n   public\n",
+    );
+    for handle in constants::handles(tables) {
+        writeln!(out, "   type({0}), parameter :: {1} = {0}({2})", handle.of, handle.name, handle.value)
+            .expect("a string");
+    }
+    // Those of integers.
+    out += "   integer, private :: mpifort_before(32)\n   common /MPIFORT_STATUSES/ mpifort_before\n";
+    variables(&mut out, &constants::STATUSES_OF_F08);
     out + "end module mpi_f08_types\n"
 }
 

@@ -9,7 +9,7 @@ const FOLDER: &str = "fortran/src/procedures";
 /// Makes the files of all chapters, and the one that names them.
 pub fn make(sections: &[Section<Procedure>], tables: &Tables) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
-    let mut names = vec!["prelude".to_owned()];
+    let mut names = vec!["prelude".to_owned(), "extensions".to_owned()];
     for section in sections {
         let mut body = String::new();
         for procedure in section.rows.iter().filter(|p| !p.by_hand) {

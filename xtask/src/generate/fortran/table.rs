@@ -60,6 +60,11 @@ pub fn read(folder: &Path) -> Result<Vec<Section<Procedure>>, String> {
     sections(&folder.join("fortran.tsv"), procedure)
 }
 
+/// Reads the table of extensions of that folder.
+pub fn read_extensions(folder: &Path) -> Result<Vec<Section<Procedure>>, String> {
+    sections(&folder.join("fortran-extensions.tsv"), procedure)
+}
+
 fn procedure(columns: &[&str]) -> Option<Procedure> {
     let [name, large, dummies, ..] = columns else { return None };
     let dummies = match *dummies {

@@ -46,11 +46,12 @@ static void put_halo(int way) {
     MPI_Win_flush(to, win);
     MPI_Accumulate(&one, 1, MPI_INT64_T, to, there, 1, MPI_INT64_T, MPI_SUM, win);
     MPI_Win_flush(to, win);
+    unsigned looks = 0;
     for (int64_t count = 0;;) {
         MPI_Fetch_and_op(NULL, &count, MPI_INT64_T, rank, way, MPI_NO_OP, win);
         MPI_Win_flush(rank, win);
         if (count >= exchanges) break;
-        sched_yield();
+        give_way(&looks);
     }
     MPI_Win_sync(win);
     halo_unpack(&mine, way, exchanged, (const double *)counts + slot_at[way]);

@@ -2,9 +2,9 @@
 #ifndef RMA_COMMON_H
 #define RMA_COMMON_H
 
+#include "../give_way.h"
 #include <mpi.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -146,11 +146,12 @@ static void count_halos(struct patch *all, int parity) {
 
 /* Until so many halos have come to a patch in all. */
 static void await_halos(const struct patch *p, int parity, int64_t due) {
+    unsigned looks = 0;
     for (int64_t count = 0;;) {
         MPI_Fetch_and_op(NULL, &count, MPI_INT64_T, rank, units_of(p->number) + parity, MPI_NO_OP, win);
         MPI_Win_flush(rank, win);
         if (count >= due) break;
-        sched_yield();
+        give_way(&looks);
     }
     MPI_Win_sync(win);
 }

@@ -41,11 +41,12 @@ static void give(const struct part *p, int towards, int iteration, const double 
 
 /* Waits until a neighbour's part of this iteration is here. */
 static void await(const struct part *p, int side, int iteration) {
+    unsigned looks = 0;
     for (double mark, nothing = 0;;) {
         MPI_Fetch_and_op(&nothing, &mark, MPI_DOUBLE, rank, mark_at(p, side), MPI_NO_OP, p->win);
         MPI_Win_flush(rank, p->win);
         if (mark >= iteration) break;
-        sched_yield();
+        give_way(&looks);
     }
     MPI_Win_sync(p->win);
 }

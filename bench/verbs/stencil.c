@@ -6,9 +6,9 @@
  * rank's first and last row to the neighbours' halo, behind it the number of the iteration. Requests are posted one by one, each with a signal. The
  * field is compared with that of one process. Prints times, and the objects of a rank. */
 #define _GNU_SOURCE
+#include "../give_way.h"
 #include "endpoints.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static void *work(void *argument) {
         give(e, 0, k, old + first, first, end - first, &words[0]);
         give(e, 1, k, old + (size_t)(rows - 1) * columns + first, first, end - first, &words[1]);
         for (int side = 0; side < 2; side++)
-            while (atomic_load_explicit(&landing->mark[side][me], memory_order_acquire) < (uint64_t)k) sched_yield();
+            for (unsigned looks = 0; atomic_load_explicit(&landing->mark[side][me], memory_order_acquire) < (uint64_t)k;) give_way(&looks);
         finish(e);
         exchange[me] += now() - began;
         for (int y = 0; y < rows; y++)

@@ -33,6 +33,7 @@ mod fabric;
 mod files;
 mod first_hour;
 mod fortran;
+mod fortran_programs;
 mod idle;
 mod info;
 mod launches;

@@ -220,7 +220,7 @@ fn mpirun(words: &[&str]) -> Command {
     command
 }
 
-const CASES: [&str; 54] = [
+const CASES: [&str; 56] = [
     "program-missing",
     "program-here",
     "wrong-folder",

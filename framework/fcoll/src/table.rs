@@ -13,7 +13,7 @@ pub const FRAMEWORK: &str = "fcoll";
 /// Version of [`FcollTable`]'s layout.
 pub const TABLE_VERSION: u32 = 1;
 
-/// What is equal in all ranks of a file: valid from `open` or the last `set_view` of the file on.
+/// Facts that are equal in all ranks of a file: valid from `open` or the last `set_view` of the file on.
 #[repr(C)]
 pub struct Layout {
     /// Bytes of this struct as the host was built with it.
@@ -110,7 +110,7 @@ pub struct PlanArgs {
     pub reserved: u32,
     /// The communicator of the file, with the services of a plan.
     pub comm: *const CollComm,
-    /// What is equal in all ranks.
+    /// The facts that are equal in all ranks.
     pub layout: *const Layout,
     /// This rank's part.
     pub access: *const Access,
@@ -132,7 +132,7 @@ pub struct FcollTable {
     pub plan: extern "C" fn(state: *mut c_void, args: *const PlanArgs) -> Status,
 }
 
-/// What a component is asked with; equal in all ranks.
+/// Facts with which a component is asked; equal in all ranks.
 #[repr(C)]
 pub struct FcollFacts {
     /// Bytes of this struct as the host was built with it.
@@ -143,7 +143,7 @@ pub struct FcollFacts {
     pub num_nodes: u32,
     /// Bits of `oxmpi_fs::keeps`.
     pub keeps: u32,
-    /// What is equal in all ranks.
+    /// The facts that are equal in all ranks.
     pub layout: *const Layout,
 }
 

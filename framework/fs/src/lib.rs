@@ -5,7 +5,7 @@
 //! with the highest priority serves it, and a prefix of the path (`nfs:`) or the parameter `fs` names one. Data does not go through a file
 //! system component: that is `fbtl`'s, on the descriptor that [`FsTable::open`] gave.
 //!
-//! **What is told** ([`FsFile`]): the unit by which writers of different nodes should part the file, whether byte-range locks exclude
+//! **Facts of a file** ([`FsFile`]): the unit by which writers of different nodes should part the file, whether byte-range locks exclude
 //! processes of this node and of others, and whether what one node has written is read by another one afterwards without more. The host decides by
 //! that what it refuses, and says with [`FsFile::because`] which property of the mount is the cause.
 //!

@@ -29,7 +29,7 @@ pub struct PathFacts {
     pub options: StrRef,
 }
 
-/// Bits of [`OpenFile::mode`]. They are MPI's own numbers (MPI 5.0 §14.2.1), so that a mode crosses as it was given.
+/// Bits of [`OpenFile::mode`]. They stand for the modes of MPI 5.0 §14.2.1, in numbers of this contract: those of `mpi.h` are the C interface's.
 pub mod mode {
     /// MPI_MODE_CREATE.
     pub const CREATE: u32 = 1;

@@ -55,7 +55,7 @@ pub fn debian(home: &Path, package: &str) -> Result<Fetched, String> {
     };
     if found().is_none() {
         let how = ["--download-only", "--tar-only"];
-        // What the archive lacks of one release it may have of the next.
+        // The archive may have of the next release what it lacks of this one.
         apt_source(home, BOOKWORM, package, &how).or_else(|_| apt_source(home, TRIXIE, package, &how))?;
     }
     let (tar, version) = found().ok_or_else(|| format!("Debian has no original sources of {package}"))?;

@@ -79,6 +79,13 @@ fn sections_of_arrays() {
     }
 }
 
+/// A displacement in memory that no INTEGER holds goes by a datatype. The array is 4 GB of address space, of which few pages are touched.
+#[test]
+fn sections_whose_elements_lie_far_apart() {
+    let Some(program) = compiled("sections_far.f90", &[], &[]) else { return };
+    Job::new(1).arg(&program).limit(120).run().all_ok(1);
+}
+
 /// A name of the table that the library does not export is a procedure that no program can call.
 #[test]
 fn every_procedure_of_the_table_is_there_under_its_names() {

@@ -10,7 +10,7 @@ use super::mpi::{DATATYPE_NULL, Datatype, ERR_BUFFER, Made};
 use super::pending;
 use super::section::Section;
 use super::stage::{Direction, Image};
-use crate::abi::{Fint, SUCCESS};
+use crate::abi::{Fint, Handle, SUCCESS};
 use crate::dummies::kept::{self, Own};
 use crate::kinds::{self, Kind};
 use crate::sentinels::is_in_place;
@@ -42,6 +42,7 @@ impl Actual {
 
 /// Kinds of INTEGER for counts and displacements.
 pub trait Number: Copy + Send + 'static {
+    const ONE: Self;
     fn get(self) -> i64;
     /// `None`: this kind has no such number.
     fn of(value: i64) -> Option<Self>;
@@ -50,6 +51,7 @@ pub trait Number: Copy + Send + 'static {
 macro_rules! numbers {
     ($($n:ty)*) => { $(
         impl Number for $n {
+            const ONE: $n = 1;
             fn get(self) -> i64 {
                 self as i64
             }
@@ -104,7 +106,7 @@ impl Strided {
         if let Some(Mapped { at, datatype: made }) = self.or_refuse(mapped) {
             buffer.move_by(at);
             if let Some(made) = made {
-                *count = self.number(1);
+                *count = self.single();
                 *datatype = self.datatype(made);
             }
         }
@@ -284,12 +286,12 @@ impl Strided {
             None => {}
             Some(Blocks::AsIs(at)) => buffer.move_by(at),
             Some(Blocks::Each(made) | Blocks::Several(made, _)) => {
-                *count = self.number(1);
+                *count = self.single();
                 *datatype = self.datatype(made);
             }
             Some(Blocks::Single(at, made)) => {
                 buffer.move_by(at);
-                *count = self.number(1);
+                *count = self.single();
                 *datatype = self.datatype(made);
             }
             Some(Blocks::None) => {
@@ -401,9 +403,13 @@ impl Strided {
             let mapped = compose(&section, from, count, &of);
             match self.or_refuse(mapped) {
                 None => return,
-                Some(Mapped { at, datatype: None }) => new[i].1 = at,
-                Some(Mapped { at, datatype: Some(made) }) => {
-                    let made = if D::of(at).is_some() { Ok((at, made)) } else { moved(at, &made) };
+                Some(Mapped { at, datatype: None }) if D::of(at).is_some() => new[i].1 = at,
+                Some(Mapped { at, datatype }) => {
+                    let made = match datatype {
+                        Some(made) if D::of(at).is_some() => Ok((at, made)),
+                        Some(made) => moved(at, 1, made.handle()),
+                        None => moved(at, count, of.handle),
+                    };
                     let Some((at, made)) = self.or_refuse(made) else { return };
                     new[i] = (1, at);
                     types[i] = kinds::Datatype::number(made.handle());
@@ -499,16 +505,18 @@ impl Strided {
         self.or_refuse(asked).filter(|of| of.size > 0)
     }
 
-    fn number<N: Number>(&mut self, value: i64) -> *const N {
-        let own = Box::new(N::of(value).expect("a small number"));
+    /// The count 1, in place of one of the call.
+    fn single<N: Number>(&mut self) -> *const N {
+        let own = Box::new(N::ONE);
         let place: *const N = &*own;
         self.values.push(own);
         place
     }
 
     fn array<N: Number>(&mut self, values: impl Iterator<Item = i64>) -> *mut N {
-        let own: Option<Vec<N>> = values.map(N::of).collect();
-        let mut own = own.unwrap_or_default();
+        // A number that the call's kind has not: the call is not made, so nobody reads the array.
+        let own: Result<Vec<N>, c_int> = values.map(|value| N::of(value).ok_or(ERR_BUFFER)).collect();
+        let mut own = self.or_refuse(own).unwrap_or_default();
         let place = own.as_mut_ptr();
         self.arrays.push(Box::new(own));
         place
@@ -555,9 +563,9 @@ unsafe fn pairs<N: Number, D: Number>(
     (0..len).map(|i| unsafe { ((*counts.add(i)).get(), (*displacements.add(i)).get()) }).collect()
 }
 
-/// A datatype whose displacement is too large for the call's kind of integer.
-fn moved(at: i64, made: &Made) -> Result<(i64, Made), c_int> {
-    let mut moved = Made::hindexed(&[1], &[at], made.handle())?;
+/// So many of a datatype at a displacement that is too large for the call's kind of integer: one datatype, at 0.
+fn moved(at: i64, count: i64, of: Handle) -> Result<(i64, Made), c_int> {
+    let mut moved = Made::hindexed(&[count], &[at], of)?;
     moved.commit()?;
     Ok((0, moved))
 }

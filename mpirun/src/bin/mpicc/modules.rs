@@ -11,7 +11,7 @@
 //! would name neither the folder that could not be written nor the variable that chooses another. So a set that cannot be made is an error
 //! here, for programs with `mpif.h`, too.
 //!
-//! Which of two sources there is of a module may depend on what the compiler's programs do (`probe`). The answer depends on nothing that the key has not.
+//! A program that the compiler builds decides between two sources of a module (`probe`). Its answer depends on nothing that the key has not.
 
 use crate::probe::{DESCRIPTORS, Probe, Source, are_asked};
 use rustix::fs::{FlockOperation, flock};

@@ -57,6 +57,7 @@ impl Settings {
 
 /// See `Component::resolve`.
 pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) {
+    oxmpi_fs_support::params::tell(params, 1, answers);
     for index in [2, 3] {
         if params.int(index) == 0 {
             answers.as_set(index, "0: as the folder of a new file says");

@@ -1,10 +1,10 @@
 //! The component and its open file.
 
 use crate::mount::{is_nfs, kept};
-use crate::params::Settings;
+use crate::params::{LOCK_ALGORITHM, Settings};
 use oxmpi_fs::{Description, Facts, File, Fs, FsModule, LockKind, Locked, Opening, Range, keeps};
 use oxmpi_fs_support::{PosixFile, forget, params, unlink};
-use oxmpi_mca::{Component, Host, OpenError, Params, Status};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 use std::path::Path;
 
 /// Pages are kept in groups of up to so many bytes, and a group goes as a whole or not at all.
@@ -19,6 +19,11 @@ impl Component for NfsComponent {
     fn open(_host: Host, params: Params<'_>) -> Result<(i32, Vec<FsModule>), OpenError> {
         let settings = Settings::of(params);
         Ok((settings.priority, vec![oxmpi_fs::module(Nfs { settings })]))
+    }
+
+    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        params::tell(params, LOCK_ALGORITHM, answers);
+        Ok(())
     }
 }
 

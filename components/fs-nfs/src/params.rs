@@ -16,6 +16,9 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new("lock_algorithm", ParamKind::INT, 9, "0", HELP).range(0, 3),
 ];
 
+/// The index of `lock_algorithm`.
+pub const LOCK_ALGORITHM: usize = 1;
+
 /// The values.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -26,6 +29,6 @@ pub struct Settings {
 
 impl Settings {
     pub fn of(params: Params<'_>) -> Settings {
-        Settings { priority: params.int(0) as i32, locks: params.int(1) != WITHOUT_LOCKS }
+        Settings { priority: params.int(0) as i32, locks: params.int(LOCK_ALGORITHM) != WITHOUT_LOCKS }
     }
 }

@@ -1,10 +1,10 @@
 //! The component and its open file.
 
-use crate::params::Settings;
+use crate::params::{LOCK_ALGORITHM, Settings};
 use oxmpi_fs::{Description, Facts, File, Fs, FsModule, LockKind, Locked, Opening, Range, keeps};
 use oxmpi_fs_support::mounts::{kept, type_of};
 use oxmpi_fs_support::{PosixFile, params, unlink};
-use oxmpi_mca::{Component, Host, OpenError, Params, Status};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 use std::path::Path;
 
 pub struct UfsComponent;
@@ -16,6 +16,11 @@ impl Component for UfsComponent {
     fn open(_host: Host, params: Params<'_>) -> Result<(i32, Vec<FsModule>), OpenError> {
         let settings = Settings::of(params);
         Ok((settings.priority, vec![oxmpi_fs::module(Ufs { settings })]))
+    }
+
+    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        params::tell(params, LOCK_ALGORITHM, answers);
+        Ok(())
     }
 }
 

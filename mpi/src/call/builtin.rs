@@ -22,6 +22,8 @@ linked_in! {
     COLL_BASIC = coll_basic::descriptor;
     OSC_PT2PT = osc_pt2pt::descriptor;
     OSC_RDMA = osc_rdma::descriptor;
+    FS_LUSTRE = fs_lustre::descriptor;
+    FS_NFS = fs_nfs::descriptor;
     FS_UFS = fs_ufs::descriptor;
     FBTL_POSIX = fbtl_posix::descriptor;
     FBTL_URING = fbtl_uring::descriptor;

@@ -19,14 +19,14 @@ pub const DECLARATIONS: [ParamDecl; COUNT] = [
         ParamKind::BOOL,
         9,
         "true",
-        "Whether reads of many short pieces also read the holes between them, where the file's hints allow that. Switch it off where memory is scarce",
+        "Whether reads of many short pieces also read the holes between them, where the file's hints allow that. Set it to false where memory is scarce",
     ),
     ParamDecl::new(
         "write_datasieving",
         ParamKind::BOOL,
         9,
         "false",
-        "Accepted for scripts of Open MPI and without effect: writes are never sieved, since that undoes what other processes write into the holes. There is no reason to set it",
+        "Accepted for scripts of Open MPI and without effect: writes are never sieved, since that undoes what other processes write into the holes. Leave it as it is",
     ),
     ParamDecl::new(
         "max_block_size",

@@ -89,7 +89,7 @@ pub mod keeps {
     pub const COHERENT: u32 = 4;
     /// To take a lock reads the file anew, and to give it back writes what was changed (as NFS does): it is how nodes see each other's data.
     pub const LOCK_REVALIDATES: u32 = 8;
-    /// Space can be had ahead without writing ([`FsTable::preallocate`]).
+    /// Space can be had ahead without writing ([`super::FsTable::preallocate`]).
     pub const PREALLOCATES: u32 = 16;
 }
 

@@ -155,6 +155,9 @@ impl Registry {
     pub fn in_force(&self, name: &str, process: &Process) -> Option<InForce> {
         let r = self.resolver.get(name)?;
         if let Some(framework) = in_force::selects(&r.declaration) {
+            if Framework::FOR_FILES.contains(&framework) {
+                return Some(in_force::of_files(r));
+            }
             let selected = self.components.iter().filter(|c| c.framework == framework && c.selected);
             let names: Vec<&str> = selected.map(|c| c.name.as_str()).collect();
             return Some(in_force::of_selection(r, names));

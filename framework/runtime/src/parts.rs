@@ -58,6 +58,9 @@ fn told(
     process: &Process,
 ) -> Option<InForce> {
     if let Some(framework) = in_force::selects(&r.declaration) {
+        if Framework::FOR_FILES.contains(&framework) {
+            return frameworks.contains(&framework).then(|| in_force::of_files(r));
+        }
         let names: Vec<&str> = contexts.iter().filter(|c| c.framework == framework).map(|c| c.name).collect();
         return frameworks.contains(&framework).then(|| in_force::of_selection(r, names));
     }

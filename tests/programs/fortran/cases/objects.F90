@@ -550,10 +550,10 @@ contains
       call MPI_Comm_spawn_multiple(1, ['none'], MPI_ARGVS_NULL, [1], [MPI_INFO_NULL], 0, MPI_COMM_SELF, comm, &
          MPI_ERRCODES_IGNORE, ierr)
       call fails(ierr, MPI_ERR_UNSUPPORTED_OPERATION, 'MPI_Comm_spawn_multiple')
-      call MPI_File_open(MPI_COMM_SELF, 'none', MPI_MODE_RDONLY, MPI_INFO_NULL, file, ierr)
-      call fails(ierr, MPI_ERR_UNSUPPORTED_OPERATION, 'MPI_File_open')
-      call MPI_File_delete('none', MPI_INFO_NULL, ierr)
-      call fails(ierr, MPI_ERR_UNSUPPORTED_OPERATION, 'MPI_File_delete')
+      call MPI_File_open(MPI_COMM_SELF, '/no/such/file', MPI_MODE_RDONLY, MPI_INFO_NULL, file, ierr)
+      call fails(ierr, MPI_ERR_NO_SUCH_FILE, 'MPI_File_open')
+      call MPI_File_delete('/no/such/file', MPI_INFO_NULL, ierr)
+      call fails(ierr, MPI_ERR_NO_SUCH_FILE, 'MPI_File_delete')
    end subroutine refused
 
 #include "tail.h"

@@ -407,12 +407,51 @@ static void handlers(void) {
     OK(MPI_File_close(&file));
 }
 
+/* A structure of a block and a subarray behind it has the subarray's bounds: its extent is less than where its data ends. Libraries access one element of such filetypes. */
+static void small_extents(void) {
+    enum { HEAD = 8, TAIL = 4, ALL = HEAD + TAIL, BEHIND = 1000 };
+    MPI_File file = open_as(MPI_MODE_CREATE | MPI_MODE_RDWR);
+    int sizes = size * TAIL, sub = TAIL, start = rank * TAIL, lens[] = {HEAD, 1};
+    MPI_Aint lb, extent, disps[] = {(MPI_Aint)rank * HEAD, BEHIND};
+    MPI_Datatype types[] = {MPI_BYTE, MPI_DATATYPE_NULL}, filetype;
+    MPI_Offset where;
+    MPI_Status status;
+    unsigned char mine[ALL + 1], got[ALL + 1] = {0};
+    MPI_Type_create_subarray(1, &sizes, &sub, &start, MPI_ORDER_C, MPI_BYTE, &types[1]);
+    MPI_Type_create_struct(2, lens, disps, types, &filetype);
+    MPI_Type_commit(&filetype);
+    MPI_Type_get_extent(filetype, &lb, &extent);
+    CHECK(lb == BEHIND && extent == sizes, "bound %ld, extent %ld", (long)lb, (long)extent);
+    OK(MPI_File_set_view(file, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL));
+    fill(mine, sizeof mine, rank);
+    OK(MPI_File_write_at_all(file, 0, mine, ALL, MPI_BYTE, &status));
+    CHECK(count_of(&status, MPI_BYTE) == ALL, "%d bytes", count_of(&status, MPI_BYTE));
+    OK(MPI_File_get_byte_offset(file, HEAD, &where));
+    CHECK(where == BEHIND + start, "byte %lld", (long long)where);
+    OK(MPI_File_read_at(file, 0, got, ALL, MPI_BYTE, &status));
+    CHECK(count_of(&status, MPI_BYTE) == ALL && !memcmp(got, mine, ALL), "other data");
+    /* Behind that element there is nothing. */
+    REFUSED(MPI_File_read_at(file, 0, got, ALL + 1, MPI_BYTE, &status), MPI_ERR_IO);
+    REFUSED(MPI_File_write_at_all(file, ALL, mine, 1, MPI_BYTE, &status), MPI_ERR_IO);
+    OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    OK(MPI_File_sync(file));
+    MPI_Barrier(MPI_COMM_WORLD);
+    memset(got, 0, sizeof got);
+    OK(MPI_File_read_at_all(file, (MPI_Offset)rank * HEAD, got, HEAD, MPI_BYTE, &status));
+    OK(MPI_File_read_at_all(file, BEHIND + start, got + HEAD, TAIL, MPI_BYTE, &status));
+    CHECK(!memcmp(got, mine, ALL), "other data");
+    OK(MPI_File_close(&file));
+    MPI_Type_free(&types[1]), MPI_Type_free(&filetype);
+    gone();
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv, &rank, &size);
     snprintf(path, sizeof path, "%s/files", argv[1]);
     opening();
     explicit_offsets();
     views();
+    small_extents();
     shared();
     several();
     atomic();

@@ -1,6 +1,7 @@
 /* Files: opened, written and read in every way, by ranks whose views interleave; what each call leaves in the file is looked at byte by byte.
    Argument: a folder that all ranks see. */
 #include "check.h"
+#include <unistd.h>
 
 static int rank, size;
 static char path[4096];
@@ -445,6 +446,31 @@ static void small_extents(void) {
     gone();
 }
 
+/* Each rank removes the file before it opens it, and some are late: no rank makes it before all have come. */
+static void removed_before(void) {
+    for (int i = 0; i < 5; i++) {
+        MPI_Offset bytes;
+        MPI_File file;
+        if (rank > 0) usleep(3000);
+        unlink(path);
+        file = open_as(MPI_MODE_CREATE | MPI_MODE_RDWR);
+        OK(MPI_File_get_size(file, &bytes));
+        CHECK(bytes == 0, "%lld bytes of a new file", (long long)bytes);
+        MPI_Barrier(MPI_COMM_WORLD);
+        OK(MPI_File_write_at(file, rank, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_close(&file));
+    }
+    gone();
+    /* Arguments that cannot be in one rank leave no file. */
+    MPI_File file;
+    if (size > 1) {
+        int amode = MPI_MODE_CREATE | (rank ? MPI_MODE_WRONLY : MPI_MODE_RDWR);
+        REFUSED(MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &file), MPI_ERR_NOT_SAME);
+        CHECK(access(path, F_OK) != 0, "a file");
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv, &rank, &size);
     snprintf(path, sizeof path, "%s/files", argv[1]);
@@ -452,6 +478,7 @@ int main(int argc, char **argv) {
     explicit_offsets();
     views();
     small_extents();
+    removed_before();
     shared();
     several();
     atomic();

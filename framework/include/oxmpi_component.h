@@ -1089,6 +1089,12 @@ struct oxmpi_btl_attrs {
 /* The transport delivers long messages in parts while they come (partial delivery), where their receiver takes them so. Without it each message
  * is delivered whole. */
 #define OXMPI_BTL_ATTRS_PARTIAL_DELIVERY 128
+/* `send` understands `MAY_WAIT`; nobody sets that in a message to a transport without this. */
+#define OXMPI_BTL_ATTRS_GATHERS 256
+
+/* A flag in `SendDesc::tag` of a message to a transport with `BtlAttrs::GATHERS`: the sender makes a turn of progress of the context soon, and takes
+ * PENDING for an answer. The message may wait for others then, which go with it by one call of the system. */
+#define OXMPI_MAY_WAIT 2147483648
 
 /* Proof of registration: `BtlAttrs::registration_handle_size` opaque bytes, aligned to 8, sent to peers as they are.
  * Passed by pointer, and read during the call only; null where the size is 0. */
@@ -1101,7 +1107,7 @@ typedef void oxmpi_reg_handle;
  * produced by `pack` straight into the transport's buffer (offset, destination, bytes; each byte
  * asked for once, in order). */
 struct oxmpi_send_desc {
-    /* Row of the receiver in the target's table of active messages, below 256. */
+    /* Row of the receiver in the target's table of active messages, below 256; with `MAY_WAIT` where that is understood. */
     uint32_t tag;
     /* Bytes of the header, at most 128; with `len` not more than `BtlAttrs::max_send_size` (of a service link `service_limit`). */
     uint32_t hdr_len;
@@ -1300,7 +1306,8 @@ struct oxmpi_btl_table {
     oxmpi_status (*finalize)(void *);
     /* Sends an active message on context `ctx`. OK: it is visible to its receiver, and header and payload are the caller's again. NO_RESOURCE:
      * nothing happened; offer it again after progress of the context. BAD_PARAM: it is longer than `max_send_size`. PEER_FAILED: the process is
-     * lost. */
+     * lost. PENDING, to a message with `MAY_WAIT` only: as OK, but that it becomes visible with the next turn of progress of the context, or by itself
+     * some hundred microseconds later. */
     oxmpi_status (*send)(void *, void *, uint32_t ctx, const oxmpi_send_desc *);
     /* Takes what arrived and what completed on a context; returns how many events it handled. */
     int32_t (*progress)(void *, uint32_t ctx);

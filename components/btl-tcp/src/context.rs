@@ -123,6 +123,21 @@ impl Context {
         Some(slot)
     }
 
+    /// Takes the note of a stream back, before anything else is done with what waits on it.
+    pub fn take_back(&mut self, slot: usize) {
+        let s = &mut self.streams[slot];
+        if !replace(&mut s.gathered, false) {
+            return;
+        }
+        self.gathering.retain(|&other| other != slot);
+        let Some(note) = self.gathered.take(slot) else { return };
+        s.out.went(note.wrote);
+        if note.failed {
+            s.broken = true;
+            self.list(slot);
+        }
+    }
+
     /// Something has to be done at that time, or before.
     pub fn wake_at(&mut self, at: Instant) {
         if self.due.is_none_or(|due| at < due) {

@@ -33,7 +33,7 @@ impl Tcp {
 
     /// Sends what waits on a stream, as far as its socket takes it.
     pub(crate) fn flush(&self, cx: &mut Context, slot: usize) {
-        self.take_back(cx, slot);
+        cx.take_back(slot);
         let s = &mut cx.streams[slot];
         let Link::Up(fd) = &s.link else { return };
         if s.broken {
@@ -54,7 +54,7 @@ impl Tcp {
 
     /// Takes the connection off a stream.
     pub(crate) fn disconnect(&self, cx: &mut Context, slot: usize, then: Link) {
-        self.take_back(cx, slot);
+        cx.take_back(slot);
         let s = &mut cx.streams[slot];
         if let Link::Up(fd) = replace(&mut s.link, then) {
             cx.poller.remove(&fd);

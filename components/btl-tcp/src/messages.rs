@@ -38,7 +38,7 @@ impl Tcp {
                 return status;
             }
         }
-        self.take_back(cx, slot);
+        cx.take_back(slot);
         let waits = cx.streams[slot].out.unsent();
         if !kept && waits > 0 && waits + room(msg.total_len()) as u64 > JOINED {
             self.flush(cx, slot);
@@ -65,7 +65,7 @@ impl Tcp {
     fn gather(&self, cx: &mut Context, slot: usize, joins: bool) -> bool {
         let s = &mut cx.streams[slot];
         let Link::Up(fd) = &s.link else { return false };
-        // What a full socket has left goes when that has room.
+        // A full socket tells when it has room, and then all goes.
         if cx.inside || s.broken || s.waits_for_room() || s.out.unsent() >= MUCH {
             return false;
         }
@@ -89,22 +89,6 @@ impl Tcp {
         cx.gathered.put(note);
         self.courier.notice();
         true
-    }
-
-    /// Takes the note of a stream back, before anything else is done with what waits on it.
-    pub(crate) fn take_back(&self, cx: &mut Context, slot: usize) {
-        let s = &mut cx.streams[slot];
-        if !s.gathered {
-            return;
-        }
-        s.gathered = false;
-        cx.gathering.retain(|&other| other != slot);
-        let Some(note) = cx.gathered.take(slot) else { return };
-        s.out.went(note.wrote);
-        if note.failed {
-            s.broken = true;
-            cx.list(slot);
-        }
     }
 
     /// A message waits for a connection.

@@ -1,6 +1,7 @@
 /* Files: opened, written and read in every way, by ranks whose views interleave; what each call leaves in the file is looked at byte by byte.
    Argument: a folder that all ranks see. */
 #include "check.h"
+#include <unistd.h>
 
 static int rank, size;
 static char path[4096];
@@ -407,12 +408,77 @@ static void handlers(void) {
     OK(MPI_File_close(&file));
 }
 
+/* A structure of a block and a subarray behind it has the subarray's bounds: its extent is less than where its data ends. Libraries access one element of such filetypes. */
+static void small_extents(void) {
+    enum { HEAD = 8, TAIL = 4, ALL = HEAD + TAIL, BEHIND = 1000 };
+    MPI_File file = open_as(MPI_MODE_CREATE | MPI_MODE_RDWR);
+    int sizes = size * TAIL, sub = TAIL, start = rank * TAIL, lens[] = {HEAD, 1};
+    MPI_Aint lb, extent, disps[] = {(MPI_Aint)rank * HEAD, BEHIND};
+    MPI_Datatype types[] = {MPI_BYTE, MPI_DATATYPE_NULL}, filetype;
+    MPI_Offset where;
+    MPI_Status status;
+    unsigned char mine[ALL + 1], got[ALL + 1] = {0};
+    MPI_Type_create_subarray(1, &sizes, &sub, &start, MPI_ORDER_C, MPI_BYTE, &types[1]);
+    MPI_Type_create_struct(2, lens, disps, types, &filetype);
+    MPI_Type_commit(&filetype);
+    MPI_Type_get_extent(filetype, &lb, &extent);
+    CHECK(lb == BEHIND && extent == sizes, "bound %ld, extent %ld", (long)lb, (long)extent);
+    OK(MPI_File_set_view(file, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL));
+    fill(mine, sizeof mine, rank);
+    OK(MPI_File_write_at_all(file, 0, mine, ALL, MPI_BYTE, &status));
+    CHECK(count_of(&status, MPI_BYTE) == ALL, "%d bytes", count_of(&status, MPI_BYTE));
+    OK(MPI_File_get_byte_offset(file, HEAD, &where));
+    CHECK(where == BEHIND + start, "byte %lld", (long long)where);
+    OK(MPI_File_read_at(file, 0, got, ALL, MPI_BYTE, &status));
+    CHECK(count_of(&status, MPI_BYTE) == ALL && !memcmp(got, mine, ALL), "other data");
+    /* Behind that element there is nothing. */
+    REFUSED(MPI_File_read_at(file, 0, got, ALL + 1, MPI_BYTE, &status), MPI_ERR_IO);
+    REFUSED(MPI_File_write_at_all(file, ALL, mine, 1, MPI_BYTE, &status), MPI_ERR_IO);
+    OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    OK(MPI_File_sync(file));
+    MPI_Barrier(MPI_COMM_WORLD);
+    memset(got, 0, sizeof got);
+    OK(MPI_File_read_at_all(file, (MPI_Offset)rank * HEAD, got, HEAD, MPI_BYTE, &status));
+    OK(MPI_File_read_at_all(file, BEHIND + start, got + HEAD, TAIL, MPI_BYTE, &status));
+    CHECK(!memcmp(got, mine, ALL), "other data");
+    OK(MPI_File_close(&file));
+    MPI_Type_free(&types[1]), MPI_Type_free(&filetype);
+    gone();
+}
+
+/* Each rank removes the file before it opens it, and some are late: no rank makes it before all have come. */
+static void removed_before(void) {
+    for (int i = 0; i < 5; i++) {
+        MPI_Offset bytes;
+        MPI_File file;
+        if (rank > 0) usleep(3000);
+        unlink(path);
+        file = open_as(MPI_MODE_CREATE | MPI_MODE_RDWR);
+        OK(MPI_File_get_size(file, &bytes));
+        CHECK(bytes == 0, "%lld bytes of a new file", (long long)bytes);
+        MPI_Barrier(MPI_COMM_WORLD);
+        OK(MPI_File_write_at(file, rank, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_close(&file));
+    }
+    gone();
+    /* Arguments that cannot be in one rank leave no file. */
+    MPI_File file;
+    if (size > 1) {
+        int amode = MPI_MODE_CREATE | (rank ? MPI_MODE_WRONLY : MPI_MODE_RDWR);
+        REFUSED(MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &file), MPI_ERR_NOT_SAME);
+        CHECK(access(path, F_OK) != 0, "a file");
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv, &rank, &size);
     snprintf(path, sizeof path, "%s/files", argv[1]);
     opening();
     explicit_offsets();
     views();
+    small_extents();
+    removed_before();
     shared();
     several();
     atomic();

@@ -25,7 +25,8 @@ struct Peer {
 
 /// An image, and what is under way with it.
 struct Slot {
-    image: Memory,
+    /// Memory for images, once there was one.
+    image: Option<Memory>,
     result: Memory,
     requests: Vec<Request>,
     /// Types that messages name.
@@ -77,7 +78,7 @@ impl Gathering {
         };
         let slot = || -> Result<Slot, Status> {
             Ok(Slot {
-                image: call.memory(domains.image_bytes())?,
+                image: None,
                 result: call.result()?,
                 requests: Vec::new(),
                 types: Vec::new(),
@@ -112,6 +113,17 @@ impl Gathering {
 }
 
 impl Slot {
+    /// Memory for an image of which so much has data. The first one gets as much as it needs, and what is not enough for a later one is replaced by a whole one: so there are at most two.
+    fn image(&mut self, call: &Call<'_>, domains: &Domains, bytes: u64) -> Result<Memory, Status> {
+        let bytes = match self.image {
+            Some(image) if image.len() >= bytes => return Ok(image),
+            Some(_) => domains.image_bytes(),
+            None => bytes,
+        };
+        // A whole one as the bits count it.
+        Ok(*self.image.insert(call.memory(bytes.next_multiple_of(64))?))
+    }
+
     /// The outcome of the write that was started last, which has ended.
     fn written(&mut self) -> Outcome {
         if !core::mem::take(&mut self.writes) {
@@ -225,8 +237,7 @@ impl Gathering {
         lost: bool,
     ) -> Result<(Vec<Guest>, Covered), Status> {
         let domains = setting.domains;
-        let mut covered = Covered::new(domains.image_bytes());
-        let mut guests = Vec::new();
+        let mut all = Vec::new();
         let owner = self.owner;
         for (i, peer) in self.peers.iter_mut().enumerate().filter(|(_, peer)| peer.announced.round == round) {
             let header = peer.announced;
@@ -248,10 +259,14 @@ impl Gathering {
                     vec![Run { offset: first, len: header.bytes, count: 1, stride: header.bytes }]
                 }
             };
-            covered.add(&runs, &domains);
-            guests.push(Guest { peer: i, kind: type_of(&runs, &domains, &setting.byte)? });
+            all.push((i, runs));
             peer.last = Some(round);
         }
+        let covered = Covered::of(all.iter().flat_map(|(_, runs)| runs), &domains);
+        let guest = |(peer, runs): &(usize, Vec<Run>)| {
+            type_of(runs, &domains, covered.base(), &setting.byte).map(|kind| Guest { peer: *peer, kind })
+        };
+        let guests = all.iter().map(guest).collect::<Result<_, _>>()?;
         Ok((guests, covered))
     }
 
@@ -268,14 +283,15 @@ impl Gathering {
         let (turn, owner) = (self.turn, self.owner);
         self.turn ^= 1;
         let mut requests = Vec::new();
+        let image = self.slots[turn].image(call, &setting.domains, covered.bytes())?;
         for guest in guests {
             let (slot, rank) = (&mut self.slots[turn], self.peers[guest.peer].rank);
             if rank == call.rank() {
                 let spans = sending::part(call, &setting.domains, (round, owner)).spans;
-                put_own(call, &spans, slot.image, &guest.kind);
+                put_own(call, &spans, image, &guest.kind);
             } else {
                 // SAFETY: the image is the messages' until they were waited for, the type lives in the slot. Of bytes that several ranks write any may stay.
-                requests.push(unsafe { call.recv(slot.image.at(), 1, &guest.kind, rank)? });
+                requests.push(unsafe { call.recv(image.at(), 1, &guest.kind, rank)? });
             }
             slot.types.push(guest.kind);
         }
@@ -288,7 +304,7 @@ impl Gathering {
                 return next(self, call);
             }
             let slot = &mut self.slots[turn];
-            let pieces = placed(&covered.extents(&setting.domains, round, owner), slot.image);
+            let pieces = placed(&covered.extents(&setting.domains, round, owner), image);
             slot.writes = true;
             // SAFETY: the image is the transfer's until `settle`, behind which its turn comes again.
             unsafe { call.transfer(WRITE, &pieces, &slot.result, true)? };
@@ -311,9 +327,10 @@ impl Gathering {
         let slot = &mut self.slots[turn];
         let extents = covered.extents(&setting.domains, round, owner);
         let fine = !lost && !self.outcome.status.is_err();
+        let image = slot.image(call, &setting.domains, covered.bytes())?;
         if fine {
             // SAFETY: the image is free, and the transfer's until the step behind.
-            unsafe { call.transfer(READ, &placed(&extents, slot.image), &slot.result, false)? };
+            unsafe { call.transfer(READ, &placed(&extents, image), &slot.result, false)? };
         }
         let mut requests = self.receive_headers(&setting, call, &peers, lost)?;
         call.wait(&mut requests)?;
@@ -322,15 +339,15 @@ impl Gathering {
             let (moved, status) = if fine { slot.result() } else { (0, Status::OK) };
             let end = first_missing(&extents, moved).filter(|_| fine && !status.is_err()).unwrap_or(u64::MAX);
             self.outcome = self.outcome.and(Outcome { status, end });
-            clear_behind(&extents, moved, slot.image);
+            clear_behind(&extents, moved, image);
             for guest in guests {
                 let rank = self.peers[guest.peer].rank;
                 if rank == call.rank() {
                     let spans = sending::part(call, &setting.domains, (round, owner)).spans;
-                    take_own(call, &spans, slot.image, &guest.kind);
+                    take_own(call, &spans, image, &guest.kind);
                 } else {
                     // SAFETY: the image stays as it is until its messages were waited for, the type lives in the slot.
-                    slot.requests.push(unsafe { call.send(slot.image.at(), 1, &guest.kind, rank)? });
+                    slot.requests.push(unsafe { call.send(image.at(), 1, &guest.kind, rank)? });
                 }
                 slot.types.push(guest.kind);
             }

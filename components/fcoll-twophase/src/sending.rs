@@ -45,6 +45,8 @@ pub struct Part {
 /// The part of an exchange that has a rank's own data.
 #[derive(Default)]
 pub struct Sending {
+    /// Bytes of the rank's whole access.
+    bytes: u64,
     lines: Vec<Line>,
     stores: [Store; 2],
     turn: usize,
@@ -65,7 +67,7 @@ impl Sending {
                 });
             }
         }
-        Ok(Sending { lines, stores: Default::default(), turn: 0 })
+        Ok(Sending { bytes: mine.bytes, lines, stores: Default::default(), turn: 0 })
     }
 
     /// The next round to take part in, and of whom.
@@ -284,7 +286,7 @@ impl Sending {
         let in_place = in_user_memory(call, &part.spans);
         let place = match in_place {
             Some(place) => place,
-            None => store.room(call, domains.image_bytes())?.at(),
+            None => store.room(call, domains.image_bytes().min(self.bytes))?.at(),
         };
         if call.writes() {
             if in_place.is_none() {

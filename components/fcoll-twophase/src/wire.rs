@@ -67,7 +67,8 @@ pub struct Run {
 }
 
 impl Run {
-    fn end(&self) -> u64 {
+    /// Offset behind its last byte.
+    pub fn end(&self) -> u64 {
         self.offset + self.stride * (self.count - 1) + self.len
     }
 }

@@ -66,11 +66,6 @@ pub(crate) fn span(desc: &TypeDesc) -> Option<Span> {
     Known { desc, bodies: HashMap::new() }.list(0..desc.top())
 }
 
-/// The span of the element and the one behind it: how a filetype repeats.
-pub(crate) fn tiled(desc: &TypeDesc, of_one: Span) -> Order {
-    of_one.repeated(2, desc.extent).order
-}
-
 struct Known<'a> {
     desc: &'a TypeDesc,
     bodies: HashMap<(u32, u32), Option<Span>>,

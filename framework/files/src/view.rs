@@ -2,9 +2,12 @@
 //!
 //! [`View::offset`] goes from position to offset by the type's own arithmetic. The way back, [`View::position`], is a search: the tile of the filetype that an offset lies in
 //! follows by division, and in the tile halving finds the first byte at or behind it, since displacements rise (MPI 5.0 §14.3 asks for that, [`check`] sees to it).
+//!
+//! **Extents that are too small.** A structure whose parts are subarrays or resized types has an extent of its own making, and the next tile may begin within this one. Libraries
+//! over MPI use such filetypes, and access one tile of them. So they are views of one tile, behind which there is nothing ([`View::is_one_tile`]).
 
 use crate::blocks::Blocks;
-use crate::rising::{Order, span, tiled};
+use crate::rising::{Order, span};
 use core::fmt;
 use oxmpi_datatype::TypeDesc;
 
@@ -24,8 +27,6 @@ pub enum Refusal {
     Falls,
     /// Its bytes are no multiple of the etype's.
     NotOfEtypes,
-    /// An element of the filetype reaches into the next one.
-    TilesOverlap,
     /// A byte comes twice, and the file is open for writing.
     Overlaps,
 }
@@ -36,9 +37,6 @@ impl fmt::Display for Refusal {
             Refusal::Negative => "the filetype has a negative displacement",
             Refusal::Falls => "the filetype's displacements do not rise",
             Refusal::NotOfEtypes => "the filetype's size is not a multiple of the etype's size",
-            Refusal::TilesOverlap => {
-                "an element of the filetype overlaps the next one: its extent is too small"
-            }
             Refusal::Overlaps => "the filetype overlaps itself, and the file is open for writing",
         })
     }
@@ -57,9 +55,6 @@ pub fn check(etype: &TypeDesc, filetype: &TypeDesc, writes: bool) -> Result<(), 
     match one.order {
         Order::Falls => Err(Refusal::Falls),
         Order::Overlaps if writes => Err(Refusal::Overlaps),
-        _ if tiled(filetype, one) != Order::Rises && one.end > one.first + filetype.extent as i128 => {
-            Err(Refusal::TilesOverlap)
-        }
         _ => Ok(()),
     }
 }
@@ -80,6 +75,11 @@ impl<'a> View<'a> {
         self.filetype.packed == 0
     }
 
+    /// Whether an element of the filetype reaches into the next one, so that the view ends behind the first.
+    pub fn is_one_tile(&self) -> bool {
+        self.filetype.extent < self.filetype.true_extent
+    }
+
     /// Whether its data lies in the file as one block.
     pub fn is_contiguous(&self) -> bool {
         self.filetype.one_block(1).is_some() && self.filetype.extent == self.filetype.packed as i64
@@ -94,10 +94,13 @@ impl<'a> View<'a> {
     }
 
     /// The offset behind byte `from + len - 1` of the view, for `len` of at least 1. `None`: it is no number that a file's offset can be
-    /// (MPI_Offset), or the view has no data; then nothing else may be asked about this range.
+    /// (MPI_Offset), or the view has no data there; then nothing else may be asked about this range.
     pub fn end(&self, from: u64, len: u64) -> Option<u64> {
         let last = from.checked_add(len)?.checked_sub(1)?;
         let tile = i64::try_from(last.checked_div(self.filetype.packed)?).ok()?;
+        if tile > 0 && self.is_one_tile() {
+            return None;
+        }
         let reach = self.filetype.true_lb.checked_add(self.filetype.true_extent)?;
         // A product that is no number must not be made on the way, nor for any byte before.
         let farthest = self.filetype.extent.checked_mul(tile)?.checked_add(reach)?;
@@ -131,7 +134,10 @@ impl<'a> View<'a> {
             return inside;
         }
         // In the tile, counted from its first byte of data.
-        let (tile, inside) = (inside / ft.extent as u64, inside % ft.extent as u64);
+        let (tile, inside) = match self.is_one_tile() {
+            true => (0, inside),
+            false => (inside / ft.extent as u64, inside % ft.extent as u64),
+        };
         if inside >= ft.true_extent as u64 {
             return (tile + 1) * ft.packed;
         }

@@ -147,10 +147,22 @@ proptest! {
         let end = starts.iter().max().unwrap() + 1;
         let rises = starts.windows(2).all(|w| w[1] > w[0]);
         let fits = starts[0] + extent >= end;
-        let fine = starts[0] >= 0 && rises && fits;
+        let fine = starts[0] >= 0 && rises;
         prop_assert_eq!(view::check(&old, &desc, true).is_ok(), fine, "{:?} {}", starts, extent);
         if fine {
             prop_assert_eq!(view::check(&old, &desc, false), Ok(()));
+            // One whose elements would overlap has one of them.
+            let seen = View::new(4, &desc);
+            let len = starts.len() as u64;
+            prop_assert_eq!(seen.is_one_tile(), !fits);
+            prop_assert_eq!(seen.end(0, len), Some(end as u64 + 4));
+            prop_assert_eq!(seen.offset(len).is_some(), fits);
+            if !fits {
+                for offset in 0..end as u64 + 50 {
+                    let before = starts.iter().filter(|at| **at + 4 < offset as i64).count();
+                    prop_assert_eq!(seen.position(offset), before as u64);
+                }
+            }
         }
         prop_assert_eq!(View::new(0, &desc).overlaps(), !rises);
     }
@@ -167,7 +179,8 @@ fn reasons_of_refusal() {
     assert_eq!(view::check(&old, &twice, true), Err(Refusal::Overlaps));
     assert_eq!(view::check(&old, &twice, false), Ok(()));
     let small = resized(0, 3, &of(&[at(0, 4)])).unwrap();
-    assert_eq!(view::check(&old, &small, false), Err(Refusal::TilesOverlap));
+    assert_eq!(view::check(&old, &small, true), Ok(()));
+    assert_eq!((View::new(0, &small).end(0, 4), View::new(0, &small).end(0, 5)), (Some(4), None));
     let pair = contiguous(2, &old).unwrap();
     assert_eq!(view::check(&pair, &of(&[at(0, 3)]), true), Err(Refusal::NotOfEtypes));
     let none = contiguous(0, &old).unwrap();

@@ -297,8 +297,14 @@ pub(super) fn part_of(file: &File, view: &ViewData, from: u64, len: u64) -> Resu
     }
     let ends = walker.end(from, len).and_then(|end| Some((walker.offset(from)?, end)));
     let Some((offset, end)) = ends else {
-        let message = format!("{}: the access reaches beyond what a file can have", file.path.display());
-        return Err(Error::new(ErrorKind::Arg, message));
+        let (kind, what) = match walker.is_one_tile() {
+            true => (
+                ErrorKind::Io,
+                "the access reaches behind the first element of a filetype whose elements overlap: its extent is too small",
+            ),
+            false => (ErrorKind::Arg, "the access reaches beyond what a file can have"),
+        };
+        return Err(Error::new(kind, format!("{}: {what}", file.path.display())));
     };
     Ok(Range { offset, len: end.saturating_sub(offset).max(1) })
 }

@@ -63,6 +63,9 @@ impl Drop for UnderWay {
     }
 }
 
+/// The request of an access of all ranks, and what was wrong with this rank's part.
+type Begun = (Header, Option<Error>);
+
 /// All that a collective access holds until it is over, with what the component has addresses of.
 struct Holds {
     layout: oxmpi_fcoll::Layout,
@@ -172,13 +175,19 @@ impl File {
     /// An access of all ranks that waits: bytes of the program's data.
     pub fn access_all(self: &Arc<File>, entry: &mut Entry, wish: Wish) -> Result<u64, Error> {
         let writes = wish.writes;
-        let request = self.begin_all(entry, wish, true)?;
-        self.finish(entry, request, writes)
+        let begun = self.begin_all(entry, wish, true)?;
+        self.finish_all(entry, begun, writes)
     }
 
     /// An access of all ranks that goes on by itself: its request.
     pub fn start_all(self: &Arc<File>, entry: &mut Entry, wish: Wish) -> Result<Header, Error> {
-        self.begin_all(entry, wish, false)
+        self.begin_all(entry, wish, false).map(|(request, _)| request)
+    }
+
+    /// Waits for an access of all ranks. All that was wrong with this rank's part says more than the plan can.
+    fn finish_all(&self, entry: &mut Entry, (request, wrong): Begun, writes: bool) -> Result<u64, Error> {
+        let ended = self.finish(entry, request, writes);
+        wrong.map_or(ended, Err)
     }
 
     /// Waits for a request of the file's, and gives it back.
@@ -194,7 +203,7 @@ impl File {
     }
 
     /// Begins an access of all ranks.
-    fn begin_all(self: &Arc<File>, entry: &mut Entry, wish: Wish, waits: bool) -> Result<Header, Error> {
+    fn begin_all(self: &Arc<File>, entry: &mut Entry, wish: Wish, waits: bool) -> Result<Begun, Error> {
         self.permits(wish.writes)?;
         let part = self.part(entry, wish.at, wish.elements.bytes())?;
         self.begin_all_part(entry, wish, part, waits)
@@ -207,10 +216,10 @@ impl File {
         wish: Wish,
         part: Part,
         waits: bool,
-    ) -> Result<Header, Error> {
+    ) -> Result<Begun, Error> {
         if self.atomic.load(Ordering::Acquire) {
             // Each rank's access is atomic by itself, and under its own lock.
-            return self.start_part(entry, wish, part);
+            return self.start_part(entry, wish, part).map(|request| (request, None));
         }
         let (writes, what) = (wish.writes, wish.what());
         let wrong = match part.len {
@@ -222,8 +231,9 @@ impl File {
         let bytes = outcome.bytes.clone();
         let thread = waits.then(|| std::thread::current().id());
         let collective = Collective::new(self.clone(), outcome, thread, wish.finish);
-        if wrong.is_some() {
-            collective.spoil(Status::BAD_PARAM);
+        if let Some(why) = &wrong {
+            // A status of the same class.
+            collective.spoil(if why.kind == ErrorKind::Io { Status::NOT_FOUND } else { Status::BAD_PARAM });
         }
         let layout = self.state.lock().layout.clone();
         let holds = Box::new(Holds {
@@ -264,7 +274,10 @@ impl File {
         self.host().files().counts.collective.fetch_add(1, Ordering::Relaxed);
         // SAFETY: what the steps point to is in the box that the plan keeps; the memory is there by `Elements::new`.
         let begun = unsafe { self.comm.begin_plan(entry, true, (Some(holds), bytes), write) };
-        begun.map_err(|status| self.failure(status, if writes { "written" } else { "read" }))
+        match begun {
+            Ok(request) => Ok((request, wrong)),
+            Err(status) => Err(self.failure(status, if writes { "written" } else { "read" })),
+        }
     }
 
     /// The part of this rank of an ordered access: behind those of the ranks before it. Called by all ranks.
@@ -290,8 +303,8 @@ impl File {
         self.permits(wish.writes)?;
         let part = self.ordered_part(entry, wish.elements.bytes())?;
         let writes = wish.writes;
-        let request = self.begin_all_part(entry, wish, part, true)?;
-        self.finish(entry, request, writes)
+        let begun = self.begin_all_part(entry, wish, part, true)?;
+        self.finish_all(entry, begun, writes)
     }
 
     /// Begins a split collective access.
@@ -313,7 +326,7 @@ impl File {
             }
             _ => self.part(entry, wish.at, wish.elements.bytes())?,
         };
-        let request = self.begin_all_part(entry, wish, part, false)?;
+        let (request, _) = self.begin_all_part(entry, wish, part, false)?;
         self.state.lock().split = Some(Split { which, request });
         Ok(())
     }

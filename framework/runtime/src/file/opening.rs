@@ -1,8 +1,9 @@
 //! Files opened, closed and deleted (MPI 5.0 §14.2), by all ranks of a communicator together.
 //!
-//! **Opening** takes two exchanges. Rank 0 opens first, and creates where that is asked for, so exactly one process does and MPI_MODE_EXCL means what it says. Then all tell each other
-//! whether they may go on, and rank 0 names the component and its hints; the others open what is there now; then all tell each other whether that went well, and what their
-//! file systems keep. A failure anywhere is everybody's, and closes what was opened.
+//! **Opening** takes three exchanges. First all tell each other what they ask for, and rank 0 names the component and its hints: what is wrong with that leaves the file system as it
+//! was, and no rank touches the file before all have come, so that what a rank has done before (it may have deleted a file of that name) is done. Then rank 0 opens, and creates where
+//! that is asked for, so exactly one process does and MPI_MODE_EXCL means what it says. When the others have heard of that they open what is there now; then all tell each other
+//! whether that went well, and what their file systems keep. A failure anywhere is everybody's, and closes what was opened.
 //!
 //! **Closing** waits for all ranks before it closes, so that whatever a rank still does with the file is done before it is deleted or its shared pointer goes to another file.
 
@@ -33,8 +34,8 @@ use std::sync::Arc;
 const NAME: usize = 4;
 /// Words of the first exchange: class, mode, name, wishes, offer.
 const FIRST: usize = 2 + NAME + Wishes::WORDS + OFFER;
-/// Words of the second one: class, what is kept, block, stripe.
-const SECOND: usize = 4;
+/// Words of the last one: class, what is kept, block, stripe.
+const LAST: usize = 4;
 
 /// All that MPI_File_open was asked for.
 pub struct Wanted<'a> {
@@ -149,18 +150,30 @@ impl File {
             let parts = instance.file_parts()?;
             let known = Known::of(wanted.name)?;
             let component = known.serving_component(parts)?;
-            let made = if hosts { Some(open_first(&known, component, &how(amode, &hints))?) } else { None };
-            Ok((parts, known, component, made))
+            Ok((parts, known, component))
         });
         let offer = Offer::new(&comm);
         let mut own = vec![first.as_ref().err().map_or(0, |why| why.class() as u64), u64::from(amode)];
-        own.extend(name_words(first.as_ref().map_or("", |(_, _, component, _)| component.name)));
+        own.extend(name_words(first.as_ref().map_or("", |(_, _, component)| component.name)));
         own.extend(Wishes::of(&hints).encode());
         own.extend(offer.encode());
         debug_assert_eq!(own.len(), FIRST);
         let all = comm.tell_all(entry, &own)?;
         let ranks: Vec<&[u64]> = all.chunks(FIRST).collect();
-        let (parts, known, component, made) = first?;
+        let (parts, known, component) = first?;
+        if let Some(why) = told_failure(&known.path, &ranks) {
+            return Err(why);
+        }
+        if let Some(rank) = ranks.iter().position(|theirs| theirs[1] != ranks[0][1]) {
+            let message = format!("{}: ranks 0 and {rank} gave different access modes", known.path.display());
+            return Err(Error::new(ErrorKind::NotSame, message));
+        }
+        let made = hosts.then(|| open_first(&known, component, &how(amode, &hints))).transpose();
+        let all = comm.tell_all(entry, &[made.as_ref().err().map_or(0, |why| why.class() as u64)])?;
+        let made = made?;
+        if let Some(why) = told_failure(&known.path, &all.chunks(1).collect::<Vec<_>>()) {
+            return Err(why);
+        }
         let created = made.as_ref().is_some_and(|made| made.created);
         let undo = |why: Error| {
             if created {
@@ -168,22 +181,13 @@ impl File {
             }
             Err(why)
         };
-        if let Some(why) = told_failure(&known.path, &ranks) {
-            drop(made);
-            return undo(why);
-        }
-        if let Some(rank) = ranks.iter().position(|theirs| theirs[1] != ranks[0][1]) {
-            drop(made);
-            let message = format!("{}: ranks 0 and {rank} gave different access modes", known.path.display());
-            return undo(Error::new(ErrorKind::NotSame, message));
-        }
         let second = open_next(&instance, parts, &known, (made, ranks[0]), (amode, &hints));
         let own = match &second {
             Ok((disk, _)) => [0, disk.facts.keeps.into(), disk.facts.block, disk.facts.striping_unit],
             Err(why) => [why.class() as u64, 0, 0, 0],
         };
         let all = comm.tell_all(entry, &own)?;
-        let told: Vec<&[u64]> = all.chunks(SECOND).collect();
+        let told: Vec<&[u64]> = all.chunks(LAST).collect();
         let failed = told_failure(&known.path, &told);
         let (disk, transfers) = match (second, failed) {
             (Ok(opened), None) => opened,

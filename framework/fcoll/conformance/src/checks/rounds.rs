@@ -36,6 +36,16 @@ crate::check!(memory_does_not_grow_with_the_data, |setup| {
     }
 });
 
+crate::check!(few_bytes_take_little_memory, |setup| {
+    for what in BOTH {
+        let mut case = case(9, what, 4096, dealt(4, 10));
+        (case.aggregators, case.unit, case.buffer, case.want) = (vec![2, 0], 1 << 20, 16 << 20, want::ALWAYS);
+        for (rank, asked) in check(setup, case).asked.iter().enumerate() {
+            assert!(*asked <= 16 * 1024, "rank {rank} asks for {asked} bytes to access 80");
+        }
+    }
+});
+
 crate::check!(holes_of_any_size_cost_nothing, |setup| {
     // Two ranks at both ends of a range of 2^50 bytes, which interleave: rounds without data are left out. Reads, since the file has no such bytes.
     let far = 1 << 50;

@@ -34,6 +34,16 @@ impl Rank<'_> {
         self.net.told(View::of(self.comm).me())
     }
 
+    /// Whether the component may use memory of the node.
+    pub fn nests(&self) -> bool {
+        View::of(self.comm).nests
+    }
+
+    /// Whether the net has died.
+    pub fn net_is_dead(&self) -> bool {
+        self.net.is_dead()
+    }
+
     /// Whether two places of the table have the same function, which then is there.
     pub fn is(
         &self,
@@ -69,7 +79,7 @@ impl Rank<'_> {
             Some(prepare) => prepare(self.component.state, self.module, self.comm),
             None => Status::OK,
         };
-        if status != Status::OK && !self.was_told() {
+        if status != Status::OK && !self.net_is_dead() {
             self.net.violation(format!("comm_prepare answers {status}"));
         }
         self.prepared.set(Some(status));

@@ -9,6 +9,7 @@ use crate::tree::{above, below};
 use oxmpi_mca::Status;
 
 /// More ranks than these do not look at all others' posts.
+#[cfg(not(loom))]
 pub const FEW: u32 = 8;
 
 /// Meets all ranks. `tag`: what the posts are marked with, below 256. MISMATCH: a rank has come for something else.

@@ -9,6 +9,8 @@ pub type Handle = usize;
 
 pub const SUCCESS: c_int = 0;
 pub const ERR_ARG: c_int = 13;
+pub const ERR_ABI: c_int = 62;
+pub const ERR_UNSUPPORTED_OPERATION: c_int = 55;
 pub const ERR_NO_MEM: c_int = 39;
 pub const UNDEFINED: c_int = -32766;
 pub const BOTTOM: *mut c_void = core::ptr::without_provenance_mut(0);

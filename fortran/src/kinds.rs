@@ -1,41 +1,18 @@
 //! Kinds of handles, and the numbers that Fortran has for them.
 //!
 //! Predefined handles are their numbers in every library (MPI 5.0 §20.3), and in oxmpi all are. Of another library MPI_Comm_toint and its kin are asked, and
-//! their opposites; oxmpi is known by a function of its own, which is looked for once.
+//! their opposites.
 
 use crate::abi::{Fint, Handle};
-use core::ffi::{c_char, c_void};
-use core::ptr::null_mut;
-use core::sync::atomic::{AtomicU8, Ordering};
+use crate::optional::is_ours;
 
 /// Numbers below are those of predefined handles.
 const FIRST_OBJECT: usize = 0x1000;
 
-/// The facts that are known of the library.
-static LIBRARY: AtomicU8 = AtomicU8::new(UNKNOWN);
-const UNKNOWN: u8 = 0;
-const NUMBERS: u8 = 1;
-const ASKED: u8 = 2;
-
-unsafe extern "C" {
-    fn dlsym(object: *mut c_void, name: *const c_char) -> *mut c_void;
-}
-
 /// Whether all handles of the library are their numbers.
 #[inline(always)]
 pub fn are_numbers() -> bool {
-    match LIBRARY.load(Ordering::Relaxed) {
-        NUMBERS => true,
-        known => known == UNKNOWN && find_out(),
-    }
-}
-
-#[cold]
-fn find_out() -> bool {
-    // SAFETY: a null object stands for all that this library sees.
-    let is_ours = !unsafe { dlsym(null_mut(), c"MPIX_Comm_create_endpoints".as_ptr()) }.is_null();
-    LIBRARY.store(if is_ours { NUMBERS } else { ASKED }, Ordering::Relaxed);
-    is_ours
+    is_ours()
 }
 
 /// A kind of handle.
@@ -44,6 +21,17 @@ pub trait Kind {
     fn handle(number: Fint) -> Handle;
     /// The number that Fortran has for a handle.
     fn number(handle: Handle) -> Fint;
+    /// The number that Fortran has behind a call for the handle that it had `before`.
+    #[inline(always)]
+    fn number_behind(before: Fint, handle: Handle) -> Fint {
+        let _ = before;
+        Self::number(handle)
+    }
+    /// Looks after a handle behind a call that only read it.
+    #[inline(always)]
+    fn look_after(number: Fint, handle: Handle) {
+        let _ = (number, handle);
+    }
 }
 
 macro_rules! kinds {

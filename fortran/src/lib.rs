@@ -13,11 +13,15 @@
 
 #[macro_use]
 mod macros;
+#[macro_use]
+mod optional;
 
 mod abi;
 mod dummies;
 mod hand;
 mod kinds;
+mod language;
 mod procedures;
+mod sections;
 mod sentinels;
 mod truth;

@@ -10,6 +10,12 @@ macro_rules! procedure {
         procedure! { @of "" $c $f ($($a : $t $([$len])?),*) $(($($hidden),+))? }
         procedure! { @of "f08_" $c $f ($($a : $t $([$len])?),*) $(($($hidden),+))? }
     };
+    ($c:ident $f:ident ($($a:ident : $t:ty $([$len:expr])? $(as $d:ident)?),* $(,)?) $(($($hidden:ident : $of:ident),+))?
+        on $object:ident ($($o:ident)?) { $($rules:tt)* }) => {
+        procedure! { @of "" $c $f ($($a : $t $([$len])?),*) $(($($hidden),+))? }
+        procedure! { @of "f08_" $c $f ($($a : $t $([$len])?),*) $(($($hidden),+))? }
+        described! { $c $f ($($a : $t $([$len])? $(as $d)?),*) $(($($hidden : $of),+))? on $object ($($o)?) { $($rules)* } }
+    };
     (alone $($rest:tt)*) => {
         procedure! { @of "" $($rest)* }
     };
@@ -54,6 +60,101 @@ macro_rules! procedure {
     };
     (@len) => { 0 };
     (@len $len:expr) => { $len };
+}
+
+/// A procedure once more under the name for descriptors, `mpi_x_f08ts_` (Table 19.1): arguments with `as descriptor` are the address of one, `ierror` is null where it is
+/// absent, and there are no hidden lengths, since module `mpi_f08` has an interface with `bind(C)` then. Where all buffers are contiguous it is the procedure for addresses; else the rules say which
+/// arguments are about which buffer (`sections::strided`). `on`: the object whose error handler is called if the call cannot be made.
+macro_rules! described {
+    ($c:ident $f:ident ($($a:ident : $t:ty $([$len:expr])? $(as $d:ident)?),*) $(($($hidden:ident : $of:ident),+))?
+        on $object:ident ($($o:ident)?) { $($([$when:ident($($w:ident),*)])? $rule:ident($($r:ident),* $(; $how:ident($($h:ident),*))?);)* }) => {
+        const _: () = {
+            type Callee = unsafe extern "C" fn($(<$t as Dummy>::Passed),*) -> c_int;
+            unsafe extern "C" {
+                #[link_name = stringify!($c)]
+                fn callee($($a: <$t as Dummy>::Passed),*) -> c_int;
+                #[link_name = concat!("P", stringify!($c))]
+                fn profiled_callee($($a: <$t as Dummy>::Passed),*) -> c_int;
+            }
+            /// # Safety
+            /// The caller of a procedure promises what the standard asks of its arguments.
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            #[allow(unused_mut, reason = "not every argument is passed by a place")]
+            unsafe fn run(callee: Callee, $($a: <$t as Dummy>::Given,)* $($($hidden: usize,)+)?) -> c_int {
+                // SAFETY: as in `procedure`.
+                unsafe {
+                    let ($(mut $a,)*) = ($(<$t as Dummy>::take($a, procedure!(@len $($len)?)),)*);
+                    let code = callee($($a.pass()),*);
+                    $($a.give_back(code);)*
+                    code
+                }
+            }
+            /// # Safety
+            /// As above.
+            #[cold]
+            #[inline(never)]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            #[allow(unused_mut, reason = "not every argument is replaced")]
+            unsafe fn strided(callee: Callee, $($a: described!(@given $t $(as $d)?),)* $($($hidden: usize,)+)?) -> c_int {
+                // SAFETY: the caller's promises; what rules put in place of arguments is there until the end.
+                unsafe {
+                    $(let mut $a = described!(@actual $a $(as $d)?);)*
+                    let mut all = Strided::default();
+                    $(if true $(&& $when($($w),*))? {
+                        all.$rule($(&mut $r),* $(, $how($($h),*))?);
+                    })*
+                    if let Some(code) = all.begin() {
+                        return refusal::$object(code $(, $o)?);
+                    }
+                    let code = run(callee, $(described!(@passed $a $(as $d)?),)* $($($hidden,)+)?);
+                    all.done(code);
+                    code
+                }
+            }
+            /// # Safety
+            /// As above.
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            unsafe fn answer(callee: Callee, $($a: described!(@given $t $(as $d)?),)* ierror: *mut Fint) {
+                // SAFETY: as above; null, or the caller's place.
+                unsafe {
+                    $($(let $hidden = descriptor::element($of);)+)?
+                    let code = if true $($(&& described!(@contiguous $a $d))?)* {
+                        run(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
+                    } else {
+                        strided(callee, $($a,)* $($($hidden,)+)?)
+                    };
+                    if let Some(place) = ierror.as_mut() {
+                        *place = code;
+                    }
+                }
+            }
+            // SAFETY: the name is the standard's; nobody else defines it but a tool that interposes on purpose.
+            #[unsafe(export_name = concat!(stringify!($f), "f08ts_"))]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            pub unsafe extern "C" fn called($($a: described!(@given $t $(as $d)?),)* ierror: *mut Fint) {
+                // SAFETY: the caller's promises.
+                unsafe { answer(callee, $($a,)* ierror) }
+            }
+            // SAFETY: the name is the standard's for tools.
+            #[unsafe(export_name = concat!("p", stringify!($f), "f08ts_"))]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            pub unsafe extern "C" fn profiled($($a: described!(@given $t $(as $d)?),)* ierror: *mut Fint) {
+                // SAFETY: the caller's promises.
+                unsafe { answer(profiled_callee, $($a,)* ierror) }
+            }
+        };
+    };
+    (@given $t:ty) => { <$t as Dummy>::Given };
+    (@given $t:ty as $d:ident) => { *const descriptor::Descriptor };
+    (@actual $a:ident) => { $a };
+    (@actual $a:ident as $d:ident) => { Actual::of($a) };
+    (@passed $a:ident) => { $a };
+    (@passed $a:ident as $d:ident) => { $a.address.cast() };
+    (@address $a:ident) => { $a };
+    (@address $a:ident as $d:ident) => { descriptor::address($a).cast() };
+    (@contiguous $a:ident $d:ident) => { descriptor::is_contiguous($a) };
 }
 
 /// A procedure whose body is written out: the C function with its type, the name, the arguments as they come, and a body that answers with the error code.
@@ -104,5 +205,31 @@ macro_rules! written {
                 }
             }
         };
+    };
+}
+
+/// A procedure over a function that not every library has: the function's name, the procedure's, and the arguments.
+macro_rules! extension {
+    ($c:literal $f:ident ($($a:ident : $t:ty $([$len:expr])?),* $(,)?)) => {
+        // SAFETY: a name of module `mpi_ext_f08`.
+        #[unsafe(no_mangle)]
+        #[allow(clippy::too_many_arguments, reason = "the function's")]
+        pub unsafe extern "C" fn $f($($a: <$t as Dummy>::Given,)* ierror: *mut Fint) {
+            type Callee = unsafe extern "C" fn($(<$t as Dummy>::Passed),*) -> c_int;
+            let Some(callee) = optional_function!($c, Callee) else {
+                // SAFETY: null, or the caller's place.
+                return unsafe { crate::optional::refuse(ierror) };
+            };
+            // SAFETY: the arguments of a procedure, whose caller promises what the function asks.
+            #[allow(unused_mut, reason = "not every argument is written")]
+            let ($(mut $a,)*) = unsafe { ($(<$t as Dummy>::take($a, procedure!(@len $($len)?)),)*) };
+            // SAFETY: the function's arguments, of which each stays until behind the call.
+            let code = unsafe { callee($($a.pass()),*) };
+            $($a.give_back(code);)*
+            // SAFETY: null, or the caller's place.
+            if let Some(place) = unsafe { ierror.as_mut() } {
+                *place = code;
+            }
+        }
     };
 }

@@ -1,11 +1,64 @@
-//! The constants of Fortran that are recognised by their address (MPI 5.0 §2.5.4, §20.4): variables that `mpif.h` and the modules declare in COMMON blocks, and
-//! this library, too.
+//! The constants of Fortran that are recognised by their address (MPI 5.0 §2.5.4, §20.4): variables that `mpif.h` and the modules declare in two COMMON blocks, and
+//! this library, too. Each has a cell of 64 bytes.
 //!
-//! **One variable each.** The dynamic linker takes one definition of a name for all: that of the executable where its COMMON blocks stand there, else ours.
-//! So the address is asked of the linker's table, by a load that the compiler does not replace by the address of this library's own variable.
+//! **A block is a definition in every object** (executable or shared library) that was linked from Fortran. Where the objects of a process see each other the dynamic linker takes one
+//! definition for all: that of the executable, else ours. So the address is asked of the linker's table, by a load that the compiler does not replace by the address of
+//! this library's own variable, and an argument is compared with one range of addresses.
+//!
+//! **Objects that do not see each other** (`dlopen` with `RTLD_LOCAL`, as Python opens modules) have blocks of their own. `libmpifort_abi.so`, which programs are linked with, adds
+//! a small object file to each of them (`fortran/object/object.c`), which says the addresses of its blocks when it is loaded, and takes them back when it is
+//! unloaded. They stand in a list that is replaced as a whole; while it is empty, which it is in all other programs, a look at it is a load and a branch.
 
 use crate::abi::Fint;
 use core::ffi::c_void;
+use core::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of a cell.
+const CELL: usize = 64;
+
+/// Cells of the first block, in the order of `xtask/src/generate/fortran/constants.rs`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Constant {
+    Bottom,
+    InPlace,
+    BufferAutomatic,
+    Unweighted,
+    WeightsEmpty,
+    ErrcodesIgnore,
+    ArgvNull,
+    ArgvsNull,
+}
+
+const CONSTANTS: [Constant; 8] = [
+    Constant::Bottom,
+    Constant::InPlace,
+    Constant::BufferAutomatic,
+    Constant::Unweighted,
+    Constant::WeightsEmpty,
+    Constant::ErrcodesIgnore,
+    Constant::ArgvNull,
+    Constant::ArgvsNull,
+];
+
+/// MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE, of integers and of module `mpi_f08`.
+const STATUSES: usize = 4;
+
+/// Words that nobody reads or writes, as large and as aligned as a COMMON block may be.
+#[repr(C, align(64))]
+pub struct Block<const WORDS: usize>([Fint; WORDS]);
+
+/// The variables, where no other object has them.
+// SAFETY: the name is of this library's own, and a variable of the same name elsewhere stands for it.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "the name of a COMMON block, as compilers write it")]
+pub static mpifort_constants_: Block<{ CONSTANTS.len() * CELL / 4 }> = Block([0; CONSTANTS.len() * CELL / 4]);
+
+/// As above.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "the name of a COMMON block, as compilers write it")]
+pub static mpifort_statuses_: Block<{ STATUSES * CELL / 4 }> = Block([0; STATUSES * CELL / 4]);
 
 /// The address of a variable that another object may define, from the linker's table.
 macro_rules! address {
@@ -34,60 +87,146 @@ macro_rules! address {
     }};
 }
 
-macro_rules! sentinels {
-    ($($(#[$m:meta])* $is:ident $symbol:ident;)*) => { $(
-        /// The variable, where no other object has one.
-        // SAFETY: the name is of this library's own, and a variable of the same name elsewhere stands for it.
-        #[unsafe(no_mangle)]
-        #[allow(non_upper_case_globals, reason = "the name of a COMMON block, as compilers write it")]
-        pub static $symbol: Sentinel = Sentinel([0; 16]);
-
-        $(#[$m])*
-        #[inline(always)]
-        pub fn $is<T>(at: *const T) -> bool {
-            core::ptr::eq(at.cast::<c_void>(), address!($symbol))
-        }
-    )* };
+/// The blocks of an object, by their addresses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Blocks {
+    constants: usize,
+    statuses: usize,
 }
 
-/// Words that nobody reads or writes, as large and as aligned as the COMMON block may be.
-#[repr(C, align(64))]
-pub struct Sentinel([Fint; 16]);
+impl Blocks {
+    /// Those that the dynamic linker has for this library.
+    fn own() -> Blocks {
+        Blocks {
+            constants: address!(mpifort_constants_).addr(),
+            statuses: address!(mpifort_statuses_).addr(),
+        }
+    }
+}
 
-sentinels! {
-    /// MPI_BOTTOM.
-    is_bottom mpifort_bottom_;
-    /// MPI_IN_PLACE.
-    is_in_place mpifort_inplace_;
-    /// MPI_BUFFER_AUTOMATIC.
-    is_buffer_automatic mpifort_bufauto_;
-    /// MPI_UNWEIGHTED.
-    is_unweighted mpifort_unweigh_;
-    /// MPI_WEIGHTS_EMPTY.
-    is_weights_empty mpifort_wempty_;
-    /// MPI_STATUS_IGNORE.
-    is_status_of_integers mpifort_status_;
-    /// MPI_STATUSES_IGNORE.
-    is_statuses_of_integers mpifort_statuses_;
-    /// MPI_STATUS_IGNORE of module `mpi_f08`.
-    is_status_of_f08 mpifort_f08_status;
-    /// MPI_STATUSES_IGNORE of module `mpi_f08`.
-    is_statuses_of_f08 mpifort_f08_statuses;
-    /// MPI_ERRCODES_IGNORE.
-    is_errcodes_ignore mpifort_errcodes_;
-    /// MPI_ARGV_NULL.
-    is_argv_null mpifort_argv_;
-    /// MPI_ARGVS_NULL.
-    is_argvs_null mpifort_argvs_;
+/// The blocks of objects that have others than this library. A list that was replaced stays: another thread may be reading it.
+static OTHERS: AtomicPtr<Vec<Blocks>> = AtomicPtr::new(core::ptr::null_mut());
+/// Held by who replaces the list.
+static CHANGE: Mutex<()> = Mutex::new(());
+
+#[inline(always)]
+fn others() -> Option<&'static Vec<Blocks>> {
+    // SAFETY: null, or a list that is never freed.
+    unsafe { OTHERS.load(Ordering::Acquire).as_ref() }
+}
+
+fn replace(change: impl FnOnce(&mut Vec<Blocks>)) {
+    let _alone = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut new = others().cloned().unwrap_or_default();
+    change(&mut new);
+    let new = if new.is_empty() { core::ptr::null_mut() } else { Box::into_raw(Box::new(new)) };
+    OTHERS.store(new, Ordering::Release);
+}
+
+/// Called by the object file in each executable and shared library when it is loaded, with the addresses of its blocks.
+// SAFETY: a name of this library's own.
+#[unsafe(no_mangle)]
+pub extern "C" fn mpifort_object_begins(constants: *const c_void, statuses: *const c_void) {
+    let blocks = Blocks { constants: constants.addr(), statuses: statuses.addr() };
+    if blocks != Blocks::own() {
+        replace(|all| all.push(blocks));
+    }
+}
+
+/// The same when it is unloaded: other memory may come to lie there.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn mpifort_object_ends(constants: *const c_void, statuses: *const c_void) {
+    let blocks = Blocks { constants: constants.addr(), statuses: statuses.addr() };
+    if others().is_some() {
+        replace(|all| {
+            if let Some(at) = all.iter().position(|known| *known == blocks) {
+                all.swap_remove(at);
+            }
+        });
+    }
+}
+
+/// The cell of a block that begins at an address.
+#[inline(always)]
+fn cell(at: usize, block: usize, cells: usize) -> Option<usize> {
+    let offset = at.wrapping_sub(block);
+    (offset < cells * CELL && offset.is_multiple_of(CELL)).then_some(offset / CELL)
+}
+
+/// The constant whose address this is.
+#[inline(always)]
+pub fn constant<T>(at: *const T) -> Option<Constant> {
+    let at = at.addr();
+    if let Some(cell) = cell(at, address!(mpifort_constants_).addr(), CONSTANTS.len()) {
+        return Some(CONSTANTS[cell]);
+    }
+    match others() {
+        None => None,
+        Some(list) => constant_of(list, at),
+    }
+}
+
+#[cold]
+fn constant_of(list: &[Blocks], at: usize) -> Option<Constant> {
+    list.iter().find_map(|blocks| cell(at, blocks.constants, CONSTANTS.len())).map(|cell| CONSTANTS[cell])
 }
 
 /// Whether a status, or an array of them, is one of those that nobody wants.
 #[inline(always)]
 pub fn is_status_ignore<T>(at: *const T) -> bool {
-    is_status_of_integers(at) || is_statuses_of_integers(at) || is_status_of_f08(at) || is_statuses_of_f08(at)
+    let at = at.addr();
+    if cell(at, address!(mpifort_statuses_).addr(), STATUSES).is_some() {
+        return true;
+    }
+    match others() {
+        None => false,
+        Some(list) => is_status_of(list, at),
+    }
 }
 
-/// The address of MPI_BUFFER_AUTOMATIC.
+#[cold]
+fn is_status_of(list: &[Blocks], at: usize) -> bool {
+    list.iter().any(|blocks| cell(at, blocks.statuses, STATUSES).is_some())
+}
+
+/// Whether this is MPI_IN_PLACE.
+pub fn is_in_place<T>(at: *const T) -> bool {
+    constant(at) == Some(Constant::InPlace)
+}
+
+/// Whether this is MPI_ERRCODES_IGNORE.
+pub fn is_errcodes_ignore<T>(at: *const T) -> bool {
+    constant(at) == Some(Constant::ErrcodesIgnore)
+}
+
+/// Whether this is MPI_ARGV_NULL.
+pub fn is_argv_null<T>(at: *const T) -> bool {
+    constant(at) == Some(Constant::ArgvNull)
+}
+
+/// Whether this is MPI_ARGVS_NULL.
+pub fn is_argvs_null<T>(at: *const T) -> bool {
+    constant(at) == Some(Constant::ArgvsNull)
+}
+
+/// MPI_BUFFER_AUTOMATIC of the object that attached it last.
+static ATTACHED: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Notes that this address of MPI_BUFFER_AUTOMATIC was given.
+#[cold]
+pub fn attach_automatic(at: *mut c_void) {
+    ATTACHED.store(at, Ordering::Relaxed);
+}
+
+/// The address of MPI_BUFFER_AUTOMATIC for who detaches it.
 pub fn buffer_automatic() -> *mut c_void {
-    address!(mpifort_bufauto_).cast_mut()
+    match ATTACHED.load(Ordering::Relaxed) {
+        // C attached it.
+        at if at.is_null() => {
+            let own = address!(mpifort_constants_).cast_mut();
+            own.wrapping_byte_add(Constant::BufferAutomatic as usize * CELL)
+        }
+        at => at,
+    }
 }

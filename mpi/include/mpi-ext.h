@@ -220,6 +220,30 @@ int PMPIX_Win_dup_with_info(MPI_Win win, MPI_Info info, MPI_Win *newwin);
 int MPIX_Win_flush_many(int count, const MPI_Win wins[]);
 int PMPIX_Win_flush_many(int count, const MPI_Win wins[]);
 
+/* For libraries of Fortran's procedures: the language of attributes (MPI 5.0 19.3.7). Such a library makes a keyval, or sets an attribute, by the C function,
+ * with the integer in the place of the address, and then says the language. Callbacks of the keyval get integers in the place of addresses from then on, and what
+ * the copy function gives is an integer. C reads an attribute of Fortran's as the address of an MPI_Aint, or of an int where INTEGER is its language; the library asks for the
+ * language and reads the integer there. A keyval's language is said once. MPI_ERR_ARG: the object has no such attribute. */
+#define MPIX_HAVE_ATTR_LANGUAGE 1
+#define MPIX_LANGUAGE_C 0
+/* With integers of MPI_ADDRESS_KIND, and with INTEGER (MPI_ATTR_PUT, MPI_KEYVAL_CREATE). */
+#define MPIX_LANGUAGE_FORTRAN 1
+#define MPIX_LANGUAGE_FORTRAN_INTEGER 2
+int MPIX_Keyval_set_language(int keyval, int language);
+int MPIX_Comm_attr_get_language(MPI_Comm comm, int comm_keyval, int *language);
+int MPIX_Comm_attr_set_language(MPI_Comm comm, int comm_keyval, int language);
+int MPIX_Type_attr_get_language(MPI_Datatype datatype, int type_keyval, int *language);
+int MPIX_Type_attr_set_language(MPI_Datatype datatype, int type_keyval, int language);
+int MPIX_Win_attr_get_language(MPI_Win win, int win_keyval, int *language);
+int MPIX_Win_attr_set_language(MPI_Win win, int win_keyval, int language);
+int PMPIX_Keyval_set_language(int keyval, int language);
+int PMPIX_Comm_attr_get_language(MPI_Comm comm, int comm_keyval, int *language);
+int PMPIX_Comm_attr_set_language(MPI_Comm comm, int comm_keyval, int language);
+int PMPIX_Type_attr_get_language(MPI_Datatype datatype, int type_keyval, int *language);
+int PMPIX_Type_attr_set_language(MPI_Datatype datatype, int type_keyval, int language);
+int PMPIX_Win_attr_get_language(MPI_Win win, int win_keyval, int *language);
+int PMPIX_Win_attr_set_language(MPI_Win win, int win_keyval, int language);
+
 #if defined(__cplusplus)
 }
 #endif

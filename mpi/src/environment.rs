@@ -1,5 +1,6 @@
 //! Start and end, thread levels, clocks, names, memory (MPI 5.0 §9, §11.2 to §11.6).
 
+use crate::abi_fortran;
 use crate::attr::predefined;
 use crate::call::gate::GATE;
 use crate::call::memory::{Out, write, write_made, write_text};
@@ -17,6 +18,7 @@ use oxmpi_wireup as wireup;
 
 /// Starts the runtime for the first user of MPI in this process.
 pub fn make(level: Level) -> Res<Process> {
+    abi_fortran::fix_types();
     watching::start();
     let places = installation::places();
     let config = Config {

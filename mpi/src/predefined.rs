@@ -2,6 +2,7 @@
 //! of a message costs a subtraction, a comparison and an address.
 
 use crate::constants::*;
+use core::cell::UnsafeCell;
 use core::sync::atomic::AtomicU32;
 use oxmpi_datatype::external::Atom;
 use oxmpi_datatype::{Base, Signature, TypeDesc, flag};
@@ -32,13 +33,20 @@ const fn none() -> TypeDesc {
     }
 }
 
+/// The descriptors, by handle. They are what is written below but where the program has told before MPI begins that its Fortran compiler's types have other
+/// sizes ([`replace`]).
+struct Table(UnsafeCell<[TypeDesc; LEN]>);
+
+// SAFETY: it is written by `replace` alone, whose caller sees to it that no thread reads; a descriptor itself may be shared.
+unsafe impl Sync for Table {}
+
 macro_rules! predefined {
     ($($name:ident = $base:ident,)*) => {
-        static DESCS: [TypeDesc; LEN] = {
+        static DESCS: Table = Table(UnsafeCell::new({
             let mut all = [const { none() }; LEN];
             $(if let Some(desc) = TypeDesc::basic(Base::$base) { all[$name - FIRST] = desc; })*
             all
-        };
+        }));
         static NAMES: &[(usize, &str)] = &[
             (MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"),
             $(($name, stringify!($name)),)*
@@ -76,7 +84,18 @@ predefined! {
 /// The descriptor at a handle of the table's range; one that is no type is not committed.
 #[inline(always)]
 pub fn at(index: usize) -> &'static TypeDesc {
-    &DESCS[index]
+    // SAFETY: nobody writes while there may be readers.
+    unsafe { &(*DESCS.0.get())[index] }
+}
+
+/// Has a handle stand for another type; `None`: for none, so that every use is refused.
+///
+/// # Safety
+/// MPI has not begun, so that no thread has a descriptor of the table, and no other thread is in here.
+pub unsafe fn replace(handle: usize, base: Option<Base>) {
+    let desc = base.and_then(TypeDesc::basic).unwrap_or_else(none);
+    // SAFETY: the caller's promise.
+    unsafe { (*DESCS.0.get())[handle - FIRST] = desc };
 }
 
 /// The standard's name of a predefined type.

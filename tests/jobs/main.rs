@@ -32,6 +32,7 @@ mod extensions;
 mod fabric;
 mod first_hour;
 mod fortran;
+mod fortran_programs;
 mod idle;
 mod info;
 mod launches;

@@ -36,6 +36,9 @@ struct App {
     run: String,
     wants: String,
     reason: Option<String>,
+    /// Needs a Fortran compiler, and is left out where there is none.
+    #[serde(default)]
+    fortran: bool,
 }
 
 #[derive(Deserialize)]
@@ -61,12 +64,18 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     let place = Place { folder, prefix, tools, limit: Duration::from_secs(options.limit) };
     let page = workspace.root.join("docs/CONFORMANCE.md");
     let (mut rows, mut wrong) = (Vec::new(), Vec::new());
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let has_fortran = std::env::split_paths(&paths).any(|folder| folder.join("gfortran").is_file());
     for app in &list.app {
         let wanted = options.only.is_empty() || options.only.contains(&app.source);
-        let found = match wanted {
-            true => try_app(app, &place),
-            false => continue,
-        };
+        if !wanted {
+            continue;
+        }
+        if app.fortran && !has_fortran {
+            println!("{}: left out, there is no gfortran in PATH", app.name);
+            continue;
+        }
+        let found = try_app(app, &place);
         let (version, result) = match found {
             Ok(version) => (version, Ok(())),
             Err((version, why)) => (version, Err(why)),
@@ -114,7 +123,8 @@ fn try_app(app: &App, place: &Place) -> Result<String, (String, String)> {
         );
         let mut command = Command::new("sh");
         command.args(["-ec", script]).current_dir(&fetched.folder).env("PATH", path.unwrap_or_default());
-        command.env("CC", "mpicc").env("CXX", "mpicxx").env("TOOLS", tools);
+        command.env("CC", "mpicc").env("CXX", "mpicxx").env("FC", "mpifort").env("TOOLS", tools);
+        command.env("OMPI_FC", "gfortran");
         command.env("M4", tools.join("usr/bin/m4")).env("BISON_PKGDATADIR", tools.join("usr/share/bison"));
         command.env("LD_LIBRARY_PATH", tools.join("usr/lib/x86_64-linux-gnu"));
         command.stdin(Stdio::null()).stdout(file).stderr(errors);

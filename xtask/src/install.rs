@@ -6,11 +6,13 @@
 //! of a job that is running without touching it.
 
 use crate::bounded::{self, Outcome};
+use crate::generate;
 use crate::workspace::Workspace;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 /// A cold release build on two cores takes a few minutes.
@@ -116,10 +118,28 @@ fn has_fortran(workspace: &Workspace) -> bool {
     workspace.package_in("fortran").is_some()
 }
 
+/// The file that linkers take for the Fortran library: a script, whose first words keep `ldconfig` from calling it a broken library. Names are
+/// looked for in its own folder, and in those that the linker searches.
+const LINKED_FORTRAN: &str = "/* GNU ld script: what an executable or a shared library is linked with. */\n\
+    INPUT ( mpifort_object.o libmpifort_abi.so.1 )\n";
+
+/// Compiles the object file that stands in each executable and shared library.
+fn object(source: &Path, folder: &Path, place: &mut Place) -> Result<(), String> {
+    let made = folder.join("mpifort_object.o");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let mut command = Command::new(&compiler);
+    command.args(["-O2", "-fPIC", "-c", "-o"]).arg(&made).arg(source);
+    match bounded::run(&mut command, Duration::from_secs(60)) {
+        Outcome::Passed => place.copy(&made, "lib/mpifort_object.o"),
+        Outcome::Failed(why) => Err(format!("{compiler} {}: {why}", source.display())),
+    }
+}
+
 /// The library of Fortran's procedures, `mpif.h`, and the modules, which `mpifort` compiles for the compiler at hand.
 fn fortran(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     place.copy(&workspace.target.join("release/libmpifort_abi.so"), "lib/libmpifort_abi.so.1")?;
-    place.link("libmpifort_abi.so.1", "lib/libmpifort_abi.so")?;
+    place.text("lib/libmpifort_abi.so", LINKED_FORTRAN)?;
+    object(&workspace.root.join("fortran/object/object.c"), &workspace.target.join("release"), place)?;
     for name in ["oxmpi-fort", "mpi-fort"] {
         place.text(&format!("lib/pkgconfig/{name}.pc"), &pkg_config_of_fortran(name))?;
     }
@@ -128,13 +148,12 @@ fn fortran(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         place.copy(&file, &format!("include/{name}"))?;
     }
-    let list = folder.join("modules/modules");
-    if list.exists() {
-        place.copy(&list, "share/oxmpi/fortran/modules")?;
-        for file in files_in(&folder.join("modules"), "f90")? {
-            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            place.copy(&file, &format!("share/oxmpi/fortran/{name}"))?;
-        }
+    for file in files_in(&folder.join("probes"), "f90")? {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        place.copy(&file, &format!("share/oxmpi/fortran/{name}"))?;
+    }
+    for (name, source) in generate::fortran_sources(&workspace.root)? {
+        place.text(&format!("share/oxmpi/fortran/{name}"), &source)?;
     }
     Ok(())
 }
@@ -302,7 +321,6 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
 
     #[test]
     fn pkg_config_gives_flags_of_fortran_to_nobody_else() {

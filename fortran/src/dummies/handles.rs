@@ -7,7 +7,11 @@ use core::ffi::c_int;
 use core::marker::PhantomData;
 
 /// A handle, which C takes by value.
-pub struct In<K>(Handle, PhantomData<K>);
+pub struct In<K> {
+    number: Fint,
+    own: Handle,
+    kind: PhantomData<K>,
+}
 
 impl<K: Kind> Dummy for In<K> {
     type Given = *const Fint;
@@ -16,11 +20,16 @@ impl<K: Kind> Dummy for In<K> {
     #[inline(always)]
     unsafe fn take(given: *const Fint, _: usize) -> Self {
         // SAFETY: the caller's promise.
-        In(K::handle(unsafe { *given }), PhantomData)
+        let number = unsafe { *given };
+        In { number, own: K::handle(number), kind: PhantomData }
     }
     #[inline(always)]
     fn pass(&mut self) -> Handle {
-        self.0
+        self.own
+    }
+    #[inline(always)]
+    fn give_back(self, _: c_int) {
+        K::look_after(self.number, self.own);
     }
 }
 
@@ -72,8 +81,12 @@ impl<K: Kind> Dummy for InOut<K> {
         self.0.pass()
     }
     #[inline(always)]
-    fn give_back(self, code: c_int) {
-        self.0.give_back(code);
+    fn give_back(self, _: c_int) {
+        let Out { place, own, .. } = self.0;
+        if own != NOT_WRITTEN {
+            // SAFETY: the caller's place, which has the number that came.
+            unsafe { place.write(K::number_behind(place.read(), own)) }
+        }
     }
 }
 
@@ -126,7 +139,7 @@ impl<K: Kind> Dummy for Array<K> {
             // SAFETY: as above. An array that is only read is not written: it may be a constant.
             unsafe {
                 let place = self.places.add(i);
-                let number = K::number(own);
+                let number = K::number_behind(place.read(), own);
                 if place.read() != number {
                     place.write(number);
                 }

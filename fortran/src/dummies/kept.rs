@@ -4,6 +4,7 @@ use super::Dummy;
 use super::handles::{Array, Out};
 use crate::abi::{Fint, Handle};
 use crate::kinds;
+use core::any::Any;
 use core::cell::RefCell;
 use core::ffi::c_int;
 use std::collections::HashMap;
@@ -11,13 +12,26 @@ use std::sync::{Mutex, PoisonError};
 
 type Types = Array<kinds::Datatype>;
 
+/// An array that is kept.
+pub type Own = Box<dyn Any + Send>;
+
 thread_local! {
     /// Arrays of the call that is being made, until its request is known.
-    static OF_CALL: RefCell<Vec<Types>> = const { RefCell::new(Vec::new()) };
+    static OF_CALL: RefCell<Vec<Own>> = const { RefCell::new(Vec::new()) };
 }
 
 /// By request. A number that is given again is that of another operation: the one before is complete and was freed.
-static OF_REQUESTS: Mutex<Option<HashMap<Fint, Vec<Types>>>> = Mutex::new(None);
+static OF_REQUESTS: Mutex<Option<HashMap<Fint, Vec<Own>>>> = Mutex::new(None);
+
+/// Keeps arrays for a request that was just made; `beside`: those that a [`Kept`] of the same call has.
+pub fn keep(request: Fint, arrays: Vec<Own>, beside: bool) {
+    let mut kept = OF_REQUESTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_request = kept.get_or_insert_default().entry(request).or_default();
+    if !beside {
+        of_request.clear();
+    }
+    of_request.extend(arrays);
+}
 
 /// An array of datatypes, kept for the request of the same call.
 pub struct Kept(Types);
@@ -34,7 +48,7 @@ impl Dummy for Kept {
         self.0.pass()
     }
     fn give_back(self, _: c_int) {
-        OF_CALL.with_borrow_mut(|all| all.push(self.0));
+        OF_CALL.with_borrow_mut(|all| all.push(Box::new(self.0)));
     }
 }
 
@@ -60,9 +74,7 @@ impl Dummy for Request {
         let all = OF_CALL.take();
         if code == crate::abi::SUCCESS {
             // SAFETY: the caller's place, which was just written.
-            let request = unsafe { self.place.read() };
-            let mut kept = OF_REQUESTS.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.get_or_insert_default().insert(request, all);
+            keep(unsafe { self.place.read() }, all, false);
         }
     }
 }

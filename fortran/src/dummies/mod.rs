@@ -11,12 +11,14 @@
 //! | `logical` | truth values, one and several |
 //! | `text` | CHARACTER |
 //! | `index` | numbers that Fortran counts from 1 |
+//! | `started` | requests that a call starts |
 //! | `kept` | arrays that C may read until an operation is complete |
 
 pub mod handles;
 pub mod index;
 pub mod kept;
 pub mod logical;
+pub mod started;
 pub mod text;
 pub mod values;
 

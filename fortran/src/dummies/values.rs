@@ -2,7 +2,7 @@
 
 use super::Dummy;
 use crate::abi::{BOTTOM, BUFFER_AUTOMATIC, IN_PLACE, UNWEIGHTED, WEIGHTS_EMPTY};
-use crate::sentinels::*;
+use crate::sentinels::{Constant, attach_automatic, buffer_automatic, constant, is_status_ignore};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 
@@ -50,11 +50,15 @@ impl Dummy for Choice {
 
     #[inline(always)]
     unsafe fn take(given: *mut c_void, _: usize) -> Self {
-        Choice(match given {
-            at if is_bottom(at) => BOTTOM,
-            at if is_in_place(at) => IN_PLACE,
-            at if is_buffer_automatic(at) => BUFFER_AUTOMATIC,
-            at => at,
+        Choice(match constant(given) {
+            None => given,
+            Some(Constant::Bottom) => BOTTOM,
+            Some(Constant::InPlace) => IN_PLACE,
+            Some(Constant::BufferAutomatic) => {
+                attach_automatic(given);
+                BUFFER_AUTOMATIC
+            }
+            Some(_) => given,
         })
     }
     #[inline(always)]
@@ -71,10 +75,10 @@ impl Dummy for Weights {
     type Passed = *mut c_int;
 
     unsafe fn take(given: *mut c_int, _: usize) -> Self {
-        Weights(match given {
-            at if is_unweighted(at) => UNWEIGHTED,
-            at if is_weights_empty(at) => WEIGHTS_EMPTY,
-            at => at,
+        Weights(match constant(given) {
+            Some(Constant::Unweighted) => UNWEIGHTED,
+            Some(Constant::WeightsEmpty) => WEIGHTS_EMPTY,
+            _ => given,
         })
     }
     fn pass(&mut self) -> *mut c_int {

@@ -3,35 +3,14 @@
 //! **Callbacks** of a keyval get an extra state of ours, which has the program's procedures and its own extra state; it stays for good, since copies of attributes
 //! may be made and deleted as long as an object has one, also behind MPI_Comm_free_keyval.
 //!
-//! **Values** are integers of the size of an address in Fortran and are stored as the address; C reads them so, too. Of the attributes that MPI defines C gets the
-//! address of an integer and Fortran the integer (MPI 5.0 §19.3.7). Procedures of MPI-1 have INTEGER for all of it.
+//! **Values** are integers of the size of an address in Fortran; procedures of MPI-1 have INTEGER for all of it. They go to C in the place of the address, and the library
+//! is told that they are integers (`language`).
 
 use crate::abi::{Fint, Handle, SUCCESS};
 use crate::kinds::{Comm, Datatype, Kind, Win};
+use crate::language::{self, Word};
 use crate::truth;
 use core::ffi::{c_int, c_void};
-
-/// A value or an extra state as Fortran has it.
-trait Word: Copy {
-    fn of(word: isize) -> Self;
-    fn word(self) -> isize;
-}
-impl Word for isize {
-    fn of(word: isize) -> isize {
-        word
-    }
-    fn word(self) -> isize {
-        self
-    }
-}
-impl Word for Fint {
-    fn of(word: isize) -> Fint {
-        word as Fint
-    }
-    fn word(self) -> isize {
-        self as isize
-    }
-}
 
 type Copy_<W> =
     unsafe extern "C" fn(*const Fint, *const Fint, *const W, *const W, *mut W, *mut Fint, *mut Fint);
@@ -101,7 +80,12 @@ macro_rules! keyval_create {
             let extra_state = unsafe { *extra_state };
             let state: *mut State<$w> = Box::leak(Box::new(State { copy: copy_fn, delete: delete_fn, extra_state }));
             // SAFETY: the caller's place; the functions take this state.
-            unsafe { callee(copy::<$k, $w>, delete::<$k, $w>, keyval, state.cast()) }
+            unsafe {
+                match callee(copy::<$k, $w>, delete::<$k, $w>, keyval, state.cast()) {
+                    SUCCESS => language::of_keyval::<$w>(*keyval),
+                    refused => refused,
+                }
+            }
         } }
     )* };
 }
@@ -112,30 +96,6 @@ keyval_create! {
     Comm, Fint: MPI_Keyval_create mpi_keyval_create_;
 }
 
-/// MPI_TAG_UB to MPI_UNIVERSE_SIZE, and the attributes of windows: C gets the address of an integer.
-fn is_predefined(keyval: Fint) -> bool {
-    (501..=507).contains(&keyval) || (601..=605).contains(&keyval)
-}
-/// MPI_WIN_BASE: C gets the address itself.
-const WIN_BASE: Fint = 601;
-/// MPI_WIN_SIZE: an integer of the size of an address.
-const WIN_SIZE: Fint = 603;
-
-/// The value of an attribute as Fortran gets it.
-///
-/// # Safety
-/// C has got that value of the attribute.
-unsafe fn value(keyval: Fint, got: *mut c_void) -> isize {
-    match keyval {
-        WIN_BASE => got.addr() as isize,
-        // SAFETY: the address of such an integer.
-        WIN_SIZE => unsafe { *got.cast::<isize>() },
-        // SAFETY: as above.
-        _ if is_predefined(keyval) => unsafe { *got.cast::<c_int>() as isize },
-        _ => got.addr() as isize,
-    }
-}
-
 macro_rules! attributes {
     ($($k:ty, $w:ty: $get:ident $fget:ident $set:ident $fset:ident;)*) => { $(
         written! { $get: unsafe extern "C" fn(Handle, c_int, *mut *mut c_void, *mut c_int) -> c_int,
@@ -143,11 +103,12 @@ macro_rules! attributes {
             let (mut got, mut found) = (core::ptr::null_mut(), 0);
             // SAFETY: the caller's arguments and places.
             unsafe {
-                let code = callee(<$k>::handle(*object), *keyval, &mut got, &mut found);
+                let object = <$k>::handle(*object);
+                let code = callee(object, *keyval, &mut got, &mut found);
                 if code == SUCCESS {
                     flag.write(truth::to_fortran(found));
                     if found != 0 {
-                        attribute_val.write(<$w>::of(value(*keyval, got)));
+                        attribute_val.write(<$w>::of(language::read::<$k>(object, *keyval, got)));
                     }
                 }
                 code
@@ -158,7 +119,11 @@ macro_rules! attributes {
             // SAFETY: the caller's arguments.
             unsafe {
                 let value = core::ptr::without_provenance_mut((*attribute_val).word() as usize);
-                callee(<$k>::handle(*object), *keyval, value)
+                let object = <$k>::handle(*object);
+                match callee(object, *keyval, value) {
+                    SUCCESS => language::of_value::<$k, $w>(object, *keyval),
+                    refused => refused,
+                }
             }
         } }
     )* };

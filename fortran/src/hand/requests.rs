@@ -6,6 +6,7 @@ use crate::dummies::index::to_fortran;
 use crate::dummies::values::Statuses;
 use crate::dummies::{Dummy, len};
 use crate::kinds::{Kind, Request};
+use crate::sections::pending::Pending;
 use crate::truth;
 use core::ffi::{c_int, c_void};
 
@@ -15,7 +16,7 @@ macro_rules! some {
             $f (incount: *const Fint, requests: *mut Fint, outcount: *mut Fint, indices: *mut Fint, statuses: *mut Fint) |callee| {
             // SAFETY: the caller's arguments; indices and statuses have room for as many as there are requests.
             unsafe {
-                let mut all = Array::<Request>::take(requests, len(incount));
+                let mut all = Array::<Pending>::take(requests, len(incount));
                 let code = callee(*incount, all.pass(), outcount, indices, Statuses::take(statuses, 0).pass());
                 all.give_back(code);
                 // Errors in statuses leave indices, too.

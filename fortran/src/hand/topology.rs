@@ -1,10 +1,10 @@
 //! The number of neighbours and dimensions, by which arrays of Fortran are as long as they are; MPI_Cart_sub.
 
-use crate::abi::{Fint, Handle, IN_PLACE, SUCCESS};
+use crate::abi::{Fint, Handle, SUCCESS};
 use crate::dummies::Dummy;
 use crate::dummies::logical::ArrayIn;
-use crate::dummies::values::Choice;
 use crate::kinds::{Comm, Kind};
+use crate::sentinels::is_in_place;
 use core::ffi::{c_int, c_void};
 
 unsafe extern "C" {
@@ -49,7 +49,7 @@ pub unsafe fn dims(comm: *const Fint) -> usize {
 /// Arguments of a procedure.
 pub unsafe fn peers_of(buffer: *mut c_void, comm: *const Fint) -> usize {
     // SAFETY: the caller's promise.
-    if unsafe { Choice::take(buffer, 0) }.pass() == IN_PLACE { 0 } else { unsafe { peers(comm) } }
+    if is_in_place(buffer) { 0 } else { unsafe { peers(comm) } }
 }
 
 /// Processes with which a collective exchanges.

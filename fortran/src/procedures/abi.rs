@@ -13,6 +13,3 @@ procedure! {
 procedure! {
     MPI_Abi_get_version mpi_abi_get_version_ (abi_major: Place<c_int>, abi_minor: Place<c_int>)
 }
-procedure! {
-    MPI_Abi_set_fortran_info mpi_abi_set_fortran_info_ (info: handles::In<Info>)
-}

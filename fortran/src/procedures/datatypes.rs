@@ -5,19 +5,19 @@
 use super::prelude::*;
 
 procedure! {
-    MPI_Get_address mpi_get_address_ (location: Choice, address: Place<isize>)
+    MPI_Get_address mpi_get_address_ (location: Choice as descriptor, address: Place<isize>) on none() { }
 }
 procedure! {
-    MPI_Pack mpi_pack_ (inbuf: Choice, incount: Value<c_int>, datatype: handles::In<Datatype>, outbuf: Choice, outsize: Value<c_int>, position: Place<c_int>, comm: handles::In<Comm>)
+    MPI_Pack mpi_pack_ (inbuf: Choice as descriptor, incount: Value<c_int>, datatype: handles::In<Datatype>, outbuf: Choice as descriptor, outsize: Value<c_int>, position: Place<c_int>, comm: handles::In<Comm>) on comm(comm) { data(inbuf, incount, datatype); bytes_into(outbuf, outsize); }
 }
 procedure! {
-    MPI_Pack_c mpi_pack_c_ (inbuf: Choice, incount: Value<i64>, datatype: handles::In<Datatype>, outbuf: Choice, outsize: Value<i64>, position: Place<i64>, comm: handles::In<Comm>)
+    MPI_Pack_c mpi_pack_c_ (inbuf: Choice as descriptor, incount: Value<i64>, datatype: handles::In<Datatype>, outbuf: Choice as descriptor, outsize: Value<i64>, position: Place<i64>, comm: handles::In<Comm>) on comm(comm) { data(inbuf, incount, datatype); bytes_into(outbuf, outsize); }
 }
 procedure! {
-    MPI_Pack_external mpi_pack_external_ (datarep: text::In[datarep_len], inbuf: Choice, incount: Value<c_int>, datatype: handles::In<Datatype>, outbuf: Choice, outsize: Value<isize>, position: Place<isize>) (datarep_len)
+    MPI_Pack_external mpi_pack_external_ (datarep: text::In[datarep_len] as descriptor, inbuf: Choice as descriptor, incount: Value<c_int>, datatype: handles::In<Datatype>, outbuf: Choice as descriptor, outsize: Value<isize>, position: Place<isize>) (datarep_len: datarep) on none() { data(inbuf, incount, datatype); bytes_into(outbuf, outsize); }
 }
 procedure! {
-    MPI_Pack_external_c mpi_pack_external_c_ (datarep: text::In[datarep_len], inbuf: Choice, incount: Value<i64>, datatype: handles::In<Datatype>, outbuf: Choice, outsize: Value<i64>, position: Place<i64>) (datarep_len)
+    MPI_Pack_external_c mpi_pack_external_c_ (datarep: text::In[datarep_len] as descriptor, inbuf: Choice as descriptor, incount: Value<i64>, datatype: handles::In<Datatype>, outbuf: Choice as descriptor, outsize: Value<i64>, position: Place<i64>) (datarep_len: datarep) on none() { data(inbuf, incount, datatype); bytes_into(outbuf, outsize); }
 }
 procedure! {
     MPI_Pack_external_size mpi_pack_external_size_ (datarep: text::In[datarep_len], incount: Value<c_int>, datatype: handles::In<Datatype>, size: Place<isize>) (datarep_len)
@@ -167,14 +167,14 @@ procedure! {
     MPI_Type_vector_c mpi_type_vector_c_ (count: Value<i64>, blocklength: Value<i64>, stride: Value<i64>, oldtype: handles::In<Datatype>, newtype: handles::Out<Datatype>)
 }
 procedure! {
-    MPI_Unpack mpi_unpack_ (inbuf: Choice, insize: Value<c_int>, position: Place<c_int>, outbuf: Choice, outcount: Value<c_int>, datatype: handles::In<Datatype>, comm: handles::In<Comm>)
+    MPI_Unpack mpi_unpack_ (inbuf: Choice as descriptor, insize: Value<c_int>, position: Place<c_int>, outbuf: Choice as descriptor, outcount: Value<c_int>, datatype: handles::In<Datatype>, comm: handles::In<Comm>) on comm(comm) { bytes_from(inbuf, insize); data(outbuf, outcount, datatype); }
 }
 procedure! {
-    MPI_Unpack_c mpi_unpack_c_ (inbuf: Choice, insize: Value<i64>, position: Place<i64>, outbuf: Choice, outcount: Value<i64>, datatype: handles::In<Datatype>, comm: handles::In<Comm>)
+    MPI_Unpack_c mpi_unpack_c_ (inbuf: Choice as descriptor, insize: Value<i64>, position: Place<i64>, outbuf: Choice as descriptor, outcount: Value<i64>, datatype: handles::In<Datatype>, comm: handles::In<Comm>) on comm(comm) { bytes_from(inbuf, insize); data(outbuf, outcount, datatype); }
 }
 procedure! {
-    MPI_Unpack_external mpi_unpack_external_ (datarep: text::In[datarep_len], inbuf: Choice, insize: Value<isize>, position: Place<isize>, outbuf: Choice, outcount: Value<c_int>, datatype: handles::In<Datatype>) (datarep_len)
+    MPI_Unpack_external mpi_unpack_external_ (datarep: text::In[datarep_len] as descriptor, inbuf: Choice as descriptor, insize: Value<isize>, position: Place<isize>, outbuf: Choice as descriptor, outcount: Value<c_int>, datatype: handles::In<Datatype>) (datarep_len: datarep) on none() { bytes_from(inbuf, insize); data(outbuf, outcount, datatype); }
 }
 procedure! {
-    MPI_Unpack_external_c mpi_unpack_external_c_ (datarep: text::In[datarep_len], inbuf: Choice, insize: Value<i64>, position: Place<i64>, outbuf: Choice, outcount: Value<i64>, datatype: handles::In<Datatype>) (datarep_len)
+    MPI_Unpack_external_c mpi_unpack_external_c_ (datarep: text::In[datarep_len] as descriptor, inbuf: Choice as descriptor, insize: Value<i64>, position: Place<i64>, outbuf: Choice as descriptor, outcount: Value<i64>, datatype: handles::In<Datatype>) (datarep_len: datarep) on none() { bytes_from(inbuf, insize); data(outbuf, outcount, datatype); }
 }

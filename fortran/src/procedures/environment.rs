@@ -29,7 +29,7 @@ procedure! {
     MPI_Alloc_mem mpi_alloc_mem_cptr_ (size: Value<isize>, info: handles::In<Info>, baseptr: Place<c_void>)
 }
 procedure! {
-    MPI_Free_mem mpi_free_mem_ (base: Choice)
+    MPI_Free_mem mpi_free_mem_ (base: Choice as descriptor) on none() { }
 }
 procedure! {
     MPI_Get_hw_resource_info mpi_get_hw_resource_info_ (hw_info: handles::Out<Info>)

@@ -5,5 +5,5 @@
 use super::prelude::*;
 
 procedure! {
-    MPI_Grequest_complete mpi_grequest_complete_ (request: handles::In<Request>)
+    MPI_Grequest_complete mpi_grequest_complete_ (request: handles::In<Pending>)
 }

@@ -11,6 +11,7 @@ mod datatypes;
 mod dynamic;
 mod environment;
 mod errors;
+mod extensions;
 mod generalized_requests;
 mod groups;
 mod info;

@@ -5,9 +5,6 @@
 use super::prelude::*;
 
 procedure! {
-    MPI_Session_init mpi_session_init_ (info: handles::In<Info>, errhandler: handles::In<Errhandler>, session: handles::Out<Session>)
-}
-procedure! {
     MPI_Session_finalize mpi_session_finalize_ (session: handles::InOut<Session>)
 }
 procedure! {

@@ -59,94 +59,94 @@ procedure! {
     MPI_Graphdims_get mpi_graphdims_get_ (comm: handles::In<Comm>, nnodes: Place<c_int>, nedges: Place<c_int>)
 }
 procedure! {
-    MPI_Neighbor_allgather mpi_neighbor_allgather_ (sendbuf: Choice, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>)
+    MPI_Neighbor_allgather mpi_neighbor_allgather_ (sendbuf: Choice as descriptor, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>) on comm(comm) { data(sendbuf, sendcount, sendtype); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); }
 }
 procedure! {
-    MPI_Neighbor_allgather_c mpi_neighbor_allgather_c_ (sendbuf: Choice, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>)
+    MPI_Neighbor_allgather_c mpi_neighbor_allgather_c_ (sendbuf: Choice as descriptor, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>) on comm(comm) { data(sendbuf, sendcount, sendtype); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); }
 }
 procedure! {
-    MPI_Ineighbor_allgather mpi_ineighbor_allgather_ (sendbuf: Choice, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>)
+    MPI_Ineighbor_allgather mpi_ineighbor_allgather_ (sendbuf: Choice as descriptor, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>) on comm(comm) { data(sendbuf, sendcount, sendtype); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); later(request); }
 }
 procedure! {
-    MPI_Ineighbor_allgather_c mpi_ineighbor_allgather_c_ (sendbuf: Choice, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>)
+    MPI_Ineighbor_allgather_c mpi_ineighbor_allgather_c_ (sendbuf: Choice as descriptor, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>) on comm(comm) { data(sendbuf, sendcount, sendtype); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); later(request); }
 }
 procedure! {
-    MPI_Neighbor_allgather_init mpi_neighbor_allgather_init_ (sendbuf: Choice, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>)
+    MPI_Neighbor_allgather_init mpi_neighbor_allgather_init_ (sendbuf: Choice as descriptor, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>) on comm(comm) { data(sendbuf, sendcount, sendtype); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); started_later(request); }
 }
 procedure! {
-    MPI_Neighbor_allgather_init_c mpi_neighbor_allgather_init_c_ (sendbuf: Choice, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>)
+    MPI_Neighbor_allgather_init_c mpi_neighbor_allgather_init_c_ (sendbuf: Choice as descriptor, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>) on comm(comm) { data(sendbuf, sendcount, sendtype); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); started_later(request); }
 }
 procedure! {
-    MPI_Neighbor_allgatherv mpi_neighbor_allgatherv_ (sendbuf: Choice, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<c_int>, displs: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>)
+    MPI_Neighbor_allgatherv mpi_neighbor_allgatherv_ (sendbuf: Choice as descriptor, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<c_int>, displs: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>) on comm(comm) { data(sendbuf, sendcount, sendtype); vector_into(recvbuf, recvcounts, displs, recvtype; indegree(comm)); }
 }
 procedure! {
-    MPI_Neighbor_allgatherv_c mpi_neighbor_allgatherv_c_ (sendbuf: Choice, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<i64>, displs: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>)
+    MPI_Neighbor_allgatherv_c mpi_neighbor_allgatherv_c_ (sendbuf: Choice as descriptor, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<i64>, displs: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>) on comm(comm) { data(sendbuf, sendcount, sendtype); vector_into(recvbuf, recvcounts, displs, recvtype; indegree(comm)); }
 }
 procedure! {
-    MPI_Ineighbor_allgatherv mpi_ineighbor_allgatherv_ (sendbuf: Choice, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<c_int>, displs: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>)
+    MPI_Ineighbor_allgatherv mpi_ineighbor_allgatherv_ (sendbuf: Choice as descriptor, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<c_int>, displs: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>) on comm(comm) { data(sendbuf, sendcount, sendtype); vector_into(recvbuf, recvcounts, displs, recvtype; indegree(comm)); later(request); }
 }
 procedure! {
-    MPI_Ineighbor_allgatherv_c mpi_ineighbor_allgatherv_c_ (sendbuf: Choice, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<i64>, displs: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>)
+    MPI_Ineighbor_allgatherv_c mpi_ineighbor_allgatherv_c_ (sendbuf: Choice as descriptor, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<i64>, displs: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>) on comm(comm) { data(sendbuf, sendcount, sendtype); vector_into(recvbuf, recvcounts, displs, recvtype; indegree(comm)); later(request); }
 }
 procedure! {
-    MPI_Neighbor_allgatherv_init mpi_neighbor_allgatherv_init_ (sendbuf: Choice, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<c_int>, displs: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>)
+    MPI_Neighbor_allgatherv_init mpi_neighbor_allgatherv_init_ (sendbuf: Choice as descriptor, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<c_int>, displs: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>) on comm(comm) { data(sendbuf, sendcount, sendtype); vector_into(recvbuf, recvcounts, displs, recvtype; indegree(comm)); started_later(request); }
 }
 procedure! {
-    MPI_Neighbor_allgatherv_init_c mpi_neighbor_allgatherv_init_c_ (sendbuf: Choice, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<i64>, displs: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>)
+    MPI_Neighbor_allgatherv_init_c mpi_neighbor_allgatherv_init_c_ (sendbuf: Choice as descriptor, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<i64>, displs: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>) on comm(comm) { data(sendbuf, sendcount, sendtype); vector_into(recvbuf, recvcounts, displs, recvtype; indegree(comm)); started_later(request); }
 }
 procedure! {
-    MPI_Neighbor_alltoall mpi_neighbor_alltoall_ (sendbuf: Choice, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>)
+    MPI_Neighbor_alltoall mpi_neighbor_alltoall_ (sendbuf: Choice as descriptor, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>) on comm(comm) { blocks_from(sendbuf, sendcount, sendtype; outdegree(comm)); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); }
 }
 procedure! {
-    MPI_Neighbor_alltoall_c mpi_neighbor_alltoall_c_ (sendbuf: Choice, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>)
+    MPI_Neighbor_alltoall_c mpi_neighbor_alltoall_c_ (sendbuf: Choice as descriptor, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>) on comm(comm) { blocks_from(sendbuf, sendcount, sendtype; outdegree(comm)); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); }
 }
 procedure! {
-    MPI_Ineighbor_alltoall mpi_ineighbor_alltoall_ (sendbuf: Choice, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>)
+    MPI_Ineighbor_alltoall mpi_ineighbor_alltoall_ (sendbuf: Choice as descriptor, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>) on comm(comm) { blocks_from(sendbuf, sendcount, sendtype; outdegree(comm)); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); later(request); }
 }
 procedure! {
-    MPI_Ineighbor_alltoall_c mpi_ineighbor_alltoall_c_ (sendbuf: Choice, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>)
+    MPI_Ineighbor_alltoall_c mpi_ineighbor_alltoall_c_ (sendbuf: Choice as descriptor, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>) on comm(comm) { blocks_from(sendbuf, sendcount, sendtype; outdegree(comm)); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); later(request); }
 }
 procedure! {
-    MPI_Neighbor_alltoall_init mpi_neighbor_alltoall_init_ (sendbuf: Choice, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>)
+    MPI_Neighbor_alltoall_init mpi_neighbor_alltoall_init_ (sendbuf: Choice as descriptor, sendcount: Value<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>) on comm(comm) { blocks_from(sendbuf, sendcount, sendtype; outdegree(comm)); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); started_later(request); }
 }
 procedure! {
-    MPI_Neighbor_alltoall_init_c mpi_neighbor_alltoall_init_c_ (sendbuf: Choice, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>)
+    MPI_Neighbor_alltoall_init_c mpi_neighbor_alltoall_init_c_ (sendbuf: Choice as descriptor, sendcount: Value<i64>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcount: Value<i64>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>) on comm(comm) { blocks_from(sendbuf, sendcount, sendtype; outdegree(comm)); blocks_into(recvbuf, recvcount, recvtype; indegree(comm)); started_later(request); }
 }
 procedure! {
-    MPI_Neighbor_alltoallv mpi_neighbor_alltoallv_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>)
+    MPI_Neighbor_alltoallv mpi_neighbor_alltoallv_ (sendbuf: Choice as descriptor, sendcounts: Place<c_int>, sdispls: Place<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<c_int>, rdispls: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>) on comm(comm) { vector_from(sendbuf, sendcounts, sdispls, sendtype; outdegree(comm)); vector_into(recvbuf, recvcounts, rdispls, recvtype; indegree(comm)); }
 }
 procedure! {
-    MPI_Neighbor_alltoallv_c mpi_neighbor_alltoallv_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>)
+    MPI_Neighbor_alltoallv_c mpi_neighbor_alltoallv_c_ (sendbuf: Choice as descriptor, sendcounts: Place<i64>, sdispls: Place<isize>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<i64>, rdispls: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>) on comm(comm) { vector_from(sendbuf, sendcounts, sdispls, sendtype; outdegree(comm)); vector_into(recvbuf, recvcounts, rdispls, recvtype; indegree(comm)); }
 }
 procedure! {
-    MPI_Ineighbor_alltoallv mpi_ineighbor_alltoallv_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>)
+    MPI_Ineighbor_alltoallv mpi_ineighbor_alltoallv_ (sendbuf: Choice as descriptor, sendcounts: Place<c_int>, sdispls: Place<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<c_int>, rdispls: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>) on comm(comm) { vector_from(sendbuf, sendcounts, sdispls, sendtype; outdegree(comm)); vector_into(recvbuf, recvcounts, rdispls, recvtype; indegree(comm)); later(request); }
 }
 procedure! {
-    MPI_Ineighbor_alltoallv_c mpi_ineighbor_alltoallv_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>)
+    MPI_Ineighbor_alltoallv_c mpi_ineighbor_alltoallv_c_ (sendbuf: Choice as descriptor, sendcounts: Place<i64>, sdispls: Place<isize>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<i64>, rdispls: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, request: handles::Out<Request>) on comm(comm) { vector_from(sendbuf, sendcounts, sdispls, sendtype; outdegree(comm)); vector_into(recvbuf, recvcounts, rdispls, recvtype; indegree(comm)); later(request); }
 }
 procedure! {
-    MPI_Neighbor_alltoallv_init mpi_neighbor_alltoallv_init_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>)
+    MPI_Neighbor_alltoallv_init mpi_neighbor_alltoallv_init_ (sendbuf: Choice as descriptor, sendcounts: Place<c_int>, sdispls: Place<c_int>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<c_int>, rdispls: Place<c_int>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>) on comm(comm) { vector_from(sendbuf, sendcounts, sdispls, sendtype; outdegree(comm)); vector_into(recvbuf, recvcounts, rdispls, recvtype; indegree(comm)); started_later(request); }
 }
 procedure! {
-    MPI_Neighbor_alltoallv_init_c mpi_neighbor_alltoallv_init_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtype: handles::In<Datatype>, recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>)
+    MPI_Neighbor_alltoallv_init_c mpi_neighbor_alltoallv_init_c_ (sendbuf: Choice as descriptor, sendcounts: Place<i64>, sdispls: Place<isize>, sendtype: handles::In<Datatype>, recvbuf: Choice as descriptor, recvcounts: Place<i64>, rdispls: Place<isize>, recvtype: handles::In<Datatype>, comm: handles::In<Comm>, info: handles::In<Info>, request: handles::Out<Request>) on comm(comm) { vector_from(sendbuf, sendcounts, sdispls, sendtype; outdegree(comm)); vector_into(recvbuf, recvcounts, rdispls, recvtype; indegree(comm)); started_later(request); }
 }
 procedure! {
-    MPI_Neighbor_alltoallw mpi_neighbor_alltoallw_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<isize>, sendtypes: handles::Array<Datatype>[outdegree(comm)], recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<isize>, recvtypes: handles::Array<Datatype>[indegree(comm)], comm: handles::In<Comm>)
+    MPI_Neighbor_alltoallw mpi_neighbor_alltoallw_ (sendbuf: Choice as descriptor, sendcounts: Place<c_int>, sdispls: Place<isize>, sendtypes: handles::Array<Datatype>[outdegree(comm)], recvbuf: Choice as descriptor, recvcounts: Place<c_int>, rdispls: Place<isize>, recvtypes: handles::Array<Datatype>[indegree(comm)], comm: handles::In<Comm>) on comm(comm) { each(sendbuf, sendcounts, sdispls, sendtypes; outdegree(comm)); each(recvbuf, recvcounts, rdispls, recvtypes; indegree(comm)); }
 }
 procedure! {
-    MPI_Neighbor_alltoallw_c mpi_neighbor_alltoallw_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtypes: handles::Array<Datatype>[outdegree(comm)], recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtypes: handles::Array<Datatype>[indegree(comm)], comm: handles::In<Comm>)
+    MPI_Neighbor_alltoallw_c mpi_neighbor_alltoallw_c_ (sendbuf: Choice as descriptor, sendcounts: Place<i64>, sdispls: Place<isize>, sendtypes: handles::Array<Datatype>[outdegree(comm)], recvbuf: Choice as descriptor, recvcounts: Place<i64>, rdispls: Place<isize>, recvtypes: handles::Array<Datatype>[indegree(comm)], comm: handles::In<Comm>) on comm(comm) { each(sendbuf, sendcounts, sdispls, sendtypes; outdegree(comm)); each(recvbuf, recvcounts, rdispls, recvtypes; indegree(comm)); }
 }
 procedure! {
-    MPI_Ineighbor_alltoallw mpi_ineighbor_alltoallw_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<isize>, sendtypes: Kept[outdegree(comm)], recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<isize>, recvtypes: Kept[indegree(comm)], comm: handles::In<Comm>, request: kept::Request)
+    MPI_Ineighbor_alltoallw mpi_ineighbor_alltoallw_ (sendbuf: Choice as descriptor, sendcounts: Place<c_int>, sdispls: Place<isize>, sendtypes: Kept[outdegree(comm)], recvbuf: Choice as descriptor, recvcounts: Place<c_int>, rdispls: Place<isize>, recvtypes: Kept[indegree(comm)], comm: handles::In<Comm>, request: kept::Request) on comm(comm) { each(sendbuf, sendcounts, sdispls, sendtypes; outdegree(comm)); each(recvbuf, recvcounts, rdispls, recvtypes; indegree(comm)); later(request); }
 }
 procedure! {
-    MPI_Ineighbor_alltoallw_c mpi_ineighbor_alltoallw_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtypes: Kept[outdegree(comm)], recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtypes: Kept[indegree(comm)], comm: handles::In<Comm>, request: kept::Request)
+    MPI_Ineighbor_alltoallw_c mpi_ineighbor_alltoallw_c_ (sendbuf: Choice as descriptor, sendcounts: Place<i64>, sdispls: Place<isize>, sendtypes: Kept[outdegree(comm)], recvbuf: Choice as descriptor, recvcounts: Place<i64>, rdispls: Place<isize>, recvtypes: Kept[indegree(comm)], comm: handles::In<Comm>, request: kept::Request) on comm(comm) { each(sendbuf, sendcounts, sdispls, sendtypes; outdegree(comm)); each(recvbuf, recvcounts, rdispls, recvtypes; indegree(comm)); later(request); }
 }
 procedure! {
-    MPI_Neighbor_alltoallw_init mpi_neighbor_alltoallw_init_ (sendbuf: Choice, sendcounts: Place<c_int>, sdispls: Place<isize>, sendtypes: Kept[outdegree(comm)], recvbuf: Choice, recvcounts: Place<c_int>, rdispls: Place<isize>, recvtypes: Kept[indegree(comm)], comm: handles::In<Comm>, info: handles::In<Info>, request: kept::Request)
+    MPI_Neighbor_alltoallw_init mpi_neighbor_alltoallw_init_ (sendbuf: Choice as descriptor, sendcounts: Place<c_int>, sdispls: Place<isize>, sendtypes: Kept[outdegree(comm)], recvbuf: Choice as descriptor, recvcounts: Place<c_int>, rdispls: Place<isize>, recvtypes: Kept[indegree(comm)], comm: handles::In<Comm>, info: handles::In<Info>, request: kept::Request) on comm(comm) { each(sendbuf, sendcounts, sdispls, sendtypes; outdegree(comm)); each(recvbuf, recvcounts, rdispls, recvtypes; indegree(comm)); started_later(request); }
 }
 procedure! {
-    MPI_Neighbor_alltoallw_init_c mpi_neighbor_alltoallw_init_c_ (sendbuf: Choice, sendcounts: Place<i64>, sdispls: Place<isize>, sendtypes: Kept[outdegree(comm)], recvbuf: Choice, recvcounts: Place<i64>, rdispls: Place<isize>, recvtypes: Kept[indegree(comm)], comm: handles::In<Comm>, info: handles::In<Info>, request: kept::Request)
+    MPI_Neighbor_alltoallw_init_c mpi_neighbor_alltoallw_init_c_ (sendbuf: Choice as descriptor, sendcounts: Place<i64>, sdispls: Place<isize>, sendtypes: Kept[outdegree(comm)], recvbuf: Choice as descriptor, recvcounts: Place<i64>, rdispls: Place<isize>, recvtypes: Kept[indegree(comm)], comm: handles::In<Comm>, info: handles::In<Info>, request: kept::Request) on comm(comm) { each(sendbuf, sendcounts, sdispls, sendtypes; outdegree(comm)); each(recvbuf, recvcounts, rdispls, recvtypes; indegree(comm)); started_later(request); }
 }
 procedure! {
     MPI_Topo_test mpi_topo_test_ (comm: handles::In<Comm>, status: Place<c_int>)

@@ -10,13 +10,21 @@ use proptest::prelude::*;
 /// The standard's class of a type (MPI 5.0 §6.9.2), with what the model needs to know of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Class {
-    Integer { signed: bool },
+    Integer {
+        signed: bool,
+    },
     Address,
     Float,
     Complex,
     Logical,
+    /// Truth values whose bits are the compiler's.
+    FortranLogical,
     Byte,
-    Pair { value: Scalar, index: Scalar, at: usize },
+    Pair {
+        value: Scalar,
+        index: Scalar,
+        at: usize,
+    },
     None,
 }
 
@@ -45,8 +53,9 @@ fn class(base: Base) -> Class {
         Base::LONG_DOUBLE if LONG_DOUBLE => Class::Float,
         Base::C16 | Base::C32 | Base::C64 | Base::C128 => Class::Complex,
         Base::C_LONG_DOUBLE if LONG_DOUBLE => Class::Complex,
-        Base::BOOL | Base::LOGICAL1 | Base::LOGICAL2 | Base::LOGICAL4 | Base::LOGICAL8 | Base::LOGICAL16 => {
-            Class::Logical
+        Base::BOOL => Class::Logical,
+        Base::LOGICAL1 | Base::LOGICAL2 | Base::LOGICAL4 | Base::LOGICAL8 | Base::LOGICAL16 => {
+            Class::FortranLogical
         }
         Base::BYTE => Class::Byte,
         Base::FLOAT_INT => pair(Scalar::F32, Scalar::I32, 4),
@@ -74,7 +83,10 @@ fn allowed(code: u32, base: Base) -> bool {
             matches!(class(base), Class::Integer { .. } | Class::Address | Class::Byte)
         }
         op::LAND | op::LOR | op::LXOR => {
-            matches!(class(base), Class::Integer { .. } | Class::Address | Class::Logical)
+            matches!(
+                class(base),
+                Class::Integer { .. } | Class::Address | Class::Logical | Class::FortranLogical
+            )
         }
         op::MINLOC | op::MAXLOC => matches!(class(base), Class::Pair { .. }),
         _ => false,
@@ -162,6 +174,15 @@ fn fold(code: u32, a: i128, b: i128) -> i128 {
     }
 }
 
+/// The same of Fortran's truth values: one of the two as it is, or 0.
+fn fold_of_fortran(code: u32, a: i128, b: i128) -> i128 {
+    match (code, a != 0, b != 0) {
+        (op::LAND, true, true) | (op::LOR | op::LXOR, false, _) => b,
+        (op::LOR, true, _) | (op::LXOR, true, false) => a,
+        _ => 0,
+    }
+}
+
 /// Integers: any bits at all.
 fn integer(bytes: &[u8], signed: bool) -> i128 {
     let mut wide = [0u8; 16];
@@ -179,11 +200,12 @@ fn element(code: u32, base: Base, seeds: [i64; 4]) -> (Vec<u8>, Vec<u8>, Vec<u8>
     // Not zero, whose sign is nothing whole numbers know; complex products still fit a half.
     let small = |v: i64| if v % 32 == 0 { 7 } else { v % 32 };
     match class(base) {
-        Class::Integer { .. } | Class::Address | Class::Byte | Class::Logical => {
+        Class::Integer { .. } | Class::Address | Class::Byte | Class::Logical | Class::FortranLogical => {
             let signed = class(base) != Class::Integer { signed: false };
             let wide = |v: i64| if v % 5 == 0 { 0 } else { v };
             left.copy_from_slice(&i128::from(wide(seeds[0])).to_le_bytes()[..size]);
             right.copy_from_slice(&i128::from(wide(seeds[1])).to_le_bytes()[..size]);
+            let fold = if class(base) == Class::FortranLogical { fold_of_fortran } else { fold };
             let result = fold(code, integer(&left, signed), integer(&right, signed));
             (left, right, result.to_le_bytes()[..size].to_vec())
         }

@@ -5,7 +5,11 @@
 //! Freeing a key again through a copy of its number does nothing: numbers are not used again, so no other
 //! key can be meant. User callbacks run without any lock: the lists
 //! are copied first. Callbacks come as addresses, since 0 and 1 are sentinels and not functions.
+//!
+//! A keyval has the language of its callbacks, and a value that of who set it: a callback gets the value as its language reads it, and what a copy function
+//! gives is a value of its language. A copy function that gives what it got copies the attribute as it is.
 
+use super::value::{Language, Value};
 use crate::call::gate;
 use crate::call::memory::{Out, read, write};
 use crate::constants::*;
@@ -13,7 +17,7 @@ use crate::error::{Failure, Res};
 use core::ffi::c_int;
 use oxmpi_mca::Entry;
 use parking_lot::Mutex;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// Copy callback of any kind of object: object, keyval, extra state, value in, value out, flag.
 type Copy = unsafe extern "C-unwind" fn(usize, c_int, usize, usize, *mut usize, *mut c_int) -> c_int;
@@ -35,6 +39,8 @@ pub struct Keyval {
     copy: usize,
     delete: usize,
     extra: usize,
+    /// Of the callbacks; C where nobody said another.
+    language: OnceLock<Language>,
 }
 
 /// First number of a user's keyval; the predefined ones are below.
@@ -71,7 +77,7 @@ pub fn forget_keyvals() {
 }
 
 /// The attributes of one object, oldest first.
-pub struct Attributes(Mutex<Vec<(Arc<Keyval>, usize)>>);
+pub struct Attributes(Mutex<Vec<(Arc<Keyval>, Value)>>);
 
 impl Default for Attributes {
     fn default() -> Self {
@@ -83,8 +89,24 @@ impl Keyval {
     pub fn create(kind: KeyvalKind, copy: usize, delete: usize, extra: usize) -> c_int {
         let mut all = KEYVALS.lock();
         let number = FIRST + all.len() as c_int;
-        all.push(Key::Used(Arc::new(Keyval { number, kind, copy, delete, extra })));
+        let language = OnceLock::new();
+        all.push(Key::Used(Arc::new(Keyval { number, kind, copy, delete, extra, language })));
         number
+    }
+
+    /// Says that the callbacks are of that language; once for each keyval.
+    pub fn set_language(number: c_int, language: Language) -> Res {
+        let kinds = [KeyvalKind::Comm, KeyvalKind::Datatype, KeyvalKind::Win];
+        let keyval = kinds.into_iter().find_map(|kind| Keyval::find(number, kind).ok());
+        let keyval = keyval.ok_or_else(|| {
+            Failure::new(MPI_ERR_KEYVAL, format!("keyval {number} is none of the program's"))
+        })?;
+        let again = |_| Failure::new(MPI_ERR_KEYVAL, format!("the language of keyval {number} is known"));
+        keyval.language.set(language).map_err(again)
+    }
+
+    fn language(&self) -> Language {
+        self.language.get().copied().unwrap_or(Language::C)
     }
 
     pub fn find(number: c_int, kind: KeyvalKind) -> Res<Arc<Keyval>> {
@@ -125,32 +147,35 @@ impl Keyval {
         write(at, "keyval", MPI_KEYVAL_INVALID)
     }
 
-    fn call_delete(&self, entry: &mut Entry, object: usize, value: usize) -> Res {
+    fn call_delete(&self, entry: &mut Entry, object: usize, value: &Value) -> Res {
         if self.delete == MPI_NULL_DELETE_FN {
             return Ok(());
         }
         // SAFETY: the user gave it as a delete function; the sentinel is excluded.
         let function = unsafe { core::mem::transmute::<usize, Delete>(self.delete) };
+        let given = value.seen_by(self.language());
         // SAFETY: called as the standard says.
-        let code = gate::run_outside(entry, || unsafe { function(object, self.number, value, self.extra) });
+        let code = gate::run_outside(entry, || unsafe { function(object, self.number, given, self.extra) });
         answer(code, "delete")
     }
 
     /// The value for a copy of the object, if there is to be one.
-    fn call_copy(&self, entry: &mut Entry, object: usize, value: usize) -> Res<Option<usize>> {
+    fn call_copy(&self, entry: &mut Entry, object: usize, value: &Value) -> Res<Option<Value>> {
         match self.copy {
             MPI_NULL_COPY_FN => Ok(None),
-            MPI_DUP_FN => Ok(Some(value)),
+            MPI_DUP_FN => Ok(Some(value.copy())),
             address => {
                 // SAFETY: the user gave it as a copy function; sentinels are excluded.
                 let function = unsafe { core::mem::transmute::<usize, Copy>(address) };
                 let (mut new, mut flag) = (0, 0);
+                let given = value.seen_by(self.language());
                 // SAFETY: called as the standard says, with places that live here.
                 let code = gate::run_outside(entry, || unsafe {
-                    function(object, self.number, self.extra, value, &mut new, &mut flag)
+                    function(object, self.number, self.extra, given, &mut new, &mut flag)
                 });
                 answer(code, "copy")?;
-                Ok((flag != 0).then_some(new))
+                let made = || if new == given { value.copy() } else { Value::of(self.language(), new) };
+                Ok((flag != 0).then(made))
             }
         }
     }
@@ -168,25 +193,33 @@ impl Attributes {
         Attributes(Mutex::new(Vec::new()))
     }
 
-    pub fn get(&self, number: c_int) -> Option<usize> {
-        self.0.lock().iter().find(|(k, _)| k.number == number).map(|(_, value)| *value)
+    pub fn get(&self, number: c_int) -> Option<Value> {
+        self.0.lock().iter().find(|(k, _)| k.number == number).map(|(_, value)| value.clone())
     }
 
+    /// Sets a value as C does.
     pub fn set(&self, entry: &mut Entry, object: usize, keyval: Arc<Keyval>, value: usize) -> Res {
         if let Some(old) = self.get(keyval.number) {
-            keyval.call_delete(entry, object, old)?;
+            keyval.call_delete(entry, object, &old)?;
         }
         // To the end: the order of setting decides the order of deleting.
         let mut all = self.0.lock();
         all.retain(|(k, _)| k.number != keyval.number);
-        all.push((keyval, value));
+        all.push((keyval, Value::Address(value)));
         Ok(())
+    }
+
+    /// Says which language has set a value. `false`: there is none.
+    pub fn set_language(&self, number: c_int, language: Language) -> bool {
+        let mut all = self.0.lock();
+        let found = all.iter_mut().find(|(k, _)| k.number == number);
+        found.map(|(_, value)| *value = Value::of(language, value.seen_by(Language::Fortran))).is_some()
     }
 
     pub fn delete(&self, entry: &mut Entry, object: usize, number: c_int) -> Res {
         let found = self.0.lock().iter().find(|(k, _)| k.number == number).cloned();
         let Some((keyval, value)) = found else { return Ok(()) };
-        keyval.call_delete(entry, object, value)?;
+        keyval.call_delete(entry, object, &value)?;
         self.0.lock().retain(|(k, _)| k.number != number);
         Ok(())
     }
@@ -206,7 +239,7 @@ impl Attributes {
     pub fn copy_to(&self, entry: &mut Entry, object: usize, other: &Attributes) -> Res {
         let all = self.0.lock().clone();
         for (keyval, value) in all {
-            if let Some(new) = keyval.call_copy(entry, object, value)? {
+            if let Some(new) = keyval.call_copy(entry, object, &value)? {
                 other.0.lock().push((keyval, new));
             }
         }

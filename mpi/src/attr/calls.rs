@@ -53,7 +53,7 @@ mpi_fn! {
                 return tell(Some(found), value, flag);
             }
             Keyval::find(keyval, KeyvalKind::Comm)?;
-            tell(object.attributes.get(keyval), value, flag)
+            tell(object.attributes.get(keyval).map(|found| found.for_c()), value, flag)
         })
     }
 }
@@ -90,7 +90,7 @@ mpi_fn! {
         call(here, NAME, None, |_, _| {
             let attributes = datatype::attributes(datatype)?;
             Keyval::find(keyval, KeyvalKind::Datatype)?;
-            tell(attributes.get(keyval), value, flag)
+            tell(attributes.get(keyval).map(|found| found.for_c()), value, flag)
         })
     }
 }
@@ -130,7 +130,7 @@ mpi_fn! {
                 return tell(Some(found), value, flag);
             }
             Keyval::find(keyval, KeyvalKind::Win)?;
-            tell(object.attributes.get(keyval), value, flag)
+            tell(object.attributes.get(keyval).map(|found| found.for_c()), value, flag)
         })
     }
 }

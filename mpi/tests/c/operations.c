@@ -71,10 +71,11 @@ static void not_defined(MPI_Datatype type, enum op op) {
 #define ARITHMETIC(type) \
     case SUM: SAME(type, x + y); break; \
     case PROD: SAME(type, x * y); break;
-#define TRUTH(type) \
-    case LAND: SAME(type, (x != 0) && (y != 0)); break; \
-    case LOR: SAME(type, (x != 0) || (y != 0)); break; \
-    case LXOR: SAME(type, (x != 0) != (y != 0)); break;
+/* Of Fortran's LOGICALs one of the two comes out as it was, or 0: compilers have different values for true. */
+#define TRUTH(type, fortran) \
+    case LAND: SAME(type, (fortran) ? (x != 0 ? y : 0) : (x != 0) && (y != 0)); break; \
+    case LOR: SAME(type, (fortran) ? (x != 0 ? x : y) : (x != 0) || (y != 0)); break; \
+    case LXOR: SAME(type, (fortran) ? (x == 0 ? y : y == 0 ? x : 0) : (x != 0) != (y != 0)); break;
 #define BITS(type) \
     case BAND: SAME(type, x & y); break; \
     case BOR: SAME(type, x | y); break; \
@@ -85,7 +86,7 @@ static void not_defined(MPI_Datatype type, enum op op) {
         for (enum op op = 0; op < OPS; op++) {                                 \
             FILL(type);                                                        \
             if (!(defined[op] & kind)) { not_defined(mpi, op); continue; }     \
-            switch (op) { ORDERED(type) ARITHMETIC(type) TRUTH(type) BITS(type) default: break; } \
+            switch (op) { ORDERED(type) ARITHMETIC(type) TRUTH(type, kind == LOGICAL) BITS(type) default: break; } \
         }                                                                      \
     }
 #define FLOATS(name, type)                                                     \
@@ -205,7 +206,7 @@ static void booleans(MPI_Datatype mpi) {
     for (enum op op = 0; op < OPS; op++) {
         FILL(bool);
         if (!(defined[op] & LOGICAL)) { not_defined(mpi, op); continue; }
-        switch (op) { TRUTH(bool) default: break; }
+        switch (op) { TRUTH(bool, 0) default: break; }
     }
 }
 

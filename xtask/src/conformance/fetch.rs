@@ -12,6 +12,10 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 const MPI4PY: &str = "4.1.2";
 const RSMPI: &str = "0.8.2";
 
+/// Releases of Debian.
+const BOOKWORM: &str = "bookworm";
+const TRIXIE: &str = "trixie";
+
 /// A suite on disk.
 pub struct Fetched {
     pub version: String,
@@ -50,7 +54,9 @@ pub fn debian(home: &Path, package: &str) -> Result<Fetched, String> {
         tar.filter(|(path, _)| !path.to_string_lossy().ends_with(".asc"))
     };
     if found().is_none() {
-        apt_source(home, package, &["--download-only", "--tar-only"])?;
+        let how = ["--download-only", "--tar-only"];
+        // The archive may have of the next release what it lacks of this one.
+        apt_source(home, BOOKWORM, package, &how).or_else(|_| apt_source(home, TRIXIE, package, &how))?;
     }
     let (tar, version) = found().ok_or_else(|| format!("Debian has no original sources of {package}"))?;
     if !folder.is_dir() {
@@ -62,7 +68,7 @@ pub fn debian(home: &Path, package: &str) -> Result<Fetched, String> {
 
 /// A source package with Debian's changes, unpacked in `home`.
 fn unpack_debian(home: &Path, package: &str) -> Result<(), String> {
-    apt_source(home, package, &["--download-only"])?;
+    apt_source(home, BOOKWORM, package, &["--download-only"])?;
     let missing = || format!("Debian's source package {package} has no .dsc");
     let description = file_ending(home, ".dsc").ok_or_else(missing)?;
     let mut unpack = Command::new("dpkg-source");
@@ -80,7 +86,7 @@ pub fn debian_tools(home: &Path, packages: &[String]) -> Result<PathBuf, String>
     let fetched = home.join("packages");
     fs::create_dir_all(&fetched).map_err(|e| format!("{}: {e}", fetched.display()))?;
     let names: Vec<&str> = packages.iter().map(String::as_str).collect();
-    apt(&fetched, "deb", &[&["download"], &names[..]].concat())?;
+    apt(&fetched, "deb", BOOKWORM, &[&["download"], &names[..]].concat())?;
     let unpacked = home.join("tools.new");
     for entry in fs::read_dir(&fetched).map_err(|e| format!("{}: {e}", fetched.display()))?.flatten() {
         if entry.path().extension().is_some_and(|ending| ending == "deb") {
@@ -92,19 +98,19 @@ pub fn debian_tools(home: &Path, packages: &[String]) -> Result<PathBuf, String>
     Ok(folder)
 }
 
-fn apt_source(home: &Path, package: &str, how: &[&str]) -> Result<(), String> {
-    apt(home, "deb-src", &[&["source"], how, &[package]].concat())
+fn apt_source(home: &Path, release: &str, package: &str, how: &[&str]) -> Result<(), String> {
+    apt(home, "deb-src", release, &[&["source"], how, &[package]].concat())
 }
 
-/// Runs apt-get in `home` with lists and caches of its own.
-fn apt(home: &Path, kind: &str, question: &[&str]) -> Result<(), String> {
+/// Runs apt-get in `home` with lists and caches of its own, about a release of Debian.
+fn apt(home: &Path, kind: &str, release: &str, question: &[&str]) -> Result<(), String> {
     let apt = home.join("apt");
     for part in ["lists/partial", "cache/archives/partial", "parts"] {
         fs::create_dir_all(apt.join(part)).map_err(|e| format!("{}: {e}", apt.display()))?;
     }
     let list = apt.join("sources.list");
     let key = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]";
-    fs::write(&list, format!("{kind} {key} http://deb.debian.org/debian bookworm main\n"))
+    fs::write(&list, format!("{kind} {key} http://deb.debian.org/debian {release} main\n"))
         .map_err(|e| format!("{}: {e}", list.display()))?;
     let apt_get = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");

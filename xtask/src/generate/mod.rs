@@ -19,6 +19,8 @@ mod tested;
 use std::fs;
 use std::path::Path;
 
+pub use fortran::sources as fortran_sources;
+
 /// The action on the texts that were made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Action {

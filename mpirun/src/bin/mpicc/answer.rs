@@ -18,7 +18,8 @@ The compiler: -cc=NAME or -cxx=NAME, else OXMPI_CC, OMPI_CC, MPICH_CC, CC (for m
 CXX), else cc. Of mpifort: -fc=NAME, else OXMPI_FC, OMPI_FC, MPICH_FC, FC, else gfortran, flang, ifx
 or nvfortran.
   mpifort --prepare [COMPILER] [flags]    compiles the Fortran modules into the installation, once for
-all users; otherwise each user's first program has them compiled into a cache, OXMPI_FORTRAN_CACHE.";
+all users; otherwise each user's first program has them compiled into a cache, OXMPI_FORTRAN_CACHE.
+OXMPI_FORTRAN_DESCRIPTORS=no passes buffers of module mpi_f08 by address, whatever the compiler can do.";
 
 /// The folders of an installation.
 #[derive(Clone, Debug)]

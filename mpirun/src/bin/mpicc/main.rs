@@ -10,12 +10,13 @@
 //! `-compile-info`, `-link-info`, `-cc=`) are both answered, because build systems ask either.
 //!
 //! Map: `language` (which compiler) · `request` (whose each argument is) · `answer` (the words added) · `kinds` (flags of Fortran
-//! compilers) · `modules` (Fortran modules for a compiler).
+//! compilers) · `modules` (Fortran modules for a compiler) · `probe` (questions to it).
 
 mod answer;
 mod kinds;
 mod language;
 mod modules;
+mod probe;
 mod request;
 
 use answer::{Prefix, Words};

@@ -10,7 +10,10 @@
 //! **No set, no compiling.** Whether a source uses a module is known only to the compiler, whose own message ("cannot open module file")
 //! would name neither the folder that could not be written nor the variable that chooses another. So a set that cannot be made is an error
 //! here, for programs with `mpif.h`, too.
+//!
+//! A program that the compiler builds decides between two sources of a module (`probe`). Its answer depends on nothing that the key has not.
 
+use crate::probe::{DESCRIPTORS, Probe, Source, are_asked};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -40,8 +43,10 @@ pub struct Modules<'a> {
     /// The compiler's file, for it is started in another folder.
     program: PathBuf,
     flags: Vec<OsString>,
-    /// Paths of sources, in order.
-    sources: Vec<PathBuf>,
+    /// In order.
+    sources: Vec<Source>,
+    /// Programs are asked which of two sources is taken.
+    asks: bool,
     key: String,
 }
 
@@ -69,8 +74,9 @@ impl<'a> Modules<'a> {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(format!("{}: {e}", folder.join(LIST).display())),
         };
-        let names = list.split_whitespace();
-        let sources: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();
+        let lines = list.lines().filter(|line| !line.trim().is_empty());
+        let sources: Vec<Source> = lines.map(|line| Source::of(&folder, line)).collect();
+        let asks = are_asked(std::env::var(DESCRIPTORS).ok().as_deref())?;
         let mut hash = Hash::new();
         let program = std::path::absolute(file).map_err(|e| format!("{}: {e}", file.display()))?;
         // Links of Debian's alternatives are followed: one compiler has one set, whatever name it is called by.
@@ -80,12 +86,21 @@ impl<'a> Modules<'a> {
         hash.add(&version(&program, &compiler[1..])?);
         flags.iter().for_each(|flag| hash.add(flag.as_encoded_bytes()));
         hash.add(list.as_bytes());
+        hash.add(&[u8::from(asks)]);
         // All files, for a source may include another one.
         for path in files_of(&folder)? {
             hash.add(&fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?);
         }
         let name = Path::new(&compiler[0]).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Some(Modules { root, compiler, program, flags, sources, key: format!("{name}-{:032x}", hash.0) }))
+        Ok(Some(Modules {
+            root,
+            compiler,
+            program,
+            flags,
+            sources,
+            asks,
+            key: format!("{name}-{:032x}", hash.0),
+        }))
     }
 
     /// The folder of the set, which is compiled into the cache if it is nowhere.
@@ -140,13 +155,38 @@ impl<'a> Modules<'a> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let new = Unfinished(place.join(format!("{beginning}{}-{}", std::process::id(), since.as_nanos())));
         fs::create_dir(&new.0).map_err(|e| denied(&new.0, e))?;
-        self.sources.iter().try_for_each(|source| self.compile(source, &new.0))?;
+        for source in &self.sources {
+            self.compile(&self.choose(source, &new.0)?, &new.0)?;
+        }
         match fs::rename(&new.0, &there) {
             // Another one, of a file system without locks, was first.
             Err(_) if there.is_dir() => Ok(there),
             Err(e) => Err(denied(&there, e)),
             Ok(()) => Ok(there),
         }
+    }
+
+    /// The path of a source, after its question where it has one. The answer is written into the folder.
+    fn choose(&self, source: &Source, folder: &Path) -> Result<PathBuf, String> {
+        let (probe, yes, no) = match source {
+            Source::Plain(path) => return Ok(path.clone()),
+            Source::Asked { probe, yes, no } => (probe, yes, no),
+        };
+        let asked = Probe {
+            program: &self.program,
+            words: &self.compiler[1..],
+            flags: &self.flags,
+            folder,
+            libraries: &self.root.join("lib"),
+        };
+        let answer = if self.asks { asked.ask(probe) } else { Err(format!("{DESCRIPTORS} is no")) };
+        let text = match &answer {
+            Ok(()) => "yes\n".to_owned(),
+            Err(why) => format!("no: {why}\n"),
+        };
+        let path = folder.join(probe.with_extension("txt").file_name().unwrap_or_default());
+        fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(if answer.is_ok() { yes.clone() } else { no.clone() })
     }
 
     /// Compiles one source in the folder, where every compiler puts its module files unasked. The object is not kept: the sources are
@@ -306,6 +346,34 @@ mod tests {
         fs::write(folder.path().join(SOURCES).join("one.f90"), "module one\nend module one\n").unwrap();
         let keys = [&plain.key, &real, &of(&[]).key];
         assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2], "{keys:?}");
+    }
+
+    #[test]
+    fn a_program_chooses_between_two_sources() {
+        let folder = tempfile::tempdir().unwrap();
+        let compiler = installation(folder.path());
+        let share = folder.path().join(SOURCES);
+        fs::write(share.join(LIST), "ask.f90 ? one.f90 : other.f90\n").unwrap();
+        // Compiles a program that answers with what stands in the source of the question, and notes the source of a module.
+        let script = "[ \"$1\" = --version ] && exit\nfor word; do case $word in *.f90) from=$word;; esac; done\n\
+                      case $from in */ask.f90) cp $from probe; chmod +x probe;; *) basename $from >> one.mod;; esac\n";
+        fs::write(&compiler[1], script).unwrap();
+        let answered = |question: &str| {
+            fs::write(share.join("ask.f90"), question).unwrap();
+            let modules =
+                Modules::of(folder.path(), &compiler, Path::new(&compiler[0]), vec![]).unwrap().unwrap();
+            let made = modules.make(Room::Installation).unwrap();
+            let read = |name: &str| fs::read_to_string(made.join(name)).unwrap();
+            assert!(!made.join("probe").exists());
+            (read("one.mod"), read("ask.txt"))
+        };
+        assert_eq!(answered("#!/bin/sh\necho ok\n"), ("one.f90\n".to_owned(), "yes\n".to_owned()));
+        let (source, why) = answered("#!/bin/sh\necho strides are wrong\n");
+        assert_eq!(source, "other.f90\n");
+        assert!(why.starts_with("no: ") && why.contains("strides are wrong"), "{why}");
+        let (source, why) = answered("no program\n");
+        assert_eq!(source, "other.f90\n");
+        assert!(why.contains("cannot be run"), "{why}");
     }
 
     #[test]

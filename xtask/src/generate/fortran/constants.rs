@@ -83,41 +83,62 @@ fn number(text: &str) -> Option<i64> {
     }
 }
 
-/// A variable that is known by its address, in a COMMON block of its own.
+/// A variable that is known by its address, in a cell of 64 bytes.
 pub struct Sentinel {
     pub name: &'static str,
-    pub block: &'static str,
     /// The type, and the shape behind the name.
     pub of: (&'static str, &'static str),
-    /// Of a variable behind it, so that the block has as many bytes as the library's: linkers say so of others.
+    /// Of a variable behind it, which fills the cell.
     pub padding: (&'static str, &'static str),
 }
 
-/// All of them; `fortran/src/sentinels.rs` has the blocks, of 64 bytes.
-pub const SENTINELS: [Sentinel; 10] = [
-    number_like("MPI_BOTTOM", "MPIFORT_BOTTOM", "", "(15)"),
-    number_like("MPI_IN_PLACE", "MPIFORT_INPLACE", "", "(15)"),
-    number_like("MPI_BUFFER_AUTOMATIC", "MPIFORT_BUFAUTO", "", "(15)"),
-    number_like("MPI_UNWEIGHTED", "MPIFORT_UNWEIGH", "(1)", "(15)"),
-    number_like("MPI_WEIGHTS_EMPTY", "MPIFORT_WEMPTY", "(1)", "(15)"),
-    number_like("MPI_STATUS_IGNORE", "MPIFORT_STATUS", "(8)", "(8)"),
-    number_like("MPI_STATUSES_IGNORE", "MPIFORT_STATUSES", "(8,1)", "(8)"),
-    number_like("MPI_ERRCODES_IGNORE", "MPIFORT_ERRCODES", "(1)", "(15)"),
-    text_like("MPI_ARGV_NULL", "MPIFORT_ARGV", "(1)"),
-    text_like("MPI_ARGVS_NULL", "MPIFORT_ARGVS", "(1,1)"),
-];
-
-const fn number_like(
-    name: &'static str,
-    block: &'static str,
-    shape: &'static str,
-    rest: &'static str,
-) -> Sentinel {
-    Sentinel { name, block, of: ("INTEGER", shape), padding: ("INTEGER", rest) }
+/// A COMMON block of such variables.
+pub struct Block {
+    pub name: &'static str,
+    pub sentinels: &'static [Sentinel],
 }
 
-const fn text_like(name: &'static str, block: &'static str, shape: &'static str) -> Sentinel {
-    Sentinel { name, block, of: ("CHARACTER*1", shape), padding: ("CHARACTER*1", "(63)") }
+/// All of them but the statuses; `fortran/src/sentinels.rs` has the order of the cells.
+pub const CONSTANTS: Block = Block {
+    name: "MPIFORT_CONSTANTS",
+    sentinels: &[
+        number_like("MPI_BOTTOM", "", "(15)"),
+        number_like("MPI_IN_PLACE", "", "(15)"),
+        number_like("MPI_BUFFER_AUTOMATIC", "", "(15)"),
+        number_like("MPI_UNWEIGHTED", "(1)", "(15)"),
+        number_like("MPI_WEIGHTS_EMPTY", "(1)", "(15)"),
+        number_like("MPI_ERRCODES_IGNORE", "(1)", "(15)"),
+        text_like("MPI_ARGV_NULL", "(1)"),
+        text_like("MPI_ARGVS_NULL", "(1,1)"),
+    ],
+};
+
+/// The statuses: those of integers, and behind them those of module `mpi_f08`.
+pub const STATUSES: Block = Block {
+    name: "MPIFORT_STATUSES",
+    sentinels: &[
+        number_like("MPI_STATUS_IGNORE", "(8)", "(8)"),
+        // With the cells of the others.
+        number_like("MPI_STATUSES_IGNORE", "(8,1)", "(40)"),
+    ],
+};
+
+/// The block of statuses as module `mpi_f08` sees it; the cells of the others stand before.
+pub const STATUSES_OF_F08: Block = Block {
+    name: "MPIFORT_STATUSES",
+    sentinels: &[status_like("MPI_STATUS_IGNORE", ""), status_like("MPI_STATUSES_IGNORE", "(1)")],
+};
+
+const fn number_like(name: &'static str, shape: &'static str, rest: &'static str) -> Sentinel {
+    Sentinel { name, of: ("INTEGER", shape), padding: ("INTEGER", rest) }
+}
+
+const fn text_like(name: &'static str, shape: &'static str) -> Sentinel {
+    Sentinel { name, of: ("CHARACTER*1", shape), padding: ("CHARACTER*1", "(63)") }
+}
+
+const fn status_like(name: &'static str, shape: &'static str) -> Sentinel {
+    Sentinel { name, of: ("TYPE(MPI_Status)", shape), padding: ("INTEGER", "(8)") }
 }
 
 /// Procedures that a program passes to others.

@@ -1,11 +1,13 @@
 //! Sources of module `mpi_f08`: handles and statuses are types, `ierror` is optional, and each procedure is a generic name for its forms without and with large counts
 //! (MPI 5.0 §19.1).
 //!
-//! Specific names are those of Table 19.1 for a library without descriptors of buffers (`MPI_Send_f08`): a choice buffer is passed by its address, so MPI_SUBARRAYS_SUPPORTED
-//! is false. Operators and comparisons are functions of the library: no object file of a module has to be linked.
+//! There are two sources of the module, of which `mpifort` compiles one for each compiler. With **descriptors** a procedure that has choice buffers is `MPI_Send_f08ts` of Table 19.1, and its interface has
+//! `bind(C)`: that is what makes a compiler pass a C descriptor. Then MPI_SUBARRAYS_SUPPORTED is true. By **addresses** it is `MPI_Send_f08`, and a directive has the compiler take
+//! arguments of whatever type and rank. Operators and comparisons are functions of the library: no object file of a module has to be linked.
 
+use super::buffers::has_buffers;
 use super::constants::{self, CALLBACKS};
-use super::modules::{asynchronous, statement};
+use super::modules::{asynchronous, protection, statement, variables};
 use super::table::{Direction, Dummy, Procedure};
 use crate::generate::table::{Section, Tables};
 use std::fmt::Write;
@@ -32,11 +34,11 @@ const APART: [&str; 2] = ["MPI_Op_create", "MPI_Register_datarep"];
 const WITHOUT: [&str; 5] =
     ["MPI_Attr_delete", "MPI_Attr_get", "MPI_Attr_put", "MPI_Keyval_create", "MPI_Keyval_free"];
 
-/// Makes the module of types and of constants that have one.
-pub fn types(tables: &Tables) -> String {
+/// Makes the module of types that both modules have, with their comparisons (MPI 5.0 §19.1.3).
+pub fn handle_types() -> String {
     let mut out = String::from(
-        "! Types of module mpi_f08, and constants of these types.\n!\n! Made from mpi/abi by `cargo xtask generate`.\n\
-         module mpi_f08_types\n   use mpi_constants\n   implicit none\n   public\n",
+        "! Types of handles and of a status, which modules mpi and mpi_f08 have.\n!\n! Made from mpi/abi by `cargo xtask generate`.\n\
+         module mpi_handle_types\n   implicit none\n   public\n",
     );
     for (_, name) in HANDLES {
         writeln!(out, "   type, bind(C) :: {name}\n      integer :: MPI_VAL\n   end type {name}")
@@ -44,12 +46,6 @@ pub fn types(tables: &Tables) -> String {
     }
     out += "   type, bind(C) :: MPI_Status\n      integer :: MPI_SOURCE\n      integer :: MPI_TAG\n      integer :: MPI_ERROR\n      \
             integer :: mpi_internal(5)\n   end type MPI_Status\n";
-    for handle in constants::handles(tables) {
-        writeln!(out, "   type({0}), parameter :: {1} = {0}({2})", handle.of, handle.name, handle.value)
-            .expect("a string");
-    }
-    out += "   type(MPI_Status), bind(C, name=\"mpifort_f08_status\") :: MPI_STATUS_IGNORE\n   \
-            type(MPI_Status), bind(C, name=\"mpifort_f08_statuses\") :: MPI_STATUSES_IGNORE(1)\n";
     for (operator, word) in [("==", "eq"), ("/=", "ne")] {
         writeln!(out, "   interface operator({operator})").expect("a string");
         for (_, name) in HANDLES {
@@ -61,6 +57,22 @@ pub fn types(tables: &Tables) -> String {
         }
         out += "   end interface\n";
     }
+    out + "end module mpi_handle_types\n"
+}
+
+/// Makes the module of constants that have a type.
+pub fn types(tables: &Tables) -> String {
+    let mut out = String::from(
+        "! Constants of module mpi_f08 that have a type.\n!\n! Made from mpi/abi by `cargo xtask generate`.\n\
+         module mpi_f08_types\n   use mpi_constants\n   use mpi_handle_types\n   implicit none\n   public\n",
+    );
+    for handle in constants::handles(tables) {
+        writeln!(out, "   type({0}), parameter :: {1} = {0}({2})", handle.of, handle.name, handle.value)
+            .expect("a string");
+    }
+    // Those of integers.
+    out += "   integer, private :: mpifort_before(32)\n   common /MPIFORT_STATUSES/ mpifort_before\n";
+    variables(&mut out, &constants::STATUSES_OF_F08);
     out + "end module mpi_f08_types\n"
 }
 
@@ -207,25 +219,62 @@ fn passed(out: &mut String, name: &str, arguments: &[(&str, &str)]) {
     writeln!(out, "      end subroutine {name}").expect("a string");
 }
 
+/// The way in which choice buffers are passed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Buffers {
+    Addresses,
+    Descriptors,
+}
+
+impl Buffers {
+    /// The end of a procedure's name.
+    fn suffix(self) -> &'static str {
+        match self {
+            Buffers::Addresses => "f08",
+            Buffers::Descriptors => "f08ts",
+        }
+    }
+
+    /// The attribute of a procedure with that specific name.
+    fn binding(self, name: &str) -> String {
+        match self {
+            Buffers::Addresses => String::new(),
+            Buffers::Descriptors => format!(" &\n         bind(C, name=\"{}_\")", name.to_lowercase()),
+        }
+    }
+
+    /// The declaration of a choice buffer with such attributes.
+    fn declare(self, name: &str, attributes: &str) -> String {
+        match self {
+            Buffers::Addresses => format!(
+                "         !dir$ ignore_tkr {name}\n         !gcc$ attributes no_arg_check :: {name}\n         \
+                 type(*), dimension(*){attributes} :: {name}\n"
+            ),
+            Buffers::Descriptors => format!("         type(*), dimension(..){attributes} :: {name}\n"),
+        }
+    }
+}
+
 /// Makes the module of the procedures.
-pub fn procedures(sections: &[Section<Procedure>]) -> String {
+pub fn procedures(sections: &[Section<Procedure>], buffers: Buffers) -> String {
     let mut out = String::from(
         "! Module mpi_f08 of MPI 5.0: types, constants, and an interface for each procedure.\n!\n\
          ! Made from mpi/abi by `cargo xtask generate`.\nmodule mpi_f08\n   use mpi_f08_types\n   use mpi_f08_callbacks\n   \
          implicit none\n   public\n",
     );
+    protection(&mut out, buffers == Buffers::Descriptors);
     for prefix in ["", "P"] {
-        functions(&mut out, prefix);
+        functions(&mut out, prefix, buffers);
         let all = sections.iter().flat_map(|s| &s.rows);
         for procedure in all.filter(|p| !is_left_out(&p.name)) {
             writeln!(out, "   interface {prefix}{}", procedure.name).expect("a string");
-            interface(&mut out, procedure, prefix, false);
+            interface(&mut out, procedure, prefix, false, buffers);
             if procedure.has_large && APART.contains(&procedure.name.as_str()) {
                 writeln!(out, "   end interface\n   interface {prefix}{}_c", procedure.name)
                     .expect("a string");
             }
             if procedure.has_large && differs(procedure) {
-                interface(&mut out, procedure, prefix, true);
+                interface(&mut out, procedure, prefix, true, buffers);
             }
             writeln!(out, "   end interface").expect("a string");
         }
@@ -246,7 +295,7 @@ fn is_left_out(name: &str) -> bool {
     WITHOUT.contains(&name) || ["MPI_Wtime", "MPI_Wtick", "MPI_Aint_add", "MPI_Aint_diff"].contains(&name)
 }
 
-fn functions(out: &mut String, prefix: &str) {
+fn functions(out: &mut String, prefix: &str, buffers: Buffers) {
     for name in ["Wtime", "Wtick"] {
         *out += &format!(
             "   interface {prefix}MPI_{name}\n      function {prefix}MPI_{name}_f08()\n         double precision :: {prefix}MPI_{name}_f08\n      \
@@ -260,10 +309,11 @@ fn functions(out: &mut String, prefix: &str) {
              {ADDRESS} :: {function}\n         {ADDRESS}, intent(in) :: {a}, {b}\n      end function {function}\n   end interface\n"
         );
     }
+    let sync_reg = format!("{prefix}MPI_F_sync_reg_{}", buffers.suffix());
     *out += &format!(
-        "   interface {prefix}MPI_F_sync_reg\n      subroutine {prefix}MPI_F_sync_reg_f08(buf)\n         !dir$ ignore_tkr buf\n         \
-         !gcc$ attributes no_arg_check :: buf\n         type(*), dimension(*), asynchronous :: buf\n      \
-         end subroutine {prefix}MPI_F_sync_reg_f08\n   end interface\n"
+        "   interface {prefix}MPI_F_sync_reg\n      subroutine {sync_reg}(buf){}\n{}      end subroutine {sync_reg}\n   end interface\n",
+        buffers.binding(&sync_reg),
+        buffers.declare("buf", ", asynchronous"),
     );
     for (name, from, to) in [
         (
@@ -286,21 +336,22 @@ fn functions(out: &mut String, prefix: &str) {
     }
 }
 
-fn interface(out: &mut String, procedure: &Procedure, prefix: &str, large: bool) {
-    let name = format!("{prefix}{}{}_f08", procedure.name, if large { "_c" } else { "" });
+fn interface(out: &mut String, procedure: &Procedure, prefix: &str, large: bool, buffers: Buffers) {
+    let buffers = if has_buffers(procedure) { buffers } else { Buffers::Addresses };
+    let name = format!("{prefix}{}{}_{}", procedure.name, if large { "_c" } else { "" }, buffers.suffix());
     let dummies: Vec<&Dummy> = procedure.dummies.iter().filter(|d| large || !d.large_only).collect();
     let has_error = procedure.name != "MPI_Pcontrol";
     let mut names: Vec<&str> = dummies.iter().map(|d| d.name.as_str()).collect();
     if has_error {
         names.push("ierror");
     }
-    statement(out, &format!("      subroutine {name}({})", names.join(", ")));
+    statement(out, &format!("      subroutine {name}({}){}", names.join(", "), buffers.binding(&name)));
     if dummies.iter().any(|d| matches!(d.kind.as_str(), "address" | "detached")) {
         *out += "         use, intrinsic :: iso_c_binding, only: c_ptr\n";
     }
     *out += "         import\n         implicit none\n";
     for dummy in dummies {
-        declare(out, dummy, large);
+        declare(out, dummy, large, buffers);
     }
     if has_error {
         *out += "         integer, optional, intent(out) :: ierror\n";
@@ -308,15 +359,13 @@ fn interface(out: &mut String, procedure: &Procedure, prefix: &str, large: bool)
     writeln!(out, "      end subroutine {name}").expect("a string");
 }
 
-fn declare(out: &mut String, dummy: &Dummy, large: bool) {
+fn declare(out: &mut String, dummy: &Dummy, large: bool, buffers: Buffers) {
     let name = &dummy.name;
     let waits = asynchronous(dummy);
-    if dummy.kind == "choice" {
+    // A text comes by descriptor, too; compilers that pass buffers so do not all do that for CHARACTER of a length that is not known.
+    if dummy.kind == "choice" || dummy.kind == "text" && buffers == Buffers::Descriptors {
         let intent = if dummy.direction == Direction::In { ", intent(in)" } else { "" };
-        *out += &format!(
-            "         !dir$ ignore_tkr {name}\n         !gcc$ attributes no_arg_check :: {name}\n         \
-             type(*), dimension(*){intent}{waits} :: {name}\n"
-        );
+        *out += &buffers.declare(name, &format!("{intent}{waits}"));
         return;
     }
     if let Some(kind) = dummy.kind.strip_suffix("-function") {

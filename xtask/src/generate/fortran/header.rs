@@ -1,6 +1,6 @@
 //! `mpif.h`: declarations that both source forms read, since no line is longer than 72 columns and none goes on.
 
-use super::constants::{CALLBACKS, SENTINELS, handles, numbers};
+use super::constants::{CALLBACKS, CONSTANTS, STATUSES, handles, numbers};
 use crate::generate::table::Tables;
 use std::fmt::Write;
 
@@ -26,13 +26,16 @@ pub fn make(tables: &Tables) -> String {
         line(&mut out, &format!("PARAMETER ({name}=.FALSE.)"));
     }
     out.push_str("! Known by their addresses.\n");
-    for (i, sentinel) in SENTINELS.iter().enumerate() {
-        let (of, shape) = sentinel.of;
-        let (of_padding, rest) = sentinel.padding;
-        line(&mut out, &format!("{of} {}{shape}", sentinel.name));
-        line(&mut out, &format!("{of_padding} MPIFORT_P{i}{rest}"));
-        line(&mut out, &format!("COMMON /{}/ {}, MPIFORT_P{i}", sentinel.block, sentinel.name));
-        line(&mut out, &format!("SAVE /{}/", sentinel.block));
+    let mut cells = 0..;
+    for block in [CONSTANTS, STATUSES] {
+        for (sentinel, i) in block.sentinels.iter().zip(&mut cells) {
+            let (of, shape) = sentinel.of;
+            let (of_padding, rest) = sentinel.padding;
+            line(&mut out, &format!("{of} {}{shape}", sentinel.name));
+            line(&mut out, &format!("{of_padding} MPIFORT_P{i}{rest}"));
+            line(&mut out, &format!("COMMON /{}/ {}, MPIFORT_P{i}", block.name, sentinel.name));
+        }
+        line(&mut out, &format!("SAVE /{}/", block.name));
     }
     out.push_str("! Functions, and procedures to pass on.\n");
     for name in ["MPI_WTIME", "MPI_WTICK", "PMPI_WTIME", "PMPI_WTICK"] {

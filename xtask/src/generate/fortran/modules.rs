@@ -3,7 +3,7 @@
 //! A choice buffer is of assumed type, and of whatever rank by the directive that a compiler reads for that; to others the line is a comment. Interfaces are explicit for all
 //! procedures, so that the compiler checks the number and the kinds of arguments. There is nothing in a module that an object file would have to be linked for.
 
-use super::constants::{CALLBACKS, SENTINELS, Sentinel, handles, numbers};
+use super::constants::{Block, CALLBACKS, CONSTANTS, STATUSES, handles, numbers};
 use super::table::{Direction, Dummy, Procedure};
 use crate::generate::table::{Section, Tables};
 use std::fmt::Write;
@@ -18,35 +18,44 @@ pub fn constants(tables: &Tables) -> String {
         let of = number.kind.map_or("integer".to_owned(), |kind| format!("integer(kind={kind})"));
         writeln!(out, "   {of}, parameter :: {} = {}", number.name, number.value).expect("a string");
     }
-    for name in ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"] {
-        writeln!(out, "   logical, parameter :: {name} = .false.").expect("a string");
-    }
-    let is_status = |sentinel: &Sentinel| sentinel.name.starts_with("MPI_STATUS");
-    for (i, sentinel) in SENTINELS.iter().enumerate().filter(|(_, s)| !is_status(s)) {
-        variable(&mut out, i, sentinel);
-    }
-    out += "end module mpi_constants\n\n! Handles and statuses of INTEGER.\nmodule mpi_integer_constants\n   implicit none\n   public\n";
+    variables(&mut out, &CONSTANTS);
+    out += "end module mpi_constants\n\n! Handles and statuses of INTEGER, and what holds of module mpi alone.\nmodule mpi_integer_constants\n   implicit none\n   public\n";
+    protection(&mut out, false);
     for handle in handles(tables) {
         writeln!(out, "   integer, parameter :: {} = {}", handle.name, handle.value).expect("a string");
     }
-    for (i, sentinel) in SENTINELS.iter().enumerate().filter(|(_, s)| is_status(s)) {
-        variable(&mut out, i, sentinel);
-    }
+    variables(&mut out, &STATUSES);
     out + "end module mpi_integer_constants\n"
 }
 
-fn variable(out: &mut String, i: usize, sentinel: &Sentinel) {
-    let (of, shape) = sentinel.of;
-    let (of_padding, rest) = sentinel.padding;
-    let (name, block) = (sentinel.name, sentinel.block);
-    writeln!(out, "   {} :: {name}{shape}", modern(of)).expect("a string");
-    writeln!(out, "   {}, private :: mpifort_p{i}{rest}", modern(of_padding)).expect("a string");
-    writeln!(out, "   common /{block}/ {name}, mpifort_p{i}\n   save /{block}/").expect("a string");
+/// The variables of a COMMON block, behind those that are declared already.
+pub fn variables(out: &mut String, block: &Block) {
+    let Block { name, sentinels } = block;
+    for (i, sentinel) in sentinels.iter().enumerate() {
+        let (of, shape) = sentinel.of;
+        let (of_padding, rest) = sentinel.padding;
+        let own = sentinel.name;
+        writeln!(out, "   {} :: {own}{shape}", modern(of)).expect("a string");
+        writeln!(out, "   {}, private :: mpifort_p{i}{rest}", modern(of_padding)).expect("a string");
+        writeln!(out, "   common /{name}/ {own}, mpifort_p{i}").expect("a string");
+    }
+    writeln!(out, "   save /{name}/").expect("a string");
+}
+
+/// The constants that say what of a buffer may be passed to a nonblocking procedure (MPI 5.0 §19.1.10, §19.1.12).
+pub fn protection(out: &mut String, is_there: bool) {
+    for name in ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"] {
+        writeln!(out, "   logical, parameter :: {name} = .{is_there}.").expect("a string");
+    }
 }
 
 /// A type as the free form has it.
 fn modern(of: &str) -> &str {
-    if of == "INTEGER" { "integer" } else { "character(len=1)" }
+    match of {
+        "INTEGER" => "integer",
+        "CHARACTER*1" => "character(len=1)",
+        of => of,
+    }
 }
 
 /// Procedures of which there is a second one for a C pointer (MPI 5.0 §9.2, §12.2).
@@ -74,13 +83,14 @@ const SIZES: [(&str, &str); 13] = [
 pub fn procedures(sections: &[Section<Procedure>]) -> String {
     let mut out = String::from(
         "! Module mpi of MPI 5.0: constants, and an interface for each procedure.\n!\n\
-         ! Made from mpi/abi by `cargo xtask generate`.\nmodule mpi\n   use mpi_constants\n   use mpi_integer_constants\n   implicit none\n   public\n",
+         ! Made from mpi/abi by `cargo xtask generate`.\nmodule mpi\n   use mpi_constants\n   use mpi_integer_constants\n   use mpi_handle_types\n   implicit none\n   public\n",
     );
     for name in CALLBACKS {
         writeln!(out, "   external :: {name}").expect("a string");
     }
     for prefix in ["", "P"] {
         functions(&mut out, prefix);
+        others(&mut out, prefix);
         let mut names = Vec::new();
         for procedure in sections.iter().flat_map(|s| &s.rows).filter(|p| !is_function(&p.name)) {
             if WITH_POINTER.contains(&procedure.name.as_str()) {
@@ -116,6 +126,29 @@ fn functions(out: &mut String, prefix: &str) {
             "   interface\n      function {name}({a}, {b})\n         import :: MPI_ADDRESS_KIND\n         \
              integer(kind=MPI_ADDRESS_KIND) :: {name}\n         integer(kind=MPI_ADDRESS_KIND), intent(in) :: {a}, {b}\n      \
              end function {name}\n   end interface\n"
+        );
+    }
+}
+
+/// Procedures for the compiler alone, and conversions of statuses.
+fn others(out: &mut String, prefix: &str) {
+    *out += &format!(
+        "   interface\n      subroutine {prefix}MPI_F_sync_reg(buf)\n         !dir$ ignore_tkr buf\n         \
+         !gcc$ attributes no_arg_check :: buf\n         type(*), dimension(*), asynchronous :: buf\n      \
+         end subroutine {prefix}MPI_F_sync_reg\n   end interface\n"
+    );
+    let (numbers, own) = ("integer", "type(MPI_Status)");
+    for (name, (from, of), (to, becomes)) in [
+        ("Status_f2f08", ("f_status", numbers), ("f08_status", own)),
+        ("Status_f082f", ("f08_status", own), ("f_status", numbers)),
+    ] {
+        let shape = |of: &str| if of == numbers { "(MPI_STATUS_SIZE)" } else { "" };
+        *out += &format!(
+            "   interface\n      subroutine {prefix}MPI_{name}({from}, {to}, ierror)\n         import\n         \
+             {of}, intent(in) :: {from}{}\n         {becomes}, intent(out) :: {to}{}\n         \
+             integer, intent(out) :: ierror\n      end subroutine {prefix}MPI_{name}\n   end interface\n",
+            shape(of),
+            shape(becomes)
         );
     }
 }

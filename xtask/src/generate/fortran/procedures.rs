@@ -1,5 +1,6 @@
 //! The library's procedures, a file for each chapter: a line names the C function, the Fortran name and the kind of each dummy.
 
+use super::buffers;
 use super::table::{Direction, Dummy, Procedure};
 use crate::generate::table::{Function, Parameter, Section, Tables};
 
@@ -8,7 +9,7 @@ const FOLDER: &str = "fortran/src/procedures";
 /// Makes the files of all chapters, and the one that names them.
 pub fn make(sections: &[Section<Procedure>], tables: &Tables) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
-    let mut names = vec!["prelude".to_owned()];
+    let mut names = vec!["prelude".to_owned(), "extensions".to_owned()];
     for section in sections {
         let mut body = String::new();
         for procedure in section.rows.iter().filter(|p| !p.by_hand) {
@@ -49,6 +50,7 @@ fn function<'a>(tables: &'a Tables, name: &str) -> Option<&'a Function> {
 
 fn line(procedure: &Procedure, large: bool, tables: &Tables) -> Result<String, String> {
     let name = if large { format!("{}_c", procedure.name) } else { procedure.name.clone() };
+    let rules = buffers::rules(procedure)?;
     let dummies: Vec<&Dummy> = procedure.dummies.iter().filter(|d| large || !d.large_only).collect();
     let of_c = function(tables, &name).ok_or_else(|| format!("fortran.tsv: C has no {name}"))?;
     if of_c.parameters.len() != dummies.len() {
@@ -64,7 +66,7 @@ fn line(procedure: &Procedure, large: bool, tables: &Tables) -> Result<String, S
         let kind = kind(procedure, dummy, large, parameter).ok_or_else(|| {
             format!("fortran.tsv: {name}: nothing is known of {} {}", dummy.kind, dummy.name)
         })?;
-        let own = identifier(&dummy.name);
+        let own = dummy.identifier();
         let length = match dummy.kind.as_str() {
             "text" => {
                 hidden.push(format!("{own}_len"));
@@ -73,35 +75,30 @@ fn line(procedure: &Procedure, large: bool, tables: &Tables) -> Result<String, S
             _ if kind.starts_with("handles::Array")
                 || kind.ends_with("ArrayIn")
                 || kind.ends_with("ArrayOut")
-                || kind == "Kept" =>
+                || matches!(kind.as_str(), "Kept" | "started::Several") =>
             {
                 Some(length(dummy)?)
             }
             _ => None,
         };
-        arguments.push(match length {
-            Some(length) => format!("{own}: {kind}[{length}]"),
-            None => format!("{own}: {kind}"),
-        });
+        let length = length.map_or(String::new(), |length| format!("[{length}]"));
+        let by = if rules.is_some() && buffers::is_described(dummy) { " as descriptor" } else { "" };
+        arguments.push(format!("{own}: {kind}{length}{by}"));
+    }
+    if rules.is_some() {
+        hidden.iter_mut().for_each(|hidden| *hidden += &format!(": {}", hidden.trim_end_matches("_len")));
     }
     let hidden = if hidden.is_empty() { String::new() } else { format!(" ({})", hidden.join(", ")) };
     let (own, arguments) = (name.to_lowercase(), arguments.join(", "));
+    let rules = rules.map_or(String::new(), |rules| format!(" {rules}"));
     if !arguments.contains(": Dropped") {
-        return Ok(format!("procedure! {{\n    {name} {own}_ ({arguments}){hidden}\n}}\n"));
+        return Ok(format!("procedure! {{\n    {name} {own}_ ({arguments}){hidden}{rules}\n}}\n"));
     }
     // By module mpi_f08 the place is a pointer's.
     let of_f08 = arguments.replace(": Dropped", ": Detached");
     Ok(format!(
         "procedure! {{\n    alone {name} {own}_ ({arguments})\n}}\nprocedure! {{\n    alone {name} {own}_f08_ ({of_f08})\n}}\n"
     ))
-}
-
-/// A dummy's name where Rust has a word of that name.
-fn identifier(name: &str) -> String {
-    match name {
-        "type" => "type_".to_owned(),
-        name => name.to_lowercase(),
-    }
 }
 
 fn length(dummy: &Dummy) -> Result<String, String> {
@@ -131,6 +128,8 @@ fn kind(procedure: &Procedure, dummy: &Dummy, large: bool, parameter: &Parameter
     let plain = match dummy.kind.as_str() {
         "type" if is_kept(dummy) => "Kept",
         "request" if waits => "kept::Request",
+        "request" if procedure.name == "MPI_Start" => "started::One",
+        "request" if procedure.name == "MPI_Startall" => "started::Several",
         "comm" | "group" | "type" | "op" | "request" | "message" | "info" | "errhandler" | "win" | "file"
         | "session" => match (is_array, is_value) {
             (true, _) if dummy.direction == Direction::Out => "handles::ArrayOut<{}>",
@@ -156,7 +155,9 @@ fn kind(procedure: &Procedure, dummy: &Dummy, large: bool, parameter: &Parameter
         "text" => return Some(format!("text::Out<{}>", dummy.shape.as_deref()?)),
         _ => return None,
     };
-    Some(plain.replace("{}", kind_of_handle(&dummy.kind)))
+    // Of a request that is there the number may be one of this library's.
+    let is_old_request = dummy.kind == "request" && dummy.direction != Direction::Out;
+    Some(plain.replace("{}", if is_old_request { "Pending" } else { kind_of_handle(&dummy.kind) }))
 }
 
 /// An array of datatypes that is used until a later call.

@@ -32,6 +32,14 @@ pub struct Dummy {
 }
 
 impl Dummy {
+    /// The name in Rust, which has a word of one.
+    pub fn identifier(&self) -> String {
+        match self.name.as_str() {
+            "type" => "type_".to_owned(),
+            name => name.to_lowercase(),
+        }
+    }
+
     /// The kind in the form without, or with large counts.
     pub fn kind_in(&self, large: bool) -> &str {
         match self.kind.split_once('/') {
@@ -50,6 +58,11 @@ impl Dummy {
 /// Reads the table of that folder.
 pub fn read(folder: &Path) -> Result<Vec<Section<Procedure>>, String> {
     sections(&folder.join("fortran.tsv"), procedure)
+}
+
+/// Reads the table of extensions of that folder.
+pub fn read_extensions(folder: &Path) -> Result<Vec<Section<Procedure>>, String> {
+    sections(&folder.join("fortran-extensions.tsv"), procedure)
 }
 
 fn procedure(columns: &[&str]) -> Option<Procedure> {

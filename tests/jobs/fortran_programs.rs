@@ -1,0 +1,252 @@
+//! Fortran programs with parts in C or in shared libraries, and what linkers say of them.
+
+use oxmpi_tests::{Job, in_path, leave_out, mpi, root};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FOLDER: &str = "tests/programs/fortran";
+
+/// Whether Fortran programs can be compiled by our own wrapper.
+fn can_compile(what: &str) -> bool {
+    let why = match () {
+        _ if !in_path("gfortran") => "there is no gfortran",
+        _ if !mpi().is_ours() => "mpifort is ours",
+        _ => return true,
+    };
+    leave_out(what, why);
+    false
+}
+
+/// The path of something that is made.
+fn made(name: &str) -> PathBuf {
+    mpi().programs().join(name)
+}
+
+/// Compiles and links sources of the folder, and files of other places, by a wrapper; what it said.
+fn compile(wrapper: &str, sources: &[&str], to: &Path, options: &[&str]) -> String {
+    let sources = sources.iter().map(|source| root().join(FOLDER).join(source));
+    let output = Command::new(mpi().bin(wrapper))
+        .args(["-g", "-O1", "-o"])
+        .arg(to)
+        .args(sources)
+        .args(options)
+        .env("OMPI_FC", "gfortran")
+        .env("OXMPI_FORTRAN_CACHE", mpi().programs().join("fortran-modules"))
+        // Compilers leave files of modules where they are started.
+        .current_dir(mpi().programs())
+        .output()
+        .expect("the wrapper runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{wrapper} {}: {}\n{said}", to.display(), output.status);
+    said
+}
+
+/// Attributes that each language sets and the other reads, and conversions of handles and statuses.
+#[test]
+fn c_and_fortran_in_one_program() {
+    if !can_compile("C and Fortran in one program") {
+        return;
+    }
+    let (part, program) = (made("languages_c.o"), made("languages"));
+    compile("mpicc", &["languages.c"], &part, &["-c", "-Wall", "-Wextra", "-Werror"]);
+    compile("mpifort", &["languages.f90"], &program, &[&part.display().to_string()]);
+    for ranks in [1, 2] {
+        Job::new(ranks).arg(&program).limit(120).run().all_ok(ranks);
+    }
+}
+
+/// The page names the functions by which a library says the language of attributes.
+#[test]
+fn the_page_of_fortran_names_what_says_the_language() {
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).expect(name);
+    let (header, page) = (read("mpi/include/mpi-ext.h"), read("docs/fortran.md"));
+    let words = header.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let declared: HashSet<&str> =
+        words.filter(|word| word.starts_with("MPIX_") && word.ends_with("_language")).collect();
+    assert_eq!(declared.len(), 7, "{declared:?}");
+    let missing: Vec<&&str> = declared.iter().filter(|name| !page.contains(**name)).collect();
+    assert!(missing.is_empty(), "docs/fortran.md says nothing of {missing:?}");
+}
+
+/// Shared libraries that do not see each other know MPI_IN_PLACE and its kin, each its own or all the same. `linker`: gold gives each its own.
+fn local_libraries(linker: &str, own: &str) {
+    let option = format!("-fuse-ld={linker}");
+    let program = made("local");
+    compile("mpicc", &["local.c"], &program, &["-Wall", "-Wextra", "-Werror", "-ldl"]);
+    let mut job = Job::new(2).arg(&program).arg(own);
+    for name in ["one", "two", "module"] {
+        let library = made(&format!("liblocal_{linker}_{name}.so"));
+        let (check, address) = (format!("-DOWN_CHECK={name}_check"), format!("-DOWN_ADDRESS={name}_address"));
+        let included = ["-fallow-argument-mismatch", "-w", "-cpp", &check, &address];
+        let (source, options) = match name {
+            "module" => ("local_module.f90", &[][..]),
+            _ => ("local_included.f", &included[..]),
+        };
+        compile("mpifort", &[source], &library, &[&["-shared", "-fPIC", &option], options].concat());
+        job = job.arg(&library).arg(name);
+    }
+    job.limit(120).run().all_ok(2);
+}
+
+#[test]
+fn libraries_that_see_no_others_share_constants_or_not() {
+    if !can_compile("Fortran libraries that see no others") {
+        return;
+    }
+    local_libraries("bfd", "any");
+    if in_path("ld.gold") {
+        local_libraries("gold", "own");
+    } else {
+        leave_out("Fortran libraries with constants of their own", "there is no ld.gold");
+    }
+}
+
+/// Linking says of each procedure that MPI 3.0 removed what took its place, and of no other; they work.
+#[test]
+fn removed_procedures_work_and_the_linker_warns() {
+    if !can_compile("removed procedures of Fortran") {
+        return;
+    }
+    let program = made("removed");
+    let said = compile("mpifort", &["removed.f"], &program, &["-fallow-argument-mismatch", "-w"]);
+    let text = std::fs::read_to_string(root().join("fortran/src/hand/removed.rs")).expect("the procedures");
+    let removed: Vec<&str> = text
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .filter_map(|word| word.strip_suffix('_').filter(|name| name.starts_with("mpi_")))
+        .chain(["mpi_errhandler_create"])
+        .collect();
+    assert!(removed.len() >= 10, "{removed:?}");
+    for name in &removed {
+        let warning = format!("MPI 3.0 has removed {name}; mpi_");
+        assert_eq!(said.matches(&warning).count(), 1, "{warning}: {said}");
+    }
+    assert_eq!(said.matches("warning: ").count(), removed.len(), "{said}");
+    Job::new(2).arg(&program).run().all_ok(2);
+}
+
+/// The library is told of the compiler before MPI begins: LOGICAL's values, and sizes other than the usual ones, as the program has them.
+#[test]
+fn sizes_and_booleans_of_the_compiler() {
+    if !can_compile("sizes of Fortran's types") {
+        return;
+    }
+    let program = made("abi_f90");
+    compile("mpifort", &["abi.f90"], &program, &["-fdefault-real-8"]);
+    for ranks in [1, 3] {
+        Job::new(ranks).arg(&program).limit(120).run().all_ok(ranks);
+    }
+}
+
+#[test]
+fn extensions_by_module_mpi_ext_f08() {
+    if !can_compile("extensions in Fortran") {
+        return;
+    }
+    let program = made("extensions_f08");
+    compile("mpifort", &["extensions_f08.f90"], &program, &["-Wall"]);
+    for ranks in [1, 2] {
+        Job::new(ranks).arg(&program).limit(120).run().all_ok(ranks);
+    }
+}
+
+/// Programs of `cases`, each compiled for the three interfaces.
+const CASES: [&str; 5] = ["messages", "objects", "collectives", "types", "windows"];
+
+/// The interfaces, by what says them to the preprocessor.
+const INTERFACES: [&str; 3] = ["BY_HEADER", "BY_MODULE", "BY_F08"];
+
+fn cases(program: &str) {
+    if !can_compile(program) {
+        return;
+    }
+    for interface in INTERFACES {
+        let to = made(&format!("cases_{program}_{interface}"));
+        let define = format!("-D{interface}");
+        let options = [&define[..], "-cpp", "-ffree-line-length-none", "-w", "-fallow-argument-mismatch"];
+        compile("mpifort", &[&format!("cases/{program}.F90")], &to, &options);
+        for ranks in [1, 3] {
+            Job::new(ranks).arg(&to).limit(120).run().all_ok(ranks);
+        }
+    }
+}
+
+#[test]
+fn procedures_of_messages() {
+    cases("messages");
+}
+
+#[test]
+fn procedures_of_objects() {
+    cases("objects");
+}
+
+#[test]
+fn procedures_of_collectives() {
+    cases("collectives");
+}
+
+#[test]
+fn procedures_of_datatypes() {
+    cases("types");
+}
+
+#[test]
+fn procedures_of_windows() {
+    cases("windows");
+}
+
+/// Each procedure of the table is called by a program of `cases`, or stands in the list of those that are not, which has no others.
+#[test]
+fn every_procedure_of_fortran_has_a_case() {
+    let folder = root().join(FOLDER).join("cases");
+    let read =
+        |path: &Path| std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let called: HashSet<String> = CASES
+        .iter()
+        .map(|name| read(&folder.join(format!("{name}.F90"))))
+        .chain([read(&folder.join("tail.h"))])
+        .flat_map(|text| calls(&text))
+        .collect();
+    let left = read(&folder.join("uncovered.txt"));
+    let left: Vec<&str> = left
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split('\t').next())
+        .collect();
+    let is_left = |name: &str| {
+        left.iter()
+            .any(|known| known.strip_suffix('*').map_or(*known == name, |start| name.starts_with(start)))
+    };
+    let table = read(&root().join("mpi/abi/fortran.tsv"));
+    let names: Vec<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("MPI_"))
+        .filter_map(|line| line.split('\t').next())
+        .collect();
+    let missing: Vec<&&str> =
+        names.iter().filter(|name| !called.contains(&name.to_lowercase()) && !is_left(name)).collect();
+    assert!(missing.is_empty(), "no program of {FOLDER}/cases calls {missing:?}");
+    let plain = left.iter().filter(|known| !known.ends_with('*'));
+    let listed: Vec<&&str> = plain.filter(|known| called.contains(&known.to_lowercase())).collect();
+    assert!(listed.is_empty(), "{FOLDER}/cases/uncovered.txt lists what is called: {listed:?}");
+}
+
+/// Names of procedures and functions that are called, in lower case.
+fn calls(text: &str) -> Vec<String> {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with('!'));
+    code.flat_map(|line| {
+        // Texts in quotes are no calls.
+        let plain: String = line.split('\'').step_by(2).collect::<Vec<_>>().join(" ").to_lowercase();
+        let mut found = Vec::new();
+        for (at, _) in plain.match_indices("mpi_") {
+            let name: String =
+                plain[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            if plain[at + name.len()..].starts_with('(') || plain[..at].ends_with("call ") {
+                found.push(name);
+            }
+        }
+        found
+    })
+    .collect()
+}

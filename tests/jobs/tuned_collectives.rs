@@ -17,11 +17,11 @@ const RULES: &str = "rule = [\
     {operation = 'alltoall', algorithm = 'modified_bruck', fanout = 3}, {operation = 'gather', algorithm = 'linear_sync'},\
     {operation = 'reduce_scatter', algorithm = 'butterfly'}, {operation = 'scan', algorithm = 'linear'}]";
 
-fn tuned(ranks: u32) -> Job {
+fn tuned(ranks: usize) -> Job {
     Job::new(ranks).args(["--mca", "coll_tuned_operations", "all"])
 }
 
-fn by_rules(ranks: u32) -> Job {
+fn by_rules(ranks: usize) -> Job {
     tuned(ranks).args([
         "--mca",
         "coll_tuned_use_dynamic_rules",
@@ -48,8 +48,10 @@ fn mistakes_in_rules_end_the_start() {
     if !ours("rules of coll-tuned") {
         return;
     }
-    let with =
-        |name: &str, value: &str| Job::new(2).args(["--mca", name, value]).program("ring").run().failed();
+    let with = |name: &str, value: &str| {
+        let rules = ["--mca", "coll_tuned_use_dynamic_rules", "1", "--mca", name, value];
+        Job::new(2).args(rules).program("ring").run().failed()
+    };
     let ended = with("coll_tuned_dynamic_rules", "1 7 1 2 1 0 77 0 0");
     assert!(ended.err.contains("line 1: bcast has no algorithm 77"), "{}", ended.err);
     let ended = with("coll_tuned_dynamic_rules_filename", "rules.conf");

@@ -87,7 +87,7 @@ pub const PARAMS: &[ParamDecl] = declared! {
             ParamKind::STRING,
             6,
             "",
-            "File of rules, which ranks do not read: a value is refused, with a word on coll_tuned_dynamic_rules. Leave it empty",
+            "File of rules, which ranks do not read: with coll_tuned_use_dynamic_rules a value is refused. Give the file's text as coll_tuned_dynamic_rules instead",
         ),
         ParamDecl::new(
             "init_tree_fanout",
@@ -174,7 +174,8 @@ pub struct Settings {
 
 impl Settings {
     pub fn of(params: Params<'_>) -> Result<Settings, Refused> {
-        if !params.text(index::RULES_FILE).is_empty() {
+        let is_used = params.flag(index::USE_RULES);
+        if is_used && !params.text(index::RULES_FILE).is_empty() {
             let why = "coll_tuned_dynamic_rules_filename: ranks read no files; give the file's text as coll_tuned_dynamic_rules";
             return Err(Refused::bad(index::RULES_FILE, why));
         }
@@ -184,7 +185,7 @@ impl Settings {
             priority: params.int(index::PRIORITY) as i32,
             all: params.int(index::OPERATIONS) == 1,
             set: Op::ALL.map(|op| choice(op, params)),
-            rules: if params.flag(index::USE_RULES) { rules } else { Rules::default() },
+            rules: if is_used { rules } else { Rules::default() },
         })
     }
 
@@ -233,8 +234,10 @@ pub fn tell(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>
         };
         answers.as_set(index::OPERATIONS, because);
     }
-    if !params.text(index::RULES).is_empty() && !params.flag(index::USE_RULES) {
-        answers.as_set(index::RULES, "not used, since coll_tuned_use_dynamic_rules is false");
+    for at in [index::RULES, index::RULES_FILE] {
+        if !params.text(at).is_empty() && !params.flag(index::USE_RULES) {
+            answers.as_set(at, "not used, since coll_tuned_use_dynamic_rules is false");
+        }
     }
     for (at, because) in [
         (index::ALLTOALL_REQUESTS, "0: all messages at once"),

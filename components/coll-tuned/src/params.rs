@@ -65,7 +65,7 @@ pub const PARAMS: &[ParamDecl] = declared! {
             ParamKind::ENUM,
             6,
             "auto",
-            "Operations that are offered: auto, those with an algorithm or rules that are set, and those on many ranks that take fewer steps than coll-basic's; all. Set all to compare the components",
+            "Operations that are offered: auto, those with an algorithm or rules that are set, and those on many ranks that take fewer steps than coll-basic's; all. Set it to all to compare the components",
         )
         .one_of(OPERATIONS),
         ParamDecl::new(
@@ -87,7 +87,7 @@ pub const PARAMS: &[ParamDecl] = declared! {
             ParamKind::STRING,
             6,
             "",
-            "File of rules, which ranks do not read: with coll_tuned_use_dynamic_rules a value is refused. Give the file's text as coll_tuned_dynamic_rules instead",
+            "File of rules, which ranks do not read: with coll_tuned_use_dynamic_rules a value is refused, and the file's text is given as coll_tuned_dynamic_rules. Leave it empty",
         ),
         ParamDecl::new(
             "init_tree_fanout",

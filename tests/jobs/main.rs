@@ -13,7 +13,7 @@
 //! `shm_collectives` (collectives of one node) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
 //! `ugni` (Gemini and Aries, on their library in software) · `unreachable` (calls that need a process which no transport reaches) ·
-//! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
+//! `tuned_collectives` (coll-tuned) · `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
 //! `verbs_rates` (messages of threads on it, by the bench driver) ·
 //! `waiting` (threads among others) ·
 //! `window_extensions` (one-sided communication beyond the standard, hints) ·
@@ -60,6 +60,7 @@ mod tcp;
 mod tool_interface;
 mod tools;
 mod topologies;
+mod tuned_collectives;
 mod ugni;
 mod unreachable;
 mod values;

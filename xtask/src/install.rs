@@ -160,7 +160,7 @@ fn fortran(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
 
 /// Pages that `mpi-info --help TOPIC` shows, by topic: for a page of docs/ its name. Pages that a message, a header or another of these pages
 /// points to are among them.
-const PAGES: [(&str, &str); 19] = [
+const PAGES: [(&str, &str); 20] = [
     ("functions", "mpi/INDEX.md"),
     ("mpirun-options", "docs/mpirun-options.md"),
     ("ompi_info-options", "docs/ompi_info-options.md"),
@@ -173,6 +173,7 @@ const PAGES: [(&str, &str); 19] = [
     ("adding-a-coll", "docs/adding-a-coll.md"),
     ("adding-a-pml", "docs/adding-a-pml.md"),
     ("adding-an-osc", "docs/adding-an-osc.md"),
+    ("collectives", "docs/collectives.md"),
     ("conformance", "docs/CONFORMANCE.md"),
     ("endpoints-by-proxies", "docs/endpoints-by-proxies.md"),
     ("fortran", "docs/fortran.md"),

@@ -22,7 +22,9 @@ impl Component for TunedComponent {
         let priority = settings.priority;
         let state = Box::into_raw(Box::new(Tuned { host, settings })).cast();
         let size = size_of::<CollModule>() as u32;
-        Ok((priority, vec![CollModule { size, flags: 0, state, comm_query, comm_free, finalize }]))
+        let module =
+            CollModule { size, flags: 0, state, comm_query, comm_free, finalize, comm_prepare: None };
+        Ok((priority, vec![module]))
     }
 
     fn resolve(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {

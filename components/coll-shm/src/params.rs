@@ -7,9 +7,9 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "priority",
         ParamKind::INT,
-        8,
-        "20",
-        "Priority among collective components; each operation is served by the component of highest priority that implements it. Lower it to prefer another component",
+        6,
+        "5",
+        "Priority among collective components; each operation is served by the component of highest priority that implements it. Raise it above coll_basic_priority to use this one",
     )
     .range(0, 100),
     ParamDecl::new(

@@ -49,6 +49,44 @@ static void blocks(MPI_Comm comm, int rank, int size, int bytes, int round) {
     free(all);
 }
 
+/* Bytes from one rank to another; some are 0, and with alone all but one rank's. */
+static int share(int from, int to, int bytes, int alone) {
+    if (alone >= 0 && from != alone) return 0;
+    return (from + 2 * to) % 3 == 0 ? 0 : bytes * ((from + to) % 3 + 1) / 2;
+}
+
+/* Scatterv, alltoallv, alltoallw. */
+static void uneven(MPI_Comm comm, int rank, int size, int bytes, int round, int alone) {
+    int *sends = malloc(sizeof *sends * 4 * (size_t)size), *sdispls = sends + size, *recvs = sends + 2 * size, *rdispls = sends + 3 * size;
+    MPI_Datatype *types = malloc(sizeof *types * (size_t)size);
+    int out = 0, in = 0, root = (round + 2) % size;
+    for (int r = 0; r < size; r++) {
+        sends[r] = share(rank, r, bytes, alone);
+        recvs[r] = share(r, rank, bytes, alone);
+        sdispls[r] = out;
+        rdispls[r] = in;
+        out += sends[r];
+        in += recvs[r];
+        types[r] = MPI_BYTE;
+    }
+    unsigned char *mine = malloc((size_t)out + 1), *all = malloc((size_t)in + 1), *own = all + (recvs[root] > 0 ? rdispls[root] : 0);
+    for (int to = 0; to < size; to++) fill(mine + sdispls[to], sends[to], rank * 1000L + to + round);
+    for (int typed = 0; typed < 2; typed++) {
+        memset(all, 0, (size_t)in + 1);
+        if (typed) MPI_Alltoallw(mine, sends, sdispls, types, all, recvs, rdispls, types, comm);
+        else MPI_Alltoallv(mine, sends, sdispls, MPI_BYTE, all, recvs, rdispls, MPI_BYTE, comm);
+        for (int from = 0; from < size; from++)
+            CHECK(differs(all + rdispls[from], recvs[from], from * 1000L + rank + round) < 0, "alltoallv of %d from %d", recvs[from], from);
+    }
+    memset(all, 0, (size_t)in + 1);
+    MPI_Scatterv(mine, sends, sdispls, MPI_BYTE, own, recvs[root], MPI_BYTE, root, comm);
+    CHECK(differs(own, recvs[root], root * 1000L + rank + round) < 0, "scatterv of %d", recvs[root]);
+    free(mine);
+    free(all);
+    free(types);
+    free(sends);
+}
+
 static void mixed(MPI_Comm comm, int rounds) {
     static const int sizes[] = {1, 8, 48, 49, 1000, 4096, 4097, MOST};
     int rank, size;
@@ -59,6 +97,7 @@ static void mixed(MPI_Comm comm, int rounds) {
         MPI_Barrier(comm);
         sum(comm, rank, size, bytes / 8 + 1, round);
         blocks(comm, rank, size, bytes, round);
+        uneven(comm, rank, size, bytes, round, -1);
     }
 }
 
@@ -95,6 +134,7 @@ static void zero(MPI_Comm comm, int rank, int size) {
         }
         free(mine);
         free(all);
+        uneven(comm, rank, size, nobody % 2 ? 100 : MOST, nobody, nobody);
     }
 }
 

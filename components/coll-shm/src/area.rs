@@ -1,14 +1,15 @@
-//! The memory that the ranks of a communicator share: for each rank its slots and its done word, each on a line of its own, and a cell for each slot.
+//! The memory that the ranks of a communicator share: two lines of all, for each rank its slots and its done word, each on a line of its own, and a cell for
+//! each slot.
 //!
 //! ```text
-//!  rank 0: line of slot 0 │ … │ line of slot 7 │ done │ unused      rank 1: …      cells of rank 0 │ cells of rank 1 │ …
+//!  arrivals │ exit     rank 0: line of slot 0 │ … │ line of slot 7 │ done │ unused      rank 1: …      cells of rank 0 │ cells of rank 1 │ …
 //!  a line: word (8) │ header (8) │ 48 bytes of payload
 //! ```
 //!
 //! A rank's lines are an even number, since processors fetch lines in pairs. The memory is zero at first, which is the value of all words before the
 //! first step. All processes of the communicator may write all of it, so what is read from there is checked where it is used.
 
-use crate::protocol::SLOTS;
+use crate::protocol::{Arrivals, Exit, SLOTS};
 use core::cell::UnsafeCell;
 use oxmpi_mca::WakingWord;
 use oxmpi_mca::sync::AtomicU64;
@@ -17,8 +18,10 @@ use oxmpi_mca::sync::AtomicU64;
 pub const INLINE: usize = 48;
 /// Lines of a rank: its slots, its done word, and one that nobody uses.
 const LINES: usize = SLOTS as usize + 2;
+/// Lines that all ranks have in common.
+const COMMON: usize = 2;
 /// The largest and the smallest cell.
-const CELLS: [usize; 2] = [4096, 256];
+const CELLS: [usize; 2] = [8192, 256];
 
 /// The slot's part that is on its line: word, header, and payload that is short.
 #[repr(C, align(64))]
@@ -28,7 +31,7 @@ pub struct Line {
     payload: UnsafeCell<[u8; INLINE]>,
 }
 
-const _: () = assert!(size_of::<Line>() == 64);
+const _: () = assert!(size_of::<Line>() == 64 && size_of::<Arrivals>() <= 64 && size_of::<Exit>() <= 64);
 
 /// The memory as one rank sees it.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +56,8 @@ impl Area {
 
     /// Bytes of all memory.
     pub fn bytes(ranks: u32, cell: usize) -> u64 {
-        u64::from(ranks) * (LINES * size_of::<Line>() + SLOTS as usize * cell) as u64
+        let common = (COMMON * size_of::<Line>()) as u64;
+        common + u64::from(ranks) * (LINES * size_of::<Line>() + SLOTS as usize * cell) as u64
     }
 
     /// # Safety
@@ -71,7 +75,21 @@ impl Area {
     fn line_at(&self, rank: u32, line: usize) -> &Line {
         assert!(rank < self.ranks && line < LINES, "a line of the communicator");
         // SAFETY: inside the memory, and aligned to lines (`new`). Lines consist of atomics and of payload in a cell; zero bytes are one.
-        unsafe { &*self.base.cast::<Line>().add(rank as usize * LINES + line) }
+        unsafe { &*self.base.cast::<Line>().add(COMMON + rank as usize * LINES + line) }
+    }
+
+    /// Where a crowd arrives.
+    #[inline]
+    pub fn arrivals(&self) -> &Arrivals {
+        // SAFETY: the first line, aligned (`new`); atomics, of which zero bytes are ones.
+        unsafe { &*self.base.cast() }
+    }
+
+    /// By which a crowd goes on.
+    #[inline]
+    pub fn exit(&self) -> &Exit {
+        // SAFETY: the second line, as above.
+        unsafe { &*self.base.add(size_of::<Line>()).cast() }
     }
 
     /// The line of a rank's slot.
@@ -96,7 +114,7 @@ impl Area {
     #[inline]
     pub fn cell(&self, rank: u32, slot: u32) -> *mut u8 {
         assert!(rank < self.ranks, "a rank of the communicator");
-        let cells = self.ranks as usize * LINES * size_of::<Line>();
+        let cells = (COMMON + self.ranks as usize * LINES) * size_of::<Line>();
         let nth = rank as usize * SLOTS as usize + (slot % SLOTS) as usize;
         self.base.wrapping_add(cells + nth * self.cell)
     }
@@ -110,6 +128,7 @@ mod tests {
     fn cells_shrink_to_the_limit() {
         assert_eq!(Area::cell_for(2, 1 << 20), Some(CELLS[0]));
         assert_eq!(Area::cell_for(64, 1 << 20), Some(1024));
+        assert_eq!(Area::cell_for(60, 4 << 20), Some(CELLS[0]));
         assert_eq!(Area::cell_for(64, 1 << 16), None);
     }
 
@@ -121,7 +140,10 @@ mod tests {
         let base = start.wrapping_add(start.align_offset(64));
         // SAFETY: a line more than the area is there; nobody else has it.
         let area = unsafe { Area::new(base, ranks, cell) };
-        let mut parts = vec![];
+        let mut parts = vec![
+            (area.arrivals() as *const Arrivals as usize, size_of::<Arrivals>()),
+            (area.exit() as *const Exit as usize, size_of::<Exit>()),
+        ];
         for rank in 0..ranks {
             parts.push((area.done(rank) as *const WakingWord as usize, 8));
             for slot in 0..SLOTS {

@@ -6,9 +6,9 @@
 
 use crate::area::Area;
 use crate::data::Room;
-use crate::meet::FEW;
+use crate::meet::{FEW, Way};
 use crate::module::{Ready, ShmModule};
-use crate::protocol::{Counters, Desk, Protocol, Result};
+use crate::protocol::{Arrivals, Counters, Desk, Exit, Protocol, Result};
 use core::cell::Cell;
 use oxmpi_coll::{CollArgs, CollComm, CollServices};
 use oxmpi_mca::sync::AtomicU64;
@@ -24,7 +24,7 @@ pub struct Call<'a> {
     services: &'a CollServices,
     pub args: &'a CollArgs,
     noted: Cell<Status>,
-    is_crowd: bool,
+    way: Way,
 }
 
 impl<'a> Call<'a> {
@@ -39,8 +39,12 @@ impl<'a> Call<'a> {
     ) -> Call<'a> {
         // SAFETY: the caller's promise.
         let services = unsafe { &*comm.services };
-        let is_crowd = comm.oversubscribed != 0 || comm.num_ranks > FEW;
-        Call { module, ready, comm, services, args, noted: Cell::new(Status::OK), is_crowd }
+        let way = match comm.oversubscribed {
+            0 if comm.num_ranks <= FEW => Way::Few,
+            0 => Way::Many,
+            _ => Way::Crowd,
+        };
+        Call { module, ready, comm, services, args, noted: Cell::new(Status::OK), way }
     }
 
     pub fn module(&self) -> &'a ShmModule {
@@ -56,9 +60,16 @@ impl<'a> Call<'a> {
         self.ready.reads_peers
     }
 
-    /// More ranks than cores, or too many to look at each; the same in all ranks.
-    pub fn is_crowd(&self) -> bool {
-        self.is_crowd
+    /// Whether data of so many bytes is read out of its rank's memory where all may do so, rather than copied through cells piece by piece. A crowd
+    /// would switch between ranks with every few pieces.
+    pub fn copies_once(&self, len: u64) -> bool {
+        let is_far = len >= self.module.settings.single_copy_min;
+        self.reads_peers() && (self.way == Way::Crowd || is_far)
+    }
+
+    /// How the ranks meet; the same in all.
+    pub fn way(&self) -> Way {
+        self.way
     }
 
     /// The root of a collective that has one. BAD_PARAM: there is no such rank.
@@ -125,6 +136,14 @@ impl Desk for Call<'_> {
     #[inline]
     fn done(&self, rank: u32) -> &WakingWord {
         self.ready.area.done(rank)
+    }
+    #[inline]
+    fn arrivals(&self) -> &Arrivals {
+        self.ready.area.arrivals()
+    }
+    #[inline]
+    fn exit(&self) -> &Exit {
+        self.ready.area.exit()
     }
     fn wait(&self, word: &WakingWord, value: u32) -> Result {
         match (self.services.wait_word)(self.comm, word, value) {

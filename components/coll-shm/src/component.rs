@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::module::ShmModule;
 use crate::params::Settings;
-use crate::{area::Area, gather, one_to_all, ready, reduce, scan, slices};
+use crate::{area::Area, gather, one_to_all, ready, reduce, scan, slices, table};
 use core::ffi::c_void;
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable};
 use oxmpi_mca::{Component, Host, OpenError, Params, Status};
@@ -76,10 +76,10 @@ impl Coll for Shm {
         scatter: entry!(one_to_all::scatter),
         alltoall: entry!(gather::alltoall),
         gatherv: entry!(gather::gatherv),
-        scatterv: None,
+        scatterv: entry!(table::scatterv),
         allgatherv: entry!(gather::allgatherv),
-        alltoallv: None,
-        alltoallw: None,
+        alltoallv: entry!(table::alltoallv),
+        alltoallw: entry!(table::alltoallw),
         scan: entry!(scan::scan),
         exscan: entry!(scan::exscan),
         reduce_scatter: entry!(slices::reduce_scatter),

@@ -87,6 +87,25 @@ impl<'a> Source<'a> {
         let at = self.at.wrapping_offset(distance(self.dtype, skip.cast_signed()));
         Source { at, count: self.count - skip, ..self }
     }
+    /// `count` elements from the one of number `disp` on.
+    ///
+    /// # Safety
+    /// They are among those for which `new` promised, or as `new` would have it.
+    pub unsafe fn at(self, disp: i64, count: u64) -> Source<'a> {
+        Source { at: self.at.wrapping_offset(distance(self.dtype, disp)), count, ..self }
+    }
+    /// Packs the bytes from `from` on that fill a room. Panics where there are not so many.
+    pub fn pack_part(self, from: u64, into: Room<'_>) {
+        let bytes = self.bytes().unwrap_or(0);
+        assert!(from <= bytes && into.len <= bytes - from, "{} bytes from {from} on, of {bytes}", into.len);
+        // SAFETY: elements are there and so is the room (`new` of both); a room is no part of the user's buffers.
+        unsafe {
+            match self.contiguous() {
+                Some(at) => copy_bytes(at.add(from as usize), into.at, into.len as usize),
+                None => _ = oxmpi_datatype::pack(self.dtype, self.count, self.at, from, into.at, into.len),
+            }
+        }
+    }
     /// Packs all of it into the first bytes of a room. Panics where that is too small.
     #[inline]
     pub fn pack(self, into: Room<'_>) -> Result {

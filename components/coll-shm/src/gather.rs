@@ -2,8 +2,8 @@
 
 use crate::call::Call;
 use crate::data::{Place, Source};
-use crate::meet::meet;
-use crate::one_to_all::{given, meet_behind, receives, sends, tag};
+use crate::meet::Way;
+use crate::one_to_all::{all_have_posted, given, meet_behind, receives, sends, tag};
 use crate::posts::{Kept, Post};
 use crate::protocol::{Desk, Protocol, Result};
 use oxmpi_coll::{IN_PLACE, which};
@@ -83,9 +83,14 @@ fn to_root(
     let step = call.begin();
     match (blocks, own) {
         (Some(blocks), own) => {
+            let mut is_awaited = false;
             for other in call.others() {
                 let post = call.look(other, step, tag)?;
                 post.bring(0, post.len(), blocks.of(other))?;
+                is_awaited |= post.is_at_address();
+            }
+            if is_awaited {
+                call.finish_now();
             }
             if let Some(own) = own {
                 keep(call, own, blocks.of(root))?;
@@ -154,9 +159,8 @@ fn among_all(
         false => call.offer(step, tag, own, &mut kept)?,
         true => call.offer_copy(step, tag, own, &mut kept)?,
     }
-    if call.is_crowd() {
-        meet(call, true, tag.into(), true)?;
-        call.all_are_beyond(step);
+    if call.way() != Way::Few {
+        all_have_posted(call, step, tag)?;
     }
     for other in call.others() {
         bring(other, call.look(other, step, tag)?)?;
@@ -165,9 +169,7 @@ fn among_all(
         return meet_behind(call, tag);
     }
     call.all_are_beyond(step);
-    if call.is_crowd() {
-        call.finish();
-    }
+    call.finish();
     Ok(())
 }
 

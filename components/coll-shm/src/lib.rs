@@ -35,6 +35,10 @@ mod scan;
 mod sequence;
 #[cfg(not(loom))]
 mod slices;
+#[cfg(not(loom))]
+mod stream;
+#[cfg(not(loom))]
+mod table;
 mod tree;
 
 #[cfg(not(loom))]

@@ -3,8 +3,8 @@
 //! Payload is in cells that loom watches, so a slot that is written while it is read is found. Waiting is a yield here; sleeping on words has models of its
 //! own beside the host's code (`docs/models.md`).
 
-use crate::meet::meet;
-use crate::protocol::{Counters, Desk, Protocol, Result, SLOTS, slot};
+use crate::meet::{Way, meet};
+use crate::protocol::{Arrivals, Counters, Desk, Exit, Protocol, Result, SLOTS, slot};
 use loom::sync::Arc;
 use loom::thread;
 use oxmpi_mca::sync::{AtomicU64, Cell};
@@ -27,6 +27,7 @@ unsafe impl Send for Words {}
 
 struct View {
     words: Arc<Vec<Words>>,
+    common: Arc<(Arrivals, Exit)>,
     rank: u32,
     counters: Counters,
 }
@@ -49,6 +50,12 @@ impl Desk for View {
     }
     fn done(&self, rank: u32) -> &WakingWord {
         &self.words[rank as usize].done
+    }
+    fn arrivals(&self) -> &Arrivals {
+        &self.common.0
+    }
+    fn exit(&self) -> &Exit {
+        &self.common.1
     }
     fn wait(&self, _: &WakingWord, _: u32) -> Result {
         thread::yield_now();
@@ -83,7 +90,9 @@ fn run(ranks: [fn(&View); 2]) {
             own: Cell::new(0),
         };
         let words = Arc::new((0..2).map(words).collect::<Vec<_>>());
-        let view = |rank| View { words: words.clone(), rank, counters: Counters::new() };
+        let common = Arc::new(<(Arrivals, Exit)>::default());
+        let view =
+            |rank| View { words: words.clone(), common: common.clone(), rank, counters: Counters::new() };
         let (first, second) = (view(0), view(1));
         let other = thread::spawn(move || ranks[1](&second));
         ranks[0](&first);
@@ -131,28 +140,52 @@ fn model_posts_of_all_tell_that_all_have_read() {
     run([rank, rank]);
 }
 
-fn meets(view: &View, is_crowd: bool) {
+fn meets(view: &View, way: Way) {
     for turn in 1..=2 {
         let step = view.next();
         view.words[view.rank as usize].own.set(turn);
-        assert_eq!(meet(view, is_crowd, 1, true), Ok(true));
+        assert_eq!(meet(view, way, 1, true), Ok(true));
         view.all_are_beyond(step);
         assert_eq!(view.words[1 - view.rank as usize].own.get(), turn);
         let step = view.next();
         // The answers differ: both hear of the no.
-        assert_eq!(meet(view, is_crowd, 1, view.rank == 0), Ok(false));
+        assert_eq!(meet(view, way, 1, view.rank == 0), Ok(false));
         view.all_are_beyond(step);
     }
 }
 
 #[test]
 fn model_a_few_meet() {
-    run([|view| meets(view, false), |view| meets(view, false)]);
+    run([|view| meets(view, Way::Few), |view| meets(view, Way::Few)]);
+}
+
+#[test]
+fn model_many_meet() {
+    run([|view| meets(view, Way::Many), |view| meets(view, Way::Many)]);
 }
 
 #[test]
 fn model_a_crowd_meets() {
-    run([|view| meets(view, true), |view| meets(view, true)]);
+    run([|view| meets(view, Way::Crowd), |view| meets(view, Way::Crowd)]);
+}
+
+/// One rank leaves behind its arrival, and the other one, which lets it go on, hears of that in the next meeting.
+#[test]
+fn model_who_leaves_a_crowd_is_missed() {
+    fn leaves(view: &View) {
+        if view.arrive() {
+            view.release(0);
+        }
+        view.leave(Status::REVOKED);
+    }
+    fn comes_again(view: &View) {
+        let first = if view.arrive() { Ok(view.release(0)) } else { view.await_release().map(|_| ()) };
+        // The error may have come over the first meeting's end.
+        assert!(first.is_ok() || first == Err(Status::REVOKED));
+        assert!(!view.arrive());
+        assert_eq!(view.await_release(), Err(Status::REVOKED));
+    }
+    run([leaves, comes_again]);
 }
 
 /// A rank that has left ends the waits of the other one, whatever it waits for.

@@ -2,10 +2,11 @@
 
 use crate::call::Call;
 use crate::data::{Place, Source};
-use crate::meet::meet;
-use crate::posts::Kept;
+use crate::meet::{Way, meet};
+use crate::posts::{Kept, Post};
 use crate::protocol::{Desk, Protocol, Result};
 use oxmpi_coll::{IN_PLACE, which};
+use oxmpi_mca::Status;
 
 /// The mark of a collective's posts.
 pub const fn tag(which: u32) -> u32 {
@@ -15,7 +16,19 @@ pub const fn tag(which: u32) -> u32 {
 /// Meets all ranks, all of whose steps before are finished then.
 pub fn meet_behind(call: &Call<'_>, tag: u32) -> Result {
     let step = call.next();
-    meet(call, call.is_crowd(), u64::from(tag), true)?;
+    meet(call, call.way(), u64::from(tag), true)?;
+    call.all_are_beyond(step);
+    Ok(())
+}
+
+/// Waits until all ranks have posted in a step, which each does when it has finished those before.
+pub fn all_have_posted(call: &Call<'_>, step: u32, tag: u32) -> Result {
+    match call.way() {
+        Way::Few => call.others().try_for_each(|other| call.see(other, step).map(|_| ()))?,
+        Way::Many => _ = meet(call, Way::Many, tag.into(), true)?,
+        Way::Crowd if call.arrive() => call.release(tag.into()),
+        Way::Crowd => _ = call.await_release()?,
+    }
     call.all_are_beyond(step);
     Ok(())
 }
@@ -56,6 +69,41 @@ macro_rules! given {
 }
 pub(crate) use given;
 
+/// Pieces of a stream, if there are so many; each is at least this long. Several, so that writer and readers are busy at the same time.
+const PIECES: u64 = 4;
+const SHORTEST_PIECE: u64 = 2048;
+
+/// Posts data as a stream, which all others read.
+fn stream_to_all(call: &Call<'_>, data: Source<'_>, tag: u32) -> Result {
+    let cell = call.area().cell_bytes() as u64;
+    let piece = (data.bytes()?.div_ceil(PIECES)).next_multiple_of(64).max(SHORTEST_PIECE).min(cell);
+    let mut from = 0;
+    while call.offer_piece(call.begin(), tag, data, from, piece)? {
+        call.finish();
+        from += piece;
+    }
+    Ok(())
+}
+
+/// Brings a stream to its place, from its first piece on. The error of one that is not as long is noted.
+fn bring_stream(call: &Call<'_>, root: u32, first: Post<'_>, tag: u32, place: Place<'_>) -> Result {
+    let (room, mut done, mut piece) = (place.bytes()?, 0, first);
+    let total = piece.len().saturating_add(piece.rest());
+    if total != room {
+        call.note(if total > room { Status::TRUNCATED } else { Status::MISMATCH });
+    }
+    loop {
+        let here = piece.here().ok_or(Status::MISMATCH)?;
+        place.unpack(done, here.part(0, here.len().min(room - done)))?;
+        done += here.len().min(room - done);
+        if piece.rest() == 0 {
+            return Ok(());
+        }
+        call.finish();
+        piece = call.look(root, call.begin(), tag)?;
+    }
+}
+
 /// Posts data that all others read, and finishes when they have, where it lies in this rank's memory.
 fn offer_to_all(call: &Call<'_>, data: Source<'_>, which: u32) -> Result {
     let (step, mut kept) = (call.begin(), Kept::default());
@@ -68,19 +116,30 @@ fn offer_to_all(call: &Call<'_>, data: Source<'_>, which: u32) -> Result {
     Ok(())
 }
 
+/// The root alone says how its data goes.
 pub fn bcast(call: &Call<'_>) -> Result {
-    let root = given!(call, call.root());
+    let (root, tag) = (given!(call, call.root()), tag(which::BCAST));
     // SAFETY: a broadcast has these.
     let place = unsafe { receives(call, call.args.recvcount) };
-    if call.is_long(given!(call, place.bytes())) && !call.reads_peers() {
-        return call.hand_down(which::BCAST);
-    }
+    let len = given!(call, place.bytes());
     if call.rank() == root {
-        offer_to_all(call, place.source(), which::BCAST)?;
-    } else {
-        let step = call.begin();
-        let post = call.look(root, step, tag(which::BCAST))?;
+        let data = place.source();
+        match call.is_long(len) && !(call.copies_once(len) && data.contiguous().is_some()) {
+            true => stream_to_all(call, data, tag)?,
+            false => offer_to_all(call, data, which::BCAST)?,
+        }
+        call.finish();
+        return Ok(());
+    }
+    let post = call.look(root, call.begin(), tag)?;
+    if post.is_at_address() {
         post.bring(0, post.len(), place)?;
+        call.finish_now();
+        return Ok(());
+    }
+    match post.rest() {
+        0 => post.bring(0, post.len(), place)?,
+        _ => bring_stream(call, root, post, tag, place)?,
     }
     call.finish();
     Ok(())
@@ -111,7 +170,7 @@ pub fn scatter(call: &Call<'_>) -> Result {
             if let Some(place) = place {
                 let own = blocks.from(u64::from(root) * call.args.sendcount).first(call.args.sendcount);
                 if !place.take(own)? {
-                    call.note(oxmpi_mca::Status::TRUNCATED);
+                    call.note(Status::TRUNCATED);
                 }
             }
         }
@@ -120,6 +179,9 @@ pub fn scatter(call: &Call<'_>) -> Result {
             let post = call.look(root, step, tag(which::SCATTER))?;
             let len = post.len() / ranks;
             post.bring(u64::from(call.rank()) * len, len, place)?;
+            if post.is_at_address() {
+                call.finish_now();
+            }
         }
         (None, None) => {}
     }

@@ -31,10 +31,18 @@ pub const PARAMS: &[ParamDecl] = &[
         "split_min",
         ParamKind::SIZE,
         7,
-        "2k",
-        "Shortest operand of an allreduce of a few ranks that is divided among them; shorter ones each rank combines as a whole. Raise it where reductions are cheap and cores far from each other",
+        "16k",
+        "Bytes that a rank of a few reads of the others' operands in an allreduce from which on each combines a slice only; where there are fewer each combines all. Raise it where reductions are cheap and cores far from each other",
     )
     .range(64, 1 << 30),
+    ParamDecl::new(
+        "single_copy_min",
+        ParamKind::SIZE,
+        7,
+        "4m",
+        "Shortest data of a broadcast or reduction that ranks with a core each read straight out of each other's memory; shorter data is copied through shared memory piece by piece. Lower it where the system reads other processes' memory fast",
+    )
+    .range(0, 1 << 40),
 ];
 
 /// Places in [`PARAMS`].
@@ -43,6 +51,7 @@ mod index {
     pub const MEMORY: usize = 1;
     pub const SINGLE_COPY: usize = 2;
     pub const SPLIT_MIN: usize = 3;
+    pub const SINGLE_COPY_MIN: usize = 4;
 }
 
 /// The resolved values; sizes in bytes.
@@ -52,6 +61,7 @@ pub struct Settings {
     pub memory: u64,
     pub single_copy: bool,
     pub split_min: u64,
+    pub single_copy_min: u64,
 }
 
 impl Settings {
@@ -61,6 +71,7 @@ impl Settings {
             memory: params.size(index::MEMORY) as u64,
             single_copy: params.flag(index::SINGLE_COPY),
             split_min: params.size(index::SPLIT_MIN) as u64,
+            single_copy_min: params.size(index::SINGLE_COPY_MIN) as u64,
         }
     }
 }

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | up to [`INLINE`] | beside the word, in its line |
 //! | up to the cell's | in the slot's cell, packed by who posts and unpacked by who reads |
+//! | of a *stream* | in the cells of several steps, one piece behind the other; the line has the length of the piece, the header what is left |
+//! | of a *table* | in the cell, which says where each rank's data is (`table`) |
 //! | more | where they are, if they are contiguous, or packed in temporary memory; readers copy them from there (`peer_read`) |
 //!
 //! A header says what kind it is, how long, and for which collective. All of it is the peer's word, so lengths are checked, and a post for another
@@ -19,6 +21,8 @@ use oxmpi_mca::sync::Ordering;
 const IN_LINE: u64 = 1;
 const IN_CELL: u64 = 2;
 const AT_ADDRESS: u64 = 3;
+const IN_STREAM: u64 = 4;
+const AS_TABLE: u64 = 5;
 
 /// Data of another rank's process is copied in pieces of this many bytes where it cannot go to its place directly.
 pub const PIECE: u64 = 16 << 10;
@@ -31,11 +35,29 @@ pub struct Post<'a> {
     step: u32,
     kind: u64,
     len: u64,
+    /// Bytes of the stream behind this piece.
+    rest: u64,
 }
 
 /// Temporary memory that others read, to be kept until they have.
 #[derive(Default)]
 pub struct Kept(Vec<u64>);
+
+impl Kept {
+    /// Memory of `bytes` bytes.
+    pub fn of(&mut self, bytes: u64) -> Result<Room<'_>> {
+        self.0 = memory(bytes)?;
+        Ok(Room::of(&mut self.0))
+    }
+}
+
+/// Where packed data is.
+#[derive(Clone, Copy)]
+pub enum Origin<'a> {
+    Here(Room<'a>),
+    /// At an address in a rank's memory.
+    There(u32, u64),
+}
 
 impl<'a> Call<'a> {
     /// Whether data of so many bytes is too long for a cell.
@@ -90,16 +112,40 @@ impl<'a> Call<'a> {
 
     fn offer_kept(&self, step: u32, tag: u32, data: Source<'_>, kept: &mut Kept) -> Result {
         let len = data.bytes()?;
-        kept.0 = memory(len)?;
-        data.pack(Room::of(&mut kept.0))?;
-        self.post_address(step, tag, kept.0.as_ptr().expose_provenance() as u64, len);
+        let room = kept.of(len)?;
+        data.pack(room)?;
+        self.post_address(step, tag, room.start().expose_provenance() as u64, len);
         Ok(())
+    }
+
+    /// The first bytes of the cell of this rank's slot of a step. The caller has made room.
+    pub fn cell(&self, step: u32, len: u64) -> Room<'_> {
+        assert!(!self.is_long(len), "it fits a cell");
+        // SAFETY: this rank's own, as large as was just looked at.
+        unsafe { Room::new(self.area().cell(self.rank(), slot(step)), len) }
+    }
+
+    /// Posts the table that this rank has put into [`Call::cell`], of data in its memory.
+    pub fn post_table(&self, step: u32, tag: u32, len: u64) {
+        self.post(step, header(AS_TABLE, tag, len));
     }
 
     fn post_address(&self, step: u32, tag: u32, at: u64, len: u64) {
         // SAFETY: the payload of this rank's own slot, aligned to 16 and longer than a word.
         unsafe { self.area().inline(self.rank(), slot(step)).cast::<u64>().write(at) };
         self.post(step, header(AT_ADDRESS, tag, len));
+    }
+
+    /// Posts bytes `from..from + len` of packed data as a piece of a stream; they fit a cell. False: it was the last piece.
+    pub fn offer_piece(&self, step: u32, tag: u32, data: Source<'_>, from: u64, len: u64) -> Result<bool> {
+        let left = data.bytes()? - from;
+        let len = len.min(left);
+        self.make_room(step)?;
+        data.pack_part(from, self.cell(step, len));
+        // SAFETY: the payload of this rank's own slot, aligned to 16 and longer than a word.
+        unsafe { self.area().inline(self.rank(), slot(step)).cast::<u64>().write(len) };
+        self.post(step, header(IN_STREAM, tag, left));
+        Ok(len < left)
     }
 
     /// Waits for a rank's post of a step. MISMATCH: it is one for another collective.
@@ -118,17 +164,54 @@ impl<'a> Call<'a> {
 
     #[inline]
     fn read(&self, rank: u32, step: u32, tag: u32, header: u64) -> Result<Post<'_>> {
-        let (kind, len) = (header >> 8 & 0xff, header >> 16);
+        let (kind, mut len, mut rest) = (header >> 8 & 0xff, header >> 16, 0);
+        if kind == IN_STREAM {
+            // SAFETY: the payload has room for a word and is aligned to 16; its rank has posted it.
+            let piece = unsafe { self.area().inline(rank, slot(step)).cast::<u64>().read() };
+            (len, rest) = (piece.min(len), len - piece.min(len));
+        }
         let fits = match kind {
             IN_LINE => len <= INLINE as u64,
-            IN_CELL => !self.is_long(len),
+            IN_CELL | IN_STREAM | AS_TABLE => !self.is_long(len),
             AT_ADDRESS => true,
             _ => false,
         };
         match header as u8 == tag as u8 && fits {
-            true => Ok(Post { call: self, rank, step, kind, len }),
+            true => Ok(Post { call: self, rank, step, kind, len, rest }),
             false => Err(Status::MISMATCH),
         }
+    }
+}
+
+impl Call<'_> {
+    /// Brings `len` bytes to a place, which has room for as many. Longer data is cut, and shorter data leaves the rest as it is: TRUNCATED and MISMATCH, which are
+    /// noted.
+    #[inline]
+    pub fn bring(&self, origin: Origin<'_>, len: u64, into: Place<'_>) -> Result {
+        let room = into.bytes()?;
+        if len != room {
+            self.note(if len > room { Status::TRUNCATED } else { Status::MISMATCH });
+        }
+        let len = len.min(room);
+        match origin {
+            Origin::Here(here) => into.unpack(0, here.part(0, len)),
+            Origin::There(rank, at) => self.bring_from_afar(rank, at, len, into),
+        }
+    }
+
+    fn bring_from_afar(&self, rank: u32, at: u64, len: u64, into: Place<'_>) -> Result {
+        if let Some(room) = into.room()? {
+            return self.read_peer(rank, at, room.part(0, len));
+        }
+        let mut piece = memory(PIECE.min(len))?;
+        let (piece, mut done) = (Room::of(&mut piece), 0);
+        while done < len {
+            let piece = piece.part(0, PIECE.min(len - done));
+            self.read_peer(rank, at.wrapping_add(done), piece)?;
+            into.unpack(done, piece)?;
+            done += piece.len();
+        }
+        Ok(())
     }
 }
 
@@ -142,9 +225,14 @@ impl<'a> Post<'a> {
         self.len
     }
 
-    /// Whether its data lies in its rank's own memory.
+    /// Bytes of the stream of which it is a piece that follow in later steps.
+    pub fn rest(&self) -> u64 {
+        self.rest
+    }
+
+    /// Whether data lies in its rank's own memory, so that the rank waits for those who read it.
     pub fn is_at_address(&self) -> bool {
-        self.kind == AT_ADDRESS
+        matches!(self.kind, AT_ADDRESS | AS_TABLE)
     }
 
     /// Its data, where that is in shared memory.
@@ -153,7 +241,7 @@ impl<'a> Post<'a> {
         let slot = slot(self.step);
         let at = match self.kind {
             IN_LINE => self.call.area().inline(self.rank, slot),
-            IN_CELL => self.call.area().cell(self.rank, slot),
+            IN_CELL | IN_STREAM | AS_TABLE => self.call.area().cell(self.rank, slot),
             _ => return None,
         };
         // SAFETY: a slot's payload or cell, which is as long (`read`). Its rank leaves it alone until this one has finished.
@@ -167,35 +255,23 @@ impl<'a> Post<'a> {
             return Ok(());
         }
         assert!(from <= self.len && into.len() <= self.len - from, "bytes of the post");
-        // SAFETY: the payload has room for a word and is aligned to 16.
-        let at = unsafe { self.call.area().inline(self.rank, slot(self.step)).cast::<u64>().read() };
-        self.call.read_peer(self.rank, at.wrapping_add(from), into)
+        self.call.read_peer(self.rank, self.address().wrapping_add(from), into)
     }
 
-    /// Brings its bytes `from..from + len` to a place, which has room for as many. Longer data is cut, and shorter data leaves the rest as it is: TRUNCATED
-    /// and MISMATCH, which are noted.
+    /// The address of its data.
+    fn address(&self) -> u64 {
+        // SAFETY: the payload has room for a word and is aligned to 16.
+        unsafe { self.call.area().inline(self.rank, slot(self.step)).cast::<u64>().read() }
+    }
+
+    /// Brings its bytes `from..from + len`, as far as there are so many, to a place, as [`Call::bring`] does.
     #[inline]
     pub fn bring(&self, from: u64, len: u64, into: Place<'_>) -> Result {
-        let (room, there) = (into.bytes()?, self.len.saturating_sub(from));
-        let len = len.min(there);
-        if len != room {
-            self.call.note(if len > room { Status::TRUNCATED } else { Status::MISMATCH });
-        }
-        let len = len.min(room);
-        if let Some(here) = self.here() {
-            return into.unpack(0, here.part(from, len));
-        }
-        if let Some(room) = into.room()? {
-            return self.fetch(from, room.part(0, len));
-        }
-        let mut piece = memory(PIECE.min(len))?;
-        let (piece, mut done) = (Room::of(&mut piece), 0);
-        while done < len {
-            let piece = piece.part(0, PIECE.min(len - done));
-            self.fetch(from + done, piece)?;
-            into.unpack(done, piece)?;
-            done += piece.len();
-        }
-        Ok(())
+        let len = len.min(self.len.saturating_sub(from));
+        let origin = match self.here() {
+            Some(here) => Origin::Here(here.part(from.min(self.len), len)),
+            None => Origin::There(self.rank, self.address().wrapping_add(from)),
+        };
+        self.call.bring(origin, len, into)
     }
 }

@@ -6,15 +6,24 @@
 //!
 //! **Slots.** A rank has [`SLOTS`] of them, which follow each other. It writes the one of a step when all others have finished what they did with the post that was
 //! there before. They have where it saw a later post of each, in a step in which all post and all see all ([`Protocol::all_are_beyond`]); otherwise it
-//! reads their *done* words, which each writes at the end of a collective that the others cannot conclude it from. So a rank may run ahead of the others by
-//! some steps, and no further. A collective in which done words are not written must not need them: it notes what it concludes before it has begun more
+//! reads their *done* words. So a rank may run ahead of the others by some steps, and no further.
+//!
+//! **Done words.** A rank tells at the end of a collective, from which the others cannot conclude it, what it has finished, but only when that is half as many steps
+//! as there are slots since it last told ([`Protocol::finish`]), or when somebody waits for it ([`Protocol::finish_now`]). So of the steps before a
+//! collective less than half as many are untold, and a rank that is `n` steps behind the others still lets them begin `SLOTS / 2 - n` more: nobody waits for a rank
+//! that waits for it. A collective in which done words are not written must not need them: it notes what it concludes before it has begun more
 //! than half as many steps as there are slots, so that no more lie between a step and the last one that it knows all others to be beyond.
 //!
+//! **A crowd**, ranks that share cores, meets in a count ([`Protocol::arrive`]): each adds itself when it has posted, the last one goes on, and lets the others
+//! go by one word ([`Protocol::release`]), on which they sleep once. Nobody writes that word but the last one of a meeting, before anybody arrives
+//! for the next.
+//!
 //! **Leaving.** A rank whose wait ended with an error writes that into all its words. A rank that waits for it, then or later, ends with the same error and leaves,
-//! too. A rank leaves only behind its last look at what others posted.
+//! too. A rank leaves only behind its last look at what others posted. It writes the error into the word of the crowd, too, which the last one of a meeting
+//! may be writing: so it notes before that it leaves, and the last one looks at the note behind its own writing and writes the error again.
 
 use crate::sequence::{gone, reached, steps, why_gone};
-use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use oxmpi_mca::{Status, WakingWord};
 
 /// A status other than OK is the error. It ends the communicator's collectives in this rank.
@@ -34,12 +43,36 @@ pub struct Counters {
     step: AtomicU32,
     /// Nobody reads its posts of steps before this one any more.
     free: AtomicU32,
+    /// The value of its done word.
+    told: AtomicU32,
+    /// Meetings of the crowd that it has come to.
+    meetings: AtomicU32,
 }
 
 impl Counters {
     pub fn new() -> Counters {
-        Counters { step: AtomicU32::new(0), free: AtomicU32::new(0) }
+        let zero = || AtomicU32::new(0);
+        Counters { step: zero(), free: zero(), told: zero(), meetings: zero() }
     }
+}
+
+/// The words that all ranks of a crowd write; 16 zero bytes at first.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct Arrivals {
+    /// Ranks that have come to meetings.
+    count: AtomicU32,
+    /// The mark of a rank that leaves; 0: none has.
+    left: AtomicU32,
+}
+
+/// What the last one of a meeting tells the others.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct Exit {
+    /// The number of meetings that are over.
+    pub word: WakingWord,
+    pub header: AtomicU64,
 }
 
 /// The words of a communicator, as one rank sees them, and how it waits.
@@ -53,6 +86,10 @@ pub trait Desk {
     fn header(&self, rank: u32, slot: u32) -> &AtomicU64;
     /// The number of steps that a rank has finished.
     fn done(&self, rank: u32) -> &WakingWord;
+    /// Where the crowd arrives.
+    fn arrivals(&self) -> &Arrivals;
+    /// By which it goes on.
+    fn exit(&self) -> &Exit;
     /// Waits until a word is not `value` any more.
     fn wait(&self, word: &WakingWord, value: u32) -> Result;
     /// Wakes those who sleep on a word.
@@ -91,23 +128,24 @@ pub trait Protocol: Desk {
         })
     }
 
-    /// Waits until a word is at `wanted` steps or beyond. An error: its rank has left, or the wait is over without that.
+    /// Waits until a word is at `wanted` steps or beyond, and returns its value. An error: its rank has left, or the wait is over without that.
     #[inline]
-    fn reach(&self, word: &WakingWord, wanted: u32) -> Result {
+    fn reach(&self, word: &WakingWord, wanted: u32) -> Result<u32> {
         for _ in 0..self.looks() {
-            if reached(word.load(), wanted) {
-                return Ok(());
+            let value = word.load();
+            if reached(value, wanted) {
+                return Ok(value);
             }
             oxmpi_mca::sync::spin_hint();
         }
         self.reach_by_waiting(word, wanted)
     }
 
-    fn reach_by_waiting(&self, word: &WakingWord, wanted: u32) -> Result {
+    fn reach_by_waiting(&self, word: &WakingWord, wanted: u32) -> Result<u32> {
         loop {
             let value = word.load();
             if reached(value, wanted) {
-                return Ok(());
+                return Ok(value);
             }
             if let Some(why) = why_gone(value) {
                 return Err(why);
@@ -124,10 +162,12 @@ pub trait Protocol: Desk {
         if reached(free.load(Ordering::Relaxed), wanted) {
             return Ok(());
         }
+        // As far as the one who is behind most, so that the words are not looked at again in each step.
+        let mut least = u32::MAX;
         for other in self.others() {
-            self.reach(self.done(other), wanted)?;
+            least = least.min(steps(self.reach(self.done(other), wanted)?.wrapping_sub(wanted)));
         }
-        free.store(wanted, Ordering::Relaxed);
+        free.store(steps(wanted.wrapping_add(least)), Ordering::Relaxed);
         Ok(())
     }
 
@@ -153,17 +193,58 @@ pub trait Protocol: Desk {
         self.counters().free.store(step, Ordering::Relaxed);
     }
 
-    /// Tells that this rank has finished all steps that it has begun.
+    /// Says that this rank has finished all steps that it has begun, and tells it if that is many.
     #[inline]
     fn finish(&self) {
+        let Counters { step, told, .. } = self.counters();
+        let untold = steps(step.load(Ordering::Relaxed).wrapping_sub(told.load(Ordering::Relaxed)));
+        if untold >= SLOTS / 2 {
+            self.finish_now();
+        }
+    }
+
+    /// Tells that this rank has finished all steps that it has begun.
+    #[inline]
+    fn finish_now(&self) {
         let done = self.counters().step.load(Ordering::Relaxed);
+        self.counters().told.store(done, Ordering::Relaxed);
         // SYNC POINT with `reach`: what this rank has read is read.
         self.change(self.done(self.rank()), done);
     }
 
-    /// Waits until a rank has finished a step, which it tells.
+    /// Waits until a rank has finished a step, which it tells at once.
     fn see_finished(&self, rank: u32, step: u32) -> Result {
-        self.reach(self.done(rank), steps(step.wrapping_add(1)))
+        self.reach(self.done(rank), steps(step.wrapping_add(1))).map(|_| ())
+    }
+
+    /// Comes to a meeting of the crowd, with what this rank has posted before. True: it is the last one, sees the posts of all, and calls
+    /// [`Protocol::release`]; the others call [`Protocol::await_release`].
+    #[inline]
+    fn arrive(&self) -> bool {
+        let meetings = &self.counters().meetings;
+        let meeting = meetings.load(Ordering::Relaxed).wrapping_add(1);
+        meetings.store(meeting, Ordering::Relaxed);
+        // SYNC POINT with itself: the last one sees what all did before they came.
+        let count = self.arrivals().count.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+        count == meeting.wrapping_mul(self.ranks())
+    }
+
+    /// Lets the others of a meeting go on, and tells them a number.
+    fn release(&self, header: u64) {
+        let exit = self.exit();
+        exit.header.store(header, Ordering::Relaxed);
+        self.change(&exit.word, steps(self.counters().meetings.load(Ordering::Relaxed)));
+        // SYNC POINT with `leave`: `change` ends with a fence. A rank that leaves has noted that before its fence, or writes the word after this.
+        if let left @ 1.. = self.arrivals().left.load(Ordering::Relaxed) {
+            self.change(&exit.word, left);
+        }
+    }
+
+    /// Waits until the last one lets this rank go on, and returns the number that it tells.
+    fn await_release(&self) -> Result<u64> {
+        let meeting = steps(self.counters().meetings.load(Ordering::Relaxed));
+        self.reach(&self.exit().word, meeting)?;
+        Ok(self.exit().header.load(Ordering::Relaxed))
     }
 
     /// Leaves the communicator's collectives because of an error.
@@ -172,6 +253,10 @@ pub trait Protocol: Desk {
         for word in (0..SLOTS).map(|slot| self.posted(rank, slot)).chain([self.done(rank)]) {
             self.change(word, gone(why));
         }
+        self.arrivals().left.store(gone(why), Ordering::Relaxed);
+        // SYNC POINT with `release`.
+        fence(Ordering::SeqCst);
+        self.change(&self.exit().word, gone(why));
     }
 
     #[inline]

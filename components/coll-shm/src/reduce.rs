@@ -1,19 +1,32 @@
-//! Reduce and allreduce of operands that fit a cell; `slices` has longer ones.
+//! Reduce and allreduce of operands that fit a cell; `stream` and `slices` have longer ones.
 //!
-//! A few ranks post their operands and each combines all of them, or from `split_min` on a slice of them, which it posts. A crowd combines them on the way up
-//! the tree, and all read the result at rank 0.
+//! A few ranks post their operands and each combines all of them, or a slice of them, which it posts, where they are longer. Many combine them on the way up
+//! the tree, and all read the result at rank 0. Of a crowd the last one who comes combines all.
 
 use crate::call::Call;
 use crate::data::{Place, Room, Source};
 use crate::fold::{Slices, fold, operand_of};
-use crate::meet::FEW;
+use crate::meet::{FEW, Way};
 use crate::one_to_all::{given, tag};
 use crate::posts::Kept;
 use crate::protocol::{Desk, Protocol, Result};
 use crate::reduction::Reduction;
 use crate::slices;
+use crate::stream::Stream;
 use crate::tree::below;
 use oxmpi_coll::which;
+
+/// A reduction in chunks, for operands that do not fit a cell. `None`: they are not combined so, but read out of the ranks' memory.
+fn in_chunks<'a>(
+    call: &'a Call<'a>,
+    op: Reduction<'a>,
+    own: Option<Room<'a>>,
+    len: u64,
+    tag: u32,
+) -> Option<Stream<'a>> {
+    let is_one = call.is_long(len) && call.way() != Way::Crowd && !call.copies_once(len);
+    own.filter(|_| is_one).and_then(|own| Stream::new(call, op, own, tag))
+}
 
 /// Combines the operands of all ranks at rank 0, which has the result in its room of the second step; returns both steps.
 fn up_the_tree(call: &Call<'_>, op: Reduction<'_>, own: Room<'_>, tag: u32) -> Result<[u32; 2]> {
@@ -39,15 +52,19 @@ pub fn allreduce(call: &Call<'_>) -> Result {
         let count = call.args.recvcount;
         (op, op.operand(call, count), op.result(call, count))
     };
-    let len = given!(call, own.bytes());
+    let (len, tag) = (given!(call, own.bytes()), tag(which::ALLREDUCE));
     let is_long = call.is_long(len);
-    let ours = own.readable().zip(place.room()?).filter(|_| !is_long || call.reads_peers());
+    let ours = own.readable().zip(place.room()?);
+    if let Some((stream, (_, result))) = in_chunks(call, op, own.readable(), len, tag).zip(ours) {
+        return stream.run(Some(result));
+    }
+    let ours = ours.filter(|_| !is_long || call.reads_peers());
     let Some((source, result)) = ours else { return call.hand_down(which::ALLREDUCE) };
-    let tag = tag(which::ALLREDUCE);
     match () {
         () if len == 0 => Ok(()),
         () if is_long => slices::allreduce(call, op, own, place, (source, result)),
-        () if call.is_crowd() => {
+        () if call.way() == Way::Crowd => in_a_crowd(call, op, own, result, tag),
+        () if call.way() == Way::Many => {
             let [step, back] = up_the_tree(call, op, source, tag)?;
             if call.rank() == 0 {
                 call.post_room(back, tag, len);
@@ -58,9 +75,29 @@ pub fn allreduce(call: &Call<'_>) -> Result {
             call.all_are_beyond(step);
             Ok(())
         }
-        () if len < call.module().settings.split_min => whole(call, op, own, result, tag),
+        () if len.saturating_mul(u64::from(call.ranks() - 1)) < call.module().settings.split_min => whole(call, op, own, result, tag),
         () => split(call, op, own, result, tag),
     }
+}
+
+/// The last one who comes combines all operands.
+fn in_a_crowd(call: &Call<'_>, op: Reduction<'_>, own: Source<'_>, result: Room<'_>, tag: u32) -> Result {
+    let (step, back, len) = (call.begin(), call.begin(), result.len());
+    call.offer(step, tag, own, &mut Kept::default())?;
+    if call.arrive() {
+        // All others have come, and wait.
+        call.all_are_beyond(step);
+        let sum = call.room(back, len);
+        fold(call, op, (0..call.ranks()).rev(), (step, tag, len), 0, sum)?;
+        call.post_room(back, tag, len);
+        call.release(u64::from(call.rank()));
+        result.copy(sum);
+    } else {
+        let last = call.await_release()? as u32;
+        result.copy(operand_of(call, last % call.ranks(), back, tag, len)?);
+        call.all_are_beyond(step);
+    }
+    Ok(())
 }
 
 /// Every rank combines all operands.
@@ -98,12 +135,14 @@ pub fn reduce(call: &Call<'_>) -> Result {
         let count = call.args.recvcount;
         (op, op.operand(call, count), (call.rank() == root).then(|| op.result(call, count)))
     };
-    let len = given!(call, own.bytes());
+    let (len, tag) = (given!(call, own.bytes()), tag(which::REDUCE));
     let is_long = call.is_long(len);
+    let result = place.map(Place::room).transpose()?.flatten();
+    if let Some(stream) = in_chunks(call, op, own.readable(), len, tag) {
+        return stream.run(result);
+    }
     let ours = own.readable().filter(|_| !is_long || call.reads_peers());
     let Some(source) = ours else { return call.hand_down(which::REDUCE) };
-    let result = place.map(Place::room).transpose()?.flatten();
-    let tag = tag(which::REDUCE);
     match () {
         () if len == 0 => return Ok(()),
         () if is_long => return slices::reduce(call, op, root, own, (source, result)),

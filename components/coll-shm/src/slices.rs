@@ -7,8 +7,7 @@
 use crate::call::Call;
 use crate::data::{Place, Room, Source, memory};
 use crate::fold::{Slices, fold};
-use crate::meet::meet;
-use crate::one_to_all::{given, meet_behind, tag};
+use crate::one_to_all::{all_have_posted, given, meet_behind, tag};
 use crate::posts::{Kept, PIECE};
 use crate::protocol::{Desk, Protocol, Result};
 use crate::reduction::Reduction;
@@ -59,11 +58,7 @@ fn combine_all(
 fn offer_and_meet(call: &Call<'_>, tag: u32, data: Source<'_>, kept: &mut Kept) -> Result<u32> {
     let step = call.begin();
     call.offer(step, tag, data, kept)?;
-    match call.is_crowd() {
-        true => _ = meet(call, true, tag.into(), true)?,
-        false => call.others().try_for_each(|other| call.see(other, step).map(|_| ()))?,
-    }
-    call.all_are_beyond(step);
+    all_have_posted(call, step, tag)?;
     Ok(step)
 }
 
@@ -150,9 +145,7 @@ fn scattered(call: &Call<'_>, count: u64, (first, elements): (u64, u64), which: 
     let step = offer_and_meet(call, tag, own, &mut kept)?;
     if !is_long {
         fold(call, op, (0..call.ranks()).rev(), (step, tag, len), from, result)?;
-        if call.is_crowd() {
-            call.finish();
-        }
+        call.finish();
         return Ok(());
     }
     // In place the result is part of the operand, which others read until all have met.

@@ -1,4 +1,5 @@
-//! The suite every collective component must pass, over coll-shm: with its own sizes, with small cells, and without reading peers' memory.
+//! The suite every collective component must pass, over coll-shm: with its own sizes, with small cells, without reading peers' memory, and with reading
+//! it wherever that is possible.
 
 use oxmpi_coll_conformance::{Setup, suite};
 
@@ -6,4 +7,9 @@ fn setup() -> Setup {
     Setup::new(coll_shm::descriptor()).parts(coll_basic::descriptor())
 }
 
-suite!(setup().variant(&[("memory", "44k"), ("split_min", "64")]).variant(&[("single_copy", "false")]));
+suite!(
+    setup()
+        .variant(&[("memory", "44k"), ("split_min", "64")])
+        .variant(&[("single_copy", "false")])
+        .variant(&[("single_copy_min", "0")])
+);

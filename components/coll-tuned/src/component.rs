@@ -42,7 +42,8 @@ extern "C" fn comm_query(state: *mut c_void, comm: *const CollComm, offer: *mut 
     // SAFETY: the host passes the state that `open` made, and a communicator that is valid during the call.
     let (tuned, comm) = unsafe { (&*state.cast::<Tuned>(), &*comm) };
     let settings = &tuned.settings;
-    let table = table(|op| settings.offers(op, comm.num_ranks, comm.oversubscribed != 0));
+    let far = comm.num_nodes > 1 && comm.oversubscribed == 0;
+    let table = table(|op| settings.offers(op, comm.num_ranks, far));
     if Op::ALL.into_iter().all(|op| slot(&mut table.clone(), op).is_none()) {
         return Status::NOT_AVAILABLE;
     }

@@ -115,12 +115,12 @@ pub fn by_default(op: Op, facts: &Facts) -> Choice {
     Choice::of(number)
 }
 
-/// Whether this component should serve an operation where it was not asked to: the algorithms that it has beyond coll-basic's kind take
+/// Whether this component should serve an operation on several nodes where it was not asked to: the algorithms that it has beyond coll-basic's kind take
 /// fewer steps there by their structure.
-pub fn wins(op: Op, n: u32, oversubscribed: bool) -> bool {
+pub fn wins(op: Op, n: u32) -> bool {
     match op {
         // Short blocks: log n messages instead of n; long data: two times the data instead of log n times.
-        Op::Alltoall | Op::Bcast => n >= 32 && !oversubscribed,
+        Op::Alltoall | Op::Bcast => n >= 32,
         _ => false,
     }
 }

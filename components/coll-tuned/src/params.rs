@@ -65,7 +65,7 @@ pub const PARAMS: &[ParamDecl] = declared! {
             ParamKind::ENUM,
             6,
             "auto",
-            "Operations that are offered: auto, those with an algorithm or rules that are set, and those on many ranks that take fewer steps than coll-basic's; all. Set it to all to compare the components",
+            "Operations that are offered: auto, those with an algorithm or rules that are set, and those on many ranks of several nodes that take fewer steps than coll-basic's; all. Set it to all to compare the components",
         )
         .one_of(OPERATIONS),
         ParamDecl::new(
@@ -194,9 +194,9 @@ impl Settings {
         self.set[op as usize]
     }
 
-    /// Whether an operation is offered to a communicator.
-    pub fn offers(&self, op: Op, n: u32, oversubscribed: bool) -> bool {
-        self.all || self.set(op).algorithm != 0 || self.rules.has(op, n) || wins(op, n, oversubscribed)
+    /// Whether an operation is offered to a communicator of `n` ranks. `far`: they are on several nodes, and have a core each.
+    pub fn offers(&self, op: Op, n: u32, far: bool) -> bool {
+        self.all || self.set(op).algorithm != 0 || self.rules.has(op, n) || far && wins(op, n)
     }
 }
 
@@ -224,9 +224,10 @@ fn choice(op: Op, params: Params<'_>) -> Choice {
 /// See `Component::resolve`.
 pub fn tell(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
     let settings = Settings::of(params)?;
-    let (ranks, oversubscribed) = (process.job.job_size, process.job.oversubscribed != 0);
+    let job = process.job;
+    let (ranks, far) = (job.job_size, job.local_size < job.job_size && job.oversubscribed == 0);
     if !settings.all {
-        let offered = Op::ALL.into_iter().filter(|op| settings.offers(*op, ranks, oversubscribed));
+        let offered = Op::ALL.into_iter().filter(|op| settings.offers(*op, ranks, far));
         let offered: Vec<&str> = offered.map(Op::name).collect();
         let because = match &offered[..] {
             [] => "auto: none on MPI_COMM_WORLD, where no algorithm is set and no rule given".into(),

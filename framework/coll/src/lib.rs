@@ -7,7 +7,7 @@
 //! negative tags, which MPI_ANY_TAG does not match.
 //!
 //! **All ranks choose alike.** The answer of `comm_query` follows from facts that are equal in all ranks. A step that may fail in one rank alone, such as
-//! mapping memory, is tried in the first blocking collective ([`CollModule::comm_prepare`]); then the ranks agree, and where one has refused
+//! mapping memory, is tried before a blocking collective ([`CollModule::comm_prepare`]); then the ranks agree, and where one has refused
 //! the component's functions are taken out of the stack in all of them, and those below take over. Algorithms, too, are chosen only by what MPI makes equal
 //! everywhere: where counts differ from rank to rank, by the communicator and not by the counts.
 //!

@@ -268,6 +268,8 @@ pub(crate) struct CollStack {
     pub(crate) kept: Mutex<Vec<Box<Layers>>>,
     /// By ascending priority.
     pub(crate) offers: Vec<Offer>,
+    /// Collectives that another component served in place of one that is not prepared yet. Used by one thread at a time.
+    pub(crate) early: AtomicU32,
     /// Of nonblocking and persistent ones.
     pub numbers: Numbers,
     pub(crate) components: *const [CollComponent],

@@ -104,11 +104,17 @@ oxmpi_mca::component! {
     help: "",
 }
 
-fn with_picky(params: &[(&str, String)]) -> Config {
-    let params: Vec<(&str, &str)> = params.iter().map(|(name, value)| (*name, value.as_str())).collect();
+/// `after`: collectives of a communicator before the component is prepared.
+fn with_picky_after(after: &str, params: &[(&str, String)]) -> Config {
+    let params = params.iter().map(|(name, value)| (*name, value.as_str()));
+    let params: Vec<_> = params.chain([("coll_base_prepare_after", after)]).collect();
     let mut config = config(Form::LinkedIn, Level::Single, &params);
     config.builtin.push(descriptor());
     config
+}
+
+fn with_picky(params: &[(&str, String)]) -> Config {
+    with_picky_after("0", params)
 }
 
 fn barriers(instance: &Instance, on: &Communicator, times: usize) -> Vec<Status> {
@@ -134,6 +140,23 @@ fn one_refusal_moves_all_ranks_to_the_component_below() {
             );
         }
     }
+}
+
+/// The first collectives of each communicator are served by the component below, in all ranks.
+#[test]
+fn a_component_is_prepared_when_a_communicator_has_had_some_collectives() {
+    job(
+        3,
+        || with_picky_after("2", &[]),
+        |instance| {
+            let wanted = [Status::OK, Status::OK, Status::RMA_SHARED, Status::RMA_SHARED];
+            let world = instance.world();
+            let twin = world.dup(None).expect("a communicator");
+            for on in [&*world, &twin] {
+                assert_eq!(barriers(instance, on, 4), wanted);
+            }
+        },
+    );
 }
 
 /// Ranks that would choose otherwise hear so, in all of them and for good, instead of waiting for each other.

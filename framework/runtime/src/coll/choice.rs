@@ -2,8 +2,8 @@
 //!
 //! From lowest to highest priority each offer overwrites the slots of those before it. A component that has something to prepare
 //! (`CollModule::comm_prepare`) is not called before that: a function of the host's stands in its slots ([`CollStack::decide`] tells who is meant),
-//! prepares it in all ranks, and has the offers laid anew by what came of it. So a collective pays nothing for this but the load of
-//! the layers' address.
+//! prepares it in all ranks, and has the offers laid anew by what came of it; before the communicator has had some collectives it calls the next
+//! component instead. So a collective pays nothing for this but the load of the layers' address.
 //!
 //! Layers that were replaced are kept, since a call that began before may still read them; there are as many as components were prepared.
 
@@ -12,7 +12,7 @@ use crate::objects::{CollStack, Instance, Layer, Layers, Offer, Readiness};
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollTable};
 use oxmpi_loading::accept::accepted::CollComponent;
 use oxmpi_mca::Status;
-use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut};
 
@@ -151,6 +151,20 @@ impl CollStack {
         matches!(*offer.readiness.lock(), Readiness::Unprepared | Readiness::Preparing).then_some(at)
     }
 
+    /// Who serves a collective while the one that is meant to is not prepared: the next one that is ready, for the first calls of the communicator
+    /// (`coll_base_prepare_after`). `None`: it is to be prepared now.
+    pub(super) fn meanwhile(&self, slot: usize, prepare_after: u32) -> Option<(CollFn, *mut c_void)> {
+        let early = self.early.load(Ordering::Relaxed);
+        if early >= prepare_after {
+            return None;
+        }
+        let is_ready = |offer: &&Offer| *offer.readiness.lock() == Readiness::Ready;
+        let mut others = self.offers.iter().rev().filter(is_ready);
+        let served = others.find_map(|offer| Some((slots(&offer.table)[slot]?, offer.served.module)))?;
+        self.early.store(early + 1, Ordering::Relaxed);
+        Some(served)
+    }
+
     /// Takes the preparation of an offer; false: another thread has it.
     pub(super) fn begin_preparing(&self, at: usize) -> bool {
         let mut readiness = self.offers[at].readiness.lock();
@@ -199,6 +213,7 @@ impl CollStack {
             layers: (&raw mut *layers).into(),
             kept: vec![layers].into(),
             offers,
+            early: AtomicU32::new(0),
             numbers: Default::default(),
             components,
             services: instance.coll_services(),

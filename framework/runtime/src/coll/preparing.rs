@@ -1,5 +1,8 @@
-//! Preparing a component for a communicator, in the first blocking collective that it would serve (`CollModule::comm_prepare`), and the agreement of
+//! Preparing a component for a communicator, in a blocking collective that it would serve (`CollModule::comm_prepare`), and the agreement of
 //! all ranks on what came of it.
+//!
+//! **When.** A preparation costs as much as some hundred short collectives, and memory. So the first ones of a communicator, `coll_base_prepare_after` of
+//! those that would be served, go to the next component that is ready. All ranks call the same collectives in the same order, so they count alike.
 //!
 //! **Agreement.** Each rank says how its own preparation ended, and which component of which priority it was. That spreads by dissemination: in round k
 //! a rank tells the one 2^k ahead all that it knows and hears from the one 2^k behind. The combined words (a least status, the least and the
@@ -151,8 +154,8 @@ impl Communicator {
     }
 }
 
-/// Stands in the stack for a component that is not prepared: prepares it, and calls whoever serves the collective then. `slot`: the
-/// number of the collective.
+/// Stands in the stack for a component that is not prepared: prepares it if it is time, and calls whoever serves the collective then.
+/// `slot`: the number of the collective.
 pub(crate) extern "C" fn prepare_first(
     slot: *mut c_void,
     comm: *const CollComm,
@@ -162,6 +165,9 @@ pub(crate) extern "C" fn prepare_first(
     let (seen, c) = unsafe { (&*comm, &*((*comm).comm as *const Communicator)) };
     let slot = slot.addr();
     if let Some(at) = c.coll.decide(slot) {
+        if let Some((f, module)) = c.coll.meanwhile(slot, c.instance().prepare_after()) {
+            return f(module, comm, args);
+        }
         if !c.coll.begin_preparing(at) {
             // Two collectives at a time on one communicator, which MPI forbids.
             return Status::BAD_PARAM;

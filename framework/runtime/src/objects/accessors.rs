@@ -61,6 +61,11 @@ impl Instance {
         self.coll_preparer
     }
 
+    /// Collectives of a communicator before a component is prepared for it.
+    pub(crate) fn prepare_after(&self) -> u32 {
+        self.settings.params.prepare_after
+    }
+
     /// The opened one-sided components.
     pub(crate) fn osc_components(&self) -> &[OscComponent] {
         self.parts.get().map_or(&[], |p| &p.oscs)

@@ -2364,7 +2364,7 @@ struct oxmpi_coll_module {
     void (*comm_free)(void *, void *module);
     /* Ends the component and frees `state`: the last call, when all its modules were given back. */
     void (*finalize)(void *);
-    /* Gets a module ready, or null: there is nothing to prepare. Called in every rank of the communicator, once, in the first blocking collective that
+    /* Gets a module ready, or null: there is nothing to prepare. Called in every rank of the communicator, once, before the first blocking collective that
      * a function of its `table` would serve, before that function; not on inter-communicators. Everything that may fail in one rank alone is tried here: mapping
      * memory, reaching the memory of peers. It may communicate by the services, all of them but those of plans, and then goes on with its messages
      * whatever has failed, as a collective does. An error refuses: when all ranks are through, the host asks whether one has refused, and then takes the

@@ -12,7 +12,21 @@ fn ours(test: &str) -> bool {
 /// A job whose collectives are served by coll-shm and what is below it.
 fn forced(ranks: usize) -> Job {
     let job = Job::new(ranks).limit(300);
-    if mpi().is_ours() { job.args(["--mca", "coll", "shm,basic", "--mca", "coll_base_prepare_after", "0", "--mca", "coll_shm_priority", "20"]) } else { job }
+    if mpi().is_ours() {
+        job.args([
+            "--mca",
+            "coll",
+            "shm,basic",
+            "--mca",
+            "coll_base_prepare_after",
+            "0",
+            "--mca",
+            "coll_shm_priority",
+            "20",
+        ])
+    } else {
+        job
+    }
 }
 
 #[test]

@@ -57,7 +57,7 @@ static int share(int from, int to, int bytes, int alone) {
 
 /* Scatterv, alltoallv, alltoallw. */
 static void uneven(MPI_Comm comm, int rank, int size, int bytes, int round, int alone) {
-    int *sends = malloc(sizeof *sends * 4 * (size_t)size), *sdispls = sends + size, *recvs = sends + 2 * size, *rdispls = sends + 3 * size;
+    int *sends = calloc(4 * (size_t)size, sizeof *sends), *sdispls = sends + size, *recvs = sends + 2 * size, *rdispls = sends + 3 * size;
     MPI_Datatype *types = malloc(sizeof *types * (size_t)size);
     int out = 0, in = 0, root = (round + 2) % size;
     for (int r = 0; r < size; r++) {

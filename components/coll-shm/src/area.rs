@@ -54,10 +54,14 @@ impl Area {
         sizes.take_while(|cell| *cell >= CELLS[1]).find(fits)
     }
 
+    /// Bytes of all lines, to the next page.
+    fn lines(ranks: u32) -> usize {
+        ((COMMON + ranks as usize * LINES) * size_of::<Line>()).next_multiple_of(4096)
+    }
+
     /// Bytes of all memory.
     pub fn bytes(ranks: u32, cell: usize) -> u64 {
-        let common = (COMMON * size_of::<Line>()) as u64;
-        common + u64::from(ranks) * (LINES * size_of::<Line>() + SLOTS as usize * cell) as u64
+        (Area::lines(ranks) + ranks as usize * SLOTS as usize * cell) as u64
     }
 
     /// # Safety
@@ -114,7 +118,7 @@ impl Area {
     #[inline]
     pub fn cell(&self, rank: u32, slot: u32) -> *mut u8 {
         assert!(rank < self.ranks, "a rank of the communicator");
-        let cells = (COMMON + self.ranks as usize * LINES) * size_of::<Line>();
+        let cells = Area::lines(self.ranks);
         let nth = rank as usize * SLOTS as usize + (slot % SLOTS) as usize;
         self.base.wrapping_add(cells + nth * self.cell)
     }

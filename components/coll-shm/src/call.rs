@@ -6,7 +6,7 @@
 
 use crate::area::Area;
 use crate::data::Room;
-use crate::meet::{FEW, Way};
+use crate::meet::{FEW, Meeting};
 use crate::module::{Ready, ShmModule};
 use crate::protocol::{Arrivals, Counters, Desk, Exit, Protocol, Result};
 use core::cell::Cell;
@@ -24,7 +24,7 @@ pub struct Call<'a> {
     services: &'a CollServices,
     pub args: &'a CollArgs,
     noted: Cell<Status>,
-    way: Way,
+    meeting: Meeting,
 }
 
 impl<'a> Call<'a> {
@@ -39,12 +39,12 @@ impl<'a> Call<'a> {
     ) -> Call<'a> {
         // SAFETY: the caller's promise.
         let services = unsafe { &*comm.services };
-        let way = match comm.oversubscribed {
-            0 if comm.num_ranks <= FEW => Way::Few,
-            0 => Way::Many,
-            _ => Way::Crowd,
+        let meeting = match comm.oversubscribed {
+            0 if comm.num_ranks <= FEW => Meeting::Few,
+            0 => Meeting::Many,
+            _ => Meeting::Crowd,
         };
-        Call { module, ready, comm, services, args, noted: Cell::new(Status::OK), way }
+        Call { module, ready, comm, services, args, noted: Cell::new(Status::OK), meeting }
     }
 
     pub fn module(&self) -> &'a ShmModule {
@@ -60,16 +60,22 @@ impl<'a> Call<'a> {
         self.ready.reads_peers
     }
 
-    /// Whether data of so many bytes is read out of its rank's memory where all may do so, rather than copied through cells piece by piece. A crowd
-    /// would switch between ranks with every few pieces.
-    pub fn copies_once(&self, len: u64) -> bool {
-        let is_far = len >= self.module.settings.single_copy_min;
-        self.reads_peers() && (self.way == Way::Crowd || is_far)
+    /// Whether `len` bytes in all, which fit no cell, are read out of their ranks' memory, rather than copied through cells or sent as messages.
+    pub fn reads_at_once(&self, len: u64) -> bool {
+        let settings = &self.module.settings;
+        let is_crowd = self.meeting == Meeting::Crowd;
+        self.reads_peers() && len >= if is_crowd { settings.single_copy_min } else { settings.stream_max }
+    }
+
+    /// Whether ranks share cores and one of them is the root of this call, which is the component's below: the root, or those who send to it, run ahead there by as many
+    /// messages as it has room for, and cores are switched less often.
+    pub fn is_rooted_in_a_crowd(&self) -> bool {
+        self.meeting == Meeting::Crowd
     }
 
     /// How the ranks meet; the same in all.
-    pub fn way(&self) -> Way {
-        self.way
+    pub fn meeting(&self) -> Meeting {
+        self.meeting
     }
 
     /// The root of a collective that has one. BAD_PARAM: there is no such rank.

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::module::ShmModule;
 use crate::params::Settings;
-use crate::{area::Area, gather, one_to_all, ready, reduce, scan, slices, table};
+use crate::{area::Area, gather, one_to_all, ready, reduce, reduce_scatter, scan, table};
 use core::ffi::c_void;
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable};
 use oxmpi_mca::{Component, Host, OpenError, Params, Status};
@@ -82,8 +82,8 @@ impl Coll for Shm {
         alltoallw: entry!(table::alltoallw),
         scan: entry!(scan::scan),
         exscan: entry!(scan::exscan),
-        reduce_scatter: entry!(slices::reduce_scatter),
-        reduce_scatter_block: entry!(slices::reduce_scatter_block),
+        reduce_scatter: entry!(reduce_scatter::reduce_scatter),
+        reduce_scatter_block: entry!(reduce_scatter::reduce_scatter_block),
         neighbor_allgather: None,
         neighbor_allgatherv: None,
         neighbor_alltoall: None,

@@ -40,21 +40,70 @@ fn distance(dtype: &TypeDesc, disp: i64) -> isize {
     disp.wrapping_mul(dtype.extent) as isize
 }
 
-/// Copies bytes in parts that the C library does not copy by string. Where the target lies a little higher in its page than the source, AMD's processors
-/// take each load of such an instruction for one of what it has just stored, and need ten times as long; temporary memory and users' buffers often lie so.
+/// Copies bytes line by line by ordinary loads and stores, where the C library would copy longer ones by the processor's string instruction. Where the
+/// target lies a little higher in its page than the source, AMD's processors take each load of that for one of what it has just stored, and need ten times as
+/// long; cells and users' buffers often lie so.
 ///
 /// # Safety
 /// Both have `len` bytes, which are the same or do not overlap.
 #[inline]
 unsafe fn copy_bytes(from: *const u8, to: *mut u8, len: usize) {
-    const PART: usize = 4096;
+    type Line = [u128; 4];
+    const LINE: usize = size_of::<Line>();
     let mut done = 0;
-    while done < len {
-        let part = PART.min(len - done);
-        // SAFETY: the caller's promise.
-        unsafe { to.add(done).copy_from(from.add(done), part) };
-        done += part;
+    while len - done >= LINE {
+        // SAFETY: inside both, by the caller's promise; a line is read before it is written.
+        unsafe {
+            to.add(done).cast::<Line>().write_unaligned(from.add(done).cast::<Line>().read_unaligned())
+        };
+        done += LINE;
     }
+    // SAFETY: the caller's promise.
+    unsafe { to.add(done).copy_from(from.add(done), len - done) };
+}
+
+/// Copies bytes into shared memory, whose lines were last in the caches of those who read them. The string instruction of AMD's processors writes lines as a
+/// whole, whose old contents nobody fetches; not so where it would be slow, as [`copy_bytes`] has it.
+///
+/// # Safety
+/// As [`copy_bytes`].
+#[inline]
+unsafe fn copy_in(from: *const u8, to: *mut u8, len: usize) {
+    /// Shorter data is copied before the instruction has begun.
+    const STRING: usize = 1024;
+    /// Targets that lie so much higher in their page are slow.
+    const NEAR: usize = 128;
+    let higher = to.addr().wrapping_sub(from.addr()) % 4096;
+    if len >= STRING && !(1..=NEAR).contains(&higher) {
+        // SAFETY: the caller's promise.
+        unsafe { by_string(from, to, len) };
+    } else {
+        // SAFETY: as above.
+        unsafe { copy_bytes(from, to, len) };
+    }
+}
+
+/// # Safety
+/// As [`copy_bytes`].
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+unsafe fn by_string(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the caller's promise; the direction flag is clear at every call and stays so.
+    unsafe {
+        core::arch::asm!("rep movsb", inout("rcx") len => _, inout("rdi") to => _, inout("rsi") from => _,
+            options(nostack, preserves_flags));
+    }
+}
+
+/// This processor has no string instruction.
+///
+/// # Safety
+/// As [`copy_bytes`].
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[inline]
+unsafe fn by_string(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { copy_bytes(from, to, len) }
 }
 
 impl<'a> Source<'a> {
@@ -101,7 +150,7 @@ impl<'a> Source<'a> {
         // SAFETY: elements are there and so is the room (`new` of both); a room is no part of the user's buffers.
         unsafe {
             match self.contiguous() {
-                Some(at) => copy_bytes(at.add(from as usize), into.at, into.len as usize),
+                Some(at) => copy_in(at.add(from as usize), into.at, into.len as usize),
                 None => _ = oxmpi_datatype::pack(self.dtype, self.count, self.at, from, into.at, into.len),
             }
         }
@@ -114,7 +163,7 @@ impl<'a> Source<'a> {
         // SAFETY: elements are there and so is the room (`new` of both); a room is no part of the user's buffers.
         unsafe {
             match self.contiguous() {
-                Some(at) => copy_bytes(at, into.at, bytes as usize),
+                Some(at) => copy_in(at, into.at, bytes as usize),
                 None => _ = oxmpi_datatype::pack(self.dtype, self.count, self.at, 0, into.at, bytes),
             }
         }
@@ -217,6 +266,12 @@ impl<'a> Room<'a> {
     pub fn part(self, from: u64, len: u64) -> Room<'a> {
         assert!(from <= self.len && len <= self.len - from, "{len} from {from} on, of {}", self.len);
         Room { at: self.at.wrapping_add(from as usize), len, ..self }
+    }
+    /// Copies the bytes of a room, all of them, to the first ones here, which are in shared memory.
+    pub fn put(self, from: Room<'_>) {
+        assert!(from.len <= self.len, "{} bytes into {}", from.len, self.len);
+        // SAFETY: both are there (`new`), and are different memory: users' buffers or temporary memory, and a cell.
+        unsafe { copy_in(from.at, self.at, from.len as usize) };
     }
     /// Copies another room's bytes, all of them, to the first ones here.
     #[inline]

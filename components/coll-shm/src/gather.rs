@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::data::{Place, Source};
-use crate::meet::Way;
+use crate::meet::Meeting;
 use crate::one_to_all::{all_have_posted, given, meet_behind, receives, sends, tag};
 use crate::posts::{Kept, Post};
 use crate::protocol::{Desk, Protocol, Result};
@@ -127,7 +127,8 @@ pub fn gather(call: &Call<'_>) -> Result {
         (None, Some(own)) => given!(call, own.bytes()),
         (None, None) => 0,
     };
-    if call.is_long(len) && !call.reads_peers() {
+    let total = len.saturating_mul(call.ranks().into());
+    if call.is_rooted_in_a_crowd() || call.is_long(len) && !call.reads_at_once(total) {
         return call.hand_down(which::GATHER);
     }
     to_root(call, root, own, blocks, tag(which::GATHER))
@@ -135,7 +136,7 @@ pub fn gather(call: &Call<'_>) -> Result {
 
 /// Ranks know their own counts alone, so by the communicator it is decided who does it.
 pub fn gatherv(call: &Call<'_>) -> Result {
-    if !call.reads_peers() {
+    if call.is_rooted_in_a_crowd() || !call.reads_peers() {
         return call.hand_down(which::GATHERV);
     }
     let root = given!(call, call.root());
@@ -159,7 +160,7 @@ fn among_all(
         false => call.offer(step, tag, own, &mut kept)?,
         true => call.offer_copy(step, tag, own, &mut kept)?,
     }
-    if call.way() != Way::Few {
+    if call.meeting() != Meeting::Few {
         all_have_posted(call, step, tag)?;
     }
     for other in call.others() {
@@ -176,7 +177,7 @@ fn among_all(
 fn gather_to_all(call: &Call<'_>, blocks: Blocks<'_>, which: u32) -> Result {
     let longest = given!(call, blocks.longest(call));
     let is_long = call.is_long(longest);
-    if is_long && !call.reads_peers() {
+    if is_long && !call.reads_at_once(longest.saturating_mul(call.ranks().into())) {
         return call.hand_down(which);
     }
     // SAFETY: of an allgather all ranks whose block is not in place have their own.
@@ -212,7 +213,7 @@ pub fn alltoall(call: &Call<'_>) -> Result {
     };
     let len = given!(call, own.bytes().and_then(|len| place.bytes().map(|_| len)));
     let is_long = call.is_long(len);
-    if is_long && !call.reads_peers() {
+    if is_long && !call.reads_at_once(len) {
         return call.hand_down(which::ALLTOALL);
     }
     among_all(call, own, is_in_place, is_long, tag(which::ALLTOALL), |other, post| {

@@ -7,6 +7,8 @@ mod call;
 #[cfg(not(loom))]
 mod component;
 #[cfg(not(loom))]
+mod crowd;
+#[cfg(not(loom))]
 mod data;
 #[cfg(not(loom))]
 mod fold;
@@ -28,6 +30,8 @@ mod protocol;
 mod ready;
 #[cfg(not(loom))]
 mod reduce;
+#[cfg(not(loom))]
+mod reduce_scatter;
 #[cfg(not(loom))]
 mod reduction;
 #[cfg(not(loom))]

@@ -3,7 +3,7 @@
 //! Payload is in cells that loom watches, so a slot that is written while it is read is found. Waiting is a yield here; sleeping on words has models of its
 //! own beside the host's code (`docs/models.md`).
 
-use crate::meet::{Way, meet};
+use crate::meet::{Meeting, meet};
 use crate::protocol::{Arrivals, Counters, Desk, Exit, Protocol, Result, SLOTS, slot};
 use loom::sync::Arc;
 use loom::thread;
@@ -140,7 +140,7 @@ fn model_posts_of_all_tell_that_all_have_read() {
     run([rank, rank]);
 }
 
-fn meets(view: &View, way: Way) {
+fn meets(view: &View, way: Meeting) {
     for turn in 1..=2 {
         let step = view.next();
         view.words[view.rank as usize].own.set(turn);
@@ -156,17 +156,17 @@ fn meets(view: &View, way: Way) {
 
 #[test]
 fn model_a_few_meet() {
-    run([|view| meets(view, Way::Few), |view| meets(view, Way::Few)]);
+    run([|view| meets(view, Meeting::Few), |view| meets(view, Meeting::Few)]);
 }
 
 #[test]
 fn model_many_meet() {
-    run([|view| meets(view, Way::Many), |view| meets(view, Way::Many)]);
+    run([|view| meets(view, Meeting::Many), |view| meets(view, Meeting::Many)]);
 }
 
 #[test]
 fn model_a_crowd_meets() {
-    run([|view| meets(view, Way::Crowd), |view| meets(view, Way::Crowd)]);
+    run([|view| meets(view, Meeting::Crowd), |view| meets(view, Meeting::Crowd)]);
 }
 
 /// One rank leaves behind its arrival, and the other one, which lets it go on, hears of that in the next meeting.

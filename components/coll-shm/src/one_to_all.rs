@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::data::{Place, Source};
-use crate::meet::{Way, meet};
+use crate::meet::{Meeting, meet};
 use crate::posts::{Kept, Post};
 use crate::protocol::{Desk, Protocol, Result};
 use oxmpi_coll::{IN_PLACE, which};
@@ -16,18 +16,18 @@ pub const fn tag(which: u32) -> u32 {
 /// Meets all ranks, all of whose steps before are finished then.
 pub fn meet_behind(call: &Call<'_>, tag: u32) -> Result {
     let step = call.next();
-    meet(call, call.way(), u64::from(tag), true)?;
+    meet(call, call.meeting(), u64::from(tag), true)?;
     call.all_are_beyond(step);
     Ok(())
 }
 
 /// Waits until all ranks have posted in a step, which each does when it has finished those before.
 pub fn all_have_posted(call: &Call<'_>, step: u32, tag: u32) -> Result {
-    match call.way() {
-        Way::Few => call.others().try_for_each(|other| call.see(other, step).map(|_| ()))?,
-        Way::Many => _ = meet(call, Way::Many, tag.into(), true)?,
-        Way::Crowd if call.arrive() => call.release(tag.into()),
-        Way::Crowd => _ = call.await_release()?,
+    match call.meeting() {
+        Meeting::Few => call.others().try_for_each(|other| call.see(other, step).map(|_| ()))?,
+        Meeting::Many => _ = meet(call, Meeting::Many, tag.into(), true)?,
+        Meeting::Crowd if call.arrive() => call.release(tag.into()),
+        Meeting::Crowd => _ = call.await_release()?,
     }
     call.all_are_beyond(step);
     Ok(())
@@ -118,13 +118,16 @@ fn offer_to_all(call: &Call<'_>, data: Source<'_>, which: u32) -> Result {
 
 /// The root alone says how its data goes.
 pub fn bcast(call: &Call<'_>) -> Result {
+    if call.is_rooted_in_a_crowd() {
+        return call.hand_down(which::BCAST);
+    }
     let (root, tag) = (given!(call, call.root()), tag(which::BCAST));
     // SAFETY: a broadcast has these.
     let place = unsafe { receives(call, call.args.recvcount) };
     let len = given!(call, place.bytes());
     if call.rank() == root {
         let data = place.source();
-        match call.is_long(len) && !(call.copies_once(len) && data.contiguous().is_some()) {
+        match call.is_long(len) && !(call.reads_at_once(len) && data.contiguous().is_some()) {
             true => stream_to_all(call, data, tag)?,
             false => offer_to_all(call, data, which::BCAST)?,
         }
@@ -161,7 +164,7 @@ pub fn scatter(call: &Call<'_>) -> Result {
         (None, Some(place)) => given!(call, place.bytes()).saturating_mul(ranks),
         (None, None) => 0,
     };
-    if call.is_long(total) && !call.reads_peers() {
+    if call.is_rooted_in_a_crowd() || call.is_long(total) && !call.reads_at_once(total) {
         return call.hand_down(which::SCATTER);
     }
     match (blocks, place) {

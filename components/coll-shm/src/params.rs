@@ -39,8 +39,16 @@ pub const PARAMS: &[ParamDecl] = &[
         "single_copy_min",
         ParamKind::SIZE,
         7,
+        "128k",
+        "Bytes of all blocks of an allgather or alltoall from which on ranks that share cores read them straight out of each other's memory; fewer that do not fit a cell go by messages. Lower it where the system reads other processes' memory fast",
+    )
+    .range(0, 1 << 40),
+    ParamDecl::new(
+        "stream_max",
+        ParamKind::SIZE,
+        7,
         "4m",
-        "Shortest data of a broadcast or reduction that ranks with a core each read straight out of each other's memory; shorter data is copied through shared memory piece by piece. Lower it where the system reads other processes' memory fast",
+        "Bytes of a collective from which on ranks with a core each read them straight out of each other's memory; fewer that do not fit a cell are copied through shared memory piece by piece, or go by messages. Lower it where the system reads other processes' memory fast",
     )
     .range(0, 1 << 40),
 ];
@@ -52,6 +60,7 @@ mod index {
     pub const SINGLE_COPY: usize = 2;
     pub const SPLIT_MIN: usize = 3;
     pub const SINGLE_COPY_MIN: usize = 4;
+    pub const STREAM_MAX: usize = 5;
 }
 
 /// The resolved values; sizes in bytes.
@@ -62,6 +71,7 @@ pub struct Settings {
     pub single_copy: bool,
     pub split_min: u64,
     pub single_copy_min: u64,
+    pub stream_max: u64,
 }
 
 impl Settings {
@@ -72,6 +82,7 @@ impl Settings {
             single_copy: params.flag(index::SINGLE_COPY),
             split_min: params.size(index::SPLIT_MIN) as u64,
             single_copy_min: params.size(index::SINGLE_COPY_MIN) as u64,
+            stream_max: params.size(index::STREAM_MAX) as u64,
         }
     }
 }

@@ -66,7 +66,7 @@ pub struct Arrivals {
     left: AtomicU32,
 }
 
-/// What the last one of a meeting tells the others.
+/// The word of the last one of a meeting to the others.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct Exit {

@@ -53,7 +53,7 @@ fn reaches_all(call: &Call<'_>) -> Result<bool> {
     // SAFETY: this rank's slot, which is free; the payload has room for two words and is aligned to 16.
     unsafe { call.area().inline(call.rank(), slot(step)).cast::<[u64; 2]>().write(post) };
     call.post(step, READY_TAG << 1);
-    meet(call, call.way(), READY_TAG, true)?;
+    meet(call, call.meeting(), READY_TAG, true)?;
     let mut reads = call.module().settings.single_copy;
     for other in call.others() {
         if !reads {
@@ -65,7 +65,7 @@ fn reaches_all(call: &Call<'_>) -> Result<bool> {
         reads = call.read_peer(other, at, Room::of(&mut found)).is_ok() && found == [wanted];
     }
     // Behind this nobody looks at the words any more.
-    let all = meet(call, call.way(), READY_TAG, reads)?;
+    let all = meet(call, call.meeting(), READY_TAG, reads)?;
     call.all_are_beyond(step);
     call.finish();
     Ok(all)

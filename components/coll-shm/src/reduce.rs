@@ -4,9 +4,10 @@
 //! the tree, and all read the result at rank 0. Of a crowd the last one who comes combines all.
 
 use crate::call::Call;
+use crate::crowd;
 use crate::data::{Place, Room, Source};
 use crate::fold::{Slices, fold, operand_of};
-use crate::meet::{FEW, Way};
+use crate::meet::{FEW, Meeting};
 use crate::one_to_all::{given, tag};
 use crate::posts::Kept;
 use crate::protocol::{Desk, Protocol, Result};
@@ -24,7 +25,7 @@ fn in_chunks<'a>(
     len: u64,
     tag: u32,
 ) -> Option<Stream<'a>> {
-    let is_one = call.is_long(len) && call.way() != Way::Crowd && !call.copies_once(len);
+    let is_one = call.is_long(len) && !call.reads_at_once(len);
     own.filter(|_| is_one).and_then(|own| Stream::new(call, op, own, tag))
 }
 
@@ -55,6 +56,9 @@ pub fn allreduce(call: &Call<'_>) -> Result {
     let (len, tag) = (given!(call, own.bytes()), tag(which::ALLREDUCE));
     let is_long = call.is_long(len);
     let ours = own.readable().zip(place.room()?);
+    if let (Meeting::Crowd, Some((source, result))) = (call.meeting(), ours) {
+        return crowd::allreduce(call, op, source, result, tag);
+    }
     if let Some((stream, (_, result))) = in_chunks(call, op, own.readable(), len, tag).zip(ours) {
         return stream.run(Some(result));
     }
@@ -63,8 +67,7 @@ pub fn allreduce(call: &Call<'_>) -> Result {
     match () {
         () if len == 0 => Ok(()),
         () if is_long => slices::allreduce(call, op, own, place, (source, result)),
-        () if call.way() == Way::Crowd => in_a_crowd(call, op, own, result, tag),
-        () if call.way() == Way::Many => {
+        () if call.meeting() == Meeting::Many => {
             let [step, back] = up_the_tree(call, op, source, tag)?;
             if call.rank() == 0 {
                 call.post_room(back, tag, len);
@@ -75,29 +78,11 @@ pub fn allreduce(call: &Call<'_>) -> Result {
             call.all_are_beyond(step);
             Ok(())
         }
-        () if len.saturating_mul(u64::from(call.ranks() - 1)) < call.module().settings.split_min => whole(call, op, own, result, tag),
+        () if len.saturating_mul(u64::from(call.ranks() - 1)) < call.module().settings.split_min => {
+            whole(call, op, own, result, tag)
+        }
         () => split(call, op, own, result, tag),
     }
-}
-
-/// The last one who comes combines all operands.
-fn in_a_crowd(call: &Call<'_>, op: Reduction<'_>, own: Source<'_>, result: Room<'_>, tag: u32) -> Result {
-    let (step, back, len) = (call.begin(), call.begin(), result.len());
-    call.offer(step, tag, own, &mut Kept::default())?;
-    if call.arrive() {
-        // All others have come, and wait.
-        call.all_are_beyond(step);
-        let sum = call.room(back, len);
-        fold(call, op, (0..call.ranks()).rev(), (step, tag, len), 0, sum)?;
-        call.post_room(back, tag, len);
-        call.release(u64::from(call.rank()));
-        result.copy(sum);
-    } else {
-        let last = call.await_release()? as u32;
-        result.copy(operand_of(call, last % call.ranks(), back, tag, len)?);
-        call.all_are_beyond(step);
-    }
-    Ok(())
 }
 
 /// Every rank combines all operands.
@@ -128,6 +113,9 @@ fn split(call: &Call<'_>, op: Reduction<'_>, own: Source<'_>, result: Room<'_>, 
 }
 
 pub fn reduce(call: &Call<'_>) -> Result {
+    if call.is_rooted_in_a_crowd() {
+        return call.hand_down(which::REDUCE);
+    }
     let root = given!(call, call.root());
     // SAFETY: a reduce has an operand in all ranks, and in the root a place for the result.
     let (op, own, place) = unsafe {

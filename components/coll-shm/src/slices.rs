@@ -1,13 +1,13 @@
 //! Reductions of operands that do not fit a cell: every rank combines a slice, which it reads piece by piece out of the others' memory, and whoever needs
-//! the result reads the slices from where they were combined. Reduce_scatter is the first half of that.
+//! the result reads the slices from where they were combined.
 //!
 //! A rank writes its slice of the result only where the others do not read: in place, operand and result are one buffer, of which a rank writes no more than its own
 //! slice before all have met.
 
 use crate::call::Call;
 use crate::data::{Place, Room, Source, memory};
-use crate::fold::{Slices, fold};
-use crate::one_to_all::{all_have_posted, given, meet_behind, tag};
+use crate::fold::Slices;
+use crate::one_to_all::{all_have_posted, meet_behind, tag};
 use crate::posts::{Kept, PIECE};
 use crate::protocol::{Desk, Protocol, Result};
 use crate::reduction::Reduction;
@@ -55,7 +55,7 @@ fn combine_all(
 }
 
 /// Posts data and waits until all have, which each does when it has finished the steps before.
-fn offer_and_meet(call: &Call<'_>, tag: u32, data: Source<'_>, kept: &mut Kept) -> Result<u32> {
+pub fn offer_and_meet(call: &Call<'_>, tag: u32, data: Source<'_>, kept: &mut Kept) -> Result<u32> {
     let step = call.begin();
     call.offer(step, tag, data, kept)?;
     all_have_posted(call, step, tag)?;
@@ -125,48 +125,4 @@ pub fn reduce(
         }
     }
     meet_behind(call, tag)
-}
-
-/// A rank's block of the sum of all operands, which have `count` elements; the block `first..first + blocks`.
-fn scattered(call: &Call<'_>, count: u64, (first, elements): (u64, u64), which: u32) -> Result {
-    // SAFETY: a reduce_scatter has an operand of so many elements, and a place for this rank's block.
-    let (op, own, place) = unsafe {
-        let op = given!(call, Reduction::of(call));
-        (op, op.operand(call, count), op.result(call, elements))
-    };
-    let len = given!(call, own.bytes());
-    let is_long = call.is_long(len);
-    let ours = own.readable().zip(place.room()?).filter(|_| !is_long || call.reads_peers());
-    let Some((source, result)) = ours else { return call.hand_down(which) };
-    if len == 0 {
-        return Ok(());
-    }
-    let (tag, from, mut kept) = (tag(which), first * op.size(), Kept::default());
-    let step = offer_and_meet(call, tag, own, &mut kept)?;
-    if !is_long {
-        fold(call, op, (0..call.ranks()).rev(), (step, tag, len), from, result)?;
-        call.finish();
-        return Ok(());
-    }
-    // In place the result is part of the operand, which others read until all have met.
-    let mut block = memory(result.len())?;
-    let sums = Room::of(&mut block).part(0, result.len());
-    combine_all(call, op, (step, tag), source, from, sums)?;
-    meet_behind(call, tag)?;
-    result.copy(sums);
-    Ok(())
-}
-
-pub fn reduce_scatter_block(call: &Call<'_>) -> Result {
-    let (ranks, each) = (u64::from(call.ranks()), call.args.recvcount);
-    let first = u64::from(call.rank()).saturating_mul(each);
-    scattered(call, each.saturating_mul(ranks), (first, each), which::REDUCE_SCATTER_BLOCK)
-}
-
-pub fn reduce_scatter(call: &Call<'_>) -> Result {
-    // SAFETY: a reduce_scatter has a count for each rank.
-    let counts = unsafe { core::slice::from_raw_parts(call.args.recvcounts, call.ranks() as usize) };
-    let sum = |counts: &[u64]| counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
-    let rank = call.rank() as usize;
-    scattered(call, sum(counts), (sum(&counts[..rank]), counts[rank]), which::REDUCE_SCATTER)
 }

@@ -12,7 +12,7 @@
 //! `B(k + 1)`, the last one before this is known of the next chunk, lie fewer steps than there are slots.
 
 use crate::call::Call;
-use crate::data::Room;
+use crate::data::{Room, memory};
 use crate::fold::{Slices, operand_of};
 use crate::protocol::{Desk, Protocol, Result};
 use crate::reduction::Reduction;
@@ -52,20 +52,19 @@ impl<'a> Stream<'a> {
         let step = call.begin();
         call.make_room(step)?;
         let (room, own) = (call.room(step, bytes), self.own.part(at, bytes));
-        room.part(0, from).copy(own.part(0, from));
+        room.part(0, from).put(own.part(0, from));
         let behind = from + len;
-        room.part(behind, bytes - behind).copy(own.part(behind, bytes - behind));
+        room.part(behind, bytes - behind).put(own.part(behind, bytes - behind));
         call.post_room(step, self.tag, bytes);
         Ok(step)
     }
 
-    /// Combines this rank's slice of a chunk of which all post the operands in `step`; returns the step in which it posts it.
-    fn combine(&self, nth: u64, step: u32) -> Result<u32> {
+    /// Combines this rank's slice of a chunk of which all post the operands in `step`, in `sums`, which has room for it; returns the step in which it posts it.
+    fn combine(&self, nth: u64, step: u32, sums: Room<'_>) -> Result<u32> {
         let (call, (at, bytes)) = (self.call, self.of(nth));
         let (from, len) = self.slices(bytes).of(call.rank());
         let posted = call.begin();
-        call.make_room(posted)?;
-        let sums = call.room(posted, bytes).part(from, len);
+        let sums = sums.part(0, len);
         for rank in (0..call.ranks()).rev() {
             let operand = match rank == call.rank() {
                 true => self.own.part(at + from, len),
@@ -76,15 +75,17 @@ impl<'a> Stream<'a> {
                 false => self.op.combine(operand, sums)?,
             }
         }
+        call.make_room(posted)?;
+        call.room(posted, bytes).part(from, len).put(sums);
         call.post_room(posted, self.tag, bytes);
         Ok(posted)
     }
 
-    /// Reads all slices of a chunk, which are posted in `step`.
+    /// Reads the slices of a chunk that the others post in `step`.
     fn read(&self, nth: u64, step: u32, result: Room<'_>) -> Result {
         let (call, (at, bytes)) = (self.call, self.of(nth));
         let slices = self.slices(bytes);
-        for rank in call.others().chain([call.rank()]) {
+        for rank in call.others() {
             let (from, len) = slices.of(rank);
             let sums = operand_of(call, rank, step, self.tag, bytes)?;
             result.part(at + from, len).copy(sums.part(from, len));
@@ -95,11 +96,21 @@ impl<'a> Stream<'a> {
     /// Runs it. `result`: in the ranks that get it.
     pub fn run(&self, result: Option<Room<'_>>) -> Result {
         let (call, chunks) = (self.call, self.own.len().div_ceil(self.chunk));
+        // A rank without a result, or whose operand is in its place, combines in temporary memory.
+        let apart = result.filter(|result| result.start() != self.own.start());
+        let mut memory = memory(if apart.is_some() { 0 } else { self.chunk })?;
+        let spare = Room::of(&mut memory);
         let mut operands = self.post(0)?;
         let (mut older, mut sums) = (operands, None);
         for nth in 0..chunks {
             let next = if nth + 1 < chunks { self.post(nth + 1)? } else { operands };
-            let combined = self.combine(nth, operands)?;
+            let (at, bytes) = self.of(nth);
+            let (from, len) = self.slices(bytes).of(call.rank());
+            let place = apart.map_or(spare, |result| result.part(at + from, len));
+            let combined = self.combine(nth, operands, place)?;
+            if let (None, Some(result)) = (apart, result) {
+                result.part(at + from, len).copy(spare.part(0, len));
+            }
             call.all_are_beyond(older);
             if let (Some(last), Some(result)) = (sums, result) {
                 self.read(nth - 1, last, result)?;
@@ -109,7 +120,7 @@ impl<'a> Stream<'a> {
                 && let Some(result) = result
             {
                 self.read(nth, combined, result)?;
-                // Who has posted the last slice reads no operand any more.
+                // Ranks that have posted the last slice read no operand any more.
                 call.all_are_beyond(sums.unwrap_or(combined));
             }
             sums = Some(combined);

@@ -1,13 +1,13 @@
 //! Blocks of which every rank knows its own alone (scatterv, alltoallv, alltoallw): a rank posts a table of where each rank's block is and how long.
 //!
 //! The table stands at the beginning of the cell. Where all blocks fit behind it they are there, and an entry has a block's place in the cell; otherwise it has
-//! its address in the rank's memory, and the rank waits until all have read. What a rank posts depends on its own counts, whether this way is taken on the
-//! communicator alone: a table has to fit a cell, and ranks have to read each other's memory.
+//! its address in the rank's memory, and the rank waits until all have read. The post depends on
+//! the rank's own counts, and whether this way is taken on the communicator alone: a table has to fit a cell, and ranks have to read each other's memory.
 
 use crate::call::Call;
 use crate::data::{Place, Room, Source};
-use crate::meet::Way;
-use crate::one_to_all::{all_have_posted, given, receives, sends, tag};
+use crate::meet::Meeting;
+use crate::one_to_all::{given, meet_behind, receives, sends, tag};
 use crate::posts::{Kept, Origin};
 use crate::protocol::{Desk, Protocol, Result};
 use oxmpi_coll::{IN_PLACE, which};
@@ -80,7 +80,8 @@ fn offer<'a>(
 /// Brings this rank's block of another one's post to its place. True: it was read out of the other one's memory.
 fn bring(call: &Call<'_>, other: u32, step: u32, tag: u32, place: Place<'_>) -> Result<bool> {
     let post = call.look(other, step, tag)?;
-    let here = post.here().filter(|here| here.len() >= ENTRY * u64::from(call.ranks())).ok_or(Status::MISMATCH)?;
+    let here =
+        post.here().filter(|here| here.len() >= ENTRY * u64::from(call.ranks())).ok_or(Status::MISMATCH)?;
     let mut entry = [0u64; 2];
     Room::of(&mut entry).copy(here.part(ENTRY * u64::from(call.rank()), ENTRY));
     let [at, len] = entry;
@@ -94,13 +95,24 @@ fn bring(call: &Call<'_>, other: u32, step: u32, tag: u32, place: Place<'_>) -> 
     Ok(post.is_at_address())
 }
 
+/// Waits until all of a crowd have posted in a step. True: data is read out of some rank's memory, `is_read` that it is this one's.
+fn someone_is_read(call: &Call<'_>, step: u32, tag: u32, is_read: bool) -> Result<bool> {
+    if !call.arrive() {
+        return Ok(call.await_release()? != 0);
+    }
+    let mut posts = call.others().map(|other| call.look(other, step, tag));
+    let any = posts.try_fold(is_read, |any, post| post.map(|post| any || post.is_at_address()))?;
+    call.release(any.into());
+    Ok(any)
+}
+
 /// Waits until all others have finished a step in which they read this rank's memory.
 fn await_readers(call: &Call<'_>, step: u32) -> Result {
     call.others().try_for_each(|other| call.see_finished(other, step))
 }
 
 pub fn scatterv(call: &Call<'_>) -> Result {
-    if !serve(call) {
+    if call.is_rooted_in_a_crowd() || !serve(call) {
         return call.hand_down(which::SCATTERV);
     }
     let (root, tag) = (given!(call, call.root()), tag(which::SCATTERV));
@@ -110,7 +122,11 @@ pub fn scatterv(call: &Call<'_>) -> Result {
         // SAFETY: of a scatterv all ranks but the root have this.
         let place = unsafe { receives(call, call.args.recvcount) };
         let is_awaited = bring(call, root, step, tag, place)?;
-        if is_awaited { call.finish_now() } else { call.finish() }
+        if is_awaited {
+            call.finish_now()
+        } else {
+            call.finish()
+        }
         return Ok(());
     }
     let out = |rank: u32| listed(call, call.args.sendcounts, call.args.sdispls, rank);
@@ -179,9 +195,7 @@ fn among_pairs<'a>(
     given!(call, total(call, &data));
     let (step, mut kept) = (call.begin(), Kept::default());
     let is_read = offer(call, step, tag, data, is_in_place, &mut kept)?;
-    if call.way() == Way::Crowd {
-        all_have_posted(call, step, tag)?;
-    }
+    let all_meet = call.meeting() == Meeting::Crowd && someone_is_read(call, step, tag, is_read)?;
     let mut is_awaited = false;
     for other in call.others() {
         is_awaited |= bring(call, other, step, tag, into(other))?;
@@ -189,8 +203,15 @@ fn among_pairs<'a>(
     if !is_in_place && !into(rank).take(out(rank))? {
         call.note(Status::TRUNCATED);
     }
+    if all_meet {
+        return meet_behind(call, tag);
+    }
     call.all_are_beyond(step);
     // Before it waits: the others wait for this one, too.
-    if is_awaited { call.finish_now() } else { call.finish() }
+    if is_awaited {
+        call.finish_now()
+    } else {
+        call.finish()
+    }
     if is_read { await_readers(call, step) } else { Ok(()) }
 }

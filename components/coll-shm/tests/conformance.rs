@@ -11,5 +11,5 @@ suite!(
     setup()
         .variant(&[("memory", "44k"), ("split_min", "64")])
         .variant(&[("single_copy", "false")])
-        .variant(&[("single_copy_min", "0")])
+        .variant(&[("single_copy_min", "0"), ("stream_max", "0")])
 );

@@ -151,7 +151,7 @@ impl CollStack {
         matches!(*offer.readiness.lock(), Readiness::Unprepared | Readiness::Preparing).then_some(at)
     }
 
-    /// Who serves a collective while the one that is meant to is not prepared: the next one that is ready, for the first calls of the communicator
+    /// The one that serves a collective while the one that is meant to is not prepared: the next one that is ready, for the first calls of the communicator
     /// (`coll_base_prepare_after`). `None`: it is to be prepared now.
     pub(super) fn meanwhile(&self, slot: usize, prepare_after: u32) -> Option<(CollFn, *mut c_void)> {
         let early = self.early.load(Ordering::Relaxed);

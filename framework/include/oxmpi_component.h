@@ -37,7 +37,7 @@ extern "C" {
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 0, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 2, 1, 0 }
+#define OXMPI_COLL_VERSION { 2, 2, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 2, 0 }
 
@@ -2363,12 +2363,22 @@ struct oxmpi_coll_module {
     uint32_t flags;
     /* First argument of `comm_query`, `comm_free` and `finalize`. */
     void *state;
-    /* OK: `offer` filled. NOT_AVAILABLE: not this communicator. */
+    /* OK: `offer` filled. NOT_AVAILABLE: not this communicator. All ranks of a communicator must answer alike, with the same priority, so a component
+     * answers by facts that are equal in all of them: the number of ranks and nodes, the launcher's word, parameters. A step that may fail in one rank alone
+     * belongs to `comm_prepare`. */
     oxmpi_status (*comm_query)(void *, const oxmpi_coll_comm *, oxmpi_coll_offer *offer);
     /* Gives back a module that `comm_query` made. */
     void (*comm_free)(void *, void *module);
     /* Ends the component and frees `state`: the last call, when all its modules were given back. */
     void (*finalize)(void *);
+    /* Gets a module ready, or null: there is nothing to prepare. Called in every rank of the communicator, once, before the first blocking collective that
+     * a function of its `table` would serve, before that function; not on inter-communicators. Everything that may fail in one rank alone is tried here: mapping
+     * memory, reaching the memory of peers. It may communicate by the services, all of them but those of plans, and then goes on with its messages
+     * whatever has failed, as a collective does. An error refuses: when all ranks are through, the host asks whether one has refused, and then takes the
+     * functions of this component out of the stack of all, so that those below serve this collective and the later ones. NOT_AVAILABLE refuses
+     * without a word in the log. Plans do not wait for it, and are taken out with the rest; those that were made stay, and with them the module.
+     * Modules of coll 2.1 end before this field. */
+    oxmpi_status (*comm_prepare)(void *, void *module, const oxmpi_coll_comm *comm);
 };
 
 /* The ways of making a window (MPI 5.0 §12.2); in `WinDesc::flavor`. */
@@ -3358,13 +3368,14 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_offer, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_offer, module) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_coll_offer, table) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_coll_offer, plans) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_coll_module) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_coll_module) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, flags) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, state) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_query) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_free) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, finalize) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_prepare) == 40);
 OXMPI_ASSERT(sizeof(oxmpi_win_desc) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, flavor) == 4);

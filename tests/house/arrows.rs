@@ -28,6 +28,17 @@ const CONTRACTS: &[&str] = &[
 const DRIVERS: &[&str] =
     &["framework/mca", "framework/datatype", "framework/btl", "framework/btl/support", "devices/verbs/abi"];
 
+/// The contracts, and parts that collective components share.
+const COLLECTIVE: &[&str] = &[
+    "framework/mca",
+    "framework/datatype",
+    "framework/btl",
+    "framework/pml",
+    "framework/osc",
+    "framework/coll",
+    "framework/coll/support",
+];
+
 /// The contracts, and parts that one-sided components share.
 const ONE_SIDED: &[&str] = &[
     "framework/mca",
@@ -120,6 +131,7 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "framework/btl/support" => {
             Some(Allowed { ours: &["framework/mca"], others: Some(&["rustix", "libloading"]), optional: &[] })
         }
+        "framework/coll/support" => contract(&["framework/mca", "framework/datatype", "framework/coll"]),
         "framework/osc/support" => contract(&["framework/mca", "framework/datatype", "framework/osc"]),
         _ if folder.starts_with("components/btl-") => Some(Allowed {
             ours: DRIVERS,
@@ -141,8 +153,16 @@ fn allowed(folder: &str) -> Option<Allowed> {
                 optional: &["framework/builtin"],
             })
         }
+        // Rules are a table in TOML; the crate that reads it has no static of its own.
+        "components/coll-tuned" => {
+            Some(Allowed { ours: COLLECTIVE, others: Some(&["toml"]), optional: &["framework/builtin"] })
+        }
         _ if folder.starts_with("components/") => Some(Allowed {
-            ours: if folder.starts_with("components/osc-") { ONE_SIDED } else { CONTRACTS },
+            ours: match folder {
+                _ if folder.starts_with("components/osc-") => ONE_SIDED,
+                _ if folder.starts_with("components/coll-") => COLLECTIVE,
+                _ => CONTRACTS,
+            },
             // System calls, and nothing that has a static of its own to disagree about.
             others: Some(&["rustix", "libc"]),
             // For the linked-in form alone.

@@ -10,10 +10,10 @@
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `launches` (limits of the system, other launchers, programs of another MPI) ·
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `one_sided` (conjugate gradients and patches) ·
-//! `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
+//! `shm_collectives` (collectives of one node) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
 //! `ugni` (Gemini and Aries, on their library in software) · `unreachable` (calls that need a process which no transport reaches) ·
-//! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
+//! `tuned_collectives` (coll-tuned) · `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
 //! `verbs_rates` (messages of threads on it, by the bench driver) ·
 //! `waiting` (threads among others) ·
 //! `window_extensions` (one-sided communication beyond the standard, hints) ·
@@ -54,12 +54,14 @@ mod places;
 mod rails;
 mod rdma;
 mod reproductions;
+mod shm_collectives;
 mod soak;
 mod solo;
 mod tcp;
 mod tool_interface;
 mod tools;
 mod topologies;
+mod tuned_collectives;
 mod ugni;
 mod unreachable;
 mod values;

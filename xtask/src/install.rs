@@ -160,7 +160,7 @@ fn fortran(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
 
 /// Pages that `mpi-info --help TOPIC` shows, by topic: for a page of docs/ its name. Pages that a message, a header or another of these pages
 /// points to are among them.
-const PAGES: [(&str, &str); 23] = [
+const PAGES: [(&str, &str); 24] = [
     ("functions", "mpi/INDEX.md"),
     ("mpirun-options", "docs/mpirun-options.md"),
     ("ompi_info-options", "docs/ompi_info-options.md"),
@@ -176,6 +176,7 @@ const PAGES: [(&str, &str); 23] = [
     ("adding-a-fs", "docs/adding-a-fs.md"),
     ("adding-a-pml", "docs/adding-a-pml.md"),
     ("adding-an-osc", "docs/adding-an-osc.md"),
+    ("collectives", "docs/collectives.md"),
     ("conformance", "docs/CONFORMANCE.md"),
     ("endpoints-by-proxies", "docs/endpoints-by-proxies.md"),
     ("fortran", "docs/fortran.md"),

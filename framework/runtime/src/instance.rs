@@ -26,6 +26,7 @@
 //! **Ownership.** Communicators hold the instance; the instance holds world and self until it is
 //! finalized, and knows the others weakly, to close them then.
 
+use crate::coll::preparing::prepare_first;
 use crate::coll::services::SERVICES;
 use crate::gid::{self};
 use crate::group::{Group, ProcId};
@@ -132,8 +133,12 @@ impl Instance {
                 show_help(&client, "runtime", help::HOST, warning.topic, &args);
             }
         }
-        let callbacks =
-            Callbacks { unclaimed: crate::host::unclaimed, makers: makers(), coll_services: SERVICES };
+        let callbacks = Callbacks {
+            unclaimed: crate::host::unclaimed,
+            makers: makers(),
+            coll_services: SERVICES,
+            coll_preparer: prepare_first,
+        };
         let sources = ComponentSources { dirs: config.component_dirs, builtin: config.builtin };
         let settings = Settings { resolver: RwLock::new(resolver), params, sources, logger };
         let instance = Instance::assemble(client, settings, config.level, config.gate, callbacks);

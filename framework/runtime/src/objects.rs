@@ -28,7 +28,7 @@ use crate::window::memory::Memory;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach};
-use oxmpi_coll::{CollFn, CollServices};
+use oxmpi_coll::{CollFn, CollServices, CollTable};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_emulation::requester::{Context, Endpoint, Lost};
 use oxmpi_loading::accept::accepted::{Accepted, CollComponent, Framework, OscComponent, Pml};
@@ -66,6 +66,7 @@ pub struct Instance {
     makers: Makers,
     /// The services that collective components get outside of plans (`coll/services.rs`).
     coll_services: &'static CollServices,
+    coll_preparer: CollFn,
     job: JobInfo,
     cris: Box<[Cri]>,
     am: AmTable,
@@ -153,6 +154,8 @@ pub(crate) struct Callbacks {
     pub unclaimed: AmReceive,
     pub makers: Makers,
     pub coll_services: &'static CollServices,
+    /// Stands in for a collective component that is to be prepared.
+    pub coll_preparer: CollFn,
 }
 
 /// The communicators that the instance itself holds.
@@ -238,17 +241,49 @@ pub(crate) struct Text {
 /// The component of each collective.
 pub(crate) type Layer = [(CollFn, *mut c_void); SLOTS];
 
+/// The component of each collective, called and planned.
+pub(crate) struct Layers {
+    pub(crate) blocking: Layer,
+    pub(crate) plans: Layer,
+}
+
 /// A module that is in use.
 pub(crate) struct Served {
     pub(crate) component: usize,
     pub(crate) module: *mut c_void,
 }
 
+/// A component's offer for a communicator.
+pub(crate) struct Offer {
+    pub(crate) priority: i32,
+    pub(crate) served: Served,
+    pub(crate) table: CollTable,
+    pub(crate) plans: CollTable,
+    pub(crate) readiness: Mutex<Readiness>,
+}
+
+/// How far a component is with a communicator. One without a preparation is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readiness {
+    Unprepared,
+    Preparing,
+    Ready,
+    /// In all ranks; those below serve in its place.
+    Refused,
+    /// The ranks may know different things of it; blocking collectives that it would serve answer this error.
+    Undecided(Status),
+}
+
 /// The collectives of one communicator.
 pub(crate) struct CollStack {
-    pub(crate) slots: Layer,
-    pub(crate) plans: Layer,
-    pub(crate) served: Vec<Served>,
+    /// The last of `kept`.
+    pub(crate) layers: AtomicPtr<Layers>,
+    #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
+    pub(crate) kept: Mutex<Vec<Box<Layers>>>,
+    /// By ascending priority.
+    pub(crate) offers: Vec<Offer>,
+    /// Collectives that another component served in place of one that is not prepared yet. Used by one thread at a time.
+    pub(crate) early: AtomicU32,
     /// Of nonblocking and persistent ones.
     pub numbers: Numbers,
     pub(crate) components: *const [CollComponent],

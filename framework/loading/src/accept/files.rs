@@ -48,7 +48,7 @@ macro_rules! accept {
             place: &str,
         ) -> Result<Option<$component>, Refusal> {
             // SAFETY: the caller's promise; up to `query` a module is numbers and plain pointers.
-            let module = unsafe { accept_module::<$module>(opened, offset_of!($module, query), place)? };
+            let module = unsafe { accept_module::<$module>(opened, offset_of!($module, query)..size_of::<$module>(), place)? };
             let Some(module) = module else { return Ok(None) };
             // SAFETY: the caller's promise.
             let table = unsafe { read_table(module.table, $version, place)? };

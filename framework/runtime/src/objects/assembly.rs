@@ -71,6 +71,7 @@ impl Instance {
             requests: Table::new(),
             makers: callbacks.makers,
             coll_services: callbacks.coll_services,
+            coll_preparer: callbacks.coll_preparer,
             job,
             cris: (0..num_cris).map(|_| Cri::new(crate::cri_locks::SERVICES)).collect(),
             am: AmTable::new(callbacks.unclaimed),

@@ -1,4 +1,4 @@
-//! The failures of a call, which it notes and goes on (`exchange.rs` has the reasons).
+//! The failures of a call, which it notes and goes on: other ranks wait for its next messages (docs/adding-a-coll.md, "Errors").
 
 use crate::layout::Result;
 use core::cell::Cell;
@@ -12,6 +12,7 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// No failure yet.
     pub fn none() -> Failure {
         Failure { first: Cell::new(Status::OK), spoiled: Cell::new(false) }
     }

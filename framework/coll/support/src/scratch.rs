@@ -18,6 +18,7 @@ use oxmpi_mca::sync::unmodelled::AtomicPtr;
 
 const SMALLEST: usize = 4096;
 
+/// The buffer of one communicator.
 pub struct Scratch {
     kept: AtomicPtr<Memory>,
     limit: usize,
@@ -25,6 +26,7 @@ pub struct Scratch {
 
 /// Says whether several threads may be in MPI at this moment.
 pub trait Threads: Copy {
+    /// Whether they may.
     fn several(self) -> bool;
 }
 
@@ -64,11 +66,12 @@ impl Memory {
 }
 
 impl Scratch {
+    /// Keeps no buffer of more than `limit` bytes.
     pub fn new(limit: usize) -> Scratch {
         Scratch { kept: AtomicPtr::new(null_mut()), limit }
     }
 
-    /// Memory of at least `len` bytes, not initialised.
+    /// Memory of at least `len` bytes, not initialised. OUT_OF_MEMORY: there is not so much.
     pub fn lease<T: Threads>(&self, len: usize, threads: T) -> Result<Lease<'_, T>, Status> {
         let mut memory = self.take(threads.several());
         if memory.as_ref().is_none_or(|m| m.size() < len) {

@@ -22,10 +22,12 @@ fn noted(status: Status) -> Result {
 }
 
 impl<'a> Local<'a> {
+    /// The work of one call, whose failures are noted in `failure`.
     pub fn new(comm: &'a CollComm, services: &'a CollServices, failure: &'a Failure) -> Local<'a> {
         Local { comm, services, failure }
     }
 
+    /// Whether work is written down instead of done.
     #[inline(always)]
     pub fn planning(&self) -> bool {
         self.comm.planning != 0

@@ -1,8 +1,8 @@
-//! Data of one call, vouched for where it comes in: the host's arguments by [`Call`](crate::exchange::Call), temporary memory by
-//! [`Lease`](crate::scratch::Lease), both by [`Room`], [`Source`] and [`Place`], of which parts can be taken.
+//! Data of one call, vouched for where it comes in: the host's arguments by the component, temporary memory by
+//! [`Lease`](crate::Lease), both by [`Room`], [`Source`] and [`Place`], of which parts can be taken.
 //!
 //! They say that memory is there and may be used, no more: several of them may name the same bytes, as operands in place or a sum and its parts do. So
-//! work on two of them, which must not overlap, is unsafe ([`Local`](crate::local::Local)), and an algorithm keeps what is received apart from what is sent.
+//! work on two of them, which must not overlap, is unsafe ([`Local`](crate::Local)), and an algorithm keeps what is received apart from what is sent.
 
 use crate::layout::{ALIGN, BYTE, Result, bytes, distance};
 use core::marker::PhantomData;
@@ -47,6 +47,7 @@ pub struct Span<'a> {
 }
 
 impl<'a> Span<'a> {
+    /// The span of `count` elements. OUT_OF_MEMORY: more than an address space has.
     pub fn of(dtype: &'a TypeDesc, count: u64) -> Result<Span<'a>> {
         if count == 0 || dtype.packed == 0 {
             return Ok(Span { ahead: 0, len: 0, count, dtype });
@@ -64,6 +65,7 @@ impl<'a> Span<'a> {
     }
 
     /// Bytes from the first to behind the last, a multiple of [`ALIGN`].
+    #[allow(clippy::len_without_is_empty, reason = "a size, no container")]
     pub fn len(&self) -> u64 {
         self.len
     }

@@ -9,7 +9,7 @@ pub type Result<T = ()> = core::result::Result<T, Status>;
 /// A cache line; enough for any C type.
 pub const ALIGN: usize = 64;
 
-/// Packed data travels as bytes.
+/// The type of packed data, which travels as bytes. Each component that links this crate has one of its own, which never changes.
 pub static BYTE: TypeDesc = match TypeDesc::basic(Base::BYTE) {
     Some(byte) => byte,
     None => panic!("MPI_BYTE is a basic type"),

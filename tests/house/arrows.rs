@@ -128,9 +128,11 @@ fn allowed(folder: &str) -> Option<Allowed> {
         }
         "devices/ugni" => Some(Allowed { ours: &[], others: Some(&["rustix", "libc"]), optional: &[] }),
         // Parts that drivers share, without state.
-        "framework/btl/support" => {
-            Some(Allowed { ours: &["framework/mca"], others: Some(&["rustix", "libloading"]), optional: &[] })
-        }
+        "framework/btl/support" => Some(Allowed {
+            ours: &["framework/mca"],
+            others: Some(&["rustix", "libc", "libloading"]),
+            optional: &[],
+        }),
         "framework/coll/support" => contract(&["framework/mca", "framework/datatype", "framework/coll"]),
         "framework/osc/support" => contract(&["framework/mca", "framework/datatype", "framework/osc"]),
         _ if folder.starts_with("components/btl-") => Some(Allowed {

@@ -1,4 +1,4 @@
-//! Which aggregator a byte of the file belongs to, and in which round it comes: arithmetic on offsets, the same in all ranks.
+//! Domains give each byte of the file to an aggregator and a round: arithmetic on offsets, the same in all ranks.
 //!
 //! Units of the file go to aggregators in turn. A round has as many whole units of each aggregator as half of its buffer holds, or a part of one unit where that is larger; so
 //! rounds are counted from the beginning of the file, and every rank knows the number of a byte's round without being told.

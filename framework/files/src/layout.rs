@@ -1,4 +1,4 @@
-//! Which ranks transfer for others in collective accesses, and by which unit they part the file. Pure arithmetic on the places of ranks: all ranks come to the same answer.
+//! The choice of the ranks that transfer for others in collective accesses, and of the unit by which they part the file. Pure arithmetic on the places of ranks: all ranks come to the same answer.
 
 use crate::config::ConfigList;
 use std::collections::HashSet;

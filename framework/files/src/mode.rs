@@ -1,4 +1,4 @@
-//! Which access modes MPI_File_open takes (MPI 5.0 §14.2.1).
+//! Checks of the access modes that MPI_File_open takes (MPI 5.0 §14.2.1).
 
 use core::fmt;
 use oxmpi_fs::mode::*;

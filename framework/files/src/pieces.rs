@@ -21,7 +21,7 @@ impl<'a> Memory<'a> {
     /// Elements of `desc` at `base`, which may be null where the type's displacements are addresses (MPI_BOTTOM).
     ///
     /// # Safety
-    /// Whoever transfers pieces of it reads or writes what the type says at `base`, up to the packed bytes that were asked for: that memory must be there for it as long as
+    /// A transfer of its pieces reads or writes what the type says at `base`, up to the packed bytes that were asked for: that memory must be there for it as long as
     /// pieces are used.
     pub unsafe fn new(base: *mut u8, desc: &'a TypeDesc) -> Memory<'a> {
         Memory { base, desc, held: PhantomData }

@@ -14,7 +14,7 @@ use core::ffi::c_int;
 use oxmpi_mca::{Entry, MsgStatus};
 use oxmpi_runtime::file::{SplitKind, Where, Wish};
 
-/// Which ranks take part.
+/// The ranks that take part.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Who {
     /// The calling one.

@@ -43,7 +43,7 @@ pub(super) struct Split {
 // SAFETY: a request belongs to no thread, and is taken out of the state by the one that waits for it.
 unsafe impl Send for Split {}
 
-/// Which pair of functions began a split access.
+/// The pair of functions that began a split access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitKind {
     /// MPI_File_read_all_begin.

@@ -3,6 +3,7 @@
 use crate::accept::accepted::Accepted;
 use crate::counters;
 use crate::error::{Error, ErrorKind};
+use crate::file_params;
 use crate::implementation;
 use crate::values::{HostParams, Keeping, LeavePinned, ShowLoadErrors, Values};
 use oxmpi_mca::host::cri_mode;
@@ -84,7 +85,8 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "spc_dump_enabled", Kind::Bool, "false", "Every rank prints its software performance counters in MPI_Finalize. Set it with mpi_spc_attach to see how a program communicates").level(6),
     ];
     // A tool may still write these before the library starts.
-    about_sources.into_iter().chain(others.into_iter().map(|d| d.scope(Scope::LOCAL))).collect()
+    let others = others.into_iter().chain(file_params::declarations());
+    about_sources.into_iter().chain(others.map(|d| d.scope(Scope::LOCAL))).collect()
 }
 
 /// Parameters that an instance looks at while it runs, besides the frameworks' verbosity.
@@ -166,6 +168,7 @@ pub fn read_host(resolver: &Resolver) -> HostParams {
         abort_stack: flag(resolver, "opal_abort_print_stack"),
         abort_delay: resolver.get("opal_abort_delay").and_then(|r| r.value.as_i64()).unwrap_or(0),
         keeping: keeping(resolver),
+        files: file_params::read(resolver),
     }
 }
 
